@@ -4,9 +4,9 @@
 
 #include "cli/command.h"
 
-extern const cli_command cluster_command, path_command, predict_command, score_command,
-    experiment_command, paper_command, info_command, convert_command, generate_command,
-    methods_command, engines_command, options_command, help_command, man_command,
+extern const cli_command cluster_command, path_command, refine_command, predict_command,
+    score_command, experiment_command, paper_command, info_command, convert_command,
+    generate_command, methods_command, engines_command, options_command, help_command, man_command,
     completion_command;
 
 extern const cli_flag input_flags[];  /* of everything that reads DATA */

@@ -86,6 +86,13 @@ json_t *scores_json(const huddle_scores *scores) {
                      scores->ari, "purity", scores->purity);
 }
 
+/* Likewise. */
+json_t *graph_scores_json(const huddle_graph_scores *s) {
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "inside", s->inside, "evenness",
+                     s->evenness, "divergence", s->divergence, "information", s->information, "map",
+                     s->map, "entropy", s->entropy, "modularity", s->modularity, "ncut", s->ncut);
+}
+
 /* File names and labels may contain any bytes, but JSON must be UTF-8. */
 json_t *text_json(const char *text) {
     return check_allocation(page_text(text));

@@ -12,6 +12,9 @@ void print_json(const json_t *value);
 /* {acc, nmi, ari, purity}. */
 json_t *scores_json(const huddle_scores *scores);
 
+/* {inside, evenness, divergence, information, map, entropy, modularity, ncut}. */
+json_t *graph_scores_json(const huddle_graph_scores *scores);
+
 /* A string; bytes that are not UTF-8 become question marks. */
 json_t *text_json(const char *text);
 

@@ -11,11 +11,23 @@
 #include <string.h>
 
 /* The order of --help: the work first, then data, then information about the tool. */
-const cli_command *const commands[] = {
-    &cluster_command,    &path_command,    &predict_command,    &score_command,
-    &experiment_command, &paper_command,   &info_command,       &convert_command,
-    &generate_command,   &methods_command, &engines_command,    &options_command,
-    &help_command,       &man_command,     &completion_command, NULL};
+const cli_command *const commands[] = {&cluster_command,
+                                       &path_command,
+                                       &refine_command,
+                                       &predict_command,
+                                       &score_command,
+                                       &experiment_command,
+                                       &paper_command,
+                                       &info_command,
+                                       &convert_command,
+                                       &generate_command,
+                                       &methods_command,
+                                       &engines_command,
+                                       &options_command,
+                                       &help_command,
+                                       &man_command,
+                                       &completion_command,
+                                       NULL};
 
 /* Help that was asked for is printed to stdout and is a success; help after a mistake is
  * printed to stderr. */

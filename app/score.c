@@ -1,55 +1,12 @@
 /* huddle score: how well labels agree with known classes. */
 #include "cli/text.h"
 #include "commands.h"
-#include "input.h"
 #include "json.h"
+#include "labels.h"
 #include "session.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Labels 0 .. n_classes - 1 and the texts that the file has for them. */
-typedef struct labelling {
-    int64_t n;
-    int32_t *labels;
-    int32_t n_classes;
-    char **classes;
-} labelling;
-
-/* classes is NULL only if reading failed early. */
-static void labelling_free(labelling *l) {
-    for (int32_t i = 0; i < l->n_classes && l->classes != NULL; i++)
-        huddle_free(l->classes[i]);
-    huddle_free(l->classes);
-    huddle_free(l->labels);
-}
-
-/* The labels of a generator or a built-in data set. Ownership moves: the members are cleared
- * before the rest is freed. */
-static huddle_status take_labels(huddle_context *context, const char *kind, labelling *l) {
-    huddle_data data;
-    huddle_status status = huddle_data_read(context, kind, NULL, &data);
-    if (status != HUDDLE_OK)
-        return status;
-    *l = (labelling){data.points.n, data.labels, data.n_classes, data.classes};
-    data.labels = NULL;
-    data.classes = NULL;
-    data.n_classes = 0;
-    huddle_data_free(&data);
-    return HUDDLE_OK;
-}
-
-/* The names of generators win over files, as for every command that reads data. */
-static int read_labelling(huddle_context *context, const char *source, labelling *l) {
-    huddle_status status;
-    for (const char *const *kind = huddle_data_kinds(); *kind != NULL; kind++)
-        if (strcmp(source, *kind) == 0) {
-            status = take_labels(context, source, l);
-            return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, source);
-        }
-    status = huddle_labels_read(context, source, &l->n, &l->labels, &l->n_classes, &l->classes);
-    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, source);
-}
 
 /* ---- JSON --------------------------------------------------------------------------------- */
 
@@ -146,18 +103,55 @@ static void print_scores(const huddle_scores *scores) {
            scores->ari, scores->purity);
 }
 
+/* ---- on a graph --------------------------------------------------------------------------- */
+
+/* Scores that need no classes: those of the classes themselves show whether the graph agrees with
+ * them. */
+typedef struct graph_pair {
+    bool present;
+    huddle_graph_scores truth, labels;
+} graph_pair;
+
+static int score_on_graph(huddle_context *context, const char *path, const labelling *truth,
+                          const labelling *labels, graph_pair *pair) {
+    huddle_csr graph = {0};
+    int result = EXIT_DONE;
+    huddle_status status = huddle_csr_read(context, path, &graph);
+    if (status == HUDDLE_OK && graph.rows != labels->n)
+        result = failed("%s: %lld rows, but there are %lld labels", path, (long long)graph.rows,
+                        (long long)labels->n);
+    if (status == HUDDLE_OK && result == EXIT_DONE)
+        status = huddle_metrics_graph_scores(context, &graph, truth->labels, &pair->truth);
+    if (status == HUDDLE_OK && result == EXIT_DONE)
+        status = huddle_metrics_graph_scores(context, &graph, labels->labels, &pair->labels);
+    huddle_csr_free(&graph);
+    pair->present = true;
+    return status == HUDDLE_OK ? result : failed_call(status, path);
+}
+
+static void print_graph_scores(const graph_pair *pair) {
+    const huddle_graph_scores *t = &pair->truth, *l = &pair->labels;
+    const struct {
+        const char *name;
+        double truth, labels;
+    } rows[] = {{"map equation", t->map, l->map},
+                {"divergence", t->divergence, l->divergence},
+                {"information", t->information, l->information},
+                {"modularity", t->modularity, l->modularity},
+                {"ncut", t->ncut, l->ncut}};
+    printf("\n%-12s  %9s  %9s\n", "on the graph", "truth", "labels");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        printf("%-12s  %9.4f  %9.4f\n", rows[i].name, rows[i].truth, rows[i].labels);
+}
+
 /* ---- the command -------------------------------------------------------------------------- */
 
 /* Scores and table come from the same labels; the context is not needed for either. */
 static int compare_labels(const cli_arguments *arguments, const labelling *truth,
-                          const labelling *labels) {
+                          const labelling *labels, const graph_pair *pair) {
     const char *source = arguments->operands[1];
     huddle_scores scores;
     huddle_confusion table = {0};
-    /* The i-th labels of both files belong to the same point; nothing else connects them. */
-    if (truth->n != labels->n)
-        return failed("%s: %lld labels, but %s has %lld", source, (long long)labels->n,
-                      arguments->operands[0], (long long)truth->n);
     huddle_status status =
         huddle_metrics_scores(NULL, truth->n, truth->labels, labels->labels, &scores);
     if (status == HUDDLE_OK)
@@ -168,10 +162,16 @@ static int compare_labels(const cli_arguments *arguments, const labelling *truth
         json_t *report =
             json_pack("{s:I, s:o, s:o}", "n", (json_int_t)truth->n, "scores", scores_json(&scores),
                       "confusion", confusion_json(truth, labels, &table));
+        if (pair->present)
+            json_object_set_new(report, "graph",
+                                json_pack("{s:o, s:o}", "truth", graph_scores_json(&pair->truth),
+                                          "labels", graph_scores_json(&pair->labels)));
         print_json(report);
         json_decref(report);
     } else {
         print_scores(&scores);
+        if (pair->present)
+            print_graph_scores(pair);
         print_confusion(truth, labels, &table);
     }
     huddle_confusion_free(&table);
@@ -183,15 +183,23 @@ static int compare_labels(const cli_arguments *arguments, const labelling *truth
 static int run_score(const cli_arguments *arguments) {
     int result = EXIT_DONE;
     labelling truth = {0}, labels = {0};
+    graph_pair pair = {0};
+    const char *graph = argument(arguments, "graph");
     huddle_context *context = session_begin(arguments, &result);
     if (context == NULL)
         return result;
-    result = read_labelling(context, arguments->operands[0], &truth);
+    result = labelling_read(context, arguments->operands[0], &truth);
     if (result == EXIT_DONE)
-        result = read_labelling(context, arguments->operands[1], &labels);
+        result = labelling_read(context, arguments->operands[1], &labels);
+    /* The i-th labels of both files belong to the same point; nothing else connects them. */
+    if (result == EXIT_DONE && truth.n != labels.n)
+        result = failed("%s: %lld labels, but %s has %lld", arguments->operands[1],
+                        (long long)labels.n, arguments->operands[0], (long long)truth.n);
+    if (result == EXIT_DONE && graph != NULL)
+        result = score_on_graph(context, graph, &truth, &labels, &pair);
     clear_progress();
     if (result == EXIT_DONE)
-        result = compare_labels(arguments, &truth, &labels);
+        result = compare_labels(arguments, &truth, &labels, &pair);
     labelling_free(&truth);
     labelling_free(&labels);
     session_end(context);
@@ -199,7 +207,14 @@ static int run_score(const cli_arguments *arguments) {
 }
 
 static const cli_flag score_flags[] = {
-    {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object"}, {0}};
+    {.name = "graph",
+     .kind = FLAG_FILE,
+     .value = "FILE",
+     .help =
+         "also print scores of both on this graph (SciPy's .npz, MatrixMarket, MAT), which need "
+         "no classes"},
+    {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object"},
+    {0}};
 
 static const flag_group score_groups[] = {
     {"Options", score_flags}, {"Other options", quiet_flags}, {0}};

@@ -30,12 +30,24 @@ static const cli_flag *find_letter(const cli_command *command, char letter) {
     return NULL;
 }
 
+/* The options of the stage that a command runs itself; an empty table if there is none. */
+static const huddle_option *stage_options(const cli_command *command) {
+    static const huddle_option none = {0};
+    return command->stage == NULL ? &none : command->stage();
+}
+
 /* The braces are missing because FOR_EACH_OPTION is a loop header, which the formatter does
  * not indent. */
 static const char *find_option(const cli_command *command, const char *name, size_t length) {
     FOR_EACH_OPTION(option, command->methods)
     if (strlen(option->flag) == length && strncmp(option->flag, name, length) == 0)
         return option->name;
+    for (const huddle_option *row = stage_options(command); row->type != HUDDLE_OPTION_END; row++) {
+        char flag[64];
+        option_flag(row->name, flag, sizeof flag);
+        if (strlen(flag) == length && strncmp(flag, name, length) == 0)
+            return row->name;
+    }
     return NULL;
 }
 
@@ -46,20 +58,25 @@ static const char *find_option_letter(const cli_command *command, char letter) {
     return NULL;
 }
 
-/* Flags of the command and options of methods are candidates alike: the user does not
+/* Flags of the command and options of methods and stages are candidates alike: the user does not
  * distinguish them. */
 static int unknown_flag(const cli_command *command, const char *word, size_t length) {
     const char *best = NULL;
     int distance = HUDDLE_SUGGEST_DISTANCE;
-    char name[64];
+    char name[64], flag_name[64];
     snprintf(name, sizeof name, "%.*s", (int)length, word);
     for (const flag_group *group = command->groups; group->flags != NULL; group++)
         for (const cli_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
             huddle_suggest_name(name, flag->name, &distance, &best);
     FOR_EACH_OPTION(option, command->methods)
     huddle_suggest_name(name, option->flag, &distance, &best);
-    if (best != NULL)
-        return usage_error("%s has no option --%s; did you mean --%s?", command->name, name, best);
+    for (const huddle_option *row = stage_options(command); row->type != HUDDLE_OPTION_END; row++)
+        huddle_suggest_name(name, row->name, &distance, &best);
+    if (best != NULL) {
+        option_flag(best, flag_name, sizeof flag_name);
+        return usage_error("%s has no option --%s; did you mean --%s?", command->name, name,
+                           flag_name);
+    }
     return usage_error("%s has no option --%s; see huddle help %s", command->name, name,
                        command->name);
 }

@@ -8,8 +8,8 @@
 
 /* A flag or option of the command line. */
 typedef struct cli_setting {
-    const cli_flag *flag; /* NULL for an option of a method */
-    const char *option;   /* "n_clusters", for an option of a method */
+    const cli_flag *flag; /* NULL for an option of a method or stage */
+    const char *option;   /* "n_clusters", for an option of a method or stage */
     const char *value;    /* "" for a switch */
 } cli_setting;
 
@@ -25,7 +25,7 @@ typedef struct cli_arguments {
 int arguments_parse(const cli_command *command, int count, char **words, cli_arguments *arguments);
 void arguments_free(cli_arguments *arguments);
 
-/* The last value given for a flag ("per-class") or for an option of a method ("n_clusters");
+/* The last value given for a flag ("per-class") or for an option ("n_clusters");
  * NULL if it was not given. */
 const char *argument(const cli_arguments *arguments, const char *name);
 

@@ -4,6 +4,7 @@
 #ifndef HUDDLE_CLI_COMMAND_H
 #define HUDDLE_CLI_COMMAND_H
 
+#include <huddle/base.h>
 #include <stdbool.h>
 
 /* Exit statuses. */
@@ -51,7 +52,8 @@ typedef struct cli_command {
     const flag_group *groups;
     const char *methods;      /* accepts the options of this method, "*": of all; or NULL */
     const char *fixed_option; /* one of them that the command sets itself; or NULL */
-    bool hidden;              /* not listed by huddle --help */
+    const huddle_option *(*stage)(void); /* options of a stage that it runs itself; or NULL */
+    bool hidden;                         /* not listed by huddle --help */
     const char *const *examples;
     int (*run)(const struct cli_arguments *arguments);
 } cli_command;

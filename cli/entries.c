@@ -89,6 +89,20 @@ static bool is_fixed(const cli_command *command, const char *name) {
     return command->fixed_option != NULL && strcmp(command->fixed_option, name) == 0;
 }
 
+/* The options of the stage that a command runs itself. They are documented with the command, as its
+ * flags are: no other page lists them. Returns the number of entries. */
+static int make_stage_entries(const cli_command *command, const char *group, cli_entry *entries) {
+    int n = 0;
+    if (command->stage == NULL)
+        return 0;
+    for (const huddle_option *row = command->stage(); row->type != HUDDLE_OPTION_END; row++, n++) {
+        method_entry(row, &entries[n]);
+        entries[n].of_method = false;
+        snprintf(entries[n].group, sizeof entries[n].group, "%s", group);
+    }
+    return n;
+}
+
 /* An upper bound on the number of entries. */
 static int count_entries(const cli_command *command) {
     int count = 0;
@@ -97,11 +111,14 @@ static int count_entries(const cli_command *command) {
             count++;
     FOR_EACH_OPTION(option, command->methods)
     count++;
+    for (const huddle_option *row = command->stage == NULL ? NULL : command->stage();
+         row != NULL && row->type != HUDDLE_OPTION_END; row++)
+        count++;
     return count;
 }
 
 /* Options of methods are listed after the command's first group of flags, which contains
- * --method, and before the input and output flags. */
+ * --method, and before the input and output flags; those of a stage belong to that group. */
 cli_entry *command_entries(const cli_command *command, int *count) {
     cli_entry *entries =
         check_allocation(calloc((size_t)count_entries(command) + 1, sizeof *entries));
@@ -111,6 +128,7 @@ cli_entry *command_entries(const cli_command *command, int *count) {
             make_flag_entry(group->title, flag, &entries[n++]);
         if (group != command->groups)
             continue;
+        n += make_stage_entries(command, group->title, &entries[n]);
         FOR_EACH_OPTION(option, command->methods)
         if (!has_flag(entries, n, option->flag) && !is_fixed(command, option->name))
             make_option_entry(option, command->methods, &entries[n++]);

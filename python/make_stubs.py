@@ -11,7 +11,7 @@ import pathlib
 import re
 import sys
 
-from huddle import _estimators, _functions, _library, _path
+from huddle import _estimators, _functions, _library, _path, _refine
 from huddle._clusterer import ATTRIBUTES
 
 PACKAGE = pathlib.Path(_estimators.__file__).parent
@@ -84,13 +84,16 @@ def functions_stub():
     functions = (_functions.knn_graph, _functions.spectral_embedding, _functions.shrink)
     return (HEAD + result_text(_functions.ShrinkResult)
             + "".join(function_text(f) for f in functions)
-            + "\ndef points_array(x: Any) -> Any: ...\n"
-            + "def graph_array(matrix: Any, n: int | None, name: str) -> Any: ...\n")
+            + "\ndef points_array(x: Any) -> Any: ...\n")
 
 
 def path_stub():
     return (HEAD + result_text(_path.ClusterPath, _path.ClusterPath.plot)
             + function_text(_path.cluster_path))
+
+
+def refine_stub():
+    return HEAD + function_text(_refine.refine)
 
 
 def document_text():
@@ -109,7 +112,8 @@ def document_text():
 
 def main(is_check):
     files = {PACKAGE / "_estimators.pyi": estimators_stub,
-             PACKAGE / "_functions.pyi": functions_stub, PACKAGE / "_path.pyi": path_stub}
+             PACKAGE / "_functions.pyi": functions_stub, PACKAGE / "_path.pyi": path_stub,
+             PACKAGE / "_refine.pyi": refine_stub}
     if DOCUMENT.exists():  # not where the package is installed
         files[DOCUMENT] = document_text
     for path, make_text in files.items():

@@ -18,9 +18,12 @@ void report_add_warnings(const report_run *run, report_section *section) {
  * to show from the whole report, so that the choice can change without this library. */
 void report_add_summary(report_run *run) {
     report_section *section = page_section(run->page, "summary", "", NULL);
-    page_add(
-        section, "summary",
-        json_pack("{s:O, s:s}", "report", run->info, "method_title", report_method_title(run)));
+    const json_t *name = json_object_get(json_object_get(run->info, "refine"), "start");
+    json_t *block =
+        json_pack("{s:O, s:s}", "report", run->info, "method_title", report_method_title(run));
+    if (json_is_string(name))
+        page_set(block, "start", json_string(report_start_text(json_string_value(name))));
+    page_add(section, "summary", block);
     report_add_warnings(run, section);
 }
 
@@ -120,9 +123,10 @@ void report_add_spectrum(report_run *run) {
     if (json_array_size(values) < 2)
         return;
     page_add(page_section(run->page, "spectrum", "Spectrum", NULL), "spectrum",
-             json_pack("{s:O, s:O*, s:O*, s:i}", "eigenvalues", values, "relative_gaps",
+             json_pack("{s:O, s:O*, s:O*, s:O*, s:i}", "eigenvalues", values, "relative_gaps",
                        json_object_get(embed, "relative_gaps"), "choice",
-                       json_object_get(run->info, "choice"), "n_clusters", run->n_clusters));
+                       json_object_get(run->info, "choice"), "chosen_by",
+                       json_object_get(run->info, "chosen_by"), "n_clusters", run->n_clusters));
 }
 
 /* A history has one value per iteration; it may be a column of a wider array, hence the

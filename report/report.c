@@ -217,12 +217,29 @@ static huddle_status fill_cluster_page(report_run *run) {
     TRY(huddle_context_progress(run->context, "report", 0, 1));
     report_add_sheet(run);
     report_add_confusion(run);
+    report_add_refinement(run);
     report_add_spectrum(run);
     report_add_convergence(run);
     report_add_trials(run);
     report_add_repeat(run, hidden);
 done:
     return status;
+}
+
+/* The labels before the refinement, if there was one and it changed any. They are drawn with the
+ * colours of the clusters, so they must be as valid as the labels are. */
+static const int32_t *unrefined_labels(const report_run *run) {
+    huddle_array array = report_array(run, "unrefined_labels");
+    const int32_t *before = array.values;
+    bool differs = false;
+    if (array.type != HUDDLE_ARRAY_I32 || array.rows != run->n || array.stride > 1)
+        return NULL;
+    for (int64_t i = 0; i < run->n; i++) {
+        if (before[i] < 0 || before[i] >= run->n_clusters)
+            return NULL;
+        differs = differs || before[i] != run->labels[i];
+    }
+    return differs ? before : NULL;
 }
 
 /* The labels and the number of clusters are the model's own here; the page of a path brings
@@ -239,6 +256,7 @@ huddle_status huddle_report_write(huddle_context *context, const huddle_model *m
     TRY(report_begin(&run, "clustering", path));
     run.labels = huddle_model_labels(model, &run.n);
     run.n_clusters = (int32_t)json_integer_value(json_object_get(run.info, "n_clusters"));
+    run.unrefined = unrefined_labels(&run);
     TRY(report_prepare(&run));
     TRY(report_add_details(&run));
     TRY(fill_cluster_page(&run));

@@ -39,6 +39,7 @@ typedef struct report_run {
 
     huddle_confusion confusion;                   /* n_classes is 0 if no classes are known */
     huddle_array embedding, shrunk, shrink_graph; /* type HUDDLE_ARRAY_NONE if there is none */
+    const int32_t *unrefined;                     /* n labels before the refinement, or NULL */
 } report_run;
 
 /* Maximum number of points in the scatter plots, and in the animated path. */
@@ -80,7 +81,8 @@ double report_number(const json_t *object, const char *name);
 /* Draws the sample, with at least some points of every cluster in it. */
 huddle_status report_draw_sample(report_run *run);
 
-/* {total, count, path, clusters, index, label, class?, classes?, thumbs?}: the sampled points. */
+/* {total, count, path, clusters, index, label, before?, class?, classes?, thumbs?}: the sampled
+ * points. */
 json_t *report_points_json(const report_run *run);
 
 /* ---- views.c ---- */
@@ -125,6 +127,14 @@ void report_add_confusion(report_run *run);
 void report_add_spectrum(report_run *run);
 void report_add_convergence(report_run *run);
 void report_add_trials(report_run *run);
+
+/* ---- refined.c ---- */
+
+/* The starts of the refinement and their scores, if the method refined its labels. */
+void report_add_refinement(report_run *run);
+
+/* The name of a start in words: "K-means on commute rows" for "commute". */
+const char *report_start_text(const char *name);
 
 /* Warnings of the run in a section, if there are any. */
 void report_add_warnings(const report_run *run, report_section *section);

@@ -80,6 +80,8 @@ json_t *report_points_json(const report_run *run) {
         json_pack("{s:I, s:I, s:i, s:i, s:o, s:o}", "total", (json_int_t)run->n, "count",
                   (json_int_t)run->count, "path", MAX_PATH_POINTS, "clusters", run->n_clusters,
                   "index", sampled_json(run, NULL), "label", sampled_json(run, run->labels));
+    if (run->unrefined != NULL)
+        page_set(points, "before", sampled_json(run, run->unrefined));
     if (options->classes != NULL) {
         json_t *names = json_array();
         char buffer[16];

@@ -24,14 +24,16 @@ extern "C" {
 /* Start from huddle_refine_defaults(), then change what you need.
  *
  * Objectives, all minimised: "map", the two-level map equation L; "modularity", 1 - Q; "ncut", the
- * normalised cut. */
+ * normalised cut. A start must be smaller in the objective than the first one by least_gain times
+ * the description length L + H of the first; for modularity by least_gain, for ncut by least_gain
+ * times the number of clusters. */
 typedef struct huddle_refine_options {
     int32_t n_clusters;    /* HUDDLE_AUTO: the number of different labels of the first start */
     const char *objective; /* "map", "modularity" or "ncut" */
     bool merge;            /* whether starts are made by merging clusters, besides the given ones */
-    int32_t max_sweeps;    /* over all vertices, at the final number of clusters */
+    int32_t max_sweeps;    /* maximum number of sweeps at the final number of clusters */
     double cut_slack;      /* a start may have (1 + cut_slack) times the first one's cut */
-    double least_gain;     /* and must gain this share of the description length L + H */
+    double least_gain;     /* and must gain this share of the description length */
     uint64_t seed;         /* of the order in which vertices are visited */
 } huddle_refine_options;
 
@@ -50,7 +52,7 @@ typedef struct huddle_refine_start {
 typedef struct huddle_refine_trial {
     char name[16];              /* that of the start, or "sum", "levels1", "levels2", "levelsT" */
     huddle_graph_scores scores; /* after the moves */
-    int32_t n_sweeps;           /* at the final number of clusters */
+    int32_t n_sweeps;           /* at the final number of clusters, with the last, without moves */
     bool allowed;               /* it may take the place of the first start */
 } huddle_refine_trial;
 
@@ -60,14 +62,16 @@ typedef struct huddle_refine_info {
     int32_t n_trials;
     huddle_refine_trial trials[HUDDLE_REFINE_MAX_TRIALS]; /* the given starts first */
     int32_t best;                                         /* the trial whose labels are returned */
-    int64_t n_changed; /* vertices whose label differs from that of the first start */
+    int64_t n_changed; /* vertices whose label differs from that of the first start, clusters
+                          matched so that as few as possible do */
     double seconds;
 } huddle_refine_info;
 
 /* Refines the starts, at least one, and returns the best labels: 0 .. n_clusters - 1, numbered so
  * that as many vertices as possible keep the label of the first start (if that has the labels 0 ..
  * n_clusters - 1 and no others; else by first occurrence). labels is the caller's, one per vertex.
- * info may be NULL. HUDDLE_INVALID naming the place, HUDDLE_NO_MEMORY, HUDDLE_CANCELLED. */
+ * info may be NULL. Progress is reported as stages "merge", if a tree is made, and "refine".
+ * HUDDLE_INVALID naming the place, HUDDLE_NO_MEMORY, HUDDLE_CANCELLED. */
 HUDDLE_API huddle_status huddle_refine(huddle_context *context, const huddle_csr *graph,
                                        int32_t n_starts, const huddle_refine_start *starts,
                                        const huddle_refine_options *options, int32_t *labels,
@@ -76,22 +80,28 @@ HUDDLE_API huddle_status huddle_refine(huddle_context *context, const huddle_csr
 /* ---- steps ------------------------------------------------------------------------------------
  */
 
-/* Moves single vertices to neighbours' clusters while that lowers the objective, at most max_sweeps
- * times over all; no cluster becomes empty. labels: 0 .. n_clusters - 1, changed in place.
- * n_sweeps may be NULL. */
+/* Moves single vertices to neighbours' clusters while that lowers the objective, in at most
+ * max_sweeps sweeps; no cluster becomes empty. The first sweep visits all vertices that have a
+ * neighbour in another cluster, later ones those whose neighbours have moved since, and the last
+ * one all again: if it ends before max_sweeps, no single move lowers the objective. labels: 0 ..
+ * n_clusters - 1, changed in place; HUDDLE_AUTO as n_clusters: the largest label + 1. n_sweeps may
+ * be NULL. */
 HUDDLE_API huddle_status huddle_refine_move(huddle_context *context, const huddle_csr *graph,
                                             const huddle_refine_options *options, int32_t *labels,
                                             int32_t *n_sweeps);
 
 /* The order in which clusters of a graph are merged, from single vertices to one cluster: always
  * the pair with the largest w_ab (1 / v_a^2 + 1 / v_b^2). Where no edge is left, the two clusters
- * of fewest vertices. */
+ * of fewest vertices. A cluster is named by its smallest vertex; of pairs that are equal in single
+ * precision, the one with the smallest first is merged, then that with the smallest second. */
 typedef struct huddle_refine_tree {
     int64_t n;       /* vertices; there are n - 1 merges */
     int32_t *first;  /* n - 1: merge t joins the clusters of these two vertices, */
-    int32_t *second; /* in this order */
+    int32_t *second; /* first[t] < second[t] */
 } huddle_refine_tree;
 
+/* A graph of a million vertices and three million edges takes some 5 seconds; a vertex with D
+ * neighbours, or a cluster that grows to as many, adds up to D^2 / 2 steps. */
 HUDDLE_API huddle_status huddle_refine_merge(huddle_context *context, const huddle_csr *graph,
                                              huddle_refine_tree *tree);
 HUDDLE_API void huddle_refine_tree_free(huddle_refine_tree *tree);

@@ -50,14 +50,25 @@ ATTRIBUTES = {
                       "within this of the optimum."),
     "objective_": Attribute("float", "float", "Objective of the shrink step."),
     "labels_from_": Attribute("str", "str",
-                              '"shrunk", or "embedding" if the option guard discarded the shrink '
-                              "step. In that case the labels are not those of the step that gap_ "
-                              "and objective_ describe, and a warning is issued."),
+                              '"shrunk" if the labels come from the rows of the shrink step, '
+                              '"embedding" if the option guard discarded it. In that case the '
+                              "labels are not those of the step that gap_ and objective_ describe, "
+                              "and a warning is issued. If the labels were refined: the start that "
+                              'they come from, as in refine_, or "kmeans".'),
+    "refine_": Attribute("dict or None", "dict[str, Any] | None",
+                         "How the labels were refined on the graph: ``start``, the labelling that "
+                         'they come from; ``from``, "graph", or "kmeans" if K-means was preferred '
+                         "(tables); ``n_changed``, the number of labels that differ from those of "
+                         "the method itself; ``trials``, the scores of every start. None if the "
+                         "labels were not refined."),
+    "unrefined_labels_": Attribute("ndarray of shape (n_samples,)", "NDArray[np.int32]",
+                                   "The labels of the method itself, before the refinement; "
+                                   "absent if there was none."),
     "cluster_centers_": Attribute("ndarray of shape (n_clusters, n_components)",
                                   "NDArray[np.float64]",
                                   "Cluster centres, in the coordinates that the last step of the "
-                                  "method clustered: prepared points, projected points, embedding "
-                                  "or shrunk embedding."),
+                                  "method clustered, before any refinement: prepared points, "
+                                  "projected points, embedding or shrunk embedding."),
     "inertia_": Attribute("float", "float",
                           "Sum of squared distances to the nearest cluster centre, in the same "
                           "coordinates."),
@@ -106,6 +117,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
     affinity_matrix_ = _FittedArray("graph")
     embedding_ = _FittedArray("embedding")
     shrunk_ = _FittedArray("shrunk")
+    unrefined_labels_ = _FittedArray("unrefined_labels", is_column=True)
 
     _pairwise_affinities = ("precomputed", "precomputed_nearest_neighbors", "distances")
 
@@ -187,6 +199,12 @@ class Clusterer(ClusterMixin, BaseEstimator):
             self.objective_ = info["shrink"]["objective"]
             self.labels_from_ = "embedding" if info["shrink"]["guarded"] else "shrunk"
             self.n_iter_ = info["shrink"]["n_iter"]
+        if "refine_" in self._attributes:
+            refined = info.get("refine", {})
+            self.refine_ = refined if "from" in refined else None
+            if "labels_from_" in self._attributes and self.refine_ is not None:
+                graph = refined["from"] == "graph"
+                self.labels_from_ = refined.get("start", self.labels_from_) if graph else "kmeans"
 
     def predict(self, X: ArrayLike | spmatrix) -> NDArray[np.int32]:
         """Assign new points to the clusters.

@@ -19,7 +19,8 @@ from ._signature import keyword_parameters, parameters_text
 
 _SPECTRAL = ("embedding_", "eigenvalues_", "affinity_matrix_")
 _SHRUNK = ("shrunk_", "gap_", "objective_", "labels_from_")
-_OPTIONAL = {*_SPECTRAL, *_SHRUNK}
+_REFINED = ("refine_", "unrefined_labels_")
+_OPTIONAL = {*_SPECTRAL, *_SHRUNK, *_REFINED}
 
 _GAP_NOTE = """``gap_`` bounds the distance of the shrink step from its optimum. It does not
 measure the quality of the clusters."""
@@ -27,7 +28,7 @@ measure the quality of the clusters."""
 
 class _Entry(NamedTuple):
     class_name: str
-    attributes: tuple = ()  # those of _OPTIONAL that a fit sets
+    attributes: tuple = ()  # those of _OPTIONAL that a fit sets, but for _REFINED
     accuracy: float = 0  # that the method exceeds on the digits
     note: str = ""
 
@@ -115,8 +116,9 @@ def make_estimator(method):
     entry = _ENTRIES.get(method.name) or _Entry(derived_class_name(method.name))
     # The library has the seed in its tables; Python has random_state instead.
     parameters = tuple(p for p in method_parameters(method.name) if p.name != "seed")
-    attributes = tuple(name for name in ATTRIBUTES
-                       if name not in _OPTIONAL or name in entry.attributes)
+    refines = any(p.name == "refine" for p in parameters)
+    wanted = entry.attributes + (_REFINED if refines else ())
+    attributes = tuple(name for name in ATTRIBUTES if name not in _OPTIONAL or name in wanted)
     doc = _DOCSTRING.format(
         title=method.title[0].upper() + method.title[1:], name=entry.class_name,
         description=_description(method, entry), parameters=parameters_text(parameters),

@@ -17,6 +17,8 @@ class SpectralShrunkClustering(Clusterer):
     gap_: float
     objective_: float
     labels_from_: str
+    refine_: dict[str, Any] | None
+    unrefined_labels_: NDArray[np.int32]
     cluster_centers_: NDArray[np.float64]
     inertia_: float
     n_iter_: int
@@ -68,6 +70,8 @@ class SpectralClustering(Clusterer):
     embedding_: NDArray[np.float64]
     eigenvalues_: NDArray[np.float64]
     affinity_matrix_: csr_matrix
+    refine_: dict[str, Any] | None
+    unrefined_labels_: NDArray[np.int32]
     cluster_centers_: NDArray[np.float64]
     inertia_: float
     n_iter_: int
@@ -269,6 +273,8 @@ class LocalLearningClustering(Clusterer):
     embedding_: NDArray[np.float64]
     eigenvalues_: NDArray[np.float64]
     affinity_matrix_: csr_matrix
+    refine_: dict[str, Any] | None
+    unrefined_labels_: NDArray[np.int32]
     cluster_centers_: NDArray[np.float64]
     inertia_: float
     n_iter_: int
@@ -352,6 +358,8 @@ class NormalizedCuts(Clusterer):
     embedding_: NDArray[np.float64]
     eigenvalues_: NDArray[np.float64]
     affinity_matrix_: csr_matrix
+    refine_: dict[str, Any] | None
+    unrefined_labels_: NDArray[np.int32]
     cluster_centers_: NDArray[np.float64]
     inertia_: float
     n_iter_: int
@@ -389,6 +397,8 @@ class SelfTuningSpectralClustering(Clusterer):
     embedding_: NDArray[np.float64]
     eigenvalues_: NDArray[np.float64]
     affinity_matrix_: csr_matrix
+    refine_: dict[str, Any] | None
+    unrefined_labels_: NDArray[np.int32]
     cluster_centers_: NDArray[np.float64]
     inertia_: float
     n_iter_: int

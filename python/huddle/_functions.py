@@ -13,7 +13,8 @@ from sklearn.utils import check_array
 from ._library import (Csr, Embedding, EmbedInfo, Neighbors, Scale, ShrinkInfo, Shrunk, call, check,
                        lib)
 from ._options import stage_options, stage_parameters
-from ._points import PointsView, copy_csr, copy_dense, copy_values, csr_view, dense_view
+from ._points import (PointsView, copy_csr, copy_dense, copy_values, csr_view, dense_view,
+                      graph_array)
 from ._running import random_seed, running_context
 from ._signature import with_options
 from ._warnings import issue_warnings
@@ -31,15 +32,6 @@ _CALLER = 3
 def points_array(x):
     """Return points as the estimators accept them."""
     return check_array(x, accept_sparse="csr", dtype=[np.float64, np.float32])
-
-
-def graph_array(matrix, n, name):
-    """Return a sparse or dense square matrix in double precision; n rows unless n is None."""
-    matrix = check_array(matrix, accept_sparse="csr", dtype=np.float64)
-    if matrix.shape[0] != matrix.shape[1] or (n is not None and matrix.shape[0] != n):
-        expected = "square" if n is None else f"{n} x {n}"
-        raise ValueError(f"{name} must be {expected}, not {matrix.shape[0]} x {matrix.shape[1]}")
-    return matrix
 
 
 def _copy_distances(neighbors):

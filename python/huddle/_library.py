@@ -14,8 +14,8 @@ import functools
 import os
 import pathlib
 import threading
-from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char_p, c_double, c_float, c_int,
-                    c_int32, c_int64, c_size_t, c_uint64, c_void_p)
+from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_float,
+                    c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p)
 from typing import NamedTuple
 
 OK, INVALID, NO_MEMORY, IO, FORMAT, UNSUPPORTED, NUMERIC, CANCELLED, INTERNAL = range(9)
@@ -25,7 +25,10 @@ AUTO = -1
 def _candidates():
     here = pathlib.Path(__file__).resolve().parent
     if os.environ.get("HUDDLE_LIBRARY"):
-        yield os.environ["HUDDLE_LIBRARY"]
+        given = os.environ["HUDDLE_LIBRARY"]
+        # The other libraries are loaded from the same folder later, perhaps after a chdir(). A name
+        # without a folder is searched for by the system.
+        yield os.path.abspath(given) if os.path.sep in given else given
         return
     yield from sorted(str(p) for p in here.glob("native/lib/**/libhuddle.so*"))
     yield str(here.parent.parent / "build" / "libhuddle.so")
@@ -109,6 +112,12 @@ class EngineText(Structure):
 
 class Scores(Structure):
     _fields_ = [("acc", c_double), ("nmi", c_double), ("ari", c_double), ("purity", c_double)]
+
+
+class GraphScores(Structure):
+    _fields_ = [("inside", c_double), ("evenness", c_double), ("divergence", c_double),
+                ("information", c_double), ("map", c_double), ("entropy", c_double),
+                ("modularity", c_double), ("ncut", c_double)]
 
 
 class KnnOptions(Structure):
@@ -199,6 +208,26 @@ class PathChoice(Structure):
     _fields_ = [("level", c_int32), ("gamma", c_double), ("n_found", c_int32)]
 
 
+class RefineOptions(Structure):
+    _fields_ = [("n_clusters", c_int32), ("objective", c_char_p), ("merge", c_bool),
+                ("max_sweeps", c_int32), ("cut_slack", c_double), ("least_gain", c_double),
+                ("seed", c_uint64)]
+
+
+class RefineStart(Structure):
+    _fields_ = [("name", c_char_p), ("labels", POINTER(c_int32))]
+
+
+class RefineTrial(Structure):
+    _fields_ = [("name", c_char * 16), ("scores", GraphScores), ("n_sweeps", c_int32),
+                ("allowed", c_bool)]
+
+
+class RefineInfo(Structure):
+    _fields_ = [("n_trials", c_int32), ("trials", RefineTrial * 16), ("best", c_int32),
+                ("n_changed", c_int64), ("seconds", c_double)]
+
+
 # huddle_log_function (user, level, code, text) and huddle_progress_function.
 LogFunction = CFUNCTYPE(None, c_void_p, c_int, c_int, c_char_p)
 ProgressFunction = CFUNCTYPE(c_int, c_void_p, c_char_p, c_double, c_double)
@@ -248,9 +277,12 @@ _declare("huddle_model_save", c_void_p, c_char_p)
 _declare("huddle_model_load", c_char_p, POINTER(c_void_p))
 _declare("huddle_metrics_scores", c_void_p, c_int64, POINTER(c_int32), POINTER(c_int32),
          POINTER(Scores))
+_declare("huddle_metrics_graph_scores", c_void_p, POINTER(Csr), POINTER(c_int32),
+         POINTER(GraphScores))
 for _stage, _struct in (("knn", KnnOptions), ("weight", WeightOptions),
                         ("connect", ConnectOptions), ("embed", EmbedOptions),
-                        ("shrink", ShrinkOptions), ("path", PathOptions)):
+                        ("shrink", ShrinkOptions), ("path", PathOptions),
+                        ("refine", RefineOptions)):
     _declare(f"huddle_{_stage}_options_table", result=POINTER(Option))
     _declare(f"huddle_{_stage}_defaults", result=_struct)
 _declare("huddle_graph_knn", c_void_p, POINTER(Points), POINTER(KnnOptions), POINTER(Neighbors),
@@ -269,6 +301,8 @@ _declare("huddle_shrink_path", c_void_p, POINTER(Dense), POINTER(Csr), POINTER(P
          POINTER(Path))
 _declare("huddle_path_labels", c_void_p, POINTER(Path), POINTER(Dense), c_int32, POINTER(c_int32),
          POINTER(PathChoice))
+_declare("huddle_refine", c_void_p, POINTER(Csr), c_int32, POINTER(RefineStart),
+         POINTER(RefineOptions), POINTER(c_int32), POINTER(RefineInfo))
 for _name, _struct in (("dense", Dense), ("csr", Csr), ("neighbors", Neighbors)):
     _declare(f"huddle_{_name}_fetch", POINTER(_struct))
 for _name, _struct in (("neighbors", Neighbors), ("csr", Csr), ("scale", Scale),

@@ -89,7 +89,8 @@ def table_parameters(table):
 
 
 def stage_parameters(stage):
-    """Return the options of a stage: knn, weight, connect, embed, shrink or path."""
+    """Return the options of a stage: knn, weight, connect, embed, shrink, path or
+    refine."""
     return table_parameters(getattr(lib, f"huddle_{stage}_options_table")())
 
 

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import spmatrix
 from sklearn.utils import check_array
 
-from ._functions import graph_array, points_array
+from ._functions import points_array
 from ._library import Path, PathChoice, call, lib
 from ._model import Model
 from ._options import method_parameters, stage_options
-from ._points import copy_dense, copy_values, csr_view, dense_view
+from ._points import copy_dense, copy_values, csr_view, dense_view, graph_array
 from ._running import random_seed, running_context
 from ._signature import with_options
 

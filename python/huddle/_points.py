@@ -10,6 +10,7 @@ from ctypes import POINTER, byref, c_double, c_float, c_int32, c_int64
 
 import numpy as np
 import scipy.sparse
+from sklearn.utils import check_array
 
 from ._library import Array, Csr, Dense, Points, check, lib
 
@@ -101,6 +102,15 @@ def csr_view(matrix):
                  np.ascontiguousarray(matrix, np.float64).ravel())
     return Csr(matrix.shape[0], matrix.shape[1], _pointer(parts[0], c_int64),
                _pointer(parts[1], c_int32), _pointer(parts[2], c_double)), parts
+
+
+def graph_array(matrix, n, name):
+    """Return a sparse or dense square matrix in double precision; n rows unless n is None."""
+    matrix = check_array(matrix, accept_sparse="csr", dtype=np.float64)
+    if matrix.shape[0] != matrix.shape[1] or (n is not None and matrix.shape[0] != n):
+        expected = "square" if n is None else f"{n} x {n}"
+        raise ValueError(f"{name} must be {expected}, not {matrix.shape[0]} x {matrix.shape[1]}")
+    return matrix
 
 
 def copy_values(pointer, count, dtype):

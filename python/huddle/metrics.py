@@ -1,14 +1,16 @@
-"""Scores of a clustering against known classes."""
+"""Scores of a clustering, against known classes or on a graph."""
 from __future__ import annotations
 
 from ctypes import POINTER, byref, c_int32
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import spmatrix
 
-from ._library import Scores, check, lib
+from ._library import GraphScores, Scores, check, lib
+from ._points import csr_view, graph_array
 
-__all__ = ["scores", "accuracy", "nmi", "ari", "purity"]
+__all__ = ["scores", "accuracy", "nmi", "ari", "purity", "graph_scores"]
 
 
 def _integer_labels(labels):
@@ -17,6 +19,21 @@ def _integer_labels(labels):
     if labels.dtype == np.int32:
         return np.ascontiguousarray(labels)
     return np.unique(labels, return_inverse=True)[1].astype(np.int32)
+
+
+def graph_labels(labels, n, name):
+    """Return the labels of n vertices, of any type, as int32: the ranks of their values."""
+    labels = np.asarray(labels)
+    if labels.ndim != 1 and labels.shape != (n, 1):
+        raise ValueError(f"{name} must have one dimension, not {labels.ndim}")
+    if len(labels) != n:
+        raise ValueError(f"{name} has {len(labels)} values, but the graph has {n} vertices")
+    return np.unique(labels.ravel(), return_inverse=True)[1].ravel().astype(np.int32)
+
+
+def scores_dict(struct):
+    """Return the fields of a struct of scores."""
+    return {field[0]: getattr(struct, field[0]) for field in struct._fields_}
 
 
 def scores(truth: ArrayLike, labels: ArrayLike) -> dict[str, float]:
@@ -31,7 +48,7 @@ def scores(truth: ArrayLike, labels: ArrayLike) -> dict[str, float]:
     found = Scores()
     check(lib.huddle_metrics_scores(None, len(a), a.ctypes.data_as(POINTER(c_int32)),
                                     b.ctypes.data_as(POINTER(c_int32)), byref(found)))
-    return {field[0]: getattr(found, field[0]) for field in Scores._fields_}
+    return scores_dict(found)
 
 
 def accuracy(truth: ArrayLike, labels: ArrayLike) -> float:
@@ -52,3 +69,39 @@ def ari(truth: ArrayLike, labels: ArrayLike) -> float:
 def purity(truth: ArrayLike, labels: ArrayLike) -> float:
     """Fraction of points that belong to the most frequent class of their cluster."""
     return scores(truth, labels)["purity"]
+
+
+def graph_scores(A: ArrayLike | spmatrix, labels: ArrayLike) -> dict[str, float]:
+    """Return scores of labels on a graph, which need no known classes.
+
+    With v_k the share of the volume of cluster k, d_k the share of the weight inside it, f the sum
+    of the d_k, s the sum of the squared v_k, and q_k = v_k - d_k:
+
+    * inside: f
+    * evenness: s; one over the number of clusters if all volumes are equal
+    * divergence: J = f ln(f / s) + (1 - f) ln((1 - f) / (1 - s))
+    * information: mutual information of the clusters of the two ends of an edge
+    * map: L, the two-level map equation without the part that does not depend on the labels
+    * entropy: that part, H; L + H is the description length of a random walk, in nats
+    * modularity: Q = f - s
+    * ncut: normalised cut, the sum of q_k / v_k
+
+    Parameters
+    ----------
+    A : array or sparse matrix of shape (n_samples, n_samples)
+        Symmetric graph with non-negative weights.
+    labels : array-like of shape (n_samples,)
+        Numbers or strings.
+
+    >>> import numpy as np
+    >>> A = np.kron(np.eye(2), np.ones((3, 3)))
+    >>> graph_scores(A, ["a", "a", "a", "b", "b", "b"])["modularity"]
+    0.5
+    """
+    graph = graph_array(A, None, "A")
+    values = graph_labels(labels, graph.shape[0], "labels")
+    view, _keep = csr_view(graph)
+    found = GraphScores()
+    check(lib.huddle_metrics_graph_scores(None, byref(view), values.ctypes.data_as(POINTER(c_int32)),
+                                          byref(found)))
+    return scores_dict(found)

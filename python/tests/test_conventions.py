@@ -105,8 +105,38 @@ def test_labels_from_the_embedding_are_not_called_certified(blobs):
     noise = np.random.default_rng(0).normal(size=(400, 8))
     with pytest.warns(UserWarning, match="not of the certified shrink step"):
         model = SpectralShrunkClustering(5).fit(noise)
-    assert model.labels_from_ == "embedding" == model.info_["shrink"]["labels_from"]
+    assert model.info_["shrink"]["labels_from"] == "embedding"
+    assert model.labels_from_ == model.refine_["start"] != "shrunk"
+    with pytest.warns(UserWarning, match="not of the certified shrink step"):
+        model = SpectralShrunkClustering(5, refine="none").fit(noise)
+    assert model.labels_from_ == "embedding"
     assert SpectralShrunkClustering(5).fit(blobs[0]).labels_from_ == "shrunk"
+
+
+@pytest.mark.parametrize("estimator", [e for e in ESTIMATORS if "refine_" in e._attributes],
+                         ids=lambda e: e.__name__)
+def test_refined_labels(estimator):
+    X, _ = make_blobs(200, noise=2.5)
+    model = estimator(5).fit(X)
+    assert model.refine_ == model.info_["refine"] and model.refine_["from"] == "graph"
+    names = [trial["name"] for trial in model.refine_["trials"]]
+    assert model.refine_["start"] in names and {"commute", "sum", "levels2"} < set(names)
+    before = model.unrefined_labels_
+    assert before.shape == model.labels_.shape and before.dtype == np.int32
+    assert model.refine_["n_changed"] == np.sum(model.labels_ != before)
+    plain = estimator(5, refine="none", prepare=model.info_["prepare"]["rule"]).fit(X)
+    assert plain.refine_ is None and not hasattr(plain, "unrefined_labels_")
+    model.set_params(refine="none").fit(X)
+    assert model.refine_ is None and not hasattr(model, "unrefined_labels_")
+    with pytest.raises(ValueError, match="refine = sometimes"):
+        estimator(5, refine="sometimes").fit(X)
+
+
+def test_refinement_is_an_option_of_graph_methods():
+    assert "refine" in SpectralShrunkClustering().get_params()
+    assert SpectralShrunkClustering().refine == "auto"
+    assert "refine" not in KMeans().get_params() and "refine_" not in KMeans._attributes
+    assert "unrefined_labels_ :" in SpectralShrunkClustering.__doc__
 
 
 def test_pipeline(blobs):

@@ -189,3 +189,20 @@ def test_without_the_tool(tmp_path):
                          capture_output=True, env=environment)
     assert run.returncode == 0, run.stderr
     assert block(page_of(tmp_path / "page.html"), "clusters")
+
+
+def test_relative_library_after_chdir(tmp_path):
+    """The other libraries are found although the working folder is another one by then."""
+    code = ("import os, sys, huddle, numpy as np\n"
+            "os.chdir(sys.argv[1])\n"
+            "huddle.datasets.make_moons(20)\n"
+            "X = np.random.default_rng(0).normal(size=(60, 3))\n"
+            "huddle.report(huddle.KMeans(3).fit(X), 'page.html')\n")
+    folder, name = os.path.split(os.path.realpath(_library.library_path))
+    paths = [os.path.abspath(path) for path in sys.path]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths),
+                   "HUDDLE_LIBRARY": os.path.join(os.curdir, name)}
+    run = subprocess.run([sys.executable, "-c", code, str(tmp_path)], text=True, cwd=folder,
+                         capture_output=True, env=environment)
+    assert run.returncode == 0, run.stderr
+    assert block(page_of(tmp_path / "page.html"), "clusters")

@@ -75,12 +75,19 @@ if (points) {
   points.index = int32(points.index);
   points.label = int32(points.label);
   points.class = points.class && int32(points.class);
+  points.after = points.label;
+  points.before = points.before && int32(points.before);
+  points.onlyChanged = false;
 }
+
+/* Whether the refinement on the graph changed the label of point i. */
+const isChanged = (i) => Boolean(points.before) && points.before[i] !== points.after[i];
 
 /* The tooltip of point i of the sample. */
 function pointTip(i) {
   const lines = element("div", {}, element("b", {}, `point ${whole(points.index[i])}`), element("br"));
-  lines.append(`cluster ${points.label[i]}`);
+  lines.append(`cluster ${points.after[i]}`);
+  if (isChanged(i)) lines.append(` (${points.before[i]} before refinement)`);
   if (points.class) lines.append(element("br"), `class ${points.classes[points.class[i]]}`);
   const thumbs = points.thumbs;
   return thumbs && i < thumbs.count ? [image(thumbs, i), lines] : [lines];

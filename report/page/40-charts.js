@@ -87,7 +87,7 @@ function seriesPath(chart, xs, ys, step) {
 
 const seriesColors = ["var(--accent)", "var(--bad)", "#8d7ae6", "#c79021", "#3d9b5a", "var(--soft)"];
 
-/* {title, series: [{label, x, y, color, step, dash}], x: {label, log}, y: {label, log}, marks} */
+/* {title, series: [{label, x, y, color, step, dash, dots}], x: {label, log}, y: {label, log}, marks} */
 function lineChart(block) {
   const root = element("div");
   const xs = block.series.flatMap((s) => s.x).filter((v) => v !== null && (!block.x.log || v > 0));
@@ -105,6 +105,8 @@ function lineChart(block) {
     drawMarks(chart, block.marks || []);
     block.series.forEach((s, k) => {
       chart.svg.append(svg("path", { class: "series", style: `stroke:${s.color || seriesColors[k % 6]}`, "stroke-dasharray": s.dash || "none", d: seriesPath(chart, s.x, s.y, s.step) }));
+      if (s.dots)
+        s.x.forEach((x, i) => chart.svg.append(svg("circle", { cx: chart.x(x), cy: chart.y(s.y[i]), r: 2.6, style: `fill:${s.color || seriesColors[k % 6]}` })));
     });
     hoverLines(chart, block);
     root.replaceChildren(chart.svg);

@@ -62,23 +62,26 @@ class Scatter {
     this.drawFocus(pen);
   }
 
-  /* One mark per position and label: {x, y, label, count}. */
+  /* One mark per position and label: {x, y, label, count, faded}; faded ones come first, below the
+   * others. */
   spots() {
     const cells = new Map(), cell = 1.4, across = Math.ceil(this.size / cell) + 2;
     for (let i = 0; i < this.count; i++) {
       const at = Math.round(this.py[i] / cell) * across + Math.round(this.px[i] / cell);
-      const key = at * points.clusters + points.label[i], spot = cells.get(key);
+      const faded = points.onlyChanged && !isChanged(i);
+      const key = 2 * (at * points.clusters + points.label[i]) + faded, spot = cells.get(key);
       if (spot) spot.count++;
-      else cells.set(key, { x: this.px[i], y: this.py[i], label: points.label[i], count: 1 });
+      else cells.set(key, { x: this.px[i], y: this.py[i], label: points.label[i], count: 1, faded });
     }
-    return [...cells.values()].sort((a, b) => b.count - a.count);
+    return [...cells.values()].sort((a, b) => b.faded - a.faded || b.count - a.count);
   }
 
   drawMarks(pen) {
     const base = this.count > 3000 ? 1.8 : this.count > 900 ? 2.3 : 3.2, held = focus.shown();
     for (const spot of this.spots()) {
       const r = Math.min(base * (1 + 0.3 * Math.sqrt(spot.count - 1)), 0.05 * this.size), picture = sprite(spot.label, Math.round(r * 4) / 4, this.ratio);
-      pen.globalAlpha = held < 0 ? (spot.count > 1 ? 0.85 : 0.75) : spot.label === held ? 0.95 : 0.07;
+      const hidden = spot.faded || (held >= 0 && spot.label !== held);
+      pen.globalAlpha = hidden ? 0.07 : held >= 0 ? 0.95 : spot.count > 1 ? 0.85 : 0.75;
       pen.drawImage(picture, spot.x * this.ratio - picture.width / 2, spot.y * this.ratio - picture.height / 2);
     }
     pen.globalAlpha = 1;
@@ -205,6 +208,7 @@ blocks.views = (root, block) => {
   root.append(grid);
   const tools = element("div.tools", {}, sampleNote(points.count));
   if (most >= 4) tools.append(pairChoice(most, show));
+  if (points.before) tools.append(labelChoice());
   root.append(tools, legend(clusterNames()));
   show(0);
 };
@@ -215,18 +219,37 @@ function column(view, j) {
   return made;
 }
 
-/* Buttons that choose which two principal components are shown. */
-function pairChoice(most, show) {
-  const root = element("span.choice", { role: "group", "aria-label": "Principal components shown" });
-  for (let first = 0; first + 1 < most; first += 2) {
-    const button = element("button", { type: "button", "aria-pressed": String(first === 0) }, `${first + 1}–${first + 2}`);
+/* Buttons of which one is pressed: options are [text, value]; the first is pressed to begin with. */
+function choiceButtons(label, options, show) {
+  const root = element("span.choice", { role: "group", "aria-label": label });
+  options.forEach(([text, value], i) => {
+    const button = element("button", { type: "button", "aria-pressed": String(i === 0) }, text);
     button.onclick = () => {
       for (const other of root.children) other.setAttribute("aria-pressed", String(other === button));
-      show(first);
+      show(value);
     };
     root.append(button);
-  }
-  return element("span.pick", {}, "Components ", root);
+  });
+  return root;
+}
+
+/* Chooses which two principal components are shown. */
+function pairChoice(most, show) {
+  const pairs = [];
+  for (let first = 0; first + 1 < most; first += 2) pairs.push([`${first + 1}–${first + 2}`, first]);
+  return element("span.pick", {}, "Components ", choiceButtons("Principal components shown", pairs, show));
+}
+
+/* Chooses the labels that all plots show: the final ones, those before the refinement on the graph,
+ * or the final ones of the points that it changed. */
+function labelChoice() {
+  const show = (which) => {
+    points.label = which === "before" ? points.before : points.after;
+    points.onlyChanged = which === "changed";
+    for (const listener of focus.listeners) listener();
+  };
+  const options = [["refined", "after"], ["before refinement", "before"], ["changed points", "changed"]];
+  return element("span.pick", {}, "Labels ", choiceButtons("Labels shown", options, show));
 }
 
 /* The most frequent class of each cluster, if classes are known. */

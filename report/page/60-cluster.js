@@ -18,12 +18,30 @@ function scoreFacts(report) {
 
 blocks.summary = (root, block) => {
   const r = block.report, list = [{ value: whole(r.n_clusters), label: "clusters", note: sizesNote(r.sizes) }, ...scoreFacts(r)];
-  if (r.shrink) list.push({ wide: true, value: certificate(r.shrink), label: r.shrink.guarded ? "shrink step, discarded: the labels come from the embedding" : "shrink step", note: `objective ${short(r.shrink.objective, 6)}, lower bound ${short(r.shrink.dual, 6)}` });
+  if (r.shrink) list.push({ wide: true, value: certificate(r.shrink), label: shrinkLabel(r), note: `objective ${short(r.shrink.objective, 6)}, lower bound ${short(r.shrink.dual, 6)}` });
   else if (r.embed) list.push({ wide: true, value: verified(r.embed), label: "spectral embedding", note: `largest residual ${short(r.embed.residual, 2)}` });
   if (r.internal) list.push({ value: short(r.internal.silhouette, 3), label: "silhouette", note: r.internal.stability !== null ? `stability ${short(r.internal.stability, 3)}` : "" });
   list.push({ value: seconds(r.seconds.total), label: "total time", note: `peak memory ${Math.round(r.peak_bytes / 1048576)} MB` });
-  root.append(facts(list), stages(r, block.method_title));
+  root.append(facts(list), stages(r, block.method_title, block.start));
 };
+
+/* What the certificate is about: the shrink step, never the labels. */
+function shrinkLabel(r) {
+  if (r.shrink.guarded) return "shrink step, discarded: the labels come from the embedding";
+  return refinedOnGraph(r) ? "shrink step; the labels were refined on the graph afterwards" : "shrink step";
+}
+
+const refinedOnGraph = (r) => Boolean(r.refine && r.refine.from === "graph");
+
+/* `start` is the start that the labels come from, in words. */
+function refineText(r, start) {
+  const f = r.refine, changed = `${plural(f.n_changed, "label")} changed (${percent(f.n_changed / r.n)}).`;
+  if (f.skipped) return `None: ${f.skipped}.`;
+  if (f.from === "kmeans") return `The labels come from K-means on the points, not from the graph; ${changed}`;
+  if (!f.trials.length) return `None: there is nothing to refine.`;
+  const kept = f.start === f.trials[0].name;
+  return `Points moved to the clusters of their neighbours in the graph, from ${plural(f.trials.length, "start")}; ${kept ? "none was clearly better than the method's own" : `the labels come from ${start}`}; ${changed}`;
+}
 
 const sizesNote = (sizes) => (sizes.length < 2 ? "" : Math.min(...sizes) === Math.max(...sizes) ? `${whole(sizes[0])} points each` : `${whole(Math.min(...sizes))} to ${whole(Math.max(...sizes))} points each`);
 
@@ -33,7 +51,7 @@ function verified(embed) {
 }
 
 /* What was done: one line per stage. */
-function stages(r, title) {
+function stages(r, title, start) {
   const o = r.options, lines = [];
   const add = (name, text) => lines.push(element("li", {}, element("b", {}, name), element("span", {}, text)));
   add("Method", `${title} (${r.method}), seed ${o.seed}.`);
@@ -45,9 +63,13 @@ function stages(r, title) {
   if (r.embed) add("Embedding F", embedText(r));
   if (r.shrink) add("Shrinking G", shrinkText(r));
   if (r.kmeans && r.kmeans.inertia !== null) add("K-means", `Best of ${plural(r.kmeans.restarts, "restart")}, inertia ${short(r.kmeans.inertia, 5)}.`);
-  if (r.decision) add("Decision", `${r.decision[0].toUpperCase()}${r.decision.slice(1)}.`);
+  if (r.refine) add("Refinement", refineText(r, start));
+  if (r.decision) add("Decision", sentence(r.decision));
   return element("ol.stages", {}, ...lines);
 }
+
+/* A phrase of the library as a sentence. */
+const sentence = (text) => text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 
 /* The columns of a table that are not features. */
 function columnsText(columns) {
@@ -221,14 +243,15 @@ blocks.spectrum = (root, block) => {
     });
     holder.replaceChildren(chart.svg);
   });
-  root.append(element("p.caption", {}, spectrumCaption(gaps, c, gap, block.choice)));
+  root.append(element("p.caption", {}, spectrumCaption(gaps, c, gap, block)));
 };
 
 /* The relative gaps come from the library, which chooses the number of clusters by them. */
-function spectrumCaption(gaps, c, gap, choice) {
+function spectrumCaption(gaps, c, gap, { choice, chosen_by }) {
   let text = `The smallest eigenvalues of the normalised Laplacian. The first ${c} (coloured) belong to the embedding. Well-separated clusters show one eigenvalue near zero per cluster, then a wide gap.`;
   const best = choice && choice[0];
-  if (best && best.relative_gap !== undefined) {
+  const byGap = chosen_by === undefined ? best && best.relative_gap !== undefined : chosen_by === "eigengap";
+  if (best && byGap) {
     text += ` ${c} was chosen by the relative eigengap (${best.relative_gap.toFixed(2)})`;
     if (best.small_components > 0) text += `, including ${plural(best.small_components, "small component")}`;
     return text + (choice.length > 1 ? `; next best: ${choice.slice(1).map((other) => `${other.n_clusters} (${other.relative_gap.toFixed(2)})`).join(", ")}.` : ".");

@@ -75,6 +75,7 @@ typedef struct hd_fit_prepare_trials {
     int32_t count; /* at most HD_FIT_MAX_PREPARE_TRIALS */
     int32_t n_clusters, clusters[HD_FIT_MAX_PREPARE_CLUSTERS];
     huddle_prepare_score score; /* by which they are ordered */
+    bool separate; /* nothing was tried: the clusters are separate without preparation */
     double seconds;
 } hd_fit_prepare_trials;
 

@@ -54,6 +54,7 @@ static void walk_trial_list(hd_walk *walk, hd_fit_prepare_trials *trials) {
     if (score < 0 || score > HUDDLE_PREPARE_BY_LARGEST_MODULARITY)
         hd_walk_fail(walk, "prepare_trials_score");
     trials->score = (huddle_prepare_score)score;
+    hd_walk_bool(walk, "prepare_trials_separate", &trials->separate);
     hd_walk_real(walk, "prepare_trials_seconds", &trials->seconds);
 }
 
@@ -269,6 +270,8 @@ static void write_prepared(const hd_fit *fit, hd_json_writer *json) {
     set_rule(json, &p->preparation.rule);
     if (p->trials.count > 0)
         write_trials(&p->trials, json);
+    if (p->trials.separate)
+        hd_json_set_bool(json, "separate", true);
     hd_fit_write_table(&p->table, json);
     hd_json_set_integer(json, "d", p->preparation.d_out);
     hd_json_set_real(json, "variance_kept", p->info.variance_kept);

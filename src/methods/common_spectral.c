@@ -146,12 +146,14 @@ done:
  * the rounding; those of the other solvers are separated if they differ by more than tol. */
 static const double equal_eigenvalues = 1e-10;
 
-/* More vectors than clusters were found: the gap that matters is still the one after the last
- * cluster, by the criterion of the solvers. */
-static void set_gap(const huddle_embed_options *options, int32_t c, hd_fit_embedding *embedding) {
+/* If more vectors were found than F has columns, for the refinement: the gap that matters is still
+ * the one after the last column, by the criterion of the solvers. */
+static void set_gap(const huddle_embed_options *options, int32_t n_clusters,
+                    hd_fit_embedding *embedding) {
     huddle_embed_info *info = &embedding->info;
     const double *eigenvalues = embedding->f.eigenvalues;
     double tol = strcmp(info->solver, "dense") == 0 ? equal_eigenvalues : options->tol;
+    int64_t c = hd_spectral_count_columns(options->rows, n_clusters);
     if (c >= embedding->f.vectors.cols)
         return;
     info->gap = eigenvalues[c] - eigenvalues[c - 1];
@@ -159,13 +161,13 @@ static void set_gap(const huddle_embed_options *options, int32_t c, hd_fit_embed
 }
 
 /* A small eigengap matters only at a number that the user asked for. With a range or auto the rule
- * avoids such numbers itself. Vectors beyond the last cluster need no proof: they only provide a
+ * avoids such numbers itself. Vectors beyond the columns of F need no proof: they only provide a
  * start for the refinement. */
 void hd_spectral_warn_embedding(huddle_context *context, const huddle_embed_options *options,
                                 const huddle_embed_info *info, huddle_range n_clusters) {
     bool given = n_clusters.first != HUDDLE_AUTO && n_clusters.first == n_clusters.last;
-    /* The vector after the last cluster shows the eigengap there. */
-    int64_t n_needed = (int64_t)n_clusters.last + !given;
+    /* The vector after the last column shows the eigengap there. */
+    int64_t n_needed = hd_spectral_count_columns(options->rows, n_clusters.last) + !given;
     if (info->stop == HUDDLE_STOP_MAX_ITER || info->stop == HUDDLE_STOP_STALLED)
         hd_warn(context, HUDDLE_WARNING_NOT_CONVERGED,
                 "the embedding stopped (%s) after %d iterations at a residual of %.2g",

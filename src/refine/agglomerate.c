@@ -38,6 +38,7 @@ typedef struct node {
 } node;
 
 typedef struct merger {
+    const char *stage; /* under which progress is reported, or NULL */
     int64_t n, n_merges;
     hd_refine_rule rule;
     node *nodes;
@@ -199,6 +200,11 @@ static void join(merger *m, int32_t a, int32_t b) {
     m->fresh = a;
 }
 
+static huddle_status report(huddle_context *context, const merger *m, int64_t wanted) {
+    return m->stage != NULL ? hd_progress(context, m->stage, (double)m->n_merges, (double)wanted)
+                            : hd_check_cancel(context);
+}
+
 /* Merges connected clusters, until `wanted` merges are made or no edge is left. */
 static huddle_status merge_connected(huddle_context *context, merger *m, int64_t wanted,
                                      int32_t *first, int32_t *second) {
@@ -214,7 +220,7 @@ static huddle_status merge_connected(huddle_context *context, merger *m, int64_t
             continue;
         }
         if (m->n_merges % CANCEL_EVERY == 0)
-            TRY(hd_progress(context, "refine", (double)m->n_merges, (double)wanted));
+            TRY(report(context, m, wanted));
         first[m->n_merges] = top < partner ? top : partner;
         second[m->n_merges] = top < partner ? partner : top;
         join(m, first[m->n_merges], second[m->n_merges]);
@@ -236,7 +242,7 @@ static huddle_status merge_components(huddle_context *context, merger *m, int64_
     hd_refine_heap_order(&m->heap);
     for (; m->n_merges < wanted; m->n_merges++) {
         if (m->n_merges % CANCEL_EVERY == 0)
-            TRY(hd_progress(context, "refine", (double)m->n_merges, (double)wanted));
+            TRY(report(context, m, wanted));
         int32_t x = hd_refine_heap_top(&m->heap);
         hd_refine_heap_remove(&m->heap, x);
         int32_t y = hd_refine_heap_top(&m->heap), a = x < y ? x : y, b = x < y ? y : x;
@@ -307,12 +313,13 @@ done:
 }
 
 huddle_status hd_refine_agglomerate(huddle_context *context, const hd_refine_quotient *quotient,
-                                    hd_refine_rule rule, int64_t n_clusters, int32_t *first,
-                                    int32_t *second) {
+                                    const char *stage, hd_refine_rule rule, int64_t n_clusters,
+                                    int32_t *first, int32_t *second) {
     huddle_status status = HUDDLE_OK;
     merger m = {0};
     int64_t wanted = quotient->n - n_clusters;
     TRY(merger_new(quotient, rule, &m));
+    m.stage = stage;
     TRY(merge_connected(context, &m, wanted, first, second));
     if (m.n_merges < wanted)
         TRY(merge_components(context, &m, wanted, first, second));

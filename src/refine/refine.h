@@ -56,10 +56,11 @@ void hd_refine_quotient_free(hd_refine_quotient *quotient);
  * first[t] and second[t], each named by its smallest member. Both arrays have n - n_clusters
  * places. The pair of the largest gain, compared in single precision, is merged first; among equal
  * ones that with the smallest first, then the smallest second. Where no edge is left, the cluster
- * of fewest vertices is merged with the next smallest, ties again by the smallest member. */
+ * of fewest vertices is merged with the next smallest, ties again by the smallest member. `stage`
+ * is the name under which progress is reported; NULL in parallel loops. */
 huddle_status hd_refine_agglomerate(huddle_context *context, const hd_refine_quotient *quotient,
-                                    hd_refine_rule rule, int64_t n_clusters, int32_t *first,
-                                    int32_t *second);
+                                    const char *stage, hd_refine_rule rule, int64_t n_clusters,
+                                    int32_t *first, int32_t *second);
 
 /* The tree of a checked graph, freed by huddle_refine_tree_free() also after a failure. */
 huddle_status hd_refine_tree_new(huddle_context *context, const hd_refine_graph *graph,

@@ -20,7 +20,7 @@ huddle_status hd_refine_tree_new(huddle_context *context, const hd_refine_graph 
     tree->n = graph->n;
     ALLOC(tree->first, graph->n - 1);
     ALLOC(tree->second, graph->n - 1);
-    TRY(hd_refine_agglomerate(context, &single, hd_refine_rule_sum(), 1, tree->first,
+    TRY(hd_refine_agglomerate(context, &single, "merge", hd_refine_rule_sum(), 1, tree->first,
                               tree->second));
 done:
     hd_refine_quotient_free(&single);
@@ -133,8 +133,8 @@ huddle_status hd_refine_merge_labels(huddle_context *context, const hd_refine_gr
     ALLOC(first, n_merges);
     ALLOC(second, n_merges);
     ALLOC(merged, *n_labels);
-    TRY(hd_refine_agglomerate(context, &quotient, hd_refine_rule_modularity(resolution), n_clusters,
-                              first, second));
+    TRY(hd_refine_agglomerate(context, &quotient, NULL, hd_refine_rule_modularity(resolution),
+                              n_clusters, first, second));
     TRY(hd_refine_cut(*n_labels, n_merges, first, second, merged));
     for (int64_t i = 0; i < graph->n; i++)
         labels[i] = merged[labels[i]];

@@ -1,5 +1,6 @@
 /* Starts, given and made by merging, and the choice among them. */
 #include "base/check.h"
+#include "base/parallel.h"
 #include "refine/refine.h"
 
 #include <math.h>
@@ -17,6 +18,7 @@ static const double least_inside = .5;
 /* A cut of 0 is 0 up to the rounding errors of its sum. */
 static const double cut_rounding = 1e-12;
 
+/* The trials are independent of each other and made side by side; each has labels of its own. */
 typedef struct run {
     huddle_context *context;
     const hd_refine_graph *graph; /* in the order of the tree if there is one */
@@ -24,10 +26,12 @@ typedef struct run {
     const hd_refine_objective *objective;
     const huddle_refine_options *options;
     int32_t n_clusters;
-    int32_t n_trials; /* planned */
-    int32_t *labels;  /* of the trial */
-    int32_t *best;    /* of the best trial so far */
-    double lowest;    /* its objective */
+    const huddle_refine_tree *tree;    /* of the merges, or NULL */
+    const huddle_refine_start *starts; /* the given ones, which are the first trials */
+    int32_t n_starts;
+    int64_t n_many;  /* clusters at which the levels begin, */
+    int32_t *many;   /* and their labels */
+    int32_t *labels; /* n for each trial */
     huddle_refine_info *info;
 } run;
 
@@ -50,43 +54,45 @@ static bool is_allowed(const run *r, const huddle_graph_scores *scores) {
            scores->ncut <= bound;
 }
 
-/* Moves, scores and compares the labels of a trial. */
-static huddle_status finish_trial(run *r, const char *name) {
-    huddle_status status = HUDDLE_OK;
-    huddle_refine_trial *trial = &r->info->trials[r->info->n_trials];
-    const huddle_refine_options *o = r->options;
-    TRY(hd_refine_move(r->context, r->graph, r->objective, r->n_clusters, o->max_sweeps, o->seed,
-                       r->labels, &trial->n_sweeps));
-    TRY(huddle_metrics_graph_scores(r->context, r->graph->matrix, r->labels, &trial->scores));
-    (void)snprintf(trial->name, sizeof trial->name, "%s", name != NULL ? name : "start");
-    double value = r->objective->value(&trial->scores);
-    trial->allowed = r->info->n_trials == 0 || is_allowed(r, &trial->scores);
-    if (r->info->n_trials == 0 || (trial->allowed && value < r->lowest)) {
-        r->lowest = value;
-        r->info->best = r->info->n_trials;
-        memcpy(r->best, r->labels, (size_t)r->graph->n * sizeof *r->best);
+/* The first trial, or of those that may replace it the one with the lowest objective. */
+static void choose_trial(const run *r) {
+    huddle_refine_info *info = r->info;
+    info->best = 0;
+    for (int32_t k = 0; k < info->n_trials; k++) {
+        double value = r->objective->value(&info->trials[k].scores);
+        double lowest = r->objective->value(&info->trials[info->best].scores);
+        info->trials[k].allowed = k == 0 || is_allowed(r, &info->trials[k].scores);
+        if (info->trials[k].allowed && value < lowest)
+            info->best = k;
     }
-    r->info->n_trials++;
-    TRY(hd_progress(r->context, "refine", r->info->n_trials, r->n_trials));
-done:
-    return status;
 }
 
 /* A given start, with more clusters merged down. */
-static huddle_status try_start(run *r, const huddle_refine_start *start) {
+static huddle_status take_start(const run *r, const huddle_refine_start *start, int32_t *labels) {
     huddle_status status = HUDDLE_OK;
     int32_t *ranks = NULL;
     int64_t count;
     ALLOC(ranks, r->graph->n);
     TRY(hd_refine_rank_labels(r->graph->n, start->labels, ranks, &count));
-    take_labels(r, ranks, r->labels);
+    take_labels(r, ranks, labels);
     if (count < r->n_clusters)
         FAIL(HUDDLE_INVALID, "start '%s' has %lld different labels, fewer than n_clusters = %d",
              start->name != NULL ? start->name : "start", (long long)count, r->n_clusters);
-    TRY(hd_refine_merge_labels(r->context, r->graph, 1, r->n_clusters, r->labels, &count));
-    TRY(finish_trial(r, start->name));
+    TRY(hd_refine_merge_labels(r->context, r->graph, 1, r->n_clusters, labels, &count));
 done:
     huddle_free(ranks);
+    return status;
+}
+
+/* The tree, cut at so many clusters. */
+static huddle_status take_cut(const run *r, int64_t n_clusters, int32_t *labels) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *cut = NULL;
+    ALLOC(cut, r->graph->n);
+    TRY(huddle_refine_cut_tree(r->tree, (int32_t)n_clusters, cut));
+    take_labels(r, cut, labels);
+done:
+    huddle_free(cut);
     return status;
 }
 
@@ -104,69 +110,78 @@ double hd_refine_planted_resolution(double inside, int64_t n_clusters) {
                : (within - between) / (log(within) - log(between));
 }
 
-/* From many clusters, which are in r->labels, down to the wanted number in steps of two, with moves
- * at each level. resolution 0: the planted partition's. */
-static huddle_status try_levels(run *r, const char *name, int64_t n_labels, double resolution) {
+/* From many clusters down to the wanted number in steps of two, with moves at each level but the
+ * last. resolution 0: the planted partition's. */
+static huddle_status take_levels(const run *r, double resolution, int32_t *labels) {
     huddle_status status = HUDDLE_OK;
     huddle_graph_scores scores;
+    int64_t n_labels = r->n_many;
+    memcpy(labels, r->many, (size_t)r->graph->n * sizeof *labels);
     for (int64_t factor = COARSEST / 2; factor >= 1; factor /= 2) {
         int64_t wanted = factor * r->n_clusters;
         double at = resolution;
         if (n_labels > wanted && resolution == 0) {
-            TRY(huddle_metrics_graph_scores(r->context, r->graph->matrix, r->labels, &scores));
+            TRY(huddle_metrics_graph_scores(r->context, r->graph->matrix, labels, &scores));
             at = hd_refine_planted_resolution(scores.inside, wanted);
         }
-        TRY(hd_refine_merge_labels(r->context, r->graph, at, wanted, r->labels, &n_labels));
+        TRY(hd_refine_merge_labels(r->context, r->graph, at, wanted, labels, &n_labels));
         if (factor > 1)
             TRY(hd_refine_move(r->context, r->graph, r->objective, n_labels, LEVEL_SWEEPS,
-                               r->options->seed, r->labels, NULL));
-    }
-    TRY(finish_trial(r, name));
-done:
-    return status;
-}
-
-/* The starts that are made here. */
-static huddle_status try_merging(run *r, const huddle_refine_tree *tree) {
-    static const struct {
-        const char *name;
-        double resolution;
-    } levels[] = {{"levels1", 1}, {"levels2", 2}, {"levelsT", 0}};
-    huddle_status status = HUDDLE_OK;
-    int32_t *cut = NULL, *many = NULL;
-    int64_t n = r->graph->n, wanted = (int64_t)COARSEST * r->n_clusters;
-    int64_t n_many = wanted < n ? wanted : n;
-    ALLOC(cut, n);
-    ALLOC(many, n);
-    TRY(huddle_refine_cut_tree(tree, r->n_clusters, cut));
-    take_labels(r, cut, r->labels);
-    TRY(finish_trial(r, "sum"));
-    TRY(huddle_refine_cut_tree(tree, (int32_t)n_many, cut));
-    take_labels(r, cut, many);
-    TRY(hd_refine_move(r->context, r->graph, r->objective, n_many, LEVEL_SWEEPS, r->options->seed,
-                       many, NULL));
-    for (size_t k = 0; k < sizeof levels / sizeof *levels; k++) {
-        memcpy(r->labels, many, (size_t)n * sizeof *many);
-        TRY(try_levels(r, levels[k].name, n_many, levels[k].resolution));
+                               r->options->seed, labels, NULL));
     }
 done:
-    huddle_free(cut);
-    huddle_free(many);
     return status;
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-/* All trials of a graph in any order. The best labels are in r->best. */
-static huddle_status try_all(run *r, const huddle_refine_tree *tree, int32_t n_starts,
-                             const huddle_refine_start *starts) {
+/* The starts made here, which follow the given ones. */
+static const struct {
+    const char *name;
+    bool levels;
+    double resolution;
+} made[] = {{"sum", false, 0}, {"levels1", true, 1}, {"levels2", true, 2}, {"levelsT", true, 0}};
+enum { N_MADE = sizeof made / sizeof *made };
+
+/* Makes, moves and scores one trial: the body of a parallel loop. */
+static huddle_status make_trial(void *argument, hd_chunk chunk) {
     huddle_status status = HUDDLE_OK;
-    ALLOC(r->labels, r->graph->n);
-    ALLOC(r->best, r->graph->n);
-    for (int32_t k = 0; k < n_starts; k++)
-        TRY(try_start(r, &starts[k]));
-    if (r->options->merge)
-        TRY(try_merging(r, tree));
+    const run *r = argument;
+    const huddle_refine_options *o = r->options;
+    int64_t k = chunk.begin, own = k - r->n_starts;
+    int32_t *labels = r->labels + k * r->graph->n;
+    huddle_refine_trial *trial = &r->info->trials[k];
+    const char *name = own >= 0 ? made[own].name : r->starts[k].name;
+    if (own < 0)
+        TRY(take_start(r, &r->starts[k], labels));
+    else if (made[own].levels)
+        TRY(take_levels(r, made[own].resolution, labels));
+    else
+        TRY(take_cut(r, r->n_clusters, labels));
+    TRY(hd_refine_move(r->context, r->graph, r->objective, r->n_clusters, o->max_sweeps, o->seed,
+                       labels, &trial->n_sweeps));
+    TRY(huddle_metrics_graph_scores(r->context, r->graph->matrix, labels, &trial->scores));
+    (void)snprintf(trial->name, sizeof trial->name, "%s", name != NULL ? name : "start");
+done:
+    return status;
+}
+
+/* All trials of a graph in any order of its vertices. */
+static huddle_status make_trials(run *r) {
+    huddle_status status = HUDDLE_OK;
+    int64_t n = r->graph->n, wanted = (int64_t)COARSEST * r->n_clusters;
+    int32_t n_trials = r->n_starts + (r->options->merge ? N_MADE : 0);
+    ALLOC(r->labels, n_trials * n);
+    if (r->options->merge) {
+        r->n_many = wanted < n ? wanted : n;
+        ALLOC(r->many, n);
+        TRY(take_cut(r, r->n_many, r->many));
+        TRY(hd_refine_move(r->context, r->graph, r->objective, r->n_many, LEVEL_SWEEPS,
+                           r->options->seed, r->many, NULL));
+    }
+    TRY(hd_parallel(r->context, "refine", n_trials, 1, make_trial, r));
+    r->info->n_trials = n_trials;
+    choose_trial(r);
 done:
     return status;
 }
@@ -186,7 +201,9 @@ huddle_status hd_refine_run(huddle_context *context, const hd_refine_graph *grap
              .objective = hd_refine_objective_find(options->objective),
              .options = options,
              .n_clusters = options->n_clusters,
-             .n_trials = n_starts + (options->merge ? 4 : 0),
+             .tree = tree,
+             .starts = starts,
+             .n_starts = n_starts,
              .info = info};
     if (tree != NULL) {
         ALLOC(order, graph->n);
@@ -195,14 +212,14 @@ huddle_status hd_refine_run(huddle_context *context, const hd_refine_graph *grap
         r.graph = &ordered;
         r.order = order;
     }
-    TRY(try_all(&r, tree, n_starts, starts));
+    TRY(make_trials(&r));
     for (int64_t k = 0; k < graph->n; k++)
-        labels[order != NULL ? order[k] : k] = r.best[k];
+        labels[order != NULL ? order[k] : k] = r.labels[info->best * graph->n + k];
     TRY(hd_refine_number(graph->n, r.n_clusters, starts[0].labels, labels, &info->n_changed));
 done:
     huddle_free(order);
+    huddle_free(r.many);
     huddle_free(r.labels);
-    huddle_free(r.best);
     hd_refine_graph_free(&ordered);
     return status;
 }

@@ -128,6 +128,9 @@ With refinement the divergence of the refined labels decides, on the graph of th
   >     for t in prepare["tried"]:
   >         mean = np.mean([divergence("blobs0.csv", t["rule"], c, *options) for c in numbers])
   >         assert abs(mean - t["divergence"]) < .005, (clusters, options, t, mean)
+  > for clusters in "10", "8-12": # where modularity would rank them differently
+  >     scores = [t["divergence"] for t in cluster("digits", "-m", "sc", "-c", clusters)["prepare"]["tried"]]
+  >     assert scores == sorted(scores, reverse=True), scores
   > print("the largest")
   > END
   $ /usr/bin/python3 divergence.py

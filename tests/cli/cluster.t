@@ -81,7 +81,7 @@ A range of clusters: all of them, and the best.
   [2, 3, 4, 5] True
   ['inertia', 'n_clusters', 'ncut', 'relative_gap', 'silhouette']
   $ huddle cluster blobs --n 200 -c 2-5 -q | grep inertia
-     clusters      inertia   silhouette         ncut relative gap
+     clusters      inertia   silhouette         ncut relative gap   modularity   divergence    stability
 
 Nothing on stderr with -q.
 

@@ -8,6 +8,7 @@ Without arguments the tool prints its help on stderr and fails.
   Commands
     cluster DATA            cluster a data set and report the result
     path DATA               solve the shrink problem for a range of gamma
+    refine GRAPH LABELS ... improve labels on a graph
     predict MODEL DATA      label new points with a saved model
     score TRUTH LABELS      compare labels with known classes
     experiment PLAN         run methods on data sets over grids of options and seeds

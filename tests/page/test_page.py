@@ -125,14 +125,70 @@ class PageTest(unittest.TestCase):
         self.assertNotIn("confusion", sections)
         self.assertNotIn("images", sections)
 
+    def test_refinement_shows_its_starts_and_what_it_changed(self):
+        table = os.path.join(FOLDER, "noisy.csv")
+        subprocess.run([HUDDLE, "generate", "blobs", "--n", "600", "--noise", "4", "-o", table,
+                        "-q"], check=True)
+        arguments = ("cluster", table, "-m", "ssc", "-c", "8")
+        self.open(make("noisy", *arguments))
+        run = subprocess.run([HUDDLE, *arguments, "--json", "-q"], capture_output=True, check=True)
+        refine = json.loads(run.stdout)["refine"]
+        self.assertGreater(refine["n_changed"], 0)
+        text = self.js("document.querySelector('#refinement').innerText")
+        self.assertIn(f"{refine['n_changed']} of 600 differ", text)
+        self.assertIn("about the shrink step, not about these labels", text)
+        rows = self.js("[...document.querySelectorAll('#refinement tbody tr')].map("
+                       "(r) => [r.className, Number(r.children[4].textContent)])")
+        self.assertEqual([name == "marked" for name, _ in rows],
+                         [trial["name"] == refine["start"] for trial in refine["trials"]])
+        for (_, shown), trial in zip(rows, refine["trials"]):
+            self.assertAlmostEqual(shown, trial["modularity"], places=5)
+        self.assertIn("the labels were refined on the graph afterwards",
+                      self.js("document.querySelector('#summary').innerText"))
+
+        look, seen = "document.querySelector('.views canvas').toDataURL()", []
+        for name in ("refined", "before refinement", "changed points", "refined"):
+            self.js("[...document.querySelectorAll('#views .choice button')]"
+                    f".find((b) => b.textContent === {name!r}).click()")
+            self.browser.settle()
+            seen.append(self.js(look))
+        self.assertEqual(len(set(seen)), 3)
+        self.assertEqual(seen[0], seen[3])
+        self.check_clean()
+
+    def test_labels_that_were_not_refined_have_no_choice(self):
+        self.open(make("unrefined", "cluster", "blobs", "-m", "sc", "--refine", "none"))
+        self.assertIsNone(self.js("document.querySelector('#refinement')"))
+        self.assertNotIn("before refinement", self.js("document.body.innerText"))
+
+    def test_numbers_of_clusters_are_charts(self):
+        self.open(make("range", "cluster", "blobs", "-m", "sc", "-c", "3-6"))
+        marks = self.js("[...document.querySelectorAll('#range svg .strong-text')].map((t) => t.textContent)")
+        self.assertGreaterEqual(len(marks), 2)
+        self.assertEqual(set(marks), {"5, chosen"})
+
+    def test_next_best_numbers_are_marked(self):
+        arguments = ("cluster", "digits", "-m", "sc", "-c", "auto")
+        self.open(make("auto", *arguments))
+        run = subprocess.run([HUDDLE, *arguments, "--json", "-q"], capture_output=True, check=True)
+        report = json.loads(run.stdout)
+        numbers = [entry["n_clusters"] for entry in report["choice"]]
+        self.assertEqual(numbers[0], report["n_clusters"])
+        self.assertIn(f"{numbers[0]}, chosen",
+                      self.js("document.querySelector('#choice svg .strong-text').textContent"))
+        texts = self.js("[...document.querySelectorAll('#choice svg text')].map((t) => t.textContent)")
+        for number in numbers[1:4]:
+            self.assertIn(str(number), texts)
+        self.assertEqual(self.js("document.querySelectorAll('#choice tbody tr').length"), len(numbers))
+
     def test_range_of_numbers_is_a_table(self):
         self.open(make("range", "cluster", "blobs", "-m", "sc", "-c", "3-6"))
         self.assertEqual(self.js("document.querySelectorAll('#range tbody tr').length"), 4)
         self.assertEqual(self.js("document.querySelectorAll('#range tr.marked').length"), 1)
 
     def test_spectrum_shows_the_gap_that_chose_the_number(self):
-        arguments = ("cluster", "digits", "-m", "sc", "-c", "auto")
-        self.open(make("auto", *arguments))
+        arguments = ("cluster", "digits", "-m", "sc", "-c", "auto", "--refine", "none")
+        self.open(make("gap", *arguments))
         run = subprocess.run([HUDDLE, *arguments, "--json", "-q"], capture_output=True, check=True)
         report = json.loads(run.stdout)
         choice = report["choice"]

@@ -401,7 +401,7 @@ typedef struct stopping {
 
 static int count_and_stop(void *user, const char *stage, double done, double total) {
     stopping *s = user;
-    assert_true(strcmp(stage, "refine") == 0);
+    assert_true(strcmp(stage, "refine") == 0 || strcmp(stage, "merge") == 0);
     assert_true(done >= 0 && done <= total);
     return ++s->reports == s->stop_at;
 }

@@ -162,7 +162,7 @@ static void labels_are_merged_by_modularity(void **state) {
                     for (int64_t e = quotient.offsets[a]; e < quotient.offsets[a + 1]; e++)
                         assert_true(quotient.weights[e] == c.w[a][quotient.columns[e]]);
                 }
-                assert_ok(hd_refine_agglomerate(NULL, &quotient,
+                assert_ok(hd_refine_agglomerate(NULL, &quotient, NULL,
                                                 hd_refine_rule_modularity(resolutions[r]), KEPT,
                                                 first, second));
                 assert_merges(&c, resolutions[r], CLUSTERS - KEPT, first, second);
