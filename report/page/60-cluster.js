@@ -83,7 +83,7 @@ function columnsText(columns) {
 
 function prepared(r) {
   const rule = r.prepare ? r.prepare.rule : "none";
-  const how = { none: "not transformed", standard: "columns scaled to mean 0 and variance 1", ranks: "values replaced by their ranks in the column", unit: "rows scaled to length 1", "center-rows": "rows centred and scaled to length 1", "center-columns": "columns centred, rows scaled to length 1" };
+  const how = { none: "not transformed", standard: "columns scaled to mean 0 and variance 1", clip: "columns scaled to mean 0 and variance 1, values limited to ±2", ranks: "values replaced by their ranks in the column", unit: "rows scaled to length 1", "center-rows": "rows centred and scaled to length 1", "center-columns": "columns centred, rows scaled to length 1" };
   const chosen = r.options.prepare === "auto" ? " (chosen without labels)" : "";
   if (how[rule]) return how[rule] + chosen;
   const [name, dim] = rule.split(":");
