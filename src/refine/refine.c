@@ -11,11 +11,11 @@
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-/* The defaults of cut_slack and least_gain: the largest cut that kept rings and unequal blobs whole,
- * and a gain between those of wrong starts (rings with a column of noise: at most .51 % of the
- * description length in 11 draws) and those that matter (ORL .7 %, USPS 1.2 %, UMIST 2.4 %, MNIST
- * 4 %; bench/quality.py). With .25 % the mean ARI of the rings falls from .975 to .867, with .75 %
- * that of ORL from .704 to .679. */
+/* The defaults of cut_slack and least_gain: the largest cut that kept rings and unequal blobs
+ * whole, and a gain between those of wrong starts (rings with a column of noise: at most .51 % of
+ * the description length in 11 draws) and those that matter (ORL .7 %, USPS 1.2 %, UMIST 2.4 %,
+ * MNIST 4 %; bench/quality.py). With .25 % the mean ARI of the rings falls from .975 to .867, with
+ * .75 % that of ORL from .704 to .679. */
 static const huddle_option table[] = {
     HD_CHOICE(huddle_refine_options, objective, "map", hd_refine_objective_names,
               "what the moves of vertices minimise: map equation, 1 - modularity, normalised cut"),
