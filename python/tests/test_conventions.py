@@ -117,7 +117,7 @@ def test_labels_from_the_embedding_are_not_called_certified(blobs):
                          ids=lambda e: e.__name__)
 def test_refined_labels(estimator):
     X, _ = make_blobs(200, noise=2.5)
-    model = estimator(5).fit(X)
+    model = estimator(5, refine="graph").fit(X)
     assert model.refine_ == model.info_["refine"] and model.refine_["from"] == "graph"
     names = [trial["name"] for trial in model.refine_["trials"]]
     assert model.refine_["start"] in names and {"commute", "sum", "levels2"} < set(names)
