@@ -286,7 +286,7 @@ static void print_refinement(const json_t *report) {
         return;
     }
     if (strcmp(text_of(refine, "from"), "graph") == 0)
-        snprintf(text, sizeof text, "start %s of %zu", text_of(refine, "start"),
+        snprintf(text, sizeof text, "from start %s (%zu tried)", text_of(refine, "start"),
                  json_array_size(json_object_get(refine, "trials")));
     else
         snprintf(text, sizeof text, "replaced by K-means on %s",

@@ -101,7 +101,7 @@ static void describe_choice(const hd_fit_refined *refined, sentence *s) {
         add_pair(s, "", kmeans, graph);
         add(s, ": the labels of commute rows (%.2f) are used", d->stability[HD_FIT_COMMUTE]);
     } else if (strcmp(d->reason, "divergence") == 0) {
-        add(s, "K-means separates the graph better than its own labels do");
+        add(s, "K-means has the larger divergence on the graph");
         add_pair(s, "J ", d->kmeans.divergence, d->graph.divergence);
         add(s, " and is about as stable");
         add_pair(s, "", kmeans, graph);

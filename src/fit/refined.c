@@ -33,7 +33,7 @@ static void walk_trial(hd_walk *walk, const char *prefix, huddle_refine_trial *t
     huddle_graph_scores *s = &trial->scores;
     walk_name(walk, hd_walk_join(name, prefix, "name"), trial);
     hd_walk_real(walk, hd_walk_join(name, prefix, "inside"), &s->inside);
-    hd_walk_real(walk, hd_walk_join(name, prefix, "evenness"), &s->evenness);
+    hd_walk_real(walk, hd_walk_join(name, prefix, "expected"), &s->expected);
     hd_walk_real(walk, hd_walk_join(name, prefix, "divergence"), &s->divergence);
     hd_walk_real(walk, hd_walk_join(name, prefix, "information"), &s->information);
     hd_walk_real(walk, hd_walk_join(name, prefix, "map"), &s->map);

@@ -5,7 +5,7 @@
  * clusters, unlike the other scores, but a flat one: beyond the number of groups that are well
  * separated it changes little, hence the smallest of nearly equal ones.
  *
- * One merging tree and one embedding serve all numbers. */
+ * One merge tree and one embedding serve all numbers. */
 #include "methods/choosing.h"
 
 #include "base/check.h"
