@@ -215,6 +215,29 @@ static void unbalanced_components_are_no_evidence(void **state) {
     assert_true(hd_count_by_modularity(&fit, &choice));
 }
 
+/* The stability of a number is measured on samples, which have fewer points than a range may have
+ * clusters; such numbers have none. */
+static void ranges_end_at_the_number_of_points(void **state) {
+    static const char *const ranges[] = {"2-10", "9-10"};
+    (void)state;
+    for (int r = 0; r < 2; r++) {
+        huddle_points x = make_directions();
+        x.n = 10;
+        huddle_model *model = fit(&x, (setting){"none", "graph", "euclidean", ranges[r]});
+        const hd_fit_trials *trials = &model->fit.trials;
+        int measured = 0;
+        assert_int_equal(trials->count, r == 0 ? 9 : 2);
+        for (int32_t t = 0; t < trials->count; t++) {
+            measured += !isnan(trials->items[t].stability);
+            if (trials->items[t].n_clusters > 4) /* half a sample of 8 points */
+                assert_true(isnan(trials->items[t].stability));
+        }
+        assert_int_equal(measured, r == 0 ? 3 : 0);
+        huddle_model_free(model);
+        huddle_points_free(&x);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_largest_modularity_is_chosen),
@@ -223,6 +246,7 @@ int main(void) {
         cmocka_unit_test(the_chosen_preparation_finds_what_the_worst_does_not),
         cmocka_unit_test(the_smallest_of_nearly_equal_modularities_is_chosen),
         cmocka_unit_test(unbalanced_components_are_no_evidence),
+        cmocka_unit_test(ranges_end_at_the_number_of_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
