@@ -38,6 +38,7 @@ function refineText(r, start) {
   const f = r.refine, changed = `${plural(f.n_changed, "label")} changed (${percent(f.n_changed / r.n)}).`;
   if (f.skipped) return `None: ${f.skipped}.`;
   if (f.from === "kmeans") return `The labels come from K-means on the points, not from the graph; ${changed}`;
+  if (f.from === "commute") return `The labels come from K-means on commute rows, without moves on the graph; ${changed}`;
   if (!f.trials.length) return `None: there is nothing to refine.`;
   const kept = f.start === f.trials[0].name;
   return `Points moved to the clusters of their neighbours in the graph, from ${plural(f.trials.length, "start")}; ${kept ? "none was clearly better than the method's own" : `the labels come from ${start}`}; ${changed}`;
