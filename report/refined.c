@@ -74,22 +74,21 @@ static json_t *trials_table(const json_t *trials, const char *best) {
                      "only if it lowers L clearly and cuts hardly more.");
 }
 
-/* K-means whose labels were preferred to those of the graph, in words; NULL: none. */
-static const char *preferred_text(const json_t *refine) {
-    const char *from = json_string_value(json_object_get(refine, "from"));
-    if (from == NULL || strcmp(from, "graph") == 0)
-        return NULL;
-    return strcmp(from, "commute") == 0 ? "K-means on commute rows" : "K-means on the points";
+/* Whether other labels took the place of the refined ones. */
+static bool is_replaced(const char *from) {
+    return from != NULL && strcmp(from, "graph") != 0;
 }
 
 /* Where the labels come from in the end: for tables, K-means may have been found better than the
  * graph. */
 static void describe_source(const report_run *run, const json_t *refine, char *text, size_t size) {
     const char *start = json_string_value(json_object_get(refine, "start"));
-    const char *preferred = preferred_text(refine);
+    const char *from = json_string_value(json_object_get(refine, "from"));
     double changed = report_number(refine, "n_changed");
-    if (preferred != NULL)
-        snprintf(text, size, "The labels come from %s, without moves on the graph.", preferred);
+    if (is_replaced(from))
+        snprintf(text, size,
+                 "The labels come from K-means on %s, not from any of the refined starts.",
+                 strcmp(from, "kmeans") == 0 ? "the points" : "commute rows");
     else
         snprintf(text, size,
                  "The labels come from %s; %.0f of %lld differ from those of the method itself.%s",
@@ -105,6 +104,7 @@ void report_add_refinement(report_run *run) {
     const json_t *refine = json_object_get(run->info, "refine");
     const json_t *trials = json_object_get(refine, "trials");
     const char *start = json_string_value(json_object_get(refine, "start"));
+    const char *from = json_string_value(json_object_get(refine, "from"));
     char source[384], lead[768];
     if (json_array_size(trials) == 0)
         return;
@@ -114,5 +114,5 @@ void report_add_refinement(report_run *run) {
              "lowered the map equation, from each of the starts below. %s",
              source);
     page_add(page_section(run->page, "refinement", "Refinement on the graph", lead), "table",
-             trials_table(trials, preferred_text(refine) != NULL ? NULL : start));
+             trials_table(trials, is_replaced(from) ? NULL : start));
 }

@@ -300,7 +300,7 @@ static void a_chosen_preparation_is_used(void **state) {
 /* Columns of one unit: few are asked about, many not. */
 static void points_of_one_unit_are_not_scaled(void **state) {
     (void)state;
-    huddle_points few = clouds(N, 4, 4, 1, 1), many = clouds(N, 10, 4, 1, 1);
+    huddle_points few = clouds(N, 4, 4, 1, 1), many = clouds(N, 10, 1, 1, 1);
     huddle_model *a = fit("sc", &few, "3", defaults), *b = fit("sc", &many, "3", defaults);
     assert_string_equal(a->fit.prepared.preparation.rule.name, "none");
     assert_non_null(a->fit.refined.decision.reason);
