@@ -54,15 +54,14 @@ ATTRIBUTES = {
                               '"embedding" if the option guard discarded it. In that case the '
                               "labels are not those of the step that gap_ and objective_ describe, "
                               "and a warning is issued. If the labels were refined: the start that "
-                              'they come from, as in refine_, or refine_["from"] if it is not '
-                              '"graph".'),
+                              "they come from, or what was preferred to them, as in refine_."),
     "refine_": Attribute("dict or None", "dict[str, Any] | None",
-                         "How the labels were refined on the graph: ``start``, the labelling that "
-                         'they come from; ``from``, "graph", or "kmeans" or "commute" if K-means on '
-                         "the points or on commute rows was preferred (tables); ``n_changed``, the "
-                         "number of labels that differ from those of the method itself; "
-                         "``trials``, the scores of every start. None if the "
-                         "labels were not refined."),
+                         "How the labels were refined on the graph: ``start``, the labelling from "
+                         'which the best were found; ``from``, "graph", or if other labels were '
+                         'preferred to these, "kmeans" (K-means on the points) or "commute" '
+                         "(K-means on commute rows); ``n_changed``, the number of labels that "
+                         "differ from those of the method itself; ``trials``, the scores of every "
+                         "start. None if the labels were not refined."),
     "unrefined_labels_": Attribute("ndarray of shape (n_samples,)", "NDArray[np.int32]",
                                    "The labels of the method itself, before the refinement; "
                                    "absent if there was none."),
@@ -205,8 +204,8 @@ class Clusterer(ClusterMixin, BaseEstimator):
             refined = info.get("refine", {})
             self.refine_ = refined if "from" in refined else None
             if "labels_from_" in self._attributes and self.refine_ is not None:
-                graph = refined["from"] == "graph"
-                self.labels_from_ = refined.get("start", self.labels_from_) if graph else refined["from"]
+                start, source = refined.get("start", self.labels_from_), refined["from"]
+                self.labels_from_ = start if source == "graph" else source
 
     def predict(self, X: ArrayLike | spmatrix) -> NDArray[np.int32]:
         """Assign new points to the clusters.

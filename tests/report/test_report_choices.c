@@ -49,7 +49,7 @@ static void check_preferred(fixture *f, const char *from, const char *words) {
     json_t *data = read_data(f);
     const json_t *section = find_section(data, "refinement");
     assert_non_null(strstr(text_of(section, "lead"), words));
-    assert_non_null(strstr(text_of(section, "lead"), "without moves on the graph"));
+    assert_non_null(strstr(text_of(section, "lead"), "not from any of the refined starts"));
     assert_int_equal(json_integer_value(json_object_get(first_block(section), "marked")), -1);
     const json_t *report = json_object_get(find_block(data, "summary"), "report");
     assert_string_equal(text_of(report, "decision"), "K-means is more stable");
