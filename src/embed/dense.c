@@ -14,6 +14,11 @@ static const double equal_eigenvalues = 1e-10;
 /* Eigenvalues beyond the wanted ones that are reported, for the eigengap rule. */
 enum { EXTRA = 20 };
 
+/* Some of the eigenpairs are found by bisection and inverse iteration, one by one; if more than one
+ * in so many is wanted, it is faster to find all by divide and conquer (n = 400: 100 pairs 21 ms,
+ * 60 pairs 17 ms, all 13 ms). */
+enum { SOME_OF = 5 };
+
 /* LAPACKE reports memory by codes of its own; every other failure is numerical. */
 huddle_status hd_embed_check_lapack(int answer, int64_t n) {
     if (answer == 0)
@@ -53,8 +58,8 @@ static bool is_complete(int64_t found, int64_t count, const double *values) {
     return true;
 }
 
-/* All eigenpairs by divide and conquer, of which the last are copied. a holds the operator. Slower,
- * but it always returns all of them. */
+/* All eigenpairs by divide and conquer, of which the last are copied. a holds the operator. It
+ * always returns all of them. */
 static huddle_status solve_all(int64_t n, int64_t count, double *a, double *values, double *z) {
     huddle_status status = HUDDLE_OK;
     lapack_int size = (lapack_int)n;
@@ -77,8 +82,10 @@ static huddle_status solve_largest(const hd_embed_operator *op, int64_t count, d
                                    double *values, double *z) {
     huddle_status status = HUDDLE_OK;
     lapack_int found = 0, size = (lapack_int)op->n, *support = NULL;
-    ALLOC(support, 2 * op->n);
     fill_matrix(op, a);
+    if (count * SOME_OF > op->n)
+        return solve_all(op->n, count, a, values, z);
+    ALLOC(support, 2 * op->n);
     int answer =
         LAPACKE_dsyevr(LAPACK_COL_MAJOR, 'V', 'I', 'L', size, a, size, 0, 0,
                        (lapack_int)(op->n - count + 1), size, 0, &found, values, z, size, support);
