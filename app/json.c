@@ -88,8 +88,8 @@ json_t *scores_json(const huddle_scores *scores) {
 
 /* Likewise. */
 json_t *graph_scores_json(const huddle_graph_scores *s) {
-    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "inside", s->inside, "evenness",
-                     s->evenness, "divergence", s->divergence, "information", s->information, "map",
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "inside", s->inside, "expected",
+                     s->expected, "divergence", s->divergence, "information", s->information, "map",
                      s->map, "entropy", s->entropy, "modularity", s->modularity, "ncut", s->ncut);
 }
 

@@ -12,7 +12,7 @@ void print_json(const json_t *value);
 /* {acc, nmi, ari, purity}. */
 json_t *scores_json(const huddle_scores *scores);
 
-/* {inside, evenness, divergence, information, map, entropy, modularity, ncut}. */
+/* {inside, expected, divergence, information, map, entropy, modularity, ncut}. */
 json_t *graph_scores_json(const huddle_graph_scores *scores);
 
 /* A string; bytes that are not UTF-8 become question marks. */

@@ -1,4 +1,4 @@
-/* huddle refine: better clusters of a graph, from labels to start from. */
+/* huddle refine: improves labels on a graph. */
 #include "cli/text.h"
 #include "commands.h"
 #include "json.h"
@@ -295,14 +295,12 @@ const cli_command refine_command = {
     .summary = "improve labels on a graph",
     .text =
         "GRAPH is a symmetric matrix of weights (SciPy's .npz, MatrixMarket, MAT, or a dense "
-        "array), "
-        "LABELS a file of labels, one per row of the graph: numbers or words. Vertices are moved "
-        "to "
-        "the clusters of their neighbours while that lowers the objective. Several files are "
-        "several starts; further ones are made by merging clusters. The first file's labels, after "
-        "the moves, are returned unless another start is clearly better: smaller in the objective "
-        "by --least-gain, with a normalised cut at most --cut-slack larger. Prints the scores of "
-        "every start.",
+        "array), LABELS a file of labels, one per row of the graph: numbers or words. Vertices are "
+        "moved to the clusters of their neighbours while that lowers the objective. Several files "
+        "are several starts; further ones are made by merging clusters. The first file's labels, "
+        "after the moves, are returned unless another start is clearly better: smaller in the "
+        "objective by --least-gain, with a normalised cut at most --cut-slack larger. Prints the "
+        "scores of every start.",
     .groups = refine_groups,
     .stage = huddle_refine_options_table,
     .examples = refine_examples,

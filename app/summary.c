@@ -285,12 +285,25 @@ static void print_refinement(const json_t *report) {
         printf("no: %s\n", skipped);
         return;
     }
-    snprintf(text, sizeof text, "start %s of %zu; %.0f of %.0f labels changed",
-             text_of(refine, "start"), json_array_size(json_object_get(refine, "trials")),
-             number_of(refine, "n_changed"), number_of(report, "n"));
+    if (strcmp(text_of(refine, "from"), "graph") == 0)
+        snprintf(text, sizeof text, "from start %s (%zu tried)", text_of(refine, "start"),
+                 json_array_size(json_object_get(refine, "trials")));
+    else
+        snprintf(text, sizeof text, "replaced by K-means on %s",
+                 strcmp(text_of(refine, "from"), "kmeans") == 0 ? "the points" : "commute rows");
+    append_text(text, sizeof text, "; %.0f of %.0f labels changed", number_of(refine, "n_changed"),
+                number_of(report, "n"));
     if (json_object_get(report, "shrink") != NULL)
         append_text(text, sizeof text, "; the certificate is about the shrink step");
     print_wrapped(stdout, text, INDENT, INDENT);
+}
+
+/* What was decided about the points, and why; absent if there was no question. */
+static void print_decision(const json_t *report) {
+    if (json_object_get(report, "decision") == NULL)
+        return;
+    print_label("decision");
+    print_wrapped(stdout, text_of(report, "decision"), INDENT, INDENT);
 }
 
 /* The stages in the order in which they ran, the total last. */
@@ -375,6 +388,7 @@ void print_summary(const json_t *report) {
     print_embedding(json_object_get(report, "embed"));
     print_shrink(report);
     print_refinement(report);
+    print_decision(report);
     print_seconds(json_object_get(report, "seconds"));
     print_warnings(json_object_get(report, "warnings"));
     print_range(report);

@@ -5,7 +5,7 @@
  * GRAPH is a file as bench/embed.py writes it (n, the number of entries (int64), n + 1 offsets
  * (int64), columns (int32) and values (double)), or a number of points: their graph is then that of
  * the 5 nearest neighbours in a mixture of c Gaussians in d dimensions that overlap a little. The
- * three starts are the tree of merges cut at c, with 5, 10 and 20 % of the labels replaced. Prints
+ * three starts are the merge tree cut at c, with 5, 10 and 20 % of the labels replaced. Prints
  * one line of name=value pairs; times are CPU seconds, the minimum over the repeats. */
 #define _GNU_SOURCE
 #include "base/rng.h"

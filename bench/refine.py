@@ -6,7 +6,7 @@
 DATA are files of points as for bench/embed.py; by default USPS, MNIST10k and PenDigits from the folder
 $HUDDLE_DATA, or clustered synthetic points if it is not set. The graph is the union of 5 nearest
 neighbours with self-tuning weights. scikit-learn merges points along the edges of the graph by Ward's
-criterion, the step that corresponds to Huddle's tree of merges; Huddle's whole refinement also has
+criterion, the step that corresponds to Huddle's merge tree; Huddle's whole refinement also has
 seven starts, their moves and their scores. Both sides run on one thread; times are CPU seconds, the
 smallest of a few runs. Without data, Huddle alone also refines synthetic graphs of 100,000 and
 1,000,000 points in 3 dimensions.

@@ -74,15 +74,21 @@ static json_t *trials_table(const json_t *trials, const char *best) {
                      "only if it lowers L clearly and cuts hardly more.");
 }
 
+/* Whether other labels took the place of the refined ones. */
+static bool is_replaced(const char *from) {
+    return from != NULL && strcmp(from, "graph") != 0;
+}
+
 /* Where the labels come from in the end: for tables, K-means may have been found better than the
  * graph. */
 static void describe_source(const report_run *run, const json_t *refine, char *text, size_t size) {
     const char *start = json_string_value(json_object_get(refine, "start"));
     const char *from = json_string_value(json_object_get(refine, "from"));
     double changed = report_number(refine, "n_changed");
-    if (from != NULL && strcmp(from, "kmeans") == 0)
+    if (is_replaced(from))
         snprintf(text, size,
-                 "The labels come from K-means on the points, not from any of these starts.");
+                 "The labels come from K-means on %s, not from any of the refined starts.",
+                 strcmp(from, "kmeans") == 0 ? "the points" : "commute rows");
     else
         snprintf(text, size,
                  "The labels come from %s; %.0f of %lld differ from those of the method itself.%s",
@@ -99,7 +105,6 @@ void report_add_refinement(report_run *run) {
     const json_t *trials = json_object_get(refine, "trials");
     const char *start = json_string_value(json_object_get(refine, "start"));
     const char *from = json_string_value(json_object_get(refine, "from"));
-    bool by_kmeans = from != NULL && strcmp(from, "kmeans") == 0;
     char source[384], lead[768];
     if (json_array_size(trials) == 0)
         return;
@@ -109,5 +114,5 @@ void report_add_refinement(report_run *run) {
              "lowered the map equation, from each of the starts below. %s",
              source);
     page_add(page_section(run->page, "refinement", "Refinement on the graph", lead), "table",
-             trials_table(trials, by_kmeans ? NULL : start));
+             trials_table(trials, is_replaced(from) ? NULL : start));
 }

@@ -138,11 +138,11 @@ HUDDLE_API huddle_status huddle_embed_rows(const huddle_dense *vectors, const do
  *
  *     sqrt(max(lambda_j, .1 lambda_m, 1e-7)),   m = ceil(k / 2),
  *
- * and then rows of norm 1. For c clusters k = 2c vectors are recommended, or all if the graph has
- * fewer vertices: the vectors after the first c count too, those of small eigenvalues, in whose
- * directions the graph is nearly cut, most. eigenvalues are those of the Laplacian, ascending, at
- * least k. f has the rows of vectors and at most as many columns, and may be vectors itself. A zero
- * row stays zero. */
+ * and the rows then scaled to norm 1. For c clusters k = 2c vectors are recommended, or all if the
+ * graph has fewer vertices. Vectors of small eigenvalues, in whose directions the graph is nearly
+ * cut, have the largest weight. eigenvalues are those of the Laplacian, ascending, at least k. f
+ * has as many rows as vectors and at most as many columns, and may be vectors itself. A zero row
+ * stays zero. */
 HUDDLE_API huddle_status huddle_embed_commute_rows(const huddle_dense *vectors,
                                                    const double *eigenvalues, huddle_dense *f);
 

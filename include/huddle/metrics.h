@@ -3,7 +3,7 @@
  * Against known classes: accuracy under the best one-to-one mapping of clusters to classes, mutual
  * information normalised by the geometric mean of the entropies, adjusted Rand index, purity, and
  * the contingency table from which they are computed. Without classes: silhouette; on a graph,
- * normalised cut, modularity, map equation and other shares of weight. The agreement of two
+ * normalised cut, modularity, map equation and related scores. The agreement of two
  * labellings is their adjusted Rand index.
  *
  * Under an engine that distributes rows over processes, every process passes its own points or
@@ -49,11 +49,11 @@ HUDDLE_API huddle_status huddle_metrics_confusion(huddle_context *context, int64
                                                   huddle_confusion *confusion);
 HUDDLE_API void huddle_confusion_free(huddle_confusion *confusion);
 
-/* Renumbers the clusters of labels, in place, by the classes of model: as many points as possible
- * keep the label they have there, and no two clusters get the same one. HUDDLE_INVALID if there are
- * more clusters than classes. */
+/* Renumbers the clusters of labels, in place, so that as many points as possible have their label
+ * of the reference. No two clusters get the same number. HUDDLE_INVALID if there are more clusters
+ * than the reference has. */
 HUDDLE_API huddle_status huddle_metrics_renumber(huddle_context *context, int64_t n,
-                                                 const int32_t *model, int32_t *labels);
+                                                 const int32_t *reference, int32_t *labels);
 
 /* The assignment problem: column_of[i] for each row i so that the sum of value[i * cols +
  * column_of[i]] is largest, every column at most once; -1 for rows without a column when rows >
@@ -88,7 +88,7 @@ HUDDLE_API huddle_status huddle_metrics_modularity(huddle_context *context, cons
  * the q_k. Logarithms are natural. All are 0 for a graph without edges. */
 typedef struct huddle_graph_scores {
     double inside;      /* f = sum d_k */
-    double evenness;    /* s = sum v_k^2; 1 / c if all volumes are equal */
+    double expected;    /* s = sum v_k^2: f of a random graph with the same degrees */
     double divergence;  /* J = f ln(f / s) + (1 - f) ln((1 - f) / (1 - s)) */
     double information; /* MI = sum_kl M_kl ln(M_kl / (v_k v_l)), M the shares between clusters */
     double map;         /* L = h(q) - 2 sum h(q_k) + sum h(q_k + v_k) */

@@ -3,8 +3,9 @@
  *   auto            for models: a rule chosen without labels (docs/method.md); invalid here
  *   none            no change
  *   standard        scale each column to mean 0 and variance 1 (constant columns to 0)
+ *   clip            as standard, then limit every value to [-2, 2]: for tables with outliers
  *   ranks           replace each value by its average rank in the column, divided by n (constant
- *                   columns by 0): for tables with outliers
+ *                   columns by 0)
  *   unit            scale each row to unit norm (zero rows are unchanged)
  *   center-rows     subtract the row mean, then scale to unit norm
  *   center-columns  subtract the column means, then scale each row to unit norm
@@ -64,6 +65,7 @@ typedef struct huddle_preparation {
     huddle_dense projection; /* d_in x d_out, or empty */
     int64_t *knot_offsets;   /* d_in + 1, or NULL: the first knot of each column */
     huddle_dense knots;      /* of all columns x 2, or empty: values ascending, their rank / n */
+    double limit;            /* scaled values are limited to [-limit, limit]; 0: they are not */
     bool center_rows;        /* rows are centred */
     bool unit_rows;          /* rows are scaled to norm 1 */
     double variance_kept;    /* share of the total variance in the R components; 1 without */

@@ -1,10 +1,10 @@
-/* Huddle, refine: better clusters of a graph, from one or several labellings to start from.
+/* Huddle, refine: improves labellings of the vertices of a graph.
  *
  * The stage takes a weighted graph and labellings of its vertices (the starts), adds starts of its
  * own made by merging clusters, lowers an objective of each by moving single vertices to the
- * clusters of their neighbours, and returns the best. The first start is the one to return unless
- * another is clearly better: smaller in the objective by a share of the description length, and not
- * much worse in the normalised cut. docs/method.md, "Refinement", has the mathematics.
+ * clusters of their neighbours, and returns the best. The result of the first start is returned
+ * unless another is clearly better: smaller in the objective by a share of the description length,
+ * and not much worse in the normalised cut. docs/method.md, "Refinement", has the mathematics.
  *
  * Graphs are symmetric with weights >= 0, as those of huddle/graph.h; loops count once. All results
  * are deterministic for a seed, and the same for any number of threads.
@@ -30,9 +30,9 @@ extern "C" {
 typedef struct huddle_refine_options {
     int32_t n_clusters;    /* HUDDLE_AUTO: the number of different labels of the first start */
     const char *objective; /* "map", "modularity" or "ncut" */
-    bool merge;            /* whether starts are made by merging clusters, besides the given ones */
+    bool merge;            /* also try starts made by merging clusters */
     int32_t max_sweeps;    /* maximum number of sweeps at the final number of clusters */
-    double cut_slack;      /* a start may have (1 + cut_slack) times the first one's cut */
+    double cut_slack;      /* another start may have (1 + cut_slack) times the first one's cut, */
     double least_gain;     /* and must gain this share of the description length */
     uint64_t seed;         /* of the order in which vertices are visited */
 } huddle_refine_options;
@@ -52,8 +52,9 @@ typedef struct huddle_refine_start {
 typedef struct huddle_refine_trial {
     char name[16];              /* that of the start, or "sum", "levels1", "levels2", "levelsT" */
     huddle_graph_scores scores; /* after the moves */
-    int32_t n_sweeps;           /* at the final number of clusters, with the last, without moves */
-    bool allowed;               /* it may take the place of the first start */
+    int32_t n_sweeps;           /* at the final number of clusters, including the last, which
+                                   moves nothing */
+    bool allowed;               /* it may replace the first start */
 } huddle_refine_trial;
 
 enum { HUDDLE_REFINE_MAX_TRIALS = 16 };
@@ -90,17 +91,18 @@ HUDDLE_API huddle_status huddle_refine_move(huddle_context *context, const huddl
                                             const huddle_refine_options *options, int32_t *labels,
                                             int32_t *n_sweeps);
 
-/* The order in which clusters of a graph are merged, from single vertices to one cluster: always
- * the pair with the largest w_ab (1 / v_a^2 + 1 / v_b^2). Where no edge is left, the two clusters
- * of fewest vertices. A cluster is named by its smallest vertex; of pairs that are equal in single
- * precision, the one with the smallest first is merged, then that with the smallest second. */
+/* The merge tree: the order in which clusters of a graph are merged, from single vertices to one
+ * cluster. Always the pair with the largest w_ab (1 / v_a^2 + 1 / v_b^2) is merged; if no edge is
+ * left, the two clusters of fewest vertices. A cluster is named by its smallest vertex; of pairs
+ * that are equal in single precision, the one with the smallest first is merged, then that with the
+ * smallest second. */
 typedef struct huddle_refine_tree {
     int64_t n;       /* vertices; there are n - 1 merges */
     int32_t *first;  /* n - 1: merge t joins the clusters of these two vertices, */
     int32_t *second; /* first[t] < second[t] */
 } huddle_refine_tree;
 
-/* A graph of a million vertices and three million edges takes some 5 seconds; a vertex with D
+/* A graph of a million vertices and three million edges takes about 5 seconds; a vertex with D
  * neighbours, or a cluster that grows to as many, adds up to D^2 / 2 steps. */
 HUDDLE_API huddle_status huddle_refine_merge(huddle_context *context, const huddle_csr *graph,
                                              huddle_refine_tree *tree);
@@ -111,8 +113,8 @@ HUDDLE_API void huddle_refine_tree_free(huddle_refine_tree *tree);
 HUDDLE_API huddle_status huddle_refine_cut_tree(const huddle_refine_tree *tree, int32_t n_clusters,
                                                 int32_t *labels);
 
-/* As huddle_refine(), with a tree of the same graph that was made before (NULL: made here if merge
- * is set). For several numbers of clusters one tree is sufficient. */
+/* As huddle_refine(), with a merge tree of the same graph that was made before (NULL: made here if
+ * merge is set). One tree serves all numbers of clusters. */
 HUDDLE_API huddle_status huddle_refine_with_tree(huddle_context *context, const huddle_csr *graph,
                                                  const huddle_refine_tree *tree, int32_t n_starts,
                                                  const huddle_refine_start *starts,

@@ -54,12 +54,14 @@ ATTRIBUTES = {
                               '"embedding" if the option guard discarded it. In that case the '
                               "labels are not those of the step that gap_ and objective_ describe, "
                               "and a warning is issued. If the labels were refined: the start that "
-                              'they come from, as in refine_, or "kmeans".'),
+                              'they come from, as in refine_, or refine_["from"] if it is not '
+                              '"graph".'),
     "refine_": Attribute("dict or None", "dict[str, Any] | None",
                          "How the labels were refined on the graph: ``start``, the labelling that "
-                         'they come from; ``from``, "graph", or "kmeans" if K-means was preferred '
-                         "(tables); ``n_changed``, the number of labels that differ from those of "
-                         "the method itself; ``trials``, the scores of every start. None if the "
+                         'they come from; ``from``, "graph", or "kmeans" or "commute" if K-means on '
+                         "the points or on commute rows was preferred (tables); ``n_changed``, the "
+                         "number of labels that differ from those of the method itself; "
+                         "``trials``, the scores of every start. None if the "
                          "labels were not refined."),
     "unrefined_labels_": Attribute("ndarray of shape (n_samples,)", "NDArray[np.int32]",
                                    "The labels of the method itself, before the refinement; "
@@ -204,7 +206,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
             self.refine_ = refined if "from" in refined else None
             if "labels_from_" in self._attributes and self.refine_ is not None:
                 graph = refined["from"] == "graph"
-                self.labels_from_ = refined.get("start", self.labels_from_) if graph else "kmeans"
+                self.labels_from_ = refined.get("start", self.labels_from_) if graph else refined["from"]
 
     def predict(self, X: ArrayLike | spmatrix) -> NDArray[np.int32]:
         """Assign new points to the clusters.

@@ -115,7 +115,7 @@ class Scores(Structure):
 
 
 class GraphScores(Structure):
-    _fields_ = [("inside", c_double), ("evenness", c_double), ("divergence", c_double),
+    _fields_ = [("inside", c_double), ("expected", c_double), ("divergence", c_double),
                 ("information", c_double), ("map", c_double), ("entropy", c_double),
                 ("modularity", c_double), ("ncut", c_double)]
 

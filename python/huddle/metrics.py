@@ -78,7 +78,7 @@ def graph_scores(A: ArrayLike | spmatrix, labels: ArrayLike) -> dict[str, float]
     of the d_k, s the sum of the squared v_k, and q_k = v_k - d_k:
 
     * inside: f
-    * evenness: s; one over the number of clusters if all volumes are equal
+    * expected: s, the value of f in a random graph with the same degrees
     * divergence: J = f ln(f / s) + (1 - f) ln((1 - f) / (1 - s))
     * information: mutual information of the clusters of the two ends of an edge
     * map: L, the two-level map equation without the part that does not depend on the labels

@@ -113,11 +113,24 @@ def test_labels_from_the_embedding_are_not_called_certified(blobs):
     assert SpectralShrunkClustering(5).fit(blobs[0]).labels_from_ == "shrunk"
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_labels_from_names_what_was_preferred():
+    """On noise of few features the labels of the graph, K-means and commute rows all occur."""
+    found = set()
+    for seed in range(40):
+        noise = np.random.default_rng(seed).normal(size=(60, 6))
+        model = SpectralShrunkClustering(4, n_init=5, random_state=0).fit(noise)
+        source = model.refine_["from"]
+        assert model.labels_from_ == (model.refine_["start"] if source == "graph" else source)
+        found.add(source)
+    assert found == {"graph", "kmeans", "commute"}
+
+
 @pytest.mark.parametrize("estimator", [e for e in ESTIMATORS if "refine_" in e._attributes],
                          ids=lambda e: e.__name__)
 def test_refined_labels(estimator):
     X, _ = make_blobs(200, noise=2.5)
-    model = estimator(5).fit(X)
+    model = estimator(5, refine="graph").fit(X)
     assert model.refine_ == model.info_["refine"] and model.refine_["from"] == "graph"
     names = [trial["name"] for trial in model.refine_["trials"]]
     assert model.refine_["start"] in names and {"commute", "sum", "levels2"} < set(names)

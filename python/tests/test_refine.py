@@ -29,7 +29,7 @@ def scores_by_definition(A, labels):
     def h(x):
         x = np.asarray(x, float)
         return np.sum(np.where(x > 0, x * np.log(np.where(x > 0, x, 1)), 0))
-    return {"inside": f, "evenness": s,
+    return {"inside": f, "expected": s,
             "divergence": f * np.log(f / s) + (1 - f) * np.log((1 - f) / (1 - s)),
             "information": h(M) - 2 * h(v), "map": h(q.sum()) - 2 * h(q) + h(q + v),
             "entropy": -h(p), "modularity": f - s, "ncut": (q / v).sum()}

@@ -28,6 +28,7 @@ blocks.summary = (root, block) => {
 /* What the certificate is about: the shrink step, never the labels. */
 function shrinkLabel(r) {
   if (r.shrink.guarded) return "shrink step, discarded: the labels come from the embedding";
+  if (r.refine && r.refine.from && !refinedOnGraph(r)) return "shrink step; the labels come from K-means instead";
   return refinedOnGraph(r) ? "shrink step; the labels were refined on the graph afterwards" : "shrink step";
 }
 
@@ -37,7 +38,7 @@ const refinedOnGraph = (r) => Boolean(r.refine && r.refine.from === "graph");
 function refineText(r, start) {
   const f = r.refine, changed = `${plural(f.n_changed, "label")} changed (${percent(f.n_changed / r.n)}).`;
   if (f.skipped) return `None: ${f.skipped}.`;
-  if (f.from === "kmeans") return `The labels come from K-means on the points, not from the graph; ${changed}`;
+  if (f.from !== "graph") return `The labels come from K-means on ${f.from === "kmeans" ? "the points" : "commute rows"}, not from the refinement; ${changed}`;
   if (!f.trials.length) return `None: there is nothing to refine.`;
   const kept = f.start === f.trials[0].name;
   return `Points moved to the clusters of their neighbours in the graph, from ${plural(f.trials.length, "start")}; ${kept ? "none was clearly better than the method's own" : `the labels come from ${start}`}; ${changed}`;
@@ -83,7 +84,7 @@ function columnsText(columns) {
 
 function prepared(r) {
   const rule = r.prepare ? r.prepare.rule : "none";
-  const how = { none: "not transformed", standard: "columns scaled to mean 0 and variance 1", ranks: "values replaced by their ranks in the column", unit: "rows scaled to length 1", "center-rows": "rows centred and scaled to length 1", "center-columns": "columns centred, rows scaled to length 1" };
+  const how = { none: "not transformed", standard: "columns scaled to mean 0 and variance 1", clip: "columns scaled to mean 0 and variance 1, values limited to ±2", ranks: "values replaced by their ranks in the column", unit: "rows scaled to length 1", "center-rows": "rows centred and scaled to length 1", "center-columns": "columns centred, rows scaled to length 1" };
   const chosen = r.options.prepare === "auto" ? " (chosen without labels)" : "";
   if (how[rule]) return how[rule] + chosen;
   const [name, dim] = rule.split(":");

@@ -79,8 +79,17 @@ typedef struct hd_fit_prepare_trials {
     double seconds;
 } hd_fit_prepare_trials;
 
+/* Whether x is a table of columns in different units (methods/deciding.h). */
+typedef struct hd_fit_table {
+    const char *kind;                /* "units", "categories"; NULL: no, or not examined */
+    int64_t n_columns, n_categories; /* that are not constant; of those, categories */
+    double n_effective;              /* columns by their shares of the variance */
+    bool is_scaled;                  /* prepare = auto became "clip" for this reason */
+} hd_fit_table;
+
 typedef struct hd_fit_prepared {
     double *shift; /* d: of dense points as they were given, zeros if none; NULL if not known */
+    hd_fit_table table;
     hd_fit_prepare_trials trials;
     huddle_preparation preparation;
     huddle_preparation reduction; /* a linear map after the preparation: PCA, LDA; or empty */
@@ -171,14 +180,27 @@ double hd_fit_inertia(const hd_fit_clusters *clusters);
 
 /* ---- refined ------------------------------------------------------------------------------- */
 
+/* The labels among which methods/deciding.h chooses. */
+enum { HD_FIT_KMEANS, HD_FIT_GRAPH, HD_FIT_COMMUTE, HD_FIT_LABELLINGS };
+
+/* Whether the labels of the graph or those of K-means on the points are better, and why. */
+typedef struct hd_fit_decision {
+    const char *reason; /* "cut", "stability", "divergence" or "commute"; NULL: not examined */
+    huddle_graph_scores kmeans, graph;   /* of K-means after moves on the graph; of the graph */
+    double stability[HD_FIT_LABELLINGS]; /* NaN if not measured */
+    double seconds;
+} hd_fit_decision;
+
 /* What refinement (methods/refining.h) did to the labels. clusters.labels are the refined ones;
  * centres, K-means and rotation in hd_fit_clusters describe the method's own step before. */
 typedef struct hd_fit_refined {
     bool present;
-    const char *from;     /* "graph": refined on it; "kmeans": K-means on the prepared points */
+    const char *from;     /* "graph": refined on it; "kmeans": K-means on the prepared points;
+                             "commute": K-means on commute rows */
     const char *skipped;  /* why labels were not refined although that was the default; or NULL */
     int32_t *own;         /* n: the method's own labels */
     huddle_dense centres; /* in the prepared points; "kmeans" only */
+    hd_fit_decision decision;
     huddle_refine_tree tree; /* of the graph; only while the fit runs */
     huddle_refine_info info;
     double seconds; /* all of it, with the starts */
@@ -186,6 +208,17 @@ typedef struct hd_fit_refined {
 
 /* Frees what belongs to one number of clusters; the tree and `skipped` stay. */
 void hd_fit_refined_reset(hd_fit_refined *refined);
+
+/* What was decided and why, as one sentence; empty if there was no question. The text is cut if
+ * there is too little space. */
+void hd_fit_describe_decision(const hd_fit *fit, char *text, size_t size);
+
+/* Members of the walk, of the check of a loaded file, and of the JSON. */
+void hd_fit_walk_table(hd_walk *walk, hd_fit_table *table);
+void hd_fit_walk_decision(hd_walk *walk, hd_fit_decision *decision);
+bool hd_fit_decision_fits(const hd_fit *fit);
+void hd_fit_write_table(const hd_fit_table *table, hd_json_writer *json);
+void hd_fit_write_decision(const hd_fit_decision *decision, hd_json_writer *json);
 
 /* Rows of x whose label the refinement changed. */
 int64_t hd_fit_refined_changed(const hd_fit *fit);

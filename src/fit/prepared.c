@@ -78,6 +78,7 @@ static void walk_info(hd_walk *walk, huddle_prepare_info *info) {
 /* All members except the shift, whose length belongs to the whole fit. Borrowed points are not
  * freed, and a copy is never borrowed: a cache outlives the fit that filled it. */
 static void walk_prepared(hd_walk *walk, hd_fit_prepared *prepared) {
+    hd_fit_walk_table(walk, &prepared->table);
     walk_trials(walk, &prepared->trials);
     hd_walk_preparation(walk, "prepare", &prepared->preparation);
     hd_walk_preparation(walk, "reduce", &prepared->reduction);
@@ -271,6 +272,7 @@ static void write_prepared(const hd_fit *fit, hd_json_writer *json) {
         write_trials(&p->trials, json);
     if (p->trials.separate)
         hd_json_set_bool(json, "separate", true);
+    hd_fit_write_table(&p->table, json);
     hd_json_set_integer(json, "d", p->preparation.d_out);
     hd_json_set_real(json, "variance_kept", p->info.variance_kept);
     hd_json_set_integer(json, "zero_rows", p->info.zero_rows);

@@ -12,7 +12,7 @@
 /* ---- walk ---------------------------------------------------------------------------------- */
 
 /* Where labels may come from, as a table, so that no other text can be loaded. */
-static const char *const sources[] = {"graph", "kmeans", NULL};
+static const char *const sources[] = {"graph", "kmeans", "commute", NULL};
 static const huddle_option source_option = {
     .name = "from", .type = HUDDLE_OPTION_CHOICE, .choices = sources};
 
@@ -33,7 +33,7 @@ static void walk_trial(hd_walk *walk, const char *prefix, huddle_refine_trial *t
     huddle_graph_scores *s = &trial->scores;
     walk_name(walk, hd_walk_join(name, prefix, "name"), trial);
     hd_walk_real(walk, hd_walk_join(name, prefix, "inside"), &s->inside);
-    hd_walk_real(walk, hd_walk_join(name, prefix, "evenness"), &s->evenness);
+    hd_walk_real(walk, hd_walk_join(name, prefix, "expected"), &s->expected);
     hd_walk_real(walk, hd_walk_join(name, prefix, "divergence"), &s->divergence);
     hd_walk_real(walk, hd_walk_join(name, prefix, "information"), &s->information);
     hd_walk_real(walk, hd_walk_join(name, prefix, "map"), &s->map);
@@ -69,6 +69,7 @@ static void walk_part(hd_walk *walk, hd_fit *fit) {
     hd_walk_ints(walk, "unrefined_labels", fit->rows.n, &refined->own);
     hd_walk_dense(walk, "refine_centres", &refined->centres);
     walk_info(walk, &refined->info);
+    hd_fit_walk_decision(walk, &refined->decision);
     hd_walk_real(walk, "refine_seconds", &refined->seconds);
     if (walk->mode == HD_WALK_FREE)
         huddle_refine_tree_free(&refined->tree);
@@ -109,7 +110,7 @@ static bool sizes_fit(const hd_fit *fit) {
         return false;
     if (refined->present && (!fit->graph.present || fit->graph.matrix.offsets == NULL))
         return false;
-    return centres_fit(fit) && info->best >= 0 &&
+    return centres_fit(fit) && hd_fit_decision_fits(fit) && info->best >= 0 &&
            (info->n_trials == 0 ? info->best == 0 : info->best < info->n_trials);
 }
 
@@ -155,6 +156,10 @@ static void write_trials(const huddle_refine_info *info, hd_json_writer *json) {
 static void write_refined(const hd_fit *fit, hd_json_writer *json) {
     const hd_fit_refined *refined = &fit->refined;
     const huddle_refine_info *info = &refined->info;
+    char decision[512];
+    hd_fit_describe_decision(fit, decision, sizeof decision);
+    if (decision[0] != '\0')
+        hd_json_set_string(json, "decision", decision);
     if (!refined->present && refined->skipped == NULL)
         return;
     hd_json_key(json, "refine");
@@ -165,6 +170,7 @@ static void write_refined(const hd_fit *fit, hd_json_writer *json) {
         hd_json_set_string(json, "from", refined->from);
         hd_json_set_integer(json, "n_changed", hd_fit_refined_changed(fit));
         write_trials(info, json);
+        hd_fit_write_decision(&refined->decision, json);
         hd_json_set_real(json, "seconds", refined->seconds);
     } else {
         hd_json_set_string(json, "skipped", refined->skipped);

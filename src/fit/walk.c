@@ -479,6 +479,7 @@ void hd_walk_preparation(hd_walk *walk, const char *name, huddle_preparation *p)
     hd_walk_bool(walk, hd_walk_join(part, name, "center_rows"), &p->center_rows);
     hd_walk_bool(walk, hd_walk_join(part, name, "unit_rows"), &p->unit_rows);
     hd_walk_real(walk, hd_walk_join(part, name, "variance_kept"), &p->variance_kept);
+    hd_walk_real(walk, hd_walk_join(part, name, "limit"), &p->limit);
     hd_walk_reals(walk, hd_walk_join(part, name, "centre"), p->d_in, &p->centre);
     hd_walk_reals(walk, hd_walk_join(part, name, "scale"), p->d_in, &p->scale);
     hd_walk_reals(walk, hd_walk_join(part, name, "shift"), p->d_in, &p->shift);

@@ -5,7 +5,7 @@
  * clusters, unlike the other scores, but a flat one: beyond the number of groups that are well
  * separated it changes little, hence the smallest of nearly equal ones.
  *
- * One merging tree and one embedding serve all numbers. */
+ * One merge tree and one embedding serve all numbers. */
 #include "methods/choosing.h"
 
 #include "base/check.h"
@@ -30,7 +30,8 @@ enum {
     /* Stability: of so many numbers, by the agreement with so many samples. */
     STABILITY_NUMBERS = 5,
     STABILITY_SAMPLES = 5,
-    STABILITY_POINTS = 2500
+    STABILITY_POINTS = 2500,
+    STABILITY_ROWS = 2 /* points per cluster that a sample must have */
 };
 static const double sample_share = 0.8;
 
@@ -234,10 +235,14 @@ done:
     return status;
 }
 
+static int64_t sample_size(int64_t n) {
+    return (int64_t)(sample_share * (double)n);
+}
+
 /* Clusters one sample and compares its labels with those of all points. */
 static huddle_status compare_sample(stability_pass *p, int64_t sample) {
     huddle_status status = HUDDLE_OK;
-    int64_t n = p->points->n, size = (int64_t)(sample_share * (double)n);
+    int64_t n = p->points->n, size = sample_size(n);
     int64_t *index = NULL;
     int32_t *own = NULL, *all = NULL;
     huddle_points points = {0};
@@ -285,11 +290,17 @@ static int32_t next_best(const hd_fit_trials *trials, int32_t n_taken, const int
 }
 
 /* The places of the trials whose stability is measured: the one the rule of modularity chooses and
- * those with the largest modularities. */
+ * those with the largest modularities, among the numbers that a sample has points for. The trials
+ * are consecutive numbers. */
 static void choose_best(const hd_fit_trials *trials, stability_pass *p, int32_t *places) {
-    for (p->count = 0; p->count < STABILITY_NUMBERS && p->count < trials->count; p->count++) {
-        places[p->count] = p->count == 0 ? hd_count_smallest(trials->count, trials->items)
-                                         : next_best(trials, p->count, places);
+    hd_fit_trials few = *trials;
+    int32_t chosen = hd_count_smallest(trials->count, trials->items);
+    while (few.count > 0 &&
+           few.items[few.count - 1].n_clusters > sample_size(p->points->n) / STABILITY_ROWS)
+        few.count--;
+    for (p->count = 0; p->count < STABILITY_NUMBERS && p->count < few.count; p->count++) {
+        places[p->count] =
+            p->count == 0 && chosen < few.count ? chosen : next_best(&few, p->count, places);
         p->numbers[p->count] = trials->items[places[p->count]].n_clusters;
     }
 }
@@ -315,6 +326,8 @@ huddle_status hd_count_measure_stability(huddle_context *context,
         p.points = &sample;
     }
     choose_best(trials, &p, places);
+    if (p.count == 0)
+        goto done;
     ALLOC(p.labels, p.count * p.points->n);
     ALLOC(p.agreement, p.count * STABILITY_SAMPLES);
     TRY(cluster_points(&p, p.points, p.labels));

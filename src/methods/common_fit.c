@@ -1,6 +1,7 @@
 /* K-means as a step of a method, and ranges of n_clusters. Methods supply a function that clusters
  * for one number; this file tries the numbers of a range, scores them and chooses one. */
 #include "methods/choosing.h"
+#include "methods/deciding.h"
 
 #include "base/check.h"
 #include "base/parallel.h"
@@ -425,6 +426,8 @@ huddle_status hd_fit_range(huddle_context *context, huddle_range n_clusters,
             TRY(hd_count_measure_stability(context, plan->spectral, plan->points, &fit->trials));
     }
     TRY(plan->cluster(context, plan->argument, chosen, fit));
+    if (plan->deciding != NULL)
+        TRY(hd_decide_labels(context, plan->deciding, plan->laplacian, plan->points, fit));
     TRY(hd_fit_choose_medoids(plan->points, plan->graph, fit));
     huddle_refine_tree_free(&fit->refined.tree); /* no further number of clusters needs it */
 done:

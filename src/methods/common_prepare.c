@@ -1,5 +1,5 @@
 /* From x to the prepared points, for training points and for new ones. */
-#include "methods/spectral.h"
+#include "methods/deciding.h"
 
 #include "base/check.h"
 
@@ -30,6 +30,17 @@ done:
     return status;
 }
 
+/* prepare = auto: the columns of a table are scaled; all else is chosen by trials. */
+static huddle_status choose_rule(huddle_context *context, const hd_fit_job *job,
+                                 hd_fit_prepared *prepared, huddle_rule *rule) {
+    prepared->table.is_scaled = hd_table_is_to_scale(job->spectral, &prepared->table);
+    if (!prepared->table.is_scaled)
+        return hd_choose_prepare(context, job->x, job->common, job->spectral, rule,
+                                 &prepared->trials);
+    *rule = (huddle_rule){"clip", 0};
+    return HUDDLE_OK;
+}
+
 /* Equal rows are found in x, not in the prepared points: preparation rounds, and what is equal to
  * the user must have equal labels. */
 huddle_status hd_fit_prepare(huddle_context *context, const hd_fit_job *job,
@@ -38,9 +49,12 @@ huddle_status hd_fit_prepare(huddle_context *context, const hd_fit_job *job,
     huddle_status status = HUDDLE_OK;
     hd_fit_prepared *prepared = &fit->prepared;
     huddle_prepare_options chosen = *options;
+    /* Always, also for preparations that the user has chosen: fits with different options share
+     * the result. */
+    if (job->spectral != NULL && job->spectral->refine != NULL)
+        TRY(hd_table_examine(context, job->x, &prepared->table));
     if (strcmp(chosen.prepare.name, "auto") == 0)
-        TRY(hd_choose_prepare(context, job->x, job->common, job->spectral, &chosen.prepare,
-                              &prepared->trials));
+        TRY(choose_rule(context, job, prepared, &chosen.prepare));
     TRY(huddle_prepare_fit(context, job->x, &chosen, &prepared->preparation, &prepared->info));
     prepared->info.seconds += prepared->trials.seconds;
     huddle_distinct_free(&fit->rows.equal);
@@ -67,6 +81,8 @@ huddle_status hd_fit_prepare_shared(huddle_context *context, const hd_fit_job *j
              job->common.n_clusters.first, job->common.n_clusters.last);
     hd_cache_key_add(key, numbers);
     hd_cache_key_add_options(key, huddle_prepare_options_table(), options);
+    if (job->spectral != NULL)
+        hd_cache_key_add(key, "table"); /* examined, unlike by methods without refinement */
     if (job->spectral != NULL && strcmp(options->prepare.name, "auto") == 0) {
         hd_spectral_add_choice_to_key(job->spectral, key);
         hd_cache_key_add_options(key, huddle_knn_options_table(), &job->spectral->knn);

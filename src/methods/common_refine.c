@@ -107,12 +107,11 @@ static bool has_vectors(const hd_fit_embedding *embedding) {
            (embedding->f.vectors.values != NULL || embedding->f.vectors.resident != NULL);
 }
 
-/* K-means on commute rows. What it would warn of concerns a start, not the result. */
-static huddle_status cluster_commute_rows(huddle_context *context,
-                                          const hd_spectral_options *options, int32_t n_clusters,
-                                          const hd_fit_rows *rows,
-                                          const hd_fit_embedding *embedding,
-                                          hd_fit_clusters *clusters) {
+/* What K-means would warn of concerns a start, not the result. */
+huddle_status hd_refine_cluster_commute(huddle_context *context, const hd_spectral_options *options,
+                                        int32_t n_clusters, const hd_fit_rows *rows,
+                                        const hd_fit_embedding *embedding,
+                                        hd_fit_clusters *clusters) {
     huddle_status status = HUDDLE_OK;
     huddle_dense f = {0};
     huddle_kmeans_options kmeans = kmeans_options(options, n_clusters);
@@ -170,7 +169,8 @@ huddle_status hd_refine_labels(huddle_context *context, const hd_spectral_option
     for (int32_t k = 1; k < n_own; k++)
         add_start(own[k].name, own[k].labels, n_clusters, &starts);
     if (has_vectors(embedding)) {
-        TRY(cluster_commute_rows(context, options, refine.n_clusters, rows, embedding, &commute));
+        TRY(hd_refine_cluster_commute(context, options, refine.n_clusters, rows, embedding,
+                                      &commute));
         add_start("commute", commute.labels, refine.n_clusters, &starts);
     }
     TRY(huddle_refine_with_tree(context, graph, tree, starts.count, starts.items, &refine, labels,

@@ -190,14 +190,19 @@ void hd_spectral_warn_embedding(huddle_context *context, const huddle_embed_opti
 /* ---- graph and eigenvectors, shared with other fits of the same points -------------------------
  */
 
-/* Restarts of K-means beyond a few are not used by the choice, but a key that has them does no
- * harm. Without refinement the choice depends on nothing but the points. */
+/* Options of which the choice uses a part (restarts of K-means, the verification of eigenvectors)
+ * are added whole: that costs some repeated work at most. Methods whose labels come from a rotation
+ * have no K-means but its restarts. Without refinement the choice depends on nothing but the
+ * points. */
 void hd_spectral_add_choice_to_key(const hd_spectral_options *o, hd_cache_key *key) {
     char text[64];
     if (!hd_refine_is_wanted(o))
         return;
-    snprintf(text, sizeof text, "%s;%s;%d", o->refine, o->embed.rows, o->kmeans.n_init);
+    snprintf(text, sizeof text, "%s;%d", o->refine, o->kmeans.n_init);
     hd_cache_key_add(key, text);
+    hd_cache_key_add_options(key, huddle_embed_options_table(), &o->embed);
+    if (o->kmeans.init != NULL)
+        hd_cache_key_add_options(key, huddle_kmeans_options_table(), &o->kmeans);
 }
 
 /* Adds everything that graph and points depend on. The first number of clusters, or auto,

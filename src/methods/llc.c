@@ -472,6 +472,8 @@ static huddle_status fit_llc(huddle_context *context, const hd_fit_job *job, con
     TRY(find_vectors(context, &o, &neighbors, &bridges, n_clusters, fit));
     TRY(embed_graph(context, &o.spectral, n_clusters, fit, &laplacian));
     hd_fit_trial_plan plan = hd_spectral_plan(fit, cluster, &step);
+    plan.deciding = &o.spectral;
+    plan.laplacian = &laplacian;
     TRY(hd_fit_range(context, n_clusters, &plan, fit));
 done:
     hd_fit_embedding_free(&laplacian);

@@ -187,6 +187,9 @@ typedef struct hd_fit_trial_plan {
     bool graph_per_trial;        /* every n_clusters has its own: eigengaps cannot be compared */
     const struct hd_spectral_options *spectral; /* to measure the stability of refined labels; or
                                                    NULL */
+    const struct hd_spectral_options *deciding; /* to choose between the graph and K-means
+                                                   (deciding.h); or NULL */
+    const hd_fit_embedding *laplacian;          /* for that: eigenvectors of the graph */
 } hd_fit_trial_plan;
 
 /* Calls cluster() for n_clusters; for a range, for each number in it, keeping their labels and

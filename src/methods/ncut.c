@@ -132,6 +132,8 @@ static huddle_status fit_ncut(huddle_context *context, const hd_fit_job *job, co
     TRY(hd_count_choose(context, &o, fit, &n_clusters));
     hd_fit_trial_plan plan = hd_spectral_plan(fit, cluster, &o);
     plan.spectral = &o;
+    plan.deciding = &o;
+    plan.laplacian = &fit->embedding;
     TRY(hd_fit_range(context, n_clusters, &plan, fit));
 done:
     return status;

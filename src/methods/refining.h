@@ -31,6 +31,12 @@ huddle_status hd_refine_labels(huddle_context *context, const hd_spectral_option
                                int32_t n_own, const huddle_refine_start *own, int32_t *labels,
                                huddle_refine_info *info);
 
+/* K-means on commute rows, made of the first 2 n_clusters vectors. */
+huddle_status hd_refine_cluster_commute(huddle_context *context, const hd_spectral_options *options,
+                                        int32_t n_clusters, const hd_fit_rows *rows,
+                                        const hd_fit_embedding *embedding,
+                                        hd_fit_clusters *clusters);
+
 /* The last step of a method's clustering: refines the labels of the fit, if that is wanted and
  * there is a graph. own[0] has the labels of the fit; `clustered` are the rows from which they
  * come, among which the medoids of the refined clusters are chosen. embedding: as above. */

@@ -137,6 +137,8 @@ static huddle_status fit_selftune_sc(huddle_context *context, const hd_fit_job *
     if (o.common.n_clusters.first == HUDDLE_AUTO && fit->embedding.present)
         TRY(choose_clusters(context, &o, fit, &n_clusters));
     hd_fit_trial_plan plan = hd_spectral_plan(fit, cluster, &o);
+    plan.deciding = &o;
+    plan.laplacian = &fit->embedding;
     TRY(hd_fit_range(context, n_clusters, &plan, fit));
 done:
     return status;

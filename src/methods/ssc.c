@@ -252,6 +252,8 @@ static huddle_status fit_ssc(huddle_context *context, const hd_fit_job *job, con
     TRY(hd_count_choose(context, &step.options.spectral, fit, &n_clusters));
     hd_fit_trial_plan plan = hd_spectral_plan(fit, cluster, &step);
     plan.spectral = &step.options.spectral;
+    plan.deciding = &step.options.spectral;
+    plan.laplacian = &fit->embedding;
     TRY(hd_fit_range(context, n_clusters, &plan, fit));
 done:
     return status;

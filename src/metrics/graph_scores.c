@@ -162,13 +162,13 @@ static void score_volumes(const volumes *m, huddle_graph_scores *scores) {
         double v = m->volume[c] / m->total, d = m->inside[c] / m->total;
         double q = m->volume[c] > m->inside[c] ? (m->volume[c] - m->inside[c]) / m->total : 0;
         scores->inside += d;
-        scores->evenness += v * v;
+        scores->expected += v * v;
         leaving += q;
         uneven += v * (1 - v);
         scores->map += h(q + v) - 2 * h(q);
     }
     scores->map += h(leaving);
-    scores->divergence = divergence(scores->inside, scores->evenness) + divergence(leaving, uneven);
+    scores->divergence = divergence(scores->inside, scores->expected) + divergence(leaving, uneven);
     scores->modularity = modularity_of(m);
     scores->ncut = ncut_of(m);
 }

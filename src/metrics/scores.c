@@ -155,13 +155,13 @@ void huddle_confusion_free(huddle_confusion *confusion) {
 }
 
 /* The clusters of this process's points are renumbered by a mapping that depends on all points. */
-huddle_status huddle_metrics_renumber(huddle_context *context, int64_t n, const int32_t *model,
+huddle_status huddle_metrics_renumber(huddle_context *context, int64_t n, const int32_t *reference,
                                       int32_t *labels) {
     huddle_status status = HUDDLE_OK;
     hd_metrics_table table = {0};
     int32_t *row_of = NULL, *ranks = NULL;
     int64_t count;
-    TRY(hd_metrics_table_new(context, n, model, labels, &table));
+    TRY(hd_metrics_table_new(context, n, reference, labels, &table));
     if (table.cols > table.rows)
         FAIL(HUDDLE_INVALID, "%lld clusters cannot be numbered by %lld classes",
              (long long)table.cols, (long long)table.rows);

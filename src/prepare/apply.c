@@ -108,6 +108,8 @@ static huddle_status scale_chunk(void *argument, hd_chunk chunk) {
             row[j] -= a->offset[j];
         for (int64_t j = 0; j < a->x->d && scale != NULL; j++)
             row[j] *= scale[j];
+        for (int64_t j = 0; j < a->x->d && a->p->limit > 0; j++)
+            row[j] = fmax(-a->p->limit, fmin(a->p->limit, row[j]));
         for (int64_t j = 0; j < a->x->d && a->p->knots.values != NULL; j++)
             row[j] = hd_prepare_rank(a->p, j, row[j]);
         TRY(store_row(a, i, row, a->zero_rows + chunk.index));

@@ -3,8 +3,9 @@
 
 #include "base/options.h"
 
-static const char *const rules[] = {"auto",        "none",           "standard", "ranks",    "unit",
-                                    "center-rows", "center-columns", "pca:R",    "whiten:R", NULL};
+static const char *const rules[] = {"auto",  "none",     "standard",    "clip",
+                                    "ranks", "unit",     "center-rows", "center-columns",
+                                    "pca:R", "whiten:R", NULL};
 
 static const huddle_option table[] = {
     HD_RULE(huddle_prepare_options, prepare, "none", rules,

@@ -1,4 +1,4 @@
-/* The tree of merges, and labels from merges. */
+/* The merge tree, and labels from merges. */
 #include "base/check.h"
 #include "base/slabs.h"
 #include "base/union.h"

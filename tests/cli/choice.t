@@ -118,7 +118,7 @@ With refinement the divergence of the refined labels decides, on the graph of th
   >     f = sum(A[labels == k][:, labels == k].sum() for k in set(labels)) / total
   >     s = sum((degree[labels == k].sum() / total) ** 2 for k in set(labels))
   >     return f * np.log(f / s) + ((1 - f) * np.log((1 - f) / (1 - s)) if f < 1 else 0)
-  > for clusters, numbers, options in (("8", [8], ()), ("8", [8], ("--metric", "cosine")), ("8", [8], ("--n-neighbors", "9")),
+  > for clusters, numbers, options in (("7", [7], ()), ("7", [7], ("--metric", "cosine")), ("7", [7], ("--n-neighbors", "9")),
   >                                    ("3-14", [3, 5, 8, 11, 14], ())):
   >     prepare = cluster("blobs0.csv", "-m", "sc", "-c", clusters, *options)["prepare"]
   >     assert prepare["score"] == "divergence" and prepare["tried_clusters"] == numbers

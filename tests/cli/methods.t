@@ -16,7 +16,7 @@ The list of methods.
                               integer >= 1, or range such as 2-20 [auto]
         --seed N              seed of the random numbers; integer >= 0 [0]
         --prepare NAME        transformation of the points before distances are computed;
-                              auto|none|standard|ranks|unit|center-rows|center-columns|
+                              auto|none|standard|clip|ranks|unit|center-rows|center-columns|
                               pca:R|whiten:R [none]
         --n-init N            number of restarts; the best one is kept; integer >= 1 [50]
         --max-iter N          maximum number of iterations of a restart; integer >= 1 [300]
@@ -34,7 +34,7 @@ Options as JSON contain the values they accept.
   >     print(o["name"], o["type"], o["default"], o.get("min"), o.get("max"), o.get("choices"))'
   n_clusters range auto 1 None None
   seed seed 0 None None None
-  prepare rule none None None ['auto', 'none', 'standard', 'ranks', 'unit', 'center-rows', 'center-columns', 'pca:R', 'whiten:R']
+  prepare rule none None None ['auto', 'none', 'standard', 'clip', 'ranks', 'unit', 'center-rows', 'center-columns', 'pca:R', 'whiten:R']
   n_init int 50 1 None None
   max_iter int 300 1 None None
   tol real 0.0001 0.0 None None

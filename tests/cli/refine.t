@@ -104,7 +104,7 @@ The object of --json has the scores before, and of every start.
   > print(r["trials"][0]["map"] < r["before"]["map"])'
   ['file', 'n', 'edges', 'n_clusters', 'objective', 'best', 'n_changed', 'sizes', 'before', 'trials', 'seconds']
   graph.mtx 8 13 2 sides.txt 1 [4, 4]
-  ['inside', 'evenness', 'divergence', 'information', 'map', 'entropy', 'modularity', 'ncut']
+  ['inside', 'expected', 'divergence', 'information', 'map', 'entropy', 'modularity', 'ncut']
   [('sides.txt', True, True), ('sum', False, False), ('levels1', False, False), ('levels2', False, False), ('levelsT', False, False)]
   True
 

@@ -60,10 +60,10 @@ the method's own labels, and the summary says that the certificate is not about 
   True True
   True
   $ huddle cluster digits -m ssc -q | grep -A1 '^  refined'
-    refined    start * of 7; * of 1797 labels changed; the certificate is about the (glob)
-               shrink step
+    refined    from start * (7 tried); * of 1797 labels changed; the certificate is (glob)
+               about the shrink step
   $ huddle cluster digits -m sc -q | grep '^  refined'
-    refined    start * of 6; * of 1797 labels changed (glob)
+    refined    from start * (6 tried); * of 1797 labels changed (glob)
 
 Where the guard discards the shrinking, the certified step is not where the labels come from, and the
 summary and the JSON say so.

@@ -58,10 +58,10 @@ Values that are never valid.
   huddle: seed = -1: expected integer >= 0
   [2]
   $ huddle cluster digits -m kmeans --prepare whitened
-  huddle: prepare = whitened: expected one of *none|standard|ranks|unit* (glob)
+  huddle: prepare = whitened: expected one of *none|standard|clip|ranks|unit* (glob)
   [2]
   $ huddle cluster digits -m kmeans --prepare pca:0
-  huddle: prepare = pca:0: expected one of *none|standard|ranks|unit* (glob)
+  huddle: prepare = pca:0: expected one of *none|standard|clip|ranks|unit* (glob)
   [2]
   $ huddle cluster digits -m kmean
   huddle: --method: unknown value 'kmean'; did you mean 'kmeans'?

@@ -191,8 +191,11 @@ static void check_method(const char *method, const char *mode, const char *refin
     huddle_context_set_progress(context, note_cpu_work, &work);
     huddle_model *b = fit_refined(cpu, method, refine, &x),
                  *a = fit_refined(context, method, refine, &x);
-    /* Refined labels are predicted by votes of neighbours, whatever the method. */
-    static const counting_stage votes[] = {COUNTING_QUERIES, END};
+    /* Refined labels are predicted by votes of neighbours, whatever the method; those of K-means by
+     * its centres. */
+    static const counting_stage votes[] = {COUNTING_QUERIES, END},
+                                centres[] = {COUNTING_ASSIGN_ROWS, END};
+    bool by_centres = a->fit.refined.centres.values != NULL;
     bool refined = huddle_model_refine_info(a) != NULL;
     check_same_partition(method, "labels", huddle_model_labels(a, NULL),
                          huddle_model_labels(b, NULL), N);
@@ -208,7 +211,10 @@ static void check_method(const char *method, const char *mode, const char *refin
     assert_ok(huddle_model_predict(cpu, b, &y, known + N));
     check_same_partition(method, "predicted labels", labels, known, N + N_NEW);
     if (expected != NULL)
-        check_calls(context, method, "predict", refined ? votes : expected->predict);
+        check_calls(context, method, "predict",
+                    by_centres ? centres
+                    : refined  ? votes
+                               : expected->predict);
     if (work.seen != NULL)
         fail_msg("%s: the CPU's %s ran", method, work.seen);
     huddle_context_set_progress(context, NULL, NULL);

@@ -8,7 +8,7 @@ import pathlib
 import numpy as np
 import scipy.stats
 
-RULES = ("none", "standard", "unit", "center-rows", "center-columns", "pca", "whiten", "ranks")
+RULES = ("none", "standard", "unit", "center-rows", "center-columns", "pca", "whiten", "ranks", "clip")
 rng = np.random.default_rng(20240312)
 
 
@@ -25,10 +25,11 @@ def fit(rule, r, x):
     small = 1e-13 * max(1, np.abs(x).max())
     if rule == "none":
         return 0, 1, lambda z: z
-    if rule == "standard":
+    if rule in ("standard", "clip"):
         deviation = x.std(axis=0)
         deviation[np.ptp(x, axis=0) == 0] = np.inf
-        return 0, 1, lambda z: (z - mean) / deviation
+        limit = 2 if rule == "clip" else np.inf
+        return 0, 1, lambda z: np.clip((z - mean) / deviation, -limit, limit)
     if rule == "ranks":
         ranks = scipy.stats.rankdata(x, axis=0) / n
         ranks[:, np.ptp(x, axis=0) == 0] = 0

@@ -129,7 +129,7 @@ class PageTest(unittest.TestCase):
         table = os.path.join(FOLDER, "noisy.csv")
         subprocess.run([HUDDLE, "generate", "blobs", "--n", "600", "--noise", "4", "-o", table,
                         "-q"], check=True)
-        arguments = ("cluster", table, "-m", "ssc", "-c", "8")
+        arguments = ("cluster", table, "-m", "ssc", "-c", "8", "--refine", "graph")
         self.open(make("noisy", *arguments))
         run = subprocess.run([HUDDLE, *arguments, "--json", "-q"], capture_output=True, check=True)
         refine = json.loads(run.stdout)["refine"]

@@ -35,21 +35,30 @@ static void test_refinement(void **state) {
 }
 
 /* Labels that K-means gave in the end come from none of the starts, and no start is marked. */
-static void test_labels_of_kmeans(void **state) {
-    fixture *f = *state;
+static void check_preferred(fixture *f, const char *from, const char *words) {
     huddle_report_options options = huddle_report_defaults();
+    char details[512];
+    snprintf(details, sizeof details,
+             "{\"decision\": \"K-means is more stable\", \"refine\": {\"start\": \"commute\", "
+             "\"from\": \"%s\", \"n_changed\": 7, "
+             "\"trials\": [{\"name\": \"commute\", \"map\": 1.5, \"allowed\": true}]}}",
+             from);
     options.follow_path = false;
-    options.details = "{\"decision\": \"K-means is more stable\", \"refine\": {\"start\": \"sum\", "
-                      "\"from\": \"kmeans\", \"n_changed\": 7, "
-                      "\"trials\": [{\"name\": \"sum\", \"map\": 1.5, \"allowed\": true}]}}";
+    options.details = details;
     assert_ok(huddle_report_write(NULL, f->model, &f->x, &options, f->page));
     json_t *data = read_data(f);
     const json_t *section = find_section(data, "refinement");
-    assert_non_null(strstr(text_of(section, "lead"), "come from K-means on the points"));
+    assert_non_null(strstr(text_of(section, "lead"), words));
+    assert_non_null(strstr(text_of(section, "lead"), "without moves on the graph"));
     assert_int_equal(json_integer_value(json_object_get(first_block(section), "marked")), -1);
     const json_t *report = json_object_get(find_block(data, "summary"), "report");
     assert_string_equal(text_of(report, "decision"), "K-means is more stable");
     json_decref(data);
+}
+
+static void test_labels_of_kmeans(void **state) {
+    check_preferred(*state, "kmeans", "come from K-means on the points");
+    check_preferred(*state, "commute", "come from K-means on commute rows");
 }
 
 /* The page has the labels before the refinement of the same points, if any of them changed. */

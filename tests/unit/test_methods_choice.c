@@ -30,13 +30,13 @@ static huddle_points make_directions(void) {
 
 /* Options that differ between the tests. */
 typedef struct setting {
-    const char *prepare, *refine, *metric;
+    const char *prepare, *refine, *metric, *n_clusters;
 } setting;
 
 static huddle_model *fit(const huddle_points *x, setting with) {
     huddle_model *model;
     assert_ok(huddle_model_new("sc", &model));
-    assert_ok(huddle_model_set_option(model, "n_clusters", "4"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", with.n_clusters));
     assert_ok(huddle_model_set_option(model, "n_init", "5"));
     assert_ok(huddle_model_set_option(model, "seed", "3"));
     assert_ok(huddle_model_set_option(model, "prepare", with.prepare));
@@ -97,7 +97,7 @@ static void check_choice(const huddle_points *x, setting with, bool refined) {
                      refined ? HUDDLE_PREPARE_BY_DIVERGENCE : HUDDLE_PREPARE_BY_MODULARITY);
     for (int32_t t = 0; t < trials->count; t++) {
         spell(&trials->items[t].rule, text);
-        setting own = {text, with.refine, with.metric};
+        setting own = {text, with.refine, with.metric, with.n_clusters};
         huddle_model *model = fit(x, own);
         const huddle_csr *graph = &model->fit.graph.matrix;
         const int32_t *labels = model->fit.clusters.labels;
@@ -124,15 +124,37 @@ static void check_choice(const huddle_points *x, setting with, bool refined) {
 static void the_largest_modularity_is_chosen(void **state) {
     (void)state;
     huddle_points x = make_directions();
-    check_choice(&x, (setting){"auto", "none", "euclidean"}, false);
+    check_choice(&x, (setting){"auto", "none", "euclidean", "4"}, false);
     huddle_points_free(&x);
 }
 
 static void the_largest_divergence_of_refined_labels_is_chosen(void **state) {
     (void)state;
     huddle_points x = make_directions();
-    check_choice(&x, (setting){"auto", "auto", "euclidean"}, true);
-    check_choice(&x, (setting){"auto", "graph", "cosine"}, true);
+    check_choice(&x, (setting){"auto", "auto", "euclidean", "4"}, true);
+    check_choice(&x, (setting){"auto", "graph", "cosine", "3"}, true);
+    huddle_points_free(&x);
+}
+
+/* Directions are separate for cosine distances, and only if four clusters are asked for. */
+static void separate_points_are_not_prepared(void **state) {
+    (void)state;
+    huddle_points x = make_directions();
+    static const char *const refine[] = {"auto", "graph", "auto", "none"};
+    static const char *const n_clusters[] = {"4", "4", "5", "4"};
+    for (int k = 0; k < 4; k++) {
+        huddle_model *model = fit(&x, (setting){"auto", refine[k], "cosine", n_clusters[k]});
+        const hd_fit_prepared *prepared = &model->fit.prepared;
+        char *json;
+        assert_int_equal(prepared->trials.separate, k < 2);
+        assert_int_equal(prepared->trials.count == 0, k < 2);
+        assert_ok(huddle_model_info_json(model, &json));
+        assert_int_equal(strstr(json, "\"separate\": true") != NULL, k < 2);
+        if (k < 2)
+            assert_string_equal(prepared->preparation.rule.name, "none");
+        huddle_free(json);
+        huddle_model_free(model);
+    }
     huddle_points_free(&x);
 }
 
@@ -146,7 +168,7 @@ static void the_chosen_preparation_finds_what_the_worst_does_not(void **state) {
     for (int32_t i = 0; i < N; i++)
         truth[i] = i % C;
     for (int r = 0; r < 2; r++) {
-        huddle_model *model = fit(&x, (setting){rules[r], "none", "euclidean"});
+        huddle_model *model = fit(&x, (setting){rules[r], "none", "euclidean", "4"});
         assert_ok(huddle_metrics_scores(NULL, N, truth, huddle_model_labels(model, NULL), &scores));
         ari[r] = scores.ari;
         huddle_model_free(model);
@@ -193,13 +215,87 @@ static void unbalanced_components_are_no_evidence(void **state) {
     assert_true(hd_count_by_modularity(&fit, &choice));
 }
 
+/* The stability of a number is measured on samples, which have fewer points than a range may have
+ * clusters; such numbers have none. */
+static void ranges_end_at_the_number_of_points(void **state) {
+    static const char *const ranges[] = {"2-10", "9-10"};
+    (void)state;
+    for (int r = 0; r < 2; r++) {
+        huddle_points x = make_directions();
+        x.n = 10;
+        huddle_model *model = fit(&x, (setting){"none", "graph", "euclidean", ranges[r]});
+        const hd_fit_trials *trials = &model->fit.trials;
+        int measured = 0;
+        assert_int_equal(trials->count, r == 0 ? 9 : 2);
+        for (int32_t t = 0; t < trials->count; t++) {
+            measured += !isnan(trials->items[t].stability);
+            if (trials->items[t].n_clusters > 4) /* half a sample of 8 points */
+                assert_true(isnan(trials->items[t].stability));
+        }
+        assert_int_equal(measured, r == 0 ? 3 : 0);
+        huddle_model_free(model);
+        huddle_points_free(&x);
+    }
+}
+
+/* The scores of the preparations of one fit, alone or with a cache. */
+static huddle_model *fit_cached(const huddle_points *x, huddle_cache *cache, const char *option,
+                                const char *value) {
+    huddle_model *model;
+    assert_ok(huddle_model_new("sc", &model));
+    huddle_model_set_cache(model, cache);
+    assert_ok(huddle_model_set_option(model, "n_clusters", "4"));
+    assert_ok(huddle_model_set_option(model, "n_init", "1"));
+    assert_ok(huddle_model_set_option(model, "embed_solver", "chebyshev"));
+    assert_ok(huddle_model_set_option(model, option, value));
+    assert_ok(huddle_model_fit(NULL, model, x));
+    return model;
+}
+
+/* Each of these options changes the labels by which preparations are compared: a fit must not take
+ * the choice of a fit with another value from the cache. */
+static void shared_choices_have_equal_options(void **state) {
+    (void)state;
+    static const char *const options[][2] = {{"rows", "unit"},         {"rows", "sym"},
+                                             {"kmeans_max_iter", "1"}, {"init", "sample"},
+                                             {"embed_max_iter", "0"},  {"tol", "1e-12"}};
+    enum { COUNT = sizeof options / sizeof *options };
+    huddle_points x = make_directions();
+    huddle_cache *cache;
+    double first = 0;
+    int n_different = 0;
+    assert_ok(huddle_cache_new(&cache));
+    for (int k = 0; k < COUNT; k++) {
+        huddle_model *alone = fit_cached(&x, NULL, options[k][0], options[k][1]),
+                     *shared = fit_cached(&x, cache, options[k][0], options[k][1]);
+        const hd_fit_prepare_trials *a = &alone->fit.prepared.trials,
+                                    *b = &shared->fit.prepared.trials;
+        double sum = 0;
+        assert_int_equal(a->count, b->count);
+        for (int32_t t = 0; t < a->count; t++) {
+            assert_true(a->items[t].divergence == b->items[t].divergence);
+            sum += a->items[t].divergence;
+        }
+        n_different += k > 0 && sum != first;
+        first = k == 0 ? sum : first;
+        huddle_model_free(alone);
+        huddle_model_free(shared);
+    }
+    assert_true(n_different >= 2); /* else the comparison would show nothing */
+    huddle_cache_free(cache);
+    huddle_points_free(&x);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_largest_modularity_is_chosen),
         cmocka_unit_test(the_largest_divergence_of_refined_labels_is_chosen),
+        cmocka_unit_test(separate_points_are_not_prepared),
         cmocka_unit_test(the_chosen_preparation_finds_what_the_worst_does_not),
         cmocka_unit_test(the_smallest_of_nearly_equal_modularities_is_chosen),
         cmocka_unit_test(unbalanced_components_are_no_evidence),
+        cmocka_unit_test(ranges_end_at_the_number_of_points),
+        cmocka_unit_test(shared_choices_have_equal_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

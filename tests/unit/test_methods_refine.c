@@ -110,14 +110,14 @@ static void the_starts_of_sc_are_its_labels_and_commute_rows(void **state) {
 static void a_range_is_refined_at_every_number(void **state) {
     (void)state;
     huddle_points x = clouds(N, 1);
-    huddle_model *range = fit("sc", &x, OPTIONS("n_clusters", "2-6"));
+    huddle_model *range = fit("sc", &x, OPTIONS("n_clusters", "2-6", "refine", "graph"));
     const hd_fit *f = &range->fit;
     assert_int_equal(f->trials.count, 5);
     assert_null(f->refined.tree.first);
     for (int32_t t = 0; t < f->trials.count; t++) {
         char text[16];
         snprintf(text, sizeof text, "%d", t + 2);
-        huddle_model *one = fit("sc", &x, OPTIONS("n_clusters", text));
+        huddle_model *one = fit("sc", &x, OPTIONS("n_clusters", text, "refine", "graph"));
         int64_t same = 0;
         for (int64_t i = 0; i < N; i++)
             same += f->trials.labels[i * f->trials.count + t] == one->fit.clusters.labels[i];

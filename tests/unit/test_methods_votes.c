@@ -191,6 +191,7 @@ static void labels_of_kmeans_are_predicted_by_centres(void **state) {
     snprintf(path, sizeof path, "%s/kmeans.huddle", test_directory());
     hd_fit_refined *refined = &model->fit.refined;
     refined->from = "kmeans";
+    refined->decision.reason = "stability";
     assert_ok(huddle_dense_copy(&kmeans->fit.clusters.centres, &refined->centres));
     assert_ok(huddle_model_predict(NULL, kmeans, &y, expected));
     assert_ok(huddle_model_predict(NULL, model, &y, labels));

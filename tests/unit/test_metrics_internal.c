@@ -188,7 +188,7 @@ static void extreme_labellings_have_finite_scores(void **state) {
     assert_close(scores.entropy, log(4), 1e-15);
     assert_ok(huddle_metrics_graph_scores(NULL, &graph, one, &scores));
     assert_true(scores.divergence == 0 && scores.information == 0 && scores.map == 0);
-    assert_true(scores.evenness == 1 && scores.modularity == 0);
+    assert_true(scores.expected == 1 && scores.modularity == 0);
     /* Nothing inside: f = 0, q_k = v_k = 1/4 for four vertices. */
     assert_ok(huddle_metrics_graph_scores(NULL, &graph, single, &scores));
     assert_true(scores.inside == 0 && scores.ncut == 4);

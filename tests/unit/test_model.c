@@ -380,7 +380,7 @@ static void shared_preparations_report_their_trials(void **state) {
     for (int k = 0; k < 2; k++) {
         huddle_model *model;
         assert_ok(huddle_model_new("sc", &model));
-        assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
+        assert_ok(huddle_model_set_option(model, "n_clusters", "4"));
         huddle_model_set_cache(model, cache);
         assert_ok(huddle_model_fit(NULL, model, &x));
         assert_ok(huddle_model_info_json(model, &json[k]));

@@ -1,4 +1,4 @@
-/* model: prepare = ranks in model files. */
+/* model: preparations of tables, ranks and clip, in model files. */
 #include "base/rng.h"
 #include "huddle/huddle.h"
 #include "model/model.h"
@@ -24,11 +24,11 @@ static huddle_points make_table(uint64_t seed) {
     return x;
 }
 
-static huddle_model *fit_table(const char *method, const huddle_points *x) {
+static huddle_model *fit_table(const char *method, const char *rule, const huddle_points *x) {
     huddle_model *model;
     assert_ok(huddle_model_new(method, &model));
     assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
-    assert_ok(huddle_model_set_option(model, "prepare", "ranks"));
+    assert_ok(huddle_model_set_option(model, "prepare", rule));
     assert_ok(huddle_model_fit(NULL, model, x));
     return model;
 }
@@ -39,8 +39,9 @@ static void a_loaded_model_predicts_alike(void **state) {
     huddle_points x = make_table(1), fresh = make_table(2);
     char path[512];
     snprintf(path, sizeof path, "%s/ranks.model", test_directory());
-    for (int m = 0; m < 4; m++) {
-        huddle_model *model = fit_table(methods[m], &x), *loaded;
+    for (int m = 0; m < 8; m++) {
+        const char *rule = m < 4 ? "ranks" : "clip";
+        huddle_model *model = fit_table(methods[m % 4], rule, &x), *loaded;
         int32_t before[N], after[N];
         char *json;
         assert_ok(huddle_model_save(model, path));
@@ -51,7 +52,7 @@ static void a_loaded_model_predicts_alike(void **state) {
         assert_ok(huddle_model_predict(NULL, loaded, &x, after));
         assert_memory_equal(after, huddle_model_labels(model, NULL), sizeof after);
         assert_ok(huddle_model_info_json(loaded, &json));
-        assert_non_null(strstr(json, "\"rule\": \"ranks\""));
+        assert_non_null(strstr(json, rule));
         huddle_free(json);
         huddle_model_free(model);
         huddle_model_free(loaded);
@@ -114,7 +115,7 @@ static void impossible_knots_are_refused(void **state) {
     char path[512];
     snprintf(path, sizeof path, "%s/crafted.model", test_directory());
     for (size_t k = 0; k < sizeof changes / sizeof *changes; k++) {
-        huddle_model *model = fit_table("kmeans", &x), *loaded;
+        huddle_model *model = fit_table("kmeans", "ranks", &x), *loaded;
         changes[k](&model->fit.prepared.preparation);
         assert_ok(huddle_model_save(model, path));
         if (huddle_model_load(path, &loaded) != HUDDLE_FORMAT)

@@ -11,8 +11,8 @@
 
 enum { N = 150, C = 3 };
 
-static const char *const rules[] = {"none",  "standard", "ranks", "unit",
-                                    "pca:2", "whiten:2", "auto"};
+static const char *const rules[] = {"none", "standard", "clip",     "ranks",
+                                    "unit", "pca:2",    "whiten:2", "auto"};
 enum { N_RULES = sizeof rules / sizeof *rules };
 
 /* Three heaps of values below 16 with few digits, so that powers of two lose none of them. */

@@ -11,7 +11,7 @@
 
 enum { N = 120, D = 4, C = 3 };
 
-static const char *const rules[] = {"none", "standard", "ranks", "center-columns", "pca:2"};
+static const char *const rules[] = {"none", "standard", "clip", "ranks", "center-columns", "pca:2"};
 enum { N_RULES = sizeof rules / sizeof *rules };
 
 /* Three heaps, each column scaled and then moved away from the origin. */

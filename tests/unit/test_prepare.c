@@ -56,8 +56,9 @@ static void compare(const huddle_preparation *p, const huddle_points *x, const d
 }
 
 static const double *check_case(const double *at) {
-    static const char *const rules[] = {"none",           "standard", "unit",      "center-rows",
-                                        "center-columns", "pca:%d",   "whiten:%d", "ranks"};
+    static const char *const rules[] = {"none",        "standard",       "unit",
+                                        "center-rows", "center-columns", "pca:%d",
+                                        "whiten:%d",   "ranks",          "clip"};
     char rule[32];
     int64_t n = (int64_t)at[2], d = (int64_t)at[3];
     huddle_points x, new;
@@ -250,7 +251,7 @@ static void none_and_unit_keep_points_sparse(void **state) {
 
 static void any_thread_count_gives_the_same_bits(void **state) {
     (void)state;
-    static const char *const rules[] = {"standard",       "ranks", "unit",
+    static const char *const rules[] = {"standard",       "clip",  "ranks",    "unit",
                                         "center-columns", "pca:7", "whiten:20"};
     static const int64_t shapes[][2] = {{700, 150}, {150, 700}, {5000, 6}};
     huddle_context *context;
@@ -375,7 +376,7 @@ static void bad_input_is_refused(void **state) {
     both_kinds(6, 3, &sparse, &dense);
     assert_string_equal(options.prepare.name, "none");
     assert_refused(huddle_options_set(table, &options, "prepare", "pca:0"), HUDDLE_INVALID,
-                   "prepare = pca:0: expected one of auto|none|standard|ranks|unit");
+                   "prepare = pca:0: expected one of auto|none|standard|clip|ranks|unit");
     odd.prepare.name = "squared";
     assert_refused(huddle_prepare_fit(NULL, &x, &odd, &p, NULL), HUDDLE_INVALID, "squared");
     assert_refused(huddle_prepare_fit(NULL, &nothing, NULL, &p, NULL), HUDDLE_INVALID, "0 points");
@@ -438,8 +439,9 @@ static huddle_status fit_and_apply(void *argument) {
 
 static void every_allocation_may_fail(void **state) {
     (void)state;
-    static const char *const rules[] = {"none",           "standard", "unit",     "center-rows",
-                                        "center-columns", "pca:3",    "whiten:3", "ranks"};
+    static const char *const rules[] = {"none",        "standard",       "unit",
+                                        "center-rows", "center-columns", "pca:3",
+                                        "whiten:3",    "ranks",          "clip"};
     huddle_points x = random_points(12, 5, 1), wide = random_points(5, 12, 1), sparse, dense;
     double far[60];
     huddle_points shifted;
@@ -464,8 +466,8 @@ static void every_allocation_may_fail(void **state) {
 /* Everything but none ends near 1, so the prepared points are the same floats at any size. */
 static void any_scale_is_prepared_alike(void **state) {
     (void)state;
-    static const char *const rules[] = {"standard",       "ranks", "unit",    "center-rows",
-                                        "center-columns", "pca:3", "whiten:3"};
+    static const char *const rules[] = {"standard",    "clip",           "ranks", "unit",
+                                        "center-rows", "center-columns", "pca:3", "whiten:3"};
     static const int exponents[] = {-135, -100, -73, 73, 100, 121};
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
         for (size_t e = 0; e < sizeof exponents / sizeof *exponents; e++) {

@@ -1,0 +1,33 @@
+/* Decisions about tables, made without labels (docs/method.md, "Tables").
+ *
+ * Two questions are asked: do the columns of x have different units, so that they have to be scaled
+ * before distances mean anything; and are the clusters of the neighbour graph or those of K-means
+ * on the same points the better ones. */
+#ifndef HUDDLE_SRC_DECIDING_H
+#define HUDDLE_SRC_DECIDING_H
+
+#include "methods/refining.h"
+
+/* Whether x is a table of columns in different units. Sparse points and rows that are spread over
+ * processes are not examined. */
+huddle_status hd_table_examine(huddle_context *context, const huddle_points *x,
+                               hd_fit_table *table);
+
+/* Whether prepare = auto scales the columns of a table: for methods that refine their labels, and
+ * Euclidean distances. */
+bool hd_table_is_to_scale(const hd_spectral_options *options, const hd_fit_table *table);
+
+/* Replaces the refined labels of the fit by those of K-means on the prepared points, or of K-means
+ * on commute rows, if these are better; with refine = auto, for tables and for points of few
+ * features. laplacian: eigenvectors of the graph. points: those of the fit, or NULL. */
+huddle_status hd_decide_labels(huddle_context *context, const hd_spectral_options *options,
+                               const hd_fit_embedding *laplacian, const huddle_points *points,
+                               hd_fit *fit);
+
+/* The rule itself: whether the scores on the graph are sufficient to keep its labels, without
+ * samples; and which labels are used by scores and stabilities (HD_FIT_KMEANS, ...), which sets the
+ * reason. */
+bool hd_decide_is_clear(const hd_fit_table *table, const hd_fit_decision *decision);
+int hd_decide_choose(hd_fit_decision *decision);
+
+#endif
