@@ -28,8 +28,11 @@ enum {
 };
 static const double sample_share = .8;
 
-/* The graph is clearly better: its divergence is about that of K-means, its cut half of it. */
-static const double clear_divergence = .97, clear_cut = 2;
+/* The graph is clearly better: at most half the cut of K-means, and at least half its divergence.
+ * The latter is far less where the graph only cuts off a few points (.03 to .23 on three of the
+ * sets), and not much less where a long cluster beside a short one could be halved (rings and
+ * chains: .81 to .94). */
+static const double clear_divergence = .5, clear_cut = 2;
 
 /* K-means may be less stable by the allowance if its divergence on the graph is larger: labels that
  * only cut off a few points are stable, but say little. */

@@ -363,10 +363,10 @@ static void a_smaller_cut_decides_without_samples(void **state) {
     (void)state;
     hd_fit_table none = {0}, units = {.kind = "units"};
     hd_fit_decision d = {.kmeans = {.divergence = 1, .ncut = .2},
-                         .graph = {.divergence = .98, .ncut = .09}};
+                         .graph = {.divergence = .51, .ncut = .09}};
     assert_true(hd_decide_is_clear(&none, &d));
     assert_false(hd_decide_is_clear(&units, &d));
-    d.graph.divergence = .96;
+    d.graph.divergence = .49;
     assert_false(hd_decide_is_clear(&none, &d));
     d.graph.divergence = 1.1;
     d.graph.ncut = .11;
