@@ -79,50 +79,47 @@ done:
     return status;
 }
 
-/* Derives a projection from the widest whitening, so that all of them share one decomposition.
- * Column j of a whitening is principal direction j divided by a standard deviation, so its first r
- * columns are the whitening to r components, and scaling each column to norm 1 gives the PCA.
- * narrowed shares the other arrays with widest; only its projection is to be freed. */
-static huddle_status narrow_projection(const huddle_preparation *widest, const huddle_rule *rule,
-                                       huddle_preparation *narrowed) {
-    huddle_status status = HUDDLE_OK;
-    const huddle_dense *wide = &widest->projection;
-    bool pca = strcmp(rule->name, "pca:R") == 0;
-    *narrowed = *widest;
-    narrowed->rule = *rule;
-    narrowed->d_out = rule->r;
-    TRY(huddle_dense_new(wide->rows, rule->r, &narrowed->projection));
-    for (int64_t j = 0; j < rule->r; j++) {
-        double squares = 0;
-        for (int64_t i = 0; i < wide->rows; i++)
-            squares += wide->values[i * wide->stride + j] * wide->values[i * wide->stride + j];
-        double factor = pca && squares > 0 ? 1 / sqrt(squares) : 1;
-        for (int64_t i = 0; i < wide->rows; i++)
-            narrowed->projection.values[i * rule->r + j] =
-                factor * wide->values[i * wide->stride + j];
+/* A row shorter than this share of the whitened row that it is a part of consists of rounding
+ * errors. */
+static const double least_part = 1e-12;
+
+/* The first columns of a row times factors, with norm 1. */
+static void narrow_row(int64_t r, const float *wide, const double *factors, float *row) {
+    double squares = 0;
+    for (int64_t j = 0; j < r; j++) {
+        double value = (double)wide[j] * factors[j];
+        squares += value * value;
     }
-done:
-    return status;
+    double scale = squares > least_part * least_part ? 1 / sqrt(squares) : 0;
+    for (int64_t j = 0; j < r; j++)
+        row[j] = (float)((double)wide[j] * factors[j] * scale);
 }
 
-/* Applies a candidate to x. Projections come from the widest one; the others are fitted to x. */
-static huddle_status prepare_candidate(huddle_context *context, const huddle_points *x,
-                                       const huddle_rule *rule, const huddle_preparation *widest,
-                                       uint64_t seed, huddle_points *points) {
+/* Derives the points of a projection from those of the widest whitening, so that all of them share
+ * one decomposition and one product with the points. Column j of a whitening is principal component
+ * j divided by its standard deviation, which is the inverse norm of the direction's column. So the
+ * first r columns are the whitening to r components, and undoing the division gives the PCA. That
+ * the rows have norm 1 does no harm: those of the result have it as well. */
+static huddle_status narrow_points(const huddle_preparation *widest, const huddle_points *whitened,
+                                   const huddle_rule *rule, huddle_points *points) {
     huddle_status status = HUDDLE_OK;
-    huddle_preparation preparation = {0};
-    huddle_prepare_options options = {*rule, seed};
-    if (is_projection(rule)) {
-        TRY(narrow_projection(widest, rule, &preparation));
-    } else {
-        TRY(huddle_prepare_fit(context, x, &options, &preparation, NULL));
-    }
-    TRY(huddle_prepare_apply(context, &preparation, x, points, NULL));
+    const huddle_dense *directions = &widest->projection;
+    bool pca = strcmp(rule->name, "pca:R") == 0;
+    double *factors = NULL;
+    ALLOC_ZERO(factors, rule->r);
+    TRY(huddle_points_new(whitened->n, rule->r, points));
+    for (int64_t i = 0; i < directions->rows && pca; i++)
+        for (int64_t j = 0; j < rule->r; j++) {
+            double value = directions->values[i * directions->stride + j];
+            factors[j] += value * value;
+        }
+    for (int64_t j = 0; j < rule->r; j++)
+        factors[j] = pca && factors[j] > 0 ? 1 / sqrt(factors[j]) : 1;
+    for (int64_t i = 0; i < whitened->n; i++)
+        narrow_row(rule->r, whitened->values + i * whitened->stride, factors,
+                   points->values + i * points->stride);
 done:
-    if (is_projection(rule))
-        huddle_dense_free(&preparation.projection); /* the rest is the widest's */
-    else
-        huddle_preparation_free(&preparation);
+    huddle_free(factors);
     return status;
 }
 
@@ -133,7 +130,9 @@ typedef struct judging {
     hd_spectral_options options; /* of the trial clusterings */
     bool refines;                /* whether their labels are refined */
     const huddle_points *x;
-    const huddle_preparation *widest; /* from which projections are derived */
+    const huddle_preparation *widest; /* from which projections are derived, */
+    const huddle_points *whitened;    /* and x prepared by it */
+    struct candidate *checked;        /* rule none, embedded already, or NULL */
     huddle_range n_clusters;          /* for which the graphs are connected and embedded */
     hd_fit_prepare_trials *trials;    /* has the numbers of clusters and the score */
 } judging;
@@ -151,6 +150,22 @@ static void candidate_free(candidate *c) {
     hd_fit_rows_free(&c->rows);
     hd_fit_graph_free(&c->graph);
     hd_fit_embedding_free(&c->embedding);
+}
+
+/* Applies a candidate to the points of the round. Projections come from the widest one; the others
+ * are fitted. */
+static huddle_status prepare_candidate(huddle_context *context, const judging *judge,
+                                       const huddle_rule *rule, huddle_points *points) {
+    huddle_status status = HUDDLE_OK;
+    huddle_preparation preparation = {0};
+    huddle_prepare_options options = {*rule, judge->options.common.seed};
+    if (is_projection(rule))
+        return narrow_points(judge->widest, judge->whitened, rule, points);
+    TRY(huddle_prepare_fit(context, judge->x, &options, &preparation, NULL));
+    TRY(huddle_prepare_apply(context, &preparation, judge->x, points, NULL));
+done:
+    huddle_preparation_free(&preparation);
+    return status;
 }
 
 /* With refinement the options of the method, so that the graphs compared are those it would use;
@@ -181,8 +196,7 @@ static huddle_status embed_candidate(huddle_context *context, const judging *jud
     hd_fit_prepared prepared = {0};
     candidate_free(c);
     TRY(hd_fit_rows_begin(context, judge->x->n, &c->rows));
-    TRY(prepare_candidate(context, judge->x, &c->trial.rule, judge->widest, options->common.seed,
-                          &prepared.points));
+    TRY(prepare_candidate(context, judge, &c->trial.rule, &prepared.points));
     TRY(hd_fit_merge(context, options->knn.n_neighbors, &c->rows, &prepared));
     TRY(hd_spectral_make_graph(context, options, n_clusters, &c->rows, &prepared.points,
                                &c->graph));
@@ -389,10 +403,16 @@ done:
 }
 
 /* For a known number of clusters each candidate is scored and freed before the next one: with many
- * clusters all embeddings would be a lot of memory. */
+ * clusters all embeddings would be a lot of memory. Only one candidate has the rule none, so that
+ * no two threads take what was checked. */
 static huddle_status evaluate_at_once(huddle_context *context, const judging *judge, candidate *c) {
     huddle_status status = HUDDLE_OK;
-    TRY(embed_candidate(context, judge, c));
+    if (judge->checked != NULL && strcmp(c->trial.rule.name, "none") == 0) {
+        *c = *judge->checked;
+        *judge->checked = (candidate){0};
+    } else {
+        TRY(embed_candidate(context, judge, c));
+    }
     TRY(scorings[judge->trials->score].run(context, judge, c));
 done:
     candidate_free(c);
@@ -426,12 +446,18 @@ static huddle_prepare_score choose_score(const judging *judge, bool *two_passes)
 static huddle_status run_round(huddle_context *context, judging judge, int32_t count) {
     huddle_status status = HUDDLE_OK;
     hd_fit_prepare_trials *trials = judge.trials;
-    bool two_passes;
+    huddle_points whitened = {0};
+    bool two_passes, projects = false;
     trials->score = choose_score(&judge, &two_passes);
     pass p = {context, &judge, NULL, two_passes ? embed_candidate : evaluate_at_once};
     ALLOC_ZERO(p.tried, count);
-    for (int32_t k = 0; k < count; k++)
+    for (int32_t k = 0; k < count; k++) {
         p.tried[k].trial = trials->items[k];
+        projects = projects || is_projection(&trials->items[k].rule);
+    }
+    if (projects)
+        TRY(huddle_prepare_apply(context, judge.widest, judge.x, &whitened, NULL));
+    judge.whitened = &whitened;
     choose_numbers(judge.n_clusters, trials);
     TRY(run_pass(&p, count));
     if (two_passes) {
@@ -451,6 +477,7 @@ done:
     for (int32_t k = 0; p.tried != NULL && k < count; k++)
         candidate_free(&p.tried[k]);
     huddle_free(p.tried);
+    huddle_points_free(&whitened);
     return status;
 }
 
@@ -464,21 +491,23 @@ static huddle_range clusters_in_sample(huddle_range range, int64_t n) {
  * clear eigengap there. A preparation could only blur them, and the divergence would not notice: it
  * grows as clusters become even, so that a preparation under which a small cluster is lost in a
  * large one that is cut in halves has the larger one. Real images are far from this (relative
- * eigengaps of at most .2 without preparation, on eight data sets; clear is .8). */
-static huddle_status check_separate(huddle_context *context, const judging *judge, bool *separate) {
+ * eigengaps of at most .2 without preparation, on eight data sets; clear is .8). The graph and its
+ * embedding are kept for the first round. */
+static huddle_status check_separate(huddle_context *context, judging *judge, candidate *none,
+                                    bool *separate) {
     huddle_status status = HUDDLE_OK;
     huddle_range range = judge->n_clusters;
-    candidate c = {.trial.rule = {"none", 0}};
     huddle_embed_choice choice;
     *separate = false;
+    *none = (candidate){.trial = {candidates[0], NAN, NAN, 0}};
     if (!judge->refines || range.first < 2 || range.first != range.last)
         return status;
-    TRY(embed_candidate(context, judge, &c));
-    huddle_spectrum spectrum = hd_fit_spectrum(&c.embedding, &c.rows);
+    TRY(embed_candidate(context, judge, none));
+    huddle_spectrum spectrum = hd_fit_spectrum(&none->embedding, &none->rows);
     TRY(huddle_embed_choose(&spectrum, range.first, range.first, &choice));
     *separate = choice.n_clear > 0;
+    judge->checked = none;
 done:
-    candidate_free(&c);
     return status;
 }
 
@@ -489,6 +518,7 @@ static huddle_status run_rounds(huddle_context *context, judging judge) {
     huddle_status status = HUDDLE_OK;
     huddle_points few_owned = {0}, few, many_owned = {0}, many;
     huddle_preparation widest = {0};
+    candidate none = {0};
     hd_common common = judge.options.common;
     huddle_prepare_options options = {{"whiten:R", MAX_COMPONENTS}, common.seed};
     const huddle_points *x = judge.x;
@@ -499,7 +529,7 @@ static huddle_status run_rounds(huddle_context *context, judging judge) {
     TRY(hd_slab_locate(context, many.n, &many_slab));
     judge.x = &few;
     judge.n_clusters = clusters_in_sample(common.n_clusters, few_slab.total);
-    TRY(check_separate(context, &judge, &judge.trials->separate));
+    TRY(check_separate(context, &judge, &none, &judge.trials->separate));
     if (judge.trials->separate)
         goto done;
     int64_t side = few_slab.total < x->d ? few_slab.total : x->d;
@@ -508,6 +538,7 @@ static huddle_status run_rounds(huddle_context *context, judging judge) {
     TRY(list_trials(&judge, widest.d_out));
     judge.widest = &widest;
     TRY(run_round(context, judge, judge.trials->count));
+    judge.checked = NULL;
     judge.x = &many;
     judge.n_clusters = clusters_in_sample(common.n_clusters, many_slab.total);
     if (many_slab.total > few_slab.total)
@@ -515,6 +546,7 @@ static huddle_status run_rounds(huddle_context *context, judging judge) {
             context, judge,
             clamp_to(judge.trials->count, judge.refines ? REFINED_FINALISTS : FINALISTS)));
 done:
+    candidate_free(&none);
     huddle_preparation_free(&widest);
     huddle_points_free(&few_owned);
     huddle_points_free(&many_owned);
