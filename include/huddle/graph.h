@@ -197,11 +197,17 @@ HUDDLE_API huddle_status huddle_graph_components(huddle_context *context, const 
  *            nearest outside point, until there are none; then as auto
  *
  * Bridges are edges of a minimum spanning tree over the components: each joins the two nearest
- * points of two components, ties resolved by the smaller vertices, exact. */
+ * points of two components, ties resolved by the smaller vertices, exact.
+ *
+ * With max_ratio > 0, auto also adds the short bridges, whatever the number of components: those no
+ * longer than max_ratio times the median s_i (huddle_scale) of either of the two components. They
+ * join the pieces of a thin cluster, such as a ring, that a gap between its points divides. Only
+ * under scale rule selftune, which has the s_i. */
 typedef struct huddle_connect_options {
     const char *connect;   /* "auto", "true", "false" or "small" */
     int32_t n_clusters;    /* at least 1; not an option of the table */
     const char *metric;    /* as for the neighbours */
+    double max_ratio;      /* 0: no short bridges; not an option of the table */
     const int64_t *copies; /* number of points that each vertex represents, which decides whether a
                               component is small; NULL: 1 each */
 } huddle_connect_options;

@@ -141,7 +141,7 @@ class Scale(Structure):
 
 class ConnectOptions(Structure):
     _fields_ = [("connect", c_char_p), ("n_clusters", c_int32), ("metric", c_char_p),
-                ("copies", POINTER(c_int64))]
+                ("max_ratio", c_double), ("copies", POINTER(c_int64))]
 
 
 class EmbedOptions(Structure):

@@ -16,6 +16,7 @@
 #include "matrix/small.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const choices[] = {"auto", "true", "false", "small", NULL};
@@ -69,6 +70,8 @@ struct parts {
     int32_t *merged; /* union-find of parts */
     bridge *bridges; /* all so far */
     int32_t n_bridges;
+    int32_t *component; /* of each vertex, before any are joined; only for short bridges */
+    double *typical;    /* median s_i of each component */
 };
 
 /* ---- nearest outside ----------------------------------------------------------------------- */
@@ -274,6 +277,17 @@ static bool has_small_part(const parts *j, double min_size) {
     return false;
 }
 
+/* The whole minimum spanning tree. */
+static huddle_status join_all(parts *j) {
+    huddle_status status = HUDDLE_OK;
+    while (j->count > 1) {
+        TRY(find_best_bridges(j, 0));
+        join_parts(j);
+    }
+done:
+    return status;
+}
+
 /* All rounds that the choice of option connect asks for. "small" first joins small components only,
  * repeatedly, because two of them joined may still be small. "auto" and "small" then connect
  * everything if there are still more components than clusters: the first c null vectors of the
@@ -292,9 +306,67 @@ static huddle_status find_bridges(parts *j, const char *connect, int32_t n_clust
     /* "true" connects everything; the others only if there are more components than clusters. */
     if (strcmp(connect, "true") != 0 && j->count <= n_clusters)
         return status;
-    while (j->count > 1) {
-        TRY(find_best_bridges(j, 0));
-        join_parts(j);
+    TRY(join_all(j));
+done:
+    return status;
+}
+
+/* ---- short bridges ------------------------------------------------------------------------- */
+
+static int compare_reals(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median s_i of each component. A median, because the s_i at the edge of a cluster say little
+ * about the distances inside: a few outliers of a dense cluster have large ones. */
+static huddle_status find_typical_scales(parts *j, const huddle_scale *scale) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *begin = NULL;
+    double *sorted = NULL;
+    ALLOC(j->component, j->n);
+    ALLOC(j->typical, j->count);
+    ALLOC_ZERO(begin, j->count + 2);
+    ALLOC(sorted, j->n);
+    memcpy(j->component, j->part, (size_t)j->n * sizeof *j->component);
+    for (int64_t v = 0; v < j->n; v++)
+        begin[j->part[v] + 2]++;
+    for (int32_t p = 0; p < j->count; p++)
+        begin[p + 2] += begin[p + 1];
+    for (int64_t v = 0; v < j->n; v++)
+        sorted[begin[j->part[v] + 1]++] = scale->local[v];
+    for (int32_t p = 0; p < j->count; p++) {
+        int64_t size = begin[p + 1] - begin[p];
+        qsort(sorted + begin[p], (size_t)size, sizeof *sorted, compare_reals);
+        j->typical[p] = sorted[begin[p] + size / 2];
+    }
+done:
+    huddle_free(begin);
+    huddle_free(sorted);
+    return status;
+}
+
+/* Of the minimum spanning tree only its short bridges, each of which joins two components; all of
+ * it if more components than clusters would remain, as without short bridges. */
+static huddle_status find_short_bridges(parts *j, const huddle_scale *scale, double max_ratio,
+                                        int32_t n_clusters) {
+    huddle_status status = HUDDLE_OK;
+    int32_t before = j->count, n_short = 0;
+    TRY(find_typical_scales(j, scale));
+    TRY(join_all(j));
+    for (int32_t b = 0; b < j->n_bridges; b++) {
+        const double *typical = j->typical;
+        double limit = max_ratio * fmin(typical[j->component[j->bridges[b].low]],
+                                        typical[j->component[j->bridges[b].high]]);
+        if (j->bridges[b].distance > limit)
+            continue;
+        bridge found = j->bridges[b]; /* to the front; the order of the others does not matter */
+        j->bridges[b] = j->bridges[n_short];
+        j->bridges[n_short++] = found;
+    }
+    if (before - n_short <= n_clusters) {
+        j->n_bridges = n_short;
+        j->count = before - n_short;
     }
 done:
     return status;
@@ -356,6 +428,8 @@ static huddle_status check_arguments(const huddle_connect_options *options,
     TRY(huddle_csr_check(graph));
     if (options->n_clusters < 1)
         FAIL(HUDDLE_INVALID, "n_clusters = %d is less than 1", options->n_clusters);
+    if (!(options->max_ratio >= 0))
+        FAIL(HUDDLE_INVALID, "max_ratio = %g is not a ratio of distances", options->max_ratio);
     if (graph->rows != n || graph->cols != n)
         FAIL(HUDDLE_INVALID, "a graph of %lld x %lld does not belong to %lld points",
              (long long)graph->rows, (long long)graph->cols, (long long)n);
@@ -392,6 +466,8 @@ static void free_parts(parts *j) {
     huddle_free(j->nearest);
     huddle_free(j->distance);
     huddle_free(j->group);
+    huddle_free(j->component);
+    huddle_free(j->typical);
     hd_graph_rows_free(&j->rows);
 }
 
@@ -407,7 +483,10 @@ static huddle_status connect_parts(parts *j, const huddle_connect_options *optio
     int32_t before = j->count;
     if (strcmp(options->connect, "false") != 0 && before > 1) {
         TRY(allocate_parts(j));
-        TRY(find_bridges(j, options->connect, options->n_clusters));
+        bool is_short =
+            options->max_ratio > 0 && scale->local != NULL && strcmp(options->connect, "auto") == 0;
+        TRY(is_short ? find_short_bridges(j, scale, options->max_ratio, options->n_clusters)
+                     : find_bridges(j, options->connect, options->n_clusters));
     }
     if (j->n_bridges > 0)
         TRY(add_bridges(j, scale, graph));

@@ -169,12 +169,20 @@ int32_t hd_count_smallest(int32_t count, const huddle_trial *trials) {
     return smallest;
 }
 
+/* Components of the graph, counted before some of them were joined by short bridges. A graph with
+ * more components than any number of clusters was joined altogether, and its gaps are its own. */
+static int32_t count_pieces(const hd_fit *fit) {
+    int32_t before = fit->graph.connect.before, after = fit->embedding.info.components;
+    return before <= huddle_embed_max_clusters(hd_fit_rows_everywhere(&fit->rows)) ? before : after;
+}
+
 /* Whether the eigengap rule has a clear answer. The gap after the components of a graph is 1 by
- * construction and therefore counts only if they are balanced. */
+ * construction and therefore counts only if they are balanced. So do gaps that were made by
+ * components before short bridges joined them. */
 static bool is_gap_clear(const hd_fit *fit, const huddle_embed_choice *choice) {
     const hd_fit_trials *trials = &fit->trials;
     int32_t c = choice->candidates[0];
-    if (choice->n_clear == 0 || c > fit->embedding.info.components)
+    if (choice->n_clear == 0 || c > count_pieces(fit))
         return choice->n_clear > 0;
     for (int32_t t = 0; t < trials->count; t++)
         if (trials->items[t].n_clusters == c)
@@ -289,15 +297,16 @@ static int32_t next_best(const hd_fit_trials *trials, int32_t n_taken, const int
     return best;
 }
 
-/* The places of the trials whose stability is measured: the one the rule of modularity chooses and
- * those with the largest modularities, among the numbers that a sample has points for. The trials
- * are consecutive numbers. */
+/* The places of the trials whose stability is measured: the chosen number, if it is among them, and
+ * those with the largest modularities, among the numbers that a sample has points for. */
 static void choose_best(const hd_fit_trials *trials, stability_pass *p, int32_t *places) {
     hd_fit_trials few = *trials;
-    int32_t chosen = hd_count_smallest(trials->count, trials->items);
+    int32_t chosen = 0;
     while (few.count > 0 &&
            few.items[few.count - 1].n_clusters > sample_size(p->points->n) / STABILITY_ROWS)
         few.count--;
+    while (chosen < few.count && few.items[chosen].n_clusters != few.choice.candidates[0])
+        chosen++;
     for (p->count = 0; p->count < STABILITY_NUMBERS && p->count < few.count; p->count++) {
         places[p->count] =
             p->count == 0 && chosen < few.count ? chosen : next_best(&few, p->count, places);
@@ -403,15 +412,15 @@ huddle_status hd_count_choose(huddle_context *context, const hd_spectral_options
                              &fit->embedding, &fit->refined.tree, &curve);
     if (status == HUDDLE_OK)
         status = keep_curve(&curve, fit);
-    if (status == HUDDLE_OK && (points->values != NULL || points->resident != NULL))
-        status = hd_count_measure_stability(context, options, points, trials);
-    hd_silence_end(context, before);
-    TRY(status);
-    if (hd_count_by_modularity(fit, &trials->choice)) {
+    if (status == HUDDLE_OK && hd_count_by_modularity(fit, &trials->choice)) {
         rank_by_modularity(trials, &trials->choice);
         trials->by_modularity = true;
         n_clusters->first = n_clusters->last = trials->choice.candidates[0];
     }
+    if (status == HUDDLE_OK && (points->values != NULL || points->resident != NULL))
+        status = hd_count_measure_stability(context, options, points, trials);
+    hd_silence_end(context, before);
+    TRY(status);
 done:
     hd_count_curve_free(&curve);
     return status;

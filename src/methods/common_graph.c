@@ -3,8 +3,15 @@
 #include "methods/spectral.h"
 
 #include "base/check.h"
+#include "methods/refining.h"
 
 #include <string.h>
+
+/* Short bridges (huddle/graph.h) are at most this many times as long as the typical distance to the
+ * last neighbour. Gaps between points that are evenly distributed along a curve reach about 3 times
+ * that distance; from 4 on the result depends little on the number, but clusters that nearly touch
+ * are joined (bench/clusters.py). */
+static const double short_ratio = 4;
 
 /* The smallest number of a range is the strictest: the graph is connected if any number of the
  * range is below the number of components. With auto it is the largest number that could be chosen,
@@ -14,6 +21,24 @@ int32_t hd_spectral_connect_clusters(huddle_range n_clusters, const hd_fit_rows 
         return n_clusters.first;
     int32_t max_clusters = huddle_embed_max_clusters(hd_fit_rows_everywhere(rows));
     return max_clusters < 2 ? 2 : max_clusters;
+}
+
+/* Whether components are joined by short bridges before the number of clusters is chosen. Not
+ * without refinement, which is the published method. */
+bool hd_spectral_joins_pieces(const hd_spectral_options *options, huddle_range n_clusters) {
+    return n_clusters.first == HUDDLE_AUTO && hd_refine_is_wanted(options) &&
+           strcmp(options->connect.connect, "auto") == 0;
+}
+
+/* How the graph for a range of numbers is connected. */
+static huddle_connect_options connect_options(const hd_spectral_options *options,
+                                              huddle_range n_clusters, const hd_fit_rows *rows) {
+    huddle_connect_options connect = options->connect;
+    connect.n_clusters = hd_spectral_connect_clusters(n_clusters, rows);
+    connect.metric = options->knn.metric;
+    connect.copies = rows->nodes.copies;
+    connect.max_ratio = hd_spectral_joins_pieces(options, n_clusters) ? short_ratio : 0;
+    return connect;
 }
 
 /* With more components than clusters, c of the q null vectors are an arbitrary choice
@@ -38,10 +63,7 @@ void hd_spectral_warn_components(huddle_context *context, const huddle_connect_i
 static huddle_status connect_points(huddle_context *context, const hd_spectral_options *options,
                                     huddle_range n_clusters, const hd_fit_rows *rows,
                                     const huddle_points *points, hd_fit_graph *graph) {
-    huddle_connect_options connect = options->connect;
-    connect.n_clusters = hd_spectral_connect_clusters(n_clusters, rows);
-    connect.metric = options->knn.metric;
-    connect.copies = rows->nodes.copies;
+    huddle_connect_options connect = connect_options(options, n_clusters, rows);
     return huddle_graph_connect(context, points, &connect, &graph->scale, &graph->matrix,
                                 &graph->connect);
 }
@@ -183,7 +205,7 @@ static huddle_status graph_of_all_distances(huddle_context *context, const huddl
     huddle_dense distances = {0};
     huddle_neighbors neighbors = {0};
     huddle_weight_options weight = options->weight;
-    huddle_connect_options connect = options->connect;
+    huddle_connect_options connect;
     int32_t n_neighbors = options->knn.n_neighbors;
     TRY(dense_distances(matrix, &distances));
     TRY(merge_distances(context, n_neighbors, &distances, rows));
@@ -192,8 +214,7 @@ static huddle_status graph_of_all_distances(huddle_context *context, const huddl
             : huddle_graph_from_distances_dense(context, &distances, n_neighbors, &neighbors));
     TRY(huddle_graph_mean_of_distances(context, &distances, &weight.mean_distance));
     TRY(huddle_graph_weigh(context, &neighbors, &weight, &graph->matrix, &graph->scale));
-    connect.n_clusters = hd_spectral_connect_clusters(n_clusters, rows);
-    connect.copies = rows->nodes.copies;
+    connect = connect_options(options, n_clusters, rows);
     TRY(huddle_graph_connect_distances(context, &distances, &connect, &graph->scale, &graph->matrix,
                                        &graph->connect));
     if (rows->nodes.n > 0)

@@ -255,6 +255,21 @@ done:
     return status;
 }
 
+/* The stage numbers clusters as its first start, which need not have the labels of the method.
+ * Without this users would see changes where only numbers differ. */
+static huddle_status number_alike(huddle_context *context, const hd_fit_clusters *clusters,
+                                  int64_t n, int32_t *labels) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *space = NULL;
+    ALLOC(space, clusters->n_clusters);
+    if (list_labels(n, labels, clusters->n_clusters, space) <=
+        list_labels(n, clusters->labels, clusters->n_clusters, space))
+        TRY(huddle_metrics_renumber(context, n, clusters->labels, labels));
+done:
+    huddle_free(space);
+    return status;
+}
+
 /* The tree is made once for all numbers of a range. */
 static huddle_status refine_on_graph(huddle_context *context, const hd_spectral_options *options,
                                      const hd_fit_embedding *embedding, int32_t n_own,
@@ -271,6 +286,7 @@ static huddle_status refine_on_graph(huddle_context *context, const hd_spectral_
                          &refined->tree, n_own, own, labels, &refined->info));
     if (refined->info.n_trials == 0)
         goto done;
+    TRY(number_alike(context, &fit->clusters, fit->rows.n, labels));
     refined->own = fit->clusters.labels;
     fit->clusters.labels = labels;
     labels = NULL;

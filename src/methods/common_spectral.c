@@ -222,6 +222,8 @@ static void add_graph_to_key(const hd_spectral_options *o, huddle_range n_cluste
     hd_cache_key_add_options(key, huddle_knn_options_table(), &o->knn);
     hd_cache_key_add_options(key, huddle_weight_options_table(), &o->weight);
     hd_cache_key_add_options(key, huddle_connect_options_table(), &o->connect);
+    if (hd_spectral_joins_pieces(o, n_clusters))
+        hd_cache_key_add(key, "short bridges");
 }
 
 /* Appended to the key of the graph, on which the embedding depends. */
@@ -254,6 +256,15 @@ done:
     return status;
 }
 
+/* Short bridges are part of the choice of a number, not a departure to warn of. */
+static void warn_components(huddle_context *context, const hd_spectral_options *options,
+                            huddle_range n_clusters, const hd_fit_rows *rows,
+                            const huddle_connect_info *info) {
+    int32_t limit = hd_spectral_connect_clusters(n_clusters, rows);
+    if (info->before > limit || !hd_spectral_joins_pieces(options, n_clusters))
+        hd_spectral_warn_components(context, info, limit);
+}
+
 /* Computes the eigenvectors of the fit's graph and chooses n_clusters if it is auto. Warnings are
  * raised outside the shared computation, so that a fit that finds its embedding in the cache has
  * the same warnings as the one that computed it. */
@@ -262,8 +273,7 @@ static huddle_status embed_graph(huddle_context *context, const hd_spectral_opti
     huddle_status status = HUDDLE_OK;
     const hd_cache_part part = {&fit->embedding, &hd_fit_embedding_copier};
     bool found;
-    hd_spectral_warn_components(context, &fit->graph.connect,
-                                hd_spectral_connect_clusters(*n_clusters, &fit->rows));
+    warn_components(context, options, *n_clusters, &fit->rows, &fit->graph.connect);
     int32_t n_components = hd_spectral_count_vectors(options, *n_clusters, &fit->rows);
     hd_fit_embedding_free(&fit->embedding);
     add_embedding_to_key(options, n_components, key);
@@ -381,8 +391,7 @@ static huddle_status choose_among(huddle_context *context, const hd_spectral_opt
     hd_fit_embedding embedding = {0};
     TRY(hd_fit_merge(context, options->knn.n_neighbors, rows, prepared));
     TRY(hd_spectral_make_graph(context, options, *n_clusters, rows, &prepared->points, &graph));
-    hd_spectral_warn_components(context, &graph.connect,
-                                hd_spectral_connect_clusters(*n_clusters, rows));
+    warn_components(context, options, *n_clusters, rows, &graph.connect);
     TRY(hd_spectral_find_vectors(context, options,
                                  hd_spectral_count_vectors(options, *n_clusters, rows),
                                  &graph.matrix, &embedding));
@@ -397,11 +406,13 @@ done:
 
 /* For methods without a graph of their own: the eigengap rule on the graph that sc would use. The
  * points are borrowed, and freed only if merging replaced them by a copy. */
-huddle_status hd_spectral_choose_clusters(huddle_context *context, const huddle_points *points,
-                                          uint64_t seed, huddle_embed_choice *choice,
-                                          huddle_range *n_clusters) {
+huddle_status hd_spectral_choose_for_refined(huddle_context *context, const huddle_points *points,
+                                             uint64_t seed, const char *refine,
+                                             huddle_embed_choice *choice,
+                                             huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;
     hd_spectral_options options = hd_spectral_defaults(*n_clusters, seed);
+    options.refine = refine;
     hd_fit_rows rows = {0};
     hd_fit_prepared prepared = {.points = *points, .borrows_points = true};
     TRY(hd_fit_rows_begin(context, points->n, &rows));
@@ -411,4 +422,10 @@ done:
     hd_fit_rows_free(&rows);
     hd_fit_prepared_free(&prepared);
     return status;
+}
+
+huddle_status hd_spectral_choose_clusters(huddle_context *context, const huddle_points *points,
+                                          uint64_t seed, huddle_embed_choice *choice,
+                                          huddle_range *n_clusters) {
+    return hd_spectral_choose_for_refined(context, points, seed, "none", choice, n_clusters);
 }

@@ -444,8 +444,9 @@ static huddle_status embed_graph(huddle_context *context, const hd_spectral_opti
                                     &fit->graph.matrix, laplacian);
 }
 
-/* n_clusters = auto is chosen by the graph of sc: the eigengaps of T have no comparable meaning. It
- * is chosen before the points are merged, which hd_spectral_choose_clusters() does for itself. */
+/* n_clusters = auto is chosen by the eigengaps of the graph of sc, never by modularity: the
+ * eigengaps of T have no comparable meaning, and its labels are not clusters of that graph. It is
+ * chosen before the points are merged, which hd_spectral_choose_clusters() does for itself. */
 static huddle_status fit_llc(huddle_context *context, const hd_fit_job *job, const void *options,
                              hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -465,8 +466,8 @@ static huddle_status fit_llc(huddle_context *context, const hd_fit_job *job, con
     own.spectral = &o.spectral;
     TRY(hd_fit_prepare_shared(context, &own, &prepare, &key, fit));
     if (n_clusters.first == HUDDLE_AUTO)
-        TRY(hd_spectral_choose_clusters(context, &fit->prepared.points, prepare.seed,
-                                        &fit->trials.choice, &n_clusters));
+        TRY(hd_spectral_choose_for_refined(context, &fit->prepared.points, prepare.seed,
+                                           o.spectral.refine, &fit->trials.choice, &n_clusters));
     TRY(hd_fit_merge(context, o.spectral.knn.n_neighbors, &fit->rows, &fit->prepared));
     TRY(make_graph(context, &o, n_clusters.first, fit, &neighbors, &bridges));
     TRY(find_vectors(context, &o, &neighbors, &bridges, n_clusters, fit));

@@ -99,8 +99,10 @@ done:
 
 const huddle_option *hd_common_table(void) {
     static const huddle_option table[] = {
-        HD_RANGE_AUTO(hd_common, n_clusters, "auto", 1, INT32_MAX,
-                      "number of clusters; auto: chosen by the eigengap"),
+        HD_RANGE_AUTO(
+            hd_common, n_clusters, "auto", 1, INT32_MAX,
+            "number of clusters; auto: chosen by the eigengap or, if none is clear and labels "
+            "are refined, by modularity"),
         HD_SEED(hd_common, seed, "seed of the random numbers"),
         {0}};
     return table;

@@ -79,6 +79,11 @@ huddle_status hd_spectral_choose_clusters(huddle_context *context, const huddle_
                                           uint64_t seed, huddle_embed_choice *choice,
                                           huddle_range *n_clusters);
 
+/* The same for a method with option refine: the graph has short bridges unless it is none. */
+huddle_status hd_spectral_choose_for_refined(huddle_context *context, const huddle_points *points,
+                                             uint64_t seed, const char *refine,
+                                             huddle_embed_choice *choice, huddle_range *n_clusters);
+
 /* Adds the options that determine the choice of prepare = auto by refined labels, besides those of
  * the graph. */
 void hd_spectral_add_choice_to_key(const hd_spectral_options *options, hd_cache_key *key);
@@ -108,6 +113,10 @@ huddle_status hd_spectral_make_matrix_graph(huddle_context *context, const hd_fi
 
 /* Clusters for which the graph should be connected: the first of the range. */
 int32_t hd_spectral_connect_clusters(huddle_range n_clusters, const hd_fit_rows *rows);
+
+/* Whether the graph has short bridges (huddle/graph.h): the number of clusters is to be chosen, and
+ * a cluster may have fallen into several components. */
+bool hd_spectral_joins_pieces(const hd_spectral_options *options, huddle_range n_clusters);
 
 /* Columns of the embedding for n_clusters: one per cluster, two with row rule "commute". */
 int64_t hd_spectral_count_columns(const char *row_rule, int32_t n_clusters);

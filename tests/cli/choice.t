@@ -215,3 +215,29 @@ Sparse points have the same medoids; a graph without points gives the row of the
   $ huddle convert digits digits.svm -q
   $ /usr/bin/python3 others.py
   as they should be
+
+A ring or an arm of a spiral falls into several components where its points leave a gap. They are joined before the
+eigengaps are compared, and the labels belong to the joined graph. Without refinement nothing is joined.
+
+  $ cat > pieces.py <<'END'
+  > from check import *
+  > for kind, n, true in ("moons", 500, 2), ("rings", 1000, 3), ("spirals", 2000, 3), ("blobs", 500, 5):
+  >     pieces = 0
+  >     for seed in "4", "5":
+  >         subprocess.run(["huddle", "generate", "-q", kind, "--n", str(n), "--seed", seed, "-o", "pieces.npz"], check=True)
+  >         for method in ("sc", "ssc", "llc")[:3 if kind == "rings" else 1]:
+  >             r = cluster("pieces.npz", "-m", method, "-c", "auto")
+  >             assert r["n_clusters"] == true and r["scores"]["ari"] > .99, (kind, seed, method, r["n_clusters"])
+  >             if method == "sc":
+  >                 graph = r["graph"]
+  >                 assert graph["bridges"] == graph["components_before"] - graph["components"]
+  >                 assert r["choice"][0]["stability"] is not None and r["warnings"] == []
+  >                 pieces += graph["bridges"]
+  >     assert (pieces > 0) == (kind != "blobs"), (kind, pieces)
+  > subprocess.run(["huddle", "generate", "-q", "rings", "-o", "rings.npz"], check=True)
+  > plain = cluster("rings.npz", "-m", "sc", "-c", "auto", "--refine", "none")
+  > assert plain["graph"]["bridges"] == 0 and plain["n_clusters"] == plain["graph"]["components"] == 5
+  > print("whole")
+  > END
+  $ /usr/bin/python3 pieces.py
+  whole

@@ -251,6 +251,55 @@ static void small_components_join_their_nearest(void **state) {
     huddle_scale_free(&scale);
 }
 
+/* On a line: 20 points at distance 1, 20 more after a gap of 3.5, and 7 points at distance 10 after
+ * a gap of 30. With two neighbours s_i is 1 or 10, and twice as much at the ends of the three
+ * pieces. */
+static void short_bridges_join_pieces_of_a_line(void **state) {
+    (void)state;
+    enum { SIZE = 47 };
+    static const struct {
+        const char *connect;
+        double max_ratio;
+        int32_t n_clusters, after;
+    } cases[] = {
+        {"auto", 0, 9, 3},   {"auto", 4, 9, 2},  {"auto", 3.4, 9, 3},
+        {"auto", 3.6, 9, 2}, {"auto", 2, 9, 3},  /* not the s_i of the ends */
+        {"auto", 4, 2, 2},   {"auto", 29, 9, 2}, /* the dense side counts */
+        {"auto", 31, 9, 1},  {"auto", 4, 1, 1},  /* more components than clusters */
+        {"false", 4, 9, 3},  {"true", 4, 9, 1},
+    };
+    double values[SIZE] = {0};
+    for (int i = 1; i < SIZE; i++)
+        values[i] = values[i - 1] + (i == 20 ? 3.5 : i == 40 ? 30 : i < 40 ? 1 : 10);
+    huddle_points x = points_of(values, SIZE, 1);
+    huddle_neighbors lists = neighbors_of(&x, 2);
+    huddle_weight_options weight = huddle_weight_defaults();
+    for (size_t t = 0; t <= sizeof cases / sizeof *cases; t++) {
+        bool local = t < sizeof cases / sizeof *cases; /* without s_i no bridge is short */
+        huddle_connect_options options = huddle_connect_defaults();
+        huddle_connect_info info;
+        huddle_csr graph;
+        huddle_scale scale;
+        int32_t part[SIZE], count;
+        weight.scale = local ? "selftune" : "mean";
+        options.connect = local ? cases[t].connect : "auto";
+        options.max_ratio = local ? cases[t].max_ratio : 4;
+        options.n_clusters = local ? cases[t].n_clusters : 9;
+        assert_ok(huddle_graph_weigh(NULL, &lists, &weight, &graph, &scale));
+        assert_ok(huddle_graph_connect(NULL, &x, &options, &scale, &graph, &info));
+        assert_int_equal(info.before, 3);
+        assert_int_equal(info.after, local ? cases[t].after : 3);
+        assert_int_equal(info.bridges, info.before - info.after);
+        assert_ok(huddle_graph_components(NULL, &graph, part, &count));
+        assert_int_equal(count, info.after);
+        assert_int_equal(part[0] == part[39], info.after < 3);
+        huddle_csr_free(&graph);
+        huddle_scale_free(&scale);
+    }
+    huddle_neighbors_free(&lists);
+    huddle_points_free(&x);
+}
+
 static void connect_refuses_what_does_not_fit(void **state) {
     (void)state;
     clumps c = read_clumps();
@@ -265,6 +314,10 @@ static void connect_refuses_what_does_not_fit(void **state) {
     assert_refused(huddle_graph_connect(NULL, &c.x, &options, &c.scale, &c.graph, NULL),
                    HUDDLE_INVALID, "n_clusters = 0");
     options.n_clusters = 1;
+    options.max_ratio = -1;
+    assert_refused(huddle_graph_connect(NULL, &c.x, &options, &c.scale, &c.graph, NULL),
+                   HUDDLE_INVALID, "max_ratio = -1");
+    options.max_ratio = 0;
     options.connect = "maybe";
     assert_refused(huddle_graph_connect(NULL, &c.x, &options, &c.scale, &c.graph, NULL),
                    HUDDLE_INVALID, "connect = maybe");
@@ -308,6 +361,7 @@ static huddle_status try_all(void *argument) {
     status = huddle_graph_weigh(NULL, &c->lists, NULL, &graph, &scale);
     for (int cosine = 0; cosine < 2 && status == HUDDLE_OK; cosine++) {
         options.metric = cosine ? "cosine" : "euclidean";
+        options.max_ratio = cosine ? 0 : 2;
         status = huddle_graph_connect(NULL, &c->x, &options, &scale, &graph, NULL);
         if (status == HUDDLE_OK)
             status = huddle_graph_mean_distance(NULL, &c->x, options.metric, 0, &mean);
@@ -340,6 +394,7 @@ int main(void) {
         cmocka_unit_test(connect_does_what_it_is_told),
         cmocka_unit_test(bridges_have_the_distance_of_their_metric),
         cmocka_unit_test(small_components_join_their_nearest),
+        cmocka_unit_test(short_bridges_join_pieces_of_a_line),
         cmocka_unit_test(connect_refuses_what_does_not_fit),
         cmocka_unit_test(bridges_are_reported_in_info),
         cmocka_unit_test(every_allocation_may_fail),

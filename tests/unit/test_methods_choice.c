@@ -197,7 +197,9 @@ static void unbalanced_components_are_no_evidence(void **state) {
     (void)state;
     float value = 0;
     huddle_trial trial = {.n_clusters = 2, .modularity = .2};
-    hd_fit fit = {.prepared.points = {.n = 1, .d = 20, .values = &value},
+    hd_fit fit = {.rows.n = 100, /* at most 20 clusters */
+                  .prepared.points = {.n = 1, .d = 20, .values = &value},
+                  .graph.connect = {.before = 2, .after = 2},
                   .embedding.info.components = 2,
                   .trials = {.items = &trial, .count = 1}};
     huddle_embed_choice choice = {.count = 1, .candidates = {2}, .n_clear = 1};
@@ -205,7 +207,11 @@ static void unbalanced_components_are_no_evidence(void **state) {
     trial.modularity = .45; /* two thirds and a third */
     assert_false(hd_count_by_modularity(&fit, &choice));
     trial.modularity = .2;
-    fit.embedding.info.components = 1; /* a gap of a connected graph */
+    fit.embedding.info.components = 1; /* joined by a short bridge: no other evidence */
+    assert_true(hd_count_by_modularity(&fit, &choice));
+    fit.graph.connect.before = 21; /* joined altogether */
+    assert_false(hd_count_by_modularity(&fit, &choice));
+    fit.graph.connect.before = 1; /* a gap of a connected graph */
     assert_false(hd_count_by_modularity(&fit, &choice));
     choice.n_clear = 0;
     assert_true(hd_count_by_modularity(&fit, &choice));
