@@ -67,7 +67,7 @@ typedef struct huddle_trial {
 typedef struct huddle_fit_scores {
     double silhouette; /* of the prepared points */
     double ncut;       /* normalised cut of the graph */
-    double stability;  /* mean ARI with the labels of other seeds */
+    double stability;  /* mean ARI with the labels of other seeds, before refinement */
 } huddle_fit_scores;
 
 /* An array of a fit. */

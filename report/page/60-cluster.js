@@ -20,7 +20,7 @@ blocks.summary = (root, block) => {
   const r = block.report, list = [{ value: whole(r.n_clusters), label: "clusters", note: sizesNote(r.sizes) }, ...scoreFacts(r)];
   if (r.shrink) list.push({ wide: true, value: certificate(r.shrink), label: shrinkLabel(r), note: `objective ${short(r.shrink.objective, 6)}, lower bound ${short(r.shrink.dual, 6)}` });
   else if (r.embed) list.push({ wide: true, value: verified(r.embed), label: "spectral embedding", note: `largest residual ${short(r.embed.residual, 2)}` });
-  if (r.internal) list.push({ value: short(r.internal.silhouette, 3), label: "silhouette", note: r.internal.stability !== null ? `stability ${short(r.internal.stability, 3)}` : "" });
+  if (r.internal) list.push({ value: short(r.internal.silhouette, 3), label: "silhouette", note: r.internal.stability !== null ? `stability ${short(r.internal.stability, 3)}${r.refine && r.refine.trials ? " before refinement" : ""}` : "" });
   list.push({ value: seconds(r.seconds.total), label: "total time", note: `peak memory ${Math.round(r.peak_bytes / 1048576)} MB` });
   root.append(facts(list), stages(r, block.method_title, block.start));
 };

@@ -108,7 +108,8 @@ static huddle_status check_format(const hd_json_value *root) {
     if (strcmp(format, format_name) != 0)
         return hd_fail(HUDDLE_FORMAT, "this is not a Huddle model");
     if (hd_json_get_integer(root, "version", 0) != FORMAT_VERSION)
-        return hd_fail(HUDDLE_UNSUPPORTED, "this model was written by another version of Huddle");
+        return hd_fail(HUDDLE_UNSUPPORTED,
+                       "this model was written by another version of Huddle; fit it again");
     return HUDDLE_OK;
 }
 
