@@ -156,6 +156,11 @@ static void set_key(merger *m, int32_t cluster, uint32_t key) {
     hd_refine_heap_change(&m->heap, cluster, key);
 }
 
+static void raise_key(merger *m, int32_t cluster, uint32_t key) {
+    if (key > m->nodes[cluster].key)
+        set_key(m, cluster, key);
+}
+
 /* Writes the sums as the list of a cluster and clears them. Returns the key of its best pair, and
  * the other cluster of that pair, the smaller one of two that are equal. No key may be smaller than
  * that of a pair of the cluster, so those of the others are raised. */
@@ -173,8 +178,7 @@ static uint32_t write_links(merger *m, int32_t cluster, int64_t count, int32_t *
         }
         list[k] = (link){weight, other, 0};
         m->nodes[other].weight = 0;
-        if (key > m->nodes[other].key)
-            set_key(m, other, key);
+        raise_key(m, other, key);
     }
     m->nodes[cluster].length = (int32_t)count;
     return best;
@@ -221,8 +225,7 @@ static huddle_status tell_hub(merger *m, int32_t hub, int32_t cluster, double we
     if (hd_refine_hub_is_full(hub_of(m, hub)))
         TRY(rebuild_hub(m, hub));
     hd_refine_hub_put(hub_of(m, hub), cluster, weight, key);
-    if (key > m->nodes[hub].key)
-        set_key(m, hub, key);
+    raise_key(m, hub, key);
 done:
     return status;
 }
@@ -297,12 +300,11 @@ static uint32_t read_hub(merger *m, int32_t cluster, int32_t *partner) {
 static huddle_status add_to_hub(merger *m, int32_t hub, int32_t other, double weight) {
     huddle_status status = HUDDLE_OK;
     double sum = hd_refine_hub_weight(hub_of(m, hub), other) + weight;
-    uint32_t key = key_of_pair(m, sum, hub, other);
     TRY(tell_hub(m, hub, other, sum));
     if (is_hub(m, other))
         TRY(tell_hub(m, other, hub, sum));
-    else if (key > m->nodes[other].key)
-        set_key(m, other, key);
+    else
+        raise_key(m, other, key_of_pair(m, sum, hub, other));
 done:
     return status;
 }
