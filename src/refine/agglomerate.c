@@ -5,15 +5,26 @@
  * may name clusters by members that have been merged since, which union-find resolves when the
  * list is next read. A key may be too large, since the gains of a cluster's pairs change when its
  * neighbours merge, but never too small: the cluster on top is checked by reading its list, and
- * goes down if its best gain is smaller than its key. */
+ * goes down if its best gain is smaller than its key.
+ *
+ * A merge reads the lists of both clusters, which would take D^2 / 2 steps for a vertex that is
+ * merged with D neighbours one by one. So a cluster with a long list becomes a hub (hub.h): its
+ * weights are up to date at all times, because every neighbour that changes tells it, and a heap of
+ * its own has an item for each of its pairs, again with a key that may be too large but never too
+ * small. A merge then takes time in proportion to the smaller of the two clusters' neighbours. */
 #include "base/check.h"
 #include "refine/heap.h"
+#include "refine/hub.h"
 #include "refine/refine.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { CANCEL_EVERY = 1024 }; /* merges between two looks at whether to stop */
+
+/* Neighbours from which on a cluster is a hub. Reading a list in sequence is fast; a graph of
+ * nearest neighbours hardly has longer ones. */
+enum { LONG_LIST = 512 };
 
 /* A cluster without neighbours; every gain has a larger key. */
 static const uint32_t no_gain = 0;
@@ -33,7 +44,7 @@ typedef struct node {
     double volume;  /* share of the total weight */
     int32_t parent; /* union-find: the root is the smallest member, and names the cluster */
     uint32_t key;   /* that of the heap */
-    int32_t length; /* of the list */
+    int32_t length; /* of the list; of a hub: -1 less its place among the hubs */
     int32_t size;   /* vertices */
 } node;
 
@@ -46,6 +57,8 @@ typedef struct merger {
     int64_t end, capacity; /* of the pool */
     int64_t *begin;        /* of each cluster's list */
     hd_refine_heap heap;
+    hd_refine_hub *hubs;
+    int64_t n_hubs, hubs_room;
     int32_t *touched; /* n: clusters with a sum */
     int32_t fresh;    /* the cluster whose key is known to be exact, or -1, and its partner */
     int32_t fresh_partner;
@@ -61,11 +74,11 @@ static double gain_modularity(double weight, double v_a, double v_b, double reso
 }
 
 hd_refine_rule hd_refine_rule_sum(void) {
-    return (hd_refine_rule){0, gain_sum};
+    return (hd_refine_rule){0, gain_sum, LONG_LIST};
 }
 
 hd_refine_rule hd_refine_rule_modularity(double resolution) {
-    return (hd_refine_rule){resolution, gain_modularity};
+    return (hd_refine_rule){resolution, gain_modularity, LONG_LIST};
 }
 
 /* Single precision, in an order-preserving map to integers above no_gain. The rounding makes gains
@@ -75,6 +88,11 @@ static uint32_t key_of_gain(double gain) {
     uint32_t bits;
     memcpy(&bits, &single, sizeof bits);
     return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+}
+
+static uint32_t key_of_pair(const merger *m, double weight, int32_t a, int32_t b) {
+    return key_of_gain(
+        m->rule.gain(weight, m->nodes[a].volume, m->nodes[b].volume, m->rule.resolution));
 }
 
 /* ---- lists --------------------------------------------------------------------------------- */
@@ -138,30 +156,229 @@ static void set_key(merger *m, int32_t cluster, uint32_t key) {
     hd_refine_heap_change(&m->heap, cluster, key);
 }
 
+static void raise_key(merger *m, int32_t cluster, uint32_t key) {
+    if (key > m->nodes[cluster].key)
+        set_key(m, cluster, key);
+}
+
 /* Writes the sums as the list of a cluster and clears them. Returns the key of its best pair, and
  * the other cluster of that pair, the smaller one of two that are equal. No key may be smaller than
  * that of a pair of the cluster, so those of the others are raised. */
 static uint32_t write_links(merger *m, int32_t cluster, int64_t count, int32_t *partner) {
     link *list = m->pool + m->begin[cluster];
-    double volume = m->nodes[cluster].volume;
     uint32_t best = no_gain;
     *partner = -1;
     for (int64_t k = 0; k < count; k++) {
         int32_t other = m->touched[k];
         double weight = m->nodes[other].weight;
-        uint32_t key =
-            key_of_gain(m->rule.gain(weight, volume, m->nodes[other].volume, m->rule.resolution));
+        uint32_t key = key_of_pair(m, weight, cluster, other);
         if (key > best || (key == best && other < *partner)) {
             best = key;
             *partner = other;
         }
         list[k] = (link){weight, other, 0};
         m->nodes[other].weight = 0;
-        if (key > m->nodes[other].key)
-            set_key(m, other, key);
+        raise_key(m, other, key);
     }
     m->nodes[cluster].length = (int32_t)count;
     return best;
+}
+
+/* ---- hubs ---------------------------------------------------------------------------------- */
+
+static bool is_hub(const merger *m, int32_t cluster) {
+    return m->nodes[cluster].length < 0;
+}
+
+static hd_refine_hub *hub_of(const merger *m, int32_t cluster) {
+    return &m->hubs[-1 - m->nodes[cluster].length];
+}
+
+/* Whether a name in the table of a hub is one of its neighbours: not a cluster that was merged into
+ * another, and not the hub itself, which may have got the name of a neighbour. */
+static bool is_neighbor(const merger *m, int32_t hub, int32_t name) {
+    return name >= 0 && name != hub && m->nodes[name].parent == name;
+}
+
+/* Leaves out what is not needed any more; afterwards there is space. */
+static huddle_status rebuild_hub(const merger *m, int32_t cluster) {
+    huddle_status status = HUDDLE_OK;
+    hd_refine_hub *old = hub_of(m, cluster), new;
+    int64_t count = 0;
+    for (int64_t k = 0; k < old->capacity; k++)
+        count += is_neighbor(m, cluster, old->names[k]);
+    TRY(hd_refine_hub_new(count, &new));
+    for (int64_t k = 0; k < old->capacity; k++)
+        if (is_neighbor(m, cluster, old->names[k]))
+            hd_refine_hub_put(&new, old->names[k], old->weights[k],
+                              key_of_pair(m, old->weights[k], cluster, old->names[k]));
+    hd_refine_hub_free(old);
+    *old = new;
+done:
+    return status;
+}
+
+/* Tells a hub the weight of its pair with a cluster, and raises its key. */
+static huddle_status tell_hub(merger *m, int32_t hub, int32_t cluster, double weight) {
+    huddle_status status = HUDDLE_OK;
+    uint32_t key = key_of_pair(m, weight, hub, cluster);
+    if (hd_refine_hub_is_full(hub_of(m, hub)))
+        TRY(rebuild_hub(m, hub));
+    hd_refine_hub_put(hub_of(m, hub), cluster, weight, key);
+    raise_key(m, hub, key);
+done:
+    return status;
+}
+
+/* Tells the hubs in a list, which was just written, the weights of their pairs with its cluster. */
+static huddle_status tell_hubs(merger *m, int32_t cluster) {
+    huddle_status status = HUDDLE_OK;
+    for (int32_t k = 0; k < m->nodes[cluster].length; k++) {
+        const link *to = m->pool + m->begin[cluster] + k;
+        if (is_hub(m, to->to))
+            TRY(tell_hub(m, to->to, cluster, to->weight));
+    }
+done:
+    return status;
+}
+
+/* Makes a cluster a hub of `count` neighbours, to be told. */
+static huddle_status new_hub(merger *m, int32_t cluster, int64_t count) {
+    huddle_status status = HUDDLE_OK;
+    if (m->n_hubs == m->hubs_room) {
+        int64_t room = 2 * m->hubs_room + 16;
+        hd_refine_hub *more = NULL;
+        ALLOC(more, room);
+        if (m->n_hubs > 0)
+            memcpy(more, m->hubs, (size_t)m->n_hubs * sizeof *more);
+        huddle_free(m->hubs);
+        m->hubs = more;
+        m->hubs_room = room;
+    }
+    TRY(hd_refine_hub_new(count, &m->hubs[m->n_hubs]));
+    m->nodes[cluster].length = (int32_t)(-1 - m->n_hubs++);
+    m->begin[cluster] = 0;
+done:
+    return status;
+}
+
+/* Makes a cluster with a long list a hub. Its key is known. */
+static huddle_status list_to_hub(merger *m, int32_t cluster) {
+    huddle_status status = HUDDLE_OK;
+    const link *list = m->pool + m->begin[cluster];
+    int32_t length = m->nodes[cluster].length;
+    TRY(new_hub(m, cluster, length));
+    for (int32_t k = 0; k < length; k++)
+        hd_refine_hub_put(hub_of(m, cluster), list[k].to, list[k].weight,
+                          key_of_pair(m, list[k].weight, cluster, list[k].to));
+done:
+    return status;
+}
+
+/* The exact key of a hub and its partner. The items that are seen before it are lowered. */
+static uint32_t read_hub(merger *m, int32_t cluster, int32_t *partner) {
+    hd_refine_hub *hub = hub_of(m, cluster);
+    *partner = -1;
+    while (hub->n_items > 0) {
+        uint32_t key;
+        int32_t name = hd_refine_hub_top(hub, &key);
+        if (!is_neighbor(m, cluster, name)) {
+            hd_refine_hub_remove_top(hub);
+            continue;
+        }
+        uint32_t exact = key_of_pair(m, hd_refine_hub_weight(hub, name), cluster, name);
+        if (exact >= key) {
+            *partner = name;
+            return exact;
+        }
+        hd_refine_hub_lower_top(hub, exact);
+    }
+    return no_gain;
+}
+
+/* Adds the weight of an edge to `other` to a hub, on both sides. */
+static huddle_status add_to_hub(merger *m, int32_t hub, int32_t other, double weight) {
+    huddle_status status = HUDDLE_OK;
+    double sum = hd_refine_hub_weight(hub_of(m, hub), other) + weight;
+    TRY(tell_hub(m, hub, other, sum));
+    if (is_hub(m, other))
+        TRY(tell_hub(m, other, hub, sum));
+    else
+        raise_key(m, other, key_of_pair(m, sum, hub, other));
+done:
+    return status;
+}
+
+/* A hub has another name: other hubs know it by its old one. */
+static huddle_status rename_hub(merger *m, int32_t hub) {
+    huddle_status status = HUDDLE_OK;
+    const hd_refine_hub *own = hub_of(m, hub);
+    for (int64_t k = 0; k < own->capacity; k++)
+        if (is_neighbor(m, hub, own->names[k]) && is_hub(m, own->names[k]))
+            TRY(tell_hub(m, own->names[k], hub, own->weights[k]));
+done:
+    return status;
+}
+
+/* Adds the neighbours of a smaller hub, which is not needed any more. */
+static huddle_status add_hub(merger *m, int32_t hub, int32_t place) {
+    huddle_status status = HUDDLE_OK;
+    hd_refine_hub smaller = m->hubs[place];
+    memset(&m->hubs[place], 0, sizeof m->hubs[place]);
+    for (int64_t k = 0; k < smaller.capacity; k++)
+        if (is_neighbor(m, hub, smaller.names[k]))
+            TRY(add_to_hub(m, hub, smaller.names[k], smaller.weights[k]));
+done:
+    hd_refine_hub_free(&smaller);
+    return status;
+}
+
+/* Adds the neighbours in the list of a cluster. */
+static huddle_status add_list(merger *m, int32_t hub, int32_t cluster) {
+    huddle_status status = HUDDLE_OK;
+    int64_t count = 0;
+    add_links(m, cluster, hub, &count);
+    for (int64_t k = 0; k < count; k++) {
+        int32_t other = m->touched[k];
+        double weight = m->nodes[other].weight;
+        m->nodes[other].weight = 0;
+        TRY(add_to_hub(m, hub, other, weight));
+    }
+done:
+    return status;
+}
+
+/* Gives b the neighbours of a and a those of b. */
+static void swap_neighbors(merger *m, int32_t a, int32_t b) {
+    int32_t length = m->nodes[a].length;
+    int64_t begin = m->begin[a];
+    m->nodes[a].length = m->nodes[b].length;
+    m->begin[a] = m->begin[b];
+    m->nodes[b].length = length;
+    m->begin[b] = begin;
+}
+
+/* The joint neighbours of a and b, of which at least one is a hub: those of the smaller one are
+ * added to the larger one. The key of the result need not be exact. */
+static huddle_status join_hubs(merger *m, int32_t a, int32_t b) {
+    huddle_status status = HUDDLE_OK;
+    uint32_t key = no_gain;
+    bool b_is_larger = !is_hub(m, a) || (is_hub(m, b) && hub_of(m, b)->used > hub_of(m, a)->used);
+    if (b_is_larger)
+        swap_neighbors(m, a, b);
+    if (is_hub(m, b))
+        TRY(add_hub(m, a, -1 - m->nodes[b].length));
+    else
+        TRY(add_list(m, a, b));
+    if (b_is_larger)
+        TRY(rename_hub(m, a));
+    m->begin[b] = 0;
+    if (hub_of(m, a)->n_items > 0)
+        (void)hd_refine_hub_top(hub_of(m, a), &key);
+    set_key(m, a, key);
+    m->fresh = -1;
+done:
+    return status;
 }
 
 /* ---- merging ------------------------------------------------------------------------------- */
@@ -174,18 +391,17 @@ static uint32_t read_top(merger *m, int32_t top, int32_t *partner) {
         *partner = m->fresh_partner;
         return m->nodes[top].key;
     }
+    if (is_hub(m, top))
+        return read_hub(m, top, partner);
     add_links(m, top, top, &count);
     return write_links(m, top, count, partner);
 }
 
-/* Joins b to a, a < b. The joint list takes the place of one of the two if it fits. */
-static void join(merger *m, int32_t a, int32_t b) {
+/* The joint list of a and b, in the place of one of the two if it fits. */
+static huddle_status join_lists(merger *m, int32_t a, int32_t b) {
+    huddle_status status = HUDDLE_OK;
     int64_t count = 0, room_a = m->pool[m->begin[a] - 1].room;
     int64_t room_b = m->pool[m->begin[b] - 1].room;
-    hd_refine_heap_remove(&m->heap, b);
-    m->nodes[b].parent = a;
-    m->nodes[a].size += m->nodes[b].size;
-    m->nodes[a].volume += m->nodes[b].volume;
     add_links(m, a, a, &count);
     add_links(m, b, a, &count);
     if (count > room_a && count <= room_b) {
@@ -198,6 +414,21 @@ static void join(merger *m, int32_t a, int32_t b) {
     m->begin[b] = 0;
     set_key(m, a, write_links(m, a, count, &m->fresh_partner));
     m->fresh = a;
+    if (m->n_hubs > 0)
+        TRY(tell_hubs(m, a));
+    if (count > m->rule.long_list)
+        TRY(list_to_hub(m, a));
+done:
+    return status;
+}
+
+/* Joins b to a, a < b. */
+static huddle_status join(merger *m, int32_t a, int32_t b) {
+    hd_refine_heap_remove(&m->heap, b);
+    m->nodes[b].parent = a;
+    m->nodes[a].size += m->nodes[b].size;
+    m->nodes[a].volume += m->nodes[b].volume;
+    return is_hub(m, a) || is_hub(m, b) ? join_hubs(m, a, b) : join_lists(m, a, b);
 }
 
 static huddle_status report(huddle_context *context, const merger *m, int64_t wanted) {
@@ -223,7 +454,7 @@ static huddle_status merge_connected(huddle_context *context, merger *m, int64_t
             TRY(report(context, m, wanted));
         first[m->n_merges] = top < partner ? top : partner;
         second[m->n_merges] = top < partner ? partner : top;
-        join(m, first[m->n_merges], second[m->n_merges]);
+        TRY(join(m, first[m->n_merges], second[m->n_merges]));
         m->n_merges++;
     }
 done:
@@ -260,6 +491,9 @@ done:
 /* ---- set-up -------------------------------------------------------------------------------- */
 
 static void merger_free(merger *m) {
+    for (int64_t k = 0; k < m->n_hubs; k++)
+        hd_refine_hub_free(&m->hubs[k]);
+    huddle_free(m->hubs);
     huddle_free(m->nodes);
     huddle_free(m->pool);
     huddle_free(m->begin);
@@ -307,6 +541,9 @@ static huddle_status merger_new(const hd_refine_quotient *quotient, hd_refine_ru
     TRY(hd_refine_heap_new(n, &m->heap));
     for (int64_t k = 0; k < n; k++)
         copy_list(quotient, k, m);
+    for (int64_t k = 0; k < n; k++)
+        if (m->nodes[k].length > rule.long_list)
+            TRY(list_to_hub(m, (int32_t)k));
     hd_refine_heap_order(&m->heap);
 done:
     return status;

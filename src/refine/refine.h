@@ -32,6 +32,7 @@ huddle_status hd_refine_graph_order(const hd_refine_graph *graph, const int32_t 
 typedef struct hd_refine_rule {
     double resolution; /* of modularity */
     double (*gain)(double weight, double v_a, double v_b, double resolution);
+    int32_t long_list; /* clusters with more neighbours than this are kept as hubs (hub.h) */
 } hd_refine_rule;
 
 hd_refine_rule hd_refine_rule_sum(void);

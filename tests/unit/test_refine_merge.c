@@ -179,6 +179,68 @@ static void labels_are_merged_by_modularity(void **state) {
             }
 }
 
+/* The same merges however many clusters are hubs: from clusters with a single neighbour on, or only
+ * those with many. */
+static void hubs_change_no_merge(void **state) {
+    (void)state;
+    static const double densities[] = {.05, .15, .5};
+    static const int32_t limits[] = {0, 1, 3, 8, 20};
+    for (int k = 0; k < KINDS; k++)
+        for (uint64_t seed = 0; seed < 150; seed++)
+            for (int r = 0; r < 2; r++) {
+                dense_graph g = random_graph(10 + (int64_t)(seed % 50), densities[seed % 3],
+                                             kinds[k], 500 + seed);
+                clusters c = single_clusters(&g);
+                huddle_csr matrix = sparse_graph(&g);
+                hd_refine_graph graph;
+                hd_refine_quotient single;
+                int32_t first[MOST], second[MOST];
+                hd_refine_rule rule = r == 0 ? hd_refine_rule_sum() : hd_refine_rule_modularity(1);
+                rule.long_list = limits[seed % 5];
+                assert_ok(hd_refine_graph_new(NULL, &matrix, &graph));
+                assert_ok(hd_refine_quotient_new(&graph, NULL, g.n, &single));
+                assert_ok(hd_refine_agglomerate(NULL, &single, NULL, rule, 1, first, second));
+                assert_merges(&c, r, g.n - 1, first, second);
+                hd_refine_quotient_free(&single);
+                hd_refine_graph_free(&graph);
+                huddle_csr_free(&matrix);
+            }
+}
+
+/* Two joined stars of 150,000 leaves each: reading the list of the centre at every merge would be
+ * 10^10 steps, minutes. Leaves have the larger gain, the first of them first. */
+static void stars_take_no_quadratic_time(void **state) {
+    (void)state;
+    enum { LEAVES = 150000, STARS = 2, VERTICES = STARS * (LEAVES + 1) };
+    huddle_csr graph;
+    huddle_refine_tree tree;
+    int64_t at = 0;
+    assert_ok(huddle_csr_new(VERTICES, VERTICES, 2 * (STARS * LEAVES + 1), &graph));
+    /* The first star is centred at the first vertex, the second at the last one. */
+    for (int32_t i = 0; i < VERTICES; i++) {
+        bool one = i <= LEAVES, centre = i == 0 || i == VERTICES - 1;
+        for (int32_t j = 0; j < VERTICES && centre; j++)
+            if (j != i && ((j <= LEAVES) == one || j == 0 || j == VERTICES - 1))
+                graph.columns[at++] = j;
+        if (!centre)
+            graph.columns[at++] = one ? 0 : VERTICES - 1;
+        graph.offsets[i + 1] = at;
+    }
+    for (int64_t e = 0; e < at; e++)
+        graph.values[e] = 1;
+    assert_ok(huddle_refine_merge(NULL, &graph, &tree));
+    for (int32_t t = 0; t < LEAVES; t++) {
+        assert_int_equal(tree.first[t], 0);
+        assert_int_equal(tree.second[t], t + 1);
+        assert_int_equal(tree.first[LEAVES + t], LEAVES + 1);
+        assert_int_equal(tree.second[LEAVES + t], t == 0 ? VERTICES - 1 : LEAVES + 1 + t);
+    }
+    assert_int_equal(tree.first[VERTICES - 2], 0);
+    assert_int_equal(tree.second[VERTICES - 2], LEAVES + 1);
+    huddle_refine_tree_free(&tree);
+    huddle_csr_free(&graph);
+}
+
 /* A path with equal weights: all gains are equal at first, so pairs are merged in the order of
  * their vertices, and a chain forms only where gains say so. */
 static void ties_go_to_the_smallest_vertices(void **state) {
@@ -285,6 +347,8 @@ int main(void) {
         cmocka_unit_test(every_merge_is_the_best_pair),
         cmocka_unit_test(ties_are_broken_as_by_trying_all_pairs),
         cmocka_unit_test(labels_are_merged_by_modularity),
+        cmocka_unit_test(hubs_change_no_merge),
+        cmocka_unit_test(stars_take_no_quadratic_time),
         cmocka_unit_test(ties_go_to_the_smallest_vertices),
         cmocka_unit_test(a_tree_can_be_cut_anywhere),
         cmocka_unit_test(tiny_graphs_have_trees),
