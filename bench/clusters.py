@@ -4,7 +4,8 @@
 For generated data of known structure, several draws each, and the data sets in $HUDDLE_DATA if it is
 set: the true number, the number found, and the adjusted Rand index of the labels. Small components,
 groups of a few points far from all others, do not count as clusters: they are left out of the index,
-and finding them besides the clusters (8 + 1) is right.
+and finding them besides the clusters (8 + 1) is right. A number that modularity chose, because no eigengap
+is clear, is marked by Q.
 
     bench/clusters.py [--tool build/huddle] [--against OTHER_TOOL] [--draws 5] [--method sc]
 """
@@ -80,6 +81,22 @@ def spirals(rng, n=400, noise=.02):
     return X + noise * rng.standard_normal(X.shape), np.repeat(np.arange(3), n)
 
 
+def generated(kind, n, seed, tool=ROOT / "build/huddle"):
+    """A shape of `huddle generate`."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "points.npz"
+        subprocess.run([str(tool), "generate", "-q", kind, "--n", str(n), "--seed", str(seed), "-o",
+                        str(path)], check=True)
+        with np.load(path) as file:
+            return file["X"], file["y"]
+
+
+def gaussians(rng, sizes=(1000, 20), d=20, apart=8.0):
+    X = rng.standard_normal((sum(sizes), d))
+    X[sizes[0]:, 0] += apart
+    return X, np.repeat([0, 1], sizes)
+
+
 def uniform(rng, n, d):
     return rng.uniform(size=(n, d)), np.zeros(n, int)
 
@@ -114,6 +131,9 @@ CASES = {
     "15 blobs": lambda r: blobs([100] * 15, r, box=15),
     "15 blobs apart": lambda r: blobs([100] * 15, r, box=25, apart=8),
     "15 blobs in 10-d": lambda r: blobs([100] * 15, r, d=10, box=3),
+    "1000/20 in 20-d": gaussians,
+    **{f"generated {kind}, {n}": lambda r, kind=kind, n=n: generated(kind, n, r.integers(1 << 30))
+       for kind in ("moons", "rings", "spirals", "swissroll") for n in (500, 2000)},
     "uniform": lambda r: uniform(r, 600, 2),
     "uniform in 10-d": lambda r: uniform(r, 600, 10),
 }
@@ -135,8 +155,9 @@ def found(report, labels, y):
     """The number of clusters found, as text, and the adjusted Rand index."""
     from sklearn.metrics import adjusted_rand_score
     best = report["choice"][0]
-    small = best.get("small_components", 0)
+    small = best.get("small_components") or 0
     number = f"{best['n_clusters'] - small}+{small}" if small else str(best["n_clusters"])
+    number += "Q" if report.get("chosen_by") == "modularity" else ""
     if y is None:
         return number, report["scores"]["ari"]
     keep = y != SMALL_GROUP

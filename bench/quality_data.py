@@ -102,12 +102,6 @@ def rings_with_noise_column(rng):
     return np.c_[X, X.std() * rng.standard_normal(len(X))], y
 
 
-def gaussians(rng, sizes=(1000, 20), d=20, apart=8.0):
-    X = rng.standard_normal((sum(sizes), d))
-    X[sizes[0]:, 0] += apart
-    return X, np.repeat([0, 1], sizes)
-
-
 def sheets(rng, n=60_000, c=40, inner=3, d=20):
     """Curved sheets of three dimensions, one per class, at random places in 20 dimensions."""
     y = rng.integers(0, c, n)
@@ -135,7 +129,7 @@ SYNTHETIC = {
     "15 equal blobs": lambda r: clusters.blobs([100] * 15, r, box=15),
     "uniform noise": lambda r: (r.uniform(size=(600, 2)), None),
     "rings with a noise column": rings_with_noise_column,
-    "Gaussians 1000:20 in 20-d": gaussians,
+    "Gaussians 1000:20 in 20-d": clusters.gaussians,
 }
 
 

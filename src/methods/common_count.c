@@ -1,9 +1,9 @@
 /* The number of clusters for labels that are refined (docs/method.md, "How many clusters?").
  *
  * A clear eigengap decides as for all spectral methods. Without one, the number is the smallest
- * whose clusters have nearly the largest modularity. Modularity has a maximum over the number of
- * clusters, unlike the other scores, but a flat one: beyond the number of groups that are well
- * separated it changes little, hence the smallest of nearly equal ones.
+ * whose clusters have nearly the largest modularity, if they are stable. Modularity has a maximum
+ * over the number of clusters, unlike the other scores, but a flat one: beyond the number of groups
+ * that are well separated it changes little, hence the smallest of nearly equal ones.
  *
  * One merge tree and one embedding serve all numbers. */
 #include "methods/choosing.h"
@@ -23,6 +23,11 @@ static const double modularity_tolerance = 0.005;
  * must be at least this share of 1 - 1 / c, which c equal ones have. Two rings of which one has
  * twice as many points have .89. Image data often have a few small groups far from all others. */
 static const double balanced_share = 0.6;
+
+/* Clusters by modularity count only if those of samples agree with them so well. The neighbour
+ * graph of a single cluster also has divisions of large modularity, but each sample has others:
+ * their agreement is .2 to .5, that of image data sets is .58 and more (bench/clusters.py). */
+static const double min_stability = 0.5;
 
 enum {
     RESTARTS = 5,        /* of K-means */
@@ -395,13 +400,42 @@ done:
     return status;
 }
 
+/* Whether the number chosen by modularity has clusters that samples do not reproduce. Without
+ * points nothing is known about that. */
+static bool is_unstable(const hd_fit_trials *trials) {
+    for (int32_t t = 0; t < trials->count; t++)
+        if (trials->items[t].n_clusters == trials->choice.candidates[0])
+            return trials->items[t].stability < min_stability; /* false for NAN */
+    return false;
+}
+
+/* The decision between eigengap and modularity, given the scores of all numbers. */
+static huddle_status decide(huddle_context *context, const hd_spectral_options *options,
+                            hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    hd_fit_trials *trials = &fit->trials;
+    const huddle_embed_choice by_gaps = trials->choice;
+    const huddle_points *points = &fit->prepared.points;
+    if (points->values == NULL && points->resident == NULL)
+        points = NULL;
+    trials->by_modularity = hd_count_by_modularity(fit, &by_gaps);
+    if (trials->by_modularity)
+        rank_by_modularity(trials, &trials->choice);
+    TRY(hd_count_measure_stability(context, options, points, trials));
+    if (!trials->by_modularity || !is_unstable(trials))
+        goto done;
+    trials->by_modularity = false;
+    trials->choice = by_gaps;
+    TRY(hd_count_measure_stability(context, options, points, trials)); /* of the new choice */
+done:
+    return status;
+}
+
 /* The curve is computed also where the eigengap decides, for the report. Too few points for a
  * choice leave that of the eigengap rule. */
 huddle_status hd_count_choose(huddle_context *context, const hd_spectral_options *options,
                               hd_fit *fit, huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;
-    hd_fit_trials *trials = &fit->trials;
-    const huddle_points *points = &fit->prepared.points;
     hd_count_curve curve = {0};
     huddle_range range = {2, huddle_embed_max_clusters(hd_fit_rows_everywhere(&fit->rows))};
     if (options->common.n_clusters.first != HUDDLE_AUTO || !hd_refine_is_wanted(options) ||
@@ -412,15 +446,11 @@ huddle_status hd_count_choose(huddle_context *context, const hd_spectral_options
                              &fit->embedding, &fit->refined.tree, &curve);
     if (status == HUDDLE_OK)
         status = keep_curve(&curve, fit);
-    if (status == HUDDLE_OK && hd_count_by_modularity(fit, &trials->choice)) {
-        rank_by_modularity(trials, &trials->choice);
-        trials->by_modularity = true;
-        n_clusters->first = n_clusters->last = trials->choice.candidates[0];
-    }
-    if (status == HUDDLE_OK && (points->values != NULL || points->resident != NULL))
-        status = hd_count_measure_stability(context, options, points, trials);
+    if (status == HUDDLE_OK)
+        status = decide(context, options, fit);
     hd_silence_end(context, before);
     TRY(status);
+    n_clusters->first = n_clusters->last = fit->trials.choice.candidates[0];
 done:
     hd_count_curve_free(&curve);
     return status;

@@ -292,6 +292,7 @@ static huddle_status refine_on_graph(huddle_context *context, const hd_spectral_
     labels = NULL;
     hd_fit_unify_labels(&fit->rows, &fit->clusters);
     refined->from = "graph";
+    refined->info.n_changed = hd_fit_refined_changed(fit);
     refined->present = true;
 done:
     huddle_free(labels);

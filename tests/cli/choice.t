@@ -241,3 +241,22 @@ eigengaps are compared, and the labels belong to the joined graph. Without refin
   > END
   $ /usr/bin/python3 pieces.py
   whole
+
+Twenty points beside one large cluster in many dimensions: no eigengap is clear, and the clusters of largest modularity
+are arbitrary divisions of the large one. Samples do not reproduce them, and the largest eigengap decides.
+
+  $ cat > unstable.py <<'END'
+  > from check import *
+  > random = np.random.default_rng(0)
+  > X = random.standard_normal((620, 20))
+  > X[600:, 0] += 5
+  > np.savetxt("unstable.csv", X, delimiter=",")
+  > r = cluster("unstable.csv", "-m", "sc", "-c", "auto", "--prepare", "none")
+  > assert r["n_clusters"] == 2 and r["chosen_by"] == "eigengap", (r["n_clusters"], r["chosen_by"])
+  > best = max(r["range"], key=lambda t: t["modularity"])
+  > chosen = next(t for t in r["range"] if t["n_clusters"] == 2)
+  > assert best["n_clusters"] > 5 and best["stability"] < .5 and chosen["stability"] is not None
+  > print(r["choice"][0]["relative_gap"] < .8)
+  > END
+  $ /usr/bin/python3 unstable.py
+  True
