@@ -14,12 +14,6 @@ static const double equal_eigenvalues = 1e-10;
 /* Eigenvalues beyond the wanted ones that are reported, for the eigengap rule. */
 enum { EXTRA = 20 };
 
-/* Some of the eigenpairs are found by bisection and inverse iteration, one by one; if one in so
- * many is wanted, it is faster to find all by divide and conquer (n = 400: 100 pairs 21 ms, all 13
- * ms).
- */
-enum { SOME_OF = 5 };
-
 /* LAPACKE reports memory by codes of its own; every other failure is numerical. */
 huddle_status hd_embed_check_lapack(int answer, int64_t n) {
     if (answer == 0)
@@ -59,8 +53,8 @@ static bool is_complete(int64_t found, int64_t count, const double *values) {
     return true;
 }
 
-/* All eigenpairs by divide and conquer, of which the last are copied. a holds the operator. It
- * always returns all of them. */
+/* All eigenpairs by divide and conquer, of which the last are copied. a holds the operator. Slower,
+ * but it always returns all of them. */
 static huddle_status solve_all(int64_t n, int64_t count, double *a, double *values, double *z) {
     huddle_status status = HUDDLE_OK;
     lapack_int size = (lapack_int)n;
@@ -75,19 +69,16 @@ done:
     return status;
 }
 
-/* The `count` largest eigenvalues of op, ascending, and their vectors in the rows of z; n_wanted of
- * them matter, the others are reported. dsyevr can
+/* The `count` largest eigenvalues of op, ascending, and their vectors in the rows of z. dsyevr can
  * return too few where many eigenvalues are equal; then dsyevd is used, on a new copy, since dsyevr
  * destroys a. An answer at or below LAPACK_WORK_MEMORY_ERROR is a lack of memory, which dsyevd
  * would meet as well. values has n elements. */
-static huddle_status solve_largest(const hd_embed_operator *op, int64_t n_wanted, int64_t count,
-                                   double *a, double *values, double *z) {
+static huddle_status solve_largest(const hd_embed_operator *op, int64_t count, double *a,
+                                   double *values, double *z) {
     huddle_status status = HUDDLE_OK;
     lapack_int found = 0, size = (lapack_int)op->n, *support = NULL;
-    fill_matrix(op, a);
-    if ((op->n_known + n_wanted) * SOME_OF >= op->n)
-        return solve_all(op->n, count, a, values, z);
     ALLOC(support, 2 * op->n);
+    fill_matrix(op, a);
     int answer =
         LAPACKE_dsyevr(LAPACK_COL_MAJOR, 'V', 'I', 'L', size, a, size, 0, 0,
                        (lapack_int)(op->n - count + 1), size, 0, &found, values, z, size, support);
@@ -118,7 +109,7 @@ huddle_status hd_embed_solve_dense(huddle_context *context, const hd_embed_probl
     ALLOC(z, n * count);
     ALLOC(pairs->theta, count);
     TRY(huddle_dense_new(n, n_wanted, &pairs->vectors));
-    TRY(solve_largest(op, n_wanted, count, a, values, z));
+    TRY(solve_largest(op, count, a, values, z));
     for (int64_t k = 0; k < count; k++)
         pairs->theta[k] = values[count - 1 - k];
     for (int64_t i = 0; i < n; i++)

@@ -113,8 +113,11 @@ static huddle_status narrow_points(const huddle_preparation *widest, const huddl
             double value = directions->values[i * directions->stride + j];
             factors[j] += value * value;
         }
+    /* Relative to the first, the largest standard deviation: the scale of the points must not
+     * matter. */
+    double first = factors[0];
     for (int64_t j = 0; j < rule->r; j++)
-        factors[j] = pca && factors[j] > 0 ? 1 / sqrt(factors[j]) : 1;
+        factors[j] = pca && factors[j] > 0 ? sqrt(first / factors[j]) : 1;
     for (int64_t i = 0; i < whitened->n; i++)
         narrow_row(rule->r, whitened->values + i * whitened->stride, factors,
                    points->values + i * points->stride);
