@@ -1,7 +1,7 @@
 /* The number of clusters: the scores of every number that was tried. */
 
 /* Numbers whose score is below the largest by more than `depth` are not shown: the few good ones
- * would all be at the top. */
+ * would all be at the top. All are shown if the chosen number is among those. */
 const numberScores = [
   { member: "modularity", title: "Modularity Q", depth: 0.1 },
   { member: "divergence", title: "Divergence J" },
@@ -19,7 +19,8 @@ blocks.numbers = (root, block) => {
   for (const { member, title, depth } of numberScores) {
     const scored = list.filter((entry) => typeof entry[member] === "number");
     const least = depth ? Math.max(...scored.map((entry) => entry[member])) - depth : -Infinity;
-    const near = scored.filter((entry) => entry[member] >= least), known = near.length < 3 ? scored : near;
+    const near = scored.filter((entry) => entry[member] >= least), isFar = (entry) => entry.n_clusters === block.n_clusters && entry[member] < least;
+    const known = near.length < 3 || scored.some(isFar) ? scored : near;
     if (known.length < 3) continue;
     const series = [{ label: title, dots: true, x: known.map((entry) => entry.n_clusters), y: known.map((entry) => entry[member]) }];
     const inside = marks.filter((mark) => mark.x >= series[0].x[0] && mark.x <= series[0].x[known.length - 1]);

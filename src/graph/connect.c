@@ -70,8 +70,6 @@ struct parts {
     int32_t *merged; /* union-find of parts */
     bridge *bridges; /* all so far */
     int32_t n_bridges;
-    int32_t *component; /* of each vertex, before any are joined; only for short bridges */
-    double *typical;    /* median s_i of each component */
 };
 
 /* ---- nearest outside ----------------------------------------------------------------------- */
@@ -320,15 +318,13 @@ static int compare_reals(const void *a, const void *b) {
 
 /* The median s_i of each component. A median, because the s_i at the edge of a cluster say little
  * about the distances inside: a few outliers of a dense cluster have large ones. */
-static huddle_status find_typical_scales(parts *j, const huddle_scale *scale) {
+static huddle_status find_typical_scales(const parts *j, const huddle_scale *scale,
+                                         double *typical) {
     huddle_status status = HUDDLE_OK;
     int64_t *begin = NULL;
     double *sorted = NULL;
-    ALLOC(j->component, j->n);
-    ALLOC(j->typical, j->count);
     ALLOC_ZERO(begin, j->count + 2);
     ALLOC(sorted, j->n);
-    memcpy(j->component, j->part, (size_t)j->n * sizeof *j->component);
     for (int64_t v = 0; v < j->n; v++)
         begin[j->part[v] + 2]++;
     for (int32_t p = 0; p < j->count; p++)
@@ -338,7 +334,7 @@ static huddle_status find_typical_scales(parts *j, const huddle_scale *scale) {
     for (int32_t p = 0; p < j->count; p++) {
         int64_t size = begin[p + 1] - begin[p];
         qsort(sorted + begin[p], (size_t)size, sizeof *sorted, compare_reals);
-        j->typical[p] = sorted[begin[p] + size / 2];
+        typical[p] = sorted[begin[p] + size / 2];
     }
 done:
     huddle_free(begin);
@@ -352,12 +348,16 @@ static huddle_status find_short_bridges(parts *j, const huddle_scale *scale, dou
                                         int32_t n_clusters) {
     huddle_status status = HUDDLE_OK;
     int32_t before = j->count, n_short = 0;
-    TRY(find_typical_scales(j, scale));
+    int32_t *component = NULL; /* of each vertex, before any are joined */
+    double *typical = NULL;
+    ALLOC(component, j->n);
+    ALLOC(typical, before);
+    memcpy(component, j->part, (size_t)j->n * sizeof *component);
+    TRY(find_typical_scales(j, scale, typical));
     TRY(join_all(j));
     for (int32_t b = 0; b < j->n_bridges; b++) {
-        const double *typical = j->typical;
-        double limit = max_ratio * fmin(typical[j->component[j->bridges[b].low]],
-                                        typical[j->component[j->bridges[b].high]]);
+        double limit = max_ratio * fmin(typical[component[j->bridges[b].low]],
+                                        typical[component[j->bridges[b].high]]);
         if (j->bridges[b].distance > limit)
             continue;
         bridge found = j->bridges[b]; /* to the front; the order of the others does not matter */
@@ -369,6 +369,8 @@ static huddle_status find_short_bridges(parts *j, const huddle_scale *scale, dou
         j->count = before - n_short;
     }
 done:
+    huddle_free(component);
+    huddle_free(typical);
     return status;
 }
 
@@ -466,8 +468,6 @@ static void free_parts(parts *j) {
     huddle_free(j->nearest);
     huddle_free(j->distance);
     huddle_free(j->group);
-    huddle_free(j->component);
-    huddle_free(j->typical);
     hd_graph_rows_free(&j->rows);
 }
 

@@ -12,8 +12,9 @@ The list of methods.
   $ huddle options kmeans
   kmeans: K-means
   
-    -c, --n-clusters N        number of clusters; auto: chosen by the eigengap; auto,
-                              integer >= 1, or range such as 2-20 [auto]
+    -c, --n-clusters N        number of clusters; auto: chosen by the eigengap or, if none
+                              is clear and labels are refined, by modularity; auto, integer
+                              >= 1, or range such as 2-20 [auto]
         --seed N              seed of the random numbers; integer >= 0 [0]
         --prepare NAME        transformation of the points before distances are computed;
                               auto|none|standard|clip|ranks|unit|center-rows|center-columns|
