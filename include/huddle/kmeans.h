@@ -34,6 +34,7 @@ typedef struct huddle_kmeans_options {
     const char *init;   /* "k-means++": each centre is the best of 2 + log(n_clusters) rows drawn
                            with probability proportional to the squared distance to the nearest
                            centre so far; "sample": distinct rows at random */
+    bool full_restarts; /* every restart uses all rows, however many there are */
     uint64_t seed;
     const huddle_dense *start; /* if not NULL: begin here (n_clusters x d), one restart, no random
                                   numbers; in the coordinates of the points with their shift

@@ -29,6 +29,9 @@ static const huddle_option table[] = {
         "stop when the sum of squared centre shifts is less than this fraction of the variance"),
     HD_CHOICE(huddle_kmeans_options, init, "k-means++", inits,
               "how the initial centres are chosen"),
+    HD_BOOL(huddle_kmeans_options, full_restarts, "false",
+            "every restart uses all rows; otherwise, with 65536 rows or more, restarts run on a "
+            "sample and the best continue on all rows"),
     HD_SEED(huddle_kmeans_options, seed, "seed of the random numbers"),
     {0}};
 
@@ -195,7 +198,10 @@ static huddle_status cluster(huddle_context *context, const huddle_points *x,
     if (status == HUDDLE_UNSUPPORTED) {
         huddle_kmeans_result_free(result);
         huddle_kmeans_info_free(info);
-        status = hd_kmeans_try_restarts(context, &plain, row_weights, &own, result, info);
+        TRY(hd_kmeans_try_sampled(context, &plain, row_weights, &own, result, info));
+        if (result->labels == NULL)
+            TRY(hd_kmeans_try_restarts(context, &plain, row_weights, &own, result, info));
+        status = HUDDLE_OK;
     }
 done:
     huddle_dense_free(&start);
