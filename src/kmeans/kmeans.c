@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/options.h"
+#include "kmeans/memory.h"
 #include "kmeans/restart.h"
 #include "matrix/resident.h"
 
@@ -206,6 +207,17 @@ static huddle_status cluster(huddle_context *context, const huddle_points *x,
 done:
     huddle_dense_free(&start);
     return status;
+}
+
+/* Samples are freed before all rows are used. */
+int64_t hd_kmeans_predict_memory(int64_t n, int64_t d, const huddle_kmeans_options *options,
+                                 int32_t workers) {
+    int64_t sampled = hd_kmeans_sampled_memory(n, d, options, workers);
+    int64_t all = hd_kmeans_restarts_memory(n, d, options->n_clusters, options->n_init,
+                                            sampled == 0, workers);
+    if (options->keep_starts)
+        all += options->n_init * n * (int64_t)sizeof(int32_t);
+    return sampled > all ? sampled : all;
 }
 
 /* ---- entry points ------------------------------------------------------------------------- */

@@ -58,6 +58,17 @@ typedef struct hd_kmeans_run {
 huddle_status hd_kmeans_run_new(const hd_kmeans_data *data, int32_t n_scratch, hd_kmeans_run *run);
 void hd_kmeans_run_free(hd_kmeans_run *run);
 
+/* The bytes that a run on n dense rows takes, with the data that restarts share; seeded: its
+ * centres are drawn by k-means++. */
+int64_t hd_kmeans_run_memory(int64_t n, int64_t d, int64_t c, bool seeded, int32_t n_scratch);
+
+/* The same of all restarts on n rows (restarts.c), and of their samples (sampled.c), 0 if there are
+ * none. */
+int64_t hd_kmeans_restarts_memory(int64_t n, int64_t d, int32_t c, int32_t count, bool seeded,
+                                  int32_t workers);
+int64_t hd_kmeans_sampled_memory(int64_t n, int64_t d, const huddle_kmeans_options *options,
+                                 int32_t workers);
+
 /* Reports progress, `part` of this restart being done, and checks for cancelling. */
 huddle_status hd_kmeans_report(const hd_kmeans_run *run, double part);
 

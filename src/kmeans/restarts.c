@@ -86,11 +86,15 @@ static huddle_status run_restart(const restarts *all, best_restart *best, int32_
         best->run.n_restarts = all->side_by_side ? 0 : set->count;
     }
     best->run.restart = restart;
-    if (set->starts != NULL)
+    if (set->starts != NULL) {
+        /* Only k-means++ needs the distances to candidates. */
+        huddle_free(best->run.trial);
+        best->run.trial = NULL;
         memcpy(best->run.centres, set->starts + restart * cells,
                (size_t)cells * sizeof *set->starts);
-    else
+    } else {
         TRY(hd_kmeans_seed(&best->run, options->init, &rng));
+    }
     TRY(hd_kmeans_lloyd(&best->run, options->max_iter, options->tol));
     TRY(keep_best(all, best, restart));
 done:
@@ -166,6 +170,13 @@ huddle_status hd_kmeans_run_restarts(hd_kmeans_restarts *set, huddle_kmeans_resu
 done:
     free_restarts(&all);
     return status;
+}
+
+/* Side by side every worker has a run of its own (run_all()). */
+int64_t hd_kmeans_restarts_memory(int64_t n, int64_t d, int32_t c, int32_t count, bool seeded,
+                                  int32_t workers) {
+    int64_t runs = count > 1 && n <= FEW_ROWS ? (workers < count ? workers : count) : 1;
+    return runs * hd_kmeans_run_memory(n, d, c, seeded, runs > 1 ? 1 : workers);
 }
 
 /* All restarts on all rows. Given centres are copied, because their rows may be apart. */

@@ -52,13 +52,25 @@ static int64_t first_size(int32_t c) {
 
 /* The final centres of all restarts are kept, which is not to take more memory than the sample:
  * n_init may be large. */
-static bool wants_sample(huddle_context *context, const huddle_points *x,
-                         const huddle_kmeans_options *options) {
+static bool wants_sample(int64_t n, const huddle_kmeans_options *options) {
     int64_t rows = first_size(options->n_clusters);
-    return hd_context_engine(context)->slabs == NULL && !options->full_restarts &&
-           !options->keep_starts && options->start == NULL && options->n_clusters > 1 &&
-           options->n_init > 1 && x->n >= SAMPLE_SHARE * rows &&
+    return !options->full_restarts && !options->keep_starts && options->start == NULL &&
+           options->n_clusters > 1 && options->n_init > 1 && n >= SAMPLE_SHARE * rows &&
            (int64_t)options->n_init * options->n_clusters <= rows;
+}
+
+/* The last sample, the largest, with its weights and the index of its rows; and the centres of all
+ * restarts. */
+int64_t hd_kmeans_sampled_memory(int64_t n, int64_t d, const huddle_kmeans_options *options,
+                                 int32_t workers) {
+    int64_t rows = first_size(options->n_clusters), real = sizeof(double);
+    if (!wants_sample(n, options))
+        return 0;
+    while (n >= SAMPLE_SHARE * SAMPLE_GROWTH * rows)
+        rows *= SAMPLE_GROWTH;
+    return rows * (d * (int64_t)sizeof(float) + 2 * real) +
+           options->n_init * options->n_clusters * d * real +
+           hd_kmeans_restarts_memory(rows, d, options->n_clusters, options->n_init, true, workers);
 }
 
 /* Stratified by the order of the rows: the sum of all weights is divided into `size` equal
@@ -243,7 +255,7 @@ huddle_status hd_kmeans_try_sampled(huddle_context *context, const huddle_points
     huddle_status status = HUDDLE_OK;
     field f = {0};
     bool enough;
-    if (!wants_sample(context, x, options))
+    if (hd_context_engine(context)->slabs != NULL || !wants_sample(x->n, options))
         return status;
     TRY(new_field(options, options->n_clusters * x->d, &f));
     ALLOC(info->inertias, options->n_init);

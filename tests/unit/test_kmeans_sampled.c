@@ -1,9 +1,11 @@
 /* kmeans: many rows, whose restarts begin on a sample. */
 #include "base/rng.h"
 #include "huddle/kmeans.h"
+#include "kmeans/memory.h"
 #include "support/support.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -209,6 +211,39 @@ static void threads_do_not_matter(void **state) {
     huddle_points_free(&x);
 }
 
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* A number of /proc/self/status in bytes, or -1 where there is no such file. */
+static double process_memory(const char *name) {
+    char line[256], format[32];
+    double kilobytes = -1;
+    FILE *file = fopen("/proc/self/status", "r");
+    snprintf(format, sizeof format, "%s: %%lf", name);
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, format, &kilobytes) == 1)
+            break;
+    if (file != NULL)
+        fclose(file);
+    return kilobytes < 0 ? -1 : 1024 * kilobytes;
+}
+
+/* The first test, while the peak of the process is below that of K-means. */
+static void memory_is_predicted(void **state) {
+    (void)state;
+    huddle_points x = make_groups(8 * N, 8, 1);
+    huddle_kmeans_options options = make_options(8, 4);
+    options.max_iter = 2;
+    double before = process_memory("VmRSS");
+    answer a = solve(NULL, &x, NULL, &options);
+    double taken = process_memory("VmHWM") - before;
+    double predicted = (double)hd_kmeans_predict_memory(x.n, x.d, &options, 1);
+    answer_free(&a);
+    huddle_points_free(&x);
+    if (before < 0)
+        skip();
+    assert_true(predicted >= .9 * taken - 1e6 && predicted <= 1.3 * taken + 1e6);
+}
+
 /* ---- faults ---------------------------------------------------------------------------------- */
 
 static int stop_after(void *user, const char *stage, double done, double total) {
@@ -261,6 +296,7 @@ static void each_allocation_may_fail(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_is_predicted),
         cmocka_unit_test(sample_finds_the_same_minimum),
         cmocka_unit_test(full_restarts_see_all_rows),
         cmocka_unit_test(heavy_rows_are_in_the_sample),
