@@ -15,8 +15,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows of the first sample: at least FIRST_ROWS, and CLUSTER_ROWS for each cluster. All rows take
- * the place of a sample of less than SAMPLE_SHARE times as few: it would save too little. */
+/* Rows of the first sample: at least FIRST_ROWS, and CLUSTER_ROWS for each cluster. A sample is
+ * used only if there are SAMPLE_SHARE times as many rows; otherwise it would save too little. */
 enum { FIRST_ROWS = 1 << 14, CLUSTER_ROWS = 256, SAMPLE_GROWTH = 4, SAMPLE_SHARE = 4 };
 
 /* One of CONTINUE_SHARE restarts continues on more rows, but at least FINALISTS. Those whose
@@ -24,8 +24,8 @@ enum { FIRST_ROWS = 1 << 14, CLUSTER_ROWS = 256, SAMPLE_GROWTH = 4, SAMPLE_SHARE
 enum { CONTINUE_SHARE = 5, FINALISTS = 3 };
 static const double same_inertia = 1e-5;
 
-/* Restarts that continue begin near a minimum with small steps, so that tol, which is meant for
- * starts far away, would stop them early. (Sizes by bench/kmeans_sample.py.) */
+/* On all rows, restarts begin near a minimum with small steps, so that tol, which is meant for
+ * starts far away, would stop them early. (Values chosen by bench/kmeans_sample.py.) */
 static const double finer_tol = .1;
 
 /* A random stream that no restart uses. */
@@ -69,7 +69,7 @@ int64_t hd_kmeans_sampled_memory(int64_t n, int64_t d, const huddle_kmeans_optio
     while (n >= SAMPLE_SHARE * SAMPLE_GROWTH * rows)
         rows *= SAMPLE_GROWTH;
     return rows * (d * (int64_t)sizeof(float) + 2 * real) +
-           options->n_init * options->n_clusters * d * real +
+           (int64_t)options->n_init * options->n_clusters * d * real +
            hd_kmeans_restarts_memory(rows, d, options->n_clusters, options->n_init, true, workers);
 }
 
