@@ -152,7 +152,7 @@ static huddle_status place_values(void *argument, hd_chunk chunk) {
         }
         for (int c = CLASSES - 1; c >= 0; c--) {
             sum += squares[c];
-            t->rest[c * x->n + i] = round_up(sqrt(sum));
+            t->rest[c * t->padded + i] = round_up(sqrt(sum));
         }
         t->origin[i] = -t->rows->norm2[i] / 2;
     }
@@ -162,10 +162,13 @@ static huddle_status place_values(void *argument, hd_chunk chunk) {
 static huddle_status store_rows(huddle_context *context, hd_graph_sparse_index *t) {
     huddle_status status = HUDDLE_OK;
     int64_t n = t->rows->x->n;
+    t->padded = (n + GROUP - 1) / GROUP * GROUP;
     ALLOC_ZERO(t->starts, n * CLASSES + 1);
-    ALLOC(t->rest, n * CLASSES);
-    ALLOC(t->origin, n);
-    ALLOC(t->highest, (n + GROUP - 1) / GROUP);
+    ALLOC_ZERO(t->rest, t->padded * CLASSES);
+    ALLOC(t->origin, t->padded);
+    ALLOC(t->highest, t->padded / GROUP);
+    for (int64_t i = n; i < t->padded; i++)
+        t->origin[i] = -INFINITY;
     TRY(hd_parallel(context, NULL, n, ROWS_PER_CHUNK, count_classes, t));
     for (int64_t e = 0; e < n * CLASSES; e++)
         t->starts[e + 1] += t->starts[e];

@@ -10,10 +10,10 @@
 #ifndef HUDDLE_SRC_GRAPH_SPARSE_INDEX_H
 #define HUDDLE_SRC_GRAPH_SPARSE_INDEX_H
 
+#include "graph/sparse_kernels.h"
 #include "graph/sparse_rows.h"
 
-/* Classes of columns, and rows that a search marks together when it adds to the sum of one. */
-enum { HD_GRAPH_SPARSE_CLASSES = 15, HD_GRAPH_SPARSE_GROUP = 64 };
+enum { HD_GRAPH_SPARSE_CLASSES = 15 };
 
 /* A value and its row in a list of a column, or its column in a row: one place in memory. */
 typedef struct hd_graph_sparse_entry {
@@ -40,8 +40,9 @@ typedef struct hd_graph_sparse_index {
     int64_t *starts;
     hd_graph_sparse_entry *entries;              /* index: the number among the common columns */
     double mean_length[HD_GRAPH_SPARSE_CLASSES]; /* of the rows in each class */
-    float *rest; /* CLASSES x n: norm of each row over columns of class c and above, rounded up */
-    double *origin;  /* n: -|y|^2 / 2, with which the sum of a row begins */
+    int64_t padded; /* n rounded up to whole groups: the length of the following arrays */
+    float *rest; /* CLASSES x padded: norm of a row over columns of class c and above, rounded up */
+    double *origin;  /* -|y|^2 / 2, with which the sum of a row begins; -infinity beyond n */
     double *highest; /* the largest of these in each group */
     double longest;  /* number of values of the longest row */
 } hd_graph_sparse_index;

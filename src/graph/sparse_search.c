@@ -51,6 +51,7 @@ typedef struct asking {
     int64_t begin[CLASSES + 1];
     double rest[CLASSES + 1]; /* norm over the classes c and above */
     double least;             /* rows whose score is below cannot be neighbours */
+    double least_top;         /* the smallest of the k largest scores so far */
     double *top;              /* k: rows of the largest scores so far, negated */
     int32_t *top_rows;
     int64_t n_products, n_distances;
@@ -62,6 +63,7 @@ typedef struct task {
     const hd_graph_sparse_rows *rows; /* of the queries: &train or &own */
     hd_graph_sparse_index index;
     bool cosine;
+    hd_graph_sparse_function find_possible;
     asking *workers;
     int64_t n_workers;
 } task;
@@ -141,8 +143,7 @@ static void compare_row(const task *t, asking *q, int32_t j) {
         update_least(t, q);
 }
 
-/* Whether a row may be a neighbour, given a bound of its score. A bound that is not a number (0
- * times an infinite norm) excludes nothing. */
+/* Whether a row may be a neighbour, given a bound of its score (as hd_graph_sparse_possible()). */
 static bool is_possible(const asking *q, double bound) {
     return !(bound < q->least);
 }
@@ -152,7 +153,7 @@ static bool complete_score(const task *t, asking *q, int c, int64_t j) {
     const hd_graph_sparse_index *x = &t->index;
     double score = q->scores[j];
     for (; c < CLASSES; c++) {
-        if (!is_possible(q, score + q->rest[c] * (double)x->rest[c * t->train.x->n + j]))
+        if (!is_possible(q, score + q->rest[c] * (double)x->rest[c * t->index.padded + j]))
             return false;
         if (q->begin[c] == q->begin[c + 1])
             continue;
@@ -198,34 +199,42 @@ static void add_all_marked(asking *q, const hd_graph_sparse_block *b) {
     q->n_products += count_products(q, b, 0, CLASSES);
 }
 
-/* The next group of a block that has to be read, from `at` on: a marked one, or one with a row that
- * may be a neighbour without any product. */
-static int64_t next_group(const task *t, const asking *q, const hd_graph_sparse_block *b,
-                          bool marked, int64_t at) {
-    while (marked && at < b->end && !q->marks[at / GROUP] &&
-           t->index.highest[at / GROUP] < q->least)
-        at += GROUP;
-    return at;
+/* Calls `visit` for the rows of the block whose score plus the bound of the classes c and above is
+ * not below *least, and that are not skipped. If `marked`, groups that are not marked are read only
+ * if a row without any product may be among them. */
+static void visit_rows(const task *t, asking *q, const hd_graph_sparse_block *b, bool marked, int c,
+                       const double *least,
+                       void (*visit)(const task *t, asking *q, int c, int32_t j)) {
+    double norm = q->rest[c];
+    const float *rest = t->index.rest + (c < CLASSES ? c : CLASSES - 1) * t->index.padded;
+    for (int64_t at = b->begin; at < b->end; at += GROUP) {
+        if (marked && !q->marks[at / GROUP] && t->index.highest[at / GROUP] < *least)
+            continue;
+        uint64_t found = t->find_possible(q->scores + at, rest + at, norm, *least);
+        for (; found != 0; found &= found - 1) {
+            int64_t j = at + __builtin_ctzll(found);
+            if (j < b->end && !hd_graph_search_skips(t->search, q->i, j))
+                visit(t, q, c, (int32_t)j);
+        }
+    }
 }
 
-static int64_t end_of_group(const hd_graph_sparse_block *b, int64_t at) {
-    return at + GROUP < b->end ? at + GROUP : b->end;
+static void keep_top(const task *t, asking *q, int c, int32_t j) {
+    (void)c;
+    hd_graph_list_insert(q->top, q->top_rows, t->search->k, -q->scores[j], j);
+    q->least_top = -q->top[t->search->k - 1];
 }
 
 /* Compares the k rows of the largest scores so far: their distances exclude most of the others. */
 static void compare_top(const task *t, asking *q, const hd_graph_sparse_block *b, bool marked) {
-    const hd_graph_search *s = t->search;
-    for (int32_t c = 0; c < s->k; c++) {
+    int32_t k = t->search->k;
+    q->least_top = -INFINITY;
+    for (int32_t c = 0; c < k; c++) {
         q->top[c] = INFINITY;
         q->top_rows[c] = INT32_MAX;
     }
-    for (int64_t at = b->begin; at < b->end; at += GROUP) {
-        at = next_group(t, q, b, marked, at);
-        for (int64_t j = at; j < end_of_group(b, at); j++)
-            if (-q->scores[j] < q->top[s->k - 1] && !hd_graph_search_skips(s, q->i, j))
-                hd_graph_list_insert(q->top, q->top_rows, s->k, -q->scores[j], (int32_t)j);
-    }
-    for (int32_t c = 0; c < s->k && q->top_rows[c] != INT32_MAX; c++)
+    visit_rows(t, q, b, marked, CLASSES, &q->least_top, keep_top);
+    for (int32_t c = 0; c < k && q->top_rows[c] != INT32_MAX; c++)
         compare_row(t, q, q->top_rows[c]);
 }
 
@@ -233,7 +242,7 @@ static void compare_top(const task *t, asking *q, const hd_graph_sparse_block *b
  * Both are counted, so that the choice does not depend on anything else. */
 static bool is_completing_cheaper(const task *t, const asking *q, const hd_graph_sparse_block *b,
                                   int c, int64_t products) {
-    const float *rest = t->index.rest + c * t->train.x->n;
+    const float *rest = t->index.rest + c * t->index.padded;
     int64_t possible = 0;
     for (int64_t j = b->begin; j < b->end; j += SAMPLE)
         if (is_possible(q, q->scores[j] + q->rest[c] * (double)rest[j]) &&
@@ -242,25 +251,16 @@ static bool is_completing_cheaper(const task *t, const asking *q, const hd_graph
     return SAMPLE * (double)possible * (ROW_COST + t->index.mean_length[c]) < (double)products;
 }
 
-/* Compares the rows of the block that are not excluded, given the scores of the classes below c. */
-static void compare_possible(const task *t, asking *q, const hd_graph_sparse_block *b, bool marked,
-                             int c) {
-    const float *rest = c < CLASSES ? t->index.rest + c * t->train.x->n : NULL;
-    for (int64_t at = b->begin; at < b->end; at += GROUP) {
-        at = next_group(t, q, b, marked, at);
-        for (int64_t j = at; j < end_of_group(b, at); j++)
-            if (is_possible(q, q->scores[j] + (rest != NULL ? q->rest[c] * (double)rest[j] : 0)) &&
-                !hd_graph_search_skips(t->search, q->i, j) && complete_score(t, q, c, j))
-                compare_row(t, q, (int32_t)j);
-    }
+static void compare_possible(const task *t, asking *q, int c, int32_t j) {
+    if (complete_score(t, q, c, j))
+        compare_row(t, q, j);
 }
 
 /* Makes the scores those of no product again. */
 static void reset_scores(const task *t, asking *q, const hd_graph_sparse_block *b, bool marked) {
     for (int64_t at = b->begin; at < b->end; at += GROUP)
         if (!marked || q->marks[at / GROUP]) {
-            memcpy(q->scores + at, t->index.origin + at,
-                   (size_t)(end_of_group(b, at) - at) * sizeof *q->scores);
+            memcpy(q->scores + at, t->index.origin + at, GROUP * sizeof *q->scores);
             q->marks[at / GROUP] = 0;
         }
 }
@@ -284,7 +284,7 @@ static void search_block(const task *t, asking *q, const hd_graph_sparse_block *
         add_class(q, b, c);
     }
     compare_top(t, q, b, marked);
-    compare_possible(t, q, b, marked, c);
+    visit_rows(t, q, b, marked, c, &q->least, compare_possible);
     reset_scores(t, q, b, marked);
 }
 
@@ -330,7 +330,7 @@ static huddle_status search_queries(void *argument, hd_chunk chunk) {
 /* Every worker has one score per training row. */
 static huddle_status prepare_workers(huddle_context *context, task *t) {
     huddle_status status = HUDDLE_OK;
-    int64_t n = t->train.x->n, count = hd_workers(context), longest = 0;
+    int64_t count = hd_workers(context), longest = 0;
     for (int64_t i = 0; i < t->rows->x->n; i++) {
         int64_t length = hd_graph_sparse_length(t->rows, i);
         longest = length > longest ? length : longest;
@@ -339,14 +339,14 @@ static huddle_status prepare_workers(huddle_context *context, task *t) {
     t->n_workers = count;
     for (int64_t w = 0; w < count; w++) {
         asking *q = &t->workers[w];
-        ALLOC(q->scores, n);
-        ALLOC_ZERO(q->marks, (n + GROUP - 1) / GROUP);
+        ALLOC(q->scores, t->index.padded);
+        ALLOC_ZERO(q->marks, t->index.padded / GROUP);
         ALLOC_ZERO(q->dense, t->index.n_common);
         ALLOC(q->columns, longest);
         ALLOC(q->values, longest);
         ALLOC(q->top, t->search->k);
         ALLOC(q->top_rows, t->search->k);
-        memcpy(q->scores, t->index.origin, (size_t)n * sizeof *q->scores);
+        memcpy(q->scores, t->index.origin, (size_t)t->index.padded * sizeof *q->scores);
     }
 done:
     return status;
@@ -370,7 +370,8 @@ huddle_status hd_graph_search_sparse(huddle_context *context, const huddle_point
                                      const huddle_points *query, bool cosine,
                                      hd_graph_search *search) {
     huddle_status status = HUDDLE_OK;
-    task t = {.search = search, .cosine = cosine};
+    static const hd_graph_sparse_function kernels[] = HD_SIMD_TABLE(hd_graph_sparse_possible);
+    task t = {.search = search, .cosine = cosine, .find_possible = kernels[hd_cpu_isa()]};
     TRY(hd_graph_sparse_rows_new(train, cosine, &t.train));
     t.rows = &t.train;
     if (query != train) {
