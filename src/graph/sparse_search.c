@@ -30,9 +30,10 @@ enum {
     CLASSES = HD_GRAPH_SPARSE_CLASSES,
     GROUP = HD_GRAPH_SPARSE_GROUP,
     QUERIES_PER_CHUNK = 16,
-    FIRST_CHECK = 3, /* classes that are always added: they make up a few percent of the products */
-    SAMPLE = 16,     /* one row in so many estimates how many rows are not excluded */
+    FIRST_CHECK = 6, /* classes that are always added: in text a twentieth of the products */
+    SAMPLE = 16,     /* one group in so many estimates how many rows are not excluded */
     ROW_COST = 4,    /* what a row that is not excluded costs beside its products, in products */
+    AHEAD = 8,       /* rows and lists are fetched into the cache so many before they are read */
     MARK_SHARE = 4,  /* fewer products than this part of the rows: only groups with one are read */
 };
 
@@ -54,7 +55,8 @@ typedef struct asking {
     double least_top;         /* the smallest of the k largest scores so far */
     double *top;              /* k: rows of the largest scores so far, negated */
     int32_t *top_rows;
-    int64_t n_products, n_distances;
+    int32_t *possible; /* rows of a block that are not excluded */
+    int64_t n_possible, n_products, n_distances;
 } asking;
 
 typedef struct task {
@@ -181,6 +183,8 @@ static void add_class(asking *q, const hd_graph_sparse_block *b, int c) {
     for (int64_t e = q->begin[c]; e < q->begin[c + 1]; e++) {
         double value = q->values[e];
         int64_t end = b->offsets[q->columns[e] + 1];
+        if (e + AHEAD < q->begin[c + 1])
+            __builtin_prefetch(&lists[b->offsets[q->columns[e + AHEAD]]]);
         for (int64_t p = b->offsets[q->columns[e]]; p < end; p++)
             scores[lists[p].index] += value * (double)lists[p].value;
     }
@@ -199,6 +203,10 @@ static void add_all_marked(asking *q, const hd_graph_sparse_block *b) {
     q->n_products += count_products(q, b, 0, CLASSES);
 }
 
+static int64_t row_of(uint64_t found, int64_t at) {
+    return at + __builtin_ctzll(found);
+}
+
 /* Calls `visit` for the rows of the block whose score plus the bound of the classes c and above is
  * not below *least, and that are not skipped. If `marked`, groups that are not marked are read only
  * if a row without any product may be among them. */
@@ -212,7 +220,7 @@ static void visit_rows(const task *t, asking *q, const hd_graph_sparse_block *b,
             continue;
         uint64_t found = t->find_possible(q->scores + at, rest + at, norm, *least);
         for (; found != 0; found &= found - 1) {
-            int64_t j = at + __builtin_ctzll(found);
+            int64_t j = row_of(found, at);
             if (j < b->end && !hd_graph_search_skips(t->search, q->i, j))
                 visit(t, q, c, (int32_t)j);
         }
@@ -225,8 +233,10 @@ static void keep_top(const task *t, asking *q, int c, int32_t j) {
     q->least_top = -q->top[t->search->k - 1];
 }
 
-/* Compares the k rows of the largest scores so far: their distances exclude most of the others. */
-static void compare_top(const task *t, asking *q, const hd_graph_sparse_block *b, bool marked) {
+/* Compares the k rows of the largest scores of the classes below c: their distances exclude most of
+ * the others. */
+static void compare_top(const task *t, asking *q, const hd_graph_sparse_block *b, bool marked,
+                        int class) {
     int32_t k = t->search->k;
     q->least_top = -INFINITY;
     for (int32_t c = 0; c < k; c++) {
@@ -235,7 +245,8 @@ static void compare_top(const task *t, asking *q, const hd_graph_sparse_block *b
     }
     visit_rows(t, q, b, marked, CLASSES, &q->least_top, keep_top);
     for (int32_t c = 0; c < k && q->top_rows[c] != INT32_MAX; c++)
-        compare_row(t, q, q->top_rows[c]);
+        if (complete_score(t, q, class, q->top_rows[c]))
+            compare_row(t, q, q->top_rows[c]);
 }
 
 /* Whether completing the rows that are not excluded by class c costs less than adding the class.
@@ -244,16 +255,36 @@ static bool is_completing_cheaper(const task *t, const asking *q, const hd_graph
                                   int c, int64_t products) {
     const float *rest = t->index.rest + c * t->index.padded;
     int64_t possible = 0;
-    for (int64_t j = b->begin; j < b->end; j += SAMPLE)
-        if (is_possible(q, q->scores[j] + q->rest[c] * (double)rest[j]) &&
-            !hd_graph_search_skips(t->search, q->i, j))
-            possible++;
+    for (int64_t at = b->begin; at < b->end; at += SAMPLE * GROUP) {
+        uint64_t found = t->find_possible(q->scores + at, rest + at, q->rest[c], q->least);
+        for (; found != 0; found &= found - 1)
+            possible += !hd_graph_search_skips(t->search, q->i, row_of(found, at));
+    }
     return SAMPLE * (double)possible * (ROW_COST + t->index.mean_length[c]) < (double)products;
 }
 
-static void compare_possible(const task *t, asking *q, int c, int32_t j) {
-    if (complete_score(t, q, c, j))
-        compare_row(t, q, j);
+static void keep_possible(const task *t, asking *q, int c, int32_t j) {
+    (void)t;
+    (void)c;
+    q->possible[q->n_possible++] = j;
+}
+
+/* Compares the rows that are not excluded, given the scores of the classes below c. They are listed
+ * first, because their values are all over the memory: so they can be fetched ahead. */
+static void compare_possible(const task *t, asking *q, const hd_graph_sparse_block *b, bool marked,
+                             int c) {
+    const hd_graph_sparse_index *x = &t->index;
+    q->n_possible = 0;
+    visit_rows(t, q, b, marked, c, &q->least, keep_possible);
+    for (int64_t e = 0; e < q->n_possible; e++) {
+        if (c < CLASSES && e + 2 * AHEAD < q->n_possible)
+            __builtin_prefetch(&x->starts[(int64_t)q->possible[e + 2 * AHEAD] * CLASSES + c]);
+        if (c < CLASSES && e + AHEAD < q->n_possible)
+            __builtin_prefetch(
+                &x->entries[x->starts[(int64_t)q->possible[e + AHEAD] * CLASSES + c]]);
+        if (complete_score(t, q, c, q->possible[e]))
+            compare_row(t, q, q->possible[e]);
+    }
 }
 
 /* Makes the scores those of no product again. */
@@ -278,13 +309,13 @@ static void search_block(const task *t, asking *q, const hd_graph_sparse_block *
     for (; c < CLASSES; c++) {
         int64_t products = count_products(q, b, c, c + 1);
         if (c == FIRST_CHECK)
-            compare_top(t, q, b, marked);
+            compare_top(t, q, b, marked, c);
         if (c >= FIRST_CHECK && products > 0 && is_completing_cheaper(t, q, b, c, products))
             break;
         add_class(q, b, c);
     }
-    compare_top(t, q, b, marked);
-    visit_rows(t, q, b, marked, c, &q->least, compare_possible);
+    compare_top(t, q, b, marked, c);
+    compare_possible(t, q, b, marked, c);
     reset_scores(t, q, b, marked);
 }
 
@@ -344,6 +375,7 @@ static huddle_status prepare_workers(huddle_context *context, task *t) {
         ALLOC_ZERO(q->dense, t->index.n_common);
         ALLOC(q->columns, longest);
         ALLOC(q->values, longest);
+        ALLOC(q->possible, t->index.block_rows);
         ALLOC(q->top, t->search->k);
         ALLOC(q->top_rows, t->search->k);
         memcpy(q->scores, t->index.origin, (size_t)t->index.padded * sizeof *q->scores);
@@ -360,6 +392,7 @@ static void free_workers(task *t) {
         huddle_free(q->dense);
         huddle_free(q->columns);
         huddle_free(q->values);
+        huddle_free(q->possible);
         huddle_free(q->top);
         huddle_free(q->top_rows);
     }
