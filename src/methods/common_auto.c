@@ -26,6 +26,7 @@
 #include "base/rng.h"
 #include "base/slabs.h"
 #include "huddle/metrics.h"
+#include "prepare/pca.h"
 
 #include <math.h>
 #include <string.h>
@@ -537,7 +538,7 @@ static huddle_status run_rounds(huddle_context *context, judging judge) {
         goto done;
     int64_t side = few_slab.total < x->d ? few_slab.total : x->d;
     options.prepare.r = clamp_to(side, MAX_COMPONENTS);
-    TRY(huddle_prepare_fit(context, &few, &options, &widest, NULL));
+    TRY(hd_prepare_fit_rough(context, &few, &options, &widest));
     TRY(list_trials(&judge, widest.d_out));
     judge.widest = &widest;
     TRY(run_round(context, judge, judge.trials->count));

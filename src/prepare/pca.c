@@ -69,13 +69,13 @@ done:
 /* Only multiplies with the matrix. Components that have not converged fully still span nearly the
  * same space, hence a warning and not an error. */
 static huddle_status find_by_iteration(huddle_context *context, const hd_prepare_centred *c,
-                                       bool by_columns, int64_t r, uint64_t seed, double *values,
-                                       double *vectors) {
+                                       bool by_columns, int64_t r, bool rough, uint64_t seed,
+                                       double *values, double *vectors) {
     huddle_status status = HUDDLE_OK;
     side s = {c, by_columns, NULL, 0};
     hd_prepare_operator a = {by_columns ? c->x->d : c->x->n, multiply_both, &s};
     bool converged;
-    TRY(hd_prepare_eigen_krylov(context, &a, r, seed, values, vectors, &converged));
+    TRY(hd_prepare_eigen_krylov(context, &a, r, rough, seed, values, vectors, &converged));
     if (!converged)
         hd_warn(context, HUDDLE_WARNING_NOT_CONVERGED,
                 "prepare: the principal components did not converge fully");
@@ -132,8 +132,9 @@ static int64_t count_rank(int64_t n, int64_t d, int64_t r, const double *values)
 
 /* The dense decomposition also serves where a large share of the components is wanted: the basis of
  * the iteration would be as large as the matrix. */
-huddle_status hd_prepare_pca(huddle_context *context, hd_prepare_centred *c, int64_t r,
-                             uint64_t seed, double *components, double *variances, int64_t *rank) {
+huddle_status hd_prepare_pca_rough(huddle_context *context, hd_prepare_centred *c, int64_t r,
+                                   bool rough, uint64_t seed, double *components, double *variances,
+                                   int64_t *rank) {
     huddle_status status = HUDDLE_OK;
     int64_t n = c->x->n, d = c->x->d;
     double *vectors = NULL, *values = variances;
@@ -148,7 +149,7 @@ huddle_status hd_prepare_pca(huddle_context *context, hd_prepare_centred *c, int
     if (m <= limit || 4 * r >= m)
         TRY(find_by_decomposition(context, c, by_columns, r, values, vectors));
     else
-        TRY(find_by_iteration(context, c, by_columns, r, seed, values, vectors));
+        TRY(find_by_iteration(context, c, by_columns, r, rough, seed, values, vectors));
     /* values and variances share their memory: the rank needs eigenvalues, before they are divided
      * by n. */
     *rank = count_rank(n, d, r, values);
@@ -163,4 +164,9 @@ done:
     hd_blas_leave();
     huddle_free(vectors);
     return status;
+}
+
+huddle_status hd_prepare_pca(huddle_context *context, hd_prepare_centred *c, int64_t r,
+                             uint64_t seed, double *components, double *variances, int64_t *rank) {
+    return hd_prepare_pca_rough(context, c, r, false, seed, components, variances, rank);
 }

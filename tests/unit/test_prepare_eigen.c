@@ -81,7 +81,7 @@ static void check_spectrum(int64_t m, int64_t r, const double *spectrum) {
     double *values = malloc((size_t)r * sizeof *values);
     double *vectors = malloc((size_t)(m * r) * sizeof *vectors);
     bool converged;
-    assert_ok(hd_prepare_eigen_krylov(NULL, &product, r, 1, values, vectors, &converged));
+    assert_ok(hd_prepare_eigen_krylov(NULL, &product, r, false, 1, values, vectors, &converged));
     assert_true(converged);
     check_pairs(&a, r, spectrum, values, vectors);
     double *copy = malloc((size_t)(m * m) * sizeof *copy);
@@ -140,7 +140,7 @@ static huddle_status solve(void *argument) {
     const hd_prepare_operator *product = argument;
     double values[3], vectors[3 * 40];
     bool converged;
-    return hd_prepare_eigen_krylov(NULL, product, 3, 1, values, vectors, &converged);
+    return hd_prepare_eigen_krylov(NULL, product, 3, false, 1, values, vectors, &converged);
 }
 
 static void every_allocation_may_fail(void **state) {
