@@ -92,11 +92,12 @@ static huddle_status set_projection(huddle_context *context, const huddle_points
     clip_rank(context, rank, p);
     TRY(huddle_dense_new(x->d, p->d_out, &p->projection));
     for (int64_t k = 0; k < rank; k++) {
-        double factor = has_rule(p, "whiten:R") ? 1 / sqrt(variances[k]) : 1;
-        for (int64_t j = 0; j < x->d; j++)
-            p->projection.values[j * p->d_out + k] = factor * components[j * r + k];
         kept += variances[k];
+        variances[k] = has_rule(p, "whiten:R") ? 1 / sqrt(variances[k]) : 1;
     }
+    for (int64_t j = 0; j < x->d; j++)
+        for (int64_t k = 0; k < rank; k++)
+            p->projection.values[j * p->d_out + k] = variances[k] * components[j * r + k];
     for (int64_t j = 0; j < x->d; j++)
         total += variance[j];
     /* Rounding may make the sum of the components exceed that of the columns. */

@@ -84,6 +84,14 @@ done:
     return status;
 }
 
+/* Loops over components run along the rows, as these lie in memory: a hundred thousand features
+ * would be as many cache misses per component. */
+static void scale_columns(int64_t d, int64_t r, const double *factor, double *components) {
+    for (int64_t j = 0; j < d; j++)
+        for (int64_t k = 0; k < r; k++)
+            components[j * r + k] *= factor[k];
+}
+
 /* From eigenvectors of CC' to unit components by C'; those beyond the rank become zero. |C'u| is
  * the root of the eigenvalue; dividing by the computed norm makes the components unit vectors to
  * full accuracy. */
@@ -92,31 +100,36 @@ static huddle_status map_to_components(huddle_context *context, const hd_prepare
                                        double *components) {
     huddle_status status = HUDDLE_OK;
     int64_t d = c->x->d;
+    double *factor = NULL;
+    ALLOC_ZERO(factor, r);
     TRY(hd_prepare_centred_times_transpose(context, c, vectors, r, r, components, r));
-    for (int64_t k = 0; k < r; k++) {
-        double square = 0;
-        for (int64_t j = 0; j < d; j++)
-            square += components[j * r + k] * components[j * r + k];
-        double factor = k < rank && square > 0 ? 1 / sqrt(square) : 0;
-        for (int64_t j = 0; j < d; j++)
-            components[j * r + k] *= factor;
-    }
+    for (int64_t j = 0; j < d; j++)
+        for (int64_t k = 0; k < r; k++)
+            factor[k] += components[j * r + k] * components[j * r + k];
+    for (int64_t k = 0; k < r; k++)
+        factor[k] = k < rank && factor[k] > 0 ? 1 / sqrt(factor[k]) : 0;
+    scale_columns(d, r, factor, components);
 done:
+    huddle_free(factor);
     return status;
 }
 
 /* Makes the largest entry of every component positive, so that the signs do not depend on the
  * solver, and components beyond the rank zero. */
-static void fix_signs(int64_t d, int64_t r, int64_t rank, double *components) {
-    for (int64_t k = 0; k < r; k++) {
-        double largest = 0;
-        for (int64_t j = 0; j < d; j++)
-            if (fabs(components[j * r + k]) > fabs(largest))
-                largest = components[j * r + k];
-        double factor = k >= rank ? 0 : largest < 0 ? -1 : 1;
-        for (int64_t j = 0; j < d; j++)
-            components[j * r + k] *= factor;
-    }
+static huddle_status fix_signs(int64_t d, int64_t r, int64_t rank, double *components) {
+    huddle_status status = HUDDLE_OK;
+    double *largest = NULL;
+    ALLOC_ZERO(largest, r);
+    for (int64_t j = 0; j < d; j++)
+        for (int64_t k = 0; k < r; k++)
+            if (fabs(components[j * r + k]) > fabs(largest[k]))
+                largest[k] = components[j * r + k];
+    for (int64_t k = 0; k < r; k++)
+        largest[k] = k >= rank ? 0 : largest[k] < 0 ? -1 : 1;
+    scale_columns(d, r, largest, components);
+done:
+    huddle_free(largest);
+    return status;
 }
 
 /* Eigenvalues of C'C below its rounding error count as 0: the error of a sum of n products, or of
@@ -157,7 +170,7 @@ huddle_status hd_prepare_pca_rough(huddle_context *context, hd_prepare_centred *
         memcpy(components, vectors, (size_t)(d * r) * sizeof *components);
     else
         TRY(map_to_components(context, c, r, *rank, vectors, components));
-    fix_signs(d, r, *rank, components);
+    TRY(fix_signs(d, r, *rank, components));
     for (int64_t k = 0; k < r; k++)
         variances[k] = fmax(values[k], 0) / (double)n;
 done:
