@@ -26,7 +26,7 @@ static const double rank_tolerance = 1e-12;
  * before the iteration ends without convergence. A rough solution has one round of more, narrower
  * blocks: a basis of the same size reaches a higher power of A, and finds most of the space, but
  * of equal eigenvalues only as many vectors as a block has. */
-enum { EXTRA = 8, BLOCKS = 6, MAX_ROUNDS = 12, ROUGH_PARTS = 4, ROUGH_BLOCKS = 8, ROUGH_MIN = 8 };
+enum { EXTRA = 8, BLOCKS = 6, MAX_ROUNDS = 12, ROUGH_PARTS = 4, ROUGH_BLOCKS = 12, ROUGH_MIN = 8 };
 
 /* A residual is small when it is below `tolerance` times its eigenvalue, or below the rounding
  * error of products with the largest eigenvalue. */
