@@ -298,19 +298,21 @@ static void reset_scores(const task *t, asking *q, const hd_graph_sparse_block *
 
 /* With few products all classes are added, and only the groups with products are read: then the
  * work is not proportional to the number of rows. Otherwise classes are added until completing the
- * remaining rows is cheaper. */
+ * remaining rows is cheaper. Without neighbours from an earlier block, the rows of the largest
+ * scores provide the first ones, once enough classes are added to find good ones. */
 static void search_block(const task *t, asking *q, const hd_graph_sparse_block *b) {
     bool marked = count_products(q, b, 0, CLASSES) * MARK_SHARE < b->end - b->begin;
-    int c = 0;
+    bool excludes = q->least > -INFINITY;
+    int c = 0, first = excludes ? 1 : FIRST_CHECK;
     if (marked) {
         add_all_marked(q, b);
         c = CLASSES;
     }
     for (; c < CLASSES; c++) {
         int64_t products = count_products(q, b, c, c + 1);
-        if (c == FIRST_CHECK)
+        if (c == first && !excludes)
             compare_top(t, q, b, marked, c);
-        if (c >= FIRST_CHECK && products > 0 && is_completing_cheaper(t, q, b, c, products))
+        if (c >= first && products > 0 && is_completing_cheaper(t, q, b, c, products))
             break;
         add_class(q, b, c);
     }
