@@ -20,6 +20,7 @@ typedef struct hd_graph_search {
     int32_t *index;    /* query rows x k */
     double *distance2; /* likewise: squared */
     atomic_llong n_distances, n_repeated;
+    atomic_llong n_products; /* multiplications of the sparse search */
 } hd_graph_search;
 
 static inline bool hd_graph_search_skips(const hd_graph_search *s, int64_t i, int64_t j) {
