@@ -22,7 +22,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 class Points(ctypes.Structure):
     _fields_ = [("n", ctypes.c_int64), ("d", ctypes.c_int64), ("stride", ctypes.c_int64),
                 ("values", ctypes.POINTER(ctypes.c_float)), ("offsets", ctypes.c_void_p),
-                ("columns", ctypes.c_void_p), ("shift", ctypes.c_void_p)]
+                ("columns", ctypes.c_void_p), ("shift", ctypes.c_void_p), ("resident", ctypes.c_void_p)]
 
 
 class Options(ctypes.Structure):
@@ -80,13 +80,18 @@ def made_up():
     return strong @ rng.uniform(-0.5, 0.5, (60, 784)) + rng.uniform(size=(10000, 784))
 
 
-for name in sys.argv[1:] or [None]:
-    x = np.ascontiguousarray(load(name) if name else made_up(), dtype=np.float32)
-    for rule, r in (("pca", 40), ("whiten", 150)):
-        ours, y = best_of(3, huddle, x, rule, r)
-        quick, _ = best_of(3, peer, x, rule, r, "auto")
-        exact, z = best_of(1, peer, x.astype(float), rule, r, "full")
-        z = z * np.sign((y * z).sum(axis=0))
-        print(f"{pathlib.Path(name).name if name else 'made up'} {x.shape[0]} x {x.shape[1]} "
-              f"{rule}:{r}: huddle {ours:.3f} s, exact {exact:.3f} s, default {quick:.3f} s, "
-              f"ratios {exact / ours:.1f} and {quick / ours:.1f}, apart {np.abs(y - z).max():.1e}")
+def main(names):
+    for name in names or [None]:
+        x = np.ascontiguousarray(load(name) if name else made_up(), dtype=np.float32)
+        for rule, r in (("pca", 40), ("whiten", 150)):
+            ours, y = best_of(3, huddle, x, rule, r)
+            quick, _ = best_of(3, peer, x, rule, r, "auto")
+            exact, z = best_of(1, peer, x.astype(float), rule, r, "full")
+            z = z * np.sign((y * z).sum(axis=0))
+            print(f"{pathlib.Path(name).name if name else 'made up'} {x.shape[0]} x {x.shape[1]} "
+                  f"{rule}:{r}: huddle {ours:.3f} s, exact {exact:.3f} s, default {quick:.3f} s, "
+                  f"ratios {exact / ours:.1f} and {quick / ours:.1f}, apart {np.abs(y - z).max():.1e}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
