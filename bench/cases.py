@@ -33,7 +33,7 @@ class Case:
         path = FOLDER / self.file
         if not path.exists():
             FOLDER.mkdir(parents=True, exist_ok=True)
-            print(f"making {path.relative_to(ROOT)}", flush=True)
+            print(f"making {path}", flush=True)
             part = path.with_name(f"part-{path.name}")
             self.make(part)
             for written in FOLDER.glob(f"part-{path.stem}*"):

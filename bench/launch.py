@@ -68,6 +68,16 @@ def watch(pid, seconds, limit):
     return ended, status, usage, max(most, usage.ru_maxrss * 1024), wall
 
 
+def stop(pid):
+    """Ends the command and this process, when this process is told to end."""
+    kill(pid)
+    try:
+        os.waitpid(pid, 0)
+    except ChildProcessError:
+        pass  # it had ended
+    os._exit(130)
+
+
 def start(command):
     """Starts the command as the leader of a session, so that it can be ended with all its processes."""
     pid = os.fork()
@@ -85,7 +95,7 @@ def main():
     report, seconds, limit, command = sys.argv[1], float(sys.argv[2]), float(sys.argv[3]), sys.argv[4:]
     pid = start(command)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: (kill(pid), os._exit(130)))
+        signal.signal(number, lambda *_: stop(pid))
     ended, status, usage, peak, wall = watch(pid, seconds, limit)
     code = os.waitstatus_to_exitcode(status)
     with open(report, "w") as file:

@@ -20,7 +20,7 @@ def make_environment(folder=VENV, packages=PACKAGES):
     """Makes the virtual environment, or completes it; returns the packages that cannot be installed."""
     python = folder / "bin" / "python"
     if not python.exists():
-        print(f"making {folder.relative_to(ROOT)}", flush=True)
+        print(f"making {folder}", flush=True)
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     missing = []
     for package in packages:  # one at a time: one that fails does not take the others with it

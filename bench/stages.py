@@ -12,13 +12,15 @@ import re
 import sys
 import zipfile
 
-from cases import FOLDER, corpus, mnist70k, normal, sheets, usps
-from measure import CPUS, HERE, ROOT
+import cases
+from cases import corpus, mnist70k, normal, sheets, usps
+from measure import CPUS, HERE, ROOT, run
 from peers import Peer, Peers, task_command, version
 from store import Job, build_version
 
 TOL = "1e-4"
 STARTS = 10
+UNLIMITED = 86400  # seconds for a run that is not measured
 
 
 @dataclasses.dataclass
@@ -57,30 +59,41 @@ class Plan:
             return [self.build / "huddle", "cluster", case.path(), "-c", case.clusters, *scored, "--json", "-q"]
         return Job("whole run", case.name, "huddle", self.version, command, read_fit, ours=True)
 
-    def inputs(self, case):
-        """The folder with A, F, W and labels of the case, written by the tool, and the model's seconds."""
-        return FOLDER / "stages" / f"{pathlib.Path(case.file).stem}-{self.version.split()[1]}"
+    def stage_command(self, case):
+        """The tool, which writes A, F, W, labels and the model of the case to its folder."""
+        folder = self.folder(case)
+        folder.mkdir(parents=True, exist_ok=True)
+        return [self.build / "huddle", "cluster", case.path(), "-c", case.clusters, "--y", "none", "--json", "-q",
+                "--save", folder / "model", "--dump", folder]
+
+    def folder(self, case):
+        return cases.FOLDER / "stages" / f"{pathlib.Path(case.file).stem}-{self.version.split()[1]}"
+
+    def inputs(self, case, name):
+        """A function that returns a file of that folder, and has it written if it does not exist."""
+        def made():
+            path = self.folder(case) / name
+            if not path.exists():
+                failure = run(self.stage_command(case), UNLIMITED)["failure"]
+                if failure:
+                    raise OSError(f"{path.name} cannot be made, {failure}")
+            return path
+        return made
 
     def neighbours_of_rows(self, case):
         """W as a fit computes it: the seconds are in the model that the tool saves."""
-        folder = self.inputs(case)
-
-        def command():
-            folder.mkdir(parents=True, exist_ok=True)
-            return [self.build / "huddle", "cluster", case.path(), "-c", case.clusters, "--y", "none", "--json",
-                    "-q", "--save", folder / "model", "--dump", folder]
-        return Job("neighbours of F", case.name, "huddle", self.version, command,
-                   lambda _: read_model(folder / "model"), ours=True)
+        return Job("neighbours of F", case.name, "huddle", self.version, lambda: self.stage_command(case),
+                   lambda _: read_model(self.folder(case) / "model"), ours=True)
 
     # ---- entries -----------------------------------------------------------------------------------
 
     def reading(self, kind, megabytes):
         reader = script("io")
-        path = FOLDER / f"read{megabytes}.{kind}"
+        path = cases.FOLDER / f"read{megabytes}.{kind}"
 
         def made():
             if not path.exists():
-                FOLDER.mkdir(parents=True, exist_ok=True)
+                cases.FOLDER.mkdir(parents=True, exist_ok=True)
                 reader.make_csv(path, megabytes, 6) if kind == "csv" else reader.make_npy(path, megabytes)
             return path
         ours = Job("reading", f"{kind.upper()} {megabytes} MB", "huddle", self.version,
@@ -101,14 +114,14 @@ class Plan:
                      lambda r, m: ("GEMM", case.n ** 2 * case.d / m["gemm"]))
 
     def rows(self, case):
-        """Neighbours of F within a fit; precedes the entries that use what the tool wrote."""
+        """Neighbours of F within a fit."""
         ours = self.neighbours_of_rows(case)
-        peers = self.peers.neighbours(self.inputs(case) / "F.npy", 5, case.n, case.clusters)
+        peers = self.peers.neighbours(self.inputs(case, "F.npy"), 5, case.n, case.clusters)
         return Entry(ours, self.jobs(ours, peers),
                      lambda r, m: ("GEMM", case.n ** 2 * case.clusters / m["gemm"]))
 
     def embedding(self, case):
-        a, c = self.inputs(case) / "A.npz", case.clusters
+        a, c = self.inputs(case, "A.npz"), case.clusters
         ours = self.task("embedding", f"{case.name}, {c} vectors", "embed_huddle", a=a, c=c, tol=TOL)
         peers = () if self.quick else self.peers.embedding(a, c, TOL)
         # A product of the filter reads two vectors and writes one, float; the graph is read once per c.
@@ -116,7 +129,7 @@ class Plan:
             "memory", r["products"] * (12 * case.n + 8 * r["entries"] / c) / m["bandwidth"]))
 
     def shrinking(self, case):
-        values = {"f": self.inputs(case) / "F.npy", "w": self.inputs(case) / "W.npz"}
+        values = {"f": self.inputs(case, "F.npy"), "w": self.inputs(case, "W.npz")}
         ours = self.task("shrink", case.name, "shrink_huddle", **values, solver="auto")
         plain = self.task("shrink", case.name, "shrink_huddle", **values, solver="plain")
         plain.name, plain.ours = "published iteration", False
@@ -126,14 +139,14 @@ class Plan:
 
     def kmeans(self, case):
         c = case.clusters
-        values = {"x": self.inputs(case) / "F.npy", "c": c, "starts": STARTS}
+        values = {"x": self.inputs(case, "F.npy"), "c": c, "starts": STARTS}
         ours = self.task("K-means", f"rows of F, {case.name}", "kmeans_huddle", **values)
         peers = [Peer("scikit-learn", "scikit-learn", "kmeans_sklearn", values)]
         return Entry(ours, self.jobs(ours, peers), lambda r, m: (
             "GEMM", 2 * STARTS * r["iterations"] * case.n * c ** 2 / m["gemm"]))
 
     def refinement(self, case):
-        a, labels = self.inputs(case) / "A.npz", self.inputs(case) / "labels.npy"
+        a, labels = self.inputs(case, "A.npz"), self.inputs(case, "labels.npy")
         ours = self.task("refinement", case.name, "refine_huddle", a=a, labels=labels)
         peers = [Peer("scikit-learn Ward", "scikit-learn", "refine_ward", {"a": a, "x": case.path, "c": case.clusters})]
         return Entry(ours, self.jobs(ours, peers),

@@ -56,15 +56,16 @@ class Store:
         return 0 if slow and done else max(0, runs - len(done))
 
     def measure(self, job, limit, memory, rates):
-        """Makes one run of the job and stores it."""
-        command = job.command()
-        result = run(command, limit, memory)
-        if result["failure"] is None:
-            try:
+        """Makes one run of the job and stores it. Inputs that cannot be made, or an answer that cannot be
+        read, are failures of the job too."""
+        result = {"failure": None, "peak": None}
+        try:
+            result = run(job.command(), limit, memory)
+            if result["failure"] is None:
                 found = {**result, **job.read(result), "rates": rates}
                 del found["output"]
-            except (ValueError, KeyError, OSError) as error:
-                result["failure"] = f"failed: {type(error).__name__}: {error}"
+        except (ValueError, LookupError, OSError, ImportError) as error:
+            result["failure"] = f"failed: {type(error).__name__}: {error}"
         if result["failure"] is not None:
             self.entries[job.key] = {"failure": result["failure"], "limit": limit, "peak": result["peak"]}
         else:

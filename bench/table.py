@@ -28,25 +28,32 @@ def quality(result):
                      if result.get(key) is not None)
 
 
+def work(result):
+    """CPU seconds of the measured work: those of a task, or of the whole process."""
+    return result.get("work_cpu", result.get("cpu"))
+
+
 def make_row(entry, peer, store):
     """One row, with numbers: seconds, bytes, and phrases where a program failed."""
     ours, theirs = store.summary(entry.ours), store.summary(peer) if peer else None
     row = {"stage": entry.ours.stage, "case": entry.ours.case, "ours": None, "ours_failure": None,
            "runs": 0, "cpu": None, "peer_name": peer.name if peer else None,
            "peer_version": peer.version if peer else None, "peer": None, "peer_failure": None,
-           "peer_scaled": False, "ratio": None, "memory": None, "peer_memory": None, "quality": quality(ours),
-           "peer_quality": quality(theirs), "limit": None, "limit_seconds": None, "near": None}
+           "peer_scaled": False, "ratio": None, "ratio_cpu": None, "memory": None, "peer_memory": None,
+           "quality": quality(ours), "peer_quality": quality(theirs), "limit": None, "limit_seconds": None, "near": None}
     if ours:
         row.update(ours=ours.get("seconds"), ours_failure=ours["failure"], memory=ours["peak"],
-                   cpu=ours.get("cpu"), runs=ours.get("count", 0))
+                   cpu=work(ours), runs=ours.get("count", 0))
     if theirs:
         row.update(peer=theirs.get("seconds"), peer_failure=theirs["failure"], peer_memory=theirs["peak"],
-                   peer_scaled=theirs.get("scaled", False))
+                   peer_scaled=theirs.get("scale", 1) != 1)
     if row["ours"] and entry.limit:
         row["limit"], row["limit_seconds"] = entry.limit(ours, ours["rates"])
         row["near"] = row["limit_seconds"] / row["ours"]
     if row["ours"] and row["peer"]:
         row["ratio"] = row["peer"] / row["ours"]
+        if work(ours) and work(theirs):
+            row["ratio_cpu"] = work(theirs) / work(ours)
     return row
 
 
@@ -64,10 +71,11 @@ def make_rows(entries, store):
 
 
 def seconds(value):
-    """Three digits."""
     if value is None:
         return ""
-    return f"{value:.{max(0, 2 - len(str(int(value))) + (value < 1))}f} s" if value >= .01 else f"{1e3 * value:.2g} ms"
+    if value < .01:
+        return f"{1e3 * value:.2g} ms"
+    return f"{value:.{0 if value >= 99.95 else 1 if value >= 9.995 else 2}f} s"
 
 
 def size(value):
@@ -78,29 +86,33 @@ def multiple(value):
     return "" if value is None else f"{value:.1f}" if value < 100 else f"{value:.0f}"
 
 
-def cells(row):
-    """The texts of a row in the order of COLUMNS."""
+def cells(row, busy=False):
+    """The texts of a row in the order of COLUMNS. On a busy machine only CPU seconds can be compared."""
     peer = row["peer_failure"] or seconds(row["peer"]) + (" (scaled)" if row["peer_scaled"] else "")
     memory = size(row["memory"]) + (f" / {size(row['peer_memory'])}" if row["peer_memory"] else "")
     result = row["quality"] + (f" / {row['peer_quality']}" if row["peer_quality"] else "")
     near = "" if row["near"] is None else f"{100 * row['near']:.0f} %" if row["near"] < 2 else f"{row['near']:.1f} x"
+    ratio = multiple(row["ratio"]) + (f" (CPU {multiple(row['ratio_cpu'])})" if busy and row["ratio_cpu"] else "")
     limit = f"{row['limit']} {seconds(row['limit_seconds'])}" if row["limit"] else ""
     return (row["stage"], row["case"], row["ours_failure"] or seconds(row["ours"]),
-            f"{row['peer_name']}: {peer}" if row["peer_name"] else "", multiple(row["ratio"]), memory, result,
-            limit, near)
+            f"{row['peer_name']}: {peer}" if row["peer_name"] else "", ratio, memory, result, limit, near)
+
+
+def is_busy(about):
+    return about["load"] >= .5 * about["cpus"]
 
 
 def heading(about, version):
-    busy = ("" if about["load"] < .5 * about["cpus"] else
-            f" **The machine was busy (load {about['load']:.1f}): do not compare these times.**")
+    busy = ("" if not is_busy(about) else
+            f" **The machine was busy (load {about['load']:.1f}): wall times mean little.**")
     return (f"{about['date']}, {version}, {about['cpus']} x {about['model']}, {about['memory'] / 1e9:.0f} GB; "
             f"GEMM {about['gemm'] / 1e9:.0f} GFLOP/s, memory {about['bandwidth'] / 1e9:.1f} GB/s, "
             f"measured in the same run.{busy}")
 
 
-def markdown(rows, text, grown):
-    lines = [text, "", "| " + " | ".join(COLUMNS) + " |", "|---|---|---:|---|---:|---|---|---|---:|"]
-    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in cells(row)) + " |" for row in rows]
+def markdown(rows, about, version, grown):
+    lines = [heading(about, version), "", "| " + " | ".join(COLUMNS) + " |", "|---|---|---:|---|---:|---|---|---|---:|"]
+    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in cells(row, is_busy(about))) + " |" for row in rows]
     return "\n".join([*lines, "", *growth.markdown(grown)]) + "\n"
 
 
@@ -137,7 +149,7 @@ def write(plan, entries, store, about, folder=FOLDER):
     """Writes table.md, table.json and the plot; returns the text of the table."""
     rows = make_rows(entries, store)
     grown = growth.collect(plan, store)
-    text = markdown(rows, heading(about, plan.version), grown)
+    text = markdown(rows, about, plan.version, grown)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "table.md").write_text(text)
     with open(folder / "table.json", "w") as file:

@@ -7,6 +7,7 @@ see that they do the same. Run by the Python that has the peer; parallel by the 
 import json
 import os
 import pathlib
+import resource
 import sys
 import time
 import warnings
@@ -28,10 +29,19 @@ def load(path):
     return np.load(path)
 
 
+def cpu_seconds():
+    """Of this process and of those that it has waited for."""
+    usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
 def timed(work):
-    began = time.perf_counter()
+    """Wall seconds and result; the CPU seconds are kept for main(), which reports them too."""
+    cpu, began = cpu_seconds(), time.perf_counter()
     result = work()
-    return time.perf_counter() - began, result
+    wall = time.perf_counter() - began
+    timed.cpu = cpu_seconds() - cpu
+    return wall, result
 
 
 # ---- neighbours --------------------------------------------------------------------------------
@@ -65,7 +75,7 @@ def scored(x, index, k, seconds, queries=None, scale=1.):
     """The answer of a task that found neighbours of all points, or of the given ones only."""
     asked = sample(len(x)) if queries is None else queries
     rows = index[asked] if queries is None else index
-    return {"seconds": seconds * scale, "scaled": scale != 1,
+    return {"seconds": seconds * scale, "scale": scale,
             "recall": recall(x, without_self(rows, asked, k)[:SAMPLE], asked[:SAMPLE], k)}
 
 
@@ -140,9 +150,9 @@ def embed_huddle(a, c, tol):
     options = _options.stage_options("embed", {"n_components": c, "tol": tol, "rows": "rw"})
     out, info = _library.Embedding(), _library.EmbedInfo()
     context = _library.Context(CPUS)
-    _library.call(context, _library.lib.huddle_embed, context.handle, byref(view), byref(options), byref(out),
-                  byref(info))
-    return {"seconds": info.seconds, "products": info.n_products, "entries": int(a.nnz),
+    seconds, _ = timed(lambda: _library.call(context, _library.lib.huddle_embed, context.handle, byref(view),
+                                             byref(options), byref(out), byref(info)))
+    return {"seconds": seconds, "products": info.n_products, "entries": int(a.nnz),
             "residual": info.residual, "trace": eigenvalue_sum(a, _points.copy_dense(out.rows))}
 
 
@@ -155,8 +165,8 @@ def embed_sklearn(a, c, tol, solver):
 
 def shrink_huddle(f, w, solver):
     from huddle import shrink
-    result = shrink(f, w, solver=solver, n_jobs=CPUS)
-    return {"seconds": result.seconds, "gap": result.gap, "iterations": result.n_iter, "entries": int(w.nnz)}
+    seconds, result = timed(lambda: shrink(f, w, solver=solver, n_jobs=CPUS))
+    return {"seconds": seconds, "gap": result.gap, "iterations": result.n_iter, "entries": int(w.nnz)}
 
 
 def kmeans_huddle(x, c, starts):
@@ -233,17 +243,6 @@ def whole_hdbscan(x, c, classes):
     return whole(x, c, classes, lambda x, _: hdbscan.HDBSCAN(core_dist_n_jobs=CPUS).fit_predict(x))
 
 
-# ---- tasks that test the table itself ---------------------------------------------------------------
-
-
-def test_fails():
-    raise RuntimeError("made to fail")
-
-
-def test_sleeps(seconds):
-    return {"seconds": timed(lambda: time.sleep(seconds))[0]}
-
-
 def main():
     name, *words = sys.argv[1:]
     values = dict(word.split("=", 1) for word in words)
@@ -252,7 +251,8 @@ def main():
             values[key] = load(value)
         elif value.replace(".", "", 1).replace("e-", "", 1).isdigit():
             values[key] = float(value) if "." in value or "e" in value else int(value)
-    print(json.dumps(globals()[name](**values)))
+    result = globals()[name](**values)
+    print(json.dumps({**result, "work_cpu": timed.cpu * result.get("scale", 1)}))
 
 
 if __name__ == "__main__":
