@@ -49,6 +49,8 @@ def arguments():
     parser.add_argument("--memory", type=float, metavar="GB", help="limit of one run [90 %% of the machine]")
     parser.add_argument("--fresh", action="store_true", help="measure again what is known")
     parser.add_argument("--markdown", action="store_true", help="print the table of what is known; measure nothing")
+    parser.add_argument("--docs", action="store_true",
+                        help="the same, into docs/performance.md, and the plot of the growth into docs/")
     parser.add_argument("--build", default=HERE.parent / "build", help=argparse.SUPPRESS)
     options = parser.parse_args()
     options.runs = options.runs or (1 if options.quick else 3)

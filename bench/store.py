@@ -3,11 +3,14 @@
 A job is one program on one case. Its key contains the version of the program, so that a new build is
 measured anew while the results of other software are kept.
 """
+import contextlib
 import dataclasses
+import fcntl
 import hashlib
 import json
 import os
 import statistics
+import sys
 
 from measure import ROOT, run
 
@@ -35,12 +38,26 @@ class Store:
     def __init__(self, path):
         self.path = path
         self.entries = {}
-        if path.exists():
-            with open(path) as file:
+        self.read()
+
+    @contextlib.contextmanager
+    def locked(self):
+        """Two programs that measure at the same time would disturb each other, and overwrite the file."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with open(self.path.with_suffix(".lock"), "w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                sys.exit(f"{self.path.parent}: another benchmark is running")
+            self.read()
+            yield
+
+    def read(self):
+        if self.path.exists():
+            with open(self.path) as file:
                 self.entries = json.load(file)
 
     def write(self):
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         part = self.path.with_suffix(".part")
         with open(part, "w") as file:
             json.dump(self.entries, file, indent=1)

@@ -5,6 +5,7 @@ or the gap of the result, and how near Huddle is to a limit of the machine that 
 run. See stages.py for the rows, store.py for what is kept between runs.
 """
 import json
+import shutil
 import time
 
 import growth
@@ -12,6 +13,8 @@ from measure import ROOT, machine
 from store import Store
 
 FOLDER = ROOT / "build" / "bench"
+PAGE = ROOT / "docs" / "performance.md"
+BEGIN, END = "<!-- begin: ./dev bench --docs -->", "<!-- end: ./dev bench --docs -->"
 COLUMNS = ("stage", "case", "ours", "peer", "ratio", "memory", "recall or gap", "limit", "near")
 QUALITIES = (("recall", "recall", ".4f"), ("gap", "gap", ".1e"), ("trace", "trace", ".5g"),
              ("inertia", "inertia", ".5g"), ("ari", "ARI", ".3f"))
@@ -158,14 +161,33 @@ def write(plan, entries, store, about, folder=FOLDER):
     return text
 
 
+def write_page(text, folder, page=PAGE):
+    """Replaces the table of the page, which is between two comments, and the plot beside the page."""
+    before, rest = page.read_text().split(BEGIN)
+    _, after = rest.split(END)
+    page.write_text(f"{before}{BEGIN}\n\n{text}\n{END}{after}")
+    if (folder / "growth.png").exists():
+        shutil.copy(folder / "growth.png", page.parent)
+
+
 def run(plan, options, folder=FOLDER):
-    """Measures, also after an interruption writes what is known, and returns an exit status."""
+    """Prints or measures the table, and returns an exit status."""
     store = Store(folder / "results.json")
     entries = list(plan.entries())
-    if options.markdown:
+    if options.markdown or options.docs:
         about = store.entries.get("machine") or machine()
-        print(write(plan, entries, store, about, folder), end="")
+        text = write(plan, entries, store, about, folder)
+        if options.docs:
+            write_page(text, folder)
+        else:
+            print(text, end="")
         return 0
+    with store.locked():
+        return measure_all(plan, entries, store, options, folder)
+
+
+def measure_all(plan, entries, store, options, folder):
+    """Measures what is missing; writes what is known, also if it is interrupted."""
     about = store.entries["machine"] = machine()
     rates = {name: about[name] for name in ("gemm", "bandwidth", "load")}
     status = 0

@@ -57,7 +57,7 @@ class TinyPlan(stages.Plan):
 
 
 def options(**changes):
-    values = {"runs": 1, "limit": LIMIT, "memory": MEMORY, "only": None, "fresh": False, "markdown": False}
+    values = {"runs": 1, "limit": LIMIT, "memory": MEMORY, "only": None, "fresh": False, "markdown": False, "docs": False}
     return argparse.Namespace(**{**values, **changes})
 
 
@@ -100,6 +100,20 @@ def check_markdown(folder):
     check(all((folder / f"growth.{kind}").stat().st_size > 1000 for kind in ("png", "svg")), "plots")
 
 
+def check_page(folder):
+    """The page keeps its text, and its table is replaced, however often."""
+    page = folder / "docs" / "page.md"
+    page.parent.mkdir()
+    page.write_text(f"# Title\n\n{table.BEGIN}\nold\n{table.END}\n\nThe end.\n")
+    for text in ("| first |\n", "| second |\n"):
+        table.write_page(text, folder, page)
+    check(page.read_text() == f"# Title\n\n{table.BEGIN}\n\n| second |\n\n{table.END}\n\nThe end.\n",
+          page.read_text())
+    check((page.parent / "growth.png").exists(), "the plot beside the page")
+    for mark in (table.BEGIN, table.END):
+        check(table.PAGE.read_text().count(mark) == 1, f"{table.PAGE.name}: {mark}")
+
+
 def check_memory():
     """A large parent is not counted as memory of the program that it measures."""
     ballast = bytearray(300_000_000)
@@ -133,6 +147,11 @@ def check_interrupted(folder):
     while not sleeping(child.pid) and time.monotonic() < deadline:
         time.sleep(.05)
     check(sleeping(child.pid), "the sleeping peer never ran")
+    try:
+        with store.Store(folder / "results.json").locked():
+            check(False, "two measurements at the same time")
+    except SystemExit as error:
+        check("another benchmark is running" in str(error), str(error))
     pid = sleeping(child.pid)
     os.kill(child.pid, signal.SIGINT)
     text = child.stdout.read()
@@ -180,6 +199,7 @@ def main():
         check(table.run(plan, options(), folder) == 0, "exit status")
         check_rows(folder)
         check_markdown(folder)
+        check_page(folder)
         check_resumed(plan, folder)
         check_interrupted(pathlib.Path(place) / "again")
         check_memory()
