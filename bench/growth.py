@@ -52,7 +52,7 @@ def markdown(grown):
         pairs = series(grown, name)
         power = exponent(pairs)
         values = " | ".join(form(value) for _, value in pairs)
-        lines.append(f"| {title} | {values} | {'' if power is None else f'{power:.2f}'} |")
+        lines.append(f"| {title} | {values} | {'' if power is None else f'{round(power, 2) + 0.:.2f}'} |")
     for name in stage_names(grown):
         line(f"{name}, s", name, lambda value: f"{value:.3g}")
     line("**whole run, s**", "seconds", lambda value: f"{value:.3g}")

@@ -222,7 +222,7 @@ def read_numbers(result):
 def read_fit(result):
     """What the tool reports; the seconds are those of the process, with reading and printing."""
     report = json.loads(result["output"])
-    stages = {k: v for k, v in report["seconds"].items() if k != "total"}
+    stages = {k: v for k, v in report["seconds"].items() if k not in ("total", "other")}
     found = {"seconds": result["wall"], "stages": stages, "recall": report["graph"].get("recall"),
              "solver": report["graph"].get("solver")}
     found["stages"]["other"] = max(0., result["wall"] - sum(stages.values()))
