@@ -8,6 +8,7 @@ import math
 from cases import sheets
 
 FIRST = 10_000
+SHOWN = .01  # share of the largest run from which on a stage is drawn
 
 
 def collect(plan, store):
@@ -61,6 +62,11 @@ def markdown(grown):
     return lines
 
 
+def label(name, pairs):
+    power = exponent(pairs)
+    return name if power is None else f"{name} {power:.2f}"
+
+
 def draw(grown, folder):
     """Two log-log plots, seconds and memory, as growth.png and growth.svg."""
     if len(grown) < 2:
@@ -68,21 +74,20 @@ def draw(grown, folder):
     import matplotlib
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), gridspec_kw={"wspace": .8})
     for name in stage_names(grown):
         pairs = [(n, value) for n, value in series(grown, name) if value > 0]
-        left.loglog(*zip(*pairs), "o-", linewidth=1, markersize=3, label=name)
-    for axes, name, scale, color in ((left, "seconds", 1, "black"), (right, "peak", 1e-6, "black")):
-        pairs = series(grown, name)
-        power = exponent(pairs)
-        label = "whole run" + ("" if power is None else f", exponent {power:.2f}")
-        axes.loglog([n for n, _ in pairs], [scale * value for _, value in pairs], "o-", color=color, label=label)
+        if pairs and pairs[-1][1] > SHOWN * grown[-1]["seconds"]:
+            left.loglog(*zip(*pairs), "o-", linewidth=1, markersize=3, label=label(name, pairs))
+    for axes, name, unit in ((left, "seconds", 1), (right, "peak", 1e6)):
+        pairs = [(n, value / unit) for n, value in series(grown, name)]
+        axes.loglog(*zip(*pairs), "o-", color="black", label=label("whole run", pairs))
         axes.set_xlabel("points (32 features, 40 clusters)")
         axes.grid(True, which="major", alpha=.25)
-        axes.legend(frameon=False, fontsize=8)
+    left.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, .5), title="stage, exponent")
+    right.legend(frameon=False, fontsize=8, title="exponent")
     left.set_ylabel("seconds")
     right.set_ylabel("peak memory, MB")
-    figure.tight_layout()
     for suffix in ("png", "svg"):
-        figure.savefig(folder / f"growth.{suffix}", dpi=110)
+        figure.savefig(folder / f"growth.{suffix}", dpi=110, bbox_inches="tight")
     plt.close(figure)

@@ -43,7 +43,8 @@ def make_row(entry, peer, store):
            "runs": 0, "cpu": None, "peer_name": peer.name if peer else None,
            "peer_version": peer.version if peer else None, "peer": None, "peer_failure": None,
            "peer_scaled": False, "ratio": None, "ratio_cpu": None, "memory": None, "peer_memory": None,
-           "quality": quality(ours), "peer_quality": quality(theirs), "limit": None, "limit_seconds": None, "near": None}
+           "quality": quality(ours), "peer_quality": quality(theirs), "limit": None, "limit_seconds": None,
+           "near": None}
     if ours:
         row.update(ours=ours.get("seconds"), ours_failure=ours["failure"], memory=ours["peak"],
                    cpu=work(ours), runs=ours.get("count", 0))

@@ -15,6 +15,7 @@ import warnings
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "python"), str(HERE)]
 
+import launch  # noqa: E402
 import numpy as np  # noqa: E402
 
 warnings.simplefilter("ignore")
@@ -35,12 +36,20 @@ def cpu_seconds():
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
+def high_water(pid):
+    """The largest memory of a process so far, bytes."""
+    with open(f"/proc/{pid}/status") as file:
+        return next((1024 * int(line.split()[1]) for line in file if line.startswith("VmHWM")), 0)
+
+
 def timed(work):
-    """Wall seconds and result; the CPU seconds are kept for main(), which reports them too."""
+    """Wall seconds and result. CPU seconds and peak memory are kept for main(), which reports them too: what
+    follows, to judge the result, does not count."""
     cpu, began = cpu_seconds(), time.perf_counter()
     result = work()
     wall = time.perf_counter() - began
     timed.cpu = cpu_seconds() - cpu
+    timed.peak = sum(map(high_water, launch.family(os.getpid())))
     return wall, result
 
 
@@ -49,10 +58,11 @@ def timed(work):
 
 def recall(x, index, queries, k):
     """The share of the true k neighbours among those found; at equal distances either is right."""
-    squares, hits = (x.astype(np.float64) ** 2).sum(1), 0
+    x = x.astype(np.float64)
+    squares, hits = (x ** 2).sum(1), 0
     for at in range(0, len(queries), 50):
         rows = queries[at:at + 50]
-        distance = squares[rows, None] + squares - 2 * x[rows].astype(np.float64) @ x.T.astype(np.float64)
+        distance = squares[rows, None] + squares - 2 * x[rows] @ x.T
         distance[np.arange(len(rows)), rows] = np.inf
         kth = np.partition(distance, k - 1, axis=1)[:, k - 1]
         found = np.take_along_axis(distance, index[at:at + 50], axis=1)
@@ -79,10 +89,22 @@ def scored(x, index, k, seconds, queries=None, scale=1.):
             "recall": recall(x, without_self(rows, asked, k)[:SAMPLE], asked[:SAMPLE], k)}
 
 
+def library_call(name, *arguments):
+    """A stage of the library on all CPUs; the package's own functions also copy and sort the results."""
+    from huddle import _library
+    context = _library.Context(CPUS)
+    return timed(lambda: _library.call(context, getattr(_library.lib, name), context.handle, *arguments))[0]
+
+
 def knn_huddle(x, k):
-    from huddle import knn_graph
-    seconds, found = timed(lambda: knn_graph(x, k, mode="distance", n_jobs=CPUS))
-    return scored(x, found.indices.reshape(len(x), k), k, seconds)
+    from ctypes import byref
+
+    from huddle import _library, _options, _points
+    points = _points.PointsView(_library.Context(), x)
+    options, found = _options.stage_options("knn", {"n_neighbors": k}), _library.Neighbors()
+    seconds = library_call("huddle_graph_knn", byref(points.struct), byref(options), byref(found), None)
+    index = _points.copy_values(found.index, found.n * k, np.int32).reshape(-1, k)
+    return scored(x, index.astype(np.int64), k, seconds)
 
 
 def knn_brute(x, k, queries):
@@ -142,16 +164,13 @@ def eigenvalue_sum(a, rows):
 
 
 def embed_huddle(a, c, tol):
-    """The library's own call, because huddle.spectral_embedding() does not return the number of products."""
     from ctypes import byref
 
     from huddle import _library, _options, _points
     view, _keep = _points.csr_view(a)
     options = _options.stage_options("embed", {"n_components": c, "tol": tol, "rows": "rw"})
     out, info = _library.Embedding(), _library.EmbedInfo()
-    context = _library.Context(CPUS)
-    seconds, _ = timed(lambda: _library.call(context, _library.lib.huddle_embed, context.handle, byref(view),
-                                             byref(options), byref(out), byref(info)))
+    seconds = library_call("huddle_embed", byref(view), byref(options), byref(out), byref(info))
     return {"seconds": seconds, "products": info.n_products, "entries": int(a.nnz),
             "residual": info.residual, "trace": eigenvalue_sum(a, _points.copy_dense(out.rows))}
 
@@ -234,8 +253,8 @@ def whole_sklearn(x, c, classes, solver):
 
 def whole_umap(x, c, classes):
     import peer_umap
-    peer_umap.fit(x[:500], 2)  # compiles
-    return whole(x, c, classes, peer_umap.fit)
+    peer_umap.fit(x[:500], 2, seed=None)  # compiles
+    return whole(x, c, classes, lambda x, c: peer_umap.fit(x, c, seed=None))
 
 
 def whole_hdbscan(x, c, classes):
@@ -252,7 +271,7 @@ def main():
         elif value.replace(".", "", 1).replace("e-", "", 1).isdigit():
             values[key] = float(value) if "." in value or "e" in value else int(value)
     result = globals()[name](**values)
-    print(json.dumps({**result, "work_cpu": timed.cpu * result.get("scale", 1)}))
+    print(json.dumps({**result, "work_cpu": timed.cpu * result.get("scale", 1), "peak": timed.peak}))
 
 
 if __name__ == "__main__":
