@@ -18,7 +18,7 @@ import numpy as np
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 CPUS = len(os.sched_getaffinity(0))
-SIDE = 2048  # of the matrices that are multiplied: large enough for the full rate
+SIDE = 1024  # of the matrices that are multiplied: large enough for the full rate
 STREAM = 1 << 23  # numbers of an array whose copies are timed: 64 MB, more than any cache
 MESSAGE = 90  # characters of an error message that are shown
 
@@ -70,7 +70,7 @@ def run(command, seconds=600, memory=None):
 def gemm_rate():
     """Operations per second of a product of float matrices on all CPUs: the best of a few."""
     a = np.ones((SIDE, SIDE), np.float32)
-    best = min(_timed(lambda: a @ a) for _ in range(4))
+    best = min(_timed(lambda: a @ a) for _ in range(10))
     return 2 * SIDE ** 3 / best
 
 
