@@ -152,9 +152,10 @@ def check_interrupted(folder):
             check(False, "two measurements at the same time")
     except SystemExit as error:
         check("another benchmark is running" in str(error), str(error))
-    pid = sleeping(child.pid)
+    pid, began = sleeping(child.pid), time.monotonic()
     os.kill(child.pid, signal.SIGINT)
     text = child.stdout.read()
+    check(time.monotonic() - began < 40, "it waited for the peer, which sleeps for a minute")
     check(child.wait() == 130 and "interrupted" in text, f"exit status {child.returncode}")
     check("| fails: failed: RuntimeError" in text and "sleeps" not in text, "the table so far")
     check(not os.path.exists(f"/proc/{pid}"), "the peer runs on")
