@@ -17,6 +17,9 @@ typedef struct hd_graph_search {
     bool self;
     int32_t k; /* every query has at least so many rows that are not skipped */
     uint64_t seed;
+    const huddle_csr *near; /* first candidates in a search of rows among themselves, or NULL */
+    double cost_limit;      /* a solver whose predicted cost, in multiply-adds of float, is larger
+                               gives up; 0 or infinity: none */
     int32_t *index;    /* query rows x k */
     double *distance2; /* likewise: squared */
     atomic_llong n_distances, n_repeated;
@@ -57,6 +60,8 @@ huddle_status hd_graph_search_kdtree(huddle_context *context, hd_graph_search *s
                                      bool *gave_up);
 huddle_status hd_graph_search_pcabound(huddle_context *context, hd_graph_search *search,
                                        bool *gave_up);
+huddle_status hd_graph_search_cells(huddle_context *context, hd_graph_search *search,
+                                    bool *gave_up);
 
 /* The solver for sparse points. Under cosine the rows are scaled to norm 1. search->train and
  * search->query are not used. */
