@@ -37,18 +37,14 @@ extern "C" {
  *
  * Solvers: "brute" compares all pairs; "pcabound" compares projections, whose distances are lower
  * bounds, and computes full distances only where the bound is not sufficient; "kdtree" is for few
- * dimensions; "cells" divides the points into leaves of a tree and compares leaf with leaf. All are
- * exact; "auto" chooses the one that should be fastest. Sparse points have one solver, an inverted
- * index, reported as "sparse"; the option is ignored for them. */
+ * dimensions; "cells" divides the points into the leaves of a tree and compares leaf with leaf. All
+ * are exact; "auto" chooses the one that should be fastest. Sparse points have one solver, an
+ * inverted index, reported as "sparse"; the option is ignored for them. */
 typedef struct huddle_knn_options {
     const char *knn_solver; /* "auto", or one of huddle_graph_knn_solvers() */
     int32_t n_neighbors;    /* k, at least 1; limited to n - 1 */
     const char *metric;     /* "euclidean" or "cosine" */
     uint64_t seed;          /* of the random projections; the lists do not depend on it */
-    const huddle_csr *near; /* for huddle_graph_knn_dense(): a graph of the rows, whose edges and
-                               pairs of edges are the first candidates, or NULL. It changes the
-                               time only; an embedding has its own graph. Not an option of the
-                               table; values are not read */
 } huddle_knn_options;
 
 /* Row i: index[i * k] .. index[i * k + k - 1] and their distances, by ascending (distance, index).

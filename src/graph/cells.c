@@ -26,7 +26,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int MAX_CANDIDATES = 0;
 enum {
     FIRST_LEAVES = 3,    /* compared first, apart from the leaf itself */
     SAMPLE_LEAVES = 32,  /* searched first, to predict the cost */
@@ -38,6 +37,9 @@ enum {
 /* A distance in double takes about the time of so many pairs in tiles, and brute force compares
  * every pair once for both points. */
 static const double full_cost = 16;
+
+/* Leaves are packed again if rounding changes a distance that matters by more than this share. */
+static const double max_error = 0.01;
 
 typedef void (*leaf_bounds_function)(const double *, const double *, const double *, int64_t,
                                      double *);
@@ -52,6 +54,7 @@ typedef struct cells {
     const hd_graph_rows *space; /* the rows that the tree divides */
     int64_t width;              /* its columns */
     double position_error;      /* of a row of it */
+    double factor;              /* hd_graph_boxes_factor() */
     hd_graph_leaves leaves;
     hd_graph_leaf_points points;
     struct desk *desks; /* one per worker */
@@ -61,106 +64,97 @@ typedef struct cells {
 
 /* What a worker needs for the leaf that it searches. */
 typedef struct desk {
-    int64_t leaf, begin, count;       /* the leaf and its points */
-    double *points;                   /* in the space of the boxes, [column][HD_GRAPH_LEAF] */
-    double *low, *high;               /* its box */
-    double *other_low, *other_high;   /* that of the leaf it is compared with */
-    hd_graph_near_leaf *near;         /* leaves to compare */
-    hd_graph_leaf_pair pair;
-    float *rows;                      /* shifted rows, in panels */
-    double *limits;                   /* per point: largest squared distance of a box that matters */
-    double worst;                     /* the largest of them */
-    int32_t active[HD_GRAPH_LEAF];    /* points compared with the other leaf */
-    float tau[HD_GRAPH_LEAF];         /* theirs */
-    bool first[HD_GRAPH_LEAF_GROUP];  /* leaves of the group that were compared already */
+    int64_t leaf, begin, count;     /* the leaf and its points */
+    double *rows;                   /* HD_GRAPH_LEAF x d */
+    double *points;                 /* in the space of the boxes, [column][HD_GRAPH_LEAF] */
+    double *low, *high;             /* its box */
+    double *other_low, *other_high; /* that of the leaf it is compared with */
+    double *row;                    /* d: scratch */
+    float *panels, *columns;        /* packed rows, and columns if they are packed again */
+    hd_graph_near_leaf *near;       /* leaves to compare */
+    double worst;                   /* the largest of limits[] */
     int64_t n_pairs, n_full;
+    double kth[HD_GRAPH_LEAF];      /* per point: k-th distance in packed units */
+    double limits[HD_GRAPH_LEAF];   /* per point: squared distance of the farthest box to compare */
+    double norms[HD_GRAPH_LEAF];    /* per active point: its norm, packed */
+    float tau[HD_GRAPH_LEAF];       /* per active point: the largest value that matters */
+    int32_t active[HD_GRAPH_LEAF];  /* points compared with the other leaf */
+    bool first[HD_GRAPH_LEAF_GROUP]; /* leaves of the group that were compared already */
 } desk;
 
 /* ---- lists --------------------------------------------------------------------------------- */
 
-static double kth_distance2(const cells *c, int64_t i) {
-    return c->search->distance2[i * c->search->k + c->search->k - 1];
+/* The row number of point r of the leaf. */
+static int64_t row_number(const cells *c, const desk *w, int64_t r) {
+    return c->leaves.order[w->begin + r];
 }
 
-/* The largest squared distance, as the kernels of boxes compute it, at which a box can contain a
- * point that enters the list: the k-th distance, the error of both positions in the projection, and
- * rounding. */
-static double box_limit(const cells *c, int64_t i) {
-    double distance = sqrt(kth_distance2(c, i)) + 2 * c->position_error;
-    return distance * distance / hd_graph_boxes_factor(c->width);
+/* Sets the two numbers that depend on the k-th distance of point r: the distance itself, and the
+ * largest squared distance, as the kernels of boxes compute it, at which a box can contain a point
+ * that enters the list. That is the k-th distance, the error of both positions in the projection,
+ * and rounding. */
+static void update_limits(const cells *c, desk *w, int64_t r) {
+    int64_t last = row_number(c, w, r) * c->search->k + c->search->k - 1;
+    double kth = sqrt(c->search->distance2[last]), farthest = kth + 2 * c->position_error;
+    w->kth[r] = kth * c->points.scale;
+    w->limits[r] = farthest * farthest / c->factor;
 }
 
-/* Updates the largest limit after a comparison. */
-static void update_worst(desk *w) {
-    w->worst = 0;
-    for (int64_t r = 0; r < w->count; r++)
-        w->worst = fmax(w->worst, w->limits[r]);
-}
-
-/* Compares row r of the leaf with point j in double. Nothing can enter a list of zeros but a
- * smaller number, and a point may be in the list already if candidates were given. */
+/* Compares point r of the leaf with row j in double; returns whether the list has changed. Nothing
+ * can enter a list of zeros but a smaller number. */
 static bool compare_in_full(const cells *c, desk *w, int64_t r, int32_t j) {
     hd_graph_search *s = c->search;
-    int32_t i = c->leaves.order[w->begin + r];
-    int32_t *index = s->index + (int64_t)i * s->k;
-    double *distance2 = s->distance2 + (int64_t)i * s->k, last = distance2[s->k - 1];
+    int64_t i = row_number(c, w, r);
+    int32_t *index = s->index + i * s->k;
+    double *distance2 = s->distance2 + i * s->k, last = distance2[s->k - 1];
     if ((last == 0 && j > index[s->k - 1]) || hd_graph_search_skips(s, i, j))
         return false;
-    for (int32_t e = 0; s->near != NULL && e < s->k; e++)
-        if (index[e] == j)
-            return false;
     w->n_full++;
     double value = hd_graph_rows_distance2(s->query, i, s->train, j, last);
     if (!hd_graph_list_insert(distance2, index, s->k, value, j))
         return false;
-    w->limits[r] = box_limit(c, i);
+    update_limits(c, w, r);
     return true;
-}
-
-/* A column out of range is ignored: the graph is the caller's, and only saves time. */
-static void compare_candidate(const cells *c, desk *w, int64_t r, int32_t j) {
-    if (j >= 0 && j < c->leaves.n)
-        compare_in_full(c, w, r, j);
-}
-
-/* Candidates for the lists of the leaf: the neighbours in the graph, then theirs. */
-static void compare_candidates(const cells *c, desk *w) {
-    const huddle_csr *near = c->search->near;
-    for (int64_t r = 0; r < w->count; r++) {
-        int64_t i = c->leaves.order[w->begin + r], left = MAX_CANDIDATES;
-        for (int64_t e = near->offsets[i]; e < near->offsets[i + 1]; e++)
-            compare_candidate(c, w, r, near->columns[e]);
-        for (int64_t e = near->offsets[i]; e < near->offsets[i + 1] && left > 0; e++) {
-            int64_t j = near->columns[e];
-            for (int64_t g = near->offsets[j]; g < near->offsets[j + 1] && left > 0; g++, left--)
-                compare_candidate(c, w, r, near->columns[g]);
-        }
-    }
-    update_worst(w);
 }
 
 /* ---- leaf against leaf --------------------------------------------------------------------- */
 
-/* Compares the hits of a tile, whose first row is active[row]. Rows in memory are scattered, so that
- * all are requested before the first is used. */
+/* Compares the hits of a tile in double. Rows in memory are scattered, so that all are requested
+ * before the first is used. */
 static void compare_hits(const cells *c, desk *w, const hd_graph_tile *t, int64_t row,
                          int64_t column) {
+    const int32_t *others = c->leaves.order + column;
     for (int64_t r = 0; r < HD_GRAPH_TILE_ROWS; r++)
         for (uint64_t hits = t->hits[r]; hits != 0; hits &= hits - 1)
-            hd_graph_rows_prefetch(c->search->train,
-                                   c->leaves.order[column + __builtin_ctzll(hits)]);
+            hd_graph_rows_prefetch(c->search->train, others[__builtin_ctzll(hits)]);
     for (int64_t r = 0; r < HD_GRAPH_TILE_ROWS; r++)
         for (uint64_t hits = t->hits[r]; hits != 0; hits &= hits - 1) {
             int bit = __builtin_ctzll(hits);
-            int64_t own = w->active[row + r];
+            int64_t at = row + r, own = w->active[at];
             /* An earlier hit of this tile may have lowered tau since the kernel ran. */
-            if (t->out[r * HD_GRAPH_TILE_COLUMNS + bit] > w->tau[row + r] ||
-                !compare_in_full(c, w, own, c->leaves.order[column + bit]))
-                continue;
-            int32_t i = c->leaves.order[w->begin + own];
-            w->tau[row + r] =
-                hd_graph_leaf_pair_limit(&c->points, &w->pair, sqrt(kth_distance2(c, i)));
+            if (t->out[r * HD_GRAPH_TILE_COLUMNS + bit] <= w->tau[at] &&
+                compare_in_full(c, w, own, others[bit]))
+                w->tau[at] = hd_graph_leaf_limit(&c->points, w->norms[at], w->kth[own]);
         }
+}
+
+/* Packs the active points and sets what depends on their norms. Returns how much packing can change
+ * a distance that matters, relative to it. */
+static double pack_active(const cells *c, desk *w, const double *centre, int64_t count) {
+    double worst = 0;
+    for (int64_t at = 0; at < count; at++) {
+        int64_t r = w->active[at];
+        double norm = hd_graph_leaf_pack(&c->points, w->rows + r * c->points.d, centre, at, w->panels);
+        double error = hd_graph_leaf_error(norm, w->kth[r]);
+        w->norms[at] = norm;
+        w->tau[at] = hd_graph_leaf_limit(&c->points, norm, w->kth[r]);
+        if (error > worst * w->kth[r] && w->kth[r] > 0)
+            worst = error / w->kth[r];
+    }
+    /* Rows of the last tile that are not in use. */
+    for (int64_t at = count; at % HD_GRAPH_TILE_ROWS != 0; at++)
+        w->tau[at] = -INFINITY;
+    return worst;
 }
 
 /* The tau of columns: the decision is the row's. */
@@ -169,8 +163,9 @@ static void compare_hits(const cells *c, desk *w, const hd_graph_tile *t, int64_
 static const float nowhere[HD_GRAPH_TILE_COLUMNS] = {NOWHERE8, NOWHERE8, NOWHERE8,
                                                      NOWHERE8, NOWHERE8, NOWHERE8};
 
-/* Compares `count` active points with all points of a leaf. */
-static void compare_active(const cells *c, desk *w, int64_t other, int64_t count) {
+/* Compares the `count` packed points with all points of a leaf, packed in `columns`. */
+static void compare_tiles(const cells *c, desk *w, int64_t other, const float *columns,
+                          int64_t count) {
     static const float none[HD_GRAPH_TILE_ROWS];
     float out[HD_GRAPH_TILE_ROWS * HD_GRAPH_TILE_COLUMNS];
     uint64_t hits[HD_GRAPH_TILE_ROWS];
@@ -178,47 +173,54 @@ static void compare_active(const cells *c, desk *w, int64_t other, int64_t count
     hd_graph_tile t = {.d = d, .panel = panel, .row_base = none, .column_tau = nowhere};
     t.out = out;
     t.hits = hits;
-    hd_graph_leaf_pair_set(&c->points, w->leaf, other, &w->pair);
-    hd_graph_leaf_pair_rows(&c->points, &w->pair, w->leaf, w->active, count, w->rows);
-    for (int64_t at = 0; at < HD_GRAPH_LEAF; at++)
-        w->tau[at] = -INFINITY;
-    for (int64_t at = 0; at < count; at++)
-        w->tau[at] = hd_graph_leaf_pair_limit(
-            &c->points, &w->pair,
-            sqrt(kth_distance2(c, c->leaves.order[w->begin + w->active[at]])));
     for (int64_t column = 0; column < HD_GRAPH_LEAF; column += HD_GRAPH_TILE_COLUMNS) {
-        t.columns = hd_graph_leaf_columns(&c->points, other, column);
+        t.columns = columns + column * d;
         t.column_base = hd_graph_leaf_base(&c->points, other) + column;
         for (int64_t row = 0; row < count; row += HD_GRAPH_TILE_ROWS) {
-            t.rows = w->rows + row / HD_GRAPH_PANEL * panel + row % HD_GRAPH_PANEL;
+            t.rows = w->panels + row / HD_GRAPH_PANEL * panel + row % HD_GRAPH_PANEL;
             t.row_tau = w->tau + row;
             if (tile_kernels[c->leaves.isa](&t))
                 compare_hits(c, w, &t, row, hd_graph_leaf_begin(other) + column);
+            w->n_pairs += HD_GRAPH_TILE_ROWS * HD_GRAPH_TILE_COLUMNS;
         }
-        w->n_pairs += (count + HD_GRAPH_TILE_ROWS - 1) / HD_GRAPH_TILE_ROWS * HD_GRAPH_TILE_ROWS *
-                      HD_GRAPH_TILE_COLUMNS;
     }
-    update_worst(w);
 }
 
-/* Compares the leaf with another one: those of its points whose own distance to the other box does
- * not exclude it. A list of zeros can only change by a smaller row number; without this condition
- * every leaf of equal points would be compared with every other. */
-static void compare_leaf(const cells *c, desk *w, int64_t other) {
+/* Lists the points whose own distance to the other box does not exclude it; returns their number. A
+ * list of zeros can only change by a smaller row number: without this condition every leaf of equal
+ * points would be compared with every other. */
+static int64_t find_active(const cells *c, desk *w, int64_t other) {
     const hd_graph_search *s = c->search;
     double bounds[HD_GRAPH_LEAF];
     int64_t count = 0;
     hd_graph_leaves_box(&c->leaves, other, w->other_low, w->other_high);
     leaf_bounds[c->leaves.isa](w->points, w->other_low, w->other_high, c->width, bounds);
     for (int64_t r = 0; r < w->count; r++) {
-        int64_t i = c->leaves.order[w->begin + r];
-        bool zeros = kth_distance2(c, i) == 0;
-        if (bounds[r] <= w->limits[r] &&
-            !(zeros && c->leaves.smallest[other] > s->index[i * s->k + s->k - 1]))
+        if (bounds[r] > w->limits[r])
+            continue;
+        if (w->kth[r] > 0 ||
+            c->leaves.smallest[other] < s->index[row_number(c, w, r) * s->k + s->k - 1])
             w->active[count++] = (int32_t)r;
     }
-    if (count > 0)
-        compare_active(c, w, other, count);
+    return count;
+}
+
+/* Compares the leaf with another one, or with itself. */
+static void compare_leaf(const cells *c, desk *w, int64_t other) {
+    const float *columns = hd_graph_leaf_values(&c->points, other);
+    int64_t count = find_active(c, w, other);
+    if (count == 0)
+        return;
+    if (pack_active(c, w, hd_graph_leaf_centre(&c->points, other), count) > max_error) {
+        const double *centre = hd_graph_leaf_centre(&c->points, w->leaf);
+        pack_active(c, w, centre, count);
+        hd_graph_leaf_repack(&c->points, other, centre, w->row, w->columns);
+        columns = w->columns;
+    }
+    compare_tiles(c, w, other, columns, count);
+    w->worst = 0;
+    for (int64_t r = 0; r < w->count; r++)
+        w->worst = w->limits[r] > w->worst ? w->limits[r] : w->worst;
 }
 
 /* ---- one leaf ------------------------------------------------------------------------------ */
@@ -229,16 +231,18 @@ static void take_leaf(const cells *c, desk *w, int64_t leaf) {
     w->begin = hd_graph_leaf_begin(leaf);
     w->count = hd_graph_leaf_end(&c->leaves, leaf) - w->begin;
     hd_graph_leaves_box(&c->leaves, leaf, w->low, w->high);
-    for (int64_t r = 0; r < HD_GRAPH_LEAF; r++) {
-        if (r < w->count)
-            hd_graph_rows_read(c->space, c->leaves.order[w->begin + r], w->other_low);
+    for (int64_t r = 0; r < w->count; r++) {
+        int64_t i = row_number(c, w, r);
+        hd_graph_search_clear(c->search, i, i + 1);
+        update_limits(c, w, r);
+        hd_graph_rows_read(c->search->train, i, w->rows + r * c->points.d);
+        hd_graph_rows_read(c->space, i, w->other_low);
         for (int64_t f = 0; f < c->width; f++)
-            w->points[f * HD_GRAPH_LEAF + r] = r < w->count ? w->other_low[f] : INFINITY;
-        w->limits[r] = INFINITY;
-        if (r < w->count)
-            hd_graph_search_clear(c->search, c->leaves.order[w->begin + r],
-                                  c->leaves.order[w->begin + r] + 1);
+            w->points[f * HD_GRAPH_LEAF + r] = w->other_low[f];
     }
+    for (int64_t r = w->count; r < HD_GRAPH_LEAF; r++)
+        for (int64_t f = 0; f < c->width; f++)
+            w->points[f * HD_GRAPH_LEAF + r] = INFINITY;
     w->worst = INFINITY;
 }
 
@@ -268,8 +272,6 @@ static void compare_first(const cells *c, desk *w) {
 static huddle_status search_leaf(const cells *c, desk *w, int64_t leaf) {
     huddle_status status = HUDDLE_OK;
     take_leaf(c, w, leaf);
-    if (c->search->near != NULL)
-        compare_candidates(c, w);
     compare_first(c, w);
     int64_t count = hd_graph_leaves_near(&c->leaves, w->low, w->high, w->worst, leaf, w->near);
     qsort(w->near, (size_t)count, sizeof *w->near, by_bound);
@@ -339,9 +341,10 @@ static huddle_status new_desks(cells *c) {
         ALLOC(w->other_low, c->width);
         ALLOC(w->other_high, c->width);
         ALLOC(w->near, c->leaves.count);
-        ALLOC(w->pair.shift, c->points.d);
-        ALLOC_ZERO(w->rows, c->points.d * HD_GRAPH_LEAF);
-        ALLOC(w->limits, HD_GRAPH_LEAF);
+        ALLOC(w->row, c->points.d);
+        ALLOC(w->rows, c->points.d * HD_GRAPH_LEAF);
+        ALLOC_ZERO(w->panels, c->points.d * HD_GRAPH_LEAF);
+        ALLOC(w->columns, c->points.d * HD_GRAPH_LEAF);
     }
 done:
     return status;
@@ -356,9 +359,10 @@ static void free_search(cells *c) {
         huddle_free(w->other_low);
         huddle_free(w->other_high);
         huddle_free(w->near);
-        huddle_free(w->pair.shift);
+        huddle_free(w->row);
         huddle_free(w->rows);
-        huddle_free(w->limits);
+        huddle_free(w->panels);
+        huddle_free(w->columns);
     }
     huddle_free(c->desks);
     huddle_free(c->searched);
@@ -379,6 +383,7 @@ static huddle_status prepare_search(cells *c) {
         c->position_error = c->projection.position_error;
     }
     c->width = hd_graph_rows_width(c->space);
+    c->factor = hd_graph_boxes_factor(c->width);
     TRY(hd_graph_leaves_new(c->context, c->space, &c->leaves));
     TRY(hd_graph_leaf_points_new(c->context, s->train, &c->leaves, &c->points));
     ALLOC_ZERO(c->searched, c->leaves.count);
@@ -391,8 +396,6 @@ huddle_status hd_graph_search_cells(huddle_context *context, hd_graph_search *se
                                     bool *gave_up) {
     huddle_status status = HUDDLE_OK;
     cells c = {.context = context, .search = search};
-    if (getenv("CAND"))
-        MAX_CANDIDATES = atoi(getenv("CAND"));
     double cost = 0;
     TRY(prepare_search(&c));
     TRY(predict_cost(&c, &cost));

@@ -54,20 +54,6 @@ done:
     return status;
 }
 
-/* A graph whose arrays are in another memory is not an error: it only saves time. */
-static huddle_status check_near(const hd_neighbor_request *r, huddle_knn_options *options) {
-    const huddle_csr *near = options->near;
-    if (near == NULL || r->train_rows == NULL || r->query_rows != NULL)
-        return HUDDLE_OK;
-    if (near->columns == NULL || near->offsets == NULL)
-        options->near = NULL;
-    else if (near->rows != r->train_rows->rows || near->cols != near->rows)
-        return hd_fail(HUDDLE_INVALID, "a graph of %lld x %lld vertices for %lld rows",
-                       (long long)near->rows, (long long)near->cols,
-                       (long long)r->train_rows->rows);
-    return HUDDLE_OK;
-}
-
 /* The number of lists of the answer. */
 static int64_t count_queries(const hd_neighbor_request *r) {
     if (r->train_rows != NULL)
@@ -137,7 +123,6 @@ static huddle_status open_lists(host_search *h, int64_t n, hd_graph_search *s) {
     huddle_status status = hd_graph_neighbors_new(n, h->request->options->n_neighbors, h->out);
     s->k = h->out->k;
     s->seed = h->request->options->seed;
-    s->near = s->self && h->request->train_rows != NULL ? h->request->options->near : NULL;
     s->index = h->out->index;
     s->distance2 = h->out->distance;
     return status;
@@ -281,7 +266,6 @@ huddle_status hd_graph_find_neighbors(huddle_context *context, const hd_neighbor
     TRY(hd_graph_parse_metric(options.metric, &h.cosine));
     TRY(r.train_rows != NULL ? check_rows(r.train_rows, r.query_rows)
                              : check_points(context, r.train, r.query));
-    TRY(check_near(&r, &options));
     TRY(limit_neighbors(context, &r, &options));
     if (options.n_neighbors > 0)
         TRY(hd_graph_try_engine(context, &r, out, &result, &handled));

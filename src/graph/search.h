@@ -17,9 +17,8 @@ typedef struct hd_graph_search {
     bool self;
     int32_t k; /* every query has at least so many rows that are not skipped */
     uint64_t seed;
-    const huddle_csr *near; /* first candidates in a search of rows among themselves, or NULL */
-    double cost_limit;      /* a solver whose predicted cost, in multiply-adds of float, is larger
-                               gives up; 0 or infinity: none */
+    double cost_limit; /* a solver that can predict its cost gives up if that is larger, in
+                          multiply-adds of float; 0 or infinity: none */
     int32_t *index;    /* query rows x k */
     double *distance2; /* likewise: squared */
     atomic_llong n_distances, n_repeated;
