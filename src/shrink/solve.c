@@ -90,7 +90,7 @@ static huddle_status open_blocks(hd_shrink_solve *s) {
             s->small[s->n_small++] = k;
     }
     if (s->solver != NULL && !all_exact)
-        TRY(s->solver->open(p, &s->arrays, s->options.start != NULL, &s->state));
+        TRY(s->solver->open(p, &s->arrays, &s->state));
 done:
     return status;
 }
