@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).parent
-HELPERS = {"run", "clusters", "duplicates", "make_mnist70k", "make_sheets", "quality_data", "quality_fit", "quality_tables",
+HELPERS = {"run", "clusters", "duplicates", "make_corpus", "make_mnist70k", "make_sheets", "quality_data", "quality_fit", "quality_tables",
            "rules", "shrink_ideas", "tables"}
 
 
