@@ -64,6 +64,9 @@ typedef struct huddle_embed_options {
     const char *verify; /* "auto": inertia where it is cheap, else probe; "inertia", "probe",
                            "none" */
     uint64_t seed;      /* starting block */
+    int32_t n_exact;    /* the first vectors, to which tol and verify apply; 0: all of them. Those
+                           after them are approximate, usually with a residual of .3 lambda or less.
+                           Not in the table of options */
 } huddle_embed_options;
 
 /* Freed by huddle_embedding_free(). */
@@ -82,8 +85,8 @@ typedef struct huddle_embed_info {
     huddle_stop stop; /* exact: all c vectors came from components */
     int32_t n_iter;
     int64_t n_products;   /* of the matrix with one vector, without those on coarser graphs */
-    double residual;      /* largest ||N v - theta v|| over the returned pairs, in double, relative
-                             to unit */
+    double residual;      /* largest ||N v - theta v|| over the returned pairs, or over the first
+                             n_exact, in double, relative to unit */
     double unit;          /* 1; of huddle_embed_symmetric(): half the estimated width of the
                              spectrum */
     double gap;           /* lambda_{c+1} - lambda_c; NAN if lambda_{c+1} is not known */

@@ -36,7 +36,7 @@ const huddle_option *huddle_embed_options_table(void) {
 }
 
 huddle_embed_options huddle_embed_defaults(void) {
-    huddle_embed_options options;
+    huddle_embed_options options = {0};
     huddle_options_default(table, &options);
     return options;
 }
@@ -201,8 +201,8 @@ static void fill_info(huddle_context *context, const hd_embed_problem *problem,
         hd_log(
             context,
             "eigenvalues %lld and %lld differ by only %.2g; the last eigenvectors are not unique",
-            info->components + (long long)pairs->vectors.cols,
-            info->components + (long long)pairs->vectors.cols + 1, info->gap);
+            (long long)info->components + n_wanted, (long long)info->components + n_wanted + 1,
+            info->gap);
 }
 
 /* From a request to an embedding, for graphs and other matrices alike: builds the operator, finds
@@ -218,7 +218,10 @@ static huddle_status solve_request(huddle_context *context, hd_eigen_request *re
     hd_embed_pairs pairs = {0};
     int64_t known = request->n_components;
     const int32_t *order = laplacian != NULL ? laplacian->order : NULL;
-    hd_embed_problem problem = {request, &op, order, options->embed_solver, options->verify};
+    hd_embed_problem problem = {
+        request,         &op,
+        order,           options->embed_solver,
+        options->verify, options->n_components - (int32_t)known - request->n_wanted};
     TRY(hd_embed_operator_new(context, request, order, &op));
     if (laplacian != NULL)
         TRY(hd_embed_solve(context, &problem, &pairs));
@@ -266,6 +269,9 @@ static huddle_status embed_graph(huddle_context *context, const huddle_csr *grap
                                  huddle_embed_info *info) {
     huddle_status status = HUDDLE_OK;
     int64_t q = laplacian->n_components;
+    int32_t n_exact = options->n_exact > 0 && options->n_exact < options->n_components
+                          ? options->n_exact
+                          : options->n_components;
     hd_eigen_request request = {.matrix = graph,
                                 .scale = laplacian->scale,
                                 .lower = -1,
@@ -273,7 +279,7 @@ static huddle_status embed_graph(huddle_context *context, const huddle_csr *grap
                                 .component = laplacian->component,
                                 .known = laplacian->known,
                                 .n_components = (int32_t)q,
-                                .n_wanted = options->n_components - (int32_t)q,
+                                .n_wanted = n_exact > q ? n_exact - (int32_t)q : 1,
                                 .max_iter = options->embed_max_iter,
                                 .tol = options->tol,
                                 .seed = options->seed};

@@ -54,7 +54,7 @@ void hd_embed_pairs_free(hd_embed_pairs *pairs) {
  * the filter nothing to damp. */
 static bool is_crowded(const hd_embed_problem *problem) {
     int64_t room = problem->op->slab.total - problem->op->n_known;
-    return 2 * hd_embed_chebyshev_width(problem->request->n_wanted) > room;
+    return 2 * hd_embed_chebyshev_width(problem->request->n_wanted, problem->n_extra) > room;
 }
 
 /* "auto" is the Chebyshev solver except on small graphs. A solver that was chosen by name is
@@ -71,7 +71,15 @@ static huddle_status solve_on_cpu(huddle_context *context, const hd_embed_proble
                        "%d eigenvectors of %lld rows need the solver %s, which needs all rows in "
                        "one process",
                        problem->request->n_wanted, (long long)problem->op->slab.total, s->name);
-    return s->solve(context, problem, pairs);
+    hd_eigen_request all = *problem->request;
+    hd_embed_problem exact = *problem;
+    /* Only the iteration on a block can treat its vectors differently. */
+    if (s->solve != hd_embed_solve_chebyshev) {
+        all.n_wanted += problem->n_extra;
+        exact.request = &all;
+        exact.n_extra = 0;
+    }
+    return s->solve(context, &exact, pairs);
 }
 
 /* ---- an engine ----------------------------------------------------------------------------- */

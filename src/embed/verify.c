@@ -172,12 +172,14 @@ static huddle_status run_probe(huddle_context *context, const hd_embed_problem *
                   fmax(problem->request->tol, float_difference);
     if (degree == 0 && !isnan(pairs->edge))
         goto done;
-    TRY(round_vectors(&pairs->vectors, &found));
-    TRY(hd_embed_run_new(problem->op, 1, &run));
-    run.found = found;
-    run.n_found = problem->request->n_wanted;
+    if (pairs->rounded == NULL)
+        TRY(round_vectors(&pairs->vectors, &found));
+    TRY(hd_embed_run_new(problem->op, 1, 0, &run));
+    run.found = found != NULL ? found : pairs->rounded;
+    run.n_found = pairs->vectors.cols;
+    run.found_stride = found != NULL ? run.n_found : pairs->rounded_stride;
     if (degree > 0) {
-        hd_embed_block_randomise(problem->op, 0, 1, seed, &run.block);
+        TRY(hd_embed_block_randomise(context, problem->op, 0, 1, seed, &run.block));
         TRY(filter_probe(context, problem, pairs->edge, degree, &run));
     } else {
         TRY(hd_embed_run_begin_random(context, seed, &run));

@@ -70,6 +70,19 @@ int32_t hd_spectral_count_vectors(const hd_spectral_options *options, huddle_ran
     return (int32_t)(n_requested < vertices ? n_requested : vertices);
 }
 
+/* The vectors beyond the columns of F only provide starts for the refinement: on large graphs they
+ * need not be accurate, which halves the time. Up to so many vertices they are, because labels
+ * should not depend on an option that saves no time. A choice among numbers of clusters needs the
+ * eigenvalues of all. */
+enum { ALL_EXACT_ROWS = 50000 };
+
+static int32_t count_exact(const hd_spectral_options *options, const huddle_csr *graph) {
+    huddle_range given = options->common.n_clusters;
+    if (given.first == HUDDLE_AUTO || given.first < given.last || graph->rows <= ALL_EXACT_ROWS)
+        return 0;
+    return (int32_t)hd_spectral_count_columns(options->embed.rows, given.first);
+}
+
 /* `present` distinguishes a computed embedding from a given one. */
 huddle_status hd_spectral_find_vectors(huddle_context *context, const hd_spectral_options *options,
                                        int32_t n_components, const huddle_csr *graph,
@@ -77,6 +90,7 @@ huddle_status hd_spectral_find_vectors(huddle_context *context, const hd_spectra
     huddle_embed_options embed = options->embed;
     embed.seed = options->common.seed;
     embed.n_components = n_components;
+    embed.n_exact = count_exact(options, graph);
     huddle_status status = huddle_embed(context, graph, &embed, &embedding->f, &embedding->info);
     embedding->present = status == HUDDLE_OK;
     return status;

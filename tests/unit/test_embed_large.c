@@ -293,7 +293,7 @@ static void a_missed_vector_is_brought_in(void **state) {
         hd_embed_pairs pairs = {0};
         solve_graph(golden_graph(800, 8), 20, &k);
         k.request.n_wanted = 8;
-        assert_ok(hd_embed_run_new(&k.op, 8, &run));
+        assert_ok(hd_embed_run_new(&k.op, 8, 0, &run));
         for (int64_t i = 0; i < 800; i++)
             for (int64_t j = 0; j < 16; j++)
                 ((float *)run.block.x)[i * 16 + j] =
