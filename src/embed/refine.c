@@ -20,9 +20,10 @@ static const double extra_tolerance = 10;
  * are kept whose residual is not much worse; the first of them always, since it shows the gap.
  * Eigenvalues beyond the wanted ones serve the eigengap rule, which can do with less accuracy: the
  * error of a Ritz value is of the order of the squared residual. */
-static huddle_status take_pairs(huddle_context *context, double tol, hd_embed_run *run,
-                                hd_embed_pairs *pairs) {
+static huddle_status take_pairs(huddle_context *context, const hd_embed_problem *problem,
+                                hd_embed_run *run, hd_embed_pairs *pairs) {
     huddle_status status = HUDDLE_OK;
+    double tol = problem->request->tol;
     int64_t n_vectors = run->n_wanted + run->n_extra, count = n_vectors;
     const double *residual = run->ritz.residual;
     while (count < run->ritz.rank &&
@@ -32,8 +33,8 @@ static huddle_status take_pairs(huddle_context *context, double tol, hd_embed_ru
      * it was filtered. */
     pairs->edge = hd_embed_run_edge(run);
     TRY(hd_embed_ritz_exact(context, run->op, &run->block, &run->ritz));
-    TRY(hd_embed_ritz_vectors(context, run->op, &run->block, &run->ritz, n_vectors,
-                              &pairs->vectors));
+    TRY(hd_embed_pairs_new(problem, n_vectors, pairs));
+    TRY(hd_embed_ritz_vectors(context, run->op, &run->block, &run->ritz, &pairs->vectors));
     ALLOC(pairs->theta, count);
     memcpy(pairs->theta, run->ritz.theta, (size_t)count * sizeof *pairs->theta);
     pairs->count = count;
@@ -88,7 +89,7 @@ huddle_status hd_embed_run_finish(huddle_context *context, const hd_embed_proble
     bool missed = false;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         hd_embed_pairs_free(pairs);
-        TRY(take_pairs(context, problem->request->tol, run, pairs));
+        TRY(take_pairs(context, problem, run, pairs));
         hd_embed_block_free(&probe);
         TRY(hd_embed_verify(context, problem, pairs, &probe, &missed));
         if (!missed)
@@ -99,6 +100,7 @@ huddle_status hd_embed_run_finish(huddle_context *context, const hd_embed_proble
         hd_warn(context, HUDDLE_WARNING_NOT_VERIFIED,
                 "eigenvectors are missing: %d searches found more each time", ATTEMPTS);
 done:
+    pairs->rounded = NULL; /* the block does not outlive its run */
     hd_embed_block_free(&probe);
     return status;
 }

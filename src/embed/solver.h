@@ -17,6 +17,8 @@ typedef struct hd_embed_problem {
 
 typedef struct hd_embed_pairs {
     huddle_dense vectors; /* n x (n_wanted + n_extra), in the operator's order */
+    huddle_dense storage; /* where they are, after columns for the known vectors; or empty, and
+                             vectors has its own memory */
     const float *rounded; /* the same span in float, columns nearly the same, rows of
                              rounded_stride; the block's of the solver, or NULL */
     int64_t rounded_stride;
@@ -34,6 +36,11 @@ typedef struct hd_embed_pairs {
 } hd_embed_pairs;
 
 void hd_embed_pairs_free(hd_embed_pairs *pairs);
+
+/* Allocates storage for `count` vectors and those that the request knows. The array becomes that of
+ * the embedding: a million rows are not copied once more. */
+huddle_status hd_embed_pairs_new(const hd_embed_problem *problem, int64_t count,
+                                 hd_embed_pairs *pairs);
 
 typedef huddle_status hd_embed_solve_function(huddle_context *context,
                                               const hd_embed_problem *problem,

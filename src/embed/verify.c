@@ -117,9 +117,11 @@ static const double float_difference = 1e-6, float_residual = 1e-5;
 
 static huddle_status round_vectors(const huddle_dense *vectors, float **rounded) {
     huddle_status status = HUDDLE_OK;
-    ALLOC(*rounded, vectors->rows * vectors->cols);
-    for (int64_t i = 0; i < vectors->rows * vectors->cols; i++)
-        (*rounded)[i] = (float)vectors->values[i];
+    int64_t cols = vectors->cols;
+    ALLOC(*rounded, vectors->rows * cols);
+    for (int64_t i = 0; i < vectors->rows; i++)
+        for (int64_t k = 0; k < cols; k++)
+            (*rounded)[i * cols + k] = (float)vectors->values[i * vectors->stride + k];
 done:
     return status;
 }
