@@ -71,13 +71,30 @@ int32_t hd_spectral_count_vectors(const hd_spectral_options *options, huddle_ran
     return (int32_t)(n_requested < vertices ? n_requested : vertices);
 }
 
+/* The vectors beyond the columns of F only provide starts for the refinement: on large graphs they
+ * need not be accurate, which halves the time. Up to so many vertices they are, because labels
+ * should not depend on an option that saves no time. A choice among numbers of clusters needs the
+ * eigenvalues of all. */
+enum { ALL_EXACT_ROWS = 50000 };
+
+/* The columns of F if one number of clusters is given, else 0. */
+static int64_t count_given(const hd_spectral_options *options) {
+    huddle_range given = options->common.n_clusters;
+    if (given.first == HUDDLE_AUTO || given.first < given.last)
+        return 0;
+    return hd_spectral_count_columns(options->embed.rows, given.first);
+}
+
 /* `present` distinguishes a computed embedding from a given one. */
 huddle_status hd_spectral_find_vectors(huddle_context *context, const hd_spectral_options *options,
                                        int32_t n_components, const huddle_csr *graph,
                                        hd_fit_embedding *embedding) {
     huddle_embed_options embed = options->embed;
+    int64_t given = count_given(options);
     embed.seed = options->common.seed;
     embed.n_components = n_components;
+    embed.n_rows = (int32_t)(given < n_components ? given : n_components);
+    embed.n_exact = graph->cols > ALL_EXACT_ROWS ? embed.n_rows : 0; /* cols: of all processes */
     huddle_status status = huddle_embed(context, graph, &embed, &embedding->f, &embedding->info);
     embedding->present = status == HUDDLE_OK;
     return status;
@@ -230,9 +247,9 @@ static void add_graph_to_key(const hd_spectral_options *o, huddle_range n_cluste
 /* Appended to the key of the graph, on which the embedding depends. */
 static void add_embedding_to_key(const hd_spectral_options *o, int32_t n_components,
                                  hd_cache_key *key) {
-    char number[32];
-    snprintf(number, sizeof number, "embed;%d", n_components);
-    hd_cache_key_add(key, number);
+    char numbers[64];
+    snprintf(numbers, sizeof numbers, "embed;%d;%lld", n_components, (long long)count_given(o));
+    hd_cache_key_add(key, numbers);
     hd_cache_key_add_options(key, huddle_embed_options_table(), &o->embed);
 }
 
