@@ -181,7 +181,8 @@ static hd_graph_recall make_interval(double sum, double sum2, double count, doub
     double factor = variance > 0 ? fmin(k, fmax(1, spread / variance)) : 1;
     double m = count * factor, centre = (share + z * z / (2 * m)) / (1 + z * z / m);
     double half = z / (1 + z * z / m) * sqrt(spread / m + z * z / (4 * m * m));
-    return (hd_graph_recall){share, fmax(0, centre - half), fmin(1, centre + half)};
+    /* The ends are 0 and 1 there, except for rounding. */
+    return (hd_graph_recall){share, share > 0 ? centre - half : 0, share < 1 ? centre + half : 1};
 }
 
 huddle_status hd_graph_estimate_recall(huddle_context *context, const hd_graph_places *places,
