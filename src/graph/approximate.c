@@ -15,7 +15,6 @@
 enum {
     TREES = 4,        /* of the first attempt */
     LEAF = 288,       /* points, a multiple of the columns of a tile */
-    SPARE = 3,        /* entries of a list more than neighbours */
     MIN_LIST = 12,    /* entries of a list of the first attempt: with fewer, descent ends early */
     MAX_ATTEMPTS = 4, /* each has twice the trees and entries of the one before */
     MAX_ROUNDS = 20,  /* of an attempt; points without structure need about 12 */
@@ -79,9 +78,8 @@ static huddle_status estimate_recall(huddle_context *context, approximation *a) 
 
 /* The number of entries of a list. */
 static int32_t list_length(const hd_graph_search *s, int attempt) {
-    int64_t k = s->k + SPARE > MIN_LIST ? (int64_t)s->k + SPARE : MIN_LIST,
-            others = s->train->n - 1;
-    k <<= attempt;
+    int64_t k = (int64_t)s->k + s->k / 2 + 1, others = s->train->n - 1;
+    k = (k > MIN_LIST ? k : MIN_LIST) << attempt;
     return (int32_t)(k < others ? k : others);
 }
 

@@ -16,7 +16,7 @@
 #include <string.h>
 
 enum {
-    MAX_NEW = 16, /* new candidates of a point, a multiple of the rows of a tile */
+    MAX_NEW = 24, /* new candidates of a point, a multiple of the rows of a tile */
     COLUMNS = HD_GRAPH_TILE_COLUMNS, /* candidates in all: what one tile compares */
     BLOCK = 1 << 16,                 /* points */
     POINTS_PER_CHUNK = 256,
