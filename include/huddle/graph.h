@@ -38,7 +38,8 @@ extern "C" {
  *
  * Solvers: "brute" compares all pairs; "pcabound" compares projections, whose distances are lower
  * bounds, and computes full distances only where the bound is not sufficient; "kdtree" is for few
- * dimensions. These are exact, and "auto" chooses the one that should be fastest.
+ * dimensions; "cells" divides the points into the leaves of a tree and compares leaf with leaf.
+ * These are exact, and "auto" chooses the one that should be fastest.
  *
  * "approximate" compares all pairs within the leaves of random trees, then neighbours of neighbours
  * until few lists change. It is only for dense float points among themselves; for anything else an

@@ -22,6 +22,8 @@ typedef struct hd_graph_search {
     bool self;
     int32_t k; /* every query has at least so many rows that are not skipped */
     uint64_t seed;
+    double cost_limit; /* a solver that can predict its cost gives up if that is larger, in
+                          multiply-adds of float; 0 or infinity: none */
     int32_t *index;    /* query rows x k */
     double *distance2; /* likewise: squared */
     double cost_limit; /* multiply-adds in float, or what takes as long: a solver whose prediction
@@ -30,6 +32,7 @@ typedef struct hd_graph_search {
     hd_graph_recall recall;
     int32_t n_rounds;
     atomic_llong n_distances, n_repeated;
+    atomic_llong n_products; /* multiplications of the sparse search */
 } hd_graph_search;
 
 static inline bool hd_graph_search_skips(const hd_graph_search *s, int64_t i, int64_t j) {
@@ -68,6 +71,8 @@ huddle_status hd_graph_search_kdtree(huddle_context *context, hd_graph_search *s
                                      bool *gave_up);
 huddle_status hd_graph_search_pcabound(huddle_context *context, hd_graph_search *search,
                                        bool *gave_up);
+huddle_status hd_graph_search_cells(huddle_context *context, hd_graph_search *search,
+                                    bool *gave_up);
 
 huddle_status hd_graph_search_approximate(huddle_context *context, hd_graph_search *search,
                                           bool *gave_up);

@@ -31,6 +31,10 @@ static bool is_bound_suitable(const hd_graph_search *s) {
     return s->train->n >= BOUND_MIN_ROWS && hd_graph_rows_width(s->train) >= BOUND_MIN_WIDTH;
 }
 
+static bool is_cells_suitable(const hd_graph_search *s) {
+    return s->query_group == NULL && s->train->n > TREE_MIN_DOUBLE_ROWS;
+}
+
 /* Brute force is the last of the exact solvers, hence approximate if its cost exceeds the limit. */
 static bool is_brute_too_costly(const hd_graph_search *s) {
     double n = (double)s->train->n;
@@ -68,7 +72,8 @@ typedef struct solver {
     X("brute", hd_graph_search_brute, handles_all, handles_all, true)                              \
     X("approximate", hd_graph_search_approximate, handles_float_self, is_brute_too_costly, true)   \
     X("pcabound", hd_graph_search_pcabound, handles_self, is_bound_suitable, false)                \
-    X("kdtree", hd_graph_search_kdtree, handles_all, is_tree_suitable, true)
+    X("kdtree", hd_graph_search_kdtree, handles_all, is_tree_suitable, true)                       \
+    X("cells", hd_graph_search_cells, handles_self, is_cells_suitable, true)
 
 #define ROW(NAME, RUN, HANDLES, IS_SUITABLE, ALWAYS_FINISHES)                                      \
     {NAME, RUN, HANDLES, IS_SUITABLE, ALWAYS_FINISHES},
