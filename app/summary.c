@@ -196,8 +196,8 @@ static void print_distinct(const json_t *report) {
     printf("; duplicates have the same label\n");
 }
 
-/* Recall is the share of true neighbours found: 1, and then not shown, if the search was
- * exact. */
+/* Recall is the share of true neighbours found, with its confidence interval; not shown if the
+ * search was exact. */
 static void print_graph(const json_t *graph) {
     if (graph == NULL)
         return;
@@ -208,9 +208,10 @@ static void print_graph(const json_t *graph) {
            plural((int64_t)components));
     if (bridges > 0)
         printf(" after adding %.0f bridge%s", bridges, plural((int64_t)bridges));
-    /* An approximate search reports its recall; an exact one has 1. */
-    if (recall < 1)
-        printf(", recall %.3f", recall);
+    /* An estimate of exactly 1 still has an interval, and is not the same as an exact search. */
+    if (number_of(graph, "recall_low") < 1)
+        printf(", approximate neighbours: recall %.4f (%.4f to %.4f)", recall,
+               number_of(graph, "recall_low"), number_of(graph, "recall_high"));
     printf("\n");
 }
 

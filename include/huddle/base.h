@@ -94,6 +94,7 @@ typedef enum huddle_warning_code {
     HUDDLE_WARNING_OPTION_CLIPPED,   /* an option was reduced to what the data allow */
     HUDDLE_WARNING_DOMINANT_FEATURE, /* a few features have nearly all the variance */
     HUDDLE_WARNING_GUARDED,          /* the labels are those of the embedding, not of the shrink */
+    HUDDLE_WARNING_LOW_RECALL,       /* an approximate search missed more neighbours than allowed */
     HUDDLE_WARNING_INPUT,            /* values or samples were interpreted, replaced or ignored */
     HUDDLE_WARNING_OUTPUT            /* a file format cannot contain everything */
 } huddle_warning_code;

@@ -122,7 +122,7 @@ class GraphScores(Structure):
 
 class KnnOptions(Structure):
     _fields_ = [("knn_solver", c_char_p), ("n_neighbors", c_int32), ("metric", c_char_p),
-                ("seed", c_uint64)]
+                ("recall", c_double), ("seed", c_uint64)]
 
 
 class Neighbors(Structure):

@@ -155,6 +155,7 @@ const char *huddle_warning_name(huddle_warning_code code) {
         [HUDDLE_WARNING_OPTION_CLIPPED] = "option_clipped",
         [HUDDLE_WARNING_DOMINANT_FEATURE] = "dominant_feature",
         [HUDDLE_WARNING_GUARDED] = "guarded",
+        [HUDDLE_WARNING_LOW_RECALL] = "low_recall",
         [HUDDLE_WARNING_INPUT] = "input",
         [HUDDLE_WARNING_OUTPUT] = "output",
     };

@@ -399,11 +399,15 @@ huddle_status hd_graph_search_cells(huddle_context *context, hd_graph_search *se
     double cost = 0;
     TRY(prepare_search(&c));
     TRY(predict_cost(&c, &cost));
+    double n = (double)c.leaves.n, brute = n * n / 2 * (double)c.points.d;
+    if (gave_up != NULL && (cost > brute || cost > search->cost_limit)) {
+        *gave_up = true;
+        goto done;
+    }
     TRY(hd_parallel(context, "graph", c.leaves.count, LEAVES_PER_CHUNK, search_leaves, &c));
     atomic_fetch_add(&search->n_distances, atomic_load(&c.n_full));
     hd_log(context, "cells: pairs/point %.0f full/point %.1f", (double)c.n_pairs / (double)c.leaves.n,
            (double)c.n_full / (double)c.leaves.n);
-    (void)gave_up;
 done:
     free_search(&c);
     return status;

@@ -39,6 +39,9 @@ HD_SIMD_DECLARE(double, hd_graph_distance2_doubles, const double *a, const doubl
 HD_SIMD_DECLARE(float, hd_graph_distance2_rough, const float *a, const float *b, int64_t d,
                 float limit);
 
+/* <a, b> in float. */
+HD_SIMD_DECLARE(float, hd_graph_product, const float *a, const float *b, int64_t d);
+
 /* For the kd-tree: squared distances from q to eight points, panel[feature][8], and to a box. */
 enum { HD_GRAPH_LEAF_LANES = 8 };
 HD_SIMD_DECLARE(void, hd_graph_leaf_distances, const double *q, const double *panel, int64_t d,

@@ -264,7 +264,7 @@ huddle_status hd_spectral_make_matrix_graph(huddle_context *context, const hd_fi
     double begin = hd_seconds();
     TRY(square_matrix(job, &owned, &matrix));
     /* No neighbour search takes place that could be inexact. */
-    graph->knn.recall = 1;
+    graph->knn.recall = graph->knn.recall_low = graph->knn.recall_high = 1;
     if (strcmp(options->affinity, "distances") == 0) {
         TRY(graph_of_all_distances(context, &matrix, options, n_clusters, rows, graph));
     } else {

@@ -20,6 +20,7 @@ static const hd_rename knn_names[] = {
     {"n_neighbors", "n_neighbors", "7",
      "number of neighbours per point; the distance to the last one is its scale"},
     {"metric", "metric", NULL, NULL},
+    {"recall", "recall", NULL, NULL},
     {0}};
 
 static const hd_section sections[] = {
