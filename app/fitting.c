@@ -188,6 +188,7 @@ int fitting_fit(fitting *fit) {
     bool json = argument(fit->arguments, "json") != NULL;
     json_t *collected = json ? NULL : json_array();
     session_collect_warnings(collected);
+    huddle_model_borrow_points(fit->model, true); /* fitting_free() frees the data last */
     huddle_status status = huddle_model_fit(fit->context, fit->model, fitting_points(fit));
     session_collect_warnings(NULL);
     json_decref(collected);

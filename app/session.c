@@ -1,5 +1,7 @@
 #include "session.h"
 
+#include "mapped.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -74,6 +76,7 @@ static void on_signal(int number) {
     if (now.tv_sec > first.tv_sec + 1) {
         struct sigaction action = {.sa_handler = SIG_DFL};
         sigaction(number, &action, NULL);
+        huddle_file_abandon_all();
         raise(number);
     }
 }
@@ -128,6 +131,7 @@ huddle_context *session_begin(const cli_arguments *arguments, int *result) {
     huddle_context_set_log(context, on_log, NULL);
     huddle_context_set_progress(context, on_progress, NULL);
     set_signal_handler(on_signal);
+    mapped_watch(arguments);
     return context;
 }
 
@@ -137,6 +141,7 @@ void session_end(huddle_context *context) {
     /* The handler uses the context, so it is removed before the context is freed. */
     if (context != NULL)
         set_signal_handler(SIG_DFL);
+    mapped_unwatch();
     memset(&session, 0, sizeof session);
     huddle_context_free(context);
 }

@@ -218,6 +218,11 @@ HUDDLE_API const huddle_option *huddle_option_find(const huddle_option *table, c
 /* Writes a file completely or not at all: under a temporary name beside it, renamed at the end. */
 HUDDLE_API huddle_status huddle_file_write(const char *path, const void *bytes, size_t size);
 
+/* Removes the temporary files of all outputs that are being written: for the handler of a signal
+ * that ends the process. Async-signal-safe; nothing else of the library may be called afterwards.
+ */
+HUDDLE_API void huddle_file_abandon_all(void);
+
 /* ---- text -------------------------------------------------------------------------------- */
 
 /* Writes a number with the fewest of 6, 9, 12, 15, 16 or 17 digits that round-trip. A buffer of 32

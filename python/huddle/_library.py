@@ -74,7 +74,8 @@ def companion_library(name):
 class Points(Structure):
     _fields_ = [("n", c_int64), ("d", c_int64), ("stride", c_int64), ("values", POINTER(c_float)),
                 ("offsets", POINTER(c_int64)), ("columns", POINTER(c_int32)),
-                ("shift", POINTER(c_double)), ("resident", c_void_p)]
+                ("shift", POINTER(c_double)), ("resident", c_void_p),
+                ("mapping", c_void_p)]
 
 
 class Dense(Structure):

@@ -95,7 +95,7 @@ typedef struct hd_fit_prepared {
     huddle_preparation reduction; /* a linear map after the preparation: PCA, LDA; or empty */
     hd_fit_dominant dominant;
     huddle_points points; /* prepared; kept by methods that need them to predict */
-    bool borrows_points;  /* they are x, which the caller owns, until hd_fit_own_points() */
+    bool borrows_points;  /* they are x, which the caller owns; see hd_fit_own_points() */
     huddle_prepare_info info;
 } hd_fit_prepared;
 

@@ -158,6 +158,10 @@ void huddle_model_keep_starts(huddle_model *model, bool keep) {
     model->keep_starts = keep;
 }
 
+void huddle_model_borrow_points(huddle_model *model, bool borrow) {
+    model->borrows_points = borrow;
+}
+
 /* ---- fitting and predicting ---------------------------------------------------------------- */
 
 /* The caller's context, or a temporary one with all threads. */
@@ -264,8 +268,9 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     TRY(model->method->fit(context, &job, options, &fit));
     hd_fit_warn_dominant(context, &fit, feature_names(model, fit.d));
     /* After the method has finished: a copy of x during the fit would increase the peak of
-     * memory. */
-    TRY(hd_fit_own_points(&fit.prepared));
+     * memory. What is in the memory of an engine does not outlive the context. */
+    if (!model->borrows_points || fit.prepared.points.resident != NULL)
+        TRY(hd_fit_own_points(&fit.prepared));
     /* The engine's memory ends with the context, the model does not. */
     TRY(hd_fit_fetch(&fit));
     TRY(copy_shift(x, &fit.prepared.shift));
