@@ -102,11 +102,17 @@ static void set_signal_handler(void (*handler)(int)) {
 /* The parser allows more threads than int32 holds; the library limits them anyway. */
 static huddle_status configure_context(huddle_context *context, const cli_arguments *arguments) {
     const char *engine = argument(arguments, "engine"), *threads = argument(arguments, "n-threads");
+    const char *memory = argument(arguments, "memory");
     huddle_status status = HUDDLE_OK;
+    int64_t bytes = HUDDLE_AUTO;
     /* Counts have 64 bits on the command line, threads 32 in the library. */
     int64_t n = argument_count(arguments, "n-threads", HUDDLE_AUTO);
     if (threads != NULL)
         status = huddle_context_set_threads(context, n > INT32_MAX ? INT32_MAX : (int32_t)n);
+    if (status == HUDDLE_OK && memory != NULL)
+        status = huddle_parse_bytes(memory, &bytes);
+    if (status == HUDDLE_OK && memory != NULL)
+        status = huddle_context_set_memory(context, bytes);
     if (status == HUDDLE_OK && engine != NULL)
         status = huddle_context_set_engine(context, engine);
     return status;

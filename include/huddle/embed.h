@@ -64,6 +64,7 @@ typedef struct huddle_embed_options {
     const char *verify; /* "auto": inertia where it is cheap, else probe; "inertia", "probe",
                            "none" */
     uint64_t seed;      /* starting block */
+    bool without_rows;  /* find the vectors only; not in the table of options */
 } huddle_embed_options;
 
 /* Freed by huddle_embedding_free(). */

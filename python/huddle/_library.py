@@ -147,7 +147,8 @@ class ConnectOptions(Structure):
 
 class EmbedOptions(Structure):
     _fields_ = [("n_components", c_int32), ("embed_solver", c_char_p), ("embed_max_iter", c_int32),
-                ("tol", c_double), ("rows", c_char_p), ("verify", c_char_p), ("seed", c_uint64)]
+                ("tol", c_double), ("rows", c_char_p), ("verify", c_char_p), ("seed", c_uint64),
+                ("without_rows", c_bool)]
 
 
 class Embedding(Structure):

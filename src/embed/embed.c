@@ -36,7 +36,7 @@ const huddle_option *huddle_embed_options_table(void) {
 }
 
 huddle_embed_options huddle_embed_defaults(void) {
-    huddle_embed_options options;
+    huddle_embed_options options = {0};
     huddle_options_default(table, &options);
     return options;
 }
@@ -74,7 +74,6 @@ static huddle_status new_embedding(int64_t n, int64_t c, int64_t n_eigenvalues,
                                    huddle_embedding *out) {
     huddle_status status = HUDDLE_OK;
     TRY(huddle_dense_new(n, c, &out->vectors));
-    TRY(huddle_dense_new(n, c, &out->rows));
     ALLOC_ZERO(out->eigenvalues, n_eigenvalues);
     out->n_eigenvalues = (int32_t)n_eigenvalues;
 done:
@@ -293,6 +292,9 @@ static huddle_status set_rows(huddle_context *context, const huddle_embed_option
     if (out->degrees == NULL && strcmp(rule, "rw") == 0)
         rule = "sym";
     TRY(set_signs(context, &out->vectors));
+    if (options->without_rows)
+        goto done;
+    TRY(huddle_dense_new(out->vectors.rows, out->vectors.cols, &out->rows));
     if (strcmp(rule, "commute") == 0)
         TRY(huddle_embed_commute_rows(&out->vectors, out->eigenvalues, &out->rows));
     else
