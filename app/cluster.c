@@ -106,7 +106,9 @@ static int run_cluster(const cli_arguments *arguments) {
         result = write_outputs(&fit);
     if (result == EXIT_DONE)
         result = write_page(&fit);
-    fit.write_seconds = clock_seconds() - began;
+    if (argument(arguments, "output") != NULL || argument(arguments, "save") != NULL ||
+        argument(arguments, "dump") != NULL || argument(arguments, "report") != NULL)
+        fit.write_seconds = clock_seconds() - began;
     if (result == EXIT_DONE)
         result = print_result(&fit);
     fitting_free(&fit);

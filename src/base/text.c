@@ -59,7 +59,9 @@ huddle_status huddle_parse_bytes(const char *text, int64_t *bytes) {
     char *end;
     double number = strtod(text, &end);
     hd_leave_c_locale(before);
-    bool valid = end != text && isdigit((unsigned char)text[0]) != 0;
+    /* Neither signs nor exponents nor hexadecimal numbers. */
+    bool valid = end != text && isdigit((unsigned char)text[0]) != 0 &&
+                 strspn(text, "0123456789.") == (size_t)(end - text);
     while (*end == ' ')
         end++;
     const char *unit = *end != '\0' ? strchr(units, toupper((unsigned char)*end)) : &units[0];

@@ -124,22 +124,22 @@ hd_stage hd_fit_memory_peak(const hd_fit_memory *memory) {
     return (hd_stage)largest;
 }
 
-/* Two columns for each stage: what was predicted, and the arrays of the library that were measured
+/* Two numbers for each stage: what was predicted, and the arrays of the library that were measured
  * while it ran, both without what the process had before. */
 static void write_stages(const hd_fit *fit, hd_json_writer *json) {
     hd_json_key(json, "stages");
-    hd_json_open_object(json);
+    hd_json_open_array(json);
     for (int k = 0; k < HD_STAGE_COUNT; k++) {
         if (fit->stages.seconds[k] <= 0)
             continue;
-        hd_json_key(json, hd_stage_name((hd_stage)k));
         hd_json_open_object(json);
+        hd_json_set_string(json, "name", hd_stage_name((hd_stage)k));
         if (fit->memory.stages[k] > 0)
             hd_json_set_integer(json, "predicted", fit->memory.stages[k]);
         hd_json_set_integer(json, "arrays", fit->stages.peak[k] - fit->stages.live);
         hd_json_close_object(json);
     }
-    hd_json_close_object(json);
+    hd_json_close_array(json);
 }
 
 /* A fit of a given graph or embedding is not predicted and has no such member. */
@@ -154,6 +154,11 @@ void hd_fit_write_memory(const hd_fit *fit, hd_json_writer *json) {
     }
     if (memory->available < INT64_MAX)
         hd_json_set_integer(json, "limit", memory->base + memory->available);
+    int64_t arrays = 0;
+    for (int k = 0; k < HD_STAGE_COUNT; k++)
+        arrays = fit->stages.peak[k] > arrays ? fit->stages.peak[k] : arrays;
+    hd_json_set_integer(json, "base", memory->base);
+    hd_json_set_integer(json, "arrays", arrays - fit->stages.live);
     hd_json_key(json, "leaner");
     hd_json_open_array(json);
     for (int32_t k = 0; k < memory->n_economies; k++)

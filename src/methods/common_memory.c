@@ -17,8 +17,12 @@ static const double graph_share = 1.5;
  * the candidates of a trial have a graph, vectors and K-means each. */
 enum { SAMPLE_ROWS = 10000 };
 
-/* Of the solver of large eigenproblems: blocks of floats of so many columns per vector. */
-static const double block_share = 3.3;
+/* Of the solver of eigenproblems: so many blocks of floats, each with more columns than vectors;
+ * and bytes per row of the factorisation by which small problems are verified. */
+enum { EMBED_BLOCKS = 4, EMBED_GUARDS = 16, INERTIA_ROWS = 30000, INERTIA_BYTES = 350 };
+
+/* Points of more features are projected to this many for the search. */
+enum { PROJECTED = 24 };
 
 /* Smaller predictions are not worth a line of the log. */
 static const int64_t quiet_bytes = (int64_t)1 << 30;
@@ -56,22 +60,23 @@ static int64_t prepared_size(const hd_memory_case *x, const huddle_prepare_optio
     return floats(x->n, x->d);
 }
 
-/* The sample of prepare = auto: its points, and K-means on 2 c columns on every thread. */
-static int64_t sample_size(const hd_memory_case *x, const huddle_prepare_options *options) {
+/* The sample of prepare = auto: its points, and vectors and K-means on every thread. */
+static int64_t sample_size(const hd_memory_case *x, const huddle_prepare_options *options,
+                           bool refines) {
     if (x->d == 0 || strcmp(options->prepare.name, "auto") != 0)
         return 0;
     int64_t rows = x->n < SAMPLE_ROWS ? x->n : SAMPLE_ROWS;
     int64_t columns = x->d < SAMPLE_ROWS ? x->d : SAMPLE_ROWS;
     return 2 * floats(rows, columns) +
-           x->n_threads * (floats(rows, columns) + doubles(rows, 5 * x->n_clusters));
+           x->n_threads * doubles(rows, (refines ? 5 : 2) * x->n_clusters);
 }
 
 /* Hash tables of rows, two numbers for each; then the preparation. */
 static void plan_prepare(const hd_memory_case *x, const huddle_prepare_options *options,
-                         hd_memory_plan *plan) {
+                         bool refines, hd_memory_plan *plan) {
     int64_t prepared = prepared_size(x, options);
     add_stage(plan, HD_STAGE_DISTINCT, doubles(x->n, 3), 0);
-    add_stage(plan, HD_STAGE_PREPARE, larger(prepared, sample_size(x, options)), prepared);
+    add_stage(plan, HD_STAGE_PREPARE, larger(prepared, sample_size(x, options, refines)), prepared);
 }
 
 /* Rows as floats, bounds, labels, weights and the distances of trial centres for each thread. The
@@ -87,7 +92,7 @@ static int64_t kmeans_size(int64_t n, int64_t c, int64_t columns, bool of_double
 void hd_memory_plan_points(const hd_memory_case *x, const void *options, hd_memory_plan *plan) {
     huddle_prepare_options prepare = huddle_prepare_defaults();
     (void)options;
-    plan_prepare(x, &prepare, plan);
+    plan_prepare(x, &prepare, false, plan);
     add_stage(plan, HD_STAGE_KMEANS, kmeans_size(x->n, x->n_clusters, x->d, false, x->n_threads),
               doubles(x->n, 1));
 }
@@ -105,7 +110,8 @@ static void plan_graph(const hd_memory_case *x, const hd_spectral_options *optio
     int64_t entries = (int64_t)(graph_share * (double)(x->n * k));
     int64_t lists = x->n * k * (int64_t)(sizeof(double) + sizeof(int32_t));
     int64_t search = x->nonzeros >= 0 ? 2 * x->nonzeros * (int64_t)sizeof(double)
-                                      : floats(x->n, x->d) + doubles(x->n, 4);
+                                      : floats(x->n, x->d) +
+                                            doubles(x->n, 4 + (x->d > PROJECTED ? PROJECTED : 0));
     int64_t graph = graph_size(x->n, x->graph_edges > 0 ? x->graph_edges : entries);
     if (options->affinity != NULL && strcmp(options->affinity, "features") != 0 && x->d > 0)
         /* All pairs, as a sparse and as a dense matrix. */
@@ -136,9 +142,11 @@ void hd_memory_plan_embedding(const hd_memory_case *x, const hd_spectral_options
     huddle_range range = {(int32_t)x->n_clusters, (int32_t)x->n_clusters};
     int64_t columns = hd_spectral_count_columns(options->embed.rows, (int32_t)x->n_clusters);
     int64_t vectors = hd_spectral_count_vectors(options, range, &rows);
-    plan_prepare(x, &options->prepare, plan);
+    plan_prepare(x, &options->prepare, hd_refine_is_wanted(options), plan);
     plan_graph(x, options, plan);
-    int64_t solving = (int64_t)(block_share * (double)floats(x->n, vectors));
+    int64_t solving = floats(x->n, EMBED_BLOCKS * (vectors + EMBED_GUARDS));
+    if (x->n < INERTIA_ROWS)
+        solving += x->n * INERTIA_BYTES;
     add_stage(plan, HD_STAGE_EMBED,
               larger(solving, 2 * doubles(x->n, vectors)) + plan->stages[HD_STAGE_GRAPH] / 4,
               doubles(x->n, vectors));

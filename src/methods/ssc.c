@@ -247,7 +247,7 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
                                &plain));
     else
         TRY(hd_fit_kmeans_dense(context, &shrunk->g.g, &kmeans, &fit->rows, &fit->clusters));
-    TRY_STAGE(context, HD_STAGE_REFINE,
+    TRY_STAGE(context, hd_refine_is_wanted(&options->spectral) ? HD_STAGE_REFINE : HD_STAGE_OTHER,
               refine_labels(context, &options->spectral, &kmeans, shrink.gamma == HUDDLE_AUTO,
                             &plain, fit));
 done:

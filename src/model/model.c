@@ -270,7 +270,8 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     TRY(hd_fit_rows_begin(context, count_rows(&job), &fit.rows));
     fit.d = x != NULL ? x->d : 0;
     TRY(hd_model_copy_options(model, &options));
-    TRY(hd_memory_settle(context, model->method, &job, options, &fit.memory));
+    TRY_STAGE(context, HD_STAGE_CHECK,
+              hd_memory_settle(context, model->method, &job, options, &fit.memory));
     TRY(model->method->fit(context, &job, options, &fit));
     hd_fit_warn_dominant(context, &fit, feature_names(model, fit.d));
     hd_stage before = hd_stage_enter(context, HD_STAGE_FINISH);
