@@ -37,8 +37,9 @@ extern "C" {
  *
  * Solvers: "brute" compares all pairs; "pcabound" compares projections, whose distances are lower
  * bounds, and computes full distances only where the bound is not sufficient; "kdtree" is for few
- * dimensions. All are exact; "auto" chooses the one that should be fastest. Sparse points have one
- * solver, an inverted index, reported as "sparse"; the option is ignored for them. */
+ * dimensions; "cells" divides the points into the leaves of a tree and compares leaf with leaf. All
+ * are exact; "auto" chooses the one that should be fastest. Sparse points have one solver, an
+ * inverted index, reported as "sparse"; the option is ignored for them. */
 typedef struct huddle_knn_options {
     const char *knn_solver; /* "auto", or one of huddle_graph_knn_solvers() */
     int32_t n_neighbors;    /* k, at least 1; limited to n - 1 */

@@ -227,7 +227,7 @@ class RefineTrial(Structure):
 
 
 class RefineInfo(Structure):
-    _fields_ = [("n_trials", c_int32), ("trials", RefineTrial * 16), ("best", c_int32),
+    _fields_ = [("n_trials", c_int32), ("trials", RefineTrial * 16), ("reference", c_int32), ("best", c_int32),
                 ("n_changed", c_int64), ("seconds", c_double)]
 
 

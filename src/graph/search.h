@@ -17,9 +17,12 @@ typedef struct hd_graph_search {
     bool self;
     int32_t k; /* every query has at least so many rows that are not skipped */
     uint64_t seed;
+    double cost_limit; /* a solver that can predict its cost gives up if that is larger, in
+                          multiply-adds of float; 0 or infinity: none */
     int32_t *index;    /* query rows x k */
     double *distance2; /* likewise: squared */
     atomic_llong n_distances, n_repeated;
+    atomic_llong n_products; /* multiplications of the sparse search */
 } hd_graph_search;
 
 static inline bool hd_graph_search_skips(const hd_graph_search *s, int64_t i, int64_t j) {
@@ -57,6 +60,8 @@ huddle_status hd_graph_search_kdtree(huddle_context *context, hd_graph_search *s
                                      bool *gave_up);
 huddle_status hd_graph_search_pcabound(huddle_context *context, hd_graph_search *search,
                                        bool *gave_up);
+huddle_status hd_graph_search_cells(huddle_context *context, hd_graph_search *search,
+                                    bool *gave_up);
 
 /* The solver for sparse points. Under cosine the rows are scaled to norm 1. search->train and
  * search->query are not used. */

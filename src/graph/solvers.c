@@ -31,6 +31,10 @@ static bool is_bound_suitable(const hd_graph_search *s) {
     return s->train->n >= BOUND_MIN_ROWS && hd_graph_rows_width(s->train) >= BOUND_MIN_WIDTH;
 }
 
+static bool is_cells_suitable(const hd_graph_search *s) {
+    return s->query_group == NULL && s->train->n > TREE_MIN_DOUBLE_ROWS;
+}
+
 static bool is_always_suitable(const hd_graph_search *s) {
     (void)s;
     return true;
@@ -49,7 +53,8 @@ typedef struct solver {
 #define SOLVERS(X)                                                                                 \
     X("brute", hd_graph_search_brute, is_always_suitable, false, true)                             \
     X("pcabound", hd_graph_search_pcabound, is_bound_suitable, true, false)                        \
-    X("kdtree", hd_graph_search_kdtree, is_tree_suitable, false, true)
+    X("kdtree", hd_graph_search_kdtree, is_tree_suitable, false, true)                             \
+    X("cells", hd_graph_search_cells, is_cells_suitable, true, true)
 
 #define ROW(NAME, RUN, IS_SUITABLE, SELF_ONLY, ALWAYS_FINISHES)                                    \
     {NAME, RUN, IS_SUITABLE, SELF_ONLY, ALWAYS_FINISHES},

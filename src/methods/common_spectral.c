@@ -36,6 +36,7 @@ const hd_rename hd_spectral_kmeans_names[] = {{"n_init", "n_init", NULL, NULL},
                                               {"init", "init", NULL, NULL},
                                               {"max_iter", "kmeans_max_iter", NULL, NULL},
                                               {"tol", "kmeans_tol", NULL, NULL},
+                                              {"full_restarts", "full_restarts", NULL, NULL},
                                               {0}};
 
 hd_spectral_options hd_spectral_defaults(huddle_range n_clusters, uint64_t seed) {

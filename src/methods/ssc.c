@@ -184,10 +184,10 @@ static bool has_all_clusters(const hd_fit_clusters *clusters) {
 }
 
 /* Refinement with the labels of G and of F as starts; if the guard has not computed the latter,
- * K-means does it here. With gamma = auto those of F are the first start, which another has to
- * surpass clearly: on 48 samples of eight data sets they gave .007 (standard error .003) more ACC
- * than those of G (docs/results.md, "The shrink step and refined labels"). A gamma that the user
- * has chosen asks for the labels of G. */
+ * K-means does it here. Of starts with equal cuts the first is the reference that another has to
+ * surpass clearly. With gamma = auto that is F's: on 48 samples of eight data sets it gave .007
+ * (standard error .003) more ACC than G's (docs/results.md, "The shrink step and refined labels").
+ * A gamma that the user has chosen asks for the labels of G. */
 static huddle_status refine_labels(huddle_context *context, const hd_spectral_options *options,
                                    const huddle_kmeans_options *kmeans, bool f_first,
                                    hd_fit_clusters *plain, hd_fit *fit) {

@@ -233,10 +233,16 @@ huddle_status hd_shrink_solve_report(hd_shrink_solve *s, const huddle_shrunk *ou
      * about: a relative gap has no meaning there. */
     bool is_trivial =
         info->stop == HUDDLE_STOP_ROUNDING && info->objective <= trivial_factor * rounding[0];
-    if (info->stop > HUDDLE_STOP_EXACT && !is_trivial)
+    if (!is_trivial && !s->is_part)
+        hd_shrink_warn_if_open(s);
+done:
+    return status;
+}
+
+void hd_shrink_warn_if_open(const hd_shrink_solve *s) {
+    const huddle_shrink_info *info = s->info;
+    if (info->stop > HUDDLE_STOP_EXACT)
         hd_warn(s->input.context, HUDDLE_WARNING_NOT_CONVERGED,
                 "the shrinking stopped (%s) after %d iterations at a gap of %.2g, not %.2g",
                 huddle_stop_name(info->stop), info->n_iter, info->gap, s->options.gap);
-done:
-    return status;
 }
