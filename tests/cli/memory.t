@@ -28,7 +28,14 @@ Too little for any algorithm: refused at once, with what is needed, and nothing 
 In between: a leaner algorithm, which the log and the summary name.
 
   $ huddle generate blobs --n 4000 --noise 3 -o few.npy -q
-  $ huddle cluster few.npy -c 20 --prepare none --gap 1e-2 --memory 36M > out 2> log
+  $ huddle cluster few.npy -c 20 --prepare none --gap 1e-2 -q --json > report.json
+  $ /usr/bin/python3 -c '
+  > import json
+  > m = json.load(open("report.json"))["memory"]
+  > print(m["stage"])
+  > open("limit", "w").write(str(m["base"] + int(0.8 * (m["predicted"] - m["base"]))))'
+  shrink
+  $ huddle cluster few.npy -c 20 --prepare none --gap 1e-2 --memory $(cat limit) > out 2> log
   $ grep -c 'to save memory, the shrink step is solved by pdhg' log
   1
   $ grep -A 2 '^  memory' out | tr -s ' \n' ' ' | grep -o 'the shrink step is solved by pdhg'
