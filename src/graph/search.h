@@ -22,8 +22,6 @@ typedef struct hd_graph_search {
     bool self;
     int32_t k; /* every query has at least so many rows that are not skipped */
     uint64_t seed;
-    double cost_limit; /* a solver that can predict its cost gives up if that is larger, in
-                          multiply-adds of float; 0 or infinity: none */
     int32_t *index;    /* query rows x k */
     double *distance2; /* likewise: squared */
     double cost_limit; /* multiply-adds in float, or what takes as long: a solver whose prediction
