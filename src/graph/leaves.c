@@ -257,18 +257,24 @@ static int64_t box_at(const hd_graph_boxes *boxes, int64_t i, int64_t f) {
     return (i / HD_GRAPH_BOXES * boxes->d + f) * HD_GRAPH_BOXES + i % HD_GRAPH_BOXES;
 }
 
-/* The boxes of a group's leaves and of the group itself. */
+static int by_number(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Sorts the points of the group's leaves by their row numbers, so that equal points come in the
+ * order that ties prefer, and measures the boxes of the leaves and of the group. */
 static void measure_group(const builder *b, int64_t group, double *row) {
     hd_graph_leaves *t = b->leaves;
     int64_t end =
         (group + 1) * HD_GRAPH_LEAF_GROUP < t->count ? (group + 1) * HD_GRAPH_LEAF_GROUP : t->count;
     for (int64_t l = group * HD_GRAPH_LEAF_GROUP; l < end; l++) {
-        t->smallest[l] = INT32_MAX;
-        for (int64_t place = hd_graph_leaf_begin(l); place < hd_graph_leaf_end(t, l); place++) {
-            bool first = place == hd_graph_leaf_begin(l);
+        int64_t begin = hd_graph_leaf_begin(l), size = hd_graph_leaf_end(t, l) - begin;
+        qsort(t->order + begin, (size_t)size, sizeof *t->order, by_number);
+        t->smallest[l] = t->order[begin];
+        for (int64_t place = begin; place < begin + size; place++) {
+            bool first = place == begin;
             hd_graph_rows_read(b->rows, t->order[place], row);
-            if (t->order[place] < t->smallest[l])
-                t->smallest[l] = t->order[place];
             for (int64_t f = 0; f < b->d; f++) {
                 int64_t e = box_at(&t->leaf_boxes, l, f);
                 t->leaf_boxes.low[e] = first ? row[f] : fmin(t->leaf_boxes.low[e], row[f]);
