@@ -45,30 +45,49 @@ static bool is_bound_suitable(const hd_graph_search *s) {
     return s->train->n >= BOUND_MIN_ROWS && hd_graph_rows_width(s->train) >= BOUND_MIN_WIDTH;
 }
 
-static bool is_always_suitable(const hd_graph_search *s) {
+/* Brute force is the last of the exact solvers, hence approximate if its cost exceeds the limit. */
+static bool is_brute_too_costly(const hd_graph_search *s) {
+    double n = (double)s->train->n;
+    return n * n / 2 * (double)hd_graph_rows_width(s->train) > s->cost_limit;
+}
+
+/* ---- what a solver can do ------------------------------------------------------------------ */
+
+static bool handles_all(const hd_graph_search *s) {
     (void)s;
     return true;
+}
+
+static bool handles_self(const hd_graph_search *s) {
+    return s->self;
+}
+
+/* Lists of more than a quarter of the points leave nothing to approximate. */
+static bool handles_float_self(const hd_graph_search *s) {
+    return s->self && s->train->singles != NULL && s->query_group == NULL &&
+           s->k <= s->train->n / 4;
 }
 
 typedef struct solver {
     const char *name;
     huddle_status (*run)(huddle_context *context, hd_graph_search *search, bool *gave_up);
+    bool (*handles)(const hd_graph_search *search);     /* otherwise brute force takes over */
     bool (*is_suitable)(const hd_graph_search *search); /* whether "auto" tries it */
-    bool self_only;       /* only for points among themselves; otherwise brute force takes over */
     bool always_finishes; /* does not give up when it was chosen by name */
 } solver;
 
 /* The one list of solvers: the table and the choices of option knn_solver are made from it. "auto"
  * tries them from the last to the first; the first never gives up. */
 #define SOLVERS(X)                                                                                 \
-    X("brute", hd_graph_search_brute, is_always_suitable, false, true)                             \
-    X("pcabound", hd_graph_search_pcabound, is_bound_suitable, true, false)                        \
-    X("kdtree", hd_graph_search_kdtree, is_tree_suitable, false, true)                             \
-    X("cells", hd_graph_search_cells, is_cells_suitable, true, true)
+    X("brute", hd_graph_search_brute, handles_all, handles_all, true)                              \
+    X("approximate", hd_graph_search_approximate, handles_float_self, is_brute_too_costly, true)   \
+    X("pcabound", hd_graph_search_pcabound, handles_self, is_bound_suitable, false)                \
+    X("kdtree", hd_graph_search_kdtree, handles_all, is_tree_suitable, true)                       \
+    X("cells", hd_graph_search_cells, handles_self, is_cells_suitable, true)
 
-#define ROW(NAME, RUN, IS_SUITABLE, SELF_ONLY, ALWAYS_FINISHES)                                    \
-    {NAME, RUN, IS_SUITABLE, SELF_ONLY, ALWAYS_FINISHES},
-#define NAME_ONLY(NAME, RUN, IS_SUITABLE, SELF_ONLY, ALWAYS_FINISHES) NAME,
+#define ROW(NAME, RUN, HANDLES, IS_SUITABLE, ALWAYS_FINISHES)                                      \
+    {NAME, RUN, HANDLES, IS_SUITABLE, ALWAYS_FINISHES},
+#define NAME_ONLY(NAME, RUN, HANDLES, IS_SUITABLE, ALWAYS_FINISHES) NAME,
 
 static const solver solvers[] = {SOLVERS(ROW)};
 const char *const hd_graph_solver_names[] = {"auto", SOLVERS(NAME_ONLY) NULL};
@@ -78,16 +97,23 @@ const char *const *huddle_graph_knn_solvers(void) {
 }
 
 /* Brute force is last in the loop and always finishes: it also serves a solver chosen by name that
- * does not apply or gives up. */
+ * does not apply or gives up. A target of 1 excludes "approximate", also if it was chosen by
+ * name. */
 huddle_status hd_graph_search_run(huddle_context *context, const char *name,
                                   hd_graph_search *search, const char **used) {
     huddle_status status = HUDDLE_OK;
-    bool automatic = strcmp(name, "auto") == 0;
+    bool exactly = search->recall_target >= 1 || !handles_float_self(search);
+    bool automatic = strcmp(name, "auto") == 0 || (exactly && strcmp(name, "approximate") == 0);
+    if (!automatic || exactly || !(search->cost_limit > 0))
+        search->cost_limit = INFINITY;
     for (int k = (int)(sizeof solvers / sizeof *solvers) - 1; k >= 0; k--) {
         const solver *s = &solvers[k];
         bool gave_up = false, chosen = k == 0 || strcmp(name, s->name) == 0;
-        if ((!chosen && !(automatic && s->is_suitable(search))) || (s->self_only && !search->self))
+        if (!s->handles(search) || (!automatic && !chosen) ||
+            (automatic && k > 0 && !s->is_suitable(search)))
             continue;
+        search->recall = (hd_graph_recall){1, 1, 1};
+        search->n_rounds = 0;
         TRY(s->run(context, search, automatic || !s->always_finishes ? &gave_up : NULL));
         *used = s->name;
         if (!gave_up)

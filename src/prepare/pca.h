@@ -2,6 +2,7 @@
 #ifndef HUDDLE_SRC_PREPARE_PCA_H
 #define HUDDLE_SRC_PREPARE_PCA_H
 
+#include "huddle/prepare.h"
 #include "prepare/centred.h"
 
 /* Mean of each column as stored (no shift added), and variance (divided by n), over the rows of all
@@ -14,5 +15,16 @@ huddle_status hd_prepare_column_moments(huddle_context *context, const huddle_po
  * of them that exceed rounding error; those beyond are zero. */
 huddle_status hd_prepare_pca(huddle_context *context, hd_prepare_centred *centred, int64_t r,
                              uint64_t seed, double *components, double *variances, int64_t *rank);
+
+/* The same; if `rough`, the components of large or sparse data are an orthonormal basis of nearly
+ * the same space, ordered by variance: enough to compare preparations. */
+huddle_status hd_prepare_pca_rough(huddle_context *context, hd_prepare_centred *centred, int64_t r,
+                                   bool rough, uint64_t seed, double *components, double *variances,
+                                   int64_t *rank);
+
+/* huddle_prepare_fit() with rough components. */
+huddle_status hd_prepare_fit_rough(huddle_context *context, const huddle_points *x,
+                                   const huddle_prepare_options *options,
+                                   huddle_preparation *preparation);
 
 #endif
