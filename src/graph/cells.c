@@ -21,22 +21,25 @@
 #include "graph/search.h"
 #include "graph/tiles.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    FIRST_LEAVES = 3,    /* compared first, apart from the leaf itself */
-    SAMPLE_LEAVES = 32,  /* searched first, to predict the cost */
-    MAX_RAW_WIDTH = 16,  /* columns of points up to which boxes are made from the points */
-    DIRECTIONS = 8,      /* of the projection otherwise */
+    FIRST_LEAVES = 3,        /* compared first, apart from the leaf itself */
+    SAMPLE_LEAVES = 64,      /* by which the cost is predicted */
+    SAMPLE_COMPARISONS = 16, /* leaves that each of them is compared with: the prediction is within
+                                10 % of the cost then (sheets, embeddings, normal points) */
+    MAX_RAW_WIDTH = 16,      /* columns of points up to which boxes are made from the points */
+    DIRECTIONS = 8,          /* of the projection otherwise: 6 to 16 exclude equally many leaves of
+                                1,000,000 x 32 sheets */
     LEAVES_PER_CHUNK = 2,
 };
 
-/* A distance in double takes about the time of so many pairs in tiles, and brute force compares
- * every pair once for both points. */
-static const double full_cost = 16;
+/* Times in multiply-adds of the tiles (`./dev bench graph`): of the end of a pair in a tile, of a
+ * distance in double, and of what every point costs in the tree and in packing, of which a part is
+ * proportional to the columns. */
+static const double pair_cost = 8, full_cost = 2000, point_cost = 20000, column_cost = 500;
 
 /* Leaves are packed again if rounding changes a distance that matters by more than this share. */
 static const double max_error = 0.01;
@@ -58,7 +61,6 @@ typedef struct cells {
     hd_graph_leaves leaves;
     hd_graph_leaf_points points;
     struct desk *desks; /* one per worker */
-    bool *searched;     /* leaves of the sample */
     atomic_llong n_pairs, n_full;
 } cells;
 
@@ -74,11 +76,11 @@ typedef struct desk {
     hd_graph_near_leaf *near;       /* leaves to compare */
     double worst;                   /* the largest of limits[] */
     int64_t n_pairs, n_full;
-    double kth[HD_GRAPH_LEAF];      /* per point: k-th distance in packed units */
-    double limits[HD_GRAPH_LEAF];   /* per point: squared distance of the farthest box to compare */
-    double norms[HD_GRAPH_LEAF];    /* per active point: its norm, packed */
-    float tau[HD_GRAPH_LEAF];       /* per active point: the largest value that matters */
-    int32_t active[HD_GRAPH_LEAF];  /* points compared with the other leaf */
+    double kth[HD_GRAPH_LEAF];     /* per point: k-th distance in packed units */
+    double limits[HD_GRAPH_LEAF];  /* per point: squared distance of the farthest box to compare */
+    double norms[HD_GRAPH_LEAF];   /* per active point: its norm, packed */
+    float tau[HD_GRAPH_LEAF];      /* per active point: the largest value that matters */
+    int32_t active[HD_GRAPH_LEAF]; /* points compared with the other leaf */
     bool first[HD_GRAPH_LEAF_GROUP]; /* leaves of the group that were compared already */
 } desk;
 
@@ -144,7 +146,8 @@ static double pack_active(const cells *c, desk *w, const double *centre, int64_t
     double worst = 0;
     for (int64_t at = 0; at < count; at++) {
         int64_t r = w->active[at];
-        double norm = hd_graph_leaf_pack(&c->points, w->rows + r * c->points.d, centre, at, w->panels);
+        double norm =
+            hd_graph_leaf_pack(&c->points, w->rows + r * c->points.d, centre, at, w->panels);
         double error = hd_graph_leaf_error(norm, w->kth[r]);
         w->norms[at] = norm;
         w->tau[at] = hd_graph_leaf_limit(&c->points, norm, w->kth[r]);
@@ -260,7 +263,8 @@ static void compare_first(const cells *c, desk *w) {
     memset(w->first, 0, sizeof w->first);
     compare_leaf(c, w, w->leaf);
     w->first[w->leaf % HD_GRAPH_LEAF_GROUP] = true;
-    int64_t count = hd_graph_leaves_near_group(&c->leaves, w->low, w->high, group, w->leaf, w->near);
+    int64_t count =
+        hd_graph_leaves_near_group(&c->leaves, w->low, w->high, group, w->leaf, w->near);
     qsort(w->near, (size_t)count, sizeof *w->near, by_bound);
     for (int64_t k = 0; k < count && k < FIRST_LEAVES; k++) {
         compare_leaf(c, w, w->near[k].leaf);
@@ -268,20 +272,31 @@ static void compare_first(const cells *c, desk *w) {
     }
 }
 
-/* Finds the lists of all points of a leaf. */
-static huddle_status search_leaf(const cells *c, desk *w, int64_t leaf) {
-    huddle_status status = HUDDLE_OK;
+/* Takes a leaf, compares the first leaves, and lists the others that could contain a neighbour,
+ * nearest box first; returns their number. */
+static int64_t begin_leaf(const cells *c, desk *w, int64_t leaf) {
     take_leaf(c, w, leaf);
     compare_first(c, w);
+    int64_t kept = 0;
     int64_t count = hd_graph_leaves_near(&c->leaves, w->low, w->high, w->worst, leaf, w->near);
-    qsort(w->near, (size_t)count, sizeof *w->near, by_bound);
-    for (int64_t k = 0; k < count && w->near[k].bound <= w->worst; k++) {
+    for (int64_t k = 0; k < count; k++) {
         int64_t other = w->near[k].leaf;
-        if (other / HD_GRAPH_LEAF_GROUP == leaf / HD_GRAPH_LEAF_GROUP &&
-            w->first[other % HD_GRAPH_LEAF_GROUP])
-            continue;
-        compare_leaf(c, w, other);
+        if (other / HD_GRAPH_LEAF_GROUP != leaf / HD_GRAPH_LEAF_GROUP ||
+            !w->first[other % HD_GRAPH_LEAF_GROUP])
+            w->near[kept++] = w->near[k];
+    }
+    qsort(w->near, (size_t)kept, sizeof *w->near, by_bound);
+    return kept;
+}
+
+/* Finds the lists of all points of a leaf. Boxes come by ascending distance, and a distance only
+ * excludes what is strictly beyond it, because of ties. */
+static huddle_status search_leaf(const cells *c, desk *w, int64_t leaf) {
+    huddle_status status = HUDDLE_OK;
+    int64_t count = begin_leaf(c, w, leaf);
+    for (int64_t k = 0; k < count && w->near[k].bound <= w->worst; k++) {
         TRY(hd_check_cancel(c->context));
+        compare_leaf(c, w, w->near[k].leaf);
     }
 done:
     return status;
@@ -291,43 +306,66 @@ static huddle_status search_leaves(void *argument, hd_chunk chunk) {
     huddle_status status = HUDDLE_OK;
     cells *c = argument;
     desk *w = &c->desks[chunk.worker];
-    w->n_pairs = w->n_full = 0;
+    w->n_full = 0;
+    w->n_pairs = 0;
     for (int64_t leaf = chunk.begin; leaf < chunk.end; leaf++)
-        if (!c->searched[leaf])
-            TRY(search_leaf(c, w, leaf));
+        TRY(search_leaf(c, w, leaf));
     atomic_fetch_add(&c->n_pairs, w->n_pairs);
     atomic_fetch_add(&c->n_full, w->n_full);
 done:
     return status;
 }
 
-/* ---- the solver ---------------------------------------------------------------------------- */
+/* ---- the cost ------------------------------------------------------------------------------ */
 
-static huddle_status search_sample(void *argument, hd_chunk chunk) {
+static int64_t count_samples(const cells *c) {
+    return c->leaves.count < SAMPLE_LEAVES ? c->leaves.count : SAMPLE_LEAVES;
+}
+
+/* Searches evenly spaced leaves in a few of the nearest leaves only, and counts the comparisons
+ * that the limits found there leave: somewhat more than the search will need. */
+static huddle_status sample_leaves(void *argument, hd_chunk chunk) {
     huddle_status status = HUDDLE_OK;
     cells *c = argument;
-    int64_t samples = c->leaves.count < SAMPLE_LEAVES ? c->leaves.count : SAMPLE_LEAVES;
-    for (int64_t k = chunk.begin; k < chunk.end; k++) {
-        int64_t leaf = k * c->leaves.count / samples;
-        hd_chunk one = {.begin = leaf, .end = leaf + 1, .worker = chunk.worker};
-        TRY(search_leaves(c, one));
-        c->searched[leaf] = true;
+    desk *w = &c->desks[chunk.worker];
+    w->n_full = 0;
+    w->n_pairs = 0;
+    for (int64_t s = chunk.begin; s < chunk.end; s++) {
+        int64_t count = begin_leaf(c, w, s * c->leaves.count / count_samples(c));
+        for (int64_t k = 0; k < count && w->near[k].bound <= w->worst; k++) {
+            TRY(hd_check_cancel(c->context));
+            if (k < SAMPLE_COMPARISONS)
+                compare_leaf(c, w, w->near[k].leaf);
+            else
+                w->n_pairs += find_active(c, w, w->near[k].leaf) * HD_GRAPH_LEAF;
+        }
     }
+    atomic_fetch_add(&c->n_pairs, w->n_pairs);
+    atomic_fetch_add(&c->n_full, w->n_full);
 done:
     return status;
 }
 
-/* Searches evenly spaced leaves, whose lists are final, and predicts the cost of all, in
- * multiply-adds. */
+/* The predicted cost of the search, in multiply-adds. */
 static huddle_status predict_cost(cells *c, double *cost) {
     huddle_status status = HUDDLE_OK;
-    int64_t samples = c->leaves.count < SAMPLE_LEAVES ? c->leaves.count : SAMPLE_LEAVES;
-    TRY(hd_parallel(c->context, NULL, samples, 1, search_sample, c));
-    double pairs = (double)atomic_load(&c->n_pairs) + full_cost * (double)atomic_load(&c->n_full);
-    *cost = pairs * (double)c->points.d * (double)c->leaves.count / (double)samples;
+    double samples = (double)count_samples(c), d = (double)c->points.d;
+    TRY(hd_parallel(c->context, NULL, count_samples(c), 1, sample_leaves, c));
+    double pairs = (double)atomic_exchange(&c->n_pairs, 0);
+    double full = (double)atomic_exchange(&c->n_full, 0);
+    *cost = (pairs * (d + pair_cost) + full * full_cost) * (double)c->leaves.count / samples +
+            (double)c->leaves.n * (point_cost + d * column_cost);
 done:
     return status;
 }
+
+/* That of brute force, which compares every pair once for both points. */
+static double brute_cost(const cells *c) {
+    double n = (double)c->leaves.n, d = (double)c->points.d;
+    return n * (n / 2 * (d + pair_cost) + (double)c->search->k * full_cost);
+}
+
+/* ---- the solver ---------------------------------------------------------------------------- */
 
 static huddle_status new_desks(cells *c) {
     huddle_status status = HUDDLE_OK;
@@ -365,7 +403,6 @@ static void free_search(cells *c) {
         huddle_free(w->columns);
     }
     huddle_free(c->desks);
-    huddle_free(c->searched);
     hd_graph_projection_free(&c->projection);
     hd_graph_leaves_free(&c->leaves);
     hd_graph_leaf_points_free(&c->points);
@@ -386,7 +423,6 @@ static huddle_status prepare_search(cells *c) {
     c->factor = hd_graph_boxes_factor(c->width);
     TRY(hd_graph_leaves_new(c->context, c->space, &c->leaves));
     TRY(hd_graph_leaf_points_new(c->context, s->train, &c->leaves, &c->points));
-    ALLOC_ZERO(c->searched, c->leaves.count);
     TRY(new_desks(c));
 done:
     return status;
@@ -398,16 +434,13 @@ huddle_status hd_graph_search_cells(huddle_context *context, hd_graph_search *se
     cells c = {.context = context, .search = search};
     double cost = 0;
     TRY(prepare_search(&c));
-    TRY(predict_cost(&c, &cost));
-    double n = (double)c.leaves.n, brute = n * n / 2 * (double)c.points.d;
-    if (gave_up != NULL && (cost > brute || cost > search->cost_limit)) {
-        *gave_up = true;
-        goto done;
+    if (gave_up != NULL) {
+        TRY(predict_cost(&c, &cost));
+        *gave_up = cost > brute_cost(&c) || (search->cost_limit > 0 && cost > search->cost_limit);
     }
-    TRY(hd_parallel(context, "graph", c.leaves.count, LEAVES_PER_CHUNK, search_leaves, &c));
+    if (gave_up == NULL || !*gave_up)
+        TRY(hd_parallel(context, "graph", c.leaves.count, LEAVES_PER_CHUNK, search_leaves, &c));
     atomic_fetch_add(&search->n_distances, atomic_load(&c.n_full));
-    hd_log(context, "cells: pairs/point %.0f full/point %.1f", (double)c.n_pairs / (double)c.leaves.n,
-           (double)c.n_full / (double)c.leaves.n);
 done:
     free_search(&c);
     return status;

@@ -62,8 +62,8 @@ huddle_status hd_graph_leaf_points_new(huddle_context *context, const hd_graph_r
     huddle_status status = HUDDLE_OK;
     hd_graph_packing packing = {0};
     filling f = {.points = points};
-    *points = (hd_graph_leaf_points){
-        .rows = rows, .leaves = leaves, .d = hd_graph_rows_width(rows)};
+    *points =
+        (hd_graph_leaf_points){.rows = rows, .leaves = leaves, .d = hd_graph_rows_width(rows)};
     /* Only the scale is used: all coordinates are within 2 of each other, and no square overflows.
      */
     TRY(hd_graph_packing_new(context, rows, NULL, &packing));

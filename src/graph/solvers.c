@@ -9,30 +9,40 @@
  * (`./dev bench graph`). The tree and the bound also notice by themselves when they do not pay, so
  * these limits only avoid pointless attempts. */
 enum {
-    TREE_MIN_ROWS = 20000,       /* points in single precision */
-    TREE_MAX_WIDTH = 16,         /* their coordinates; beyond, boxes exclude too little */
-    TREE_MIN_DOUBLE_ROWS = 4000, /* rows of embeddings, which form tight clusters: any width */
-    BOUND_MIN_ROWS = 3000,       /* below, projecting costs as much as it saves */
-    BOUND_MIN_WIDTH = 33,        /* up to 32 coordinates the tiles compare differences directly */
+    TREE_MIN_ROWS = 20000,        /* points in single precision */
+    TREE_MAX_WIDTH = 16,          /* their coordinates; beyond, boxes exclude too little */
+    TREE_MIN_DOUBLE_ROWS = 4000,  /* rows of embeddings, which form tight clusters: any width */
+    BOUND_MIN_ROWS = 3000,        /* below, projecting costs as much as it saves */
+    BOUND_MIN_WIDTH = 33,         /* up to 32 coordinates the tiles compare differences directly */
+    CELLS_MIN_ROWS = 4000,        /* below, all pairs cost as much as the tree */
+    CELLS_MIN_WIDTH = 4,          /* up to 3 coordinates single queries visit few leaves of 32 */
+    CELLS_MAX_WIDTH = 64,         /* beyond, the bound excludes more, as long as */
+    CELLS_MIN_LONG_ROWS = 100000, /* there are no more rows: it compares all pairs */
 };
 
+/* Leaf against leaf is faster than single queries from a few coordinates on (100,000 normal points
+ * of 3 coordinates .43 and .31 cpu-s, of 8 2.1 and 12.3). */
+static bool is_cells_suitable(const hd_graph_search *s) {
+    int64_t n = s->train->n, d = hd_graph_rows_width(s->train);
+    return s->self && s->query_group == NULL && n > CELLS_MIN_ROWS && d >= CELLS_MIN_WIDTH &&
+           (d <= CELLS_MAX_WIDTH || s->train->doubles != NULL || n > CELLS_MIN_LONG_ROWS);
+}
+
 /* Rows of doubles are embeddings: most of them lie in tight clusters, where boxes exclude well in
- * any dimension. Points of few coordinates need many rows before the tree is worth building. */
+ * any dimension. Points of few coordinates need many rows before the tree is worth building; among
+ * themselves, they are left to the cells, except in the plane and in space. */
 static bool is_tree_suitable(const hd_graph_search *s) {
     int64_t n = s->train->n, d = hd_graph_rows_width(s->train);
     if (s->train->doubles != NULL)
         return n > TREE_MIN_DOUBLE_ROWS;
     /* Brute force cannot skip points of the same group, but a tree skips whole nodes of them. */
-    return d <= TREE_MAX_WIDTH && (n > TREE_MIN_ROWS || s->query_group != NULL);
+    return d <= TREE_MAX_WIDTH && (n > TREE_MIN_ROWS || s->query_group != NULL) &&
+           (!s->self || d < CELLS_MIN_WIDTH);
 }
 
 /* Fewer rows or coordinates leave too little work to save. */
 static bool is_bound_suitable(const hd_graph_search *s) {
     return s->train->n >= BOUND_MIN_ROWS && hd_graph_rows_width(s->train) >= BOUND_MIN_WIDTH;
-}
-
-static bool is_cells_suitable(const hd_graph_search *s) {
-    return s->query_group == NULL && s->train->n > TREE_MIN_DOUBLE_ROWS;
 }
 
 /* Brute force is the last of the exact solvers, hence approximate if its cost exceeds the limit. */
