@@ -27,10 +27,10 @@
 #include <string.h>
 
 enum {
-    FIRST_LEAVES = 3,    /* compared first, apart from the leaf itself */
-    SAMPLE_LEAVES = 32,  /* searched first, to predict the cost */
-    MAX_RAW_WIDTH = 16,  /* columns of points up to which boxes are made from the points */
-    DIRECTIONS = 8,      /* of the projection otherwise */
+    FIRST_LEAVES = 3,   /* compared first, apart from the leaf itself */
+    SAMPLE_LEAVES = 32, /* searched first, to predict the cost */
+    MAX_RAW_WIDTH = 16, /* columns of points up to which boxes are made from the points */
+    DIRECTIONS = 8,     /* of the projection otherwise */
     LEAVES_PER_CHUNK = 2,
 };
 
@@ -74,11 +74,11 @@ typedef struct desk {
     hd_graph_near_leaf *near;       /* leaves to compare */
     double worst;                   /* the largest of limits[] */
     int64_t n_pairs, n_full;
-    double kth[HD_GRAPH_LEAF];      /* per point: k-th distance in packed units */
-    double limits[HD_GRAPH_LEAF];   /* per point: squared distance of the farthest box to compare */
-    double norms[HD_GRAPH_LEAF];    /* per active point: its norm, packed */
-    float tau[HD_GRAPH_LEAF];       /* per active point: the largest value that matters */
-    int32_t active[HD_GRAPH_LEAF];  /* points compared with the other leaf */
+    double kth[HD_GRAPH_LEAF];     /* per point: k-th distance in packed units */
+    double limits[HD_GRAPH_LEAF];  /* per point: squared distance of the farthest box to compare */
+    double norms[HD_GRAPH_LEAF];   /* per active point: its norm, packed */
+    float tau[HD_GRAPH_LEAF];      /* per active point: the largest value that matters */
+    int32_t active[HD_GRAPH_LEAF]; /* points compared with the other leaf */
     bool first[HD_GRAPH_LEAF_GROUP]; /* leaves of the group that were compared already */
 } desk;
 
@@ -144,7 +144,8 @@ static double pack_active(const cells *c, desk *w, const double *centre, int64_t
     double worst = 0;
     for (int64_t at = 0; at < count; at++) {
         int64_t r = w->active[at];
-        double norm = hd_graph_leaf_pack(&c->points, w->rows + r * c->points.d, centre, at, w->panels);
+        double norm =
+            hd_graph_leaf_pack(&c->points, w->rows + r * c->points.d, centre, at, w->panels);
         double error = hd_graph_leaf_error(norm, w->kth[r]);
         w->norms[at] = norm;
         w->tau[at] = hd_graph_leaf_limit(&c->points, norm, w->kth[r]);
@@ -260,7 +261,8 @@ static void compare_first(const cells *c, desk *w) {
     memset(w->first, 0, sizeof w->first);
     compare_leaf(c, w, w->leaf);
     w->first[w->leaf % HD_GRAPH_LEAF_GROUP] = true;
-    int64_t count = hd_graph_leaves_near_group(&c->leaves, w->low, w->high, group, w->leaf, w->near);
+    int64_t count =
+        hd_graph_leaves_near_group(&c->leaves, w->low, w->high, group, w->leaf, w->near);
     qsort(w->near, (size_t)count, sizeof *w->near, by_bound);
     for (int64_t k = 0; k < count && k < FIRST_LEAVES; k++) {
         compare_leaf(c, w, w->near[k].leaf);
@@ -400,14 +402,14 @@ huddle_status hd_graph_search_cells(huddle_context *context, hd_graph_search *se
     TRY(prepare_search(&c));
     TRY(predict_cost(&c, &cost));
     double n = (double)c.leaves.n, brute = n * n / 2 * (double)c.points.d;
-    if (gave_up != NULL && (cost > brute || cost > search->cost_limit)) {
+    if (gave_up != NULL && (cost > brute || hd_graph_search_exceeds(search, cost))) {
         *gave_up = true;
         goto done;
     }
     TRY(hd_parallel(context, "graph", c.leaves.count, LEAVES_PER_CHUNK, search_leaves, &c));
     atomic_fetch_add(&search->n_distances, atomic_load(&c.n_full));
-    hd_log(context, "cells: pairs/point %.0f full/point %.1f", (double)c.n_pairs / (double)c.leaves.n,
-           (double)c.n_full / (double)c.leaves.n);
+    hd_log(context, "cells: pairs/point %.0f full/point %.1f",
+           (double)c.n_pairs / (double)c.leaves.n, (double)c.n_full / (double)c.leaves.n);
 done:
     free_search(&c);
     return status;
