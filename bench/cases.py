@@ -18,6 +18,19 @@ from measure import ROOT
 FOLDER = ROOT / "build" / "bench-data"
 
 
+def made_once(path, make):
+    """Returns the path; unless it exists, make(PATH) writes it and perhaps PATH-labels.npy. The files appear
+    under their names when they are complete."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        print(f"making {path}", flush=True)
+        make(path.with_name(f"part-{path.name}"))
+        for written in sorted(path.parent.glob(f"part-{path.stem}*")):  # the labels first
+            if written.stem in (f"part-{path.stem}", f"part-{path.stem}-labels"):
+                os.replace(written, path.parent / written.name.removeprefix("part-"))
+    return path
+
+
 @dataclasses.dataclass(frozen=True)
 class Case:
     """A data set, its number of clusters, and how its file is made."""
@@ -29,16 +42,8 @@ class Case:
     d: int
 
     def path(self):
-        """The file of the points, made on first use. A file appears under its name when it is complete."""
-        path = FOLDER / self.file
-        if not path.exists():
-            FOLDER.mkdir(parents=True, exist_ok=True)
-            print(f"making {path}", flush=True)
-            part = path.with_name(f"part-{path.name}")
-            self.make(part)
-            for written in FOLDER.glob(f"part-{path.stem}*"):
-                os.replace(written, FOLDER / written.name.removeprefix("part-"))
-        return path
+        """The file of the points, made on first use."""
+        return made_once(FOLDER / self.file, self.make)
 
     def classes(self):
         """The file of the classes, or None."""

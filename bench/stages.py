@@ -9,6 +9,7 @@ import importlib.util
 import json
 import pathlib
 import re
+import shutil
 import sys
 import zipfile
 
@@ -60,8 +61,12 @@ class Plan:
         return Job("whole run", case.name, "huddle", self.version, command, read_fit, ours=True)
 
     def stage_command(self, case):
-        """The tool, which writes A, F, W, labels and the model of the case to its folder."""
+        """The tool, which writes A, F, W, labels and the model of the case to its folder. What other builds
+        wrote is removed: it can be gigabytes."""
         folder = self.folder(case)
+        for other in folder.parent.glob(f"{pathlib.Path(case.file).stem}-*"):
+            if other != folder:
+                shutil.rmtree(other)
         folder.mkdir(parents=True, exist_ok=True)
         return [self.build / "huddle", "cluster", case.path(), "-c", case.clusters, "--y", "none", "--json", "-q",
                 "--save", folder / "model", "--dump", folder]
@@ -75,6 +80,7 @@ class Plan:
             path = self.folder(case) / name
             if not path.exists():
                 failure = run(self.stage_command(case), UNLIMITED)["failure"]
+                (path.parent / "model").unlink(missing_ok=True)
                 if failure:
                     raise OSError(f"{path.name} cannot be made, {failure}")
             return path
@@ -89,13 +95,11 @@ class Plan:
 
     def reading(self, kind, megabytes):
         reader = script("io")
-        path = cases.FOLDER / f"read{megabytes}.{kind}"
+        make = {"csv": lambda path: reader.make_csv(path, megabytes, 6),
+                "npy": lambda path: reader.make_npy(path, megabytes)}[kind]
 
         def made():
-            if not path.exists():
-                cases.FOLDER.mkdir(parents=True, exist_ok=True)
-                reader.make_csv(path, megabytes, 6) if kind == "csv" else reader.make_npy(path, megabytes)
-            return path
+            return cases.made_once(cases.FOLDER / f"read{megabytes}.{kind}", make)
         ours = Job("reading", f"{kind.upper()} {megabytes} MB", "huddle", self.version,
                    lambda: [self.build / "bench" / "bench_io", made(), "runs=1"], read_numbers, ours=True)
         peer = {"csv": Peer("pandas", "pandas", "read_pandas", {"path": made}),
@@ -234,7 +238,9 @@ def read_fit(result):
 
 
 def read_model(path):
+    """The seconds of the neighbours of F. The file is no longer needed and can be large."""
     with zipfile.ZipFile(path) as archive:
         values = json.loads(archive.read("model.json"))["values"]
+    path.unlink()
     return {"seconds": values["shrink_graph_knn_seconds"], "recall": values["shrink_graph_recall"],
             "solver": values["shrink_graph_solver"]}

@@ -128,15 +128,8 @@ static void write_graph(const hd_fit *fit, hd_json_writer *json) {
     hd_json_close_object(json);
 }
 
-static bool graph_seconds(const hd_fit *fit, double *seconds) {
-    *seconds = fit->graph.seconds;
-    return fit->graph.present;
-}
-
 const hd_fit_part hd_fit_part_graph = {.walk = walk_part,
                                        .arrays = arrays,
                                        .fits = sizes_fit,
                                        .check = check_graph,
-                                       .write_json = write_graph,
-                                       .seconds_name = "graph",
-                                       .seconds = graph_seconds};
+                                       .write_json = write_graph};

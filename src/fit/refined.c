@@ -182,15 +182,8 @@ static void write_refined(const hd_fit *fit, hd_json_writer *json) {
     hd_json_close_object(json);
 }
 
-static bool refine_seconds(const hd_fit *fit, double *seconds) {
-    *seconds = fit->refined.seconds;
-    return fit->refined.present;
-}
-
 const hd_fit_part hd_fit_part_refined = {.walk = walk_part,
                                          .arrays = arrays,
                                          .fits = sizes_fit,
                                          .check = check_refined,
-                                         .write_json = write_refined,
-                                         .seconds_name = "refine",
-                                         .seconds = refine_seconds};
+                                         .write_json = write_refined};

@@ -58,4 +58,10 @@ HD_SIMD_DECLARE(void, hd_graph_box_bounds, const double *low, const double *high
 HD_SIMD_DECLARE(void, hd_graph_leaf_bounds, const double *points, const double *low,
                 const double *high, int64_t d, double out[HD_GRAPH_LEAF]);
 
+/* For bridges: which of the points of a leaf, leaf[coordinate][64], are not farther from q than
+ * `limit`, a squared distance in float. */
+enum { HD_GRAPH_OUTSIDE_LEAF = 64 };
+HD_SIMD_DECLARE(uint64_t, hd_graph_outside_near, const float *q, const float *leaf, int64_t d,
+                float limit);
+
 #endif

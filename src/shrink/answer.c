@@ -217,7 +217,8 @@ static bool report_solvers(const hd_shrink_solve *s) {
     return is_exact;
 }
 
-huddle_status hd_shrink_solve_report(hd_shrink_solve *s, const huddle_shrunk *out) {
+huddle_status hd_shrink_solve_report(hd_shrink_solve *s, const huddle_shrunk *out,
+                                     bool *is_trivial) {
     huddle_status status = HUDDLE_OK;
     const hd_shrink_problem *p = &s->problem;
     huddle_shrink_info *info = s->info;
@@ -231,10 +232,8 @@ huddle_status hd_shrink_solve_report(hd_shrink_solve *s, const huddle_shrunk *ou
     info->stop = choose_stop(s, rounding, report_solvers(s));
     /* If the rows of a component are equal but for their last digits there is nothing to warn
      * about: a relative gap has no meaning there. */
-    bool is_trivial =
+    *is_trivial =
         info->stop == HUDDLE_STOP_ROUNDING && info->objective <= trivial_factor * rounding[0];
-    if (!is_trivial && !s->is_part)
-        hd_shrink_warn_if_open(s);
 done:
     return status;
 }

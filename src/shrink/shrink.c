@@ -78,13 +78,13 @@ done:
 
 /* From checked arguments and the edges of the graph to the result. Z is needed for the certificate
  * in any case, and is freed afterwards unless it is requested. */
-static huddle_status solve_whole(hd_shrink_solve *s, huddle_shrunk *out) {
+static huddle_status solve_whole(hd_shrink_solve *s, huddle_shrunk *out, bool *is_trivial) {
     huddle_status status = HUDDLE_OK;
     TRY(hd_shrink_solve_open(s));
     TRY(solve_and_snap(s, out));
     if (!s->options.keep_dual)
         huddle_dense_free(&out->z);
-    TRY(hd_shrink_solve_report(s, out));
+    TRY(hd_shrink_solve_report(s, out, is_trivial));
 done:
     hd_shrink_solve_close(s);
     return status;
@@ -93,10 +93,10 @@ done:
 huddle_status hd_shrink_solve_part(hd_shrink_solve *s, huddle_shrunk *out) {
     huddle_status status = HUDDLE_OK;
     hd_shrink_edges edges = {0};
-    s->is_part = true;
+    bool is_trivial;
     TRY(hd_shrink_edges_read(s->input.context, s->input.w, &edges));
     s->input.edges = &edges;
-    TRY(solve_whole(s, out));
+    TRY(solve_whole(s, out, &is_trivial));
 done:
     hd_shrink_edges_free(&edges);
     return status;
@@ -106,14 +106,15 @@ done:
 static huddle_status shrink_checked(hd_shrink_solve *s, huddle_shrunk *out) {
     huddle_status status = HUDDLE_OK;
     hd_shrink_edges edges = {0};
+    bool is_trivial = false;
     TRY(hd_shrink_edges_read(s->input.context, s->input.w, &edges));
     s->input.edges = &edges;
-    if (hd_shrink_split_pays(s)) {
+    if (hd_shrink_split_pays(s))
         TRY(hd_shrink_split(s, out));
+    else
+        TRY(solve_whole(s, out, &is_trivial));
+    if (!is_trivial)
         hd_shrink_warn_if_open(s);
-    } else {
-        TRY(solve_whole(s, out));
-    }
 done:
     hd_shrink_edges_free(&edges);
     return status;

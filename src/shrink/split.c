@@ -12,8 +12,8 @@
 /* Problems of fewer numbers, (n + edges) c, are solved whole: their arrays are small. */
 static const double smallest_split = 4e6;
 
-/* Components of at least this many edges are solved one after the other, each on all threads; the
- * others side by side, each on one thread, from the largest to the smallest. */
+/* Components of at least this many edges, or of half of all, are solved one after the other, each
+ * on all threads; the others side by side, each on one thread, from the largest to the smallest. */
 enum { LARGE_PART = 1 << 18 };
 
 /* Columns are rotated if there are at most this many, for rows that are at least as many as the
@@ -65,11 +65,19 @@ typedef struct split {
     huddle_dense g;
 } split;
 
+bool hd_shrink_is_large(int64_t n, int64_t edges, int64_t c) {
+    return (double)(n + edges) * (double)c >= smallest_split;
+}
+
+bool hd_shrink_is_large_part(int64_t edges) {
+    return edges >= LARGE_PART;
+}
+
 bool hd_shrink_split_pays(const hd_shrink_solve *s) {
-    const hd_engine *engine = hd_context_engine(s->input.context);
-    double numbers = (double)(s->input.f->rows + s->input.edges->count) * (double)s->input.f->cols;
-    return numbers >= smallest_split && !s->options.keep_dual && engine->slabs == NULL &&
-           engine->shrink == NULL;
+    const hd_shrink_input *in = &s->input;
+    const hd_engine *engine = hd_context_engine(in->context);
+    return hd_shrink_is_large(in->f->rows, in->edges->count, in->f->cols) &&
+           !s->options.keep_dual && engine->slabs == NULL && engine->shrink == NULL;
 }
 
 /* ---- components ---------------------------------------------------------------------------- */
@@ -246,13 +254,16 @@ done:
 static huddle_status solve_parts(split *t, bool is_major) {
     huddle_status status = HUDDLE_OK;
     int32_t *chosen = NULL;
-    int64_t count = 0, large = 0;
+    int64_t count = 0, large = 0, edges = 0;
     ALLOC(chosen, t->n_parts);
     for (int32_t k = 0; k < t->n_parts; k++)
         if (t->parts[t->order[k]].is_major == is_major) {
             chosen[count++] = t->order[k];
-            large += t->parts[t->order[k]].edges >= LARGE_PART;
+            edges += t->parts[t->order[k]].edges;
         }
+    while (large < count && (hd_shrink_is_large_part(t->parts[chosen[large]].edges) ||
+                             2 * t->parts[chosen[large]].edges >= edges))
+        large++;
     t->chosen = chosen;
     for (int64_t k = 0; k < large; k++)
         TRY(solve_part(t, &t->parts[chosen[k]]));

@@ -16,11 +16,16 @@
 
 #include "shrink/solve.h"
 
+/* Whether a problem of this size is solved component by component, and whether a component of so
+ * many edges is solved alone, on all threads. */
+bool hd_shrink_is_large(int64_t n, int64_t edges, int64_t c);
+bool hd_shrink_is_large_part(int64_t edges);
+
 /* Whether the problem is large enough, and nothing is asked for that needs it whole: the dual
  * point, rows spread over processes, an engine's own solver. */
 bool hd_shrink_split_pays(const hd_shrink_solve *solve);
 
-/* Solves each component by shrink_part() and fills in out, and info but for `seconds`. */
+/* Solves each component as a problem of its own and fills in out, and info but for `seconds`. */
 huddle_status hd_shrink_split(hd_shrink_solve *solve, huddle_shrunk *out);
 
 /* shrink.c: one component, as a problem of its own; input (without edges), options, info, outside

@@ -11,7 +11,7 @@ The spectral methods, from points to labels.
   > print(sorted(set(r["shrink"]) & {"gamma", "objective", "dual", "gap", "groups", "n_iter", "stop"}))
   > print(0 <= r["shrink"]["gap"] <= 1e-4, "inertia" in r["kmeans"])'
   ssc 2 True
-  ['embed', 'graph', 'kmeans', 'prepare', 'read', 'refine', 'shrink', 'total']
+  ['check', 'connect', 'decide', 'distinct', 'embed', 'finish', 'graph', 'guard', 'kmeans', 'medoids', 'other', 'prepare', 'read', 'refine', 'rows', 'score', 'shrink', 'shrink_graph', 'total']
   ['components', 'edges', 'recall']
   ['eigenvalues', 'residual', 'stop', 'verified']
   ['dual', 'gamma', 'gap', 'groups', 'n_iter', 'objective', 'stop']

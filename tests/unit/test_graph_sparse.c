@@ -268,6 +268,57 @@ static void rows_of_any_size(void **state) {
     }
 }
 
+/* Rows that differ by a few roundings of float, less than the index is rounded by under cosine. */
+static void near_ties(void **state) {
+    (void)state;
+    enum { N = 300, D = 24 };
+    huddle_points x;
+    hd_rng rng = hd_rng_stream(8, 0);
+    assert_ok(huddle_points_new_sparse(N, D, N * D, &x));
+    for (int64_t e = 0; e < N * D; e++) {
+        x.columns[e] = (int32_t)(e % D);
+        x.values[e] = (float)(sin((double)(e / D % 5 * D + e % D)) *
+                              (1 + 0x1p-22 * (double)(hd_rng_below(&rng, 5) - 2)));
+        x.offsets[e / D + 1] = e + 1;
+    }
+    for (int cosine = 0; cosine < 2; cosine++) {
+        lists among = search_among(&x, &x, cosine, 4, 2, NULL);
+        check_lists(&among, 1);
+        free_lists(&among);
+    }
+    huddle_points_free(&x);
+}
+
+/* Three rows each: one, with u in common columns and 1/2 in a rare one; a second, with the same
+ * rare column, whose score in rare columns is the largest; and a third with the same u, parallel to
+ * that of the first, so that its bound is its score. The third is the nearer one by 0.2 %. */
+static void bounds_are_tight(void **state) {
+    (void)state;
+    enum { FAMILIES = 100, N = 3 * FAMILIES, COMMON = 40, D = COMMON + 2 * FAMILIES };
+    huddle_points x;
+    hd_rng rng = hd_rng_stream(6, 0);
+    float u[COMMON];
+    int64_t at = 0;
+    assert_ok(huddle_points_new_sparse(N, D, N * (COMMON + 1), &x));
+    for (int64_t i = 0; i < N; i++) {
+        for (int32_t f = 0; f < COMMON; f++) {
+            if (i % 3 == 0)
+                u[f] = (float)((hd_rng_below(&rng, 2) == 0 ? -1 : 1) / sqrt(COMMON));
+            x.columns[at] = f;
+            x.values[at++] = i % 3 == 1 ? (float)((double)u[f] * (1 - sqrt(.2605))) : u[f];
+        }
+        x.columns[at] = (int32_t)(COMMON + i / 3 + (i % 3 == 2 ? FAMILIES : 0));
+        x.values[at++] = i % 3 == 2 ? .1F : .5F;
+        x.offsets[i + 1] = at;
+    }
+    lists among = search_among(&x, &x, false, 1, 2, NULL);
+    check_lists(&among, 1);
+    for (int64_t i = 0; i < N; i += 3)
+        assert_int_equal(among.search.index[i], i + 2);
+    free_lists(&among);
+    huddle_points_free(&x);
+}
+
 static void threads_agree(void **state) {
     (void)state;
     static const int32_t threads[] = {2, 3, 8};
@@ -317,6 +368,8 @@ int main(void) {
         cmocka_unit_test(several_blocks),
         cmocka_unit_test(rows_of_the_same_group_are_skipped),
         cmocka_unit_test(rows_of_any_size),
+        cmocka_unit_test(near_ties),
+        cmocka_unit_test(bounds_are_tight),
         cmocka_unit_test(threads_agree),
         cmocka_unit_test(bounds_exclude),
     };
