@@ -64,6 +64,13 @@ typedef struct cells {
     atomic_llong n_pairs, n_full;
 } cells;
 
+/* The points of a leaf that are compared with another one. */
+typedef struct active_points {
+    int32_t row[HD_GRAPH_LEAF]; /* which point of the leaf */
+    double norm[HD_GRAPH_LEAF]; /* packed */
+    float tau[HD_GRAPH_LEAF];   /* the largest value of the kernel that matters */
+} active_points;
+
 /* What a worker needs for the leaf that it searches. */
 typedef struct desk {
     int64_t leaf, begin, count;     /* the leaf and its points */
@@ -76,11 +83,9 @@ typedef struct desk {
     hd_graph_near_leaf *near;       /* leaves to compare */
     double worst;                   /* the largest of limits[] */
     int64_t n_pairs, n_full;
-    double kth[HD_GRAPH_LEAF];     /* per point: k-th distance in packed units */
-    double limits[HD_GRAPH_LEAF];  /* per point: squared distance of the farthest box to compare */
-    double norms[HD_GRAPH_LEAF];   /* per active point: its norm, packed */
-    float tau[HD_GRAPH_LEAF];      /* per active point: the largest value that matters */
-    int32_t active[HD_GRAPH_LEAF]; /* points compared with the other leaf */
+    double kth[HD_GRAPH_LEAF];    /* per point: k-th distance in packed units */
+    double limits[HD_GRAPH_LEAF]; /* per point: squared distance of the farthest box to compare */
+    active_points active;
     bool first[HD_GRAPH_LEAF_GROUP]; /* leaves of the group that were compared already */
 } desk;
 
@@ -132,11 +137,12 @@ static void compare_hits(const cells *c, desk *w, const hd_graph_tile *t, int64_
     for (int64_t r = 0; r < HD_GRAPH_TILE_ROWS; r++)
         for (uint64_t hits = t->hits[r]; hits != 0; hits &= hits - 1) {
             int bit = __builtin_ctzll(hits);
-            int64_t at = row + r, own = w->active[at];
+            int64_t at = row + r, own = w->active.row[at];
             /* An earlier hit of this tile may have lowered tau since the kernel ran. */
-            if (t->out[r * HD_GRAPH_TILE_COLUMNS + bit] <= w->tau[at] &&
+            if (t->out[r * HD_GRAPH_TILE_COLUMNS + bit] <= w->active.tau[at] &&
                 compare_in_full(c, w, own, others[bit]))
-                w->tau[at] = hd_graph_leaf_limit(&c->points, w->norms[at], w->kth[own]);
+                w->active.tau[at] =
+                    hd_graph_leaf_limit(&c->points, w->active.norm[at], w->kth[own]);
         }
 }
 
@@ -145,18 +151,18 @@ static void compare_hits(const cells *c, desk *w, const hd_graph_tile *t, int64_
 static double pack_active(const cells *c, desk *w, const double *centre, int64_t count) {
     double worst = 0;
     for (int64_t at = 0; at < count; at++) {
-        int64_t r = w->active[at];
+        int64_t r = w->active.row[at];
         double norm =
             hd_graph_leaf_pack(&c->points, w->rows + r * c->points.d, centre, at, w->panels);
         double error = hd_graph_leaf_error(norm, w->kth[r]);
-        w->norms[at] = norm;
-        w->tau[at] = hd_graph_leaf_limit(&c->points, norm, w->kth[r]);
+        w->active.norm[at] = norm;
+        w->active.tau[at] = hd_graph_leaf_limit(&c->points, norm, w->kth[r]);
         if (error > worst * w->kth[r] && w->kth[r] > 0)
             worst = error / w->kth[r];
     }
     /* Rows of the last tile that are not in use. */
     for (int64_t at = count; at % HD_GRAPH_TILE_ROWS != 0; at++)
-        w->tau[at] = -INFINITY;
+        w->active.tau[at] = -INFINITY;
     return worst;
 }
 
@@ -181,7 +187,7 @@ static void compare_tiles(const cells *c, desk *w, int64_t other, const float *c
         t.column_base = hd_graph_leaf_base(&c->points, other) + column;
         for (int64_t row = 0; row < count; row += HD_GRAPH_TILE_ROWS) {
             t.rows = w->panels + row / HD_GRAPH_PANEL * panel + row % HD_GRAPH_PANEL;
-            t.row_tau = w->tau + row;
+            t.row_tau = w->active.tau + row;
             if (tile_kernels[c->leaves.isa](&t))
                 compare_hits(c, w, &t, row, hd_graph_leaf_begin(other) + column);
             w->n_pairs += HD_GRAPH_TILE_ROWS * HD_GRAPH_TILE_COLUMNS;
@@ -203,7 +209,7 @@ static int64_t find_active(const cells *c, desk *w, int64_t other) {
             continue;
         if (w->kth[r] > 0 ||
             c->leaves.smallest[other] < s->index[row_number(c, w, r) * s->k + s->k - 1])
-            w->active[count++] = (int32_t)r;
+            w->active.row[count++] = (int32_t)r;
     }
     return count;
 }

@@ -129,7 +129,7 @@ static void collinear_rows_and_large_offsets(void **state) {
 static void points_of_many_columns(void **state) {
     (void)state;
     for (int64_t d = 17; d <= 60; d += 43) {
-        huddle_points x = normal_points(2500, d, 6), base = normal_points(4, d, 7);
+        huddle_points x = normal_points(1100, d, 6), base = normal_points(4, d, 7);
         for (int64_t i = 0; i < x.n; i++) /* near a plane of four dimensions */
             for (int64_t j = 0; j < d; j++) {
                 double v = 0.02 * (double)x.values[i * d + j];
