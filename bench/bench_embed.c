@@ -1,6 +1,6 @@
 /* Measures the time of the embedding of one graph by a given solver.
  *
- *     bench_embed [GRAPH] [c] [tol] [solver] [verify] [threads] [repeats]
+ *     bench_embed [GRAPH] [c] [tol] [solver] [verify] [threads] [repeats] [n_exact]
  *
  * GRAPH holds n, the number of entries (int64), n + 1 offsets (int64), columns (int32) and values
  * (double), as bench/embed.py writes it; "-" or nothing means a synthetic graph. Prints one line
@@ -112,6 +112,7 @@ int main(int argc, char **argv) {
     options.tol = atof(argument(argc, argv, 3, "1e-4"));
     options.embed_solver = argument(argc, argv, 4, "auto");
     options.verify = argument(argc, argv, 5, "auto");
+    options.n_exact = atoi(argument(argc, argv, 8, "0"));
     stop_on(huddle_context_new(&context));
     stop_on(huddle_context_set_threads(context, atoi(argument(argc, argv, 6, "1"))));
     /* The last embedding is kept for the report. */

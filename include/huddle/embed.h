@@ -64,12 +64,17 @@ typedef struct huddle_embed_options {
     const char *verify; /* "auto": inertia where it is cheap, else probe; "inertia", "probe",
                            "none" */
     uint64_t seed;      /* starting block */
+    int32_t n_exact;    /* the first vectors, to which tol and verify apply; 0: all of them. Those
+                           after them are approximate, usually with a residual of .3 lambda or less.
+                           Not in the table of options */
+    int32_t n_rows;     /* the row rule is applied to the first n_rows vectors; 0: to all. Not in the
+                           table of options */
 } huddle_embed_options;
 
 /* Freed by huddle_embedding_free(). */
 typedef struct huddle_embedding {
     huddle_dense vectors;  /* n x c, orthonormal eigenvectors */
-    huddle_dense rows;     /* n x c, the vectors after the row rule: F */
+    huddle_dense rows;     /* n x c, or n x n_rows, the vectors after the row rule: F */
     double *degrees;       /* n; of huddle_embed_symmetric(): NULL */
     double *eigenvalues;   /* lambda, ascending: c, and then those that are accurate enough, among
                               them lambda_{c+1} (to a few percent of the gap) unless there is none
@@ -82,8 +87,8 @@ typedef struct huddle_embed_info {
     huddle_stop stop; /* exact: all c vectors came from components */
     int32_t n_iter;
     int64_t n_products;   /* of the matrix with one vector, without those on coarser graphs */
-    double residual;      /* largest ||N v - theta v|| over the returned pairs, in double, relative
-                             to unit */
+    double residual;      /* largest ||N v - theta v|| over the returned pairs, or over the first
+                             n_exact, in double, relative to unit */
     double unit;          /* 1; of huddle_embed_symmetric(): half the estimated width of the
                              spectrum */
     double gap;           /* lambda_{c+1} - lambda_c; NAN if lambda_{c+1} is not known */

@@ -14,7 +14,7 @@ def refine(
     objective: Literal["map", "modularity", "ncut"] = 'map',
     merge: bool = True,
     max_sweeps: int = 30,
-    cut_slack: float = 0.1,
+    cut_slack: float = 0.2,
     least_gain: float = 0.0052,
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = -1,

@@ -16,17 +16,21 @@
 typedef struct hd_embed_run {
     const hd_embed_operator *op;
     int64_t n_wanted;
-    const float *found; /* n x n_found: vectors to deflate besides the known ones, or NULL */
-    int64_t n_found;
+    int64_t n_extra;    /* vectors after them that need not be accurate */
+    const float *found; /* vectors to deflate besides the known ones, or NULL: n_found columns */
+    int64_t n_found, found_stride;
+    bool smooth_start;    /* from a coarser graph: the first interval is nearly right */
     hd_embed_block block; /* x: Ritz vectors, y: op x */
     hd_embed_ritz ritz;
     int64_t n_products; /* of the whole block */
+    int64_t n_spared;   /* products of one vector that the locked columns did not need */
     int32_t n_iter;
     huddle_stop stop;
 } hd_embed_run;
 
 /* Allocates; the caller fills in the block's x. */
-huddle_status hd_embed_run_new(const hd_embed_operator *op, int64_t n_wanted, hd_embed_run *run);
+huddle_status hd_embed_run_new(const hd_embed_operator *op, int64_t n_wanted, int64_t n_extra,
+                               hd_embed_run *run);
 void hd_embed_run_free(hd_embed_run *run);
 
 /* First step: deflates x, damps [lower, a] by a filter of that degree (0: none), and finds the Ritz

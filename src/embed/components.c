@@ -2,11 +2,15 @@
  * slabs, components that continue on other processes are then joined: each carries the smallest
  * number of its rows, and takes over smaller ones from its neighbours until nothing changes. */
 #include "base/check.h"
+#include "base/context.h"
 #include "embed/operator.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Vertices between two looks at whether to cancel: some milliseconds. */
+enum { CANCEL_ROWS = 1 << 14 };
 
 /* ---- one process --------------------------------------------------------------------------- */
 
@@ -14,8 +18,10 @@
  * result. Components are numbered by their first vertex. Columns of other processes are ignored.
  * Breadth-first order also places neighbours near each other, which makes the products of the
  * solvers faster on large graphs. */
-static int64_t number_components(const huddle_csr *graph, int64_t first, int32_t *component,
-                                 int32_t *order) {
+static huddle_status number_components(huddle_context *context, const huddle_csr *graph,
+                                       int64_t first, int32_t *component, int32_t *order,
+                                       int64_t *count) {
+    huddle_status status = HUDDLE_OK;
     int64_t found = 0, tail = 0, n = graph->rows;
     memset(component, -1, (size_t)n * sizeof *component);
     for (int64_t root = 0; root < n; root++) {
@@ -26,6 +32,8 @@ static int64_t number_components(const huddle_csr *graph, int64_t first, int32_t
         order[tail++] = (int32_t)root;
         for (; head < tail; head++) {
             int32_t i = order[head];
+            if (head % CANCEL_ROWS == 0)
+                TRY(hd_check_cancel(context));
             for (int64_t e = graph->offsets[i]; e < graph->offsets[i + 1]; e++) {
                 int64_t j = graph->columns[e] - first;
                 if (graph->values[e] == 0 || j < 0 || j >= n || component[j] >= 0)
@@ -36,7 +44,9 @@ static int64_t number_components(const huddle_csr *graph, int64_t first, int32_t
         }
         found++;
     }
-    return found;
+    *count = found;
+done:
+    return status;
 }
 
 typedef struct ranked {
@@ -189,7 +199,7 @@ huddle_status hd_embed_find_components(huddle_context *context, const huddle_csr
         ALLOC(queue, graph->rows);
         order = queue;
     }
-    *count = number_components(graph, slab.first, component, order);
+    TRY(number_components(context, graph, slab.first, component, order, count));
     if (hd_context_engine(context)->slabs != NULL)
         TRY(join_components(context, graph, slab, component, count));
     TRY(rank_components(context, graph->rows, *count, component));

@@ -108,13 +108,13 @@ huddle_status hd_embed_solve_dense(huddle_context *context, const hd_embed_probl
     ALLOC(values, n);
     ALLOC(z, n * count);
     ALLOC(pairs->theta, count);
-    TRY(huddle_dense_new(n, n_wanted, &pairs->vectors));
+    TRY(hd_embed_pairs_new(problem, n_wanted, pairs));
     TRY(solve_largest(op, count, a, values, z));
     for (int64_t k = 0; k < count; k++)
         pairs->theta[k] = values[count - 1 - k];
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = 0; k < n_wanted; k++)
-            pairs->vectors.values[i * n_wanted + k] = z[(count - 1 - k) * n + i];
+            pairs->vectors.values[i * pairs->vectors.stride + k] = z[(count - 1 - k) * n + i];
     TRY(hd_embed_largest_residual(context, op, &pairs->vectors, pairs->theta, &pairs->residual));
     pairs->count = count;
     pairs->stop = HUDDLE_STOP_CONVERGED;

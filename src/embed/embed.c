@@ -5,10 +5,14 @@
 #include "base/check.h"
 #include "base/context.h"
 #include "base/options.h"
+#include "base/parallel.h"
 #include "embed/solver.h"
 
 #include <math.h>
 #include <string.h>
+
+/* Rows per chunk of the loops over the vectors. */
+enum { LOOP_ROWS = 1 << 13 };
 
 /* ---- options ------------------------------------------------------------------------------- */
 
@@ -36,7 +40,7 @@ const huddle_option *huddle_embed_options_table(void) {
 }
 
 huddle_embed_options huddle_embed_defaults(void) {
-    huddle_embed_options options;
+    huddle_embed_options options = {0};
     huddle_options_default(table, &options);
     return options;
 }
@@ -70,49 +74,82 @@ void huddle_embedding_free(huddle_embedding *embedding) {
     memset(embedding, 0, sizeof *embedding);
 }
 
-static huddle_status new_embedding(int64_t n, int64_t c, int64_t n_eigenvalues,
-                                   huddle_embedding *out) {
+static huddle_status new_eigenvalues(int64_t count, huddle_embedding *out) {
     huddle_status status = HUDDLE_OK;
-    TRY(huddle_dense_new(n, c, &out->vectors));
-    TRY(huddle_dense_new(n, c, &out->rows));
-    ALLOC_ZERO(out->eigenvalues, n_eigenvalues);
-    out->n_eigenvalues = (int32_t)n_eigenvalues;
+    ALLOC_ZERO(out->eigenvalues, count);
+    out->n_eigenvalues = (int32_t)count;
 done:
     return status;
 }
 
-/* The largest magnitude of each column, over all processes. */
-static huddle_status find_column_maxima(huddle_context *context, const huddle_dense *vectors,
-                                        double *largest) {
-    int64_t c = vectors->cols;
-    for (int64_t i = 0; i < vectors->rows; i++)
+/* What the loops over the rows of the vectors share. */
+typedef struct signs {
+    huddle_dense *vectors;
+    int64_t first;   /* of the own rows, among all processes */
+    double *largest; /* of each column: the largest magnitude */
+    double *row;     /* the row that gives the sign */
+    double *sign;
+    double *partial; /* chunks x columns */
+} signs;
+
+static huddle_status find_chunk_maxima(void *argument, hd_chunk chunk) {
+    const signs *s = argument;
+    int64_t c = s->vectors->cols;
+    double *largest = s->partial + chunk.index * c;
+    for (int64_t k = 0; k < c; k++)
+        largest[k] = 0;
+    for (int64_t i = chunk.begin; i < chunk.end; i++)
         for (int64_t k = 0; k < c; k++) {
-            double size = fabs(vectors->values[i * c + k]);
+            double size = fabs(s->vectors->values[i * s->vectors->stride + k]);
             largest[k] = size > largest[k] ? size : largest[k];
         }
-    return hd_reduce_max(context, c, largest);
+    return HUDDLE_OK;
 }
 
 /* The sign of a vector is that of its first entry within one part in a million of the largest
  * magnitude, row[k] among all processes. The largest entry alone would not do: where several
  * entries are equal but for rounding, the sign would depend on the rounding. */
-static huddle_status find_signs(huddle_context *context, const huddle_dense *vectors, int64_t first,
-                                const double *largest, double *row, double *sign) {
-    huddle_status status = HUDDLE_OK;
-    int64_t c = vectors->cols;
+static huddle_status find_chunk_rows(void *argument, hd_chunk chunk) {
+    const signs *s = argument;
+    int64_t c = s->vectors->cols;
+    double *row = s->partial + chunk.index * c;
     for (int64_t k = 0; k < c; k++)
         row[k] = INFINITY;
-    for (int64_t i = 0; i < vectors->rows; i++)
+    for (int64_t i = chunk.begin; i < chunk.end; i++)
         for (int64_t k = 0; k < c; k++)
-            if (isinf(row[k]) && fabs(vectors->values[i * c + k]) >= (1 - 1e-6) * largest[k])
-                row[k] = (double)(first + i);
-    TRY(hd_reduce_min(context, c, row));
+            if (isinf(row[k]) &&
+                fabs(s->vectors->values[i * s->vectors->stride + k]) >= (1 - 1e-6) * s->largest[k])
+                row[k] = (double)(s->first + i);
+    return HUDDLE_OK;
+}
+
+static huddle_status apply_signs(void *argument, hd_chunk chunk) {
+    const signs *s = argument;
+    for (int64_t i = chunk.begin; i < chunk.end; i++)
+        for (int64_t k = 0; k < s->vectors->cols; k++)
+            s->vectors->values[i * s->vectors->stride + k] *= s->sign[k] < 0 ? -1 : 1;
+    return HUDDLE_OK;
+}
+
+/* The sign of each column, from the row that a process holds. */
+static huddle_status find_signs(huddle_context *context, const signs *s) {
+    huddle_status status = HUDDLE_OK;
+    int64_t c = s->vectors->cols, n = s->vectors->rows, chunks = hd_chunks(n, LOOP_ROWS);
+    TRY(hd_parallel(context, NULL, n, LOOP_ROWS, find_chunk_maxima, (void *)s));
+    for (int64_t k = 0; k < chunks * c; k++)
+        s->largest[k % c] = fmax(s->largest[k % c], s->partial[k]);
+    TRY(hd_reduce_max(context, c, s->largest));
+    TRY(hd_parallel(context, NULL, n, LOOP_ROWS, find_chunk_rows, (void *)s));
+    for (int64_t k = 0; k < chunks * c; k++)
+        s->row[k % c] = fmin(k < c ? INFINITY : s->row[k % c], s->partial[k]);
+    TRY(hd_reduce_min(context, c, s->row));
     for (int64_t k = 0; k < c; k++) {
-        double own = row[k] - (double)first;
-        bool here = own >= 0 && own < (double)vectors->rows;
-        sign[k] = !here ? 0 : vectors->values[(int64_t)own * c + k] < 0 ? -1 : 1;
+        double own = s->row[k] - (double)s->first;
+        bool here = own >= 0 && own < (double)n;
+        double entry = here ? s->vectors->values[(int64_t)own * s->vectors->stride + k] : 0;
+        s->sign[k] = !here ? 0 : entry < 0 ? -1 : 1;
     }
-    TRY(hd_reduce_sum(context, c, sign));
+    TRY(hd_reduce_sum(context, c, s->sign));
 done:
     return status;
 }
@@ -123,20 +160,20 @@ static huddle_status set_signs(huddle_context *context, huddle_dense *vectors) {
     huddle_status status = HUDDLE_OK;
     int64_t c = vectors->cols;
     hd_slab slab;
-    double *largest = NULL, *row = NULL, *sign = NULL;
+    signs s = {.vectors = vectors};
     TRY(hd_slab_locate(context, vectors->rows, &slab));
-    ALLOC_ZERO(largest, c);
-    ALLOC(row, c);
-    ALLOC(sign, c);
-    TRY(find_column_maxima(context, vectors, largest));
-    TRY(find_signs(context, vectors, slab.first, largest, row, sign));
-    for (int64_t i = 0; i < vectors->rows; i++)
-        for (int64_t k = 0; k < c; k++)
-            vectors->values[i * c + k] *= sign[k] < 0 ? -1 : 1;
+    s.first = slab.first;
+    ALLOC_ZERO(s.largest, c);
+    ALLOC(s.row, c);
+    ALLOC(s.sign, c);
+    ALLOC(s.partial, (hd_chunks(vectors->rows, LOOP_ROWS) + 1) * c);
+    TRY(find_signs(context, &s));
+    TRY(hd_parallel(context, NULL, vectors->rows, LOOP_ROWS, apply_signs, &s));
 done:
-    huddle_free(largest);
-    huddle_free(row);
-    huddle_free(sign);
+    huddle_free(s.largest);
+    huddle_free(s.row);
+    huddle_free(s.sign);
+    huddle_free(s.partial);
     return status;
 }
 
@@ -163,16 +200,37 @@ done:
     return status;
 }
 
-/* The vectors that were found, from the order of the operator (breadth first) to that of the rows,
- * as columns from `first` on. */
-static void write_vectors(const hd_embed_problem *problem, const hd_embed_pairs *pairs,
-                          int64_t first, huddle_dense *vectors) {
-    for (int64_t place = 0; place < problem->op->n; place++) {
-        int64_t row = problem->order != NULL ? problem->order[place] : place;
-        memcpy(vectors->values + row * vectors->stride + first,
-               pairs->vectors.values + place * pairs->vectors.stride,
-               (size_t)pairs->vectors.cols * sizeof *vectors->values);
+/* Row `place` of the vectors becomes row order[place], in place: along each cycle of the
+ * permutation one row is set aside. Whole rows are moved, the columns of known vectors among
+ * them. */
+static huddle_status order_rows(const int32_t *order, huddle_dense *vectors) {
+    huddle_status status = HUDDLE_OK;
+    int64_t n = vectors->rows, stride = vectors->stride;
+    size_t size = (size_t)stride * sizeof *vectors->values;
+    int32_t *place_of = NULL; /* -1: the row is where it belongs */
+    double *aside = NULL;
+    ALLOC(place_of, n);
+    ALLOC(aside, stride);
+    for (int64_t place = 0; place < n; place++)
+        place_of[order[place]] = (int32_t)place;
+    for (int64_t first = 0; first < n; first++) {
+        int64_t row = first;
+        if (place_of[first] < 0)
+            continue;
+        memcpy(aside, vectors->values + first * stride, size);
+        while (place_of[row] != first) {
+            int64_t from = place_of[row];
+            memcpy(vectors->values + row * stride, vectors->values + from * stride, size);
+            place_of[row] = -1;
+            row = from;
+        }
+        memcpy(vectors->values + row * stride, aside, size);
+        place_of[row] = -1;
     }
+done:
+    huddle_free(place_of);
+    huddle_free(aside);
+    return status;
 }
 
 /* ---- solving ------------------------------------------------------------------------------- */
@@ -201,8 +259,8 @@ static void fill_info(huddle_context *context, const hd_embed_problem *problem,
         hd_log(
             context,
             "eigenvalues %lld and %lld differ by only %.2g; the last eigenvectors are not unique",
-            info->components + (long long)pairs->vectors.cols,
-            info->components + (long long)pairs->vectors.cols + 1, info->gap);
+            (long long)info->components + n_wanted, (long long)info->components + n_wanted + 1,
+            info->gap);
 }
 
 /* From a request to an embedding, for graphs and other matrices alike: builds the operator, finds
@@ -218,16 +276,22 @@ static huddle_status solve_request(huddle_context *context, hd_eigen_request *re
     hd_embed_pairs pairs = {0};
     int64_t known = request->n_components;
     const int32_t *order = laplacian != NULL ? laplacian->order : NULL;
-    hd_embed_problem problem = {request, &op, order, options->embed_solver, options->verify};
+    hd_embed_problem problem = {
+        request,         &op,
+        order,           options->embed_solver,
+        options->verify, options->n_components - (int32_t)known - request->n_wanted};
     TRY(hd_embed_operator_new(context, request, order, &op));
     if (laplacian != NULL)
         TRY(hd_embed_solve(context, &problem, &pairs));
     else
         TRY(hd_embed_solve_any(context, &problem, &pairs));
-    TRY(new_embedding(op.n, options->n_components, known + pairs.count, out));
+    TRY(new_eigenvalues(known + pairs.count, out));
+    out->vectors = pairs.storage;
+    pairs.storage = pairs.vectors = (huddle_dense){0};
+    if (order != NULL)
+        TRY(order_rows(order, &out->vectors));
     if (laplacian != NULL)
         TRY(write_components(context, laplacian, known, &out->vectors));
-    write_vectors(&problem, &pairs, known, &out->vectors);
     for (int64_t k = 0; k < pairs.count; k++)
         out->eigenvalues[known + k] = op.shift + op.unit * pairs.theta[k];
     fill_info(context, &problem, &pairs, info);
@@ -243,7 +307,8 @@ static huddle_status embed_components(huddle_context *context, const hd_embed_la
                                       int32_t c, huddle_embedding *out, huddle_embed_info *info) {
     huddle_status status = HUDDLE_OK;
     int64_t q = laplacian->n_components;
-    TRY(new_embedding(laplacian->n, c, q > c ? c + 1 : c, out));
+    TRY(new_eigenvalues(q > c ? c + 1 : c, out));
+    TRY(huddle_dense_new(laplacian->n, c, &out->vectors));
     TRY(write_components(context, laplacian, c, &out->vectors));
     info->stop = HUDDLE_STOP_EXACT;
     /* Another eigenvalue 0 follows if there are more components; otherwise the next eigenvalue is
@@ -266,6 +331,9 @@ static huddle_status embed_graph(huddle_context *context, const huddle_csr *grap
                                  huddle_embed_info *info) {
     huddle_status status = HUDDLE_OK;
     int64_t q = laplacian->n_components;
+    int32_t n_exact = options->n_exact > 0 && options->n_exact < options->n_components
+                          ? options->n_exact
+                          : options->n_components;
     hd_eigen_request request = {.matrix = graph,
                                 .scale = laplacian->scale,
                                 .lower = -1,
@@ -273,7 +341,7 @@ static huddle_status embed_graph(huddle_context *context, const huddle_csr *grap
                                 .component = laplacian->component,
                                 .known = laplacian->known,
                                 .n_components = (int32_t)q,
-                                .n_wanted = options->n_components - (int32_t)q,
+                                .n_wanted = n_exact > q ? n_exact - (int32_t)q : 1,
                                 .max_iter = options->embed_max_iter,
                                 .tol = options->tol,
                                 .seed = options->seed};
@@ -292,7 +360,11 @@ static huddle_status set_rows(huddle_context *context, const huddle_embed_option
     const char *rule = options->rows;
     if (out->degrees == NULL && strcmp(rule, "rw") == 0)
         rule = "sym";
+    int64_t columns = options->n_rows > 0 && options->n_rows < options->n_components
+                          ? options->n_rows
+                          : options->n_components;
     TRY(set_signs(context, &out->vectors));
+    TRY(huddle_dense_new(out->vectors.rows, columns, &out->rows));
     if (strcmp(rule, "commute") == 0)
         TRY(huddle_embed_commute_rows(&out->vectors, out->eigenvalues, &out->rows));
     else
@@ -363,7 +435,7 @@ huddle_status huddle_embed_symmetric(huddle_context *context, const huddle_csr *
     TRY(hd_slab_locate(context, matrix->rows, &slab));
     TRY(check_options(context, options, slab.total));
     TRY(huddle_csr_fetch(matrix));
-    TRY(hd_embed_check_symmetric(matrix, slab));
+    TRY(hd_embed_check_symmetric(context, matrix, slab));
     if (!(lower < upper))
         FAIL(HUDDLE_INVALID, "lower = %g must be less than upper = %g", lower, upper);
     /* The eigenvalues of any matrix may be negative, and the largest come first. */

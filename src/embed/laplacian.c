@@ -1,6 +1,7 @@
 /* The checks and quantities that precede any solver: symmetry, degrees, components, and the
  * eigenvectors of the Laplacian (3) that follow from the components. */
 #include "base/check.h"
+#include "base/parallel.h"
 #include "embed/operator.h"
 
 #include <math.h>
@@ -8,6 +9,9 @@
 
 /* Two entries that should be equal may differ by this part: graphs are often written as text. */
 static const double symmetry_tolerance = 1e-9;
+
+/* Rows per chunk of the check: about a millisecond. */
+enum { CHECK_ROWS = 1 << 13 };
 
 void hd_embed_laplacian_free(hd_embed_laplacian *laplacian) {
     huddle_free(laplacian->degrees);
@@ -24,37 +28,58 @@ double hd_embed_degree_root(double degree) {
     return degree > 0 ? sqrt(degree) : 1;
 }
 
-/* Entries (i, j) are visited in ascending i, and the columns of row j ascend too, so that its next
- * unmatched entry must be (j, i): one pass without searching. Explicit zeros need no partner, and
- * the partner of a column of another process is not here. */
-huddle_status hd_embed_check_symmetric(const huddle_csr *matrix, hd_slab slab) {
+/* What the check of symmetry reads. */
+typedef struct symmetry {
+    const huddle_csr *matrix;
+    int64_t first; /* of the own rows */
+} symmetry;
+
+/* The entry in row i and column `column`, 0 if there is none. Columns ascend. */
+static double find_entry(const huddle_csr *matrix, int64_t i, int64_t column) {
+    int64_t begin = matrix->offsets[i], end = matrix->offsets[i + 1];
+    while (begin < end) {
+        int64_t middle = begin + (end - begin) / 2;
+        if (matrix->columns[middle] < column)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    bool found = begin < matrix->offsets[i + 1] && matrix->columns[begin] == column;
+    return found ? matrix->values[begin] : 0;
+}
+
+/* Compares each entry (i, j) with (j, i). Explicit zeros need no partner, and the partner of a
+ * column of another process is not here. */
+static huddle_status check_rows(void *argument, hd_chunk chunk) {
+    const symmetry *s = argument;
+    const huddle_csr *matrix = s->matrix;
+    for (int64_t i = chunk.begin; i < chunk.end; i++)
+        for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++) {
+            int64_t j = matrix->columns[e] - s->first;
+            double value = matrix->values[e];
+            if (value == 0 || j < 0 || j >= matrix->rows)
+                continue;
+            double other = find_entry(matrix, j, s->first + i);
+            if (fabs(value - other) > symmetry_tolerance * fabs(value))
+                return hd_fail(
+                    HUDDLE_INVALID,
+                    "not symmetric: row %lld, column %lld is %g, row %lld, column %lld is %g",
+                    (long long)(s->first + i) + 1, (long long)(s->first + j) + 1, value,
+                    (long long)(s->first + j) + 1, (long long)(s->first + i) + 1, other);
+        }
+    return HUDDLE_OK;
+}
+
+huddle_status hd_embed_check_symmetric(huddle_context *context, const huddle_csr *matrix,
+                                       hd_slab slab) {
     huddle_status status = HUDDLE_OK;
-    int64_t *next = NULL, first = slab.first, end_own = first + matrix->rows;
+    symmetry s = {matrix, slab.first};
     if (matrix->cols != slab.total)
         FAIL(HUDDLE_INVALID, "a matrix of %lld x %lld is not square", (long long)slab.total,
              (long long)matrix->cols);
     TRY(huddle_csr_check(matrix));
-    ALLOC(next, matrix->rows);
-    memcpy(next, matrix->offsets, (size_t)matrix->rows * sizeof *next);
-    for (int64_t i = 0; i < matrix->rows; i++)
-        for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++) {
-            double value = matrix->values[e];
-            if (value == 0 || matrix->columns[e] < first || matrix->columns[e] >= end_own)
-                continue;
-            int64_t j = matrix->columns[e] - first, twin = next[j], end = matrix->offsets[j + 1];
-            while (twin < end && (matrix->values[twin] == 0 || matrix->columns[twin] < first))
-                twin++;
-            double other =
-                twin < end && matrix->columns[twin] == first + i ? matrix->values[twin] : 0;
-            if (fabs(value - other) > symmetry_tolerance * fabs(value))
-                FAIL(HUDDLE_INVALID,
-                     "not symmetric: row %lld, column %lld is %g, row %lld, column %lld is %g",
-                     (long long)(first + i) + 1, (long long)(first + j) + 1, value,
-                     (long long)(first + j) + 1, (long long)(first + i) + 1, other);
-            next[j] = twin + 1;
-        }
+    TRY(hd_parallel(context, NULL, matrix->rows, CHECK_ROWS, check_rows, &s));
 done:
-    huddle_free(next);
     return status;
 }
 
@@ -108,7 +133,7 @@ huddle_status hd_embed_laplacian_new(huddle_context *context, const huddle_csr *
     memset(laplacian, 0, sizeof *laplacian);
     laplacian->n = graph->rows;
     TRY(hd_slab_locate(context, graph->rows, &laplacian->slab));
-    TRY(hd_embed_check_symmetric(graph, laplacian->slab));
+    TRY(hd_embed_check_symmetric(context, graph, laplacian->slab));
     ALLOC(laplacian->degrees, graph->rows);
     ALLOC(laplacian->component, graph->rows);
     /* Rows are exchanged by their own numbers, so slabs keep their order. */

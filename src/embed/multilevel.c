@@ -30,6 +30,9 @@ enum { ROWS_PER_COLUMN = 4 };
  * orthogonal to all coarse vectors would otherwise never be found. */
 static const double noise = .1;
 
+/* Rows per chunk of the prolongation. */
+enum { PROLONG_ROWS = 1 << 13 };
+
 /* ---- aggregates ---------------------------------------------------------------------------- */
 
 /* Whether no neighbour of i is in an aggregate yet. */
@@ -164,20 +167,38 @@ done:
     return status;
 }
 
-/* x = P times the coarse x, with noise; columns that the coarse run could not fill remain noise.
- * The coarse block has the same width and is in float: its tolerance does not require double. */
-static void prolong_vectors(const hd_embed_run *coarse, const int32_t *aggregate, uint64_t seed,
-                            hd_embed_run *run) {
-    int64_t n = run->op->n, width = run->block.width;
-    float *x = run->block.x;
-    const float *from = coarse->block.x;
-    hd_embed_block_randomise(run->op, 0, noise / sqrt((double)n), seed, &run->block);
-    for (int64_t i = 0; i < n; i++) {
-        int32_t a = aggregate[i];
-        float share = (float)(run->op->known[i] / coarse->op->known[a]);
+/* What a prolongation reads and writes. */
+typedef struct prolongation {
+    const hd_embed_run *coarse;
+    const int32_t *aggregate;
+    hd_embed_run *run;
+} prolongation;
+
+static huddle_status prolong_rows(void *argument, hd_chunk chunk) {
+    const prolongation *p = argument;
+    int64_t width = p->run->block.width;
+    float *x = p->run->block.x;
+    const float *from = p->coarse->block.x;
+    for (int64_t i = chunk.begin; i < chunk.end; i++) {
+        int32_t a = p->aggregate[i];
+        float share = (float)(p->run->op->known[i] / p->coarse->op->known[a]);
         for (int64_t k = 0; k < width; k++)
             x[i * width + k] += share * from[a * width + k];
     }
+    return HUDDLE_OK;
+}
+
+/* x = P times the coarse x, with noise; columns that the coarse run could not fill remain noise.
+ * The coarse block has the same width and is in float: its tolerance does not require double. */
+static huddle_status prolong_vectors(huddle_context *context, const hd_embed_run *coarse,
+                                     const int32_t *aggregate, uint64_t seed, hd_embed_run *run) {
+    huddle_status status = HUDDLE_OK;
+    int64_t n = run->op->n;
+    prolongation p = {coarse, aggregate, run};
+    TRY(hd_embed_block_randomise(context, run->op, 0, noise / sqrt((double)n), seed, &run->block));
+    TRY(hd_parallel(context, NULL, n, PROLONG_ROWS, prolong_rows, &p));
+done:
+    return status;
 }
 
 /* ---- the start ----------------------------------------------------------------------------- */
@@ -191,11 +212,14 @@ static huddle_status start_from_coarse(huddle_context *context, const int32_t *a
     hd_embed_operator smaller = {0};
     hd_embed_run coarse = {0};
     TRY(coarsen_operator(run->op, aggregate, count, &smaller));
-    TRY(hd_embed_run_new(&smaller, run->n_wanted, &coarse));
+    TRY(hd_embed_run_new(&smaller, run->n_wanted, run->n_extra, &coarse));
     TRY(hd_embed_run_start(context, seed, &coarse));
     TRY(hd_embed_run_iterate(context, NULL, coarse_tolerance, COARSE_ROUNDS, &coarse));
-    prolong_vectors(&coarse, aggregate, seed, run);
-    TRY(hd_embed_run_begin(context, hd_embed_run_edge(&coarse), START_DEGREE, run));
+    TRY(prolong_vectors(context, &coarse, aggregate, seed, run));
+    run->smooth_start = true;
+    double edge = hd_embed_run_edge(&coarse);
+    hd_embed_run_free(&coarse); /* before the fine block is used */
+    TRY(hd_embed_run_begin(context, edge, START_DEGREE, run));
 done:
     hd_embed_run_free(&coarse);
     hd_embed_operator_free(&smaller);

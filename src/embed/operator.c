@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "base/context.h"
+#include "base/parallel.h"
 #include "embed/spectrum.h"
 
 #include <math.h>
@@ -23,6 +24,9 @@ void hd_embed_operator_free(hd_embed_operator *op) {
     memset(op, 0, sizeof *op);
 }
 
+/* Rows per chunk of the loops over a graph. */
+enum { COPY_ROWS = 1 << 13 };
+
 /* ---- entries ------------------------------------------------------------------------------- */
 
 /* The exponent that brings the largest magnitude into [1/2, 1), so that no sum of entries overflows
@@ -39,28 +43,59 @@ static huddle_status find_exponent(huddle_context *context, const huddle_csr *ma
     return status;
 }
 
-/* The rows of a graph in the operator's order, without explicit zeros. Columns are places of the
- * operator; under slabs, which have no order of their own, row numbers among all processes. */
-static void copy_graph(const huddle_csr *graph, const int32_t *order, const int32_t *place_of,
-                       hd_embed_operator *op) {
-    int64_t count = 0;
-    for (int64_t place = 0; place < op->n; place++) {
-        int64_t i = order != NULL ? order[place] : place, begin = count;
-        for (int64_t e = graph->offsets[i]; e < graph->offsets[i + 1]; e++) {
-            if (graph->values[e] == 0)
+/* What copying a graph reads and writes. */
+typedef struct graph_copy {
+    const huddle_csr *graph;
+    const int32_t *order, *place_of;
+    hd_embed_operator *op;
+} graph_copy;
+
+/* Entries of each row, without explicit zeros, into offsets[row + 1]. A vertex without edges gets
+ * one, on the diagonal. */
+static huddle_status count_entries(void *argument, hd_chunk chunk) {
+    const graph_copy *c = argument;
+    for (int64_t place = chunk.begin; place < chunk.end; place++) {
+        int64_t i = c->order != NULL ? c->order[place] : place, count = 0;
+        for (int64_t e = c->graph->offsets[i]; e < c->graph->offsets[i + 1]; e++)
+            count += c->graph->values[e] != 0;
+        c->op->offsets[place + 1] = count > 0 ? count : 1;
+    }
+    return HUDDLE_OK;
+}
+
+/* Columns are places of the operator; under slabs, which have no order of their own, row numbers
+ * among all processes. */
+static huddle_status copy_rows(void *argument, hd_chunk chunk) {
+    const graph_copy *c = argument;
+    for (int64_t place = chunk.begin; place < chunk.end; place++) {
+        int64_t i = c->order != NULL ? c->order[place] : place, at = c->op->offsets[place];
+        for (int64_t e = c->graph->offsets[i]; e < c->graph->offsets[i + 1]; e++) {
+            if (c->graph->values[e] == 0)
                 continue;
-            int32_t j = graph->columns[e];
-            op->columns[count] = place_of != NULL ? place_of[j] : j;
-            op->values[count++] = graph->values[e];
+            int32_t j = c->graph->columns[e];
+            c->op->columns[at] = c->place_of != NULL ? c->place_of[j] : j;
+            c->op->values[at++] = c->graph->values[e];
         }
         /* A vertex without edges is an eigenvector by itself, of eigenvalue 1 as for any other
          * component; so a count of eigenvalues finds one for each. */
-        if (count == begin) {
-            op->columns[count] = (int32_t)(op->slab.first + place);
-            op->values[count++] = 1;
+        if (at == c->op->offsets[place]) {
+            c->op->columns[at] = (int32_t)(c->op->slab.first + place);
+            c->op->values[at] = 1;
         }
-        op->offsets[place + 1] = count;
     }
+    return HUDDLE_OK;
+}
+
+/* The rows of a graph in the operator's order, without explicit zeros. */
+static huddle_status copy_graph(huddle_context *context, graph_copy *c) {
+    huddle_status status = HUDDLE_OK;
+    int64_t n = c->op->n;
+    TRY(hd_parallel(context, NULL, n, COPY_ROWS, count_entries, c));
+    for (int64_t place = 0; place < n; place++)
+        c->op->offsets[place + 1] += c->op->offsets[place];
+    TRY(hd_parallel(context, NULL, n, COPY_ROWS, copy_rows, c));
+done:
+    return status;
 }
 
 /* The rows of any matrix times 2^-exponent, in their own order, with an entry at every place of the
@@ -123,7 +158,8 @@ static huddle_status build_normalised(huddle_context *context, const hd_eigen_re
         for (int64_t place = 0; place < op->n; place++)
             place_of[order[place]] = (int32_t)place;
     }
-    copy_graph(request->matrix, order, place_of, op);
+    graph_copy copy = {request->matrix, order, place_of, op};
+    TRY(copy_graph(context, &copy));
     TRY(hd_halo_open(context, op->n, op->offsets[op->n], op->columns, &op->halo));
     TRY(scale_entries(request->scale, order, op));
     op->lower = request->lower;

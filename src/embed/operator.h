@@ -66,6 +66,7 @@ double hd_embed_degree_root(double degree);
 
 /* HUDDLE_INVALID if a matrix is not square, or not symmetric to one part in 1e9. Under slabs only
  * entries between own rows are compared. */
-huddle_status hd_embed_check_symmetric(const huddle_csr *matrix, hd_slab slab);
+huddle_status hd_embed_check_symmetric(huddle_context *context, const huddle_csr *matrix,
+                                       hd_slab slab);
 
 #endif

@@ -22,13 +22,13 @@ huddle_status hd_embed_rayleigh_ritz(huddle_context *context, hd_embed_block *bl
                                      hd_embed_ritz *ritz);
 
 /* The same without touching the block and with products in double: Ritz values and rotation of its
- * x, from which hd_embed_ritz_vectors() makes the first `count` vectors as the operator orders
- * them. */
+ * x, from which hd_embed_ritz_vectors() makes the first vectors->cols vectors, as the
+ * operator orders them. */
 huddle_status hd_embed_ritz_exact(huddle_context *context, const hd_embed_operator *op,
                                   const hd_embed_block *block, hd_embed_ritz *ritz);
 huddle_status hd_embed_ritz_vectors(huddle_context *context, const hd_embed_operator *op,
                                     const hd_embed_block *block, const hd_embed_ritz *ritz,
-                                    int64_t count, huddle_dense *vectors);
+                                    huddle_dense *vectors);
 
 /* Largest ||op v - theta v|| over the columns of vectors, in double. */
 huddle_status hd_embed_largest_residual(huddle_context *context, const hd_embed_operator *op,

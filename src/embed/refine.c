@@ -20,30 +20,37 @@ static const double extra_tolerance = 10;
  * are kept whose residual is not much worse; the first of them always, since it shows the gap.
  * Eigenvalues beyond the wanted ones serve the eigengap rule, which can do with less accuracy: the
  * error of a Ritz value is of the order of the squared residual. */
-static huddle_status take_pairs(huddle_context *context, double tol, hd_embed_run *run,
-                                hd_embed_pairs *pairs) {
+static huddle_status take_pairs(huddle_context *context, const hd_embed_problem *problem,
+                                hd_embed_run *run, hd_embed_pairs *pairs) {
     huddle_status status = HUDDLE_OK;
-    int64_t count = run->n_wanted;
+    double tol = problem->request->tol;
+    int64_t n_vectors = run->n_wanted + run->n_extra, count = n_vectors;
     const double *residual = run->ritz.residual;
     while (count < run->ritz.rank &&
-           (count == run->n_wanted || residual[count] < extra_tolerance * tol))
+           (count == n_vectors || residual[count] < extra_tolerance * tol))
         count++;
     /* The edge is taken before the exact step changes the Ritz values: it belongs to the block as
      * it was filtered. */
     pairs->edge = hd_embed_run_edge(run);
     TRY(hd_embed_ritz_exact(context, run->op, &run->block, &run->ritz));
-    TRY(hd_embed_ritz_vectors(context, run->op, &run->block, &run->ritz, run->n_wanted,
-                              &pairs->vectors));
+    TRY(hd_embed_pairs_new(problem, n_vectors, pairs));
+    TRY(hd_embed_ritz_vectors(context, run->op, &run->block, &run->ritz, &pairs->vectors));
     ALLOC(pairs->theta, count);
     memcpy(pairs->theta, run->ritz.theta, (size_t)count * sizeof *pairs->theta);
     pairs->count = count;
     pairs->cuts_cluster = count > run->n_wanted &&
                           pairs->theta[run->n_wanted - 1] - pairs->theta[run->n_wanted] <= tol;
-    TRY(hd_embed_largest_residual(context, run->op, &pairs->vectors, pairs->theta,
-                                  &pairs->residual));
+    huddle_dense exact = pairs->vectors; /* a view of the first columns */
+    exact.cols = run->n_wanted;
+    TRY(hd_embed_largest_residual(context, run->op, &exact, pairs->theta, &pairs->residual));
     pairs->stop = run->stop;
     pairs->n_iter = run->n_iter;
-    pairs->n_products = run->n_products * run->block.width;
+    pairs->n_products = run->n_products * run->block.width - run->n_spared;
+    pairs->rounded = run->block.in_double ? NULL : run->block.x;
+    pairs->rounded_stride = run->block.width;
+    /* Whoever continues computes y again. */
+    huddle_free(run->block.y);
+    run->block.y = NULL;
 done:
     return status;
 }
@@ -56,13 +63,15 @@ static huddle_status continue_with(huddle_context *context, const hd_embed_probl
     huddle_status status = HUDDLE_OK;
     int64_t spare = run->block.width - run->n_wanted;
     int64_t count = probe->width < spare ? probe->width : spare;
+    TRY(hd_embed_block_restore(&run->block));
     if (probe->x != NULL) {
         hd_embed_block_replace(probe, count, run->block.width - count, &run->block);
         TRY(hd_embed_run_begin(context, 0, 0, run));
     } else {
         double edge = hd_embed_run_edge(run);
-        hd_embed_block_randomise(run->op, run->n_wanted, 1,
-                                 problem->request->seed ^ (uint64_t)run->n_products, &run->block);
+        TRY(hd_embed_block_randomise(context, run->op, run->n_wanted, 1,
+                                     problem->request->seed ^ (uint64_t)run->n_products,
+                                     &run->block));
         TRY(hd_embed_run_begin(context, edge, RETRY_DEGREE, run));
     }
     TRY(hd_embed_run_iterate(context, "embed", problem->request->tol, problem->request->max_iter,
@@ -80,7 +89,7 @@ huddle_status hd_embed_run_finish(huddle_context *context, const hd_embed_proble
     bool missed = false;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         hd_embed_pairs_free(pairs);
-        TRY(take_pairs(context, problem->request->tol, run, pairs));
+        TRY(take_pairs(context, problem, run, pairs));
         hd_embed_block_free(&probe);
         TRY(hd_embed_verify(context, problem, pairs, &probe, &missed));
         if (!missed)
@@ -91,6 +100,7 @@ huddle_status hd_embed_run_finish(huddle_context *context, const hd_embed_proble
         hd_warn(context, HUDDLE_WARNING_NOT_VERIFIED,
                 "eigenvectors are missing: %d searches found more each time", ATTEMPTS);
 done:
+    pairs->rounded = NULL; /* the block does not outlive its run */
     hd_embed_block_free(&probe);
     return status;
 }
@@ -99,7 +109,7 @@ huddle_status hd_embed_solve_chebyshev(huddle_context *context, const hd_embed_p
                                        hd_embed_pairs *pairs) {
     huddle_status status = HUDDLE_OK;
     hd_embed_run run = {0};
-    TRY(hd_embed_run_new(problem->op, problem->request->n_wanted, &run));
+    TRY(hd_embed_run_new(problem->op, problem->request->n_wanted, problem->n_extra, &run));
     TRY(hd_embed_run_start(context, problem->request->seed, &run));
     TRY(hd_embed_run_iterate(context, "embed", problem->request->tol, problem->request->max_iter,
                              &run));

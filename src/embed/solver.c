@@ -41,8 +41,20 @@ static const solver *find_solver(const char *name) {
     return NULL;
 }
 
+huddle_status hd_embed_pairs_new(const hd_embed_problem *problem, int64_t count,
+                                 hd_embed_pairs *pairs) {
+    huddle_status status = HUDDLE_OK;
+    int64_t known = problem->request->n_components;
+    TRY(huddle_dense_new(problem->op->n, known + count, &pairs->storage));
+    pairs->vectors = pairs->storage;
+    pairs->vectors.values += known;
+    pairs->vectors.cols = count;
+done:
+    return status;
+}
+
 void hd_embed_pairs_free(hd_embed_pairs *pairs) {
-    huddle_dense_free(&pairs->vectors);
+    huddle_dense_free(pairs->storage.values != NULL ? &pairs->storage : &pairs->vectors);
     huddle_free(pairs->theta);
     memset(pairs, 0, sizeof *pairs);
 }
@@ -54,7 +66,7 @@ void hd_embed_pairs_free(hd_embed_pairs *pairs) {
  * the filter nothing to damp. */
 static bool is_crowded(const hd_embed_problem *problem) {
     int64_t room = problem->op->slab.total - problem->op->n_known;
-    return 2 * hd_embed_chebyshev_width(problem->request->n_wanted) > room;
+    return 2 * hd_embed_chebyshev_width(problem->request->n_wanted, problem->n_extra) > room;
 }
 
 /* "auto" is the Chebyshev solver except on small graphs. A solver that was chosen by name is
@@ -71,7 +83,15 @@ static huddle_status solve_on_cpu(huddle_context *context, const hd_embed_proble
                        "%d eigenvectors of %lld rows need the solver %s, which needs all rows in "
                        "one process",
                        problem->request->n_wanted, (long long)problem->op->slab.total, s->name);
-    return s->solve(context, problem, pairs);
+    hd_eigen_request all = *problem->request;
+    hd_embed_problem exact = *problem;
+    /* Only the iteration on a block can treat its vectors differently. */
+    if (s->solve != hd_embed_solve_chebyshev) {
+        all.n_wanted += problem->n_extra;
+        exact.request = &all;
+        exact.n_extra = 0;
+    }
+    return s->solve(context, &exact, pairs);
 }
 
 /* ---- an engine ----------------------------------------------------------------------------- */
@@ -90,7 +110,8 @@ huddle_status hd_embed_take_span(huddle_context *context, const hd_embed_problem
     if (ritz.rank < n_wanted)
         FAIL(HUDDLE_NUMERIC, "%s found %lld independent vectors where %lld were wanted", origin,
              (long long)ritz.rank, (long long)n_wanted);
-    TRY(hd_embed_ritz_vectors(context, op, span, &ritz, n_wanted, &pairs->vectors));
+    TRY(hd_embed_pairs_new(problem, n_wanted, pairs));
+    TRY(hd_embed_ritz_vectors(context, op, span, &ritz, &pairs->vectors));
     pairs->count = n_wanted + (ritz.rank > n_wanted);
     ALLOC(pairs->theta, pairs->count);
     memcpy(pairs->theta, ritz.theta, (size_t)pairs->count * sizeof *pairs->theta);

@@ -12,14 +12,20 @@ typedef struct hd_embed_problem {
     const int32_t *order; /* the row at each place of the operator; NULL: its own place */
     const char *solver;   /* "auto" or a name of the table below */
     const char *verify;
+    int32_t n_extra; /* vectors after request->n_wanted that need not be accurate */
 } hd_embed_problem;
 
 typedef struct hd_embed_pairs {
-    huddle_dense vectors; /* n x n_wanted, in the operator's order */
-    double *theta;        /* eigenvalues of the operator, descending */
-    int64_t count;        /* of theta, at least n_wanted */
-    double residual;      /* largest of the wanted pairs */
-    double edge;          /* all but a few eigenvalues are below; NAN: not known */
+    huddle_dense vectors; /* n x (n_wanted + n_extra), in the operator's order */
+    huddle_dense storage; /* where they are, after columns for the known vectors; or empty, and
+                             vectors has its own memory */
+    const float *rounded; /* the same span in float, columns nearly the same, rows of
+                             rounded_stride; the block's of the solver, or NULL */
+    int64_t rounded_stride;
+    double *theta;   /* eigenvalues of the operator, descending */
+    int64_t count;   /* of theta, at least n_wanted + n_extra */
+    double residual; /* largest of the wanted pairs */
+    double edge;     /* all but a few eigenvalues are below; NAN: not known */
     huddle_stop stop;
     int32_t n_iter;
     int64_t n_products;
@@ -30,6 +36,11 @@ typedef struct hd_embed_pairs {
 } hd_embed_pairs;
 
 void hd_embed_pairs_free(hd_embed_pairs *pairs);
+
+/* Allocates storage for `count` vectors and those that the request knows. The array becomes that of
+ * the embedding: a million rows are not copied once more. */
+huddle_status hd_embed_pairs_new(const hd_embed_problem *problem, int64_t count,
+                                 hd_embed_pairs *pairs);
 
 typedef huddle_status hd_embed_solve_function(huddle_context *context,
                                               const hd_embed_problem *problem,
@@ -60,6 +71,6 @@ huddle_status hd_embed_take_span(huddle_context *context, const hd_embed_problem
 huddle_status hd_embed_check_lapack(int answer, int64_t n);
 
 /* Columns of the block that the Chebyshev solver would use. */
-int64_t hd_embed_chebyshev_width(int64_t n_wanted);
+int64_t hd_embed_chebyshev_width(int64_t n_wanted, int64_t n_extra);
 
 #endif

@@ -18,6 +18,9 @@ enum { PRODUCT_WORK = 1 << 20, COMBINE_WORK = 1 << 20, DEFLATE_WORK = 1 << 18 };
 /* Chunks of a deflation at most, so that their sums stay small compared with the block. */
 enum { DEFLATE_CHUNKS = 64 };
 
+/* Rows per chunk of loops that multiply matrices or draw numbers. */
+enum { PROJECT_ROWS = 1 << 16, DRAW_ROWS = 1 << 13 };
+
 huddle_status hd_embed_block_new(const hd_embed_operator *op, int64_t width, bool in_double,
                                  hd_embed_block *block) {
     huddle_status status = HUDDLE_OK;
@@ -40,6 +43,20 @@ void hd_embed_block_free(hd_embed_block *block) {
     huddle_free(block->x);
     huddle_free(block->y);
     memset(block, 0, sizeof *block);
+}
+
+huddle_status hd_embed_block_restore(hd_embed_block *block) {
+    huddle_status status = HUDDLE_OK;
+    size_t size = block->in_double ? sizeof(double) : sizeof(float);
+    int64_t rows = block->n + block->ghosts;
+    if (block->y != NULL)
+        return status;
+    block->y = hd_alloc_zero(rows * block->width, size);
+    if (block->y == NULL)
+        FAIL(HUDDLE_NO_MEMORY, "no memory for a block of %lld x %lld numbers", (long long)rows,
+             (long long)block->width);
+done:
+    return status;
 }
 
 /* 16 floats are one register of AVX-512 and one cache line. */
@@ -92,24 +109,43 @@ static void add_to_entry(hd_embed_block *block, int64_t place, double term) {
         ((float *)block->x)[place] = (float)(((float *)block->x)[place] + term);
 }
 
+/* What the rows of a block are drawn from. */
+typedef struct drawing {
+    hd_embed_block *block;
+    int64_t slab_first, first; /* row among all processes, column */
+    double scale;
+    uint32_t key[2];
+} drawing;
+
 /* Eight numbers of 16 bits from each output of the generator: random directions need no more. The
  * counter contains column and row, so that every process draws what one process would draw. A
  * uniform number in [-1, 1] has variance 1/3, hence the root of 3. */
-void hd_embed_block_randomise(const hd_embed_operator *op, int64_t first, double amplitude,
-                              uint64_t seed, hd_embed_block *block) {
-    const double scale = amplitude * 1.7320508075688772 / 32767.5;
-    const uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
-    for (int64_t i = 0; i < block->n; i++)
-        for (int64_t j = first / 8 * 8; j < block->width; j += 8) {
-            uint64_t row = (uint64_t)(op->slab.first + i);
+static huddle_status draw_rows(void *argument, hd_chunk chunk) {
+    const drawing *d = argument;
+    int64_t width = d->block->width;
+    for (int64_t i = chunk.begin; i < chunk.end; i++)
+        for (int64_t j = d->first / 8 * 8; j < width; j += 8) {
+            uint64_t row = (uint64_t)(d->slab_first + i);
             uint32_t counter[4] = {(uint32_t)j, 0, (uint32_t)row, (uint32_t)(row >> 32)}, words[4];
-            hd_philox(counter, key, words);
+            hd_philox(counter, d->key, words);
             for (int64_t k = 0; k < 8; k++) {
                 double number = (double)(words[k / 2] >> (k % 2 * 16) & 0xffff) - 32767.5;
-                if (j + k >= first)
-                    add_to_entry(block, i * block->width + j + k, number * scale);
+                if (j + k >= d->first)
+                    add_to_entry(d->block, i * width + j + k, number * d->scale);
             }
         }
+    return HUDDLE_OK;
+}
+
+huddle_status hd_embed_block_randomise(huddle_context *context, const hd_embed_operator *op,
+                                       int64_t first, double amplitude, uint64_t seed,
+                                       hd_embed_block *block) {
+    drawing d = {.block = block,
+                 .slab_first = op->slab.first,
+                 .first = first,
+                 .scale = amplitude * 1.7320508075688772 / 32767.5,
+                 .key = {(uint32_t)seed, (uint32_t)(seed >> 32)}};
+    return hd_parallel(context, NULL, block->n, DRAW_ROWS, draw_rows, &d);
 }
 
 /* ---- the product --------------------------------------------------------------------------- */
@@ -125,21 +161,23 @@ typedef struct product {
  * their number. The kernel is that of the best instruction set of this CPU. */
 static huddle_status multiply_rows(void *argument, hd_chunk chunk) {
     static void (*const in_float[])(const int64_t *, const int32_t *, const float *, int64_t,
-                                    int64_t, int64_t, float, float, float, const float *, float *) =
-        HD_SIMD_TABLE(hd_embed_product_float);
-    static void (*const in_double[])(const int64_t *, const int32_t *, const double *, int64_t,
-                                     int64_t, int64_t, double, double, double, const double *,
-                                     double *) = HD_SIMD_TABLE(hd_embed_product_double);
+                                    int64_t, int64_t, int64_t, float, float, float, const float *,
+                                    float *) = HD_SIMD_TABLE(hd_embed_product_float);
+    static void (*const in_double[])(
+        const int64_t *, const int32_t *, const double *, int64_t, int64_t, int64_t, int64_t,
+        double, double, double, const double *, double *) = HD_SIMD_TABLE(hd_embed_product_double);
     const product *p = argument;
     const hd_embed_operator *op = p->op;
     const hd_embed_block *b = p->block;
     if (b->in_double)
         in_double[hd_cpu_isa()](op->offsets, op->columns, op->values, chunk.begin, chunk.end,
-                                b->width, p->alpha, p->beta, p->gamma, b->x, b->y);
+                                b->width - b->first, b->width, p->alpha, p->beta, p->gamma,
+                                (const double *)b->x + b->first, (double *)b->y + b->first);
     else
         in_float[hd_cpu_isa()](op->offsets, op->columns, op->rounded, chunk.begin, chunk.end,
-                               b->width, (float)p->alpha, (float)p->beta, (float)p->gamma, b->x,
-                               b->y);
+                               b->width - b->first, b->width, (float)p->alpha, (float)p->beta,
+                               (float)p->gamma, (const float *)b->x + b->first,
+                               (float *)b->y + b->first);
     return HUDDLE_OK;
 }
 
@@ -179,14 +217,17 @@ done:
 static huddle_status combine_rows(void *argument, hd_chunk chunk) {
     const product *p = argument;
     const hd_embed_block *b = p->block;
-    int64_t begin = chunk.begin * b->width, end = chunk.end * b->width;
     float alpha = (float)p->alpha, beta = (float)p->beta;
-    if (b->in_double)
-        for (int64_t i = begin; i < end; i++)
-            ((double *)b->y)[i] = p->alpha * ((double *)b->y)[i] + p->beta * ((double *)b->x)[i];
-    else
-        for (int64_t i = begin; i < end; i++)
-            ((float *)b->y)[i] = alpha * ((float *)b->y)[i] + beta * ((float *)b->x)[i];
+    for (int64_t row = chunk.begin; row < chunk.end; row++) {
+        int64_t begin = row * b->width + b->first, end = (row + 1) * b->width;
+        if (b->in_double)
+            for (int64_t i = begin; i < end; i++)
+                ((double *)b->y)[i] =
+                    p->alpha * ((double *)b->y)[i] + p->beta * ((double *)b->x)[i];
+        else
+            for (int64_t i = begin; i < end; i++)
+                ((float *)b->y)[i] = alpha * ((float *)b->y)[i] + beta * ((float *)b->x)[i];
+    }
     return HUDDLE_OK;
 }
 
@@ -216,15 +257,15 @@ typedef struct deflation {
  * vector has the largest eigenvalue and must be removed to the last digit. */
 static huddle_status add_projections(void *argument, hd_chunk chunk) {
     const deflation *d = argument;
-    int64_t width = d->block->width;
+    int64_t width = d->block->width, first = d->block->first;
     double *sums = d->sums + chunk.index * d->op->n_known * width;
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
         double *sum = sums + d->op->component[i] * width, entry = d->op->known[i];
         if (d->block->in_double)
-            for (int64_t k = 0; k < width; k++)
+            for (int64_t k = first; k < width; k++)
                 sum[k] += entry * ((const double *)d->numbers)[i * width + k];
         else
-            for (int64_t k = 0; k < width; k++)
+            for (int64_t k = first; k < width; k++)
                 sum[k] += entry * ((const float *)d->numbers)[i * width + k];
     }
     return HUDDLE_OK;
@@ -233,15 +274,15 @@ static huddle_status add_projections(void *argument, hd_chunk chunk) {
 /* The product is formed in double and rounded once. */
 static huddle_status subtract_projections(void *argument, hd_chunk chunk) {
     const deflation *d = argument;
-    int64_t width = d->block->width;
+    int64_t width = d->block->width, first = d->block->first;
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
         const double *sum = d->sums + d->op->component[i] * width;
         double entry = d->op->known[i];
         if (d->block->in_double)
-            for (int64_t k = 0; k < width; k++)
+            for (int64_t k = first; k < width; k++)
                 ((double *)d->numbers)[i * width + k] -= entry * sum[k];
         else
-            for (int64_t k = 0; k < width; k++)
+            for (int64_t k = first; k < width; k++)
                 ((float *)d->numbers)[i * width + k] -= (float)(entry * sum[k]);
     }
     return HUDDLE_OK;
@@ -290,26 +331,56 @@ done:
     return status;
 }
 
+/* What the two loops of an orthogonalisation share. */
+typedef struct projection {
+    const float *vectors; /* n x count, rows of `stride` */
+    int64_t stride, count, width;
+    float *numbers; /* n x width */
+    float *sums;    /* chunks x count x width */
+} projection;
+
+/* Products of the vectors with the block, one chunk of rows. */
+static huddle_status multiply_vectors(void *argument, hd_chunk chunk) {
+    const projection *p = argument;
+    blasint rows = (blasint)(chunk.end - chunk.begin), width = (blasint)p->width;
+    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)p->count, width, rows, 1,
+                p->vectors + chunk.begin * p->stride, (blasint)p->stride,
+                p->numbers + chunk.begin * p->width, width, 0,
+                p->sums + chunk.index * p->count * p->width, width);
+    return HUDDLE_OK;
+}
+
+static huddle_status subtract_vectors(void *argument, hd_chunk chunk) {
+    const projection *p = argument;
+    blasint rows = (blasint)(chunk.end - chunk.begin), width = (blasint)p->width;
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, width, (blasint)p->count, -1,
+                p->vectors + chunk.begin * p->stride, (blasint)p->stride, p->sums, width, 1,
+                p->numbers + chunk.begin * p->width, width);
+    return HUDDLE_OK;
+}
+
 /* Two products of classical Gram-Schmidt; the vectors are orthonormal. One pass is enough: what
  * rounding leaves of the vectors is removed again at the next deflation, before the filter has
  * magnified it. The block is in float. */
 huddle_status hd_embed_block_orthogonalise(huddle_context *context, const float *vectors,
-                                           int64_t count, bool both, hd_embed_block *block) {
+                                           int64_t stride, int64_t count, bool both,
+                                           hd_embed_block *block) {
     huddle_status status = HUDDLE_OK;
-    float *sums = NULL;
-    blasint n = (blasint)block->n, width = (blasint)block->width, c = (blasint)count;
+    int64_t chunks = hd_chunks(block->n, PROJECT_ROWS), length = count * block->width;
+    projection p = {.vectors = vectors, .stride = stride, .count = count, .width = block->width};
     hd_blas_enter();
-    ALLOC(sums, count * block->width);
+    ALLOC(p.sums, chunks * length);
     for (int pass = 0; pass < (both ? 2 : 1); pass++) {
-        float *numbers = pass == 0 ? block->x : block->y;
-        cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, c, width, n, 1, vectors, c, numbers,
-                    width, 0, sums, width);
-        TRY(reduce_floats(context, count * block->width, sums));
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, width, c, -1, vectors, c, sums,
-                    width, 1, numbers, width);
+        p.numbers = pass == 0 ? block->x : block->y;
+        TRY(hd_parallel(context, NULL, block->n, PROJECT_ROWS, multiply_vectors, &p));
+        for (int64_t chunk = 1; chunk < chunks; chunk++)
+            for (int64_t k = 0; k < length; k++)
+                p.sums[k] += p.sums[chunk * length + k];
+        TRY(reduce_floats(context, length, p.sums));
+        TRY(hd_parallel(context, NULL, block->n, PROJECT_ROWS, subtract_vectors, &p));
     }
 done:
     hd_blas_leave();
-    huddle_free(sums);
+    huddle_free(p.sums);
     return status;
 }

@@ -117,9 +117,11 @@ static const double float_difference = 1e-6, float_residual = 1e-5;
 
 static huddle_status round_vectors(const huddle_dense *vectors, float **rounded) {
     huddle_status status = HUDDLE_OK;
-    ALLOC(*rounded, vectors->rows * vectors->cols);
-    for (int64_t i = 0; i < vectors->rows * vectors->cols; i++)
-        (*rounded)[i] = (float)vectors->values[i];
+    int64_t cols = vectors->cols;
+    ALLOC(*rounded, vectors->rows * cols);
+    for (int64_t i = 0; i < vectors->rows; i++)
+        for (int64_t k = 0; k < cols; k++)
+            (*rounded)[i * cols + k] = (float)vectors->values[i * vectors->stride + k];
 done:
     return status;
 }
@@ -172,12 +174,14 @@ static huddle_status run_probe(huddle_context *context, const hd_embed_problem *
                   fmax(problem->request->tol, float_difference);
     if (degree == 0 && !isnan(pairs->edge))
         goto done;
-    TRY(round_vectors(&pairs->vectors, &found));
-    TRY(hd_embed_run_new(problem->op, 1, &run));
-    run.found = found;
-    run.n_found = problem->request->n_wanted;
+    if (pairs->rounded == NULL)
+        TRY(round_vectors(&pairs->vectors, &found));
+    TRY(hd_embed_run_new(problem->op, 1, 0, &run));
+    run.found = found != NULL ? found : pairs->rounded;
+    run.n_found = pairs->vectors.cols;
+    run.found_stride = found != NULL ? run.n_found : pairs->rounded_stride;
     if (degree > 0) {
-        hd_embed_block_randomise(problem->op, 0, 1, seed, &run.block);
+        TRY(hd_embed_block_randomise(context, problem->op, 0, 1, seed, &run.block));
         TRY(filter_probe(context, problem, pairs->edge, degree, &run));
     } else {
         TRY(hd_embed_run_begin_random(context, seed, &run));

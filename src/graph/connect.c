@@ -11,6 +11,7 @@
 #include "base/slabs.h"
 #include "graph/common.h"
 #include "graph/neighbors.h"
+#include "graph/outside.h"
 #include "graph/search.h"
 #include "matrix/insert.h"
 #include "matrix/small.h"
@@ -36,41 +37,55 @@ huddle_connect_options huddle_connect_defaults(void) {
     return options;
 }
 
-typedef struct bridge {
-    int32_t low, high; /* vertices */
-    double distance;
-} bridge;
+typedef hd_graph_edge bridge;
 
 typedef struct parts parts;
 
-/* Finds for each of `count` vertices the nearest vertex of another part, and its distance. */
-typedef huddle_status (*nearest_function)(parts *j, const int32_t *vertices, int64_t count,
-                                          int32_t *nearest, double *distance);
+/* Finds the shortest edge of each part that searches. */
+typedef huddle_status (*best_function)(parts *j);
+
+/* Vertices that search in a round. */
+typedef struct askers {
+    int64_t count;
+    int32_t *vertices, *group; /* and their parts */
+    int32_t *nearest;          /* what each found, where each searches by itself */
+    double *distance;
+} askers;
 
 /* The parts of the graph while they are being joined. The arrays of a round are kept from one round
  * to the next. */
 struct parts {
     huddle_context *context;
-    nearest_function find_nearest;
-    const huddle_points *points; /* what find_nearest searches: one of these two */
+    best_function find_best;
+    const huddle_points *points; /* what find_best searches: one of these two */
     const huddle_dense *distances;
     bool cosine;
-    hd_graph_rows rows; /* of dense points, once the CPU needs them */
+    hd_graph_rows rows;    /* of dense points, once the CPU needs them */
+    hd_graph_outside tree; /* over them */
     int64_t n;
     const int64_t *copies; /* points of each vertex, or NULL */
     int32_t *part;         /* of each vertex */
     int32_t count;         /* of the parts */
     int64_t *sizes;        /* of each part, in points */
-    int32_t *vertices;     /* vertices that search in this round */
-    int32_t *group;        /* their parts */
-    int32_t *nearest;      /* what they found */
-    double *distance;
-    bool squared;    /* these distances are squared, and under cosine of rows of norm 1 */
-    bridge *best;    /* of each part */
-    int32_t *merged; /* union-find of parts */
-    bridge *bridges; /* all so far */
+    bool *searching;       /* of each part: whether it searches in this round */
+    askers asking;         /* the vertices of these parts */
+    bool squared;          /* these distances are squared, and under cosine of rows of norm 1 */
+    bridge *best;          /* of each part */
+    int32_t *merged;       /* union-find of parts */
+    bridge *bridges;       /* all so far */
     int32_t n_bridges;
 };
+
+/* Of the nearest vertices that each vertex found for itself, the shortest edge of each part. */
+static void take_shortest(parts *j) {
+    for (int64_t i = 0; i < j->asking.count; i++) {
+        int32_t a = j->asking.vertices[i], b = j->asking.nearest[i];
+        bridge found = {a < b ? a : b, a < b ? b : a, j->asking.distance[i]};
+        if (j->best[j->asking.group[i]].low < 0 ||
+            hd_graph_edge_is_shorter(found, j->best[j->asking.group[i]]))
+            j->best[j->asking.group[i]] = found;
+    }
+}
 
 /* ---- nearest outside ----------------------------------------------------------------------- */
 
@@ -87,61 +102,46 @@ done:
     return status;
 }
 
-/* The search of the CPU for dense points: the asking vertices are a selection of the rows, and the
- * groups exclude their own part. */
-static huddle_status find_among_dense(parts *j, const int32_t *vertices, int64_t count,
-                                      int32_t *nearest, double *distance) {
+/* The search of the CPU for dense points, part against part in a tree. */
+static huddle_status find_among_dense(parts *j) {
     huddle_status status = HUDDLE_OK;
-    const char *used;
-    hd_graph_rows asking = hd_graph_rows_of_points(j->points);
     TRY(prepare_rows(j));
-    asking.n = count;
-    asking.pick = vertices;
-    asking.shift = j->rows.shift;
-    hd_graph_search s = {.train = &j->rows,
-                         .query = &asking,
-                         .train_group = j->part,
-                         .query_group = j->group,
-                         .k = 1,
-                         .index = nearest,
-                         .distance2 = distance};
-    if (j->cosine)
-        TRY(hd_graph_rows_normalise(j->context, &asking));
-    /* Both sides must have the same number of coordinates (dense_rows.h). */
-    asking.zeros = j->rows.zeros;
-    TRY(hd_graph_search_run(j->context, "auto", &s, &used));
+    if (j->tree.rows == NULL)
+        TRY(hd_graph_outside_new(j->context, &j->rows, &j->tree));
+    TRY(hd_graph_outside_find(j->context, &j->tree, j->part, j->count, j->searching, j->best));
+    for (int32_t p = 0; p < j->count; p++)
+        if (!j->searching[p])
+            j->best[p].low = -1;
 done:
-    hd_graph_rows_free(&asking);
     return status;
 }
 
-/* The same for sparse points. The search has no selection of rows, so that the asking rows are
- * copied. */
-static huddle_status find_among_sparse(parts *j, const int32_t *vertices, int64_t count,
-                                       int32_t *nearest, double *distance) {
+/* The same for sparse points, vertex by vertex. The search has no selection of rows, so that the
+ * asking rows are copied. */
+static huddle_status find_among_sparse(parts *j) {
     huddle_status status = HUDDLE_OK;
     huddle_points asking = {0};
     int64_t *rows = NULL;
     hd_graph_search s = {.train_group = j->part,
-                         .query_group = j->group,
+                         .query_group = j->asking.group,
                          .k = 1,
-                         .index = nearest,
-                         .distance2 = distance};
-    ALLOC(rows, count);
-    for (int64_t i = 0; i < count; i++)
-        rows[i] = vertices[i];
-    TRY(huddle_points_take(j->points, rows, count, &asking));
+                         .index = j->asking.nearest,
+                         .distance2 = j->asking.distance};
+    ALLOC(rows, j->asking.count);
+    for (int64_t i = 0; i < j->asking.count; i++)
+        rows[i] = j->asking.vertices[i];
+    TRY(huddle_points_take(j->points, rows, j->asking.count, &asking));
     TRY(hd_graph_search_sparse(j->context, j->points, &asking, j->cosine, &s));
+    take_shortest(j);
 done:
     huddle_free(rows);
     huddle_points_free(&asking);
     return status;
 }
 
-/* Asks the engine for the nearest vertex outside of every vertex, of which `vertices` are used. The
- * request has no selection of queries, so that the largest part is searched for too. */
-static huddle_status try_engine(parts *j, const int32_t *vertices, int64_t count, int32_t *nearest,
-                                double *distance, bool *handled) {
+/* Asks the engine for the nearest vertex outside of every vertex, of which those that search are
+ * used. The request has no selection of queries, so that the largest part is searched for too. */
+static huddle_status try_engine(parts *j, bool *handled) {
     huddle_status status = HUDDLE_OK;
     huddle_neighbors lists = {0};
     huddle_knn_info info = {0};
@@ -153,53 +153,46 @@ static huddle_status try_engine(parts *j, const int32_t *vertices, int64_t count
     if (!*handled)
         goto done;
     TRY(huddle_neighbors_fetch(&lists));
-    for (int64_t i = 0; i < count; i++) {
-        nearest[i] = lists.index[vertices[i]];
-        distance[i] = lists.distance[vertices[i]];
+    for (int64_t i = 0; i < j->asking.count; i++) {
+        j->asking.nearest[i] = lists.index[j->asking.vertices[i]];
+        j->asking.distance[i] = lists.distance[j->asking.vertices[i]];
     }
+    take_shortest(j);
 done:
     huddle_neighbors_free(&lists);
     return status;
 }
 
 /* The engine first; what it declines, the CPU does. */
-static huddle_status find_among_points(parts *j, const int32_t *vertices, int64_t count,
-                                       int32_t *nearest, double *distance) {
+static huddle_status find_among_points(parts *j) {
     huddle_status status = HUDDLE_OK;
     bool handled = false;
-    TRY(try_engine(j, vertices, count, nearest, distance, &handled));
+    TRY(try_engine(j, &handled));
     j->squared = !handled;
     if (handled)
         goto done;
     TRY(huddle_points_fetch(j->points));
-    TRY(j->points->offsets == NULL ? find_among_dense(j, vertices, count, nearest, distance)
-                                   : find_among_sparse(j, vertices, count, nearest, distance));
+    TRY(j->points->offsets == NULL ? find_among_dense(j) : find_among_sparse(j));
 done:
     return status;
 }
 
 /* The first of several nearest vertices is kept, as ties by the smaller index require. */
-static huddle_status find_in_matrix(parts *j, const int32_t *vertices, int64_t count,
-                                    int32_t *nearest, double *distance) {
-    for (int64_t i = 0; i < count; i++) {
-        const double *row = j->distances->values + vertices[i] * j->distances->stride;
-        nearest[i] = -1;
+static huddle_status find_in_matrix(parts *j) {
+    for (int64_t i = 0; i < j->asking.count; i++) {
+        const double *row = j->distances->values + j->asking.vertices[i] * j->distances->stride;
+        int32_t nearest = -1;
         for (int32_t v = 0; v < j->n; v++)
-            if (j->part[v] != j->group[i] && (nearest[i] < 0 || row[v] < row[nearest[i]]))
-                nearest[i] = v;
-        distance[i] = row[nearest[i]];
+            if (j->part[v] != j->asking.group[i] && (nearest < 0 || row[v] < row[nearest]))
+                nearest = v;
+        j->asking.nearest[i] = nearest;
+        j->asking.distance[i] = row[nearest];
     }
+    take_shortest(j);
     return HUDDLE_OK;
 }
 
 /* ---- one round ----------------------------------------------------------------------------- */
-
-/* The order of edges that makes the spanning tree unique. */
-static bool is_shorter(bridge a, bridge b) {
-    if (a.distance != b.distance)
-        return a.distance < b.distance;
-    return a.low != b.low ? a.low < b.low : a.high < b.high;
-}
 
 /* Sizes count points, not vertices: a vertex may represent several equal points. */
 static void count_sizes(parts *j) {
@@ -209,32 +202,22 @@ static void count_sizes(parts *j) {
 }
 
 /* Finds the best bridge of every part that searches: those of fewer than `min_size` points, or all
- * except the largest if least is 0. The others have best.low = -1. Every vertex of such a part is
- * searched for its nearest vertex outside; the part takes the shortest of these edges. */
+ * except the largest if it is 0. The others have best.low = -1. */
 static huddle_status find_best_bridges(parts *j, double min_size) {
-    huddle_status status = HUDDLE_OK;
-    int64_t count = 0;
     int32_t largest = 0;
     for (int32_t p = 1; p < j->count; p++)
         largest = j->sizes[p] > j->sizes[largest] ? p : largest;
-    for (int64_t v = 0; v < j->n; v++) {
-        int32_t p = j->part[v];
-        if (min_size > 0 ? (double)j->sizes[p] >= min_size : p == largest)
-            continue;
-        j->vertices[count] = (int32_t)v;
-        j->group[count++] = p;
-    }
-    for (int32_t p = 0; p < j->count; p++)
+    for (int32_t p = 0; p < j->count; p++) {
+        j->searching[p] = min_size > 0 ? (double)j->sizes[p] < min_size : p != largest;
         j->best[p] = (bridge){-1, -1, INFINITY};
-    TRY(j->find_nearest(j, j->vertices, count, j->nearest, j->distance));
-    for (int64_t i = 0; i < count; i++) {
-        int32_t a = j->vertices[i], b = j->nearest[i];
-        bridge found = {a < b ? a : b, a < b ? b : a, j->distance[i]};
-        if (j->best[j->group[i]].low < 0 || is_shorter(found, j->best[j->group[i]]))
-            j->best[j->group[i]] = found;
     }
-done:
-    return status;
+    j->asking.count = 0;
+    for (int64_t v = 0; v < j->n; v++)
+        if (j->searching[j->part[v]]) {
+            j->asking.vertices[j->asking.count] = (int32_t)v;
+            j->asking.group[j->asking.count++] = j->part[v];
+        }
+    return j->find_best(j);
 }
 
 /* The bridge with its distance as the metric has it: rows of norm 1 have |x - y|^2 = 2 (1 - cos).
@@ -447,12 +430,13 @@ static huddle_status allocate_parts(parts *j) {
     huddle_status status = HUDDLE_OK;
     ALLOC(j->sizes, j->count);
     ALLOC(j->best, j->count);
+    ALLOC(j->searching, j->count);
     ALLOC(j->merged, j->count);
     ALLOC(j->bridges, j->count);
-    ALLOC(j->vertices, j->n);
-    ALLOC(j->nearest, j->n);
-    ALLOC(j->distance, j->n);
-    ALLOC(j->group, j->n);
+    ALLOC(j->asking.vertices, j->n);
+    ALLOC(j->asking.nearest, j->n);
+    ALLOC(j->asking.distance, j->n);
+    ALLOC(j->asking.group, j->n);
     count_sizes(j);
 done:
     return status;
@@ -462,12 +446,14 @@ static void free_parts(parts *j) {
     huddle_free(j->part);
     huddle_free(j->sizes);
     huddle_free(j->best);
+    huddle_free(j->searching);
     huddle_free(j->merged);
     huddle_free(j->bridges);
-    huddle_free(j->vertices);
-    huddle_free(j->nearest);
-    huddle_free(j->distance);
-    huddle_free(j->group);
+    huddle_free(j->asking.vertices);
+    huddle_free(j->asking.nearest);
+    huddle_free(j->asking.distance);
+    huddle_free(j->asking.group);
+    hd_graph_outside_free(&j->tree);
     hd_graph_rows_free(&j->rows);
 }
 
@@ -501,7 +487,7 @@ huddle_status huddle_graph_connect(huddle_context *context, const huddle_points 
                                    huddle_csr *graph, huddle_connect_info *info) {
     huddle_status status = HUDDLE_OK;
     huddle_connect_options chosen = options != NULL ? *options : huddle_connect_defaults();
-    parts j = {.context = context, .points = x, .n = x->n, .find_nearest = find_among_points};
+    parts j = {.context = context, .points = x, .n = x->n, .find_best = find_among_points};
     TRY(hd_slabs_refuse(context, "connecting the components of a graph"));
     TRY(huddle_points_check(context, x));
     TRY(check_arguments(&chosen, scale, graph, x->n));
@@ -521,7 +507,7 @@ huddle_status huddle_graph_connect_distances(huddle_context *context, const hudd
     parts j = {.context = context,
                .distances = distances,
                .n = distances->rows,
-               .find_nearest = find_in_matrix};
+               .find_best = find_in_matrix};
     TRY(hd_slabs_refuse(context, "connecting the components of a graph"));
     TRY(huddle_dense_fetch(distances));
     TRY(hd_graph_check_dense(distances));

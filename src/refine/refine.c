@@ -22,10 +22,11 @@ static const huddle_option table[] = {
     HD_BOOL(huddle_refine_options, merge, "true", "whether to try starts made by merging clusters"),
     HD_INT(huddle_refine_options, max_sweeps, "30", 0, INT32_MAX,
            "maximum number of sweeps over all vertices"),
-    HD_REAL(huddle_refine_options, cut_slack, "0.1", 0, INFINITY,
-            "by what share the normalised cut may exceed that of the first start"),
+    HD_REAL(huddle_refine_options, cut_slack, "0.2", 0, INFINITY,
+            "by what share the normalised cut may exceed that of the given start with the smallest "
+            "one"),
     HD_REAL(huddle_refine_options, least_gain, "0.0052", 0, INFINITY,
-            "share of the description length that replacing the first start must gain"),
+            "share of the description length that replacing that start must gain"),
     HD_SEED(huddle_refine_options, seed, "seed of the order in which vertices are visited"),
     {0}};
 

@@ -268,7 +268,8 @@ static void each_missed_vector_is_noticed(void **state) {
             k.pairs.theta[j] = nine.theta[j + 1];
         for (int64_t i = 0; i < 800; i++)
             for (int64_t j = hidden; j < 8; j++)
-                k.pairs.vectors.values[i * 8 + j] = nine.vectors.values[i * 9 + j + 1];
+                k.pairs.vectors.values[i * k.pairs.vectors.stride + j] =
+                    nine.vectors.values[i * nine.vectors.stride + j + 1];
         k.request.n_wanted = 8;
         for (int way = 0; way < 3; way++) {
             hd_embed_block probe = {0};
@@ -293,11 +294,11 @@ static void a_missed_vector_is_brought_in(void **state) {
         hd_embed_pairs pairs = {0};
         solve_graph(golden_graph(800, 8), 20, &k);
         k.request.n_wanted = 8;
-        assert_ok(hd_embed_run_new(&k.op, 8, &run));
+        assert_ok(hd_embed_run_new(&k.op, 8, 0, &run));
         for (int64_t i = 0; i < 800; i++)
             for (int64_t j = 0; j < 16; j++)
                 ((float *)run.block.x)[i * 16 + j] =
-                    (float)k.pairs.vectors.values[i * 20 + j + (j >= 3)];
+                    (float)k.pairs.vectors.values[i * k.pairs.vectors.stride + j + (j >= 3)];
         if (in_double)
             assert_ok(hd_embed_block_widen(&k.op, &run.block));
         assert_ok(hd_embed_run_begin(NULL, 0, 0, &run));

@@ -273,7 +273,8 @@ static huddle_status find_eigenpairs(huddle_context *context, const hd_eigen_req
     TRY(huddle_dense_new(n, result->count, result->vectors));
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = 0; k < result->count; k++) {
-            const double *v = pairs.vectors.values + i * (wanted + 2) + (behaviour == DROPS_FIRST);
+            const double *v =
+                pairs.vectors.values + i * pairs.vectors.stride + (behaviour == DROPS_FIRST);
             double *out = result->vectors->values + i * result->count + k;
             *out = behaviour == MIXES && k > 0 ? 2 * v[k] - v[k - 1] : v[k];
             if (behaviour == ADDS_NOISE)

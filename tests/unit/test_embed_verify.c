@@ -44,7 +44,7 @@ static void claim_pairs(huddle_csr graph, int64_t wanted, int64_t first, int64_t
     hd_embed_pairs all = s->pairs;
     s->request.n_wanted = (int32_t)wanted;
     s->pairs.count = all.count - dropped;
-    s->pairs.vectors = (huddle_dense){0};
+    s->pairs.vectors = s->pairs.storage = (huddle_dense){0};
     s->pairs.theta = NULL;
     assert_ok(huddle_dense_new(graph.rows, wanted, &s->pairs.vectors));
     s->pairs.theta = hd_alloc(s->pairs.count, sizeof(double));
@@ -53,7 +53,7 @@ static void claim_pairs(huddle_csr graph, int64_t wanted, int64_t first, int64_t
     for (int64_t i = 0; i < graph.rows; i++)
         for (int64_t k = 0; k < wanted; k++)
             s->pairs.vectors.values[i * wanted + k] =
-                all.vectors.values[i * (wanted + dropped) + (k < first ? k : k + dropped)];
+                all.vectors.values[i * all.vectors.stride + (k < first ? k : k + dropped)];
     hd_embed_pairs_free(&all);
 }
 

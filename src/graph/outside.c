@@ -1,0 +1,566 @@
+/* The tree, and a round of searches in it (outside.h). */
+#include "graph/outside.h"
+
+#include "base/check.h"
+#include "base/parallel.h"
+#include "graph/distance_kernels.h"
+#include "graph/projection.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum {
+    LEAF = HD_GRAPH_OUTSIDE_LEAF,
+    MAX_COORDINATES = 32, /* of the projection: more cost more than they exclude */
+    PLAIN_WIDTH = 8,      /* rows of so few coordinates need no projection */
+    SAMPLE = 256,         /* points of a node from which its widest column is estimated */
+    SUBTREES = 64,        /* about so many are built side by side */
+    ROWS_PER_CHUNK = 4096,
+    LEAVES_PER_CHUNK = 4,
+    DEPTH = 64 /* of the tree at most: 2^31 points have 25 levels */
+};
+
+bool hd_graph_edge_is_shorter(hd_graph_edge a, hd_graph_edge b) {
+    if (a.distance != b.distance)
+        return a.distance < b.distance;
+    return a.low != b.low ? a.low < b.low : a.high < b.high;
+}
+
+/* ---- coordinates --------------------------------------------------------------------------- */
+
+/* Arguments of the loops that build the tree. */
+typedef struct building {
+    hd_graph_outside *out;
+    huddle_dense y;        /* n x m */
+    double position_error; /* of y */
+    double *keys;          /* n: coordinates along which a node is divided */
+    double *centre;        /* m */
+    int32_t *subtrees;     /* nodes that are built side by side */
+    int64_t n_subtrees;
+} building;
+
+static huddle_status read_rows(void *argument, hd_chunk chunk) {
+    const building *b = argument;
+    for (int64_t i = chunk.begin; i < chunk.end; i++)
+        hd_graph_rows_read(b->out->rows, i, b->y.values + i * b->y.stride);
+    return HUDDLE_OK;
+}
+
+/* The principal directions come first: boxes are small in them, and sums of distances grow fast. */
+static huddle_status find_coordinates(huddle_context *context, building *b) {
+    huddle_status status = HUDDLE_OK;
+    const hd_graph_rows *rows = b->out->rows;
+    int64_t width = hd_graph_rows_width(rows);
+    if (width <= PLAIN_WIDTH) {
+        TRY(huddle_dense_new(rows->n, width, &b->y));
+        TRY(hd_parallel(context, NULL, rows->n, ROWS_PER_CHUNK, read_rows, b));
+    } else {
+        hd_graph_projection projection;
+        int64_t p = (width < MAX_COORDINATES ? width : MAX_COORDINATES) - 1;
+        TRY(hd_graph_projection_new(context, rows, p, 0, &projection));
+        b->y = projection.y;
+        b->position_error = projection.position_error;
+    }
+    b->out->m = b->y.cols;
+done:
+    return status;
+}
+
+/* Centre and scale of the values, and the error of their distances: each point is off by the error
+ * of its coordinates, and by rounding to float, at most u = 2^-24 times its norm, which is at most
+ * 1 after scaling. Twice that covers the subtraction of the centre, in double. */
+static huddle_status find_scale(building *b) {
+    huddle_status status = HUDDLE_OK;
+    hd_graph_outside *out = b->out;
+    int64_t m = out->m, n = b->y.rows;
+    double square = 0, *high = NULL;
+    int exponent = 0;
+    ALLOC(b->centre, m);
+    ALLOC(high, m);
+    for (int64_t f = 0; f < m; f++)
+        b->centre[f] = high[f] = b->y.values[f];
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t f = 0; f < m; f++) {
+            double value = b->y.values[i * b->y.stride + f];
+            b->centre[f] = fmin(b->centre[f], value);
+            high[f] = fmax(high[f], value);
+        }
+    for (int64_t f = 0; f < m; f++) {
+        double half = .5 * (high[f] - b->centre[f]);
+        b->centre[f] += half;
+        square += half * half;
+    }
+    if (square > 0)
+        frexp(sqrt(square), &exponent);
+    out->scale = ldexp(1, -exponent);
+    out->error = 2 * (b->position_error * out->scale + 2 * (double)FLT_EPSILON);
+done:
+    huddle_free(high);
+    return status;
+}
+
+/* ---- the tree ------------------------------------------------------------------------------ */
+
+/* A node of l leaves has 2 l - 1 nodes, itself first, then those of its lower half. */
+static int64_t middle_leaf(const hd_graph_outside *out, int64_t node) {
+    return out->first[node] + (out->last[node] - out->first[node]) / 2;
+}
+
+static int64_t upper_child(const hd_graph_outside *out, int64_t node) {
+    return node + 2 * (middle_leaf(out, node) - out->first[node]);
+}
+
+static int64_t begin_of(int64_t leaf) {
+    return leaf * LEAF;
+}
+
+static int64_t end_of(const hd_graph_outside *out, int64_t leaf) {
+    int64_t end = (leaf + 1) * LEAF;
+    return end < out->rows->n ? end : out->rows->n;
+}
+
+/* The column of largest variance, from evenly spaced points of the node. */
+static int64_t widest_column(const building *b, int64_t begin, int64_t end) {
+    int64_t m = b->out->m, count = end - begin < SAMPLE ? end - begin : SAMPLE, widest = 0;
+    double sums[MAX_COORDINATES] = {0}, squares[MAX_COORDINATES] = {0}, largest = -1;
+    for (int64_t s = 0; s < count; s++) {
+        int64_t i = b->out->order[begin + s * (end - begin) / count];
+        for (int64_t f = 0; f < m; f++) {
+            double value = b->y.values[i * b->y.stride + f] - b->centre[f];
+            sums[f] += value;
+            squares[f] += value * value;
+        }
+    }
+    for (int64_t f = 0; f < m; f++) {
+        double variance = squares[f] - sums[f] * sums[f] / (double)count;
+        if (variance > largest) {
+            largest = variance;
+            widest = f;
+        }
+    }
+    return widest;
+}
+
+static bool is_before(double key, int32_t name, double other_key, int32_t other_name) {
+    return key < other_key || (key == other_key && name < other_name);
+}
+
+/* Moves the smaller points of places low .. high by (key, row) in front of `middle`: quickselect.
+ * Row numbers make the order strict, so that the tree is unique even if many points are equal. */
+static void split_places(double *keys, int32_t *order, int64_t low, int64_t high, int64_t middle) {
+    while (low < high) {
+        int64_t centre = low + (high - low) / 2, p = low, q = high;
+        double key = keys[centre];
+        int32_t name = order[centre];
+        while (p <= q) {
+            while (is_before(keys[p], order[p], key, name))
+                p++;
+            while (is_before(key, name, keys[q], order[q]))
+                q--;
+            if (p <= q) {
+                double other_key = keys[p];
+                int32_t other = order[p];
+                keys[p] = keys[q];
+                order[p++] = order[q];
+                keys[q] = other_key;
+                order[q--] = other;
+            }
+        }
+        if (middle <= q)
+            high = q;
+        else if (middle >= p)
+            low = p;
+        else
+            break;
+    }
+}
+
+/* Divides a node's points and leaves among its two children. */
+static void split_node(const building *b, int64_t node) {
+    hd_graph_outside *out = b->out;
+    int64_t middle = middle_leaf(out, node), lower = node + 1, upper = upper_child(out, node);
+    int64_t begin = begin_of(out->first[node]), end = end_of(out, out->last[node] - 1);
+    int64_t column = widest_column(b, begin, end);
+    for (int64_t place = begin; place < end; place++)
+        b->keys[place] = b->y.values[out->order[place] * b->y.stride + column];
+    split_places(b->keys, out->order, begin, end - 1, begin_of(middle));
+    out->first[lower] = out->first[node];
+    out->last[lower] = out->first[upper] = (int32_t)middle;
+    out->last[upper] = out->last[node];
+}
+
+/* Splits the nodes below `node`, down to single leaves or, for the upper part of the tree, down to
+ * nodes of at most `limit` leaves, which are collected. */
+static void split_below(building *b, int64_t node, int64_t limit, bool collect) {
+    int64_t stack[DEPTH], depth = 0;
+    stack[depth++] = node;
+    while (depth > 0) {
+        int64_t at = stack[--depth], leaves = b->out->last[at] - b->out->first[at];
+        if (leaves <= limit) {
+            if (collect)
+                b->subtrees[b->n_subtrees++] = (int32_t)at;
+            continue;
+        }
+        split_node(b, at);
+        stack[depth++] = upper_child(b->out, at);
+        stack[depth++] = at + 1;
+    }
+}
+
+static huddle_status split_subtrees(void *argument, hd_chunk chunk) {
+    building *b = argument;
+    for (int64_t s = chunk.begin; s < chunk.end; s++)
+        split_below(b, b->subtrees[s], 1, false);
+    return HUDDLE_OK;
+}
+
+/* Values and boxes of leaves. Places beyond the last point are at infinity. */
+static huddle_status pack_leaves(void *argument, hd_chunk chunk) {
+    const building *b = argument;
+    hd_graph_outside *out = b->out;
+    for (int64_t leaf = chunk.begin; leaf < chunk.end; leaf++) {
+        float *values = out->values + leaf * out->m * LEAF;
+        int64_t begin = begin_of(leaf), count = end_of(out, leaf) - begin;
+        for (int64_t f = 0; f < out->m; f++)
+            for (int64_t l = 0; l < LEAF; l++) {
+                int64_t i = out->order[begin + (l < count ? l : 0)];
+                double value = b->y.values[i * b->y.stride + f] - b->centre[f];
+                values[f * LEAF + l] = l < count ? (float)(out->scale * value) : INFINITY;
+            }
+    }
+    return HUDDLE_OK;
+}
+
+/* Boxes of all nodes: children have larger numbers than their parent. */
+static void find_boxes(hd_graph_outside *out) {
+    int64_t m = out->m;
+    for (int64_t node = out->nodes - 1; node >= 0; node--) {
+        float *low = out->low + node * m, *high = out->high + node * m;
+        int64_t leaf = out->first[node], count = end_of(out, leaf) - begin_of(leaf);
+        bool single = out->last[node] - leaf == 1;
+        const float *values = out->values + leaf * m * LEAF;
+        int64_t lower = node + 1, upper = single ? 0 : upper_child(out, node);
+        for (int64_t f = 0; f < m; f++) {
+            low[f] =
+                single ? values[f * LEAF] : fminf(out->low[lower * m + f], out->low[upper * m + f]);
+            high[f] = single ? values[f * LEAF]
+                             : fmaxf(out->high[lower * m + f], out->high[upper * m + f]);
+            for (int64_t l = 1; single && l < count; l++) {
+                low[f] = fminf(low[f], values[f * LEAF + l]);
+                high[f] = fmaxf(high[f], values[f * LEAF + l]);
+            }
+        }
+    }
+}
+
+static huddle_status build_tree(huddle_context *context, building *b) {
+    huddle_status status = HUDDLE_OK;
+    hd_graph_outside *out = b->out;
+    int64_t n = out->rows->n, limit = out->leaves / SUBTREES + 1;
+    ALLOC(b->keys, n);
+    ALLOC(b->subtrees, out->leaves);
+    for (int64_t i = 0; i < n; i++)
+        out->order[i] = (int32_t)i;
+    out->first[0] = 0;
+    out->last[0] = (int32_t)out->leaves;
+    split_below(b, 0, limit, true);
+    TRY(hd_parallel(context, NULL, b->n_subtrees, 1, split_subtrees, b));
+    TRY(hd_parallel(context, NULL, out->leaves, LEAVES_PER_CHUNK, pack_leaves, b));
+    find_boxes(out);
+done:
+    return status;
+}
+
+huddle_status hd_graph_outside_new(huddle_context *context, const hd_graph_rows *rows,
+                                   hd_graph_outside *outside) {
+    huddle_status status = HUDDLE_OK;
+    building b = {.out = outside};
+    *outside = (hd_graph_outside){.rows = rows, .leaves = (rows->n + LEAF - 1) / LEAF};
+    outside->nodes = 2 * outside->leaves - 1;
+    TRY(find_coordinates(context, &b));
+    TRY(find_scale(&b));
+    ALLOC(outside->order, rows->n);
+    ALLOC(outside->first, outside->nodes);
+    ALLOC(outside->last, outside->nodes);
+    ALLOC(outside->node_part, outside->nodes);
+    ALLOC(outside->low, outside->nodes * outside->m);
+    ALLOC(outside->high, outside->nodes * outside->m);
+    ALLOC(outside->values, outside->leaves * outside->m * LEAF);
+    TRY(build_tree(context, &b));
+done:
+    huddle_dense_free(&b.y);
+    huddle_free(b.keys);
+    huddle_free(b.centre);
+    huddle_free(b.subtrees);
+    if (status != HUDDLE_OK)
+        hd_graph_outside_free(outside);
+    return status;
+}
+
+void hd_graph_outside_free(hd_graph_outside *outside) {
+    huddle_free(outside->order);
+    huddle_free(outside->first);
+    huddle_free(outside->last);
+    huddle_free(outside->node_part);
+    huddle_free(outside->low);
+    huddle_free(outside->high);
+    huddle_free(outside->values);
+    memset(outside, 0, sizeof *outside);
+}
+
+/* ---- one round ----------------------------------------------------------------------------- */
+
+/* A round of all leaves. bounds[p] is the bit pattern of the shortest distance of part p so far, by
+ * any thread: distances are not negative, so that the patterns have their order. Each worker keeps
+ * its own edges; which edge is the shortest in the end does not depend on the order in which they
+ * were found, because a bound only excludes what is longer. */
+typedef struct search_round {
+    const hd_graph_outside *out;
+    const int32_t *part;
+    int32_t n_parts;
+    const bool *searching;
+    hd_graph_edge *best; /* workers x n_parts */
+    atomic_ullong *bounds;
+    bool greedy; /* only the nearest leaf of each: for the first bounds */
+} search_round;
+
+/* The search of one leaf. */
+typedef struct walk {
+    const search_round *r;
+    hd_graph_edge *best; /* of this worker */
+    int64_t leaf, count; /* and its points */
+    int32_t parts[LEAF]; /* searching parts of the leaf, each once */
+    int64_t n_parts;     /* of them */
+    int32_t only;        /* if all points belong to one part, that part; else -1 */
+    float q[LEAF][MAX_COORDINATES];
+    const float *low, *high; /* its box */
+    double limit;            /* the largest of its parts */
+} walk;
+
+static double bound_of(const search_round *r, int32_t part) {
+    unsigned long long bits = atomic_load_explicit(&r->bounds[part], memory_order_relaxed);
+    double bound;
+    memcpy(&bound, &bits, sizeof bound);
+    return bound;
+}
+
+static void lower_bound(const search_round *r, int32_t part, double distance) {
+    unsigned long long bits, before = atomic_load_explicit(&r->bounds[part], memory_order_relaxed);
+    memcpy(&bits, &distance, sizeof bits);
+    while (bits < before &&
+           !atomic_compare_exchange_weak_explicit(&r->bounds[part], &before, bits,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
+/* The largest squared distance of values that a pair can have whose true squared distance is at
+ * most `bound`: `error` for the positions, and (m + 3) u for the sum of the kernel, doubled. */
+static double value_limit(const hd_graph_outside *out, double bound) {
+    if (!isfinite(bound))
+        return (double)FLT_MAX;
+    double distance = sqrt(bound) * out->scale + out->error;
+    double limit = distance * distance * (1 + (double)(out->m + 3) * (double)FLT_EPSILON);
+    return fmin(limit, (double)FLT_MAX);
+}
+
+/* The squared distance between the boxes of the leaf and of a node. Differences of floats are
+ * rounded in double, by much less than value_limit() allows. */
+static double box_distance(const walk *w, int64_t node) {
+    int64_t m = w->r->out->m;
+    const float *low = w->r->out->low + node * m, *high = w->r->out->high + node * m;
+    double sum = 0;
+    for (int64_t f = 0; f < m; f++) {
+        double below = (double)w->low[f] - (double)high[f];
+        double above = (double)low[f] - (double)w->high[f];
+        double apart = fmax(fmax(below, above), 0);
+        sum += apart * apart;
+    }
+    return sum;
+}
+
+static void find_limit(walk *w) {
+    double bound = 0;
+    for (int64_t k = 0; k < w->n_parts; k++)
+        bound = fmax(bound, bound_of(w->r, w->parts[k]));
+    w->limit = value_limit(w->r->out, bound);
+}
+
+/* A pair whose values do not exclude it, compared in double. The edge serves both parts. */
+static void compare_rows(const walk *w, int32_t i, int32_t j) {
+    const search_round *r = w->r;
+    int32_t own = r->part[i], other = r->part[j];
+    double bound = bound_of(r, own);
+    double distance = hd_graph_rows_distance2(r->out->rows, i, r->out->rows, j, bound);
+    if (distance > bound)
+        return;
+    hd_graph_edge edge = {i < j ? i : j, i < j ? j : i, distance};
+    const int32_t ends[] = {own, other};
+    for (int e = 0; e < 2; e++)
+        if (r->searching[ends[e]] && hd_graph_edge_is_shorter(edge, w->best[ends[e]])) {
+            w->best[ends[e]] = edge;
+            lower_bound(r, ends[e], distance);
+        }
+}
+
+/* Every searching point of the leaf against all points of another, which is a node by itself. */
+static void compare_leaves(walk *w, int64_t node) {
+    static uint64_t (*const kernels[])(const float *, const float *, int64_t, float) =
+        HD_SIMD_TABLE(hd_graph_outside_near);
+    const search_round *r = w->r;
+    const hd_graph_outside *out = r->out;
+    int64_t other = out->first[node];
+    const float *values = out->values + other * out->m * LEAF;
+    const int32_t *rows = out->order + begin_of(other), *own = out->order + begin_of(w->leaf);
+    for (int64_t k = 0; k < w->count; k++) {
+        int32_t part = r->part[own[k]];
+        if (!r->searching[part] || out->node_part[node] == part)
+            continue;
+        double limit = value_limit(out, bound_of(r, part)) * (1 + (double)FLT_EPSILON);
+        uint64_t near = kernels[out->rows->isa](w->q[k], values, out->m,
+                                                limit < (double)FLT_MAX ? (float)limit : FLT_MAX);
+        for (; near != 0; near &= near - 1) {
+            int32_t j = rows[__builtin_ctzll(near)];
+            if (r->part[j] != part)
+                compare_rows(w, own[k], j);
+        }
+    }
+    find_limit(w);
+}
+
+/* Whether a node contains no point outside the only part of the leaf. */
+static bool is_own(const walk *w, int64_t node) {
+    return w->only >= 0 && w->r->out->node_part[node] == w->only;
+}
+
+/* A node on the stack of a walk, with the distance of its box. */
+typedef struct visit {
+    int64_t node;
+    double distance;
+} visit;
+
+/* Descends the tree, nearest child first; a greedy walk ends at the first leaf. */
+static void walk_tree(walk *w) {
+    const hd_graph_outside *out = w->r->out;
+    visit stack[DEPTH];
+    int depth = 0;
+    if (!is_own(w, 0))
+        stack[depth++] = (visit){0, 0};
+    while (depth > 0) {
+        visit at = stack[--depth];
+        if (at.distance > w->limit)
+            continue;
+        if (out->last[at.node] - out->first[at.node] == 1) {
+            compare_leaves(w, at.node);
+            if (w->r->greedy)
+                return;
+            continue;
+        }
+        visit near = {at.node + 1, box_distance(w, at.node + 1)};
+        visit far = {upper_child(out, at.node), box_distance(w, upper_child(out, at.node))};
+        if (far.distance < near.distance) {
+            visit other = near;
+            near = far;
+            far = other;
+        }
+        if (!is_own(w, far.node))
+            stack[depth++] = far;
+        if (!is_own(w, near.node))
+            stack[depth++] = near;
+    }
+}
+
+/* The node of a leaf, from the root. */
+static int64_t find_node(const hd_graph_outside *out, int64_t leaf) {
+    int64_t node = 0;
+    while (out->last[node] - out->first[node] > 1)
+        node = leaf < middle_leaf(out, node) ? node + 1 : upper_child(out, node);
+    return node;
+}
+
+/* Sets up the walk of a leaf; false if none of its points searches. */
+static bool begin_walk(const search_round *r, int64_t leaf, walk *w) {
+    const hd_graph_outside *out = r->out;
+    const float *values = out->values + leaf * out->m * LEAF;
+    int64_t node = find_node(out, leaf);
+    w->leaf = leaf;
+    w->count = end_of(out, leaf) - begin_of(leaf);
+    w->only = out->node_part[node];
+    w->low = out->low + node * out->m;
+    w->high = out->high + node * out->m;
+    w->n_parts = 0;
+    for (int64_t k = 0; k < w->count; k++) {
+        int32_t part = r->part[out->order[begin_of(leaf) + k]];
+        int64_t known = 0;
+        if (!r->searching[part])
+            continue;
+        while (known < w->n_parts && w->parts[known] != part)
+            known++;
+        if (known == w->n_parts)
+            w->parts[w->n_parts++] = part;
+        for (int64_t f = 0; f < out->m; f++)
+            w->q[k][f] = values[f * LEAF + k];
+    }
+    find_limit(w);
+    return w->n_parts > 0;
+}
+
+static huddle_status search_leaves(void *argument, hd_chunk chunk) {
+    const search_round *r = argument;
+    walk w = {.r = r, .best = r->best + (int64_t)chunk.worker * r->n_parts};
+    for (int64_t leaf = chunk.begin; leaf < chunk.end; leaf++)
+        if (begin_walk(r, leaf, &w))
+            walk_tree(&w);
+    return HUDDLE_OK;
+}
+
+/* The only part of each node; -1 if there are several. Children have larger numbers. */
+static void find_node_parts(const int32_t *part, hd_graph_outside *out) {
+    for (int64_t node = out->nodes - 1; node >= 0; node--) {
+        int64_t leaf = out->first[node];
+        if (out->last[node] - leaf > 1) {
+            int32_t lower = out->node_part[node + 1];
+            out->node_part[node] = out->node_part[upper_child(out, node)] == lower ? lower : -1;
+            continue;
+        }
+        int32_t only = part[out->order[begin_of(leaf)]];
+        for (int64_t place = begin_of(leaf) + 1; place < end_of(out, leaf); place++)
+            if (part[out->order[place]] != only)
+                only = -1;
+        out->node_part[node] = only;
+    }
+}
+
+/* First the nearest leaf of each leaf alone, which gives every part a good bound, then all. */
+huddle_status hd_graph_outside_find(huddle_context *context, hd_graph_outside *outside,
+                                    const int32_t *part, int32_t n_parts, const bool *searching,
+                                    hd_graph_edge *best) {
+    huddle_status status = HUDDLE_OK;
+    search_round r = {.out = outside, .part = part, .n_parts = n_parts, .searching = searching};
+    const hd_graph_edge none = {-1, -1, INFINITY};
+    int64_t workers = hd_workers(context);
+    ALLOC(r.best, workers * n_parts);
+    ALLOC(r.bounds, n_parts);
+    for (int64_t k = 0; k < workers * n_parts; k++)
+        r.best[k] = none;
+    for (int32_t p = 0; p < n_parts; p++) {
+        atomic_init(&r.bounds[p], ~0ull);
+        lower_bound(&r, p, INFINITY);
+    }
+    find_node_parts(part, outside);
+    for (int pass = 0; pass < 2; pass++) {
+        r.greedy = pass == 0;
+        TRY(hd_parallel(context, NULL, outside->leaves, LEAVES_PER_CHUNK, search_leaves, &r));
+    }
+    for (int32_t p = 0; p < n_parts; p++) {
+        best[p] = none;
+        for (int64_t w = 0; w < workers; w++)
+            if (hd_graph_edge_is_shorter(r.best[w * n_parts + p], best[p]))
+                best[p] = r.best[w * n_parts + p];
+    }
+done:
+    huddle_free(r.best);
+    huddle_free((void *)r.bounds);
+    return status;
+}
