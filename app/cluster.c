@@ -76,7 +76,9 @@ static int print_result(const fitting *fit) {
 static int score_without_labels(fitting *fit) {
     if (argument(fit->arguments, "json") == NULL)
         return EXIT_DONE;
+    double began = clock_seconds();
     huddle_status status = huddle_model_score(fit->context, fit->model, fitting_points(fit));
+    fit->score_seconds += clock_seconds() - began;
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, fit->source);
 }
 
@@ -99,10 +101,14 @@ static int run_cluster(const cli_arguments *arguments) {
         result = fitting_fit(&fit);
     if (result == EXIT_DONE)
         result = score_without_labels(&fit);
+    double began = clock_seconds();
     if (result == EXIT_DONE)
         result = write_outputs(&fit);
     if (result == EXIT_DONE)
         result = write_page(&fit);
+    if (argument(arguments, "output") != NULL || argument(arguments, "save") != NULL ||
+        argument(arguments, "dump") != NULL || argument(arguments, "report") != NULL)
+        fit.write_seconds = clock_seconds() - began;
     if (result == EXIT_DONE)
         result = print_result(&fit);
     fitting_free(&fit);

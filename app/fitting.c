@@ -35,6 +35,11 @@ const cli_flag compute_flags[] = {
      .min = 1,
      .help = "number of threads; default: one per CPU available to the process; labels do not "
              "depend on it"},
+    {.name = "memory",
+     .kind = FLAG_TEXT,
+     .value = "LIMIT",
+     .help = "most memory to use, such as 500M or 4G; a fit that would need more uses leaner "
+             "algorithms or is refused before it begins; default: what the system has available"},
     ENGINE_FLAG,
     {0}};
 
@@ -176,7 +181,9 @@ static int score_labels(fitting *fit) {
     if (n != fit->data.points.n)
         return failed("%s: %lld points, but %lld labels", fit->source, (long long)n,
                       (long long)fit->data.points.n);
+    double began = clock_seconds();
     huddle_status status = huddle_metrics_scores(NULL, n, fit->data.labels, labels, &fit->scores);
+    fit->score_seconds += clock_seconds() - began;
     fit->has_scores = status == HUDDLE_OK;
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, fit->source);
 }
@@ -188,6 +195,7 @@ int fitting_fit(fitting *fit) {
     bool json = argument(fit->arguments, "json") != NULL;
     json_t *collected = json ? NULL : json_array();
     session_collect_warnings(collected);
+    huddle_model_borrow_points(fit->model, true); /* fitting_free() frees the data last */
     huddle_status status = huddle_model_fit(fit->context, fit->model, fitting_points(fit));
     session_collect_warnings(NULL);
     json_decref(collected);
@@ -210,14 +218,19 @@ void fitting_free(fitting *fit) {
 
 /* ---- the report --------------------------------------------------------------------------- */
 
-/* Inserts the time for reading the data before the model's stages and adds it to the total. A
- * new object, because members keep the order in which they were added. */
-static void add_read_seconds(json_t *report, double read) {
+/* Inserts the times of what the tool does before and after the model's stages, and adds them to the
+ * total. A new object, because members keep the order in which they are set. */
+static void add_own_seconds(json_t *report, const fitting *fit) {
     json_t *old = json_object_get(report, "seconds");
-    json_t *seconds = json_pack("{s:f}", "read", read);
-    double total = json_number_value(json_object_get(old, "total")) + read;
-    /* Members keep the order in which they are set: reading comes first. */
+    json_t *seconds = json_pack("{s:f}", "read", fit->read_seconds);
+    double total = json_number_value(json_object_get(old, "total")) + fit->read_seconds +
+                   fit->score_seconds + fit->write_seconds;
+    json_object_del(old, "total");
     json_object_update(seconds, old);
+    if (fit->score_seconds > 0)
+        json_object_set_new(seconds, "score", json_real(fit->score_seconds));
+    if (fit->write_seconds > 0)
+        json_object_set_new(seconds, "write", json_real(fit->write_seconds));
     json_object_set_new(seconds, "total", json_real(total));
     json_object_set_new(report, "seconds", seconds);
 }
@@ -235,7 +248,7 @@ json_t *fitting_json(const fitting *fit) {
     huddle_free(text);
     json_t *report = json_pack("{s:o}", "file", text_json(fit->source));
     json_object_update(report, info);
-    add_read_seconds(report, fit->read_seconds);
+    add_own_seconds(report, fit);
     if (fit->data.labels != NULL)
         json_object_set_new(report, "n_classes", json_integer(fit->data.n_classes));
     input_add_json(&fit->data, report);

@@ -16,7 +16,7 @@ typedef struct fitting {
     huddle_data data;   /* without points if only a graph or an embedding is given */
     huddle_model *model;
     json_t *warnings; /* issued while reading */
-    double read_seconds;
+    double read_seconds, score_seconds, write_seconds;
     bool counted_classes; /* n_clusters was set to the number of classes */
     bool has_scores;
     huddle_scores scores;

@@ -170,11 +170,12 @@ static json_t *result_json(const refining *r) {
     for (int32_t k = 0; k < r->n_clusters; k++)
         json_array_append_new(sizes, json_integer((json_int_t)counts[k]));
     free(counts);
-    return json_pack("{s:o, s:I, s:I, s:i, s:s, s:o, s:I, s:o, s:o, s:o, s:f}", "file",
+    return json_pack("{s:o, s:I, s:I, s:i, s:s, s:o, s:o, s:I, s:o, s:o, s:o, s:f}", "file",
                      text_json(r->arguments->operands[0]), "n", (json_int_t)r->graph.rows, "edges",
                      (json_int_t)count_edges(&r->graph), "n_clusters", r->n_clusters, "objective",
-                     r->options.objective, "best", text_json(trial_name(r, r->info.best)),
-                     "n_changed", (json_int_t)r->info.n_changed, "sizes", sizes, "before",
+                     r->options.objective, "reference", text_json(trial_name(r, r->info.reference)),
+                     "best", text_json(trial_name(r, r->info.best)), "n_changed",
+                     (json_int_t)r->info.n_changed, "sizes", sizes, "before",
                      graph_scores_json(&r->before), "trials", trials, "seconds", r->info.seconds);
 }
 

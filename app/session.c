@@ -1,5 +1,7 @@
 #include "session.h"
 
+#include "mapped.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -74,6 +76,7 @@ static void on_signal(int number) {
     if (now.tv_sec > first.tv_sec + 1) {
         struct sigaction action = {.sa_handler = SIG_DFL};
         sigaction(number, &action, NULL);
+        huddle_file_abandon_all();
         raise(number);
     }
 }
@@ -99,11 +102,17 @@ static void set_signal_handler(void (*handler)(int)) {
 /* The parser allows more threads than int32 holds; the library limits them anyway. */
 static huddle_status configure_context(huddle_context *context, const cli_arguments *arguments) {
     const char *engine = argument(arguments, "engine"), *threads = argument(arguments, "n-threads");
+    const char *memory = argument(arguments, "memory");
     huddle_status status = HUDDLE_OK;
+    int64_t bytes = HUDDLE_AUTO;
     /* Counts have 64 bits on the command line, threads 32 in the library. */
     int64_t n = argument_count(arguments, "n-threads", HUDDLE_AUTO);
     if (threads != NULL)
         status = huddle_context_set_threads(context, n > INT32_MAX ? INT32_MAX : (int32_t)n);
+    if (status == HUDDLE_OK && memory != NULL)
+        status = huddle_parse_bytes(memory, &bytes);
+    if (status == HUDDLE_OK && memory != NULL)
+        status = huddle_context_set_memory(context, bytes);
     if (status == HUDDLE_OK && engine != NULL)
         status = huddle_context_set_engine(context, engine);
     return status;
@@ -128,6 +137,7 @@ huddle_context *session_begin(const cli_arguments *arguments, int *result) {
     huddle_context_set_log(context, on_log, NULL);
     huddle_context_set_progress(context, on_progress, NULL);
     set_signal_handler(on_signal);
+    mapped_watch(arguments);
     return context;
 }
 
@@ -137,6 +147,7 @@ void session_end(huddle_context *context) {
     /* The handler uses the context, so it is removed before the context is freed. */
     if (context != NULL)
         set_signal_handler(SIG_DFL);
+    mapped_unwatch();
     memset(&session, 0, sizeof session);
     huddle_context_free(context);
 }

@@ -196,8 +196,8 @@ static void print_distinct(const json_t *report) {
     printf("; duplicates have the same label\n");
 }
 
-/* Recall is the share of true neighbours found: 1, and then not shown, if the search was
- * exact. */
+/* Recall is the share of true neighbours found, with its confidence interval; not shown if the
+ * search was exact. */
 static void print_graph(const json_t *graph) {
     if (graph == NULL)
         return;
@@ -208,9 +208,10 @@ static void print_graph(const json_t *graph) {
            plural((int64_t)components));
     if (bridges > 0)
         printf(" after adding %.0f bridge%s", bridges, plural((int64_t)bridges));
-    /* An approximate search reports its recall; an exact one has 1. */
-    if (recall < 1)
-        printf(", recall %.3f", recall);
+    /* An estimate of exactly 1 still has an interval, and is not the same as an exact search. */
+    if (number_of(graph, "recall_low") < 1)
+        printf(", approximate neighbours: recall %.4f (%.4f to %.4f)", recall,
+               number_of(graph, "recall_low"), number_of(graph, "recall_high"));
     printf("\n");
 }
 
@@ -306,13 +307,47 @@ static void print_decision(const json_t *report) {
     print_wrapped(stdout, text_of(report, "decision"), INDENT, INDENT);
 }
 
-/* The stages in the order in which they ran, the total last. */
+/* What the fit was expected to need and what the process had at most; absent for small fits. */
+static void print_memory(const json_t *report) {
+    enum { SMALL = 100 << 20 };
+    const json_t *memory = json_object_get(report, "memory");
+    double predicted = number_of(memory, "predicted"), limit = number_of(memory, "limit");
+    char text[512], number[32];
+    size_t i;
+    json_t *economy;
+    if (!(predicted >= SMALL) && json_array_size(json_object_get(memory, "leaner")) == 0)
+        return;
+    huddle_format_bytes((int64_t)predicted, number, sizeof number);
+    snprintf(text, sizeof text, "%s predicted (%s)", number, text_of(memory, "stage"));
+    if (limit > 0) {
+        huddle_format_bytes((int64_t)limit, number, sizeof number);
+        append_text(text, sizeof text, ", %s available", number);
+    }
+    huddle_format_bytes((int64_t)number_of(report, "peak_bytes"), number, sizeof number);
+    append_text(text, sizeof text, ", %s used", number);
+    json_array_foreach(json_object_get(memory, "leaner"), i, economy)
+        append_text(text, sizeof text, "; %s", json_string_value(economy));
+    print_label("memory");
+    print_wrapped(stdout, text, INDENT, INDENT);
+}
+
+/* The stages in the order in which they ran, the total last. Stages that would be shown as 0.00 are
+ * left out; --json has them. */
 static void print_seconds(const json_t *seconds) {
+    enum { WIDTH = 100 };
+    char text[64];
     const char *stage;
     json_t *value;
+    int column = INDENT;
     print_label("seconds");
-    json_object_foreach((json_t *)(uintptr_t)seconds, stage, value)
-        printf("%s%s %.2f", separator_before(seconds, stage), stage, json_number_value(value));
+    json_object_foreach((json_t *)(uintptr_t)seconds, stage, value) {
+        if (json_number_value(value) < .005 && strcmp(stage, "total") != 0)
+            continue;
+        int length = snprintf(text, sizeof text, "%s %.2f", stage, json_number_value(value));
+        bool wraps = column > INDENT && column + 2 + length > WIDTH;
+        printf("%s%*s%s", wraps ? "\n" : "", wraps ? INDENT : column > INDENT ? 2 : 0, "", text);
+        column = (wraps ? INDENT : column + 2) + length;
+    }
     printf("\n");
 }
 
@@ -389,6 +424,7 @@ void print_summary(const json_t *report) {
     print_shrink(report);
     print_refinement(report);
     print_decision(report);
+    print_memory(report);
     print_seconds(json_object_get(report, "seconds"));
     print_warnings(json_object_get(report, "warnings"));
     print_range(report);

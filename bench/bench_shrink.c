@@ -2,7 +2,8 @@
  * same linear solver and the same smoothing rule, in one run, so that their ratio does not depend
  * on the load of the machine.
  *
- *     bench_shrink [FILE] [gamma=auto] [n=100000] [repeat=3] [solver=auto] [alone=1e-4]
+ *     bench_shrink [FILE] [gamma=auto] [n=100000] [repeat=3] [solver=auto] [linear=auto]
+ *                  [alone=1e-4]
  *
  * alone: only that solver, to that gap, without the plain one beside it.
  *
@@ -199,6 +200,8 @@ int main(int argc, char **argv) {
             repeat = atoi(argv[k] + 7);
         else if (strncmp(argv[k], "solver=", 7) == 0)
             solver = argv[k] + 7;
+        else if (strncmp(argv[k], "linear=", 7) == 0)
+            options.linear_solver = argv[k] + 7;
         else if (strncmp(argv[k], "alone=", 6) == 0)
             alone = atof(argv[k] + 6);
         else

@@ -7,7 +7,6 @@ points of the shape of MNIST are generated. HUDDLE_LIBRARY is the library to use
 build/libhuddle.so. Run with Debian's python3.
 """
 import ctypes
-import os
 import pathlib
 import sys
 import time
@@ -16,36 +15,25 @@ import numpy as np
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import normalize
 
-HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"))
 
-
-class Points(ctypes.Structure):
-    _fields_ = [("n", ctypes.c_int64), ("d", ctypes.c_int64), ("stride", ctypes.c_int64),
-                ("values", ctypes.POINTER(ctypes.c_float)), ("offsets", ctypes.c_void_p),
-                ("columns", ctypes.c_void_p), ("shift", ctypes.c_void_p)]
+from huddle import _library, _points  # noqa: E402
 
 
 class Options(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("r", ctypes.c_int32), ("seed", ctypes.c_uint64)]
 
 
-lib = ctypes.CDLL(os.environ.get("HUDDLE_LIBRARY", HERE.parent / "build" / "libhuddle.so"))
-lib.huddle_last_error.restype = ctypes.c_char_p
-context = ctypes.c_void_p()
-lib.huddle_context_new(ctypes.byref(context))
-
-
-def ok(status):
-    if status:
-        sys.exit(lib.huddle_last_error().decode())
-
-
 def huddle(x, rule, r):
-    points = Points(*x.shape, x.shape[1], x.ctypes.data_as(ctypes.POINTER(ctypes.c_float)))
+    """The library's own calls: the Python package has no function for a preparation alone."""
+    lib, context = _library.lib, _library.Context()
+    points = _points.PointsView(context, x)
     options = Options(rule.encode() + b":R", r, 0)
-    preparation, y = (ctypes.c_char * 256)(), Points()
-    ok(lib.huddle_prepare_fit(context, ctypes.byref(points), ctypes.byref(options), preparation, None))
-    ok(lib.huddle_prepare_apply(context, preparation, ctypes.byref(points), ctypes.byref(y), None))
+    preparation, y = (ctypes.c_char * 256)(), _library.Points()
+    _library.check(lib.huddle_prepare_fit(context.handle, ctypes.byref(points.struct), ctypes.byref(options),
+                                          preparation, None))
+    _library.check(lib.huddle_prepare_apply(context.handle, preparation, ctypes.byref(points.struct),
+                                            ctypes.byref(y), None))
     result = np.ctypeslib.as_array(y.values, (y.n, y.d)).copy()
     lib.huddle_points_free(ctypes.byref(y))
     lib.huddle_preparation_free(preparation)
@@ -80,13 +68,18 @@ def made_up():
     return strong @ rng.uniform(-0.5, 0.5, (60, 784)) + rng.uniform(size=(10000, 784))
 
 
-for name in sys.argv[1:] or [None]:
-    x = np.ascontiguousarray(load(name) if name else made_up(), dtype=np.float32)
-    for rule, r in (("pca", 40), ("whiten", 150)):
-        ours, y = best_of(3, huddle, x, rule, r)
-        quick, _ = best_of(3, peer, x, rule, r, "auto")
-        exact, z = best_of(1, peer, x.astype(float), rule, r, "full")
-        z = z * np.sign((y * z).sum(axis=0))
-        print(f"{pathlib.Path(name).name if name else 'made up'} {x.shape[0]} x {x.shape[1]} "
-              f"{rule}:{r}: huddle {ours:.3f} s, exact {exact:.3f} s, default {quick:.3f} s, "
-              f"ratios {exact / ours:.1f} and {quick / ours:.1f}, apart {np.abs(y - z).max():.1e}")
+def main(names):
+    for name in names or [None]:
+        x = np.ascontiguousarray(load(name) if name else made_up(), dtype=np.float32)
+        for rule, r in (("pca", 40), ("whiten", 150)):
+            ours, y = best_of(3, huddle, x, rule, r)
+            quick, _ = best_of(3, peer, x, rule, r, "auto")
+            exact, z = best_of(1, peer, x.astype(float), rule, r, "full")
+            z = z * np.sign((y * z).sum(axis=0))
+            print(f"{pathlib.Path(name).name if name else 'made up'} {x.shape[0]} x {x.shape[1]} "
+                  f"{rule}:{r}: huddle {ours:.3f} s, exact {exact:.3f} s, default {quick:.3f} s, "
+                  f"ratios {exact / ours:.1f} and {quick / ours:.1f}, apart {np.abs(y - z).max():.1e}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -104,6 +104,10 @@ void clear_progress(void) {
     state.has_bar = false;
 }
 
+bool progress_is_shown(void) {
+    return state.has_bar;
+}
+
 /* "12 s", "3 min 20 s", "2 h 5 min". */
 static void format_duration(double seconds, char *text, size_t size) {
     long s = (long)(seconds + 0.5);

@@ -24,6 +24,9 @@ void show_progress(const char *stage, double done, double total);
 /* Removes the progress bar from the terminal, if there is one. */
 void clear_progress(void);
 
+/* Whether there is one. Async-signal-safe. */
+bool progress_is_shown(void);
+
 /* Time in seconds of a clock that is never set back. */
 double clock_seconds(void);
 

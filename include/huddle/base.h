@@ -94,6 +94,7 @@ typedef enum huddle_warning_code {
     HUDDLE_WARNING_OPTION_CLIPPED,   /* an option was reduced to what the data allow */
     HUDDLE_WARNING_DOMINANT_FEATURE, /* a few features have nearly all the variance */
     HUDDLE_WARNING_GUARDED,          /* the labels are those of the embedding, not of the shrink */
+    HUDDLE_WARNING_LOW_RECALL,       /* an approximate search missed more neighbours than allowed */
     HUDDLE_WARNING_INPUT,            /* values or samples were interpreted, replaced or ignored */
     HUDDLE_WARNING_OUTPUT            /* a file format cannot contain everything */
 } huddle_warning_code;
@@ -118,6 +119,14 @@ HUDDLE_API void huddle_context_free(huddle_context *context);
 /* n_threads 1 .. 1024, or HUDDLE_AUTO. Results do not depend on it. */
 HUDDLE_API huddle_status huddle_context_set_threads(huddle_context *context, int32_t n_threads);
 HUDDLE_API int32_t huddle_context_threads(const huddle_context *context);
+
+/* The memory that a fit may use, in bytes, with what the process has already; HUDDLE_AUTO, the
+ * default: what the system has available within the limits of the process and of its control
+ * group. The memory of a fit is predicted before it begins. If it is too much, the fit uses leaner
+ * algorithms and says so in the log; if that is not enough, it fails with HUDDLE_NO_MEMORY before
+ * it has computed anything. */
+HUDDLE_API huddle_status huddle_context_set_memory(huddle_context *context, int64_t bytes);
+HUDDLE_API int64_t huddle_context_memory(const huddle_context *context);
 
 HUDDLE_API void huddle_context_set_log(huddle_context *context, huddle_log_function function,
                                        void *user);
@@ -218,11 +227,24 @@ HUDDLE_API const huddle_option *huddle_option_find(const huddle_option *table, c
 /* Writes a file completely or not at all: under a temporary name beside it, renamed at the end. */
 HUDDLE_API huddle_status huddle_file_write(const char *path, const void *bytes, size_t size);
 
+/* Removes the temporary files of all outputs that are being written: for the handler of a signal
+ * that ends the process. Async-signal-safe; nothing else of the library may be called afterwards.
+ */
+HUDDLE_API void huddle_file_abandon_all(void);
+
 /* ---- text -------------------------------------------------------------------------------- */
 
 /* Writes a number with the fewest of 6, 9, 12, 15, 16 or 17 digits that round-trip. A buffer of 32
  * bytes is large enough. */
 HUDDLE_API void huddle_format_real(double number, char *text, size_t size);
+
+/* An amount of memory: a number, which may have decimals, and a unit: B (or none), K, M, G or T,
+ * powers of 1024, each also followed by B or iB, in any case. HUDDLE_INVALID if it is none, 0 or
+ * too large. */
+HUDDLE_API huddle_status huddle_parse_bytes(const char *text, int64_t *bytes);
+
+/* Writes an amount of memory in those units with three digits: "15.3 GB". */
+HUDDLE_API void huddle_format_bytes(int64_t bytes, char *text, size_t size);
 
 /* Spelling suggestions. Call it for every candidate, starting with *distance =
  * HUDDLE_SUGGEST_DISTANCE and *nearest = NULL: afterwards *nearest is the candidate with the

@@ -1,6 +1,6 @@
 /* Huddle, graph: neighbour graphs.
  *
- *   neighbours   the k nearest other points of every point, exact
+ *   neighbours   the k nearest other points of every point, exact, or beyond a cost approximate
  *   weights      w_ij = exp(-d_ij^2 / delta^2) on the union of those lists
  *   components   the connected components of a graph
  *   connect      the shortest edges that join components ("bridges")
@@ -10,8 +10,9 @@
  *
  * Exact means: the lists are those of brute force in double precision, ties resolved by the smaller
  * index. Kernels in single precision only propose candidates; the effect of their rounding is
- * bounded, and a point for which the bound does not decide is searched again. The lists are
- * identical, bit for bit, for any number of threads.
+ * bounded, and a point for which the bound does not decide is searched again. An approximate search
+ * misses some neighbours; which share is estimated and reported (huddle_knn_info.recall). The lists
+ * are identical, bit for bit, for any number of threads.
  *
  * Distances under "euclidean" are Euclidean; under "cosine" they are 1 - cos, and a row of zeros
  * is at distance 1 from every other row and at distance 0 from other rows of zeros. A point is
@@ -37,13 +38,26 @@ extern "C" {
  *
  * Solvers: "brute" compares all pairs; "pcabound" compares projections, whose distances are lower
  * bounds, and computes full distances only where the bound is not sufficient; "kdtree" is for few
- * dimensions. All are exact; "auto" chooses the one that should be fastest. Sparse points have one
- * solver, an inverted index, reported as "sparse"; the option is ignored for them. */
+ * dimensions; "cells" divides the points into the leaves of a tree and compares leaf with leaf.
+ * These are exact, and "auto" chooses the one that should be fastest.
+ *
+ * "approximate" compares all pairs within the leaves of random trees, then neighbours of neighbours
+ * until few lists change. It is only for dense float points among themselves; for anything else an
+ * exact solver takes over. "auto" chooses it if each exact solver is predicted to need more than
+ * 4e12 multiply-adds, about a minute on two cores: with brute force, 500,000 points of 32 features
+ * or 100,000 of 784. The recall is estimated on 500 random points that are also searched exactly.
+ * If it is below the option `recall`, lists and trees are doubled, up to three times; if it is
+ * below the option after that, there is a warning (HUDDLE_WARNING_LOW_RECALL). recall = 1 always
+ * searches exactly, at any cost.
+ *
+ * Sparse points have one solver, an inverted index, reported as "sparse"; the option is ignored for
+ * them. */
 typedef struct huddle_knn_options {
     const char *knn_solver; /* "auto", or one of huddle_graph_knn_solvers() */
     int32_t n_neighbors;    /* k, at least 1; limited to n - 1 */
     const char *metric;     /* "euclidean" or "cosine" */
-    uint64_t seed;          /* of the random projections; the lists do not depend on it */
+    double recall;          /* share of true neighbours that an approximate search must find */
+    uint64_t seed;          /* of random trees and projections; exact lists do not depend on it */
 } huddle_knn_options;
 
 /* Row i: index[i * k] .. index[i * k + k - 1] and their distances, by ascending (distance, index).
@@ -59,13 +73,16 @@ typedef struct huddle_neighbors {
 
 typedef struct huddle_knn_info {
     const char *solver;  /* the one that was used; static text */
-    double recall;       /* share of true neighbours found: 1, all solvers are exact */
+    double recall;       /* share of true neighbours found: 1 if exact, otherwise an estimate, */
+    double recall_low;   /* and its confidence interval of 95 % (docs/method.md, "Approximate */
+    double recall_high;  /* neighbours") */
+    int32_t n_rounds;    /* approximate: rounds of neighbour descent */
     int64_t n_distances; /* distances computed in full, in double */
     int64_t n_repeated;  /* points searched again because rounding could have mattered */
     double seconds;
 } huddle_knn_info;
 
-/* Options knn_solver, n_neighbors, metric. */
+/* Options knn_solver, n_neighbors, metric, recall. */
 HUDDLE_API const huddle_option *huddle_knn_options_table(void);
 HUDDLE_API huddle_knn_options huddle_knn_defaults(void);
 

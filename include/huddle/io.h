@@ -18,6 +18,12 @@
  * and the order of the pixels from im_order (1: along rows, 2: down columns; the default is down
  * columns for MAT, along rows for the others). The size is never guessed.
  *
+ * Mapped files: float32 points of an NPY file in C order are not copied; they are the pages of the
+ * file, which the system reads when they are needed and may drop again, until huddle_data_free().
+ * Until then the file must not be changed in place: a program that reads beyond the new end of a
+ * file that has become shorter receives SIGBUS. Replacing it by another file under the same name,
+ * as all functions of this library do, is safe. With huddle_read_options.copy nothing is mapped.
+ *
  * Tables (CSV, TSV): columns are separated by commas, semicolons, tabs or blanks, a header is
  * recognised, fields may be quoted. Unless the options name the features (x) and the labels (y):
  *
@@ -137,6 +143,7 @@ typedef struct huddle_read_options {
                        category that does not occur is 0 in all rows, one that x does not contain
                        is reported in a warning. A table without names, or another kind of file, is
                        read as if x were not given. */
+    bool copy;      /* never map: see "Mapped files" above */
     bool hints_as_flags; /* messages suggest flags of the tool, "--missing drop", instead of
                             missing = "drop" */
 } huddle_read_options;

@@ -9,11 +9,16 @@
  * point farthest from its centre. From the same starting centres, labels and iterations are those
  * of scikit-learn's Lloyd in double precision.
  *
+ * With many rows, 4 max(16384, 256 n_clusters) or more, restarts run on a sample of a quarter of
+ * that number, the better ones continue on larger samples, and the best few on all rows
+ * (docs/method.md, "Solvers"); full_restarts makes every restart use all rows, as do keep_starts
+ * and rows that are spread over processes.
+ *
  * Points are float and dense or sparse, sums double. Labels are those of the distances in double,
  * ties broken by the smaller index. Labels and centres are the same, bit for bit, for any number of
- * threads. Besides the points, some 20 bytes per row and at most about 50 MB of sums and distances
- * are kept, once per thread if restarts run side by side (up to 32768 rows); no matrix of distances
- * is stored.
+ * threads. Besides the points, some 20 bytes per row, at most about 50 MB of sums and distances
+ * and a sample of at most a quarter of the points are kept, once per thread if restarts run side by
+ * side (up to 32768 rows); no matrix of distances is stored.
  */
 #ifndef HUDDLE_KMEANS_H
 #define HUDDLE_KMEANS_H
@@ -34,6 +39,7 @@ typedef struct huddle_kmeans_options {
     const char *init;   /* "k-means++": each centre is the best of 2 + log(n_clusters) rows drawn
                            with probability proportional to the squared distance to the nearest
                            centre so far; "sample": distinct rows at random */
+    bool full_restarts; /* every restart uses all rows, however many there are */
     uint64_t seed;
     const huddle_dense *start; /* if not NULL: begin here (n_clusters x d), one restart, no random
                                   numbers; in the coordinates of the points with their shift
@@ -48,13 +54,14 @@ typedef struct huddle_kmeans_result {
 
 typedef struct huddle_kmeans_info {
     double inertia;     /* the sum above, of the best restart */
-    double *inertias;   /* of every restart; owned by the info */
+    double *inertias;   /* of every restart, estimated where it ended on a sample; owned by the
+                           info */
     int32_t n_restarts; /* length of inertias; 1 if one cluster is wanted, if start is given or if
                            there are too few distinct rows, else n_init */
     int32_t *start_labels; /* with keep_starts: n_restarts x n, as labels; else NULL; owned by the
                               info */
     int32_t best;          /* index of the restart that was kept */
-    int32_t n_iter;        /* of the best restart */
+    int32_t n_iter;        /* of the best restart, on all rows */
     int32_t n_distinct;    /* distinct rows, counted up to n_clusters; if fewer than n_clusters, the
                               labels use only 0 .. n_distinct - 1, the other centres repeat the
                               first, and stop is HUDDLE_STOP_EXACT */

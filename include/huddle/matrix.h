@@ -28,6 +28,9 @@ extern "C" {
 /* The copy of a container in the memory of an engine; opaque. */
 typedef struct huddle_resident huddle_resident;
 
+/* A file in memory that the values of points are in; opaque. */
+typedef struct huddle_mapping huddle_mapping;
+
 /* Samples in rows.
  *
  * Dense (offsets == NULL): sample i is values[i * stride] .. values[i * stride + d - 1].
@@ -37,7 +40,10 @@ typedef struct huddle_resident huddle_resident;
  * A column of doubles whose spread is small compared with its mean (map coordinates, time stamps)
  * would lose its digits as float. Such a column is stored with its mean subtracted, and
  * `shift` (d doubles, or NULL if no column needs it; dense only) must be added to get the true
- * values. Distances are the same with and without it. */
+ * values. Distances are the same with and without it.
+ *
+ * If `mapping` is not NULL, the values are those of a mapped file (huddle/io.h): they can only be
+ * read, and huddle_points_free() unmaps the file. */
 typedef struct huddle_points {
     int64_t n, d;
     int64_t stride; /* dense: floats from one row to the next, at least d */
@@ -46,6 +52,7 @@ typedef struct huddle_points {
     int32_t *columns;          /* sparse */
     double *shift;             /* usually NULL */
     huddle_resident *resident; /* an engine's copy; usually NULL */
+    huddle_mapping *mapping;   /* dense: the file that owns the values; usually NULL */
 } huddle_points;
 
 /* rows x cols doubles, row i at values + i * stride. */

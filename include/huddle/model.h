@@ -58,6 +58,11 @@ HUDDLE_API void huddle_model_set_cache(huddle_model *model, huddle_cache *cache)
 /* Whether fits keep the labels of every restart of the last K-means, as array start_labels. */
 HUDDLE_API void huddle_model_keep_starts(huddle_model *model, bool keep);
 
+/* Whether a fitted model may go on using the points of huddle_model_fit() instead of a copy, where
+ * its preparation leaves them as they are. They must then stay unchanged until the model is freed
+ * or fitted again. */
+HUDDLE_API void huddle_model_borrow_points(huddle_model *model, bool borrow);
+
 /* Clusters x. A second fit replaces the first. If it fails, the model is as it was before. */
 HUDDLE_API huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
                                           const huddle_points *x);

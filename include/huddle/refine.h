@@ -2,9 +2,10 @@
  *
  * The stage takes a weighted graph and labellings of its vertices (the starts), adds starts of its
  * own made by merging clusters, lowers an objective of each by moving single vertices to the
- * clusters of their neighbours, and returns the best. The result of the first start is returned
- * unless another is clearly better: smaller in the objective by a share of the description length,
- * and not much worse in the normalised cut. docs/method.md, "Refinement", has the mathematics.
+ * clusters of their neighbours, and returns the best. Of the given starts the one with the smallest
+ * normalised cut is the reference. It is returned unless another is clearly better: smaller in the
+ * objective by a share of the description length, and not much worse in the normalised cut.
+ * docs/method.md, "Refinement", has the mathematics.
  *
  * Graphs are symmetric with weights >= 0, as those of huddle/graph.h; loops count once. All results
  * are deterministic for a seed, and the same for any number of threads.
@@ -24,15 +25,15 @@ extern "C" {
 /* Start from huddle_refine_defaults(), then change what you need.
  *
  * Objectives, all minimised: "map", the two-level map equation L; "modularity", 1 - Q; "ncut", the
- * normalised cut. A start must be smaller in the objective than the first one by least_gain times
- * the description length L + H of the first; for modularity by least_gain, for ncut by least_gain
- * times the number of clusters. */
+ * normalised cut. A start must be smaller in the objective than the reference by least_gain times
+ * the description length L + H of the reference; for modularity by least_gain, for ncut by
+ * least_gain times the number of clusters. */
 typedef struct huddle_refine_options {
     int32_t n_clusters;    /* HUDDLE_AUTO: the number of different labels of the first start */
     const char *objective; /* "map", "modularity" or "ncut" */
     bool merge;            /* also try starts made by merging clusters */
     int32_t max_sweeps;    /* maximum number of sweeps at the final number of clusters */
-    double cut_slack;      /* another start may have (1 + cut_slack) times the first one's cut, */
+    double cut_slack;      /* another start may have (1 + cut_slack) times the reference's cut, */
     double least_gain;     /* and must gain this share of the description length */
     uint64_t seed;         /* of the order in which vertices are visited */
 } huddle_refine_options;
@@ -54,7 +55,7 @@ typedef struct huddle_refine_trial {
     huddle_graph_scores scores; /* after the moves */
     int32_t n_sweeps;           /* at the final number of clusters, including the last, which
                                    moves nothing */
-    bool allowed;               /* it may replace the first start */
+    bool allowed;               /* it is the reference or may replace it */
 } huddle_refine_trial;
 
 enum { HUDDLE_REFINE_MAX_TRIALS = 16 };
@@ -62,7 +63,8 @@ enum { HUDDLE_REFINE_MAX_TRIALS = 16 };
 typedef struct huddle_refine_info {
     int32_t n_trials;
     huddle_refine_trial trials[HUDDLE_REFINE_MAX_TRIALS]; /* the given starts first */
-    int32_t best;                                         /* the trial whose labels are returned */
+    int32_t reference; /* the given start with the smallest cut */
+    int32_t best;      /* the trial whose labels are returned */
     int64_t n_changed; /* vertices whose label differs from that of the first start, clusters
                           matched so that as few as possible do */
     double seconds;

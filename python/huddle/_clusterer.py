@@ -164,7 +164,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
         model = Model(self._method, self._options(X.shape[0]))
         if hasattr(self, "feature_names_in_"):
             model.set_feature_names(self.feature_names_in_)
-        with running_context(self.n_jobs, self.progress, self.engine) as context:
+        with running_context(self.n_jobs, self.progress, self.engine, self.memory) as context:
             if self._is_pairwise():
                 # Passed as a graph, distances and similarities keep double precision.
                 model.set_graph(_check_square(X))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ._clusterer import ATTRIBUTES, Clusterer
 from ._library import methods
 from ._options import method_parameters
-from ._signature import keyword_parameters, parameters_text
+from ._signature import ESTIMATOR, keyword_parameters, parameters_text
 
 _SPECTRAL = ("embedding_", "eigenvalues_", "affinity_matrix_")
 _SHRUNK = ("shrunk_", "gap_", "objective_", "labels_from_")
@@ -95,7 +95,7 @@ def _attributes_text(names):
 def _make_constructor(parameters):
     """Return an __init__ with one argument per option; n_clusters may be positional."""
     own = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
-    for keyword in keyword_parameters(parameters):
+    for keyword in keyword_parameters(parameters, ESTIMATOR):
         if keyword.name == "n_clusters":
             keyword = keyword.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)
         own.append(keyword)
@@ -121,7 +121,7 @@ def make_estimator(method):
     attributes = tuple(name for name in ATTRIBUTES if name not in _OPTIONAL or name in wanted)
     doc = _DOCSTRING.format(
         title=method.title[0].upper() + method.title[1:], name=entry.class_name,
-        description=_description(method, entry), parameters=parameters_text(parameters),
+        description=_description(method, entry), parameters=parameters_text(parameters, ESTIMATOR),
         attributes=_attributes_text(attributes), accuracy=entry.accuracy)
     return type(entry.class_name, (Clusterer,), {
         "__module__": __name__, "__qualname__": entry.class_name, "__doc__": doc,

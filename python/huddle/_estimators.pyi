@@ -33,7 +33,7 @@ class SpectralShrunkClustering(Clusterer):
         *,
         affinity: Literal["features", "distances", "precomputed", "precomputed_nearest_neighbors"] = 'features',
         prepare: str = 'auto',
-        knn_solver: Literal["auto", "brute", "pcabound", "kdtree"] = 'auto',
+        knn_solver: Literal["auto", "brute", "pcabound", "kdtree", "cells"] = 'auto',
         n_neighbors: int = 5,
         metric: Literal["euclidean", "cosine"] = 'euclidean',
         scale: Literal["selftune", "mean", "knn", "global", "binary"] = 'selftune',
@@ -57,11 +57,13 @@ class SpectralShrunkClustering(Clusterer):
         kmeans_max_iter: int = 300,
         kmeans_tol: float = 0.0001,
         init: Literal["k-means++", "sample"] = 'k-means++',
+        full_restarts: bool = False,
         refine: Literal["auto", "none", "graph"] = 'auto',
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
         engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
+        memory: int | str | None = None,
     ) -> None: ...
 
 class SpectralClustering(Clusterer):
@@ -86,7 +88,7 @@ class SpectralClustering(Clusterer):
         *,
         affinity: Literal["features", "distances", "precomputed", "precomputed_nearest_neighbors"] = 'features',
         prepare: str = 'auto',
-        knn_solver: Literal["auto", "brute", "pcabound", "kdtree"] = 'auto',
+        knn_solver: Literal["auto", "brute", "pcabound", "kdtree", "cells"] = 'auto',
         n_neighbors: int = 5,
         metric: Literal["euclidean", "cosine"] = 'euclidean',
         scale: Literal["selftune", "mean", "knn", "global", "binary"] = 'selftune',
@@ -100,11 +102,13 @@ class SpectralClustering(Clusterer):
         kmeans_max_iter: int = 300,
         kmeans_tol: float = 0.0001,
         init: Literal["k-means++", "sample"] = 'k-means++',
+        full_restarts: bool = False,
         refine: Literal["auto", "none", "graph"] = 'auto',
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
         engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
+        memory: int | str | None = None,
     ) -> None: ...
 
 class KMeans(Clusterer):
@@ -127,10 +131,12 @@ class KMeans(Clusterer):
         max_iter: int = 300,
         tol: float = 0.0001,
         init: Literal["k-means++", "sample"] = 'k-means++',
+        full_restarts: bool = False,
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
         engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
+        memory: int | str | None = None,
     ) -> None: ...
 
 class PCAKMeans(Clusterer):
@@ -154,10 +160,12 @@ class PCAKMeans(Clusterer):
         max_iter: int = 300,
         tol: float = 0.0001,
         init: Literal["k-means++", "sample"] = 'k-means++',
+        full_restarts: bool = False,
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
         engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
+        memory: int | str | None = None,
     ) -> None: ...
 
 class PCASpectralClustering(Clusterer):
@@ -179,7 +187,7 @@ class PCASpectralClustering(Clusterer):
         n_clusters: int | tuple[int, int] | range | str = 'auto',
         *,
         prepare: str = 'none',
-        knn_solver: Literal["auto", "brute", "pcabound", "kdtree"] = 'auto',
+        knn_solver: Literal["auto", "brute", "pcabound", "kdtree", "cells"] = 'auto',
         n_neighbors: int = 5,
         metric: Literal["euclidean", "cosine"] = 'euclidean',
         scale: Literal["selftune", "mean", "knn", "global", "binary"] = 'selftune',
@@ -194,10 +202,12 @@ class PCASpectralClustering(Clusterer):
         kmeans_max_iter: int = 300,
         kmeans_tol: float = 0.0001,
         init: Literal["k-means++", "sample"] = 'k-means++',
+        full_restarts: bool = False,
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
         engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
+        memory: int | str | None = None,
     ) -> None: ...
 
 class LDAKMeans(Clusterer):
@@ -221,10 +231,12 @@ class LDAKMeans(Clusterer):
         max_iter: int = 300,
         tol: float = 0.0001,
         init: Literal["k-means++", "sample"] = 'k-means++',
+        full_restarts: bool = False,
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
         engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
+        memory: int | str | None = None,
     ) -> None: ...
 
 class LDASpectralClustering(Clusterer):
@@ -246,7 +258,7 @@ class LDASpectralClustering(Clusterer):
         n_clusters: int | tuple[int, int] | range | str = 'auto',
         *,
         prepare: str = 'none',
-        knn_solver: Literal["auto", "brute", "pcabound", "kdtree"] = 'auto',
+        knn_solver: Literal["auto", "brute", "pcabound", "kdtree", "cells"] = 'auto',
         n_neighbors: int = 5,
         metric: Literal["euclidean", "cosine"] = 'euclidean',
         scale: Literal["selftune", "mean", "knn", "global", "binary"] = 'selftune',
@@ -261,10 +273,12 @@ class LDASpectralClustering(Clusterer):
         kmeans_max_iter: int = 300,
         kmeans_tol: float = 0.0001,
         init: Literal["k-means++", "sample"] = 'k-means++',
+        full_restarts: bool = False,
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
         engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
+        memory: int | str | None = None,
     ) -> None: ...
 
 class LocalLearningClustering(Clusterer):
@@ -288,7 +302,7 @@ class LocalLearningClustering(Clusterer):
         n_clusters: int | tuple[int, int] | range | str = 'auto',
         *,
         prepare: str = 'auto',
-        knn_solver: Literal["auto", "brute", "pcabound", "kdtree"] = 'auto',
+        knn_solver: Literal["auto", "brute", "pcabound", "kdtree", "cells"] = 'auto',
         n_neighbors: int = 5,
         metric: Literal["euclidean", "cosine"] = 'euclidean',
         scale: Literal["selftune", "mean", "knn", "global", "binary"] = 'selftune',
@@ -303,11 +317,13 @@ class LocalLearningClustering(Clusterer):
         kmeans_max_iter: int = 300,
         kmeans_tol: float = 0.0001,
         init: Literal["k-means++", "sample"] = 'k-means++',
+        full_restarts: bool = False,
         refine: Literal["auto", "none", "graph"] = 'auto',
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
         engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
+        memory: int | str | None = None,
     ) -> None: ...
 
 class SPLS(Clusterer):
@@ -331,7 +347,7 @@ class SPLS(Clusterer):
         n_clusters: int | tuple[int, int] | range | str = 'auto',
         *,
         prepare: str = 'none',
-        knn_solver: Literal["auto", "brute", "pcabound", "kdtree"] = 'auto',
+        knn_solver: Literal["auto", "brute", "pcabound", "kdtree", "cells"] = 'auto',
         n_neighbors: int = 5,
         metric: Literal["euclidean", "cosine"] = 'euclidean',
         scale: Literal["selftune", "mean", "knn", "global", "binary"] = 'selftune',
@@ -346,10 +362,12 @@ class SPLS(Clusterer):
         kmeans_max_iter: int = 300,
         kmeans_tol: float = 0.0001,
         init: Literal["k-means++", "sample"] = 'k-means++',
+        full_restarts: bool = False,
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
         engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
+        memory: int | str | None = None,
     ) -> None: ...
 
 class NormalizedCuts(Clusterer):
@@ -374,7 +392,7 @@ class NormalizedCuts(Clusterer):
         *,
         affinity: Literal["features", "distances", "precomputed", "precomputed_nearest_neighbors"] = 'features',
         prepare: str = 'auto',
-        knn_solver: Literal["auto", "brute", "pcabound", "kdtree"] = 'auto',
+        knn_solver: Literal["auto", "brute", "pcabound", "kdtree", "cells"] = 'auto',
         n_neighbors: int = 5,
         metric: Literal["euclidean", "cosine"] = 'euclidean',
         scale: Literal["selftune", "mean", "knn", "global", "binary"] = 'selftune',
@@ -389,6 +407,7 @@ class NormalizedCuts(Clusterer):
         n_jobs: int | None = -1,
         engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
+        memory: int | str | None = None,
     ) -> None: ...
 
 class SelfTuningSpectralClustering(Clusterer):
@@ -413,7 +432,7 @@ class SelfTuningSpectralClustering(Clusterer):
         *,
         affinity: Literal["features", "distances", "precomputed", "precomputed_nearest_neighbors"] = 'features',
         prepare: str = 'auto',
-        knn_solver: Literal["auto", "brute", "pcabound", "kdtree"] = 'auto',
+        knn_solver: Literal["auto", "brute", "pcabound", "kdtree", "cells"] = 'auto',
         n_neighbors: int = 7,
         metric: Literal["euclidean", "cosine"] = 'euclidean',
         connect: Literal["auto", "true", "false", "small"] | bool = 'auto',
@@ -426,11 +445,13 @@ class SelfTuningSpectralClustering(Clusterer):
         kmeans_max_iter: int = 300,
         kmeans_tol: float = 0.0001,
         init: Literal["k-means++", "sample"] = 'k-means++',
+        full_restarts: bool = False,
         refine: Literal["auto", "none", "graph"] = 'auto',
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
         engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
+        memory: int | str | None = None,
     ) -> None: ...
 
 class LandmarkSpectralClustering(Clusterer):
@@ -460,10 +481,12 @@ class LandmarkSpectralClustering(Clusterer):
         kmeans_max_iter: int = 300,
         kmeans_tol: float = 0.0001,
         init: Literal["k-means++", "sample"] = 'k-means++',
+        full_restarts: bool = False,
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
         engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
+        memory: int | str | None = None,
     ) -> None: ...
 
 class DiscriminativeKMeans(Clusterer):
@@ -487,10 +510,12 @@ class DiscriminativeKMeans(Clusterer):
         max_iter: int = 300,
         tol: float = 0.0001,
         init: Literal["k-means++", "sample"] = 'k-means++',
+        full_restarts: bool = False,
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
         engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
+        memory: int | str | None = None,
     ) -> None: ...
 
 ESTIMATORS: tuple[type[Clusterer], ...]

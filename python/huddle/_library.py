@@ -11,6 +11,7 @@ import _thread
 import ctypes
 import ctypes.util
 import functools
+import numbers
 import os
 import pathlib
 import threading
@@ -74,7 +75,8 @@ def companion_library(name):
 class Points(Structure):
     _fields_ = [("n", c_int64), ("d", c_int64), ("stride", c_int64), ("values", POINTER(c_float)),
                 ("offsets", POINTER(c_int64)), ("columns", POINTER(c_int32)),
-                ("shift", POINTER(c_double)), ("resident", c_void_p)]
+                ("shift", POINTER(c_double)), ("resident", c_void_p),
+                ("mapping", c_void_p)]
 
 
 class Dense(Structure):
@@ -122,7 +124,7 @@ class GraphScores(Structure):
 
 class KnnOptions(Structure):
     _fields_ = [("knn_solver", c_char_p), ("n_neighbors", c_int32), ("metric", c_char_p),
-                ("seed", c_uint64)]
+                ("recall", c_double), ("seed", c_uint64)]
 
 
 class Neighbors(Structure):
@@ -225,7 +227,7 @@ class RefineTrial(Structure):
 
 
 class RefineInfo(Structure):
-    _fields_ = [("n_trials", c_int32), ("trials", RefineTrial * 16), ("best", c_int32),
+    _fields_ = [("n_trials", c_int32), ("trials", RefineTrial * 16), ("reference", c_int32), ("best", c_int32),
                 ("n_changed", c_int64), ("seconds", c_double)]
 
 
@@ -248,6 +250,8 @@ _declare("huddle_context_new", POINTER(c_void_p))
 _declare("huddle_context_free", c_void_p, result=None)
 _declare("huddle_context_set_threads", c_void_p, c_int32)
 _declare("huddle_context_set_engine", c_void_p, c_char_p)
+_declare("huddle_context_set_memory", c_void_p, c_int64)
+_declare("huddle_parse_bytes", c_char_p, POINTER(c_int64))
 _declare("huddle_engines", result=POINTER(POINTER(EngineText)))
 _declare("huddle_context_set_log", c_void_p, LogFunction, c_void_p, result=None)
 _declare("huddle_context_set_progress", c_void_p, ProgressFunction, c_void_p, result=None)
@@ -400,6 +404,18 @@ def call(context, function, *arguments):
         raise error
 
 
+def byte_count(memory):
+    """Return an amount of memory, a number or a text such as "4G", in bytes."""
+    is_number = isinstance(memory, numbers.Integral) and not isinstance(memory, bool)
+    if is_number and memory > 0:
+        return int(memory)
+    if not isinstance(memory, str):
+        raise ValueError(f"memory = {memory!r}: expected a number of bytes or a text such as '4G'")
+    count = c_int64(0)
+    check(lib.huddle_parse_bytes(memory.encode(), ctypes.byref(count)))
+    return count.value
+
+
 class Context:
     """Threads, engine, progress and warnings of one computation.
 
@@ -407,7 +423,7 @@ class Context:
     logged, as pairs of the name of the warning code ("none" if it is no warning) and the text.
     """
 
-    def __init__(self, n_threads=AUTO, progress=None, engine="cpu"):
+    def __init__(self, n_threads=AUTO, progress=None, engine="cpu", memory=None):
         self.handle = c_void_p()
         self.messages = []
         self.callback_error = None
@@ -417,6 +433,8 @@ class Context:
         check(lib.huddle_context_new(ctypes.byref(self.handle)))
         check(lib.huddle_context_set_threads(self.handle, n_threads))
         check(lib.huddle_context_set_engine(self.handle, engine.encode()))
+        if memory is not None:
+            check(lib.huddle_context_set_memory(self.handle, byte_count(memory)))
         # ctypes does not keep callbacks alive: they are freed with this object, after the handle.
         self._log_callback = LogFunction(_log_function(self.messages))
         lib.huddle_context_set_log(self.handle, self._log_callback, None)

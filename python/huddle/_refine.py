@@ -44,9 +44,9 @@ def refine(A: ArrayLike | spmatrix, labels: ArrayLike | dict[str, ArrayLike] | l
 
     Single vertices are moved to the clusters of their neighbours while that lowers the objective.
     This is done from each of the given labellings (the starts) and from others that are made by
-    merging clusters. The result of the first start is returned unless another one is clearly
-    better: smaller in the objective by ``least_gain``, with a normalised cut that is at most
-    ``cut_slack`` larger.
+    merging clusters. The given start with the smallest normalised cut is the reference. It is
+    returned unless another start is clearly better: smaller in the objective by ``least_gain``,
+    with a normalised cut that is at most ``cut_slack`` larger.
 
     Parameters
     ----------
@@ -67,11 +67,12 @@ def refine(A: ArrayLike | spmatrix, labels: ArrayLike | dict[str, ArrayLike] | l
         0 .. n_clusters - 1. If the first start has as many different labels, their sorted values
         have these numbers, and as many vertices as possible keep their label.
     info : dict
-        ``best``, the start that the labels come from; ``n_changed``, the number of vertices whose
+        ``best``, the start that the labels come from; ``reference``, the given start with the
+        smallest normalised cut; ``n_changed``, the number of vertices whose
         label differs from that of the first start; ``n_clusters``; ``before``, the scores of the
         first start as given (:func:`huddle.metrics.graph_scores`); ``trials``, a list with the
-        scores of each start after the moves, ``n_sweeps`` and ``allowed`` (whether it may take the
-        place of the first); ``seconds``. Only if ``return_info``.
+        scores of each start after the moves, ``n_sweeps`` and ``allowed`` (whether it is the
+        reference or may take its place); ``seconds``. Only if ``return_info``.
 
     Examples
     --------
@@ -108,7 +109,7 @@ def refine(A: ArrayLike | spmatrix, labels: ArrayLike | dict[str, ArrayLike] | l
             byref(before)))
     names = [*named, *(trial.name.decode() for trial in info.trials[len(named):info.n_trials])]
     return refined, {
-        "best": names[info.best], "n_changed": info.n_changed, "n_clusters": settings.n_clusters,
+        "best": names[info.best], "reference": names[info.reference], "n_changed": info.n_changed, "n_clusters": settings.n_clusters,
         "before": scores_dict(before),
         "trials": [_trial(name, trial) for name, trial in zip(names, info.trials)],
         "seconds": info.seconds}

@@ -1,4 +1,4 @@
-"""Contexts made from the parameters random_state, n_jobs, engine and progress."""
+"""Contexts made from the parameters random_state, n_jobs, engine, progress and memory."""
 from __future__ import annotations
 
 import contextlib
@@ -60,11 +60,12 @@ class ProgressBar:
 
 
 @contextlib.contextmanager
-def running_context(n_jobs, progress, engine):
+def running_context(n_jobs, progress, engine, memory=None):
     """Provide a context for the duration of a computation."""
     bar = ProgressBar() if progress is True else None
     try:
-        yield Context(thread_count(n_jobs), bar if bar is not None else progress or None, engine)
+        yield Context(thread_count(n_jobs), bar if bar is not None else progress or None, engine,
+                      memory)
     finally:
         if bar is not None:
             bar.close()

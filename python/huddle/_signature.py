@@ -35,25 +35,36 @@ COMMON = {
 }
 
 
+# Those of an estimator.
+ESTIMATOR = {
+    **COMMON,
+    "memory": CommonParameter(
+        None, "int, str or None", "int | str | None",
+        "Most memory that a fit may use, with what the process has already: bytes, or a text such "
+        "as '4G'; None uses what the system has available. A fit that would need more uses leaner "
+        "algorithms, or raises MemoryError before it begins."),
+}
+
+
 def _entry(name, values, default, text):
     yield f"{name} : {values}, default={default!r}"
     yield from textwrap.wrap(text, 92, initial_indent="    ", subsequent_indent="    ")
 
 
-def parameters_text(parameters):
-    """Return the "Parameters" section of a docstring: the options, then the common parameters."""
+def parameters_text(parameters, others=COMMON):
+    """Return the "Parameters" section of a docstring: the options, then the other parameters."""
     lines = []
     for p in parameters:
         lines += _entry(p.name, p.values, p.default, p.help[0].upper() + p.help[1:] + ".")
-    for name, common in COMMON.items():
+    for name, common in others.items():
         lines += _entry(name, common.values, common.default, common.help)
     return "\n".join(lines)
 
 
-def keyword_parameters(parameters):
-    """Return keyword-only parameters of a signature: the options, then the common parameters."""
+def keyword_parameters(parameters, others=COMMON):
+    """Return keyword-only parameters of a signature: the options, then the other parameters."""
     described = [(p.name, p.default, p.annotation) for p in parameters]
-    described += [(name, common.default, common.annotation) for name, common in COMMON.items()]
+    described += [(name, common.default, common.annotation) for name, common in others.items()]
     return [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default,
                               annotation=annotation) for name, default, annotation in described]
 

@@ -20,7 +20,7 @@ import huddle
 from huddle import KMeans, SpectralClustering, SpectralShrunkClustering
 from huddle._clusterer import ATTRIBUTES
 from huddle._estimators import ESTIMATORS
-from huddle._signature import COMMON
+from huddle._signature import ESTIMATOR
 from huddle.datasets import load_digits, make_blobs
 
 
@@ -38,7 +38,7 @@ def test_sklearn_checks(estimator, check):
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_every_option_is_a_keyword(estimator):
     names = list(inspect.signature(estimator).parameters)
-    assert names[0] == "n_clusters" and names[-4:] == list(COMMON)
+    assert names[0] == "n_clusters" and names[-5:] == list(ESTIMATOR)
     assert "seed" not in names and "n_threads" not in names
     assert list(estimator().get_params()) == sorted(names)
     for name in names:

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 import scipy.sparse
+import scipy.spatial
 from scipy.cluster.hierarchy import is_valid_linkage
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
@@ -37,6 +38,30 @@ def test_knn_distances_are_scikit_learns(moons):
     theirs.sort_indices()
     assert np.array_equal(ours.indices, theirs.indices)
     assert np.allclose(ours.data, theirs.data, rtol=1e-6)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize("signed", [False, True])
+def test_knn_of_sparse_rows_is_brute_force(metric, signed):
+    rng = np.random.default_rng(3)
+    n, d, length = 600, 3000, 40
+    columns = (d ** rng.random((n, length))).astype(int) % d  # Zipf's law: few common columns
+    values = np.log(columns + 2.) * (.5 + rng.random((n, length)))
+    values *= rng.choice([-1, 1] if signed else [1], (n, length))
+    values[::20] = 0  # rows without values
+    X = scipy.sparse.csr_matrix((values.ravel(), (np.repeat(np.arange(n), length), columns.ravel())),
+                                (n, d)).astype(np.float32)
+    X.eliminate_zeros()
+    ours = knn_graph(X, 4, mode="distance", metric=metric)
+    Y = X.toarray().astype(np.float64)
+    if metric == "cosine":
+        norms = np.linalg.norm(Y, axis=1)
+        Y = np.column_stack([Y / np.maximum(norms, 1e-300)[:, None], norms == 0])
+    squares = scipy.spatial.distance.cdist(Y, Y, "sqeuclidean")
+    np.fill_diagonal(squares, np.inf)
+    theirs = np.sort(squares, axis=1)[:, :4]
+    theirs = theirs / 2 if metric == "cosine" else np.sqrt(theirs)
+    assert np.allclose(np.sort(ours.data.reshape(n, 4), axis=1), theirs, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("scale", ["selftune", "mean", "knn", "global", "binary"])

@@ -16,7 +16,7 @@ import huddle
 from huddle import _estimators, _library, _options, _path, _warnings, datasets
 from huddle._clusterer import Clusterer
 from huddle._estimators import ESTIMATORS
-from huddle._signature import COMMON
+from huddle._signature import ESTIMATOR
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STAGES = {huddle.knn_graph: ("knn", "weight"), huddle.spectral_embedding: ("embed",),
@@ -78,7 +78,7 @@ def test_stubs_have_every_class_and_option():
     stubs = stub_classes()
     assert list(stubs) == _estimators.__all__
     for cls in ESTIMATORS:
-        expected = [n for n in library_options(cls._method) if n != "seed"] + list(COMMON)
+        expected = [n for n in library_options(cls._method) if n != "seed"] + list(ESTIMATOR)
         assert stubs[cls.__name__] == expected
 
 
@@ -94,7 +94,7 @@ def test_the_documentation_lists_every_class():
 def test_every_option_is_a_keyword_with_its_default(cls):
     signature = inspect.signature(cls).parameters
     options = library_options(cls._method)
-    assert list(signature) == [name for name in options if name != "seed"] + list(COMMON)
+    assert list(signature) == [name for name in options if name != "seed"] + list(ESTIMATOR)
     for name, text in options.items():
         default = signature[PYTHON_NAMES.get(name, name)].default
         if isinstance(default, (bool, str)):

@@ -96,7 +96,7 @@ function graphText(r) {
   let text = o.n_neighbors ? `Each point is connected to its ${o.n_neighbors} nearest neighbours: ` : "";
   text += `${plural(g.edges, "edge")}, ${g.components === 1 ? "connected" : plural(g.components, "component")}`;
   if (g.bridges > 0) text += ` after adding ${plural(g.bridges, "bridge")} between ${plural(g.components_before, "component")}`;
-  if (g.recall !== null && g.recall < 1) text += `; approximate neighbours, recall ${g.recall.toFixed(3)}`;
+  if (g.recall_low < 1) text += `; approximate neighbours, recall ${g.recall.toFixed(4)} (95 % interval ${g.recall_low.toFixed(4)} to ${g.recall_high.toFixed(4)})`;
   return text + ".";
 }
 

@@ -97,6 +97,27 @@ done:
     return status;
 }
 
+/* Both mappings show the same pages, so that nothing is read twice. The size is compared because
+ * reading beyond the end of a file that has shrunk raises SIGBUS; it may still shrink later. */
+huddle_status hd_file_map_again(const hd_file *file, hd_file *again) {
+    huddle_status status = HUDDLE_OK;
+    struct stat about;
+    int descriptor = -1;
+    *again = (hd_file){.descriptor = -1};
+    if (file->descriptor < 0)
+        FAIL(HUDDLE_UNSUPPORTED, "cannot be mapped: it is not a plain file");
+    descriptor = fcntl(file->descriptor, F_DUPFD_CLOEXEC, 0);
+    if (descriptor < 0 || fstat(descriptor, &about) != 0)
+        FAIL(HUDDLE_IO, "cannot be mapped: %s", strerror(errno));
+    if (about.st_size < file->size)
+        FAIL(HUDDLE_IO, "the file became shorter while it was read");
+    TRY(map_file(descriptor, file->size, again));
+done:
+    if (descriptor >= 0 && again->descriptor < 0)
+        close(descriptor);
+    return status;
+}
+
 /* The descriptor distinguishes a mapping from memory of read_stream(). */
 void hd_file_close(hd_file *file) {
     if (file->descriptor >= 0) {

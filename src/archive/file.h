@@ -18,6 +18,10 @@ typedef struct hd_file {
 /* Opens a file that is not a directory. HUDDLE_IO if the system refuses, HUDDLE_FORMAT if it is
  * empty; messages do not contain the file's name. */
 huddle_status hd_file_open(const char *path, hd_file *file);
+
+/* Maps an open file a second time, for an owner that keeps it longer. The path is left out.
+ * HUDDLE_IO if the file has become shorter; HUDDLE_UNSUPPORTED if its bytes were copied. */
+huddle_status hd_file_map_again(const hd_file *file, hd_file *again);
 void hd_file_close(hd_file *file);
 
 #endif

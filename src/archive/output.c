@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,55 @@
 /* Large enough that system calls do not show in a profile of writing text. */
 enum { BUFFER = 1 << 18, MAX_ATTEMPTS = 100 };
 
+/* ---- outputs in progress -------------------------------------------------------------------- */
+
+/* The names of temporary files, for a handler of a fatal signal, which can neither allocate nor
+ * wait for a lock. More outputs at the same time, or longer names, than fit are not listed: their
+ * files stay behind after such a signal. */
+enum { MAX_LISTED = 16, MAX_NAME = 1024 };
+
+typedef struct listed_name {
+    atomic_int state; /* one of the enum below */
+    char name[MAX_NAME];
+} listed_name;
+
+enum { LISTED_FREE, LISTED_BUSY, LISTED_COMPLETE };
+
+static listed_name listed[MAX_LISTED];
+
+/* The place of the name, or -1. */
+static int list_name(const char *name) {
+    if (strlen(name) >= MAX_NAME)
+        return -1;
+    for (int k = 0; k < MAX_LISTED; k++) {
+        int free_state = LISTED_FREE;
+        if (!atomic_compare_exchange_strong(&listed[k].state, &free_state, LISTED_BUSY))
+            continue;
+        memcpy(listed[k].name, name, strlen(name) + 1);
+        atomic_store(&listed[k].state, LISTED_COMPLETE);
+        return k;
+    }
+    return -1;
+}
+
+static void unlist_name(int place) {
+    if (place >= 0)
+        atomic_store(&listed[place].state, LISTED_FREE);
+}
+
+void huddle_file_abandon_all(void) {
+    for (int k = 0; k < MAX_LISTED; k++)
+        if (atomic_load(&listed[k].state) == LISTED_COMPLETE)
+            (void)unlink(listed[k].name);
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
 static huddle_status system_failure(const hd_output *output) {
+    /* The bytes to write are in a mapped file (huddle/io.h), which has become shorter. */
+    if (errno == EFAULT)
+        return hd_fail(HUDDLE_IO, "%s: cannot be written: its values cannot be read any more",
+                       output->path);
     return hd_fail(HUDDLE_IO, "%s: cannot be written: %s", output->path, strerror(errno));
 }
 
@@ -50,8 +99,10 @@ static huddle_status open_temporary(hd_output *output, const struct stat *old) {
         status = system_failure(output);
         huddle_free(output->temporary);
         output->temporary = NULL;
-    } else if (old != NULL) {
-        (void)fchmod(output->descriptor, old->st_mode & 07777);
+    } else {
+        output->place = list_name(output->temporary);
+        if (old != NULL)
+            (void)fchmod(output->descriptor, old->st_mode & 07777);
     }
 done:
     return status;
@@ -62,7 +113,7 @@ huddle_status hd_output_begin(const char *path, bool regular_only, hd_output *ou
     huddle_status status = HUDDLE_OK;
     struct stat about;
     char *real = NULL;
-    *output = (hd_output){.path = path, .descriptor = -1};
+    *output = (hd_output){.path = path, .descriptor = -1, .place = -1};
     bool exists = stat(path, &about) == 0;
     if (exists && S_ISDIR(about.st_mode))
         FAIL(HUDDLE_IO, "%s: cannot be written: it is a directory", path);
@@ -163,10 +214,11 @@ huddle_status hd_output_end(hd_output *output, huddle_status status) {
         status = rename_to_target(output);
     if (output->temporary != NULL && status != HUDDLE_OK)
         unlink(output->temporary);
+    unlist_name(output->place);
     huddle_free(output->temporary);
     huddle_free(output->target);
     huddle_free(output->buffer);
-    *output = (hd_output){.descriptor = -1};
+    *output = (hd_output){.descriptor = -1, .place = -1};
     return status;
 }
 

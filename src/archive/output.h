@@ -10,6 +10,7 @@ typedef struct hd_output {
     char *target;     /* the final place, symbolic links resolved */
     char *temporary;  /* the temporary file; NULL if written in place (a device or a pipe) */
     int descriptor;
+    int place; /* in the list of outputs in progress, or -1 */
     char *buffer;
     int64_t used;
 } hd_output;

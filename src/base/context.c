@@ -89,6 +89,7 @@ huddle_status huddle_context_new(huddle_context **context) {
     huddle_context *made = NULL;
     ALLOC_ZERO(made, 1);
     made->n_threads = count_available_threads();
+    made->memory = HUDDLE_AUTO;
     pthread_mutex_init(&made->logging, NULL);
     atomic_init(&made->cancelled, 0);
 done:
@@ -123,6 +124,17 @@ int32_t huddle_context_threads(const huddle_context *context) {
     return context == NULL ? 1 : context->n_threads;
 }
 
+huddle_status huddle_context_set_memory(huddle_context *context, int64_t bytes) {
+    if (bytes != HUDDLE_AUTO && bytes < 1)
+        return hd_fail(HUDDLE_INVALID, "memory = %lld must be positive", (long long)bytes);
+    context->memory = bytes;
+    return HUDDLE_OK;
+}
+
+int64_t huddle_context_memory(const huddle_context *context) {
+    return context == NULL ? HUDDLE_AUTO : context->memory;
+}
+
 void huddle_context_set_log(huddle_context *context, huddle_log_function function, void *user) {
     context->log = function;
     context->log_user = user;
@@ -155,6 +167,7 @@ const char *huddle_warning_name(huddle_warning_code code) {
         [HUDDLE_WARNING_OPTION_CLIPPED] = "option_clipped",
         [HUDDLE_WARNING_DOMINANT_FEATURE] = "dominant_feature",
         [HUDDLE_WARNING_GUARDED] = "guarded",
+        [HUDDLE_WARNING_LOW_RECALL] = "low_recall",
         [HUDDLE_WARNING_INPUT] = "input",
         [HUDDLE_WARNING_OUTPUT] = "output",
     };

@@ -10,6 +10,7 @@
 
 struct hd_engine;
 struct hd_pool;
+struct hd_stages;
 
 typedef struct hd_warning {
     huddle_warning_code code;
@@ -24,6 +25,7 @@ typedef struct hd_warnings {
 
 struct huddle_context {
     int32_t n_threads;
+    int64_t memory;                 /* bytes that a fit may use; HUDDLE_AUTO: what is available */
     const struct hd_engine *engine; /* NULL: the CPU */
     void *engine_state;             /* made by the engine's open() */
     char *engine_text;              /* "NAME" or "NAME:OPTIONS"; NULL: the CPU */
@@ -31,9 +33,10 @@ struct huddle_context {
     void *log_user;
     huddle_progress_function progress;
     void *progress_user;
-    double progress_next;    /* earliest time of the next progress report */
-    hd_warnings *warnings;   /* also receives every warning, or NULL */
-    pthread_mutex_t logging; /* one line at a time */
+    double progress_next;     /* earliest time of the next progress report */
+    struct hd_stages *stages; /* of the fit that is being timed, or NULL */
+    hd_warnings *warnings;    /* also receives every warning, or NULL */
+    pthread_mutex_t logging;  /* one line at a time */
     atomic_int cancelled;
     struct hd_pool *pool; /* started on first use */
 };

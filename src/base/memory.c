@@ -4,6 +4,7 @@
 #include "huddle/base.h"
 
 #include <limits.h>
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +14,34 @@ enum {
     MIN_CAPACITY = 16 /* of an array that grows */
 };
 
-/* Counters of the test hook. Together with the BLAS guard they are the library's only mutable
- * globals. */
+/* Counters: of the test hook, and of the bytes in use. Together with the BLAS guard and the list of
+ * outputs in progress they are the library's only mutable globals. */
 static atomic_llong requests;
 static atomic_llong failing_request;
+static atomic_llong live, peak;
+
+/* The size is asked from the allocator, which knows it, instead of being stored a second time. The
+ * counters change a few thousand times in a fit of a million points; relaxed order is enough for a
+ * statistic. */
+static void *count_array(void *array) {
+    if (array == NULL)
+        return NULL;
+    long long size = (long long)malloc_usable_size(array);
+    long long now = atomic_fetch_add_explicit(&live, size, memory_order_relaxed) + size;
+    long long most = atomic_load_explicit(&peak, memory_order_relaxed);
+    while (now > most && !atomic_compare_exchange_weak_explicit(
+                             &peak, &most, now, memory_order_relaxed, memory_order_relaxed)) {
+    }
+    return array;
+}
+
+int64_t hd_memory_live(void) {
+    return atomic_load_explicit(&live, memory_order_relaxed);
+}
+
+int64_t hd_memory_take_peak(void) {
+    return atomic_exchange_explicit(&peak, hd_memory_live(), memory_order_relaxed);
+}
 
 /* Requests are counted from 1, so that failing_request = 0 means that none fails. */
 static int must_fail(void) {
@@ -40,7 +65,7 @@ void *hd_alloc(int64_t count, size_t size) {
         return NULL;
     size_t bytes = (size_t)count * size;
     bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    return aligned_alloc(ALIGNMENT, bytes > 0 ? bytes : ALIGNMENT);
+    return count_array(aligned_alloc(ALIGNMENT, bytes > 0 ? bytes : ALIGNMENT));
 }
 
 void *hd_alloc_zero(int64_t count, size_t size) {
@@ -69,7 +94,7 @@ int hd_grow(void *array, int64_t *capacity, int64_t needed, size_t size) {
         return 0;
     if (old != NULL)
         memcpy(larger, old, (size_t)*capacity * size);
-    free(old);
+    huddle_free(old);
     memcpy(array, &larger, sizeof larger);
     *capacity = new_capacity;
     return 1;
@@ -84,5 +109,8 @@ char *hd_copy_text(const char *text) {
 }
 
 void huddle_free(void *pointer) {
+    if (pointer != NULL)
+        atomic_fetch_sub_explicit(&live, (long long)malloc_usable_size(pointer),
+                                  memory_order_relaxed);
     free(pointer);
 }

@@ -20,6 +20,11 @@ int hd_grow(void *array, int64_t *capacity, int64_t needed, size_t size);
 /* A copy of text, or NULL. */
 char *hd_copy_text(const char *text);
 
+/* Bytes of arrays that are in use, and the most since the last call of hd_memory_take_peak().
+ * Process-wide, without what other libraries allocate for themselves. */
+int64_t hd_memory_live(void);
+int64_t hd_memory_take_peak(void);
+
 /* For tests: the k-th request from now on (1, 2, ...) fails, once; 0 switches this off. Returns the
  * number of requests since the last call. Process-wide. */
 int64_t hd_memory_fail_at(int64_t k);

@@ -2,7 +2,7 @@
  * too, so that a number and a suggestion read the same everywhere. */
 #include "base/text.h"
 
-#include "base/memory.h"
+#include "base/check.h"
 
 #include <ctype.h>
 #include <pthread.h>
@@ -40,6 +40,52 @@ void huddle_format_real(double number, char *text, size_t size) {
         if (strtod(text, NULL) == number)
             break;
     }
+    hd_leave_c_locale(before);
+}
+
+/* Units are powers of 1024: what a limit of 4G leaves is compared with what the system and control
+ * groups report, which count in these. */
+static const char units[] = "BKMGT";
+
+/* The rest after the unit's letter: nothing, "B" or "iB". */
+static bool ends_unit(const char *rest) {
+    if (tolower((unsigned char)*rest) == 'i' && rest[1] != '\0')
+        rest++;
+    return rest[0] == '\0' || (tolower((unsigned char)rest[0]) == 'b' && rest[1] == '\0');
+}
+
+huddle_status huddle_parse_bytes(const char *text, int64_t *bytes) {
+    locale_t before = hd_enter_c_locale();
+    char *end;
+    double number = strtod(text, &end);
+    hd_leave_c_locale(before);
+    /* Neither signs nor exponents nor hexadecimal numbers. */
+    bool valid = end != text && isdigit((unsigned char)text[0]) != 0 &&
+                 strspn(text, "0123456789.") == (size_t)(end - text);
+    while (*end == ' ')
+        end++;
+    const char *unit = *end != '\0' ? strchr(units, toupper((unsigned char)*end)) : &units[0];
+    if (unit != NULL)
+        for (const char *u = units; u < unit; u++)
+            number *= 1024;
+    valid = valid && unit != NULL && (*end == '\0' || ends_unit(end + 1));
+    /* Written so that NaN fails. */
+    if (!valid || !(number >= 1 && number < 0x1p62))
+        return hd_fail(
+            HUDDLE_INVALID,
+            "memory = %.50s: expected a number and a unit (K, M, G, T), such as 500M or 4G", text);
+    *bytes = (int64_t)number;
+    return HUDDLE_OK;
+}
+
+void huddle_format_bytes(int64_t bytes, char *text, size_t size) {
+    double number = (double)bytes;
+    const char *unit = units;
+    /* 999.5 would be printed as 1e+03. */
+    for (; number >= 999.5 && unit[1] != '\0'; unit++)
+        number /= 1024;
+    locale_t before = hd_enter_c_locale();
+    snprintf(text, size, "%.3g %c%s", number, *unit, unit == units ? "" : "B");
     hd_leave_c_locale(before);
 }
 

@@ -227,16 +227,8 @@ static void write_clusters(const hd_fit *fit, hd_json_writer *json) {
     write_medoids(fit, json);
 }
 
-static bool cluster_seconds(const hd_fit *fit, double *seconds) {
-    const hd_fit_clusters *c = &fit->clusters;
-    *seconds = c->has_rotation ? c->rotation.seconds : c->kmeans.seconds;
-    return true;
-}
-
 const hd_fit_part hd_fit_part_clusters = {.walk = walk_part,
                                           .arrays = arrays,
                                           .fits = sizes_fit,
                                           .check = check_clusters,
-                                          .write_json = write_clusters,
-                                          .seconds_name = "kmeans",
-                                          .seconds = cluster_seconds};
+                                          .write_json = write_clusters};

@@ -171,15 +171,8 @@ static void write_embedding(const hd_fit *fit, hd_json_writer *json) {
     hd_json_close_object(json);
 }
 
-static bool embed_seconds(const hd_fit *fit, double *seconds) {
-    *seconds = fit->embedding.info.seconds;
-    return fit->embedding.present;
-}
-
 const hd_fit_part hd_fit_part_embedding = {.walk = walk_part,
                                            .arrays = arrays,
                                            .fits = sizes_fit,
                                            .check = check_embedding,
-                                           .write_json = write_embedding,
-                                           .seconds_name = "embed",
-                                           .seconds = embed_seconds};
+                                           .write_json = write_embedding};

@@ -105,14 +105,66 @@ const hd_fit_array *hd_fit_find_array(const char *name) {
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
+/* Stages that did not run are left out, which a time of exactly 0 shows. */
 void hd_fit_write_seconds(const hd_fit *fit, hd_json_writer *json) {
-    double seconds;
     hd_json_key(json, "seconds");
     hd_json_open_object(json);
-    for (int k = 0; k < N_PARTS; k++)
-        if (parts[k]->seconds_name != NULL && parts[k]->seconds(fit, &seconds))
-            hd_json_set_real(json, parts[k]->seconds_name, seconds);
+    for (int k = 0; k < HD_STAGE_COUNT; k++)
+        if (fit->stages.seconds[k] > 0)
+            hd_json_set_real(json, hd_stage_name((hd_stage)k), fit->stages.seconds[k]);
     hd_json_set_real(json, "total", fit->seconds);
+    hd_json_close_object(json);
+}
+
+hd_stage hd_fit_memory_peak(const hd_fit_memory *memory) {
+    int largest = HD_STAGE_OTHER;
+    for (int k = 0; k < HD_STAGE_COUNT; k++)
+        if (memory->stages[k] > memory->stages[largest])
+            largest = k;
+    return (hd_stage)largest;
+}
+
+/* Two numbers for each stage: what was predicted, and the arrays of the library that were measured
+ * while it ran, both without what the process had before. */
+static void write_stages(const hd_fit *fit, hd_json_writer *json) {
+    hd_json_key(json, "stages");
+    hd_json_open_array(json);
+    for (int k = 0; k < HD_STAGE_COUNT; k++) {
+        if (fit->stages.seconds[k] <= 0)
+            continue;
+        hd_json_open_object(json);
+        hd_json_set_string(json, "name", hd_stage_name((hd_stage)k));
+        if (fit->memory.stages[k] > 0)
+            hd_json_set_integer(json, "predicted", fit->memory.stages[k]);
+        hd_json_set_integer(json, "arrays", fit->stages.peak[k] - fit->stages.live);
+        hd_json_close_object(json);
+    }
+    hd_json_close_array(json);
+}
+
+/* A fit of a given graph or embedding is not predicted and has no such member. */
+void hd_fit_write_memory(const hd_fit *fit, hd_json_writer *json) {
+    const hd_fit_memory *memory = &fit->memory;
+    hd_stage peak = hd_fit_memory_peak(memory);
+    hd_json_key(json, "memory");
+    hd_json_open_object(json);
+    if (memory->stages[peak] > 0) {
+        hd_json_set_integer(json, "predicted", memory->base + memory->stages[peak]);
+        hd_json_set_string(json, "stage", hd_stage_name(peak));
+    }
+    if (memory->available < INT64_MAX)
+        hd_json_set_integer(json, "limit", memory->base + memory->available);
+    int64_t arrays = 0;
+    for (int k = 0; k < HD_STAGE_COUNT; k++)
+        arrays = fit->stages.peak[k] > arrays ? fit->stages.peak[k] : arrays;
+    hd_json_set_integer(json, "base", memory->base);
+    hd_json_set_integer(json, "arrays", arrays - fit->stages.live);
+    hd_json_key(json, "leaner");
+    hd_json_open_array(json);
+    for (int32_t k = 0; k < memory->n_economies; k++)
+        hd_json_string(json, memory->economies[k]);
+    hd_json_close_array(json);
+    write_stages(fit, json);
     hd_json_close_object(json);
 }
 

@@ -14,6 +14,7 @@
 #define HUDDLE_SRC_FIT_H
 
 #include "base/context.h"
+#include "base/stages.h"
 #include "fit/walk.h"
 #include "huddle/fit.h"
 #include "huddle/refine.h"
@@ -95,7 +96,7 @@ typedef struct hd_fit_prepared {
     huddle_preparation reduction; /* a linear map after the preparation: PCA, LDA; or empty */
     hd_fit_dominant dominant;
     huddle_points points; /* prepared; kept by methods that need them to predict */
-    bool borrows_points;  /* they are x, which the caller owns, until hd_fit_own_points() */
+    bool borrows_points;  /* they are x, which the caller owns; see hd_fit_own_points() */
     huddle_prepare_info info;
 } hd_fit_prepared;
 
@@ -233,6 +234,21 @@ typedef struct hd_fit_trials {
     bool by_modularity;         /* the number was chosen by modularity */
 } hd_fit_trials;
 
+/* ---- memory -------------------------------------------------------------------------------- */
+
+/* What was predicted before the fit began (methods/planning.h). */
+enum { HD_FIT_MAX_ECONOMIES = 8 };
+typedef struct hd_fit_memory {
+    int64_t base;                   /* private bytes of the process before the fit */
+    int64_t stages[HD_STAGE_COUNT]; /* that each stage adds at its peak; 0: not predicted */
+    int64_t available;              /* what may be added; INT64_MAX: not known */
+    const char *economies[HD_FIT_MAX_ECONOMIES]; /* what was changed to need less; static texts */
+    int32_t n_economies;
+} hd_fit_memory;
+
+/* The stage that needs most. */
+hd_stage hd_fit_memory_peak(const hd_fit_memory *memory);
+
 /* ---- the whole ----------------------------------------------------------------------------- */
 
 struct hd_fit {
@@ -248,6 +264,8 @@ struct hd_fit {
     bool scored;
     huddle_fit_scores scores;
     double seconds;
+    hd_stages stages; /* where they went */
+    hd_fit_memory memory;
     hd_warnings warnings;
     hd_walk_texts texts; /* of a loaded fit; else its info structs point to static texts */
 };
@@ -279,8 +297,6 @@ typedef struct hd_fit_part {
     bool (*fits)(const hd_fit *fit); /* the sizes of a loaded part agree with the others */
     huddle_status (*check)(const hd_fit *fit); /* further checks, after all sizes; or NULL */
     void (*write_json)(const hd_fit *fit, hd_json_writer *json); /* members of the report */
-    const char *seconds_name;                            /* its member in "seconds"; NULL: none */
-    bool (*seconds)(const hd_fit *fit, double *seconds); /* false if it did not run */
 } hd_fit_part;
 
 extern const hd_fit_part hd_fit_part_rows, hd_fit_part_prepared, hd_fit_part_graph,
@@ -314,6 +330,7 @@ huddle_array hd_fit_view_vector(huddle_array_type type, int64_t n, const void *v
 /* The members of the report that belong to parts: "seconds" first, the others in their order. */
 void hd_fit_write_seconds(const hd_fit *fit, hd_json_writer *json);
 void hd_fit_write_json(const hd_fit *fit, hd_json_writer *json);
+void hd_fit_write_memory(const hd_fit *fit, hd_json_writer *json);
 void hd_fit_write_scores(const hd_fit *fit, hd_json_writer *json);
 void hd_fit_write_warnings(const hd_fit *fit, hd_json_writer *json);
 

@@ -15,6 +15,9 @@ static void walk_knn(hd_walk *walk, const char *prefix, huddle_knn_info *info) {
     char name[HD_WALK_NAME];
     hd_walk_text(walk, hd_walk_join(name, prefix, "solver"), &info->solver);
     hd_walk_real(walk, hd_walk_join(name, prefix, "recall"), &info->recall);
+    hd_walk_real(walk, hd_walk_join(name, prefix, "recall_low"), &info->recall_low);
+    hd_walk_real(walk, hd_walk_join(name, prefix, "recall_high"), &info->recall_high);
+    hd_walk_int32(walk, hd_walk_join(name, prefix, "n_rounds"), &info->n_rounds);
     hd_walk_int(walk, hd_walk_join(name, prefix, "n_distances"), &info->n_distances);
     hd_walk_int(walk, hd_walk_join(name, prefix, "n_repeated"), &info->n_repeated);
     hd_walk_real(walk, hd_walk_join(name, prefix, "knn_seconds"), &info->seconds);
@@ -119,19 +122,14 @@ static void write_graph(const hd_fit *fit, hd_json_writer *json) {
         hd_json_set_integer(json, "vertices", fit->rows.nodes.count);
     hd_json_set_integer(json, "edges", count_edges(fit));
     hd_json_set_real(json, "recall", graph->knn.recall);
+    hd_json_set_real(json, "recall_low", graph->knn.recall_low);
+    hd_json_set_real(json, "recall_high", graph->knn.recall_high);
     hd_json_set_string(json, "solver", graph->knn.solver);
     hd_json_close_object(json);
-}
-
-static bool graph_seconds(const hd_fit *fit, double *seconds) {
-    *seconds = fit->graph.seconds;
-    return fit->graph.present;
 }
 
 const hd_fit_part hd_fit_part_graph = {.walk = walk_part,
                                        .arrays = arrays,
                                        .fits = sizes_fit,
                                        .check = check_graph,
-                                       .write_json = write_graph,
-                                       .seconds_name = "graph",
-                                       .seconds = graph_seconds};
+                                       .write_json = write_graph};

@@ -286,15 +286,8 @@ static void write_prepared(const hd_fit *fit, hd_json_writer *json) {
     hd_json_close_object(json);
 }
 
-static bool prepare_seconds(const hd_fit *fit, double *seconds) {
-    *seconds = fit->prepared.info.seconds;
-    return true;
-}
-
 const hd_fit_part hd_fit_part_prepared = {.walk = walk_part,
                                           .arrays = arrays,
                                           .fits = sizes_fit,
                                           .check = check_prepared,
-                                          .write_json = write_prepared,
-                                          .seconds_name = "prepare",
-                                          .seconds = prepare_seconds};
+                                          .write_json = write_prepared};

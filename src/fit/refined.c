@@ -55,6 +55,7 @@ static void walk_info(hd_walk *walk, huddle_refine_info *info) {
         snprintf(prefix, sizeof prefix, "refine_%d", k);
         walk_trial(walk, prefix, &info->trials[k]);
     }
+    hd_walk_int32(walk, "refine_reference", &info->reference);
     hd_walk_int32(walk, "refine_best", &info->best);
     hd_walk_int(walk, "refine_n_changed", &info->n_changed);
     hd_walk_real(walk, "refine_stage_seconds", &info->seconds);
@@ -110,8 +111,9 @@ static bool sizes_fit(const hd_fit *fit) {
         return false;
     if (refined->present && (!fit->graph.present || fit->graph.matrix.offsets == NULL))
         return false;
+    int32_t n_trials = info->n_trials > 0 ? info->n_trials : 1;
     return centres_fit(fit) && hd_fit_decision_fits(fit) && info->best >= 0 &&
-           (info->n_trials == 0 ? info->best == 0 : info->best < info->n_trials);
+           info->best < n_trials && info->reference >= 0 && info->reference < n_trials;
 }
 
 static huddle_status check_refined(const hd_fit *fit) {
@@ -165,8 +167,10 @@ static void write_refined(const hd_fit *fit, hd_json_writer *json) {
     hd_json_key(json, "refine");
     hd_json_open_object(json);
     if (refined->present) {
-        if (info->n_trials > 0)
+        if (info->n_trials > 0) {
             hd_json_set_string(json, "start", info->trials[info->best].name);
+            hd_json_set_string(json, "reference", info->trials[info->reference].name);
+        }
         hd_json_set_string(json, "from", refined->from);
         hd_json_set_integer(json, "n_changed", hd_fit_refined_changed(fit));
         write_trials(info, json);
@@ -178,15 +182,8 @@ static void write_refined(const hd_fit *fit, hd_json_writer *json) {
     hd_json_close_object(json);
 }
 
-static bool refine_seconds(const hd_fit *fit, double *seconds) {
-    *seconds = fit->refined.seconds;
-    return fit->refined.present;
-}
-
 const hd_fit_part hd_fit_part_refined = {.walk = walk_part,
                                          .arrays = arrays,
                                          .fits = sizes_fit,
                                          .check = check_refined,
-                                         .write_json = write_refined,
-                                         .seconds_name = "refine",
-                                         .seconds = refine_seconds};
+                                         .write_json = write_refined};

@@ -141,15 +141,8 @@ static void write_shrunk(const hd_fit *fit, hd_json_writer *json) {
     hd_json_close_object(json);
 }
 
-static bool shrink_seconds(const hd_fit *fit, double *seconds) {
-    *seconds = fit->shrunk.seconds;
-    return fit->shrunk.present;
-}
-
 const hd_fit_part hd_fit_part_shrunk = {.walk = walk_part,
                                         .arrays = arrays,
                                         .fits = sizes_fit,
                                         .check = check_shrunk,
-                                        .write_json = write_shrunk,
-                                        .seconds_name = "shrink",
-                                        .seconds = shrink_seconds};
+                                        .write_json = write_shrunk};

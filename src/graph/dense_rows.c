@@ -157,6 +157,13 @@ void hd_graph_rows_read(const hd_graph_rows *rows, int64_t i, double *coordinate
         coordinates[rows->d] = rows->scale[i] == 0 ? 1 : 0;
 }
 
+double hd_graph_rows_coordinate(const hd_graph_rows *rows, int64_t i, int64_t f) {
+    if (f >= rows->d)
+        return rows->scale != NULL && rows->scale[i] == 0 ? 1 : 0;
+    double v = coordinate_at(rows, offset_of(rows, i), f);
+    return rows->scale != NULL ? v * rows->scale[i] : v;
+}
+
 /* At most eight cache lines: the hardware prefetches the rest of a row once it is read. */
 void hd_graph_rows_prefetch(const hd_graph_rows *rows, int64_t i) {
     enum { LINE = 64, LINES = 8 };

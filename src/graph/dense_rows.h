@@ -41,6 +41,9 @@ huddle_status hd_graph_rows_normalise(huddle_context *context, hd_graph_rows *ro
 int64_t hd_graph_rows_width(const hd_graph_rows *rows);
 void hd_graph_rows_read(const hd_graph_rows *rows, int64_t i, double *coordinates);
 
+/* Coordinate f alone of row i. */
+double hd_graph_rows_coordinate(const hd_graph_rows *rows, int64_t i, int64_t f);
+
 /* Prefetches row i into the cache. */
 void hd_graph_rows_prefetch(const hd_graph_rows *rows, int64_t i);
 

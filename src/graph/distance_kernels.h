@@ -39,12 +39,24 @@ HD_SIMD_DECLARE(double, hd_graph_distance2_doubles, const double *a, const doubl
 HD_SIMD_DECLARE(float, hd_graph_distance2_rough, const float *a, const float *b, int64_t d,
                 float limit);
 
+/* <a, b> in float. */
+HD_SIMD_DECLARE(float, hd_graph_product, const float *a, const float *b, int64_t d);
+
 /* For the kd-tree: squared distances from q to eight points, panel[feature][8], and to a box. */
 enum { HD_GRAPH_LEAF_LANES = 8 };
 HD_SIMD_DECLARE(void, hd_graph_leaf_distances, const double *q, const double *panel, int64_t d,
                 double out[HD_GRAPH_LEAF_LANES]);
 HD_SIMD_DECLARE(double, hd_graph_box_distance, const double *q, const double *low,
                 const double *high, int64_t d);
+
+/* For leaves.h: squared distances from a box to 16 others, lows[column][16], and from the points of
+ * a leaf, points[column][HD_GRAPH_LEAF], to a box. The leaf is a multiple of the tile's columns:
+ * fewer points make tighter boxes, more of them fewer tests (`./dev bench graph`). */
+enum { HD_GRAPH_BOXES = 16, HD_GRAPH_LEAF = 2 * HD_GRAPH_TILE_COLUMNS };
+HD_SIMD_DECLARE(void, hd_graph_box_bounds, const double *low, const double *high,
+                const double *lows, const double *highs, int64_t d, double out[HD_GRAPH_BOXES]);
+HD_SIMD_DECLARE(void, hd_graph_leaf_bounds, const double *points, const double *low,
+                const double *high, int64_t d, double out[HD_GRAPH_LEAF]);
 
 /* For bridges: which of the points of a leaf, leaf[coordinate][64], are not farther from q than
  * `limit`, a squared distance in float. */

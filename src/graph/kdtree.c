@@ -435,15 +435,18 @@ static huddle_status search_queries(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* Whether the tree is faster than brute force, estimated from the distances that evenly spaced
- * queries need, with four leaves for the descent. In high dimensions a query visits most leaves,
- * and nothing but trying shows from where on. The lists of the probes are computed again by the
- * search. */
+/* Whether the tree is faster than brute force and within the limit of the cost, estimated from the
+ * distances that evenly spaced queries need, with four leaves for the descent. In high dimensions a
+ * query visits most leaves, and nothing but trying shows from where on. The lists of the probes are
+ * computed again by the search. */
 static bool is_tree_worthwhile(const tree *t) {
     int64_t n = t->search->query->n, probes = n < MAX_PROBES ? n : MAX_PROBES, n_distances = 0;
     for (int64_t p = 0; p < probes; p++)
         n_distances += search_query(t, p * n / probes);
-    return n_distances < probes * (t->n / BRUTE_RATIO + LEAF * 4);
+    double each = (double)(n_distances + probes * LEAF * 4) / (double)probes;
+    double cost = each * BRUTE_RATIO * (double)t->d * (double)n;
+    return n_distances < probes * (t->n / BRUTE_RATIO + LEAF * 4) &&
+           !hd_graph_search_exceeds(t->search, cost);
 }
 
 /* With gave_up NULL the search is completed even if brute force would be faster. */

@@ -17,9 +17,11 @@ static const char *const metrics[] = {"euclidean", "cosine", NULL};
 
 static const huddle_option table[] = {
     HD_CHOICE(huddle_knn_options, knn_solver, "auto", hd_graph_solver_names,
-              "algorithm of the neighbour search; all are exact"),
+              "algorithm of the neighbour search; all but approximate are exact"),
     HD_INT(huddle_knn_options, n_neighbors, "5", 1, INT32_MAX, "number of neighbours per point"),
     HD_CHOICE(huddle_knn_options, metric, "euclidean", metrics, "distance between points"),
+    HD_REAL(huddle_knn_options, recall, "0.995", 0, 1,
+            "share of true neighbours that an approximate search must find; 1: search exactly"),
     {0}};
 
 const huddle_option *huddle_knn_options_table(void) {

@@ -123,6 +123,9 @@ static huddle_status open_lists(host_search *h, int64_t n, hd_graph_search *s) {
     huddle_status status = hd_graph_neighbors_new(n, h->request->options->n_neighbors, h->out);
     s->k = h->out->k;
     s->seed = h->request->options->seed;
+    s->cost_limit = hd_graph_cost_limit;
+    s->recall_target = h->request->options->recall;
+    s->recall = (hd_graph_recall){1, 1, 1};
     s->index = h->out->index;
     s->distance2 = h->out->distance;
     return status;
@@ -137,6 +140,10 @@ static void close_lists(host_search *h, const hd_graph_search *s) {
         out->distance[e] = h->cosine ? out->distance[e] / 2 : sqrt(out->distance[e]);
     for (int64_t e = 0; e < out->n * out->k && h->exponent != 0 && !h->cosine; e++)
         out->distance[e] = ldexp(out->distance[e], -h->exponent);
+    h->info->recall = s->recall.share;
+    h->info->recall_low = s->recall.low;
+    h->info->recall_high = s->recall.high;
+    h->info->n_rounds = s->n_rounds;
     h->info->n_distances = (int64_t)atomic_load(&s->n_distances);
     h->info->n_repeated = (int64_t)atomic_load(&s->n_repeated);
 }
@@ -255,7 +262,7 @@ huddle_status hd_graph_find_neighbors(huddle_context *context, const hd_neighbor
     double start = hd_seconds();
     bool handled = false;
     hd_neighbor_request r = *request;
-    huddle_knn_info result = {.solver = "brute", .recall = 1};
+    huddle_knn_info result = {.solver = "brute", .recall = 1, .recall_low = 1, .recall_high = 1};
     huddle_knn_options options = r.options != NULL ? *r.options : huddle_knn_defaults();
     host_search h = {.context = context, .request = &r, .out = out, .info = &result};
     *out = (huddle_neighbors){0};

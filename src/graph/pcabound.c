@@ -33,6 +33,9 @@ static const double full_cost = 30;
  * on all data, also where the bound pays in the end. */
 static const double free_distances = 100;
 
+/* The share of all pairs after which the cost of the rest is predicted. */
+static const double trial_share = 1.0 / 64;
+
 typedef struct bound {
     hd_graph_search *search;
     hd_graph_projection projection;
@@ -281,11 +284,25 @@ static int64_t count_full_distances(const bound *b) {
     return n_full_distances;
 }
 
-/* Continues while full distances cost less than the tiles of brute force. `pairs` is the number of
- * pairs compared so far, which brute force would have compared in full. */
+/* The cost of comparing all pairs of projections, in multiply-adds. */
+static double tile_cost(const bound *b, int64_t directions) {
+    double n = (double)b->n;
+    return n * n / 2 * (double)(directions + 1);
+}
+
+/* Continues while full distances cost less than the tiles of brute force, and while the prediction
+ * of the whole cost is within the limit. `pairs` is the number of pairs compared so far, which
+ * brute force would have compared in full; the pairs that remain need full distances as often. */
 static bool is_bound_worthwhile(void *argument, double pairs) {
     const bound *b = argument;
-    double n_full_distances = (double)count_full_distances(b) - free_distances * (double)b->n;
+    double n = (double)b->n, all = n * n / 2, first = free_distances * n;
+    double n_full_distances = (double)count_full_distances(b) - first;
+    if (pairs >= trial_share * all) {
+        double predicted = first + fmax(0, n_full_distances) * fmax(1, all / pairs);
+        double each = full_cost * (double)hd_graph_rows_width(b->search->train);
+        if (hd_graph_search_exceeds(b->search, tile_cost(b, b->panels.d - 1) + predicted * each))
+            return false;
+    }
     return n_full_distances * full_cost < pairs;
 }
 
@@ -299,13 +316,15 @@ static void free_search(bound *b) {
     huddle_free(b->n_full_distances);
 }
 
-/* Gives up at once if there are few coordinates to save or if lists are so long that tau excludes
- * little. */
+/* Gives up at once if there are few coordinates to save, if lists are so long that tau excludes
+ * little, or if the tiles alone exceed the limit. */
 huddle_status hd_graph_search_pcabound(huddle_context *context, hd_graph_search *search,
                                        bool *gave_up) {
     huddle_status status = HUDDLE_OK;
     bound b = {.search = search, .n = search->train->n};
-    *gave_up = hd_graph_rows_width(search->train) < MIN_WIDTH || search->k >= b.n / 4;
+    int64_t width = hd_graph_rows_width(search->train);
+    *gave_up = width < MIN_WIDTH || search->k >= b.n / 4 ||
+               hd_graph_search_exceeds(search, tile_cost(&b, count_directions(b.n, width)));
     if (*gave_up)
         return status;
     TRY(prepare_search(context, &b));

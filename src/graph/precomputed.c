@@ -75,7 +75,7 @@ static huddle_status graph_from_affinity(huddle_context *context, const huddle_c
     *graph = (huddle_csr){0};
     TRY(hd_slabs_refuse(context, "making a graph from an affinity matrix"));
     TRY(check_csr(context, affinity, affinity_name, &slab));
-    TRY(hd_graph_symmetrize(affinity, graph));
+    TRY(hd_graph_symmetrize(context, affinity, graph));
 done:
     return status;
 }
@@ -109,7 +109,7 @@ static huddle_status graph_from_affinity_dense(huddle_context *context,
         }
         sparse.offsets[i + 1] = at;
     }
-    TRY(hd_graph_symmetrize(&sparse, graph));
+    TRY(hd_graph_symmetrize(context, &sparse, graph));
 done:
     huddle_csr_free(&sparse);
     return status;

@@ -7,6 +7,11 @@
 
 #include <stdatomic.h>
 
+/* An estimate of the share of true neighbours found, and its confidence interval. */
+typedef struct hd_graph_recall {
+    double share, low, high;
+} hd_graph_recall;
+
 /* For every row of query, the k nearest rows of train by (distance, index). Two kinds of pairs are
  * skipped: a row and itself in a search of points among themselves (self), and rows of the same
  * group, which are the components in the search for bridges. */
@@ -17,14 +22,25 @@ typedef struct hd_graph_search {
     bool self;
     int32_t k; /* every query has at least so many rows that are not skipped */
     uint64_t seed;
+    double cost_limit; /* a solver that predicts a larger cost gives up: multiply-adds in float, or
+                          what takes as long; 0 or infinity: none */
     int32_t *index;    /* query rows x k */
     double *distance2; /* likewise: squared */
+    double recall_target; /* of an approximate search */
+    hd_graph_recall recall;
+    int32_t n_rounds;
     atomic_llong n_distances, n_repeated;
+    atomic_llong n_products; /* multiplications of the sparse search */
 } hd_graph_search;
 
 static inline bool hd_graph_search_skips(const hd_graph_search *s, int64_t i, int64_t j) {
     return (s->self && i == j) ||
            (s->query_group != NULL && s->query_group[i] == s->train_group[j]);
+}
+
+/* Whether a predicted cost is above the limit. */
+static inline bool hd_graph_search_exceeds(const hd_graph_search *s, double cost) {
+    return s->cost_limit > 0 && cost > s->cost_limit;
 }
 
 /* Inserts (value, name) into a list of k that is sorted by both, dropping the last entry. Returns
@@ -48,15 +64,21 @@ static inline bool hd_graph_list_insert(double *distance2, int32_t *index, int32
 /* Empties the lists of queries begin .. end - 1. */
 void hd_graph_search_clear(hd_graph_search *search, int64_t begin, int64_t end);
 
-/* The solvers fill in index and distance2. One that would be slower than brute force may set
- * *gave_up instead, unless gave_up is NULL; the lists are then not valid. Brute force never does;
- * "pcabound" is only for points among themselves, and needs gave_up. */
+/* The solvers fill in index and distance2. One that would be slower than brute force, or that
+ * predicts a cost above cost_limit, may set *gave_up instead, unless gave_up is NULL; the lists are
+ * then not valid. Predictions are counts, never times. Brute force never gives up; "pcabound" and
+ * "approximate" are only for points among themselves, and "pcabound" needs gave_up. */
 huddle_status hd_graph_search_brute(huddle_context *context, hd_graph_search *search,
                                     bool *gave_up);
 huddle_status hd_graph_search_kdtree(huddle_context *context, hd_graph_search *search,
                                      bool *gave_up);
 huddle_status hd_graph_search_pcabound(huddle_context *context, hd_graph_search *search,
                                        bool *gave_up);
+huddle_status hd_graph_search_cells(huddle_context *context, hd_graph_search *search,
+                                    bool *gave_up);
+
+huddle_status hd_graph_search_approximate(huddle_context *context, hd_graph_search *search,
+                                          bool *gave_up);
 
 /* The solver for sparse points. Under cosine the rows are scaled to norm 1. search->train and
  * search->query are not used. */
@@ -64,8 +86,14 @@ huddle_status hd_graph_search_sparse(huddle_context *context, const huddle_point
                                      const huddle_points *query, bool cosine,
                                      hd_graph_search *search);
 
+/* The cost up to which "auto" searches exactly. Two cores do about 7e10 multiply-adds of tiles in a
+ * second, so that it takes about a minute; an approximate search of a million points takes a
+ * sixth of that. */
+static const double hd_graph_cost_limit = 4e12;
+
 /* Chooses a solver and runs it: name is one of hd_graph_solver_names. *used is the name of the one
- * that made the lists. */
+ * that made the lists. cost_limit is ignored unless "auto" may search approximately: for dense
+ * float points among themselves, and with a recall_target below 1. */
 huddle_status hd_graph_search_run(huddle_context *context, const char *name,
                                   hd_graph_search *search, const char **used);
 

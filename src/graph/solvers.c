@@ -9,21 +9,35 @@
  * (`./dev bench graph`). The tree and the bound also notice by themselves when they do not pay, so
  * these limits only avoid pointless attempts. */
 enum {
-    TREE_MIN_ROWS = 20000,       /* points in single precision */
-    TREE_MAX_WIDTH = 16,         /* their coordinates; beyond, boxes exclude too little */
-    TREE_MIN_DOUBLE_ROWS = 4000, /* rows of embeddings, which form tight clusters: any width */
-    BOUND_MIN_ROWS = 3000,       /* below, projecting costs as much as it saves */
-    BOUND_MIN_WIDTH = 33,        /* up to 32 coordinates the tiles compare differences directly */
+    TREE_MIN_ROWS = 20000,        /* points in single precision */
+    TREE_MAX_WIDTH = 16,          /* their coordinates; beyond, boxes exclude too little */
+    TREE_MIN_DOUBLE_ROWS = 4000,  /* rows of embeddings, which form tight clusters: any width */
+    BOUND_MIN_ROWS = 3000,        /* below, projecting costs as much as it saves */
+    BOUND_MIN_WIDTH = 33,         /* up to 32 coordinates the tiles compare differences directly */
+    CELLS_MIN_ROWS = 4000,        /* below, all pairs cost as much as the tree */
+    CELLS_MIN_WIDTH = 4,          /* up to 3 coordinates single queries visit few leaves of 32 */
+    CELLS_MAX_WIDTH = 64,         /* beyond, the bound excludes more, as long as */
+    CELLS_MIN_LONG_ROWS = 100000, /* there are no more rows: it compares all pairs */
 };
 
+/* Leaf against leaf is faster than single queries from a few coordinates on (100,000 normal points
+ * of 3 coordinates .43 and .31 cpu-s, of 8 2.1 and 12.3). */
+static bool is_cells_suitable(const hd_graph_search *s) {
+    int64_t n = s->train->n, d = hd_graph_rows_width(s->train);
+    return s->self && s->query_group == NULL && n > CELLS_MIN_ROWS && d >= CELLS_MIN_WIDTH &&
+           (d <= CELLS_MAX_WIDTH || s->train->doubles != NULL || n > CELLS_MIN_LONG_ROWS);
+}
+
 /* Rows of doubles are embeddings: most of them lie in tight clusters, where boxes exclude well in
- * any dimension. Points of few coordinates need many rows before the tree is worth building. */
+ * any dimension. Points of few coordinates need many rows before the tree is worth building; among
+ * themselves, they are left to the cells, except in the plane and in space. */
 static bool is_tree_suitable(const hd_graph_search *s) {
     int64_t n = s->train->n, d = hd_graph_rows_width(s->train);
     if (s->train->doubles != NULL)
         return n > TREE_MIN_DOUBLE_ROWS;
     /* Brute force cannot skip points of the same group, but a tree skips whole nodes of them. */
-    return d <= TREE_MAX_WIDTH && (n > TREE_MIN_ROWS || s->query_group != NULL);
+    return d <= TREE_MAX_WIDTH && (n > TREE_MIN_ROWS || s->query_group != NULL) &&
+           (!s->self || d < CELLS_MIN_WIDTH);
 }
 
 /* Fewer rows or coordinates leave too little work to save. */
@@ -31,29 +45,49 @@ static bool is_bound_suitable(const hd_graph_search *s) {
     return s->train->n >= BOUND_MIN_ROWS && hd_graph_rows_width(s->train) >= BOUND_MIN_WIDTH;
 }
 
-static bool is_always_suitable(const hd_graph_search *s) {
+/* Brute force is the last of the exact solvers, hence approximate if its cost exceeds the limit. */
+static bool is_brute_too_costly(const hd_graph_search *s) {
+    double n = (double)s->train->n;
+    return hd_graph_search_exceeds(s, n * n / 2 * (double)hd_graph_rows_width(s->train));
+}
+
+/* ---- what a solver can do ------------------------------------------------------------------ */
+
+static bool handles_all(const hd_graph_search *s) {
     (void)s;
     return true;
+}
+
+static bool handles_self(const hd_graph_search *s) {
+    return s->self;
+}
+
+/* Lists of more than a quarter of the points leave nothing to approximate. */
+static bool handles_float_self(const hd_graph_search *s) {
+    return s->self && s->train->singles != NULL && s->query_group == NULL &&
+           s->k <= s->train->n / 4;
 }
 
 typedef struct solver {
     const char *name;
     huddle_status (*run)(huddle_context *context, hd_graph_search *search, bool *gave_up);
+    bool (*handles)(const hd_graph_search *search);     /* otherwise brute force takes over */
     bool (*is_suitable)(const hd_graph_search *search); /* whether "auto" tries it */
-    bool self_only;       /* only for points among themselves; otherwise brute force takes over */
     bool always_finishes; /* does not give up when it was chosen by name */
 } solver;
 
 /* The one list of solvers: the table and the choices of option knn_solver are made from it. "auto"
  * tries them from the last to the first; the first never gives up. */
 #define SOLVERS(X)                                                                                 \
-    X("brute", hd_graph_search_brute, is_always_suitable, false, true)                             \
-    X("pcabound", hd_graph_search_pcabound, is_bound_suitable, true, false)                        \
-    X("kdtree", hd_graph_search_kdtree, is_tree_suitable, false, true)
+    X("brute", hd_graph_search_brute, handles_all, handles_all, true)                              \
+    X("approximate", hd_graph_search_approximate, handles_float_self, is_brute_too_costly, true)   \
+    X("pcabound", hd_graph_search_pcabound, handles_self, is_bound_suitable, false)                \
+    X("kdtree", hd_graph_search_kdtree, handles_all, is_tree_suitable, true)                       \
+    X("cells", hd_graph_search_cells, handles_self, is_cells_suitable, true)
 
-#define ROW(NAME, RUN, IS_SUITABLE, SELF_ONLY, ALWAYS_FINISHES)                                    \
-    {NAME, RUN, IS_SUITABLE, SELF_ONLY, ALWAYS_FINISHES},
-#define NAME_ONLY(NAME, RUN, IS_SUITABLE, SELF_ONLY, ALWAYS_FINISHES) NAME,
+#define ROW(NAME, RUN, HANDLES, IS_SUITABLE, ALWAYS_FINISHES)                                      \
+    {NAME, RUN, HANDLES, IS_SUITABLE, ALWAYS_FINISHES},
+#define NAME_ONLY(NAME, RUN, HANDLES, IS_SUITABLE, ALWAYS_FINISHES) NAME,
 
 static const solver solvers[] = {SOLVERS(ROW)};
 const char *const hd_graph_solver_names[] = {"auto", SOLVERS(NAME_ONLY) NULL};
@@ -63,16 +97,23 @@ const char *const *huddle_graph_knn_solvers(void) {
 }
 
 /* Brute force is last in the loop and always finishes: it also serves a solver chosen by name that
- * does not apply or gives up. */
+ * does not apply or gives up. A target of 1 excludes "approximate", also if it was chosen by
+ * name. */
 huddle_status hd_graph_search_run(huddle_context *context, const char *name,
                                   hd_graph_search *search, const char **used) {
     huddle_status status = HUDDLE_OK;
-    bool automatic = strcmp(name, "auto") == 0;
+    bool exactly = search->recall_target >= 1 || !handles_float_self(search);
+    bool automatic = strcmp(name, "auto") == 0 || (exactly && strcmp(name, "approximate") == 0);
+    if (!automatic || exactly)
+        search->cost_limit = INFINITY;
     for (int k = (int)(sizeof solvers / sizeof *solvers) - 1; k >= 0; k--) {
         const solver *s = &solvers[k];
         bool gave_up = false, chosen = k == 0 || strcmp(name, s->name) == 0;
-        if ((!chosen && !(automatic && s->is_suitable(search))) || (s->self_only && !search->self))
+        if (!s->handles(search) || (!automatic && !chosen) ||
+            (automatic && k > 0 && !s->is_suitable(search)))
             continue;
+        search->recall = (hd_graph_recall){1, 1, 1};
+        search->n_rounds = 0;
         TRY(s->run(context, search, automatic || !s->always_finishes ? &gave_up : NULL));
         *used = s->name;
         if (!gave_up)

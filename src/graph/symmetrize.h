@@ -6,6 +6,6 @@
 
 /* graph = max(A, A'), element by element, without diagonal and zeros; A is square, its columns
  * ascending. */
-huddle_status hd_graph_symmetrize(const huddle_csr *a, huddle_csr *graph);
+huddle_status hd_graph_symmetrize(huddle_context *context, const huddle_csr *a, huddle_csr *graph);
 
 #endif

@@ -11,9 +11,14 @@
 #include "graph/neighbors.h"
 
 #include <math.h>
+#include <string.h>
 
-/* No list is longer, however many rows are tied: rounded data can tie thousands. */
-enum { MAX_NEIGHBORS = 40 };
+enum {
+    MAX_NEIGHBORS = 40, /* no list is longer, however many rows are tied: rounded data can tie
+                           thousands */
+    MANY = 32,          /* an exact search for more than n / MANY rows costs too much if one for all
+                           rows did */
+};
 
 /* Distances between points of a grid are equal except for the rounding of single precision, 2^-24
  * per coordinate; this leaves a margin of two orders. */
@@ -99,6 +104,25 @@ done:
     return status;
 }
 
+/* Where the first search was approximate and many rows are tied, the second is approximate too: one
+ * for all rows, of which those that are tied are kept. */
+static huddle_status search_all(tie_search *t) {
+    huddle_status status = HUDDLE_OK;
+    huddle_knn_options wide = *t->options;
+    wide.n_neighbors = MAX_NEIGHBORS;
+    TRY(search_neighbors(t, NULL, &wide, &t->around, NULL));
+    /* Rows only move to the front, since they are in ascending order. */
+    int64_t k = t->around.k;
+    for (int64_t q = 0; q < t->n_tied; q++) {
+        memmove(t->around.index + q * k, t->around.index + t->tied[q] * k,
+                (size_t)k * sizeof *t->around.index);
+        memmove(t->around.distance + q * k, t->around.distance + t->tied[q] * k,
+                (size_t)k * sizeof *t->around.distance);
+    }
+done:
+    return status;
+}
+
 /* The first k of every list, or for tied rows all that are as near. All processes use the length of
  * the longest list; shorter lists end with empty places. */
 static huddle_status write_lists(const tie_search *t, huddle_neighbors *out) {
@@ -133,12 +157,16 @@ done:
 static huddle_status search_with_ties(tie_search *t, huddle_neighbors *out, huddle_knn_info *info) {
     huddle_status status = HUDDLE_OK;
     huddle_knn_options defaults = huddle_knn_defaults(), one_more;
+    huddle_knn_info first;
     *out = (huddle_neighbors){0};
     if (t->options == NULL)
         t->options = &defaults;
     one_more = *t->options;
     one_more.n_neighbors += one_more.n_neighbors >= 1 && one_more.n_neighbors < INT32_MAX;
-    TRY(search_neighbors(t, t->query, &one_more, &t->near, info));
+    status = search_neighbors(t, t->query, &one_more, &t->near, &first);
+    if (info != NULL)
+        *info = first;
+    TRY(status);
     if (t->near.k <= t->options->n_neighbors) { /* every other row is in the list already */
         *out = t->near;
         t->near = (huddle_neighbors){0};
@@ -147,7 +175,10 @@ static huddle_status search_with_ties(tie_search *t, huddle_neighbors *out, hudd
     TRY(find_tied(t));
     int64_t all_tied = t->n_tied;
     TRY(hd_reduce_count(t->context, &all_tied));
-    if (all_tied > 0)
+    bool approximate = strcmp(first.solver, "approximate") == 0;
+    if (approximate && all_tied > t->near.n / MANY)
+        TRY(search_all(t));
+    else if (all_tied > 0)
         TRY(search_tied(t));
     TRY(write_lists(t, out));
 done:

@@ -164,6 +164,13 @@ static int64_t block_size(int64_t padded) {
                                          : block;
 }
 
+/* One block compared with itself. */
+void hd_graph_tiles_pairs(const hd_graph_tiles *tiles) {
+    tournament m = {
+        .tiles = tiles, .padded = tiles->rows->padded, .block = tiles->rows->padded, .blocks = 1};
+    compare_blocks(&m, 0, 0);
+}
+
 /* Round 0 alone, with blocks of that size. */
 huddle_status hd_graph_tiles_blocks(huddle_context *context, const hd_graph_tiles *tiles,
                                     int64_t block) {

@@ -31,6 +31,10 @@ void hd_graph_tiles_sweep(const hd_graph_tiles *tiles, int64_t begin, int64_t en
 huddle_status hd_graph_tiles_blocks(huddle_context *context, const hd_graph_tiles *tiles,
                                     int64_t block);
 
+/* Every pair i < j of the points once, by one thread. A hit is not above the larger tau of the two.
+ */
+void hd_graph_tiles_pairs(const hd_graph_tiles *tiles);
+
 /* Every pair i < j of the points once, in parallel; a hit is not above the larger tau of the two.
  * Blocks of points are paired like the players of a tournament: no block occurs twice in a round,
  * so the hit function may write whatever belongs to i and j without locks. After each round

@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "base/context.h"
 #include "base/options.h"
+#include "base/parallel.h"
 #include "base/slabs.h"
 #include "graph/common.h"
 #include "graph/symmetrize.h"
@@ -13,6 +14,9 @@
 /* Smaller exponents are raised to this one: exp(-20) is 2e-9. Lighter edges change no label, but
  * they make the systems of the later stages singular (huddle/graph.h). */
 static const double min_exponent = -20;
+
+/* Lists of a chunk. */
+enum { LIST_ROWS = 1 << 12 };
 
 static const char *const rules[] = {"selftune", "mean", "knn", "global", "binary", NULL};
 
@@ -135,25 +139,41 @@ static huddle_status check_sizes(const huddle_neighbors *x) {
     return HUDDLE_OK;
 }
 
+/* Lists on their way to a graph. */
+typedef struct weighing {
+    const huddle_neighbors *lists;
+    const huddle_scale *scale;
+    huddle_csr *directed;
+} weighing;
+
 /* Lists may come from the caller: indices and distances are checked before they are used. A list
  * without itself and with finite distances is all that the rest relies on. */
-static huddle_status check_lists(const huddle_neighbors *x) {
-    for (int64_t e = 0; e < x->n * x->k; e++) {
-        int64_t i = e / x->k;
-        if (x->index[e] < -1 || x->index[e] >= x->n || x->index[e] == i)
-            return hd_fail(HUDDLE_INVALID, "point %lld: its neighbour %d is not another point",
-                           (long long)i + 1, x->index[e] + 1);
-        if (x->index[e] >= 0 && !(x->distance[e] >= 0 && isfinite(x->distance[e])))
-            return hd_fail(HUDDLE_INVALID, "point %lld: %g is not a distance", (long long)i + 1,
-                           x->distance[e]);
-    }
+static huddle_status check_lists(void *argument, hd_chunk chunk) {
+    const huddle_neighbors *x = ((const weighing *)argument)->lists;
+    for (int64_t i = chunk.begin; i < chunk.end; i++)
+        for (int64_t e = i * x->k; e < (i + 1) * x->k; e++) {
+            if (x->index[e] < -1 || x->index[e] >= x->n || x->index[e] == i)
+                return hd_fail(HUDDLE_INVALID, "point %lld: its neighbour %d is not another point",
+                               (long long)i + 1, x->index[e] + 1);
+            if (x->index[e] >= 0 && !(x->distance[e] >= 0 && isfinite(x->distance[e])))
+                return hd_fail(HUDDLE_INVALID, "point %lld: %g is not a distance", (long long)i + 1,
+                               x->distance[e]);
+        }
     return HUDDLE_OK;
 }
 
-/* Writes row i of the directed graph, sorted by column while it is written (lists are short);
- * returns its end. Lists are sorted by distance, rows of a sparse matrix by column. */
-static int64_t write_row(const huddle_neighbors *x, const huddle_scale *scale, int64_t i,
-                         huddle_csr *a) {
+/* The neighbours of point i: lists end at the first empty place. */
+static int64_t list_length(const huddle_neighbors *x, int64_t i) {
+    int32_t c = 0;
+    while (c < x->k && x->index[i * x->k + c] >= 0)
+        c++;
+    return c;
+}
+
+/* Writes row i of the directed graph, sorted by column while it is written (lists are short). Lists
+ * are sorted by distance, rows of a sparse matrix by column. */
+static void write_row(const huddle_neighbors *x, const huddle_scale *scale, int64_t i,
+                      huddle_csr *a) {
     int64_t begin = a->offsets[i], end = begin;
     for (int32_t c = 0; c < x->k && x->index[i * x->k + c] >= 0; c++) {
         int32_t j = x->index[i * x->k + c];
@@ -167,7 +187,13 @@ static int64_t write_row(const huddle_neighbors *x, const huddle_scale *scale, i
         a->columns[at] = j;
         a->values[at] = weight;
     }
-    return end;
+}
+
+static huddle_status write_rows(void *argument, hd_chunk chunk) {
+    const weighing *w = argument;
+    for (int64_t i = chunk.begin; i < chunk.end; i++)
+        write_row(w->lists, w->scale, i, w->directed);
+    return HUDDLE_OK;
 }
 
 /* Asks the engine. *handled is false if it has no such function or declines. */
@@ -197,14 +223,16 @@ static huddle_status weigh_lists(huddle_context *context, const huddle_neighbors
                                  huddle_scale *scale) {
     huddle_status status = HUDDLE_OK;
     huddle_csr directed = {0};
+    weighing w = {neighbors, scale, &directed};
     TRY(hd_slabs_refuse(context, "making a graph from neighbour lists"));
     TRY(huddle_neighbors_fetch(neighbors));
-    TRY(check_lists(neighbors));
+    TRY(hd_parallel(context, NULL, neighbors->n, LIST_ROWS, check_lists, &w));
     TRY(hd_graph_measure_scale(context, neighbors, options, scale));
     TRY(huddle_csr_new(neighbors->n, neighbors->n, neighbors->n * neighbors->k, &directed));
     for (int64_t i = 0; i < neighbors->n; i++)
-        directed.offsets[i + 1] = write_row(neighbors, scale, i, &directed);
-    TRY(hd_graph_symmetrize(&directed, graph));
+        directed.offsets[i + 1] = directed.offsets[i] + list_length(neighbors, i);
+    TRY(hd_parallel(context, NULL, neighbors->n, LIST_ROWS, write_rows, &w));
+    TRY(hd_graph_symmetrize(context, &directed, graph));
 done:
     huddle_csr_free(&directed);
     return status;

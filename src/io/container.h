@@ -52,6 +52,10 @@ struct hd_io_container {
     huddle_status (*read_floats)(hd_io_request *request, hd_io_container *container,
                                  const hd_io_variable *variable, float *values, bool *done,
                                  bool *checked);
+    /* Lets packed floats of a plain file stay there: sets values and mapping of the points, and
+     * nothing else; leaves them NULL if it cannot. NULL: never. */
+    huddle_status (*map_floats)(const hd_io_container *container, const hd_io_variable *variable,
+                                huddle_points *points);
     void (*close)(hd_io_container *container); /* NULL: nothing to do */
 };
 

@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "io/formats.h"
+#include "matrix/mapping.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -179,6 +180,39 @@ done:
     return status;
 }
 
+/* The owner of values that are in a mapped file. */
+typedef struct file_mapping {
+    huddle_mapping base;
+    hd_file file;
+} file_mapping;
+
+static void free_mapping(huddle_mapping *mapping) {
+    file_mapping *own = (file_mapping *)mapping;
+    hd_file_close(&own->file);
+    huddle_free(own);
+}
+
+/* NumPy aligns the elements to 64 bytes, other programs may not; then they are copied. */
+static huddle_status map_floats(const hd_io_container *container, const hd_io_variable *variable,
+                                huddle_points *points) {
+    huddle_status status = HUDDLE_OK;
+    const hd_io_array *array = &variable->array;
+    file_mapping *made = NULL;
+    int64_t offset = array->bytes - container->file->text;
+    if (array->element != HD_IO_F4 || array->swapped || container->file->descriptor < 0 ||
+        offset % (int64_t)sizeof(float) != 0)
+        return status;
+    ALLOC_ZERO(made, 1);
+    made->base.free = free_mapping;
+    TRY(hd_file_map_again(container->file, &made->file));
+    points->values = (float *)(uintptr_t)(made->file.text + offset);
+    points->mapping = &made->base;
+    made = NULL;
+done:
+    huddle_free(made);
+    return status;
+}
+
 /* hd_npy_parse() has checked that the dimensions multiply to npy.bytes; here these are
  * compared with the file. More bytes than needed are ignored, as NumPy does. */
 huddle_status hd_io_npy_open(hd_io_request *request, const hd_file *file,
@@ -196,6 +230,7 @@ huddle_status hd_io_npy_open(hd_io_request *request, const hd_file *file,
     hd_io_npy_describe(&npy, variable);
     variable->array.bytes = file->text + npy.offset;
     container->read_floats = read_floats;
+    container->map_floats = map_floats;
     if (variable->kind == HD_IO_TEXTS)
         TRY(hd_io_npy_texts(&npy, file->text + npy.offset, &variable->texts));
 done:

@@ -122,6 +122,26 @@ done:
     return status;
 }
 
+/* Leaves the values of a single part in its file, if the reader can do that and they are there as
+ * points have them; else the points stay empty. */
+static huddle_status map_dense(hd_io_request *request, const hd_io_container *container,
+                               const hd_io_variable *variable, bool in_columns,
+                               huddle_points *points) {
+    huddle_status status = HUDDLE_OK;
+    hd_io_samples samples = hd_io_array_samples(&variable->array, in_columns);
+    if (container->map_floats == NULL || request->options->copy || samples.n < 1 || samples.d < 1 ||
+        !hd_io_samples_packed(&samples))
+        return status;
+    TRY(container->map_floats(container, variable, points));
+    if (points->mapping == NULL)
+        goto done;
+    points->n = samples.n;
+    points->d = points->stride = samples.d;
+    TRY(huddle_points_check(request->context, points));
+done:
+    return status;
+}
+
 /* The intake records ranges only if some part has elements that float cannot hold exactly. */
 static huddle_status fill_dense(hd_io_request *request, hd_io_container *container,
                                 const hd_io_parts *parts, bool in_columns, huddle_points *points) {
@@ -129,6 +149,10 @@ static huddle_status fill_dense(hd_io_request *request, hd_io_container *contain
     hd_io_intake intake = {0};
     int64_t n = 0, row = 0;
     bool narrow = true;
+    if (parts->count == 1)
+        TRY(map_dense(request, container, parts->items[0], in_columns, points));
+    if (points->mapping != NULL)
+        goto done;
     /* The number of points is needed before the first part is read: the parts share one
      * allocation. */
     for (int64_t k = 0; k < parts->count; k++) {

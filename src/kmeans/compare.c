@@ -19,7 +19,7 @@ enum { MAX_CHUNKS = 64, MIN_ROWS = 1024, CHUNK_SUMS = 4 << 20 };
 /* Rows per chunk such that each chunk may keep c x d sums of its own without much memory. It
  * depends on the sizes alone, not on the number of threads: sums over chunks are then the same bits
  * on any machine. Whole blocks, so that only the last chunk has a short one. */
-static int64_t choose_grain(int64_t n, int64_t d, int64_t c) {
+int64_t hd_kmeans_grain(int64_t n, int64_t d, int64_t c) {
     int64_t chunks = CHUNK_SUMS / d / (c < 2 ? 2 : c);
     chunks = chunks > MAX_CHUNKS ? MAX_CHUNKS : chunks < 1 ? 1 : chunks;
     int64_t grain = (n + chunks - 1) / chunks;
@@ -161,7 +161,7 @@ huddle_status hd_kmeans_data_new(huddle_context *context, const huddle_points *x
     survey s = {.data = data};
     float *pivot = NULL;
     double largest;
-    int64_t grain = choose_grain(x->n, x->d, c);
+    int64_t grain = hd_kmeans_grain(x->n, x->d, c);
     *data = (hd_kmeans_data){.context = context,
                              .kernels = choose_kernels(),
                              .x = x,

@@ -36,6 +36,9 @@ typedef struct hd_kmeans_data {
     double variance;       /* mean over the columns */
 } hd_kmeans_data;
 
+/* Rows of a chunk. */
+int64_t hd_kmeans_grain(int64_t n, int64_t d, int64_t c);
+
 /* Finds scale, origin and variance of the points. weights may be NULL. */
 huddle_status hd_kmeans_data_new(huddle_context *context, const huddle_points *x,
                                  const double *weights, int32_t c, hd_kmeans_data *data);

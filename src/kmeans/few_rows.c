@@ -89,6 +89,20 @@ done:
     return status;
 }
 
+huddle_status hd_kmeans_has_distinct(huddle_context *context, const huddle_points *x, int32_t c,
+                                     bool *enough) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *rows = NULL, *labels = NULL, count;
+    ALLOC(rows, c);
+    ALLOC(labels, x->n);
+    TRY(find_distinct(context, x, c, rows, labels, &count));
+    *enough = count == c;
+done:
+    huddle_free(rows);
+    huddle_free(labels);
+    return status;
+}
+
 /* Copies rows of x as doubles: count x d. */
 static void copy_rows(const huddle_points *x, const int32_t *rows, int32_t count, double *values) {
     memset(values, 0, (size_t)(count * x->d) * sizeof *values);

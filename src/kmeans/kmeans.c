@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/options.h"
+#include "kmeans/memory.h"
 #include "kmeans/restart.h"
 #include "matrix/resident.h"
 
@@ -29,6 +30,9 @@ static const huddle_option table[] = {
         "stop when the sum of squared centre shifts is less than this fraction of the variance"),
     HD_CHOICE(huddle_kmeans_options, init, "k-means++", inits,
               "how the initial centres are chosen"),
+    HD_BOOL(huddle_kmeans_options, full_restarts, "false",
+            "every restart uses all rows; otherwise, with 65536 rows or more, restarts run on a "
+            "sample and the best continue on all rows"),
     HD_SEED(huddle_kmeans_options, seed, "seed of the random numbers"),
     {0}};
 
@@ -195,11 +199,25 @@ static huddle_status cluster(huddle_context *context, const huddle_points *x,
     if (status == HUDDLE_UNSUPPORTED) {
         huddle_kmeans_result_free(result);
         huddle_kmeans_info_free(info);
-        status = hd_kmeans_try_restarts(context, &plain, row_weights, &own, result, info);
+        TRY(hd_kmeans_try_sampled(context, &plain, row_weights, &own, result, info));
+        if (result->labels == NULL)
+            TRY(hd_kmeans_try_restarts(context, &plain, row_weights, &own, result, info));
+        status = HUDDLE_OK;
     }
 done:
     huddle_dense_free(&start);
     return status;
+}
+
+/* Samples are freed before all rows are used. */
+int64_t hd_kmeans_predict_memory(int64_t n, int64_t d, const huddle_kmeans_options *options,
+                                 int32_t workers) {
+    int64_t sampled = hd_kmeans_sampled_memory(n, d, options, workers);
+    int64_t all = hd_kmeans_restarts_memory(n, d, options->n_clusters, options->n_init,
+                                            sampled == 0, workers);
+    if (options->keep_starts)
+        all += options->n_init * n * (int64_t)sizeof(int32_t);
+    return sampled > all ? sampled : all;
 }
 
 /* ---- entry points ------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
 enum { MAX_TRIAL_DISTANCES = 4 << 20 };
 
 /* The sums of the chunks are the largest arrays; the size of chunks limits them
- * (choose_grain()). */
+ * (hd_kmeans_grain()). */
 static huddle_status new_changes(const hd_kmeans_data *data, hd_kmeans_changes *changes) {
     huddle_status status = HUDDLE_OK;
     int64_t cells = data->chunks * data->c;
@@ -79,6 +79,20 @@ done:
     if (status != HUDDLE_OK)
         hd_kmeans_run_free(run);
     return status;
+}
+
+/* The bytes of the above, the data (hd_kmeans_data_new()) and the best labels and centres, for
+ * dense rows. Small arrays of a few numbers for each column or cluster are left out. */
+int64_t hd_kmeans_run_memory(int64_t n, int64_t d, int64_t c, bool seeded, int32_t n_scratch) {
+    int64_t trials = hd_kmeans_trials((int32_t)c), real = sizeof(double);
+    int64_t chunks = hd_chunks(n, hd_kmeans_grain(n, d, c));
+    int64_t of_rows = n * (int64_t)(3 * sizeof(float) + 2 * sizeof(int32_t)); /* with norms, best */
+    int64_t of_trials =
+        seeded && n * trials <= MAX_TRIAL_DISTANCES ? n * trials * (int64_t)sizeof(float) : 0;
+    int64_t of_chunks = chunks * (c * (d + 3) + trials) * real;
+    int64_t of_scratch =
+        n_scratch * (HD_KMEANS_PANEL + c) * HD_KMEANS_BLOCK * (int64_t)sizeof(float);
+    return of_rows + of_trials + of_chunks + of_scratch + 6 * c * d * real;
 }
 
 /* Safe after a partial allocation, since all pointers are NULL before. */

@@ -58,6 +58,17 @@ typedef struct hd_kmeans_run {
 huddle_status hd_kmeans_run_new(const hd_kmeans_data *data, int32_t n_scratch, hd_kmeans_run *run);
 void hd_kmeans_run_free(hd_kmeans_run *run);
 
+/* The bytes that a run on n dense rows takes, with the data that restarts share; seeded: its
+ * centres are drawn by k-means++. */
+int64_t hd_kmeans_run_memory(int64_t n, int64_t d, int64_t c, bool seeded, int32_t n_scratch);
+
+/* The same of all restarts on n rows (restarts.c), and of their samples (sampled.c), 0 if there are
+ * none. */
+int64_t hd_kmeans_restarts_memory(int64_t n, int64_t d, int32_t c, int32_t count, bool seeded,
+                                  int32_t workers);
+int64_t hd_kmeans_sampled_memory(int64_t n, int64_t d, const huddle_kmeans_options *options,
+                                 int32_t workers);
+
 /* Reports progress, `part` of this restart being done, and checks for cancelling. */
 huddle_status hd_kmeans_report(const hd_kmeans_run *run, double part);
 
@@ -71,11 +82,39 @@ huddle_status hd_kmeans_seed(hd_kmeans_run *run, const char *init, hd_rng *rng);
  * outcome. */
 huddle_status hd_kmeans_lloyd(hd_kmeans_run *run, int32_t max_iter, double tol);
 
+/* Restarts on the same rows, and what is to be kept of them. */
+typedef struct hd_kmeans_restarts {
+    const hd_kmeans_data *data;
+    const huddle_kmeans_options *options; /* n_clusters, max_iter, tol, init and seed */
+    int32_t count;
+    const double *starts; /* count x c x d: where they begin; NULL: at centres drawn at random */
+
+    /* Results. The last two may be NULL if they are not wanted. */
+    int32_t best;
+    hd_kmeans_outcome outcome; /* of the best */
+    double *inertias;          /* count */
+    double *ends;              /* count x c x d: final centres */
+    int32_t *start_labels;     /* count x n */
+} hd_kmeans_restarts;
+
+/* Runs the restarts (restarts.c). result, if not NULL, gets labels and centres of the best. */
+huddle_status hd_kmeans_run_restarts(hd_kmeans_restarts *set, huddle_kmeans_result *result);
+
 /* Runs all restarts (restarts.c) and takes the best. Centres are those of x without its shift. */
 huddle_status hd_kmeans_try_restarts(huddle_context *context, const huddle_points *x,
                                      const double *row_weights,
                                      const huddle_kmeans_options *options,
                                      huddle_kmeans_result *result, huddle_kmeans_info *info);
+
+/* The same for many rows (sampled.c): restarts begin on a sample, and the best continue on all
+ * rows. Otherwise, and where all rows are asked for, leaves result->labels NULL. */
+huddle_status hd_kmeans_try_sampled(huddle_context *context, const huddle_points *x,
+                                    const double *row_weights, const huddle_kmeans_options *options,
+                                    huddle_kmeans_result *result, huddle_kmeans_info *info);
+
+/* Whether there are at least c distinct rows, of one process. */
+huddle_status hd_kmeans_has_distinct(huddle_context *context, const huddle_points *x, int32_t c,
+                                     bool *enough);
 
 /* The case of fewer distinct rows than clusters (few_rows.c): they are the centres, and the first
  * is repeated. Otherwise leaves result->labels NULL. */

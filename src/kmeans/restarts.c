@@ -21,14 +21,10 @@ typedef struct best_restart {
 } best_restart;
 
 typedef struct restarts {
-    const hd_kmeans_data *data;
-    const huddle_kmeans_options *options;
-    int32_t count;
+    hd_kmeans_restarts *set;
     bool side_by_side;
     best_restart *best; /* one for each worker */
     int32_t n_workers;
-    double *inertias;
-    int32_t *start_labels; /* count x n, or NULL if they are not wanted */
 } restarts;
 
 static void swap_labels(int32_t **a, int32_t **b) {
@@ -50,18 +46,21 @@ static bool is_better(double inertia, int32_t restart, const best_restart *other
  * continues with the old array. A single restart needs no second array. */
 static huddle_status keep_best(const restarts *all, best_restart *best, int32_t restart) {
     huddle_status status = HUDDLE_OK;
-    const hd_kmeans_data *data = all->data;
+    const hd_kmeans_restarts *set = all->set;
+    const hd_kmeans_data *data = set->data;
     hd_kmeans_run *run = &best->run;
     int64_t cells = data->c * data->x->d;
-    all->inertias[restart] = run->outcome.inertia;
-    if (all->start_labels != NULL)
-        memcpy(all->start_labels + restart * data->x->n, run->labels,
+    set->inertias[restart] = run->outcome.inertia;
+    if (set->start_labels != NULL)
+        memcpy(set->start_labels + restart * data->x->n, run->labels,
                (size_t)data->x->n * sizeof *run->labels);
+    if (set->ends != NULL)
+        memcpy(set->ends + restart * cells, run->centres, (size_t)cells * sizeof *set->ends);
     if (!is_better(run->outcome.inertia, restart, best))
         return status;
     if (best->centres == NULL)
         ALLOC(best->centres, cells);
-    if (best->labels == NULL && all->count > 1)
+    if (best->labels == NULL && set->count > 1)
         ALLOC(best->labels, data->x->n);
     memcpy(best->centres, run->centres, (size_t)cells * sizeof *best->centres);
     swap_labels(&best->labels, &run->labels);
@@ -75,23 +74,27 @@ done:
  * not depend on which worker runs it. */
 static huddle_status run_restart(const restarts *all, best_restart *best, int32_t restart) {
     huddle_status status = HUDDLE_OK;
-    const huddle_kmeans_options *options = all->options;
-    const huddle_dense *start = options->start;
-    int64_t d = all->data->x->d;
+    const hd_kmeans_restarts *set = all->set;
+    const huddle_kmeans_options *options = set->options;
+    int64_t cells = set->data->c * set->data->x->d;
     hd_rng rng = hd_rng_stream(options->seed, (uint64_t)restart);
     if (!best->has_run) {
-        int32_t n_scratch = all->side_by_side ? 1 : hd_workers(all->data->context);
-        TRY(hd_kmeans_run_new(all->data, n_scratch, &best->run));
+        int32_t n_scratch = all->side_by_side ? 1 : hd_workers(set->data->context);
+        TRY(hd_kmeans_run_new(set->data, n_scratch, &best->run));
         best->has_run = true;
         /* Only the calling thread may report progress; hd_parallel() does it otherwise. */
-        best->run.n_restarts = all->side_by_side ? 0 : all->count;
+        best->run.n_restarts = all->side_by_side ? 0 : set->count;
     }
     best->run.restart = restart;
-    for (int64_t k = 0; start != NULL && k < start->rows; k++)
-        memcpy(best->run.centres + k * d, start->values + k * start->stride,
-               (size_t)d * sizeof *start->values);
-    if (start == NULL)
+    if (set->starts != NULL) {
+        /* Only k-means++ needs the distances to candidates. */
+        huddle_free(best->run.trial);
+        best->run.trial = NULL;
+        memcpy(best->run.centres, set->starts + restart * cells,
+               (size_t)cells * sizeof *set->starts);
+    } else {
         TRY(hd_kmeans_seed(&best->run, options->init, &rng));
+    }
     TRY(hd_kmeans_lloyd(&best->run, options->max_iter, options->tol));
     TRY(keep_best(all, best, restart));
 done:
@@ -110,18 +113,19 @@ static huddle_status try_chunk(void *argument, hd_chunk chunk) {
 /* Runs all restarts. With few rows they run in parallel, with many they share the rows. The chunks
  * of rows are the same in both cases, and so are the bits. With several processes, all of them must
  * take part in the same restart at the same time, so restarts are sequential. */
-static huddle_status run_restarts(restarts *all) {
+static huddle_status run_all(restarts *all) {
     huddle_status status = HUDDLE_OK;
-    huddle_context *context = all->data->context;
-    all->side_by_side = all->count > 1 && all->data->whole && all->data->x->n <= FEW_ROWS;
+    const hd_kmeans_restarts *set = all->set;
+    huddle_context *context = set->data->context;
+    all->side_by_side = set->count > 1 && set->data->whole && set->data->x->n <= FEW_ROWS;
     all->n_workers = all->side_by_side ? hd_workers(context) : 1;
     ALLOC_ZERO(all->best, all->n_workers);
     for (int32_t i = 0; i < all->n_workers; i++)
         all->best[i].restart = -1;
     if (all->side_by_side)
-        TRY(hd_parallel(context, "kmeans", all->count, 1, try_chunk, all));
+        TRY(hd_parallel(context, "kmeans", set->count, 1, try_chunk, all));
     else
-        TRY(try_chunk(all, (hd_chunk){0, 0, all->count, 0}));
+        TRY(try_chunk(all, (hd_chunk){0, 0, set->count, 0}));
 done:
     return status;
 }
@@ -145,44 +149,75 @@ static void free_restarts(restarts *all) {
         huddle_free(all->best[i].centres);
     }
     huddle_free(all->best);
-    huddle_free(all->inertias);
-    huddle_free(all->start_labels);
 }
 
+/* The best arrays change owner, without a copy. */
+huddle_status hd_kmeans_run_restarts(hd_kmeans_restarts *set, huddle_kmeans_result *result) {
+    huddle_status status = HUDDLE_OK;
+    restarts all = {.set = set};
+    int64_t c = set->data->c, d = set->data->x->d;
+    TRY(run_all(&all));
+    best_restart *best = find_best(&all);
+    set->best = best->restart;
+    set->outcome = best->outcome;
+    if (result != NULL) {
+        result->labels = best->labels;
+        result->centres =
+            (huddle_dense){.rows = c, .cols = d, .stride = d, .values = best->centres};
+        best->labels = NULL;
+        best->centres = NULL;
+    }
+done:
+    free_restarts(&all);
+    return status;
+}
+
+/* Side by side every worker has a run of its own (run_all()). */
+int64_t hd_kmeans_restarts_memory(int64_t n, int64_t d, int32_t c, int32_t count, bool seeded,
+                                  int32_t workers) {
+    int64_t runs = count > 1 && n <= FEW_ROWS ? (workers < count ? workers : count) : 1;
+    return runs * hd_kmeans_run_memory(n, d, c, seeded, runs > 1 ? 1 : workers);
+}
+
+/* All restarts on all rows. Given centres are copied, because their rows may be apart. */
 huddle_status hd_kmeans_try_restarts(huddle_context *context, const huddle_points *x,
                                      const double *row_weights,
                                      const huddle_kmeans_options *options,
                                      huddle_kmeans_result *result, huddle_kmeans_info *info) {
     huddle_status status = HUDDLE_OK;
     int32_t c = options->n_clusters;
+    const huddle_dense *start = options->start;
+    double *starts = NULL;
     hd_kmeans_data data = {0};
-    restarts all = {.data = &data, .options = options};
+    hd_kmeans_restarts all = {.data = &data, .options = options};
     TRY(hd_kmeans_data_new(context, x, row_weights, c, &data));
     /* One cluster has one solution, and given centres determine one run. */
-    all.count = options->start != NULL || c == 1 ? 1 : options->n_init;
+    all.count = start != NULL || c == 1 ? 1 : options->n_init;
     ALLOC(all.inertias, all.count);
     if (options->keep_starts)
         ALLOC(all.start_labels, all.count * x->n);
-    TRY(run_restarts(&all));
-    best_restart *best = find_best(&all);
-    /* The best arrays change owner, without a copy. */
-    result->labels = best->labels;
-    result->centres =
-        (huddle_dense){.rows = c, .cols = x->d, .stride = x->d, .values = best->centres};
-    *info = (huddle_kmeans_info){.inertia = best->outcome.inertia,
+    if (start != NULL) {
+        ALLOC(starts, c * x->d);
+        for (int64_t k = 0; k < c; k++)
+            memcpy(starts + k * x->d, start->values + k * start->stride,
+                   (size_t)x->d * sizeof *starts);
+        all.starts = starts;
+    }
+    TRY(hd_kmeans_run_restarts(&all, result));
+    *info = (huddle_kmeans_info){.inertia = all.outcome.inertia,
                                  .inertias = all.inertias,
-                                 .start_labels = all.start_labels,
                                  .n_restarts = all.count,
-                                 .best = best->restart,
-                                 .n_iter = best->outcome.n_iter,
+                                 .start_labels = all.start_labels,
+                                 .best = all.best,
+                                 .n_iter = all.outcome.n_iter,
                                  .n_distinct = c,
-                                 .stop = best->outcome.stop};
-    best->labels = NULL;
-    best->centres = NULL;
+                                 .stop = all.outcome.stop};
     all.inertias = NULL;
     all.start_labels = NULL;
 done:
-    free_restarts(&all);
+    huddle_free(starts);
+    huddle_free(all.inertias);
+    huddle_free(all.start_labels);
     hd_kmeans_data_free(&data);
     return status;
 }

@@ -3,6 +3,7 @@
 #include "huddle/matrix.h"
 
 #include "base/check.h"
+#include "matrix/mapping.h"
 #include "matrix/resident.h"
 
 #include <string.h>
@@ -85,10 +86,13 @@ done:
     return status;
 }
 
-/* Frees the host arrays and the copy of an engine. A freed container is empty and may be freed
- * again. */
+/* Frees the host arrays, or unmaps their file, and the copy of an engine. A freed container is
+ * empty and may be freed again. */
 void huddle_points_free(huddle_points *points) {
-    huddle_free(points->values);
+    if (points->mapping != NULL)
+        points->mapping->free(points->mapping);
+    else
+        huddle_free(points->values);
     huddle_free(points->offsets);
     huddle_free(points->columns);
     huddle_free(points->shift);

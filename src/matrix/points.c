@@ -3,7 +3,7 @@
  * Points are stored in single precision, which halves the memory and speeds up the neighbour
  * search. Columns with a large mean and a small spread would lose the digits that matter, hence the
  * mean of such a column is subtracted in double before rounding and kept as the shift. */
-#include "huddle/matrix.h"
+#include "matrix/rows.h"
 
 #include "base/check.h"
 #include "base/parallel.h"
@@ -154,6 +154,7 @@ huddle_status huddle_csr_check(const huddle_csr *matrix) {
 typedef struct conversion {
     const double *values;
     int64_t row_step, col_step;
+    const int64_t *index; /* the rows that are converted; NULL: all */
     huddle_points *points;
     double *sums, *lows, *highs; /* chunks x d */
 } conversion;
@@ -165,6 +166,11 @@ static huddle_status bad_value(double v, int64_t row, int64_t column) {
                        (long long)row + 1, (long long)column + 1, v);
     return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: the value is %s", (long long)row + 1,
                    (long long)column + 1, isnan(v) ? "not a number" : "infinite");
+}
+
+/* The row of the values that becomes row i of the points. */
+static int64_t source_row(const conversion *c, int64_t i) {
+    return c->index != NULL ? c->index[i] : i;
 }
 
 /* Sums, minima and maxima over no rows: the neutral elements, which also serve a process without
@@ -186,15 +192,18 @@ static huddle_status survey_rows(void *argument, hd_chunk chunk) {
     double *sum = c->sums + chunk.index * d;
     double *low = c->lows + chunk.index * d, *high = c->highs + chunk.index * d;
     clear_columns(c, chunk.index);
-    for (int64_t i = chunk.begin; i < chunk.end; i++)
+    for (int64_t i = chunk.begin; i < chunk.end; i++) {
+        int64_t row = source_row(c, i);
+        const double *values = c->values + row * c->row_step;
         for (int64_t j = 0; j < d; j++) {
-            double v = c->values[i * c->row_step + j * c->col_step];
+            double v = values[j * c->col_step];
             if (!(fabs(v) <= (double)FLT_MAX))
-                return bad_value(v, i, j);
+                return bad_value(v, row, j);
             sum[j] += v;
             low[j] = v < low[j] ? v : low[j];
             high[j] = v > high[j] ? v : high[j];
         }
+    }
     return HUDDLE_OK;
 }
 
@@ -203,14 +212,17 @@ static huddle_status survey_rows(void *argument, hd_chunk chunk) {
 static huddle_status convert_rows(void *argument, hd_chunk chunk) {
     const conversion *c = argument;
     const huddle_points *x = c->points;
-    for (int64_t i = chunk.begin; i < chunk.end; i++)
+    for (int64_t i = chunk.begin; i < chunk.end; i++) {
+        int64_t row = source_row(c, i);
+        const double *values = c->values + row * c->row_step;
         for (int64_t j = 0; j < x->d; j++) {
-            double v = c->values[i * c->row_step + j * c->col_step];
+            double v = values[j * c->col_step];
             float to = (float)(x->shift != NULL ? v - x->shift[j] : v);
             if (!isfinite(to))
-                return bad_value(v, i, j);
+                return bad_value(v, row, j);
             x->values[i * x->stride + j] = to;
         }
+    }
     return HUDDLE_OK;
 }
 
@@ -265,11 +277,9 @@ done:
 
 /* Two passes: the shift of a column depends on all rows, of all processes, and must be known before
  * any value is rounded. The steps allow rows or columns to be contiguous. */
-huddle_status huddle_points_from_double(huddle_context *context, int64_t n, int64_t d,
-                                        const double *values, int64_t row_step, int64_t col_step,
-                                        huddle_points *points) {
+static huddle_status convert_shifted(huddle_context *context, int64_t n, int64_t d, conversion c,
+                                     huddle_points *points) {
     huddle_status status = HUDDLE_OK;
-    conversion c = {values, row_step, col_step, points, NULL, NULL, NULL};
     /* At most 16 chunks: each keeps three numbers per column. */
     int64_t grain = row_grain(d), sixteenth = (n + 15) / 16, all = n;
     grain = grain < sixteenth ? sixteenth : grain;
@@ -294,6 +304,23 @@ done:
     return hd_agree(context, status);
 }
 
+huddle_status huddle_points_from_double(huddle_context *context, int64_t n, int64_t d,
+                                        const double *values, int64_t row_step, int64_t col_step,
+                                        huddle_points *points) {
+    conversion c = {.values = values, .row_step = row_step, .col_step = col_step, .points = points};
+    return convert_shifted(context, n, d, c, points);
+}
+
+huddle_status hd_points_from_rows(huddle_context *context, const huddle_dense *matrix,
+                                  const int64_t *index, int64_t count, huddle_points *points) {
+    conversion c = {.values = matrix->values,
+                    .row_step = matrix->stride,
+                    .col_step = 1,
+                    .index = index,
+                    .points = points};
+    return convert_shifted(context, count, matrix->cols, c, points);
+}
+
 /* The points keep a copy of the shift of their own. */
 static huddle_status keep_shift(const double *shift, huddle_points *y) {
     huddle_status status = HUDDLE_OK;
@@ -312,7 +339,7 @@ huddle_status huddle_points_from_double_shifted(huddle_context *context, int64_t
                                                 int64_t col_step, const double *shift,
                                                 huddle_points *points) {
     huddle_status status = HUDDLE_OK;
-    conversion c = {values, row_step, col_step, points, NULL, NULL, NULL};
+    conversion c = {.values = values, .row_step = row_step, .col_step = col_step, .points = points};
     TRY(huddle_points_new(n, d, points));
     TRY(keep_shift(shift, points));
     TRY(hd_parallel(context, NULL, n, row_grain(d), convert_rows, &c));

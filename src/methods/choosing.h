@@ -45,9 +45,9 @@ bool hd_count_by_modularity(const hd_fit *fit, const huddle_embed_choice *choice
 huddle_status hd_count_choose(huddle_context *context, const hd_spectral_options *options,
                               hd_fit *fit, huddle_range *n_clusters);
 
-/* Sets the stability of the chosen trial and of the best by modularity: the mean adjusted Rand index between labels
- * of the points, or a sample of them, and labels of samples of these. Does nothing without
- * points. */
+/* Sets the stability of the chosen trial and of the best by modularity: the mean adjusted Rand
+ * index between labels of the points, or a sample of them, and labels of samples of these. Does
+ * nothing without points. */
 huddle_status hd_count_measure_stability(huddle_context *context,
                                          const hd_spectral_options *options,
                                          const huddle_points *points, hd_fit_trials *trials);

@@ -26,6 +26,7 @@
 #include "base/rng.h"
 #include "base/slabs.h"
 #include "huddle/metrics.h"
+#include "prepare/pca.h"
 
 #include <math.h>
 #include <string.h>
@@ -309,11 +310,14 @@ static double score_of(const huddle_prepare_trial *trial, huddle_prepare_score s
     return scorings[score].by_divergence ? trial->divergence : trial->modularity;
 }
 
-/* Whether a rule can be applied to these points, given the rank of the widest whitening: a
- * projection needs as many components as it keeps, and centring would make sparse points dense. */
+/* Whether a rule can be applied to these points, given the rank of the widest whitening, and may
+ * differ from the others: a projection needs as many components as it keeps, centring would make
+ * sparse points dense, and norm 1 changes nothing if the rows have it. */
 static bool is_possible(const huddle_rule *rule, const huddle_points *x, int64_t rank) {
     if (is_projection(rule))
         return rule->r <= rank;
+    if (x->offsets != NULL && strcmp(rule->name, "unit") == 0)
+        return !hd_prepare_has_unit_rows(x);
     bool centres = strncmp(rule->name, "center", 6) == 0;
     return x->offsets == NULL || !centres;
 }
@@ -537,7 +541,7 @@ static huddle_status run_rounds(huddle_context *context, judging judge) {
         goto done;
     int64_t side = few_slab.total < x->d ? few_slab.total : x->d;
     options.prepare.r = clamp_to(side, MAX_COMPONENTS);
-    TRY(huddle_prepare_fit(context, &few, &options, &widest, NULL));
+    TRY(hd_prepare_fit_rough(context, &few, &options, &widest));
     TRY(list_trials(&judge, widest.d_out));
     judge.widest = &widest;
     TRY(run_round(context, judge, judge.trials->count));

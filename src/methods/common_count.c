@@ -441,6 +441,7 @@ huddle_status hd_count_choose(huddle_context *context, const hd_spectral_options
     if (options->common.n_clusters.first != HUDDLE_AUTO || !hd_refine_is_wanted(options) ||
         !fit->embedding.present || range.last < 2)
         return status;
+    hd_stage stage = hd_stage_enter(context, HD_STAGE_CHOOSE);
     hd_silence before = hd_silence_begin(context);
     status = hd_count_scores(context, options, range, &fit->rows, &fit->graph.matrix,
                              &fit->embedding, &fit->refined.tree, &curve);
@@ -449,6 +450,7 @@ huddle_status hd_count_choose(huddle_context *context, const hd_spectral_options
     if (status == HUDDLE_OK)
         status = decide(context, options, fit);
     hd_silence_end(context, before);
+    hd_stage_leave(context, stage);
     TRY(status);
     n_clusters->first = n_clusters->last = fit->trials.choice.candidates[0];
 done:

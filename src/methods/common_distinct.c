@@ -120,7 +120,10 @@ done:
 
 huddle_status hd_fit_merge(huddle_context *context, int32_t n_neighbors, hd_fit_rows *rows,
                            hd_fit_prepared *prepared) {
-    return hd_fit_merge_keeping(context, n_neighbors, rows, prepared, NULL, NULL);
+    hd_stage before = hd_stage_enter(context, HD_STAGE_DISTINCT);
+    huddle_status status = hd_fit_merge_keeping(context, n_neighbors, rows, prepared, NULL, NULL);
+    hd_stage_leave(context, before);
+    return status;
 }
 
 /* ---- neighbours ---------------------------------------------------------------------------- */

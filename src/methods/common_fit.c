@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "base/slabs.h"
 #include "huddle/metrics.h"
+#include "matrix/rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -153,6 +154,7 @@ huddle_status hd_fit_kmeans(huddle_context *context, const huddle_points *points
                             hd_fit_clusters *clusters) {
     huddle_status status = HUDDLE_OK;
     huddle_kmeans_result result = {0};
+    hd_stage before = hd_stage_enter(context, HD_STAGE_KMEANS);
     forget_clusters(clusters);
     TRY(huddle_kmeans(context, points, NULL, options, &result, &clusters->kmeans));
     clusters->n_clusters = options->n_clusters;
@@ -163,6 +165,7 @@ huddle_status hd_fit_kmeans(huddle_context *context, const huddle_points *points
     if (points->n == rows->n)
         hd_fit_unify_labels(rows, clusters);
     TRY(find_medoids(context, points, NULL, points->n, clusters));
+    hd_stage_leave(context, before);
 done:
     huddle_kmeans_result_free(&result);
     return status;
@@ -174,21 +177,12 @@ static huddle_status take_distinct(huddle_context *context, const huddle_dense *
                                    const huddle_distinct *distinct, const hd_fit_rows *rows,
                                    huddle_points *points, double **weights) {
     huddle_status status = HUDDLE_OK;
-    huddle_dense taken = {0};
-    int64_t d = matrix->cols;
-    TRY(huddle_dense_new(distinct->count, d, &taken));
-    for (int64_t k = 0; k < distinct->count; k++) {
-        int64_t row = distinct->first != NULL ? distinct->first[k] : k;
-        memcpy(taken.values + k * d, matrix->values + row * matrix->stride,
-               (size_t)d * sizeof *taken.values);
-    }
-    TRY(huddle_points_from_double(context, distinct->count, d, taken.values, d, 1, points));
+    TRY(hd_points_from_rows(context, matrix, distinct->first, distinct->count, points));
     ALLOC_ZERO(*weights, distinct->count);
     for (int64_t i = 0; i < matrix->rows; i++)
         (*weights)[distinct->of != NULL ? distinct->of[i] : i] +=
             (double)hd_fit_rows_copies(rows, i);
 done:
-    huddle_dense_free(&taken);
     return status;
 }
 
@@ -237,6 +231,7 @@ huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *m
     huddle_kmeans_options few = *options;
     hd_slab slab;
     int64_t n = matrix->rows;
+    hd_stage before = hd_stage_enter(context, HD_STAGE_KMEANS);
     forget_clusters(clusters);
     TRY(huddle_dense_fetch(matrix));
     /* Shrunk rows fuse: K-means on their few distinct values, weighted, is the same problem. */
@@ -258,6 +253,7 @@ huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *m
     memset(&result.centres, 0, sizeof result.centres);
     TRY(find_medoids(context, &points, distinct.of, n, clusters));
     TRY(mark_medoid_rows(&distinct, n, clusters));
+    hd_stage_leave(context, before);
     hd_fit_warn_few_distinct(context, clusters);
 done:
     huddle_distinct_free(&distinct);
@@ -400,7 +396,7 @@ static huddle_status run_trials(huddle_context *context, huddle_range n_clusters
         TRY(hd_progress(context, "range", t, count));
         /* Each call replaces the results of the previous number in fit. */
         TRY(plan->cluster(context, plan->argument, n_clusters.first + t, fit));
-        TRY(score_trial(context, plan, fit, &trials->items[t]));
+        TRY_STAGE(context, HD_STAGE_CHOOSE, score_trial(context, plan, fit, &trials->items[t]));
         for (int64_t i = 0; i < rows; i++)
             trials->labels[i * count + t] = fit->clusters.labels[hd_fit_rows_node(&fit->rows, i)];
         trials->count = t + 1;
@@ -423,12 +419,15 @@ huddle_status hd_fit_range(huddle_context *context, huddle_range n_clusters,
         TRY(status);
         TRY(choose_trial(plan, fit, &chosen));
         if (fit->refined.present && plan->points != NULL && plan->spectral != NULL)
-            TRY(hd_count_measure_stability(context, plan->spectral, plan->points, &fit->trials));
+            TRY_STAGE(
+                context, HD_STAGE_CHOOSE,
+                hd_count_measure_stability(context, plan->spectral, plan->points, &fit->trials));
     }
     TRY(plan->cluster(context, plan->argument, chosen, fit));
     if (plan->deciding != NULL)
-        TRY(hd_decide_labels(context, plan->deciding, plan->laplacian, plan->points, fit));
-    TRY(hd_fit_choose_medoids(plan->points, plan->graph, fit));
+        TRY_STAGE(context, HD_STAGE_DECIDE,
+                  hd_decide_labels(context, plan->deciding, plan->laplacian, plan->points, fit));
+    TRY_STAGE(context, HD_STAGE_MEDOIDS, hd_fit_choose_medoids(plan->points, plan->graph, fit));
     huddle_refine_tree_free(&fit->refined.tree); /* no further number of clusters needs it */
 done:
     return status;

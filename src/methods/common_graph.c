@@ -78,6 +78,7 @@ huddle_status hd_spectral_make_graph(huddle_context *context, const hd_spectral_
     huddle_knn_options knn = options->knn;
     huddle_weight_options weight = options->weight;
     double begin = hd_seconds();
+    hd_stage before = hd_stage_enter(context, HD_STAGE_GRAPH);
     hd_fit_graph_free(graph);
     knn.seed = options->common.seed;
     TRY(hd_spectral_find_neighbors(context, rows, points, &knn, &neighbors, &graph->knn));
@@ -87,7 +88,9 @@ huddle_status hd_spectral_make_graph(huddle_context *context, const hd_spectral_
                                        &weight.mean_distance));
     TRY(huddle_graph_weigh(context, &neighbors, &weight, &graph->matrix, &graph->scale));
     huddle_neighbors_free(&neighbors); /* before the next stage needs memory */
-    TRY(connect_points(context, options, n_clusters, rows, points, graph));
+    hd_stage_leave(context, before);
+    TRY_STAGE(context, HD_STAGE_CONNECT,
+              connect_points(context, options, n_clusters, rows, points, graph));
     if (rows->nodes.n > 0)
         TRY(huddle_graph_weigh_copies(context, rows->nodes.copies, knn.n_neighbors,
                                       &graph->matrix));
@@ -262,9 +265,10 @@ huddle_status hd_spectral_make_matrix_graph(huddle_context *context, const hd_fi
     huddle_status status = HUDDLE_OK;
     huddle_csr owned = {0}, matrix = {0};
     double begin = hd_seconds();
+    hd_stage before = hd_stage_enter(context, HD_STAGE_GRAPH);
     TRY(square_matrix(job, &owned, &matrix));
     /* No neighbour search takes place that could be inexact. */
-    graph->knn.recall = 1;
+    graph->knn.recall = graph->knn.recall_low = graph->knn.recall_high = 1;
     if (strcmp(options->affinity, "distances") == 0) {
         TRY(graph_of_all_distances(context, &matrix, options, n_clusters, rows, graph));
     } else {
@@ -276,6 +280,7 @@ huddle_status hd_spectral_make_matrix_graph(huddle_context *context, const hd_fi
     }
     graph->present = true;
     graph->seconds = hd_seconds() - begin;
+    hd_stage_leave(context, before);
 done:
     huddle_csr_free(&owned);
     return status;

@@ -372,7 +372,7 @@ huddle_status hd_lda_cluster(huddle_context *context, const huddle_points *x,
      * identity. */
     for (int64_t k = 0; k < r; k++)
         l.p.values[k * r + k] = 1;
-    TRY(alternate_steps(context, &l, &search, &now, alternation));
+    TRY_STAGE(context, HD_STAGE_KMEANS, alternate_steps(context, &l, &search, &now, alternation));
     TRY(cluster_best(context, x, start, &l, kmeans, fit));
 done:
     hd_blas_leave();

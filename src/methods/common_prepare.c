@@ -51,16 +51,22 @@ huddle_status hd_fit_prepare(huddle_context *context, const hd_fit_job *job,
     huddle_prepare_options chosen = *options;
     /* Always, also for preparations that the user has chosen: fits with different options share
      * the result. */
+    hd_stage before = hd_stage_enter(context, HD_STAGE_PREPARE);
     if (job->spectral != NULL && job->spectral->refine != NULL)
         TRY(hd_table_examine(context, job->x, &prepared->table));
     if (strcmp(chosen.prepare.name, "auto") == 0)
         TRY(choose_rule(context, job, prepared, &chosen.prepare));
     TRY(huddle_prepare_fit(context, job->x, &chosen, &prepared->preparation, &prepared->info));
     prepared->info.seconds += prepared->trials.seconds;
+    hd_stage_leave(context, before);
+    before = hd_stage_enter(context, HD_STAGE_DISTINCT);
     huddle_distinct_free(&fit->rows.equal);
     TRY(huddle_points_distinct(context, job->x, &fit->rows.equal));
+    hd_stage_leave(context, before);
+    before = hd_stage_enter(context, HD_STAGE_PREPARE);
     TRY(apply_preparation(context, job->x, keep, prepared, view));
     TRY(hd_fit_find_dominant(context, &prepared->preparation, view, &prepared->dominant));
+    hd_stage_leave(context, before);
 done:
     return status;
 }

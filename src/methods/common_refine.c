@@ -309,10 +309,12 @@ huddle_status hd_refine_clusters(huddle_context *context, const hd_spectral_opti
     hd_fit_refined_reset(&fit->refined);
     if (!hd_refine_is_wanted(options) || !fit->graph.present)
         return status;
+    hd_stage before = hd_stage_enter(context, HD_STAGE_REFINE);
     TRY(refine_on_graph(context, options, embedding, n_own, own, fit));
     if (fit->refined.present)
         TRY(find_medoids(&fit->rows, clustered, &fit->clusters));
     fit->refined.seconds = hd_seconds() - begin;
+    hd_stage_leave(context, before);
 done:
     return status;
 }

@@ -36,6 +36,7 @@ const hd_rename hd_spectral_kmeans_names[] = {{"n_init", "n_init", NULL, NULL},
                                               {"init", "init", NULL, NULL},
                                               {"max_iter", "kmeans_max_iter", NULL, NULL},
                                               {"tol", "kmeans_tol", NULL, NULL},
+                                              {"full_restarts", "full_restarts", NULL, NULL},
                                               {0}};
 
 hd_spectral_options hd_spectral_defaults(huddle_range n_clusters, uint64_t seed) {
@@ -63,7 +64,8 @@ int32_t hd_spectral_count_vectors(const hd_spectral_options *options, huddle_ran
                                   const hd_fit_rows *rows) {
     bool is_auto = n_clusters.first == HUDDLE_AUTO;
     int32_t last = is_auto ? hd_spectral_connect_clusters(n_clusters, rows) : n_clusters.last;
-    const char *widest = hd_refine_is_wanted(options) ? "commute" : options->embed.rows;
+    bool twice = hd_refine_is_wanted(options) && !options->few_vectors;
+    const char *widest = twice ? "commute" : options->embed.rows;
     int64_t n_requested =
         hd_spectral_count_columns(widest, last) + (is_auto || n_clusters.first < last);
     int64_t vertices = rows->n + rows->elsewhere;
@@ -94,7 +96,9 @@ huddle_status hd_spectral_find_vectors(huddle_context *context, const hd_spectra
     embed.n_components = n_components;
     embed.n_rows = (int32_t)(given < n_components ? given : n_components);
     embed.n_exact = graph->cols > ALL_EXACT_ROWS ? embed.n_rows : 0; /* cols: of all processes */
+    hd_stage before = hd_stage_enter(context, HD_STAGE_EMBED);
     huddle_status status = huddle_embed(context, graph, &embed, &embedding->f, &embedding->info);
+    hd_stage_leave(context, before);
     embedding->present = status == HUDDLE_OK;
     return status;
 }
@@ -103,12 +107,14 @@ huddle_status hd_spectral_find_vectors(huddle_context *context, const hd_spectra
 huddle_status hd_spectral_measure_extents(huddle_context *context, const hd_fit_rows *rows,
                                           hd_fit_embedding *embedding) {
     huddle_status status = HUDDLE_OK;
+    hd_stage before = hd_stage_enter(context, HD_STAGE_EMBED);
     huddle_free(embedding->extents);
     embedding->extents = NULL;
     TRY(huddle_dense_fetch(&embedding->f.vectors));
     ALLOC(embedding->extents, embedding->f.vectors.cols);
     TRY(huddle_embed_extents(context, &embedding->f.vectors, rows->nodes.copies,
                              embedding->extents));
+    hd_stage_leave(context, before);
 done:
     return status;
 }
@@ -391,7 +397,7 @@ huddle_status hd_spectral_cluster(huddle_context *context, void *options, int32_
     huddle_kmeans_options kmeans = o->kmeans;
     kmeans.n_clusters = n_clusters;
     kmeans.seed = o->common.seed;
-    TRY(hd_spectral_make_rows(o, n_clusters, &fit->embedding));
+    TRY_STAGE(context, HD_STAGE_ROWS, hd_spectral_make_rows(o, n_clusters, &fit->embedding));
     TRY(hd_fit_kmeans_dense(context, &fit->embedding.f.rows, &kmeans, &fit->rows, &fit->clusters));
     const huddle_refine_start own = {"embedding", fit->clusters.labels};
     TRY(hd_refine_clusters(context, o, &fit->embedding, 1, &own, &fit->embedding.f.rows, fit));
@@ -434,7 +440,8 @@ huddle_status hd_spectral_choose_for_refined(huddle_context *context, const hudd
     hd_fit_prepared prepared = {.points = *points, .borrows_points = true};
     TRY(hd_fit_rows_begin(context, points->n, &rows));
     TRY(huddle_points_distinct(context, points, &rows.equal));
-    TRY(choose_among(context, &options, &rows, &prepared, choice, n_clusters));
+    TRY_STAGE(context, HD_STAGE_CHOOSE,
+              choose_among(context, &options, &rows, &prepared, choice, n_clusters));
 done:
     hd_fit_rows_free(&rows);
     hd_fit_prepared_free(&prepared);

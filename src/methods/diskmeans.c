@@ -94,7 +94,7 @@ static huddle_status fit_diskmeans(huddle_context *context, const hd_fit_job *jo
     hd_fit_trial_plan plan = {.cluster = cluster, .argument = &o, .points = points};
     o.kmeans.keep_starts = job->keep_starts;
     TRY(hd_fit_check_clusters(n_clusters, &fit->rows));
-    TRY(reduce_points(context, job, &o, fit));
+    TRY_STAGE(context, HD_STAGE_PREPARE, reduce_points(context, job, &o, fit));
     if (n_clusters.first == HUDDLE_AUTO)
         TRY(hd_spectral_choose_clusters(context, points, o.common.seed, &fit->trials.choice,
                                         &n_clusters));

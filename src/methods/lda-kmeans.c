@@ -48,7 +48,8 @@ static huddle_status fit_lda_kmeans(huddle_context *context, const hd_fit_job *j
     hd_cache_key key = {.cache = job->cache};
     huddle_range n_clusters = o->common.n_clusters;
     TRY(hd_fit_check_clusters(n_clusters, &fit->rows));
-    TRY(hd_fit_pca(context, job, &o->prepare, o->reduce.dim, &key, fit));
+    TRY_STAGE(context, HD_STAGE_PREPARE,
+              hd_fit_pca(context, job, &o->prepare, o->reduce.dim, &key, fit));
     hd_lda_begin(&fit->prepared, &step.start);
     if (n_clusters.first == HUDDLE_AUTO)
         TRY(hd_spectral_choose_clusters(context, &step.start.points, o->common.seed,

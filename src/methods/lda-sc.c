@@ -3,6 +3,7 @@
  * its own. */
 #include "base/check.h"
 #include "methods/lda.h"
+#include "methods/planning.h"
 #include "methods/spectral.h"
 
 typedef struct lda_sc_options {
@@ -56,7 +57,8 @@ static huddle_status fit_lda_sc(huddle_context *context, const hd_fit_job *job, 
     hd_cache_key key = {.cache = job->cache};
     huddle_range n_clusters = o->common.n_clusters;
     TRY(hd_fit_check_clusters(n_clusters, &fit->rows));
-    TRY(hd_fit_pca(context, job, &o->prepare, step.options.reduce.dim, &key, fit));
+    TRY_STAGE(context, HD_STAGE_PREPARE,
+              hd_fit_pca(context, job, &o->prepare, step.options.reduce.dim, &key, fit));
     hd_lda_begin(&fit->prepared, &step.start);
     if (n_clusters.first == HUDDLE_AUTO)
         TRY(hd_spectral_choose_clusters(context, &step.start.points, o->common.seed,
@@ -75,4 +77,5 @@ const hd_method hd_method_lda_sc = {
     .options_size = sizeof(lda_sc_options),
     .sections = sections,
     .fit = fit_lda_sc,
-    .predict = hd_spectral_predict};
+    .predict = hd_spectral_predict,
+    .plan = hd_memory_plan_spectral};

@@ -16,6 +16,7 @@
 #include "base/parallel.h"
 #include "methods/blocks.h"
 #include "methods/learning.h"
+#include "methods/planning.h"
 #include "methods/refining.h"
 
 #include <math.h>
@@ -469,9 +470,12 @@ static huddle_status fit_llc(huddle_context *context, const hd_fit_job *job, con
         TRY(hd_spectral_choose_for_refined(context, &fit->prepared.points, prepare.seed,
                                            o.spectral.refine, &fit->trials.choice, &n_clusters));
     TRY(hd_fit_merge(context, o.spectral.knn.n_neighbors, &fit->rows, &fit->prepared));
-    TRY(make_graph(context, &o, n_clusters.first, fit, &neighbors, &bridges));
-    TRY(find_vectors(context, &o, &neighbors, &bridges, n_clusters, fit));
-    TRY(embed_graph(context, &o.spectral, n_clusters, fit, &laplacian));
+    TRY_STAGE(context, HD_STAGE_GRAPH,
+              make_graph(context, &o, n_clusters.first, fit, &neighbors, &bridges));
+    TRY_STAGE(context, HD_STAGE_EMBED,
+              find_vectors(context, &o, &neighbors, &bridges, n_clusters, fit));
+    TRY_STAGE(context, HD_STAGE_EMBED,
+              embed_graph(context, &o.spectral, n_clusters, fit, &laplacian));
     hd_fit_trial_plan plan = hd_spectral_plan(fit, cluster, &step);
     plan.deciding = &o.spectral;
     plan.laplacian = &laplacian;
@@ -534,4 +538,6 @@ const hd_method hd_method_llc = {
     .options_size = sizeof(llc_options),
     .sections = sections,
     .fit = fit_llc,
-    .predict = predict_llc};
+    .predict = predict_llc,
+    .plan = hd_memory_plan_spectral,
+    .economise = hd_memory_economise_spectral};

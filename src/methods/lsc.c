@@ -10,6 +10,7 @@
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "base/slabs.h"
+#include "methods/planning.h"
 #include "methods/spectral.h"
 
 #include <lapacke.h>
@@ -382,7 +383,9 @@ static huddle_status fit_lsc(huddle_context *context, const hd_fit_job *job, con
     double begin = hd_seconds();
     /* Around LAPACK, which calls the BLAS. */
     hd_blas_enter();
+    hd_stage before = hd_stage_enter(context, HD_STAGE_EMBED);
     status = find_vectors(context, &points, &o, fit, &n_clusters);
+    hd_stage_leave(context, before);
     hd_blas_leave();
     TRY(status);
     fit->embedding.info = describe_vectors(&fit->embedding.f, n_clusters.last);
@@ -430,4 +433,5 @@ const hd_method hd_method_lsc = {
     .options_size = sizeof(lsc_options),
     .sections = sections,
     .fit = fit_lsc,
-    .predict = predict_lsc};
+    .predict = predict_lsc,
+    .plan = hd_memory_plan_spectral};

@@ -49,6 +49,9 @@ typedef struct hd_fit_job {
     bool keep_starts; /* K-means keeps the labels of every restart */
 } hd_fit_job;
 
+struct hd_memory_case;
+struct hd_memory_plan;
+
 typedef struct hd_method {
     huddle_method_text text;
     size_t options_size;
@@ -58,6 +61,12 @@ typedef struct hd_method {
                          hd_fit *fit);
     huddle_status (*predict)(huddle_context *context, const hd_fit *fit, const void *options,
                              const huddle_points *x, int32_t *labels);
+    /* Predicts the memory of a fit (methods/planning.h); NULL: preparation and K-means. */
+    void (*plan)(const struct hd_memory_case *x, const void *options, struct hd_memory_plan *plan);
+    /* Changes options that are "auto" so that less memory is needed: the step-th way to do so, in
+     * the order in which they are tried. Returns what it changed, "" if that does not apply, NULL
+     * if there is no such step. NULL: there are none. */
+    const char *(*economise)(void *options, int32_t step);
 } hd_method;
 
 /* The method of that name, or NULL. */

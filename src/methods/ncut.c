@@ -5,6 +5,7 @@
  * largest entry of its row of F R. */
 #include "base/check.h"
 #include "methods/choosing.h"
+#include "methods/planning.h"
 #include "methods/rotation.h"
 
 #include <math.h>
@@ -93,7 +94,7 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     hd_fit_clusters *clusters = &fit->clusters;
     huddle_dense unit = {0}, rotation = {0};
     double begin = hd_seconds();
-    TRY(hd_spectral_make_rows(options, n_clusters, &fit->embedding));
+    TRY_STAGE(context, HD_STAGE_ROWS, hd_spectral_make_rows(options, n_clusters, &fit->embedding));
     const huddle_dense *rows = &fit->embedding.f.rows;
     if (rows->cols != n_clusters && !fit->embedding.present)
         FAIL(HUDDLE_INVALID, "an embedding of %lld columns was given for n_clusters = %d",
@@ -104,8 +105,10 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
         ALLOC(clusters->labels, fit->rows.n);
     clusters->n_clusters = n_clusters;
     clusters->has_rotation = true;
-    TRY(hd_rotation_find(context, &unit, options->kmeans.n_init, options->common.seed,
-                         clusters->labels, &rotation, &clusters->rotation, &clusters->alternation));
+    TRY_STAGE(context, HD_STAGE_KMEANS,
+              hd_rotation_find(context, &unit, options->kmeans.n_init, options->common.seed,
+                               clusters->labels, &rotation, &clusters->rotation,
+                               &clusters->alternation));
     TRY(set_centres(&rotation, &clusters->centres));
     hd_fit_unify_labels(&fit->rows, clusters);
     TRY(find_medoids(context, &unit, clusters));
@@ -176,4 +179,6 @@ const hd_method hd_method_ncut = {
     .sections = sections,
     .takes_graph = true,
     .fit = fit_ncut,
-    .predict = predict_ncut};
+    .predict = predict_ncut,
+    .plan = hd_memory_plan_spectral,
+    .economise = hd_memory_economise_spectral};

@@ -39,7 +39,8 @@ static huddle_status fit_pca_kmeans(huddle_context *context, const hd_fit_job *j
     hd_fit_trial_plan plan = {.cluster = cluster, .argument = &o, .points = points};
     o.kmeans.keep_starts = job->keep_starts;
     TRY(hd_fit_check_clusters(n_clusters, &fit->rows));
-    TRY(hd_fit_pca(context, job, &o.prepare, o.reduce.dim, &key, fit));
+    TRY_STAGE(context, HD_STAGE_PREPARE,
+              hd_fit_pca(context, job, &o.prepare, o.reduce.dim, &key, fit));
     if (n_clusters.first == HUDDLE_AUTO)
         TRY(hd_spectral_choose_clusters(context, points, o.common.seed, &fit->trials.choice,
                                         &n_clusters));

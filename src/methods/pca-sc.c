@@ -1,6 +1,7 @@
 /* Spectral clustering of principal components. The graph is that of the components; fits that share
  * a cache share the decomposition. */
 #include "base/check.h"
+#include "methods/planning.h"
 #include "methods/reduce.h"
 #include "methods/spectral.h"
 
@@ -26,7 +27,8 @@ static huddle_status fit_pca_sc(huddle_context *context, const hd_fit_job *job, 
     hd_cache_key key = {.cache = job->cache};
     o.spectral.kmeans.keep_starts = job->keep_starts;
     TRY(hd_fit_check_clusters(n_clusters, &fit->rows));
-    TRY(hd_fit_pca(context, job, &o.spectral.prepare, o.reduce.dim, &key, fit));
+    TRY_STAGE(context, HD_STAGE_PREPARE,
+              hd_fit_pca(context, job, &o.spectral.prepare, o.reduce.dim, &key, fit));
     TRY(hd_spectral_embed_points(context, &o.spectral, &key, fit, &n_clusters));
     hd_fit_trial_plan plan = hd_spectral_plan(fit, hd_spectral_cluster, &o);
     TRY(hd_fit_range(context, n_clusters, &plan, fit));
@@ -42,4 +44,5 @@ const hd_method hd_method_pca_sc = {
     .options_size = sizeof(pca_sc_options),
     .sections = sections,
     .fit = fit_pca_sc,
-    .predict = hd_spectral_predict};
+    .predict = hd_spectral_predict,
+    .plan = hd_memory_plan_spectral};

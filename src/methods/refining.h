@@ -38,8 +38,9 @@ huddle_status hd_refine_cluster_commute(huddle_context *context, const hd_spectr
                                         hd_fit_clusters *clusters);
 
 /* The last step of a method's clustering: refines the labels of the fit, if that is wanted and
- * there is a graph. One of `own`, usually the first, has the labels of the fit; `clustered` are the rows from which they
- * come, among which the medoids of the refined clusters are chosen. embedding: as above. */
+ * there is a graph. One of `own`, usually the first, has the labels of the fit; `clustered` are the
+ * rows from which they come, among which the medoids of the refined clusters are chosen. embedding:
+ * as above. */
 huddle_status hd_refine_clusters(huddle_context *context, const hd_spectral_options *options,
                                  const hd_fit_embedding *embedding, int32_t n_own,
                                  const huddle_refine_start *own, const huddle_dense *clustered,

@@ -2,6 +2,7 @@
  * 2007): the shortest method that uses the whole of methods/spectral.h. */
 #include "base/check.h"
 #include "methods/choosing.h"
+#include "methods/planning.h"
 
 static const hd_section sections[] = {
     HD_SPECTRAL_SECTIONS,
@@ -38,4 +39,6 @@ const hd_method hd_method_sc = {
     .sections = sections,
     .takes_graph = true,
     .fit = fit_sc,
-    .predict = hd_spectral_predict};
+    .predict = hd_spectral_predict,
+    .plan = hd_memory_plan_spectral,
+    .economise = hd_memory_economise_spectral};

@@ -4,6 +4,7 @@
  * Departures from the paper: the graph of nearest neighbours instead of all pairs of points, and
  * labels by K-means on the rows instead of the largest entry after the rotation. */
 #include "base/check.h"
+#include "methods/planning.h"
 #include "methods/refining.h"
 #include "methods/rotation.h"
 
@@ -20,6 +21,7 @@ static const hd_rename knn_names[] = {
     {"n_neighbors", "n_neighbors", "7",
      "number of neighbours per point; the distance to the last one is its scale"},
     {"metric", "metric", NULL, NULL},
+    {"recall", "recall", NULL, NULL},
     {0}};
 
 static const hd_section sections[] = {
@@ -66,8 +68,9 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     huddle_status status = HUDDLE_OK;
     const hd_spectral_options *options = argument;
     if (fit->embedding.present) {
-        TRY(compute_alignment(context, &fit->embedding.f.vectors, n_clusters, options->common.seed,
-                              &fit->clusters.alignment));
+        TRY_STAGE(context, HD_STAGE_CHOOSE,
+                  compute_alignment(context, &fit->embedding.f.vectors, n_clusters,
+                                    options->common.seed, &fit->clusters.alignment));
         fit->clusters.has_alignment = true;
     }
     TRY(hd_spectral_cluster(context, argument, n_clusters, fit));
@@ -112,7 +115,9 @@ static huddle_status choose_clusters(huddle_context *context, const hd_spectral_
     ALLOC(alignments, last);
     for (int32_t c = 2; c <= last; c++) {
         TRY(hd_progress(context, "alignment", c - 2, (double)last - 1));
-        TRY(compute_alignment(context, vectors, c, options->common.seed, &alignments[count++]));
+        TRY_STAGE(
+            context, HD_STAGE_CHOOSE,
+            compute_alignment(context, vectors, c, options->common.seed, &alignments[count++]));
     }
     rank_numbers(count, alignments, &fit->trials.choice);
     n_clusters->first = n_clusters->last = fit->trials.choice.candidates[0];
@@ -153,4 +158,6 @@ const hd_method hd_method_selftune_sc = {
     .sections = sections,
     .takes_graph = true,
     .fit = fit_selftune_sc,
-    .predict = hd_spectral_predict};
+    .predict = hd_spectral_predict,
+    .plan = hd_memory_plan_spectral,
+    .economise = hd_memory_economise_spectral};

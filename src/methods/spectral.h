@@ -16,6 +16,7 @@ typedef struct hd_spectral_options {
     huddle_embed_options embed;
     huddle_kmeans_options kmeans;
     const char *refine; /* auto, none, graph; NULL: a method without refinement (refining.h) */
+    bool few_vectors;   /* refinement has no eigenvectors beyond those of F, to save memory */
 } hd_spectral_options;
 
 /* The table of `affinity`, with offsets in hd_spectral_options. */

@@ -14,6 +14,7 @@
 #include "base/options.h"
 #include "base/slabs.h"
 #include "matrix/resident.h"
+#include "methods/planning.h"
 #include "methods/reduce.h"
 #include "methods/spectral.h"
 #include "prepare/pca.h"
@@ -297,7 +298,7 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     kmeans.keep_starts = step->keep_starts;
     TRY(set_map(&step->subspace, step->max_dim, subspace_dim(context, &step->subspace, n_clusters),
                 fit));
-    TRY(alternate_steps(context, &step->subspace, &shrinking, fit));
+    TRY_STAGE(context, HD_STAGE_SHRINK, alternate_steps(context, &step->subspace, &shrinking, fit));
     fit->shrunk.present = true;
     fit->shrunk.seconds = hd_seconds() - start;
     TRY(hd_fit_kmeans_dense(context, &fit->shrunk.g.g, &kmeans, &fit->rows, &fit->clusters));
@@ -371,13 +372,15 @@ static huddle_status fit_spls(huddle_context *context, const hd_fit_job *job, co
     if (fit->rows.nodes.n > 0)
         /* The fit's points are the merged ones now, but the subspace is that of all rows. */
         s->centred.x = &s->whole;
-    TRY(share_graph(context, o, &key, fit));
+    TRY_STAGE(context, HD_STAGE_SHRINK_GRAPH, share_graph(context, o, &key, fit));
     int64_t max_dim = o->reduce.dim == HUDDLE_AUTO ? n_clusters.last : o->reduce.dim;
     int64_t rows = hd_fit_rows_everywhere(&fit->rows),
             shorter = rows < points->d ? rows : points->d;
     step.max_dim = max_dim < shorter ? max_dim : shorter;
     hd_blas_enter();
+    hd_stage before = hd_stage_enter(context, HD_STAGE_PREPARE);
     status = find_components(context, step.max_dim, s);
+    hd_stage_leave(context, before);
     if (status == HUDDLE_OK)
         status = hd_fit_range(context, n_clusters, &plan, fit);
     hd_blas_leave();
@@ -426,6 +429,17 @@ done:
     return status;
 }
 
+/* W is a graph of the points; rows of X P take the place of an embedding. */
+static void plan_spls(const hd_memory_case *x, const void *options, hd_memory_plan *plan) {
+    const spls_options *o = options;
+    hd_spectral_options like = hd_spectral_defaults(o->common.n_clusters, o->common.seed);
+    int64_t columns = o->reduce.dim == HUDDLE_AUTO ? x->n_clusters : o->reduce.dim;
+    like.prepare = o->prepare;
+    hd_memory_plan_points(x, options, plan);
+    hd_memory_plan_shrink(x, columns < x->d ? columns : x->d, o->knn.n_neighbors, &o->shrink, plan);
+    hd_memory_plan_labels(x, columns < x->d ? columns : x->d, &like, plan);
+}
+
 const hd_method hd_method_spls = {
     .text =
         {.name = "spls",
@@ -438,4 +452,5 @@ const hd_method hd_method_spls = {
     .options_size = sizeof(spls_options),
     .sections = sections,
     .fit = fit_spls,
-    .predict = predict_spls};
+    .predict = predict_spls,
+    .plan = plan_spls};

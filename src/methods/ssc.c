@@ -6,6 +6,7 @@
 #include "base/options.h"
 #include "base/slabs.h"
 #include "methods/choosing.h"
+#include "methods/planning.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -137,7 +138,8 @@ static huddle_status cluster_both(huddle_context *context, const huddle_kmeans_o
     huddle_status status = HUDDLE_OK;
     const hd_fit_rows *rows = &fit->rows;
     TRY(hd_fit_kmeans_dense(context, &fit->shrunk.g.g, kmeans, rows, &fit->clusters));
-    TRY(hd_fit_kmeans_dense(context, &fit->embedding.f.rows, kmeans, rows, plain));
+    TRY_STAGE(context, HD_STAGE_GUARD,
+              hd_fit_kmeans_dense(context, &fit->embedding.f.rows, kmeans, rows, plain));
     TRY(compute_evenness(context, rows, &fit->clusters, shrunk));
     TRY(compute_evenness(context, rows, plain, unshrunk));
     /* One-sided: more even clusters than those of F are no reason for doubt. */
@@ -182,10 +184,10 @@ static bool has_all_clusters(const hd_fit_clusters *clusters) {
 }
 
 /* Refinement with the labels of G and of F as starts; if the guard has not computed the latter,
- * K-means does it here. With gamma = auto those of F are the first start, which another has to
- * surpass clearly: on 48 samples of eight data sets they gave .007 (standard error .003) more ACC
- * than those of G (docs/results.md, "The shrink step and refined labels"). A gamma that the user
- * has chosen asks for the labels of G. */
+ * K-means does it here. Of starts with equal cuts the first is the reference that another has to
+ * surpass clearly. With gamma = auto that is F's: on 48 samples of eight data sets it gave .007
+ * (standard error .003) more ACC than G's (docs/results.md, "The shrink step and refined labels").
+ * A gamma that the user has chosen asks for the labels of G. */
 static huddle_status refine_labels(huddle_context *context, const hd_spectral_options *options,
                                    const huddle_kmeans_options *kmeans, bool f_first,
                                    hd_fit_clusters *plain, hd_fit *fit) {
@@ -225,15 +227,20 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     double *weights = NULL;
     shrink.n_clusters = kmeans.n_clusters = n_clusters;
     shrink.seed = kmeans.seed = options->spectral.common.seed;
-    TRY(hd_spectral_make_rows(&options->spectral, n_clusters, &fit->embedding));
+    TRY_STAGE(context, HD_STAGE_ROWS,
+              hd_spectral_make_rows(&options->spectral, n_clusters, &fit->embedding));
     double begin = hd_seconds();
-    TRY(share_shrink_graph(context, options, n_clusters, &step->embedding, fit));
+    TRY_STAGE(context, HD_STAGE_SHRINK_GRAPH,
+              share_shrink_graph(context, options, n_clusters, &step->embedding, fit));
     huddle_shrunk_free(&shrunk->g);
     huddle_shrink_info_free(&shrunk->info);
     TRY(hd_fit_rows_weights(&fit->rows, &weights));
     shrink.weights = weights;
-    TRY(huddle_shrink(context, &fit->embedding.f.rows, &shrunk->w.matrix, &shrink, &shrunk->g,
-                      &shrunk->info));
+    TRY(hd_memory_settle_shrink(context, &shrunk->w.matrix, fit->embedding.f.rows.cols, &shrink,
+                                fit));
+    TRY_STAGE(context, HD_STAGE_SHRINK,
+              huddle_shrink(context, &fit->embedding.f.rows, &shrunk->w.matrix, &shrink, &shrunk->g,
+                            &shrunk->info));
     shrunk->seconds = hd_seconds() - begin;
     shrunk->present = true;
     shrunk->labels_from_embedding = false;
@@ -242,8 +249,9 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
                                &plain));
     else
         TRY(hd_fit_kmeans_dense(context, &shrunk->g.g, &kmeans, &fit->rows, &fit->clusters));
-    TRY(refine_labels(context, &options->spectral, &kmeans, shrink.gamma == HUDDLE_AUTO, &plain,
-                      fit));
+    TRY_STAGE(context, hd_refine_is_wanted(&options->spectral) ? HD_STAGE_REFINE : HD_STAGE_OTHER,
+              refine_labels(context, &options->spectral, &kmeans, shrink.gamma == HUDDLE_AUTO,
+                            &plain, fit));
 done:
     hd_fit_clusters_free(&plain);
     huddle_free(weights);
@@ -312,6 +320,38 @@ done:
     return status;
 }
 
+/* ---- memory -------------------------------------------------------------------------------- */
+
+static void plan_ssc(const hd_memory_case *x, const void *options, hd_memory_plan *plan) {
+    const ssc_options *o = options;
+    int64_t columns = hd_spectral_count_columns(o->spectral.embed.rows, (int32_t)x->n_clusters);
+    columns = columns < x->n ? columns : x->n;
+    hd_memory_plan_embedding(x, &o->spectral, plan);
+    hd_memory_plan_shrink(x, columns, o->shrink_knn.n_neighbors, &o->shrink, plan);
+    hd_memory_plan_labels(x, columns, &o->spectral, plan);
+}
+
+/* The result of the shrink step does not depend on its solver, within the certified gap, so that
+ * solvers come first; then the start of the refinement. */
+static const char *economise_ssc(void *options, int32_t step) {
+    ssc_options *o = options;
+    huddle_shrink_options *shrink = &o->shrink;
+    bool is_auto = strcmp(shrink->solver, "auto") == 0;
+    if (step == 0) {
+        if (!is_auto || strcmp(shrink->linear_solver, "auto") != 0)
+            return "";
+        shrink->linear_solver = "approximate";
+        return "the shrink step solves its linear systems without a factorisation";
+    }
+    if (step == 1) {
+        if (!is_auto)
+            return "";
+        shrink->solver = "pdhg";
+        return "the shrink step is solved by pdhg, without linear systems";
+    }
+    return hd_memory_economise_spectral(&o->spectral, step - 2);
+}
+
 const hd_method hd_method_ssc = {
     .text = {"ssc", "spectral shrunk clustering",
              "Spectral clustering whose embedding is shrunk by a convex program before K-means: "
@@ -322,4 +362,6 @@ const hd_method hd_method_ssc = {
     .sections = sections,
     .takes_graph = true,
     .fit = fit_ssc,
-    .predict = predict_ssc};
+    .predict = predict_ssc,
+    .plan = plan_ssc,
+    .economise = economise_ssc};

@@ -3,11 +3,15 @@
 #include "huddle/metrics.h"
 
 #include "base/check.h"
+#include "base/parallel.h"
 #include "base/slabs.h"
 #include "metrics/table.h"
 
 #include <math.h>
 #include <string.h>
+
+/* Rows of a chunk. */
+enum { CHUNK_ROWS = 1 << 12 };
 
 /* What the scores are computed from: for each cluster the weight of the edges inside it and its
  * volume, the sum of the degrees of its vertices. An edge inside counts once from each end. Loops,
@@ -16,6 +20,7 @@ typedef struct volumes {
     int64_t n_clusters;
     int32_t *ranks; /* the clusters of the own rows, then of those of other processes */
     int32_t *local; /* columns as places in ranks; NULL: the graph's own */
+    double *degree; /* of each row */
     double *inside, *volume;
     double total;
 } volumes;
@@ -23,8 +28,19 @@ typedef struct volumes {
 static void volumes_free(volumes *m) {
     huddle_free(m->ranks);
     huddle_free(m->local);
+    huddle_free(m->degree);
     huddle_free(m->inside);
     huddle_free(m->volume);
+}
+
+static huddle_status check_rows(void *argument, hd_chunk chunk) {
+    const huddle_csr *graph = *(const huddle_csr **)argument;
+    for (int64_t i = chunk.begin; i < chunk.end; i++)
+        for (int64_t e = graph->offsets[i]; e < graph->offsets[i + 1]; e++)
+            if (graph->values[e] < 0)
+                return hd_fail(HUDDLE_INVALID, "row %lld, column %d: the weight %g is negative",
+                               (long long)i + 1, graph->columns[e] + 1, graph->values[e]);
+    return HUDDLE_OK;
 }
 
 /* Negative weights would make volumes and cuts meaningless. */
@@ -40,11 +56,7 @@ static huddle_status check_graph(huddle_context *context, const huddle_csr *grap
     if (slab.total != graph->cols || graph->rows < 1)
         FAIL(HUDDLE_INVALID, "a matrix of %lld x %lld is not a graph", (long long)slab.total,
              (long long)graph->cols);
-    for (int64_t i = 0; i < graph->rows; i++)
-        for (int64_t e = graph->offsets[i]; e < graph->offsets[i + 1]; e++)
-            if (graph->values[e] < 0)
-                FAIL(HUDDLE_INVALID, "row %lld, column %d: the weight %g is negative",
-                     (long long)i + 1, graph->columns[e] + 1, graph->values[e]);
+    TRY(hd_parallel(context, NULL, graph->rows, CHUNK_ROWS, check_rows, &graph));
 done:
     return status;
 }
@@ -71,22 +83,48 @@ done:
     return status;
 }
 
-/* One pass over the edges of this process, then the sums of all. */
-static huddle_status add_volumes(huddle_context *context, const huddle_csr *graph,
-                                 const int32_t *labels, volumes *m) {
-    huddle_status status = HUDDLE_OK;
-    TRY(rank_vertices(context, graph, labels, &m->ranks, &m->local, &m->n_clusters));
-    const int32_t *ranks = m->ranks, *columns = m->local != NULL ? m->local : graph->columns;
-    ALLOC_ZERO(m->inside, m->n_clusters);
-    ALLOC_ZERO(m->volume, m->n_clusters);
-    for (int64_t i = 0; i < graph->rows; i++) {
+/* The rows of a chunk: their degrees, and the weight of their edges inside clusters. */
+typedef struct row_sums {
+    const huddle_csr *graph;
+    const volumes *m;
+    double *within; /* of each row */
+} row_sums;
+
+static const int32_t *local_columns(const huddle_csr *graph, const volumes *m) {
+    return m->local != NULL ? m->local : graph->columns;
+}
+
+static huddle_status sum_rows(void *argument, hd_chunk chunk) {
+    const row_sums *s = argument;
+    const huddle_csr *graph = s->graph;
+    const int32_t *ranks = s->m->ranks, *columns = local_columns(graph, s->m);
+    for (int64_t i = chunk.begin; i < chunk.end; i++) {
         double degree = 0, within = 0;
         for (int64_t e = graph->offsets[i]; e < graph->offsets[i + 1]; e++) {
             degree += graph->values[e];
             within += ranks[columns[e]] == ranks[i] ? graph->values[e] : 0;
         }
-        m->volume[ranks[i]] += degree;
-        m->inside[ranks[i]] += within;
+        s->m->degree[i] = degree;
+        s->within[i] = within;
+    }
+    return HUDDLE_OK;
+}
+
+/* One pass over the edges of this process, in parallel; then sums over its rows, in their order,
+ * and over all processes. */
+static huddle_status add_volumes(huddle_context *context, const huddle_csr *graph,
+                                 const int32_t *labels, volumes *m) {
+    huddle_status status = HUDDLE_OK;
+    row_sums s = {.graph = graph, .m = m};
+    TRY(rank_vertices(context, graph, labels, &m->ranks, &m->local, &m->n_clusters));
+    ALLOC_ZERO(m->inside, m->n_clusters);
+    ALLOC_ZERO(m->volume, m->n_clusters);
+    ALLOC(m->degree, graph->rows);
+    ALLOC(s.within, graph->rows);
+    TRY(hd_parallel(context, NULL, graph->rows, CHUNK_ROWS, sum_rows, &s));
+    for (int64_t i = 0; i < graph->rows; i++) {
+        m->volume[m->ranks[i]] += m->degree[i];
+        m->inside[m->ranks[i]] += s.within[i];
     }
     TRY(hd_reduce_sum(context, m->n_clusters, m->volume));
     TRY(hd_reduce_sum(context, m->n_clusters, m->inside));
@@ -94,6 +132,7 @@ static huddle_status add_volumes(huddle_context *context, const huddle_csr *grap
     for (int64_t c = 0; c < m->n_clusters; c++)
         m->total += m->volume[c];
 done:
+    huddle_free(s.within);
     return status;
 }
 
@@ -177,12 +216,8 @@ static void score_volumes(const volumes *m, huddle_graph_scores *scores) {
 static huddle_status add_entropy(huddle_context *context, const huddle_csr *graph, const volumes *m,
                                  double *entropy) {
     double sum = 0;
-    for (int64_t i = 0; i < graph->rows && m->total > 0; i++) {
-        double degree = 0;
-        for (int64_t e = graph->offsets[i]; e < graph->offsets[i + 1]; e++)
-            degree += graph->values[e];
-        sum -= h(degree / m->total);
-    }
+    for (int64_t i = 0; i < graph->rows && m->total > 0; i++)
+        sum -= h(m->degree[i] / m->total);
     *entropy = sum;
     return hd_reduce_sum(context, 1, entropy);
 }
@@ -209,30 +244,62 @@ static double take_row(const volumes *m, int64_t c, double *row) {
     return sum;
 }
 
-/* MI (23), one row of the table M of weight between clusters at a time, because all of it may not
- * fit. */
+/* The table M of weight between clusters, one row at a time, because all of it may not fit. */
+typedef struct table_rows {
+    const huddle_csr *graph;
+    const volumes *m;
+    int32_t *members; /* as sort_members() leaves them */
+    int64_t *begin;
+    double *rows;   /* workers x n_clusters, 0 between uses */
+    double *values; /* n_clusters: what each row adds to MI */
+} table_rows;
+
+static void fill_row(const table_rows *t, int64_t c, double *row) {
+    const huddle_csr *graph = t->graph;
+    const int32_t *columns = local_columns(graph, t->m);
+    for (int64_t k = t->begin[c]; k < t->begin[c + 1]; k++)
+        for (int64_t e = graph->offsets[t->members[k]]; e < graph->offsets[t->members[k] + 1]; e++)
+            row[t->m->ranks[columns[e]]] += graph->values[e];
+}
+
+static huddle_status take_rows(void *argument, hd_chunk chunk) {
+    const table_rows *t = argument;
+    double *row = t->rows + chunk.worker * t->m->n_clusters;
+    for (int64_t c = chunk.begin; c < chunk.end; c++) {
+        fill_row(t, c, row);
+        t->values[c] = take_row(t->m, c, row);
+    }
+    return HUDDLE_OK;
+}
+
+/* MI (23). If rows are spread over processes, a row of the table is the sum over all of them, which
+ * exchange one row after the other. */
 static huddle_status add_information(huddle_context *context, const huddle_csr *graph,
                                      const volumes *m, double *information) {
     huddle_status status = HUDDLE_OK;
-    const int32_t *columns = m->local != NULL ? m->local : graph->columns;
-    int32_t *members = NULL;
-    int64_t *begin = NULL;
-    double *row = NULL;
-    ALLOC(members, graph->rows);
-    ALLOC(begin, m->n_clusters + 2);
-    ALLOC_ZERO(row, m->n_clusters);
-    sort_members(graph->rows, m, members, begin);
-    for (int64_t c = 0; c < m->n_clusters && m->total > 0; c++) {
-        for (int64_t t = begin[c]; t < begin[c + 1]; t++)
-            for (int64_t e = graph->offsets[members[t]]; e < graph->offsets[members[t] + 1]; e++)
-                row[m->ranks[columns[e]]] += graph->values[e];
-        TRY(hd_reduce_sum(context, m->n_clusters, row));
-        *information += take_row(m, c, row);
-    }
+    table_rows t = {.graph = graph, .m = m};
+    if (!(m->total > 0))
+        return status;
+    ALLOC(t.members, graph->rows);
+    ALLOC(t.begin, m->n_clusters + 2);
+    ALLOC_ZERO(t.rows, hd_workers(context) * m->n_clusters);
+    ALLOC_ZERO(t.values, m->n_clusters);
+    sort_members(graph->rows, m, t.members, t.begin);
+    if (hd_context_engine(context)->slabs == NULL)
+        TRY(hd_parallel(context, NULL, m->n_clusters, 1, take_rows, &t));
+    else
+        for (int64_t c = 0; c < m->n_clusters; c++) {
+            fill_row(&t, c, t.rows);
+            TRY(hd_reduce_sum(context, m->n_clusters, t.rows));
+            t.values[c] = take_row(m, c, t.rows);
+        }
+    for (int64_t c = 0; c < m->n_clusters; c++)
+        *information += t.values[c];
 done:
-    huddle_free(members);
-    huddle_free(begin);
-    huddle_free(row);
+    huddle_free(t.members);
+    huddle_free(t.begin);
+    huddle_free(t.rows);
+    huddle_free(t.values);
     return status;
 }
 

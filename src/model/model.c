@@ -9,6 +9,7 @@
 #include "base/blas.h"
 #include "base/check.h"
 #include "base/options.h"
+#include "methods/planning.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -158,6 +159,10 @@ void huddle_model_keep_starts(huddle_model *model, bool keep) {
     model->keep_starts = keep;
 }
 
+void huddle_model_borrow_points(huddle_model *model, bool borrow) {
+    model->borrows_points = borrow;
+}
+
 /* ---- fitting and predicting ---------------------------------------------------------------- */
 
 /* The caller's context, or a temporary one with all threads. */
@@ -245,6 +250,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     huddle_status status = HUDDLE_OK;
     huddle_context *own = NULL;
     hd_warnings *outer = NULL;
+    hd_stages *outer_stages = NULL;
     hd_fit_job job = {.common = *(const hd_common *)model->options,
                       .keep_starts = model->keep_starts};
     hd_fit fit = {0};
@@ -255,21 +261,30 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     outer = context->warnings;
     /* The fit collects its warnings for the report; nested models restore the outer list. */
     context->warnings = &fit.warnings;
+    outer_stages = context->stages;
+    hd_stages_begin(&fit.stages);
+    context->stages = &fit.stages;
     hd_blas_enter();
-    TRY(check_job(context, model, x, &job));
+    TRY_STAGE(context, HD_STAGE_CHECK, check_job(context, model, x, &job));
     TRY(huddle_options_check(model->table, model->options));
     TRY(hd_fit_rows_begin(context, count_rows(&job), &fit.rows));
     fit.d = x != NULL ? x->d : 0;
     TRY(hd_model_copy_options(model, &options));
+    TRY_STAGE(context, HD_STAGE_CHECK,
+              hd_memory_settle(context, model->method, &job, options, &fit.memory));
     TRY(model->method->fit(context, &job, options, &fit));
     hd_fit_warn_dominant(context, &fit, feature_names(model, fit.d));
+    hd_stage before = hd_stage_enter(context, HD_STAGE_FINISH);
     /* After the method has finished: a copy of x during the fit would increase the peak of
-     * memory. */
-    TRY(hd_fit_own_points(&fit.prepared));
+     * memory. What is in the memory of an engine does not outlive the context. */
+    if (!model->borrows_points || fit.prepared.points.resident != NULL)
+        TRY(hd_fit_own_points(&fit.prepared));
     /* The engine's memory ends with the context, the model does not. */
     TRY(hd_fit_fetch(&fit));
     TRY(copy_shift(x, &fit.prepared.shift));
     TRY(hd_model_rows_new(&fit, &all_rows));
+    hd_stage_leave(context, before);
+    hd_stages_update(&fit.stages);
     fit.seconds = hd_seconds() - begin;
     hd_fit_free(&model->fit);
     hd_model_rows_free(model->all_rows);
@@ -285,6 +300,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
 done:
     if (context != NULL) {
         context->warnings = outer;
+        context->stages = outer_stages;
         hd_blas_leave();
     }
     hd_fit_free(&fit);

@@ -19,6 +19,7 @@ struct huddle_model {
     char **feature_names; /* n_names, or NULL */
     int64_t n_names;
     bool keep_starts;
+    bool borrows_points; /* of the caller, who keeps them */
     bool fitted;
     hd_fit fit;
     hd_model_rows *all_rows;  /* if equal rows were merged; else NULL */

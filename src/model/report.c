@@ -3,10 +3,10 @@
 #include "model/model.h"
 
 #include "base/check.h"
+#include "base/machine.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 /* 15 digits: every decimal number of that length is printed as it was entered. */
 static const hd_json_style report_style = {.indent = 2, .digits = 15};
@@ -43,13 +43,6 @@ static void write_options(const huddle_model *model, hd_json_writer *json) {
     hd_json_close_object(json);
 }
 
-/* The peak of the whole process, not of this fit; Linux reports kilobytes. */
-static int64_t peak_bytes(void) {
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return (int64_t)usage.ru_maxrss * 1024;
-}
-
 /* Names that are not UTF-8 cannot be written as JSON; all are left out then, since their positions
  * matter. */
 static void write_names(const huddle_model *model, hd_json_writer *json) {
@@ -70,7 +63,8 @@ static void write_report(const huddle_model *model, hd_json_writer *json) {
     hd_json_set_string(json, "method", model->method->text.name);
     write_options(model, json);
     hd_fit_write_seconds(fit, json);
-    hd_json_set_integer(json, "peak_bytes", peak_bytes());
+    hd_json_set_integer(json, "peak_bytes", hd_machine_peak()); /* of the process */
+    hd_fit_write_memory(fit, json);
     hd_fit_write_json(fit, json);
     if (model->n_names > 0 && model->n_names == fit->d)
         write_names(model, json);

@@ -175,13 +175,12 @@ static huddle_status prepare_projection(application *a) {
     const huddle_dense *v = &a->p->projection;
     hd_prepare_centred centred = {.x = a->x, .offset = a->offset};
     a->gain = 0;
-    for (int64_t k = 0; k < v->cols; k++) {
-        double square = 0;
-        for (int64_t j = 0; j < v->rows; j++)
-            square += v->values[j * v->stride + k] * v->values[j * v->stride + k];
-        a->gain = fmax(a->gain, sqrt(square));
-    }
-    ALLOC(a->base, v->cols);
+    ALLOC_ZERO(a->base, v->cols); /* first the squared norms of the columns */
+    for (int64_t j = 0; j < v->rows; j++)
+        for (int64_t k = 0; k < v->cols; k++)
+            a->base[k] += v->values[j * v->stride + k] * v->values[j * v->stride + k];
+    for (int64_t k = 0; k < v->cols; k++)
+        a->gain = fmax(a->gain, sqrt(a->base[k]));
     hd_prepare_centred_base(&centred, v->values, v->cols, v->stride, a->base);
 done:
     return status;

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/slabs.h"
+#include "prepare/gather.h"
 
 #include <cblas.h>
 #include <string.h>
@@ -74,19 +75,16 @@ void hd_prepare_centred_base(const hd_prepare_centred *c, const double *v, int64
             base[k] += c->offset[j] * v[j * ldv + k];
 }
 
+static const hd_prepare_gather_function gathers[] = HD_SIMD_TABLE(hd_prepare_gather);
+
 /* out = sum over entries e of values[e] * v[index[e]], less scale * base. Used for rows of X (base
  * = o'v, scale = 1) and, with the transpose, for its columns (base = 1'v, scale = o_j). */
-static void gather_row(int64_t begin, int64_t end, const int32_t *index, const float *values,
-                       const double *v, int64_t b, int64_t ldv, double scale, const double *base,
-                       double *out) {
+static void gather_row(hd_prepare_gather_function gather, int64_t begin, int64_t end,
+                       const int32_t *index, const float *values, const double *v, int64_t b,
+                       int64_t ldv, double scale, const double *base, double *out) {
     for (int64_t k = 0; k < b; k++)
         out[k] = -scale * base[k];
-    for (int64_t e = begin; e < end; e++) {
-        double value = (double)values[e];
-        const double *row = v + index[e] * ldv;
-        for (int64_t k = 0; k < b; k++)
-            out[k] += value * row[k];
-    }
+    gather(end - begin, index + begin, values + begin, v, b, ldv, out);
 }
 
 /* Sparse rows gather rows of v; dense rows are converted in tiles of HD_PREPARE_TILE_DEPTH columns
@@ -97,9 +95,10 @@ void hd_prepare_centred_times_rows(const hd_prepare_centred *c, int64_t begin, i
                                    double *out, int64_t ldo, double *tile) {
     const huddle_points *x = c->x;
     if (x->offsets != NULL) {
+        hd_prepare_gather_function gather = gathers[hd_cpu_isa()];
         for (int64_t i = begin; i < end; i++)
-            gather_row(x->offsets[i], x->offsets[i + 1], x->columns, x->values, v, b, ldv, 1, base,
-                       out + (i - begin) * ldo);
+            gather_row(gather, x->offsets[i], x->offsets[i + 1], x->columns, x->values, v, b, ldv,
+                       1, base, out + (i - begin) * ldo);
         return;
     }
     for (int64_t c0 = 0; c0 < x->d; c0 += HD_PREPARE_TILE_DEPTH) {
@@ -154,8 +153,9 @@ static huddle_status transpose_chunk(void *argument, hd_chunk chunk) {
     const hd_prepare_centred *c = p->c;
     int64_t width = chunk.end - chunk.begin, n = c->x->n;
     if (c->x->offsets != NULL) {
+        hd_prepare_gather_function gather = gathers[hd_cpu_isa()];
         for (int64_t j = chunk.begin; j < chunk.end; j++)
-            gather_row(c->column_offsets[j], c->column_offsets[j + 1], c->column_rows,
+            gather_row(gather, c->column_offsets[j], c->column_offsets[j + 1], c->column_rows,
                        c->column_values, p->v, p->b, p->ldv, c->offset[j], p->base,
                        p->out + j * p->ldo);
         return HUDDLE_OK;

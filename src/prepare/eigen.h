@@ -18,10 +18,11 @@ huddle_status hd_prepare_eigen_dense(int64_t m, double *matrix, int64_t r, doubl
                                      double *vectors);
 
 /* The same of an operator, by subspace iteration from a random start (see krylov.c). Reports in
- * *converged whether every residual fell below its tolerance. The operator and all vectors are the
- * same on every process. */
+ * *converged whether every residual fell below its tolerance. A rough solution, an orthonormal
+ * basis of nearly the same space, takes a fraction of the time. The operator and all vectors are
+ * the same on every process. */
 huddle_status hd_prepare_eigen_krylov(huddle_context *context, const hd_prepare_operator *a,
-                                      int64_t r, uint64_t seed, double *values, double *vectors,
-                                      bool *converged);
+                                      int64_t r, bool rough, uint64_t seed, double *values,
+                                      double *vectors, bool *converged);
 
 #endif

@@ -76,8 +76,8 @@ static void clip_rank(huddle_context *context, int64_t rank, huddle_preparation 
  * variance that is kept is relative to the sum over all columns, which is the sum over all
  * components. */
 static huddle_status set_projection(huddle_context *context, const huddle_points *x,
-                                    const double *mean, const double *variance, uint64_t seed,
-                                    huddle_preparation *p) {
+                                    const double *mean, const double *variance, bool rough,
+                                    uint64_t seed, huddle_preparation *p) {
     huddle_status status = HUDDLE_OK;
     int64_t n = x->n, r = 0, rank = 0;
     double *components = NULL, *variances = NULL, kept = 0, total = 0;
@@ -88,15 +88,16 @@ static huddle_status set_projection(huddle_context *context, const huddle_points
     r = p->rule.r < r ? p->rule.r : r;
     ALLOC(components, x->d * r);
     ALLOC(variances, r);
-    TRY(hd_prepare_pca(context, &centred, r, seed, components, variances, &rank));
+    TRY(hd_prepare_pca_rough(context, &centred, r, rough, seed, components, variances, &rank));
     clip_rank(context, rank, p);
     TRY(huddle_dense_new(x->d, p->d_out, &p->projection));
     for (int64_t k = 0; k < rank; k++) {
-        double factor = has_rule(p, "whiten:R") ? 1 / sqrt(variances[k]) : 1;
-        for (int64_t j = 0; j < x->d; j++)
-            p->projection.values[j * p->d_out + k] = factor * components[j * r + k];
         kept += variances[k];
+        variances[k] = has_rule(p, "whiten:R") ? 1 / sqrt(variances[k]) : 1;
     }
+    for (int64_t j = 0; j < x->d; j++)
+        for (int64_t k = 0; k < rank; k++)
+            p->projection.values[j * p->d_out + k] = variances[k] * components[j * r + k];
     for (int64_t j = 0; j < x->d; j++)
         total += variance[j];
     /* Rounding may make the sum of the components exceed that of the columns. */
@@ -110,8 +111,8 @@ done:
 
 /* The rules that depend on the columns of all points: standard, clip, center-columns, pca:R and
  * whiten:R. */
-static huddle_status fit_columns(huddle_context *context, const huddle_points *x, uint64_t seed,
-                                 huddle_preparation *p) {
+static huddle_status fit_columns(huddle_context *context, const huddle_points *x, bool rough,
+                                 uint64_t seed, huddle_preparation *p) {
     huddle_status status = HUDDLE_OK;
     double *mean = NULL, *variance = NULL;
     ALLOC(mean, x->d);
@@ -121,7 +122,7 @@ static huddle_status fit_columns(huddle_context *context, const huddle_points *x
     if (has_rule(p, "standard") || has_rule(p, "clip"))
         TRY(keep_scale(x, variance, p));
     if (has_rule(p, "pca:R") || has_rule(p, "whiten:R"))
-        TRY(set_projection(context, x, mean, variance, seed, p));
+        TRY(set_projection(context, x, mean, variance, rough, seed, p));
 done:
     huddle_free(mean);
     huddle_free(variance);
@@ -152,15 +153,10 @@ done:
 
 /* Rules that treat every row on its own (none, unit, center-rows) fit nothing but their flags. Rule
  * none keeps the shift, so that new points are compared in the same coordinates. */
-huddle_status huddle_prepare_fit(huddle_context *context, const huddle_points *x,
-                                 const huddle_prepare_options *options,
-                                 huddle_preparation *preparation, huddle_prepare_info *info) {
+static huddle_status fit_rule(huddle_context *context, const huddle_points *x,
+                              const huddle_prepare_options *options, bool rough,
+                              huddle_preparation *p) {
     huddle_status status = HUDDLE_OK;
-    huddle_prepare_options defaults = huddle_prepare_defaults();
-    huddle_preparation *p = preparation;
-    double start = hd_seconds();
-    if (options == NULL)
-        options = &defaults;
     memset(p, 0, sizeof *p);
     TRY(check_arguments(context, x, options));
     p->rule = options->prepare;
@@ -182,13 +178,29 @@ huddle_status huddle_prepare_fit(huddle_context *context, const huddle_points *x
     else if (has_rule(p, "ranks"))
         TRY(fit_ranks(context, x, p));
     else if (!has_rule(p, "unit") && !p->center_rows)
-        TRY(fit_columns(context, x, options->seed, p));
-    if (info != NULL)
-        *info = (huddle_prepare_info){p->variance_kept, 0, hd_seconds() - start};
+        TRY(fit_columns(context, x, rough, options->seed, p));
 done:
     if (status != HUDDLE_OK)
         huddle_preparation_free(p);
     return hd_agree(context, status);
+}
+
+huddle_status huddle_prepare_fit(huddle_context *context, const huddle_points *x,
+                                 const huddle_prepare_options *options,
+                                 huddle_preparation *preparation, huddle_prepare_info *info) {
+    double start = hd_seconds();
+    huddle_prepare_options defaults = huddle_prepare_defaults();
+    huddle_status status =
+        fit_rule(context, x, options != NULL ? options : &defaults, false, preparation);
+    if (info != NULL && status == HUDDLE_OK)
+        *info = (huddle_prepare_info){preparation->variance_kept, 0, hd_seconds() - start};
+    return status;
+}
+
+huddle_status hd_prepare_fit_rough(huddle_context *context, const huddle_points *x,
+                                   const huddle_prepare_options *options,
+                                   huddle_preparation *preparation) {
+    return fit_rule(context, x, options, true, preparation);
 }
 
 void huddle_preparation_free(huddle_preparation *preparation) {

@@ -23,8 +23,10 @@
 static const double rank_tolerance = 1e-12;
 
 /* Vectors beyond those wanted (Halko et al. recommend 5 to 10), blocks in a full basis, and rounds
- * before the iteration ends without convergence. */
-enum { EXTRA = 8, BLOCKS = 6, MAX_ROUNDS = 12 };
+ * before the iteration ends without convergence. A rough solution has one round of more, narrower
+ * blocks: a basis of the same size reaches a higher power of A, and finds most of the space, but
+ * of equal eigenvalues only as many vectors as a block has. */
+enum { EXTRA = 8, BLOCKS = 6, MAX_ROUNDS = 12, ROUGH_PARTS = 4, ROUGH_BLOCKS = 12, ROUGH_MIN = 8 };
 
 /* A residual is small when it is below `tolerance` times its eigenvalue, or below the rounding
  * error of products with the largest eigenvalue. */
@@ -33,12 +35,15 @@ static const double floor_of_largest = 1e-13;
 
 typedef struct basis {
     const hd_prepare_operator *a;
-    int64_t m, r, b;        /* size, wanted, block */
+    int64_t m, r;    /* size, wanted */
+    int64_t kept, b; /* wanted and a little more, and the columns of a block: at most kept */
+    bool rough;      /* one round */
+    uint64_t seed;
     int64_t max, size;      /* columns allocated, and in use */
     double *v, *av;         /* m x max */
     double *h, *y, *theta;  /* max x max, max x max (vector k in row k), max */
-    double *w, *spare;      /* m x b, m x b */
-    double *small, *values; /* (max + b) x b, 2 b */
+    double *w, *spare;      /* m x kept, m x kept */
+    double *small, *values; /* (max + kept) x kept, 2 kept */
 } basis;
 
 /* ---- orthonormal blocks --------------------------------------------------------------------- */
@@ -56,7 +61,7 @@ static void column_norms(const basis *s, int64_t count, double *norms) {
     memset(norms, 0, (size_t)count * sizeof *norms);
     for (int64_t i = 0; i < s->m; i++)
         for (int64_t k = 0; k < count; k++)
-            norms[k] += s->w[i * s->b + k] * s->w[i * s->b + k];
+            norms[k] += s->w[i * s->kept + k] * s->w[i * s->kept + k];
     for (int64_t k = 0; k < count; k++)
         norms[k] = sqrt(norms[k]);
 }
@@ -68,17 +73,17 @@ static void project_out(const basis *s, int64_t count, double min_norm) {
     double *before = s->values, *after = s->values + count;
     column_norms(s, count, before);
     if (s->size > 0) {
-        multiply_matrices(CblasTrans, s->size, count, s->m, 1, s->v, s->max, s->w, s->b, 0,
+        multiply_matrices(CblasTrans, s->size, count, s->m, 1, s->v, s->max, s->w, s->kept, 0,
                           s->small, count);
         multiply_matrices(CblasNoTrans, s->m, count, s->size, -1, s->v, s->max, s->small, count, 1,
-                          s->w, s->b);
+                          s->w, s->kept);
     }
     column_norms(s, count, after);
     for (int64_t k = 0; k < count; k++)
         after[k] = after[k] > fmax(min_norm, rank_tolerance * before[k]) ? 1 / after[k] : 0;
     for (int64_t i = 0; i < s->m; i++)
         for (int64_t k = 0; k < count; k++)
-            s->w[i * s->b + k] *= after[k];
+            s->w[i * s->kept + k] *= after[k];
 }
 
 /* Makes the columns of w orthonormal, to each other and to the basis, by the eigenvectors of w'w,
@@ -88,7 +93,7 @@ static huddle_status orthonormalise(const basis *s, int64_t count, double min_no
     double *gram = s->small, *values = s->values;
     int64_t m = s->m, dropped = 0;
     project_out(s, count, min_norm);
-    multiply_matrices(CblasTrans, count, count, m, 1, s->w, s->b, s->w, s->b, 0, gram, count);
+    multiply_matrices(CblasTrans, count, count, m, 1, s->w, s->kept, s->w, s->kept, 0, gram, count);
     if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)count, gram, (lapack_int)count,
                       values) != 0)
         return hd_fail(HUDDLE_NUMERIC, "LAPACK's dsyev failed on a block of the PCA");
@@ -98,9 +103,9 @@ static huddle_status orthonormalise(const basis *s, int64_t count, double min_no
     for (int64_t k = dropped; k < count; k++)
         cblas_dscal((int)count, 1 / sqrt(values[k]), gram + k * count, 1);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)m, (int)*kept, (int)count, 1, s->w,
-                (int)s->b, gram + dropped * count, (int)count, 0, s->spare, (int)s->b);
+                (int)s->kept, gram + dropped * count, (int)count, 0, s->spare, (int)s->kept);
     for (int64_t i = 0; i < m; i++)
-        memcpy(s->w + i * s->b, s->spare + i * s->b, (size_t)*kept * sizeof *s->w);
+        memcpy(s->w + i * s->kept, s->spare + i * s->kept, (size_t)*kept * sizeof *s->w);
     return HUDDLE_OK;
 }
 
@@ -122,7 +127,7 @@ static huddle_status append_block(huddle_context *context, basis *s, int64_t cou
     if (count == 0)
         goto done;
     for (int64_t i = 0; i < s->m; i++)
-        memcpy(s->v + i * s->max + at, s->w + i * s->b, (size_t)count * sizeof *s->v);
+        memcpy(s->v + i * s->max + at, s->w + i * s->kept, (size_t)count * sizeof *s->v);
     TRY(s->a->times(context, s->a->self, s->v + at, count, s->max, s->av + at, s->max));
     s->size += count;
     /* The new columns of H = V'AV. */
@@ -168,12 +173,12 @@ static void combine_basis(const basis *s, const double *from, int64_t count, dou
  * so that no product with A is needed. */
 static bool compute_residuals(basis *s, int64_t count) {
     bool small = true;
-    combine_basis(s, s->av, count, s->w, s->b);
-    combine_basis(s, s->v, count, s->spare, s->b);
+    combine_basis(s, s->av, count, s->w, s->kept);
+    combine_basis(s, s->v, count, s->spare, s->kept);
     for (int64_t k = 0; k < count; k++) {
         double sum = 0;
         for (int64_t i = 0; i < s->m; i++) {
-            double value = s->w[i * s->b + k] -= s->theta[k] * s->spare[i * s->b + k];
+            double value = s->w[i * s->kept + k] -= s->theta[k] * s->spare[i * s->kept + k];
             sum += value * value;
         }
         if (k < s->r && sqrt(sum) > fmax(tolerance * s->theta[k], floor_of_largest * s->theta[0]))
@@ -188,9 +193,9 @@ static bool compute_residuals(basis *s, int64_t count) {
 static void restart_basis(basis *s, int64_t count) {
     double *pair[] = {s->v, s->av};
     for (int k = 0; k < 2; k++) {
-        combine_basis(s, pair[k], count, s->spare, s->b);
+        combine_basis(s, pair[k], count, s->spare, s->kept);
         for (int64_t i = 0; i < s->m; i++)
-            memcpy(pair[k] + i * s->max, s->spare + i * s->b, (size_t)count * sizeof(double));
+            memcpy(pair[k] + i * s->max, s->spare + i * s->kept, (size_t)count * sizeof(double));
     }
     for (int64_t i = 0; i < count; i++)
         for (int64_t k = 0; k < count; k++)
@@ -200,22 +205,24 @@ static void restart_basis(basis *s, int64_t count) {
 
 /* One random stream per row, so that the start does not depend on the order of the work. Every
  * process draws the same numbers, as the operator requires. */
-static void start_at_random(basis *s, uint64_t seed) {
+static void draw_block(basis *s) {
     for (int64_t i = 0; i < s->m; i++) {
-        hd_rng rng = hd_rng_stream(seed, (uint64_t)i);
+        hd_rng rng = hd_rng_stream(s->seed + (uint64_t)s->size, (uint64_t)i);
         for (int64_t k = 0; k < s->b; k++)
-            s->w[i * s->b + k] = hd_rng_normal(&rng);
+            s->w[i * s->kept + k] = hd_rng_normal(&rng);
     }
 }
 
 /* w = the image of the last `count` vectors: what makes the space a Krylov space. */
 static void take_image(basis *s, int64_t count) {
     for (int64_t i = 0; i < s->m; i++)
-        memcpy(s->w + i * s->b, s->av + i * s->max + s->size - count, (size_t)count * sizeof *s->w);
+        memcpy(s->w + i * s->kept, s->av + i * s->max + s->size - count,
+               (size_t)count * sizeof *s->w);
 }
 
 /* Appends blocks until the basis is full, or *closed: its image lies within it. An image within the
- * basis means that the space is invariant: its Ritz pairs are eigenpairs. */
+ * basis means that the space is invariant: its Ritz pairs are eigenpairs. A space of fewer vectors
+ * than are kept, which narrow blocks may find, is continued at random. */
 static huddle_status fill_basis(huddle_context *context, basis *s, int64_t grown, double min_norm,
                                 bool *closed) {
     huddle_status status = HUDDLE_OK;
@@ -223,6 +230,10 @@ static huddle_status fill_basis(huddle_context *context, basis *s, int64_t grown
         TRY(hd_check_cancel(context));
         take_image(s, grown);
         TRY(append_block(context, s, grown, min_norm, &grown));
+        if (grown == 0 && s->size < s->kept) {
+            draw_block(s);
+            TRY(append_block(context, s, s->b, 0, &grown));
+        }
     }
     *closed = grown == 0 || s->size == s->m;
 done:
@@ -244,6 +255,10 @@ static huddle_status iterate_restarts(huddle_context *context, basis *s, bool *c
         TRY(hd_progress(context, "prepare", round, MAX_ROUNDS));
         TRY(fill_basis(context, s, grown, min_norm, &closed));
         TRY(solve_small(s));
+        if (s->rough) {
+            *converged = true; /* as far as it was asked for */
+            break;
+        }
         int64_t count = s->b < s->size ? s->b : s->size;
         /* Computes the residuals in any case: the restart needs them in w. */
         *converged = compute_residuals(s, count) || closed;
@@ -259,24 +274,32 @@ done:
 
 /* The block is a little larger than r, which speeds up the convergence of the last vectors. BLOCKS
  * blocks bound the memory at 2 BLOCKS b columns. */
+static void choose_sizes(basis *s) {
+    int64_t wished = s->r + (s->r / 10 > EXTRA ? s->r / 10 : EXTRA), blocks = BLOCKS;
+    s->kept = s->b = wished < s->m ? wished : s->m;
+    if (s->rough && s->kept > ROUGH_PARTS * ROUGH_MIN) {
+        s->b = s->kept / ROUGH_PARTS;
+        blocks = ROUGH_BLOCKS;
+    }
+    s->max = blocks * s->b < s->m ? blocks * s->b : s->m;
+}
+
 huddle_status hd_prepare_eigen_krylov(huddle_context *context, const hd_prepare_operator *a,
-                                      int64_t r, uint64_t seed, double *values, double *vectors,
-                                      bool *converged) {
+                                      int64_t r, bool rough, uint64_t seed, double *values,
+                                      double *vectors, bool *converged) {
     huddle_status status = HUDDLE_OK;
-    basis s = {.a = a, .m = a->m, .r = r};
-    int64_t wished = r + (r / 10 > EXTRA ? r / 10 : EXTRA);
-    s.b = wished < s.m ? wished : s.m;
-    s.max = BLOCKS * s.b < s.m ? BLOCKS * s.b : s.m;
+    basis s = {.a = a, .m = a->m, .r = r, .rough = rough, .seed = seed};
+    choose_sizes(&s);
     ALLOC(s.v, s.m * s.max);
     ALLOC(s.av, s.m * s.max);
     ALLOC(s.h, s.max * s.max);
     ALLOC(s.y, s.max * s.max);
     ALLOC(s.theta, s.max);
-    ALLOC(s.w, s.m * s.b);
-    ALLOC(s.spare, s.m * s.b);
-    ALLOC(s.small, (s.max + s.b) * s.b);
-    ALLOC(s.values, 2 * s.b);
-    start_at_random(&s, seed);
+    ALLOC(s.w, s.m * s.kept);
+    ALLOC(s.spare, s.m * s.kept);
+    ALLOC(s.small, (s.max + s.kept) * s.kept);
+    ALLOC(s.values, 2 * s.kept);
+    draw_block(&s);
     TRY(iterate_restarts(context, &s, converged));
     memset(vectors, 0, (size_t)(s.m * r) * sizeof *vectors);
     combine_basis(&s, s.v, r < s.size ? r : s.size, vectors, r);

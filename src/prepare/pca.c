@@ -69,19 +69,27 @@ done:
 /* Only multiplies with the matrix. Components that have not converged fully still span nearly the
  * same space, hence a warning and not an error. */
 static huddle_status find_by_iteration(huddle_context *context, const hd_prepare_centred *c,
-                                       bool by_columns, int64_t r, uint64_t seed, double *values,
-                                       double *vectors) {
+                                       bool by_columns, int64_t r, bool rough, uint64_t seed,
+                                       double *values, double *vectors) {
     huddle_status status = HUDDLE_OK;
     side s = {c, by_columns, NULL, 0};
     hd_prepare_operator a = {by_columns ? c->x->d : c->x->n, multiply_both, &s};
     bool converged;
-    TRY(hd_prepare_eigen_krylov(context, &a, r, seed, values, vectors, &converged));
+    TRY(hd_prepare_eigen_krylov(context, &a, r, rough, seed, values, vectors, &converged));
     if (!converged)
         hd_warn(context, HUDDLE_WARNING_NOT_CONVERGED,
                 "prepare: the principal components did not converge fully");
 done:
     huddle_free(s.half);
     return status;
+}
+
+/* Loops over components run along the rows, as these lie in memory: a hundred thousand features
+ * would be as many cache misses per component. */
+static void scale_columns(int64_t d, int64_t r, const double *factor, double *components) {
+    for (int64_t j = 0; j < d; j++)
+        for (int64_t k = 0; k < r; k++)
+            components[j * r + k] *= factor[k];
 }
 
 /* From eigenvectors of CC' to unit components by C'; those beyond the rank become zero. |C'u| is
@@ -92,31 +100,36 @@ static huddle_status map_to_components(huddle_context *context, const hd_prepare
                                        double *components) {
     huddle_status status = HUDDLE_OK;
     int64_t d = c->x->d;
+    double *factor = NULL;
+    ALLOC_ZERO(factor, r);
     TRY(hd_prepare_centred_times_transpose(context, c, vectors, r, r, components, r));
-    for (int64_t k = 0; k < r; k++) {
-        double square = 0;
-        for (int64_t j = 0; j < d; j++)
-            square += components[j * r + k] * components[j * r + k];
-        double factor = k < rank && square > 0 ? 1 / sqrt(square) : 0;
-        for (int64_t j = 0; j < d; j++)
-            components[j * r + k] *= factor;
-    }
+    for (int64_t j = 0; j < d; j++)
+        for (int64_t k = 0; k < r; k++)
+            factor[k] += components[j * r + k] * components[j * r + k];
+    for (int64_t k = 0; k < r; k++)
+        factor[k] = k < rank && factor[k] > 0 ? 1 / sqrt(factor[k]) : 0;
+    scale_columns(d, r, factor, components);
 done:
+    huddle_free(factor);
     return status;
 }
 
 /* Makes the largest entry of every component positive, so that the signs do not depend on the
  * solver, and components beyond the rank zero. */
-static void fix_signs(int64_t d, int64_t r, int64_t rank, double *components) {
-    for (int64_t k = 0; k < r; k++) {
-        double largest = 0;
-        for (int64_t j = 0; j < d; j++)
-            if (fabs(components[j * r + k]) > fabs(largest))
-                largest = components[j * r + k];
-        double factor = k >= rank ? 0 : largest < 0 ? -1 : 1;
-        for (int64_t j = 0; j < d; j++)
-            components[j * r + k] *= factor;
-    }
+static huddle_status fix_signs(int64_t d, int64_t r, int64_t rank, double *components) {
+    huddle_status status = HUDDLE_OK;
+    double *largest = NULL;
+    ALLOC_ZERO(largest, r);
+    for (int64_t j = 0; j < d; j++)
+        for (int64_t k = 0; k < r; k++)
+            if (fabs(components[j * r + k]) > fabs(largest[k]))
+                largest[k] = components[j * r + k];
+    for (int64_t k = 0; k < r; k++)
+        largest[k] = k >= rank ? 0 : largest[k] < 0 ? -1 : 1;
+    scale_columns(d, r, largest, components);
+done:
+    huddle_free(largest);
+    return status;
 }
 
 /* Eigenvalues of C'C below its rounding error count as 0: the error of a sum of n products, or of
@@ -132,8 +145,9 @@ static int64_t count_rank(int64_t n, int64_t d, int64_t r, const double *values)
 
 /* The dense decomposition also serves where a large share of the components is wanted: the basis of
  * the iteration would be as large as the matrix. */
-huddle_status hd_prepare_pca(huddle_context *context, hd_prepare_centred *c, int64_t r,
-                             uint64_t seed, double *components, double *variances, int64_t *rank) {
+huddle_status hd_prepare_pca_rough(huddle_context *context, hd_prepare_centred *c, int64_t r,
+                                   bool rough, uint64_t seed, double *components, double *variances,
+                                   int64_t *rank) {
     huddle_status status = HUDDLE_OK;
     int64_t n = c->x->n, d = c->x->d;
     double *vectors = NULL, *values = variances;
@@ -148,7 +162,7 @@ huddle_status hd_prepare_pca(huddle_context *context, hd_prepare_centred *c, int
     if (m <= limit || 4 * r >= m)
         TRY(find_by_decomposition(context, c, by_columns, r, values, vectors));
     else
-        TRY(find_by_iteration(context, c, by_columns, r, seed, values, vectors));
+        TRY(find_by_iteration(context, c, by_columns, r, rough, seed, values, vectors));
     /* values and variances share their memory: the rank needs eigenvalues, before they are divided
      * by n. */
     *rank = count_rank(n, d, r, values);
@@ -156,11 +170,16 @@ huddle_status hd_prepare_pca(huddle_context *context, hd_prepare_centred *c, int
         memcpy(components, vectors, (size_t)(d * r) * sizeof *components);
     else
         TRY(map_to_components(context, c, r, *rank, vectors, components));
-    fix_signs(d, r, *rank, components);
+    TRY(fix_signs(d, r, *rank, components));
     for (int64_t k = 0; k < r; k++)
         variances[k] = fmax(values[k], 0) / (double)n;
 done:
     hd_blas_leave();
     huddle_free(vectors);
     return status;
+}
+
+huddle_status hd_prepare_pca(huddle_context *context, hd_prepare_centred *c, int64_t r,
+                             uint64_t seed, double *components, double *variances, int64_t *rank) {
+    return hd_prepare_pca_rough(context, c, r, false, seed, components, variances, rank);
 }

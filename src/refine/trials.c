@@ -43,10 +43,21 @@ static void take_labels(const run *r, const int32_t *from, int32_t *to) {
 
 /* ---- one trial ----------------------------------------------------------------------------- */
 
-/* Whether trial t may replace the first one: its objective is clearly smaller, (30), and its cut
+/* Of the given starts the one with the smallest cut; the first if cuts differ by rounding only. */
+static int32_t find_reference(const run *r) {
+    const huddle_refine_trial *trials = r->info->trials;
+    double rounding = cut_rounding * r->n_clusters;
+    int32_t reference = 0;
+    for (int32_t k = 1; k < r->n_starts; k++)
+        if (trials[k].scores.ncut < trials[reference].scores.ncut - rounding)
+            reference = k;
+    return reference;
+}
+
+/* Whether a trial may replace the reference: its objective is clearly smaller, (30), and its cut
  * not much larger, (31). */
 static bool is_allowed(const run *r, const huddle_graph_scores *scores) {
-    const huddle_graph_scores *base = &r->info->trials[0].scores;
+    const huddle_graph_scores *base = &r->info->trials[r->info->reference].scores;
     const huddle_refine_options *o = r->options;
     double needed = o->least_gain * r->objective->scale(base, r->n_clusters);
     double bound = (1 + o->cut_slack) * base->ncut + cut_rounding * r->n_clusters;
@@ -54,14 +65,14 @@ static bool is_allowed(const run *r, const huddle_graph_scores *scores) {
            scores->ncut <= bound;
 }
 
-/* The first trial, or of those that may replace it the one with the lowest objective. */
+/* The reference, or of those that may replace it the one with the lowest objective. */
 static void choose_trial(const run *r) {
     huddle_refine_info *info = r->info;
-    info->best = 0;
+    info->best = info->reference = find_reference(r);
     for (int32_t k = 0; k < info->n_trials; k++) {
         double value = r->objective->value(&info->trials[k].scores);
         double lowest = r->objective->value(&info->trials[info->best].scores);
-        info->trials[k].allowed = k == 0 || is_allowed(r, &info->trials[k].scores);
+        info->trials[k].allowed = k == info->reference || is_allowed(r, &info->trials[k].scores);
         if (info->trials[k].allowed && value < lowest)
             info->best = k;
     }

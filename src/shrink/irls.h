@@ -36,7 +36,7 @@ typedef struct hd_shrink_irls_state {
 
 /* The state, for newton as well; with_history: for Anderson acceleration. */
 huddle_status hd_shrink_irls_open(const hd_shrink_problem *problem, const hd_shrink_arrays *arrays,
-                                  bool is_warm, bool with_history, hd_shrink_irls_state *state);
+                                  bool with_history, hd_shrink_irls_state *state);
 void hd_shrink_irls_close(hd_shrink_irls_state *state);
 
 /* What every step begins with: weights, gradient, linear system (its solution in arrays->delta) and

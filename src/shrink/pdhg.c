@@ -236,12 +236,11 @@ done:
 /* ---- state --------------------------------------------------------------------------------- */
 
 static huddle_status pdhg_open(const hd_shrink_problem *p, const hd_shrink_arrays *arrays,
-                               bool is_warm, void **state) {
+                               void **state) {
     huddle_status status = HUDDLE_OK;
     int64_t rows = p->rows * p->c, edges = p->n_live * p->c;
     pdhg *s = NULL;
     (void)arrays;
-    (void)is_warm;
     ALLOC_ZERO(s, 1);
     *state = s;
     s->problem = p;

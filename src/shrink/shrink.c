@@ -4,6 +4,7 @@
 #include "base/options.h"
 #include "shrink/certificate.h"
 #include "shrink/solve.h"
+#include "shrink/split.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -12,7 +13,7 @@
  * this factor, with at most this many solves in all: the groups are then closer to one point, and
  * there is more room below the requested gap. */
 enum { MAX_ATTEMPTS = 3 };
-static const double tighter_gap = .3;
+static const double tighter_gap = .5;
 
 /* ---- options ------------------------------------------------------------------------------- */
 
@@ -75,20 +76,46 @@ done:
     return status;
 }
 
-/* From checked arguments to the result. Z is needed for the certificate in any case, and is freed
- * afterwards unless it is requested. */
-static huddle_status shrink_checked(hd_shrink_solve *s, huddle_shrunk *out) {
+/* From checked arguments and the edges of the graph to the result. Z is needed for the certificate
+ * in any case, and is freed afterwards unless it is requested. */
+static huddle_status solve_whole(hd_shrink_solve *s, huddle_shrunk *out, bool *is_trivial) {
     huddle_status status = HUDDLE_OK;
-    hd_shrink_edges edges = {0};
-    TRY(hd_shrink_edges_read(s->input.context, s->input.w, &edges));
-    s->input.edges = &edges;
     TRY(hd_shrink_solve_open(s));
     TRY(solve_and_snap(s, out));
     if (!s->options.keep_dual)
         huddle_dense_free(&out->z);
-    TRY(hd_shrink_solve_report(s, out));
+    TRY(hd_shrink_solve_report(s, out, is_trivial));
 done:
     hd_shrink_solve_close(s);
+    return status;
+}
+
+huddle_status hd_shrink_solve_part(hd_shrink_solve *s, huddle_shrunk *out) {
+    huddle_status status = HUDDLE_OK;
+    hd_shrink_edges edges = {0};
+    bool is_trivial;
+    TRY(hd_shrink_edges_read(s->input.context, s->input.w, &edges));
+    s->input.edges = &edges;
+    TRY(solve_whole(s, out, &is_trivial));
+done:
+    hd_shrink_edges_free(&edges);
+    return status;
+}
+
+/* Solves the problem whole, or component by component. */
+static huddle_status shrink_checked(hd_shrink_solve *s, huddle_shrunk *out) {
+    huddle_status status = HUDDLE_OK;
+    hd_shrink_edges edges = {0};
+    bool is_trivial = false;
+    TRY(hd_shrink_edges_read(s->input.context, s->input.w, &edges));
+    s->input.edges = &edges;
+    if (hd_shrink_split_pays(s))
+        TRY(hd_shrink_split(s, out));
+    else
+        TRY(solve_whole(s, out, &is_trivial));
+    if (!is_trivial)
+        hd_shrink_warn_if_open(s);
+done:
     hd_shrink_edges_free(&edges);
     return status;
 }

@@ -90,7 +90,7 @@ static huddle_status open_blocks(hd_shrink_solve *s) {
             s->small[s->n_small++] = k;
     }
     if (s->solver != NULL && !all_exact)
-        TRY(s->solver->open(p, &s->arrays, s->options.start != NULL, &s->state));
+        TRY(s->solver->open(p, &s->arrays, &s->state));
 done:
     return status;
 }
@@ -156,7 +156,8 @@ static void update_progress(hd_shrink_solve *s) {
         bool is_stalled = s->solver != NULL && progress->since >= s->solver->max_idle;
         if (p->n_blocks == 1) /* 0 / 0 on a process without edges */
             share = 1;
-        progress->target = s->target_gap * .5 * (b->point.primal + s->dual * share);
+        progress->target =
+            s->target_gap * (.5 * (b->point.primal + s->dual * share) + s->outside * share);
         progress->is_done = progress->is_exact || is_stalled || gap <= progress->target;
     }
 }
@@ -226,6 +227,13 @@ done:
     return status;
 }
 
+/* Whether the sum of all gaps is small enough. */
+static bool is_reached(const hd_shrink_solve *s) {
+    if (s->outside > 0)
+        return s->primal - s->dual <= s->target_gap * (s->primal + s->outside);
+    return hd_shrink_relative_gap(s->primal, s->dual) <= s->target_gap;
+}
+
 static bool is_done(const hd_shrink_solve *s) {
     for (int64_t k = 0; k < s->problem.n_blocks; k++)
         if (!s->blocks[k].progress.is_done)
@@ -251,7 +259,7 @@ static huddle_status iterate_blocks(hd_shrink_solve *s) {
         s->info->n_iter += batch;
         update_progress(s);
         TRY(record_history(s));
-        if (hd_shrink_relative_gap(s->primal, s->dual) <= s->target_gap)
+        if (is_reached(s))
             break;
     }
 done:

@@ -19,6 +19,7 @@ typedef struct hd_shrink_solve {
     double started;      /* seconds */
     double target_gap;   /* relative gap to reach: tighter than asked for if snapping needs it */
     double primal, dual; /* of the whole problem */
+    double outside;      /* of a component (split.h): share of the bound of others, or 0 */
     int32_t max_iter;
     huddle_shrink_info *info;
     int64_t history_room; /* of info's arrays */
@@ -35,9 +36,13 @@ huddle_status hd_shrink_solve_iterate(hd_shrink_solve *solve);
 /* G, Z, groups and the certificate of the best point so far, into out and info. */
 huddle_status hd_shrink_solve_answer(hd_shrink_solve *solve, huddle_shrunk *out);
 
-/* What is left of info: why the solve ended, solver names, counts; warns if the gap that was asked
- * for is not reached. */
-huddle_status hd_shrink_solve_report(hd_shrink_solve *solve, const huddle_shrunk *out);
+/* What is left of info: why the solve ended, solver names, counts. is_trivial: the rows were equal
+ * but for rounding, where a gap means nothing. */
+huddle_status hd_shrink_solve_report(hd_shrink_solve *solve, const huddle_shrunk *out,
+                                     bool *is_trivial);
+
+/* Warns if the gap that was asked for is not reached. */
+void hd_shrink_warn_if_open(const hd_shrink_solve *solve);
 
 /* engine_calls.c: asks the context's engine. HUDDLE_UNSUPPORTED if there is none for this. */
 huddle_status hd_shrink_call_engine(hd_shrink_solve *solve, const huddle_dense *start,

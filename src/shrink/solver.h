@@ -12,9 +12,9 @@ typedef struct hd_shrink_solver {
     int32_t max_idle;  /* steps without progress after which a block has stalled */
     int32_t max_iter;  /* the meaning of "auto" for the option */
 
-    /* Makes the state for all blocks, at the h of their arrays. is_warm: h is a caller's guess. */
+    /* Makes the state for all blocks, at the h of their arrays. */
     huddle_status (*open)(const hd_shrink_problem *problem, const hd_shrink_arrays *arrays,
-                          bool is_warm, void **state);
+                          void **state);
 
     /* Before a step of some blocks, called by one thread: allocates what they have asked for. May
      * be NULL. */

@@ -28,7 +28,7 @@ One JSON object, and nothing else, on stdout.
   > print(sorted(r["internal"]), r["warnings"], r["peak_bytes"] > 0)
   > print(r["options"]["n_clusters"], r["options"]["n_init"], r["options"]["prepare"])'
   digits 1797 64 10 kmeans 10
-  ['kmeans', 'prepare', 'read', 'total']
+  ['check', 'distinct', 'finish', 'kmeans', 'medoids', 'other', 'prepare', 'read', 'score', 'total']
   ['acc', 'ari', 'nmi', 'purity']
   True 1797 10
   ['ncut', 'silhouette', 'stability'] [] True

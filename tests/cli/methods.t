@@ -25,6 +25,9 @@ The list of methods.
                               fraction of the variance; number >= 0 [1e-4]
         --init NAME           how the initial centres are chosen; k-means++|sample
                               [k-means++]
+        --full-restarts BOOL  every restart uses all rows; otherwise, with 65536 rows or
+                              more, restarts run on a sample and the best continue on all
+                              rows; true|false [false]
 
 Options as JSON contain the values they accept.
 
@@ -40,6 +43,7 @@ Options as JSON contain the values they accept.
   max_iter int 300 1 None None
   tol real 0.0001 0.0 None None
   init choice k-means++ None None ['k-means++', 'sample']
+  full_restarts bool False None None None
 
 The pages in docs/ are up to date.
 

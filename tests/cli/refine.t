@@ -83,7 +83,7 @@ Several starts: the first wins unless another is clearly better.
   $ huddle refine graph.mtx mixed.txt right.txt --merge false --max-sweeps 0 | tail -n +3
     start            L        J       MI        Q     ncut  sweeps  allowed
     as given    0.9120   0.0663   0.0663  -0.1800   1.3600
-    mixed.txt   0.9120   0.0663   0.0663  -0.1800   1.3600       0  yes
+    mixed.txt   0.9120   0.0663   0.0663  -0.1800   1.3600       0  no
   * right.txt  -0.4959   0.5252   0.5252   0.4600   0.0800       0  yes
   
     L map equation, J divergence, MI information between the ends of an edge, Q modularity
@@ -102,7 +102,7 @@ The object of --json has the scores before, and of every start.
   > print(list(r["before"]))
   > print([(t["start"], t["given"], t["allowed"]) for t in r["trials"]])
   > print(r["trials"][0]["map"] < r["before"]["map"])'
-  ['file', 'n', 'edges', 'n_clusters', 'objective', 'best', 'n_changed', 'sizes', 'before', 'trials', 'seconds']
+  ['file', 'n', 'edges', 'n_clusters', 'objective', 'reference', 'best', 'n_changed', 'sizes', 'before', 'trials', 'seconds']
   graph.mtx 8 13 2 sides.txt 1 [4, 4]
   ['inside', 'expected', 'divergence', 'information', 'map', 'entropy', 'modularity', 'ncut']
   [('sides.txt', True, True), ('sum', False, False), ('levels1', False, False), ('levels2', False, False), ('levelsT', False, False)]

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const solvers[] = {"auto", "brute", "pcabound", "kdtree"};
-enum { N_SOLVERS = 4 };
+static const char *const solvers[] = {"auto", "brute", "pcabound", "kdtree", "cells"};
+enum { N_SOLVERS = 5 };
 
 /* ---- brute force in double ------------------------------------------------------------------ */
 

@@ -116,11 +116,74 @@ static void faults_of_arrays_are_named(void **state) {
                    HUDDLE_INVALID, "f.npy: row 3, column 1: the value is infinite");
 }
 
+/* An NPY file of 3 x 2 floats whose header ends at a multiple of 4, plus `shift` bytes. */
+static size_t make_floats(int shift, const float *values, char *file) {
+    char header[128];
+    snprintf(header, sizeof header, "%-*s\n", 69 + shift,
+             "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }");
+    return make_npy(header, values, 6 * sizeof *values, file);
+}
+
+static void floats_stay_in_the_file(void **state) {
+    (void)state;
+    static const float values[] = {1, 2, 3, 4, 5, 6};
+    const huddle_read_options copy = {.copy = true};
+    char file[256];
+    huddle_data data;
+    size_t size = make_floats(0, values, file);
+    const char *path = io_write("m.npy", file, size);
+    assert_ok(huddle_data_read(NULL, path, NULL, &data));
+    assert_non_null(data.points.mapping);
+    assert_int_equal(data.points.stride, 2);
+    assert_memory_equal(data.points.values, values, sizeof values);
+    /* Another file under the same name does not change the points. */
+    file[size - 4] = 0;
+    assert_int_equal(rename(io_write("other.npy", file, size), path), 0);
+    assert_memory_equal(data.points.values, values, sizeof values);
+    huddle_points all;
+    assert_ok(huddle_points_copy(&data.points, &all));
+    assert_null(all.mapping);
+    huddle_data_free(&data);
+    assert_memory_equal(all.values, values, sizeof values);
+    huddle_points_free(&all);
+    assert_ok(huddle_data_read(NULL, path, &copy, &data));
+    assert_null(data.points.mapping);
+    assert_close(data.points.values[4], 5, 0);
+    huddle_data_free(&data);
+    /* Elements that are not aligned, or compressed, are copied. */
+    size = make_floats(1, values, file);
+    assert_ok(huddle_data_read(NULL, io_write("m.npy", file, size), NULL, &data));
+    assert_null(data.points.mapping);
+    assert_memory_equal(data.points.values, values, sizeof values);
+    huddle_data_free(&data);
+    size = make_floats(0, values, file);
+    assert_ok(huddle_data_read(NULL, io_write_gzip("m.npy.gz", file, size), NULL, &data));
+    assert_null(data.points.mapping);
+    assert_memory_equal(data.points.values, values, sizeof values);
+    huddle_data_free(&data);
+}
+
+static void transposed_floats_are_copied(void **state) {
+    (void)state;
+    static const float values[] = {1, 2, 3, 4, 5, 6};
+    const huddle_read_options transpose = {.transpose = true};
+    char file[256];
+    huddle_data data;
+    size_t size = make_floats(0, values, file);
+    assert_ok(huddle_data_read(NULL, io_write("t.npy", file, size), &transpose, &data));
+    assert_null(data.points.mapping);
+    assert_int_equal(data.points.n, 2);
+    assert_close(data.points.values[1], 3, 0);
+    huddle_data_free(&data);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arrays_of_every_element_are_read),
         cmocka_unit_test(shapes_and_orders_of_arrays_are_understood),
         cmocka_unit_test(faults_of_arrays_are_named),
+        cmocka_unit_test(floats_stay_in_the_file),
+        cmocka_unit_test(transposed_floats_are_copied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,7 +81,7 @@ static void check_spectrum(int64_t m, int64_t r, const double *spectrum) {
     double *values = malloc((size_t)r * sizeof *values);
     double *vectors = malloc((size_t)(m * r) * sizeof *vectors);
     bool converged;
-    assert_ok(hd_prepare_eigen_krylov(NULL, &product, r, 1, values, vectors, &converged));
+    assert_ok(hd_prepare_eigen_krylov(NULL, &product, r, false, 1, values, vectors, &converged));
     assert_true(converged);
     check_pairs(&a, r, spectrum, values, vectors);
     double *copy = malloc((size_t)(m * m) * sizeof *copy);
@@ -136,11 +136,54 @@ static void small_matrices_are_solved(void **state) {
             check_spectrum(m, r, spectrum);
 }
 
+/* A rough solution: orthonormal vectors whose values are nearly those of the largest eigenvalues.
+ */
+static void check_rough(int64_t r, const double *spectrum, double tolerance) {
+    matrix a = with_spectrum(M, spectrum);
+    hd_prepare_operator product = {M, times, &a};
+    double *values = malloc((size_t)r * sizeof *values);
+    double *vectors = malloc((size_t)(M * r) * sizeof *vectors);
+    bool converged;
+    assert_ok(hd_prepare_eigen_krylov(NULL, &product, r, true, 1, values, vectors, &converged));
+    assert_true(converged);
+    for (int64_t k = 0; k < r; k++) {
+        assert_close(values[k], spectrum[k], tolerance * spectrum[k] + 1e-12 * spectrum[0]);
+        for (int64_t l = 0; l <= k; l++) {
+            double inner = 0;
+            for (int64_t i = 0; i < M; i++)
+                inner += vectors[i * r + k] * vectors[i * r + l];
+            assert_close(inner, k == l, 1e-11);
+        }
+    }
+    free(values);
+    free(vectors);
+    free(a.values);
+}
+
+/* With wide gaps, with hardly any, and with a rank below the number of vectors wanted, where a
+ * narrow block finds all that there is and is continued at random. */
+static void rough_solutions_are_close(void **state) {
+    (void)state;
+    double spectrum[M];
+    for (int64_t i = 0; i < M; i++)
+        spectrum[i] = 1000.0 / (double)((i + 1) * (i + 1));
+    check_rough(5, spectrum, 1e-6);
+    check_rough(40, spectrum, 1e-3);
+    for (int64_t i = 0; i < M; i++)
+        spectrum[i] = 2 - (double)i / M;
+    check_rough(40, spectrum, .03);
+    memset(spectrum, 0, sizeof spectrum);
+    spectrum[0] = 9;
+    spectrum[1] = 4;
+    spectrum[2] = 1;
+    check_rough(40, spectrum, 1e-11);
+}
+
 static huddle_status solve(void *argument) {
     const hd_prepare_operator *product = argument;
     double values[3], vectors[3 * 40];
     bool converged;
-    return hd_prepare_eigen_krylov(NULL, product, 3, 1, values, vectors, &converged);
+    return hd_prepare_eigen_krylov(NULL, product, 3, false, 1, values, vectors, &converged);
 }
 
 static void every_allocation_may_fail(void **state) {
@@ -161,6 +204,7 @@ int main(void) {
         cmocka_unit_test(repeated_eigenvalues_are_solved),
         cmocka_unit_test(low_rank_ends_early),
         cmocka_unit_test(small_matrices_are_solved),
+        cmocka_unit_test(rough_solutions_are_close),
         cmocka_unit_test(every_allocation_may_fail),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,59 +36,70 @@ static void fill_starts(int64_t n, int32_t wrong, int32_t *labels) {
         labels[i] = (int32_t)(i % 8 < wrong ? (i / 8 + 1) % (n / 8) : i / 8);
 }
 
-/* The gain and the cut of the second start just meet the bounds, or just miss them. */
+/* The gain of the start made by merging just meets the bound, or just misses it. */
 static void a_start_must_gain_enough(void **state) {
     (void)state;
     static const char *const objectives[] = {"map", "modularity", "ncut"};
     dense_graph g = ring_of_groups(5, 8, 1, .3);
     huddle_csr graph = sparse_graph(&g);
-    int32_t worse[40], better[40], labels[40];
+    int32_t worse[40], groups[40], labels[40];
     fill_starts(g.n, 2, worse);
-    fill_starts(g.n, 1, better);
-    huddle_refine_start starts[] = {{"worse", worse}, {"better", better}};
+    fill_starts(g.n, 0, groups);
+    huddle_refine_start start = {"worse", worse};
     for (int o = 0; o < 3; o++) {
         huddle_refine_options options = plain_options(5);
         huddle_refine_info info;
         huddle_graph_scores before, after;
         assert_ok(huddle_metrics_graph_scores(NULL, &graph, worse, &before));
-        assert_ok(huddle_metrics_graph_scores(NULL, &graph, better, &after));
+        assert_ok(huddle_metrics_graph_scores(NULL, &graph, groups, &after));
         double gain = (value_of(&before, objectives[o]) - value_of(&after, objectives[o])) /
                       scale_of(&before, objectives[o], 5);
         assert_true(gain > .01 && after.ncut < before.ncut);
         options.objective = objectives[o];
+        options.merge = true;
         for (int enough = 0; enough < 2; enough++) {
             options.least_gain = gain + (enough ? -1e-9 : 1e-9);
-            assert_ok(huddle_refine(NULL, &graph, 2, starts, &options, labels, &info));
-            assert_int_equal(info.n_trials, 2);
+            assert_ok(huddle_refine(NULL, &graph, 1, &start, &options, labels, &info));
+            assert_true(info.n_trials > 1 && info.reference == 0);
             assert_int_equal(info.best, enough);
             assert_true(info.trials[0].allowed && info.trials[1].allowed == enough);
-            assert_string_equal(info.trials[1].name, "better");
-            assert_memory_equal(labels, enough ? better : worse, sizeof labels);
-            assert_int_equal(info.n_changed, enough ? 5 : 0);
+            assert_string_equal(info.trials[1].name, "sum");
+            assert_memory_equal(labels, enough ? groups : worse, sizeof labels);
+            assert_int_equal(info.n_changed, enough ? 10 : 0);
             assert_true(info.trials[0].scores.map == before.map);
         }
     }
     huddle_csr_free(&graph);
 }
 
+/* A long strip of 40 vertices, and a small group that is hardly joined to it. */
+static dense_graph strip_with_group(void) {
+    dense_graph g = {.n = 44};
+    for (int64_t i = 0; i < 40; i++)
+        for (int64_t j = i + 1; j < 40 && j <= i + 3; j++)
+            g.w[i][j] = g.w[j][i] = 1;
+    for (int64_t i = 40; i < 44; i++)
+        for (int64_t j = 40; j < i; j++)
+            g.w[i][j] = g.w[j][i] = 1;
+    g.w[39][40] = g.w[40][39] = .01;
+    return g;
+}
+
+/* Two labels: the vertices before `at`, and the others. */
+static void divide_strip(int32_t at, int32_t *labels) {
+    for (int32_t i = 0; i < 44; i++)
+        labels[i] = i >= at;
+}
+
 /* One large and many small groups: the map equation prefers clusters of equal size, which cut the
  * large group; the normalised cut does not. */
 static void a_start_must_not_cut_more(void **state) {
     (void)state;
-    dense_graph g = {.n = 44};
-    for (int64_t i = 0; i < 40; i++) /* a long strip */
-        for (int64_t j = i + 1; j < 40 && j <= i + 3; j++)
-            g.w[i][j] = g.w[j][i] = 1;
-    for (int64_t i = 40; i < 44; i++) /* and a small group */
-        for (int64_t j = 40; j < i; j++)
-            g.w[i][j] = g.w[j][i] = 1;
-    g.w[39][40] = g.w[40][39] = .01;
+    dense_graph g = strip_with_group();
     huddle_csr graph = sparse_graph(&g);
     int32_t natural[44], even[44], labels[44];
-    for (int32_t i = 0; i < 44; i++) {
-        natural[i] = i >= 40;
-        even[i] = i >= 21;
-    }
+    divide_strip(40, natural);
+    divide_strip(21, even);
     huddle_refine_start starts[] = {{"natural", natural}, {"even", even}};
     huddle_refine_options options = plain_options(2);
     huddle_refine_info info;
@@ -102,6 +113,15 @@ static void a_start_must_not_cut_more(void **state) {
         assert_int_equal(info.best, allowed);
         assert_true(info.trials[1].allowed == allowed);
     }
+    /* The smaller cut makes the reference, whatever the order. */
+    huddle_refine_start swapped[] = {starts[1], starts[0]};
+    options.cut_slack = 1;
+    assert_ok(huddle_refine(NULL, &graph, 2, swapped, &options, labels, &info));
+    assert_true(info.reference == 1 && info.best == 1 && !info.trials[0].allowed);
+    /* Of equal cuts, the first. */
+    swapped[0] = starts[0];
+    assert_ok(huddle_refine(NULL, &graph, 2, swapped, &options, labels, &info));
+    assert_int_equal(info.reference, 0);
     huddle_csr_free(&graph);
 }
 
@@ -132,20 +152,23 @@ static void components_are_not_cut(void **state) {
 /* Of several allowed starts, that of the lowest objective. */
 static void the_lowest_objective_wins(void **state) {
     (void)state;
-    dense_graph g = ring_of_groups(5, 8, 1, .3);
+    dense_graph g = strip_with_group();
     huddle_csr graph = sparse_graph(&g);
-    int32_t start[4][40], labels[40];
+    int32_t start[4][44], labels[44];
     huddle_refine_start starts[4];
-    static const int32_t wrong[] = {3, 2, 0, 1};
+    static const int32_t divided_at[] = {40, 12, 21, 16};
     for (int k = 0; k < 4; k++) {
-        fill_starts(g.n, wrong[k], start[k]);
+        divide_strip(divided_at[k], start[k]);
         starts[k] = (huddle_refine_start){"start", start[k]};
     }
-    huddle_refine_options options = plain_options(5);
+    huddle_refine_options options = plain_options(2);
     huddle_refine_info info;
+    options.cut_slack = 1000;
     assert_ok(huddle_refine(NULL, &graph, 4, starts, &options, labels, &info));
     for (int k = 0; k < 4; k++)
-        assert_true(info.trials[k].allowed);
+        assert_true(info.trials[k].allowed &&
+                    info.trials[k].scores.map >= info.trials[2].scores.map);
+    assert_int_equal(info.reference, 0);
     assert_int_equal(info.best, 2);
     huddle_csr_free(&graph);
 }

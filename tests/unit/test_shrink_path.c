@@ -334,7 +334,7 @@ static void plain_steps_never_raise_the_smoothed_objective(void **state) {
             assert_ok(hd_shrink_problem_new(&input, true, 1e-9, &problem));
             assert_ok(hd_shrink_arrays_new(&problem, true, &arrays));
             assert_ok(hd_shrink_blocks_new(NULL, &problem, &arrays, "auto", 0, &blocks));
-            assert_ok(hd_shrink_plain.open(&problem, &arrays, false, &solver));
+            assert_ok(hd_shrink_plain.open(&problem, &arrays, &solver));
             for (int64_t k = 0; k < problem.n_blocks; k++) {
                 const double *smooth = &((hd_shrink_irls_state *)solver)->blocks[k].smooth;
                 double before = INFINITY;

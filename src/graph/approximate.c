@@ -1,0 +1,175 @@
+/* Approximate neighbours: random trees with large leaves, then neighbour descent, until the recall
+ * that is estimated on random queries reaches the target.
+ *
+ * An attempt grows trees, compares all pairs within their leaves and runs rounds of descent. If the
+ * estimate is below the target, the next attempt continues with longer lists and more trees. The
+ * candidates' distances are computed in double, by the arithmetic that all solvers use. */
+#include "graph/approximate.h"
+#include "base/check.h"
+#include "base/parallel.h"
+
+#include <math.h>
+
+/* Measured on a million points in 32 dimensions (`bench/neighbors_million.py`): with fewer trees or
+ * smaller leaves more rounds follow, with more of them fewer points have anything left to find. */
+enum {
+    TREES = 4,        /* of the first attempt */
+    LEAF = 288,       /* points, a multiple of the columns of a tile */
+    MIN_LIST = 12,    /* entries of a list of the first attempt: with fewer, descent ends early */
+    MAX_ATTEMPTS = 4, /* each has twice the trees and entries of the one before */
+    MAX_ROUNDS = 20,  /* of an attempt; points without structure need about 12 */
+    POINTS_PER_CHUNK = 1024,
+    ROUNDS_EXPECTED = 4, /* for the report of progress */
+};
+
+/* The first attempt takes about the time in which brute force compares each point with so many
+ * others, in 32 dimensions; each further attempt about twice as long. */
+static const double attempt_pairs = 20000;
+
+typedef struct approximation {
+    hd_graph_search *search;
+    hd_graph_places places;
+    hd_graph_forest forest;
+    hd_graph_lists lists;
+    hd_graph_sample sample;
+    int64_t trees;
+} approximation;
+
+/* ---- distances in double ------------------------------------------------------------------- */
+
+static void verify_place(const approximation *a, int64_t place) {
+    const hd_graph_search *s = a->search;
+    int64_t i = a->places.order[place];
+    double *distance2 = s->distance2 + i * s->k;
+    int32_t *index = s->index + i * s->k;
+    for (int32_t c = 0; c < a->lists.k; c++) {
+        int32_t other = hd_graph_entry_place(a->lists.entries[place * a->lists.k + c]);
+        if (other >= a->places.n)
+            break;
+        int32_t j = a->places.order[other];
+        hd_graph_list_insert(distance2, index, s->k,
+                             hd_graph_rows_distance2(s->query, i, s->train, j, distance2[s->k - 1]),
+                             j);
+    }
+}
+
+static huddle_status verify_places(void *argument, hd_chunk chunk) {
+    const approximation *a = argument;
+    for (int64_t place = chunk.begin; place < chunk.end; place++) {
+        int64_t i = a->places.order[place];
+        hd_graph_search_clear(a->search, i, i + 1);
+        verify_place(a, place);
+    }
+    atomic_fetch_add(&a->search->n_distances, (chunk.end - chunk.begin) * a->lists.k);
+    return HUDDLE_OK;
+}
+
+/* Makes the lists of the sample final and compares them with the truth. */
+static huddle_status estimate_recall(huddle_context *context, approximation *a) {
+    for (int64_t q = 0; q < a->sample.count; q++) {
+        int64_t i = a->places.order[a->sample.place[q]];
+        hd_graph_search_clear(a->search, i, i + 1);
+        verify_place(a, a->sample.place[q]);
+    }
+    return hd_graph_estimate_recall(context, &a->places, a->search, &a->sample, &a->search->recall);
+}
+
+/* ---- attempts ------------------------------------------------------------------------------ */
+
+/* The number of entries of a list. */
+static int32_t list_length(const hd_graph_search *s, int attempt) {
+    int64_t k = (int64_t)s->k + s->k / 2 + 1, others = s->train->n - 1;
+    k = (k > MIN_LIST ? k : MIN_LIST) << attempt;
+    return (int32_t)(k < others ? k : others);
+}
+
+/* A leaf fills the lists of its points, hence each has k neighbours after the first tree. */
+static int64_t leaf_size(const hd_graph_search *s) {
+    int64_t least = 2 * ((int64_t)list_length(s, 0) + 1), tile = HD_GRAPH_TILE_COLUMNS;
+    return least > LEAF ? (least + tile - 1) / tile * tile : LEAF;
+}
+
+static huddle_status report_progress(huddle_context *context, const approximation *a,
+                                     int64_t trees) {
+    double done = (double)(a->trees + a->search->n_rounds);
+    double total = (double)(trees + ROUNDS_EXPECTED);
+    return hd_progress(context, "graph", fmin(done, total), total);
+}
+
+/* The first tree also orders the points. */
+static huddle_status begin_search(huddle_context *context, approximation *a) {
+    huddle_status status = HUDDLE_OK;
+    hd_graph_search *s = a->search;
+    TRY(hd_graph_places_new(context, s->train, &a->places));
+    TRY(hd_graph_forest_new(context, &a->places, leaf_size(s), s->seed, &a->forest));
+    TRY(hd_graph_forest_grow(context, &a->forest, a->trees++));
+    TRY(hd_graph_places_arrange(context, &a->places, a->forest.order));
+    for (int64_t p = 0; p < a->places.n; p++)
+        a->forest.order[p] = (int32_t)p;
+    TRY(hd_graph_lists_new(a->places.n, list_length(s, 0), &a->lists));
+    TRY(hd_graph_forest_join(context, &a->forest, &a->lists));
+    TRY(hd_graph_sample_new(&a->places, s->k, s->seed, &a->sample));
+done:
+    return status;
+}
+
+static huddle_status attempt_search(huddle_context *context, approximation *a, int attempt) {
+    huddle_status status = HUDDLE_OK;
+    int64_t trees = (int64_t)TREES << attempt;
+    bool converged = false;
+    TRY(hd_graph_lists_extend(&a->lists, list_length(a->search, attempt)));
+    for (; a->trees < trees; a->trees++) {
+        TRY(report_progress(context, a, trees));
+        TRY(hd_graph_forest_grow(context, &a->forest, a->trees));
+        TRY(hd_graph_forest_join(context, &a->forest, &a->lists));
+    }
+    for (int round = 0; round < MAX_ROUNDS && !converged; round++) {
+        TRY(report_progress(context, a, trees));
+        TRY(hd_graph_descend(context, &a->places, a->search->seed, a->search->n_rounds++, &a->lists,
+                             &converged));
+    }
+    TRY(estimate_recall(context, a));
+    hd_log(context, "graph: %lld trees, %d rounds, recall %.4f", (long long)a->trees,
+           a->search->n_rounds, a->search->recall.share);
+done:
+    return status;
+}
+
+/* Attempts until the target is met. If brute force is no more expensive than the next attempt, it
+ * is the better choice, unless this solver was chosen by name. */
+static huddle_status attempt_all(huddle_context *context, approximation *a, bool *gave_up) {
+    huddle_status status = HUDDLE_OK;
+    hd_graph_search *s = a->search;
+    for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+        if (gave_up != NULL && ldexp(attempt_pairs, attempt) > (double)s->train->n / 2) {
+            *gave_up = true;
+            goto done;
+        }
+        TRY(attempt_search(context, a, attempt));
+        if (s->recall.share >= s->recall_target)
+            goto done;
+    }
+    hd_warn(context, HUDDLE_WARNING_LOW_RECALL,
+            "graph: the approximate neighbour search found only %.2f %% of the true neighbours "
+            "(95 %% interval %.2f to %.2f), %.2f %% were asked for; recall = 1 searches exactly",
+            100 * s->recall.share, 100 * s->recall.low, 100 * s->recall.high,
+            100 * s->recall_target);
+done:
+    return status;
+}
+
+huddle_status hd_graph_search_approximate(huddle_context *context, hd_graph_search *search,
+                                          bool *gave_up) {
+    huddle_status status = HUDDLE_OK;
+    approximation a = {.search = search};
+    TRY(begin_search(context, &a));
+    TRY(attempt_all(context, &a, gave_up));
+    if (gave_up == NULL || !*gave_up)
+        TRY(hd_parallel(context, NULL, a.places.n, POINTS_PER_CHUNK, verify_places, &a));
+done:
+    hd_graph_sample_free(&a.sample);
+    hd_graph_lists_free(&a.lists);
+    hd_graph_forest_free(&a.forest);
+    hd_graph_places_free(&a.places);
+    return status;
+}

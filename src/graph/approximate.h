@@ -1,0 +1,128 @@
+/* The parts of the approximate neighbour search (approximate.c): random trees whose leaves are
+ * compared pair by pair, neighbour descent, and the estimate of the recall.
+ *
+ * Points are numbered by their places in the order of the first tree, so that near points are near
+ * in memory. Distances are differences in float between coordinates times a power of two: the value
+ * of a pair has the same bits wherever it is computed, in whichever order and lane. A list contains
+ * the smallest (value, place) that it was offered, hence its content does not depend on the order
+ * of the offers, nor on the number of threads. */
+#ifndef HUDDLE_SRC_GRAPH_APPROXIMATE_H
+#define HUDDLE_SRC_GRAPH_APPROXIMATE_H
+
+#include "graph/search.h"
+#include "graph/tiles.h"
+
+/* ---- places -------------------------------------------------------------------------------- */
+
+typedef struct hd_graph_places {
+    const hd_graph_rows *rows;
+    int64_t n, d;
+    const float *values; /* rows of coordinates, stride apart */
+    int64_t stride;
+    const int32_t *pick;      /* which of them belongs to each place; NULL: in order */
+    int32_t *order;           /* the point at each place */
+    float *copy;              /* what values points to, if it was allocated here */
+    hd_graph_packing packing; /* differences, no centre; all coordinates are in [-1, 1] */
+    hd_graph_tile_function kernel;
+} hd_graph_places;
+
+/* Every point at the place of its number. Under cosine the rows are copied, normalised. */
+huddle_status hd_graph_places_new(huddle_context *context, const hd_graph_rows *rows,
+                                  hd_graph_places *places);
+void hd_graph_places_free(hd_graph_places *places);
+
+/* Moves the points: place p gets the point that was at order[p]. Called once. Rows of few cache
+ * lines are copied in the new order; longer ones remain where they are. */
+huddle_status hd_graph_places_arrange(huddle_context *context, hd_graph_places *places,
+                                      const int32_t *order);
+
+static inline const float *hd_graph_place_row(const hd_graph_places *x, int64_t place) {
+    return x->values + (x->pick != NULL ? x->pick[place] : place) * x->stride;
+}
+
+/* Packs `count` places into panels (panels.h), which have room for a multiple of 16 points; what is
+ * left of the last panel becomes 0. */
+void hd_graph_places_pack(const hd_graph_places *x, const int32_t *place, int64_t count,
+                          float *panels);
+
+/* ---- lists --------------------------------------------------------------------------------- */
+
+/* An entry is one number, so that entries are compared and moved at once: the bits of the value,
+ * which is not negative, then the place, then whether the entry is new to the descent. */
+typedef struct hd_graph_lists {
+    int64_t n;
+    int32_t k;
+    uint64_t *entries;   /* n x k, ascending */
+    _Atomic float *tau;  /* n: the last value of each list, above which nothing can enter it */
+    atomic_flag *locked; /* n */
+} hd_graph_lists;
+
+huddle_status hd_graph_lists_new(int64_t n, int32_t k, hd_graph_lists *lists);
+void hd_graph_lists_free(hd_graph_lists *lists);
+
+/* Makes the lists longer; the places that are added are empty. */
+huddle_status hd_graph_lists_extend(hd_graph_lists *lists, int32_t k);
+
+static inline int32_t hd_graph_entry_place(uint64_t entry) {
+    return (int32_t)((entry & UINT32_MAX) >> 1);
+}
+
+/* Inserts a new entry unless it is there already or belongs behind the last one; returns whether it
+ * was inserted. The caller is the only one who works on list i. */
+bool hd_graph_lists_insert(hd_graph_lists *lists, int64_t i, float value, int64_t place);
+
+/* The same where other threads may work on list i. */
+void hd_graph_lists_offer(hd_graph_lists *lists, int64_t i, float value, int64_t place);
+
+/* ---- trees --------------------------------------------------------------------------------- */
+
+typedef struct hd_graph_forest {
+    const hd_graph_places *places;
+    int64_t leaves;   /* of a tree: leaf l begins at l n / leaves of its order */
+    int64_t capacity; /* points of the largest leaf, padded */
+    uint64_t seed;
+    int32_t *order;    /* of the tree that was grown last */
+    uint64_t *keys;    /* of the points being split */
+    float *directions; /* one per worker */
+} hd_graph_forest;
+
+/* Leaves have at most `leaf` points, and at least half as many if there are so many points. */
+huddle_status hd_graph_forest_new(huddle_context *context, const hd_graph_places *places,
+                                  int64_t leaf, uint64_t seed, hd_graph_forest *forest);
+void hd_graph_forest_free(hd_graph_forest *forest);
+
+/* Grows tree number `tree`, of which only the order remains. */
+huddle_status hd_graph_forest_grow(huddle_context *context, hd_graph_forest *forest, int64_t tree);
+
+/* Enters all pairs within leaves of the tree that was grown last into the lists. */
+huddle_status hd_graph_forest_join(huddle_context *context, const hd_graph_forest *forest,
+                                   hd_graph_lists *lists);
+
+/* ---- descent ------------------------------------------------------------------------------- */
+
+/* One round of neighbour descent, which has converged if few entries changed. */
+huddle_status hd_graph_descend(huddle_context *context, const hd_graph_places *places,
+                               uint64_t seed, int32_t round, hd_graph_lists *lists,
+                               bool *converged);
+
+/* ---- recall -------------------------------------------------------------------------------- */
+
+/* Random queries and the distance of the k-th true neighbour of each. */
+typedef struct hd_graph_sample {
+    int64_t count;
+    int64_t *place;    /* count, ascending */
+    double *distance2; /* count x k: the true neighbours; the last is the k-th */
+    bool known;        /* distance2 was computed */
+} hd_graph_sample;
+
+huddle_status hd_graph_sample_new(const hd_graph_places *places, int32_t k, uint64_t seed,
+                                  hd_graph_sample *sample);
+void hd_graph_sample_free(hd_graph_sample *sample);
+
+/* Estimates the recall of the k nearest in each list of the search, of which those of the sample
+ * must be final. */
+huddle_status hd_graph_estimate_recall(huddle_context *context, const hd_graph_places *places,
+                                       const hd_graph_search *search, hd_graph_sample *sample,
+                                       hd_graph_recall *recall);
+
+#endif

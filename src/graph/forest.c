@@ -1,0 +1,334 @@
+/* Random hyperplane trees (Dasgupta and Freund, Random projection trees and low dimensional
+ * manifolds, STOC 2008) with large leaves: all pairs within a leaf are compared by tiles.
+ *
+ * A node is split at the median along the line through two of its points, chosen at random. Sizes
+ * follow from the number of leaves alone, hence equal points cannot make a tree deep, and the nodes
+ * of a level are known before it is split. */
+#include "base/check.h"
+#include "base/parallel.h"
+#include "base/rng.h"
+#include "graph/approximate.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum {
+    SUBTREE = 8192, /* points of a node that one thread finishes alone: with 32 features
+                       they fit into the second level of cache */
+    MAX_DEPTH = 40, /* more than a balanced tree over 2^31 points has levels */
+    KEYS_PER_CHUNK = 2048,
+    DIRECTION_TRIES = 4,   /* pairs of points, until one has two different points */
+    MEDIAN_OF_MANY = 4096, /* from this size on, the pivot is the median of PIVOTS keys */
+    PIVOTS = 33,
+};
+
+typedef float (*product_function)(const float *, const float *, int64_t);
+static const product_function products[] = HD_SIMD_TABLE(hd_graph_product);
+
+/* Leaves begin .. end - 1; the root has number 1, the children of node m are 2 m and 2 m + 1. */
+typedef struct node {
+    int64_t begin, end;
+    uint64_t number;
+} node;
+
+typedef struct growth {
+    hd_graph_forest *forest;
+    uint64_t tree;
+    product_function product;
+    node *nodes; /* of the level */
+    int64_t n_nodes;
+    int64_t first, last; /* points of the node whose keys are computed */
+} growth;
+
+/* Where leaf `leaf` begins. */
+static int64_t leaf_begin(const hd_graph_forest *f, int64_t leaf) {
+    return leaf * f->places->n / f->leaves;
+}
+
+/* ---- splits -------------------------------------------------------------------------------- */
+
+/* The line through two random points of the node, by tree and node number only. */
+static void choose_direction(const growth *g, node m, float *direction) {
+    const hd_graph_forest *f = g->forest;
+    const hd_graph_places *x = f->places;
+    hd_rng rng = hd_rng_stream(f->seed, (g->tree + 1) << 40 ^ m.number);
+    int64_t begin = leaf_begin(f, m.begin), size = leaf_begin(f, m.end) - begin;
+    float scale = (float)x->packing.scale;
+    bool found = false;
+    for (int t = 0; t < DIRECTION_TRIES && !found; t++) {
+        const float *a = hd_graph_place_row(x, f->order[begin + hd_rng_below(&rng, size)]);
+        const float *b = hd_graph_place_row(x, f->order[begin + hd_rng_below(&rng, size)]);
+        for (int64_t j = 0; j < x->d; j++) {
+            /* Scaled twice: once for this row and once for those that are multiplied by it. */
+            direction[j] = scale * (scale * a[j] - scale * b[j]);
+            found = found || direction[j] != 0;
+        }
+    }
+}
+
+/* The side of each point as an integer in the order of the sides, followed by its place, which
+ * makes the order strict. */
+static void compute_keys(const growth *g, const float *direction, int64_t begin, int64_t end) {
+    const hd_graph_forest *f = g->forest;
+    const hd_graph_places *x = f->places;
+    enum { AHEAD = 8, LINE = 16 };
+    for (int64_t p = begin; p < end; p++) {
+        uint32_t bits;
+        if (p + AHEAD < end) {
+            const float *next = hd_graph_place_row(x, f->order[p + AHEAD]);
+            for (int64_t j = 0; j < x->d; j += LINE)
+                __builtin_prefetch(next + j);
+        }
+        float side = g->product(direction, hd_graph_place_row(x, f->order[p]), x->d);
+        memcpy(&bits, &side, sizeof bits);
+        bits = bits >> 31 ? ~bits : bits | 0x80000000u;
+        f->keys[p] = (uint64_t)bits << 32 | (uint32_t)f->order[p];
+    }
+}
+
+static void sort_few(uint64_t *keys, int count) {
+    for (int i = 1; i < count; i++) {
+        uint64_t key = keys[i];
+        int at = i;
+        for (; at > 0 && keys[at - 1] > key; at--)
+            keys[at] = keys[at - 1];
+        keys[at] = key;
+    }
+}
+
+/* The median of evenly spaced keys. */
+static uint64_t choose_pivot(const uint64_t *keys, int64_t low, int64_t high) {
+    uint64_t some[PIVOTS];
+    int count = high - low > MEDIAN_OF_MANY ? PIVOTS : 3;
+    for (int s = 0; s < count; s++)
+        some[s] = keys[low + s * (high - low) / (count - 1)];
+    sort_few(some, count);
+    return some[count / 2];
+}
+
+/* Moves the `middle` smallest of the keys to the front: quickselect (Hoare). */
+static void select_keys(uint64_t *keys, int64_t size, int64_t middle) {
+    int64_t low = 0, high = size - 1;
+    while (low < high) {
+        uint64_t pivot = choose_pivot(keys, low, high);
+        int64_t p = low, q = high;
+        while (p <= q) {
+            while (keys[p] < pivot)
+                p++;
+            while (keys[q] > pivot)
+                q--;
+            if (p <= q) {
+                uint64_t key = keys[p];
+                keys[p++] = keys[q];
+                keys[q--] = key;
+            }
+        }
+        if (middle <= q)
+            high = q;
+        else if (middle >= p)
+            low = p;
+        else
+            break;
+    }
+}
+
+static int64_t middle_leaf(node m) {
+    return m.begin + (m.end - m.begin) / 2;
+}
+
+/* Orders the points of a node whose keys are known: those of its first half first. */
+static void divide_node(const growth *g, node m) {
+    const hd_graph_forest *f = g->forest;
+    int64_t begin = leaf_begin(f, m.begin), end = leaf_begin(f, m.end);
+    select_keys(f->keys + begin, end - begin, leaf_begin(f, middle_leaf(m)) - begin);
+    for (int64_t p = begin; p < end; p++)
+        f->order[p] = (int32_t)(f->keys[p] & UINT32_MAX);
+}
+
+/* ---- growth -------------------------------------------------------------------------------- */
+
+static node left_child(node m) {
+    return (node){m.begin, middle_leaf(m), 2 * m.number};
+}
+
+static node right_child(node m) {
+    return (node){middle_leaf(m), m.end, 2 * m.number + 1};
+}
+
+/* Splits the subtree down to its leaves, one half after the other, while its points are in the
+ * cache. */
+static void grow_subtree(const growth *g, node root, float *direction) {
+    const hd_graph_forest *f = g->forest;
+    node stack[MAX_DEPTH];
+    int waiting = 0;
+    for (node m = root;;) {
+        if (m.end - m.begin > 1) {
+            choose_direction(g, m, direction);
+            compute_keys(g, direction, leaf_begin(f, m.begin), leaf_begin(f, m.end));
+            divide_node(g, m);
+            stack[waiting++] = right_child(m);
+            m = left_child(m);
+        } else if (waiting > 0) {
+            m = stack[--waiting];
+        } else {
+            break;
+        }
+    }
+}
+
+static huddle_status grow_subtrees(void *argument, hd_chunk chunk) {
+    const growth *g = argument;
+    float *direction = g->forest->directions + chunk.worker * g->forest->places->d;
+    for (int64_t m = chunk.begin; m < chunk.end; m++)
+        grow_subtree(g, g->nodes[m], direction);
+    return HUDDLE_OK;
+}
+
+/* Keys of one large node by all threads. */
+static huddle_status compute_chunk(void *argument, hd_chunk chunk) {
+    const growth *g = argument;
+    compute_keys(g, g->forest->directions, g->first + chunk.begin, g->first + chunk.end);
+    return HUDDLE_OK;
+}
+
+static huddle_status divide_nodes(void *argument, hd_chunk chunk) {
+    const growth *g = argument;
+    for (int64_t m = chunk.begin; m < chunk.end; m++)
+        divide_node(g, g->nodes[m]);
+    return HUDDLE_OK;
+}
+
+/* Splits all nodes of a level, and lists those of the next in `nodes`, which has room for them. */
+static huddle_status split_level(huddle_context *context, growth *g) {
+    huddle_status status = HUDDLE_OK;
+    for (int64_t m = 0; m < g->n_nodes; m++) {
+        g->first = leaf_begin(g->forest, g->nodes[m].begin);
+        g->last = leaf_begin(g->forest, g->nodes[m].end);
+        choose_direction(g, g->nodes[m], g->forest->directions);
+        TRY(hd_parallel(context, NULL, g->last - g->first, KEYS_PER_CHUNK, compute_chunk, g));
+    }
+    TRY(hd_parallel(context, NULL, g->n_nodes, 1, divide_nodes, g));
+    for (int64_t m = g->n_nodes - 1; m >= 0; m--) {
+        node parent = g->nodes[m];
+        g->nodes[2 * m] = left_child(parent);
+        g->nodes[2 * m + 1] = right_child(parent);
+    }
+    g->n_nodes *= 2;
+done:
+    return status;
+}
+
+/* Every tree begins with the order of the places: it depends on its number only. */
+huddle_status hd_graph_forest_grow(huddle_context *context, hd_graph_forest *forest, int64_t tree) {
+    huddle_status status = HUDDLE_OK;
+    const hd_graph_places *x = forest->places;
+    growth g = {.forest = forest, .tree = (uint64_t)tree};
+    g.product = products[x->packing.isa];
+    for (int64_t p = 0; p < x->n; p++)
+        forest->order[p] = (int32_t)p;
+    ALLOC(g.nodes, 2 * forest->leaves);
+    g.nodes[0] = (node){0, forest->leaves, 1};
+    g.n_nodes = 1;
+    /* All nodes of a level have about the same size, the first one included. */
+    while (leaf_begin(forest, g.nodes[0].end) > SUBTREE && g.nodes[0].end > 1)
+        TRY(split_level(context, &g));
+    TRY(hd_parallel(context, NULL, g.n_nodes, 1, grow_subtrees, &g));
+done:
+    huddle_free(g.nodes);
+    return status;
+}
+
+huddle_status hd_graph_forest_new(huddle_context *context, const hd_graph_places *places,
+                                  int64_t leaf, uint64_t seed, hd_graph_forest *forest) {
+    huddle_status status = HUDDLE_OK;
+    int64_t tile = HD_GRAPH_TILE_COLUMNS;
+    *forest = (hd_graph_forest){.places = places, .seed = seed};
+    forest->leaves = (places->n + leaf - 1) / leaf;
+    forest->capacity = (leaf + tile - 1) / tile * tile;
+    ALLOC(forest->order, places->n);
+    ALLOC(forest->keys, places->n);
+    ALLOC(forest->directions, hd_workers(context) * places->d);
+done:
+    return status;
+}
+
+void hd_graph_forest_free(hd_graph_forest *forest) {
+    huddle_free(forest->order);
+    huddle_free(forest->keys);
+    huddle_free(forest->directions);
+    *forest = (hd_graph_forest){0};
+}
+
+/* ---- leaves -------------------------------------------------------------------------------- */
+
+typedef struct joining {
+    const hd_graph_forest *forest;
+    hd_graph_lists *lists;
+    float *panels;     /* workers x capacity x d */
+    float *base, *tau; /* workers x capacity */
+} joining;
+
+/* A leaf: position p in its panels is places[p]. */
+typedef struct leaf_pairs {
+    hd_graph_lists *lists;
+    const int32_t *places;
+    float *tau;
+} leaf_pairs;
+
+/* No lock: a point is in one leaf of a tree. */
+static void insert_pair(void *argument, int64_t i, int64_t j, float value) {
+    const leaf_pairs *l = argument;
+    int32_t p = l->places[i], q = l->places[j];
+    if (value <= l->tau[i] && hd_graph_lists_insert(l->lists, p, value, q))
+        l->tau[i] = atomic_load_explicit(&l->lists->tau[p], memory_order_relaxed);
+    if (value <= l->tau[j] && hd_graph_lists_insert(l->lists, q, value, p))
+        l->tau[j] = atomic_load_explicit(&l->lists->tau[q], memory_order_relaxed);
+}
+
+static huddle_status join_leaves(void *argument, hd_chunk chunk) {
+    const joining *g = argument;
+    const hd_graph_forest *f = g->forest;
+    const hd_graph_places *x = f->places;
+    for (int64_t leaf = chunk.begin; leaf < chunk.end; leaf++) {
+        int64_t begin = leaf_begin(f, leaf), size = leaf_begin(f, leaf + 1) - begin;
+        int64_t at = chunk.worker * f->capacity;
+        hd_graph_panels panels = {.n = size, .d = x->d, .values = g->panels + at * x->d};
+        leaf_pairs pairs = {g->lists, f->order + begin, g->tau + at};
+        hd_graph_tiles tiles = {.rows = &panels,
+                                .columns = &panels,
+                                .kernel = x->kernel,
+                                .tau = pairs.tau,
+                                .hit = insert_pair,
+                                .argument = &pairs};
+        panels.base = g->base + at;
+        panels.padded = hd_chunks(size, HD_GRAPH_TILE_COLUMNS) * HD_GRAPH_TILE_COLUMNS;
+        hd_graph_places_pack(x, pairs.places, size, panels.values);
+        for (int64_t p = 0; p < panels.padded; p++) {
+            panels.base[p] = p < size ? 0 : INFINITY;
+            pairs.tau[p] = p < size ? atomic_load_explicit(&g->lists->tau[pairs.places[p]],
+                                                           memory_order_relaxed)
+                                    : -INFINITY;
+        }
+        hd_graph_tiles_pairs(&tiles);
+    }
+    return HUDDLE_OK;
+}
+
+huddle_status hd_graph_forest_join(huddle_context *context, const hd_graph_forest *forest,
+                                   hd_graph_lists *lists) {
+    huddle_status status = HUDDLE_OK;
+    joining g = {.forest = forest, .lists = lists};
+    int64_t room = hd_workers(context) * forest->capacity;
+    /* Cleared, because panels beyond the points are read by the tiles, where infinity is added to
+     * whatever they contain. */
+    ALLOC_ZERO(g.panels, room * forest->places->d);
+    ALLOC(g.base, room);
+    ALLOC(g.tau, room);
+    TRY(hd_parallel(context, NULL, forest->leaves, 1, join_leaves, &g));
+done:
+    huddle_free(g.panels);
+    huddle_free(g.base);
+    huddle_free(g.tau);
+    return status;
+}

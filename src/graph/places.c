@@ -1,0 +1,164 @@
+/* The points of the approximate search in the order of a tree. */
+#include "base/check.h"
+#include "base/parallel.h"
+#include "graph/approximate.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    MAX_COPIED = 128, /* features up to which rows are copied in order: eight cache lines. Longer
+                         rows cost more to copy than the order of their first lines saves */
+    ROWS_PER_CHUNK = 1024,
+    MEASURE_CHUNKS = 64,
+    MAX_EXPONENT = 126, /* of the scale, a finite float */
+};
+
+/* ---- coordinates --------------------------------------------------------------------------- */
+
+typedef struct copying {
+    hd_graph_places *places;
+    double *scratch;      /* workers x width */
+    const int32_t *order; /* NULL: as they are */
+} copying;
+
+/* Rows as the metric sees them, rounded to float. */
+static huddle_status copy_rows(void *argument, hd_chunk chunk) {
+    const copying *c = argument;
+    hd_graph_places *x = c->places;
+    double *row = c->scratch + chunk.worker * x->d;
+    for (int64_t i = chunk.begin; i < chunk.end; i++) {
+        hd_graph_rows_read(x->rows, c->order != NULL ? c->order[i] : i, row);
+        for (int64_t j = 0; j < x->d; j++)
+            x->copy[i * x->d + j] = (float)row[j];
+    }
+    return HUDDLE_OK;
+}
+
+static huddle_status make_copy(huddle_context *context, hd_graph_places *x, const int32_t *order) {
+    huddle_status status = HUDDLE_OK;
+    copying c = {.places = x, .order = order};
+    ALLOC(x->copy, x->n * x->d);
+    ALLOC(c.scratch, hd_workers(context) * x->d);
+    TRY(hd_parallel(context, NULL, x->n, ROWS_PER_CHUNK, copy_rows, &c));
+    x->values = x->copy;
+    x->stride = x->d;
+done:
+    huddle_free(c.scratch);
+    return status;
+}
+
+typedef struct measure {
+    const hd_graph_places *places;
+    float *largest; /* per chunk */
+} measure;
+
+static huddle_status measure_rows(void *argument, hd_chunk chunk) {
+    const measure *m = argument;
+    float largest = 0;
+    for (int64_t i = chunk.begin; i < chunk.end; i++) {
+        const float *row = hd_graph_place_row(m->places, i);
+        for (int64_t j = 0; j < m->places->d; j++) {
+            float v = fabsf(row[j]);
+            largest = v > largest ? v : largest;
+        }
+    }
+    m->largest[chunk.index] = largest;
+    return HUDDLE_OK;
+}
+
+/* The scale is a power of two that brings all coordinates into [-1, 1], where no square overflows,
+ * without changing any digit. There is no centre: a difference of two floats is as accurate as its
+ * operands wherever they are. */
+static huddle_status set_scale(huddle_context *context, hd_graph_places *x) {
+    huddle_status status = HUDDLE_OK;
+    measure m = {.places = x};
+    int64_t grain = (x->n + MEASURE_CHUNKS - 1) / MEASURE_CHUNKS;
+    float largest = 0;
+    int exponent = 0;
+    ALLOC_ZERO(m.largest, hd_chunks(x->n, grain));
+    TRY(hd_parallel(context, NULL, x->n, grain, measure_rows, &m));
+    for (int64_t c = 0; c < hd_chunks(x->n, grain); c++)
+        largest = fmaxf(largest, m.largest[c]);
+    if (largest > 0)
+        frexpf(largest, &exponent);
+    x->packing.scale = ldexp(1, exponent < -MAX_EXPONENT ? MAX_EXPONENT : -exponent);
+done:
+    huddle_free(m.largest);
+    return status;
+}
+
+huddle_status hd_graph_places_new(huddle_context *context, const hd_graph_rows *rows,
+                                  hd_graph_places *places) {
+    huddle_status status = HUDDLE_OK;
+    int64_t d = hd_graph_rows_width(rows);
+    *places = (hd_graph_places){
+        .rows = rows,
+        .n = rows->n,
+        .d = d,
+        .values = rows->singles,
+        .stride = rows->stride,
+        .packing = {.d = d, .scale = 1, .differences = true, .isa = rows->isa},
+    };
+    places->kernel = hd_graph_tiles_kernel(&places->packing);
+    ALLOC(places->order, places->n);
+    for (int64_t i = 0; i < places->n; i++)
+        places->order[i] = (int32_t)i;
+    /* Rows with a shift or a scale do not exist in memory as the metric sees them. */
+    if (rows->scale != NULL || rows->shift != NULL || rows->pick != NULL)
+        TRY(make_copy(context, places, NULL));
+    TRY(set_scale(context, places));
+done:
+    return status;
+}
+
+void hd_graph_places_free(hd_graph_places *places) {
+    huddle_free(places->order);
+    huddle_free(places->copy);
+    *places = (hd_graph_places){0};
+}
+
+/* ---- order --------------------------------------------------------------------------------- */
+
+/* A copy is made anew from the points instead of being permuted: that needs no second copy either,
+ * and all threads can do it. */
+huddle_status hd_graph_places_arrange(huddle_context *context, hd_graph_places *places,
+                                      const int32_t *order) {
+    huddle_status status = HUDDLE_OK;
+    memcpy(places->order, order, (size_t)places->n * sizeof *order);
+    if (places->d <= MAX_COPIED) {
+        huddle_free(places->copy);
+        places->copy = NULL;
+        TRY(make_copy(context, places, order));
+    } else {
+        places->pick = places->order;
+    }
+done:
+    return status;
+}
+
+/* Rows are requested a few ahead: they may be anywhere in memory. */
+void hd_graph_places_pack(const hd_graph_places *x, const int32_t *place, int64_t count,
+                          float *panels) {
+    enum { AHEAD = 8, LINE = 64, LINES = 8 };
+    float scale = (float)x->packing.scale;
+    int64_t padded = (count + HD_GRAPH_PANEL - 1) / HD_GRAPH_PANEL * HD_GRAPH_PANEL;
+    for (int64_t p = -AHEAD; p < count; p++) {
+        if (p + AHEAD < count) {
+            const char *from = (const char *)hd_graph_place_row(x, place[p + AHEAD]);
+            for (int64_t byte = 0; byte < x->d * 4 && byte < LINES * LINE; byte += LINE)
+                __builtin_prefetch(from + byte);
+        }
+        if (p < 0)
+            continue;
+        const float *row = hd_graph_place_row(x, place[p]);
+        float *to = panels + p / HD_GRAPH_PANEL * HD_GRAPH_PANEL * x->d + p % HD_GRAPH_PANEL;
+        for (int64_t j = 0; j < x->d; j++)
+            to[j * HD_GRAPH_PANEL] = scale * row[j];
+    }
+    for (int64_t p = count; p < padded; p++) {
+        float *to = panels + p / HD_GRAPH_PANEL * HD_GRAPH_PANEL * x->d + p % HD_GRAPH_PANEL;
+        for (int64_t j = 0; j < x->d; j++)
+            to[j * HD_GRAPH_PANEL] = 0;
+    }
+}

@@ -1,0 +1,273 @@
+/* Many rows: restarts run on a sample of them first, and only the best continue on more rows.
+ *
+ * Restarts exist to find the valley of the objective in which the smallest minimum lies. A few
+ * hundred rows for each cluster distinguish most valleys, whatever the number of rows, so all
+ * restarts run on a small sample. The better part of them continues from its centres on a sample
+ * four times as large, and so on (successive halving: Jamieson and Talwalkar, AISTATS 2016); the
+ * last few continue on all rows, where they need few iterations. The cost of n_init restarts is
+ * then about that of the first sample, which does not grow with n.
+ *
+ * Samples and choices depend on the data and the seed alone, not on the number of threads. */
+#include "kmeans/restart.h"
+
+#include "base/check.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Rows of the first sample: at least FIRST_ROWS, and CLUSTER_ROWS for each cluster. A sample is
+ * used only if there are SAMPLE_SHARE times as many rows; otherwise it would save too little. */
+enum { FIRST_ROWS = 1 << 14, CLUSTER_ROWS = 256, SAMPLE_GROWTH = 4, SAMPLE_SHARE = 4 };
+
+/* One of CONTINUE_SHARE restarts continues on more rows, but at least FINALISTS. Those whose
+ * inertias agree to same_inertia have found the same clusters, and only one of them continues. */
+enum { CONTINUE_SHARE = 5, FINALISTS = 3 };
+static const double same_inertia = 1e-5;
+
+/* On all rows, restarts begin near a minimum with small steps, so that tol, which is meant for
+ * starts far away, would stop them early. (Values chosen by bench/kmeans_sample.py.) */
+static const double finer_tol = .1;
+
+/* A random stream that no restart uses. */
+static const uint64_t sample_stream = UINT64_MAX;
+
+typedef struct sample {
+    huddle_points points;
+    double *weights; /* or NULL: all 1 */
+    double factor;   /* from the inertia of the sample to an estimate for all rows */
+} sample;
+
+static void sample_free(sample *s) {
+    huddle_points_free(&s->points);
+    huddle_free(s->weights);
+    memset(s, 0, sizeof *s);
+}
+
+/* ---- the sample ---------------------------------------------------------------------------- */
+
+static int64_t first_size(int32_t c) {
+    int64_t rows = (int64_t)CLUSTER_ROWS * c;
+    return rows > FIRST_ROWS ? rows : FIRST_ROWS;
+}
+
+/* The final centres of all restarts are kept, which is not to take more memory than the sample:
+ * n_init may be large. */
+static bool wants_sample(int64_t n, const huddle_kmeans_options *options) {
+    int64_t rows = first_size(options->n_clusters);
+    return !options->full_restarts && !options->keep_starts && options->start == NULL &&
+           options->n_clusters > 1 && options->n_init > 1 && n >= SAMPLE_SHARE * rows &&
+           (int64_t)options->n_init * options->n_clusters <= rows;
+}
+
+/* The last sample, the largest, with its weights and the index of its rows; and the centres of all
+ * restarts. */
+int64_t hd_kmeans_sampled_memory(int64_t n, int64_t d, const huddle_kmeans_options *options,
+                                 int32_t workers) {
+    int64_t rows = first_size(options->n_clusters), real = sizeof(double);
+    if (!wants_sample(n, options))
+        return 0;
+    while (n >= SAMPLE_SHARE * SAMPLE_GROWTH * rows)
+        rows *= SAMPLE_GROWTH;
+    return rows * (d * (int64_t)sizeof(float) + 2 * real) +
+           (int64_t)options->n_init * options->n_clusters * d * real +
+           hd_kmeans_restarts_memory(rows, d, options->n_clusters, options->n_init, true, workers);
+}
+
+/* Stratified by the order of the rows: the sum of all weights is divided into `size` equal
+ * intervals, and one number is drawn in each, which selects the row whose weight contains it. A row
+ * of large weight can be selected several times: index has it once, and hits counts. A fixed
+ * distance between the numbers would be cheaper, but might meet a period in the order of the rows.
+ * Returns the number of different rows. */
+static int64_t draw_strata(const huddle_points *x, const double *weights, double total,
+                           int64_t size, hd_rng *rng, int64_t *index, double *hits) {
+    int64_t count = 0, i = 0;
+    double before = 0; /* the weight of all rows before row i */
+    for (int64_t k = 0; k < size; k++) {
+        double at = ((double)k + hd_rng_uniform(rng)) * (total / (double)size);
+        for (; i < x->n - 1 && before + (weights != NULL ? weights[i] : 1) <= at; i++)
+            before += weights != NULL ? weights[i] : 1;
+        if (count == 0 || index[count - 1] != i) {
+            index[count] = i;
+            hits[count++] = 0;
+        }
+        hits[count - 1]++;
+    }
+    return count;
+}
+
+/* Draws the sample. Rows are selected by their weight, so that each selection counts the same. */
+static huddle_status take_sample(const huddle_points *x, const double *weights, int64_t size,
+                                 hd_rng *rng, sample *s) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *index = NULL;
+    double total = weights != NULL ? 0 : (double)x->n;
+    for (int64_t i = 0; weights != NULL && i < x->n; i++)
+        total += weights[i];
+    ALLOC(index, size);
+    ALLOC(s->weights, size);
+    int64_t count = draw_strata(x, weights, total, size, rng, index, s->weights);
+    TRY(huddle_points_take(x, index, count, &s->points));
+    s->factor = total / (double)size;
+    if (count == size) {
+        huddle_free(s->weights);
+        s->weights = NULL;
+    }
+done:
+    huddle_free(index);
+    return status;
+}
+
+/* ---- rounds -------------------------------------------------------------------------------- */
+
+/* The restarts that take part in a round, and their centres. */
+typedef struct field {
+    int32_t count;
+    int32_t *restarts; /* count: their numbers */
+    double *centres;   /* count x c x d; not valid before the first round */
+    double *inertias;  /* count, of the last round */
+} field;
+
+/* The restarts that continue move to the front, in the order of their inertias, ties by the smaller
+ * number; of those that have found the same clusters only the best. */
+static huddle_status choose_field(int64_t cells, int32_t limit, field *f) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *chosen = NULL, n_chosen = 0;
+    double *centres = NULL, last = -INFINITY;
+    ALLOC(chosen, limit);
+    while (n_chosen < limit) {
+        int32_t best = -1;
+        for (int32_t k = 0; k < f->count; k++)
+            if (f->inertias[k] > last && (best < 0 || f->inertias[k] < f->inertias[best]))
+                best = k;
+        if (best < 0)
+            break;
+        chosen[n_chosen++] = best;
+        last = f->inertias[best] * (1 + same_inertia);
+    }
+    ALLOC(centres, n_chosen * cells);
+    for (int32_t k = 0; k < n_chosen; k++) {
+        memcpy(centres + k * cells, f->centres + chosen[k] * cells,
+               (size_t)cells * sizeof *centres);
+        chosen[k] = f->restarts[chosen[k]];
+    }
+    memcpy(f->restarts, chosen, (size_t)n_chosen * sizeof *chosen);
+    f->count = n_chosen;
+    huddle_free(f->centres);
+    f->centres = centres;
+done:
+    huddle_free(chosen);
+    return status;
+}
+
+/* A round on a sample of `size` rows. all_inertias, by the number of the restart, are estimates for
+ * all rows. */
+static huddle_status run_on_sample(huddle_context *context, const huddle_points *x,
+                                   const double *row_weights, const huddle_kmeans_options *options,
+                                   int64_t size, bool first, hd_rng *rng, field *f,
+                                   double *all_inertias, bool *enough) {
+    huddle_status status = HUDDLE_OK;
+    sample s = {0};
+    hd_kmeans_data data = {0};
+    TRY(take_sample(x, row_weights, size, rng, &s));
+    TRY(hd_kmeans_has_distinct(context, &s.points, options->n_clusters, enough));
+    if (!*enough)
+        goto done;
+    TRY(hd_kmeans_data_new(context, &s.points, s.weights, options->n_clusters, &data));
+    hd_kmeans_restarts all = {.data = &data,
+                              .options = options,
+                              .count = f->count,
+                              .starts = first ? NULL : f->centres,
+                              .inertias = f->inertias,
+                              .ends = f->centres};
+    TRY(hd_kmeans_run_restarts(&all, NULL));
+    for (int32_t k = 0; k < f->count; k++)
+        all_inertias[f->restarts[k]] = f->inertias[k] * s.factor;
+done:
+    sample_free(&s);
+    hd_kmeans_data_free(&data);
+    return status;
+}
+
+/* The last round. */
+static huddle_status run_on_all(huddle_context *context, const huddle_points *x,
+                                const double *row_weights, const huddle_kmeans_options *options,
+                                field *f, huddle_kmeans_result *result, huddle_kmeans_info *info) {
+    huddle_status status = HUDDLE_OK;
+    hd_kmeans_data data = {0};
+    huddle_kmeans_options finer = *options;
+    hd_kmeans_restarts all = {.data = &data,
+                              .options = &finer,
+                              .count = f->count,
+                              .starts = f->centres,
+                              .inertias = f->inertias};
+    finer.tol *= finer_tol;
+    TRY(hd_kmeans_data_new(context, x, row_weights, options->n_clusters, &data));
+    TRY(hd_kmeans_run_restarts(&all, result));
+    for (int32_t k = 0; k < f->count; k++)
+        info->inertias[f->restarts[k]] = f->inertias[k];
+    info->inertia = all.outcome.inertia;
+    info->best = f->restarts[all.best];
+    info->n_iter = all.outcome.n_iter;
+    info->n_distinct = options->n_clusters;
+    info->stop = all.outcome.stop;
+done:
+    hd_kmeans_data_free(&data);
+    return status;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+static huddle_status new_field(const huddle_kmeans_options *options, int64_t cells, field *f) {
+    huddle_status status = HUDDLE_OK;
+    f->count = options->n_init;
+    ALLOC(f->restarts, f->count);
+    ALLOC(f->inertias, f->count);
+    ALLOC(f->centres, f->count * cells);
+    for (int32_t r = 0; r < f->count; r++)
+        f->restarts[r] = r;
+done:
+    return status;
+}
+
+/* Rounds on larger and larger samples. *enough becomes false if a sample has fewer distinct rows
+ * than there are clusters, some of which it would leave empty. */
+static huddle_status run_rounds(huddle_context *context, const huddle_points *x,
+                                const double *row_weights, const huddle_kmeans_options *options,
+                                field *f, double *inertias, bool *enough) {
+    huddle_status status = HUDDLE_OK;
+    hd_rng rng = hd_rng_stream(options->seed, sample_stream);
+    int64_t first = first_size(options->n_clusters);
+    *enough = true;
+    for (int64_t size = first; *enough && x->n >= SAMPLE_SHARE * size; size *= SAMPLE_GROWTH) {
+        TRY(run_on_sample(context, x, row_weights, options, size, size == first, &rng, f, inertias,
+                          enough));
+        int32_t limit = f->count / CONTINUE_SHARE;
+        if (*enough)
+            TRY(choose_field(options->n_clusters * x->d, limit > FINALISTS ? limit : FINALISTS, f));
+    }
+done:
+    return status;
+}
+
+huddle_status hd_kmeans_try_sampled(huddle_context *context, const huddle_points *x,
+                                    const double *row_weights, const huddle_kmeans_options *options,
+                                    huddle_kmeans_result *result, huddle_kmeans_info *info) {
+    huddle_status status = HUDDLE_OK;
+    field f = {0};
+    bool enough;
+    if (hd_context_engine(context)->slabs != NULL || !wants_sample(x->n, options))
+        return status;
+    TRY(new_field(options, options->n_clusters * x->d, &f));
+    ALLOC(info->inertias, options->n_init);
+    info->n_restarts = options->n_init;
+    TRY(run_rounds(context, x, row_weights, options, &f, info->inertias, &enough));
+    if (enough)
+        TRY(run_on_all(context, x, row_weights, options, &f, result, info));
+done:
+    huddle_free(f.restarts);
+    huddle_free(f.inertias);
+    huddle_free(f.centres);
+    if (result->labels == NULL)
+        huddle_kmeans_info_free(info);
+    return status;
+}

@@ -1,0 +1,12 @@
+/* Points made of some rows of a matrix. */
+#ifndef HUDDLE_SRC_MATRIX_ROWS_H
+#define HUDDLE_SRC_MATRIX_ROWS_H
+
+#include "huddle/matrix.h"
+
+/* huddle_points_from_double() of the rows index[0 .. count - 1] of a matrix, or of its first
+ * `count` rows if index is NULL, without a copy of them as doubles. */
+huddle_status hd_points_from_rows(huddle_context *context, const huddle_dense *matrix,
+                                  const int64_t *index, int64_t count, huddle_points *points);
+
+#endif

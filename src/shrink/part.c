@@ -1,0 +1,259 @@
+#include "shrink/part.h"
+
+#include "base/blas.h"
+#include "base/check.h"
+
+#include <float.h>
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+/* Rotating pays only if it leaves at most this share of the columns. */
+static const double worthwhile_share = .75;
+
+/* LAPACK's eigenvectors are orthonormal to within a small multiple of the rounding unit times their
+ * number; this covers it for the columns that are rotated at all (split.c). */
+static const double orthonormal_margin = 1e-11;
+
+/* ---- sums and directions ------------------------------------------------------------------- */
+
+static double weight_of(const hd_shrink_part *p, int64_t i) {
+    return hd_shrink_row_weight(p->whole->weights, p->rows[i]);
+}
+
+static const double *row_of(const hd_shrink_part *p, int64_t i) {
+    return p->whole->f->values + p->rows[i] * p->whole->f->stride;
+}
+
+static double length_of(const double *row, int64_t c) {
+    double sum = 0;
+    for (int64_t k = 0; k < c; k++)
+        sum += row[k] * row[k];
+    return sqrt(sum);
+}
+
+/* The mean of the rows and, from it, the objective of the collapse. */
+static void add_rows(hd_shrink_part *p, double *centred) {
+    int64_t c = p->whole->f->cols;
+    double error = 0, farthest = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        const double *row = row_of(p, i);
+        double weight = weight_of(p, i);
+        p->mass += weight;
+        for (int64_t k = 0; k < c; k++)
+            p->mean[k] += weight * row[k];
+    }
+    for (int64_t k = 0; k < c; k++)
+        p->mean[k] /= p->mass;
+    for (int64_t i = 0; i < p->n; i++) {
+        const double *row = row_of(p, i);
+        for (int64_t k = 0; k < c; k++)
+            centred[k] = row[k] - p->mean[k];
+        double length = length_of(centred, c), weight = weight_of(p, i);
+        p->collapsed += weight * (p->whole->squared ? length * length : length);
+        farthest = fmax(farthest, length);
+        /* A row in the directions kept is a sum of c products of rounded differences. */
+        error += weight * (double)(c + 8) * DBL_EPSILON *
+                 (length_of(row, c) + length_of(p->mean, c) + length);
+    }
+    /* Moving each f_i by e_i changes the optimum by at most sum m_i |e_i|; squared distances, none
+     * of which exceeds twice `farthest`, by at most that times their sum and e_i itself. */
+    p->lost = p->whole->squared ? error * 5 * farthest : error;
+}
+
+/* Rows whose outer products are added at a time: the sum is a matrix product. */
+enum { PANEL = 256 };
+
+/* gram = sum_i m_i x_i x_i' over the centred rows x_i, lower triangle. */
+static void add_gram(const hd_shrink_part *p, double *panel, double *gram) {
+    int64_t c = p->whole->f->cols;
+    memset(gram, 0, (size_t)(c * c) * sizeof *gram);
+    for (int64_t first = 0; first < p->n; first += PANEL) {
+        int64_t count = p->n - first < PANEL ? p->n - first : PANEL;
+        for (int64_t i = 0; i < count; i++) {
+            const double *row = row_of(p, first + i);
+            double root = sqrt(weight_of(p, first + i));
+            for (int64_t k = 0; k < c; k++)
+                panel[i * c + k] = root * (row[k] - p->mean[k]);
+        }
+        for (int64_t i = 0; i < count; i++)
+            for (int64_t k = 0; k < c; k++)
+                for (int64_t q = 0; q <= k; q++)
+                    gram[k * c + q] += panel[i * c + k] * panel[i * c + q];
+    }
+}
+
+/* The principal directions, the one of the largest sum of squares first, and the tails. */
+static huddle_status find_directions(hd_shrink_part *p) {
+    huddle_status status = HUDDLE_OK;
+    int64_t c = p->whole->f->cols;
+    double *panel = NULL, *gram = NULL, *value = NULL;
+    ALLOC(panel, PANEL * c);
+    ALLOC(gram, c * c);
+    ALLOC(value, c);
+    ALLOC(p->direction, c * c);
+    ALLOC(p->tail, c + 1);
+    add_gram(p, panel, gram);
+    hd_blas_enter();
+    lapack_int failed =
+        LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'V', 'L', (lapack_int)c, gram, (lapack_int)c, value);
+    hd_blas_leave();
+    if (failed != 0)
+        FAIL(HUDDLE_NUMERIC, "LAPACK's dsyev failed on the rows of a component");
+    /* Eigenvalues ascend. Rounding moves each by up to about c units of the largest, and can make
+     * the smallest negative; so that much is added to every tail but the last, which is exact. */
+    double rounding = (double)c * DBL_EPSILON * fmax(value[c - 1], 0);
+    p->tail[c] = 0;
+    for (int64_t r = c; r-- > 0;) {
+        p->tail[r] = p->tail[r + 1] + fmax(value[c - 1 - r], 0) + (r == c - 1 ? rounding : 0);
+        for (int64_t k = 0; k < c; k++)
+            p->direction[k * c + r] = gram[k * c + (c - 1 - r)];
+    }
+done:
+    huddle_free(panel);
+    huddle_free(gram);
+    huddle_free(value);
+    return status;
+}
+
+huddle_status hd_shrink_part_open(hd_shrink_part *p, bool rotate) {
+    huddle_status status = HUDDLE_OK;
+    int64_t c = p->whole->f->cols;
+    double *centred = NULL;
+    p->kept = c;
+    ALLOC_ZERO(p->mean, c);
+    ALLOC(centred, c);
+    add_rows(p, centred);
+    if (rotate)
+        TRY(find_directions(p));
+done:
+    huddle_free(centred);
+    return status;
+}
+
+void hd_shrink_part_close(hd_shrink_part *p) {
+    huddle_free(p->mean);
+    huddle_free(p->direction);
+    huddle_free(p->tail);
+    p->mean = p->direction = p->tail = NULL;
+}
+
+/* ---- how many directions ------------------------------------------------------------------- */
+
+/* All rows share one point in the directions left out, so no edge has a length there, and row i is
+ * d_i from its f: that adds at most m_i d_i to its term, in all sum m_i d_i <= sqrt(sum m_i sum m_i
+ * d_i^2) by Cauchy and Schwarz; for squared distances exactly sum m_i d_i^2. */
+static double cost_of(const hd_shrink_part *p, int64_t kept) {
+    return p->whole->squared ? p->tail[kept] : sqrt(p->mass * p->tail[kept]);
+}
+
+void hd_shrink_part_reduce(hd_shrink_part *p, double allowed) {
+    int64_t c = p->whole->f->cols;
+    p->kept = c;
+    if (p->tail == NULL)
+        return;
+    while (p->kept > 1 && cost_of(p, p->kept - 1) <= allowed)
+        p->kept--;
+    if ((double)p->kept > worthwhile_share * (double)c)
+        p->kept = c;
+}
+
+/* The distance d_i in the directions left out follows from the length of the row and that of its
+ * part in the others. Where a row has not moved, the difference of the squares is rounding, whose
+ * root is 1e-8 of the row: far below any gap for which columns are rotated. */
+double hd_shrink_part_left_out(const hd_shrink_part *p, const huddle_dense *rows) {
+    int64_t c = p->whole->f->cols;
+    double sum = 0;
+    for (int64_t i = 0; i < p->n && p->kept < c; i++) {
+        const double *row = row_of(p, i);
+        double outside = 0, moved = 0;
+        for (int64_t k = 0; k < c; k++)
+            outside += (row[k] - p->mean[k]) * (row[k] - p->mean[k]);
+        for (int64_t r = 0; r < p->kept; r++) {
+            double inside = 0;
+            for (int64_t k = 0; k < c; k++)
+                inside += (row[k] - p->mean[k]) * p->direction[k * c + r];
+            outside -= inside * inside;
+            moved += (inside - rows->values[i * rows->stride + r]) *
+                     (inside - rows->values[i * rows->stride + r]);
+        }
+        outside = fmax(outside, 0);
+        sum +=
+            weight_of(p, i) * (p->whole->squared ? outside : sqrt(moved + outside) - sqrt(moved));
+    }
+    return sum;
+}
+
+double hd_shrink_part_bound(const hd_shrink_part *p, double dual) {
+    if (p->kept == p->whole->f->cols)
+        return dual;
+    return fmax(0, dual * (1 - orthonormal_margin) - p->lost);
+}
+
+/* ---- to the component and back ------------------------------------------------------------- */
+
+huddle_status hd_shrink_part_rows(const hd_shrink_part *p, const huddle_dense *from,
+                                  huddle_dense *rows) {
+    huddle_status status = HUDDLE_OK;
+    int64_t c = from->cols;
+    TRY(huddle_dense_new(p->n, p->kept, rows));
+    for (int64_t i = 0; i < p->n; i++) {
+        const double *row = from->values + p->rows[i] * from->stride;
+        double *restrict to = rows->values + i * p->kept;
+        if (p->kept == c) {
+            memcpy(to, row, (size_t)c * sizeof *to);
+            continue;
+        }
+        memset(to, 0, (size_t)p->kept * sizeof *to);
+        for (int64_t k = 0; k < c; k++) {
+            const double *direction = p->direction + k * c;
+            double x = row[k] - p->mean[k];
+            for (int64_t r = 0; r < p->kept; r++)
+                to[r] += x * direction[r];
+        }
+    }
+done:
+    return status;
+}
+
+huddle_status hd_shrink_part_graph(const hd_shrink_part *p, huddle_csr *w, double **weights) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_csr *from = p->whole->w;
+    int64_t count = 0;
+    *weights = NULL;
+    for (int64_t i = 0; i < p->n; i++)
+        count += from->offsets[p->rows[i] + 1] - from->offsets[p->rows[i]];
+    TRY(huddle_csr_new(p->n, p->n, count, w));
+    if (p->whole->weights != NULL)
+        ALLOC(*weights, p->n);
+    count = 0;
+    w->offsets[0] = 0;
+    /* An edge of weight 0 may lead to another component; it has no effect, and is left out. */
+    for (int64_t i = 0; i < p->n; i++) {
+        for (int64_t at = from->offsets[p->rows[i]]; at < from->offsets[p->rows[i] + 1]; at++)
+            if (from->values[at] > 0) {
+                w->columns[count] = p->local[from->columns[at]];
+                w->values[count++] = from->values[at];
+            }
+        w->offsets[i + 1] = count;
+        if (*weights != NULL)
+            (*weights)[i] = weight_of(p, i);
+    }
+done:
+    return status;
+}
+
+void hd_shrink_part_return(const hd_shrink_part *p, const huddle_dense *rows, huddle_dense *g) {
+    int64_t c = g->cols;
+    for (int64_t i = 0; i < p->n; i++) {
+        double *restrict to = g->values + p->rows[i] * g->stride;
+        if (rows != NULL && p->kept == c) {
+            memcpy(to, rows->values + i * rows->stride, (size_t)c * sizeof *to);
+            continue;
+        }
+        memcpy(to, p->mean, (size_t)c * sizeof *to);
+        for (int64_t k = 0; k < c && rows != NULL; k++)
+            for (int64_t r = 0; r < p->kept; r++)
+                to[k] += p->direction[k * c + r] * rows->values[i * rows->stride + r];
+    }
+}

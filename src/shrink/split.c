@@ -1,0 +1,415 @@
+#include "shrink/split.h"
+
+#include "base/check.h"
+#include "base/parallel.h"
+#include "shrink/certificate.h"
+#include "shrink/part.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Problems of fewer numbers, (n + edges) c, are solved whole: their arrays are small. */
+static const double smallest_split = 4e6;
+
+/* Components of at least this many edges, or of half of all, are solved one after the other, each
+ * on all threads; the others side by side, each on one thread, from the largest to the smallest. */
+enum { LARGE_PART = 1 << 18 };
+
+/* Columns are rotated if there are at most this many, for rows that are at least as many as the
+ * columns (c^2 n operations), and for gaps that the rounding of the rotation cannot touch. */
+enum { MAX_ROTATED = 256 };
+static const double smallest_rotated_gap = 1e-6;
+
+/* The bound on what the directions left out can add to the objective is at first this share of the
+ * gap times the objective of the collapse. What they do add is usually far less: where a row moves,
+ * its distance there is added in squares to a larger one. It is measured after the solve. If it
+ * exceeds the second share of the gap, the component is solved again with a bound smaller by the
+ * ratio, and at last with all directions. */
+static const double first_bound = .05, left_out_share = .1;
+enum { MAX_ATTEMPTS = 3 };
+
+/* A component is major if moving its rows to their mean costs at least this share of the sum over
+ * all components. Major ones are solved first, to the gap that is asked for. The others may leave a
+ * share of the whole gap, like the blocks of one solve (solve.c): where the rows of a component are
+ * almost equal, a small relative gap would take long and mean nothing. */
+static const double major_share = .02;
+
+/* The share of the gap of the components that are not major that is relative to the bound of the
+ * major ones, not to their own objective. */
+static const double common_share = .3;
+
+/* The gaps of components leave this much for the directions left out and for rounding. */
+static const double part_gap = .9;
+
+/* A component and what became of it. */
+typedef struct outcome {
+    int64_t first, n, edges; /* rows first .. first + n - 1 of split.row */
+    double collapsed;        /* see part.h */
+    double gap, outside;     /* to reach: gap (objective + outside) */
+    bool is_major;
+    double objective, dual;
+    int32_t n_groups;
+    huddle_shrink_info info;
+} outcome;
+
+typedef struct split {
+    hd_shrink_solve *whole;
+    int32_t n_parts;
+    int32_t *component; /* n; becomes the group of each row */
+    int32_t *row;       /* n: rows, component by component */
+    int32_t *local;     /* n: place within the component */
+    int32_t *order;     /* n_parts: by descending edges */
+    outcome *parts;
+    const int32_t *chosen; /* parts of the loop under way */
+    huddle_dense g;
+} split;
+
+bool hd_shrink_is_large(int64_t n, int64_t edges, int64_t c) {
+    return (double)(n + edges) * (double)c >= smallest_split;
+}
+
+bool hd_shrink_is_large_part(int64_t edges) {
+    return edges >= LARGE_PART;
+}
+
+bool hd_shrink_split_pays(const hd_shrink_solve *s) {
+    const hd_shrink_input *in = &s->input;
+    const hd_engine *engine = hd_context_engine(in->context);
+    return hd_shrink_is_large(in->f->rows, in->edges->count, in->f->cols) &&
+           !s->options.keep_dual && engine->slabs == NULL && engine->shrink == NULL;
+}
+
+/* ---- components ---------------------------------------------------------------------------- */
+
+/* Rows by component, each component in ascending order, by a counting sort. */
+static huddle_status list_rows(split *t) {
+    huddle_status status = HUDDLE_OK;
+    const hd_shrink_input *in = &t->whole->input;
+    int64_t n = in->f->rows, first = 0;
+    ALLOC(t->component, n);
+    ALLOC(t->row, n);
+    ALLOC(t->local, n);
+    TRY(hd_shrink_components(in->context, in->edges, n, t->component, &t->n_parts));
+    ALLOC_ZERO(t->parts, t->n_parts);
+    ALLOC(t->order, t->n_parts);
+    for (int64_t v = 0; v < n; v++)
+        t->local[v] = (int32_t)t->parts[t->component[v]].n++;
+    for (int32_t q = 0; q < t->n_parts; q++) {
+        t->parts[q].first = first;
+        first += t->parts[q].n;
+    }
+    for (int64_t v = 0; v < n; v++)
+        t->row[t->parts[t->component[v]].first + t->local[v]] = (int32_t)v;
+    for (int64_t e = 0; e < in->edges->count; e++)
+        t->parts[t->component[in->edges->i[e]]].edges += in->edges->weight[e] > 0;
+done:
+    return status;
+}
+
+typedef struct ranked {
+    int64_t edges;
+    int32_t part;
+} ranked;
+
+static int by_edges(const void *a, const void *b) {
+    const ranked *x = a, *y = b;
+    if (x->edges != y->edges)
+        return x->edges > y->edges ? -1 : 1;
+    return (x->part > y->part) - (x->part < y->part);
+}
+
+static huddle_status order_parts(split *t) {
+    huddle_status status = HUDDLE_OK;
+    ranked *all = NULL;
+    ALLOC(all, t->n_parts);
+    for (int32_t q = 0; q < t->n_parts; q++)
+        all[q] = (ranked){t->parts[q].edges, q};
+    qsort(all, (size_t)t->n_parts, sizeof *all, by_edges);
+    for (int32_t q = 0; q < t->n_parts; q++)
+        t->order[q] = all[q].part;
+done:
+    huddle_free(all);
+    return status;
+}
+
+static hd_shrink_part part_of(const split *t, const outcome *o) {
+    return (hd_shrink_part){
+        .whole = &t->whole->input, .rows = t->row + o->first, .local = t->local, .n = o->n};
+}
+
+static huddle_status measure_parts(void *argument, hd_chunk chunk) {
+    huddle_status status = HUDDLE_OK;
+    split *t = argument;
+    for (int64_t k = chunk.begin; k < chunk.end; k++) {
+        outcome *o = &t->parts[t->order[k]];
+        hd_shrink_part part = part_of(t, o);
+        status = hd_shrink_part_open(&part, false);
+        o->collapsed = part.collapsed;
+        hd_shrink_part_close(&part);
+        TRY(status);
+    }
+done:
+    return status;
+}
+
+/* ---- one component ------------------------------------------------------------------------- */
+
+/* Solves the component in the directions that `part` keeps. */
+static huddle_status solve_kept(const split *t, outcome *o, const hd_shrink_part *part,
+                                huddle_shrunk *out) {
+    huddle_status status = HUDDLE_OK;
+    const hd_shrink_solve *whole = t->whole;
+    hd_shrink_solve s = {.options = whole->options,
+                         .info = &o->info,
+                         .started = hd_seconds(),
+                         .outside = o->outside};
+    huddle_dense f = {0}, start = {0};
+    huddle_csr w = {0};
+    double *weights = NULL;
+    TRY(hd_shrink_part_rows(part, whole->input.f, &f));
+    TRY(hd_shrink_part_graph(part, &w, &weights));
+    if (whole->options.start != NULL)
+        TRY(hd_shrink_part_rows(part, whole->options.start, &start));
+    s.input = whole->input;
+    s.input.f = &f;
+    s.input.w = &w;
+    s.input.edges = NULL;
+    s.input.weights = s.options.weights = weights;
+    s.options.start = start.values != NULL ? &start : NULL;
+    s.options.gap = o->gap;
+    s.options.seed += (uint64_t)o->first;
+    o->info.gamma = whole->input.gamma;
+    TRY(hd_shrink_solve_part(&s, out));
+done:
+    huddle_dense_free(&f);
+    huddle_dense_free(&start);
+    huddle_csr_free(&w);
+    huddle_free(weights);
+    return status;
+}
+
+/* The gap that a component may leave at this objective. */
+static double allowed_gap(const outcome *o, double objective) {
+    return o->gap * (objective + o->outside);
+}
+
+/* Writes G and groups of a component. Groups are named by their place in `row`. */
+static void keep_part(split *t, outcome *o, const hd_shrink_part *part, const huddle_shrunk *out) {
+    hd_shrink_part_return(part, out != NULL ? &out->g : NULL, &t->g);
+    for (int64_t i = 0; i < o->n; i++)
+        t->component[t->row[o->first + i]] =
+            (int32_t)(o->first + (out != NULL ? out->group[i] : 0));
+}
+
+/* Solves a component, with more directions if those left out cost too much; or moves its rows to
+ * their mean at once, with the trivial bound 0, if that is within its gap. */
+static huddle_status solve_part(split *t, outcome *o) {
+    huddle_status status = HUDDLE_OK;
+    hd_shrink_part part = part_of(t, o);
+    huddle_shrunk out = {0};
+    int64_t c = t->whole->input.f->cols;
+    double share = first_bound;
+    int64_t solves = 0;
+    bool rotate = c > 1 && c <= MAX_ROTATED && o->n >= c && o->gap >= smallest_rotated_gap;
+    TRY(hd_check_cancel(t->whole->input.context));
+    TRY(hd_shrink_part_open(&part, rotate));
+    if (part.collapsed <= o->gap * o->outside) {
+        o->objective = part.collapsed;
+        keep_part(t, o, &part, NULL);
+        goto done;
+    }
+    for (int attempt = 1;; attempt++) {
+        huddle_shrunk_free(&out);
+        huddle_shrink_info_free(&o->info);
+        hd_shrink_part_reduce(&part, share * o->gap * part.collapsed);
+        TRY(solve_kept(t, o, &part, &out));
+        solves += o->info.n_solves;
+        double most = left_out_share * allowed_gap(o, o->info.objective);
+        double left_out = hd_shrink_part_left_out(&part, &out.g);
+        if (left_out <= most)
+            break;
+        share = attempt < MAX_ATTEMPTS - 1 ? share * .5 * most / left_out : 0;
+    }
+    o->info.n_solves = solves;
+    o->objective = o->info.objective;
+    o->dual = hd_shrink_part_bound(&part, o->info.dual);
+    keep_part(t, o, &part, &out);
+done:
+    huddle_shrunk_free(&out);
+    hd_shrink_part_close(&part);
+    return status;
+}
+
+static huddle_status solve_chosen(void *argument, hd_chunk chunk) {
+    huddle_status status = HUDDLE_OK;
+    split *t = argument;
+    for (int64_t k = chunk.begin; k < chunk.end; k++)
+        TRY(solve_part(t, &t->parts[t->chosen[k]]));
+done:
+    return status;
+}
+
+/* Solves the major components, or the others. */
+static huddle_status solve_parts(split *t, bool is_major) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *chosen = NULL;
+    int64_t count = 0, large = 0, edges = 0;
+    ALLOC(chosen, t->n_parts);
+    for (int32_t k = 0; k < t->n_parts; k++)
+        if (t->parts[t->order[k]].is_major == is_major) {
+            chosen[count++] = t->order[k];
+            edges += t->parts[t->order[k]].edges;
+        }
+    while (large < count && (hd_shrink_is_large_part(t->parts[chosen[large]].edges) ||
+                             2 * t->parts[chosen[large]].edges >= edges))
+        large++;
+    t->chosen = chosen;
+    for (int64_t k = 0; k < large; k++)
+        TRY(solve_part(t, &t->parts[chosen[k]]));
+    t->chosen = chosen + large;
+    TRY(hd_parallel(t->whole->input.context, "shrink", count - large, 1, solve_chosen, t));
+done:
+    huddle_free(chosen);
+    return status;
+}
+
+/* ---- all components ------------------------------------------------------------------------ */
+
+/* Which components are major, and the gap of each. With a share q of all edges in the others and s
+ * = common_share, the major ones get the share 1 - q s of the gap, and the others the share 1 - s
+ * of it relative to their own objective and s relative to the bound of the major ones, each its
+ * part of that by edges: at most the whole gap in all. */
+static void set_gaps(split *t) {
+    double total = 0, minor = 0, edges = 0, gap = part_gap * t->whole->options.gap;
+    for (int32_t q = 0; q < t->n_parts; q++) {
+        total += t->parts[q].collapsed;
+        edges += (double)t->parts[q].edges;
+    }
+    for (int32_t q = 0; q < t->n_parts; q++) {
+        t->parts[q].is_major = t->parts[q].collapsed >= major_share * total;
+        minor += t->parts[q].is_major ? 0 : (double)t->parts[q].edges;
+    }
+    for (int32_t q = 0; q < t->n_parts; q++)
+        t->parts[q].gap = t->parts[q].is_major && edges > 0
+                              ? gap * (1 - common_share * minor / edges)
+                              : gap * (1 - common_share);
+}
+
+/* The bound of the major components, shared out among the others by edges. */
+static void set_outside(split *t) {
+    double dual = 0, edges = 0;
+    for (int32_t q = 0; q < t->n_parts; q++) {
+        dual += t->parts[q].is_major ? t->parts[q].dual : 0;
+        edges += (double)t->parts[q].edges;
+    }
+    for (int32_t q = 0; q < t->n_parts && edges > 0; q++)
+        if (!t->parts[q].is_major)
+            t->parts[q].outside =
+                common_share / (1 - common_share) * dual * (double)t->parts[q].edges / edges;
+}
+
+/* Entry k of the history: every component after its step k, or after its last one. Components do
+ * not run at the same time, so the seconds are those that all first k + 1 steps took, on as many
+ * threads as worked on average. */
+static huddle_status add_histories(const split *t, double seconds) {
+    huddle_status status = HUDDLE_OK;
+    huddle_shrink_info *info = t->whole->info;
+    double busy = 0;
+    for (int32_t q = 0; q < t->n_parts; q++) {
+        const huddle_shrink_info *part = &t->parts[q].info;
+        info->n_history = part->n_history > info->n_history ? part->n_history : info->n_history;
+        busy += part->n_history > 0 ? part->history_seconds[part->n_history - 1] : 0;
+    }
+    ALLOC_ZERO(info->history_objective, info->n_history);
+    ALLOC_ZERO(info->history_dual, info->n_history);
+    ALLOC_ZERO(info->history_seconds, info->n_history);
+    for (int32_t k = 0; k < info->n_history; k++)
+        for (int32_t q = 0; q < t->n_parts; q++) {
+            const huddle_shrink_info *part = &t->parts[q].info;
+            int32_t at = k < part->n_history ? k : part->n_history - 1;
+            info->history_objective[k] +=
+                at < 0 ? t->parts[q].objective : part->history_objective[at];
+            info->history_dual[k] += at < 0 ? t->parts[q].dual : part->history_dual[at];
+            info->history_seconds[k] +=
+                at < 0 || busy == 0 ? 0 : part->history_seconds[at] * seconds / busy;
+        }
+done:
+    return status;
+}
+
+/* Counts and names over the components. The linear solver is that of the largest component that
+ * needed one. */
+static void add_infos(const split *t) {
+    huddle_shrink_info *info = t->whole->info;
+    info->solver = "exact";
+    info->linear_solver = "none";
+    info->loss = t->whole->input.squared ? "l2" : "l21";
+    info->n_components = t->n_parts;
+    info->stop = HUDDLE_STOP_CONVERGED;
+    for (int32_t k = 0; k < t->n_parts; k++) {
+        const huddle_shrink_info *part = &t->parts[t->order[k]].info;
+        if (part->solver == NULL) /* moved to its mean */
+            continue;
+        info->n_solves += part->n_solves;
+        info->n_fixed += part->n_fixed;
+        info->n_iter = part->n_iter > info->n_iter ? part->n_iter : info->n_iter;
+        info->snapped = info->snapped || part->snapped;
+        if (part->stop > HUDDLE_STOP_EXACT && part->stop > info->stop)
+            info->stop = part->stop;
+        if (strcmp(info->solver, "exact") == 0)
+            info->solver = part->solver;
+        if (strcmp(info->linear_solver, "none") == 0)
+            info->linear_solver = part->linear_solver;
+    }
+}
+
+/* The objective of all of G on all of W, and what is said of it. */
+static huddle_status certify_whole(split *t, huddle_shrunk *out) {
+    huddle_status status = HUDDLE_OK;
+    hd_shrink_solve *s = t->whole;
+    huddle_shrink_info *info = s->info;
+    double unused;
+    for (int32_t q = 0; q < t->n_parts; q++)
+        info->dual += t->parts[q].dual;
+    TRY(hd_shrink_certify(&s->input, &t->g, NULL, &info->objective, &unused));
+    info->gap = hd_shrink_relative_gap(info->objective, info->dual);
+    add_infos(t);
+    if (info->gap <= s->options.gap)
+        info->stop = strcmp(info->solver, "exact") == 0 ? HUDDLE_STOP_EXACT : HUDDLE_STOP_CONVERGED;
+    else if (info->stop <= HUDDLE_STOP_EXACT)
+        info->stop = HUDDLE_STOP_STALLED;
+    TRY(add_histories(t, hd_seconds() - s->started));
+    TRY(hd_shrink_number_by_first(t->component, s->input.f->rows, &out->n_groups));
+    info->n_groups = out->n_groups;
+    out->g = t->g;
+    out->group = t->component;
+    t->g = (huddle_dense){0};
+    t->component = NULL;
+done:
+    return status;
+}
+
+huddle_status hd_shrink_split(hd_shrink_solve *s, huddle_shrunk *out) {
+    huddle_status status = HUDDLE_OK;
+    split t = {.whole = s};
+    TRY(list_rows(&t));
+    TRY(order_parts(&t));
+    TRY(hd_parallel(s->input.context, NULL, t.n_parts, 1, measure_parts, &t));
+    set_gaps(&t);
+    TRY(huddle_dense_new(s->input.f->rows, s->input.f->cols, &t.g));
+    TRY(solve_parts(&t, true));
+    set_outside(&t);
+    TRY(solve_parts(&t, false));
+    TRY(certify_whole(&t, out));
+done:
+    for (int32_t q = 0; t.parts != NULL && q < t.n_parts; q++)
+        huddle_shrink_info_free(&t.parts[q].info);
+    huddle_free(t.parts);
+    huddle_free(t.component);
+    huddle_free(t.row);
+    huddle_free(t.local);
+    huddle_free(t.order);
+    huddle_dense_free(&t.g);
+    return status;
+}
