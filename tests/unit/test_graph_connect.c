@@ -423,6 +423,47 @@ static int64_t span_by_brute_force(crowd *c, int32_t (*edges)[2]) {
     return found;
 }
 
+/* Parts of 150 points each in regions of their own, so that whole nodes of the tree belong to one
+ * part. */
+static crowd new_regions(int64_t d) {
+    enum { REGIONS = 6, EACH = 150 };
+    crowd c;
+    hd_rng rng = hd_rng_stream(7, (uint64_t)d);
+    static int32_t edges[REGIONS * EACH][2];
+    int64_t count = 0;
+    c.part = malloc(REGIONS * EACH * sizeof *c.part);
+    assert_ok(huddle_points_new(REGIONS * EACH, d, &c.x));
+    for (int32_t i = 0; i < REGIONS * EACH; i++) {
+        int32_t region = i % REGIONS;
+        for (int64_t f = 0; f < d; f++)
+            c.x.values[i * d + f] = (float)(hd_rng_below(&rng, 9) + (f == 0 ? 12 * region : 0));
+        if (i >= REGIONS) {
+            edges[count][0] = region;
+            edges[count++][1] = i;
+        }
+    }
+    c.graph = graph_of(REGIONS * EACH, (const int32_t(*)[2])edges, count);
+    return c;
+}
+
+static void whole_nodes_of_a_part_are_skipped(void **state) {
+    (void)state;
+    for (int64_t d = 1; d < 12; d += 5) {
+        crowd c = new_regions(d);
+        int32_t expected[8][2], edges[8][2];
+        huddle_connect_options options = huddle_connect_defaults();
+        huddle_scale scale = {.rule = "binary"};
+        huddle_csr joined = copy_graph(&c.graph);
+        options.connect = "true";
+        assert_int_equal(span_by_brute_force(&c, expected), 5);
+        assert_ok(huddle_graph_connect(NULL, &c.x, &options, &scale, &joined, NULL));
+        assert_int_equal(new_edges(&c.graph, &joined, edges), 5);
+        assert_memory_equal(edges, expected, 5 * sizeof *edges);
+        huddle_csr_free(&joined);
+        free_crowd(&c);
+    }
+}
+
 static void parts_find_the_tree_of_brute_force(void **state) {
     (void)state;
     static const struct {
@@ -527,6 +568,7 @@ int main(void) {
         cmocka_unit_test(connect_refuses_what_does_not_fit),
         cmocka_unit_test(bridges_are_reported_in_info),
         cmocka_unit_test(parts_find_the_tree_of_brute_force),
+        cmocka_unit_test(whole_nodes_of_a_part_are_skipped),
         cmocka_unit_test(bridges_can_be_cancelled),
         cmocka_unit_test(every_allocation_may_fail),
     };
