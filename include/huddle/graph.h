@@ -72,10 +72,10 @@ typedef struct huddle_neighbors {
 } huddle_neighbors;
 
 typedef struct huddle_knn_info {
-    const char *solver;  /* the one that was used; static text */
-    double recall;       /* share of true neighbours found: 1 if exact, otherwise an estimate, */
-    double recall_low;   /* and its confidence interval of 95 % (docs/method.md, "Approximate */
-    double recall_high;  /* neighbours") */
+    const char *solver; /* the one that was used; static text */
+    double recall;      /* share of true neighbours found: 1 if exact, otherwise an estimate, */
+    /* The confidence interval of 95 % (docs/method.md, "Approximate neighbours"). */
+    double recall_low, recall_high;
     int32_t n_rounds;    /* approximate: rounds of neighbour descent */
     int64_t n_distances; /* distances computed in full, in double */
     int64_t n_repeated;  /* points searched again because rounding could have mattered */

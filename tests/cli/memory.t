@@ -43,7 +43,7 @@ In between: a leaner algorithm, which the log and the summary name.
 
 A limit of the process, not of the tool.
 
-  $ (ulimit -v 450000; huddle cluster points.npy -c 100 --prepare none -q) 2>&1 | grep -o 'the fit would need about .* of memory'
+  $ (ulimit -v 450000; huddle cluster points.npy -c 400 --prepare none -q) 2>&1 | grep -o 'the fit would need about .* of memory'
   the fit would need about * of memory (glob)
 
   $ huddle cluster points.npy --memory lots
