@@ -220,15 +220,15 @@ def read_json(result):
 def read_numbers(result):
     """The line of bench_io."""
     found = dict(re.findall(r"(wall|cpu) ([\d.]+)", result["output"]))
-    return {"seconds": float(found["wall"])}
+    return {"seconds": float(found["wall"]), "work_cpu": float(found["cpu"])}
 
 
 def read_fit(result):
     """What the tool reports; the seconds are those of the process, with reading and printing."""
     report = json.loads(result["output"])
     stages = {k: v for k, v in report["seconds"].items() if k not in ("total", "other")}
-    found = {"seconds": result["wall"], "stages": stages, "recall": report["graph"].get("recall"),
-             "solver": report["graph"].get("solver")}
+    found = {"seconds": result["wall"], "work_cpu": result["cpu"], "stages": stages,
+             "recall": report["graph"].get("recall"), "solver": report["graph"].get("solver")}
     found["stages"]["other"] = max(0., result["wall"] - sum(stages.values()))
     if "shrink" in report:
         found["gap"] = report["shrink"]["gap"]

@@ -32,8 +32,8 @@ def quality(result):
 
 
 def work(result):
-    """CPU seconds of the measured work: those of a task, or of the whole process."""
-    return result.get("work_cpu", result.get("cpu"))
+    """CPU seconds of the measured work alone, if they are known."""
+    return result.get("work_cpu")
 
 
 def make_row(entry, peer, store):

@@ -20,6 +20,10 @@
  * factor would cost more operations than it saves, or more memory than 4 GB or half of the
  * machine's.
  *
+ * Large problems, from 4 million numbers (n + edges) c, are solved component by component of W, in
+ * the directions in which the rows of a component differ, unless keep_dual asks for Z: memory then
+ * follows the largest component. The certificate is that of the whole problem.
+ *
  * Notation: F, G, W as above, lambda_e = gamma w_e, B the oriented incidence matrix
  * ((BG)_e = g_i - g_j with i < j), z_e the dual vector of edge e, ||z_e|| <= lambda_e.
  */

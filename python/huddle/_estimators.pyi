@@ -33,7 +33,7 @@ class SpectralShrunkClustering(Clusterer):
         *,
         affinity: Literal["features", "distances", "precomputed", "precomputed_nearest_neighbors"] = 'features',
         prepare: str = 'auto',
-        knn_solver: Literal["auto", "brute", "pcabound", "kdtree"] = 'auto',
+        knn_solver: Literal["auto", "brute", "pcabound", "kdtree", "cells"] = 'auto',
         n_neighbors: int = 5,
         metric: Literal["euclidean", "cosine"] = 'euclidean',
         scale: Literal["selftune", "mean", "knn", "global", "binary"] = 'selftune',
@@ -63,6 +63,7 @@ class SpectralShrunkClustering(Clusterer):
         n_jobs: int | None = -1,
         engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
+        memory: int | str | None = None,
     ) -> None: ...
 
 class SpectralClustering(Clusterer):
@@ -87,7 +88,7 @@ class SpectralClustering(Clusterer):
         *,
         affinity: Literal["features", "distances", "precomputed", "precomputed_nearest_neighbors"] = 'features',
         prepare: str = 'auto',
-        knn_solver: Literal["auto", "brute", "pcabound", "kdtree"] = 'auto',
+        knn_solver: Literal["auto", "brute", "pcabound", "kdtree", "cells"] = 'auto',
         n_neighbors: int = 5,
         metric: Literal["euclidean", "cosine"] = 'euclidean',
         scale: Literal["selftune", "mean", "knn", "global", "binary"] = 'selftune',
@@ -107,6 +108,7 @@ class SpectralClustering(Clusterer):
         n_jobs: int | None = -1,
         engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
+        memory: int | str | None = None,
     ) -> None: ...
 
 class KMeans(Clusterer):
@@ -134,6 +136,7 @@ class KMeans(Clusterer):
         n_jobs: int | None = -1,
         engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
+        memory: int | str | None = None,
     ) -> None: ...
 
 class PCAKMeans(Clusterer):
@@ -162,6 +165,7 @@ class PCAKMeans(Clusterer):
         n_jobs: int | None = -1,
         engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
+        memory: int | str | None = None,
     ) -> None: ...
 
 class PCASpectralClustering(Clusterer):
@@ -183,7 +187,7 @@ class PCASpectralClustering(Clusterer):
         n_clusters: int | tuple[int, int] | range | str = 'auto',
         *,
         prepare: str = 'none',
-        knn_solver: Literal["auto", "brute", "pcabound", "kdtree"] = 'auto',
+        knn_solver: Literal["auto", "brute", "pcabound", "kdtree", "cells"] = 'auto',
         n_neighbors: int = 5,
         metric: Literal["euclidean", "cosine"] = 'euclidean',
         scale: Literal["selftune", "mean", "knn", "global", "binary"] = 'selftune',
@@ -203,6 +207,7 @@ class PCASpectralClustering(Clusterer):
         n_jobs: int | None = -1,
         engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
+        memory: int | str | None = None,
     ) -> None: ...
 
 class LDAKMeans(Clusterer):
@@ -231,6 +236,7 @@ class LDAKMeans(Clusterer):
         n_jobs: int | None = -1,
         engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
+        memory: int | str | None = None,
     ) -> None: ...
 
 class LDASpectralClustering(Clusterer):
@@ -252,7 +258,7 @@ class LDASpectralClustering(Clusterer):
         n_clusters: int | tuple[int, int] | range | str = 'auto',
         *,
         prepare: str = 'none',
-        knn_solver: Literal["auto", "brute", "pcabound", "kdtree"] = 'auto',
+        knn_solver: Literal["auto", "brute", "pcabound", "kdtree", "cells"] = 'auto',
         n_neighbors: int = 5,
         metric: Literal["euclidean", "cosine"] = 'euclidean',
         scale: Literal["selftune", "mean", "knn", "global", "binary"] = 'selftune',
@@ -272,6 +278,7 @@ class LDASpectralClustering(Clusterer):
         n_jobs: int | None = -1,
         engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
+        memory: int | str | None = None,
     ) -> None: ...
 
 class LocalLearningClustering(Clusterer):
@@ -295,7 +302,7 @@ class LocalLearningClustering(Clusterer):
         n_clusters: int | tuple[int, int] | range | str = 'auto',
         *,
         prepare: str = 'auto',
-        knn_solver: Literal["auto", "brute", "pcabound", "kdtree"] = 'auto',
+        knn_solver: Literal["auto", "brute", "pcabound", "kdtree", "cells"] = 'auto',
         n_neighbors: int = 5,
         metric: Literal["euclidean", "cosine"] = 'euclidean',
         scale: Literal["selftune", "mean", "knn", "global", "binary"] = 'selftune',
@@ -316,6 +323,7 @@ class LocalLearningClustering(Clusterer):
         n_jobs: int | None = -1,
         engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
+        memory: int | str | None = None,
     ) -> None: ...
 
 class SPLS(Clusterer):
@@ -339,7 +347,7 @@ class SPLS(Clusterer):
         n_clusters: int | tuple[int, int] | range | str = 'auto',
         *,
         prepare: str = 'none',
-        knn_solver: Literal["auto", "brute", "pcabound", "kdtree"] = 'auto',
+        knn_solver: Literal["auto", "brute", "pcabound", "kdtree", "cells"] = 'auto',
         n_neighbors: int = 5,
         metric: Literal["euclidean", "cosine"] = 'euclidean',
         scale: Literal["selftune", "mean", "knn", "global", "binary"] = 'selftune',
@@ -359,6 +367,7 @@ class SPLS(Clusterer):
         n_jobs: int | None = -1,
         engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
+        memory: int | str | None = None,
     ) -> None: ...
 
 class NormalizedCuts(Clusterer):
@@ -383,7 +392,7 @@ class NormalizedCuts(Clusterer):
         *,
         affinity: Literal["features", "distances", "precomputed", "precomputed_nearest_neighbors"] = 'features',
         prepare: str = 'auto',
-        knn_solver: Literal["auto", "brute", "pcabound", "kdtree"] = 'auto',
+        knn_solver: Literal["auto", "brute", "pcabound", "kdtree", "cells"] = 'auto',
         n_neighbors: int = 5,
         metric: Literal["euclidean", "cosine"] = 'euclidean',
         scale: Literal["selftune", "mean", "knn", "global", "binary"] = 'selftune',
@@ -398,6 +407,7 @@ class NormalizedCuts(Clusterer):
         n_jobs: int | None = -1,
         engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
+        memory: int | str | None = None,
     ) -> None: ...
 
 class SelfTuningSpectralClustering(Clusterer):
@@ -422,7 +432,7 @@ class SelfTuningSpectralClustering(Clusterer):
         *,
         affinity: Literal["features", "distances", "precomputed", "precomputed_nearest_neighbors"] = 'features',
         prepare: str = 'auto',
-        knn_solver: Literal["auto", "brute", "pcabound", "kdtree"] = 'auto',
+        knn_solver: Literal["auto", "brute", "pcabound", "kdtree", "cells"] = 'auto',
         n_neighbors: int = 7,
         metric: Literal["euclidean", "cosine"] = 'euclidean',
         connect: Literal["auto", "true", "false", "small"] | bool = 'auto',
@@ -441,6 +451,7 @@ class SelfTuningSpectralClustering(Clusterer):
         n_jobs: int | None = -1,
         engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
+        memory: int | str | None = None,
     ) -> None: ...
 
 class LandmarkSpectralClustering(Clusterer):
@@ -475,6 +486,7 @@ class LandmarkSpectralClustering(Clusterer):
         n_jobs: int | None = -1,
         engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
+        memory: int | str | None = None,
     ) -> None: ...
 
 class DiscriminativeKMeans(Clusterer):
@@ -503,6 +515,7 @@ class DiscriminativeKMeans(Clusterer):
         n_jobs: int | None = -1,
         engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
+        memory: int | str | None = None,
     ) -> None: ...
 
 ESTIMATORS: tuple[type[Clusterer], ...]

@@ -72,7 +72,9 @@ def _weighted_graph(context, points, neighbors, options, connect):
 def knn_graph(X: ArrayLike | spmatrix, n_neighbors: int = 5, *,
               mode: Literal["weights", "distance"] = "weights", connect: bool = False,
               **options) -> csr_matrix:
-    """Compute the graph of exact nearest neighbours.
+    """Compute the graph of nearest neighbours.
+
+    They are exact, unless an exact search would take minutes; see ``knn_solver`` and ``recall``.
 
     Parameters
     ----------
@@ -111,6 +113,7 @@ def knn_graph(X: ArrayLike | spmatrix, n_neighbors: int = 5, *,
         try:
             call(context, lib.huddle_graph_knn, context.handle, byref(points.struct), byref(knn),
                  byref(neighbors), None)
+            issue_warnings(context.warnings, stacklevel=_CALLER)
             if mode == "distance":
                 return _copy_distances(neighbors)
             return _weighted_graph(context, points, neighbors, options, connect)

@@ -25,7 +25,7 @@ def knn_graph(
     *,
     mode: Literal['weights', 'distance'] = 'weights',
     connect: bool = False,
-    knn_solver: Literal["auto", "brute", "pcabound", "kdtree"] = 'auto',
+    knn_solver: Literal["auto", "brute", "pcabound", "kdtree", "cells"] = 'auto',
     metric: Literal["euclidean", "cosine"] = 'euclidean',
     scale: Literal["selftune", "mean", "knn", "global", "binary"] = 'selftune',
     random_state: int | np.random.RandomState | None = 0,

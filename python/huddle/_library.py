@@ -406,7 +406,8 @@ def call(context, function, *arguments):
 
 def byte_count(memory):
     """Return an amount of memory, a number or a text such as "4G", in bytes."""
-    if isinstance(memory, numbers.Integral) and not isinstance(memory, bool):
+    is_number = isinstance(memory, numbers.Integral) and not isinstance(memory, bool)
+    if is_number and memory > 0:
         return int(memory)
     if not isinstance(memory, str):
         raise ValueError(f"memory = {memory!r}: expected a number of bytes or a text such as '4G'")

@@ -31,7 +31,7 @@ def cluster_path(
     gammas: ArrayLike | None = None,
     keep_shrunk: bool = False,
     prepare: str = 'auto',
-    knn_solver: Literal["auto", "brute", "pcabound", "kdtree"] = 'auto',
+    knn_solver: Literal["auto", "brute", "pcabound", "kdtree", "cells"] = 'auto',
     n_neighbors: int = 5,
     metric: Literal["euclidean", "cosine"] = 'euclidean',
     scale: Literal["selftune", "mean", "knn", "global", "binary"] = 'selftune',

@@ -15,7 +15,7 @@ def refine(
     merge: bool = True,
     max_sweeps: int = 30,
     cut_slack: float = 0.2,
-    least_gain: float = 0.0052,
+    least_gain: float = 0.004,
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = -1,
     engine: str = 'cpu',

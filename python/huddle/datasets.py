@@ -39,7 +39,7 @@ class _ReadOptions(Structure):
                 ("per_class", c_int64), ("n", c_int64), ("noise", c_double), ("seed", c_uint64),
                 ("shift", POINTER(c_double)), ("n_shift", c_int64),
                 ("missing", c_char_p), ("encode", c_bool), ("x_by_name", c_bool),
-                ("hints_as_flags", c_bool)]
+                ("copy", c_bool), ("hints_as_flags", c_bool)]
 
 
 @functools.lru_cache(maxsize=None)

@@ -25,6 +25,7 @@ typedef struct hd_embed_run {
     int64_t n_products; /* of the whole block */
     int64_t n_spared;   /* products of one vector that the locked columns did not need */
     int32_t n_iter;
+    double done, total; /* progress, as the last round reported it; total 0: nothing is reported */
     huddle_stop stop;
 } hd_embed_run;
 

@@ -41,14 +41,16 @@ void HD_EMBED_PRODUCT(const int64_t *offsets, const int32_t *columns, const NUMB
     for (; strips > 0; strips--) {
         int64_t count = (left + strips - 1) / strips;
         switch (count) {
-#define CASE(number)                                                                               \
+#define HD_EMBED_CASE(number)                                                                      \
     case number:                                                                                   \
         PASS(offsets, columns, values, begin, end, stride, alpha, beta, gamma, x, z, number);      \
         break;
-            CASE(1)
-            CASE(2)
-            CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8) CASE(9) CASE(10) CASE(11) CASE(12)
-#undef CASE
+            HD_EMBED_CASE(1)
+            HD_EMBED_CASE(2)
+            HD_EMBED_CASE(3)
+            HD_EMBED_CASE(4) HD_EMBED_CASE(5) HD_EMBED_CASE(6) HD_EMBED_CASE(7) HD_EMBED_CASE(8)
+                HD_EMBED_CASE(9) HD_EMBED_CASE(10) HD_EMBED_CASE(11) HD_EMBED_CASE(12)
+#undef HD_EMBED_CASE
         }
         x += count * LANES;
         z += count * LANES;

@@ -65,6 +65,10 @@ static int64_t row_grain(int64_t n, int64_t width) {
     return grain < STRIP ? STRIP : grain;
 }
 
+int64_t hd_embed_ritz_memory(int64_t n, int64_t width) {
+    return hd_chunks(n, row_grain(n, width)) * 2 * width * width * (int64_t)sizeof(double);
+}
+
 /* Scratch memory for the loops of one step. */
 static huddle_status new_step(huddle_context *context, const hd_embed_block *block,
                               const hd_embed_ritz *ritz, step *s) {

@@ -16,6 +16,9 @@ typedef struct hd_embed_ritz {
 huddle_status hd_embed_ritz_new(int64_t width, hd_embed_ritz *ritz);
 void hd_embed_ritz_free(hd_embed_ritz *ritz);
 
+/* Bytes of the Gram matrices that a step keeps for its chunks. */
+int64_t hd_embed_ritz_memory(int64_t n, int64_t width);
+
 /* On entry y = op x. Rotates both so that the columns of x are Ritz vectors of norm 1 and y is
  * still op x. */
 huddle_status hd_embed_rayleigh_ritz(huddle_context *context, hd_embed_block *block,

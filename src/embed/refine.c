@@ -32,6 +32,9 @@ static huddle_status take_pairs(huddle_context *context, const hd_embed_problem 
     /* The edge is taken before the exact step changes the Ritz values: it belongs to the block as
      * it was filtered. */
     pairs->edge = hd_embed_run_edge(run);
+    /* The products are computed again in double, and by whoever continues. */
+    huddle_free(run->block.y);
+    run->block.y = NULL;
     TRY(hd_embed_ritz_exact(context, run->op, &run->block, &run->ritz));
     TRY(hd_embed_pairs_new(problem, n_vectors, pairs));
     TRY(hd_embed_ritz_vectors(context, run->op, &run->block, &run->ritz, &pairs->vectors));
@@ -48,9 +51,6 @@ static huddle_status take_pairs(huddle_context *context, const hd_embed_problem 
     pairs->n_products = run->n_products * run->block.width - run->n_spared;
     pairs->rounded = run->block.in_double ? NULL : run->block.x;
     pairs->rounded_stride = run->block.width;
-    /* Whoever continues computes y again. */
-    huddle_free(run->block.y);
-    run->block.y = NULL;
 done:
     return status;
 }

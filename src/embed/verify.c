@@ -179,6 +179,8 @@ static huddle_status run_probe(huddle_context *context, const hd_embed_problem *
     TRY(hd_embed_run_new(problem->op, 1, 0, &run));
     run.found = found != NULL ? found : pairs->rounded;
     run.n_found = pairs->vectors.cols;
+    run.done = .99; /* all but the verification */
+    run.total = 1;
     run.found_stride = found != NULL ? run.n_found : pairs->rounded_stride;
     if (degree > 0) {
         TRY(hd_embed_block_randomise(context, problem->op, 0, 1, seed, &run.block));

@@ -444,7 +444,7 @@ huddle_status hd_graph_search_cells(huddle_context *context, hd_graph_search *se
     TRY(prepare_search(&c));
     if (gave_up != NULL) {
         TRY(predict_cost(&c, &cost));
-        *gave_up = cost > brute_cost(&c) || (search->cost_limit > 0 && cost > search->cost_limit);
+        *gave_up = cost > brute_cost(&c) || hd_graph_search_exceeds(search, cost);
     }
     if (gave_up == NULL || !*gave_up)
         TRY(hd_parallel(context, "graph", c.leaves.count, LEAVES_PER_CHUNK, search_leaves, &c));

@@ -446,7 +446,7 @@ static bool is_tree_worthwhile(const tree *t) {
     double each = (double)(n_distances + probes * LEAF * 4) / (double)probes;
     double cost = each * BRUTE_RATIO * (double)t->d * (double)n;
     return n_distances < probes * (t->n / BRUTE_RATIO + LEAF * 4) &&
-           !(cost > t->search->cost_limit);
+           !hd_graph_search_exceeds(t->search, cost);
 }
 
 /* With gave_up NULL the search is completed even if brute force would be faster. */

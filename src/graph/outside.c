@@ -551,7 +551,7 @@ huddle_status hd_graph_outside_find(huddle_context *context, hd_graph_outside *o
     find_node_parts(part, outside);
     for (int pass = 0; pass < 2; pass++) {
         r.greedy = pass == 0;
-        TRY(hd_parallel(context, NULL, outside->leaves, LEAVES_PER_CHUNK, search_leaves, &r));
+        TRY(hd_parallel(context, "graph", outside->leaves, LEAVES_PER_CHUNK, search_leaves, &r));
     }
     for (int32_t p = 0; p < n_parts; p++) {
         best[p] = none;

@@ -300,7 +300,7 @@ static bool is_bound_worthwhile(void *argument, double pairs) {
     if (pairs >= trial_share * all) {
         double predicted = first + fmax(0, n_full_distances) * fmax(1, all / pairs);
         double each = full_cost * (double)hd_graph_rows_width(b->search->train);
-        if (tile_cost(b, b->panels.d - 1) + predicted * each > b->search->cost_limit)
+        if (hd_graph_search_exceeds(b->search, tile_cost(b, b->panels.d - 1) + predicted * each))
             return false;
     }
     return n_full_distances * full_cost < pairs;
@@ -324,7 +324,7 @@ huddle_status hd_graph_search_pcabound(huddle_context *context, hd_graph_search 
     bound b = {.search = search, .n = search->train->n};
     int64_t width = hd_graph_rows_width(search->train);
     *gave_up = width < MIN_WIDTH || search->k >= b.n / 4 ||
-               tile_cost(&b, count_directions(b.n, width)) > search->cost_limit;
+               hd_graph_search_exceeds(search, tile_cost(&b, count_directions(b.n, width)));
     if (*gave_up)
         return status;
     TRY(prepare_search(context, &b));

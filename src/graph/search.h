@@ -22,10 +22,10 @@ typedef struct hd_graph_search {
     bool self;
     int32_t k; /* every query has at least so many rows that are not skipped */
     uint64_t seed;
+    double cost_limit; /* a solver that predicts a larger cost gives up: multiply-adds in float, or
+                          what takes as long; 0 or infinity: none */
     int32_t *index;    /* query rows x k */
     double *distance2; /* likewise: squared */
-    double cost_limit; /* multiply-adds in float, or what takes as long: a solver whose prediction
-                          exceeds them gives up; INFINITY: none */
     double recall_target; /* of an approximate search */
     hd_graph_recall recall;
     int32_t n_rounds;
@@ -36,6 +36,11 @@ typedef struct hd_graph_search {
 static inline bool hd_graph_search_skips(const hd_graph_search *s, int64_t i, int64_t j) {
     return (s->self && i == j) ||
            (s->query_group != NULL && s->query_group[i] == s->train_group[j]);
+}
+
+/* Whether a predicted cost is above the limit. */
+static inline bool hd_graph_search_exceeds(const hd_graph_search *s, double cost) {
+    return s->cost_limit > 0 && cost > s->cost_limit;
 }
 
 /* Inserts (value, name) into a list of k that is sorted by both, dropping the last entry. Returns

@@ -48,7 +48,7 @@ static bool is_bound_suitable(const hd_graph_search *s) {
 /* Brute force is the last of the exact solvers, hence approximate if its cost exceeds the limit. */
 static bool is_brute_too_costly(const hd_graph_search *s) {
     double n = (double)s->train->n;
-    return n * n / 2 * (double)hd_graph_rows_width(s->train) > s->cost_limit;
+    return hd_graph_search_exceeds(s, n * n / 2 * (double)hd_graph_rows_width(s->train));
 }
 
 /* ---- what a solver can do ------------------------------------------------------------------ */
@@ -104,7 +104,7 @@ huddle_status hd_graph_search_run(huddle_context *context, const char *name,
     huddle_status status = HUDDLE_OK;
     bool exactly = search->recall_target >= 1 || !handles_float_self(search);
     bool automatic = strcmp(name, "auto") == 0 || (exactly && strcmp(name, "approximate") == 0);
-    if (!automatic || exactly || !(search->cost_limit > 0))
+    if (!automatic || exactly)
         search->cost_limit = INFINITY;
     for (int k = (int)(sizeof solvers / sizeof *solvers) - 1; k >= 0; k--) {
         const solver *s = &solvers[k];

@@ -310,19 +310,6 @@ static double score_of(const huddle_prepare_trial *trial, huddle_prepare_score s
     return scorings[score].by_divergence ? trial->divergence : trial->modularity;
 }
 
-/* Whether the rows of sparse points have norm 1 already, as those of text usually do. */
-static bool has_unit_rows(const huddle_points *x) {
-    const double tolerance = 1e-5; /* of a norm of floats; the rest is rounding */
-    for (int64_t i = 0; i < x->n; i++) {
-        double squares = 0;
-        for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++)
-            squares += (double)x->values[e] * (double)x->values[e];
-        if (squares > 0 && fabs(squares - 1) > tolerance)
-            return false;
-    }
-    return true;
-}
-
 /* Whether a rule can be applied to these points, given the rank of the widest whitening, and may
  * differ from the others: a projection needs as many components as it keeps, centring would make
  * sparse points dense, and norm 1 changes nothing if the rows have it. */
@@ -330,7 +317,7 @@ static bool is_possible(const huddle_rule *rule, const huddle_points *x, int64_t
     if (is_projection(rule))
         return rule->r <= rank;
     if (x->offsets != NULL && strcmp(rule->name, "unit") == 0)
-        return !has_unit_rows(x);
+        return !hd_prepare_has_unit_rows(x);
     bool centres = strncmp(rule->name, "center", 6) == 0;
     return x->offsets == NULL || !centres;
 }

@@ -2,16 +2,21 @@
 #include "methods/planning.h"
 
 #include "base/check.h"
+#include "base/engine.h"
 #include "base/machine.h"
 #include "base/memory.h"
+#include "base/parallel.h"
+#include "kmeans/memory.h"
 #include "methods/refining.h"
+#include "shrink/predict.h"
+#include "shrink/split.h"
 
 #include <string.h>
 
 /* Entries of a symmetric neighbour graph per row and neighbour: an edge counts twice, and about
  * half of all pairs of neighbours list each other. Measured between 1.3 (evenly distributed points)
  * and 1.7 (hubs in many dimensions). */
-static const double graph_share = 1.5;
+static const double graph_share = 1.4, w_share = 1.3; /* of A; of W, whose rows lie in clusters */
 
 /* Rows by which prepare = auto judges (common_auto.c), and on how many threads at most at a time;
  * the candidates of a trial have a graph, vectors and K-means each. */
@@ -44,6 +49,16 @@ static int64_t floats(int64_t rows, int64_t columns) {
 static void add_stage(hd_memory_plan *plan, hd_stage stage, int64_t more, int64_t left) {
     plan->stages[stage] = larger(plan->stages[stage], plan->kept + more);
     plan->kept += left;
+}
+
+/* What the fit may add to the process. A limit of the user replaces what the system has available,
+ * but not what cannot be exceeded at all. */
+static int64_t find_available(const huddle_context *context, int64_t base) {
+    if (context == NULL || context->memory == HUDDLE_AUTO)
+        return hd_machine_available("");
+    int64_t own = context->memory > base ? context->memory - base : 0;
+    int64_t hard = hd_machine_hard_limit("");
+    return own < hard ? own : hard;
 }
 
 /* ---- points -------------------------------------------------------------------------------- */
@@ -79,22 +94,23 @@ static void plan_prepare(const hd_memory_case *x, const huddle_prepare_options *
     add_stage(plan, HD_STAGE_PREPARE, larger(prepared, sample_size(x, options, refines)), prepared);
 }
 
-/* Rows as floats, bounds, labels, weights and the distances of trial centres for each thread. The
- * sums of chunks of rows are c x columns for each chunk of 4096 rows. */
-static int64_t kmeans_size(int64_t n, int64_t c, int64_t columns, bool of_doubles,
-                           int32_t n_threads) {
-    int64_t chunks = n / 4096 + 1, size = doubles(n, 3);
-    if (of_doubles)
-        size += floats(n, columns) + doubles(n, 2);
-    return size + n_threads * doubles(n, 3) + chunks * doubles(c, columns + 3);
+/* What the stage needs, its medoids, and the rows as floats with their weights if they are
+ * doubles. */
+static int64_t kmeans_size(const hd_memory_case *x, int64_t columns, bool of_doubles,
+                           const huddle_kmeans_options *options) {
+    huddle_kmeans_options own = options->init != NULL ? *options : huddle_kmeans_defaults();
+    own.n_clusters = (int32_t)x->n_clusters;
+    own.n_init = options->n_init > 0 ? options->n_init : own.n_init;
+    int64_t size = hd_kmeans_predict_memory(x->n, columns, &own, x->n_threads);
+    return size + doubles(x->n, 1) + (of_doubles ? floats(x->n, columns) + doubles(x->n, 3) : 0);
 }
 
 void hd_memory_plan_points(const hd_memory_case *x, const void *options, hd_memory_plan *plan) {
     huddle_prepare_options prepare = huddle_prepare_defaults();
+    huddle_kmeans_options kmeans = huddle_kmeans_defaults();
     (void)options;
     plan_prepare(x, &prepare, false, plan);
-    add_stage(plan, HD_STAGE_KMEANS, kmeans_size(x->n, x->n_clusters, x->d, false, x->n_threads),
-              doubles(x->n, 1));
+    add_stage(plan, HD_STAGE_KMEANS, kmeans_size(x, x->d, false, &kmeans), doubles(x->n, 1));
 }
 
 /* ---- from points to an embedding ------------------------------------------------------------- */
@@ -156,24 +172,96 @@ void hd_memory_plan_embedding(const hd_memory_case *x, const hd_spectral_options
 
 /* ---- the shrink step ------------------------------------------------------------------------- */
 
-/* A row of F, G and their kin has c numbers, and so has every edge of W. */
+/* The stage solves large problems component by component, in the few directions in which the rows
+ * of a component differ. Neither is known before the embedding is there, and the memory can differ
+ * by a factor of 5 with them, so that the first prediction uses values in between: half of the rows
+ * in the largest component, and so many directions (4 to 8 in most components of the embeddings of
+ * 300,000 points). hd_memory_settle_shrink() predicts again when W is known. */
+enum { DIRECTIONS = 8 };
+
+/* The share of hd_shrink_predict_memory(), which is an upper bound, that is used at a time: the
+ * peaks of problems of 2,000 to 100,000 rows were .6 to .75 of it. */
+static const double bound_share = .85;
+
+/* What the stage needs beside F and W, in at most so many directions. */
+static int64_t shrink_size(hd_shrink_extent extent, int64_t directions,
+                           const huddle_shrink_options *options) {
+    int64_t columns = extent.c;
+    if (!hd_shrink_is_large(extent.n, extent.edges, columns) || columns <= directions)
+        return (int64_t)(bound_share * hd_shrink_predict_memory(&extent, options));
+    extent.c = directions;
+    return (int64_t)(bound_share * hd_shrink_predict_memory(&extent, options)) +
+           doubles(extent.n, columns - directions);
+}
+
 void hd_memory_plan_shrink(const hd_memory_case *x, int64_t columns, int32_t n_neighbors,
                            const huddle_shrink_options *options, hd_memory_plan *plan) {
-    double entries = graph_share * (double)(x->n * n_neighbors);
-    int64_t rows = doubles(x->n, columns), graph = graph_size(x->n, (int64_t)entries);
-    int64_t edges = (int64_t)(entries / 2 * (double)columns) * (int64_t)sizeof(double);
+    int64_t entries = (int64_t)(w_share * (double)(x->n * n_neighbors));
+    int64_t rows = doubles(x->n, columns), graph = graph_size(x->n, entries);
     int64_t lists = x->n * n_neighbors * (int64_t)(sizeof(double) + sizeof(int32_t));
-    bool pdhg = strcmp(options->solver, "pdhg") == 0;
-    bool approximate = strcmp(options->linear_solver, "approximate") == 0;
     add_stage(plan, HD_STAGE_SHRINK_GRAPH, lists + larger(2 * rows, 2 * graph), graph);
-    /* The problem, the answer; the points of a solver and the best ones of all. */
-    int64_t size = 2 * rows + 2 * rows + 2 * edges + graph * 2;
-    if (pdhg)
-        size += 3 * rows + 2 * edges;
-    else
-        size += 2 * rows + edges + rows + 11 * rows / 2 + rows + edges + 6 * rows +
-                (approximate ? 5 * rows + graph : 3 * rows);
-    add_stage(plan, HD_STAGE_SHRINK, size, rows + doubles(x->n, 1));
+    int64_t edges = entries / 2, share = hd_shrink_is_large(x->n, edges, columns) ? 2 : 1;
+    hd_shrink_extent extent = {x->n, edges, columns, x->n / share, edges / share, x->n_threads};
+    add_stage(plan, HD_STAGE_SHRINK, shrink_size(extent, DIRECTIONS, options),
+              rows + doubles(x->n, 1));
+}
+
+/* The largest component of a graph, by its rows. */
+static huddle_status measure_largest(huddle_context *context, const huddle_csr *w,
+                                     hd_shrink_extent *extent) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *component = NULL, count = 0;
+    int64_t *sizes = NULL;
+    ALLOC(component, w->rows);
+    TRY(huddle_graph_components(context, w, component, &count));
+    ALLOC_ZERO(sizes, count);
+    for (int64_t i = 0; i < w->rows; i++)
+        sizes[component[i]]++;
+    for (int32_t k = 0; k < count; k++)
+        extent->largest_n = larger(extent->largest_n, sizes[k]);
+    extent->largest_edges =
+        (int64_t)((double)extent->edges * (double)extent->largest_n / (double)larger(w->rows, 1));
+done:
+    huddle_free(component);
+    huddle_free(sizes);
+    return status;
+}
+
+/* Rows on other processes are not known here; an engine's W may not be on the host. The bound with
+ * all columns decides between solvers. The leanest one is refused only if it does not fit even in
+ * few directions. */
+huddle_status hd_memory_settle_shrink(huddle_context *context, const huddle_csr *w, int64_t columns,
+                                      huddle_shrink_options *options, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    int64_t edges = w->offsets != NULL ? w->offsets[w->rows] / 2 : 0;
+    hd_shrink_extent extent = {.n = w->rows, .edges = edges, .c = columns};
+    char needed[32], allowed[32];
+    if (hd_context_engine(context)->slabs != NULL || hd_parallel_inside() ||
+        !hd_shrink_is_large(w->rows, edges, columns))
+        return status;
+    extent.threads = huddle_context_threads(context);
+    TRY(measure_largest(context, w, &extent));
+    int64_t available = find_available(context, hd_machine_private(""));
+    int64_t size = shrink_size(extent, columns, options);
+    if (size > available && strcmp(options->solver, "auto") == 0) {
+        if (strcmp(options->linear_solver, "auto") == 0)
+            options->linear_solver = "approximate";
+        if (shrink_size(extent, columns, options) > available)
+            options->solver = "pdhg";
+        size = shrink_size(extent, columns, options);
+        hd_log(context, "to save memory, the shrink step uses %s",
+               strcmp(options->solver, "pdhg") == 0 ? "pdhg" : "the approximate linear solver");
+    }
+    fit->memory.stages[HD_STAGE_SHRINK] = hd_memory_live() - fit->stages.live + size;
+    huddle_format_bytes(size, needed, sizeof needed);
+    huddle_format_bytes(available, allowed, sizeof allowed);
+    if (shrink_size(extent, DIRECTIONS, options) > available)
+        FAIL(HUDDLE_NO_MEMORY,
+             "the shrink step would need up to %s more memory, but only %s are left; a method "
+             "without a shrink step, such as sc, needs less",
+             needed, allowed);
+done:
+    return status;
 }
 
 /* ---- labels ---------------------------------------------------------------------------------- */
@@ -183,14 +271,14 @@ void hd_memory_plan_labels(const hd_memory_case *x, int64_t columns,
     int64_t c = x->n_clusters, k = options->knn.n_neighbors;
     hd_fit_rows rows = {.n = x->n};
     huddle_range range = {(int32_t)c, (int32_t)c};
-    int64_t own = kmeans_size(x->n, c, columns, true, x->n_threads);
-    add_stage(plan, HD_STAGE_KMEANS, own, doubles(x->n, 1));
+    add_stage(plan, HD_STAGE_KMEANS, kmeans_size(x, columns, true, &options->kmeans),
+              doubles(x->n, 1));
     if (!hd_refine_is_wanted(options))
         return;
     /* Commute rows and K-means on them; the tree of merges; labels of the trials. */
     int64_t vectors = hd_spectral_count_vectors(options, range, &rows);
     int64_t graph = graph_size(x->n, (int64_t)(graph_share * (double)(x->n * k)));
-    int64_t commute = doubles(x->n, vectors) + kmeans_size(x->n, c, vectors, true, x->n_threads);
+    int64_t commute = doubles(x->n, vectors) + kmeans_size(x, vectors, true, &options->kmeans);
     add_stage(plan, HD_STAGE_REFINE, doubles(x->n, 3) + larger(commute, 3 * graph),
               doubles(x->n, 1));
     add_stage(plan, HD_STAGE_MEDOIDS, doubles(x->n, 2), 0);
@@ -235,16 +323,6 @@ static hd_stage predict(const hd_method *method, const hd_memory_case *x, const 
     (method->plan != NULL ? method->plan : hd_memory_plan_points)(x, options, &plan);
     memcpy(memory->stages, plan.stages, sizeof memory->stages);
     return hd_fit_memory_peak(memory);
-}
-
-/* What the fit may add to the process. A limit of the user replaces what the system has available,
- * but not what cannot be exceeded at all. */
-static int64_t find_available(const huddle_context *context, int64_t base) {
-    if (context->memory == HUDDLE_AUTO)
-        return hd_machine_available("");
-    int64_t own = context->memory > base ? context->memory - base : 0;
-    int64_t hard = hd_machine_hard_limit("");
-    return own < hard ? own : hard;
 }
 
 /* Tries the economies in their order, on a copy of the options; one that does not lower the peak is

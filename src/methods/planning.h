@@ -41,6 +41,12 @@ void hd_memory_plan_shrink(const hd_memory_case *x, int64_t columns, int32_t n_n
 void hd_memory_plan_labels(const hd_memory_case *x, int64_t columns,
                            const hd_spectral_options *options, hd_memory_plan *plan);
 
+/* Checks again, when W is known, whether a large shrink step fits, and chooses a leaner solver if
+ * it does not and the options leave the choice; HUDDLE_NO_MEMORY if that is not enough. The
+ * prediction of the fit is updated. */
+huddle_status hd_memory_settle_shrink(huddle_context *context, const huddle_csr *w, int64_t columns,
+                                      huddle_shrink_options *options, hd_fit *fit);
+
 /* The economy of every method with refinement: c eigenvectors for its start instead of 2c. */
 const char *hd_memory_economise_spectral(void *options, int32_t step);
 

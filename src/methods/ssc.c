@@ -236,6 +236,8 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     huddle_shrink_info_free(&shrunk->info);
     TRY(hd_fit_rows_weights(&fit->rows, &weights));
     shrink.weights = weights;
+    TRY(hd_memory_settle_shrink(context, &shrunk->w.matrix, fit->embedding.f.rows.cols, &shrink,
+                                fit));
     TRY_STAGE(context, HD_STAGE_SHRINK,
               huddle_shrink(context, &fit->embedding.f.rows, &shrunk->w.matrix, &shrink, &shrunk->g,
                             &shrunk->info));

@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "base/slabs.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct sums {
@@ -112,4 +113,16 @@ huddle_status hd_prepare_column_moments(huddle_context *context, const huddle_po
                            : sparse_moments(context, x, all, mean, variance));
 done:
     return status;
+}
+
+bool hd_prepare_has_unit_rows(const huddle_points *x) {
+    const double tolerance = 1e-5; /* the rounding of floats */
+    for (int64_t i = 0; i < x->n; i++) {
+        double squares = 0;
+        for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++)
+            squares += (double)x->values[e] * (double)x->values[e];
+        if (squares > 0 && fabs(squares - 1) > tolerance)
+            return false;
+    }
+    return true;
 }

@@ -10,6 +10,9 @@
 huddle_status hd_prepare_column_moments(huddle_context *context, const huddle_points *x,
                                         double *mean, double *variance);
 
+/* Whether the rows of sparse points have norm 1 already, as those of text usually do, or 0. */
+bool hd_prepare_has_unit_rows(const huddle_points *x);
+
 /* The first r principal components of the centred points: unit columns of components (d x r,
  * row-major, largest entry of each positive), their variances (divided by n), and *rank, the number
  * of them that exceed rounding error; those beyond are zero. */

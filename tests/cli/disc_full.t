@@ -23,6 +23,9 @@ A disc that is really full; needs the right to mount a small one.
   $ huddle cluster digits -m kmeans --n-init 1 --dump disc/dump -q
   huddle: disc/dump/X.npy: cannot be written: No space left on device
   [1]
+  $ huddle cluster digits -m sc --prepare none --n-init 1 --save disc/model -q
+  huddle: disc/model: cannot be written: No space left on device
+  [1]
   $ ls -A disc disc/dump
   disc:
   dump

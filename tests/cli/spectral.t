@@ -162,3 +162,15 @@ A graph of another size.
   $ huddle cluster moons --n 300 --embedding out/F.npy
   huddle: moons: the embedding has 400 rows, but there are 300 points
   [1]
+
+The summary and the JSON show how many of the true neighbours an approximate search found.
+
+  $ huddle cluster noise.npy -m sc -c 5 --knn-solver approximate -q | grep '^  graph'
+    graph      * edges, 1 component, approximate neighbours: recall * (0.9* to *) (glob)
+  $ huddle cluster noise.npy -m sc -c 5 --knn-solver approximate -q --json |
+  >   /usr/bin/python3 -c 'import json, sys
+  > g = json.load(sys.stdin)["graph"]
+  > print(g["solver"], .9 < g["recall_low"] < g["recall"] <= g["recall_high"] <= 1)'
+  approximate True
+  $ huddle cluster noise.npy -m sc -c 5 --knn-solver approximate --recall 1 -q | grep '^  graph'
+    graph      * edges, 1 component (glob)

@@ -205,8 +205,31 @@ static void proven_pairs_are_reported(void **state) {
     huddle_csr_free(&graph);
 }
 
+/* A vertex without edges has an eigenvalue of its own, which the count must include. */
+static void a_single_vertex_is_counted(void **state) {
+    (void)state;
+    enum { N = 600 };
+    sketch s = new_sketch(N + 1);
+    huddle_embed_options options = huddle_embed_defaults();
+    huddle_embed_info info;
+    huddle_embedding e;
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t step = 1; step < 4; step++)
+            join(s, i, (i + step * step) % N, 1 + .01 * (double)(i % 7));
+    huddle_csr graph = to_csr(s);
+    options.n_components = 6;
+    options.embed_solver = "chebyshev";
+    options.verify = "inertia";
+    assert_ok(huddle_embed(NULL, &graph, &options, &e, &info));
+    assert_int_equal(info.components, 2);
+    assert_string_equal(info.verified, "inertia");
+    huddle_embedding_free(&e);
+    huddle_csr_free(&graph);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_single_vertex_is_counted),
         cmocka_unit_test(a_level_missed_before_a_cut_cluster_is_noticed),
         cmocka_unit_test(a_cut_cluster_of_equal_eigenvalues_is_proven),
         cmocka_unit_test(levels_of_separate_copies_are_noticed),

@@ -347,6 +347,176 @@ static void bridges_are_reported_in_info(void **state) {
     huddle_context_free(context);
     free_clumps(&c);
 }
+/* ---- the tree of the parts ------------------------------------------------------------------- */
+
+/* Points of `d` whole-numbered coordinates, so that many distances are equal, in parts of different
+ * sizes: one large one, middling ones and single vertices. spread is the range of the coordinates.
+ */
+typedef struct crowd {
+    huddle_points x;
+    huddle_csr graph;
+    int32_t *part;
+} crowd;
+
+static crowd new_crowd(int64_t n, int64_t d, int32_t spread, uint64_t seed) {
+    crowd c;
+    hd_rng rng = hd_rng_stream(seed, 0);
+    int32_t(*edges)[2] = malloc((size_t)n * sizeof *edges);
+    int64_t count = 0;
+    c.part = malloc((size_t)n * sizeof *c.part);
+    assert_ok(huddle_points_new(n, d, &c.x));
+    for (int64_t i = 0; i < n * d; i++)
+        c.x.values[i] = (float)hd_rng_below(&rng, spread);
+    for (int32_t i = 0; i < n; i++) {
+        /* Half of the vertices in part 0, a third in ten others, the rest alone. */
+        int64_t kind = hd_rng_below(&rng, 6);
+        int32_t first = kind < 3 ? 0 : kind < 5 ? 1 + (int32_t)hd_rng_below(&rng, 10) : i;
+        if (first != i && first < n && i > 10) {
+            edges[count][0] = first;
+            edges[count++][1] = i;
+        }
+    }
+    c.graph = graph_of(n, (const int32_t(*)[2])edges, count);
+    free(edges);
+    return c;
+}
+
+static void free_crowd(crowd *c) {
+    huddle_points_free(&c->x);
+    huddle_csr_free(&c->graph);
+    free(c->part);
+}
+
+static double square_between(const huddle_points *x, int64_t i, int64_t j) {
+    double sum = 0;
+    for (int64_t f = 0; f < x->d; f++) {
+        double difference = (double)x->values[i * x->d + f] - (double)x->values[j * x->d + f];
+        sum += difference * difference;
+    }
+    return sum;
+}
+
+/* Kruskal in its simplest form: the shortest edge between two parts, n - 1 times. Whole numbers
+ * have exact squares, so that ties are ties. */
+static int64_t span_by_brute_force(crowd *c, int32_t (*edges)[2]) {
+    int32_t count;
+    int64_t found = 0, n = c->x.n;
+    assert_ok(huddle_graph_components(NULL, &c->graph, c->part, &count));
+    for (; found < count - 1; found++) {
+        double least = INFINITY;
+        for (int32_t i = 0; i < n; i++)
+            for (int32_t j = i + 1; j < n; j++) {
+                if (c->part[i] == c->part[j])
+                    continue;
+                double square = square_between(&c->x, i, j);
+                if (square < least) { /* (i, j) ascends, hence the first of equals */
+                    least = square;
+                    edges[found][0] = i;
+                    edges[found][1] = j;
+                }
+            }
+        int32_t from = c->part[edges[found][1]], to = c->part[edges[found][0]];
+        for (int64_t v = 0; v < n; v++)
+            c->part[v] = c->part[v] == from ? to : c->part[v];
+    }
+    qsort(edges, (size_t)found, sizeof *edges, compare_edges);
+    return found;
+}
+
+/* Parts of 150 points each in regions of their own, so that whole nodes of the tree belong to one
+ * part. */
+static crowd new_regions(int64_t d) {
+    enum { REGIONS = 6, EACH = 150 };
+    crowd c;
+    hd_rng rng = hd_rng_stream(7, (uint64_t)d);
+    static int32_t edges[REGIONS * EACH][2];
+    int64_t count = 0;
+    c.part = malloc(REGIONS * EACH * sizeof *c.part);
+    assert_ok(huddle_points_new(REGIONS * EACH, d, &c.x));
+    for (int32_t i = 0; i < REGIONS * EACH; i++) {
+        int32_t region = i % REGIONS;
+        for (int64_t f = 0; f < d; f++)
+            c.x.values[i * d + f] = (float)(hd_rng_below(&rng, 9) + (f == 0 ? 12 * region : 0));
+        if (i >= REGIONS) {
+            edges[count][0] = region;
+            edges[count++][1] = i;
+        }
+    }
+    c.graph = graph_of(REGIONS * EACH, (const int32_t(*)[2])edges, count);
+    return c;
+}
+
+static void whole_nodes_of_a_part_are_skipped(void **state) {
+    (void)state;
+    for (int64_t d = 1; d < 12; d += 5) {
+        crowd c = new_regions(d);
+        int32_t expected[8][2], edges[8][2];
+        huddle_connect_options options = huddle_connect_defaults();
+        huddle_scale scale = {.rule = "binary"};
+        huddle_csr joined = copy_graph(&c.graph);
+        options.connect = "true";
+        assert_int_equal(span_by_brute_force(&c, expected), 5);
+        assert_ok(huddle_graph_connect(NULL, &c.x, &options, &scale, &joined, NULL));
+        assert_int_equal(new_edges(&c.graph, &joined, edges), 5);
+        assert_memory_equal(edges, expected, 5 * sizeof *edges);
+        huddle_csr_free(&joined);
+        free_crowd(&c);
+    }
+}
+
+static void parts_find_the_tree_of_brute_force(void **state) {
+    (void)state;
+    static const struct {
+        int64_t n, d;
+        int32_t spread;
+    } cases[] = {{40, 1, 50}, {300, 2, 30}, {330, 8, 3}, {330, 9, 4}, {300, 33, 3}, {200, 70, 9}};
+    static const int32_t threads[] = {1, 2, 3, 8};
+    for (int k = 0; k < 6; k++) {
+        crowd c = new_crowd(cases[k].n, cases[k].d, cases[k].spread, (uint64_t)k);
+        int32_t expected[400][2], edges[400][2];
+        int64_t count = span_by_brute_force(&c, expected);
+        assert_true(count > 10);
+        for (int t = 0; t < 4; t++) {
+            huddle_context *context;
+            huddle_connect_options options = huddle_connect_defaults();
+            huddle_scale scale = {.rule = "binary"};
+            huddle_csr joined = copy_graph(&c.graph);
+            options.connect = "true";
+            assert_ok(huddle_context_new(&context));
+            assert_ok(huddle_context_set_threads(context, threads[t]));
+            assert_ok(huddle_graph_connect(context, &c.x, &options, &scale, &joined, NULL));
+            assert_int_equal(new_edges(&c.graph, &joined, edges), count);
+            assert_memory_equal(edges, expected, (size_t)count * sizeof *edges);
+            huddle_csr_free(&joined);
+            huddle_context_free(context);
+        }
+        free_crowd(&c);
+    }
+}
+
+static int cancel_at_once(void *user, const char *stage, double done, double total) {
+    (void)stage, (void)done, (void)total;
+    ++*(int *)user;
+    return 1;
+}
+
+static void bridges_can_be_cancelled(void **state) {
+    (void)state;
+    crowd c = new_crowd(300, 9, 4, 3);
+    huddle_context *context;
+    huddle_connect_options options = huddle_connect_defaults();
+    huddle_scale scale = {.rule = "binary"};
+    int calls = 0;
+    options.connect = "true";
+    assert_ok(huddle_context_new(&context));
+    huddle_context_set_progress(context, cancel_at_once, &calls);
+    assert_refused(huddle_graph_connect(context, &c.x, &options, &scale, &c.graph, NULL),
+                   HUDDLE_CANCELLED, "cancelled");
+    assert_true(calls > 0);
+    huddle_context_free(context);
+    free_crowd(&c);
+}
+
 /* ---- allocations ----------------------------------------------------------------------------- */
 
 static huddle_status try_all(void *argument) {
@@ -397,6 +567,9 @@ int main(void) {
         cmocka_unit_test(short_bridges_join_pieces_of_a_line),
         cmocka_unit_test(connect_refuses_what_does_not_fit),
         cmocka_unit_test(bridges_are_reported_in_info),
+        cmocka_unit_test(parts_find_the_tree_of_brute_force),
+        cmocka_unit_test(whole_nodes_of_a_part_are_skipped),
+        cmocka_unit_test(bridges_can_be_cancelled),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,10 +137,23 @@ static void moments_agree_for_both_kinds(void **state) {
     free_scene(&s);
 }
 
+/* Rows of norm 1 up to the rounding of floats, or 0. */
+static void unit_rows_are_recognised(void **state) {
+    (void)state;
+    int64_t offsets[] = {0, 2, 2, 5};
+    int32_t columns[] = {0, 3, 1, 2, 3};
+    float third = (float)sqrt(1. / 3), values[] = {.6F, -.8F, third, third, -third};
+    huddle_points x = {.n = 3, .d = 4, .values = values, .offsets = offsets, .columns = columns};
+    assert_true(hd_prepare_has_unit_rows(&x));
+    values[4] *= 1.001F;
+    assert_false(hd_prepare_has_unit_rows(&x));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_agree_with_plain_loops),
         cmocka_unit_test(moments_agree_for_both_kinds),
+        cmocka_unit_test(unit_rows_are_recognised),
     };
     hd_blas_enter(); /* as the callers of the products do */
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
