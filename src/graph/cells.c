@@ -41,8 +41,9 @@ enum {
  * proportional to the columns. */
 static const double pair_cost = 8, full_cost = 2000, point_cost = 20000, column_cost = 500;
 
-/* Leaves are packed again if rounding changes a distance that matters by more than this share. */
-static const double max_error = 0.01;
+/* Leaves are packed again if rounding changes a distance that matters by more than this share, and
+ * if that makes the norm of a row so much smaller. */
+static const double max_error = 0.05, min_gain = 8;
 
 typedef void (*leaf_bounds_function)(const double *, const double *, const double *, int64_t,
                                      double *);
@@ -146,24 +147,25 @@ static void compare_hits(const cells *c, desk *w, const hd_graph_tile *t, int64_
         }
 }
 
-/* Packs the active points and sets what depends on their norms. Returns how much packing can change
- * a distance that matters, relative to it. */
-static double pack_active(const cells *c, desk *w, const double *centre, int64_t count) {
-    double worst = 0;
+/* Packs the active points and sets what depends on their norms. Returns whether rounding changes a
+ * distance that matters by more than max_error, and would do less relative to the centre of their
+ * own leaf. */
+static bool pack_active(const cells *c, desk *w, const double *centre, int64_t count) {
+    double radius = c->points.radius[w->leaf];
+    bool coarse = false;
     for (int64_t at = 0; at < count; at++) {
         int64_t r = w->active.row[at];
-        double norm =
-            hd_graph_leaf_pack(&c->points, w->rows + r * c->points.d, centre, at, w->panels);
-        double error = hd_graph_leaf_error(norm, w->kth[r]);
+        double *row = w->rows + r * c->points.d;
+        double norm = hd_graph_leaf_pack(&c->points, row, centre, at, w->panels);
         w->active.norm[at] = norm;
         w->active.tau[at] = hd_graph_leaf_limit(&c->points, norm, w->kth[r]);
-        if (error > worst * w->kth[r] && w->kth[r] > 0)
-            worst = error / w->kth[r];
+        coarse = coarse || (norm > min_gain * radius &&
+                            hd_graph_leaf_error(norm, w->kth[r]) > max_error * w->kth[r]);
     }
     /* Rows of the last tile that are not in use. */
     for (int64_t at = count; at % HD_GRAPH_TILE_ROWS != 0; at++)
         w->active.tau[at] = -INFINITY;
-    return worst;
+    return coarse;
 }
 
 /* The tau of columns: the decision is the row's. */
@@ -220,7 +222,7 @@ static void compare_leaf(const cells *c, desk *w, int64_t other) {
     int64_t count = find_active(c, w, other);
     if (count == 0)
         return;
-    if (pack_active(c, w, hd_graph_leaf_centre(&c->points, other), count) > max_error) {
+    if (pack_active(c, w, hd_graph_leaf_centre(&c->points, other), count)) {
         const double *centre = hd_graph_leaf_centre(&c->points, w->leaf);
         pack_active(c, w, centre, count);
         hd_graph_leaf_repack(&c->points, other, centre, w->row, w->columns);

@@ -45,8 +45,11 @@ static void pack_leaf(const filling *f, int64_t l, double *rows) {
     }
     for (int64_t j = 0; j < p->d; j++)
         centre[j] /= (double)count;
-    for (int64_t r = 0; r < HD_GRAPH_LEAF; r++)
-        hd_graph_leaf_pack(p, r < count ? rows + r * p->d : centre, centre, r, panels);
+    p->radius[l] = 0;
+    for (int64_t r = 0; r < HD_GRAPH_LEAF; r++) {
+        const double *row = r < count ? rows + r * p->d : centre;
+        p->radius[l] = fmax(p->radius[l], hd_graph_leaf_pack(p, row, centre, r, panels));
+    }
 }
 
 static huddle_status pack_leaves(void *argument, hd_chunk chunk) {
@@ -70,6 +73,7 @@ huddle_status hd_graph_leaf_points_new(huddle_context *context, const hd_graph_r
     points->scale = packing.scale;
     ALLOC(points->values, leaves->count * HD_GRAPH_LEAF * points->d);
     ALLOC(points->centres, leaves->count * points->d);
+    ALLOC(points->radius, leaves->count);
     ALLOC_ZERO(points->base, 2 * HD_GRAPH_LEAF);
     ALLOC(f.scratch, hd_workers(context) * HD_GRAPH_LEAF * points->d);
     for (int64_t r = leaves->n - hd_graph_leaf_begin(leaves->count - 1); r < HD_GRAPH_LEAF; r++)
@@ -84,6 +88,7 @@ done:
 void hd_graph_leaf_points_free(hd_graph_leaf_points *points) {
     huddle_free(points->values);
     huddle_free(points->centres);
+    huddle_free(points->radius);
     huddle_free(points->base);
     *points = (hd_graph_leaf_points){0};
 }

@@ -23,6 +23,7 @@ typedef struct hd_graph_leaf_points {
     double scale;    /* a power of two: packed = scale * (coordinate - centre) */
     float *values;   /* [leaf][panel][column][16] */
     double *centres; /* leaves x d */
+    double *radius;  /* leaves: the largest norm of a packed point */
     float *base;     /* 2 x HD_GRAPH_LEAF: what the kernel adds to the distances of a full leaf, and
                         of the last one, where it is infinity for padding */
 } hd_graph_leaf_points;
@@ -45,7 +46,7 @@ const double *hd_graph_leaf_centre(const hd_graph_leaf_points *points, int64_t l
 const float *hd_graph_leaf_base(const hd_graph_leaf_points *points, int64_t l);
 
 /* By how much packing can change the distance between a row of that norm and a point that is at
- * most `distance` away, relative to `distance`: beyond a few percent, the kernel excludes less. */
+ * most `distance` away. */
 double hd_graph_leaf_error(double norm, double distance);
 
 /* The largest value that the kernel can compute for such a pair, rounded up. Norm and distance are
