@@ -46,9 +46,9 @@ extern "C" {
  * exact solver takes over. "auto" chooses it if each exact solver is predicted to need more than
  * 4e12 multiply-adds, about a minute on two cores: with brute force, 500,000 points of 32 features
  * or 100,000 of 784. The recall is estimated on 500 random points that are also searched exactly.
- * If it is below the option `recall`, lists and trees are doubled, up to three times; if it is
- * below the option after that, there is a warning (HUDDLE_WARNING_LOW_RECALL). recall = 1 always
- * searches exactly, at any cost.
+ * If it is below the option `recall`, the search continues with more trees and longer lists, 1.5, 3
+ * and 6 times as many; if it is below the option after that, there is a warning
+ * (HUDDLE_WARNING_LOW_RECALL). recall = 1 always searches exactly, at any cost.
  *
  * Sparse points have one solver, an inverted index, reported as "sparse"; the option is ignored for
  * them. */
