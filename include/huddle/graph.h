@@ -71,11 +71,11 @@ typedef struct huddle_neighbors {
     huddle_resident *resident; /* an engine's copy; usually NULL */
 } huddle_neighbors;
 
+/* The recall is the share of true neighbours found: 1 if the search was exact, otherwise an
+ * estimate with a confidence interval of 95 % (docs/method.md, "Approximate neighbours"). */
 typedef struct huddle_knn_info {
-    const char *solver;  /* the one that was used; static text */
-    double recall;       /* share of true neighbours found: 1 if exact, otherwise an estimate, */
-    double recall_low;   /* and its confidence interval of 95 % (docs/method.md, "Approximate */
-    double recall_high;  /* neighbours") */
+    const char *solver; /* the one that was used; static text */
+    double recall, recall_low, recall_high;
     int32_t n_rounds;    /* approximate: rounds of neighbour descent */
     int64_t n_distances; /* distances computed in full, in double */
     int64_t n_repeated;  /* points searched again because rounding could have mattered */
