@@ -46,9 +46,9 @@ extern "C" {
  * exact solver takes over. "auto" chooses it if each exact solver is predicted to need more than
  * 4e12 multiply-adds, about a minute on two cores: with brute force, 500,000 points of 32 features
  * or 100,000 of 784. The recall is estimated on 500 random points that are also searched exactly.
- * If it is below the option `recall`, lists and trees are doubled, up to three times; if it is
- * below the option after that, there is a warning (HUDDLE_WARNING_LOW_RECALL). recall = 1 always
- * searches exactly, at any cost.
+ * If it is below the option `recall`, the search continues with more trees and longer lists, 1.5, 3
+ * and 6 times as many; if it is below the option after that, there is a warning
+ * (HUDDLE_WARNING_LOW_RECALL). recall = 1 always searches exactly, at any cost.
  *
  * Sparse points have one solver, an inverted index, reported as "sparse"; the option is ignored for
  * them. */
@@ -71,11 +71,11 @@ typedef struct huddle_neighbors {
     huddle_resident *resident; /* an engine's copy; usually NULL */
 } huddle_neighbors;
 
+/* The recall is the share of true neighbours found: 1 if the search was exact, otherwise an
+ * estimate with a confidence interval of 95 % (docs/method.md, "Approximate neighbours"). */
 typedef struct huddle_knn_info {
     const char *solver; /* the one that was used; static text */
-    double recall;      /* share of true neighbours found: 1 if exact, otherwise an estimate, */
-    /* The confidence interval of 95 % (docs/method.md, "Approximate neighbours"). */
-    double recall_low, recall_high;
+    double recall, recall_low, recall_high;
     int32_t n_rounds;    /* approximate: rounds of neighbour descent */
     int64_t n_distances; /* distances computed in full, in double */
     int64_t n_repeated;  /* points searched again because rounding could have mattered */

@@ -13,17 +13,22 @@
 /* Measured on a million points in 32 dimensions (`bench/neighbors_million.py`): with fewer trees or
  * smaller leaves more rounds follow, with more of them fewer points have anything left to find. */
 enum {
-    TREES = 4,        /* of the first attempt */
-    LEAF = 288,       /* points, a multiple of the columns of a tile */
-    MIN_LIST = 12,    /* entries of a list of the first attempt: with fewer, descent ends early */
-    MAX_ATTEMPTS = 4, /* each has twice the trees and entries of the one before */
-    MAX_ROUNDS = 20,  /* of an attempt; points without structure need about 12 */
+    TREES = 4,     /* of the first attempt */
+    LEAF = 288,    /* points, a multiple of the columns of a tile */
+    SPARE = 3,     /* entries of a list more than neighbours */
+    MIN_LIST = 12, /* entries of a list of the first attempt: with fewer, descent ends early */
+    MAX_ATTEMPTS = 4,
+    MAX_ROUNDS = 20, /* of an attempt; points without structure need about 12 */
     POINTS_PER_CHUNK = 1024,
     ROUNDS_EXPECTED = 4, /* for the report of progress */
 };
 
+/* Trees and entries of the attempts, relative to the first. The second is a small step, because the
+ * first usually misses the target by little. */
+static const double growth[MAX_ATTEMPTS] = {1, 1.5, 3, 6};
+
 /* The first attempt takes about the time in which brute force compares each point with so many
- * others, in 32 dimensions; each further attempt about twice as long. */
+ * others, in 32 dimensions; the time of the others grows with trees and entries. */
 static const double attempt_pairs = 20000;
 
 typedef struct approximation {
@@ -78,9 +83,8 @@ static huddle_status estimate_recall(huddle_context *context, approximation *a) 
 
 /* The number of entries of a list. */
 static int32_t list_length(const hd_graph_search *s, int attempt) {
-    int64_t k = (int64_t)s->k + s->k / 2 + 1, others = s->train->n - 1;
-    k = (k > MIN_LIST ? k : MIN_LIST) << attempt;
-    return (int32_t)(k < others ? k : others);
+    double k = (double)s->k + SPARE, others = (double)s->train->n - 1;
+    return (int32_t)fmin(others, fmax(k, MIN_LIST) * growth[attempt]);
 }
 
 /* A leaf fills the lists of its points, hence each has k neighbours after the first tree. */
@@ -115,7 +119,7 @@ done:
 
 static huddle_status attempt_search(huddle_context *context, approximation *a, int attempt) {
     huddle_status status = HUDDLE_OK;
-    int64_t trees = (int64_t)TREES << attempt;
+    int64_t trees = (int64_t)(TREES * growth[attempt]);
     bool converged = false;
     TRY(hd_graph_lists_extend(&a->lists, list_length(a->search, attempt)));
     for (; a->trees < trees; a->trees++) {
@@ -141,7 +145,7 @@ static huddle_status attempt_all(huddle_context *context, approximation *a, bool
     huddle_status status = HUDDLE_OK;
     hd_graph_search *s = a->search;
     for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-        if (gave_up != NULL && ldexp(attempt_pairs, attempt) > (double)s->train->n / 2) {
+        if (gave_up != NULL && attempt_pairs * growth[attempt] > (double)s->train->n / 2) {
             *gave_up = true;
             goto done;
         }

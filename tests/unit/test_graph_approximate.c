@@ -134,7 +134,7 @@ static void finds_nearly_all_neighbors(void **state) {
     check_recall("200 features", &x, 5, "euclidean");
     x = curved_points(3000, 200);
     check_recall("200 features, cosine", &x, 5, "cosine");
-    x = normal_points(2500, 200, 2);
+    x = normal_points(1500, 200, 2);
     check_recall("no structure", &x, 5, "euclidean");
     x = curved_points(400, 20);
     check_recall("fewer points than queries", &x, 60, "euclidean");
@@ -173,7 +173,7 @@ static void scale_does_not_matter(void **state) {
 static void a_higher_target_takes_more_work(void **state) {
     (void)state;
     static const double targets[] = {0, 0.9, 0.999};
-    huddle_points x = normal_points(8000, 50, 2);
+    huddle_points x = normal_points(5000, 50, 2);
     double recall[3];
     int32_t rounds[3];
     for (int t = 0; t < 3; t++) {
