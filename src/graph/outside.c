@@ -329,11 +329,13 @@ typedef struct search_round {
 /* The search of one leaf. */
 typedef struct walk {
     const search_round *r;
-    hd_graph_edge *best; /* of this worker */
-    int64_t leaf, count; /* and its points */
-    int32_t parts[LEAF]; /* searching parts of the leaf, each once */
-    int64_t n_parts;     /* of them */
-    int32_t only;        /* if all points belong to one part, that part; else -1 */
+    hd_graph_edge *best;     /* of this worker */
+    int64_t leaf, count;     /* and its points */
+    int32_t parts[LEAF];     /* searching parts of the leaf, each once */
+    float part_limits[LEAF]; /* the largest value of a pair that serves each of them */
+    int32_t place[LEAF];     /* of each point: its part among them, -1 if it does not search */
+    int32_t n_parts;         /* of them */
+    int32_t only;            /* if all points belong to one part, that part; else -1 */
     float q[LEAF][MAX_COORDINATES];
     const float *low, *high; /* its box */
     double limit;            /* the largest of its parts */
@@ -374,17 +376,23 @@ static double box_distance(const walk *w, int64_t node) {
     for (int64_t f = 0; f < m; f++) {
         double below = (double)w->low[f] - (double)high[f];
         double above = (double)low[f] - (double)w->high[f];
-        double apart = fmax(fmax(below, above), 0);
+        double apart = below > above ? below : above;
+        apart = apart > 0 ? apart : 0; /* fmax() is a call */
         sum += apart * apart;
     }
     return sum;
 }
 
-static void find_limit(walk *w) {
-    double bound = 0;
-    for (int64_t k = 0; k < w->n_parts; k++)
-        bound = fmax(bound, bound_of(w->r, w->parts[k]));
-    w->limit = value_limit(w->r->out, bound);
+/* The limits of the parts of a leaf, from their bounds as they are now, and the largest. A float
+ * limit is rounded up. */
+static void find_limits(walk *w) {
+    w->limit = 0;
+    for (int64_t k = 0; k < w->n_parts; k++) {
+        double limit = value_limit(w->r->out, bound_of(w->r, w->parts[k]));
+        double above = limit * (1 + (double)FLT_EPSILON);
+        w->part_limits[k] = above < (double)FLT_MAX ? (float)above : FLT_MAX;
+        w->limit = limit > w->limit ? limit : w->limit;
+    }
 }
 
 /* A pair whose values do not exclude it, compared in double. The edge serves both parts. */
@@ -414,19 +422,18 @@ static void compare_leaves(walk *w, int64_t node) {
     const float *values = out->values + other * out->m * LEAF;
     const int32_t *rows = out->order + begin_of(other), *own = out->order + begin_of(w->leaf);
     for (int64_t k = 0; k < w->count; k++) {
-        int32_t part = r->part[own[k]];
-        if (!r->searching[part] || out->node_part[node] == part)
+        if (w->place[k] < 0 || out->node_part[node] == w->parts[w->place[k]])
             continue;
-        double limit = value_limit(out, bound_of(r, part)) * (1 + (double)FLT_EPSILON);
-        uint64_t near = kernels[out->rows->isa](w->q[k], values, out->m,
-                                                limit < (double)FLT_MAX ? (float)limit : FLT_MAX);
+        int32_t part = w->parts[w->place[k]];
+        uint64_t near =
+            kernels[out->rows->isa](w->q[k], values, out->m, w->part_limits[w->place[k]]);
         for (; near != 0; near &= near - 1) {
             int32_t j = rows[__builtin_ctzll(near)];
             if (r->part[j] != part)
                 compare_rows(w, own[k], j);
         }
     }
-    find_limit(w);
+    find_limits(w);
 }
 
 /* Whether a node contains no point outside the only part of the leaf. */
@@ -492,17 +499,19 @@ static bool begin_walk(const search_round *r, int64_t leaf, walk *w) {
     w->n_parts = 0;
     for (int64_t k = 0; k < w->count; k++) {
         int32_t part = r->part[out->order[begin_of(leaf) + k]];
-        int64_t known = 0;
+        int32_t known = 0;
+        w->place[k] = -1;
         if (!r->searching[part])
             continue;
         while (known < w->n_parts && w->parts[known] != part)
             known++;
         if (known == w->n_parts)
             w->parts[w->n_parts++] = part;
+        w->place[k] = known;
         for (int64_t f = 0; f < out->m; f++)
             w->q[k][f] = values[f * LEAF + k];
     }
-    find_limit(w);
+    find_limits(w);
     return w->n_parts > 0;
 }
 
