@@ -6,6 +6,7 @@
 #include "base/machine.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "embed/memory.h"
 #include "kmeans/memory.h"
 #include "methods/refining.h"
 #include "shrink/predict.h"
@@ -22,9 +23,8 @@ static const double graph_share = 1.4, w_share = 1.3; /* of A; of W, whose rows 
  * the candidates of a trial have a graph, vectors and K-means each. */
 enum { SAMPLE_ROWS = 10000 };
 
-/* Of the solver of eigenproblems: so many blocks of floats, each with more columns than vectors;
- * and bytes per row of the factorisation by which small problems are verified. */
-enum { EMBED_BLOCKS = 4, EMBED_GUARDS = 16, INERTIA_ROWS = 30000, INERTIA_BYTES = 350 };
+/* Rows up to which eigenvectors are verified by a factorisation, and its bytes per row. */
+enum { INERTIA_ROWS = 30000, INERTIA_BYTES = 350 };
 
 /* Points of more features are projected to this many for the search. */
 enum { PROJECTED = 24 };
@@ -101,6 +101,7 @@ static int64_t kmeans_size(const hd_memory_case *x, int64_t columns, bool of_dou
     huddle_kmeans_options own = options->init != NULL ? *options : huddle_kmeans_defaults();
     own.n_clusters = (int32_t)x->n_clusters;
     own.n_init = options->n_init > 0 ? options->n_init : own.n_init;
+    columns = columns > 1 ? columns : 1; /* a given graph has no features */
     int64_t size = hd_kmeans_predict_memory(x->n, columns, &own, x->n_threads);
     return size + doubles(x->n, 1) + (of_doubles ? floats(x->n, columns) + doubles(x->n, 3) : 0);
 }
@@ -160,13 +161,16 @@ void hd_memory_plan_embedding(const hd_memory_case *x, const hd_spectral_options
     int64_t vectors = hd_spectral_count_vectors(options, range, &rows);
     plan_prepare(x, &options->prepare, hd_refine_is_wanted(options), plan);
     plan_graph(x, options, plan);
-    int64_t solving = floats(x->n, EMBED_BLOCKS * (vectors + EMBED_GUARDS));
+    columns = columns < vectors ? columns : vectors;
+    huddle_embed_options embed = options->embed;
+    embed.n_components = (int32_t)vectors;
+    embed.n_rows = (int32_t)columns;
+    int64_t entries = (int64_t)(graph_share * (double)(x->n * options->knn.n_neighbors));
+    int64_t solving =
+        hd_embed_predict_memory(x->n, x->graph_edges > 0 ? x->graph_edges : entries, &embed);
     if (x->n < INERTIA_ROWS)
         solving += x->n * INERTIA_BYTES;
-    add_stage(plan, HD_STAGE_EMBED,
-              larger(solving, 2 * doubles(x->n, vectors)) + plan->stages[HD_STAGE_GRAPH] / 4,
-              doubles(x->n, vectors));
-    columns = columns < vectors ? columns : vectors;
+    add_stage(plan, HD_STAGE_EMBED, solving, doubles(x->n, vectors));
     add_stage(plan, HD_STAGE_ROWS, doubles(x->n, columns), doubles(x->n, columns));
 }
 
