@@ -194,7 +194,7 @@ the first of them.
   > data = np.load("digits.npz")
   > np.save("truth.npy", data["y"].ravel().astype(int))'
   $ /usr/bin/python3 medoids.py
-  10 10
+  9 8
 
 Sparse points have the same medoids; a graph without points gives the row of the largest degree.
 
