@@ -67,8 +67,8 @@ typedef struct huddle_embed_options {
     int32_t n_exact;    /* the first vectors, to which tol and verify apply; 0: all of them. Those
                            after them are approximate, usually with a residual of .3 lambda or less.
                            Not in the table of options */
-    int32_t n_rows;     /* the row rule is applied to the first n_rows vectors; 0: to all. Not in the
-                           table of options */
+    int32_t n_rows; /* the row rule is applied to the first n_rows vectors; 0: to all. Not in the
+                       table of options */
 } huddle_embed_options;
 
 /* Freed by huddle_embedding_free(). */
