@@ -44,13 +44,19 @@ void HD_EMBED_PRODUCT(const int64_t *offsets, const int32_t *columns, const NUMB
 #define HD_EMBED_CASE(number)                                                                      \
     case number:                                                                                   \
         PASS(offsets, columns, values, begin, end, stride, alpha, beta, gamma, x, z, number);      \
-        break;
-            HD_EMBED_CASE(1)
-            HD_EMBED_CASE(2)
-            HD_EMBED_CASE(3)
-            HD_EMBED_CASE(4)
-            HD_EMBED_CASE(5) HD_EMBED_CASE(6) HD_EMBED_CASE(7) HD_EMBED_CASE(8) HD_EMBED_CASE(9)
-                HD_EMBED_CASE(10) HD_EMBED_CASE(11) HD_EMBED_CASE(12)
+        break
+            HD_EMBED_CASE(1);
+            HD_EMBED_CASE(2);
+            HD_EMBED_CASE(3);
+            HD_EMBED_CASE(4);
+            HD_EMBED_CASE(5);
+            HD_EMBED_CASE(6);
+            HD_EMBED_CASE(7);
+            HD_EMBED_CASE(8);
+            HD_EMBED_CASE(9);
+            HD_EMBED_CASE(10);
+            HD_EMBED_CASE(11);
+            HD_EMBED_CASE(12);
 #undef HD_EMBED_CASE
         }
         x += count * LANES;
