@@ -241,7 +241,7 @@ static huddle_status draw_rows(stability_pass *p, const int32_t *labels[HD_FIT_L
     for (int k = 0; k < HD_FIT_LABELLINGS; k++)
         ALLOC(p->labels[k], p->n);
     hd_rng_sample(&rng, total, p->n, p->index);
-    if (p->n < total) {
+    if (labels[HD_FIT_COMMUTE] == NULL) { /* not made for a sample */
         TRY(cluster_rows(p, p->n, p->index, p->labels));
     } else {
         for (int64_t i = 0; i < p->n; i++)
