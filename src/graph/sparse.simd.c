@@ -12,7 +12,7 @@ typedef int64_t flags __attribute__((vector_size(LANES * sizeof(int64_t))));
 /* Lane l of step g has bit LANES g + l; the lanes are combined once at the end. */
 uint64_t HD_SIMD(hd_graph_sparse_possible)(const double *scores, const float *rest, double norm,
                                            double least) {
-    flags bit, found = {0};
+    flags bit = {0}, found = {0};
     for (int l = 0; l < LANES; l++)
         bit[l] = (int64_t)1 << l;
     for (int g = 0; g < HD_GRAPH_SPARSE_GROUP / LANES; g++) {

@@ -310,7 +310,12 @@ const char *hd_memory_economise_spectral(void *options, int32_t step) {
 static hd_memory_case describe_case(const huddle_context *context, const hd_fit_job *job) {
     huddle_range range = job->common.n_clusters;
     hd_memory_case x = {.nonzeros = -1, .n_threads = huddle_context_threads(context)};
-    x.n = job->x != NULL ? job->x->n : job->graph != NULL ? job->graph->rows : job->embedding->rows;
+    if (job->embedding != NULL)
+        x.n = job->embedding->rows;
+    if (job->graph != NULL)
+        x.n = job->graph->rows;
+    if (job->x != NULL)
+        x.n = job->x->n;
     if (job->x != NULL && job->graph == NULL && job->embedding == NULL) {
         x.d = job->x->d;
         x.nonzeros = job->x->offsets != NULL ? job->x->offsets[x.n] : -1;

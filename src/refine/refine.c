@@ -116,7 +116,7 @@ huddle_status huddle_refine_with_tree(huddle_context *context, const huddle_csr 
                                       const huddle_refine_start *starts,
                                       const huddle_refine_options *options, int32_t *labels,
                                       huddle_refine_info *info) {
-    huddle_refine_info ignored;
+    huddle_refine_info ignored = {0};
     double begun = hd_seconds();
     info = info != NULL ? info : &ignored;
     memset(info, 0, sizeof *info);
