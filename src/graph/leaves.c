@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/rng.h"
+#include "graph/split.h"
 
 #include <float.h>
 #include <math.h>
@@ -153,48 +154,6 @@ static void compute_keys(const builder *b, int64_t begin, int64_t end, desk *w) 
     }
 }
 
-static bool is_before(double key, int32_t name, double other_key, int32_t other_name) {
-    return key < other_key || (key == other_key && name < other_name);
-}
-
-/* Moves the smaller points of begin .. end - 1 by (key, name) in front of middle: quickselect
- * (Hoare) with the median of three as pivot. Names make the order strict, so that the sets are
- * unique even if many keys are equal. */
-static void split_at(double *keys, int32_t *order, int64_t begin, int64_t end, int64_t middle) {
-    int64_t low = begin, high = end - 1;
-    while (low < high) {
-        int64_t centre = low + (high - low) / 2, pick = centre;
-        bool first = is_before(keys[low], order[low], keys[centre], order[centre]);
-        bool second = is_before(keys[centre], order[centre], keys[high], order[high]);
-        bool outer = is_before(keys[low], order[low], keys[high], order[high]);
-        if (first != second)
-            pick = first == outer ? high : low;
-        double key = keys[pick];
-        int32_t name = order[pick];
-        int64_t p = low, q = high;
-        while (p <= q) {
-            while (is_before(keys[p], order[p], key, name))
-                p++;
-            while (is_before(key, name, keys[q], order[q]))
-                q--;
-            if (p > q)
-                break;
-            double swapped_key = keys[p];
-            int32_t swapped = order[p];
-            keys[p] = keys[q];
-            order[p++] = order[q];
-            keys[q] = swapped_key;
-            order[q--] = swapped;
-        }
-        if (middle <= q)
-            high = q;
-        else if (middle >= p)
-            low = p;
-        else
-            break;
-    }
-}
-
 /* Divides a node of at least two leaves; returns the first leaf of its upper half. */
 static int64_t split_node(const builder *b, node at, desk *w) {
     int64_t leaves = at.end - at.begin, half = leaves / 2;
@@ -202,7 +161,7 @@ static int64_t split_node(const builder *b, node at, desk *w) {
     if (leaves > HD_GRAPH_LEAF_GROUP)
         half = (half + HD_GRAPH_LEAF_GROUP - 1) / HD_GRAPH_LEAF_GROUP * HD_GRAPH_LEAF_GROUP;
     compute_keys(b, begin, end, w);
-    split_at(b->keys, b->leaves->order, begin, end, (at.begin + half) * HD_GRAPH_LEAF);
+    hd_graph_split_at(b->keys, b->leaves->order, begin, end, (at.begin + half) * HD_GRAPH_LEAF);
     return at.begin + half;
 }
 

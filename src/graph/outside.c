@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 #include "graph/distance_kernels.h"
 #include "graph/projection.h"
+#include "graph/split.h"
 
 #include <float.h>
 #include <math.h>
@@ -143,40 +144,6 @@ static int64_t widest_column(const building *b, int64_t begin, int64_t end) {
     return widest;
 }
 
-static bool is_before(double key, int32_t name, double other_key, int32_t other_name) {
-    return key < other_key || (key == other_key && name < other_name);
-}
-
-/* Moves the smaller points of places low .. high by (key, row) in front of `middle`: quickselect.
- * Row numbers make the order strict, so that the tree is unique even if many points are equal. */
-static void split_places(double *keys, int32_t *order, int64_t low, int64_t high, int64_t middle) {
-    while (low < high) {
-        int64_t centre = low + (high - low) / 2, p = low, q = high;
-        double key = keys[centre];
-        int32_t name = order[centre];
-        while (p <= q) {
-            while (is_before(keys[p], order[p], key, name))
-                p++;
-            while (is_before(key, name, keys[q], order[q]))
-                q--;
-            if (p <= q) {
-                double other_key = keys[p];
-                int32_t other = order[p];
-                keys[p] = keys[q];
-                order[p++] = order[q];
-                keys[q] = other_key;
-                order[q--] = other;
-            }
-        }
-        if (middle <= q)
-            high = q;
-        else if (middle >= p)
-            low = p;
-        else
-            break;
-    }
-}
-
 /* Divides a node's points and leaves among its two children. */
 static void split_node(const building *b, int64_t node) {
     hd_graph_outside *out = b->out;
@@ -185,7 +152,7 @@ static void split_node(const building *b, int64_t node) {
     int64_t column = widest_column(b, begin, end);
     for (int64_t place = begin; place < end; place++)
         b->keys[place] = b->y.values[out->order[place] * b->y.stride + column];
-    split_places(b->keys, out->order, begin, end - 1, begin_of(middle));
+    hd_graph_split_at(b->keys, out->order, begin, end, begin_of(middle));
     out->first[lower] = out->first[node];
     out->last[lower] = out->first[upper] = (int32_t)middle;
     out->last[upper] = out->last[node];

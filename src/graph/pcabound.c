@@ -12,6 +12,7 @@
 #include "graph/candidates.h"
 #include "graph/projection.h"
 #include "graph/search.h"
+#include "graph/split.h"
 #include "graph/tiles.h"
 
 #include <float.h>
@@ -121,45 +122,6 @@ static const double *projected_row(const bound *b, int32_t i) {
     return b->projection.y.values + i * b->projection.y.stride;
 }
 
-static bool is_before(double key, int32_t name, double other_key, int32_t other_name) {
-    return key < other_key || (key == other_key && name < other_name);
-}
-
-static void swap_places(bound *b, int64_t p, int64_t q) {
-    double key = b->keys[p];
-    int32_t name = b->order[p];
-    b->keys[p] = b->keys[q];
-    b->order[p] = b->order[q];
-    b->keys[q] = key;
-    b->order[q] = name;
-}
-
-/* Moves the smaller half of begin .. end - 1 by (key, name) in front of middle: quickselect. Names
- * make the order strict, so that the tree is unique even if many points are equal. */
-static void split_at(bound *b, int64_t begin, int64_t end, int64_t middle) {
-    int64_t low = begin, high = end - 1;
-    while (low < high) {
-        int64_t centre = low + (high - low) / 2;
-        double key = b->keys[centre];
-        int32_t name = b->order[centre];
-        int64_t p = low, q = high;
-        while (p <= q) {
-            while (is_before(b->keys[p], b->order[p], key, name))
-                p++;
-            while (is_before(key, name, b->keys[q], b->order[q]))
-                q--;
-            if (p <= q)
-                swap_places(b, p++, q--);
-        }
-        if (middle <= q)
-            high = q;
-        else if (middle >= p)
-            low = p;
-        else
-            break;
-    }
-}
-
 /* Keys: positions along the line through two random points of the node, up to a constant factor.
  * Such lines follow the directions in which the node is wide. Four sums in a fixed order let the
  * compiler use vector registers. */
@@ -186,7 +148,7 @@ static void order_points(bound *b, int64_t begin, int64_t end, hd_rng *rng) {
     while (end - begin > LEAF) {
         int64_t middle = begin + (end - begin) / 2;
         compute_keys(b, begin, end, rng);
-        split_at(b, begin, end, middle);
+        hd_graph_split_at(b->keys, b->order, begin, end, middle);
         order_points(b, begin, middle, rng);
         begin = middle;
     }
