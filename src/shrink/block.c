@@ -272,7 +272,7 @@ huddle_status hd_shrink_arrays_start(const hd_shrink_problem *p, const huddle_de
 
 /* The matrix of a block contains the edges between free vertices only. Anchored edges, from
  * `anchor` on, add to its diagonal (excess), since their other end does not move. */
-static huddle_status open_linear(const char *linear, uint64_t seed, hd_shrink_block *b) {
+huddle_status hd_shrink_block_open_linear(hd_shrink_block *b) {
     const hd_shrink_problem *p = b->problem;
     hd_shrink_linear_graph graph = {.n = b->n,
                                     .m = b->range.anchor - b->range.e0,
@@ -283,14 +283,16 @@ static huddle_status open_linear(const char *linear, uint64_t seed, hd_shrink_bl
                                     .incident_at = p->incident_at + b->range.v0,
                                     .incident = p->incident,
                                     .first_edge = b->range.e0,
-                                    .seed = seed,
+                                    .seed = b->seed,
                                     .halo = p->halo};
-    return hd_shrink_linear_open(b->context, linear, &graph, &b->linear);
+    if (b->linear.solver != NULL)
+        return HUDDLE_OK;
+    return hd_shrink_linear_open(b->context, b->linear_name, &graph, &b->linear);
 }
 
-/* Prepares a block: its slices of the arrays, the sums that scale its smoothing, the objective at
- * the start, and the symbolic analysis of its matrix, which is done once. */
-static huddle_status open_block(const char *linear, uint64_t seed, hd_shrink_block *b) {
+/* Prepares a block: its slices of the arrays, the sums that scale its smoothing, and the objective
+ * at the start. */
+static huddle_status open_block(hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
     const hd_shrink_problem *p = b->problem;
     double sums[2] = {0};
@@ -309,8 +311,6 @@ static huddle_status open_block(const char *linear, uint64_t seed, hd_shrink_blo
     b->sum_mass = sums[0];
     b->sum_lambda = sums[1];
     TRY(hd_shrink_block_evaluate(b));
-    if (linear != NULL)
-        TRY(open_linear(linear, seed, b));
 done:
     return status;
 }
@@ -330,10 +330,12 @@ huddle_status hd_shrink_blocks_new(huddle_context *context, const hd_shrink_prob
         b->arrays = arrays;
         b->index = k;
         b->range = p->blocks[k];
+        b->linear_name = linear;
+        b->seed = seed + (uint64_t)k;
         b->partial = partial;
         partial += count_partials(&b->range);
         TRY(hd_check_cancel(context));
-        TRY(open_block(linear, seed + (uint64_t)k, b));
+        TRY(open_block(b));
     }
 done:
     if (status != HUDDLE_OK) {

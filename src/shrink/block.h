@@ -60,7 +60,9 @@ typedef struct hd_shrink_block {
     int64_t m;                   /* edges */
     double sum_mass, sum_lambda; /* over all processes */
     double *partial;             /* the block's part of arrays->partial */
-    hd_shrink_linear_system linear;
+    const char *linear_name;     /* of the solver of its systems, or NULL: it has none */
+    uint64_t seed;
+    hd_shrink_linear_system linear; /* opened when the first system is to be solved */
     int64_t n_solves;
     hd_shrink_point point;
     hd_shrink_progress progress;
@@ -75,12 +77,16 @@ void hd_shrink_arrays_free(hd_shrink_arrays *arrays);
 huddle_status hd_shrink_arrays_start(const hd_shrink_problem *problem, const huddle_dense *g,
                                      hd_shrink_arrays *arrays);
 
-/* All blocks of the problem with the objective at h. linear: the name of a linear solver, or
- * NULL. */
+/* All blocks of the problem with the objective at h. linear: the name of a linear solver, which
+ * must outlive the blocks, or NULL. */
 huddle_status hd_shrink_blocks_new(huddle_context *context, const hd_shrink_problem *problem,
                                    const hd_shrink_arrays *arrays, const char *linear,
                                    uint64_t seed, hd_shrink_block **blocks);
 void hd_shrink_blocks_free(hd_shrink_block *blocks, int64_t count);
+
+/* Analyses the matrix of a block, once. It takes longer than many closed forms, which need no
+ * matrix. */
+huddle_status hd_shrink_block_open_linear(hd_shrink_block *block);
 
 /* The part of a pass: items begin .. end - 1, counted from the block's first vertex or edge. Sets
  * its sums, `width` of them. */

@@ -125,12 +125,13 @@ static double set_forces(hd_shrink_block *b, double *rest) {
  * must pass through the edges that leave the set, which transmit at most the sum of their lambda.
  * It is tested for the first k vertices of the block, for every k: in breadth-first order such sets
  * have few leaving edges. False if one of them fails; then no dual point proves the collapse, and
- * the linear system need not be solved. The small tolerances keep a test that is met with equality
- * from failing by rounding. */
+ * the linear system need not be solved. The tolerances, relative to the sums over the block, keep a
+ * test that is met with equality from failing by rounding: behind the last vertex both sides are 0
+ * but for the rounding of all terms before. */
 static bool cuts_suffice(const hd_shrink_block *b, double *sum) {
     const hd_shrink_problem *p = b->problem;
     int64_t c = p->c;
-    double cut = 0;
+    double cut = 0, rounding = 1e-9 * b->sum_mass + 1e-12 * b->sum_lambda;
     memset(sum, 0, (size_t)c * sizeof *sum);
     for (int64_t v = b->range.v0; v < b->range.v1; v++) {
         double square = 0;
@@ -143,10 +144,46 @@ static bool cuts_suffice(const hd_shrink_block *b, double *sum) {
             sum[k] += b->arrays->right[v * c + k];
             square += sum[k] * sum[k];
         }
-        if (sqrt(square) > cut * (1 + 1e-9) + 1e-9)
+        if (sqrt(square) > cut * (1 + 1e-9) + rounding)
             return false;
     }
     return true;
+}
+
+/* A Z with B'Z = right that needs no linear system. In breadth-first order every vertex but the
+ * first has neighbours before it. From the last vertex to the first, each passes on to those
+ * neighbours what it has to transmit, its own force and what it has been passed, in proportion to
+ * lambda: all these edges then have the same ratio ||z_e|| / lambda_e. Returns the largest ratio;
+ * where gamma is large it is often far below 1, the collapse is proven, and the matrix of the block
+ * is never factorised. delta serves as scratch. */
+static double pass_to_first(hd_shrink_block *b) {
+    const hd_shrink_problem *p = b->problem;
+    int64_t c = p->c, first = hd_shrink_first(b);
+    double *load = b->arrays->delta, largest = 0;
+    memcpy(load + first, b->arrays->right + first, (size_t)hd_shrink_size(b) * sizeof *load);
+    for (int64_t v = b->range.v1 - 1; v > b->range.v0; v--) {
+        double capacity = 0, *own = load + v * c;
+        for (int64_t at = p->incident_at[v]; at < p->incident_at[v + 1]; at++) {
+            int64_t e = p->incident[at] >> 1;
+            capacity += (p->incident[at] & 1 ? p->head[e] : p->tail[e]) < v ? p->lambda[e] : 0;
+        }
+        if (!(capacity > 0))
+            return INFINITY;
+        for (int64_t at = p->incident_at[v]; at < p->incident_at[v + 1]; at++) {
+            int64_t e = p->incident[at] >> 1;
+            bool is_tail = p->incident[at] & 1;
+            int32_t other = is_tail ? p->head[e] : p->tail[e];
+            double share = p->lambda[e] / capacity, *z = b->point.z + (e - b->range.e0) * c;
+            if (other > v)
+                continue;
+            for (int64_t k = 0; k < c; k++) {
+                z[k] = (is_tail ? -share : share) * own[k];
+                load[other * c + k] += share * own[k];
+            }
+        }
+        largest = fmax(largest, sqrt(hd_shrink_dot(own, own, c)) / capacity);
+    }
+    return largest;
 }
 
 /* delta = the potentials Phi of (12), L_lambda Phi = right. Among all Z with B'Z = right, lambda B
@@ -167,6 +204,7 @@ static huddle_status find_potentials(hd_shrink_block *b) {
         a->edge_weight[e] = b->problem->lambda[e];
     for (int64_t i = 0; i < b->n * b->problem->c; i++)
         total += fabs(a->right[first + i]);
+    TRY(hd_shrink_block_open_linear(b));
     TRY(b->linear.solver->factor(b->linear.state, a->excess + b->range.v0,
                                  a->edge_weight + b->range.e0));
     TRY(b->linear.solver->solve(b->linear.state, a->right + first, potential_tolerance * total,
@@ -203,8 +241,7 @@ huddle_status hd_shrink_try_collapse(hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
     int64_t c = b->problem->c, first = hd_shrink_first(b);
     double *centre = NULL, *rest = NULL;
-    if (b->range.anchor < b->range.e1 || b->linear.solver == NULL ||
-        hd_shrink_is_spread(b->problem))
+    if (b->range.anchor < b->range.e1 || b->linear_name == NULL || hd_shrink_is_spread(b->problem))
         goto done;
     ALLOC(centre, c);
     ALLOC(rest, c);
@@ -217,8 +254,10 @@ huddle_status hd_shrink_try_collapse(hd_shrink_block *b) {
     }
     if (!cuts_suffice(b, rest))
         goto done;
-    TRY(find_potentials(b));
-    set_dual(b);
+    if (pass_to_first(b) > 1) {
+        TRY(find_potentials(b));
+        set_dual(b);
+    }
     TRY(hd_shrink_block_bound(b));
     b->progress.is_exact = b->progress.is_collapsed =
         objective - b->point.dual <= collapse_gap * objective;

@@ -83,7 +83,7 @@ static void add_gram(const hd_shrink_part *p, double *panel, double *gram) {
     }
 }
 
-/* The principal directions, the one of the largest sum of squares first, and the tails. */
+/* The principal directions, the one of the largest sum of squares first. */
 static huddle_status find_directions(hd_shrink_part *p) {
     huddle_status status = HUDDLE_OK;
     int64_t c = p->whole->f->cols;
@@ -92,7 +92,6 @@ static huddle_status find_directions(hd_shrink_part *p) {
     ALLOC(gram, c * c);
     ALLOC(value, c);
     ALLOC(p->direction, c * c);
-    ALLOC(p->tail, c + 1);
     add_gram(p, panel, gram);
     hd_blas_enter();
     lapack_int failed =
@@ -100,15 +99,10 @@ static huddle_status find_directions(hd_shrink_part *p) {
     hd_blas_leave();
     if (failed != 0)
         FAIL(HUDDLE_NUMERIC, "LAPACK's dsyev failed on the rows of a component");
-    /* Eigenvalues ascend. Rounding moves each by up to about c units of the largest, and can make
-     * the smallest negative; so that much is added to every tail but the last, which is exact. */
-    double rounding = (double)c * DBL_EPSILON * fmax(value[c - 1], 0);
-    p->tail[c] = 0;
-    for (int64_t r = c; r-- > 0;) {
-        p->tail[r] = p->tail[r + 1] + fmax(value[c - 1 - r], 0) + (r == c - 1 ? rounding : 0);
+    /* Eigenvalues ascend. */
+    for (int64_t r = 0; r < c; r++)
         for (int64_t k = 0; k < c; k++)
             p->direction[k * c + r] = gram[k * c + (c - 1 - r)];
-    }
 done:
     huddle_free(panel);
     huddle_free(gram);
@@ -134,54 +128,85 @@ done:
 void hd_shrink_part_close(hd_shrink_part *p) {
     huddle_free(p->mean);
     huddle_free(p->direction);
-    huddle_free(p->tail);
-    p->mean = p->direction = p->tail = NULL;
+    p->mean = p->direction = NULL;
+}
+
+/* to[r] = the coordinate of a row of the caller's along direction r, from the mean, r < count. */
+static void turn_row(const hd_shrink_part *p, const double *row, int64_t count,
+                     double *restrict to) {
+    int64_t c = p->whole->f->cols;
+    memset(to, 0, (size_t)count * sizeof *to);
+    for (int64_t k = 0; k < c; k++) {
+        const double *direction = p->direction + k * c;
+        double x = row[k] - p->mean[k];
+        for (int64_t r = 0; r < count; r++)
+            to[r] += x * direction[r];
+    }
 }
 
 /* ---- how many directions ------------------------------------------------------------------- */
 
-/* All rows share one point in the directions left out, so no edge has a length there, and row i is
- * d_i from its f: that adds at most m_i d_i to its term, in all sum m_i d_i <= sqrt(sum m_i sum m_i
- * d_i^2) by Cauchy and Schwarz; for squared distances exactly sum m_i d_i^2. */
-static double cost_of(const hd_shrink_part *p, int64_t kept) {
-    return p->whole->squared ? p->tail[kept] : sqrt(p->mass * p->tail[kept]);
-}
-
-void hd_shrink_part_reduce(hd_shrink_part *p, double allowed) {
+/* cost[r] += what leaving out all but the first r directions adds to the term of a row. All rows
+ * share one point in the directions left out, so no edge has a length there, and only the distance
+ * of the row from its f grows: from `moved`, in the directions kept, by the length outside of
+ * them. */
+static void add_costs(const hd_shrink_part *p, double weight, const double *along,
+                      const double *moved, double *cost) {
     int64_t c = p->whole->f->cols;
-    p->kept = c;
-    if (p->tail == NULL)
-        return;
-    while (p->kept > 1 && cost_of(p, p->kept - 1) <= allowed)
-        p->kept--;
-    if ((double)p->kept > worthwhile_share * (double)c)
-        p->kept = c;
+    double outside = 0;
+    for (int64_t r = c; r-- > 0;) {
+        outside += along[r] * along[r];
+        cost[r] +=
+            weight * (p->whole->squared ? outside : sqrt(moved[r] + outside) - sqrt(moved[r]));
+    }
 }
 
-/* The distance d_i in the directions left out follows from the length of the row and that of its
- * part in the others. Where a row has not moved, the difference of the squares is rounding, whose
- * root is 1e-8 of the row: far below any gap for which columns are rotated. */
-double hd_shrink_part_left_out(const hd_shrink_part *p, const huddle_dense *rows) {
+/* Squared distances of a row from its f in the first r directions, for each r: measured in the
+ * directions of `rows`; if these are NULL, those of a row that moves to the mean. */
+static void set_moved(const hd_shrink_part *p, const double *along, const double *row,
+                      double *moved) {
     int64_t c = p->whole->f->cols;
     double sum = 0;
-    for (int64_t i = 0; i < p->n && p->kept < c; i++) {
-        const double *row = row_of(p, i);
-        double outside = 0, moved = 0;
-        for (int64_t k = 0; k < c; k++)
-            outside += (row[k] - p->mean[k]) * (row[k] - p->mean[k]);
-        for (int64_t r = 0; r < p->kept; r++) {
-            double inside = 0;
-            for (int64_t k = 0; k < c; k++)
-                inside += (row[k] - p->mean[k]) * p->direction[k * c + r];
-            outside -= inside * inside;
-            moved += (inside - rows->values[i * rows->stride + r]) *
-                     (inside - rows->values[i * rows->stride + r]);
-        }
-        outside = fmax(outside, 0);
-        sum +=
-            weight_of(p, i) * (p->whole->squared ? outside : sqrt(moved + outside) - sqrt(moved));
+    for (int64_t r = 0; row != NULL && r < p->kept; r++)
+        sum += (along[r] - row[r]) * (along[r] - row[r]);
+    for (int64_t r = 0; r < c; r++) {
+        moved[r] = sum;
+        sum += row == NULL ? along[r] * along[r] : 0;
     }
-    return sum;
+}
+
+huddle_status hd_shrink_part_costs(const hd_shrink_part *p, const huddle_dense *rows,
+                                   double *cost) {
+    huddle_status status = HUDDLE_OK;
+    int64_t c = p->whole->f->cols;
+    double *along = NULL, *moved = NULL;
+    memset(cost, 0, ((size_t)c + 1) * sizeof *cost);
+    if (p->direction == NULL)
+        goto done;
+    ALLOC(along, c);
+    ALLOC(moved, c);
+    for (int64_t i = 0; i < p->n; i++) {
+        turn_row(p, row_of(p, i), c, along);
+        set_moved(p, along, rows != NULL ? rows->values + i * rows->stride : NULL, moved);
+        add_costs(p, weight_of(p, i), along, moved, cost);
+    }
+done:
+    huddle_free(along);
+    huddle_free(moved);
+    return status;
+}
+
+void hd_shrink_part_reduce(hd_shrink_part *p, const double *cost, double allowed) {
+    int64_t c = p->whole->f->cols;
+    p->kept = c;
+    if (p->direction == NULL)
+        return;
+    while (p->kept > 1 && cost[p->kept - 1] <= allowed)
+        p->kept--;
+    /* Rows of whole vectors of four numbers: the others cost nothing. */
+    p->kept = (p->kept + 3) / 4 * 4;
+    if ((double)p->kept > worthwhile_share * (double)c)
+        p->kept = c;
 }
 
 double hd_shrink_part_bound(const hd_shrink_part *p, double dual) {
@@ -204,13 +229,7 @@ huddle_status hd_shrink_part_rows(const hd_shrink_part *p, const huddle_dense *f
             memcpy(to, row, (size_t)c * sizeof *to);
             continue;
         }
-        memset(to, 0, (size_t)p->kept * sizeof *to);
-        for (int64_t k = 0; k < c; k++) {
-            const double *direction = p->direction + k * c;
-            double x = row[k] - p->mean[k];
-            for (int64_t r = 0; r < p->kept; r++)
-                to[r] += x * direction[r];
-        }
+        turn_row(p, row, p->kept, to);
     }
 done:
     return status;

@@ -14,21 +14,23 @@ typedef struct hd_shrink_part {
     double *mean;      /* c: weighted mean of the rows */
     double collapsed;  /* the objective if all rows are moved to their mean */
     double lost;       /* bounds by how much rounding can lower the bound of the rotated rows */
-    double *direction; /* c x kept: orthonormal columns, or NULL: all columns as they are */
+    double *direction; /* c x c: orthonormal columns, or NULL: all columns as they are */
     int64_t kept;
-    double *tail; /* c + 1: tail[r] = weighted sum of squares outside of the first r directions */
 } hd_shrink_part;
 
 /* Sums over the rows, and, with `rotate`, the principal directions. */
 huddle_status hd_shrink_part_open(hd_shrink_part *part, bool rotate);
 void hd_shrink_part_close(hd_shrink_part *part);
 
-/* Keeps the fewest directions outside of which the objective cannot change by more than `allowed`;
- * all columns, unrotated, unless that saves a quarter of them. */
-void hd_shrink_part_reduce(hd_shrink_part *part, double allowed);
+/* cost[r], r = 0 .. c: by how much the objective grows if all rows share one point outside of the
+ * first r directions. `rows` are a solution in the directions kept: cost[kept] is then exact, and
+ * beyond it the rows are taken to move no farther. NULL: rows that all move to their mean. */
+huddle_status hd_shrink_part_costs(const hd_shrink_part *part, const huddle_dense *rows,
+                                   double *cost);
 
-/* By how much the directions left out raise the objective of these rows of the component. */
-double hd_shrink_part_left_out(const hd_shrink_part *part, const huddle_dense *rows);
+/* Keeps the fewest directions of at most this cost; all columns, unrotated, unless that saves a
+ * quarter of them. */
+void hd_shrink_part_reduce(hd_shrink_part *part, const double *cost, double allowed);
 
 /* A bound of the component from one of its rows in the directions kept: rounding allowed for. */
 double hd_shrink_part_bound(const hd_shrink_part *part, double dual);

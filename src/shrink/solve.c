@@ -84,6 +84,8 @@ static huddle_status open_blocks(hd_shrink_solve *s) {
     for (int64_t k = 0; k < p->n_blocks && s->solver != NULL; k++) {
         TRY(try_closed_forms(s, &s->blocks[k]));
         all_exact = all_exact && s->blocks[k].progress.is_exact;
+        if (systems && !s->blocks[k].progress.is_exact)
+            TRY(hd_shrink_block_open_linear(&s->blocks[k]));
         /* Across processes every step contains collective calls, which all processes must make in
          * the same order: one thread makes them, block by block. */
         if (s->blocks[k].m < LARGE_BLOCK && !hd_shrink_is_spread(p))

@@ -21,13 +21,19 @@ enum { LARGE_PART = 1 << 18 };
 enum { MAX_ROTATED = 256 };
 static const double smallest_rotated_gap = 1e-6;
 
-/* The bound on what the directions left out can add to the objective is at first this share of the
- * gap times the objective of the collapse. What they do add is usually far less: where a row moves,
- * its distance there is added in squares to a larger one. It is measured after the solve. If it
- * exceeds the second share of the gap, the component is solved again with a bound smaller by the
- * ratio, and at last with all directions. */
-static const double first_bound = .05, left_out_share = .1;
-enum { MAX_ATTEMPTS = 3 };
+/* What the directions left out add to the objective may be at most this share of the gap; it is
+ * measured after a solve. Where a row moves far, its distance in the directions left out is added
+ * in squares to a larger one and costs little; where it does not move, it costs its whole length.
+ */
+static const double left_out_share = .1;
+
+/* So few directions are enough for most components, but which rows move is known only after a
+ * solve. The first one is a draft: of so many steps, in the directions that are enough if all rows
+ * move to their mean, at a tenth of the cost allowed. The directions of the second solve, which
+ * starts at the draft, are chosen from it; if they cost too much after all, the third solve has
+ * all. On 1,000,000 points in 40 columns the draft takes a tenth of the time. */
+enum { DRAFT_STEPS = 25, DRAFT = 1, SECOND, LAST };
+static const double draft_share = .1, second_share = .5;
 
 /* A component is major if moving its rows to their mean costs at least this share of the sum over
  * all components. Major ones are solved first, to the gap that is asked for. The others may leave a
@@ -155,9 +161,37 @@ done:
 
 /* ---- one component ------------------------------------------------------------------------- */
 
-/* Solves the component in the directions that `part` keeps. */
-static huddle_status solve_kept(const split *t, outcome *o, const hd_shrink_part *part,
-                                huddle_shrunk *out) {
+/* The first solve, unless it has all columns or the caller allows no more steps than a draft. */
+static bool is_draft(const split *t, const hd_shrink_part *part, int attempt) {
+    int32_t steps = t->whole->options.shrink_max_iter;
+    return attempt == DRAFT && part->kept < t->whole->input.f->cols &&
+           (steps == HUDDLE_AUTO || steps > DRAFT_STEPS);
+}
+
+/* A start in the directions kept: the given one, or the rows of the solve before, whose directions
+ * come first. In the others those rows are at the mean. */
+static huddle_status set_start(const split *t, const hd_shrink_part *part,
+                               const huddle_dense *before, huddle_dense *start) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_dense *given = t->whole->options.start;
+    if (before->values == NULL || part->kept == t->whole->input.f->cols) {
+        if (given != NULL)
+            TRY(hd_shrink_part_rows(part, given, start));
+        goto done;
+    }
+    TRY(huddle_dense_new(part->n, part->kept, start));
+    memset(start->values, 0, (size_t)(part->n * part->kept) * sizeof *start->values);
+    for (int64_t i = 0; i < part->n; i++)
+        memcpy(start->values + i * start->stride, before->values + i * before->stride,
+               (size_t)(before->cols < part->kept ? before->cols : part->kept) *
+                   sizeof *start->values);
+done:
+    return status;
+}
+
+/* Solves the component in the directions that `part` keeps. before: the solve before, or empty. */
+static huddle_status solve_kept(const split *t, outcome *o, const hd_shrink_part *part, int attempt,
+                                const huddle_dense *before, huddle_shrunk *out) {
     huddle_status status = HUDDLE_OK;
     const hd_shrink_solve *whole = t->whole;
     hd_shrink_solve s = {.options = whole->options,
@@ -169,8 +203,7 @@ static huddle_status solve_kept(const split *t, outcome *o, const hd_shrink_part
     double *weights = NULL;
     TRY(hd_shrink_part_rows(part, whole->input.f, &f));
     TRY(hd_shrink_part_graph(part, &w, &weights));
-    if (whole->options.start != NULL)
-        TRY(hd_shrink_part_rows(part, whole->options.start, &start));
+    TRY(set_start(t, part, before, &start));
     s.input = whole->input;
     s.input.f = &f;
     s.input.w = &w;
@@ -179,6 +212,8 @@ static huddle_status solve_kept(const split *t, outcome *o, const hd_shrink_part
     s.options.start = start.values != NULL ? &start : NULL;
     s.options.gap = o->gap;
     s.options.seed += (uint64_t)o->first;
+    if (is_draft(t, part, attempt))
+        s.options.shrink_max_iter = DRAFT_STEPS;
     o->info.gamma = whole->input.gamma;
     TRY(hd_shrink_solve_part(&s, out));
 done:
@@ -202,15 +237,47 @@ static void keep_part(split *t, outcome *o, const hd_shrink_part *part, const hu
             (int32_t)(o->first + (out != NULL ? out->group[i] : 0));
 }
 
-/* Solves a component, with more directions if those left out cost too much; or moves its rows to
- * their mean at once, with the trivial bound 0, if that is within its gap. */
+/* Solves a component in as few directions as are enough. */
+static huddle_status solve_reduced(split *t, outcome *o, hd_shrink_part *part, huddle_shrunk *out) {
+    huddle_status status = HUDDLE_OK;
+    int64_t c = t->whole->input.f->cols, solves = 0;
+    huddle_dense before = {0};
+    double *cost = NULL;
+    ALLOC(cost, c + 1);
+    TRY(hd_shrink_part_costs(part, NULL, cost));
+    hd_shrink_part_reduce(part, cost,
+                          draft_share * left_out_share * allowed_gap(o, part->collapsed));
+    for (int attempt = DRAFT;; attempt++) {
+        TRY(solve_kept(t, o, part, attempt, &before, out));
+        solves += o->info.n_solves;
+        if (part->kept == c)
+            break;
+        TRY(hd_shrink_part_costs(part, &out->g, cost));
+        double most = left_out_share * allowed_gap(o, o->info.objective);
+        bool is_ended = !is_draft(t, part, attempt) || o->info.stop != HUDDLE_STOP_MAX_ITER;
+        if (is_ended && cost[part->kept] <= most)
+            break;
+        hd_shrink_part_reduce(part, cost, attempt + 1 < LAST ? second_share * most : -1);
+        huddle_dense_free(&before);
+        before = out->g;
+        out->g = (huddle_dense){0};
+        huddle_shrunk_free(out);
+        huddle_shrink_info_free(&o->info);
+    }
+    o->info.n_solves = solves;
+done:
+    huddle_dense_free(&before);
+    huddle_free(cost);
+    return status;
+}
+
+/* Solves a component; or moves its rows to their mean at once, with the trivial bound 0, if that is
+ * within its gap. */
 static huddle_status solve_part(split *t, outcome *o) {
     huddle_status status = HUDDLE_OK;
     hd_shrink_part part = part_of(t, o);
     huddle_shrunk out = {0};
     int64_t c = t->whole->input.f->cols;
-    double share = first_bound;
-    int64_t solves = 0;
     bool rotate = c > 1 && c <= MAX_ROTATED && o->n >= c && o->gap >= smallest_rotated_gap;
     TRY(hd_check_cancel(t->whole->input.context));
     TRY(hd_shrink_part_open(&part, rotate));
@@ -219,19 +286,7 @@ static huddle_status solve_part(split *t, outcome *o) {
         keep_part(t, o, &part, NULL);
         goto done;
     }
-    for (int attempt = 1;; attempt++) {
-        huddle_shrunk_free(&out);
-        huddle_shrink_info_free(&o->info);
-        hd_shrink_part_reduce(&part, share * o->gap * part.collapsed);
-        TRY(solve_kept(t, o, &part, &out));
-        solves += o->info.n_solves;
-        double most = left_out_share * allowed_gap(o, o->info.objective);
-        double left_out = hd_shrink_part_left_out(&part, &out.g);
-        if (left_out <= most)
-            break;
-        share = attempt < MAX_ATTEMPTS - 1 ? share * .5 * most / left_out : 0;
-    }
-    o->info.n_solves = solves;
+    TRY(solve_reduced(t, o, &part, &out));
     o->objective = o->info.objective;
     o->dual = hd_shrink_part_bound(&part, o->info.dual);
     keep_part(t, o, &part, &out);

@@ -338,6 +338,7 @@ static void plain_steps_never_raise_the_smoothed_objective(void **state) {
             for (int64_t k = 0; k < problem.n_blocks; k++) {
                 const double *smooth = &((hd_shrink_irls_state *)solver)->blocks[k].smooth;
                 double before = INFINITY;
+                assert_ok(hd_shrink_block_open_linear(&blocks[k]));
                 blocks[k].progress.target = 1e-7 * blocks[k].point.primal;
                 for (int step = 0; step < 100; step++) {
                     assert_ok(hd_shrink_plain.step(solver, &blocks[k]));

@@ -166,23 +166,27 @@ static void few_directions_are_kept_of_flat_rows(void **state) {
     example x = flat_clouds(3, 1e-9, 8);
     hd_shrink_input input = {.f = &x.f, .w = &x.w, .gamma = 1};
     int32_t rows[N], local[N];
+    double cost[C + 1];
     huddle_dense turned = {0}, back;
     for (int32_t v = 0; v < N; v++)
         rows[v] = local[v] = v;
     hd_shrink_part part = {.whole = &input, .rows = rows, .local = local, .n = N};
     assert_ok(hd_shrink_part_open(&part, true));
-    hd_shrink_part_reduce(&part, 1e-5 * part.collapsed);
-    assert_int_equal(part.kept, 3);
+    assert_ok(hd_shrink_part_costs(&part, NULL, cost));
+    hd_shrink_part_reduce(&part, cost, 1e-9 * part.collapsed);
+    assert_int_equal(part.kept, 4); /* 3, as a whole vector of four */
     assert_ok(hd_shrink_part_rows(&part, &x.f, &turned));
     assert_ok(huddle_dense_new(N, C, &back));
     hd_shrink_part_return(&part, &turned, &back);
     assert_true(largest_difference(&back, &x.f) <= 1e-8);
-    /* Rows that have not moved cost their length in the other nine directions. */
-    double left_out = hd_shrink_part_left_out(&part, &turned);
-    assert_true(left_out > 1e-9 && left_out < 1e-6 * part.collapsed);
+    /* Rows that have not moved cost their length in the other eight directions. */
+    double moving = cost[4];
+    assert_ok(hd_shrink_part_costs(&part, &turned, cost));
+    assert_true(cost[4] > 1e-9 && cost[4] < 1e-6 * part.collapsed && cost[4] > 1e3 * moving);
+    assert_true(cost[C] == 0);
     /* The bound falls by rounding only. */
     assert_true(hd_shrink_part_bound(&part, 1) < 1 && hd_shrink_part_bound(&part, 1) > 1 - 1e-9);
-    hd_shrink_part_reduce(&part, 0);
+    hd_shrink_part_reduce(&part, cost, -1);
     assert_int_equal(part.kept, C);
     assert_true(hd_shrink_part_bound(&part, 1) == 1);
     huddle_dense_free(&turned);
