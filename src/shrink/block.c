@@ -133,62 +133,6 @@ done:
 
 /* ---- the bound ----------------------------------------------------------------------------- */
 
-/* The inner product <Z, BF> of (7). */
-static void sum_inner(const void *argument, int64_t begin, int64_t end, double *sums) {
-    const hd_shrink_block *b = argument;
-    const hd_shrink_problem *p = b->problem;
-    int64_t c = p->c;
-    double inner = 0;
-    for (int64_t local = begin; local < end; local++) {
-        int64_t e = b->range.e0 + local;
-        const double *head = p->f + p->head[e] * c, *tail = p->f + p->tail[e] * c;
-        const double *z = b->point.z + local * c;
-        for (int64_t k = 0; k < c; k++)
-            inner += z[k] * (head[k] - tail[k]);
-    }
-    sums[0] = inner;
-}
-
-/* Columns of B'Z that are summed at a time. The tile is on the stack, so that the pass needs no
- * memory per thread, whatever c is. */
-enum { TILE = 64 };
-
-/* ||(B'Z)_i||^2. Each vertex gathers from its own edges, in their fixed order, so that vertices can
- * be processed in parallel without atomic additions. The lowest bit of `incident` distinguishes
- * heads (+) from tails (-). */
-static double square_force(const hd_shrink_block *b, int64_t i) {
-    const hd_shrink_problem *p = b->problem;
-    double square = 0;
-    for (int64_t first = 0; first < p->c; first += TILE) {
-        int64_t width = p->c - first < TILE ? p->c - first : TILE;
-        double y[TILE];
-        memset(y, 0, (size_t)width * sizeof *y);
-        for (int64_t at = p->incident_at[i]; at < p->incident_at[i + 1]; at++) {
-            int64_t e = (int64_t)(p->incident[at] >> 1) - b->range.e0;
-            const double *z = b->point.z + e * p->c + first;
-            double sign = p->incident[at] & 1 ? -1 : 1;
-            for (int64_t k = 0; k < width; k++)
-                y[k] += sign * z[k];
-        }
-        for (int64_t k = 0; k < width; k++)
-            square += y[k] * y[k];
-    }
-    return square;
-}
-
-/* norm_i = ||(B'Z)_i|| / m_i for (10), and the energy sum ||(B'Z)_i||^2 / m_i for (8). */
-static void sum_energy(const void *argument, int64_t begin, int64_t end, double *sums) {
-    const hd_shrink_block *b = argument;
-    const double *mass = b->problem->mass;
-    double energy = 0;
-    for (int64_t i = b->range.v0 + begin; i < b->range.v0 + end; i++) {
-        double square = square_force(b, i);
-        energy += square / mass[i];
-        b->arrays->norm[i] = sqrt(square) / mass[i];
-    }
-    sums[0] = energy;
-}
-
 /* The bound is evaluated in double here, to steer the iteration; the reported one is computed again
  * by the certificate in extended precision. A new best Z is kept by swapping pointers: z has m x c
  * entries and is written anew in each step. */
@@ -197,8 +141,8 @@ huddle_status hd_shrink_block_bound(hd_shrink_block *b) {
     hd_shrink_point *point = &b->point;
     int32_t v0 = b->range.v0;
     double sums[2] = {0}, scale;
-    TRY(hd_shrink_over_edges(b, sum_inner, b, 1, &sums[0]));
-    TRY(hd_shrink_over_vertices(b, sum_energy, b, 1, &sums[1]));
+    TRY(hd_shrink_over_edges(b, HD_SHRINK_BODY(hd_shrink_sum_inner), b, 1, &sums[0]));
+    TRY(hd_shrink_over_vertices(b, HD_SHRINK_BODY(hd_shrink_sum_energy), b, 1, &sums[1]));
     TRY(hd_reduce_sum(b->context, 2, sums));
     if (b->problem->squared)
         point->bound = hd_shrink_dual_l2(sums[0], sums[1], &scale);

@@ -11,6 +11,7 @@
 #ifndef HUDDLE_SRC_SHRINK_BLOCK_H
 #define HUDDLE_SRC_SHRINK_BLOCK_H
 
+#include "base/cpu.h"
 #include "shrink/linear.h"
 #include "shrink/problem.h"
 
@@ -92,6 +93,15 @@ huddle_status hd_shrink_block_open_linear(hd_shrink_block *block);
  * its sums, `width` of them. */
 typedef void (*hd_shrink_body)(const void *argument, int64_t begin, int64_t end, double *sums);
 
+/* A body that is compiled for each instruction set (*.simd.c), and the one for this CPU. */
+#define HD_SHRINK_PASS(name)                                                                       \
+    HD_SIMD_DECLARE(void, name, const void *argument, int64_t begin, int64_t end, double *sums)
+#define HD_SHRINK_BODY(name) (((const hd_shrink_body[])HD_SIMD_TABLE(name))[hd_cpu_isa()])
+
+/* Those of the bound; the argument is the block. */
+HD_SHRINK_PASS(hd_shrink_sum_inner);
+HD_SHRINK_PASS(hd_shrink_sum_energy);
+
 /* Passes over all vertices or edges of the block. What the parts leave is added in the order of the
  * chunks, and that to sums[0 .. width - 1]; edges that another process counts as well count half.
  * The sums of one process: hd_reduce_sum() makes them those of all. */
@@ -125,6 +135,7 @@ static inline int64_t hd_shrink_size(const hd_shrink_block *block) {
 
 static inline double hd_shrink_dot(const double *a, const double *b, int64_t c) {
     double sum = 0;
+#pragma omp simd reduction(+ : sum)
     for (int64_t k = 0; k < c; k++)
         sum += a[k] * b[k];
     return sum;

@@ -10,6 +10,7 @@
 
 #include "base/blas.h"
 #include "base/check.h"
+#include "shrink/triangles.h"
 
 #include <cholmod.h>
 #include <math.h>
@@ -276,37 +277,18 @@ done:
     return status;
 }
 
-/* Solves with a simplicial factor L D L', stored by columns with D in the place of the unit
- * diagonal. Right-hand sides are stored by rows, so that each entry of L is one short vector
- * operation on c numbers; cholmod_solve() would work on four columns at a time and read L again for
- * each four. */
+/* Solves with a simplicial factor (triangles.simd.c). cholmod_solve() would work on four columns at
+ * a time and read L again for each four. */
 static void solve_simplicial(direct *d, const double *r, double *x) {
+    static const hd_shrink_triangles_function kernels[] = HD_SIMD_TABLE(hd_shrink_triangles);
     const cholmod_factor *factor = d->factor;
-    const int64_t *start = factor->p, *row = factor->i, *count = factor->nz, *order = factor->Perm;
-    const double *value = factor->x;
-    int32_t n = d->graph.n;
-    int64_t c = d->graph.c;
-    for (int32_t v = 0; v < n; v++)
-        memcpy(d->work + v * c, r + order[v] * c, (size_t)c * sizeof *r);
-    for (int32_t v = 0; v < n; v++) {
-        const double *restrict from = d->work + v * c;
-        for (int64_t at = start[v] + 1; at < start[v] + count[v]; at++) {
-            double *restrict to = d->work + row[at] * c;
-            for (int64_t k = 0; k < c; k++)
-                to[k] -= value[at] * from[k];
-        }
-    }
-    for (int32_t v = n; v-- > 0;) {
-        double *restrict to = d->work + v * c, pivot = 1 / value[start[v]];
-        for (int64_t k = 0; k < c; k++)
-            to[k] *= pivot;
-        for (int64_t at = start[v] + 1; at < start[v] + count[v]; at++) {
-            const double *restrict from = d->work + row[at] * c;
-            for (int64_t k = 0; k < c; k++)
-                to[k] -= value[at] * from[k];
-        }
-        memcpy(x + order[v] * c, to, (size_t)c * sizeof *x);
-    }
+    hd_shrink_simplicial l = {.n = d->graph.n,
+                              .start = factor->p,
+                              .row = factor->i,
+                              .count = factor->nz,
+                              .order = factor->Perm,
+                              .value = factor->x};
+    kernels[hd_cpu_isa()](d->graph.c, &l, r, d->work, x);
 }
 
 static huddle_status allocate_dense(direct *d, size_t rows, size_t columns, cholmod_dense **dense) {

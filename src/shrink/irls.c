@@ -1,6 +1,7 @@
 #include "shrink/irls.h"
 
 #include "base/check.h"
+#include "shrink/irls_passes.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,12 +9,6 @@
 /* The constants below come from prototypes of this iteration on USPS and synthetic graphs at gamma
  * = n/c; bench/bench_shrink.c measures their effect (docs/results.md has USPS). Smoothing and
  * reweighting are equations (13) and (14) of docs/method.md. */
-
-/* Number of past steps that Anderson acceleration uses. Its normal equations, PAIRS x (PAIRS + 1)
- * with the right-hand side, must fit in the sums of a pass. */
-enum { PAIRS = 5, NORMAL_EQUATIONS = PAIRS * (PAIRS + 1) };
-_Static_assert((int)NORMAL_EQUATIONS <= (int)HD_SHRINK_MAX_SUMS,
-               "the normal equations fit in a pass");
 
 /* Initial smoothing. Total solves to 1e-4 over YaleB, UMIST, PenDigits and 10,000 digits of MNIST
  * at gamma = .1, 1 and 10 n/c, beside .3: .96 from .03, 1.06 from .01. Together with gap_over_tau
@@ -43,18 +38,9 @@ static const double relaxation = 1.5;
  * parallel. */
 static const double regularisation = 1e-12;
 
-/* A pass over a block with the state of the solver. */
-typedef struct pass {
-    const hd_shrink_irls_state *s;
-    const hd_shrink_irls_block *own;
-    const hd_shrink_block *b;
-    double factor;       /* of a trial move */
-    double theta[PAIRS]; /* coefficients of the mixed step */
-} pass;
-
 /* factor and theta are set where they are needed. */
-static pass make_pass(const hd_shrink_irls_state *s, const hd_shrink_block *b) {
-    return (pass){.s = s, .own = &s->blocks[b->index], .b = b};
+static hd_shrink_irls_pass make_pass(const hd_shrink_irls_state *s, const hd_shrink_block *b) {
+    return (hd_shrink_irls_pass){.s = s, .own = &s->blocks[b->index], .b = b};
 }
 
 /* ---- weights and objective ----------------------------------------------------------------- */
@@ -62,7 +48,7 @@ static pass make_pass(const hd_shrink_irls_state *s, const hd_shrink_block *b) {
 /* The weights m_i / rho_i of (14), and sums of the loss and of its smoothed form. The squared loss
  * needs no smoothing: its weight 2 m_i is exact. */
 static void weigh_vertices(const void *argument, int64_t begin, int64_t end, double *sums) {
-    const pass *q = argument;
+    const hd_shrink_irls_pass *q = argument;
     const hd_shrink_problem *p = q->b->problem;
     const double *hh = q->s->hh + q->b->range.v0, *mass = p->mass + q->b->range.v0;
     double *weight = q->s->vertex_weight + q->b->range.v0, loss = 0, smooth = 0;
@@ -85,7 +71,7 @@ static void weigh_vertices(const void *argument, int64_t begin, int64_t end, dou
 /* The weights lambda_e / r_e of (14), and sums of the second term of (6) and of its smoothed
  * form. */
 static void weigh_edges(const void *argument, int64_t begin, int64_t end, double *sums) {
-    const pass *q = argument;
+    const hd_shrink_irls_pass *q = argument;
     int64_t e0 = q->b->range.e0;
     const double *xx = q->s->xx + e0, *lambda = q->b->problem->lambda + e0;
     double *weight = q->b->arrays->edge_weight + e0, cost = 0, smooth = 0;
@@ -103,7 +89,7 @@ static void weigh_edges(const void *argument, int64_t begin, int64_t end, double
 huddle_status hd_shrink_irls_set_weights(hd_shrink_irls_state *s, hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
     hd_shrink_irls_block *own = &s->blocks[b->index];
-    pass q = make_pass(s, b);
+    hd_shrink_irls_pass q = make_pass(s, b);
     double sums[2] = {0};
     /* sum m_i eps_h = sum lambda_e eps_d = tau P: both terms are smoothed by the same amount. */
     own->eps_h = own->tau * b->point.primal / b->sum_mass;
@@ -133,36 +119,6 @@ bool hd_shrink_irls_reduce_smoothing(hd_shrink_irls_state *s, const hd_shrink_bl
 
 /* ---- the reweighted step ------------------------------------------------------------------- */
 
-/* right = -gradient of the smoothed objective, -(m_i / rho_i) h_i - sum (lambda_e / r_e) (+-x_e).
- * It is computed from the carried h and x, not as S F - (S + L) G as in (14), which would cancel.
- * excess = the diagonal of M beyond the edges between free vertices: the vertex's own weight and
- * those of its anchored edges, whose other end does not move. */
-static void set_system(const void *argument, int64_t begin, int64_t end, double *sums) {
-    const pass *q = argument;
-    const hd_shrink_problem *p = q->b->problem;
-    const hd_shrink_arrays *a = q->b->arrays;
-    const hd_shrink_range *range = &q->b->range;
-    int64_t c = p->c;
-    (void)sums;
-    for (int64_t i = range->v0 + begin; i < range->v0 + end; i++) {
-        double *restrict right = a->right + i * c;
-        const double *h = a->h + i * c;
-        double own = q->s->vertex_weight[i], excess = own;
-        for (int64_t k = 0; k < c; k++)
-            right[k] = -own * h[k];
-        for (int64_t at = p->incident_at[i]; at < p->incident_at[i + 1]; at++) {
-            int64_t e = p->incident[at] >> 1;
-            double weight = p->incident[at] & 1 ? a->edge_weight[e] : -a->edge_weight[e];
-            const double *x = q->s->x + e * c;
-            for (int64_t k = 0; k < c; k++)
-                right[k] += weight * x[k];
-            if (e >= range->anchor)
-                excess += a->edge_weight[e];
-        }
-        a->excess[i] = excess;
-    }
-}
-
 /* delta = the reweighted step, with the rows of other processes. */
 static huddle_status solve_system(const hd_shrink_irls_state *s, hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
@@ -180,40 +136,13 @@ done:
     return status;
 }
 
-/* z_e = (lambda_e / r_e) (x + B delta)_e with the old r_e, clipped to its ball. If the system is
- * solved exactly, (B'Z)_i = -(m_i / rho_i) (h + delta)_i: rows whose new distance is below the old
- * rho_i satisfy their constraint of (7), and near the solution almost all do. If it is solved
- * inexactly, the bound (10) charges the difference to the rows concerned. */
-static void set_dual(const void *argument, int64_t begin, int64_t end, double *sums) {
-    const pass *q = argument;
-    const hd_shrink_problem *p = q->b->problem;
-    const hd_shrink_arrays *a = q->b->arrays;
-    int64_t c = p->c;
-    (void)sums;
-    for (int64_t local = begin; local < end; local++) {
-        int64_t e = q->b->range.e0 + local;
-        double *restrict z = q->b->point.z + local * c, norm = 0;
-        const double *x = q->s->x + e * c;
-        const double *head = a->delta + p->head[e] * c, *tail = a->delta + p->tail[e] * c;
-        for (int64_t k = 0; k < c; k++) {
-            z[k] = a->edge_weight[e] * (x[k] + (head[k] - tail[k]));
-            norm += z[k] * z[k];
-        }
-        if (norm > p->lambda[e] * p->lambda[e]) {
-            double clip = p->lambda[e] / sqrt(norm);
-            for (int64_t k = 0; k < c; k++)
-                z[k] *= clip;
-        }
-    }
-}
-
 huddle_status hd_shrink_irls_begin(hd_shrink_irls_state *s, hd_shrink_block *b, bool *is_done) {
     huddle_status status = HUDDLE_OK;
-    pass q = make_pass(s, b);
+    hd_shrink_irls_pass q = make_pass(s, b);
     TRY(hd_shrink_irls_set_weights(s, b));
-    TRY(hd_shrink_over_vertices(b, set_system, &q, 0, NULL));
+    TRY(hd_shrink_over_vertices(b, HD_SHRINK_BODY(hd_shrink_set_system), &q, 0, NULL));
     TRY(solve_system(s, b));
-    TRY(hd_shrink_over_edges(b, set_dual, &q, 0, NULL));
+    TRY(hd_shrink_over_edges(b, HD_SHRINK_BODY(hd_shrink_set_dual), &q, 0, NULL));
     TRY(hd_shrink_block_bound(b));
     *is_done = hd_shrink_block_gap(b) <= b->progress.target;
 done:
@@ -222,67 +151,18 @@ done:
 
 /* ---- moving -------------------------------------------------------------------------------- */
 
-/* h += step, and the smoothed loss there (sums[0]) and at h + factor delta (sums[1]). */
-static void move_vertices(const void *argument, int64_t begin, int64_t end, double *sums) {
-    const pass *q = argument;
-    const hd_shrink_problem *p = q->b->problem;
-    const hd_shrink_arrays *a = q->b->arrays;
-    int64_t c = p->c;
-    double eps2 = q->own->eps_h * q->own->eps_h, here = 0, there = 0;
-    for (int64_t i = q->b->range.v0 + begin; i < q->b->range.v0 + end; i++) {
-        double *restrict h = a->h + i * c, moved = 0, other = 0;
-        const double *step = q->s->step + i * c, *delta = a->delta + i * c;
-        for (int64_t k = 0; k < c; k++) {
-            double v = h[k] + q->factor * delta[k];
-            h[k] += step[k];
-            moved += h[k] * h[k];
-            other += v * v;
-        }
-        q->s->hh[i] = moved;
-        double mass = p->mass[i];
-        here += mass * (p->squared ? moved : sqrt(moved + eps2));
-        there += mass * (p->squared ? other : sqrt(other + eps2));
-    }
-    sums[0] = here;
-    sums[1] = there;
-}
-
-/* x += B step, and the smoothed cost of the edges at both points. */
-static void move_edges(const void *argument, int64_t begin, int64_t end, double *sums) {
-    const pass *q = argument;
-    const hd_shrink_problem *p = q->b->problem;
-    const double *delta = q->b->arrays->delta, *step = q->s->step;
-    int64_t c = p->c;
-    double eps2 = q->own->eps_d * q->own->eps_d, here = 0, there = 0;
-    for (int64_t e = q->b->range.e0 + begin; e < q->b->range.e0 + end; e++) {
-        int64_t i = p->head[e] * c, j = p->tail[e] * c;
-        double *restrict x = q->s->x + e * c, moved = 0, other = 0;
-        for (int64_t k = 0; k < c; k++) {
-            double v = x[k] + q->factor * (delta[i + k] - delta[j + k]);
-            x[k] += step[i + k] - step[j + k];
-            moved += x[k] * x[k];
-            other += v * v;
-        }
-        q->s->xx[e] = moved;
-        here += p->lambda[e] * sqrt(moved + eps2);
-        there += p->lambda[e] * sqrt(other + eps2);
-    }
-    sums[0] = here;
-    sums[1] = there;
-}
-
 /* h and x are updated by the same step and never recomputed from G: the error of the differences
  * then stays relative to the steps, not to the size of the rows of F. The objective after another
  * possible step is evaluated in the same pass, since the memory traffic dominates. */
 huddle_status hd_shrink_irls_move(hd_shrink_irls_state *s, hd_shrink_block *b, double factor,
                                   double smooth[2]) {
     huddle_status status = HUDDLE_OK;
-    pass q = make_pass(s, b);
+    hd_shrink_irls_pass q = make_pass(s, b);
     q.factor = factor;
     smooth[0] = smooth[1] = 0;
     TRY(hd_shrink_fetch(b->problem, s->step));
-    TRY(hd_shrink_over_vertices(b, move_vertices, &q, 2, smooth));
-    TRY(hd_shrink_over_edges(b, move_edges, &q, 2, smooth));
+    TRY(hd_shrink_over_vertices(b, HD_SHRINK_BODY(hd_shrink_move_vertices), &q, 2, smooth));
+    TRY(hd_shrink_over_edges(b, HD_SHRINK_BODY(hd_shrink_move_edges), &q, 2, smooth));
     TRY(hd_reduce_sum(b->context, 2, smooth));
 done:
     return status;
@@ -310,7 +190,7 @@ done:
 /* ---- Anderson acceleration ----------------------------------------------------------------- */
 
 /* Type II (Walker and Ni 2011): with the plain step delta as the residual of the fixed-point map,
- * the last PAIRS steps s_p and the changes d_p of delta that they caused, theta minimises
+ * the last HD_SHRINK_PAIRS steps s_p and the changes d_p of delta that they caused, theta minimises
  * ||delta - sum_p theta_p d_p|| in the metric of the vertices' weights, and the mixed step is
  *
  *     step = delta - sum_p theta_p (s_p + d_p)
@@ -318,63 +198,9 @@ done:
  * It is taken if the smoothed objective is no higher there than after 1.5 plain steps, which always
  * descend; otherwise those are taken. The history holds, for each pair, s_p and d_p, and after all
  * pairs the delta before; single precision is enough for a guess that is checked. */
-static float *history_of(const hd_shrink_irls_state *s, const hd_shrink_block *b, int64_t which) {
-    int64_t size = s->problem->n_free * s->problem->c;
-    return s->history + which * size + hd_shrink_first(b);
-}
-
-static float *past_step(const hd_shrink_irls_state *s, const hd_shrink_block *b, int32_t pair) {
-    return history_of(s, b, 2 * pair);
-}
-
-static float *past_change(const hd_shrink_irls_state *s, const hd_shrink_block *b, int32_t pair) {
-    return history_of(s, b, 2 * pair + 1);
-}
-
-static float *last_delta(const hd_shrink_irls_state *s, const hd_shrink_block *b) {
-    return history_of(s, b, 2 * PAIRS);
-}
-
-/* Completes the newest pair and adds up the normal equations of the least squares, lower triangle
- * and right-hand side. The weights m_i / rho_i make rows that have not moved, whose steps are tiny,
- * count as much as others. */
-static void set_normal_equations(const void *argument, int64_t begin, int64_t end, double *sums) {
-    const pass *q = argument;
-    const hd_shrink_block *b = q->b;
-    int64_t c = b->problem->c;
-    const double *delta = b->arrays->delta + hd_shrink_first(b);
-    const double *weight = q->s->vertex_weight + b->range.v0;
-    const float *change[PAIRS];
-    int32_t newest = (q->own->next_pair + PAIRS - 1) % PAIRS, n_pairs = q->own->n_pairs;
-    float *fresh = past_change(q->s, b, newest), *before = last_delta(q->s, b);
-    memset(sums, 0, NORMAL_EQUATIONS * sizeof *sums);
-    for (int32_t p = 0; p < n_pairs; p++)
-        change[p] = past_change(q->s, b, p);
-    for (int64_t i = begin; i < end; i++) {
-        for (int64_t k = i * c; k < (i + 1) * c; k++) {
-            fresh[k] = (float)(delta[k] - (double)before[k]);
-            before[k] = (float)delta[k];
-        }
-        for (int32_t p = 0; p < n_pairs; p++) {
-            const float *u = change[p] + i * c;
-            double right = 0;
-            for (int64_t k = 0; k < c; k++)
-                right += (double)u[k] * delta[i * c + k];
-            sums[p * (PAIRS + 1) + PAIRS] += weight[i] * right;
-            for (int32_t r = 0; r <= p; r++) {
-                const float *v = change[r] + i * c;
-                double product = 0;
-                for (int64_t k = 0; k < c; k++)
-                    product += (double)u[k] * (double)v[k];
-                sums[p * (PAIRS + 1) + r] += weight[i] * product;
-            }
-        }
-    }
-}
-
 /* Cholesky factorisation and solution of the small normal equations, slightly regularised; false if
  * they are not definite (or not finite), in which case the plain step is used. */
-static bool solve_small(double a[PAIRS][PAIRS], double *right, int32_t n) {
+static bool solve_small(double a[HD_SHRINK_PAIRS][HD_SHRINK_PAIRS], double *right, int32_t n) {
     double trace = 0;
     for (int32_t p = 0; p < n; p++)
         trace += a[p][p];
@@ -406,31 +232,15 @@ static bool solve_small(double a[PAIRS][PAIRS], double *right, int32_t n) {
 }
 
 /* Coefficients theta from the lower triangle of the normal equations and their right-hand side. */
-static bool find_theta(pass *q, const double *sums) {
+static bool find_theta(hd_shrink_irls_pass *q, const double *sums) {
     int32_t n_pairs = q->own->n_pairs;
-    double a[PAIRS][PAIRS];
+    double a[HD_SHRINK_PAIRS][HD_SHRINK_PAIRS];
     for (int32_t p = 0; p < n_pairs; p++) {
         for (int32_t r = 0; r <= p; r++)
-            a[p][r] = sums[p * (PAIRS + 1) + r];
-        q->theta[p] = sums[p * (PAIRS + 1) + PAIRS];
+            a[p][r] = sums[p * (HD_SHRINK_PAIRS + 1) + r];
+        q->theta[p] = sums[p * (HD_SHRINK_PAIRS + 1) + HD_SHRINK_PAIRS];
     }
     return solve_small(a, q->theta, n_pairs);
-}
-
-/* The mixed step of the formula above. */
-static void mix_step(const void *argument, int64_t begin, int64_t end, double *sums) {
-    const pass *q = argument;
-    int64_t c = q->b->problem->c, first = hd_shrink_first(q->b);
-    double *restrict step = q->s->step + first;
-    const double *delta = q->b->arrays->delta + first;
-    (void)sums;
-    for (int64_t k = begin * c; k < end * c; k++)
-        step[k] = delta[k];
-    for (int32_t p = 0; p < q->own->n_pairs; p++) {
-        const float *taken = past_step(q->s, q->b, p), *change = past_change(q->s, q->b, p);
-        for (int64_t k = begin * c; k < end * c; k++)
-            step[k] -= q->theta[p] * ((double)taken[k] + (double)change[k]);
-    }
 }
 
 /* step = 1.5 plain steps; or, if `step` has already been made, the difference that leads from there
@@ -471,26 +281,27 @@ static void copy_rounded(const hd_shrink_block *b, const double *rows, float *to
 huddle_status hd_shrink_irls_step(hd_shrink_irls_state *s, hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
     hd_shrink_irls_block *own = &s->blocks[b->index];
-    pass q = make_pass(s, b);
-    double sums[NORMAL_EQUATIONS] = {0};
+    hd_shrink_irls_pass q = make_pass(s, b);
+    double sums[HD_SHRINK_NORMAL_EQUATIONS] = {0};
     bool is_done, is_mixed = false;
     TRY(hd_shrink_irls_begin(s, b, &is_done));
     if (is_done)
         goto done;
     if (own->n_pairs > 0) {
-        TRY(hd_shrink_over_vertices(b, set_normal_equations, &q, NORMAL_EQUATIONS, sums));
-        TRY(hd_reduce_sum(b->context, NORMAL_EQUATIONS, sums));
+        TRY(hd_shrink_over_vertices(b, HD_SHRINK_BODY(hd_shrink_set_normal_equations), &q,
+                                    HD_SHRINK_NORMAL_EQUATIONS, sums));
+        TRY(hd_reduce_sum(b->context, HD_SHRINK_NORMAL_EQUATIONS, sums));
         is_mixed = find_theta(&q, sums);
     } else {
-        copy_rounded(b, b->arrays->delta, last_delta(s, b));
+        copy_rounded(b, b->arrays->delta, hd_shrink_last_delta(s, b));
         own->next_pair = 0;
     }
     if (is_mixed)
-        TRY(hd_shrink_over_vertices(b, mix_step, &q, 0, NULL));
+        TRY(hd_shrink_over_vertices(b, HD_SHRINK_BODY(hd_shrink_mix_step), &q, 0, NULL));
     TRY(move_safely(s, b, is_mixed));
-    copy_rounded(b, s->step, past_step(s, b, own->next_pair));
-    own->next_pair = (own->next_pair + 1) % PAIRS;
-    own->n_pairs += own->n_pairs < PAIRS;
+    copy_rounded(b, s->step, hd_shrink_past_step(s, b, own->next_pair));
+    own->next_pair = (own->next_pair + 1) % HD_SHRINK_PAIRS;
+    own->n_pairs += own->n_pairs < HD_SHRINK_PAIRS;
     /* Another smoothing is another fixed-point map, to which the old pairs do not apply. */
     if (hd_shrink_irls_reduce_smoothing(s, b))
         own->n_pairs = 0;
@@ -527,7 +338,7 @@ huddle_status hd_shrink_irls_open(const hd_shrink_problem *p, const hd_shrink_ar
     ALLOC_ZERO(s->step, p->rows * p->c);
     ALLOC_ZERO(s->blocks, p->n_blocks);
     if (with_history)
-        ALLOC(s->history, (2 * PAIRS + 1) * p->n_free * p->c);
+        ALLOC(s->history, (2 * HD_SHRINK_PAIRS + 1) * p->n_free * p->c);
     for (int64_t k = 0; k < p->n_blocks; k++)
         s->blocks[k].tau = first_tau;
     set_differences(p, arrays->h, s);

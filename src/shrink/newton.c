@@ -18,7 +18,7 @@
  * bound always comes from the reweighted step, whose Z satisfies the row constraints of (7) almost
  * exactly; the clipped dual vectors of Newton's method need not. */
 #include "base/check.h"
-#include "shrink/irls.h"
+#include "shrink/newton_passes.h"
 
 #include <math.h>
 #include <string.h>
@@ -81,83 +81,18 @@ static double *vector_of(const newton *s, int which) {
     return s->conjugate + which * s->irls.problem->rows * s->irls.problem->c;
 }
 
-/* A pass over a block that computes `to` from `from` and `with`. */
-typedef struct pass {
-    const newton *s;
-    const hd_shrink_block *b;
-    const double *from, *with;
-    double *to;
-    double factor;
-} pass;
-
 /* ---- the Hessian --------------------------------------------------------------------------- */
-
-/* z_e = the edge's block of the Hessian times (B from)_e; with half = 1 / (2 r), since edge_weight
- * = lambda / r. The present z is free to be overwritten: the bound has already been computed from
- * it. */
-static void apply_edges(const void *argument, int64_t begin, int64_t end, double *sums) {
-    const pass *q = argument;
-    const hd_shrink_problem *p = q->b->problem;
-    const double *edge_weight = q->b->arrays->edge_weight;
-    int64_t c = p->c, e0 = q->b->range.e0;
-    (void)sums;
-    for (int64_t e = e0 + begin; e < e0 + end; e++) {
-        double *restrict z = q->b->point.z + (e - e0) * c;
-        const double *head = q->from + p->head[e] * c, *tail = q->from + p->tail[e] * c;
-        const double *unit = q->s->unit_x + e * c, *x = q->s->irls.x + e * c;
-        double ax = 0, au = 0, half = .5 * edge_weight[e] / p->lambda[e];
-        for (int64_t k = 0; k < c; k++) {
-            z[k] = head[k] - tail[k];
-            ax += x[k] * z[k];
-            au += unit[k] * z[k];
-        }
-        for (int64_t k = 0; k < c; k++)
-            z[k] = edge_weight[e] * (z[k] - half * (ax * unit[k] + au * x[k]));
-    }
-}
-
-/* The block of a vertex: out = weight (v - (unit (at . v) + at (unit . v)) inverse / 2), with
- * inverse = 1 / rho_i; 0 for the squared loss, which leaves weight v. */
-static void apply_vertex(double weight, double inverse, const double *unit, const double *at,
-                         const double *v, double *restrict out, int64_t c) {
-    double a = .5 * inverse * hd_shrink_dot(at, v, c), u = .5 * inverse * hd_shrink_dot(unit, v, c);
-    for (int64_t k = 0; k < c; k++)
-        out[k] = weight * (v[k] - unit[k] * a - at[k] * u);
-}
-
-/* to = H from = the vertices' blocks + B' z; sum: from . to */
-static void apply_vertices(const void *argument, int64_t begin, int64_t end, double *sums) {
-    const pass *q = argument;
-    const hd_shrink_problem *p = q->b->problem;
-    const double *weight = q->s->irls.vertex_weight;
-    int64_t c = p->c, v0 = q->b->range.v0;
-    double product = 0;
-    for (int64_t i = v0 + begin; i < v0 + end; i++) {
-        double *restrict to = q->to + i * c;
-        const double *from = q->from + i * c;
-        apply_vertex(weight[i], p->squared ? 0 : weight[i] / p->mass[i], q->s->unit_h + i * c,
-                     q->b->arrays->h + i * c, from, to, c);
-        for (int64_t at = p->incident_at[i]; at < p->incident_at[i + 1]; at++) {
-            int64_t e = (int64_t)(p->incident[at] >> 1) - q->b->range.e0;
-            const double *z = q->b->point.z + e * c;
-            double sign = p->incident[at] & 1 ? -1 : 1;
-            for (int64_t k = 0; k < c; k++)
-                to[k] += sign * z[k];
-        }
-        product += hd_shrink_dot(from, to, c);
-    }
-    sums[0] = product;
-}
 
 /* Two passes, edges first: each vertex then gathers the results of its edges in a fixed order. */
 static huddle_status apply_hessian(newton *s, hd_shrink_block *b, double *from, double *to,
                                    double *product) {
     huddle_status status = HUDDLE_OK;
-    pass q = {.s = s, .b = b, .from = from, .to = to};
+    hd_shrink_newton_pass q = {
+        .irls = &s->irls, .unit_x = s->unit_x, .unit_h = s->unit_h, .b = b, .from = from, .to = to};
     *product = 0;
     TRY(hd_shrink_fetch(b->problem, from));
-    TRY(hd_shrink_over_edges(b, apply_edges, &q, 0, NULL));
-    TRY(hd_shrink_over_vertices(b, apply_vertices, &q, 1, product));
+    TRY(hd_shrink_over_edges(b, HD_SHRINK_BODY(hd_shrink_apply_edges), &q, 0, NULL));
+    TRY(hd_shrink_over_vertices(b, HD_SHRINK_BODY(hd_shrink_apply_vertices), &q, 1, product));
     TRY(hd_reduce_sum(b->context, 1, product));
 done:
     return status;
@@ -165,27 +100,14 @@ done:
 
 /* ---- conjugate gradients ------------------------------------------------------------------- */
 
-/* sums: from . with, and the norms of the rows of from. */
-static void multiply_rows(const void *argument, int64_t begin, int64_t end, double *sums) {
-    const pass *q = argument;
-    int64_t c = q->b->problem->c, first = hd_shrink_first(q->b);
-    double sum = 0, length = 0;
-    for (int64_t i = begin; i < end; i++) {
-        const double *from = q->from + first + i * c;
-        sum += hd_shrink_dot(from, q->with + first + i * c, c);
-        length += sqrt(hd_shrink_dot(from, from, c));
-    }
-    sums[0] = sum;
-    sums[1] = length;
-}
-
 /* The product of two vectors; the sum of the row norms of the first in *length, if wanted. */
 static huddle_status dot_product(newton *s, hd_shrink_block *b, const double *a, const double *v,
                                  double *product, double *length) {
     huddle_status status = HUDDLE_OK;
-    pass q = {.s = s, .b = b, .from = a, .with = v};
+    hd_shrink_newton_pass q = {
+        .irls = &s->irls, .unit_x = s->unit_x, .unit_h = s->unit_h, .b = b, .from = a, .with = v};
     double sums[2] = {0};
-    TRY(hd_shrink_over_vertices(b, multiply_rows, &q, 2, sums));
+    TRY(hd_shrink_over_vertices(b, HD_SHRINK_BODY(hd_shrink_multiply_rows), &q, 2, sums));
     TRY(hd_reduce_sum(b->context, 2, sums));
     *product = sums[0];
     if (length != NULL)
@@ -194,22 +116,18 @@ done:
     return status;
 }
 
-/* The body of add_scaled(), below. */
-static void add_rows(const void *argument, int64_t begin, int64_t end, double *sums) {
-    const pass *q = argument;
-    int64_t c = q->b->problem->c, first = hd_shrink_first(q->b);
-    double *restrict to = q->to + first;
-    const double *from = q->from + first, *with = q->with + first;
-    (void)sums;
-    for (int64_t k = begin * c; k < end * c; k++)
-        to[k] = with[k] + q->factor * from[k];
-}
-
 /* to = with + factor from */
 static huddle_status add_scaled(newton *s, hd_shrink_block *b, double *to, const double *with,
                                 double factor, const double *from) {
-    pass q = {.s = s, .b = b, .from = from, .with = with, .to = to, .factor = factor};
-    return hd_shrink_over_vertices(b, add_rows, &q, 0, NULL);
+    hd_shrink_newton_pass q = {.irls = &s->irls,
+                               .unit_x = s->unit_x,
+                               .unit_h = s->unit_h,
+                               .b = b,
+                               .from = from,
+                               .with = with,
+                               .to = to,
+                               .factor = factor};
+    return hd_shrink_over_vertices(b, HD_SHRINK_BODY(hd_shrink_add_rows), &q, 0, NULL);
 }
 
 /* step = approximately H^-1 right. The first preconditioned residual is the reweighted step, which
@@ -283,7 +201,7 @@ static void follow_move(double *restrict unit, const double *at, const double *d
 
 /* z of the block serves as scratch again: the move of each edge. */
 static void follow_edges(const void *argument, int64_t begin, int64_t end, double *sums) {
-    const pass *q = argument;
+    const hd_shrink_newton_pass *q = argument;
     const hd_shrink_problem *p = q->b->problem;
     int64_t c = p->c, e0 = q->b->range.e0;
     (void)sums;
@@ -292,26 +210,27 @@ static void follow_edges(const void *argument, int64_t begin, int64_t end, doubl
         const double *head = q->from + p->head[e] * c, *tail = q->from + p->tail[e] * c;
         for (int64_t k = 0; k < c; k++)
             scratch[k] = head[k] - tail[k];
-        follow_move(q->s->unit_x + e * c, q->s->irls.x + e * c, scratch,
+        follow_move(q->unit_x + e * c, q->irls->x + e * c, scratch,
                     q->b->arrays->edge_weight[e] / p->lambda[e], c);
     }
 }
 
 static void follow_vertices(const void *argument, int64_t begin, int64_t end, double *sums) {
-    const pass *q = argument;
+    const hd_shrink_newton_pass *q = argument;
     const hd_shrink_problem *p = q->b->problem;
     int64_t c = p->c, v0 = q->b->range.v0;
     (void)sums;
     for (int64_t i = v0 + begin; i < v0 + end; i++)
-        follow_move(q->s->unit_h + i * c, q->b->arrays->h + i * c, q->from + i * c,
-                    q->s->irls.vertex_weight[i] / p->mass[i], c);
+        follow_move(q->unit_h + i * c, q->b->arrays->h + i * c, q->from + i * c,
+                    q->irls->vertex_weight[i] / p->mass[i], c);
 }
 
 /* Updates the dual vectors for a move by `step` that has not been made yet: they are linearised at
  * the present point. */
 static huddle_status follow_dual(newton *s, hd_shrink_block *b, double *step) {
     huddle_status status = HUDDLE_OK;
-    pass q = {.s = s, .b = b, .from = step};
+    hd_shrink_newton_pass q = {
+        .irls = &s->irls, .unit_x = s->unit_x, .unit_h = s->unit_h, .b = b, .from = step};
     TRY(hd_shrink_fetch(b->problem, step));
     TRY(hd_shrink_over_edges(b, follow_edges, &q, 0, NULL));
     TRY(hd_shrink_over_vertices(b, follow_vertices, &q, 0, NULL));
