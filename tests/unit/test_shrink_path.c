@@ -57,6 +57,27 @@ static void components_are_points_beyond_gamma_up(void **state) {
         }
 }
 
+/* Far beyond gamma_up no linear system is needed: every vertex can pass its force on. On a large
+ * block this must not fail by the rounding of sums over all of its edges. */
+static void a_clear_collapse_needs_no_linear_system(void **state) {
+    (void)state;
+    for (int64_t n = 60; n <= 20000; n *= 18) {
+        example x = clouds(n, 3, 1, 5, true, 4);
+        huddle_shrink_options o = huddle_shrink_defaults();
+        huddle_shrunk out;
+        huddle_shrink_info info;
+        o.gamma = 1e6;
+        shrink_checked(NULL, &x, &o, &out, &info);
+        assert_int_equal(info.stop, HUDDLE_STOP_EXACT);
+        assert_int_equal(info.n_groups, info.n_components);
+        assert_int_equal(info.n_solves, 0);
+        assert_true(info.gap < 1e-8);
+        huddle_shrunk_free(&out);
+        huddle_shrink_info_free(&info);
+        example_free(&x);
+    }
+}
+
 static void ends_exist_in_strange_cases(void **state) {
     (void)state;
     static const int32_t i[] = {0, 1}, j[] = {1, 2};
@@ -359,6 +380,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(g_is_f_up_to_gamma_fit),
         cmocka_unit_test(components_are_points_beyond_gamma_up),
+        cmocka_unit_test(a_clear_collapse_needs_no_linear_system),
         cmocka_unit_test(ends_exist_in_strange_cases),
         cmocka_unit_test(the_path_runs_from_fit_to_collapse),
         cmocka_unit_test(the_tree_says_from_where_rows_stay_together),
