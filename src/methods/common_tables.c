@@ -60,25 +60,41 @@ static bool is_integer(const huddle_points *x, int64_t i, int64_t j, double valu
     return fabs(value - round(value)) <= error;
 }
 
-/* Two passes: the mean first, so that a large mean does not cost the digits of the variance. */
-static void measure_moments(const huddle_points *x, int64_t j, column *c) {
-    double sum = 0, squares = 0, largest = 0, smallest = INFINITY, n = (double)x->n;
-    bool integers = true;
-    for (int64_t i = 0; i < x->n; i++) {
-        double value = value_at(x, i, j);
-        sum += value;
-        c->mean_square += value * value / n;
-        largest = fmax(largest, fabs(value));
-        smallest = fmin(smallest, value);
-        integers = integers && is_integer(x, i, j, value);
+/* Two passes: the mean first, so that a large mean does not cost the digits of the variance. Each
+ * pass goes along the rows, since the columns of a chunk share cache lines. */
+static void measure_moments(const huddle_points *x, hd_chunk chunk, column *columns) {
+    double sum[COLUMN_GRAIN] = {0}, squares[COLUMN_GRAIN] = {0}, largest[COLUMN_GRAIN] = {0};
+    double smallest[COLUMN_GRAIN], n = (double)x->n;
+    bool integers[COLUMN_GRAIN];
+    int64_t first = chunk.begin, count = chunk.end - chunk.begin;
+    for (int64_t k = 0; k < count; k++) {
+        smallest[k] = INFINITY;
+        integers[k] = true;
     }
-    for (int64_t i = 0; i < x->n; i++) {
-        double difference = value_at(x, i, j) - sum / n;
-        squares += difference * difference;
+    for (int64_t i = 0; i < x->n; i++)
+        for (int64_t k = 0; k < count; k++) {
+            double value = value_at(x, i, first + k), size = fabs(value);
+            sum[k] += value;
+            squares[k] += value * value;
+            largest[k] = size > largest[k] ? size : largest[k];
+            smallest[k] = value < smallest[k] ? value : smallest[k];
+            integers[k] = integers[k] && is_integer(x, i, first + k, value);
+        }
+    for (int64_t k = 0; k < count; k++) {
+        columns[first + k].mean_square = squares[k] / n;
+        columns[first + k].is_count = integers[k] && round(smallest[k]) == 0;
+        sum[k] /= n;
+        squares[k] = 0;
     }
-    c->deviation = sqrt(squares / n);
-    c->varies = c->deviation > constant_tolerance * largest;
-    c->is_count = integers && round(smallest) == 0;
+    for (int64_t i = 0; i < x->n; i++)
+        for (int64_t k = 0; k < count; k++) {
+            double difference = value_at(x, i, first + k) - sum[k];
+            squares[k] += difference * difference;
+        }
+    for (int64_t k = 0; k < count; k++) {
+        columns[first + k].deviation = sqrt(squares[k] / n);
+        columns[first + k].varies = columns[first + k].deviation > constant_tolerance * largest[k];
+    }
 }
 
 /* Counts the different values until there are too many. */
@@ -113,10 +129,9 @@ static void count_values(const huddle_points *x, int64_t j, column *c) {
 /* A chunk of columns needs no sums of other chunks. */
 static huddle_status measure_columns(void *argument, hd_chunk chunk) {
     examination *e = argument;
-    for (int64_t j = chunk.begin; j < chunk.end; j++) {
-        measure_moments(e->x, j, &e->columns[j]);
+    measure_moments(e->x, chunk, e->columns);
+    for (int64_t j = chunk.begin; j < chunk.end; j++)
         count_values(e->x, j, &e->columns[j]);
-    }
     return HUDDLE_OK;
 }
 
