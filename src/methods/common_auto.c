@@ -58,6 +58,10 @@ static const huddle_rule candidates[] = {
 enum { N_CANDIDATES = sizeof candidates / sizeof *candidates };
 _Static_assert((int)N_CANDIDATES <= (int)HD_FIT_MAX_PREPARE_TRIALS, "a model file holds them all");
 
+static bool is_on_cpu(const huddle_context *context) {
+    return context == NULL || context->engine == NULL;
+}
+
 static bool is_projection(const huddle_rule *rule) {
     return rule->r > 0;
 }
@@ -174,13 +178,18 @@ done:
 
 /* With refinement the options of the method, so that the graphs compared are those it would use;
  * else the defaults of sc. Either with fewer restarts of K-means. */
-static hd_spectral_options trial_options(const hd_spectral_options *method, hd_common common) {
+static hd_spectral_options trial_options(const hd_spectral_options *method, hd_common common,
+                                         bool on_cpu) {
     hd_spectral_options options =
         method != NULL ? *method : hd_spectral_defaults(common.n_clusters, common.seed);
     options.common = common;
     options.embed.verify = "none"; /* a missed eigenvector would cost a little of the score only */
     if (options.kmeans.init == NULL) /* a method whose labels come from a rotation */
         options.kmeans = huddle_kmeans_defaults();
+    /* On small graphs auto uses LAPACK, for a proof that is not needed here. An engine has solvers
+     * of its own. */
+    if (method != NULL && on_cpu && strcmp(options.embed.embed_solver, "auto") == 0)
+        options.embed.embed_solver = "chebyshev";
     int32_t limit = method != NULL ? REFINED_RESTARTS : RESTARTS;
     if (options.kmeans.n_init > limit)
         options.kmeans.n_init = limit;
@@ -399,7 +408,7 @@ done:
  * has one device or one communicator, and gets one candidate at a time. */
 static huddle_status run_pass(pass *p, int32_t count) {
     huddle_status status = HUDDLE_OK;
-    if (p->context == NULL || p->context->engine == NULL)
+    if (is_on_cpu(p->context))
         return hd_parallel(p->context, "prepare", count, 1, evaluate_candidates, p);
     for (int32_t k = 0; k < count; k++) {
         TRY(hd_progress(p->context, "prepare", k, count));
@@ -574,7 +583,7 @@ huddle_status hd_choose_prepare(huddle_context *context, const huddle_points *x,
     TRY(hd_slab_locate(context, x->n, &slab));
     if (x->d < HD_MIN_FEATURES || slab.total < 3)
         return status;
-    judging judge = {.options = trial_options(refines ? method : NULL, common),
+    judging judge = {.options = trial_options(refines ? method : NULL, common, is_on_cpu(context)),
                      .refines = refines,
                      .x = x,
                      .trials = trials};
