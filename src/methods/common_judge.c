@@ -84,6 +84,7 @@ void hd_candidate_free(hd_candidate *c) {
     hd_fit_rows_free(&c->rows);
     hd_fit_graph_free(&c->graph);
     hd_fit_embedding_free(&c->embedding);
+    huddle_refine_tree_free(&c->tree);
 }
 
 /* rows.equal is left empty because equality in x is not known here; equal prepared rows are merged
@@ -164,13 +165,12 @@ huddle_range hd_judge_all_numbers(int64_t n) {
 static huddle_status score_mean(huddle_context *context, const hd_judging *judge, hd_candidate *c) {
     huddle_status status = HUDDLE_OK;
     const hd_fit_prepare_trials *at = judge->trials;
-    huddle_refine_tree tree = {0};
     double modularity = 0, divergence = 0;
-    if (judge->refines)
-        TRY(huddle_refine_merge(context, &c->graph.matrix, &tree));
+    if (judge->refines && c->tree.n == 0)
+        TRY(huddle_refine_merge(context, &c->graph.matrix, &c->tree));
     for (int32_t k = 0; k < at->n_clusters; k++) {
         huddle_graph_scores scores = {.divergence = NAN};
-        TRY(score_number(context, judge, at->clusters[k], judge->refines ? &tree : NULL, c,
+        TRY(score_number(context, judge, at->clusters[k], judge->refines ? &c->tree : NULL, c,
                          &scores));
         modularity += scores.modularity;
         divergence += scores.divergence;
@@ -178,7 +178,6 @@ static huddle_status score_mean(huddle_context *context, const hd_judging *judge
     c->trial.modularity = modularity / at->n_clusters;
     c->trial.divergence = divergence / at->n_clusters;
 done:
-    huddle_refine_tree_free(&tree);
     return status;
 }
 
@@ -232,19 +231,17 @@ done:
 huddle_status hd_judge_screen(huddle_context *context, const hd_judging *judge, hd_candidate *c) {
     huddle_status status = HUDDLE_OK;
     const hd_fit_prepare_trials *at = judge->trials;
-    huddle_refine_tree tree = {0};
     if (!c->graph.present)
         TRY(make_graph(context, judge, c));
-    TRY(huddle_refine_merge(context, &c->graph.matrix, &tree));
+    TRY(huddle_refine_merge(context, &c->graph.matrix, &c->tree));
     c->trial.modularity = c->trial.divergence = 0;
     for (int32_t k = 0; k < at->n_clusters; k++) {
         huddle_graph_scores scores;
-        TRY(score_merged(context, judge, at->clusters[k], &tree, c, &scores));
+        TRY(score_merged(context, judge, at->clusters[k], &c->tree, c, &scores));
         c->trial.modularity += scores.modularity / at->n_clusters;
         c->trial.divergence += scores.divergence / at->n_clusters;
     }
 done:
-    huddle_refine_tree_free(&tree);
     return status;
 }
 

@@ -23,6 +23,7 @@ typedef struct hd_candidate {
     hd_fit_rows rows;
     hd_fit_graph graph;
     hd_fit_embedding embedding;
+    huddle_refine_tree tree;    /* merges of the graph, from screening or scoring */
     huddle_embed_choice choice; /* with n_clusters = auto */
 } hd_candidate;
 
