@@ -15,7 +15,8 @@ extern "C" {
 
 /* A preparation that was tried by prepare = auto: scores of its labels on its own graph, and how
  * many points it was last evaluated on. For several numbers of clusters the scores are means, or
- * those of the number with the largest modularity. divergence: NaN if labels are not refined. */
+ * those of the number with the largest modularity; for a preparation that was ruled out early,
+ * those of clusters found by merging alone. divergence: NaN if labels are not refined. */
 typedef struct huddle_prepare_trial {
     huddle_rule rule;
     double modularity, divergence;

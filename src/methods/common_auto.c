@@ -19,13 +19,12 @@
  * exception is auto with refinement: then the candidate with the largest modularity over all
  * numbers is chosen. The number of clusters itself is chosen afterwards, on the graph of the chosen
  * preparation. One embedding per candidate is sufficient for all numbers. */
-#include "methods/choosing.h"
+#include "methods/judging.h"
 
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "base/slabs.h"
-#include "huddle/metrics.h"
 #include "prepare/pca.h"
 
 #include <math.h>
@@ -46,6 +45,20 @@ enum {
     MAX_COMPONENTS = 150
 };
 
+/* Restarts and the tolerance of the eigenvectors in the last round, with refinement. Labels of
+ * K-means are starts only, which moves improve: of 108 choices (36 data sets, three seeds) 4
+ * changed, of which 3 gained accuracy. */
+enum { LAST_RESTARTS = 3 };
+static const double last_tol = 1e-2;
+
+/* With many clusters eigenvectors and K-means take most of the time of a candidate. Clusters found
+ * by merging alone then show which candidates are far from the best: those with a divergence
+ * smaller by more than this share. On image sets, sheets and 16 mixtures of normal distributions
+ * with at least so many clusters the chosen candidate was within .011. With few clusters merging
+ * says less, and there is less to save. */
+enum { SCREENED_CLUSTERS = 20 };
+static const double screening_margin = .08;
+
 /* The candidates, simple ones first: equal scores are resolved by this order. whiten:R with few and
  * with many components are separate candidates because no single R is good for all data: whitening
  * amplifies the components of small variance, which carry the classes in some image data (faces
@@ -58,8 +71,8 @@ static const huddle_rule candidates[] = {
 enum { N_CANDIDATES = sizeof candidates / sizeof *candidates };
 _Static_assert((int)N_CANDIDATES <= (int)HD_FIT_MAX_PREPARE_TRIALS, "a model file holds them all");
 
-static bool is_projection(const huddle_rule *rule) {
-    return rule->r > 0;
+static bool is_on_cpu(const huddle_context *context) {
+    return context == NULL || context->engine == NULL;
 }
 
 /* All points, or a random sample of `most` of them. owned is to be freed, view never. */
@@ -80,107 +93,22 @@ done:
     return status;
 }
 
-/* A row shorter than this share of the whitened row that it is a part of consists of rounding
- * errors. */
-static const double least_part = 1e-12;
-
-/* The first columns of a row times factors, with norm 1. */
-static void narrow_row(int64_t r, const float *wide, const double *factors, float *row) {
-    double squares = 0;
-    for (int64_t j = 0; j < r; j++) {
-        double value = (double)wide[j] * factors[j];
-        squares += value * value;
-    }
-    double scale = squares > least_part * least_part ? 1 / sqrt(squares) : 0;
-    for (int64_t j = 0; j < r; j++)
-        row[j] = (float)((double)wide[j] * factors[j] * scale);
-}
-
-/* Derives the points of a projection from those of the widest whitening, so that all of them share
- * one decomposition and one product with the points. Column j of a whitening is principal component
- * j divided by its standard deviation, which is the inverse norm of the direction's column. So the
- * first r columns are the whitening to r components, and undoing the division gives the PCA. That
- * the rows have norm 1 does no harm: those of the result have it as well. */
-static huddle_status narrow_points(const huddle_preparation *widest, const huddle_points *whitened,
-                                   const huddle_rule *rule, huddle_points *points) {
-    huddle_status status = HUDDLE_OK;
-    const huddle_dense *directions = &widest->projection;
-    bool pca = strcmp(rule->name, "pca:R") == 0;
-    double *factors = NULL;
-    ALLOC_ZERO(factors, rule->r);
-    TRY(huddle_points_new(whitened->n, rule->r, points));
-    for (int64_t i = 0; i < directions->rows && pca; i++)
-        for (int64_t j = 0; j < rule->r; j++) {
-            double value = directions->values[i * directions->stride + j];
-            factors[j] += value * value;
-        }
-    /* Relative to the first, the largest standard deviation: the scale of the points must not
-     * matter. */
-    double first = factors[0];
-    for (int64_t j = 0; j < rule->r; j++)
-        factors[j] = pca && factors[j] > 0 ? sqrt(first / factors[j]) : 1;
-    for (int64_t i = 0; i < whitened->n; i++)
-        narrow_row(rule->r, whitened->values + i * whitened->stride, factors,
-                   points->values + i * points->stride);
-done:
-    huddle_free(factors);
-    return status;
-}
-
-/* ---- one candidate ------------------------------------------------------------------------- */
-
-/* What a round evaluates its candidates with. */
-typedef struct judging {
-    hd_spectral_options options; /* of the trial clusterings */
-    bool refines;                /* whether their labels are refined */
-    const huddle_points *x;
-    const huddle_preparation *widest; /* from which projections are derived, */
-    const huddle_points *whitened;    /* and x prepared by it */
-    struct candidate *checked;        /* rule none, embedded already, or NULL */
-    huddle_range n_clusters;          /* for which the graphs are connected and embedded */
-    hd_fit_prepare_trials *trials;    /* has the numbers of clusters and the score */
-} judging;
-
-/* A candidate in a round, with the results for its points. */
-typedef struct candidate {
-    huddle_prepare_trial trial;
-    hd_fit_rows rows;
-    hd_fit_graph graph;
-    hd_fit_embedding embedding;
-    huddle_embed_choice choice; /* with n_clusters = auto */
-} candidate;
-
-static void candidate_free(candidate *c) {
-    hd_fit_rows_free(&c->rows);
-    hd_fit_graph_free(&c->graph);
-    hd_fit_embedding_free(&c->embedding);
-}
-
-/* Applies a candidate to the points of the round. Projections come from the widest one; the others
- * are fitted. */
-static huddle_status prepare_candidate(huddle_context *context, const judging *judge,
-                                       const huddle_rule *rule, huddle_points *points) {
-    huddle_status status = HUDDLE_OK;
-    huddle_preparation preparation = {0};
-    huddle_prepare_options options = {*rule, judge->options.common.seed};
-    if (is_projection(rule))
-        return narrow_points(judge->widest, judge->whitened, rule, points);
-    TRY(huddle_prepare_fit(context, judge->x, &options, &preparation, NULL));
-    TRY(huddle_prepare_apply(context, &preparation, judge->x, points, NULL));
-done:
-    huddle_preparation_free(&preparation);
-    return status;
-}
+/* ---- candidates ---------------------------------------------------------------------------- */
 
 /* With refinement the options of the method, so that the graphs compared are those it would use;
  * else the defaults of sc. Either with fewer restarts of K-means. */
-static hd_spectral_options trial_options(const hd_spectral_options *method, hd_common common) {
+static hd_spectral_options trial_options(const hd_spectral_options *method, hd_common common,
+                                         bool on_cpu) {
     hd_spectral_options options =
         method != NULL ? *method : hd_spectral_defaults(common.n_clusters, common.seed);
     options.common = common;
     options.embed.verify = "none"; /* a missed eigenvector would cost a little of the score only */
     if (options.kmeans.init == NULL) /* a method whose labels come from a rotation */
         options.kmeans = huddle_kmeans_defaults();
+    /* On small graphs auto uses LAPACK, for a proof that is not needed here. An engine has solvers
+     * of its own. */
+    if (method != NULL && on_cpu && strcmp(options.embed.embed_solver, "auto") == 0)
+        options.embed.embed_solver = "chebyshev";
     int32_t limit = method != NULL ? REFINED_RESTARTS : RESTARTS;
     if (options.kmeans.n_init > limit)
         options.kmeans.n_init = limit;
@@ -189,132 +117,11 @@ static hd_spectral_options trial_options(const hd_spectral_options *method, hd_c
     return options;
 }
 
-/* Computes graph and embedding of the points that a candidate produces; with auto also the numbers
- * that its eigengaps suggest. The prepared points are not kept: scoring needs the graph and the
- * eigenvectors only. rows.equal is left empty because equality in x is not known here; equal
- * prepared rows are merged all the same. */
-static huddle_status embed_candidate(huddle_context *context, const judging *judge, candidate *c) {
-    huddle_status status = HUDDLE_OK;
-    const hd_spectral_options *options = &judge->options;
-    huddle_range n_clusters = judge->n_clusters;
-    hd_fit_prepared prepared = {0};
-    candidate_free(c);
-    TRY(hd_fit_rows_begin(context, judge->x->n, &c->rows));
-    TRY(prepare_candidate(context, judge, &c->trial.rule, &prepared.points));
-    TRY(hd_fit_merge(context, options->knn.n_neighbors, &c->rows, &prepared));
-    TRY(hd_spectral_make_graph(context, options, n_clusters, &c->rows, &prepared.points,
-                               &c->graph));
-    c->trial.n = hd_fit_rows_everywhere(&c->rows);
-    if (judge->trials->score == HUDDLE_PREPARE_BY_LARGEST_MODULARITY)
-        goto done; /* merging needs no eigenvectors */
-    TRY(hd_spectral_find_vectors(context, options,
-                                 hd_spectral_count_vectors(options, n_clusters, &c->rows),
-                                 &c->graph.matrix, &c->embedding));
-    TRY(hd_spectral_measure_extents(context, &c->rows, &c->embedding));
-    TRY(hd_spectral_choose(&c->embedding, &c->rows, &c->choice, &n_clusters));
-done:
-    hd_fit_prepared_free(&prepared);
-    return status;
-}
-
-/* Labels by K-means on the first columns of the embedding, refined or not, and their scores. */
-static huddle_status score_number(huddle_context *context, const judging *judge, int32_t n_clusters,
-                                  const huddle_refine_tree *tree, candidate *c,
-                                  huddle_graph_scores *scores) {
-    huddle_status status = HUDDLE_OK;
-    hd_spectral_options options = judge->options;
-    hd_fit_clusters clusters = {0};
-    huddle_refine_info *info = NULL;
-    options.kmeans.n_clusters = n_clusters;
-    TRY(hd_spectral_make_rows(&options, n_clusters, &c->embedding));
-    TRY(hd_fit_kmeans_dense(context, &c->embedding.f.rows, &options.kmeans, &c->rows, &clusters));
-    if (judge->refines) {
-        huddle_refine_start own = {"kmeans", clusters.labels};
-        ALLOC_ZERO(info, 1);
-        TRY(hd_refine_labels(context, &options, n_clusters, &c->rows, &c->graph.matrix,
-                             &c->embedding, tree, 1, &own, clusters.labels, info));
-        /* A single cluster has nothing to refine; its divergence is 0. */
-        if (info->n_trials > 0)
-            *scores = info->trials[info->best].scores;
-        else
-            *scores = (huddle_graph_scores){0};
-    } else {
-        TRY(huddle_metrics_modularity(context, &c->graph.matrix, clusters.labels,
-                                      &scores->modularity));
-    }
-done:
-    huddle_free(info);
-    hd_fit_clusters_free(&clusters);
-    return status;
-}
-
-/* The numbers that n_clusters = auto chooses from, for n points. */
-static huddle_range all_numbers(int64_t n) {
-    int32_t last = huddle_embed_max_clusters(n);
-    return (huddle_range){2, last > 2 ? last : 2};
-}
-
-/* The mean scores over the numbers of clusters of the round. The number only selects the first
- * columns of the embedding and where the merging stops, so that one embedding and one tree are
- * sufficient for all numbers. */
-static huddle_status score_mean(huddle_context *context, const judging *judge, candidate *c) {
-    huddle_status status = HUDDLE_OK;
-    const hd_fit_prepare_trials *at = judge->trials;
-    huddle_refine_tree tree = {0};
-    double modularity = 0, divergence = 0;
-    if (judge->refines)
-        TRY(huddle_refine_merge(context, &c->graph.matrix, &tree));
-    for (int32_t k = 0; k < at->n_clusters; k++) {
-        huddle_graph_scores scores = {.divergence = NAN};
-        TRY(score_number(context, judge, at->clusters[k], judge->refines ? &tree : NULL, c,
-                         &scores));
-        modularity += scores.modularity;
-        divergence += scores.divergence;
-    }
-    c->trial.modularity = modularity / at->n_clusters;
-    c->trial.divergence = divergence / at->n_clusters;
-done:
-    huddle_refine_tree_free(&tree);
-    return status;
-}
-
-/* The largest modularity over all numbers, for refined labels with n_clusters = auto. Clusters are
- * found by merging alone: the maximum is flat, and K-means for every number would take most of the
- * time. */
-static huddle_status score_largest(huddle_context *context, const judging *judge, candidate *c) {
-    huddle_status status = HUDDLE_OK;
-    hd_count_curve curve = {0};
-    huddle_refine_tree tree = {0};
-    TRY(hd_count_scores(context, &judge->options, all_numbers(c->trial.n), &c->rows,
-                        &c->graph.matrix, NULL, &tree, &curve));
-    for (int32_t k = 0; k < curve.count; k++)
-        if (k == 0 || curve.scores[k].modularity > c->trial.modularity) {
-            c->trial.modularity = curve.scores[k].modularity;
-            c->trial.divergence = curve.scores[k].divergence;
-        }
-done:
-    huddle_refine_tree_free(&tree);
-    hd_count_curve_free(&curve);
-    return status;
-}
-
-/* The ways to score a candidate, and the score by which candidates are ranked. */
-static const struct {
-    huddle_status (*run)(huddle_context *context, const judging *judge, candidate *c);
-    bool by_divergence;
-} scorings[] = {[HUDDLE_PREPARE_BY_MODULARITY] = {score_mean, false},
-                [HUDDLE_PREPARE_BY_DIVERGENCE] = {score_mean, true},
-                [HUDDLE_PREPARE_BY_LARGEST_MODULARITY] = {score_largest, false}};
-
-static double score_of(const huddle_prepare_trial *trial, huddle_prepare_score score) {
-    return scorings[score].by_divergence ? trial->divergence : trial->modularity;
-}
-
 /* Whether a rule can be applied to these points, given the rank of the widest whitening, and may
  * differ from the others: a projection needs as many components as it keeps, centring would make
  * sparse points dense, and norm 1 changes nothing if the rows have it. */
 static bool is_possible(const huddle_rule *rule, const huddle_points *x, int64_t rank) {
-    if (is_projection(rule))
+    if (hd_judge_projects(rule))
         return rule->r <= rank;
     if (x->offsets != NULL && strcmp(rule->name, "unit") == 0)
         return !hd_prepare_has_unit_rows(x);
@@ -323,7 +130,7 @@ static bool is_possible(const huddle_rule *rule, const huddle_points *x, int64_t
 }
 
 /* Lists the candidates that can be applied, not yet evaluated. */
-static huddle_status list_trials(const judging *judge, int64_t rank) {
+static huddle_status list_trials(const hd_judging *judge, int64_t rank) {
     huddle_status status = HUDDLE_OK;
     hd_fit_prepare_trials *trials = judge->trials;
     ALLOC(trials->items, N_CANDIDATES);
@@ -353,25 +160,25 @@ static void choose_numbers(huddle_range range, hd_fit_prepare_trials *trials) {
  * one the whole range that the eigengap rule chooses from. The largest is taken because a
  * preparation that blurs clusters merges some of them, and its clear eigengap is at a smaller
  * number. */
-static huddle_range propose_clusters(const candidate *tried, int32_t count, int64_t n) {
+static huddle_range propose_clusters(const hd_candidate *tried, int32_t count, int64_t n) {
     int32_t clear = 0;
     for (int32_t k = 0; k < count; k++) {
         const huddle_embed_choice *choice = &tried[k].choice;
         if (choice->n_clear > 0 && choice->candidates[0] > clear)
             clear = choice->candidates[0];
     }
-    return clear > 0 ? (huddle_range){clear, clear} : all_numbers(n);
+    return clear > 0 ? (huddle_range){clear, clear} : hd_judge_all_numbers(n);
 }
 
 /* Sorts by decreasing score. The insertion sort is stable, so that of equal candidates the simpler
  * one is chosen. */
-static void rank_trials(const candidate *tried, int32_t count, hd_fit_prepare_trials *trials) {
+static void rank_trials(const hd_candidate *tried, int32_t count, hd_fit_prepare_trials *trials) {
     huddle_prepare_trial *items = trials->items;
     for (int32_t k = 0; k < count; k++) {
         huddle_prepare_trial trial = tried[k].trial;
-        double score = score_of(&trial, trials->score);
+        double score = hd_judge_score_of(&trial, trials->score);
         int32_t place = k;
-        for (; place > 0 && score_of(&items[place - 1], trials->score) < score; place--)
+        for (; place > 0 && hd_judge_score_of(&items[place - 1], trials->score) < score; place--)
             items[place] = items[place - 1];
         items[place] = trial;
     }
@@ -380,9 +187,9 @@ static void rank_trials(const candidate *tried, int32_t count, hd_fit_prepare_tr
 /* One pass over the candidates of a round. */
 typedef struct pass {
     huddle_context *context;
-    const judging *judge;
-    candidate *tried;
-    huddle_status (*evaluate)(huddle_context *context, const judging *judge, candidate *c);
+    const hd_judging *judge;
+    hd_candidate *tried;
+    huddle_status (*evaluate)(huddle_context *context, const hd_judging *judge, hd_candidate *c);
 } pass;
 
 static huddle_status evaluate_candidates(void *argument, hd_chunk chunk) {
@@ -399,7 +206,7 @@ done:
  * has one device or one communicator, and gets one candidate at a time. */
 static huddle_status run_pass(pass *p, int32_t count) {
     huddle_status status = HUDDLE_OK;
-    if (p->context == NULL || p->context->engine == NULL)
+    if (is_on_cpu(p->context))
         return hd_parallel(p->context, "prepare", count, 1, evaluate_candidates, p);
     for (int32_t k = 0; k < count; k++) {
         TRY(hd_progress(p->context, "prepare", k, count));
@@ -409,39 +216,54 @@ done:
     return status;
 }
 
+/* Gives a candidate what was checked if that is its own. Only one candidate has the rule none, so
+ * that no two threads take it. */
+static void take_checked(const hd_judging *judge, hd_candidate *c) {
+    if (judge->checked == NULL || !judge->checked->graph.present ||
+        strcmp(c->trial.rule.name, "none") != 0)
+        return;
+    *c = *judge->checked;
+    *judge->checked = (hd_candidate){0};
+}
+
+/* The graph is kept for the candidates that remain. */
+static huddle_status screen_candidate(huddle_context *context, const hd_judging *judge,
+                                      hd_candidate *c) {
+    take_checked(judge, c);
+    return hd_judge_screen(context, judge, c);
+}
+
 /* For a known number of clusters each candidate is scored and freed before the next one: with many
- * clusters all embeddings would be a lot of memory. Only one candidate has the rule none, so that
- * no two threads take what was checked. */
-static huddle_status evaluate_at_once(huddle_context *context, const judging *judge, candidate *c) {
+ * clusters all embeddings would be a lot of memory. */
+static huddle_status evaluate_at_once(huddle_context *context, const hd_judging *judge,
+                                      hd_candidate *c) {
     huddle_status status = HUDDLE_OK;
-    if (judge->checked != NULL && strcmp(c->trial.rule.name, "none") == 0) {
-        *c = *judge->checked;
-        *judge->checked = (candidate){0};
-    } else {
-        TRY(embed_candidate(context, judge, c));
-    }
-    TRY(scorings[judge->trials->score].run(context, judge, c));
+    take_checked(judge, c);
+    TRY(hd_judge_embed(context, judge, c));
+    TRY(hd_judge_score(context, judge, c));
 done:
-    candidate_free(c);
+    hd_candidate_free(c);
     return status;
 }
 
 /* Scores a candidate that was embedded for auto at the numbers that were agreed on. If its graph
  * has more components than clusters, it is embedded again, connected as in a fit with these
  * numbers. */
-static huddle_status evaluate_embedded(huddle_context *context, const judging *judge,
-                                       candidate *c) {
+static huddle_status evaluate_embedded(huddle_context *context, const hd_judging *judge,
+                                       hd_candidate *c) {
     huddle_status status = HUDDLE_OK;
-    if (c->embedding.info.components > judge->n_clusters.first)
-        TRY(embed_candidate(context, judge, c));
-    TRY(scorings[judge->trials->score].run(context, judge, c));
+    if (c->embedding.info.components > judge->n_clusters.first) {
+        hd_candidate_free(c);
+        TRY(hd_judge_embed(context, judge, c));
+    }
+    TRY(hd_judge_score(context, judge, c));
 done:
     return status;
 }
 
 /* The score of a round, and whether its numbers of clusters are known only after all candidates
  * were embedded. */
-static huddle_prepare_score choose_score(const judging *judge, bool *two_passes) {
+static huddle_prepare_score choose_score(const hd_judging *judge, bool *two_passes) {
     bool is_auto = judge->n_clusters.first == HUDDLE_AUTO;
     *two_passes = is_auto && !judge->refines;
     if (!judge->refines)
@@ -449,24 +271,66 @@ static huddle_prepare_score choose_score(const judging *judge, bool *two_passes)
     return is_auto ? HUDDLE_PREPARE_BY_LARGEST_MODULARITY : HUDDLE_PREPARE_BY_DIVERGENCE;
 }
 
-/* Evaluates the first `count` trials on these points and ranks them. */
-static huddle_status run_round(huddle_context *context, judging judge, int32_t count) {
+/* Whether candidates are screened: with refinement, for known numbers of clusters, all large. */
+static bool is_screened(const hd_judging *judge) {
+    return judge->trials->score == HUDDLE_PREPARE_BY_DIVERGENCE &&
+           judge->trials->clusters[0] >= SCREENED_CLUSTERS;
+}
+
+/* Screens the candidates of a pass. Those within the margin come first afterwards, in the order
+ * they had; *left of them. The others remain among the trials, with the scores found here. */
+static huddle_status screen_candidates(pass p, int32_t count, int32_t *left) {
+    huddle_status status = HUDDLE_OK;
+    hd_candidate *others = NULL;
+    double best = -INFINITY;
+    int32_t n_others = 0;
+    *left = 0;
+    p.evaluate = screen_candidate;
+    ALLOC_ZERO(others, count);
+    TRY(run_pass(&p, count));
+    for (int32_t k = 0; k < count; k++)
+        best = fmax(best, p.tried[k].trial.divergence);
+    for (int32_t k = 0; k < count; k++)
+        if (p.tried[k].trial.divergence >= best - screening_margin * fabs(best))
+            p.tried[(*left)++] = p.tried[k];
+        else
+            others[n_others++] = p.tried[k];
+    memcpy(p.tried + *left, others, (size_t)n_others * sizeof *others);
+    for (int32_t k = 0; k < count; k++)
+        p.judge->trials->items[k] = p.tried[k].trial;
+done:
+    huddle_free(others);
+    return status;
+}
+
+/* Evaluates the first `count` trials on these points and ranks them. *left: so many of them, which
+ * come first, were not screened out. If that is one, or at most `enough`, which is how many the
+ * next round can evaluate, nothing is to be selected and they are not evaluated. */
+static huddle_status run_round(huddle_context *context, hd_judging judge, int32_t count,
+                               int32_t enough, int32_t *left) {
     huddle_status status = HUDDLE_OK;
     hd_fit_prepare_trials *trials = judge.trials;
     huddle_points whitened = {0};
     bool two_passes, projects = false;
     trials->score = choose_score(&judge, &two_passes);
-    pass p = {context, &judge, NULL, two_passes ? embed_candidate : evaluate_at_once};
+    pass p = {context, &judge, NULL, two_passes ? hd_judge_embed : evaluate_at_once};
     ALLOC_ZERO(p.tried, count);
     for (int32_t k = 0; k < count; k++) {
         p.tried[k].trial = trials->items[k];
-        projects = projects || is_projection(&trials->items[k].rule);
+        projects = projects || hd_judge_projects(&trials->items[k].rule);
     }
     if (projects)
         TRY(huddle_prepare_apply(context, judge.widest, judge.x, &whitened, NULL));
     judge.whitened = &whitened;
     choose_numbers(judge.n_clusters, trials);
-    TRY(run_pass(&p, count));
+    *left = count;
+    if (judge.screens && is_screened(&judge)) {
+        TRY(screen_candidates(p, count, left));
+        enough = enough > 1 ? enough : 1;
+    }
+    if (*left <= enough)
+        goto done;
+    TRY(run_pass(&p, *left));
     if (two_passes) {
         judge.n_clusters = propose_clusters(p.tried, count, hd_fit_rows_everywhere(&p.tried->rows));
         choose_numbers(judge.n_clusters, trials);
@@ -474,15 +338,15 @@ static huddle_status run_round(huddle_context *context, judging judge, int32_t c
         TRY(run_pass(&p, count));
     }
     if (trials->score == HUDDLE_PREPARE_BY_LARGEST_MODULARITY) {
-        huddle_range range = all_numbers(p.tried->trial.n);
+        huddle_range range = hd_judge_all_numbers(p.tried->trial.n);
         trials->n_clusters = 2;
         trials->clusters[0] = range.first;
         trials->clusters[1] = range.last;
     }
-    rank_trials(p.tried, count, trials);
+    rank_trials(p.tried, *left, trials);
 done:
     for (int32_t k = 0; p.tried != NULL && k < count; k++)
-        candidate_free(&p.tried[k]);
+        hd_candidate_free(&p.tried[k]);
     huddle_free(p.tried);
     huddle_points_free(&whitened);
     return status;
@@ -500,16 +364,16 @@ static huddle_range clusters_in_sample(huddle_range range, int64_t n) {
  * large one that is cut in halves has the larger one. Real images are far from this (relative
  * eigengaps of at most .2 without preparation, on eight data sets; clear is .8). The graph and its
  * embedding are kept for the first round. */
-static huddle_status check_separate(huddle_context *context, judging *judge, candidate *none,
+static huddle_status check_separate(huddle_context *context, hd_judging *judge, hd_candidate *none,
                                     bool *separate) {
     huddle_status status = HUDDLE_OK;
     huddle_range range = judge->n_clusters;
     huddle_embed_choice choice;
     *separate = false;
-    *none = (candidate){.trial = {candidates[0], NAN, NAN, 0}};
+    *none = (hd_candidate){.trial = {candidates[0], NAN, NAN, 0}};
     if (!judge->refines || range.first < 2 || range.first != range.last)
         return status;
-    TRY(embed_candidate(context, judge, none));
+    TRY(hd_judge_embed(context, judge, none));
     huddle_spectrum spectrum = hd_fit_spectrum(&none->embedding, &none->rows);
     TRY(huddle_embed_choose(&spectrum, range.first, range.first, &choice));
     *separate = choice.n_clear > 0;
@@ -518,18 +382,30 @@ done:
     return status;
 }
 
+static void begin_last_round(hd_judging *judge) {
+    hd_spectral_options *options = &judge->options;
+    judge->checked = NULL;
+    judge->screens = false;
+    if (!judge->refines)
+        return;
+    if (options->kmeans.n_init > LAST_RESTARTS)
+        options->kmeans.n_init = LAST_RESTARTS;
+    options->embed.tol = fmax(options->embed.tol, last_tol);
+}
+
 /* Two rounds: all candidates on few points, the best on many. The whitening is fitted to the small
  * sample once and reused in the second round: the choice of the rule does not need an accurate
  * basis, and the chosen rule is fitted again to all points. */
-static huddle_status run_rounds(huddle_context *context, judging judge) {
+static huddle_status run_rounds(huddle_context *context, hd_judging judge) {
     huddle_status status = HUDDLE_OK;
     huddle_points few_owned = {0}, few, many_owned = {0}, many;
     huddle_preparation widest = {0};
-    candidate none = {0};
+    hd_candidate none = {0};
     hd_common common = judge.options.common;
     huddle_prepare_options options = {{"whiten:R", MAX_COMPONENTS}, common.seed};
     const huddle_points *x = judge.x;
     hd_slab few_slab, many_slab;
+    int32_t enough = 0, left;
     TRY(sample_points(x, FIRST_ROUND, common.seed, &few_owned, &few));
     TRY(sample_points(x, LAST_ROUND, common.seed, &many_owned, &many));
     TRY(hd_slab_locate(context, few.n, &few_slab));
@@ -544,16 +420,19 @@ static huddle_status run_rounds(huddle_context *context, judging judge) {
     TRY(hd_prepare_fit_rough(context, &few, &options, &widest));
     TRY(list_trials(&judge, widest.d_out));
     judge.widest = &widest;
-    TRY(run_round(context, judge, judge.trials->count));
-    judge.checked = NULL;
+    judge.screens = true;
+    if (many_slab.total > few_slab.total)
+        enough = judge.refines ? REFINED_FINALISTS : FINALISTS;
+    TRY(run_round(context, judge, judge.trials->count, enough, &left));
+    bool decided = left == 1 && judge.trials->items[0].n > 0;
+    if (many_slab.total == few_slab.total || decided)
+        goto done;
+    begin_last_round(&judge);
     judge.x = &many;
     judge.n_clusters = clusters_in_sample(common.n_clusters, many_slab.total);
-    if (many_slab.total > few_slab.total)
-        TRY(run_round(
-            context, judge,
-            clamp_to(judge.trials->count, judge.refines ? REFINED_FINALISTS : FINALISTS)));
+    TRY(run_round(context, judge, left < enough ? left : enough, 0, &left));
 done:
-    candidate_free(&none);
+    hd_candidate_free(&none);
     huddle_preparation_free(&widest);
     huddle_points_free(&few_owned);
     huddle_points_free(&many_owned);
@@ -574,10 +453,11 @@ huddle_status hd_choose_prepare(huddle_context *context, const huddle_points *x,
     TRY(hd_slab_locate(context, x->n, &slab));
     if (x->d < HD_MIN_FEATURES || slab.total < 3)
         return status;
-    judging judge = {.options = trial_options(refines ? method : NULL, common),
-                     .refines = refines,
-                     .x = x,
-                     .trials = trials};
+    hd_judging judge = {.options =
+                            trial_options(refines ? method : NULL, common, is_on_cpu(context)),
+                        .refines = refines,
+                        .x = x,
+                        .trials = trials};
     /* Warnings of a trial are not about the result. */
     hd_silence before = hd_silence_begin(context);
     status = run_rounds(context, judge);

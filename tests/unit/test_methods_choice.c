@@ -28,6 +28,27 @@ static huddle_points make_directions(void) {
     return x;
 }
 
+/* Many clusters, more points than the first round has, and too few features for projections. */
+enum { MANY = 2800, FEW_FEATURES = 12, MANY_CLUSTERS = 20 };
+
+/* Directions again: each cluster has two of the features, and its rows vary a thousandfold in
+ * length. */
+static huddle_points make_pairs(void) {
+    huddle_points x;
+    assert_ok(huddle_points_new(MANY, FEW_FEATURES, &x));
+    for (int64_t i = 0; i < MANY; i++) {
+        hd_rng rng = hd_rng_stream(12, (uint64_t)i);
+        double length = exp(6.9 * hd_rng_uniform(&rng));
+        int64_t cluster = i % MANY_CLUSTERS, first = cluster % FEW_FEATURES,
+                second = (first + 1 + cluster / FEW_FEATURES * 3) % FEW_FEATURES;
+        for (int64_t j = 0; j < FEW_FEATURES; j++) {
+            double value = (j == first || j == second ? 1 : 0) + 0.3 * hd_rng_normal(&rng);
+            x.values[i * FEW_FEATURES + j] = (float)(length * value);
+        }
+    }
+    return x;
+}
+
 /* Options that differ between the tests. */
 typedef struct setting {
     const char *prepare, *refine, *metric, *n_clusters;
@@ -292,10 +313,39 @@ static void shared_choices_have_equal_options(void **state) {
     huddle_points_free(&x);
 }
 
+/* With many clusters merging alone rules candidates out on the points of the first round; the
+ * others are evaluated on all points. What was ruled out is worse in a fit of its own. */
+static void candidates_far_from_the_best_are_ruled_out(void **state) {
+    (void)state;
+    huddle_points x = make_pairs();
+    huddle_model *chosen = fit(&x, (setting){"auto", "graph", "euclidean", "20"});
+    const hd_fit_prepare_trials *trials = &chosen->fit.prepared.trials;
+    int32_t n_out = 0;
+    assert_int_equal(trials->count, 4);
+    assert_string_equal(trials->items[0].rule.name, chosen->fit.prepared.preparation.rule.name);
+    for (int32_t t = 0; t < trials->count; t++) {
+        bool out = trials->items[t].n < MANY;
+        setting own = {trials->items[t].rule.name, "graph", "euclidean", "20"};
+        huddle_model *model = fit(&x, own);
+        const huddle_refine_info *info = &model->fit.refined.info;
+        double value = info->trials[info->best].scores.divergence;
+        n_out += out;
+        assert_true(t == 0 || out ||
+                    trials->items[t].divergence <= trials->items[t - 1].divergence);
+        assert_true(out ? n_out > 0 && value < 0.95 * trials->items[0].divergence
+                        : n_out == 0 && fabs(value - trials->items[t].divergence) < 0.02 * value);
+        huddle_model_free(model);
+    }
+    assert_true(n_out >= 1 && n_out <= 3);
+    huddle_model_free(chosen);
+    huddle_points_free(&x);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_largest_modularity_is_chosen),
         cmocka_unit_test(the_largest_divergence_of_refined_labels_is_chosen),
+        cmocka_unit_test(candidates_far_from_the_best_are_ruled_out),
         cmocka_unit_test(separate_points_are_not_prepared),
         cmocka_unit_test(the_chosen_preparation_finds_what_the_worst_does_not),
         cmocka_unit_test(the_smallest_of_nearly_equal_modularities_is_chosen),
