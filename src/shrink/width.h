@@ -1,7 +1,7 @@
-/* Kernels for rows of a known number of columns: loops over 4, 8, 10, 12, 16 or 20 numbers become a
- * few vector operations, while one whose length the compiler does not know spends more time on its
- * ends than on its body. Components are solved in a multiple of four directions (part.h) for this;
- * 10 is the number of digits.
+/* Kernels for rows of a known number of columns: loops over 4, 8, 10, 12, 16, 20 or 24 numbers
+ * become a few vector operations, while one whose length the compiler does not know spends more
+ * time on its ends than on its body. Components are solved in a multiple of four directions
+ * (part.h) for this; 10 is the number of digits.
  *
  * Only *.simd.c files include this header. Sums over a row are marked `omp simd`, which permits the
  * compiler to add in another order, the same each time. */
@@ -31,6 +31,9 @@
             break;                                                                                 \
         case 20:                                                                                   \
             body(20, __VA_ARGS__);                                                                 \
+            break;                                                                                 \
+        case 24:                                                                                   \
+            body(24, __VA_ARGS__);                                                                 \
             break;                                                                                 \
         default:                                                                                   \
             body(c, __VA_ARGS__);                                                                  \
