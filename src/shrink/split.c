@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Problems of fewer numbers, (n + edges) c, are solved whole: their arrays are small. */
-static const double smallest_split = 4e6;
+static const double smallest_split = 1e6;
 
 /* Components of at least this many edges, or of half of all, are solved one after the other, each
  * on all threads; the others side by side, each on one thread, from the largest to the smallest. */
