@@ -54,10 +54,13 @@ static double value_at(const huddle_points *x, int64_t i, int64_t j) {
     return (double)x->values[i * x->stride + j] + (x->shift != NULL ? x->shift[j] : 0);
 }
 
-/* Values are floats relative to a shift: an integer comes back with the error of that rounding. */
+/* Values are floats relative to a shift: an integer comes back with the error of that rounding.
+ * Adding and subtracting 1.5 * 2^52 rounds to the nearest integer where doubles have fractions;
+ * round() is a call, and this runs once for each value of the points. */
 static bool is_integer(const huddle_points *x, int64_t i, int64_t j, double value) {
     double error = FLT_EPSILON * fabs((double)x->values[i * x->stride + j]) + 1e-12;
-    return fabs(value - round(value)) <= error;
+    double nearest = (value + 0x1.8p52) - 0x1.8p52;
+    return fabs(value - nearest) <= error || fabs(value) >= 0x1p51;
 }
 
 /* Two passes: the mean first, so that a large mean does not cost the digits of the variance. Each
