@@ -153,13 +153,15 @@ static bool cuts_suffice(const hd_shrink_block *b, double *sum) {
 /* A Z with B'Z = right that needs no linear system. In breadth-first order every vertex but the
  * first has neighbours before it. From the last vertex to the first, each passes on to those
  * neighbours what it has to transmit, its own force and what it has been passed, in proportion to
- * lambda: all these edges then have the same ratio ||z_e|| / lambda_e. Returns the largest ratio;
- * where gamma is large it is often far below 1, the collapse is proven, and the matrix of the block
- * is never factorised. delta serves as scratch. */
-static double pass_to_first(hd_shrink_block *b) {
+ * lambda. Returns the largest ratio ||z_e|| / lambda_e; where gamma is large it is often far below
+ * 1, the collapse is proven, and the matrix of the block is never factorised.
+ *
+ * potential: z_e begins at lambda_e (B potential)_e, and `right` is what that leaves; or NULL.
+ * load: scratch, like right. */
+static double pass_to_first(hd_shrink_block *b, const double *potential, double *load) {
     const hd_shrink_problem *p = b->problem;
     int64_t c = p->c, first = hd_shrink_first(b);
-    double *load = b->arrays->delta, largest = 0;
+    double largest = 0;
     memcpy(load + first, b->arrays->right + first, (size_t)hd_shrink_size(b) * sizeof *load);
     for (int64_t v = b->range.v1 - 1; v > b->range.v0; v--) {
         double capacity = 0, *own = load + v * c;
@@ -171,19 +173,130 @@ static double pass_to_first(hd_shrink_block *b) {
             return INFINITY;
         for (int64_t at = p->incident_at[v]; at < p->incident_at[v + 1]; at++) {
             int64_t e = p->incident[at] >> 1;
-            bool is_tail = p->incident[at] & 1;
-            int32_t other = is_tail ? p->head[e] : p->tail[e];
-            double share = p->lambda[e] / capacity, *z = b->point.z + (e - b->range.e0) * c;
+            double sign = p->incident[at] & 1 ? -1 : 1;
+            int32_t other = p->incident[at] & 1 ? p->head[e] : p->tail[e];
+            double *z = b->point.z + (e - b->range.e0) * c;
             if (other > v)
                 continue;
             for (int64_t k = 0; k < c; k++) {
-                z[k] = (is_tail ? -share : share) * own[k];
-                load[other * c + k] += share * own[k];
+                double along =
+                    potential == NULL ? 0 : potential[v * c + k] - potential[other * c + k];
+                z[k] = sign * p->lambda[e] * (along + own[k] / capacity);
+                load[other * c + k] += p->lambda[e] / capacity * own[k];
             }
+            largest = fmax(largest, sqrt(hd_shrink_dot(z, z, c)) / p->lambda[e]);
         }
-        largest = fmax(largest, sqrt(hd_shrink_dot(own, own, c)) / capacity);
     }
     return largest;
+}
+
+/* Blocks of at least this many vertices are relaxed before a matrix is factorised: the analysis
+ * alone takes longer. Steps between two looks at the ratio, and by how much it must have fallen. */
+enum { RELAXED_BLOCK = 50000, RELAXED_STEPS = 25 };
+static const double relaxed_progress = .9;
+
+/* A pass of conjugate gradients for L_lambda potential = right. */
+typedef struct relaxation {
+    const hd_shrink_block *b;
+    double *potential, *direction, *image;
+    double factor;
+} relaxation;
+
+/* The diagonal of L_lambda. */
+static double degree_of(const hd_shrink_problem *p, int64_t v) {
+    double degree = 0;
+    for (int64_t at = p->incident_at[v]; at < p->incident_at[v + 1]; at++)
+        degree += p->lambda[p->incident[at] >> 1];
+    return degree;
+}
+
+/* image = L_lambda direction; sum: direction . image */
+static void apply_laplacian(const void *argument, int64_t begin, int64_t end, double *sums) {
+    const relaxation *q = argument;
+    const hd_shrink_problem *p = q->b->problem;
+    int64_t c = p->c;
+    double product = 0;
+    for (int64_t v = q->b->range.v0 + begin; v < q->b->range.v0 + end; v++) {
+        double *restrict image = q->image + v * c;
+        const double *own = q->direction + v * c;
+        memset(image, 0, (size_t)c * sizeof *image);
+        for (int64_t at = p->incident_at[v]; at < p->incident_at[v + 1]; at++) {
+            int64_t e = p->incident[at] >> 1;
+            const double *other =
+                q->direction + (p->incident[at] & 1 ? p->head[e] : p->tail[e]) * c;
+            for (int64_t k = 0; k < c; k++)
+                image[k] += p->lambda[e] * (own[k] - other[k]);
+        }
+        product += hd_shrink_dot(own, image, c);
+    }
+    sums[0] = product;
+}
+
+/* potential += factor direction, right -= factor image; sum: right . right / degree */
+static void move_potential(const void *argument, int64_t begin, int64_t end, double *sums) {
+    const relaxation *q = argument;
+    const hd_shrink_problem *p = q->b->problem;
+    int64_t c = p->c;
+    double sum = 0;
+    for (int64_t v = q->b->range.v0 + begin; v < q->b->range.v0 + end; v++) {
+        double *right = q->b->arrays->right + v * c;
+        for (int64_t k = 0; k < c; k++) {
+            q->potential[v * c + k] += q->factor * q->direction[v * c + k];
+            right[k] -= q->factor * q->image[v * c + k];
+        }
+        sum += hd_shrink_dot(right, right, c) / degree_of(p, v);
+    }
+    sums[0] = sum;
+}
+
+/* direction = right / degree + factor direction */
+static void turn_direction(const void *argument, int64_t begin, int64_t end, double *sums) {
+    const relaxation *q = argument;
+    const hd_shrink_problem *p = q->b->problem;
+    int64_t c = p->c;
+    (void)sums;
+    for (int64_t v = q->b->range.v0 + begin; v < q->b->range.v0 + end; v++) {
+        double inverse = 1 / degree_of(p, v);
+        for (int64_t k = 0; k < c; k++)
+            q->direction[v * c + k] =
+                inverse * q->b->arrays->right[v * c + k] + q->factor * q->direction[v * c + k];
+    }
+}
+
+/* A few conjugate gradient steps bring the potentials near those of (12); what they leave is small
+ * and is passed on as above, so that B'Z = right holds exactly at any time. They go on while that
+ * lowers the largest ratio; then the potentials are near enough to the exact ones, whose ratio
+ * would hardly be smaller. */
+static huddle_status relax_and_pass(hd_shrink_block *b, double *ratio) {
+    huddle_status status = HUDDLE_OK;
+    int64_t size = b->problem->rows * b->problem->c;
+    double *direction = NULL, *image = NULL, before, curvature, product = 0, next;
+    ALLOC_ZERO(direction, size);
+    ALLOC_ZERO(image, size);
+    memset(b->arrays->delta + hd_shrink_first(b), 0, (size_t)hd_shrink_size(b) * sizeof(double));
+    relaxation q = {b, b->arrays->delta, direction, image, 0};
+    TRY(hd_shrink_over_vertices(b, move_potential, &q, 1, &product));
+    TRY(hd_shrink_over_vertices(b, turn_direction, &q, 0, NULL));
+    do {
+        before = *ratio;
+        for (int k = 0; k < RELAXED_STEPS; k++) {
+            TRY(hd_check_cancel(b->context));
+            curvature = next = 0;
+            TRY(hd_shrink_over_vertices(b, apply_laplacian, &q, 1, &curvature));
+            if (!(curvature > 0))
+                break;
+            q.factor = product / curvature;
+            TRY(hd_shrink_over_vertices(b, move_potential, &q, 1, &next));
+            q.factor = next / product;
+            product = next;
+            TRY(hd_shrink_over_vertices(b, turn_direction, &q, 0, NULL));
+        }
+        *ratio = pass_to_first(b, q.potential, image);
+    } while (*ratio > 1 && *ratio < relaxed_progress * before);
+done:
+    huddle_free(direction);
+    huddle_free(image);
+    return status;
 }
 
 /* delta = the potentials Phi of (12), L_lambda Phi = right. Among all Z with B'Z = right, lambda B
@@ -254,7 +367,13 @@ huddle_status hd_shrink_try_collapse(hd_shrink_block *b) {
     }
     if (!cuts_suffice(b, rest))
         goto done;
-    if (pass_to_first(b) > 1) {
+    double ratio = pass_to_first(b, NULL, b->arrays->delta);
+    if (ratio > 1 && b->n >= RELAXED_BLOCK) {
+        TRY(relax_and_pass(b, &ratio));
+        if (ratio > 1)
+            goto done;
+    }
+    if (ratio > 1) {
         TRY(find_potentials(b));
         set_dual(b);
     }
