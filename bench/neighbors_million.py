@@ -46,13 +46,17 @@ def work_huddle(path, k, solver):
 
     import huddle._library as h
 
+    context = ctypes.c_void_p()
+    if h.lib.huddle_context_new(ctypes.byref(context)) != 0:
+        sys.exit(h.lib.huddle_last_error().decode())
+
     def search(x):
         options = h.lib.huddle_knn_defaults()
         options.knn_solver, options.n_neighbors = solver.encode(), k
         points = h.Points(n=x.shape[0], d=x.shape[1], stride=x.shape[1],
                           values=x.ctypes.data_as(ctypes.POINTER(ctypes.c_float)))
         out = h.Neighbors()
-        if h.lib.huddle_graph_knn(None, ctypes.byref(points), ctypes.byref(options),
+        if h.lib.huddle_graph_knn(context, ctypes.byref(points), ctypes.byref(options),
                                   ctypes.byref(out), None) != 0:
             sys.exit(h.lib.huddle_last_error().decode())
         return np.ctypeslib.as_array(out.index, (out.n, out.k))
