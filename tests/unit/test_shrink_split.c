@@ -173,6 +173,7 @@ static void few_directions_are_kept_of_flat_rows(void **state) {
     hd_shrink_part part = {.whole = &input, .rows = rows, .local = local, .n = N};
     assert_ok(hd_shrink_part_open(&part, true));
     assert_ok(hd_shrink_part_costs(&part, NULL, cost));
+    assert_close(cost[0], part.collapsed, 1e-9); /* without any direction, rows are at their mean */
     hd_shrink_part_reduce(&part, cost, 1e-9 * part.collapsed);
     assert_int_equal(part.kept, 4); /* 3, as a whole vector of four */
     assert_ok(hd_shrink_part_rows(&part, &x.f, &turned));
