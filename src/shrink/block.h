@@ -85,8 +85,8 @@ huddle_status hd_shrink_blocks_new(huddle_context *context, const hd_shrink_prob
                                    uint64_t seed, hd_shrink_block **blocks);
 void hd_shrink_blocks_free(hd_shrink_block *blocks, int64_t count);
 
-/* Analyses the matrix of a block, once. It takes longer than many closed forms, which need no
- * matrix. */
+/* Analyses the matrix of a block, unless that has been done. Not part of hd_shrink_blocks_new(),
+ * because most closed forms need no matrix, and the analysis would take longer than they do. */
 huddle_status hd_shrink_block_open_linear(hd_shrink_block *block);
 
 /* The part of a pass: items begin .. end - 1, counted from the block's first vertex or edge. Sets

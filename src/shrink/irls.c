@@ -196,8 +196,9 @@ done:
  *     step = delta - sum_p theta_p (s_p + d_p)
  *
  * It is taken if the smoothed objective is no higher there than after 1.5 plain steps, which always
- * descend; otherwise those are taken. The history holds, for each pair, s_p and d_p, and after all
- * pairs the delta before; single precision is enough for a guess that is checked. */
+ * descend; otherwise those are taken. The history (irls_passes.h) is in single precision, which is
+ * enough for a guess that is checked. */
+
 /* Cholesky factorisation and solution of the small normal equations, slightly regularised; false if
  * they are not definite (or not finite), in which case the plain step is used. */
 static bool solve_small(double a[HD_SHRINK_PAIRS][HD_SHRINK_PAIRS], double *right, int32_t n) {

@@ -176,7 +176,7 @@ void HD_SIMD(hd_shrink_set_normal_equations)(const void *argument, int64_t begin
     HD_SHRINK_BY_WIDTH(set_normal_equations, q->b->problem->c, q, begin, end, sums);
 }
 
-/* The mixed step of the formula above. */
+/* step = delta - sum_p theta_p (s_p + d_p), the mixed step of Anderson's method (irls.c). */
 HD_SHRINK_INLINE void mix_step(int64_t c, const hd_shrink_irls_pass *q, int64_t begin, int64_t end,
                                double *sums) {
     int64_t first = hd_shrink_first(q->b);

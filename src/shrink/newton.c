@@ -81,14 +81,21 @@ static double *vector_of(const newton *s, int which) {
     return s->conjugate + which * s->irls.problem->rows * s->irls.problem->c;
 }
 
+/* What the passes over the Hessian need; the caller adds what they read and write. */
+static hd_shrink_newton_pass make_pass(const newton *s, const hd_shrink_block *b) {
+    return (hd_shrink_newton_pass){
+        .irls = &s->irls, .unit_x = s->unit_x, .unit_h = s->unit_h, .b = b};
+}
+
 /* ---- the Hessian --------------------------------------------------------------------------- */
 
 /* Two passes, edges first: each vertex then gathers the results of its edges in a fixed order. */
 static huddle_status apply_hessian(newton *s, hd_shrink_block *b, double *from, double *to,
                                    double *product) {
     huddle_status status = HUDDLE_OK;
-    hd_shrink_newton_pass q = {
-        .irls = &s->irls, .unit_x = s->unit_x, .unit_h = s->unit_h, .b = b, .from = from, .to = to};
+    hd_shrink_newton_pass q = make_pass(s, b);
+    q.from = from;
+    q.to = to;
     *product = 0;
     TRY(hd_shrink_fetch(b->problem, from));
     TRY(hd_shrink_over_edges(b, HD_SHRINK_BODY(hd_shrink_apply_edges), &q, 0, NULL));
@@ -101,11 +108,10 @@ done:
 /* ---- conjugate gradients ------------------------------------------------------------------- */
 
 /* The product of two vectors; the sum of the row norms of the first in *length, if wanted. */
-static huddle_status dot_product(newton *s, hd_shrink_block *b, const double *a, const double *v,
+static huddle_status dot_product(hd_shrink_block *b, const double *a, const double *v,
                                  double *product, double *length) {
     huddle_status status = HUDDLE_OK;
-    hd_shrink_newton_pass q = {
-        .irls = &s->irls, .unit_x = s->unit_x, .unit_h = s->unit_h, .b = b, .from = a, .with = v};
+    hd_shrink_newton_pass q = {.b = b, .from = a, .with = v};
     double sums[2] = {0};
     TRY(hd_shrink_over_vertices(b, HD_SHRINK_BODY(hd_shrink_multiply_rows), &q, 2, sums));
     TRY(hd_reduce_sum(b->context, 2, sums));
@@ -117,16 +123,9 @@ done:
 }
 
 /* to = with + factor from */
-static huddle_status add_scaled(newton *s, hd_shrink_block *b, double *to, const double *with,
-                                double factor, const double *from) {
-    hd_shrink_newton_pass q = {.irls = &s->irls,
-                               .unit_x = s->unit_x,
-                               .unit_h = s->unit_h,
-                               .b = b,
-                               .from = from,
-                               .with = with,
-                               .to = to,
-                               .factor = factor};
+static huddle_status add_scaled(hd_shrink_block *b, double *to, const double *with, double factor,
+                                const double *from) {
+    hd_shrink_newton_pass q = {.b = b, .from = from, .with = with, .to = to, .factor = factor};
     return hd_shrink_over_vertices(b, HD_SHRINK_BODY(hd_shrink_add_rows), &q, 0, NULL);
 }
 
@@ -150,29 +149,29 @@ static huddle_status solve_newton(newton *s, hd_shrink_block *b, double *slope) 
     memset(step + first, 0, bytes);
     memcpy(r + first, a->right + first, bytes);
     memcpy(p + first, a->delta + first, bytes);
-    TRY(dot_product(s, b, r, p, &product, NULL));
+    TRY(dot_product(b, r, p, &product, NULL));
     begin = product;
     for (int32_t k = 0; k < MAX_INNER && product > 0; k++) {
         double curvature, change, next;
         TRY(apply_hessian(s, b, p, image, &curvature));
         if (!(curvature > 0))
             break;
-        TRY(add_scaled(s, b, step, step, product / curvature, p));
-        TRY(add_scaled(s, b, r, r, -product / curvature, image));
-        TRY(dot_product(s, b, r, r, &next, &length));
+        TRY(add_scaled(b, step, step, product / curvature, p));
+        TRY(add_scaled(b, r, r, -product / curvature, image));
+        TRY(dot_product(b, r, r, &next, &length));
         TRY(linear->solver->solve(linear->state, r + first, preconditioner_tolerance * length,
                                   solved + first));
         b->n_solves++;
         /* image . solved over curvature is the coefficient for which the new p is conjugate to the
          * old. */
-        TRY(dot_product(s, b, image, solved, &change, NULL));
-        TRY(dot_product(s, b, r, solved, &next, NULL));
+        TRY(dot_product(b, image, solved, &change, NULL));
+        TRY(dot_product(b, r, solved, &next, NULL));
         if (next <= inner_tolerance * begin)
             break;
-        TRY(add_scaled(s, b, p, solved, -change / curvature, p));
+        TRY(add_scaled(b, p, solved, -change / curvature, p));
         product = next;
     }
-    TRY(dot_product(s, b, a->right, step, slope, NULL));
+    TRY(dot_product(b, a->right, step, slope, NULL));
 done:
     return status;
 }
@@ -229,8 +228,8 @@ static void follow_vertices(const void *argument, int64_t begin, int64_t end, do
  * the present point. */
 static huddle_status follow_dual(newton *s, hd_shrink_block *b, double *step) {
     huddle_status status = HUDDLE_OK;
-    hd_shrink_newton_pass q = {
-        .irls = &s->irls, .unit_x = s->unit_x, .unit_h = s->unit_h, .b = b, .from = step};
+    hd_shrink_newton_pass q = make_pass(s, b);
+    q.from = step;
     TRY(hd_shrink_fetch(b->problem, step));
     TRY(hd_shrink_over_edges(b, follow_edges, &q, 0, NULL));
     TRY(hd_shrink_over_vertices(b, follow_vertices, &q, 0, NULL));
@@ -329,8 +328,8 @@ static huddle_status newton_step(void *state, hd_shrink_block *b) {
     if (own->is_active)
         return tail_step(s, b);
     TRY(hd_shrink_irls_step(&s->irls, b));
-    /* tau is reduced whenever the gap is below 1.5 tau, so many steps at the same tau mean that the
-     * gap no longer follows. */
+    /* tau is reduced whenever the gap comes near it (irls.c), so many steps at the same tau mean
+     * that the gap no longer follows. */
     gap = hd_shrink_block_gap(b);
     bool is_small = b->progress.target < small_gap * b->point.primal;
     own->is_wanted = !own->is_exhausted &&

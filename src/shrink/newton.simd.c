@@ -95,7 +95,7 @@ void HD_SIMD(hd_shrink_multiply_rows)(const void *argument, int64_t begin, int64
     HD_SHRINK_BY_WIDTH(multiply_rows, q->b->problem->c, q, begin, end, sums);
 }
 
-/* The body of add_scaled(), below. */
+/* to = with + factor from */
 HD_SHRINK_INLINE void add_rows(int64_t c, const hd_shrink_newton_pass *q, int64_t begin,
                                int64_t end, double *sums) {
     int64_t first = hd_shrink_first(q->b);

@@ -5,7 +5,8 @@
 #include "base/cpu.h"
 #include "shrink/irls.h"
 
-/* A pass over a block that computes `to` from `from` and `with`. */
+/* A pass over a block that computes `to` from `from` and `with`. Those over rows alone (multiply,
+ * add) need neither the state nor the dual vectors. */
 typedef struct hd_shrink_newton_pass {
     const hd_shrink_irls_state *irls;
     double *unit_x; /* live x c: u_e */

@@ -3,6 +3,7 @@
 #include "base/blas.h"
 #include "base/check.h"
 
+#include <cblas.h>
 #include <float.h>
 #include <lapacke.h>
 #include <math.h>
@@ -61,7 +62,7 @@ static void add_rows(hd_shrink_part *p, double *centred) {
     p->lost = p->whole->squared ? error * 5 * farthest : error;
 }
 
-/* Rows whose outer products are added at a time: the sum is a matrix product. */
+/* Rows that are centred, and whose outer products are added, at a time. */
 enum { PANEL = 256 };
 
 /* gram = sum_i m_i x_i x_i' over the centred rows x_i, lower triangle. */
@@ -76,10 +77,10 @@ static void add_gram(const hd_shrink_part *p, double *panel, double *gram) {
             for (int64_t k = 0; k < c; k++)
                 panel[i * c + k] = root * (row[k] - p->mean[k]);
         }
-        for (int64_t i = 0; i < count; i++)
-            for (int64_t k = 0; k < c; k++)
-                for (int64_t q = 0; q <= k; q++)
-                    gram[k * c + q] += panel[i * c + k] * panel[i * c + q];
+        hd_blas_enter();
+        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)c, (int)count, 1, panel, (int)c, 1,
+                    gram, (int)c);
+        hd_blas_leave();
     }
 }
 
@@ -203,7 +204,7 @@ void hd_shrink_part_reduce(hd_shrink_part *p, const double *cost, double allowed
         return;
     while (p->kept > 1 && cost[p->kept - 1] <= allowed)
         p->kept--;
-    /* Rows of whole vectors of four numbers: the others cost nothing. */
+    /* Rows of whole vectors: the directions added take no time. */
     p->kept = (p->kept + 3) / 4 * 4;
     if ((double)p->kept > worthwhile_share * (double)c)
         p->kept = c;

@@ -28,8 +28,8 @@ void hd_shrink_part_close(hd_shrink_part *part);
 huddle_status hd_shrink_part_costs(const hd_shrink_part *part, const huddle_dense *rows,
                                    double *cost);
 
-/* Keeps the fewest directions of at most this cost; all columns, unrotated, unless that saves a
- * quarter of them. */
+/* Keeps the fewest directions of at most this cost, rounded up to a multiple of four (width.h); all
+ * columns, unrotated, unless that saves a quarter of them. A negative cost keeps all. */
 void hd_shrink_part_reduce(hd_shrink_part *part, const double *cost, double allowed);
 
 /* A bound of the component from one of its rows in the directions kept: rounding allowed for. */

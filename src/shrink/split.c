@@ -31,8 +31,8 @@ static const double left_out_share = .1;
  * solve. The first one is a draft: of so many steps, in the directions that are enough if all rows
  * move to their mean, at a tenth of the cost allowed. The directions of the second solve, which
  * starts at the draft, are chosen from it; if they cost too much after all, the third solve has
- * all. On 1,000,000 points in 40 columns the draft takes a tenth of the time. */
-enum { DRAFT_STEPS = 25, DRAFT = 1, SECOND, LAST };
+ * all. */
+enum { DRAFT_STEPS = 25 };
 static const double draft_share = .1, second_share = .5;
 
 /* A component is major if moving its rows to their mean costs at least this share of the sum over
@@ -164,7 +164,7 @@ done:
 /* The first solve, unless it has all columns or the caller allows no more steps than a draft. */
 static bool is_draft(const split *t, const hd_shrink_part *part, int attempt) {
     int32_t steps = t->whole->options.shrink_max_iter;
-    return attempt == DRAFT && part->kept < t->whole->input.f->cols &&
+    return attempt == 0 && part->kept < t->whole->input.f->cols &&
            (steps == HUDDLE_AUTO || steps > DRAFT_STEPS);
 }
 
@@ -247,7 +247,7 @@ static huddle_status solve_reduced(split *t, outcome *o, hd_shrink_part *part, h
     TRY(hd_shrink_part_costs(part, NULL, cost));
     hd_shrink_part_reduce(part, cost,
                           draft_share * left_out_share * allowed_gap(o, part->collapsed));
-    for (int attempt = DRAFT;; attempt++) {
+    for (int attempt = 0;; attempt++) {
         TRY(solve_kept(t, o, part, attempt, &before, out));
         solves += o->info.n_solves;
         if (part->kept == c)
@@ -257,7 +257,7 @@ static huddle_status solve_reduced(split *t, outcome *o, hd_shrink_part *part, h
         bool is_ended = !is_draft(t, part, attempt) || o->info.stop != HUDDLE_STOP_MAX_ITER;
         if (is_ended && cost[part->kept] <= most)
             break;
-        hd_shrink_part_reduce(part, cost, attempt + 1 < LAST ? second_share * most : -1);
+        hd_shrink_part_reduce(part, cost, attempt == 0 ? second_share * most : -1);
         huddle_dense_free(&before);
         before = out->g;
         out->g = (huddle_dense){0};
