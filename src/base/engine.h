@@ -41,12 +41,16 @@ typedef enum hd_reduction { HD_REDUCE_SUM, HD_REDUCE_MIN, HD_REDUCE_MAX } hd_red
 
 /* Hooks of an engine with several processes, each of which runs the same code on its own
  * consecutive rows (its slab). Stages call them through base/slabs.h, never directly. All processes
- * make the same calls in the same order. Every hook that communicates (locate, reduce, open_halo,
- * fetch_halo) may return the failure of another process that all have agreed on; see agree(). For
- * the same reason a stage of the engine that declines a request (HUDDLE_UNSUPPORTED) must decline
- * it on all processes alike, even if only one of them cannot serve it: otherwise some would compute
- * with the code of the CPU and wait for the others. */
+ * make the same calls in the same order, on the thread that called the library. Every hook that
+ * communicates (all but place and the closing ones) may return the failure of another process that
+ * all have agreed on; see agree(). For the same reason a stage of the engine that declines a
+ * request (HUDDLE_UNSUPPORTED) must decline it on all processes alike, even if only one of them
+ * cannot serve it: otherwise some would compute with the code of the CPU and wait for the others.
+ */
 typedef struct hd_engine_slabs {
+    /* The number of this process, from 0, and how many there are. */
+    void (*place)(const void *state, int32_t *rank, int32_t *count);
+
     /* The number of the first of this process's n rows, and the number of rows of all. */
     huddle_status (*locate)(void *state, int64_t n, int64_t *first, int64_t *total);
 
@@ -68,6 +72,27 @@ typedef struct hd_engine_slabs {
     /* Fills in the ghost rows of an array of n + ghosts rows of row_size bytes. */
     huddle_status (*fetch_halo)(void *halo, void *rows, size_t row_size);
     void (*close_halo)(void *halo);
+
+    /* Sends sizes[r] bytes to process r, for each r; `send` has them in the order of the processes.
+     * received_sizes gets how many bytes came from each process; *received has them in that order
+     * and is freed by huddle_free(). A process may send to itself. */
+    huddle_status (*exchange)(void *state, const int64_t *sizes, const void *send,
+                              int64_t *received_sizes, void **received);
+
+    /* Starts to send bytes to the next process (rank + 1, the last to the first) and to receive
+     * from the one before; the caller computes meanwhile, without another call that communicates,
+     * and neither changes `send` nor reads `received` before finish_pass(). The size that arrives
+     * is the one that was sent. finish_pass() is called in any case, and then frees the transfer.
+     */
+    huddle_status (*start_pass)(void *state, const void *send, int64_t size, void *received,
+                                int64_t received_size, void **transfer);
+    huddle_status (*finish_pass)(void *transfer);
+
+    /* A process for each of this process's n rows, such that few edges of the symmetric graph
+     * (offsets and columns as in huddle_csr, columns global) join rows of different processes and
+     * each process gets about the same number of rows. NULL: rows stay where they are. */
+    huddle_status (*partition)(void *state, int64_t n, const int64_t *offsets,
+                               const int32_t *columns, int32_t *owner);
 } hd_engine_slabs;
 
 /* ---- what a stage asks of an engine ---------------------------------------------------------- */

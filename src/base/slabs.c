@@ -49,6 +49,118 @@ huddle_status hd_reduce_count(huddle_context *context, int64_t *count) {
     return status;
 }
 
+bool hd_slabs_spread(const huddle_context *context) {
+    return slabs_of(context) != NULL;
+}
+
+int32_t hd_slabs_rank(const huddle_context *context) {
+    int32_t rank = 0, count = 1;
+    if (slabs_of(context) != NULL)
+        slabs_of(context)->place(context->engine_state, &rank, &count);
+    return rank;
+}
+
+int32_t hd_slabs_count(const huddle_context *context) {
+    int32_t rank = 0, count = 1;
+    if (slabs_of(context) != NULL)
+        slabs_of(context)->place(context->engine_state, &rank, &count);
+    return count;
+}
+
+/* A copy, so that the caller frees the same thing with and without processes. */
+static huddle_status exchange_alone(int64_t size, const void *send, int64_t *received_size,
+                                    void **received) {
+    huddle_status status = HUDDLE_OK;
+    char *copy = NULL;
+    ALLOC(copy, size);
+    if (size > 0)
+        memcpy(copy, send, (size_t)size);
+    *received_size = size;
+    *received = copy;
+done:
+    return status;
+}
+
+huddle_status hd_slabs_exchange(huddle_context *context, const int64_t *sizes, const void *send,
+                                int64_t *received_sizes, void **received) {
+    const hd_engine_slabs *slabs = slabs_of(context);
+    *received = NULL;
+    if (slabs == NULL)
+        return exchange_alone(sizes[0], send, received_sizes, received);
+    return slabs->exchange(context->engine_state, sizes, send, received_sizes, received);
+}
+
+huddle_status hd_slabs_gather(huddle_context *context, int32_t to, int64_t size, const void *bytes,
+                              int64_t *sizes, int64_t *total, void **all) {
+    huddle_status status = HUDDLE_OK;
+    int32_t count = hd_slabs_count(context);
+    int64_t *sent = NULL, *came = NULL;
+    *all = NULL;
+    *total = 0;
+    ALLOC_ZERO(sent, count);
+    ALLOC_ZERO(came, count);
+    sent[to] = size;
+    TRY(hd_slabs_exchange(context, sent, bytes, came, all));
+    for (int32_t r = 0; r < count; r++)
+        *total += came[r];
+    if (sizes != NULL)
+        memcpy(sizes, came, (size_t)count * sizeof *sizes);
+    if (hd_slabs_rank(context) != to) {
+        huddle_free(*all);
+        *all = NULL;
+    }
+done:
+    huddle_free(sent);
+    huddle_free(came);
+    return hd_agree(context, status);
+}
+
+huddle_status hd_slabs_share(huddle_context *context, int32_t from, int64_t size, void *bytes) {
+    huddle_status status = HUDDLE_OK;
+    int32_t count = hd_slabs_count(context);
+    bool sends = hd_slabs_rank(context) == from;
+    int64_t *sent = NULL, *came = NULL;
+    char *copies = NULL;
+    void *received = NULL;
+    if (!hd_slabs_spread(context) || size == 0)
+        return status;
+    ALLOC_ZERO(sent, count);
+    ALLOC_ZERO(came, count);
+    ALLOC(copies, sends ? count * size : 0);
+    for (int32_t r = 0; r < count && sends; r++) {
+        sent[r] = size;
+        memcpy(copies + r * size, bytes, (size_t)size);
+    }
+    TRY(hd_slabs_exchange(context, sent, copies, came, &received));
+    memcpy(bytes, received, (size_t)size);
+done:
+    huddle_free(sent);
+    huddle_free(came);
+    huddle_free(copies);
+    huddle_free(received);
+    return hd_agree(context, status);
+}
+
+/* Alone, a process is its own neighbour in the ring. */
+huddle_status hd_pass_start(huddle_context *context, const void *send, int64_t size, void *received,
+                            int64_t received_size, hd_pass *pass) {
+    *pass = (hd_pass){.slabs = slabs_of(context)};
+    if (pass->slabs != NULL)
+        return pass->slabs->start_pass(context->engine_state, send, size, received, received_size,
+                                       &pass->transfer);
+    if (size > 0)
+        memcpy(received, send, (size_t)size);
+    return HUDDLE_OK;
+}
+
+huddle_status hd_pass_finish(hd_pass *pass) {
+    huddle_status status = HUDDLE_OK;
+    if (pass->slabs != NULL && pass->transfer != NULL)
+        status = pass->slabs->finish_pass(pass->transfer);
+    memset(pass, 0, sizeof *pass);
+    return status;
+}
+
 /* If one process fails, all must return a failure, or the others would wait for it in the next
  * reduction forever. */
 huddle_status hd_agree(huddle_context *context, huddle_status status) {
@@ -63,6 +175,24 @@ huddle_status hd_slabs_refuse(const huddle_context *context, const char *what) {
     return hd_fail(HUDDLE_UNSUPPORTED,
                    "%s needs all rows on one process; the engine %s spreads them over several",
                    what, hd_context_engine(context)->text.name);
+}
+
+/* A NULL context is always alone. */
+hd_alone hd_alone_begin(huddle_context *context) {
+    hd_alone before = {0};
+    if (context == NULL)
+        return before;
+    before = (hd_alone){context->engine, context->engine_state};
+    context->engine = NULL;
+    context->engine_state = NULL;
+    return before;
+}
+
+void hd_alone_end(huddle_context *context, hd_alone before) {
+    if (context == NULL)
+        return;
+    context->engine = before.engine;
+    context->engine_state = before.state;
 }
 
 /* The engine renumbers columns: rows of other processes get indices behind the own ones. */

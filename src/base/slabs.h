@@ -27,12 +27,55 @@ huddle_status hd_reduce_max(huddle_context *context, int64_t count, double *valu
 /* The same for one count, which must be below 2^53. */
 huddle_status hd_reduce_count(huddle_context *context, int64_t *count);
 
+/* Whether rows are spread over processes: an engine with slabs, even if it has one process only. */
+bool hd_slabs_spread(const huddle_context *context);
+
+/* The number of this process, from 0, and how many there are: 0 and 1 without slabs. */
+int32_t hd_slabs_rank(const huddle_context *context);
+int32_t hd_slabs_count(const huddle_context *context);
+
+/* sizes[r] bytes to each process r, in the order of the processes; see exchange() of the engine.
+ * Both arrays of sizes have hd_slabs_count() places. *received is freed by huddle_free(); it is a
+ * copy without slabs. */
+huddle_status hd_slabs_exchange(huddle_context *context, const int64_t *sizes, const void *send,
+                                int64_t *received_sizes, void **received);
+
+/* The bytes of all processes, one after the other, on process `to`, where *all is freed by
+ * huddle_free(); NULL and 0 on the others. sizes, if not NULL, gets the bytes of each process. */
+huddle_status hd_slabs_gather(huddle_context *context, int32_t to, int64_t size, const void *bytes,
+                              int64_t *sizes, int64_t *total, void **all);
+
+/* Copies `size` bytes of process `from` to all others; size must be the same everywhere. */
+huddle_status hd_slabs_share(huddle_context *context, int32_t from, int64_t size, void *bytes);
+
+/* A pass of bytes to the next process while this one computes; see start_pass() of the engine. */
+typedef struct hd_pass {
+    const hd_engine_slabs *slabs;
+    void *transfer;
+} hd_pass;
+
+huddle_status hd_pass_start(huddle_context *context, const void *send, int64_t size, void *received,
+                            int64_t received_size, hd_pass *pass);
+huddle_status hd_pass_finish(hd_pass *pass);
+
 /* What all processes return: HUDDLE_OK only if none failed. */
 huddle_status hd_agree(huddle_context *context, huddle_status status);
 
 /* HUDDLE_UNSUPPORTED if rows are spread over processes: for algorithms, named by `what`, that need
  * all rows on one process and that the engine does not do itself. */
 huddle_status hd_slabs_refuse(const huddle_context *context, const char *what);
+
+/* Between these two calls the context computes on the CPU with the rows it is given and does not
+ * communicate: for rows that this process holds all of. Keep what begin returns, and pass it to
+ * end.
+ */
+typedef struct hd_alone {
+    const hd_engine *engine;
+    void *state;
+} hd_alone;
+
+hd_alone hd_alone_begin(huddle_context *context);
+void hd_alone_end(huddle_context *context, hd_alone before);
 
 /* Rows of other processes that this process's rows refer to. */
 typedef struct hd_halo {

@@ -81,7 +81,22 @@ static inline void mirror_close_halo(void *halo) {
     ((mirror_counts *)halo)->open_halos--;
 }
 
-static const hd_engine_slabs mirror_slabs = {.locate = mirror_locate,
+static inline void mirror_place(const void *state, int32_t *rank, int32_t *count) {
+    (void)state;
+    *rank = 0;
+    *count = 2;
+}
+
+/* What the copy would send is not known: stages that exchange are tested with a team (team.h). */
+static inline huddle_status mirror_exchange(void *state, const int64_t *sizes, const void *send,
+                                            int64_t *received_sizes, void **received) {
+    (void)state, (void)sizes, (void)send, (void)received_sizes, (void)received;
+    return hd_fail(HUDDLE_UNSUPPORTED, "the mirror cannot exchange rows");
+}
+
+static const hd_engine_slabs mirror_slabs = {.place = mirror_place,
+                                             .exchange = mirror_exchange,
+                                             .locate = mirror_locate,
                                              .reduce = mirror_reduce,
                                              .agree = mirror_agree,
                                              .open_halo = mirror_open_halo,

@@ -174,7 +174,87 @@ static inline huddle_status team_fetch_halo(void *halo, void *rows, size_t row_s
     return status == HUDDLE_OK ? team_meet(h->member->team) : status;
 }
 
-static const hd_engine_slabs team_slabs = {.locate = team_locate,
+static inline void team_place(const void *state, int32_t *rank, int32_t *count) {
+    const team_member *m = state;
+    *rank = m->rank;
+    *count = m->team->size;
+}
+
+/* What a member sends to the others. */
+typedef struct team_parcels {
+    const int64_t *sizes;
+    const char *bytes;
+} team_parcels;
+
+static inline huddle_status team_exchange(void *state, const int64_t *sizes, const void *send,
+                                          int64_t *received_sizes, void **received) {
+    const team_member *m = state;
+    team_parcels own = {sizes, send};
+    int64_t total = 0;
+    huddle_status status = team_show(m, &own);
+    if (status != HUDDLE_OK)
+        return status;
+    for (int r = 0; r < m->team->size; r++) {
+        received_sizes[r] = ((const team_parcels *)m->team->given[r])->sizes[m->rank];
+        total += received_sizes[r];
+    }
+    char *into = hd_alloc(total, 1);
+    *received = into;
+    for (int r = 0; r < m->team->size && into != NULL; r++) {
+        const team_parcels *from = m->team->given[r];
+        const char *bytes = from->bytes;
+        for (int k = 0; k < m->rank; k++)
+            bytes += from->sizes[k];
+        if (received_sizes[r] > 0)
+            memcpy(into, bytes, (size_t)received_sizes[r]);
+        into += received_sizes[r];
+    }
+    if (*received == NULL)
+        (void)hd_fail(HUDDLE_NO_MEMORY, "no memory to receive %lld bytes", (long long)total);
+    return team_agree(state, *received == NULL ? HUDDLE_NO_MEMORY : HUDDLE_OK);
+}
+
+/* What the member before sends is copied when the pass is finished: only the meeting there is sure
+ * to come after its start. */
+typedef struct team_transfer {
+    const team_member *member;
+    team_parcels own;
+    int64_t size;
+    void *received;
+} team_transfer;
+
+static inline huddle_status team_start_pass(void *state, const void *send, int64_t size,
+                                            void *received, int64_t received_size,
+                                            void **transfer) {
+    team_transfer *t = malloc(sizeof *t);
+    if (t == NULL)
+        abort();
+    *t = (team_transfer){.member = state, .own = {NULL, send}, .size = size, .received = received};
+    (void)received_size;
+    *transfer = t;
+    return team_meet(t->member->team);
+}
+
+static inline huddle_status team_finish_pass(void *transfer) {
+    team_transfer *t = transfer;
+    team *all = t->member->team;
+    int before = (t->member->rank + all->size - 1) % all->size;
+    huddle_status status = team_show(t->member, t);
+    if (status == HUDDLE_OK) {
+        const team_transfer *from = all->given[before];
+        if (from->size > 0)
+            memcpy(t->received, from->own.bytes, (size_t)from->size);
+        status = team_meet(all);
+    }
+    free(t);
+    return status;
+}
+
+static const hd_engine_slabs team_slabs = {.place = team_place,
+                                           .exchange = team_exchange,
+                                           .start_pass = team_start_pass,
+                                           .finish_pass = team_finish_pass,
+                                           .locate = team_locate,
                                            .reduce = team_reduce,
                                            .agree = team_agree,
                                            .open_halo = team_open_halo,

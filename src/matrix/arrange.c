@@ -1,0 +1,426 @@
+/* Moving rows between processes. All messages are exchanges of whole rows in the order of the
+ * destinations; what is sent is known from the owners, what comes from the sizes that arrive. */
+#include "matrix/arrange.h"
+
+#include "base/check.h"
+#include "base/context.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- who gets which row -------------------------------------------------------------------- */
+
+huddle_status hd_arrange_partition(huddle_context *context, const huddle_csr *graph,
+                                   int32_t *owner) {
+    huddle_status status = HUDDLE_OK;
+    const hd_engine_slabs *slabs = hd_context_engine(context)->slabs;
+    if (slabs != NULL && slabs->partition != NULL)
+        return slabs->partition(hd_context_engine_state(context), graph->rows, graph->offsets,
+                                graph->columns, owner);
+    for (int64_t i = 0; i < graph->rows; i++)
+        owner[i] = hd_slabs_rank(context);
+    return status;
+}
+
+/* A stable sort of the rows by owner. */
+static huddle_status order_rows(hd_arrangement *a, const int32_t *owner) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *at = NULL;
+    ALLOC_ZERO(a->sent, a->n_processes);
+    ALLOC_ZERO(a->came, a->n_processes);
+    ALLOC_ZERO(at, a->n_processes + 1);
+    ALLOC(a->order, a->n);
+    for (int64_t i = 0; i < a->n; i++) {
+        if (owner[i] < 0 || owner[i] >= a->n_processes)
+            FAIL(HUDDLE_INTERNAL, "row %lld goes to process %d of %d", (long long)i, owner[i],
+                 a->n_processes);
+        a->sent[owner[i]]++;
+    }
+    for (int32_t r = 0; r < a->n_processes; r++)
+        at[r + 1] = at[r] + a->sent[r];
+    for (int64_t i = 0; i < a->n; i++)
+        a->order[at[owner[i]]++] = (int32_t)i;
+done:
+    huddle_free(at);
+    return status;
+}
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+static void count_bytes(const hd_arrangement *a, const int64_t *rows, size_t row_size,
+                        int64_t *bytes) {
+    for (int32_t r = 0; r < a->n_processes; r++)
+        bytes[r] = rows[r] * (int64_t)row_size;
+}
+
+/* Rows as they come, by process and number, before they are put in their places. */
+static huddle_status send_rows(const hd_arrangement *a, const void *rows, size_t row_size,
+                               int64_t *received_sizes, void **received) {
+    huddle_status status = HUDDLE_OK;
+    char *packed = NULL;
+    int64_t *sizes = NULL;
+    ALLOC(sizes, a->n_processes);
+    ALLOC(packed, a->n * (int64_t)row_size);
+    for (int64_t k = 0; k < a->n; k++)
+        memcpy(packed + (size_t)k * row_size, (const char *)rows + (size_t)a->order[k] * row_size,
+               row_size);
+    count_bytes(a, a->sent, row_size, sizes);
+    TRY(hd_slabs_exchange(a->context, sizes, packed, received_sizes, received));
+done:
+    huddle_free(packed);
+    huddle_free(sizes);
+    return hd_agree(a->context, status);
+}
+
+huddle_status hd_arrange_rows(const hd_arrangement *a, const void *rows, size_t row_size,
+                              void *moved) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *sizes = NULL;
+    void *received = NULL;
+    ALLOC(sizes, a->n_processes);
+    TRY(send_rows(a, rows, row_size, sizes, &received));
+    for (int64_t k = 0; k < a->moved; k++)
+        memcpy((char *)moved + (size_t)a->place[k] * row_size,
+               (const char *)received + (size_t)k * row_size, row_size);
+done:
+    huddle_free(sizes);
+    huddle_free(received);
+    return hd_agree(a->context, status);
+}
+
+huddle_status hd_arrange_back(const hd_arrangement *a, const void *moved, size_t row_size,
+                              void *rows) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *sizes = NULL, *received_sizes = NULL;
+    char *packed = NULL;
+    void *received = NULL;
+    ALLOC(sizes, a->n_processes);
+    ALLOC(received_sizes, a->n_processes);
+    ALLOC(packed, a->moved * (int64_t)row_size);
+    for (int64_t k = 0; k < a->moved; k++)
+        memcpy(packed + (size_t)k * row_size, (const char *)moved + (size_t)a->place[k] * row_size,
+               row_size);
+    count_bytes(a, a->came, row_size, sizes);
+    TRY(hd_slabs_exchange(a->context, sizes, packed, received_sizes, &received));
+    for (int64_t k = 0; k < a->n; k++)
+        memcpy((char *)rows + (size_t)a->order[k] * row_size,
+               (const char *)received + (size_t)k * row_size, row_size);
+done:
+    huddle_free(sizes);
+    huddle_free(received_sizes);
+    huddle_free(packed);
+    huddle_free(received);
+    return hd_agree(a->context, status);
+}
+
+/* ---- the graph ----------------------------------------------------------------------------- */
+
+/* The entries of the rows that are sent, of one array of the graph, and those that come. */
+static huddle_status send_entries(const hd_arrangement *a, const huddle_csr *graph,
+                                  const void *entries, size_t size, void **received) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *sizes = NULL, *received_sizes = NULL, count = 0, k = 0;
+    char *packed = NULL;
+    ALLOC_ZERO(sizes, a->n_processes);
+    ALLOC(received_sizes, a->n_processes);
+    ALLOC(packed, graph->offsets[a->n] * (int64_t)size);
+    for (int32_t r = 0; r < a->n_processes; r++)
+        for (int64_t end = k + a->sent[r]; k < end; k++) {
+            int64_t from = graph->offsets[a->order[k]];
+            int64_t length = graph->offsets[a->order[k] + 1] - from;
+            memcpy(packed + (size_t)count * size, (const char *)entries + (size_t)from * size,
+                   (size_t)length * size);
+            count += length;
+            sizes[r] += length * (int64_t)size;
+        }
+    TRY(hd_slabs_exchange(a->context, sizes, packed, received_sizes, received));
+done:
+    huddle_free(sizes);
+    huddle_free(received_sizes);
+    huddle_free(packed);
+    return hd_agree(a->context, status);
+}
+
+/* The graph as it came: rows in the order of arrival, columns numbered as before. */
+typedef struct arrived {
+    int64_t *offsets; /* moved + 1 */
+    int32_t *columns;
+    double *values;
+} arrived;
+
+static void arrived_free(arrived *g) {
+    huddle_free(g->offsets);
+    huddle_free(g->columns);
+    huddle_free(g->values);
+}
+
+static huddle_status send_graph(hd_arrangement *a, const huddle_csr *graph, int64_t first,
+                                arrived *g) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *own = NULL; /* length and number of each row */
+    int64_t *sizes = NULL, *facts = NULL;
+    void *received = NULL;
+    ALLOC(own, 2 * a->n);
+    ALLOC(sizes, a->n_processes);
+    for (int64_t i = 0; i < a->n; i++) {
+        own[2 * i] = graph->offsets[i + 1] - graph->offsets[i];
+        own[2 * i + 1] = first + i;
+    }
+    TRY(send_rows(a, own, 2 * sizeof *own, sizes, &received));
+    facts = received;
+    for (int32_t r = 0; r < a->n_processes; r++) {
+        a->came[r] = sizes[r] / (int64_t)(2 * sizeof *own);
+        a->moved += a->came[r];
+    }
+    ALLOC(g->offsets, a->moved + 1);
+    ALLOC(a->number, a->moved);
+    g->offsets[0] = 0;
+    for (int64_t k = 0; k < a->moved; k++) {
+        g->offsets[k + 1] = g->offsets[k] + facts[2 * k];
+        a->number[k] = facts[2 * k + 1];
+    }
+    TRY(send_entries(a, graph, graph->columns, sizeof *graph->columns, (void **)&g->columns));
+    TRY(send_entries(a, graph, graph->values, sizeof *graph->values, (void **)&g->values));
+done:
+    huddle_free(own);
+    huddle_free(sizes);
+    huddle_free(received);
+    return hd_agree(a->context, status);
+}
+
+/* ---- the order within a process ------------------------------------------------------------ */
+
+/* The k with numbers[k] == number, or -1; the numbers ascend. */
+static int64_t find_number(int64_t count, const int64_t *numbers, int64_t number) {
+    int64_t low = 0, high = count;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (numbers[middle] < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && numbers[low] == number ? low : -1;
+}
+
+/* Rows came in ascending order of their numbers. Breadth first from the lowest row of each
+ * component of this process: neighbours are then near each other. */
+static huddle_status place_rows(hd_arrangement *a, const arrived *g) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *queue = NULL;
+    int64_t filled = 0;
+    ALLOC(queue, a->moved);
+    ALLOC(a->place, a->moved);
+    for (int64_t k = 0; k < a->moved; k++)
+        a->place[k] = -1;
+    for (int64_t root = 0, taken = 0; root < a->moved; root++) {
+        if (a->place[root] < 0) {
+            a->place[root] = (int32_t)filled;
+            queue[filled++] = (int32_t)root;
+        }
+        for (; taken < filled; taken++)
+            for (int64_t e = g->offsets[queue[taken]]; e < g->offsets[queue[taken] + 1]; e++) {
+                int64_t k = find_number(a->moved, a->number, g->columns[e]);
+                if (k >= 0 && a->place[k] < 0) {
+                    a->place[k] = (int32_t)filled;
+                    queue[filled++] = (int32_t)k;
+                }
+            }
+    }
+done:
+    huddle_free(queue);
+    return status;
+}
+
+/* ---- new numbers of columns ---------------------------------------------------------------- */
+
+static int compare_numbers(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The distinct columns that are not rows of this process, ascending. */
+static huddle_status list_foreign(const hd_arrangement *a, const arrived *g, int64_t *count,
+                                  int64_t **list) {
+    huddle_status status = HUDDLE_OK;
+    int64_t found = 0, distinct = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        if (pass == 1)
+            ALLOC(*list, found);
+        found = 0;
+        for (int64_t e = 0; e < g->offsets[a->moved]; e++)
+            if (find_number(a->moved, a->number, g->columns[e]) < 0) {
+                if (pass == 1)
+                    (*list)[found] = g->columns[e];
+                found++;
+            }
+    }
+    qsort(*list, (size_t)found, sizeof **list, compare_numbers);
+    for (int64_t k = 0; k < found; k++)
+        if (distinct == 0 || (*list)[k] != (*list)[distinct - 1])
+            (*list)[distinct++] = (*list)[k];
+    *count = distinct;
+done:
+    return status;
+}
+
+/* Asks the processes that had the rows before, which know where they are now: `now` has the new
+ * number of each row this process had, begins the first row of each process. answers: the new
+ * numbers of the foreign rows, in their order. */
+static huddle_status ask_numbers(const hd_arrangement *a, const int64_t *begins, const int64_t *now,
+                                 int64_t count, const int64_t *foreign, void **answers) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *sizes = NULL, *asked_sizes = NULL, *asked = NULL;
+    void *received = NULL;
+    int64_t k = 0, total = 0, first = begins[hd_slabs_rank(a->context)];
+    ALLOC_ZERO(sizes, a->n_processes);
+    ALLOC(asked_sizes, a->n_processes);
+    for (int32_t r = 0; r < a->n_processes; r++)
+        for (; k < count && foreign[k] < begins[r + 1]; k++)
+            sizes[r] += (int64_t)sizeof *foreign;
+    TRY(hd_slabs_exchange(a->context, sizes, foreign, asked_sizes, &received));
+    asked = received;
+    for (int32_t r = 0; r < a->n_processes; r++)
+        total += asked_sizes[r] / (int64_t)sizeof *asked;
+    for (int64_t t = 0; t < total; t++)
+        asked[t] = now[asked[t] - first];
+    TRY(hd_slabs_exchange(a->context, asked_sizes, asked, sizes, answers));
+done:
+    huddle_free(sizes);
+    huddle_free(asked_sizes);
+    huddle_free(received);
+    return hd_agree(a->context, status);
+}
+
+/* The first row of each process before, and the rows of all. */
+static huddle_status find_begins(const hd_arrangement *a, int64_t **begins) {
+    huddle_status status = HUDDLE_OK;
+    double *counts = NULL;
+    ALLOC_ZERO(counts, a->n_processes);
+    ALLOC_ZERO(*begins, a->n_processes + 1);
+    counts[hd_slabs_rank(a->context)] = (double)a->n;
+    TRY(hd_reduce_sum(a->context, a->n_processes, counts));
+    for (int32_t r = 0; r < a->n_processes; r++)
+        (*begins)[r + 1] = (*begins)[r] + (int64_t)counts[r];
+done:
+    huddle_free(counts);
+    return status;
+}
+
+/* Writes the arrived graph into its new order, and the columns as new numbers. */
+static huddle_status write_graph(hd_arrangement *a, const arrived *g, int64_t first, int64_t total,
+                                 int64_t n_foreign, const int64_t *foreign,
+                                 const int64_t *answers) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *at = NULL; /* which row that came is at each place */
+    int64_t count = 0;
+    ALLOC(at, a->moved);
+    TRY(huddle_csr_new(a->moved, total, g->offsets[a->moved], &a->graph));
+    for (int64_t k = 0; k < a->moved; k++)
+        at[a->place[k]] = (int32_t)k;
+    for (int64_t i = 0; i < a->moved; i++) {
+        for (int64_t e = g->offsets[at[i]]; e < g->offsets[at[i] + 1]; e++, count++) {
+            int64_t own = find_number(a->moved, a->number, g->columns[e]);
+            a->graph.columns[count] =
+                (int32_t)(own >= 0 ? first + a->place[own]
+                                   : answers[find_number(n_foreign, foreign, g->columns[e])]);
+            a->graph.values[count] = g->values[e];
+        }
+        a->graph.offsets[i + 1] = count;
+    }
+done:
+    huddle_free(at);
+    return status;
+}
+
+/* Columns of a row must ascend, as those of every huddle_csr do. */
+static void sort_columns(huddle_csr *graph) {
+    for (int64_t i = 0; i < graph->rows; i++)
+        for (int64_t e = graph->offsets[i] + 1; e < graph->offsets[i + 1]; e++) {
+            int32_t column = graph->columns[e];
+            double value = graph->values[e];
+            int64_t t = e;
+            for (; t > graph->offsets[i] && graph->columns[t - 1] > column; t--) {
+                graph->columns[t] = graph->columns[t - 1];
+                graph->values[t] = graph->values[t - 1];
+            }
+            graph->columns[t] = column;
+            graph->values[t] = value;
+        }
+}
+
+static huddle_status number_rows(hd_arrangement *a, const arrived *g, hd_slab before) {
+    huddle_status status = HUDDLE_OK;
+    hd_slab after;
+    int64_t *begins = NULL, *numbers = NULL, *now = NULL, *foreign = NULL, n_foreign = 0;
+    void *answers = NULL;
+    TRY(hd_slab_locate(a->context, a->moved, &after));
+    ALLOC(numbers, a->moved);
+    ALLOC(now, a->n);
+    for (int64_t i = 0; i < a->moved; i++)
+        numbers[i] = after.first + i;
+    TRY(hd_arrange_back(a, numbers, sizeof *numbers, now));
+    TRY(find_begins(a, &begins));
+    TRY(list_foreign(a, g, &n_foreign, &foreign));
+    TRY(ask_numbers(a, begins, now, n_foreign, foreign, &answers));
+    TRY(write_graph(a, g, after.first, before.total, n_foreign, foreign, answers));
+    sort_columns(&a->graph);
+done:
+    huddle_free(begins);
+    huddle_free(numbers);
+    huddle_free(now);
+    huddle_free(foreign);
+    huddle_free(answers);
+    return status;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+/* number[] is in the order of arrival until here, and then in that of the rows. */
+static huddle_status number_by_place(hd_arrangement *a) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *by_place = NULL;
+    ALLOC(by_place, a->moved);
+    for (int64_t k = 0; k < a->moved; k++)
+        by_place[a->place[k]] = a->number[k];
+    huddle_free(a->number);
+    a->number = by_place;
+done:
+    return status;
+}
+
+huddle_status hd_arrange_open(huddle_context *context, const huddle_csr *graph,
+                              const int32_t *owner, hd_arrangement *a) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *found = NULL;
+    hd_slab slab;
+    arrived g = {0};
+    *a = (hd_arrangement){
+        .context = context, .n = graph->rows, .n_processes = hd_slabs_count(context)};
+    TRY(hd_slab_locate(context, a->n, &slab));
+    if (owner == NULL) {
+        ALLOC(found, a->n);
+        TRY(hd_arrange_partition(context, graph, found));
+    }
+    TRY(order_rows(a, owner != NULL ? owner : found));
+    TRY(send_graph(a, graph, slab.first, &g));
+    TRY(place_rows(a, &g));
+    TRY(number_rows(a, &g, slab));
+    TRY(number_by_place(a));
+done:
+    huddle_free(found);
+    arrived_free(&g);
+    if (status != HUDDLE_OK)
+        hd_arrange_close(a);
+    return hd_agree(context, status);
+}
+
+void hd_arrange_close(hd_arrangement *a) {
+    huddle_csr_free(&a->graph);
+    huddle_free(a->sent);
+    huddle_free(a->came);
+    huddle_free(a->order);
+    huddle_free(a->place);
+    huddle_free(a->number);
+    memset(a, 0, sizeof *a);
+}
