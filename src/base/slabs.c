@@ -218,3 +218,28 @@ void hd_halo_close(hd_halo *halo) {
         halo->slabs->close_halo(halo->plan);
     memset(halo, 0, sizeof *halo);
 }
+
+/* ---- public -------------------------------------------------------------------------------- */
+
+int32_t huddle_context_process(const huddle_context *context) {
+    return hd_slabs_rank(context);
+}
+
+int32_t huddle_context_processes(const huddle_context *context) {
+    return hd_slabs_count(context);
+}
+
+huddle_status huddle_context_agree(huddle_context *context, huddle_status status) {
+    return hd_agree(context, status);
+}
+
+huddle_status huddle_context_share(huddle_context *context, int32_t from, int64_t size,
+                                   void *bytes) {
+    return hd_slabs_share(context, from, size, bytes);
+}
+
+huddle_status huddle_context_gather(huddle_context *context, int64_t size, const void *bytes,
+                                    int64_t *sizes, void **all) {
+    int64_t total;
+    return hd_slabs_gather(context, 0, size, bytes, sizes, &total, all);
+}
