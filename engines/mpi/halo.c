@@ -10,7 +10,6 @@
 typedef struct halo {
     hd_mpi *mpi;
     int64_t n, ghosts;
-    int64_t sent;    /* rows that other processes fetch from this one */
     PetscSF forest;  /* roots: own rows of all processes; leaves: the ghosts of this one */
     size_t row_size; /* of the type below */
     MPI_Datatype row;
@@ -72,7 +71,6 @@ static huddle_status make_forest(halo *h, const int64_t *begins, const int32_t *
     huddle_status status = HUDDLE_OK;
     PetscSFNode *remote = NULL;
     PetscInt *local = NULL;
-    const PetscInt *degree;
     int owner = 0;
     ALLOC(remote, h->ghosts);
     ALLOC(local, h->ghosts);
@@ -88,10 +86,6 @@ static huddle_status make_forest(halo *h, const int64_t *begins, const int32_t *
                               PETSC_COPY_VALUES, remote, PETSC_COPY_VALUES),
               "a plan of rows to fetch");
     TRY_PETSC(PetscSFSetUp(h->forest), "a plan of rows to fetch");
-    TRY_PETSC(PetscSFComputeDegreeBegin(h->forest, &degree), "a plan of rows to fetch");
-    TRY_PETSC(PetscSFComputeDegreeEnd(h->forest, &degree), "a plan of rows to fetch");
-    for (int64_t i = 0; i < h->n; i++)
-        h->sent += degree[i];
 done:
     huddle_free(remote);
     huddle_free(local);
@@ -158,7 +152,6 @@ huddle_status hd_mpi_fetch_halo(void *plan, void *rows, size_t row_size) {
     TRY(choose_type(h, row_size));
     TRY_PETSC(PetscSFBcastBegin(h->forest, h->row, rows, rows, MPI_REPLACE), "fetching rows");
     TRY_PETSC(PetscSFBcastEnd(h->forest, h->row, rows, rows, MPI_REPLACE), "fetching rows");
-    h->mpi->bytes_sent += h->sent * (int64_t)row_size;
 done:
     return hd_mpi_agree(h->mpi, status);
 }

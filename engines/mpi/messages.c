@@ -129,7 +129,6 @@ static void start_receive(hd_mpi *m, requests *q, int from, void *bytes, int64_t
 }
 
 static void start_send(hd_mpi *m, requests *q, int to, const void *bytes, int64_t size) {
-    m->bytes_sent += size;
     for (int64_t at = 0; at < size; at += largest_message)
         MPI_Isend((const char *)bytes + at,
                   (int)(size - at < largest_message ? size - at : largest_message), MPI_BYTE, to, 0,

@@ -15,7 +15,6 @@ typedef struct hd_mpi {
     MPI_Comm comm;
     int32_t rank, count;
     huddle_status agreed; /* the failure that all processes have agreed on last, or HUDDLE_OK */
-    int64_t bytes_sent;   /* in exchanges, halos and passes */
 } hd_mpi;
 
 /* ---- engine.c ------------------------------------------------------------------------------ */
