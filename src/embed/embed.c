@@ -140,8 +140,10 @@ static huddle_status find_signs(huddle_context *context, const signs *s) {
         s->largest[k % c] = fmax(s->largest[k % c], s->partial[k]);
     TRY(hd_reduce_max(context, c, s->largest));
     TRY(hd_parallel(context, NULL, n, LOOP_ROWS, find_chunk_rows, (void *)s));
+    for (int64_t k = 0; k < c; k++)
+        s->row[k] = INFINITY;
     for (int64_t k = 0; k < chunks * c; k++)
-        s->row[k % c] = fmin(k < c ? INFINITY : s->row[k % c], s->partial[k]);
+        s->row[k % c] = fmin(s->row[k % c], s->partial[k]);
     TRY(hd_reduce_min(context, c, s->row));
     for (int64_t k = 0; k < c; k++) {
         double own = s->row[k] - (double)s->first;
