@@ -34,11 +34,13 @@ typedef struct hd_embed_operator {
 void hd_embed_operator_free(hd_embed_operator *op);
 
 /* The operator of a request (base/engine.h). `order` lists the rows by their place in the operator;
- * NULL: their own order. request->lower and request->upper bound the spectrum as far as the caller
+ * NULL: their own order. `number`, which must outlive the operator, becomes op->number; it may be
+ * NULL. request->lower and request->upper bound the spectrum as far as the caller
  * knows; if the request has no scale, they may be infinite and are replaced by estimates, and
  * HUDDLE_INVALID is returned if the spectrum is found to extend beyond them. */
 huddle_status hd_embed_operator_new(huddle_context *context, hd_eigen_request *request,
-                                    const int32_t *order, hd_embed_operator *op);
+                                    const int32_t *order, const int64_t *number,
+                                    hd_embed_operator *op);
 
 /* What the stage derives from a graph before any solver runs. */
 typedef struct hd_embed_laplacian {

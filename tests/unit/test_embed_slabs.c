@@ -265,7 +265,7 @@ static huddle_status find_eigenpairs(huddle_context *context, const hd_eigen_req
     if (behaviour == FAILS)
         return hd_fail(HUDDLE_NUMERIC, "the device is on fire");
     larger.n_wanted += 2;
-    TRY(hd_embed_operator_new(NULL, &larger, NULL, &op));
+    TRY(hd_embed_operator_new(NULL, &larger, NULL, NULL, &op));
     TRY(hd_embed_solve_dense(NULL, &problem, &pairs));
     result->count = (int32_t)(behaviour == TOO_FEW ? wanted - 1 : wanted + 1);
     result->stop = HUDDLE_STOP_CONVERGED;
