@@ -1,5 +1,6 @@
 /* shrink: with an engine, on two equal slabs (mirror.h), and on rows that are spread over several
- * processes (team.h), against the answer of one process. */
+ * processes (team.h), against the answer of one process. The teams here cannot move rows, so that
+ * all members solve everything together; test_shrink_spread.c has those that can. */
 #include "engines/mirror.h"
 #include "engines/team.h"
 #include "huddle/path.h"
@@ -53,6 +54,20 @@ static huddle_shrink_options options_for(const char *solver, const char *loss) {
 
 /* ---- two equal slabs ----------------------------------------------------------------------- */
 
+/* The mirror without the hook that would move rows, which it cannot do. */
+static huddle_context *still_mirror(void) {
+    static hd_engine_slabs slabs;
+    static hd_engine engine;
+    huddle_context *context = NULL;
+    slabs = mirror_slabs;
+    slabs.exchange = NULL;
+    engine = mirror_engine;
+    engine.slabs = &slabs;
+    assert_ok(huddle_context_new(&context));
+    assert_ok(hd_context_use_engine(context, &engine, ""));
+    return context;
+}
+
 /* Without snapping: groups depend on what an edge may cost beside the gap of all rows, which is
  * twice as large on two slabs. The gap decides the number of steps, so that G would differ by far
  * more than rounding if a sum were not doubled. */
@@ -60,7 +75,7 @@ static void two_equal_slabs_give_g_of_one_and_twice_its_numbers(void **state) {
     (void)state;
     static const char *const solvers[] = {"auto", "irls", "plain", "pdhg"};
     static const char *const linear[] = {"auto", "approximate"};
-    huddle_context *context = mirror_context();
+    huddle_context *context = still_mirror();
     double weights[N];
     for (int64_t v = 0; v < N; v++)
         weights[v] = .85 + .15 * (double)(v % 3);
@@ -102,7 +117,7 @@ static void two_equal_slabs_give_g_of_one_and_twice_its_numbers(void **state) {
 
 static void gamma_auto_counts_the_rows_of_all_processes(void **state) {
     (void)state;
-    huddle_context *context = mirror_context();
+    huddle_context *context = still_mirror();
     example x = ordered_clouds(7);
     huddle_shrink_options o = options_for("auto", "l21");
     huddle_shrunk out;
@@ -121,7 +136,7 @@ static void gamma_auto_counts_the_rows_of_all_processes(void **state) {
 
 static void what_needs_all_rows_is_refused(void **state) {
     (void)state;
-    huddle_context *context = mirror_context();
+    huddle_context *context = still_mirror();
     example x = ordered_clouds(0);
     double fit, up;
     huddle_path path;
@@ -135,6 +150,16 @@ static void what_needs_all_rows_is_refused(void **state) {
 }
 
 /* ---- rows that are spread over processes --------------------------------------------------- */
+
+/* A team that cannot move rows. */
+static hd_engine still_engine(void) {
+    static hd_engine_slabs slabs;
+    hd_engine engine = team_engine;
+    slabs = team_slabs;
+    slabs.exchange = NULL;
+    engine.slabs = &slabs;
+    return engine;
+}
 
 /* What the members of a team share: the whole problem, and room for their parts of the answer. */
 typedef struct shared {
@@ -233,6 +258,7 @@ static int64_t compare_with_team(const hd_engine *engine, const example *x, cons
 
 static void a_team_agrees_with_one_process(void **state) {
     (void)state;
+    hd_engine engine = still_engine();
     double weights[N];
     for (int64_t v = 0; v < N; v++)
         weights[v] = 1 + .25 * (double)(v % 4);
@@ -241,7 +267,7 @@ static void a_team_agrees_with_one_process(void **state) {
         example x = clouds(N, C, 3, 4, trial % 2 == 1, (uint64_t)trial);
         huddle_shrink_options o = options_for("auto", trial / 2 % 2 ? "l2" : "l21");
         o.weights = trial / 4 ? weights : NULL;
-        assert_int_equal(compare_with_team(&team_engine, &x, "pdhg", &o), 0);
+        assert_int_equal(compare_with_team(&engine, &x, "pdhg", &o), 0);
         example_free(&x);
     }
 }
@@ -371,7 +397,7 @@ static const hd_shrink_linear_solver team_linear_solver = {.name = "team",
 static void a_linear_solver_of_the_engine_serves_all_processes(void **state) {
     (void)state;
     static const char *const solvers[] = {"auto", "irls", "plain"};
-    hd_engine engine = team_engine;
+    hd_engine engine = still_engine();
     engine.linear_solver = &team_linear_solver;
     for (int trial = 0; trial < 6; trial++) {
         example x = clouds(N, C, 3, 4, trial % 2 == 1, (uint64_t)trial);
@@ -387,8 +413,9 @@ static void linear_solvers_of_one_process_are_refused_across_processes(void **st
     (void)state;
     example x = clouds(N, C, 3, 4, false, 1);
     shared all = {.x = &x, .options = options_for("irls", "l21")};
+    hd_engine engine = still_engine();
     assert_ok(huddle_dense_new(N, C, &all.g));
-    assert_refused(team_run(TEAM, &team_engine, shrink_slab, &all), HUDDLE_UNSUPPORTED, "pdhg");
+    assert_refused(team_run(TEAM, &engine, shrink_slab, &all), HUDDLE_UNSUPPORTED, "pdhg");
     huddle_dense_free(&all.g);
     example_free(&x);
 }
