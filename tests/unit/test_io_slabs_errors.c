@@ -101,16 +101,17 @@ static double peak_of(const char *source, int size) {
     return (double)(peak - before) / points;
 }
 
-/* Members that read everything would take four times the points, or eight as doubles. */
+/* Members that read everything would take four times the points. Those of HDF5 are also there as
+ * doubles for a moment, and would take twelve times. */
 static void a_slab_takes_the_memory_of_its_rows(void **state) {
     (void)state;
     huddle_data data;
     make_data(200000, true, false, &data);
     assert_ok(huddle_data_write(NULL, &data, io_path("m.npy")));
-    assert_true(peak_of(io_path("m.npy"), 4) < 1.4);
+    assert_true(peak_of(io_path("m.npy"), 4) < 1.8);
     if (io_has_library("m.h5")) {
         assert_ok(huddle_data_write(NULL, &data, io_path("m.h5")));
-        assert_true(peak_of(io_path("m.h5"), 4) < 3.6);
+        assert_true(peak_of(io_path("m.h5"), 4) < 5);
     }
     free_made(&data);
 }
