@@ -110,6 +110,8 @@ typedef struct huddle_data {
     int64_t *dropped; /* rows, from 0, that options->missing = "drop" left out; ascending. Empty if
                          classes were selected. */
     int64_t n_dropped;
+    int64_t first_row, total_rows; /* where the points are among those of all processes: 0 and n
+                                      unless the context's engine spreads rows */
 } huddle_data;
 
 /* How to read. Zeroed: everything is found by conventional names. */

@@ -133,6 +133,40 @@ done:
     return hd_agree(a->context, status);
 }
 
+huddle_status hd_arrange_entries_back(const hd_arrangement *a, const int64_t *offsets,
+                                      const void *moved, size_t entry_size,
+                                      const int64_t *rows_offsets, void *entries) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *sizes = NULL, *received_sizes = NULL, k = 0;
+    char *packed = NULL, *to;
+    void *received = NULL;
+    const char *from;
+    ALLOC_ZERO(sizes, a->n_processes);
+    ALLOC(received_sizes, a->n_processes);
+    ALLOC(packed, offsets[a->moved] * (int64_t)entry_size);
+    to = packed;
+    for (int32_t r = 0; r < a->n_processes; r++)
+        for (int64_t end = k + a->came[r]; k < end; k++) {
+            int64_t at = offsets[a->place[k]], count = offsets[a->place[k] + 1] - at;
+            memcpy(to, (const char *)moved + (size_t)at * entry_size, (size_t)count * entry_size);
+            to += (size_t)count * entry_size;
+            sizes[r] += count * (int64_t)entry_size;
+        }
+    TRY(hd_slabs_exchange(a->context, sizes, packed, received_sizes, &received));
+    from = received;
+    for (int64_t t = 0; t < a->n; t++) {
+        int64_t at = rows_offsets[a->order[t]], count = rows_offsets[a->order[t] + 1] - at;
+        memcpy((char *)entries + (size_t)at * entry_size, from, (size_t)count * entry_size);
+        from += (size_t)count * entry_size;
+    }
+done:
+    huddle_free(sizes);
+    huddle_free(received_sizes);
+    huddle_free(packed);
+    huddle_free(received);
+    return hd_agree(a->context, status);
+}
+
 /* ---- the graph ----------------------------------------------------------------------------- */
 
 /* The entries of the rows that are sent, of one array of the graph, and those that come. */
@@ -289,6 +323,16 @@ done:
 
 /* ---- the order within a process ------------------------------------------------------------ */
 
+/* Rows came in ascending order of their numbers, and stay so. */
+static huddle_status keep_places(hd_arrangement *a) {
+    huddle_status status = HUDDLE_OK;
+    ALLOC(a->place, a->moved);
+    for (int64_t k = 0; k < a->moved; k++)
+        a->place[k] = (int32_t)k;
+done:
+    return status;
+}
+
 /* Breadth first from the lowest row of each component of this process: neighbours are then near
  * each other. */
 static huddle_status place_rows(hd_arrangement *a, const arrived *g) {
@@ -440,8 +484,8 @@ done:
     return status;
 }
 
-huddle_status hd_arrange_open(huddle_context *context, const huddle_csr *graph,
-                              const int32_t *owner, hd_arrangement *a) {
+static huddle_status move_graph(huddle_context *context, const huddle_csr *graph,
+                                const int32_t *owner, bool along_edges, hd_arrangement *a) {
     huddle_status status = HUDDLE_OK;
     int32_t *found = NULL;
     hd_slab slab;
@@ -456,7 +500,7 @@ huddle_status hd_arrange_open(huddle_context *context, const huddle_csr *graph,
     TRY(order_rows(a, owner != NULL ? owner : found));
     TRY(send_graph(a, graph, slab.first, &g));
     TRY(localise_columns(a, slab.total, &g));
-    TRY(place_rows(a, &g));
+    TRY(along_edges ? place_rows(a, &g) : keep_places(a));
     TRY(number_rows(a, &g, slab));
     TRY(number_by_place(a));
 done:
@@ -465,6 +509,16 @@ done:
     if (status != HUDDLE_OK)
         hd_arrange_close(a);
     return hd_agree(context, status);
+}
+
+huddle_status hd_arrange_open(huddle_context *context, const huddle_csr *graph,
+                              const int32_t *owner, hd_arrangement *a) {
+    return move_graph(context, graph, owner, true, a);
+}
+
+huddle_status hd_arrange_open_ordered(huddle_context *context, const huddle_csr *graph,
+                                      const int32_t *owner, hd_arrangement *a) {
+    return move_graph(context, graph, owner, false, a);
 }
 
 void hd_arrange_close(hd_arrangement *a) {
