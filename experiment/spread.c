@@ -16,13 +16,16 @@
 
 /* Time between two meetings, in nanoseconds. All processes wait the same time, so that none waits
  * long in a meeting, where MPI keeps a CPU busy. */
-enum { MEETING_INTERVAL = 50 * 1000 * 1000 };
+enum { MEETING_INTERVAL = 100 * 1000 * 1000 };
+
+/* Cells of less than this many seconds are handed out before a thread is idle. */
+static const double short_cell = 2;
 
 /* What process 0 knows of a process. */
 typedef struct member {
     int n_threads;
     int n_unfinished; /* items handed out and not finished */
-    double rate;      /* items finished between two meetings, lately */
+    double seconds;   /* that its last cells took; 0 before the first */
     int64_t hits, misses;
     double cpu_seconds;
 } member;
@@ -88,10 +91,12 @@ static int choose_item(const spread *s, int32_t process) {
     return fresh >= 0 ? fresh : shared;
 }
 
-/* One for each idle thread. Where cells take less time than passes between two meetings, as many
- * more as will be finished in that time. */
+/* One for each idle thread. If cells are short, also as many as may be finished before the next
+ * meeting and the one after it: a thread waits for none of them. */
 static int wanted_items(const member *m) {
-    double ahead = m->rate > 0.6 * m->n_threads ? ceil(2 * m->rate) : 0;
+    double ahead = 0;
+    if (m->seconds > 0 && m->seconds < short_cell)
+        ahead = ceil(m->n_threads * 2e-9 * MEETING_INTERVAL / m->seconds);
     return m->n_threads + (int)ahead - m->n_unfinished;
 }
 
@@ -138,13 +143,16 @@ static char *write_message(spread *s, bool cancelled) {
 /* Stores the records of another process. */
 static void take_finished(spread *s, int32_t process, const json_t *finished) {
     work *w = s->w;
+    member *m = &s->members[process];
     size_t index;
     json_t *entry;
     json_array_foreach(finished, index, entry) {
         const work_item *item = &w->items[json_integer_value(json_object_get(entry, "item"))];
         json_t *record = json_object_get(entry, "record");
         s->n_finished++;
-        s->members[process].n_unfinished--;
+        m->n_unfinished--;
+        double seconds = json_number_value(json_object_get(entry, "seconds"));
+        m->seconds = m->seconds == 0 ? seconds : 0.5 * (m->seconds + seconds);
         if (process == 0) /* already stored by the thread that made it */
             continue;
         pthread_mutex_lock(&w->lock);
@@ -158,16 +166,14 @@ static void take_finished(spread *s, int32_t process, const json_t *finished) {
 static huddle_status read_message(spread *s, int32_t process, const char *text, int64_t size) {
     member *m = &s->members[process];
     json_t *message = json_loadb(text, (size_t)size, 0, NULL);
-    const json_t *finished = json_object_get(message, "finished");
     if (message == NULL)
         return experiment_no_memory();
     m->n_threads = (int)json_integer_value(json_object_get(message, "threads"));
-    m->rate = 0.5 * (m->rate + (double)json_array_size(finished));
     m->hits = json_integer_value(json_object_get(message, "hits"));
     m->misses = json_integer_value(json_object_get(message, "misses"));
     m->cpu_seconds = json_number_value(json_object_get(message, "cpu"));
     s->cancelled |= json_is_true(json_object_get(message, "cancelled"));
-    take_finished(s, process, finished);
+    take_finished(s, process, json_object_get(message, "finished"));
     json_decref(message);
     return HUDDLE_OK;
 }

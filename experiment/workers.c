@@ -8,14 +8,14 @@
 
 /* Process 0 stores a record at once; the others keep it until they tell process 0. With the lock
  * held. */
-static void finish_item(work *w, int index, json_t *record) {
+static void finish_item(work *w, int index, json_t *record, double seconds) {
     const experiment_cell *cell = &w->e->cells[w->items[index].cell];
     bool stores = w->store->file >= 0;
     if (record != NULL && stores)
         work_take_record(w, cell, record);
     if (w->finished != NULL)
-        json_array_append_new(
-            w->finished, json_pack("{s:i, s:O*}", "item", index, "record", stores ? NULL : record));
+        json_array_append_new(w->finished, json_pack("{s:i, s:f, s:O*}", "item", index, "seconds",
+                                                     seconds, "record", stores ? NULL : record));
     w->cost_done += w->items[index].cost;
     work_leave_group(w, &w->groups[work_group_index(w, cell)]);
     pthread_cond_broadcast(&w->changed);
@@ -43,9 +43,10 @@ static void *run_cells(void *argument) {
         const experiment_cell *cell = &w->e->cells[w->items[index].cell];
         huddle_cache *cache = w->groups[work_group_index(w, cell)].cache;
         pthread_mutex_unlock(&w->lock);
+        double began = wall_seconds();
         json_t *record = cell_fit(own->context, cache, w->e, cell);
         pthread_mutex_lock(&w->lock);
-        finish_item(w, index, record);
+        finish_item(w, index, record, wall_seconds() - began);
         json_decref(record);
     }
     w->n_running--;
