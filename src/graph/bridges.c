@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "graph/ring.h"
+#include "matrix/insert.h"
 
 #include <math.h>
 #include <string.h>
@@ -270,6 +271,100 @@ huddle_status hd_graph_bridges_find(hd_graph_bridges *bridges, const int32_t *pa
     TRY(reduce_best(context, n_parts, best, beyond));
     TRY(hd_graph_ring_run(context, &ring));
     TRY(reduce_best(context, n_parts, best, beyond));
+done:
+    return status;
+}
+
+/* ---- the graph with its bridges ------------------------------------------------------------ */
+
+/* Bridges to be added to a graph. */
+typedef struct addition {
+    huddle_context *context;
+    int64_t n, first; /* own rows, and the number of the first */
+    const hd_graph_edge *bridges;
+    int32_t n_bridges;
+} addition;
+
+/* The weights of the bridges, as huddle_graph_weigh() computes those of the lists: equation (1),
+ * which is symmetric in the two vertices. The scales of both ends may be on other processes. */
+static huddle_status weigh_bridges(const addition *j, const huddle_scale *scale, double *weights) {
+    huddle_status status = HUDDLE_OK;
+    huddle_scale low = *scale;
+    double *local = NULL;
+    int32_t n = j->n_bridges;
+    ALLOC_ZERO(local, 2 * (int64_t)n);
+    for (int32_t b = 0; b < n && scale->local != NULL; b++) {
+        int64_t ends[] = {j->bridges[b].low - j->first, j->bridges[b].high - j->first};
+        for (int end = 0; end < 2; end++)
+            if (ends[end] >= 0 && ends[end] < j->n)
+                local[end * n + b] = scale->local[ends[end]];
+    }
+    TRY(hd_reduce_sum(j->context, 2 * (int64_t)n, local));
+    low.local = scale->local != NULL ? local : NULL;
+    for (int32_t b = 0; b < n; b++)
+        weights[b] = huddle_graph_weight(&low, b, local[n + b], j->bridges[b].distance);
+done:
+    huddle_free(local);
+    return status;
+}
+
+/* The own ends of bridge b: 0 to 2 of them, and the vertices at the other ends. */
+static int own_ends(const addition *j, hd_graph_edge b, int64_t rows[2], int32_t others[2]) {
+    int count = 0;
+    for (int end = 0; end < 2; end++) {
+        int64_t row = (end == 0 ? b.low : b.high) - j->first;
+        if (row < 0 || row >= j->n)
+            continue;
+        rows[count] = row;
+        others[count++] = end == 0 ? b.high : b.low;
+    }
+    return count;
+}
+
+/* Replaces the graph by one that has the bridges too. Offsets count the bridges of each vertex
+ * first; the second loop turns the counts into offsets while it copies the rows. */
+static huddle_status add_bridges(const addition *j, const huddle_scale *scale, huddle_csr *graph) {
+    huddle_status status = HUDDLE_OK;
+    huddle_csr larger = {0};
+    int64_t *ends = NULL, rows[2];
+    int32_t others[2];
+    double *weights = NULL;
+    ALLOC(weights, j->n_bridges);
+    TRY(weigh_bridges(j, scale, weights));
+    TRY(huddle_csr_new(j->n, graph->cols, graph->offsets[j->n] + 2 * (int64_t)j->n_bridges,
+                       &larger));
+    ALLOC(ends, j->n);
+    for (int32_t b = 0; b < j->n_bridges; b++)
+        for (int e = own_ends(j, j->bridges[b], rows, others) - 1; e >= 0; e--)
+            larger.offsets[rows[e] + 1]++;
+    for (int64_t v = 0; v < j->n; v++) {
+        int64_t from = graph->offsets[v], size = graph->offsets[v + 1] - from;
+        int64_t to = larger.offsets[v];
+        memcpy(larger.columns + to, graph->columns + from, (size_t)size * sizeof *larger.columns);
+        memcpy(larger.values + to, graph->values + from, (size_t)size * sizeof *larger.values);
+        ends[v] = to + size;
+        larger.offsets[v + 1] += to + size;
+    }
+    for (int32_t b = 0; b < j->n_bridges; b++)
+        for (int e = own_ends(j, j->bridges[b], rows, others) - 1; e >= 0; e--)
+            hd_csr_insert(&larger, rows[e], &ends[rows[e]], others[e], weights[b]);
+    huddle_csr_free(graph); /* with the copy that an engine may keep */
+    *graph = larger;
+    larger = (huddle_csr){0};
+done:
+    huddle_free(weights);
+    huddle_free(ends);
+    huddle_csr_free(&larger);
+    return status;
+}
+
+huddle_status hd_graph_bridges_add(huddle_context *context, const hd_graph_edge *bridges,
+                                   int32_t count, const huddle_scale *scale, huddle_csr *graph) {
+    huddle_status status = HUDDLE_OK;
+    hd_slab slab;
+    TRY(hd_slab_locate(context, graph->rows, &slab));
+    addition j = {context, graph->rows, slab.first, bridges, count};
+    TRY(add_bridges(&j, scale, graph));
 done:
     return status;
 }

@@ -34,4 +34,9 @@ huddle_status hd_graph_bridges_find(hd_graph_bridges *bridges, const int32_t *pa
                                     const bool *searching, const int32_t *asking, int64_t count,
                                     hd_graph_edge *best, int32_t *beyond);
 
+/* Adds the bridges, whose distances are those of the metric, to the own rows of the graph, with the
+ * weights that the scale gives them. */
+huddle_status hd_graph_bridges_add(huddle_context *context, const hd_graph_edge *bridges,
+                                   int32_t count, const huddle_scale *scale, huddle_csr *graph);
+
 #endif

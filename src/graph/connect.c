@@ -17,7 +17,6 @@
 #include "graph/common.h"
 #include "graph/neighbors.h"
 #include "graph/owners.h"
-#include "matrix/insert.h"
 #include "matrix/small.h"
 
 #include <math.h>
@@ -51,6 +50,8 @@ typedef huddle_status (*best_function)(parts *j);
 /* Vertices that search in a round. */
 typedef struct askers {
     int64_t count;
+    bool *searching; /* of each part: whether it searches in this round */
+    int32_t *beyond; /* of each part that searches: the part at the end of its best edge */
     int32_t *vertices, *group; /* and their parts */
     int32_t *nearest;          /* what each found, where each searches by itself */
     double *distance;
@@ -67,16 +68,14 @@ struct parts {
     hd_graph_rows rows;    /* of dense points, once the CPU needs them */
     hd_graph_outside tree; /* over them */
     hd_graph_bridges far;  /* instead of these two if rows are spread over processes */
-    int64_t n, first;      /* vertices of this process, and the number of the first */
+    int64_t n;             /* vertices of this process */
     const int64_t *copies; /* points of each vertex, or NULL */
     int32_t *part;         /* of each vertex */
     int32_t count;         /* of the parts */
     int64_t *sizes;        /* of each part, in points */
-    bool *searching;       /* of each part: whether it searches in this round */
     askers asking;         /* the vertices of these parts */
     bool squared;          /* these distances are squared, and under cosine of rows of norm 1 */
     bridge *best;          /* of each part */
-    int32_t *beyond;       /* the part at the other end of it */
     int32_t *merged;       /* union-find of parts */
     bridge *bridges;       /* all so far */
     int32_t n_bridges;
@@ -114,9 +113,10 @@ static huddle_status find_among_dense(parts *j) {
     TRY(prepare_rows(j));
     if (j->tree.rows == NULL)
         TRY(hd_graph_outside_new(j->context, &j->rows, &j->tree));
-    TRY(hd_graph_outside_find(j->context, &j->tree, j->part, j->count, j->searching, j->best));
+    TRY(hd_graph_outside_find(j->context, &j->tree, j->part, j->count, j->asking.searching,
+                              j->best));
     for (int32_t p = 0; p < j->count; p++)
-        if (!j->searching[p])
+        if (!j->asking.searching[p])
             j->best[p].low = -1;
 done:
     return status;
@@ -175,8 +175,8 @@ static huddle_status find_across(parts *j) {
     j->squared = true;
     if (j->far.context == NULL)
         TRY(hd_graph_bridges_new(j->context, j->points, j->cosine, &j->far));
-    TRY(hd_graph_bridges_find(&j->far, j->part, j->count, j->searching, j->asking.vertices,
-                              j->asking.count, j->best, j->beyond));
+    TRY(hd_graph_bridges_find(&j->far, j->part, j->count, j->asking.searching, j->asking.vertices,
+                              j->asking.count, j->best, j->asking.beyond));
 done:
     return status;
 }
@@ -197,7 +197,7 @@ done:
     return status;
 }
 
-/* The first of several nearest vertices is kept, as ties by the smaller index require. */
+/* The first of several nearest vertices is kept: ties are broken by the smaller index. */
 static huddle_status find_in_matrix(parts *j) {
     for (int64_t i = 0; i < j->asking.count; i++) {
         const double *row = j->distances->values + j->asking.vertices[i] * j->distances->stride;
@@ -242,19 +242,20 @@ static huddle_status find_best_bridges(parts *j, double min_size) {
     for (int32_t p = 1; p < j->count; p++)
         largest = j->sizes[p] > j->sizes[largest] ? p : largest;
     for (int32_t p = 0; p < j->count; p++) {
-        j->searching[p] = min_size > 0 ? (double)j->sizes[p] < min_size : p != largest;
+        j->asking.searching[p] = min_size > 0 ? (double)j->sizes[p] < min_size : p != largest;
         j->best[p] = (bridge){-1, -1, INFINITY};
     }
     j->asking.count = 0;
     for (int64_t v = 0; v < j->n; v++)
-        if (j->searching[j->part[v]]) {
+        if (j->asking.searching[j->part[v]]) {
             j->asking.vertices[j->asking.count] = (int32_t)v;
             j->asking.group[j->asking.count++] = j->part[v];
         }
     TRY(j->find_best(j));
     for (int32_t p = 0; p < j->count && !hd_slabs_spread(j->context); p++)
         if (j->best[p].low >= 0)
-            j->beyond[p] = j->part[j->part[j->best[p].low] == p ? j->best[p].high : j->best[p].low];
+            j->asking.beyond[p] =
+                j->part[j->part[j->best[p].low] == p ? j->best[p].high : j->best[p].low];
 done:
     return status;
 }
@@ -277,9 +278,9 @@ static huddle_status join_parts(parts *j) {
         bridge b = j->best[p];
         if (b.low < 0)
             continue;
-        if (hd_find_root(j->merged, p) == hd_find_root(j->merged, j->beyond[p]))
+        if (hd_find_root(j->merged, p) == hd_find_root(j->merged, j->asking.beyond[p]))
             continue;
-        hd_unite(j->merged, p, j->beyond[p]);
+        hd_unite(j->merged, p, j->asking.beyond[p]);
         j->bridges[j->n_bridges++] = convert_distance(j, b);
     }
     j->count = hd_graph_number_roots(j->merged, j->count);
@@ -396,81 +397,6 @@ done:
     return status;
 }
 
-/* ---- the graph with its bridges ------------------------------------------------------------ */
-
-/* The weights of the bridges, as huddle_graph_weigh() computes those of the lists: equation (1),
- * which is symmetric in the two vertices. The scales of both ends may be on other processes. */
-static huddle_status weigh_bridges(const parts *j, const huddle_scale *scale, double *weights) {
-    huddle_status status = HUDDLE_OK;
-    huddle_scale low = *scale;
-    double *local = NULL;
-    int32_t n = j->n_bridges;
-    ALLOC_ZERO(local, 2 * (int64_t)n);
-    for (int32_t b = 0; b < n && scale->local != NULL; b++) {
-        int64_t ends[] = {j->bridges[b].low - j->first, j->bridges[b].high - j->first};
-        for (int end = 0; end < 2; end++)
-            if (ends[end] >= 0 && ends[end] < j->n)
-                local[end * n + b] = scale->local[ends[end]];
-    }
-    TRY(hd_reduce_sum(j->context, 2 * (int64_t)n, local));
-    low.local = scale->local != NULL ? local : NULL;
-    for (int32_t b = 0; b < n; b++)
-        weights[b] = huddle_graph_weight(&low, b, local[n + b], j->bridges[b].distance);
-done:
-    huddle_free(local);
-    return status;
-}
-
-/* The own ends of bridge b: 0 to 2 of them, and the vertices at the other ends. */
-static int own_ends(const parts *j, bridge b, int64_t rows[2], int32_t others[2]) {
-    int count = 0;
-    for (int end = 0; end < 2; end++) {
-        int64_t row = (end == 0 ? b.low : b.high) - j->first;
-        if (row < 0 || row >= j->n)
-            continue;
-        rows[count] = row;
-        others[count++] = end == 0 ? b.high : b.low;
-    }
-    return count;
-}
-
-/* Replaces the graph by one that has the bridges too. Offsets count the bridges of each vertex
- * first; the second loop turns the counts into offsets while it copies the rows. */
-static huddle_status add_bridges(const parts *j, const huddle_scale *scale, huddle_csr *graph) {
-    huddle_status status = HUDDLE_OK;
-    huddle_csr larger = {0};
-    int64_t *ends = NULL, rows[2];
-    int32_t others[2];
-    double *weights = NULL;
-    ALLOC(weights, j->n_bridges);
-    TRY(weigh_bridges(j, scale, weights));
-    TRY(huddle_csr_new(j->n, graph->cols, graph->offsets[j->n] + 2 * (int64_t)j->n_bridges,
-                       &larger));
-    ALLOC(ends, j->n);
-    for (int32_t b = 0; b < j->n_bridges; b++)
-        for (int e = own_ends(j, j->bridges[b], rows, others) - 1; e >= 0; e--)
-            larger.offsets[rows[e] + 1]++;
-    for (int64_t v = 0; v < j->n; v++) {
-        int64_t from = graph->offsets[v], size = graph->offsets[v + 1] - from;
-        int64_t to = larger.offsets[v];
-        memcpy(larger.columns + to, graph->columns + from, (size_t)size * sizeof *larger.columns);
-        memcpy(larger.values + to, graph->values + from, (size_t)size * sizeof *larger.values);
-        ends[v] = to + size;
-        larger.offsets[v + 1] += to + size;
-    }
-    for (int32_t b = 0; b < j->n_bridges; b++)
-        for (int e = own_ends(j, j->bridges[b], rows, others) - 1; e >= 0; e--)
-            hd_csr_insert(&larger, rows[e], &ends[rows[e]], others[e], weights[b]);
-    huddle_csr_free(graph); /* with the copy that an engine may keep */
-    *graph = larger;
-    larger = (huddle_csr){0};
-done:
-    huddle_free(weights);
-    huddle_free(ends);
-    huddle_csr_free(&larger);
-    return status;
-}
-
 /* ---- the whole ----------------------------------------------------------------------------- */
 
 static huddle_status check_arguments(const huddle_connect_options *options,
@@ -499,8 +425,8 @@ static huddle_status allocate_parts(parts *j) {
     huddle_status status = HUDDLE_OK;
     ALLOC(j->sizes, j->count);
     ALLOC(j->best, j->count);
-    ALLOC(j->beyond, j->count);
-    ALLOC(j->searching, j->count);
+    ALLOC(j->asking.beyond, j->count);
+    ALLOC(j->asking.searching, j->count);
     ALLOC(j->merged, j->count);
     ALLOC(j->bridges, j->count);
     ALLOC(j->asking.vertices, j->n);
@@ -516,8 +442,8 @@ static void free_parts(parts *j) {
     huddle_free(j->part);
     huddle_free(j->sizes);
     huddle_free(j->best);
-    huddle_free(j->beyond);
-    huddle_free(j->searching);
+    huddle_free(j->asking.beyond);
+    huddle_free(j->asking.searching);
     huddle_free(j->merged);
     huddle_free(j->bridges);
     huddle_free(j->asking.vertices);
@@ -547,7 +473,7 @@ static huddle_status connect_parts(parts *j, const huddle_connect_options *optio
                      : find_bridges(j, options->connect, options->n_clusters));
     }
     if (j->n_bridges > 0)
-        TRY(add_bridges(j, scale, graph));
+        TRY(hd_graph_bridges_add(j->context, j->bridges, j->n_bridges, scale, graph));
     if (info != NULL)
         *info = (huddle_connect_info){before, j->count, j->n_bridges, hd_seconds() - start};
 done:
@@ -567,7 +493,6 @@ huddle_status huddle_graph_connect(huddle_context *context, const huddle_points 
     if (x->n > 0 || !hd_slabs_spread(context))
         TRY(huddle_points_check(context, x));
     TRY(hd_slab_locate(context, x->n, &slab));
-    j.first = slab.first;
     TRY(check_arguments(&chosen, scale, graph, x->n, slab.total));
     TRY(hd_graph_parse_metric(chosen.metric, &j.cosine));
     TRY(connect_parts(&j, &chosen, scale, graph, info));
