@@ -2,6 +2,7 @@
 
 #include "cli/text.h"
 #include "json.h"
+#include "processes.h"
 #include "session.h"
 
 #include <stdlib.h>
@@ -182,11 +183,24 @@ int32_t *input_spread(const huddle_data *data, const int32_t *labels, int64_t n,
 }
 
 /* The file has a line for every row of the input, dropped ones included. */
-huddle_status input_write_labels(const huddle_data *data, const char *path, int64_t n,
-                                 const int32_t *labels) {
+static huddle_status write_labels(const huddle_data *data, const char *path, int64_t n,
+                                  const int32_t *labels) {
     int64_t rows = 0;
     int32_t *spread = input_spread(data, labels, n, &rows);
     huddle_status status = huddle_labels_write(path, rows, spread, NULL);
     free(spread);
     return status;
+}
+
+/* Process 0 gets the labels of all rows, a few bytes each, and writes them. */
+huddle_status input_write_labels(huddle_context *context, const huddle_data *data, const char *path,
+                                 int64_t n, const int32_t *labels) {
+    int32_t *all = NULL;
+    if (huddle_context_processes(context) == 1)
+        return write_labels(data, path, n, labels);
+    huddle_status status = processes_gather(context, &n, labels, &all);
+    if (status == HUDDLE_OK && processes_first(context))
+        status = write_labels(data, path, n, all);
+    huddle_free(all);
+    return huddle_context_agree(context, status);
 }

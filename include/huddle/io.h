@@ -110,6 +110,8 @@ typedef struct huddle_data {
     int64_t *dropped; /* rows, from 0, that options->missing = "drop" left out; ascending. Empty if
                          classes were selected. */
     int64_t n_dropped;
+    int64_t first_row, total_rows; /* where the points are among those of all processes: 0 and n
+                                      unless the context's engine spreads rows */
 } huddle_data;
 
 /* How to read. Zeroed: everything is found by conventional names. */
@@ -183,6 +185,15 @@ HUDDLE_API huddle_status huddle_data_write(huddle_context *context, const huddle
 HUDDLE_API huddle_status huddle_labels_write(const char *path, int64_t n, const int32_t *values,
                                              const char *const *texts);
 
+/* The same for labels of rows that the context's engine spreads over processes: all call it with
+ * their n labels and the same path and texts, and one file has them in the order of the processes.
+ * Where all see the directory, the processes write their rows of .npy at the same time, otherwise
+ * process 0 writes what the others send. If one fails, all return its failure and there is no file.
+ */
+HUDDLE_API huddle_status huddle_labels_write_slabs(huddle_context *context, const char *path,
+                                                   int64_t n, const int32_t *values,
+                                                   const char *const *texts);
+
 /* Reads one label per row from any supported file: integers or strings, mapped to
  * 0 .. n_classes - 1 by ascending value; *classes receives their strings. The caller frees all. */
 HUDDLE_API huddle_status huddle_labels_read(huddle_context *context, const char *path, int64_t *n,
@@ -190,6 +201,9 @@ HUDDLE_API huddle_status huddle_labels_read(huddle_context *context, const char 
 
 /* Arrays and graphs as SciPy reads them: .npy (f4, f8, i4) and scipy.sparse's .npz. */
 HUDDLE_API huddle_status huddle_dense_write_npy(const char *path, const huddle_dense *matrix);
+/* The rows of all processes, as huddle_labels_write_slabs() writes them; cols must be the same. */
+HUDDLE_API huddle_status huddle_dense_write_npy_slabs(huddle_context *context, const char *path,
+                                                      const huddle_dense *matrix);
 HUDDLE_API huddle_status huddle_points_write_npy(const char *path, const huddle_points *points);
 HUDDLE_API huddle_status huddle_csr_write_npz(const char *path, const huddle_csr *matrix);
 HUDDLE_API huddle_status huddle_dense_read(huddle_context *context, const char *path,

@@ -76,7 +76,8 @@ static huddle_status new_step(huddle_context *context, const hd_embed_block *blo
     int64_t width = block->width;
     *s = (step){.block = block, .ritz = ritz, .grain = row_grain(block->n, width)};
     ALLOC(s->scratch, hd_workers(context) * 2 * STRIP * width);
-    ALLOC_ZERO(s->partial, hd_chunks(block->n, s->grain) * 2 * width * width);
+    int64_t chunks = hd_chunks(block->n, s->grain);
+    ALLOC_ZERO(s->partial, (chunks > 0 ? chunks : 1) * 2 * width * width);
     ALLOC(s->rotation, width * width);
 done:
     return status;
@@ -292,6 +293,8 @@ huddle_status hd_embed_rayleigh_ritz(huddle_context *context, hd_embed_block *bl
     TRY(solve_small(s.partial, s.partial + width * width, ritz));
     for (int64_t i = 0; i < width * width; i++)
         s.rotation[i] = (float)ritz->rotation[i];
+    /* A process without rows has no chunk that would overwrite the Gram matrix. */
+    memset(s.partial, 0, (size_t)width * sizeof *s.partial);
     TRY(hd_parallel(context, NULL, block->n, s.grain, rotate_rows, &s));
     TRY(add_chunks(context, &s, width));
     for (int64_t k = 0; k < width; k++)
@@ -377,7 +380,7 @@ static huddle_status deflate_vectors(huddle_context *context, const hd_embed_ope
     int64_t chunks = hd_chunks(op->n, CLEANING_ROWS), length = op->n_known * vectors->cols;
     if (op->n_known == 0)
         goto done;
-    ALLOC_ZERO(c.sums, chunks * length);
+    ALLOC_ZERO(c.sums, (chunks > 0 ? chunks : 1) * length);
     TRY(hd_parallel(context, NULL, op->n, CLEANING_ROWS, add_known_parts, &c));
     for (int64_t chunk = 1; chunk < chunks; chunk++)
         for (int64_t k = 0; k < length; k++)

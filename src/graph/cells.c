@@ -1,4 +1,5 @@
-/* Exact search leaf against leaf, for points among themselves.
+/* Exact search leaf against leaf, for points among themselves, or for other points whose lists have
+ * begun elsewhere.
  *
  * The points are divided into the leaves of a balanced tree (leaves.h). Every leaf is searched by
  * itself: its lists begin with the points of the leaf and of a few leaves beside it; the boxes of
@@ -14,11 +15,9 @@
  *
  * The cost is predicted from a sample of leaves, by counts, so that the decision to give up is the
  * same on every machine. */
+#include "graph/cells.h"
 #include "base/check.h"
 #include "base/parallel.h"
-#include "graph/leaf_points.h"
-#include "graph/projection.h"
-#include "graph/search.h"
 #include "graph/tiles.h"
 
 #include <math.h>
@@ -50,18 +49,16 @@ typedef void (*leaf_bounds_function)(const double *, const double *, const doubl
 static const leaf_bounds_function leaf_bounds[] = HD_SIMD_TABLE(hd_graph_leaf_bounds);
 static const hd_graph_tile_function tile_kernels[] = HD_SIMD_TABLE(hd_graph_tile_differences);
 
+/* A search: its queries are the points of the leaves, or others, of which HD_GRAPH_LEAF consecutive
+ * ones are treated as a leaf. */
 typedef struct cells {
     huddle_context *context;
     hd_graph_search *search;
-    hd_graph_projection projection; /* empty: the boxes are those of the points */
-    hd_graph_rows projected;
-    const hd_graph_rows *space; /* the rows that the tree divides */
-    int64_t width;              /* its columns */
-    double position_error;      /* of a row of it */
-    double factor;              /* hd_graph_boxes_factor() */
-    hd_graph_leaves leaves;
-    hd_graph_leaf_points points;
-    struct desk *desks; /* one per worker */
+    const hd_graph_cells *index;
+    const int32_t *order;       /* of the queries, leaf by leaf; NULL: that of their rows */
+    const hd_graph_rows *space; /* the queries in the space of the boxes */
+    double position_error;      /* of a row of either */
+    struct desk *desks;         /* one per worker */
     atomic_llong n_pairs, n_full;
 } cells;
 
@@ -76,6 +73,7 @@ typedef struct active_points {
 typedef struct desk {
     int64_t leaf, begin, count;     /* the leaf and its points */
     double *rows;                   /* HD_GRAPH_LEAF x d */
+    double *centre, radius;         /* d: mean of the rows; the largest packed norm around it */
     double *points;                 /* in the space of the boxes, [column][HD_GRAPH_LEAF] */
     double *low, *high;             /* its box */
     double *other_low, *other_high; /* that of the leaf it is compared with */
@@ -94,7 +92,7 @@ typedef struct desk {
 
 /* The row number of point r of the leaf. */
 static int64_t row_number(const cells *c, const desk *w, int64_t r) {
-    return c->leaves.order[w->begin + r];
+    return c->order != NULL ? c->order[w->begin + r] : w->begin + r;
 }
 
 /* Sets the two numbers that depend on the k-th distance of point r: the distance itself, and the
@@ -104,8 +102,8 @@ static int64_t row_number(const cells *c, const desk *w, int64_t r) {
 static void update_limits(const cells *c, desk *w, int64_t r) {
     int64_t last = row_number(c, w, r) * c->search->k + c->search->k - 1;
     double kth = sqrt(c->search->distance2[last]), farthest = kth + 2 * c->position_error;
-    w->kth[r] = kth * c->points.scale;
-    w->limits[r] = farthest * farthest / c->factor;
+    w->kth[r] = kth * c->index->points.scale;
+    w->limits[r] = farthest * farthest / c->index->factor;
 }
 
 /* Compares point r of the leaf with row j in double; returns whether the list has changed. Nothing
@@ -115,11 +113,12 @@ static bool compare_in_full(const cells *c, desk *w, int64_t r, int32_t j) {
     int64_t i = row_number(c, w, r);
     int32_t *index = s->index + i * s->k;
     double *distance2 = s->distance2 + i * s->k, last = distance2[s->k - 1];
-    if ((last == 0 && j > index[s->k - 1]) || hd_graph_search_skips(s, i, j))
+    int32_t name = hd_graph_search_name(s, j);
+    if ((last == 0 && name > index[s->k - 1]) || hd_graph_search_skips(s, i, j))
         return false;
     w->n_full++;
     double value = hd_graph_rows_distance2(s->query, i, s->train, j, last);
-    if (!hd_graph_list_insert(distance2, index, s->k, value, j))
+    if (!hd_graph_list_insert(distance2, index, s->k, value, name))
         return false;
     update_limits(c, w, r);
     return true;
@@ -131,7 +130,7 @@ static bool compare_in_full(const cells *c, desk *w, int64_t r, int32_t j) {
  * before the first is used. */
 static void compare_hits(const cells *c, desk *w, const hd_graph_tile *t, int64_t row,
                          int64_t column) {
-    const int32_t *others = c->leaves.order + column;
+    const int32_t *others = c->index->leaves.order + column;
     for (int64_t r = 0; r < HD_GRAPH_TILE_ROWS; r++)
         for (uint64_t hits = t->hits[r]; hits != 0; hits &= hits - 1)
             hd_graph_rows_prefetch(c->search->train, others[__builtin_ctzll(hits)]);
@@ -143,7 +142,7 @@ static void compare_hits(const cells *c, desk *w, const hd_graph_tile *t, int64_
             if (t->out[r * HD_GRAPH_TILE_COLUMNS + bit] <= w->active.tau[at] &&
                 compare_in_full(c, w, own, others[bit]))
                 w->active.tau[at] =
-                    hd_graph_leaf_limit(&c->points, w->active.norm[at], w->kth[own]);
+                    hd_graph_leaf_limit(&c->index->points, w->active.norm[at], w->kth[own]);
         }
 }
 
@@ -151,15 +150,14 @@ static void compare_hits(const cells *c, desk *w, const hd_graph_tile *t, int64_
  * distance that matters by more than max_error, and would do less relative to the centre of their
  * own leaf. */
 static bool pack_active(const cells *c, desk *w, const double *centre, int64_t count) {
-    double radius = c->points.radius[w->leaf];
     bool coarse = false;
     for (int64_t at = 0; at < count; at++) {
         int64_t r = w->active.row[at];
-        double *row = w->rows + r * c->points.d;
-        double norm = hd_graph_leaf_pack(&c->points, row, centre, at, w->panels);
+        double *row = w->rows + r * c->index->points.d;
+        double norm = hd_graph_leaf_pack(&c->index->points, row, centre, at, w->panels);
         w->active.norm[at] = norm;
-        w->active.tau[at] = hd_graph_leaf_limit(&c->points, norm, w->kth[r]);
-        coarse = coarse || (norm > min_gain * radius &&
+        w->active.tau[at] = hd_graph_leaf_limit(&c->index->points, norm, w->kth[r]);
+        coarse = coarse || (norm > min_gain * w->radius &&
                             hd_graph_leaf_error(norm, w->kth[r]) > max_error * w->kth[r]);
     }
     /* Rows of the last tile that are not in use. */
@@ -180,17 +178,17 @@ static void compare_tiles(const cells *c, desk *w, int64_t other, const float *c
     static const float none[HD_GRAPH_TILE_ROWS];
     float out[HD_GRAPH_TILE_ROWS * HD_GRAPH_TILE_COLUMNS];
     uint64_t hits[HD_GRAPH_TILE_ROWS];
-    int64_t d = c->points.d, panel = d * HD_GRAPH_PANEL;
+    int64_t d = c->index->points.d, panel = d * HD_GRAPH_PANEL;
     hd_graph_tile t = {.d = d, .panel = panel, .row_base = none, .column_tau = nowhere};
     t.out = out;
     t.hits = hits;
     for (int64_t column = 0; column < HD_GRAPH_LEAF; column += HD_GRAPH_TILE_COLUMNS) {
         t.columns = columns + column * d;
-        t.column_base = hd_graph_leaf_base(&c->points, other) + column;
+        t.column_base = hd_graph_leaf_base(&c->index->points, other) + column;
         for (int64_t row = 0; row < count; row += HD_GRAPH_TILE_ROWS) {
             t.rows = w->panels + row / HD_GRAPH_PANEL * panel + row % HD_GRAPH_PANEL;
             t.row_tau = w->active.tau + row;
-            if (tile_kernels[c->leaves.isa](&t))
+            if (tile_kernels[c->index->leaves.isa](&t))
                 compare_hits(c, w, &t, row, hd_graph_leaf_begin(other) + column);
             w->n_pairs += HD_GRAPH_TILE_ROWS * HD_GRAPH_TILE_COLUMNS;
         }
@@ -204,13 +202,14 @@ static int64_t find_active(const cells *c, desk *w, int64_t other) {
     const hd_graph_search *s = c->search;
     double bounds[HD_GRAPH_LEAF];
     int64_t count = 0;
-    hd_graph_leaves_box(&c->leaves, other, w->other_low, w->other_high);
-    leaf_bounds[c->leaves.isa](w->points, w->other_low, w->other_high, c->width, bounds);
+    hd_graph_leaves_box(&c->index->leaves, other, w->other_low, w->other_high);
+    leaf_bounds[c->index->leaves.isa](w->points, w->other_low, w->other_high, c->index->width,
+                                      bounds);
     for (int64_t r = 0; r < w->count; r++) {
         if (bounds[r] > w->limits[r])
             continue;
-        if (w->kth[r] > 0 ||
-            c->leaves.smallest[other] < s->index[row_number(c, w, r) * s->k + s->k - 1])
+        int32_t last = s->index[row_number(c, w, r) * s->k + s->k - 1];
+        if (w->kth[r] > 0 || hd_graph_search_name(s, c->index->leaves.smallest[other]) < last)
             w->active.row[count++] = (int32_t)r;
     }
     return count;
@@ -218,14 +217,13 @@ static int64_t find_active(const cells *c, desk *w, int64_t other) {
 
 /* Compares the leaf with another one, or with itself. */
 static void compare_leaf(const cells *c, desk *w, int64_t other) {
-    const float *columns = hd_graph_leaf_values(&c->points, other);
+    const float *columns = hd_graph_leaf_values(&c->index->points, other);
     int64_t count = find_active(c, w, other);
     if (count == 0)
         return;
-    if (pack_active(c, w, hd_graph_leaf_centre(&c->points, other), count)) {
-        const double *centre = hd_graph_leaf_centre(&c->points, w->leaf);
-        pack_active(c, w, centre, count);
-        hd_graph_leaf_repack(&c->points, other, centre, w->row, w->columns);
+    if (pack_active(c, w, hd_graph_leaf_centre(&c->index->points, other), count)) {
+        pack_active(c, w, w->centre, count);
+        hd_graph_leaf_repack(&c->index->points, other, w->centre, w->row, w->columns);
         columns = w->columns;
     }
     compare_tiles(c, w, other, columns, count);
@@ -236,24 +234,34 @@ static void compare_leaf(const cells *c, desk *w, int64_t other) {
 
 /* ---- one leaf ------------------------------------------------------------------------------ */
 
-/* Places the points of the leaf on the desk, and empties their lists. Padding is at infinity. */
-static void take_leaf(const cells *c, desk *w, int64_t leaf) {
+/* Places the queries of the leaf on the desk. Padding is at infinity. */
+static void take_queries(const cells *c, desk *w, int64_t leaf, int64_t count) {
     w->leaf = leaf;
     w->begin = hd_graph_leaf_begin(leaf);
-    w->count = hd_graph_leaf_end(&c->leaves, leaf) - w->begin;
-    hd_graph_leaves_box(&c->leaves, leaf, w->low, w->high);
+    w->count = count;
     for (int64_t r = 0; r < w->count; r++) {
         int64_t i = row_number(c, w, r);
-        hd_graph_search_clear(c->search, i, i + 1);
         update_limits(c, w, r);
-        hd_graph_rows_read(c->search->train, i, w->rows + r * c->points.d);
+        hd_graph_rows_read(c->search->query, i, w->rows + r * c->index->points.d);
         hd_graph_rows_read(c->space, i, w->other_low);
-        for (int64_t f = 0; f < c->width; f++)
+        for (int64_t f = 0; f < c->index->width; f++)
             w->points[f * HD_GRAPH_LEAF + r] = w->other_low[f];
     }
     for (int64_t r = w->count; r < HD_GRAPH_LEAF; r++)
-        for (int64_t f = 0; f < c->width; f++)
+        for (int64_t f = 0; f < c->index->width; f++)
             w->points[f * HD_GRAPH_LEAF + r] = INFINITY;
+}
+
+/* A leaf of the index, with empty lists. */
+static void take_leaf(const cells *c, desk *w, int64_t leaf) {
+    int64_t begin = hd_graph_leaf_begin(leaf), end = hd_graph_leaf_end(&c->index->leaves, leaf);
+    for (int64_t place = begin; place < end; place++)
+        hd_graph_search_clear(c->search, c->order[place], c->order[place] + 1);
+    take_queries(c, w, leaf, end - begin);
+    hd_graph_leaves_box(&c->index->leaves, leaf, w->low, w->high);
+    memcpy(w->centre, hd_graph_leaf_centre(&c->index->points, leaf),
+           (size_t)c->index->points.d * sizeof *w->centre);
+    w->radius = c->index->points.radius[leaf];
     w->worst = INFINITY;
 }
 
@@ -272,7 +280,7 @@ static void compare_first(const cells *c, desk *w) {
     compare_leaf(c, w, w->leaf);
     w->first[w->leaf % HD_GRAPH_LEAF_GROUP] = true;
     int64_t count =
-        hd_graph_leaves_near_group(&c->leaves, w->low, w->high, group, w->leaf, w->near);
+        hd_graph_leaves_near_group(&c->index->leaves, w->low, w->high, group, w->leaf, w->near);
     qsort(w->near, (size_t)count, sizeof *w->near, by_bound);
     for (int64_t k = 0; k < count && k < FIRST_LEAVES; k++) {
         compare_leaf(c, w, w->near[k].leaf);
@@ -286,7 +294,8 @@ static int64_t begin_leaf(const cells *c, desk *w, int64_t leaf) {
     take_leaf(c, w, leaf);
     compare_first(c, w);
     int64_t kept = 0;
-    int64_t count = hd_graph_leaves_near(&c->leaves, w->low, w->high, w->worst, leaf, w->near);
+    int64_t count =
+        hd_graph_leaves_near(&c->index->leaves, w->low, w->high, w->worst, leaf, w->near);
     for (int64_t k = 0; k < count; k++) {
         int64_t other = w->near[k].leaf;
         if (other / HD_GRAPH_LEAF_GROUP != leaf / HD_GRAPH_LEAF_GROUP ||
@@ -327,7 +336,7 @@ done:
 /* ---- the cost ------------------------------------------------------------------------------ */
 
 static int64_t count_samples(const cells *c) {
-    return c->leaves.count < SAMPLE_LEAVES ? c->leaves.count : SAMPLE_LEAVES;
+    return c->index->leaves.count < SAMPLE_LEAVES ? c->index->leaves.count : SAMPLE_LEAVES;
 }
 
 /* Searches evenly spaced leaves in a few of the nearest leaves only, and counts the comparisons
@@ -339,7 +348,7 @@ static huddle_status sample_leaves(void *argument, hd_chunk chunk) {
     w->n_full = 0;
     w->n_pairs = 0;
     for (int64_t s = chunk.begin; s < chunk.end; s++) {
-        int64_t count = begin_leaf(c, w, s * c->leaves.count / count_samples(c));
+        int64_t count = begin_leaf(c, w, s * c->index->leaves.count / count_samples(c));
         for (int64_t k = 0; k < count && w->near[k].bound <= w->worst; k++) {
             TRY(hd_check_cancel(c->context));
             if (k < SAMPLE_COMPARISONS)
@@ -357,19 +366,20 @@ done:
 /* The predicted cost of the search, in multiply-adds. */
 static huddle_status predict_cost(cells *c, double *cost) {
     huddle_status status = HUDDLE_OK;
-    double samples = (double)count_samples(c), d = (double)c->points.d;
+    double samples = (double)count_samples(c), d = (double)c->index->points.d;
     TRY(hd_parallel(c->context, NULL, count_samples(c), 1, sample_leaves, c));
     double pairs = (double)atomic_exchange(&c->n_pairs, 0);
     double full = (double)atomic_exchange(&c->n_full, 0);
-    *cost = (pairs * (d + pair_cost) + full * full_cost) * (double)c->leaves.count / samples +
-            (double)c->leaves.n * (point_cost + d * column_cost);
+    *cost =
+        (pairs * (d + pair_cost) + full * full_cost) * (double)c->index->leaves.count / samples +
+        (double)c->index->leaves.n * (point_cost + d * column_cost);
 done:
     return status;
 }
 
 /* That of brute force, which compares every pair once for both points. */
 static double brute_cost(const cells *c) {
-    double n = (double)c->leaves.n, d = (double)c->points.d;
+    double n = (double)c->index->leaves.n, d = (double)c->index->points.d;
     return n * (n / 2 * (d + pair_cost) + (double)c->search->k * full_cost);
 }
 
@@ -378,25 +388,27 @@ static double brute_cost(const cells *c) {
 static huddle_status new_desks(cells *c) {
     huddle_status status = HUDDLE_OK;
     int32_t workers = hd_workers(c->context);
+    int64_t d = c->index->points.d, width = c->index->width;
     ALLOC_ZERO(c->desks, workers);
     for (int32_t k = 0; k < workers; k++) {
         desk *w = &c->desks[k];
-        ALLOC(w->points, c->width * HD_GRAPH_LEAF);
-        ALLOC(w->low, c->width);
-        ALLOC(w->high, c->width);
-        ALLOC(w->other_low, c->width);
-        ALLOC(w->other_high, c->width);
-        ALLOC(w->near, c->leaves.count);
-        ALLOC(w->row, c->points.d);
-        ALLOC(w->rows, c->points.d * HD_GRAPH_LEAF);
-        ALLOC_ZERO(w->panels, c->points.d * HD_GRAPH_LEAF);
-        ALLOC(w->columns, c->points.d * HD_GRAPH_LEAF);
+        ALLOC(w->points, width * HD_GRAPH_LEAF);
+        ALLOC(w->low, width);
+        ALLOC(w->high, width);
+        ALLOC(w->other_low, width);
+        ALLOC(w->other_high, width);
+        ALLOC(w->near, c->index->leaves.count);
+        ALLOC(w->row, d);
+        ALLOC(w->centre, d);
+        ALLOC(w->rows, d * HD_GRAPH_LEAF);
+        ALLOC_ZERO(w->panels, d * HD_GRAPH_LEAF);
+        ALLOC(w->columns, d * HD_GRAPH_LEAF);
     }
 done:
     return status;
 }
 
-static void free_search(cells *c) {
+static void free_desks(cells *c) {
     for (int32_t k = 0; c->desks != NULL && k < hd_workers(c->context); k++) {
         desk *w = &c->desks[k];
         huddle_free(w->points);
@@ -406,50 +418,134 @@ static void free_search(cells *c) {
         huddle_free(w->other_high);
         huddle_free(w->near);
         huddle_free(w->row);
+        huddle_free(w->centre);
         huddle_free(w->rows);
         huddle_free(w->panels);
         huddle_free(w->columns);
     }
     huddle_free(c->desks);
-    hd_graph_projection_free(&c->projection);
-    hd_graph_leaves_free(&c->leaves);
-    hd_graph_leaf_points_free(&c->points);
 }
 
 /* The tree, in the space in which boxes exclude most, and the packed points. */
-static huddle_status prepare_search(cells *c) {
+huddle_status hd_graph_cells_new(huddle_context *context, const hd_graph_rows *train, uint64_t seed,
+                                 double reach, hd_graph_cells *index) {
     huddle_status status = HUDDLE_OK;
-    hd_graph_search *s = c->search;
-    c->space = s->train;
-    if (s->train->doubles == NULL && hd_graph_rows_width(s->train) > MAX_RAW_WIDTH) {
-        TRY(hd_graph_projection_new(c->context, s->train, DIRECTIONS, s->seed, &c->projection));
-        c->projected = hd_graph_rows_of_dense(&c->projection.y);
-        c->space = &c->projected;
-        c->position_error = c->projection.position_error;
+    *index = (hd_graph_cells){.train = train, .space = train};
+    if (train->doubles == NULL && hd_graph_rows_width(train) > MAX_RAW_WIDTH) {
+        TRY(hd_graph_projection_new(context, train, DIRECTIONS, seed, &index->projection));
+        index->projected = hd_graph_rows_of_dense(&index->projection.y);
+        index->space = &index->projected;
+        index->position_error = index->projection.position_error;
     }
-    c->width = hd_graph_rows_width(c->space);
-    c->factor = hd_graph_boxes_factor(c->width);
-    TRY(hd_graph_leaves_new(c->context, c->space, &c->leaves));
-    TRY(hd_graph_leaf_points_new(c->context, s->train, &c->leaves, &c->points));
-    TRY(new_desks(c));
+    index->width = hd_graph_rows_width(index->space);
+    index->factor = hd_graph_boxes_factor(index->width);
+    TRY(hd_graph_leaves_new(context, index->space, &index->leaves));
+    TRY(hd_graph_leaf_points_new(context, train, &index->leaves, reach, &index->points));
 done:
     return status;
+}
+
+void hd_graph_cells_free(hd_graph_cells *index) {
+    hd_graph_projection_free(&index->projection);
+    hd_graph_leaves_free(&index->leaves);
+    hd_graph_leaf_points_free(&index->points);
+    *index = (hd_graph_cells){0};
 }
 
 huddle_status hd_graph_search_cells(huddle_context *context, hd_graph_search *search,
                                     bool *gave_up) {
     huddle_status status = HUDDLE_OK;
-    cells c = {.context = context, .search = search};
+    hd_graph_cells own = {0}, *index = search->cells != NULL ? search->cells : &own;
+    cells c = {.context = context, .search = search, .index = index};
     double cost = 0;
-    TRY(prepare_search(&c));
+    TRY(hd_graph_cells_new(context, search->train, search->seed, search->reach, index));
+    c.order = index->leaves.order;
+    c.space = index->space;
+    c.position_error = index->position_error;
+    TRY(new_desks(&c));
     if (gave_up != NULL) {
         TRY(predict_cost(&c, &cost));
         *gave_up = cost > brute_cost(&c) || hd_graph_search_exceeds(search, cost);
     }
     if (gave_up == NULL || !*gave_up)
-        TRY(hd_parallel(context, "graph", c.leaves.count, LEAVES_PER_CHUNK, search_leaves, &c));
+        TRY(hd_parallel(context, "graph", index->leaves.count, LEAVES_PER_CHUNK, search_leaves,
+                        &c));
     atomic_fetch_add(&search->n_distances, atomic_load(&c.n_full));
 done:
-    free_search(&c);
+    free_desks(&c);
+    if (search->cells == NULL || status != HUDDLE_OK || (gave_up != NULL && *gave_up))
+        hd_graph_cells_free(index);
+    return status;
+}
+
+/* ---- lists that have begun ----------------------------------------------------------------- */
+
+/* Takes a leaf of other points, whose centre and box are measured here. */
+static void take_others(const cells *c, desk *w, int64_t leaf) {
+    int64_t begin = hd_graph_leaf_begin(leaf), rest = c->search->query->n - begin;
+    int64_t d = c->index->points.d;
+    take_queries(c, w, leaf, rest < HD_GRAPH_LEAF ? rest : HD_GRAPH_LEAF);
+    for (int64_t f = 0; f < c->index->width; f++) {
+        const double *column = w->points + f * HD_GRAPH_LEAF;
+        w->low[f] = w->high[f] = column[0];
+        for (int64_t r = 1; r < w->count; r++) {
+            w->low[f] = fmin(w->low[f], column[r]);
+            w->high[f] = fmax(w->high[f], column[r]);
+        }
+    }
+    memset(w->centre, 0, (size_t)d * sizeof *w->centre);
+    for (int64_t r = 0; r < w->count; r++)
+        for (int64_t j = 0; j < d; j++)
+            w->centre[j] += w->rows[r * d + j] / (double)w->count;
+    w->radius = w->worst = 0;
+    for (int64_t r = 0; r < w->count; r++) {
+        double norm =
+            hd_graph_leaf_pack(&c->index->points, w->rows + r * d, w->centre, r, w->panels);
+        w->radius = fmax(w->radius, norm);
+        w->worst = fmax(w->worst, w->limits[r]);
+    }
+}
+
+static huddle_status continue_leaves(void *argument, hd_chunk chunk) {
+    huddle_status status = HUDDLE_OK;
+    cells *c = argument;
+    desk *w = &c->desks[chunk.worker];
+    w->n_full = 0;
+    w->n_pairs = 0;
+    for (int64_t leaf = chunk.begin; leaf < chunk.end; leaf++) {
+        take_others(c, w, leaf);
+        int64_t count =
+            hd_graph_leaves_near(&c->index->leaves, w->low, w->high, w->worst, -1, w->near);
+        qsort(w->near, (size_t)count, sizeof *w->near, by_bound);
+        for (int64_t k = 0; k < count && w->near[k].bound <= w->worst; k++) {
+            TRY(hd_check_cancel(c->context));
+            compare_leaf(c, w, w->near[k].leaf);
+        }
+    }
+    atomic_fetch_add(&c->n_full, w->n_full);
+done:
+    return status;
+}
+
+huddle_status hd_graph_cells_continue(huddle_context *context, const hd_graph_cells *index,
+                                      hd_graph_search *search) {
+    huddle_status status = HUDDLE_OK;
+    cells c = {.context = context, .search = search, .index = index, .space = search->query};
+    huddle_dense y = {0};
+    hd_graph_rows projected;
+    if (index->projection.p > 0) {
+        TRY(hd_graph_projection_apply(context, &index->projection, search->query, &y,
+                                      &c.position_error));
+        projected = hd_graph_rows_of_dense(&y);
+        c.space = &projected;
+        c.position_error = fmax(c.position_error, index->position_error);
+    }
+    TRY(new_desks(&c));
+    TRY(hd_parallel(context, NULL, hd_chunks(search->query->n, HD_GRAPH_LEAF), LEAVES_PER_CHUNK,
+                    continue_leaves, &c));
+    atomic_fetch_add(&search->n_distances, atomic_load(&c.n_full));
+done:
+    free_desks(&c);
+    huddle_dense_free(&y);
     return status;
 }

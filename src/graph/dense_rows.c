@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
+#include "base/slabs.h"
 #include "graph/distance_kernels.h"
 
 #include <float.h>
@@ -70,16 +71,21 @@ enum { MIN_EXPONENT = -400, MAX_EXPONENT = 400 };
 
 /* A power of two changes no digit, so that the lists are those of the original rows. The exponent
  * is that of both sets together, since distances between them are compared. */
-huddle_status hd_graph_rows_rescale(hd_graph_rows *train, hd_graph_rows *query, int *exponent) {
+huddle_status hd_graph_rows_rescale(huddle_context *context, hd_graph_rows *train,
+                                    hd_graph_rows *query, int *exponent) {
     huddle_status status = HUDDLE_OK;
     int largest = largest_exponent(train);
+    double common;
     *exponent = 0;
     if (query != train) {
         int other = largest_exponent(query);
         largest = other > largest ? other : largest;
     }
+    common = largest;
+    TRY(hd_reduce_max(context, 1, &common));
+    largest = (int)common;
     if (largest == INT_MIN || (largest >= MIN_EXPONENT && largest <= MAX_EXPONENT))
-        return status;
+        goto done;
     *exponent = MAX_EXPONENT - largest;
     TRY(rescale_values(train, *exponent));
     if (query != train)

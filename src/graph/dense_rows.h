@@ -30,11 +30,12 @@ hd_graph_rows hd_graph_rows_of_dense(const huddle_dense *f);
 void hd_graph_rows_free(hd_graph_rows *rows);
 
 /* Squares of floats fit into double, but squares of doubles may overflow or vanish: if the largest
- * value is far from 1, rows of doubles are copied and multiplied by 2^*exponent. query may be
- * train. */
-huddle_status hd_graph_rows_rescale(hd_graph_rows *train, hd_graph_rows *query, int *exponent);
+ * value of all processes is far from 1, rows of doubles are copied and multiplied by 2^*exponent.
+ * query may be train. */
+huddle_status hd_graph_rows_rescale(huddle_context *context, hd_graph_rows *train,
+                                    hd_graph_rows *query, int *exponent);
 
-/* Sets scale and zeros for the cosine metric. */
+/* Sets scale and zeros for the cosine metric, of the rows of this process. */
 huddle_status hd_graph_rows_normalise(huddle_context *context, hd_graph_rows *rows);
 
 /* The number of coordinates that hd_graph_rows_read() writes. */

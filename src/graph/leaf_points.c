@@ -60,7 +60,7 @@ static huddle_status pack_leaves(void *argument, hd_chunk chunk) {
 }
 
 huddle_status hd_graph_leaf_points_new(huddle_context *context, const hd_graph_rows *rows,
-                                       const hd_graph_leaves *leaves,
+                                       const hd_graph_leaves *leaves, double reach,
                                        hd_graph_leaf_points *points) {
     huddle_status status = HUDDLE_OK;
     hd_graph_packing packing = {0};
@@ -69,8 +69,9 @@ huddle_status hd_graph_leaf_points_new(huddle_context *context, const hd_graph_r
         (hd_graph_leaf_points){.rows = rows, .leaves = leaves, .d = hd_graph_rows_width(rows)};
     /* Only the scale is used: all coordinates are within 2 of each other, and no square overflows.
      */
-    TRY(hd_graph_packing_new(context, rows, NULL, &packing));
-    points->scale = packing.scale;
+    if (reach == 0)
+        TRY(hd_graph_packing_new(context, rows, NULL, &packing));
+    points->scale = reach > 0 ? hd_graph_packing_scale(reach) : packing.scale;
     ALLOC(points->values, leaves->count * HD_GRAPH_LEAF * points->d);
     ALLOC(points->centres, leaves->count * points->d);
     ALLOC(points->radius, leaves->count);

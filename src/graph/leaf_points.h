@@ -28,8 +28,11 @@ typedef struct hd_graph_leaf_points {
                         of the last one, where it is infinity for padding */
 } hd_graph_leaf_points;
 
+/* No coordinate of these points, nor of others that they are compared with, exceeds `reach`; 0:
+ * they are compared with each other only. */
 huddle_status hd_graph_leaf_points_new(huddle_context *context, const hd_graph_rows *rows,
-                                       const hd_graph_leaves *leaves, hd_graph_leaf_points *points);
+                                       const hd_graph_leaves *leaves, double reach,
+                                       hd_graph_leaf_points *points);
 void hd_graph_leaf_points_free(hd_graph_leaf_points *points);
 
 /* Packs point r of a leaf whose rows, in double, are at `row`; returns its norm. */

@@ -120,7 +120,7 @@ huddle_status huddle_graph_mean_distance_dense(huddle_context *context, const hu
     TRY(hd_graph_check_dense(f));
     m.rows = hd_graph_rows_of_dense(f);
     /* Squares of doubles may overflow; a power of two changes no digit of the result. */
-    TRY(hd_graph_rows_rescale(&m.rows, &m.rows, &exponent));
+    TRY(hd_graph_rows_rescale(context, &m.rows, &m.rows, &exponent));
     TRY(average_distances(context, &m, (double)f->cols, result));
     *result = ldexp(*result, -exponent);
 done:

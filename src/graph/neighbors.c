@@ -6,7 +6,8 @@
 #include "base/context.h"
 #include "base/slabs.h"
 #include "graph/common.h"
-#include "graph/search.h"
+#include "graph/owners.h"
+#include "graph/spread.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,13 +27,20 @@ static huddle_status check_kinds(const huddle_points *train, const huddle_points
     return HUDDLE_OK;
 }
 
+/* A process may have no rows, if others have. */
+static bool is_absent(const huddle_context *context, int64_t n) {
+    return n == 0 && hd_slabs_spread(context);
+}
+
 static huddle_status check_points(huddle_context *context, const huddle_points *train,
                                   const huddle_points *query) {
     huddle_status status = HUDDLE_OK;
-    TRY(huddle_points_check(context, train));
+    if (!is_absent(context, train->n))
+        TRY(huddle_points_check(context, train));
     if (query == NULL)
         goto done;
-    TRY(huddle_points_check(context, query));
+    if (!is_absent(context, query->n))
+        TRY(huddle_points_check(context, query));
     if (train->d != query->d)
         FAIL(HUDDLE_INVALID, "the new points have %lld features, the training points %lld",
              (long long)query->d, (long long)train->d);
@@ -41,12 +49,15 @@ done:
     return status;
 }
 
-static huddle_status check_rows(const huddle_dense *train, const huddle_dense *query) {
+static huddle_status check_rows(const huddle_context *context, const huddle_dense *train,
+                                const huddle_dense *query) {
     huddle_status status = HUDDLE_OK;
-    TRY(hd_graph_check_dense(train));
+    if (!is_absent(context, train->rows))
+        TRY(hd_graph_check_dense(train));
     if (query == NULL)
         goto done;
-    TRY(hd_graph_check_dense(query));
+    if (!is_absent(context, query->rows))
+        TRY(hd_graph_check_dense(query));
     if (train->cols != query->cols)
         FAIL(HUDDLE_INVALID, "the new rows have %lld columns, the training rows %lld",
              (long long)query->cols, (long long)train->cols);
@@ -69,6 +80,8 @@ static huddle_status limit_neighbors(huddle_context *context, const hd_neighbor_
     hd_slab slab;
     bool self = r->query == NULL && r->query_rows == NULL;
     TRY(hd_slab_locate(context, r->train_rows != NULL ? r->train_rows->rows : r->train->n, &slab));
+    if (slab.total < 1 || slab.total > INT32_MAX)
+        FAIL(HUDDLE_INVALID, "%lld rows are not a data set", (long long)slab.total);
     if (options->n_neighbors > slab.total - self)
         options->n_neighbors = (int32_t)(slab.total - self);
 done:
@@ -153,18 +166,24 @@ static void close_lists(host_search *h, const hd_graph_search *s) {
 static huddle_status search_rows(host_search *h, hd_graph_rows *train, hd_graph_rows *query) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search s = {.train = train, .query = query, .self = query == train};
+    /* One process holds all rows, even if the engine could spread them. */
+    bool whole = hd_slabs_count(h->context) == 1;
+    huddle_status (*run)(huddle_context *, const char *, hd_graph_search *, const char **) =
+        whole ? hd_graph_search_run : hd_graph_search_spread;
     if (train->doubles != NULL)
-        TRY(hd_graph_rows_rescale(train, query, &h->exponent));
+        TRY(hd_graph_rows_rescale(h->context, train, query, &h->exponent));
     if (h->cosine) {
         TRY(hd_graph_rows_normalise(h->context, train));
         if (query != train)
             TRY(hd_graph_rows_normalise(h->context, query));
         /* The additional coordinate of rows of zeros must exist on both sides, or on none. */
-        train->zeros = query->zeros = train->zeros || query->zeros;
+        double zeros = train->zeros || query->zeros;
+        TRY(hd_reduce_max(h->context, 1, &zeros));
+        train->zeros = query->zeros = zeros > 0;
     }
     TRY(open_lists(h, query->n, &s));
     if (s.k > 0)
-        TRY(hd_graph_search_run(h->context, h->request->options->knn_solver, &s, &h->info->solver));
+        TRY(run(h->context, h->request->options->knn_solver, &s, &h->info->solver));
     close_lists(h, &s);
 done:
     return status;
@@ -181,7 +200,9 @@ static huddle_status search_sparse(host_search *h) {
     h->info->solver = "sparse";
     TRY(open_lists(h, query->n, &s));
     if (s.k > 0)
-        TRY(hd_graph_search_sparse(h->context, train, query, h->cosine, &s));
+        TRY(hd_slabs_count(h->context) == 1
+                ? hd_graph_search_sparse(h->context, train, query, h->cosine, &s)
+                : hd_graph_search_sparse_spread(h->context, train, query, h->cosine, &s));
     close_lists(h, &s);
 done:
     return status;
@@ -271,13 +292,13 @@ huddle_status hd_graph_find_neighbors(huddle_context *context, const hd_neighbor
     r.options = &options;
     TRY(huddle_options_check(huddle_knn_options_table(), &options));
     TRY(hd_graph_parse_metric(options.metric, &h.cosine));
-    TRY(r.train_rows != NULL ? check_rows(r.train_rows, r.query_rows)
+    TRY(r.train_rows != NULL ? check_rows(context, r.train_rows, r.query_rows)
                              : check_points(context, r.train, r.query));
     TRY(limit_neighbors(context, &r, &options));
     if (options.n_neighbors > 0)
         TRY(hd_graph_try_engine(context, &r, out, &result, &handled));
     if (!handled) {
-        TRY(hd_slabs_refuse(context, "the CPU's neighbour search"));
+        TRY(hd_graph_require_passing(context, "the CPU's neighbour search"));
         result.solver = "brute";
         TRY(r.train_rows != NULL ? search_dense(&h) : search_points(&h));
     }

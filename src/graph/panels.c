@@ -122,6 +122,14 @@ done:
     return status;
 }
 
+/* The centre is within reach too, so that no packed coordinate exceeds 1. */
+double hd_graph_packing_scale(double reach) {
+    int exponent = 0;
+    if (reach > 0)
+        frexp(reach, &exponent);
+    return ldexp(1, -exponent - 1);
+}
+
 void hd_graph_packing_free(hd_graph_packing *packing) {
     huddle_free(packing->centre);
     *packing = (hd_graph_packing){0};

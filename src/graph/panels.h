@@ -38,6 +38,9 @@ typedef struct hd_graph_panels {
 /* Determines centre and scale from train and, if not NULL, query. */
 huddle_status hd_graph_packing_new(huddle_context *context, const hd_graph_rows *train,
                                    const hd_graph_rows *query, hd_graph_packing *packing);
+/* The power of two that brings points whose coordinates do not exceed `reach` near each other, so
+ * that no square of a difference overflows; packing->scale for points that others join later. */
+double hd_graph_packing_scale(double reach);
 void hd_graph_packing_free(hd_graph_packing *packing);
 
 huddle_status hd_graph_panels_new(huddle_context *context, const hd_graph_rows *rows,

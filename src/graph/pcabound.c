@@ -200,13 +200,6 @@ done:
 
 /* ---- the solver ---------------------------------------------------------------------------- */
 
-/* The number of directions: any from 32 to 64 is near the optimum (`./dev bench graph`); more of
- * them pay when more pairs share the cost of projecting. */
-static int64_t count_directions(int64_t n, int64_t width) {
-    int64_t p = n > 30000 || width > 400 ? 63 : 47;
-    return p < width / 2 ? p : width / 2;
-}
-
 /* Projects, orders and packs. The projections are packed in product form whatever their number,
  * with the error of the projection as position_error. Product form is the faster kernel for the
  * dozens of coordinates used here, and its rounding error only weakens the bound a little. */
@@ -215,8 +208,8 @@ static huddle_status prepare_search(huddle_context *context, bound *b) {
     hd_graph_search *s = b->search;
     hd_rng rng = hd_rng_stream(s->seed, 1);
     TRY(hd_graph_projection_new(context, s->train,
-                                count_directions(b->n, hd_graph_rows_width(s->train)), s->seed,
-                                &b->projection));
+                                hd_graph_projection_count(b->n, hd_graph_rows_width(s->train)),
+                                s->seed, &b->projection));
     ALLOC(b->order, b->n);
     ALLOC(b->keys, b->n);
     ALLOC_ZERO(b->n_full_distances, b->n);
@@ -285,8 +278,9 @@ huddle_status hd_graph_search_pcabound(huddle_context *context, hd_graph_search 
     huddle_status status = HUDDLE_OK;
     bound b = {.search = search, .n = search->train->n};
     int64_t width = hd_graph_rows_width(search->train);
-    *gave_up = width < MIN_WIDTH || search->k >= b.n / 4 ||
-               hd_graph_search_exceeds(search, tile_cost(&b, count_directions(b.n, width)));
+    *gave_up =
+        width < MIN_WIDTH || search->k >= b.n / 4 ||
+        hd_graph_search_exceeds(search, tile_cost(&b, hd_graph_projection_count(b.n, width)));
     if (*gave_up)
         return status;
     TRY(prepare_search(context, &b));

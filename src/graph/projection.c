@@ -26,10 +26,15 @@ typedef struct finder {
     float *directions; /* p x d */
     float *products;   /* m x p */
     double *v;         /* p x d, orthonormal */
-    double *scratch;   /* workers x chunk x d */
-    hd_graph_projection *out;
-    double *largest; /* per chunk: the largest squared norm */
+    double *scratch;   /* d */
 } finder;
+
+/* Any number from 32 to 64 is near the optimum (`./dev bench graph`); more of them pay when more
+ * pairs share the cost of projecting. */
+int64_t hd_graph_projection_count(int64_t n, int64_t width) {
+    int64_t p = n > 30000 || width > 400 ? 63 : 47;
+    return p < width / 2 ? p : width / 2;
+}
 
 /* ---- directions ---------------------------------------------------------------------------- */
 
@@ -133,15 +138,24 @@ static void find_directions(finder *f, uint64_t seed) {
 
 /* ---- coordinates --------------------------------------------------------------------------- */
 
+typedef struct projecting {
+    const hd_graph_projection *by;
+    const hd_graph_rows *rows;
+    huddle_dense *y;
+    double *scratch; /* workers x chunk x d */
+    double *largest; /* per chunk: the largest squared norm */
+} projecting;
+
 /* Coordinates (y, rho) of a chunk of rows. rho^2 = |x|^2 - |y|^2 cancels where V covers nearly all
  * of a row, and rounding may make it negative. */
 static huddle_status project_rows(void *argument, hd_chunk chunk) {
-    const finder *f = argument;
-    double *x = f->scratch + chunk.worker * ROWS_PER_CHUNK * f->d, largest = 0;
+    const projecting *task = argument;
+    const hd_graph_projection *f = task->by;
+    double *x = task->scratch + chunk.worker * ROWS_PER_CHUNK * f->d, largest = 0;
     int64_t count = chunk.end - chunk.begin, width = f->p + 1;
-    double *y = f->out->y.values + chunk.begin * width;
+    double *y = task->y->values + chunk.begin * width;
     for (int64_t i = 0; i < count; i++) {
-        hd_graph_rows_read(f->rows, chunk.begin + i, x + i * f->d);
+        hd_graph_rows_read(task->rows, chunk.begin + i, x + i * f->d);
         for (int64_t j = 0; j < f->d; j++)
             x[i * f->d + j] -= f->centre[j];
     }
@@ -153,54 +167,74 @@ static huddle_status project_rows(void *argument, hd_chunk chunk) {
         y[i * width + f->p] = sqrt(fmax(0, norm2 - seen2));
         largest = fmax(largest, norm2);
     }
-    f->largest[chunk.index] = largest;
+    task->largest[chunk.index] = largest;
     return HUDDLE_OK;
 }
 
 /* The error of y is at most a few d eps |x|, with eps that of double. The error of rho^2 is of the
  * same size relative to |x|^2, and where rho is near 0 the root turns it into sqrt(d eps) |x|. That
  * root dominates, and one bound for all rows is sufficient. */
-static double bound_position_error(const finder *f, int64_t chunks) {
-    double norm2 = 0, terms = 4 * (double)(f->d + f->p + 16);
+static double bound_position_error(const projecting *task, int64_t chunks) {
+    double norm2 = 0, terms = 4 * (double)(task->by->d + task->by->p + 16);
     for (int64_t c = 0; c < chunks; c++)
-        norm2 = fmax(norm2, f->largest[c]);
+        norm2 = fmax(norm2, task->largest[c]);
     return sqrt(terms * DBL_EPSILON * norm2);
 }
 
-/* The sample, the directions, then all rows in parallel. BLAS is limited to one thread in between
- * (base/blas.h), because the rows are divided among our own threads. */
+/* BLAS is limited to one thread (base/blas.h), because the rows are divided among our own. */
+huddle_status hd_graph_projection_apply(huddle_context *context,
+                                        const hd_graph_projection *projection,
+                                        const hd_graph_rows *rows, huddle_dense *y,
+                                        double *position_error) {
+    huddle_status status = HUDDLE_OK;
+    projecting task = {.by = projection, .rows = rows, .y = y};
+    int64_t chunks = hd_chunks(rows->n, ROWS_PER_CHUNK);
+    *y = (huddle_dense){0};
+    ALLOC(task.scratch, hd_workers(context) * ROWS_PER_CHUNK * projection->d);
+    ALLOC(task.largest, chunks);
+    TRY(huddle_dense_new(rows->n, projection->p + 1, y));
+    hd_blas_enter();
+    status = hd_parallel(context, NULL, rows->n, ROWS_PER_CHUNK, project_rows, &task);
+    hd_blas_leave();
+    *position_error = bound_position_error(&task, chunks);
+done:
+    huddle_free(task.scratch);
+    huddle_free(task.largest);
+    return status;
+}
+
+/* The sample, the directions, then all rows. */
 huddle_status hd_graph_projection_new(huddle_context *context, const hd_graph_rows *rows, int64_t p,
                                       uint64_t seed, hd_graph_projection *projection) {
     huddle_status status = HUDDLE_OK;
-    finder f = {.rows = rows, .d = hd_graph_rows_width(rows), .p = p, .out = projection};
-    int64_t chunks = hd_chunks(rows->n, ROWS_PER_CHUNK);
+    finder f = {.rows = rows, .d = hd_graph_rows_width(rows), .p = p};
     f.m = rows->n < SAMPLE ? rows->n : SAMPLE;
-    *projection = (hd_graph_projection){0};
-    ALLOC(f.centre, f.d);
+    *projection = (hd_graph_projection){.p = p, .d = f.d};
+    ALLOC(projection->centre, f.d);
+    ALLOC(projection->v, p * f.d);
+    f.centre = projection->centre;
+    f.v = projection->v;
     ALLOC(f.sample, f.m * f.d);
     ALLOC(f.directions, p * f.d);
     ALLOC(f.products, f.m * p);
-    ALLOC(f.v, p * f.d);
-    ALLOC(f.scratch, hd_workers(context) * ROWS_PER_CHUNK * f.d);
-    ALLOC(f.largest, chunks);
-    TRY(huddle_dense_new(rows->n, p + 1, &projection->y));
+    ALLOC(f.scratch, f.d);
     take_sample(&f);
     hd_blas_enter();
     find_directions(&f, seed);
-    status = hd_parallel(context, NULL, rows->n, ROWS_PER_CHUNK, project_rows, &f);
     hd_blas_leave();
-    projection->position_error = bound_position_error(&f, chunks);
+    TRY(hd_graph_projection_apply(context, projection, rows, &projection->y,
+                                  &projection->position_error));
 done:
-    huddle_free(f.centre);
     huddle_free(f.sample);
     huddle_free(f.directions);
     huddle_free(f.products);
-    huddle_free(f.v);
     huddle_free(f.scratch);
-    huddle_free(f.largest);
     return status;
 }
 
 void hd_graph_projection_free(hd_graph_projection *projection) {
     huddle_dense_free(&projection->y);
+    huddle_free(projection->v);
+    huddle_free(projection->centre);
+    *projection = (hd_graph_projection){0};
 }

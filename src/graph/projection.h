@@ -16,11 +16,22 @@
 typedef struct hd_graph_projection {
     huddle_dense y;        /* n x (p + 1) */
     double position_error; /* bound on the distance of a row from its exact position */
+    int64_t p, d;
+    double *v, *centre; /* p x d, orthonormal; d */
 } hd_graph_projection;
+
+/* How many directions make comparing all pairs of n rows cheapest. */
+int64_t hd_graph_projection_count(int64_t n, int64_t width);
 
 /* Projects to p directions found from a sample; p must be less than the width of the rows. */
 huddle_status hd_graph_projection_new(huddle_context *context, const hd_graph_rows *rows, int64_t p,
                                       uint64_t seed, hd_graph_projection *projection);
 void hd_graph_projection_free(hd_graph_projection *projection);
+
+/* Projects other rows in the same way: y and *position_error are theirs. */
+huddle_status hd_graph_projection_apply(huddle_context *context,
+                                        const hd_graph_projection *projection,
+                                        const hd_graph_rows *rows, huddle_dense *y,
+                                        double *position_error);
 
 #endif

@@ -26,7 +26,10 @@ typedef struct hd_graph_search {
                           what takes as long; 0 or infinity: none */
     int32_t *index;    /* query rows x k */
     double *distance2; /* likewise: squared */
-    double recall_target; /* of an approximate search */
+    const int32_t *names; /* of the train rows in the lists, ascending; NULL: their numbers */
+    double reach;         /* as for hd_graph_leaf_points_new() */
+    struct hd_graph_cells *cells; /* not NULL: where "cells" leaves its index, if it is used */
+    double recall_target;         /* of an approximate search */
     hd_graph_recall recall;
     int32_t n_rounds;
     atomic_llong n_distances, n_repeated;
@@ -36,6 +39,11 @@ typedef struct hd_graph_search {
 static inline bool hd_graph_search_skips(const hd_graph_search *s, int64_t i, int64_t j) {
     return (s->self && i == j) ||
            (s->query_group != NULL && s->query_group[i] == s->train_group[j]);
+}
+
+/* The name of train row j in the lists. */
+static inline int32_t hd_graph_search_name(const hd_graph_search *s, int64_t j) {
+    return s->names != NULL ? s->names[j] : (int32_t)j;
 }
 
 /* Whether a predicted cost is above the limit. */

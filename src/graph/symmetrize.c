@@ -1,10 +1,12 @@
 /* max(A, A') by merging each row of A with the same row of its transpose, both of which have
  * ascending columns. Two points are adjacent if either is a neighbour of the other (docs/method.md,
- * "Graph A"). */
+ * "Graph A"). If rows are spread over processes, every entry is sent to the process that holds the
+ * row of its column. */
 #include "graph/symmetrize.h"
 
 #include "base/check.h"
 #include "base/parallel.h"
+#include "graph/owners.h"
 
 #include <string.h>
 
@@ -14,6 +16,7 @@ enum { MERGE_ROWS = 1 << 12, BLOCK_COLUMNS = 1 << 17 };
 
 typedef struct symmetry {
     const huddle_csr *a;
+    int64_t first; /* the number of the first row */
     huddle_csr transpose;
     int32_t *counts; /* entries of each row of the result */
     huddle_csr *graph;
@@ -72,12 +75,56 @@ done:
     return status;
 }
 
+/* An entry on its way to the process that holds its column. */
+typedef struct entry {
+    int32_t column, row;
+    double value;
+} entry;
+
+/* The transpose of a matrix whose rows are spread. Entries arrive in the order of the processes and
+ * of their rows, so that the columns of the transpose ascend. */
+static huddle_status transpose_spread(huddle_context *context, symmetry *s) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_csr *a = s->a;
+    int64_t n = a->rows, count = 0, *next = NULL;
+    hd_graph_owners owners = {0};
+    entry *sent = NULL;
+    void *received = NULL;
+    TRY(hd_graph_owners_new(context, n, &owners));
+    ALLOC(sent, a->offsets[n]);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t e = a->offsets[i]; e < a->offsets[i + 1]; e++)
+            sent[e] = (entry){a->columns[e], (int32_t)(s->first + i), a->values[e]};
+    TRY(hd_graph_owners_send(&owners, a->offsets[n], sent, sizeof *sent, &received, &count));
+    huddle_free(sent);
+    sent = NULL;
+    const entry *came = received;
+    TRY(huddle_csr_new(n, a->cols, count, &s->transpose));
+    for (int64_t e = 0; e < count; e++)
+        s->transpose.offsets[came[e].column - s->first + 1]++;
+    for (int64_t i = 0; i < n; i++)
+        s->transpose.offsets[i + 1] += s->transpose.offsets[i];
+    ALLOC(next, n);
+    memcpy(next, s->transpose.offsets, (size_t)n * sizeof *next);
+    for (int64_t e = 0; e < count; e++) {
+        int64_t place = next[came[e].column - s->first]++;
+        s->transpose.columns[place] = came[e].row;
+        s->transpose.values[place] = came[e].value;
+    }
+done:
+    hd_graph_owners_free(&owners);
+    huddle_free(sent);
+    huddle_free(received);
+    huddle_free(next);
+    return status;
+}
+
 /* ---- both directions ----------------------------------------------------------------------- */
 
 /* Merges row i of a and of its transpose b into columns and values; only counts if columns is NULL.
  * Returns the number of entries. */
-static int64_t merge_row(const huddle_csr *a, const huddle_csr *b, int64_t i, int32_t *columns,
-                         double *values) {
+static int64_t merge_row(const symmetry *s, int64_t i, int32_t *columns, double *values) {
+    const huddle_csr *a = s->a, *b = &s->transpose;
     int64_t p = a->offsets[i], q = b->offsets[i], count = 0;
     while (p < a->offsets[i + 1] || q < b->offsets[i + 1]) {
         int32_t cp = p < a->offsets[i + 1] ? a->columns[p] : INT32_MAX;
@@ -91,7 +138,7 @@ static int64_t merge_row(const huddle_csr *a, const huddle_csr *b, int64_t i, in
             q++;
         }
         /* Loops and explicit zeros are no edges. */
-        if (column == i || value == 0)
+        if (column == s->first + i || value == 0)
             continue;
         if (columns != NULL) {
             columns[count] = column;
@@ -105,7 +152,7 @@ static int64_t merge_row(const huddle_csr *a, const huddle_csr *b, int64_t i, in
 static huddle_status count_rows(void *argument, hd_chunk chunk) {
     symmetry *s = argument;
     for (int64_t i = chunk.begin; i < chunk.end; i++)
-        s->counts[i] = (int32_t)merge_row(s->a, &s->transpose, i, NULL, NULL);
+        s->counts[i] = (int32_t)merge_row(s, i, NULL, NULL);
     return HUDDLE_OK;
 }
 
@@ -113,7 +160,7 @@ static huddle_status merge_rows(void *argument, hd_chunk chunk) {
     symmetry *s = argument;
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
         int64_t at = s->graph->offsets[i];
-        merge_row(s->a, &s->transpose, i, s->graph->columns + at, s->graph->values + at);
+        merge_row(s, i, s->graph->columns + at, s->graph->values + at);
     }
     return HUDDLE_OK;
 }
@@ -125,13 +172,16 @@ huddle_status hd_graph_symmetrize(huddle_context *context, const huddle_csr *a, 
     symmetry s = {.a = a, .graph = graph};
     int64_t entries = 0;
     *graph = (huddle_csr){0};
+    hd_slab slab;
     TRY(huddle_csr_fetch(a));
-    TRY(transpose(context, &s));
+    TRY(hd_slab_locate(context, a->rows, &slab));
+    s.first = slab.first;
+    TRY(hd_slabs_spread(context) ? transpose_spread(context, &s) : transpose(context, &s));
     ALLOC(s.counts, a->rows);
     TRY(hd_parallel(context, NULL, a->rows, MERGE_ROWS, count_rows, &s));
     for (int64_t i = 0; i < a->rows; i++)
         entries += s.counts[i];
-    TRY(huddle_csr_new(a->rows, a->rows, entries, graph));
+    TRY(huddle_csr_new(a->rows, slab.total, entries, graph));
     for (int64_t i = 0; i < a->rows; i++)
         graph->offsets[i + 1] = graph->offsets[i] + s.counts[i];
     TRY(hd_parallel(context, NULL, a->rows, MERGE_ROWS, merge_rows, &s));

@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "base/slabs.h"
 #include "graph/common.h"
+#include "graph/owners.h"
 #include "graph/symmetrize.h"
 
 #include <math.h>
@@ -132,8 +133,9 @@ void huddle_scale_free(huddle_scale *scale) {
 
 /* ---- the graph ----------------------------------------------------------------------------- */
 
-static huddle_status check_sizes(const huddle_neighbors *x) {
-    if (x->n < 1 || x->n > INT32_MAX || x->k < 0)
+/* A process may have no rows, if others have. */
+static huddle_status check_sizes(const huddle_context *context, const huddle_neighbors *x) {
+    if (x->n < !hd_slabs_spread(context) || x->n > INT32_MAX || x->k < 0)
         return hd_fail(HUDDLE_INVALID, "%lld lists of %d neighbours are not a graph",
                        (long long)x->n, x->k);
     return HUDDLE_OK;
@@ -144,20 +146,28 @@ typedef struct weighing {
     const huddle_neighbors *lists;
     const huddle_scale *scale;
     huddle_csr *directed;
+    hd_slab slab;         /* where the lists are among those of all processes */
+    const int32_t *place; /* of each neighbour in `local` */
+    const double *local;  /* scale->local of the own rows, then of those of other processes */
+    hd_halo halo;         /* what is behind these two if rows are on other processes */
+    int32_t *owned_place;
+    double *owned_local;
 } weighing;
 
 /* Lists may come from the caller: indices and distances are checked before they are used. A list
  * without itself and with finite distances is all that the rest relies on. */
 static huddle_status check_lists(void *argument, hd_chunk chunk) {
-    const huddle_neighbors *x = ((const weighing *)argument)->lists;
+    const weighing *w = argument;
+    const huddle_neighbors *x = w->lists;
     for (int64_t i = chunk.begin; i < chunk.end; i++)
         for (int64_t e = i * x->k; e < (i + 1) * x->k; e++) {
-            if (x->index[e] < -1 || x->index[e] >= x->n || x->index[e] == i)
+            int64_t point = w->slab.first + i;
+            if (x->index[e] < -1 || x->index[e] >= w->slab.total || x->index[e] == point)
                 return hd_fail(HUDDLE_INVALID, "point %lld: its neighbour %d is not another point",
-                               (long long)i + 1, x->index[e] + 1);
+                               (long long)point + 1, x->index[e] + 1);
             if (x->index[e] >= 0 && !(x->distance[e] >= 0 && isfinite(x->distance[e])))
-                return hd_fail(HUDDLE_INVALID, "point %lld: %g is not a distance", (long long)i + 1,
-                               x->distance[e]);
+                return hd_fail(HUDDLE_INVALID, "point %lld: %g is not a distance",
+                               (long long)point + 1, x->distance[e]);
         }
     return HUDDLE_OK;
 }
@@ -172,13 +182,14 @@ static int64_t list_length(const huddle_neighbors *x, int64_t i) {
 
 /* Writes row i of the directed graph, sorted by column while it is written (lists are short). Lists
  * are sorted by distance, rows of a sparse matrix by column. */
-static void write_row(const huddle_neighbors *x, const huddle_scale *scale, int64_t i,
-                      huddle_csr *a) {
+static void write_row(const weighing *w, int64_t i) {
+    const huddle_neighbors *x = w->lists;
+    huddle_csr *a = w->directed;
     int64_t begin = a->offsets[i], end = begin;
     for (int32_t c = 0; c < x->k && x->index[i * x->k + c] >= 0; c++) {
         int32_t j = x->index[i * x->k + c];
-        double s = scale->local != NULL ? scale->local[j] : 0;
-        double weight = huddle_graph_weight(scale, i, s, x->distance[i * x->k + c]);
+        double s = w->local != NULL ? w->local[w->place[i * x->k + c]] : 0;
+        double weight = huddle_graph_weight(w->scale, i, s, x->distance[i * x->k + c]);
         int64_t at = end++;
         for (; at > begin && a->columns[at - 1] > j; at--) {
             a->columns[at] = a->columns[at - 1];
@@ -192,8 +203,31 @@ static void write_row(const huddle_neighbors *x, const huddle_scale *scale, int6
 static huddle_status write_rows(void *argument, hd_chunk chunk) {
     const weighing *w = argument;
     for (int64_t i = chunk.begin; i < chunk.end; i++)
-        write_row(w->lists, w->scale, i, w->directed);
+        write_row(w, i);
     return HUDDLE_OK;
+}
+
+/* Gets the scales of the neighbours, which may be on other processes. Empty places of the lists,
+ * which are not read, are replaced by a row that is here. */
+static huddle_status fetch_scales(huddle_context *context, weighing *w) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_neighbors *x = w->lists;
+    int64_t entries = x->n * x->k;
+    w->place = x->index;
+    w->local = w->scale->local;
+    if (!hd_slabs_spread(context) || w->local == NULL)
+        return status;
+    ALLOC(w->owned_place, entries);
+    for (int64_t e = 0; e < entries; e++)
+        w->owned_place[e] = x->index[e] >= 0 ? x->index[e] : (int32_t)w->slab.first;
+    TRY(hd_halo_open(context, x->n, entries, w->owned_place, &w->halo));
+    ALLOC(w->owned_local, x->n + w->halo.ghosts);
+    memcpy(w->owned_local, w->local, (size_t)x->n * sizeof *w->owned_local);
+    TRY(hd_halo_fetch(&w->halo, w->owned_local, sizeof *w->owned_local));
+    w->place = w->owned_place;
+    w->local = w->owned_local;
+done:
+    return status;
 }
 
 /* Asks the engine. *handled is false if it has no such function or declines. */
@@ -215,7 +249,7 @@ static huddle_status try_engine(huddle_context *context, const huddle_neighbors 
     return HUDDLE_OK;
 }
 
-/* On the CPU: the directed graph of the lists, then both directions. Where i and j are neighbours
+/* The directed graph of the lists, then both directions. Where i and j are neighbours
  * of each other, both entries have the same bits, since distance and scale are symmetric; the
  * larger of the two matters only for lists from asymmetric distances. */
 static huddle_status weigh_lists(huddle_context *context, const huddle_neighbors *neighbors,
@@ -223,17 +257,22 @@ static huddle_status weigh_lists(huddle_context *context, const huddle_neighbors
                                  huddle_scale *scale) {
     huddle_status status = HUDDLE_OK;
     huddle_csr directed = {0};
-    weighing w = {neighbors, scale, &directed};
-    TRY(hd_slabs_refuse(context, "making a graph from neighbour lists"));
+    weighing w = {.lists = neighbors, .scale = scale, .directed = &directed};
+    TRY(hd_graph_require_passing(context, "making a graph from neighbour lists"));
     TRY(huddle_neighbors_fetch(neighbors));
+    TRY(hd_slab_locate(context, neighbors->n, &w.slab));
     TRY(hd_parallel(context, NULL, neighbors->n, LIST_ROWS, check_lists, &w));
     TRY(hd_graph_measure_scale(context, neighbors, options, scale));
-    TRY(huddle_csr_new(neighbors->n, neighbors->n, neighbors->n * neighbors->k, &directed));
+    TRY(fetch_scales(context, &w));
+    TRY(huddle_csr_new(neighbors->n, w.slab.total, neighbors->n * neighbors->k, &directed));
     for (int64_t i = 0; i < neighbors->n; i++)
         directed.offsets[i + 1] = directed.offsets[i] + list_length(neighbors, i);
     TRY(hd_parallel(context, NULL, neighbors->n, LIST_ROWS, write_rows, &w));
     TRY(hd_graph_symmetrize(context, &directed, graph));
 done:
+    hd_halo_close(&w.halo);
+    huddle_free(w.owned_place);
+    huddle_free(w.owned_local);
     huddle_csr_free(&directed);
     return status;
 }
@@ -250,7 +289,7 @@ huddle_status huddle_graph_weigh(huddle_context *context, const huddle_neighbors
     if (scale != NULL)
         *scale = (huddle_scale){0};
     TRY(huddle_options_check(table, &chosen));
-    TRY(check_sizes(neighbors));
+    TRY(check_sizes(context, neighbors));
     TRY(try_engine(context, neighbors, &chosen, graph, &measured, &handled));
     if (!handled)
         TRY(weigh_lists(context, neighbors, &chosen, graph, &measured));

@@ -280,6 +280,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     context->warnings = &fit.warnings;
     outer_stages = context->stages;
     hd_stages_begin(&fit.stages);
+    fit.stages.processes = hd_slabs_count(context);
     context->stages = &fit.stages;
     hd_blas_enter();
     TRY_STAGE(context, HD_STAGE_CHECK, check_job(context, model, x, &job));

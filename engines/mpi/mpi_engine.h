@@ -1,0 +1,71 @@
+/* What the files of the engine share. Every process runs the same code on its slab of rows; the
+ * hooks of base/engine.h are built on MPI and on PETSc, which also solves linear systems. */
+#ifndef HUDDLE_ENGINES_MPI_H
+#define HUDDLE_ENGINES_MPI_H
+
+#include "base/engine.h"
+#include "shrink/linear.h"
+
+#include <mpi.h>
+#include <petscsys.h>
+
+/* The state of an engine: a communicator of its own, so that messages never meet those of the
+ * program that uses the library. */
+typedef struct hd_mpi {
+    MPI_Comm comm;
+    int32_t rank, count;
+    huddle_status agreed; /* the failure that all processes have agreed on last, or HUDDLE_OK */
+} hd_mpi;
+
+/* ---- engine.c ------------------------------------------------------------------------------ */
+
+/* The communicator of a context with this engine. */
+MPI_Comm hd_mpi_communicator(const huddle_context *context);
+
+/* ---- meet.c: one status for all ------------------------------------------------------------ */
+
+/* Every call that communicates begins here: HUDDLE_OK if all processes came with HUDDLE_OK. Else
+ * the status of the first process that failed, with its sentence, on all of them. So a process that
+ * fails calls this at once, whatever call the others are in. */
+huddle_status hd_mpi_meet(hd_mpi *m, huddle_status status);
+huddle_status hd_mpi_agree(void *state, huddle_status status);
+
+/* ---- messages.c ---------------------------------------------------------------------------- */
+
+void hd_mpi_place(const void *state, int32_t *rank, int32_t *count);
+huddle_status hd_mpi_locate(void *state, int64_t n, int64_t *first, int64_t *total);
+huddle_status hd_mpi_reduce(void *state, hd_reduction operation, int64_t count, double *values);
+huddle_status hd_mpi_exchange(void *state, const int64_t *sizes, const void *send,
+                              int64_t *received_sizes, void **received);
+huddle_status hd_mpi_start_pass(void *state, const void *send, int64_t size, void *received,
+                                int64_t received_size, void **transfer);
+huddle_status hd_mpi_finish_pass(void *transfer);
+
+/* The first row of each process, and the rows of all at the end: count + 1 numbers. */
+huddle_status hd_mpi_begins(hd_mpi *m, int64_t n, int64_t *begins);
+
+/* ---- halo.c, partition.c: PETSc's star forests and PT-Scotch --------------------------------- */
+
+huddle_status hd_mpi_open_halo(void *state, int64_t n, int64_t count, int32_t *columns,
+                               int64_t *ghosts, void **halo);
+huddle_status hd_mpi_fetch_halo(void *halo, void *rows, size_t row_size);
+void hd_mpi_close_halo(void *halo);
+huddle_status hd_mpi_partition(void *state, int64_t n, const int64_t *offsets,
+                               const int32_t *columns, int32_t *owner);
+
+/* ---- petsc.c ------------------------------------------------------------------------------- */
+
+/* Starts PETSc on a communicator, once in a process; its errors are returned, not printed. */
+huddle_status hd_mpi_petsc_begin(MPI_Comm comm);
+
+/* HUDDLE_OK, or a failure with the sentence of PETSc's error. */
+huddle_status hd_mpi_petsc_status(PetscErrorCode code, const char *what);
+
+/* Goes to done with that failure; `what` says what was attempted. */
+#define TRY_PETSC(call, what) TRY(hd_mpi_petsc_status((call), (what)))
+
+/* ---- petsc_solver.c ------------------------------------------------------------------------ */
+
+extern const hd_shrink_linear_solver hd_mpi_linear_solver;
+
+#endif

@@ -1,0 +1,327 @@
+/* Regions: a tree of half-spaces, found by the first process from a sample, and rows on their way
+ * to them and back. Any division gives correct lists; a good one cuts few neighbours apart. */
+#include "graph/regions.h"
+
+#include "base/check.h"
+#include "base/rng.h"
+#include "graph/ring.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SAMPLE = 4096,   /* rows by which the space is divided */
+    DIRECTIONS = 12, /* tried at each division, apart from the widest column */
+    POWER_STEPS = 3, /* of the iteration for a direction of large variance */
+};
+
+/* A division may leave so much more than its share on one side if there is a gap. */
+static const double slack = 0.02;
+
+/* Rows stay where they are if a process would get so many times its share. */
+static const double max_share = 1.5;
+
+/* ---- regions ------------------------------------------------------------------------------- */
+
+/* What the first process needs to divide the sample. */
+typedef struct divider {
+    hd_graph_regions *regions;
+    const double *sample; /* count x width */
+    double *keys, *sorted;
+    double *mean, *direction, *next;
+} divider;
+
+static double project(const double *row, const double *direction, int64_t width) {
+    double sum = 0;
+    for (int64_t f = 0; f < width; f++)
+        sum += row[f] * direction[f];
+    return sum;
+}
+
+/* The column of largest variance (t = 0), or a direction of large variance from a random start. */
+static void choose_direction(const divider *v, const int32_t *rows, int64_t count, int t,
+                             hd_rng *rng) {
+    int64_t width = v->regions->width, widest = 0;
+    memset(v->mean, 0, (size_t)width * sizeof *v->mean);
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t f = 0; f < width; f++)
+            v->mean[f] += v->sample[rows[i] * width + f] / (double)count;
+    for (int64_t f = 0; f < width; f++)
+        v->direction[f] = t > 0 ? hd_rng_normal(rng) : 0;
+    for (int step = 0; step < (t > 0 ? POWER_STEPS : 1); step++) {
+        memset(v->next, 0, (size_t)width * sizeof *v->next);
+        for (int64_t i = 0; i < count; i++) {
+            const double *row = v->sample + rows[i] * width;
+            double share =
+                project(row, v->direction, width) - project(v->mean, v->direction, width);
+            for (int64_t f = 0; f < width; f++) {
+                double x = row[f] - v->mean[f];
+                v->next[f] += t > 0 ? share * x : x * x;
+            }
+        }
+        if (t == 0)
+            break;
+        double norm = sqrt(project(v->next, v->next, width));
+        for (int64_t f = 0; f < width; f++)
+            v->direction[f] = norm > 0 ? v->next[f] / norm : 0;
+    }
+    for (int64_t f = 1; f < width && t == 0; f++)
+        widest = v->next[f] > v->next[widest] ? f : widest;
+    if (t == 0)
+        v->direction[widest] = 1;
+}
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Where to divide the sorted keys near `share` of them: in the widest stretch of few rows there.
+ * Returns how wide it is relative to all, and the threshold. */
+static double find_gap(const double *sorted, int64_t count, double share, double *threshold) {
+    int64_t reach = count / 200 + 1, from = (int64_t)((share - slack) * (double)count),
+            to = (int64_t)((share + slack) * (double)count), best = -1;
+    double widest = -1, mean = 0, variance = 0;
+    for (int64_t at = from; at <= to; at++) {
+        if (at < 1 || at >= count)
+            continue;
+        int64_t low = at - reach > 0 ? at - reach : 0;
+        int64_t high = at + reach - 1 < count ? at + reach - 1 : count - 1;
+        if (sorted[high] - sorted[low] > widest) {
+            widest = sorted[high] - sorted[low];
+            best = at;
+        }
+    }
+    for (int64_t i = 0; i < count; i++)
+        mean += sorted[i] / (double)count;
+    for (int64_t i = 0; i < count; i++)
+        variance += (sorted[i] - mean) * (sorted[i] - mean) / (double)count;
+    *threshold = best > 0 ? sorted[best - 1] + (sorted[best] - sorted[best - 1]) / 2 : mean;
+    return best > 0 && variance > 0 ? widest / sqrt(variance) : -1;
+}
+
+/* Divides processes a .. b - 1 and the rows of the sample that are theirs. */
+static void divide(const divider *v, int32_t *rows, int64_t count, int32_t a, int32_t b) {
+    int64_t width = v->regions->width, low = 0;
+    if (b - a < 2)
+        return;
+    int32_t middle = a + (b - a) / 2;
+    double share = (double)(middle - a) / (double)(b - a), best = -2;
+    double *split = v->regions->splits + middle * (width + 1);
+    hd_rng rng = hd_rng_stream(0, (uint64_t)middle);
+    for (int t = 0; t <= DIRECTIONS; t++) {
+        double threshold;
+        choose_direction(v, rows, count, t, &rng);
+        for (int64_t i = 0; i < count; i++)
+            v->sorted[i] = project(v->sample + rows[i] * width, v->direction, width);
+        qsort(v->sorted, (size_t)count, sizeof *v->sorted, by_value);
+        double gap = find_gap(v->sorted, count, share, &threshold);
+        if (gap > best) {
+            best = gap;
+            memcpy(split, v->direction, (size_t)width * sizeof *split);
+            split[width] = threshold;
+        }
+    }
+    for (int64_t i = 0; i < count; i++)
+        if (project(v->sample + rows[i] * width, split, width) < split[width]) {
+            int32_t row = rows[i];
+            rows[i] = rows[low];
+            rows[low++] = row;
+        }
+    divide(v, rows, low, a, middle);
+    divide(v, rows + low, count - low, middle, b);
+}
+
+static huddle_status divide_sample(hd_graph_regions *regions, const double *sample, int64_t count) {
+    huddle_status status = HUDDLE_OK;
+    divider v = {.regions = regions, .sample = sample};
+    int32_t *rows = NULL;
+    ALLOC(rows, count);
+    ALLOC(v.sorted, count);
+    ALLOC(v.mean, regions->width);
+    ALLOC(v.direction, regions->width);
+    ALLOC(v.next, regions->width);
+    for (int64_t i = 0; i < count; i++)
+        rows[i] = (int32_t)i;
+    divide(&v, rows, count, 0, regions->count);
+done:
+    huddle_free(rows);
+    huddle_free(v.sorted);
+    huddle_free(v.mean);
+    huddle_free(v.direction);
+    huddle_free(v.next);
+    return status;
+}
+
+/* Evenly spaced rows of all processes, on the first. */
+huddle_status hd_graph_regions_new(huddle_context *context, const hd_graph_rows *rows,
+                                   hd_graph_regions *regions) {
+    huddle_status status = HUDDLE_OK;
+    hd_slab slab;
+    double *sample = NULL;
+    void *all = NULL;
+    int64_t count = 0, total = 0, width = hd_graph_rows_width(rows);
+    *regions = (hd_graph_regions){context, hd_slabs_count(context), width, NULL};
+    TRY(hd_slab_locate(context, rows->n, &slab));
+    int64_t every = slab.total / SAMPLE + 1;
+    ALLOC_ZERO(regions->splits, regions->count * (width + 1));
+    ALLOC(sample, (rows->n / every + 1) * width);
+    for (int64_t i = (every - slab.first % every) % every; i < rows->n; i += every)
+        hd_graph_rows_read(rows, i, sample + count++ * width);
+    TRY(hd_slabs_gather(context, 0, count * width * (int64_t)sizeof *sample, sample, NULL, &total,
+                        &all));
+    if (all != NULL)
+        TRY(divide_sample(regions, all, total / width / (int64_t)sizeof *sample));
+    TRY(hd_slabs_share(context, 0, regions->count * (width + 1) * (int64_t)sizeof *sample,
+                       regions->splits));
+done:
+    huddle_free(sample);
+    huddle_free(all);
+    return status;
+}
+
+void hd_graph_regions_free(hd_graph_regions *regions) {
+    huddle_free(regions->splits);
+    *regions = (hd_graph_regions){0};
+}
+
+/* The process of a row. */
+static int32_t find_region(const hd_graph_regions *regions, const double *row) {
+    int32_t a = 0, b = regions->count;
+    while (b - a > 1) {
+        int32_t middle = a + (b - a) / 2;
+        const double *split = regions->splits + middle * (regions->width + 1);
+        if (project(row, split, regions->width) < split[regions->width])
+            b = middle;
+        else
+            a = middle;
+    }
+    return a;
+}
+
+/* ---- moving -------------------------------------------------------------------------------- */
+
+/* Sorts the own rows by destination, keeping their order. */
+static huddle_status plan_move(const hd_graph_regions *regions, const hd_graph_rows *rows,
+                               hd_graph_moved *moved) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *owner = NULL;
+    int64_t *next = NULL;
+    double *row = NULL, *arriving = NULL, total = 0, most = 0;
+    ALLOC(owner, rows->n);
+    ALLOC(row, regions->width);
+    ALLOC(next, regions->count);
+    ALLOC(arriving, regions->count);
+    ALLOC_ZERO(moved->sent, regions->count);
+    ALLOC_ZERO(moved->came, regions->count);
+    ALLOC(moved->order, rows->n);
+    for (int64_t i = 0; i < rows->n; i++) {
+        hd_graph_rows_read(rows, i, row);
+        owner[i] = find_region(regions, row);
+        moved->sent[owner[i]]++;
+    }
+    for (int32_t r = 0; r < regions->count; r++) {
+        next[r] = r > 0 ? next[r - 1] + moved->sent[r - 1] : 0;
+        arriving[r] = (double)moved->sent[r];
+    }
+    for (int64_t i = 0; i < rows->n; i++)
+        moved->order[next[owner[i]]++] = (int32_t)i;
+    TRY(hd_reduce_sum(moved->context, regions->count, arriving));
+    for (int32_t r = 0; r < regions->count; r++) {
+        total += arriving[r];
+        most = fmax(most, arriving[r]);
+    }
+    moved->balanced = most <= max_share * total / regions->count + 1;
+done:
+    huddle_free(owner);
+    huddle_free(next);
+    huddle_free(row);
+    huddle_free(arriving);
+    return status;
+}
+
+/* Exchanges records of `size` bytes per row, which are sorted by destination. */
+static huddle_status exchange_records(huddle_context *context, int32_t count, const int64_t *sent,
+                                      const void *records, int64_t size, int64_t *came,
+                                      void **received) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *bytes = NULL, *came_bytes = NULL;
+    ALLOC(bytes, count);
+    ALLOC(came_bytes, count);
+    for (int32_t r = 0; r < count; r++)
+        bytes[r] = sent[r] * size;
+    TRY(hd_slabs_exchange(context, bytes, records, came_bytes, received));
+    for (int32_t r = 0; r < count && came != NULL; r++)
+        came[r] = came_bytes[r] / size;
+done:
+    huddle_free(bytes);
+    huddle_free(came_bytes);
+    return status;
+}
+
+/* Rows arrive in the order of the processes, each of which sends its own in their order: by
+ * ascending number. */
+huddle_status hd_graph_move_rows(const hd_graph_regions *regions, const hd_graph_rows *rows,
+                                 hd_graph_moved *moved) {
+    huddle_status status = HUDDLE_OK;
+    huddle_context *context = regions->context;
+    int32_t *numbers = NULL;
+    void *numbers_came = NULL;
+    char *bytes = NULL;
+    hd_slab slab;
+    *moved = (hd_graph_moved){.context = context, .count = regions->count, .n = rows->n};
+    TRY(hd_slab_locate(context, rows->n, &slab));
+    TRY(plan_move(regions, rows, moved));
+    if (!moved->balanced)
+        goto done;
+    ALLOC(numbers, rows->n);
+    for (int64_t i = 0; i < rows->n; i++)
+        numbers[i] = (int32_t)(slab.first + moved->order[i]);
+    TRY(exchange_records(context, regions->count, moved->sent, numbers, sizeof *numbers,
+                         moved->came, &numbers_came));
+    moved->number = numbers_came;
+    ALLOC(bytes, hd_graph_rows_measure(rows, rows->n));
+    hd_graph_rows_pack(rows, moved->order, 0, rows->n, bytes);
+    TRY(exchange_records(context, regions->count, moved->sent, bytes,
+                         hd_graph_rows_measure(rows, 1), NULL, &moved->bytes));
+    for (int32_t r = 0; r < regions->count; r++)
+        moved->arrived += moved->came[r];
+    TRY(hd_graph_rows_unpack(context, rows, moved->arrived, moved->bytes, &moved->rows));
+done:
+    huddle_free(numbers);
+    huddle_free(bytes);
+    return status;
+}
+
+void hd_graph_moved_free(hd_graph_moved *moved) {
+    huddle_free(moved->sent);
+    huddle_free(moved->came);
+    huddle_free(moved->order);
+    huddle_free(moved->bytes);
+    huddle_free(moved->number);
+    hd_graph_rows_free(&moved->rows);
+    *moved = (hd_graph_moved){0};
+}
+
+huddle_status hd_graph_move_back(const hd_graph_moved *moved, int32_t k, const int32_t *index,
+                                 const double *distance2, int32_t *own_index,
+                                 double *own_distance2) {
+    huddle_status status = HUDDLE_OK;
+    void *index_came = NULL, *distance_came = NULL;
+    size_t length = (size_t)k;
+    TRY(exchange_records(moved->context, moved->count, moved->came, index,
+                         k * (int64_t)sizeof *index, NULL, &index_came));
+    TRY(exchange_records(moved->context, moved->count, moved->came, distance2,
+                         k * (int64_t)sizeof *distance2, NULL, &distance_came));
+    for (int64_t i = 0; i < moved->n; i++) {
+        int64_t to = (int64_t)moved->order[i] * k;
+        memcpy(own_index + to, (const int32_t *)index_came + i * k, length * sizeof *own_index);
+        memcpy(own_distance2 + to, (const double *)distance_came + i * k,
+               length * sizeof *own_distance2);
+    }
+done:
+    huddle_free(index_came);
+    huddle_free(distance_came);
+    return status;
+}

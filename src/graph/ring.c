@@ -1,0 +1,183 @@
+/* The ring. A block of queries is passed on while it is compared; its lists follow when they have
+ * been continued, so that the k-th distance of the next process excludes more. */
+#include "graph/ring.h"
+
+#include "base/check.h"
+#include "base/slabs.h"
+
+#include <string.h>
+
+/* Two blocks are in memory, apart from the rows of the process itself. */
+static const int64_t largest_block = (int64_t)1 << 26;
+
+/* A block and the buffers behind it. */
+typedef struct carriage {
+    hd_graph_block block;
+    char *bytes, *lists;
+} carriage;
+
+typedef struct ride {
+    huddle_context *context;
+    const hd_graph_ring *ring;
+    int32_t count, rank;
+    double *rows, *sizes; /* of the current block of each process */
+    carriage here, next;
+} ride;
+
+/* ---- rows as bytes ------------------------------------------------------------------------- */
+
+static size_t row_size(const hd_graph_rows *rows) {
+    return (size_t)rows->d * (rows->singles != NULL ? sizeof(float) : sizeof(double));
+}
+
+int64_t hd_graph_rows_measure(const hd_graph_rows *rows, int64_t count) {
+    return count * (int64_t)row_size(rows);
+}
+
+void hd_graph_rows_pack(const hd_graph_rows *rows, const int32_t *pick, int64_t begin, int64_t end,
+                        char *bytes) {
+    size_t size = row_size(rows);
+    for (int64_t i = begin; i < end; i++) {
+        int64_t row = pick != NULL ? pick[i] : i;
+        int64_t at = (rows->pick != NULL ? rows->pick[row] : row) * rows->stride;
+        const void *from = rows->singles != NULL ? (const void *)(rows->singles + at)
+                                                 : (const void *)(rows->doubles + at);
+        memcpy(bytes + (size_t)(i - begin) * size, from, size);
+    }
+}
+
+huddle_status hd_graph_rows_unpack(huddle_context *context, const hd_graph_rows *like, int64_t n,
+                                   const char *bytes, hd_graph_rows *rows) {
+    *rows = *like;
+    rows->n = n;
+    rows->stride = like->d;
+    rows->singles = like->singles != NULL ? (const float *)bytes : NULL;
+    rows->doubles = like->singles != NULL ? NULL : (const double *)bytes;
+    rows->pick = NULL;
+    rows->scale = rows->owned_shift = rows->owned_values = NULL;
+    return like->scale != NULL ? hd_graph_rows_normalise(context, rows) : HUDDLE_OK;
+}
+
+/* ---- blocks -------------------------------------------------------------------------------- */
+
+/* Distances first, then indices. */
+static int64_t lists_size(const ride *r, int64_t n) {
+    return n * r->ring->k * (int64_t)(sizeof(double) + sizeof(int32_t));
+}
+
+/* Makes the block of process `owner` out of the buffers. */
+static void describe_block(const ride *r, int32_t owner, carriage *c) {
+    int64_t n = (int64_t)r->rows[owner];
+    c->block = (hd_graph_block){.n = n, .bytes = c->bytes, .size = (int64_t)r->sizes[owner]};
+    c->block.distance2 = (double *)c->lists;
+    c->block.index = (int32_t *)(c->lists + (size_t)(n * r->ring->k) * sizeof(double));
+}
+
+/* How many blocks there are: those of the process that needs most. */
+static huddle_status count_blocks(const ride *r, int64_t *blocks) {
+    huddle_status status = HUDDLE_OK;
+    const hd_graph_ring *ring = r->ring;
+    int64_t largest = ring->largest > 0 ? ring->largest : largest_block;
+    int64_t size = ring->measure(ring->argument, 0, ring->n) + lists_size(r, ring->n);
+    double most = (double)((size + largest - 1) / largest);
+    TRY(hd_reduce_max(r->context, 1, &most));
+    *blocks = (int64_t)most;
+done:
+    return status;
+}
+
+/* Sizes of the blocks of all processes, room for the largest, and the own block. */
+static huddle_status begin_block(ride *r, int64_t begin, int64_t end) {
+    huddle_status status = HUDDLE_OK;
+    const hd_graph_ring *ring = r->ring;
+    carriage *both[] = {&r->here, &r->next};
+    double most_rows = 0, most_bytes = 0;
+    memset(r->rows, 0, (size_t)r->count * sizeof *r->rows);
+    memset(r->sizes, 0, (size_t)r->count * sizeof *r->sizes);
+    r->rows[r->rank] = (double)(end - begin);
+    r->sizes[r->rank] = (double)ring->measure(ring->argument, begin, end);
+    TRY(hd_reduce_sum(r->context, r->count, r->rows));
+    TRY(hd_reduce_sum(r->context, r->count, r->sizes));
+    for (int32_t p = 0; p < r->count; p++) {
+        most_rows = r->rows[p] > most_rows ? r->rows[p] : most_rows;
+        most_bytes = r->sizes[p] > most_bytes ? r->sizes[p] : most_bytes;
+    }
+    for (int c = 0; c < 2; c++) {
+        huddle_free(both[c]->bytes);
+        huddle_free(both[c]->lists);
+        both[c]->lists = NULL;
+        ALLOC(both[c]->bytes, (int64_t)most_bytes);
+        ALLOC(both[c]->lists, lists_size(r, (int64_t)most_rows));
+    }
+    describe_block(r, r->rank, &r->here);
+    ring->pack(ring->argument, begin, end, r->here.bytes);
+    ring->lend(ring->argument, begin, end, &r->here.block);
+done:
+    return status;
+}
+
+/* ---- the ring ------------------------------------------------------------------------------ */
+
+/* Compares the block that is here with the rows of this process. Empty blocks travel too: all
+ * processes make the same calls. */
+static huddle_status compare_block(const ride *r, int32_t step) {
+    if (step == 0 || r->here.block.n == 0)
+        return HUDDLE_OK;
+    hd_alone before = hd_alone_begin(r->context);
+    huddle_status status = r->ring->compare(r->ring->argument, &r->here.block);
+    hd_alone_end(r->context, before);
+    return status;
+}
+
+/* One step: the block that is here is passed on and compared, then its lists are passed on. The
+ * last step brings the own lists home; the rows are not needed there. */
+static huddle_status take_step(ride *r, int32_t step) {
+    huddle_status status = HUDDLE_OK, compared;
+    int32_t before = (r->rank - step - 1 + 2 * r->count) % r->count;
+    bool is_last = step + 1 == r->count;
+    hd_pass pass = {0};
+    describe_block(r, before, &r->next);
+    int64_t size = is_last ? 0 : r->here.block.size, next_size = is_last ? 0 : r->next.block.size;
+    status = hd_pass_start(r->context, r->here.bytes, size, r->next.bytes, next_size, &pass);
+    compared = status == HUDDLE_OK ? compare_block(r, step) : status;
+    status = hd_pass_finish(&pass); /* in any case */
+    TRY(compared != HUDDLE_OK ? compared : status);
+    status = hd_pass_start(r->context, r->here.lists, lists_size(r, r->here.block.n), r->next.lists,
+                           lists_size(r, r->next.block.n), &pass);
+    compared = hd_pass_finish(&pass);
+    TRY(status != HUDDLE_OK ? status : compared);
+    carriage left = r->here;
+    r->here = r->next;
+    r->next = left;
+done:
+    return status;
+}
+
+huddle_status hd_graph_ring_run(huddle_context *context, const hd_graph_ring *ring) {
+    huddle_status status = HUDDLE_OK;
+    ride r = {.context = context,
+              .ring = ring,
+              .count = hd_slabs_count(context),
+              .rank = hd_slabs_rank(context)};
+    int64_t blocks = 0;
+    if (r.count == 1)
+        return status;
+    ALLOC(r.rows, r.count);
+    ALLOC(r.sizes, r.count);
+    TRY(count_blocks(&r, &blocks));
+    for (int64_t b = 0; b < blocks; b++) {
+        int64_t begin = ring->n * b / blocks, end = ring->n * (b + 1) / blocks;
+        TRY(begin_block(&r, begin, end));
+        for (int32_t step = 0; step < r.count; step++)
+            TRY(take_step(&r, step));
+        ring->take(ring->argument, begin, end, &r.here.block);
+    }
+done:
+    huddle_free(r.rows);
+    huddle_free(r.sizes);
+    huddle_free(r.here.bytes);
+    huddle_free(r.here.lists);
+    huddle_free(r.next.bytes);
+    huddle_free(r.next.lists);
+    return status;
+}
