@@ -153,6 +153,7 @@ static const hd_engine_slabs slabs = {.place = hd_mpi_place,
 static const hd_engine engine = {.text = {"mpi", "several processes (MPI, PETSc)"},
                                  .open = open_engine,
                                  .close = close_engine,
-                                 .slabs = &slabs};
+                                 .slabs = &slabs,
+                                 .linear_solver = &hd_mpi_linear_solver};
 
 HD_ENGINE_MODULE(engine)

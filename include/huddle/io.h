@@ -24,6 +24,15 @@
  * file that has become shorter receives SIGBUS. Replacing it by another file under the same name,
  * as all functions of this library do, is safe. With huddle_read_options.copy nothing is mapped.
  *
+ * Processes: under an engine that spreads rows over processes, all of them call huddle_data_read()
+ * and huddle_labels_read() with the same arguments. Process r of P gets the rows total * r / P ..
+ * total * (r + 1) / P - 1 of the points and labels that one process would read; everything else
+ * (classes, names, image size, ...) is the same on all. Of plain NPY, HDF5 and IDX files each
+ * process reads its own rows; other formats, compressed files and selected classes are read by
+ * process 0, which sends the others their rows. The file must be the same for all processes that
+ * read it. If one fails, all return its failure. The other functions that read do not communicate:
+ * each process gets everything.
+ *
  * Tables (CSV, TSV): columns are separated by commas, semicolons, tabs or blanks, a header is
  * recognised, fields may be quoted. Unless the options name the features (x) and the labels (y):
  *

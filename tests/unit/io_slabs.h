@@ -54,7 +54,7 @@ static inline void make_data(int64_t n, bool shifted, bool texts, huddle_data *d
     for (int64_t i = 0; i < n; i++) {
         data->labels[i] = i < n / 2 ? 2 : (int32_t)(i % 2); /* no process sees all classes */
         for (int64_t j = 0; j < 6; j++)
-            data->points.values[i * 6 + j] = (float)(10 * (i % 500) + j) / 8;
+            data->points.values[i * 6 + j] = (float)(10 * (i % 499) + j) / 8;
     }
     if (!shifted)
         return;

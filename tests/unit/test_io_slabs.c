@@ -174,6 +174,8 @@ static void other_formats_are_read_by_process_0(void **state) {
     check_format("b.csv", 3, true, true, true);
     check_format("a.svm", 11, false, false, true);
     check_format("a.mat", 11, true, true, true);
+    /* Large enough to be sent in several pieces. */
+    check_format("b.mat", 800000, false, false, true);
     check_division(io_write_text("m.mtx", "%%MatrixMarket matrix coordinate real general\n"
                                           "5 3 4\n1 1 2\n3 2 5\n3 3 1\n5 1 4\n"),
                    NULL, true);
