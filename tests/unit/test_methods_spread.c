@@ -72,7 +72,7 @@ typedef struct job {
     const char *options[2 * MAX_OPTIONS]; /* names and values */
     bool exact;                           /* medoids are to be the same rows */
     int layout;
-    int32_t labels[N];
+    int32_t labels[N], predicted[N];
     int32_t n_clusters[TEAM_MAX];
     int64_t medoids[TEAM_MAX][16], n_changed[TEAM_MAX];
     char from[TEAM_MAX][16], prepare[TEAM_MAX][32], reason[TEAM_MAX][16], kind[TEAM_MAX][16];
@@ -115,6 +115,26 @@ static void keep_facts(const huddle_model *model, int64_t first, int rank, job *
     t->n_trials[rank] = fit->prepared.trials.count;
 }
 
+/* New points near the others, in another order: process r labels those that replace its rows. */
+static huddle_status predict_new(huddle_context *context, const huddle_model *model, job *t,
+                                 int64_t begin, int64_t end) {
+    huddle_status status = HUDDLE_OK;
+    huddle_points x = {0};
+    int64_t d = t->x->d;
+    TRY(huddle_points_new(end - begin, d, &x));
+    for (int64_t i = begin; i < end; i++) {
+        hd_rng rng = hd_rng_stream(77, (uint64_t)i);
+        int64_t from = i * 13 % N; /* every fifth is a training point */
+        for (int64_t j = 0; j < d; j++)
+            x.values[(i - begin) * d + j] = t->x->values[from * t->x->stride + j] +
+                                            (i % 5 == 0 ? 0 : (float)(.05 * hd_rng_normal(&rng)));
+    }
+    TRY(huddle_model_predict(context, model, &x, t->predicted + begin));
+done:
+    huddle_points_free(&x);
+    return status;
+}
+
 static huddle_status fit_member(huddle_context *context, int rank, void *argument) {
     huddle_status status = HUDDLE_OK;
     job *t = argument;
@@ -129,6 +149,7 @@ static huddle_status fit_member(huddle_context *context, int rank, void *argumen
                (size_t)own.n * sizeof *t->labels);
     keep_facts(model, first, rank, t);
     TRY(huddle_model_info_json(model, &report));
+    TRY(predict_new(context, model, t, first, first + own.n));
 done:
     huddle_free(report);
     huddle_model_free(model);
@@ -139,8 +160,10 @@ done:
  * sums decides which is taken. */
 static void compare_labels(const job *one, const job *t) {
     for (int64_t i = 0; i < N; i++)
-        for (int64_t j = 0; j < i; j++)
+        for (int64_t j = 0; j < N; j++) {
             assert_int_equal(t->labels[i] == t->labels[j], one->labels[i] == one->labels[j]);
+            assert_int_equal(t->predicted[i] == t->labels[j], one->predicted[i] == one->labels[j]);
+        }
 }
 
 /* Every medoid is on one process, where it is a row of its cluster. It is that of one process
@@ -169,6 +192,7 @@ static void compare_fits(const job *what, job *one) {
     assert_ok(huddle_model_fit(NULL, model, one->x));
     memcpy(one->labels, huddle_model_labels(model, NULL), sizeof one->labels);
     keep_facts(model, 0, 0, one);
+    assert_ok(predict_new(NULL, model, one, 0, N));
     for (int layout = 0; layout < LAYOUTS; layout++) {
         *t = *what;
         t->layout = layout;
@@ -237,8 +261,9 @@ static void numbers_of_clusters_are_those_of_one_process(void **state) {
     static const char *const cases[][3] = {{"ssc", "auto", "auto"},
                                            {"sc", "4-7", "auto"},
                                            {"sc", "auto", "none"},
+                                           {"ssc", "6", "none"},
                                            {"kmeans", "5-7", NULL}};
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 5; k++) {
         job what = {.x = &x, .method = cases[k][0], .options = {"n_clusters", cases[k][1]}};
         if (cases[k][2] != NULL) {
             what.options[2] = "refine";
