@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { N = 420, WIDE = 14, MAX_OPTIONS = 8 };
 
@@ -277,6 +278,89 @@ static void numbers_of_clusters_are_those_of_one_process(void **state) {
     huddle_points_free(&x);
 }
 
+/* ---- scores and files ----------------------------------------------------------------------- */
+
+typedef struct file_job {
+    job fit;
+    const char *path;
+    huddle_fit_scores scores[TEAM_MAX];
+    huddle_status alone[TEAM_MAX]; /* of saving and predicting without the others */
+    int32_t again[N];
+} file_job;
+
+static huddle_status save_member(huddle_context *context, int rank, void *argument) {
+    huddle_status status = HUDDLE_OK;
+    file_job *t = argument;
+    huddle_points own = slab_of(&t->fit, rank);
+    int64_t first = layouts[t->fit.layout].first[rank];
+    huddle_model *model = NULL, *loaded = NULL;
+    int32_t label;
+    TRY(make_model(&t->fit, &model));
+    TRY(huddle_model_fit(context, model, &own));
+    memcpy(t->fit.labels + first, huddle_model_labels(model, NULL),
+           (size_t)own.n * sizeof *t->fit.labels);
+    TRY(huddle_model_score(context, model, &own));
+    t->scores[rank] = *huddle_model_scores(model);
+    huddle_points single = *t->fit.x;
+    single.n = 1;
+    t->alone[rank] = huddle_model_predict(NULL, model, &single, &label);
+    if (t->alone[rank] == HUDDLE_UNSUPPORTED)
+        t->alone[rank] = huddle_model_save(model, t->path);
+    TRY(huddle_model_save_spread(context, model, t->path));
+    TRY(predict_new(context, model, &t->fit, first, first + own.n));
+    /* Every process may load the file; it has all rows then. */
+    TRY(huddle_model_load(t->path, &loaded));
+    memcpy(t->again + first, t->fit.predicted + first, (size_t)own.n * sizeof *t->again);
+    TRY(predict_new(context, loaded, &t->fit, first, first + own.n));
+done:
+    huddle_model_free(model);
+    huddle_model_free(loaded);
+    return status;
+}
+
+/* The file of several processes is that of one: it predicts alike, anywhere. */
+static void models_of_several_processes_are_saved(void **state) {
+    (void)state;
+    huddle_points x = clouds();
+    char path[] = "/tmp/huddle_spread_XXXXXX";
+    int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0);
+    file_job *t = calloc(1, sizeof *t);
+    for (int k = 0; k < 3; k++)
+        for (int layout = 0; layout < LAYOUTS; layout++) {
+            huddle_model *one = NULL, *loaded = NULL;
+            int64_t n;
+            *t = (file_job){.path = path};
+            t->fit = (job){.x = &x,
+                           .method = k == 0 ? "sc" : "ssc",
+                           .options = {"n_clusters", "6", "refine", k == 2 ? "none" : "auto"},
+                           .layout = layout};
+            assert_ok(make_model(&t->fit, &one));
+            assert_ok(huddle_model_fit(NULL, one, &x));
+            assert_ok(huddle_model_score(NULL, one, &x));
+            assert_ok(team_run(layouts[layout].size, &team_engine, save_member, t));
+            for (int r = 0; r < layouts[layout].size; r++) {
+                assert_int_equal(t->alone[r],
+                                 layouts[layout].size > 1 ? HUDDLE_UNSUPPORTED : HUDDLE_OK);
+                assert_close(t->scores[r].ncut, huddle_model_scores(one)->ncut, 1e-9);
+                assert_close(t->scores[r].silhouette, huddle_model_scores(one)->silhouette, 1e-6);
+                assert_close(t->scores[r].stability, huddle_model_scores(one)->stability, 1e-6);
+            }
+            assert_memory_equal(t->again, t->fit.predicted, sizeof t->again);
+            assert_ok(huddle_model_load(path, &loaded));
+            assert_memory_equal(huddle_model_labels(loaded, &n), t->fit.labels,
+                                sizeof t->fit.labels);
+            assert_int_equal(n, N);
+            assert_ok(predict_new(NULL, loaded, &t->fit, 0, N));
+            assert_memory_equal(t->again, t->fit.predicted, sizeof t->again);
+            huddle_model_free(one);
+            huddle_model_free(loaded);
+        }
+    free(t);
+    assert_int_equal(unlink(path), 0);
+    huddle_points_free(&x);
+}
+
 /* ---- what is refused ------------------------------------------------------------------------ */
 
 static void other_methods_are_refused_by_name(void **state) {
@@ -390,6 +474,7 @@ int main(void) {
         cmocka_unit_test(default_fits_are_those_of_one_process),
         cmocka_unit_test(decisions_are_those_of_one_process),
         cmocka_unit_test(numbers_of_clusters_are_those_of_one_process),
+        cmocka_unit_test(models_of_several_processes_are_saved),
         cmocka_unit_test(other_methods_are_refused_by_name),
         cmocka_unit_test(too_little_memory_is_agreed_on),
         cmocka_unit_test(a_bad_value_is_refused_by_all),
