@@ -48,7 +48,7 @@ static huddle_status find_variances(huddle_context *context, const huddle_points
     hd_slab slab;
     int64_t grain = (x->n + MAX_CHUNKS - 1) / MAX_CHUNKS, d = x->d, n = x->n;
     grain = grain < 256 ? 256 : grain;
-    int64_t chunks = hd_chunks(x->n, grain);
+    int64_t chunks = x->n > 0 ? hd_chunks(x->n, grain) : 1; /* sums of 0 without rows */
     ALLOC(*variances, d);
     ALLOC_ZERO(m.sums, chunks * d);
     ALLOC_ZERO(m.squares, chunks * d);
