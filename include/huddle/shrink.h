@@ -20,7 +20,7 @@
  * factor would cost more operations than it saves, or more memory than 4 GB or half of the
  * machine's.
  *
- * Large problems, from 4 million numbers (n + edges) c, are solved component by component of W, in
+ * Large problems, from a million numbers (n + edges) c, are solved component by component of W, in
  * the directions in which the rows of a component differ, unless keep_dual asks for Z: memory then
  * follows the largest component. The certificate is that of the whole problem.
  *
