@@ -302,6 +302,16 @@ static void check_groups(const shared *all) {
         }
 }
 
+/* Whether the rows of each group are one point. */
+static bool groups_are_points(const shared *all) {
+    for (int32_t i = 0; i < N; i++)
+        for (int32_t j = 0; j < i; j++)
+            if (all->group[i] == all->group[j] &&
+                distance(all->g.values + i * C, all->g.values + j * C) > 0)
+                return false;
+    return true;
+}
+
 /* Everything that must hold of an answer, beside one with a tiny gap. */
 static void check_answer(const shared *all, const huddle_shrink_info *tight) {
     const huddle_shrink_info *info = &all->info[0];
@@ -435,6 +445,7 @@ static void large_components_are_solved_together(void **state) {
     hd_engine_slabs slabs = team_slabs;
     hd_engine engine = team_engine;
     double weights[N];
+    int n_snapped = 0;
     set_weights(weights);
     engine.slabs = &slabs;
     for (int trial = 0; trial < 6; trial++) {
@@ -449,6 +460,7 @@ static void large_components_are_solved_together(void **state) {
             o.keep_dual = (trial + size) % 3 > 0;
             shared all = run_team(&engine, &x, size, &o, &mixed);
             check_answer(&all, &tight);
+            n_snapped += size > 1 && all.info[0].n_iter > 0 && groups_are_points(&all);
             if (size > 1 && engine.linear_solver != NULL && all.info[0].n_iter > 0)
                 assert_string_equal(all.info[0].linear_solver, "team");
             if (size > 1 && engine.linear_solver == NULL && all.info[0].n_iter > 0)
@@ -458,6 +470,7 @@ static void large_components_are_solved_together(void **state) {
         huddle_shrink_info_free(&tight);
         example_free(&x);
     }
+    assert_true(n_snapped > 6);
 }
 
 /* The path of all processes together takes as many steps as one process. */
