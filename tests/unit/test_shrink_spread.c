@@ -3,6 +3,7 @@
  * limits of hd_shrink_spread() are made small too. */
 #include "base/union.h"
 #include "engines/team.h"
+#include "shrink/groups.h"
 #include "shrink/spread.h"
 #include "shrink_problems.h"
 #include "shrink_team.h"
@@ -498,12 +499,55 @@ static void a_large_component_takes_the_steps_of_one_process(void **state) {
     }
 }
 
+/* Groups of one member, groups that extend over members, and rows on their own. */
+static const int32_t snap_groups[12] = {0, 0, 1, 2, 2, 3, 3, 4, 4, 4, 5, 2};
+static double snapped_rows[12];
+
+static huddle_status snap_rows(huddle_context *context, int rank, void *argument) {
+    huddle_status status = HUDDLE_OK;
+    const double *weights = argument;
+    huddle_dense g = {0};
+    int32_t none;
+    hd_halo halo = {0};
+    hd_shrink_problem p = {.halo = &halo};
+    int64_t first = 6 * (int64_t)rank;
+    hd_shrink_input in = {.context = context, .weights = weights + first};
+    TRY(hd_halo_open(context, 6, 0, &none, &halo));
+    TRY(huddle_dense_new(6, 1, &g));
+    for (int64_t v = 0; v < 6; v++)
+        g.values[v] = (double)((first + v) * (first + v));
+    TRY(hd_shrink_snap(&in, &p, snap_groups + first, 6, &g));
+    memcpy(snapped_rows + first, g.values, 6 * sizeof(double));
+done:
+    hd_halo_close(&halo);
+    huddle_dense_free(&g);
+    return status;
+}
+
+static void groups_move_to_the_means_of_all_their_rows(void **state) {
+    (void)state;
+    double weights[12];
+    for (int v = 0; v < 12; v++)
+        weights[v] = 1 + v % 3;
+    assert_ok(team_run(2, &team_engine, snap_rows, weights));
+    for (int v = 0; v < 12; v++) {
+        double sum = 0, mass = 0;
+        for (int u = 0; u < 12; u++)
+            if (snap_groups[u] == snap_groups[v]) {
+                sum += weights[u] * u * u;
+                mass += weights[u];
+            }
+        assert_close(snapped_rows[v], sum / mass, 1e-14);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_small_problem_is_solved_as_by_one_process),
         cmocka_unit_test(components_are_solved_whole_by_their_processes),
         cmocka_unit_test(large_components_are_solved_together),
         cmocka_unit_test(a_large_component_takes_the_steps_of_one_process),
+        cmocka_unit_test(groups_move_to_the_means_of_all_their_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
