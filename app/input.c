@@ -108,8 +108,8 @@ int input_read(huddle_context *context, const cli_arguments *arguments, const ch
 }
 
 void input_describe(const huddle_data *data, char *text, size_t size) {
-    snprintf(text, size, "%lld point%s, %lld feature%s", (long long)data->points.n,
-             plural(data->points.n), (long long)data->points.d, plural(data->points.d));
+    snprintf(text, size, "%lld point%s, %lld feature%s", (long long)data->total_rows,
+             plural(data->total_rows), (long long)data->points.d, plural(data->points.d));
     if (data->labels != NULL)
         append_text(text, size, ", %d class%s", data->n_classes, data->n_classes == 1 ? "" : "es");
 }
@@ -192,13 +192,19 @@ static huddle_status write_labels(const huddle_data *data, const char *path, int
     return status;
 }
 
-/* Process 0 gets the labels of all rows, a few bytes each, and writes them. */
+/* Every process writes its own rows, unless rows were dropped: only process 0, which read the whole
+ * table, knows where their -1 belong. */
 huddle_status input_write_labels(huddle_context *context, const huddle_data *data, const char *path,
                                  int64_t n, const int32_t *labels) {
     int32_t *all = NULL;
+    bool dropped = data->n_dropped > 0;
     if (huddle_context_processes(context) == 1)
         return write_labels(data, path, n, labels);
-    huddle_status status = processes_gather(context, &n, labels, &all);
+    huddle_status status = huddle_context_share(context, 0, sizeof dropped, &dropped);
+    if (status == HUDDLE_OK && !dropped)
+        return huddle_labels_write_slabs(context, path, n, labels, NULL);
+    if (status == HUDDLE_OK)
+        status = processes_gather(context, &n, labels, &all);
     if (status == HUDDLE_OK && processes_first(context))
         status = write_labels(data, path, n, all);
     huddle_free(all);

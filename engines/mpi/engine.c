@@ -37,7 +37,8 @@ static huddle_status start_mpi(void) {
         FAIL(HUDDLE_UNSUPPORTED, "engine mpi: the program has ended MPI already");
     if (before)
         goto done;
-    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
+    /* Python calls the library from a thread of its own while the main thread waits for signals. */
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS)
         FAIL(HUDDLE_UNSUPPORTED, "engine mpi: MPI could not be started");
     started = true;
     atexit(end_mpi);
@@ -114,7 +115,9 @@ static huddle_status open_engine(huddle_context *context, const char *options, v
     hd_mpi *m = NULL;
     TRY(start_mpi());
     TRY(parse_options(options, &comm));
-    TRY(hd_mpi_petsc_begin(MPI_COMM_WORLD));
+    /* Starting PETSc is collective. The communicator may lack processes of MPI_COMM_WORLD, and the
+     * next engine may have another one. */
+    TRY(hd_mpi_petsc_begin(MPI_COMM_SELF));
     ALLOC_ZERO(m, 1);
     MPI_Comm_dup(comm, &m->comm);
     MPI_Comm_rank(m->comm, &m->rank);

@@ -183,6 +183,11 @@ HUDDLE_API huddle_status huddle_context_share(huddle_context *context, int32_t f
 HUDDLE_API huddle_status huddle_context_gather(huddle_context *context, int64_t size,
                                                const void *bytes, int64_t *sizes, void **all);
 
+/* Between set_alone(context, true) and set_alone(context, false) this process takes the rows it is
+ * given for all rows, computes on the CPU and does not communicate: for data that every process
+ * has. Returns whether the engine spreads rows, also over one process; if not, nothing changes. */
+HUDDLE_API bool huddle_context_set_alone(huddle_context *context, bool alone);
+
 /* ---- options ----------------------------------------------------------------------------- */
 
 /* The value of a numeric option that is set to "auto". */

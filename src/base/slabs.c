@@ -257,3 +257,22 @@ huddle_status huddle_context_gather(huddle_context *context, int64_t size, const
     int64_t total;
     return hd_slabs_gather(context, 0, size, bytes, sizes, &total, all);
 }
+
+/* The engine is put aside and stays open. */
+bool huddle_context_set_alone(huddle_context *context, bool alone) {
+    if (context == NULL)
+        return false;
+    bool is_alone = context->aside != NULL;
+    if (alone && !is_alone && hd_slabs_spread(context)) {
+        hd_alone before = hd_alone_begin(context);
+        context->aside = before.engine;
+        context->aside_state = before.state;
+        return true;
+    }
+    if (!alone && is_alone) {
+        hd_alone_end(context, (hd_alone){context->aside, context->aside_state});
+        context->aside = NULL;
+        context->aside_state = NULL;
+    }
+    return is_alone || hd_slabs_spread(context);
+}

@@ -67,13 +67,13 @@ typedef struct active_points {
     int32_t row[HD_GRAPH_LEAF]; /* which point of the leaf */
     double norm[HD_GRAPH_LEAF]; /* packed */
     float tau[HD_GRAPH_LEAF];   /* the largest value of the kernel that matters */
+    double *centre, radius;     /* of the whole leaf: d, and the largest packed norm around it */
 } active_points;
 
 /* What a worker needs for the leaf that it searches. */
 typedef struct desk {
     int64_t leaf, begin, count;     /* the leaf and its points */
     double *rows;                   /* HD_GRAPH_LEAF x d */
-    double *centre, radius;         /* d: mean of the rows; the largest packed norm around it */
     double *points;                 /* in the space of the boxes, [column][HD_GRAPH_LEAF] */
     double *low, *high;             /* its box */
     double *other_low, *other_high; /* that of the leaf it is compared with */
@@ -157,7 +157,7 @@ static bool pack_active(const cells *c, desk *w, const double *centre, int64_t c
         double norm = hd_graph_leaf_pack(&c->index->points, row, centre, at, w->panels);
         w->active.norm[at] = norm;
         w->active.tau[at] = hd_graph_leaf_limit(&c->index->points, norm, w->kth[r]);
-        coarse = coarse || (norm > min_gain * w->radius &&
+        coarse = coarse || (norm > min_gain * w->active.radius &&
                             hd_graph_leaf_error(norm, w->kth[r]) > max_error * w->kth[r]);
     }
     /* Rows of the last tile that are not in use. */
@@ -222,8 +222,8 @@ static void compare_leaf(const cells *c, desk *w, int64_t other) {
     if (count == 0)
         return;
     if (pack_active(c, w, hd_graph_leaf_centre(&c->index->points, other), count)) {
-        pack_active(c, w, w->centre, count);
-        hd_graph_leaf_repack(&c->index->points, other, w->centre, w->row, w->columns);
+        pack_active(c, w, w->active.centre, count);
+        hd_graph_leaf_repack(&c->index->points, other, w->active.centre, w->row, w->columns);
         columns = w->columns;
     }
     compare_tiles(c, w, other, columns, count);
@@ -259,9 +259,9 @@ static void take_leaf(const cells *c, desk *w, int64_t leaf) {
         hd_graph_search_clear(c->search, c->order[place], c->order[place] + 1);
     take_queries(c, w, leaf, end - begin);
     hd_graph_leaves_box(&c->index->leaves, leaf, w->low, w->high);
-    memcpy(w->centre, hd_graph_leaf_centre(&c->index->points, leaf),
-           (size_t)c->index->points.d * sizeof *w->centre);
-    w->radius = c->index->points.radius[leaf];
+    memcpy(w->active.centre, hd_graph_leaf_centre(&c->index->points, leaf),
+           (size_t)c->index->points.d * sizeof *w->active.centre);
+    w->active.radius = c->index->points.radius[leaf];
     w->worst = INFINITY;
 }
 
@@ -399,7 +399,7 @@ static huddle_status new_desks(cells *c) {
         ALLOC(w->other_high, width);
         ALLOC(w->near, c->index->leaves.count);
         ALLOC(w->row, d);
-        ALLOC(w->centre, d);
+        ALLOC(w->active.centre, d);
         ALLOC(w->rows, d * HD_GRAPH_LEAF);
         ALLOC_ZERO(w->panels, d * HD_GRAPH_LEAF);
         ALLOC(w->columns, d * HD_GRAPH_LEAF);
@@ -418,7 +418,7 @@ static void free_desks(cells *c) {
         huddle_free(w->other_high);
         huddle_free(w->near);
         huddle_free(w->row);
-        huddle_free(w->centre);
+        huddle_free(w->active.centre);
         huddle_free(w->rows);
         huddle_free(w->panels);
         huddle_free(w->columns);
@@ -493,15 +493,15 @@ static void take_others(const cells *c, desk *w, int64_t leaf) {
             w->high[f] = fmax(w->high[f], column[r]);
         }
     }
-    memset(w->centre, 0, (size_t)d * sizeof *w->centre);
+    memset(w->active.centre, 0, (size_t)d * sizeof *w->active.centre);
     for (int64_t r = 0; r < w->count; r++)
         for (int64_t j = 0; j < d; j++)
-            w->centre[j] += w->rows[r * d + j] / (double)w->count;
-    w->radius = w->worst = 0;
+            w->active.centre[j] += w->rows[r * d + j] / (double)w->count;
+    w->active.radius = w->worst = 0;
     for (int64_t r = 0; r < w->count; r++) {
         double norm =
-            hd_graph_leaf_pack(&c->index->points, w->rows + r * d, w->centre, r, w->panels);
-        w->radius = fmax(w->radius, norm);
+            hd_graph_leaf_pack(&c->index->points, w->rows + r * d, w->active.centre, r, w->panels);
+        w->active.radius = fmax(w->active.radius, norm);
         w->worst = fmax(w->worst, w->limits[r]);
     }
 }

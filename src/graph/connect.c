@@ -4,16 +4,19 @@
  * a part belongs to the minimum spanning tree, and a round leaves about half of the parts or fewer,
  * so that a few searches suffice. The largest part need not search, which saves most of the work:
  * its edges of the tree are found from their other ends, in this round or a later one. Edges are
- * ordered by (distance, smaller vertex, larger vertex), so the tree is unique. */
+ * ordered by (distance, smaller vertex, larger vertex), so the tree is unique.
+ *
+ * If rows are spread over processes, vertices have their numbers among all rows in bridges, and a
+ * process knows the parts of its own vertices; sizes, bridges and what is joined are the same on
+ * all. */
 #include "base/check.h"
 #include "base/context.h"
 #include "base/options.h"
 #include "base/slabs.h"
+#include "graph/bridges.h"
 #include "graph/common.h"
 #include "graph/neighbors.h"
-#include "graph/outside.h"
-#include "graph/search.h"
-#include "matrix/insert.h"
+#include "graph/owners.h"
 #include "matrix/small.h"
 
 #include <math.h>
@@ -47,6 +50,8 @@ typedef huddle_status (*best_function)(parts *j);
 /* Vertices that search in a round. */
 typedef struct askers {
     int64_t count;
+    bool *searching; /* of each part: whether it searches in this round */
+    int32_t *beyond; /* of each part that searches: the part at the end of its best edge */
     int32_t *vertices, *group; /* and their parts */
     int32_t *nearest;          /* what each found, where each searches by itself */
     double *distance;
@@ -62,12 +67,12 @@ struct parts {
     bool cosine;
     hd_graph_rows rows;    /* of dense points, once the CPU needs them */
     hd_graph_outside tree; /* over them */
-    int64_t n;
+    hd_graph_bridges far;  /* instead of these two if rows are spread over processes */
+    int64_t n;             /* vertices of this process */
     const int64_t *copies; /* points of each vertex, or NULL */
     int32_t *part;         /* of each vertex */
     int32_t count;         /* of the parts */
     int64_t *sizes;        /* of each part, in points */
-    bool *searching;       /* of each part: whether it searches in this round */
     askers asking;         /* the vertices of these parts */
     bool squared;          /* these distances are squared, and under cosine of rows of norm 1 */
     bridge *best;          /* of each part */
@@ -108,9 +113,10 @@ static huddle_status find_among_dense(parts *j) {
     TRY(prepare_rows(j));
     if (j->tree.rows == NULL)
         TRY(hd_graph_outside_new(j->context, &j->rows, &j->tree));
-    TRY(hd_graph_outside_find(j->context, &j->tree, j->part, j->count, j->searching, j->best));
+    TRY(hd_graph_outside_find(j->context, &j->tree, j->part, j->count, j->asking.searching,
+                              j->best));
     for (int32_t p = 0; p < j->count; p++)
-        if (!j->searching[p])
+        if (!j->asking.searching[p])
             j->best[p].low = -1;
 done:
     return status;
@@ -163,10 +169,24 @@ done:
     return status;
 }
 
+/* Rows on several processes, whatever the engine computes. */
+static huddle_status find_across(parts *j) {
+    huddle_status status = HUDDLE_OK;
+    j->squared = true;
+    if (j->far.context == NULL)
+        TRY(hd_graph_bridges_new(j->context, j->points, j->cosine, &j->far));
+    TRY(hd_graph_bridges_find(&j->far, j->part, j->count, j->asking.searching, j->asking.vertices,
+                              j->asking.count, j->best, j->asking.beyond));
+done:
+    return status;
+}
+
 /* The engine first; what it declines, the CPU does. */
 static huddle_status find_among_points(parts *j) {
     huddle_status status = HUDDLE_OK;
     bool handled = false;
+    if (hd_slabs_spread(j->context))
+        return find_across(j);
     TRY(try_engine(j, &handled));
     j->squared = !handled;
     if (handled)
@@ -177,7 +197,7 @@ done:
     return status;
 }
 
-/* The first of several nearest vertices is kept, as ties by the smaller index require. */
+/* The first of several nearest vertices is kept: ties are broken by the smaller index. */
 static huddle_status find_in_matrix(parts *j) {
     for (int64_t i = 0; i < j->asking.count; i++) {
         const double *row = j->distances->values + j->asking.vertices[i] * j->distances->stride;
@@ -195,29 +215,49 @@ static huddle_status find_in_matrix(parts *j) {
 /* ---- one round ----------------------------------------------------------------------------- */
 
 /* Sizes count points, not vertices: a vertex may represent several equal points. */
-static void count_sizes(parts *j) {
+static huddle_status count_sizes(parts *j) {
+    huddle_status status = HUDDLE_OK;
+    double *all = NULL;
     memset(j->sizes, 0, (size_t)j->count * sizeof *j->sizes);
     for (int64_t v = 0; v < j->n; v++)
         j->sizes[j->part[v]] += j->copies != NULL ? j->copies[v] : 1;
+    if (!hd_slabs_spread(j->context))
+        return status;
+    ALLOC(all, j->count);
+    for (int32_t p = 0; p < j->count; p++)
+        all[p] = (double)j->sizes[p];
+    TRY(hd_reduce_sum(j->context, j->count, all));
+    for (int32_t p = 0; p < j->count; p++)
+        j->sizes[p] = (int64_t)all[p];
+done:
+    huddle_free(all);
+    return status;
 }
 
 /* Finds the best bridge of every part that searches: those of fewer than `min_size` points, or all
  * except the largest if it is 0. The others have best.low = -1. */
 static huddle_status find_best_bridges(parts *j, double min_size) {
+    huddle_status status = HUDDLE_OK;
     int32_t largest = 0;
     for (int32_t p = 1; p < j->count; p++)
         largest = j->sizes[p] > j->sizes[largest] ? p : largest;
     for (int32_t p = 0; p < j->count; p++) {
-        j->searching[p] = min_size > 0 ? (double)j->sizes[p] < min_size : p != largest;
+        j->asking.searching[p] = min_size > 0 ? (double)j->sizes[p] < min_size : p != largest;
         j->best[p] = (bridge){-1, -1, INFINITY};
     }
     j->asking.count = 0;
     for (int64_t v = 0; v < j->n; v++)
-        if (j->searching[j->part[v]]) {
+        if (j->asking.searching[j->part[v]]) {
             j->asking.vertices[j->asking.count] = (int32_t)v;
             j->asking.group[j->asking.count++] = j->part[v];
         }
-    return j->find_best(j);
+    TRY(j->find_best(j));
+    for (int32_t p = 0; p < j->count && !hd_slabs_spread(j->context); p++)
+        if (j->best[p].low >= 0)
+            j->asking.beyond[p] =
+                j->part[j->part[j->best[p].low] == p ? j->best[p].high : j->best[p].low];
+done:
+    return status;
 }
 
 /* The bridge with its distance as the metric has it: rows of norm 1 have |x - y|^2 = 2 (1 - cos).
@@ -231,23 +271,22 @@ static bridge convert_distance(const parts *j, bridge b) {
 
 /* Joins the parts along their best bridges. Two parts may have chosen each other, and ties may
  * close a cycle: a bridge within a part that has grown already is left out. */
-static void join_parts(parts *j) {
+static huddle_status join_parts(parts *j) {
     for (int32_t p = 0; p < j->count; p++)
         j->merged[p] = p;
     for (int32_t p = 0; p < j->count; p++) {
         bridge b = j->best[p];
         if (b.low < 0)
             continue;
-        int32_t one = j->part[b.low], other = j->part[b.high];
-        if (hd_find_root(j->merged, one) == hd_find_root(j->merged, other))
+        if (hd_find_root(j->merged, p) == hd_find_root(j->merged, j->asking.beyond[p]))
             continue;
-        hd_unite(j->merged, one, other);
+        hd_unite(j->merged, p, j->asking.beyond[p]);
         j->bridges[j->n_bridges++] = convert_distance(j, b);
     }
     j->count = hd_graph_number_roots(j->merged, j->count);
     for (int64_t v = 0; v < j->n; v++)
         j->part[v] = j->merged[j->part[v]];
-    count_sizes(j);
+    return count_sizes(j);
 }
 
 /* Whether another round for small components is needed. */
@@ -263,7 +302,7 @@ static huddle_status join_all(parts *j) {
     huddle_status status = HUDDLE_OK;
     while (j->count > 1) {
         TRY(find_best_bridges(j, 0));
-        join_parts(j);
+        TRY(join_parts(j));
     }
 done:
     return status;
@@ -282,7 +321,7 @@ static huddle_status find_bridges(parts *j, const char *connect, int32_t n_clust
     bool small = strcmp(connect, "small") == 0;
     while (small && j->count > 1 && has_small_part(j, min_size)) {
         TRY(find_best_bridges(j, min_size));
-        join_parts(j);
+        TRY(join_parts(j));
     }
     /* "true" connects everything; the others only if there are more components than clusters. */
     if (strcmp(connect, "true") != 0 && j->count <= n_clusters)
@@ -333,6 +372,7 @@ static huddle_status find_short_bridges(parts *j, const huddle_scale *scale, dou
     int32_t before = j->count, n_short = 0;
     int32_t *component = NULL; /* of each vertex, before any are joined */
     double *typical = NULL;
+    TRY(hd_slabs_refuse(j->context, "joining components by short bridges"));
     ALLOC(component, j->n);
     ALLOC(typical, before);
     memcpy(component, j->part, (size_t)j->n * sizeof *component);
@@ -357,56 +397,11 @@ done:
     return status;
 }
 
-/* ---- the graph with its bridges ------------------------------------------------------------ */
-
-/* As huddle_graph_weigh() computes the weights of the lists. Equation (1), which is symmetric in
- * the two vertices. */
-static double bridge_weight(const huddle_scale *scale, bridge b) {
-    double s = scale->local != NULL ? scale->local[b.high] : 0;
-    return huddle_graph_weight(scale, b.low, s, b.distance);
-}
-
-/* Replaces the graph by one that has the bridges too. Offsets count the bridges of each vertex
- * first; the second loop turns the counts into offsets while it copies the rows. */
-static huddle_status add_bridges(const parts *j, const huddle_scale *scale, huddle_csr *graph) {
-    huddle_status status = HUDDLE_OK;
-    huddle_csr larger = {0};
-    int64_t *ends = NULL;
-    TRY(huddle_csr_new(j->n, j->n, graph->offsets[j->n] + 2 * (int64_t)j->n_bridges, &larger));
-    ALLOC(ends, j->n);
-    for (int32_t b = 0; b < j->n_bridges; b++) {
-        larger.offsets[j->bridges[b].low + 1]++;
-        larger.offsets[j->bridges[b].high + 1]++;
-    }
-    for (int64_t v = 0; v < j->n; v++) {
-        int64_t from = graph->offsets[v], size = graph->offsets[v + 1] - from;
-        int64_t to = larger.offsets[v];
-        memcpy(larger.columns + to, graph->columns + from, (size_t)size * sizeof *larger.columns);
-        memcpy(larger.values + to, graph->values + from, (size_t)size * sizeof *larger.values);
-        ends[v] = to + size;
-        larger.offsets[v + 1] += to + size;
-    }
-    for (int32_t b = 0; b < j->n_bridges; b++) {
-        double weight = bridge_weight(scale, j->bridges[b]);
-        hd_csr_insert(&larger, j->bridges[b].low, &ends[j->bridges[b].low], j->bridges[b].high,
-                      weight);
-        hd_csr_insert(&larger, j->bridges[b].high, &ends[j->bridges[b].high], j->bridges[b].low,
-                      weight);
-    }
-    huddle_csr_free(graph); /* with the copy that an engine may keep */
-    *graph = larger;
-    larger = (huddle_csr){0};
-done:
-    huddle_free(ends);
-    huddle_csr_free(&larger);
-    return status;
-}
-
 /* ---- the whole ----------------------------------------------------------------------------- */
 
 static huddle_status check_arguments(const huddle_connect_options *options,
-                                     const huddle_scale *scale, const huddle_csr *graph,
-                                     int64_t n) {
+                                     const huddle_scale *scale, const huddle_csr *graph, int64_t n,
+                                     int64_t total) {
     huddle_status status = HUDDLE_OK;
     TRY(huddle_options_check(table, options));
     TRY(huddle_csr_fetch(graph));
@@ -415,9 +410,9 @@ static huddle_status check_arguments(const huddle_connect_options *options,
         FAIL(HUDDLE_INVALID, "n_clusters = %d is less than 1", options->n_clusters);
     if (!(options->max_ratio >= 0))
         FAIL(HUDDLE_INVALID, "max_ratio = %g is not a ratio of distances", options->max_ratio);
-    if (graph->rows != n || graph->cols != n)
+    if (graph->rows != n || graph->cols != total)
         FAIL(HUDDLE_INVALID, "a graph of %lld x %lld does not belong to %lld points",
-             (long long)graph->rows, (long long)graph->cols, (long long)n);
+             (long long)graph->rows, (long long)graph->cols, (long long)total);
     if (scale == NULL || scale->rule == NULL || (scale->local != NULL && scale->n != n))
         FAIL(HUDDLE_INVALID, "the scale is not that of this graph");
 done:
@@ -430,14 +425,15 @@ static huddle_status allocate_parts(parts *j) {
     huddle_status status = HUDDLE_OK;
     ALLOC(j->sizes, j->count);
     ALLOC(j->best, j->count);
-    ALLOC(j->searching, j->count);
+    ALLOC(j->asking.beyond, j->count);
+    ALLOC(j->asking.searching, j->count);
     ALLOC(j->merged, j->count);
     ALLOC(j->bridges, j->count);
     ALLOC(j->asking.vertices, j->n);
     ALLOC(j->asking.nearest, j->n);
     ALLOC(j->asking.distance, j->n);
     ALLOC(j->asking.group, j->n);
-    count_sizes(j);
+    TRY(count_sizes(j));
 done:
     return status;
 }
@@ -446,7 +442,8 @@ static void free_parts(parts *j) {
     huddle_free(j->part);
     huddle_free(j->sizes);
     huddle_free(j->best);
-    huddle_free(j->searching);
+    huddle_free(j->asking.beyond);
+    huddle_free(j->asking.searching);
     huddle_free(j->merged);
     huddle_free(j->bridges);
     huddle_free(j->asking.vertices);
@@ -454,6 +451,7 @@ static void free_parts(parts *j) {
     huddle_free(j->asking.distance);
     huddle_free(j->asking.group);
     hd_graph_outside_free(&j->tree);
+    hd_graph_bridges_free(&j->far);
     hd_graph_rows_free(&j->rows);
 }
 
@@ -475,7 +473,7 @@ static huddle_status connect_parts(parts *j, const huddle_connect_options *optio
                      : find_bridges(j, options->connect, options->n_clusters));
     }
     if (j->n_bridges > 0)
-        TRY(add_bridges(j, scale, graph));
+        TRY(hd_graph_bridges_add(j->context, j->bridges, j->n_bridges, scale, graph));
     if (info != NULL)
         *info = (huddle_connect_info){before, j->count, j->n_bridges, hd_seconds() - start};
 done:
@@ -488,9 +486,14 @@ huddle_status huddle_graph_connect(huddle_context *context, const huddle_points 
     huddle_status status = HUDDLE_OK;
     huddle_connect_options chosen = options != NULL ? *options : huddle_connect_defaults();
     parts j = {.context = context, .points = x, .n = x->n, .find_best = find_among_points};
-    TRY(hd_slabs_refuse(context, "connecting the components of a graph"));
-    TRY(huddle_points_check(context, x));
-    TRY(check_arguments(&chosen, scale, graph, x->n));
+    hd_slab slab;
+    TRY(hd_graph_require_passing(context, "connecting the components of a graph"));
+    if (x->offsets != NULL)
+        TRY(hd_slabs_refuse(context, "connecting the components of sparse points"));
+    if (x->n > 0 || !hd_slabs_spread(context))
+        TRY(huddle_points_check(context, x));
+    TRY(hd_slab_locate(context, x->n, &slab));
+    TRY(check_arguments(&chosen, scale, graph, x->n, slab.total));
     TRY(hd_graph_parse_metric(chosen.metric, &j.cosine));
     TRY(connect_parts(&j, &chosen, scale, graph, info));
 done:
@@ -511,7 +514,7 @@ huddle_status huddle_graph_connect_distances(huddle_context *context, const hudd
     TRY(hd_slabs_refuse(context, "connecting the components of a graph"));
     TRY(huddle_dense_fetch(distances));
     TRY(hd_graph_check_dense(distances));
-    TRY(check_arguments(&chosen, scale, graph, distances->rows));
+    TRY(check_arguments(&chosen, scale, graph, distances->rows, distances->rows));
     if (distances->cols != distances->rows)
         FAIL(HUDDLE_INVALID, "the distances must be a square matrix, not %lld x %lld",
              (long long)distances->rows, (long long)distances->cols);

@@ -58,11 +58,14 @@ static huddle_status find_coordinates(huddle_context *context, building *b) {
         TRY(huddle_dense_new(rows->n, width, &b->y));
         TRY(hd_parallel(context, NULL, rows->n, ROWS_PER_CHUNK, read_rows, b));
     } else {
-        hd_graph_projection projection;
+        hd_graph_projection projection = {0};
         int64_t p = (width < MAX_COORDINATES ? width : MAX_COORDINATES) - 1;
-        TRY(hd_graph_projection_new(context, rows, p, 0, &projection));
+        status = hd_graph_projection_new(context, rows, p, 0, &projection);
         b->y = projection.y;
         b->position_error = projection.position_error;
+        projection.y = (huddle_dense){0};
+        hd_graph_projection_free(&projection);
+        TRY(status);
     }
     b->out->m = b->y.cols;
 done:

@@ -90,11 +90,12 @@ static huddle_status search_tied(tie_search *t) {
     huddle_knn_options wide = *t->options;
     bool among = t->query == NULL;
     hd_slab slab;
-    int64_t none = 0; /* a process without tied rows takes part in the search with its first row */
+    /* A process without tied rows takes part in the search with its first row, if it has any. */
+    int64_t none = 0, has_rows = (among ? t->train : t->query)->n > 0;
     wide.n_neighbors = MAX_NEIGHBORS + among;
     TRY(hd_slab_locate(t->context, t->train->n, &slab));
     TRY(huddle_points_take(among ? t->train : t->query, t->n_tied > 0 ? t->tied : &none,
-                           t->n_tied > 0 ? t->n_tied : 1, &rows));
+                           t->n_tied > 0 ? t->n_tied : has_rows, &rows));
     TRY(search_neighbors(t, &rows, &wide, &t->around, NULL));
     for (int64_t i = 0; i < t->n_tied && among; i++)
         remove_own_row(slab.first + t->tied[i], t->around.k, t->around.index + i * t->around.k,
@@ -173,10 +174,11 @@ static huddle_status search_with_ties(tie_search *t, huddle_neighbors *out, hudd
         goto done;
     }
     TRY(find_tied(t));
-    int64_t all_tied = t->n_tied;
+    int64_t all_tied = t->n_tied, all = t->near.n;
     TRY(hd_reduce_count(t->context, &all_tied));
+    TRY(hd_reduce_count(t->context, &all));
     bool approximate = strcmp(first.solver, "approximate") == 0;
-    if (approximate && all_tied > t->near.n / MANY)
+    if (approximate && all_tied > all / MANY)
         TRY(search_all(t));
     else if (all_tied > 0)
         TRY(search_tied(t));

@@ -412,12 +412,15 @@ static huddle_status add_rows(void *argument, hd_chunk chunk) {
     const adding *a = argument;
     huddle_status status = HUDDLE_OK;
     double *tile = NULL, *sums = a->sums + chunk.index * a->samples->d;
-    int64_t d = a->samples->d;
-    ALLOC(tile, (chunk.end - chunk.begin) * d);
-    hd_io_samples_load(a->samples, chunk.begin, chunk.end, tile);
-    for (int64_t i = 0; i < chunk.end - chunk.begin; i++)
-        for (int64_t j = 0; j < d; j++)
-            sums[j] += tile[i * d + j];
+    int64_t d = a->samples->d, step = tile_rows(d);
+    ALLOC(tile, step * d);
+    for (int64_t begin = chunk.begin; begin < chunk.end; begin += step) {
+        int64_t rows = chunk.end - begin < step ? chunk.end - begin : step;
+        hd_io_samples_load(a->samples, begin, begin + rows, tile);
+        for (int64_t i = 0; i < rows; i++)
+            for (int64_t j = 0; j < d; j++)
+                sums[j] += tile[i * d + j];
+    }
 done:
     huddle_free(tile);
     return status;

@@ -45,7 +45,9 @@ static huddle_status exchange_classes(huddle_context *context, char *const *clas
         *size += came[r];
     }
     *all = received;
+    received = NULL;
 done:
+    huddle_free(received);
     huddle_free(sizes);
     huddle_free(came);
     huddle_free(copies);

@@ -361,6 +361,7 @@ const hd_method hd_method_ssc = {
     .options_size = sizeof(ssc_options),
     .sections = sections,
     .takes_graph = true,
+    .spreads = true,
     .fit = fit_ssc,
     .predict = predict_ssc,
     .plan = plan_ssc,

@@ -243,6 +243,22 @@ static const char *const *feature_names(const huddle_model *model, int64_t d) {
                                                      : NULL;
 }
 
+/* Under an engine that spreads rows over processes a method must be able to work on a part of them,
+ * and no more than points may be given: the rows of a graph would have to be spread likewise. */
+static huddle_status check_spread(const huddle_context *context, const huddle_model *model,
+                                  const hd_fit_job *job) {
+    if (!hd_slabs_spread(context))
+        return HUDDLE_OK;
+    if (!model->method->spreads)
+        return hd_fail(HUDDLE_UNSUPPORTED,
+                       "method %s needs all rows in one process; engine %s runs kmeans, sc and ssc",
+                       model->method->text.name, hd_context_engine(context)->text.name);
+    if (job->graph != NULL || job->embedding != NULL)
+        return hd_fail(HUDDLE_UNSUPPORTED,
+                       "a given graph or embedding needs all rows in one process");
+    return HUDDLE_OK;
+}
+
 /* The options are copied before the fit, and the copy is kept for prediction: options that are
  * set afterwards apply to the next fit. Warnings go to the fit instead of an outer list while it
  * runs. */
@@ -269,6 +285,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     hd_blas_enter();
     TRY_STAGE(context, HD_STAGE_CHECK, check_job(context, model, x, &job));
     TRY(huddle_options_check(model->table, model->options));
+    TRY(check_spread(context, model, &job));
     TRY(hd_fit_rows_begin(context, count_rows(&job), &fit.rows));
     fit.d = x != NULL ? x->d : 0;
     TRY(hd_model_copy_options(model, &options));
@@ -288,6 +305,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     hd_stage_leave(context, before);
     hd_stages_update(&fit.stages);
     fit.seconds = hd_seconds() - begin;
+    TRY(hd_agree(context, HUDDLE_OK)); /* no process keeps a fit that another does not have */
     hd_fit_free(&model->fit);
     hd_model_rows_free(model->all_rows);
     model->all_rows = all_rows;
@@ -301,6 +319,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     memset(&fit, 0, sizeof fit);
 done:
     if (context != NULL) {
+        status = status != HUDDLE_OK ? hd_agree(context, status) : status;
         context->warnings = outer;
         context->stages = outer_stages;
         hd_blas_leave();
@@ -368,6 +387,7 @@ huddle_status huddle_model_predict(huddle_context *context, const huddle_model *
     for (int64_t i = 0; i < x->n && distinct.of != NULL; i++)
         labels[i] = labels[distinct.first[distinct.of[i]]];
 done:
+    status = context != NULL ? hd_agree(context, status) : status;
     huddle_points_free(&rebased);
     huddle_distinct_free(&distinct);
     huddle_context_free(own);

@@ -14,6 +14,7 @@ typedef struct task {
     int64_t begins[TEAM_MAX + 1]; /* the slabs */
     huddle_embedding out;         /* vectors and rows of all; eigenvalues of the first member */
     huddle_embed_info info[TEAM_MAX];
+    int32_t n_warnings[TEAM_MAX];
     bool same_values; /* all members have the same eigenvalues */
 } task;
 
@@ -55,7 +56,9 @@ static inline huddle_status embed_slab(huddle_context *context, int rank, void *
                       .values = m->values + first};
     huddle_embedding e = {0};
     huddle_embed_info info;
+    hd_warnings warnings = {0};
     bool same = true;
+    context->warnings = &warnings;
     ALLOC(own.offsets, own.rows + 1);
     for (int64_t i = 0; i <= own.rows; i++)
         own.offsets[i] = m->offsets[begin + i] - first;
@@ -67,6 +70,7 @@ static inline huddle_status embed_slab(huddle_context *context, int rank, void *
     copy_rows(&e.rows, begin, &t->out.rows);
     TRY(compare_values(context, &e, &same));
     t->info[rank] = info;
+    t->n_warnings[rank] = (int32_t)warnings.count;
     if (rank == 0) {
         t->same_values = true;
         t->out.eigenvalues = e.eigenvalues;
@@ -77,6 +81,8 @@ static inline huddle_status embed_slab(huddle_context *context, int rank, void *
     if (!same)
         t->same_values = false;
 done:
+    context->warnings = NULL;
+    hd_warnings_free(&warnings);
     huddle_free(own.offsets);
     huddle_embedding_free(&e);
     return status;

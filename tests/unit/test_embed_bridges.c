@@ -1,6 +1,7 @@
 /* embed: a graph that is nearly disconnected, on several processes. Its first eigenvalues are so
  * close to 0 that a Krylov method, which sees each direction once, reports others with a small
  * residual. Every one must be found, and what is missing must be noticed. */
+#include "embed/chebyshev.h"
 #include "embed_team.h"
 
 /* Grids of LONG x WIDE vertices, PARTS of them, joined by a few edges. Such a graph is large enough
@@ -168,6 +169,7 @@ static void every_eigenvalue_is_found(void **state) {
             assert_true(t.info[member].stop == HUDDLE_STOP_CONVERGED);
             assert_true(t.info[member].residual < t.options.tol);
             assert_int_equal(t.info[member].components, 1);
+            assert_int_equal(t.n_warnings[member], 0);
         }
         for (int32_t k = 0; k < PARTS; k++)
             assert_close(t.out.eigenvalues[k], r.e.eigenvalues[k], sharp ? 1e-10 : 5e-6);
@@ -193,8 +195,85 @@ static void a_missing_pair_is_noticed_on_all_processes(void **state) {
         for (int member = 0; member < size; member++) {
             assert_string_equal(t.info[member].solver, "faulty");
             assert_string_equal(t.info[member].verified, "none");
+            assert_int_equal(t.n_warnings[member], 1);
         }
         huddle_embedding_free(&t.out);
+    }
+    free_reference(&r);
+}
+
+/* ---- the start from coarser graphs --------------------------------------------------------- */
+
+/* Where one member's iteration starts, from coarser graphs and from random vectors. */
+typedef struct starts {
+    const huddle_csr *graph;
+    int size;
+    bool smooth[TEAM_MAX];
+    double theta[TEAM_MAX][PARTS], random[TEAM_MAX][PARTS];
+} starts;
+
+static huddle_status start_run(huddle_context *context, const hd_embed_operator *op, bool coarse,
+                               bool *smooth, double *theta) {
+    huddle_status status = HUDDLE_OK;
+    hd_embed_run run = {0};
+    TRY(hd_embed_run_new(op, PARTS - 1, 0, &run));
+    if (coarse)
+        TRY(hd_embed_run_start(context, 1, &run));
+    else
+        TRY(hd_embed_run_begin_random(context, 1, &run));
+    *smooth = run.smooth_start;
+    memcpy(theta, run.ritz.theta, (PARTS - 1) * sizeof *theta);
+done:
+    hd_embed_run_free(&run);
+    return status;
+}
+
+static huddle_status start_slab(huddle_context *context, int rank, void *argument) {
+    huddle_status status = HUDDLE_OK;
+    starts *s = argument;
+    const huddle_csr *m = s->graph;
+    int64_t begin = N * rank / s->size, end = N * (rank + 1) / s->size, first = m->offsets[begin];
+    huddle_csr own = {
+        .rows = end - begin, .cols = N, .columns = m->columns + first, .values = m->values + first};
+    hd_embed_laplacian laplacian = {0};
+    hd_embed_operator op = {0};
+    bool ignored;
+    ALLOC(own.offsets, own.rows + 1);
+    for (int64_t i = 0; i <= own.rows; i++)
+        own.offsets[i] = m->offsets[begin + i] - first;
+    TRY(hd_embed_laplacian_new(context, &own, &laplacian));
+    hd_eigen_request request = {.matrix = &own,
+                                .scale = laplacian.scale,
+                                .lower = -1,
+                                .upper = 1,
+                                .component = laplacian.component,
+                                .known = laplacian.known,
+                                .n_components = 1};
+    TRY(hd_embed_operator_new(context, &request, laplacian.order, NULL, &op));
+    TRY(start_run(context, &op, true, &s->smooth[rank], s->theta[rank]));
+    TRY(start_run(context, &op, false, &ignored, s->random[rank]));
+done:
+    hd_embed_operator_free(&op);
+    hd_embed_laplacian_free(&laplacian);
+    huddle_free(own.offsets);
+    return status;
+}
+
+/* Ritz values of the start are below the eigenvalues, and the closer the better the start. */
+static void the_start_uses_coarser_graphs(void **state) {
+    (void)state;
+    reference r = solve_alone();
+    double last = 1 - r.e.eigenvalues[PARTS - 1];
+    for (int size = 1; size <= TEAM_MAX; size++) {
+        starts s = {.graph = &r.graph, .size = size};
+        assert_ok(team_run(size, &team_engine, start_slab, &s));
+        for (int member = 0; member < size; member++) {
+            assert_true(s.smooth[member]);
+            assert_memory_equal(s.theta[member], s.theta[0], sizeof s.theta[0]);
+            double missing = last - s.theta[member][PARTS - 2];
+            assert_true(missing > -1e-6 && missing < 2.5e-3);
+            assert_true(last - s.random[member][PARTS - 2] > 10 * missing);
+        }
     }
     free_reference(&r);
 }
@@ -203,6 +282,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_eigenvalue_is_found),
         cmocka_unit_test(a_missing_pair_is_noticed_on_all_processes),
+        cmocka_unit_test(the_start_uses_coarser_graphs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,40 +1,8 @@
 /* io: reading under an engine whose processes each have some of the rows. The slabs, one after the
  * other, must be what one process reads. */
-#include "engines/team.h"
-#include "support/io.h"
+#include "unit/io_slabs.h"
 
-#include <math.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-/* What the members read. */
-typedef struct reading {
-    const char *source;
-    const char *other; /* what the last member reads instead, or NULL */
-    const huddle_read_options *options;
-    huddle_data data[TEAM_MAX];
-    int size;
-    char log[TEAM_MAX][2048];
-} reading;
-
-static void keep_log(void *user, huddle_log_level level, huddle_warning_code code,
-                     const char *line) {
-    (void)level;
-    (void)code;
-    strncat(user, line, 2047 - strlen(user));
-}
-
-static huddle_status read_slab(huddle_context *context, int rank, void *argument) {
-    reading *r = argument;
-    bool other = r->other != NULL && rank == r->size - 1;
-    huddle_context_set_log(context, keep_log, r->log[rank]);
-    return huddle_data_read(context, other ? r->other : r->source, r->options, &r->data[rank]);
-}
-
-static void free_slabs(reading *r) {
-    for (int m = 0; m < r->size; m++)
-        huddle_data_free(&r->data[m]);
-}
 
 static void assert_texts(char *const *actual, char *const *expected, int64_t count) {
     assert_int_equal(actual != NULL, expected != NULL);
@@ -121,44 +89,6 @@ static void check_division(const char *source, const huddle_read_options *option
     huddle_data_free(&one);
 }
 
-/* A data set of n images of 2 x 3; the third feature of `shifted` ones needs a shift. Means of
- * halves are exact, so that any order of summation gives the same bits. */
-static void make_data(int64_t n, bool shifted, bool texts, huddle_data *data) {
-    static const char *const names[] = {"ape", "bear", "cat"};
-    memset(data, 0, sizeof *data);
-    assert_ok(huddle_points_new(n, 6, &data->points));
-    data->labels = malloc((size_t)n * sizeof *data->labels);
-    data->classes = malloc(3 * sizeof *data->classes);
-    data->n_classes = 3;
-    data->classes_numeric = !texts;
-    data->height = 2;
-    data->width = 3;
-    for (int k = 0; k < 3; k++) {
-        char number[8];
-        snprintf(number, sizeof number, "%d", 5 * k - 5);
-        data->classes[k] = strdup(texts ? names[k] : number);
-    }
-    for (int64_t i = 0; i < n; i++) {
-        data->labels[i] = i < n / 2 ? 2 : (int32_t)(i % 2); /* no process sees all classes */
-        for (int64_t j = 0; j < 6; j++)
-            data->points.values[i * 6 + j] = (float)(10 * i + j) / 8;
-    }
-    if (!shifted)
-        return;
-    data->points.shift = calloc(6, sizeof(double));
-    data->points.shift[2] = 1 << 30;
-}
-
-static void free_made(huddle_data *data) {
-    for (int k = 0; k < 3; k++)
-        free(data->classes[k]);
-    free(data->classes);
-    free(data->labels);
-    free(data->points.shift);
-    data->points.shift = NULL;
-    huddle_points_free(&data->points);
-}
-
 /* Written as `name` and read by teams. */
 static void check_format(const char *name, int64_t n, bool shifted, bool texts, bool by_first) {
     huddle_data data;
@@ -190,24 +120,12 @@ static void hdf5_is_read_in_parallel(void **state) {
         check_format("c.h5", n, false, true, false);
     }
     check_division(io_golden("io_images.h5"), NULL, false);
+    /* Large enough that a slab is loaded in several pieces. */
+    check_format("d.h5", 800000, true, false, false);
     /* Several parts, with labels beside each. */
     static const char *const both[] = {"train/data", "test/data"};
     huddle_read_options options = {.x = both, .n_x = 2};
     check_division(io_golden("io_nested.h5"), &options, false);
-}
-
-/* An NPY file with any header. */
-static const char *write_npy(const char *name, const char *type, const char *order,
-                             const char *shape, const void *elements, size_t bytes) {
-    char file[4096] = "\x93NUMPY\x01\x00", header[256];
-    snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }\n", type,
-             order, shape);
-    size_t length = strlen(header);
-    file[8] = (char)(length & 255);
-    file[9] = (char)(length >> 8);
-    memcpy(file + 10, header, length);
-    memcpy(file + 10 + length, elements, bytes);
-    return io_write(name, file, 10 + length + bytes);
 }
 
 static void other_orders_of_arrays_are_divided(void **state) {
@@ -256,6 +174,8 @@ static void other_formats_are_read_by_process_0(void **state) {
     check_format("b.csv", 3, true, true, true);
     check_format("a.svm", 11, false, false, true);
     check_format("a.mat", 11, true, true, true);
+    /* Large enough to be sent in several pieces. */
+    check_format("b.mat", 800000, false, false, true);
     check_division(io_write_text("m.mtx", "%%MatrixMarket matrix coordinate real general\n"
                                           "5 3 4\n1 1 2\n3 2 5\n3 3 1\n5 1 4\n"),
                    NULL, true);

@@ -1,0 +1,370 @@
+/* Shortest edges across processes. Every process finds those between its own rows. The shortest of
+ * all processes bounds what is left to find: the rows of the parts that search then travel round
+ * the ring (ring.h), and each process looks among its rows for a shorter edge of their parts. */
+#include "graph/bridges.h"
+
+#include "base/check.h"
+#include "graph/ring.h"
+#include "matrix/insert.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    CELLS_MIN_ROWS = 4000, /* as in spread.c */
+    MAX_WIDTH = 64,
+};
+
+/* One round. */
+typedef struct bridge_round {
+    hd_graph_bridges *b;
+    const int32_t *part, *asking;
+    hd_graph_edge *best;
+    int32_t *beyond;
+} bridge_round;
+
+/* ---- the rows ------------------------------------------------------------------------------ */
+
+static huddle_status prepare_rows(hd_graph_bridges *b, double *reach) {
+    huddle_status status = HUDDLE_OK;
+    double *row = NULL, zeros;
+    *reach = 0;
+    b->rows = hd_graph_rows_of_points(b->points);
+    b->rows.shift = b->cosine ? b->points->shift : NULL;
+    if (b->cosine) {
+        TRY(hd_graph_rows_normalise(b->context, &b->rows));
+        zeros = b->rows.zeros;
+        TRY(hd_reduce_max(b->context, 1, &zeros));
+        b->rows.zeros = zeros > 0;
+    }
+    ALLOC(row, hd_graph_rows_width(&b->rows));
+    for (int64_t i = 0; i < b->n; i++) {
+        hd_graph_rows_read(&b->rows, i, row);
+        for (int64_t j = 0; j < hd_graph_rows_width(&b->rows); j++)
+            *reach = fmax(*reach, fabs(row[j]));
+    }
+    TRY(hd_reduce_max(b->context, 1, reach));
+    if (*reach == 0)
+        *reach = 1;
+done:
+    huddle_free(row);
+    return status;
+}
+
+static huddle_status build_indices(hd_graph_bridges *b, double reach) {
+    huddle_status status = HUDDLE_OK;
+    if (b->n > 1)
+        TRY(hd_graph_outside_new(b->context, &b->rows, &b->tree));
+    b->by_cells = b->n > CELLS_MIN_ROWS && hd_graph_rows_width(&b->rows) <= MAX_WIDTH;
+    if (b->by_cells)
+        TRY(hd_graph_cells_new(b->context, &b->rows, 0, reach, &b->cells));
+    else if (b->n > 0)
+        TRY(hd_graph_sweep_new(b->context, &b->rows, false, 0, reach, &b->sweep));
+done:
+    return status;
+}
+
+huddle_status hd_graph_bridges_new(huddle_context *context, const huddle_points *points,
+                                   bool cosine, hd_graph_bridges *bridges) {
+    huddle_status status = HUDDLE_OK;
+    hd_slab slab;
+    double reach;
+    *bridges =
+        (hd_graph_bridges){.context = context, .points = points, .cosine = cosine, .n = points->n};
+    TRY(huddle_points_fetch(points));
+    TRY(hd_slab_locate(context, points->n, &slab));
+    bridges->first = slab.first;
+    ALLOC(bridges->names, points->n);
+    for (int64_t i = 0; i < points->n; i++)
+        bridges->names[i] = (int32_t)(slab.first + i);
+    TRY(prepare_rows(bridges, &reach));
+    hd_alone before = hd_alone_begin(context);
+    status = build_indices(bridges, reach);
+    hd_alone_end(context, before);
+done:
+    return status;
+}
+
+void hd_graph_bridges_free(hd_graph_bridges *bridges) {
+    huddle_free(bridges->names);
+    hd_graph_outside_free(&bridges->tree);
+    hd_graph_cells_free(&bridges->cells);
+    hd_graph_sweep_free(&bridges->sweep);
+    hd_graph_rows_free(&bridges->rows);
+    *bridges = (hd_graph_bridges){0};
+}
+
+/* ---- the shortest of all processes --------------------------------------------------------- */
+
+/* Keeps values[p] where the edge is among those that are still possible, and takes the smallest. */
+static huddle_status reduce_possible(huddle_context *context, int32_t n, bool *possible,
+                                     const double *own, double *values) {
+    huddle_status status = HUDDLE_OK;
+    for (int32_t p = 0; p < n; p++)
+        values[p] = possible[p] ? own[p] : INFINITY;
+    TRY(hd_reduce_min(context, n, values));
+    for (int32_t p = 0; p < n; p++)
+        possible[p] = possible[p] && own[p] == values[p];
+done:
+    return status;
+}
+
+/* By distance, then by the smaller vertex, then by the larger one, as hd_graph_edge_is_shorter().
+ */
+static huddle_status reduce_best(huddle_context *context, int32_t n, hd_graph_edge *best,
+                                 int32_t *beyond) {
+    enum { KEYS = 4 };
+    huddle_status status = HUDDLE_OK;
+    double *own = NULL, *least = NULL;
+    bool *possible = NULL;
+    ALLOC(own, KEYS * n);
+    ALLOC(least, KEYS * n);
+    ALLOC(possible, n);
+    for (int32_t p = 0; p < n; p++) {
+        possible[p] = best[p].low >= 0;
+        own[p] = best[p].distance;
+        own[n + p] = best[p].low;
+        own[2 * n + p] = best[p].high;
+        own[3 * n + p] = beyond[p];
+    }
+    for (int key = 0; key < KEYS; key++)
+        TRY(reduce_possible(context, n, possible, own + key * n, least + key * n));
+    for (int32_t p = 0; p < n; p++) {
+        best[p] = (hd_graph_edge){-1, -1, INFINITY};
+        if (!isfinite(least[n + p]))
+            continue;
+        best[p] = (hd_graph_edge){(int32_t)least[n + p], (int32_t)least[2 * n + p], least[p]};
+        beyond[p] = (int32_t)least[3 * n + p];
+    }
+done:
+    huddle_free(own);
+    huddle_free(least);
+    huddle_free(possible);
+    return status;
+}
+
+/* ---- the ring ------------------------------------------------------------------------------ */
+
+/* Parts, numbers and rows of the queries, each from a multiple of eight bytes on. */
+static int64_t head_size(int64_t count) {
+    return (2 * count * (int64_t)sizeof(int32_t) + 7) / 8 * 8;
+}
+
+static int64_t measure_queries(const void *argument, int64_t begin, int64_t end) {
+    const bridge_round *r = argument;
+    return head_size(end - begin) + hd_graph_rows_measure(&r->b->rows, end - begin);
+}
+
+static void pack_queries(const void *argument, int64_t begin, int64_t end, char *bytes) {
+    const bridge_round *r = argument;
+    int64_t count = end - begin;
+    int32_t *head = (int32_t *)bytes;
+    for (int64_t i = 0; i < count; i++) {
+        head[i] = r->part[r->asking[begin + i]];
+        head[count + i] = r->b->names[r->asking[begin + i]];
+    }
+    hd_graph_rows_pack(&r->b->rows, r->asking, begin, end, bytes + head_size(count));
+}
+
+/* The list of a query, of one entry, begins with the shortest edge of its part: what is longer does
+ * not matter. */
+static void lend_lists(const void *argument, int64_t begin, int64_t end, hd_graph_block *block) {
+    const bridge_round *r = argument;
+    for (int64_t i = begin; i < end; i++) {
+        block->distance2[i - begin] = r->best[r->part[r->asking[i]]].distance;
+        block->index[i - begin] = INT32_MAX;
+    }
+}
+
+/* What was found is kept where it was found. */
+static void take_lists(void *argument, int64_t begin, int64_t end, const hd_graph_block *block) {
+    (void)argument, (void)begin, (void)end, (void)block;
+}
+
+/* Enters an edge from a vertex of part p to own row j. */
+static void offer_edge(bridge_round *r, int32_t p, int32_t vertex, int64_t j, double distance2) {
+    int32_t name = r->b->names[j];
+    hd_graph_edge found = {vertex < name ? vertex : name, vertex < name ? name : vertex, distance2};
+    if (r->best[p].low >= 0 && !hd_graph_edge_is_shorter(found, r->best[p]))
+        return;
+    r->best[p] = found;
+    r->beyond[p] = r->part[j];
+}
+
+/* Looks for shorter edges to the own rows. A shorter edge that this process knows of the part takes
+ * the place of what the query brought. */
+static huddle_status compare_queries(void *argument, const hd_graph_block *block) {
+    huddle_status status = HUDDLE_OK;
+    bridge_round *r = argument;
+    hd_graph_bridges *b = r->b;
+    const int32_t *group = (const int32_t *)block->bytes, *vertex = group + block->n;
+    hd_graph_rows rows = {0};
+    hd_graph_search s = {.train = &b->rows,
+                         .query = &rows,
+                         .train_group = r->part,
+                         .query_group = group,
+                         .k = 1,
+                         .index = block->index,
+                         .distance2 = block->distance2,
+                         .names = b->names};
+    if (b->n == 0)
+        return status;
+    for (int64_t i = 0; i < block->n; i++)
+        if (r->best[group[i]].distance < block->distance2[i]) {
+            block->distance2[i] = r->best[group[i]].distance;
+            block->index[i] = INT32_MAX;
+        }
+    TRY(hd_graph_rows_unpack(b->context, &b->rows, block->n, block->bytes + head_size(block->n),
+                             &rows));
+    TRY(b->by_cells ? hd_graph_cells_continue(b->context, &b->cells, &s)
+                    : hd_graph_sweep_continue(b->context, &b->sweep, &s));
+    for (int64_t i = 0; i < block->n; i++) {
+        int64_t j = (int64_t)block->index[i] - b->first;
+        if (j >= 0 && j < b->n)
+            offer_edge(r, group[i], vertex[i], j, block->distance2[i]);
+    }
+done:
+    hd_graph_rows_free(&rows);
+    return status;
+}
+
+/* ---- the search ---------------------------------------------------------------------------- */
+
+/* The shortest edges between own rows. */
+static huddle_status find_own(bridge_round *r, int32_t n_parts, const bool *searching) {
+    huddle_status status = HUDDLE_OK;
+    hd_graph_bridges *b = r->b;
+    if (b->n > 1)
+        TRY(hd_graph_outside_find(b->context, &b->tree, r->part, n_parts, searching, r->best));
+    for (int32_t p = 0; p < n_parts; p++) {
+        hd_graph_edge found = r->best[p];
+        if (b->n < 2 || !searching[p] || found.low < 0) {
+            r->best[p] = (hd_graph_edge){-1, -1, INFINITY};
+            continue;
+        }
+        r->beyond[p] = r->part[r->part[found.low] == p ? found.high : found.low];
+        r->best[p].low = b->names[found.low];
+        r->best[p].high = b->names[found.high];
+    }
+done:
+    return status;
+}
+
+huddle_status hd_graph_bridges_find(hd_graph_bridges *bridges, const int32_t *part, int32_t n_parts,
+                                    const bool *searching, const int32_t *asking, int64_t count,
+                                    hd_graph_edge *best, int32_t *beyond) {
+    huddle_status status = HUDDLE_OK;
+    huddle_context *context = bridges->context;
+    bridge_round r = {bridges, part, asking, best, beyond};
+    hd_graph_ring ring = {.n = count,
+                          .k = 1,
+                          .measure = measure_queries,
+                          .pack = pack_queries,
+                          .lend = lend_lists,
+                          .take = take_lists,
+                          .compare = compare_queries,
+                          .argument = &r};
+    hd_alone before = hd_alone_begin(context);
+    status = find_own(&r, n_parts, searching);
+    hd_alone_end(context, before);
+    TRY(status);
+    TRY(reduce_best(context, n_parts, best, beyond));
+    TRY(hd_graph_ring_run(context, &ring));
+    TRY(reduce_best(context, n_parts, best, beyond));
+done:
+    return status;
+}
+
+/* ---- the graph with its bridges ------------------------------------------------------------ */
+
+/* Bridges to be added to a graph. */
+typedef struct addition {
+    huddle_context *context;
+    int64_t n, first; /* own rows, and the number of the first */
+    const hd_graph_edge *bridges;
+    int32_t n_bridges;
+} addition;
+
+/* The weights of the bridges, as huddle_graph_weigh() computes those of the lists: equation (1),
+ * which is symmetric in the two vertices. The scales of both ends may be on other processes. */
+static huddle_status weigh_bridges(const addition *j, const huddle_scale *scale, double *weights) {
+    huddle_status status = HUDDLE_OK;
+    huddle_scale low = *scale;
+    double *local = NULL;
+    int32_t n = j->n_bridges;
+    ALLOC_ZERO(local, 2 * (int64_t)n);
+    for (int32_t b = 0; b < n && scale->local != NULL; b++) {
+        int64_t ends[] = {j->bridges[b].low - j->first, j->bridges[b].high - j->first};
+        for (int end = 0; end < 2; end++)
+            if (ends[end] >= 0 && ends[end] < j->n)
+                local[end * n + b] = scale->local[ends[end]];
+    }
+    TRY(hd_reduce_sum(j->context, 2 * (int64_t)n, local));
+    low.local = scale->local != NULL ? local : NULL;
+    for (int32_t b = 0; b < n; b++)
+        weights[b] = huddle_graph_weight(&low, b, local[n + b], j->bridges[b].distance);
+done:
+    huddle_free(local);
+    return status;
+}
+
+/* The own ends of bridge b: 0 to 2 of them, and the vertices at the other ends. */
+static int own_ends(const addition *j, hd_graph_edge b, int64_t rows[2], int32_t others[2]) {
+    int count = 0;
+    for (int end = 0; end < 2; end++) {
+        int64_t row = (end == 0 ? b.low : b.high) - j->first;
+        if (row < 0 || row >= j->n)
+            continue;
+        rows[count] = row;
+        others[count++] = end == 0 ? b.high : b.low;
+    }
+    return count;
+}
+
+/* Replaces the graph by one that has the bridges too. Offsets count the bridges of each vertex
+ * first; the second loop turns the counts into offsets while it copies the rows. */
+static huddle_status add_bridges(const addition *j, const huddle_scale *scale, huddle_csr *graph) {
+    huddle_status status = HUDDLE_OK;
+    huddle_csr larger = {0};
+    int64_t *ends = NULL, rows[2];
+    int32_t others[2];
+    double *weights = NULL;
+    ALLOC(weights, j->n_bridges);
+    TRY(weigh_bridges(j, scale, weights));
+    TRY(huddle_csr_new(j->n, graph->cols, graph->offsets[j->n] + 2 * (int64_t)j->n_bridges,
+                       &larger));
+    ALLOC(ends, j->n);
+    for (int32_t b = 0; b < j->n_bridges; b++)
+        for (int e = own_ends(j, j->bridges[b], rows, others) - 1; e >= 0; e--)
+            larger.offsets[rows[e] + 1]++;
+    for (int64_t v = 0; v < j->n; v++) {
+        int64_t from = graph->offsets[v], size = graph->offsets[v + 1] - from;
+        int64_t to = larger.offsets[v];
+        memcpy(larger.columns + to, graph->columns + from, (size_t)size * sizeof *larger.columns);
+        memcpy(larger.values + to, graph->values + from, (size_t)size * sizeof *larger.values);
+        ends[v] = to + size;
+        larger.offsets[v + 1] += to + size;
+    }
+    for (int32_t b = 0; b < j->n_bridges; b++)
+        for (int e = own_ends(j, j->bridges[b], rows, others) - 1; e >= 0; e--)
+            hd_csr_insert(&larger, rows[e], &ends[rows[e]], others[e], weights[b]);
+    huddle_csr_free(graph); /* with the copy that an engine may keep */
+    *graph = larger;
+    larger = (huddle_csr){0};
+done:
+    huddle_free(weights);
+    huddle_free(ends);
+    huddle_csr_free(&larger);
+    return status;
+}
+
+huddle_status hd_graph_bridges_add(huddle_context *context, const hd_graph_edge *bridges,
+                                   int32_t count, const huddle_scale *scale, huddle_csr *graph) {
+    huddle_status status = HUDDLE_OK;
+    hd_slab slab;
+    TRY(hd_slab_locate(context, graph->rows, &slab));
+    addition j = {context, graph->rows, slab.first, bridges, count};
+    TRY(add_bridges(&j, scale, graph));
+done:
+    return status;
+}
