@@ -31,6 +31,7 @@ enum { MAX_WEIGHED = 4096 };
 typedef struct measure {
     double rows, edges;
     double work;  /* an estimate, in rows and edges */
+    bool is_idle; /* next to no work */
     int32_t home; /* the process that has all of its rows, or -1 */
     int32_t index;
 } measure;
@@ -136,7 +137,8 @@ static huddle_status estimate_work(const hd_shrink_input *in, const hd_shrink_al
         total += cost[q];
     for (int32_t q = 0; q < a->count; q++) {
         double share = q < count && total > 0 ? cost[q] / total : 0;
-        all[q].work *= share < idle_share ? idle_part : share < full_share ? moving_part : 1;
+        all[q].is_idle = share < idle_share;
+        all[q].work *= all[q].is_idle ? idle_part : share < full_share ? moving_part : 1;
     }
 done:
     huddle_free(mean);
@@ -145,38 +147,43 @@ done:
     return status;
 }
 
-/* The process with the least work so far, the first of several. */
-static int32_t find_idlest(const double *load, int32_t count) {
+/* The process with the smallest number, the first of several. */
+static int32_t find_least(const double *numbers, int32_t count) {
     int32_t best = 0;
     for (int32_t r = 1; r < count; r++)
-        if (load[r] < load[best])
+        if (numbers[r] < numbers[best])
             best = r;
     return best;
 }
 
-/* Sets the owners; `all` is sorted. */
+/* Sets the owners; `all` is sorted. Components without work even out the rows, that is, the memory
+ * of the processes. */
 static huddle_status choose_owners(const hd_shrink_input *in, const hd_shrink_limits *limits,
                                    const measure *all, hd_shrink_allotment *a) {
     huddle_status status = HUDDLE_OK;
     int32_t processes = hd_slabs_count(in->context);
-    double most = fmax(limits->share * a->n / processes, (double)limits->rows), *load = NULL;
-    double staying = staying_share * (a->n + a->edges) / processes;
-    ALLOC_ZERO(load, processes);
-    for (int32_t q = 0; q < a->count; q++) {
-        const measure *m = &all[q];
-        bool stays = m->home >= 0 && m->rows + m->edges < staying;
-        a->owner[m->index] = m->rows > most ? HD_SHRINK_TOGETHER : stays ? m->home : processes;
-        if (stays && m->rows <= most)
-            load[m->home] += m->work;
-    }
-    for (int32_t q = 0; q < a->count; q++)
-        if (a->owner[all[q].index] == processes) {
-            int32_t r = find_idlest(load, processes);
-            a->owner[all[q].index] = r;
-            load[r] += all[q].work;
+    double most = fmax(limits->share * a->n / processes, (double)limits->rows);
+    double staying = staying_share * (a->n + a->edges) / processes, *work = NULL, *rows = NULL;
+    ALLOC_ZERO(work, processes);
+    ALLOC_ZERO(rows, processes);
+    for (int pass = 0; pass < 2; pass++)
+        for (int32_t q = 0; q < a->count; q++) {
+            const measure *m = &all[q];
+            int32_t *owner = &a->owner[m->index];
+            bool stays = m->home >= 0 && m->rows + m->edges < staying;
+            if (stays != (pass == 0) && m->rows <= most)
+                continue;
+            *owner = stays ? m->home : find_least(m->is_idle ? rows : work, processes);
+            if (m->rows > most) {
+                *owner = HD_SHRINK_TOGETHER;
+                continue;
+            }
+            work[*owner] += m->work;
+            rows[*owner] += m->rows;
         }
 done:
-    huddle_free(load);
+    huddle_free(work);
+    huddle_free(rows);
     return status;
 }
 
