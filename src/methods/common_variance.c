@@ -50,13 +50,14 @@ static huddle_status find_variances(huddle_context *context, const huddle_points
     grain = grain < 256 ? 256 : grain;
     int64_t chunks = hd_chunks(x->n, grain);
     ALLOC(*variances, d);
-    ALLOC_ZERO(m.sums, chunks * d);
-    ALLOC_ZERO(m.squares, chunks * d);
+    /* A process without rows adds zeros. */
+    ALLOC_ZERO(m.sums, (chunks > 0 ? chunks : 1) * d);
+    ALLOC_ZERO(m.squares, (chunks > 0 ? chunks : 1) * d);
     TRY(huddle_points_fetch(x));
     TRY(hd_slab_locate(context, n, &slab));
     ALLOC_ZERO(m.origin, d);
     /* The process that owns row 0 supplies the origin; the others add zeros. */
-    for (int64_t j = 0; j < d && slab.first == 0; j++)
+    for (int64_t j = 0; j < d && slab.first == 0 && n > 0; j++)
         m.origin[j] = (double)x->values[j];
     TRY(hd_reduce_sum(context, d, m.origin));
     TRY(hd_parallel(context, NULL, x->n, grain, add_rows, &m));
@@ -111,10 +112,12 @@ huddle_status hd_fit_find_dominant(huddle_context *context, const huddle_prepara
                                    const huddle_points *x, hd_fit_dominant *dominant) {
     huddle_status status = HUDDLE_OK;
     double *variances = NULL;
+    int64_t n = x->n;
     *dominant = (hd_fit_dominant){0};
+    TRY(hd_reduce_count(context, &n));
     /* Scaled or projected columns are no longer the user's features. Sparse points are not
      * examined. */
-    if (x->offsets != NULL || x->d < 2 || x->n < 2 || preparation->scale != NULL ||
+    if (x->offsets != NULL || x->d < 2 || n < 2 || preparation->scale != NULL ||
         preparation->projection.values != NULL || preparation->knots.values != NULL)
         goto done;
     TRY(find_variances(context, x, &variances));
