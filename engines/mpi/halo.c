@@ -80,7 +80,7 @@ static huddle_status make_forest(halo *h, const int64_t *begins, const int32_t *
         remote[k] = (PetscSFNode){.rank = owner, .index = (PetscInt)(list[k] - begins[owner])};
         local[k] = (PetscInt)(h->n + k);
     }
-    TRY(hd_mpi_meet(h->mpi, HUDDLE_OK));
+    TRY(hd_mpi_meet(h->mpi, HD_MPI_HALO, 0));
     TRY_PETSC(PetscSFCreate(h->mpi->comm, &h->forest), "a plan of rows to fetch");
     TRY_PETSC(PetscSFSetGraph(h->forest, (PetscInt)h->n, (PetscInt)h->ghosts, local,
                               PETSC_COPY_VALUES, remote, PETSC_COPY_VALUES),
@@ -89,7 +89,7 @@ static huddle_status make_forest(halo *h, const int64_t *begins, const int32_t *
 done:
     huddle_free(remote);
     huddle_free(local);
-    return hd_mpi_agree(h->mpi, status);
+    return hd_mpi_leave(h->mpi, status);
 }
 
 huddle_status hd_mpi_open_halo(void *state, int64_t n, int64_t count, int32_t *columns,
@@ -126,7 +126,7 @@ done:
     huddle_free(list);
     if (h != NULL)
         hd_mpi_close_halo(h);
-    return hd_mpi_agree(m, status);
+    return hd_mpi_leave(m, status);
 }
 
 /* ---- fetching ------------------------------------------------------------------------------ */
@@ -148,10 +148,10 @@ huddle_status hd_mpi_fetch_halo(void *plan, void *rows, size_t row_size) {
     huddle_status status = HUDDLE_OK;
     if (h->mpi->count == 1)
         return status;
-    TRY(hd_mpi_meet(h->mpi, HUDDLE_OK));
+    TRY(hd_mpi_meet(h->mpi, HD_MPI_FETCH, (int64_t)row_size));
     TRY(choose_type(h, row_size));
     TRY_PETSC(PetscSFBcastBegin(h->forest, h->row, rows, rows, MPI_REPLACE), "fetching rows");
     TRY_PETSC(PetscSFBcastEnd(h->forest, h->row, rows, rows, MPI_REPLACE), "fetching rows");
 done:
-    return hd_mpi_agree(h->mpi, status);
+    return hd_mpi_leave(h->mpi, status);
 }

@@ -23,13 +23,38 @@ static huddle_status tell_failure(hd_mpi *m, int from, bool all, huddle_status s
     return hd_fail(m->agreed, "%s (process %d of %d)", sentence, from, m->count);
 }
 
-huddle_status hd_mpi_meet(hd_mpi *m, huddle_status status) {
-    int failed = status != HUDDLE_OK;
-    /* The first process that failed, and whether all did. */
-    int facts[2] = {failed ? m->rank : m->count, failed};
+static const char *const call_names[] = {
+    [HD_MPI_AGREE] = "agree",       [HD_MPI_LOCATE] = "locate", [HD_MPI_REDUCE] = "reduce",
+    [HD_MPI_EXCHANGE] = "exchange", [HD_MPI_PASS] = "pass",     [HD_MPI_HALO] = "halo",
+    [HD_MPI_FETCH] = "fetch",       [HD_MPI_PETSC] = "petsc"};
+
+/* One message: minima over the processes of the first one that failed, of whether all did, and of
+ * the call and its count and their negatives. A process that failed is in any call. */
+static huddle_status meet(hd_mpi *m, huddle_status status, hd_mpi_call call, int64_t count) {
+    bool failed = status != HUDDLE_OK;
+    int64_t facts[6] = {m->count, failed, call, -(int64_t)call, count, -count};
+    if (failed) {
+        facts[0] = m->rank;
+        for (int k = 2; k < 6; k++)
+            facts[k] = INT64_MAX;
+    }
     m->agreed = HUDDLE_OK;
-    MPI_Allreduce(MPI_IN_PLACE, facts, 2, MPI_INT, MPI_MIN, m->comm);
-    return facts[0] == m->count ? HUDDLE_OK : tell_failure(m, facts[0], facts[1] == 1, status);
+    MPI_Allreduce(MPI_IN_PLACE, facts, 6, MPI_INT64_T, MPI_MIN, m->comm);
+    if (facts[0] < m->count)
+        return tell_failure(m, (int)facts[0], facts[1] == 1, status);
+    if (facts[2] == -facts[3] && facts[4] == -facts[5])
+        return HUDDLE_OK;
+    m->agreed = HUDDLE_INTERNAL;
+    return hd_fail(HUDDLE_INTERNAL, "processes are out of step: this one is in %s of %lld",
+                   call_names[call], (long long)count);
+}
+
+huddle_status hd_mpi_meet(hd_mpi *m, hd_mpi_call call, int64_t count) {
+    return meet(m, HUDDLE_OK, call, count);
+}
+
+huddle_status hd_mpi_leave(hd_mpi *m, huddle_status status) {
+    return status == HUDDLE_OK ? status : hd_mpi_agree(m, status);
 }
 
 /* A failure that all know of passes through the callers on its way up, each of which agrees again:
@@ -38,5 +63,5 @@ huddle_status hd_mpi_agree(void *state, huddle_status status) {
     hd_mpi *m = state;
     if (status != HUDDLE_OK && status == m->agreed)
         return status;
-    return hd_mpi_meet(m, status);
+    return meet(m, status, HD_MPI_AGREE, 0);
 }

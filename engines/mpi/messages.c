@@ -15,7 +15,7 @@ void hd_mpi_place(const void *state, int32_t *rank, int32_t *count) {
 }
 
 huddle_status hd_mpi_begins(hd_mpi *m, int64_t n, int64_t *begins) {
-    huddle_status status = hd_mpi_meet(m, HUDDLE_OK);
+    huddle_status status = hd_mpi_meet(m, HD_MPI_LOCATE, 0);
     if (status != HUDDLE_OK)
         return status;
     begins[0] = 0;
@@ -36,7 +36,7 @@ huddle_status hd_mpi_locate(void *state, int64_t n, int64_t *first, int64_t *tot
     *total = begins[m->count];
 done:
     huddle_free(begins);
-    return hd_mpi_agree(m, status);
+    return hd_mpi_leave(m, status);
 }
 
 /* ---- reductions ---------------------------------------------------------------------------- */
@@ -94,7 +94,7 @@ huddle_status hd_mpi_reduce(void *state, hd_reduction operation, int64_t count, 
     ALLOC(room, largest <= FEW_VALUES ? largest * m->count : largest + m->count);
     ALLOC(sizes, 2 * m->count);
     ALLOC(places, 2 * m->count);
-    TRY(hd_mpi_meet(m, HUDDLE_OK));
+    TRY(hd_mpi_meet(m, HD_MPI_REDUCE, count));
     for (int64_t begin = 0; begin < count; begin += most) {
         int64_t some = count - begin < most ? count - begin : most;
         if (some <= FEW_VALUES)
@@ -106,7 +106,7 @@ done:
     huddle_free(room);
     huddle_free(sizes);
     huddle_free(places);
-    return hd_mpi_agree(m, status);
+    return hd_mpi_leave(m, status);
 }
 
 /* ---- messages of any size ------------------------------------------------------------------ */
@@ -147,7 +147,7 @@ static huddle_status move_bytes(hd_mpi *m, const int64_t *sizes, const char *sen
     for (int32_t r = 0; r < m->count; r++)
         n_messages += count_messages(sizes[r]) + count_messages(received_sizes[r]);
     ALLOC(q.items, n_messages);
-    TRY(hd_mpi_meet(m, HUDDLE_OK));
+    TRY(hd_mpi_meet(m, HD_MPI_EXCHANGE, 1));
     for (int32_t r = 0; r < m->rank; r++)
         own = (own == NULL ? send : own) + sizes[r];
     own = own == NULL ? send : own;
@@ -163,7 +163,7 @@ static huddle_status move_bytes(hd_mpi *m, const int64_t *sizes, const char *sen
     MPI_Waitall(q.count, q.items, MPI_STATUSES_IGNORE);
 done:
     huddle_free(q.items);
-    return hd_mpi_agree(m, status);
+    return hd_mpi_leave(m, status);
 }
 
 huddle_status hd_mpi_exchange(void *state, const int64_t *sizes, const void *send,
@@ -173,7 +173,7 @@ huddle_status hd_mpi_exchange(void *state, const int64_t *sizes, const void *sen
     int64_t total = 0;
     char *bytes = NULL;
     *received = NULL;
-    TRY(hd_mpi_meet(m, HUDDLE_OK));
+    TRY(hd_mpi_meet(m, HD_MPI_EXCHANGE, 0));
     MPI_Alltoall(sizes, 1, MPI_INT64_T, received_sizes, 1, MPI_INT64_T, m->comm);
     for (int32_t r = 0; r < m->count; r++)
         total += received_sizes[r];
@@ -183,7 +183,7 @@ huddle_status hd_mpi_exchange(void *state, const int64_t *sizes, const void *sen
     bytes = NULL;
 done:
     huddle_free(bytes);
-    return hd_mpi_agree(m, status);
+    return hd_mpi_leave(m, status);
 }
 
 /* ---- the ring ------------------------------------------------------------------------------ */
@@ -206,7 +206,7 @@ huddle_status hd_mpi_start_pass(void *state, const void *send, int64_t size, voi
         t->q.items = NULL;
         ALLOC(t->q.items, n_messages);
     }
-    TRY(hd_mpi_meet(m, HUDDLE_OK));
+    TRY(hd_mpi_meet(m, HD_MPI_PASS, 0));
     start_receive(m, &t->q, (m->rank + m->count - 1) % m->count, received, received_size);
     start_send(m, &t->q, (m->rank + 1) % m->count, send, size);
     *result = t;
@@ -215,7 +215,7 @@ done:
     if (t != NULL && t->q.items != t->few)
         huddle_free(t->q.items);
     huddle_free(t);
-    return hd_mpi_agree(m, status);
+    return hd_mpi_leave(m, status);
 }
 
 /* No meeting: every process that started a pass finishes it, also after a failure. */

@@ -24,10 +24,27 @@ MPI_Comm hd_mpi_communicator(const huddle_context *context);
 
 /* ---- meet.c: one status for all ------------------------------------------------------------ */
 
-/* Every call that communicates begins here: HUDDLE_OK if all processes came with HUDDLE_OK. Else
- * the status of the first process that failed, with its sentence, on all of them. So a process that
- * fails calls this at once, whatever call the others are in. */
-huddle_status hd_mpi_meet(hd_mpi *m, huddle_status status);
+/* What processes meet for. A process that is in another call than the others, or in the same with
+ * another count, is a mistake of the program, which would otherwise end in a deadlock. */
+typedef enum hd_mpi_call {
+    HD_MPI_AGREE = 1,
+    HD_MPI_LOCATE,
+    HD_MPI_REDUCE,
+    HD_MPI_EXCHANGE,
+    HD_MPI_PASS,
+    HD_MPI_HALO,
+    HD_MPI_FETCH,
+    HD_MPI_PETSC
+} hd_mpi_call;
+
+/* Every call that communicates begins here: HUDDLE_OK if all processes came with the same call and
+ * count. Else the status of the first process that failed, with its sentence, on all of them. So a
+ * process that fails tells the others at once, whatever call they are in. */
+huddle_status hd_mpi_meet(hd_mpi *m, hd_mpi_call call, int64_t count);
+
+/* What a call that communicates returns: a failure is told to the others, success needs no message.
+ */
+huddle_status hd_mpi_leave(hd_mpi *m, huddle_status status);
 huddle_status hd_mpi_agree(void *state, huddle_status status);
 
 /* ---- messages.c ---------------------------------------------------------------------------- */

@@ -63,7 +63,7 @@ huddle_status hd_mpi_partition(void *state, int64_t n, const int64_t *offsets,
     if (m->count == 1 || total < few_rows * m->count)
         goto done;
     TRY(copy_pattern(n, first, offsets, columns, &at, &to));
-    TRY(hd_mpi_meet(m, HUDDLE_OK));
+    TRY(hd_mpi_meet(m, HD_MPI_PETSC, 0));
     TRY_PETSC(MatCreateMPIAdj(m->comm, (PetscInt)n, (PetscInt)total, at, to, NULL, &graph),
               "the partition of the graph");
     at = to = NULL; /* now the matrix's */
@@ -72,5 +72,5 @@ done:
     (void)PetscFree(at);
     (void)PetscFree(to);
     (void)MatDestroy(&graph);
-    return hd_mpi_agree(m, status);
+    return hd_mpi_leave(m, status);
 }

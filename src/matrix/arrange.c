@@ -48,7 +48,7 @@ done:
 
 /* Rows of more bytes are sent in pieces of so many, so that the copies on the way stay small
  * compared with the rows themselves. */
-enum { PIECE = 128 };
+enum { PIECE = 64 };
 
 /* Sends bytes [begin, begin + size) of each of the own rows: as they come, by process and number,
  * before they are put in their places. */

@@ -355,15 +355,18 @@ static huddle_status predict_by_votes(huddle_context *context, const hd_fit *fit
     huddle_status status = HUDDLE_OK;
     huddle_neighbors neighbors = {0};
     huddle_csr w = {0};
-    const int32_t *known = fit->clusters.labels;
+    hd_spread_near near = {0};
     TRY(huddle_points_fetch(x));
     TRY(hd_spectral_query_neighbors(context, fit, x, knn, &neighbors));
-    TRY(hd_spectral_weigh_new(&neighbors, &fit->graph.scale, fit, &w));
+    TRY(hd_spread_near_open(context, fit, false, &neighbors, &near));
+    const int32_t *known = near.view.clusters.labels;
+    TRY(hd_spectral_weigh_new(&neighbors, &near.view.graph.scale, &near.view, &w));
     for (int64_t i = 0; i < x->n; i++) {
         int64_t same = hd_spectral_same_row(x, i, knn, &neighbors);
         labels[i] = same >= 0 ? known[same] : elect_label(&neighbors, &w, i, known);
     }
 done:
+    hd_spread_near_close(&near);
     huddle_neighbors_free(&neighbors);
     huddle_csr_free(&w);
     return status;

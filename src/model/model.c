@@ -76,6 +76,17 @@ huddle_status hd_model_check_fitted(const huddle_model *model) {
     return model->fitted ? HUDDLE_OK : hd_fail(HUDDLE_INVALID, "the model has not been fitted");
 }
 
+/* Centres, which are all that some methods keep, are the same on all processes. */
+huddle_status hd_model_check_whole(const huddle_context *context, const huddle_model *model,
+                                   const char *what) {
+    if (model->fit.rows.elsewhere == 0 || hd_slabs_spread(context) || !model->fit.graph.present)
+        return HUDDLE_OK;
+    return hd_fail(HUDDLE_UNSUPPORTED,
+                   "this model has a part of its rows only, those of one process, and cannot %s "
+                   "without the others",
+                   what);
+}
+
 const char *huddle_model_method(const huddle_model *model) {
     return model->method->text.name;
 }
@@ -360,7 +371,34 @@ static bool needs_rebase(const hd_fit *fit, const huddle_points *x) {
     return false;
 }
 
+/* Whether the training rows of the fit are spread over the processes. Where each process has them
+ * all, from a file, it labels its rows alone. */
+static huddle_status find_spread(huddle_context *context, const huddle_model *model, bool *spread) {
+    double elsewhere = (double)model->fit.rows.elsewhere;
+    huddle_status status = hd_reduce_max(context, 1, &elsewhere);
+    *spread = elsewhere > 0;
+    return status;
+}
+
 /* Options are those of the fit, not those set since. */
+static huddle_status predict_rows(huddle_context *context, const huddle_model *model,
+                                  const huddle_points *x, int32_t *labels) {
+    huddle_status status = HUDDLE_OK;
+    bool spread;
+    TRY(hd_model_check_whole(context, model, "label new points"));
+    TRY(find_spread(context, model, &spread));
+    bool alone = hd_slabs_spread(context) && !spread;
+    hd_alone before = {0};
+    if (alone)
+        before = hd_alone_begin(context);
+    if (!alone || x->n > 0)
+        status = model->method->predict(context, &model->fit, model->fitted_options, x, labels);
+    if (alone)
+        hd_alone_end(context, before);
+done:
+    return status;
+}
+
 huddle_status huddle_model_predict(huddle_context *context, const huddle_model *model,
                                    const huddle_points *x, int32_t *labels) {
     huddle_status status = HUDDLE_OK;
@@ -379,7 +417,7 @@ huddle_status huddle_model_predict(huddle_context *context, const huddle_model *
         x = &rebased;
     }
     hd_blas_enter();
-    status = model->method->predict(context, &model->fit, model->fitted_options, x, labels);
+    status = predict_rows(context, model, x, labels);
     hd_blas_leave();
     TRY(status);
     /* Equal rows may differ in the last bit after preparation; they must get the same label. */
