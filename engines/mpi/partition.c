@@ -3,6 +3,10 @@
 #include "engines/mpi/mpi_engine.h"
 
 #include <petscmat.h>
+#include <stdlib.h>
+
+/* Of libscotch, which PETSc is linked with; its own header is not needed for more. */
+extern void SCOTCH_randomReset(void);
 
 /* PETSc frees the arrays with its own function. Loops are left out, which PT-Scotch refuses. */
 static huddle_status copy_pattern(int64_t n, int64_t first, const int64_t *offsets,
@@ -31,6 +35,12 @@ static huddle_status run_scotch(hd_mpi *m, Mat graph, int64_t n, int32_t *owner)
     IS processes = NULL;
     const PetscInt *found;
     const char *what = "the partition of the graph";
+    /* The same graph gets the same partition: PT-Scotch must neither take messages in the order of
+     * their arrival, which it reads from the environment, nor continue a random sequence. */
+    (void)setenv("SCOTCH_DETERMINISTIC", "1", 0);
+    (void)setenv("SCOTCH_RANDOM_FIXED_SEED", "1", 0);
+    (void)setenv("SCOTCH_PTHREAD_NUMBER", "1", 0);
+    SCOTCH_randomReset();
     TRY_PETSC(MatPartitioningCreate(m->comm, &partitioning), what);
     TRY_PETSC(MatPartitioningSetAdjacency(partitioning, graph), what);
     TRY_PETSC(MatPartitioningSetType(partitioning, MATPARTITIONINGPTSCOTCH), what);
