@@ -103,12 +103,16 @@ def test_spectral_labels_are_those_of_one_process(name):
         X, y = load_digits()
         expected = huddle.{name}(10, prepare="none").fit(X)
         model = huddle.{name}(10, prepare="none", engine="mpi").fit(part(X))
-        labels = np.concatenate(MPI.COMM_WORLD.allgather(model.labels_))
+        # Not the refined labels: on two processes these are another local optimum (ARI .903), one
+        # that random_state=1 gives on one process too.
+        labels = np.concatenate(MPI.COMM_WORLD.allgather(model.unrefined_labels_))
+        again = huddle.{name}(10, prepare="none", engine="mpi").fit(part(X))
         new = np.concatenate(MPI.COMM_WORLD.allgather(model.predict(part(X))))
-        say(huddle.metrics.ari(expected.labels_, labels) >= .999, new.shape,
-            model.embedding_.shape == (len(part(X)), 10))
+        say(huddle.metrics.ari(expected.unrefined_labels_, labels) >= .999, new.shape,
+            model.embedding_.shape == (len(part(X)), 10),
+            (again.labels_ == model.labels_).all(), (again.embedding_ == model.embedding_).all())
     """, 2)
-    assert lines == ["True (1797,) True"] * 2
+    assert lines == ["True (1797,) True True True"] * 2
 
 
 def test_a_process_may_have_no_rows():
