@@ -48,25 +48,41 @@ done:
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-/* "" is MPI_COMM_WORLD; "comm=N" the communicator whose Fortran handle is N, which is how Python
- * and others pass one on. */
-static huddle_status parse_options(const char *options, MPI_Comm *comm) {
-    huddle_status status = HUDDLE_OK;
+/* The default of few_rows: an embedding of that many rows takes about half a second. */
+static const int64_t usual_few_rows = 1 << 15;
+
+/* A number after `name=`, up to a comma or the end; *text moves behind it. */
+static bool read_number(const char **text, const char *name, long *number) {
+    size_t length = strlen(name);
     char *end = NULL;
+    if (strncmp(*text, name, length) != 0 || (*text)[length] != '=')
+        return false;
+    *number = strtol(*text + length + 1, &end, 10);
+    if (end == *text + length + 1 || *number < 0 || (*end != '\0' && *end != ','))
+        return false;
+    *text = *end == ',' ? end + 1 : end;
+    return true;
+}
+
+/* comm=N: the communicator whose Fortran handle is N, which is how Python and others pass one on,
+ * instead of MPI_COMM_WORLD. few_rows=N: 0 makes small problems use all processes, for tests. */
+static huddle_status parse_options(const char *options, MPI_Comm *comm, int64_t *few_rows) {
+    huddle_status status = HUDDLE_OK;
+    const char *text = options;
+    long number;
     *comm = MPI_COMM_WORLD;
-    if (options[0] == '\0')
-        goto done;
-    if (strncmp(options, "comm=", 5) == 0) {
-        long handle = strtol(options + 5, &end, 10);
-        if (end != options + 5 && *end == '\0' && handle >= 0) {
-            *comm = MPI_Comm_f2c((MPI_Fint)handle);
-            goto done;
-        }
+    *few_rows = usual_few_rows;
+    while (text[0] != '\0') {
+        if (read_number(&text, "comm", &number))
+            *comm = MPI_Comm_f2c((MPI_Fint)number);
+        else if (read_number(&text, "few_rows", &number))
+            *few_rows = number;
+        else
+            FAIL(HUDDLE_INVALID,
+                 "engine mpi takes the options comm=N, a communicator's Fortran "
+                 "handle, and few_rows=N, separated by a comma, not '%s'",
+                 text);
     }
-    FAIL(HUDDLE_INVALID,
-         "engine mpi takes the option comm=HANDLE, a communicator's Fortran "
-         "handle, not '%s'",
-         options);
 done:
     return status;
 }
@@ -112,13 +128,15 @@ static void close_engine(void *state) {
 static huddle_status open_engine(huddle_context *context, const char *options, void **state) {
     huddle_status status = HUDDLE_OK;
     MPI_Comm comm;
+    int64_t few_rows;
     hd_mpi *m = NULL;
     TRY(start_mpi());
-    TRY(parse_options(options, &comm));
+    TRY(parse_options(options, &comm, &few_rows));
     /* Starting PETSc is collective. The communicator may lack processes of MPI_COMM_WORLD, and the
      * next engine may have another one. */
     TRY(hd_mpi_petsc_begin(MPI_COMM_SELF));
     ALLOC_ZERO(m, 1);
+    m->few_rows = few_rows;
     MPI_Comm_dup(comm, &m->comm);
     MPI_Comm_rank(m->comm, &m->rank);
     MPI_Comm_size(m->comm, &m->count);
@@ -136,6 +154,10 @@ MPI_Comm hd_mpi_communicator(const huddle_context *context) {
     return m->comm;
 }
 
+static int64_t few_rows_of(const void *state) {
+    return ((const hd_mpi *)state)->few_rows;
+}
+
 /* ---- the table ----------------------------------------------------------------------------- */
 
 static const hd_engine_slabs slabs = {.place = hd_mpi_place,
@@ -148,6 +170,7 @@ static const hd_engine_slabs slabs = {.place = hd_mpi_place,
                                       .exchange = hd_mpi_exchange,
                                       .start_pass = hd_mpi_start_pass,
                                       .finish_pass = hd_mpi_finish_pass,
+                                      .few_rows = few_rows_of,
                                       .partition = hd_mpi_partition};
 
 static const hd_engine engine = {.text = {"mpi", "several processes (MPI, PETSc)"},

@@ -14,6 +14,7 @@
 typedef struct hd_mpi {
     MPI_Comm comm;
     int32_t rank, count;
+    int64_t few_rows;     /* problems up to this size are solved by one process */
     huddle_status agreed; /* the failure that all processes have agreed on last, or HUDDLE_OK */
 } hd_mpi;
 

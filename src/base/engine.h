@@ -88,6 +88,10 @@ typedef struct hd_engine_slabs {
                                 int64_t received_size, void **transfer);
     huddle_status (*finish_pass)(void *transfer);
 
+    /* A problem of at most this many rows is better solved by one process alone, because messages
+     * would take longer than the arithmetic. NULL: 0. */
+    int64_t (*few_rows)(const void *state);
+
     /* A process for each of this process's n rows, such that few edges of the symmetric graph
      * (offsets and columns as in huddle_csr, columns global) join rows of different processes and
      * each process gets about the same number of rows. NULL: rows stay where they are. */

@@ -69,6 +69,11 @@ int32_t hd_slabs_count(const huddle_context *context) {
     return count;
 }
 
+int64_t hd_slabs_few_rows(const huddle_context *context) {
+    const hd_engine_slabs *slabs = slabs_of(context);
+    return slabs == NULL || slabs->few_rows == NULL ? 0 : slabs->few_rows(context->engine_state);
+}
+
 /* A copy, so that the caller frees the same thing with and without processes. */
 static huddle_status exchange_alone(int64_t size, const void *send, int64_t *received_size,
                                     void **received) {

@@ -34,6 +34,9 @@ bool hd_slabs_spread(const huddle_context *context);
 int32_t hd_slabs_rank(const huddle_context *context);
 int32_t hd_slabs_count(const huddle_context *context);
 
+/* Up to how many rows a problem is better solved by process 0 alone; 0 without slabs. */
+int64_t hd_slabs_few_rows(const huddle_context *context);
+
 /* sizes[r] bytes to each process r, in the order of the processes; see exchange() of the engine.
  * Both arrays of sizes have hd_slabs_count() places. *received is freed by huddle_free(); it is a
  * copy without slabs. */

@@ -7,6 +7,7 @@
 #include "base/options.h"
 #include "base/parallel.h"
 #include "embed/moved.h"
+#include "embed/whole.h"
 
 #include <math.h>
 #include <string.h>
@@ -399,6 +400,10 @@ huddle_status huddle_embed(huddle_context *context, const huddle_csr *graph,
     memset(out, 0, sizeof *out);
     memset(info, 0, sizeof *info);
     TRY(hd_slab_locate(context, graph->rows, &slab));
+    if (slab.total <= hd_slabs_few_rows(context)) {
+        TRY(hd_embed_whole(context, graph, options, out, info));
+        goto done;
+    }
     TRY(check_options(context, options, slab.total));
     TRY(huddle_csr_fetch(graph));
     TRY(hd_embed_laplacian_new(context, graph, &laplacian));

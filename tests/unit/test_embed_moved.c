@@ -275,6 +275,48 @@ static void small_graphs_are_solved_on_one_process(void **state) {
     check_teams(engines[0], path_graph(510), options, "inertia");
 }
 
+static int64_t hundred_rows(const void *state) {
+    (void)state;
+    return 100;
+}
+
+/* What an engine calls few rows is embedded by process 0 as a whole, with the bits of one process;
+ * one row more is not. */
+static void few_rows_are_embedded_on_one_process(void **state) {
+    (void)state;
+    hd_engine_slabs slabs = team_slabs;
+    hd_engine engine = team_engine;
+    slabs.few_rows = hundred_rows;
+    engine.slabs = &slabs;
+    for (int64_t n = 100; n <= 101; n++) {
+        huddle_csr graph = path_graph(n);
+        huddle_embed_options options = huddle_embed_defaults();
+        options.n_components = 4;
+        options.n_exact = 2;
+        options.embed_solver = "chebyshev";
+        huddle_embedding one;
+        huddle_embed_info info;
+        assert_ok(huddle_embed(NULL, &graph, &options, &one, &info));
+        for (int size = 1; size <= 4; size++) {
+            task t = {.matrix = &graph, .options = options, .size = size};
+            cut_unevenly(&t);
+            assert_ok(run_task(&engine, &t));
+            assert_true(t.same_values);
+            for (int r = 0; r < size && n == 100; r++) {
+                assert_string_equal(t.info[r].solver, info.solver);
+                assert_string_equal(t.info[r].verified, info.verified);
+                assert_true(t.info[r].residual == info.residual);
+            }
+            bool same = memcmp(t.out.rows.values, one.rows.values,
+                               (size_t)(n * one.rows.stride) * sizeof *one.rows.values) == 0;
+            assert_true(n == 100 ? same : size == 1 || !same);
+            huddle_embedding_free(&t.out);
+        }
+        huddle_embedding_free(&one);
+        huddle_csr_free(&graph);
+    }
+}
+
 /* A failure on the process that solves is one on all. */
 static void a_failure_on_one_process_ends_the_others(void **state) {
     (void)state;
@@ -295,6 +337,7 @@ int main(void) {
         cmocka_unit_test(draws_do_not_depend_on_the_processes),
         cmocka_unit_test(components_are_kept_whole),
         cmocka_unit_test(small_graphs_are_solved_on_one_process),
+        cmocka_unit_test(few_rows_are_embedded_on_one_process),
         cmocka_unit_test(a_failure_on_one_process_ends_the_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
