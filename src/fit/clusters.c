@@ -54,6 +54,10 @@ static void walk_clusters(hd_walk *walk, int64_t n, hd_fit_clusters *clusters) {
     hd_walk_ints(walk, "labels", n, &clusters->labels);
     hd_walk_dense(walk, "centres", &clusters->centres);
     hd_walk_longs(walk, "medoids", clusters->centres.rows, &clusters->medoids);
+    if (walk->mode == HD_WALK_FREE) {
+        huddle_free(clusters->all_sizes);
+        clusters->all_sizes = NULL;
+    }
     /* Needed only while medoids are chosen, so it is not saved. */
     hd_walk_bools(walk, NULL, n, &clusters->is_medoid_row);
     hd_walk_bool(walk, "has_rotation", &clusters->has_rotation);
@@ -199,7 +203,7 @@ static void write_sizes(const hd_fit *fit, hd_json_writer *json) {
     hd_json_key(json, "sizes");
     hd_json_open_array(json);
     for (int32_t k = 0; k < c->n_clusters && sizes != NULL; k++)
-        hd_json_integer(json, sizes[k]);
+        hd_json_integer(json, c->all_sizes != NULL ? c->all_sizes[k] : sizes[k]);
     hd_json_close_array(json);
     huddle_free(sizes);
 }

@@ -162,6 +162,7 @@ typedef struct hd_fit_clusters {
     huddle_dense centres;
     int64_t *medoids;    /* for each cluster the row nearest its centre; -1 if empty */
     bool *is_medoid_row; /* n: K-means saw the row as equal to the medoid of its cluster; or NULL */
+    int64_t *all_sizes;  /* rows of each cluster if some are on other processes; else NULL */
     bool has_rotation;   /* a rotation assigned the labels, not K-means */
     huddle_kmeans_info kmeans;
     huddle_rotation_info rotation;

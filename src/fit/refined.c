@@ -172,7 +172,9 @@ static void write_refined(const hd_fit *fit, hd_json_writer *json) {
             hd_json_set_string(json, "reference", info->trials[info->reference].name);
         }
         hd_json_set_string(json, "from", refined->from);
-        hd_json_set_integer(json, "n_changed", hd_fit_refined_changed(fit));
+        hd_json_set_integer(json, "n_changed",
+                            fit->rows.elsewhere > 0 ? info->n_changed
+                                                    : hd_fit_refined_changed(fit));
         write_trials(info, json);
         hd_fit_write_decision(&refined->decision, json);
         hd_json_set_real(json, "seconds", refined->seconds);

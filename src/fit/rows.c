@@ -126,8 +126,9 @@ static void write_rows(const hd_fit *fit, hd_json_writer *json) {
     const hd_fit_rows *rows = &fit->rows;
     int64_t total = hd_fit_rows_total(rows);
     int64_t distinct = rows->equal.n > 0 ? rows->equal.count : rows->n;
-    hd_json_set_integer(json, "n", total);
-    if (distinct < total)
+    hd_json_set_integer(json, "n", hd_fit_rows_everywhere(rows));
+    /* Which rows of other processes are equal is not known. */
+    if (distinct < total && rows->elsewhere == 0)
         hd_json_set_integer(json, "n_distinct", distinct);
     hd_json_set_integer(json, "d", fit->d);
     hd_json_set_integer(json, "n_clusters", fit->clusters.n_clusters);

@@ -496,6 +496,10 @@ huddle_status hd_decide_labels(huddle_context *context, const hd_spectral_option
         decision->reason = "cut";
     else
         TRY(decide_by_stability(context, options, laplacian, points, &kmeans, fit));
+    if (hd_slabs_spread(context)) { /* one process counts when the report is written */
+        refined->info.n_changed = hd_fit_refined_changed(fit);
+        TRY(hd_reduce_count(context, &refined->info.n_changed));
+    }
     decision->seconds = hd_seconds() - begin;
     refined->seconds += decision->seconds;
 done:

@@ -270,6 +270,26 @@ static huddle_status check_spread(const huddle_context *context, const huddle_mo
     return HUDDLE_OK;
 }
 
+/* The rows of each cluster on all processes, for the report of each. */
+static huddle_status count_all_rows(huddle_context *context, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    hd_fit_clusters *clusters = &fit->clusters;
+    int32_t c = clusters->n_clusters;
+    double *sizes = NULL;
+    if (!hd_slabs_spread(context))
+        return status;
+    ALLOC_ZERO(sizes, c);
+    ALLOC(clusters->all_sizes, c);
+    for (int64_t i = 0; i < fit->rows.n; i++)
+        sizes[clusters->labels[i]]++;
+    TRY(hd_reduce_sum(context, c, sizes));
+    for (int32_t k = 0; k < c; k++)
+        clusters->all_sizes[k] = (int64_t)sizes[k];
+done:
+    huddle_free(sizes);
+    return status;
+}
+
 /* The options are copied before the fit, and the copy is kept for prediction: options that are
  * set afterwards apply to the next fit. Warnings go to the fit instead of an outer list while it
  * runs. */
@@ -304,6 +324,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
               hd_memory_settle(context, model->method, &job, options, &fit.memory));
     TRY(model->method->fit(context, &job, options, &fit));
     hd_fit_warn_dominant(context, &fit, feature_names(model, fit.d));
+    TRY(count_all_rows(context, &fit));
     hd_stage before = hd_stage_enter(context, HD_STAGE_FINISH);
     /* After the method has finished: a copy of x during the fit would increase the peak of
      * memory. What is in the memory of an engine does not outlive the context. */

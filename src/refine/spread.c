@@ -1,7 +1,6 @@
-/* Refinement of rows that are spread over processes (docs/method.md, "Refinement on several
- * processes"). Process 0 does what one process alone would do, on the graph itself if it is small
- * enough, otherwise on a contracted one; the labels go back to the processes, which then move
- * single vertices. */
+/* Refinement of rows that are spread over processes (docs/method.md, "Refinement"). Process 0 does
+ * what one process alone would do, on the graph itself if it is small enough, otherwise on a
+ * contracted one; the labels go back to the processes, which then move single vertices. */
 #include "base/check.h"
 #include "base/slabs.h"
 #include "matrix/arrange.h"

@@ -75,7 +75,7 @@ typedef struct job {
     int layout;
     int32_t labels[N], predicted[N];
     int32_t n_clusters[TEAM_MAX];
-    int64_t medoids[TEAM_MAX][16], n_changed[TEAM_MAX];
+    int64_t medoids[TEAM_MAX][16], n_changed[TEAM_MAX], total_size[TEAM_MAX];
     char from[TEAM_MAX][16], prepare[TEAM_MAX][32], reason[TEAM_MAX][16], kind[TEAM_MAX][16];
     double stability[TEAM_MAX];
     int32_t n_trials[TEAM_MAX];
@@ -104,7 +104,12 @@ static void keep_facts(const huddle_model *model, int64_t first, int rank, job *
     t->n_clusters[rank] = fit->clusters.n_clusters;
     for (int32_t k = 0; k < fit->clusters.centres.rows && k < 16; k++)
         t->medoids[rank][k] = fit->clusters.medoids[k] < 0 ? -1 : first + fit->clusters.medoids[k];
-    t->n_changed[rank] = refined->info.n_changed;
+    /* On one process the report counts again after a decision. */
+    t->n_changed[rank] =
+        fit->rows.elsewhere > 0 ? refined->info.n_changed : hd_fit_refined_changed(fit);
+    t->total_size[rank] = 0;
+    for (int32_t k = 0; k < fit->clusters.n_clusters && fit->clusters.all_sizes != NULL; k++)
+        t->total_size[rank] += fit->clusters.all_sizes[k];
     snprintf(t->from[rank], 16, "%s", refined->from != NULL ? refined->from : "");
     snprintf(t->reason[rank], 16, "%s",
              refined->decision.reason != NULL ? refined->decision.reason : "");
@@ -204,6 +209,7 @@ static void compare_fits(const job *what, job *one) {
             assert_int_equal(t->n_clusters[r], one->n_clusters[0]);
             assert_int_equal(t->n_changed[r], one->n_changed[0]);
             assert_int_equal(t->n_trials[r], one->n_trials[0]);
+            assert_int_equal(t->total_size[r], N);
             assert_string_equal(t->from[r], one->from[0]);
             assert_string_equal(t->reason[r], one->reason[0]);
             assert_string_equal(t->prepare[r], one->prepare[0]);

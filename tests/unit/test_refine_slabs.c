@@ -214,27 +214,68 @@ static void parallel_moves_lower_the_objective(void **state) {
     free(t);
 }
 
-/* Six vertices of which each would join the other cluster: two members that both moved theirs
- * would empty a cluster. */
-static huddle_status move_pair(huddle_context *context, int rank, void *argument) {
-    int32_t *labels = argument;
-    int64_t offsets[] = {0, 2};
-    int32_t columns[2][2] = {{1, 2}, {0, 2}}, third[] = {0, 1};
-    double values[] = {1, 1};
-    huddle_csr own = {.rows = 1,
-                      .cols = 3,
-                      .offsets = offsets,
-                      .columns = rank < 2 ? columns[rank] : third,
-                      .values = values};
-    return hd_refine_spread_move(context, &own, hd_refine_objective_find("ncut"), 2, 9, 0,
-                                 labels + rank, NULL);
+/* A small graph on two members, the first half of the vertices on the first. */
+enum { SMALL = 6 };
+typedef struct small_graph {
+    double w[SMALL][SMALL];
+    int32_t labels[SMALL];
+} small_graph;
+
+static huddle_status move_small(huddle_context *context, int rank, void *argument) {
+    small_graph *g = argument;
+    int64_t offsets[SMALL / 2 + 1] = {0}, first = rank * (SMALL / 2), at = 0;
+    int32_t columns[SMALL * SMALL];
+    double values[SMALL * SMALL];
+    for (int64_t i = 0; i < SMALL / 2; i++) {
+        for (int32_t j = 0; j < SMALL; j++)
+            if (g->w[first + i][j] > 0) {
+                columns[at] = j;
+                values[at++] = g->w[first + i][j];
+            }
+        offsets[i + 1] = at;
+    }
+    huddle_csr own = {
+        .rows = SMALL / 2, .cols = SMALL, .offsets = offsets, .columns = columns, .values = values};
+    return hd_refine_spread_move(context, &own, hd_refine_objective_find("ncut"), 2, 30, 0,
+                                 g->labels + first, NULL);
 }
 
+static void join(small_graph *g, int i, int j, double weight) {
+    g->w[i][j] = g->w[j][i] = weight;
+}
+
+/* Vertices 2 and 3, on different members, each want to follow the other: if both moved they would
+ * exchange their places for ever. */
+static void exchanged_places_are_undone(void **state) {
+    (void)state;
+    small_graph g = {.labels = {0, 0, 0, 1, 1, 1}};
+    join(&g, 0, 1, 4);
+    join(&g, 0, 2, 1);
+    join(&g, 1, 2, 1);
+    join(&g, 2, 3, 9);
+    join(&g, 3, 4, 1);
+    join(&g, 3, 5, 1);
+    join(&g, 4, 5, 4);
+    assert_ok(team_run(2, &team_engine, move_small, &g));
+    assert_int_equal(g.labels[2], g.labels[3]);
+    assert_int_not_equal(g.labels[0], g.labels[5]);
+}
+
+/* The only vertex of a cluster on its member may leave if the cluster has others elsewhere; the
+ * last of all may not. */
 static void no_cluster_becomes_empty(void **state) {
     (void)state;
-    int32_t labels[] = {0, 1, 1};
-    assert_ok(team_run(3, &team_engine, move_pair, labels));
-    assert_true(labels[0] != labels[1] || labels[1] != labels[2]);
+    for (int others = 0; others < 2; others++) {
+        small_graph g = {.labels = {0, 0, 1, others, others, others}};
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < i; j++) {
+                join(&g, i, j, 5);
+                join(&g, 3 + i, 3 + j, 5);
+            }
+        join(&g, 0, 3, 1);
+        assert_ok(team_run(2, &team_engine, move_small, &g));
+        assert_int_equal(g.labels[2], others ? 0 : 1);
+    }
 }
 
 /* ---- the contracted graph ------------------------------------------------------------------- */
@@ -350,6 +391,7 @@ int main(void) {
         cmocka_unit_test(teams_move_as_one_process),
         cmocka_unit_test(bad_starts_are_refused_by_all),
         cmocka_unit_test(parallel_moves_lower_the_objective),
+        cmocka_unit_test(exchanged_places_are_undone),
         cmocka_unit_test(no_cluster_becomes_empty),
         cmocka_unit_test(a_contracted_graph_has_the_same_scores),
         cmocka_unit_test(contraction_and_moves_find_the_groups),
