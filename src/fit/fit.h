@@ -115,6 +115,7 @@ huddle_status hd_fit_own_points(hd_fit_prepared *prepared);
 typedef struct hd_fit_graph {
     bool present;
     huddle_csr matrix;
+    int64_t elsewhere;  /* entries on other processes; else 0 */
     huddle_scale scale; /* of the weights */
     huddle_knn_info knn;
     huddle_connect_info connect;
@@ -122,6 +123,9 @@ typedef struct hd_fit_graph {
 } hd_fit_graph;
 
 void hd_fit_graph_free(hd_fit_graph *graph);
+
+/* Counts the entries that other processes have. All processes call it. */
+huddle_status hd_fit_graph_count(huddle_context *context, hd_fit_graph *graph);
 
 /* The graph's members under names that begin with prefix. */
 void hd_fit_graph_walk(hd_walk *walk, const char *prefix, hd_fit_graph *graph);

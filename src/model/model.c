@@ -332,6 +332,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
         TRY(hd_fit_own_points(&fit.prepared));
     /* The engine's memory ends with the context, the model does not. */
     TRY(hd_fit_fetch(&fit));
+    TRY(hd_fit_graph_count(context, &fit.graph));
     TRY(copy_shift(x, &fit.prepared.shift));
     TRY(hd_model_rows_new(&fit, &all_rows));
     hd_stage_leave(context, before);
