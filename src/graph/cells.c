@@ -530,7 +530,11 @@ done:
 huddle_status hd_graph_cells_continue(huddle_context *context, const hd_graph_cells *index,
                                       hd_graph_search *search) {
     huddle_status status = HUDDLE_OK;
-    cells c = {.context = context, .search = search, .index = index, .space = search->query};
+    cells c = {.context = context,
+               .search = search,
+               .index = index,
+               .order = search->order,
+               .space = search->query};
     huddle_dense y = {0};
     hd_graph_rows projected;
     if (index->projection.p > 0) {

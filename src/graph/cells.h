@@ -25,7 +25,7 @@ huddle_status hd_graph_cells_new(huddle_context *context, const hd_graph_rows *t
 void hd_graph_cells_free(hd_graph_cells *cells);
 
 /* Continues lists that have begun (search->names) with the points of the index, search->train.
- * Consecutive queries are searched together, hence should be near each other. */
+ * Consecutive queries of search->order are searched together. */
 huddle_status hd_graph_cells_continue(huddle_context *context, const hd_graph_cells *cells,
                                       hd_graph_search *search);
 

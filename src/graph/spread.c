@@ -39,6 +39,7 @@ typedef struct spread {
     bool by_cells;
     hd_graph_cells cells;
     hd_graph_sweep sweep;
+    hd_graph_leaves query_leaves; /* of queries that are other points than the training rows */
 } spread;
 
 /* ---- rows ---------------------------------------------------------------------------------- */
@@ -160,6 +161,10 @@ static huddle_status begin_lists(spread *p) {
     if (!p->by_cells)
         TRY(hd_graph_sweep_new(p->context, p->train, strcmp(p->used, "pcabound") == 0, own->seed,
                                own->reach, &p->sweep));
+    if (p->by_cells && !own->self && p->query->n > 0)
+        TRY(hd_graph_leaves_new(p->context, p->query, &p->query_leaves));
+    if (p->by_cells)
+        own->order = own->self ? p->cells.leaves.order : p->query_leaves.order;
     if (!searched && p->query->n > 0)
         TRY(continue_lists(p, own));
     if (!searched && p->by_cells)
@@ -171,22 +176,18 @@ done:
 /* ---- the ring ------------------------------------------------------------------------------ */
 
 /* Queries travel in the order of the leaves, in which consecutive ones are near each other. */
-static const int32_t *travel_order(const spread *p) {
-    return p->own.self && p->by_cells ? p->cells.leaves.order : NULL;
-}
-
 static int64_t measure_queries(const void *argument, int64_t begin, int64_t end) {
     return hd_graph_rows_measure(((const spread *)argument)->query, end - begin);
 }
 
 static void pack_queries(const void *argument, int64_t begin, int64_t end, char *bytes) {
     const spread *p = argument;
-    hd_graph_rows_pack(p->query, travel_order(p), begin, end, bytes);
+    hd_graph_rows_pack(p->query, p->own.order, begin, end, bytes);
 }
 
 static void lend_lists(const void *argument, int64_t begin, int64_t end, hd_graph_block *block) {
     const spread *p = argument;
-    const int32_t *order = travel_order(p);
+    const int32_t *order = p->own.order;
     int64_t k = p->own.k;
     for (int64_t i = begin; i < end; i++) {
         int64_t from = (order != NULL ? order[i] : i) * k, to = (i - begin) * k;
@@ -197,7 +198,7 @@ static void lend_lists(const void *argument, int64_t begin, int64_t end, hd_grap
 
 static void take_lists(void *argument, int64_t begin, int64_t end, const hd_graph_block *block) {
     const spread *p = argument;
-    const int32_t *order = travel_order(p);
+    const int32_t *order = p->own.order;
     int64_t k = p->own.k;
     for (int64_t i = begin; i < end; i++) {
         int64_t to = (order != NULL ? order[i] : i) * k, from = (i - begin) * k;
@@ -239,6 +240,7 @@ static void free_search(spread *p) {
     hd_graph_moved_free(&p->moved_query);
     hd_graph_cells_free(&p->cells);
     hd_graph_sweep_free(&p->sweep);
+    hd_graph_leaves_free(&p->query_leaves);
 }
 
 huddle_status hd_graph_search_spread(huddle_context *context, const char *name,
@@ -266,6 +268,7 @@ huddle_status hd_graph_search_spread(huddle_context *context, const char *name,
     hd_alone_end(context, before);
     TRY(status);
     ring.n = p.query->n;
+    ring.unit = HD_GRAPH_LEAF;
     TRY(hd_graph_ring_run(context, &ring));
     if (p.query != search->query)
         TRY(hd_graph_move_back(search->self ? &p.moved_train : &p.moved_query, search->k, p.index,

@@ -215,6 +215,20 @@ static void long_lists(void **state) {
     }
 }
 
+/* Rows that are tiny on one member and huge on another: packed by the scale of one process alone,
+ * those of the other would be infinite. */
+static void rows_of_very_different_size(void **state) {
+    (void)state;
+    for (int wide = 0; wide < 2; wide++) {
+        search s = plain_search(40, "euclidean");
+        s.x = make_points(90, wide ? 40 : 4, 0, 17);
+        for (int64_t e = 0; e < 90 * s.x.d; e++)
+            s.x.values[e] *= e < 45 * s.x.d ? 1e-19f : 1e37f;
+        compare_divisions(&s, 0, N_DIVISIONS);
+        huddle_points_free(&s.x);
+    }
+}
+
 static void duplicates_and_ties(void **state) {
     (void)state;
     for (int levels = 1; levels < 4; levels++)
@@ -314,6 +328,9 @@ static void many_rows(void **state) {
     huddle_dense_free(&rows.f);
     search grid = plain_search(6, "cosine");
     grid.x = make_points(21000, 5, 9, 14);
+    for (int64_t i = 0; i < grid.x.n; i++)
+        grid.x.values[i * grid.x.stride] += 1;
+    memset(grid.x.values + 20999 * grid.x.stride, 0, 5 * sizeof *grid.x.values); /* the only one */
     compare_divisions(&grid, 1, 1);
     compare_divisions(&grid, 8, 1);
     huddle_points_free(&grid.x);
@@ -397,6 +414,7 @@ static huddle_status ride(huddle_context *context, int rank, void *argument) {
     hd_graph_ring ring = {.n = s->n,
                           .k = 1,
                           .largest = s->largest,
+                          .unit = s->largest == 112 ? 5 : 0,
                           .measure = measure_numbers,
                           .pack = pack_numbers,
                           .lend = lend_sums,
@@ -437,11 +455,17 @@ static void failure_in_the_ring(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(points_of_any_width),   cmocka_unit_test(long_lists),
-        cmocka_unit_test(duplicates_and_ties),   cmocka_unit_test(cosine_with_shift_and_zeros),
-        cmocka_unit_test(rows_of_doubles),       cmocka_unit_test(new_points),
-        cmocka_unit_test(sparse_points),         cmocka_unit_test(many_rows),
-        cmocka_unit_test(failure_of_one_member), cmocka_unit_test(blocks_visit_every_member_once),
+        cmocka_unit_test(points_of_any_width),
+        cmocka_unit_test(long_lists),
+        cmocka_unit_test(duplicates_and_ties),
+        cmocka_unit_test(rows_of_very_different_size),
+        cmocka_unit_test(cosine_with_shift_and_zeros),
+        cmocka_unit_test(rows_of_doubles),
+        cmocka_unit_test(new_points),
+        cmocka_unit_test(sparse_points),
+        cmocka_unit_test(many_rows),
+        cmocka_unit_test(failure_of_one_member),
+        cmocka_unit_test(blocks_visit_every_member_once),
         cmocka_unit_test(failure_in_the_ring),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
