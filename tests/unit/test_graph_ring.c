@@ -30,6 +30,8 @@ static huddle_points some_points(const huddle_points *x, const int64_t *begins, 
         own.values += begins[rank] * x->stride;
     else
         own.offsets += begins[rank];
+    if (own.n == 0) /* a process without rows knows nothing about them */
+        own = (huddle_points){.shift = x->shift};
     return own;
 }
 
@@ -37,6 +39,8 @@ static huddle_dense some_rows(const huddle_dense *f, const int64_t *begins, int 
     huddle_dense own = *f;
     own.rows = begins[rank + 1] - begins[rank];
     own.values += begins[rank] * f->stride;
+    if (own.rows == 0)
+        own = (huddle_dense){0};
     return own;
 }
 
@@ -83,11 +87,10 @@ static huddle_status search_part(huddle_context *context, int rank, void *argume
     huddle_points x = some_points(&s->x, s->begins, rank), query = {0};
     if (s->has_query)
         query = some_points(&s->query, s->query_begins, rank);
-    if (s->x.offsets != NULL) {
+    if (x.offsets != NULL)
         TRY(rebase(&x, &offsets));
-        if (s->has_query)
-            TRY(rebase(&query, &query_offsets));
-    }
+    if (query.offsets != NULL)
+        TRY(rebase(&query, &query_offsets));
     if (rank == s->fails) {
         bad[0] = NAN;
         x.values = bad;
