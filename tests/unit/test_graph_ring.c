@@ -313,6 +313,35 @@ static void sparse_points(void **state) {
     }
 }
 
+/* Many columns of few dimensions: bounds of projections decide about nearly all pairs. */
+static void wide_points(void **state) {
+    (void)state;
+    static const char *const metrics[] = {"euclidean", "cosine"};
+    enum { ROWS = 7000, WIDTH = 90, RANK = 7 };
+    for (int m = 0; m < 2; m++) {
+        search s = plain_search(6, metrics[m]);
+        huddle_points z = make_points(ROWS, RANK, 0, 18), half;
+        huddle_neighbors own;
+        huddle_knn_info info;
+        s.x = make_points(ROWS, WIDTH, 0, 19);
+        for (int64_t i = 0; i < ROWS; i++)
+            for (int64_t j = 0; j < WIDTH; j++) {
+                float sum = .05f * s.x.values[i * s.x.stride + j];
+                for (int64_t f = 0; f < RANK; f++)
+                    sum += z.values[i * z.stride + f] * (float)((f * 31 + j * 17 + f * j) % 13 - 6);
+                s.x.values[i * s.x.stride + j] = sum;
+            }
+        half = s.x;
+        half.n = ROWS / 2;
+        assert_ok(huddle_graph_knn(NULL, &half, &s.options, &own, &info));
+        assert_string_equal(info.solver, "pcabound");
+        compare_divisions(&s, 1, 2);
+        huddle_neighbors_free(&own);
+        huddle_points_free(&s.x);
+        huddle_points_free(&z);
+    }
+}
+
 /* Enough rows to be moved to regions, and for boxes. */
 static void many_rows(void **state) {
     (void)state;
@@ -467,6 +496,7 @@ int main(void) {
         cmocka_unit_test(new_points),
         cmocka_unit_test(sparse_points),
         cmocka_unit_test(many_rows),
+        cmocka_unit_test(wide_points),
         cmocka_unit_test(failure_of_one_member),
         cmocka_unit_test(blocks_visit_every_member_once),
         cmocka_unit_test(failure_in_the_ring),
