@@ -19,9 +19,12 @@
 #include <string.h>
 
 enum {
-    MOVE_MIN_ROWS = 20000, /* of all processes, below which moving does not pay */
-    CELLS_MIN_ROWS = 4000, /* of a process */
-    MAX_WIDTH = 64,        /* of points: beyond, boxes exclude too little */
+    MOVE_MIN_ROWS = 20000,  /* of all processes, below which moving does not pay */
+    CELLS_MIN_ROWS = 4000,  /* of a process */
+    MAX_WIDTH = 64,         /* of points: beyond, boxes exclude too little */
+    PROJECT_MIN_ROWS = 200, /* of a process: fewer are compared in all columns, */
+    BOUND_MIN_ROWS =
+        3000, /* as are more of them if "pcabound" gave up; between, it was not tried */
 };
 
 typedef struct spread {
@@ -137,6 +140,16 @@ static huddle_status continue_lists(spread *p, hd_graph_search *search) {
                        : hd_graph_sweep_continue(p->context, &p->sweep, search);
 }
 
+/* Whether projections are compared instead of points. */
+static bool is_projected(const spread *p) {
+    const hd_graph_rows *train = p->train;
+    if (strcmp(p->name, "brute") == 0)
+        return false;
+    return strcmp(p->used, "pcabound") == 0 ||
+           (hd_graph_rows_width(train) > MAX_WIDTH && train->n >= PROJECT_MIN_ROWS &&
+            train->n < BOUND_MIN_ROWS);
+}
+
 /* The lists of the own queries, and the index for those that come. Queries that are other points
  * than the training rows begin with empty lists where an index exists that continues them well; so
  * do those of a process with so few rows that not all lists can be filled. */
@@ -159,8 +172,8 @@ static huddle_status begin_lists(spread *p) {
     if (p->by_cells && p->cells.train == NULL)
         TRY(hd_graph_cells_new(p->context, p->train, own->seed, own->reach, &p->cells));
     if (!p->by_cells)
-        TRY(hd_graph_sweep_new(p->context, p->train, strcmp(p->used, "pcabound") == 0, own->seed,
-                               own->reach, &p->sweep));
+        TRY(hd_graph_sweep_new(p->context, p->train, is_projected(p), own->seed, own->reach,
+                               &p->sweep));
     if (p->by_cells && !own->self && p->query->n > 0)
         TRY(hd_graph_leaves_new(p->context, p->query, &p->query_leaves));
     if (p->by_cells)
