@@ -3,6 +3,7 @@
 #include "fitting.h"
 #include "json.h"
 #include "output.h"
+#include "processes.h"
 #include "report.h"
 #include "session.h"
 
@@ -10,7 +11,7 @@
 
 /* Outputs that cannot be written are reported before the computation, not after it: it may
  * take hours. */
-static int check_outputs(const cli_arguments *arguments) {
+static int check_places(const cli_arguments *arguments) {
     static const char *const files[] = {"output", "save", "report"};
     /* Only labels have a choice of endings; a model and a page may have any name. */
     int result = output_check_ending(argument(arguments, "output"), "labels", label_endings);
@@ -21,6 +22,15 @@ static int check_outputs(const cli_arguments *arguments) {
             result = output_check(path);
     }
     return result == EXIT_DONE ? output_check_folder(argument(arguments, "dump")) : result;
+}
+
+/* Process 0 writes them. */
+static int check_outputs(huddle_context *context, const cli_arguments *arguments) {
+    static const char *const whole[] = {"report", "dump", "graph", "embedding", NULL};
+    int result = processes_refuse(context, arguments, whole);
+    if (result == EXIT_DONE && processes_first(context))
+        result = check_places(arguments);
+    return processes_agree(context, result);
 }
 
 /* DATA is optional only if a graph or an embedding replaces it, which the parser cannot know. */
@@ -40,7 +50,7 @@ static int write_outputs(const fitting *fit) {
     const int32_t *labels = huddle_model_labels(fit->model, &n);
     huddle_status status = HUDDLE_OK;
     if (path != NULL)
-        status = input_write_labels(&fit->data, path, n, labels);
+        status = input_write_labels(fit->context, &fit->data, path, n, labels);
     if (status != HUDDLE_OK)
         return failed_call(status, path);
     if (save != NULL)
@@ -74,7 +84,7 @@ static int print_result(const fitting *fit) {
 /* Scores that need no labels (silhouette and others) are part of --json only, because they
  * take additional time. */
 static int score_without_labels(fitting *fit) {
-    if (argument(fit->arguments, "json") == NULL)
+    if (argument(fit->arguments, "json") == NULL || huddle_context_processes(fit->context) > 1)
         return EXIT_DONE;
     double began = clock_seconds();
     huddle_status status = huddle_model_score(fit->context, fit->model, fitting_points(fit));
@@ -92,9 +102,9 @@ static int run_cluster(const cli_arguments *arguments) {
     if (result == EXIT_DONE)
         result = fitting_configure(&fit, method == NULL ? huddle_default_method() : method);
     if (result == EXIT_DONE)
-        result = check_outputs(arguments);
-    if (result == EXIT_DONE)
         fit.context = session_begin(arguments, &result);
+    if (result == EXIT_DONE)
+        result = check_outputs(fit.context, arguments);
     if (result == EXIT_DONE)
         result = fitting_read(&fit);
     if (result == EXIT_DONE)

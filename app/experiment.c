@@ -25,15 +25,18 @@ static char *default_output(const char *file) {
 }
 
 /* The results of each cell are already on disk when the page is written: they are appended to
- * results.jsonl as the cells finish. */
+ * results.jsonl as the cells finish. Of several processes the first has them. */
 static huddle_status run_and_write(huddle_context *context, const cli_arguments *arguments,
                                    experiment *e) {
     huddle_status status = experiment_run_file(context, arguments->operands[0], e);
-    if (status == HUDDLE_OK)
+    if (status != HUDDLE_OK)
+        return status;
+    if (huddle_context_process(context) == 0) {
         status = experiment_write_csv(e);
-    if (status == HUDDLE_OK)
-        status = experiment_write_page(e, argument(arguments, "report"));
-    return status;
+        if (status == HUDDLE_OK)
+            status = experiment_write_page(e, argument(arguments, "report"));
+    }
+    return experiment_first_status(context, status);
 }
 
 /* The tables, or one JSON object; progress was cleared from the terminal before. */
@@ -60,7 +63,7 @@ static int run_experiment(const cli_arguments *arguments) {
         result = failed("%s", huddle_last_error());
     /* The tables must not begin in the line of the progress bar. */
     clear_progress();
-    if (result == EXIT_DONE)
+    if (result == EXIT_DONE && huddle_context_process(context) == 0)
         print_results(&e, argument(arguments, "json") != NULL);
     experiment_free(&e);
     free(own);
@@ -75,7 +78,7 @@ const cli_flag experiment_flags[] = {
      .value = "N",
      .min = 1,
      .help = "number of cells to compute in parallel; default: one per CPU available to the "
-             "process; results do not depend on it"},
+             "process; results do not depend on it. With --engine mpi: on each process"},
     {.name = "alone",
      .kind = FLAG_SWITCH,
      .help = "do not share graphs, embeddings or components between cells; shows what sharing "
@@ -101,7 +104,8 @@ static const flag_group experiment_groups[] = {
     {"Output", output_flags}, {"Computing", experiment_flags}, {"Other options", quiet_flags}, {0}};
 
 static const char *const experiment_examples[] = {
-    "huddle experiment examples/digits-plan.json -o digits", NULL};
+    "huddle experiment examples/digits-plan.json -o digits",
+    "mpirun -n 4 huddle experiment plan.json --engine mpi", NULL};
 
 const cli_command experiment_command = {
     .name = "experiment",
@@ -114,7 +118,9 @@ const cli_command experiment_command = {
             "as it is finished: an interrupted run continues where it stopped, and finished cells "
             "are not computed again. "
             "Graphs, embeddings and principal components are computed once for all cells that "
-            "need them.",
+            "need them. With --engine mpi the cells are spread over the processes of mpirun: each "
+            "process reads all data and computes some of the cells, alone, by cpu; the first one "
+            "writes the results, which are those of one process.",
     .groups = experiment_groups,
     .examples = experiment_examples,
     .run = run_experiment};

@@ -182,7 +182,8 @@ static int score_labels(fitting *fit) {
         return failed("%s: %lld points, but %lld labels", fit->source, (long long)n,
                       (long long)fit->data.points.n);
     double began = clock_seconds();
-    huddle_status status = huddle_metrics_scores(NULL, n, fit->data.labels, labels, &fit->scores);
+    huddle_status status =
+        huddle_metrics_scores(fit->context, n, fit->data.labels, labels, &fit->scores);
     fit->score_seconds += clock_seconds() - began;
     fit->has_scores = status == HUDDLE_OK;
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, fit->source);

@@ -2,6 +2,7 @@
 
 #include "cli/text.h"
 #include "json.h"
+#include "processes.h"
 #include "session.h"
 
 #include <stdlib.h>
@@ -107,8 +108,8 @@ int input_read(huddle_context *context, const cli_arguments *arguments, const ch
 }
 
 void input_describe(const huddle_data *data, char *text, size_t size) {
-    snprintf(text, size, "%lld point%s, %lld feature%s", (long long)data->points.n,
-             plural(data->points.n), (long long)data->points.d, plural(data->points.d));
+    snprintf(text, size, "%lld point%s, %lld feature%s", (long long)data->total_rows,
+             plural(data->total_rows), (long long)data->points.d, plural(data->points.d));
     if (data->labels != NULL)
         append_text(text, size, ", %d class%s", data->n_classes, data->n_classes == 1 ? "" : "es");
 }
@@ -182,11 +183,30 @@ int32_t *input_spread(const huddle_data *data, const int32_t *labels, int64_t n,
 }
 
 /* The file has a line for every row of the input, dropped ones included. */
-huddle_status input_write_labels(const huddle_data *data, const char *path, int64_t n,
-                                 const int32_t *labels) {
+static huddle_status write_labels(const huddle_data *data, const char *path, int64_t n,
+                                  const int32_t *labels) {
     int64_t rows = 0;
     int32_t *spread = input_spread(data, labels, n, &rows);
     huddle_status status = huddle_labels_write(path, rows, spread, NULL);
     free(spread);
     return status;
+}
+
+/* Every process writes its own rows, unless rows were dropped: only process 0, which read the whole
+ * table, knows where their -1 belong. */
+huddle_status input_write_labels(huddle_context *context, const huddle_data *data, const char *path,
+                                 int64_t n, const int32_t *labels) {
+    int32_t *all = NULL;
+    bool dropped = data->n_dropped > 0;
+    if (huddle_context_processes(context) == 1)
+        return write_labels(data, path, n, labels);
+    huddle_status status = huddle_context_share(context, 0, sizeof dropped, &dropped);
+    if (status == HUDDLE_OK && !dropped)
+        return huddle_labels_write_slabs(context, path, n, labels, NULL);
+    if (status == HUDDLE_OK)
+        status = processes_gather(context, &n, labels, &all);
+    if (status == HUDDLE_OK && processes_first(context))
+        status = write_labels(data, path, n, all);
+    huddle_free(all);
+    return huddle_context_agree(context, status);
 }

@@ -41,7 +41,9 @@ void input_add_json(const huddle_data *data, json_t *report);
 
 /* Labels for every row of the file: -1 for rows that were dropped. Freed by free(). */
 int32_t *input_spread(const huddle_data *data, const int32_t *labels, int64_t n, int64_t *rows);
-huddle_status input_write_labels(const huddle_data *data, const char *path, int64_t n,
-                                 const int32_t *labels);
+
+/* Writes them, also if every process has those of its own rows. */
+huddle_status input_write_labels(huddle_context *context, const huddle_data *data, const char *path,
+                                 int64_t n, const int32_t *labels);
 
 #endif

@@ -4,6 +4,7 @@
 #include "cli/help.h"
 #include "cli/text.h"
 #include "commands.h"
+#include "processes.h"
 #include "session.h"
 
 #include <huddle/base.h>
@@ -63,6 +64,7 @@ static int run_command(int count, char **words) {
 
 /* Closing stdout is part of the result: output lost to a full disk must not exit with 0. */
 int main(int count, char **words) {
+    processes_begin(count, words);
     int result = run_command(count, words);
     catalogue_free();
     /* Lost output is a failure even if the command succeeded. */

@@ -25,9 +25,9 @@ static huddle_status run_and_write(huddle_context *context, const cli_arguments 
     print_notes(&p->found); /* they also explain why no data set was found */
     if (status == HUDDLE_OK)
         status = paper_run(context, (int)argument_count(arguments, "n-init", 50), p);
-    if (status == HUDDLE_OK)
+    if (status == HUDDLE_OK && huddle_context_process(context) == 0)
         status = paper_write(p, argument(arguments, "report"));
-    return status;
+    return experiment_first_status(context, status);
 }
 
 /* The notes belong to the results: they qualify how comparable the numbers are. */
@@ -52,7 +52,7 @@ static int run_paper(const cli_arguments *arguments) {
     if (context != NULL && run_and_write(context, arguments, &p) != HUDDLE_OK)
         result = failed("%s", huddle_last_error());
     clear_progress();
-    if (result == EXIT_DONE)
+    if (result == EXIT_DONE && huddle_context_process(context) == 0)
         print_results(&p, argument(arguments, "json") != NULL);
     paper_free(&p);
     session_end(context);
@@ -103,7 +103,8 @@ const cli_command paper_command = {
         "the paper. The defaults, which use no labels, are run for comparison. OUT receives acc "
         "and nmi as .csv, .md and .tex beside the published numbers, figure1 and figure2 as .svg, "
         ".pdf and "
-        ".png, index.html, and the raw results. An interrupted run continues where it stopped.",
+        ".png, index.html, and the raw results. An interrupted run continues where it stopped. "
+        "--engine mpi spreads it over processes, as in huddle experiment.",
     .groups = paper_groups,
     .examples = paper_examples,
     .run = run_paper};

@@ -154,7 +154,8 @@ static int write_files(const gamma_walk *walk) {
     if (status != HUDDLE_OK)
         return failed_call(status, tree);
     if (labels != NULL)
-        status = input_write_labels(&walk->fit.data, labels, walk->path.n, walk->labels);
+        status = input_write_labels(walk->fit.context, &walk->fit.data, labels, walk->path.n,
+                                    walk->labels);
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, labels);
 }
 

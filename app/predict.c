@@ -6,6 +6,7 @@
 #include "fitting.h"
 #include "json.h"
 #include "output.h"
+#include "processes.h"
 #include "session.h"
 
 #include <stdlib.h>
@@ -17,7 +18,9 @@ typedef struct prediction {
     huddle_context *context;
     huddle_model *model;
     huddle_data data;
-    int32_t *labels;
+    int32_t *labels; /* of the rows of this process */
+    int64_t n_all;   /* rows of all processes; 0 but on process 0 */
+    int32_t *all;    /* their labels */
     double seconds;
 } prediction;
 
@@ -120,18 +123,18 @@ static int predict_labels(prediction *p) {
 /* Scores are added if the new points happen to have labels. The labels array is for the points
  * read; "dropped_rows" lists what is missing from it. */
 static int print_report(const prediction *p) {
-    int64_t n = p->data.points.n;
     json_t *labels = json_array();
-    for (int64_t i = 0; i < n; i++)
-        json_array_append_new(labels, json_integer(p->labels[i]));
-    json_t *report =
-        json_pack("{s:o, s:o, s:s, s:I, s:I, s:f}", "file", text_json(p->data.name), "model",
-                  text_json(p->arguments->operands[0]), "method", huddle_model_method(p->model),
-                  "n", (json_int_t)n, "d", (json_int_t)p->data.points.d, "seconds", p->seconds);
+    for (int64_t i = 0; i < p->n_all; i++)
+        json_array_append_new(labels, json_integer(p->all[i]));
+    json_t *report = json_pack("{s:o, s:o, s:s, s:I, s:I, s:f}", "file", text_json(p->data.name),
+                               "model", text_json(p->arguments->operands[0]), "method",
+                               huddle_model_method(p->model), "n", (json_int_t)p->n_all, "d",
+                               (json_int_t)p->data.points.d, "seconds", p->seconds);
     huddle_scores scores;
     huddle_status status = HUDDLE_OK;
     if (p->data.labels != NULL)
-        status = huddle_metrics_scores(NULL, n, p->data.labels, p->labels, &scores);
+        status =
+            huddle_metrics_scores(p->context, p->data.points.n, p->data.labels, p->labels, &scores);
     if (status == HUDDLE_OK && p->data.labels != NULL)
         json_object_set_new(report, "scores", scores_json(&scores));
     json_object_set_new(report, "labels", labels);
@@ -145,46 +148,67 @@ static int print_report(const prediction *p) {
 /* One line per row of the file, -1 for a dropped one. */
 static void print_labels(const prediction *p) {
     int64_t rows = 0;
-    int32_t *labels = input_spread(&p->data, p->labels, p->data.points.n, &rows);
+    int32_t *labels = input_spread(&p->data, p->all, p->n_all, &rows);
     for (int64_t i = 0; i < rows; i++)
         printf("%d\n", labels[i]);
     free(labels);
 }
 
+/* Process 0 prints the labels of all. */
+static int gather_labels(prediction *p) {
+    p->n_all = p->data.points.n;
+    huddle_status status = processes_gather(p->context, &p->n_all, p->labels, &p->all);
+    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, p->data.name);
+}
+
 /* Labels go to stdout only if nothing else is asked for, so that a pipe receives either labels or
  * JSON. */
-static int write_labels(const prediction *p) {
+static int write_labels(prediction *p) {
     const char *path = argument(p->arguments, "output");
     bool json = argument(p->arguments, "json") != NULL;
     if (path != NULL) {
-        huddle_status status = input_write_labels(&p->data, path, p->data.points.n, p->labels);
+        huddle_status status =
+            input_write_labels(p->context, &p->data, path, p->data.points.n, p->labels);
         if (status != HUDDLE_OK)
             return failed_call(status, path);
     }
     clear_progress();
-    if (json)
-        return print_report(p);
-    if (path == NULL)
+    if (path != NULL && !json)
+        return EXIT_DONE;
+    int result = gather_labels(p);
+    if (result == EXIT_DONE && json)
+        result = print_report(p);
+    else if (result == EXIT_DONE)
         print_labels(p);
-    return EXIT_DONE;
+    return result;
+}
+
+/* Process 0 writes the file. */
+static int check_output(const prediction *p) {
+    const char *path = argument(p->arguments, "output");
+    int result = EXIT_DONE;
+    if (processes_first(p->context))
+        result = output_check_ending(path, "labels", label_endings);
+    if (result == EXIT_DONE && processes_first(p->context))
+        result = output_check_not_input(p->arguments, path);
+    if (result == EXIT_DONE && processes_first(p->context))
+        result = output_check(path);
+    return processes_agree(p->context, result);
 }
 
 /* Nothing of the model changes, so that predicting twice gives the same labels. */
 static int run_predict(const cli_arguments *arguments) {
     prediction p = {.arguments = arguments};
-    const char *path = argument(arguments, "output");
-    int result = output_check_ending(path, "labels", label_endings);
+    int result = EXIT_DONE;
+    p.context = session_begin(arguments, &result);
     if (result == EXIT_DONE)
-        result = output_check_not_input(arguments, path);
-    if (result == EXIT_DONE)
-        result = output_check(path);
-    if (result == EXIT_DONE)
-        p.context = session_begin(arguments, &result);
+        result = check_output(&p);
     if (result == EXIT_DONE)
         result = predict_labels(&p);
     if (result == EXIT_DONE)
         result = write_labels(&p);
     free(p.labels);
+    huddle_free(p.all);
     huddle_data_free(&p.data);
     huddle_model_free(p.model);
     session_end(p.context);

@@ -107,14 +107,15 @@ static huddle_status configure_context(huddle_context *context, const cli_argume
     int64_t bytes = HUDDLE_AUTO;
     /* Counts have 64 bits on the command line, threads 32 in the library. */
     int64_t n = argument_count(arguments, "n-threads", HUDDLE_AUTO);
-    if (threads != NULL)
-        status = huddle_context_set_threads(context, n > INT32_MAX ? INT32_MAX : (int32_t)n);
-    if (status == HUDDLE_OK && memory != NULL)
+    if (memory != NULL)
         status = huddle_parse_bytes(memory, &bytes);
     if (status == HUDDLE_OK && memory != NULL)
         status = huddle_context_set_memory(context, bytes);
     if (status == HUDDLE_OK && engine != NULL)
         status = huddle_context_set_engine(context, engine);
+    /* After the engine, which shares the CPUs of a machine among its processes. */
+    if (status == HUDDLE_OK && threads != NULL)
+        status = huddle_context_set_threads(context, n > INT32_MAX ? INT32_MAX : (int32_t)n);
     return status;
 }
 

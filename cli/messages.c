@@ -14,10 +14,12 @@
  * time and progress functions from the thread that called it. */
 static struct {
     bool quiet, terminal;
-    bool has_bar;    /* the cursor is at the end of a progress bar */
-    char stage[32];  /* the stage whose progress was shown last */
-    double began;    /* when it began */
-    double not_till; /* earliest time of the next progress line */
+    bool silent;           /* nothing is printed */
+    char last_error[1024]; /* of failed() and usage_error() */
+    bool has_bar;          /* the cursor is at the end of a progress bar */
+    char stage[32];        /* the stage whose progress was shown last */
+    double began;          /* when it began */
+    double not_till;       /* earliest time of the next progress line */
 } state;
 
 double clock_seconds(void) {
@@ -28,20 +30,40 @@ double clock_seconds(void) {
 
 /* ---- messages ------------------------------------------------------------------------------ */
 
+void messages_set_silent(bool silent) {
+    state.silent = silent;
+}
+
+const char *messages_last_error(void) {
+    return state.last_error;
+}
+
 /* A bar may be on the line: it is erased, and drawn again by the next progress report. */
 __attribute__((format(printf, 1, 0))) static void print_message(const char *format,
                                                                 va_list arguments) {
+    if (state.silent)
+        return;
     clear_progress();
     fputs("huddle: ", stderr);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
 }
 
+/* The message is kept for another process that prints it if this one is silent. */
+__attribute__((format(printf, 1, 0))) static void print_error(const char *format,
+                                                              va_list arguments) {
+    va_list copy;
+    va_copy(copy, arguments);
+    vsnprintf(state.last_error, sizeof state.last_error, format, copy);
+    va_end(copy);
+    print_message(format, arguments);
+}
+
 /* Errors are printed even with -q. */
 int failed(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    print_message(format, arguments);
+    print_error(format, arguments);
     va_end(arguments);
     return EXIT_FAILED;
 }
@@ -49,14 +71,14 @@ int failed(const char *format, ...) {
 int usage_error(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    print_message(format, arguments);
+    print_error(format, arguments);
     va_end(arguments);
     return EXIT_USAGE;
 }
 
 void print_note(const char *format, ...) {
     va_list arguments;
-    if (state.quiet)
+    if (state.quiet || state.silent)
         return;
     va_start(arguments, format);
     print_message(format, arguments);
@@ -91,8 +113,10 @@ static const double line_interval = 1;
 /* A session begins with a clean state. On a terminal progress is a bar that is redrawn; in a
  * log file it is a line now and then. */
 void messages_set_quiet(bool quiet) {
+    bool silent = state.silent;
     clear_progress();
     memset(&state, 0, sizeof state);
+    state.silent = silent;
     state.quiet = quiet;
     state.terminal = isatty(STDERR_FILENO) == 1;
     state.not_till = clock_seconds() + line_interval;
@@ -137,7 +161,7 @@ static void draw_bar(double share, double rate, double remaining) {
  * estimate. Nothing is drawn before the first unit is done: there is no rate yet. */
 void show_progress(const char *stage, double done, double total) {
     double now = clock_seconds();
-    if (state.quiet)
+    if (state.quiet || state.silent)
         return;
     if (strncmp(state.stage, stage, sizeof state.stage - 1) != 0) {
         clear_progress();

@@ -17,6 +17,12 @@ void *check_allocation(void *pointer);
 /* Switches notes and progress off (-q) or on. Errors are always printed. */
 void messages_set_quiet(bool quiet);
 
+/* Switches all messages off, errors too: for one of several processes that another speaks for. */
+void messages_set_silent(bool silent);
+
+/* The last message of failed() or usage_error(), printed or not; "" if there was none. */
+const char *messages_last_error(void);
+
 /* Shows that `done` of `total` units of a stage are finished: as a bar on a terminal, elsewhere as
  * a line per second. */
 void show_progress(const char *stage, double done, double total);

@@ -107,8 +107,9 @@ function(huddle_registry file entry)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/${file} CONTENT "${text}" @ONLY)
 endfunction()
 
-# One engine per folder of engines/: its objects and the libraries it links join the library, its name
-# the registry. HUDDLE_ENGINES limits them to a list of names.
+# One engine per folder of engines/: the objects of an OBJECT library and what it links join the library,
+# its name the registry; a MODULE is loaded at run time (src/engines/module.h). HUDDLE_ENGINES limits them
+# to a list of names.
 set(HUDDLE_ENGINES "all" CACHE STRING "Engines to build besides the CPU: all, or a list of names")
 macro(huddle_engines)
   file(GLOB engine_folders CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/engines
@@ -119,8 +120,15 @@ macro(huddle_engines)
     if(NOT HUDDLE_ENGINES STREQUAL "all" AND NOT engine IN_LIST HUDDLE_ENGINES)
       continue()
     endif()
-    list(APPEND engine_names ${engine})
     add_subdirectory(engines/${engine})
+    if(NOT TARGET huddle_engine_${engine})
+      continue()
+    endif()
+    get_target_property(engine_kind huddle_engine_${engine} TYPE)
+    if(engine_kind STREQUAL MODULE_LIBRARY)
+      continue()
+    endif()
+    list(APPEND engine_names ${engine})
     list(APPEND huddle_objects $<TARGET_OBJECTS:huddle_engine_${engine}>)
     get_target_property(engine_libraries huddle_engine_${engine} INTERFACE_LINK_LIBRARIES)
     if(engine_libraries)

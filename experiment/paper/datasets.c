@@ -188,9 +188,7 @@ static void inspect_file(huddle_context *context, int s, paper_found *found) {
     huddle_data_free(&data);
 }
 
-/* Every data set is opened now, so that a file that cannot be used is reported before the run, not
- * in its middle. */
-huddle_status paper_find(huddle_context *context, const char *folder, paper_found *found) {
+static huddle_status find_sets(huddle_context *context, const char *folder, paper_found *found) {
     huddle_status status = HUDDLE_OK;
     char **names = NULL;
     size_t count = 0;
@@ -235,4 +233,13 @@ void paper_found_free(paper_found *found) {
         json_decref(found->entry[s]);
     }
     *found = (paper_found){0};
+}
+
+/* Every data set is opened now, so that a file that cannot be used is reported before the run, not
+ * in its middle. Each of several processes reads all of it. */
+huddle_status paper_find(huddle_context *context, const char *folder, paper_found *found) {
+    (void)huddle_context_set_alone(context, true);
+    huddle_status status = find_sets(context, folder, found);
+    (void)huddle_context_set_alone(context, false);
+    return huddle_context_agree(context, status);
 }

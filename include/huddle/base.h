@@ -161,6 +161,33 @@ HUDDLE_API huddle_status huddle_context_set_engine(huddle_context *context, cons
  * the same engine. Valid until another engine is selected. */
 HUDDLE_API const char *huddle_context_engine(const huddle_context *context);
 
+/* ---- several processes --------------------------------------------------------------------- */
+
+/* Under an engine that spreads rows over processes (mpi), every process calls the library with its
+ * own consecutive rows, all make the same calls in the same order, and every call returns the same
+ * status everywhere. Labels and other results per row are those of the own rows. Without such an
+ * engine there is one process, number 0. */
+HUDDLE_API int32_t huddle_context_process(const huddle_context *context);
+HUDDLE_API int32_t huddle_context_processes(const huddle_context *context);
+
+/* The status of the first process that failed, with its message, or HUDDLE_OK if none did: for what
+ * a program does itself between two calls of the library. */
+HUDDLE_API huddle_status huddle_context_agree(huddle_context *context, huddle_status status);
+
+/* Copies `size` bytes of process `from` to all others; size must be the same everywhere. */
+HUDDLE_API huddle_status huddle_context_share(huddle_context *context, int32_t from, int64_t size,
+                                              void *bytes);
+
+/* The bytes of all processes, one after the other, on process 0, where *all is freed by
+ * huddle_free(); NULL on the others. sizes, if not NULL, gets the bytes of each process. */
+HUDDLE_API huddle_status huddle_context_gather(huddle_context *context, int64_t size,
+                                               const void *bytes, int64_t *sizes, void **all);
+
+/* Between set_alone(context, true) and set_alone(context, false) this process takes the rows it is
+ * given for all rows, computes on the CPU and does not communicate: for data that every process
+ * has. Returns whether the engine spreads rows, also over one process; if not, nothing changes. */
+HUDDLE_API bool huddle_context_set_alone(huddle_context *context, bool alone);
+
 /* ---- options ----------------------------------------------------------------------------- */
 
 /* The value of a numeric option that is set to "auto". */

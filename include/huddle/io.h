@@ -24,6 +24,15 @@
  * file that has become shorter receives SIGBUS. Replacing it by another file under the same name,
  * as all functions of this library do, is safe. With huddle_read_options.copy nothing is mapped.
  *
+ * Processes: under an engine that spreads rows over processes, all of them call huddle_data_read()
+ * and huddle_labels_read() with the same arguments. Process r of P gets the rows total * r / P ..
+ * total * (r + 1) / P - 1 of the points and labels that one process would read; everything else
+ * (classes, names, image size, ...) is the same on all. Of plain NPY, HDF5 and IDX files each
+ * process reads its own rows; other formats, compressed files and selected classes are read by
+ * process 0, which sends the others their rows. The file must be the same for all processes that
+ * read it. If one fails, all return its failure. The other functions that read do not communicate:
+ * each process gets everything.
+ *
  * Tables (CSV, TSV): columns are separated by commas, semicolons, tabs or blanks, a header is
  * recognised, fields may be quoted. Unless the options name the features (x) and the labels (y):
  *
@@ -110,6 +119,8 @@ typedef struct huddle_data {
     int64_t *dropped; /* rows, from 0, that options->missing = "drop" left out; ascending. Empty if
                          classes were selected. */
     int64_t n_dropped;
+    int64_t first_row, total_rows; /* where the points are among those of all processes: 0 and n
+                                      unless the context's engine spreads rows */
 } huddle_data;
 
 /* How to read. Zeroed: everything is found by conventional names. */
@@ -183,6 +194,15 @@ HUDDLE_API huddle_status huddle_data_write(huddle_context *context, const huddle
 HUDDLE_API huddle_status huddle_labels_write(const char *path, int64_t n, const int32_t *values,
                                              const char *const *texts);
 
+/* The same for labels of rows that the context's engine spreads over processes: all call it with
+ * their n labels and the same path and texts, and one file has them in the order of the processes.
+ * Where all see the directory, the processes write their rows of .npy at the same time, otherwise
+ * process 0 writes what the others send. If one fails, all return its failure and there is no file.
+ */
+HUDDLE_API huddle_status huddle_labels_write_slabs(huddle_context *context, const char *path,
+                                                   int64_t n, const int32_t *values,
+                                                   const char *const *texts);
+
 /* Reads one label per row from any supported file: integers or strings, mapped to
  * 0 .. n_classes - 1 by ascending value; *classes receives their strings. The caller frees all. */
 HUDDLE_API huddle_status huddle_labels_read(huddle_context *context, const char *path, int64_t *n,
@@ -190,6 +210,9 @@ HUDDLE_API huddle_status huddle_labels_read(huddle_context *context, const char 
 
 /* Arrays and graphs as SciPy reads them: .npy (f4, f8, i4) and scipy.sparse's .npz. */
 HUDDLE_API huddle_status huddle_dense_write_npy(const char *path, const huddle_dense *matrix);
+/* The rows of all processes, as huddle_labels_write_slabs() writes them; cols must be the same. */
+HUDDLE_API huddle_status huddle_dense_write_npy_slabs(huddle_context *context, const char *path,
+                                                      const huddle_dense *matrix);
 HUDDLE_API huddle_status huddle_points_write_npy(const char *path, const huddle_points *points);
 HUDDLE_API huddle_status huddle_csr_write_npz(const char *path, const huddle_csr *matrix);
 HUDDLE_API huddle_status huddle_dense_read(huddle_context *context, const char *path,

@@ -128,6 +128,12 @@ HUDDLE_API huddle_status huddle_model_predict(huddle_context *context, const hud
 HUDDLE_API huddle_status huddle_model_save(const huddle_model *model, const char *path);
 HUDDLE_API huddle_status huddle_model_load(const char *path, huddle_model **model);
 
+/* The same for a model whose rows are spread over processes, all of which call it: process 0
+ * collects the rows of all and writes the file. It must have the memory for them. A process that
+ * loads a model has all of its rows, and predicts alone. */
+HUDDLE_API huddle_status huddle_model_save_spread(huddle_context *context,
+                                                  const huddle_model *model, const char *path);
+
 #ifdef __cplusplus
 }
 #endif

@@ -12,10 +12,12 @@ from ._functions import ShrinkResult, knn_graph, shrink, spectral_embedding
 from ._library import Cancelled, HuddleError, engines
 from ._library import version as _version
 from ._path import ClusterPath, cluster_path
+from ._processes import Processes, processes
 from ._refine import refine
 from ._report import report
 
 __version__ = _version()
 __all__ = ["knn_graph", "spectral_embedding", "shrink", "ShrinkResult", "cluster_path",
-           "ClusterPath", "refine", "report", "engines", "HuddleError", "Cancelled", "datasets", "metrics"]
+           "ClusterPath", "refine", "report", "engines", "processes", "Processes", "HuddleError",
+           "Cancelled", "datasets", "metrics"]
 __all__ += _estimators.__all__

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,7 +10,9 @@ from scipy.sparse import spmatrix
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ._library import engine_text
 from ._model import Model
+from ._processes import agreeing, common_points
 from ._running import random_seed, running_context
 from ._warnings import issue_warnings
 
@@ -134,18 +136,43 @@ class Clusterer(ClusterMixin, BaseEstimator):
     def _more_tags(self):  # before scikit-learn 1.6
         return {"pairwise": self._is_pairwise(), "preserves_dtype": []}
 
-    def _options(self, n):
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of the estimator, as in scikit-learn."""
+        if "engine" in params:
+            params["engine"] = engine_text(params["engine"])
+        return super().set_params(**params)
+
+    def _options(self):
         options = {p.name: getattr(self, p.name) for p in self._parameters}
         options["seed"] = random_seed(self.random_state)
-        clusters = self.n_clusters
-        # scikit-learn's checks expect this message; the library's would come after the conversion.
-        if isinstance(clusters, numbers.Integral) and clusters > n:
-            raise ValueError(f"n_samples={n} should be >= n_clusters={clusters}.")
         return options
 
-    def _validate(self, X, reset):
+    def _check_clusters(self, n):
+        # scikit-learn's checks expect this message; the library's would come after the conversion.
+        clusters = self.n_clusters
+        if isinstance(clusters, numbers.Integral) and clusters > n:
+            raise ValueError(f"n_samples={n} should be >= n_clusters={clusters}.")
+
+    def _validate(self, X, reset, context):
+        # A process may have no rows, as long as others have some.
         return validate_data(self, X, reset=reset, accept_sparse="csr",
-                             dtype=[np.float64, np.float32])
+                             dtype=[np.float64, np.float32],
+                             ensure_min_samples=0 if context.spreads else 1)
+
+    def _prepare(self, context, X):
+        """Return the points, the options and what the processes have in common."""
+        with agreeing(context):
+            X = self._validate(X, reset=True, context=context)
+            options, common = self._options(), None
+            if context.spreads and self._is_pairwise():
+                raise NotImplementedError(f"affinity = {self.affinity!r} needs all rows on one "
+                                          f"process; the engine {self.engine} spreads them")
+        if context.spreads:
+            common = common_points(context, X, options, self._method)
+            options["seed"] = common.seed
+            X = X.astype(common.dtype, copy=False)
+        self._check_clusters(X.shape[0] if common is None else common.n)
+        return X, options, common
 
     def fit(self, X: ArrayLike | spmatrix, y: object = None) -> Self:
         """Cluster X.
@@ -160,21 +187,27 @@ class Clusterer(ClusterMixin, BaseEstimator):
         -------
         self
         """
-        X = self._validate(X, reset=True)
-        model = Model(self._method, self._options(X.shape[0]))
-        if hasattr(self, "feature_names_in_"):
-            model.set_feature_names(self.feature_names_in_)
-        with running_context(self.n_jobs, self.progress, self.engine, self.memory) as context:
-            if self._is_pairwise():
-                # Passed as a graph, distances and similarities keep double precision.
-                model.set_graph(_check_square(X))
-                model.fit(context, None)
-            else:
-                model.fit(context, X)
+        with running_context(self.n_jobs, self.progress, self.engine, self.memory,
+                             spread=True) as context:
+            X, options, common = self._prepare(context, X)
+            with agreeing(context):
+                model = Model(self._method, options)
+                if hasattr(self, "feature_names_in_"):
+                    model.set_feature_names(self.feature_names_in_)
+                if self._is_pairwise():
+                    # Passed as a graph, distances and similarities keep double precision.
+                    model.set_graph(_check_square(X))
+            model.fit(context, None if self._is_pairwise() else X)
+            place = context.process
+            count = context.processes
         self._model = model
         self._fit_X = X  # not a copy; for report()
         self._set_results()
-        issue_warnings(zip(self.warning_codes_, self.warnings_), stacklevel=2)
+        if common is not None:
+            self.info_["processes"] = {"number": place, "count": count, "n": common.n,
+                                       "first_row": common.first}
+        if place == 0:  # the others have the same
+            issue_warnings(zip(self.warning_codes_, self.warnings_), stacklevel=2)
         return self
 
     def __getstate__(self):
@@ -218,9 +251,13 @@ class Clusterer(ClusterMixin, BaseEstimator):
         -------
         labels : ndarray of shape (n_samples,), int32
         """
-        check_is_fitted(self)
-        X = self._validate(X, reset=False)
-        with running_context(self.n_jobs, self.progress, self.engine) as context:
+        with running_context(self.n_jobs, self.progress, self.engine, spread=True) as context:
+            with agreeing(context):
+                check_is_fitted(self)
+                X = self._validate(X, reset=False, context=context)
+            if context.spreads:
+                common = common_points(context, X, {}, self._method)
+                X = X.astype(common.dtype, copy=False)
             return self._model.predict(context, X)
 
     def fit_predict(self, X: ArrayLike | spmatrix, y: object = None) -> NDArray[np.int32]:

@@ -13,7 +13,7 @@ import textwrap
 from typing import NamedTuple
 
 from ._clusterer import ATTRIBUTES, Clusterer
-from ._library import methods
+from ._library import engine_text, methods
 from ._options import method_parameters
 from ._signature import ESTIMATOR, keyword_parameters, parameters_text
 
@@ -104,6 +104,8 @@ def _make_constructor(parameters):
     def __init__(self, *args, **kwargs):
         values = signature.bind(self, *args, **kwargs)
         values.apply_defaults()
+        # A communicator can neither be copied nor pickled, which scikit-learn's clone() does.
+        values.arguments["engine"] = engine_text(values.arguments["engine"])
         for name, value in list(values.arguments.items())[1:]:
             setattr(self, name, value)
 

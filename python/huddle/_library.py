@@ -14,6 +14,7 @@ import functools
 import numbers
 import os
 import pathlib
+import sys
 import threading
 from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_float,
                     c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p)
@@ -245,11 +246,18 @@ def _declare(name, *arguments, result=c_int):
 
 _declare("huddle_version", result=c_char_p)
 _declare("huddle_last_error", result=c_char_p)
+_declare("huddle_set_error", c_int, c_char_p)
 _declare("huddle_free", c_void_p, result=None)
 _declare("huddle_context_new", POINTER(c_void_p))
 _declare("huddle_context_free", c_void_p, result=None)
 _declare("huddle_context_set_threads", c_void_p, c_int32)
 _declare("huddle_context_set_engine", c_void_p, c_char_p)
+_declare("huddle_context_process", c_void_p, result=c_int32)
+_declare("huddle_context_processes", c_void_p, result=c_int32)
+_declare("huddle_context_set_alone", c_void_p, c_bool, result=c_bool)
+_declare("huddle_context_agree", c_void_p, c_int)
+_declare("huddle_context_share", c_void_p, c_int32, c_int64, c_void_p)
+_declare("huddle_context_gather", c_void_p, c_int64, c_void_p, POINTER(c_int64), POINTER(c_void_p))
 _declare("huddle_context_set_memory", c_void_p, c_int64)
 _declare("huddle_parse_bytes", c_char_p, POINTER(c_int64))
 _declare("huddle_engines", result=POINTER(POINTER(EngineText)))
@@ -334,6 +342,13 @@ def error_of(status):
     return _CLASSES.get(status, HuddleError)(text)
 
 
+def status_of(error):
+    """Return the status whose exception class this exception belongs to."""
+    found = (status for status, cls in _CLASSES.items()
+             if isinstance(error, cls) and status != FORMAT)
+    return next(found, INTERNAL if isinstance(error, Exception) else CANCELLED)
+
+
 def check(status):
     """Raise the exception for a status other than OK."""
     if status != OK:
@@ -378,6 +393,15 @@ class _Call:
                 pass
 
 
+def _threads_may_communicate():
+    """Return whether MPI allows calls from a thread other than the main thread.
+
+    The engine starts MPI in that way, and so does mpi4py unless mpi4py.rc is changed.
+    """
+    mpi = sys.modules.get("mpi4py.MPI")
+    return mpi is None or mpi.Query_thread() >= mpi.THREAD_SERIALIZED
+
+
 def call(context, function, *arguments):
     """Call a long-running function so that Ctrl-C cancels it.
 
@@ -385,7 +409,8 @@ def call(context, function, *arguments):
     thread only, and not while that is inside a C function. So if this is the main thread, another
     thread makes the call, and this one waits where it can be interrupted.
     """
-    if threading.current_thread() is not threading.main_thread():
+    if (threading.current_thread() is not threading.main_thread()
+            or (context.spreads and not _threads_may_communicate())):
         status = function(*arguments)
         error = error_of(status) if status != OK else None
     else:
@@ -416,11 +441,20 @@ def byte_count(memory):
     return count.value
 
 
+def engine_text(engine):
+    """Return the text that selects an engine; a communicator of mpi4py selects the engine mpi."""
+    mpi = sys.modules.get("mpi4py.MPI")
+    if mpi is not None and isinstance(engine, mpi.Comm):
+        return f"mpi:comm={engine.py2f()}"
+    return engine
+
+
 class Context:
     """Threads, engine, progress and warnings of one computation.
 
     n_threads = AUTO uses all threads that are available. `messages` lists what the library has
     logged, as pairs of the name of the warning code ("none" if it is no warning) and the text.
+    `spreads` is whether the engine spreads rows over processes, `process` the number of this one.
     """
 
     def __init__(self, n_threads=AUTO, progress=None, engine="cpu", memory=None):
@@ -428,17 +462,24 @@ class Context:
         self.messages = []
         self.callback_error = None
         names = [name for name, _ in engines()]
+        engine = engine_text(engine)
         if not isinstance(engine, str) or engine.partition(":")[0] not in names:
             raise ValueError(f"engine = {engine!r}: expected one of {', '.join(names)}")
+        memory = byte_count(memory) if memory is not None else None
         check(lib.huddle_context_new(ctypes.byref(self.handle)))
-        check(lib.huddle_context_set_threads(self.handle, n_threads))
         check(lib.huddle_context_set_engine(self.handle, engine.encode()))
+        # After the engine, which shares the CPUs of a machine among its processes.
+        if n_threads != AUTO:
+            check(lib.huddle_context_set_threads(self.handle, n_threads))
         if memory is not None:
-            check(lib.huddle_context_set_memory(self.handle, byte_count(memory)))
+            check(lib.huddle_context_set_memory(self.handle, memory))
+        self.spreads = lib.huddle_context_set_alone(self.handle, False)
+        self.process = lib.huddle_context_process(self.handle)
+        self.processes = lib.huddle_context_processes(self.handle)
         # ctypes does not keep callbacks alive: they are freed with this object, after the handle.
         self._log_callback = LogFunction(_log_function(self.messages))
         lib.huddle_context_set_log(self.handle, self._log_callback, None)
-        if progress is not None:
+        if progress is not None and self.process == 0:
             self._progress_callback = ProgressFunction(self._progress_function(progress))
             lib.huddle_context_set_progress(self.handle, self._progress_callback, None)
 
@@ -458,10 +499,37 @@ class Context:
     def cancel(self):
         lib.huddle_context_cancel(self.handle)
 
-    def __del__(self):
+    def share(self, data):
+        """Return the bytes of process 0."""
+        size = c_int64(len(data))
+        check(lib.huddle_context_share(self.handle, 0, ctypes.sizeof(size), ctypes.byref(size)))
+        buffer = ctypes.create_string_buffer(data, max(size.value, len(data)) or 1)
+        check(lib.huddle_context_share(self.handle, 0, size.value, buffer))
+        return buffer.raw[:size.value]
+
+    def gather(self, data):
+        """Return the bytes of each process, on process 0; an empty list on the others."""
+        sizes, joined = (c_int64 * self.processes)(), c_void_p()
+        check(lib.huddle_context_gather(self.handle, len(data), data, sizes,
+                                        ctypes.byref(joined)))
+        if self.process != 0:
+            return []
+        try:
+            text, parts, begin = ctypes.string_at(joined, sum(sizes)), [], 0
+        finally:
+            lib.huddle_free(joined)
+        for size in sizes:
+            parts.append(text[begin:begin + size])
+            begin += size
+        return parts
+
+    def close(self):
+        """Free the context. All processes of an engine do this at the same time."""
         handle, self.handle = getattr(self, "handle", None), None
         if handle:
             lib.huddle_context_free(handle)
+
+    __del__ = close
 
 
 def _log_function(found):

@@ -60,12 +60,20 @@ class ProgressBar:
 
 
 @contextlib.contextmanager
-def running_context(n_jobs, progress, engine, memory=None):
-    """Provide a context for the duration of a computation."""
+def running_context(n_jobs, progress, engine, memory=None, spread=False):
+    """Provide a context for the duration of a computation.
+
+    Unless `spread`, an engine that spreads rows over processes is refused.
+    """
     bar = ProgressBar() if progress is True else None
-    try:
-        yield Context(thread_count(n_jobs), bar if bar is not None else progress or None, engine,
+    context = Context(thread_count(n_jobs), bar if bar is not None else progress or None, engine,
                       memory)
+    try:
+        if context.spreads and not spread:
+            raise NotImplementedError(f"engine = {engine!r}: this function needs all rows on one "
+                                      "process; the estimators do not")
+        yield context
     finally:
+        context.close()
         if bar is not None:
             bar.close()

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from ctypes import POINTER, byref, c_int32
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,6 +10,8 @@ from scipy.sparse import spmatrix
 
 from ._library import GraphScores, Scores, check, lib
 from ._points import csr_view, graph_array
+from ._processes import agreeing
+from ._running import running_context
 
 __all__ = ["scores", "accuracy", "nmi", "ari", "purity", "graph_scores"]
 
@@ -36,18 +39,38 @@ def scores_dict(struct):
     return {field[0]: getattr(struct, field[0]) for field in struct._fields_}
 
 
-def scores(truth: ArrayLike, labels: ArrayLike) -> dict[str, float]:
+def _equal_lengths(a, b):
+    if len(a) != len(b):
+        raise ValueError(f"truth has {len(a)} values and labels has {len(b)}: the lengths differ")
+
+
+def _shared_labels(labels, name):
+    """Return labels of the rows of this process; a rank of values would be different elsewhere."""
+    labels = np.asarray(labels).ravel()
+    if labels.size > 0 and not np.issubdtype(labels.dtype, np.integer):
+        raise ValueError(f"{name} must be integers if rows are spread over processes")
+    return np.ascontiguousarray(labels, np.int32)
+
+
+def scores(truth: ArrayLike, labels: ArrayLike, *, engine: Any = "cpu") -> dict[str, float]:
     """Return all scores as a dict: acc, nmi, ari and purity.
+
+    With ``engine="mpi"`` (or a communicator of mpi4py) every process passes the values of its rows,
+    which must be integers, and gets the scores of all rows.
 
     >>> scores([0, 0, 1, 1], ["b", "b", "a", "a"])["acc"]
     1.0
     """
-    a, b = _integer_labels(truth), _integer_labels(labels)
-    if len(a) != len(b):
-        raise ValueError(f"truth has {len(a)} values and labels has {len(b)}: the lengths differ")
     found = Scores()
-    check(lib.huddle_metrics_scores(None, len(a), a.ctypes.data_as(POINTER(c_int32)),
-                                    b.ctypes.data_as(POINTER(c_int32)), byref(found)))
+    with running_context(1, None, engine, spread=True) as context:
+        with agreeing(context):
+            if context.spreads:
+                a, b = _shared_labels(truth, "truth"), _shared_labels(labels, "labels")
+            else:
+                a, b = _integer_labels(truth), _integer_labels(labels)
+            _equal_lengths(a, b)
+        check(lib.huddle_metrics_scores(context.handle, len(a), a.ctypes.data_as(POINTER(c_int32)),
+                                        b.ctypes.data_as(POINTER(c_int32)), byref(found)))
     return scores_dict(found)
 
 

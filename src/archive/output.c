@@ -189,6 +189,46 @@ done:
     return status;
 }
 
+huddle_status hd_output_extend(hd_output *output, int64_t size) {
+    huddle_status status = HUDDLE_OK;
+    TRY(flush_buffer(output));
+    if (ftruncate(output->descriptor, (off_t)size) != 0)
+        TRY(system_failure(output));
+done:
+    return status;
+}
+
+/* ---- several processes ---------------------------------------------------------------------- */
+
+/* The size is compared because another file system might have a file of that name too, left behind
+ * by a crash. */
+bool hd_output_join(const char *path, const char *temporary, int64_t size, hd_output *output) {
+    struct stat about;
+    *output = (hd_output){.path = path, .descriptor = -1, .place = -1};
+    output->descriptor = open(temporary, O_WRONLY | O_CLOEXEC);
+    if (output->descriptor < 0)
+        return false;
+    if (fstat(output->descriptor, &about) == 0 && S_ISREG(about.st_mode) && about.st_size == size)
+        return true;
+    close(output->descriptor);
+    output->descriptor = -1;
+    return false;
+}
+
+/* The process that ends the output can only synchronise what its own machine has written. */
+huddle_status hd_output_leave(hd_output *output, huddle_status status) {
+    if (output->descriptor < 0)
+        return status;
+    if (status == HUDDLE_OK && fsync(output->descriptor) != 0)
+        status = system_failure(output);
+    if (close(output->descriptor) != 0 && status == HUDDLE_OK)
+        status = system_failure(output);
+    output->descriptor = -1;
+    return status;
+}
+
+/* ---- end ------------------------------------------------------------------------------------ */
+
 /* Synchronises the file before it is renamed, so that a crash cannot leave an empty file under the
  * final name. It is opened again because a library may have replaced the file under its temporary
  * name. */

@@ -24,6 +24,16 @@ huddle_status hd_output_write(hd_output *output, const void *bytes, int64_t size
 /* Overwrites `size` bytes at `offset`, which must have been written before. */
 huddle_status hd_output_patch(hd_output *output, int64_t offset, const void *bytes, int64_t size);
 
+/* Gives the file its final size before all of it is written, with hd_output_patch(). */
+huddle_status hd_output_extend(hd_output *output, int64_t size);
+
+/* Several processes may write to one output: the one that has begun it gives the others the name of
+ * its temporary file, when it has extended it to that size, and ends it when they have left. They
+ * join and patch it. False, with nothing to leave, if a process does not see such a file: its file
+ * system is another. */
+bool hd_output_join(const char *path, const char *temporary, int64_t size, hd_output *output);
+huddle_status hd_output_leave(hd_output *output, huddle_status status);
+
 /* Renames the file to its final place if status is HUDDLE_OK, removes it otherwise; frees
  * everything. Returns status, or why the last step failed. Call it exactly once after
  * hd_output_begin(), even if that failed. */

@@ -100,6 +100,7 @@ done:
 void huddle_context_free(huddle_context *context) {
     if (context == NULL)
         return;
+    (void)huddle_context_set_alone(context, false);
     hd_context_close_engine(context);
     hd_pool_free(context->pool);
     pthread_mutex_destroy(&context->logging);

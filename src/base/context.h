@@ -26,9 +26,12 @@ typedef struct hd_warnings {
 struct huddle_context {
     int32_t n_threads;
     int64_t memory;                 /* bytes that a fit may use; HUDDLE_AUTO: what is available */
+    int32_t n_sharing;              /* processes that share the memory of this machine; 0: one */
     const struct hd_engine *engine; /* NULL: the CPU */
     void *engine_state;             /* made by the engine's open() */
-    char *engine_text;              /* "NAME" or "NAME:OPTIONS"; NULL: the CPU */
+    const struct hd_engine *aside;  /* the engine while the context is alone, or NULL */
+    void *aside_state;
+    char *engine_text; /* "NAME" or "NAME:OPTIONS"; NULL: the CPU */
     huddle_log_function log;
     void *log_user;
     huddle_progress_function progress;

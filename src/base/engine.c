@@ -44,6 +44,7 @@ huddle_status hd_context_use_engine(huddle_context *context, const hd_engine *en
     else if (options[0] != '\0')
         FAIL(HUDDLE_INVALID, "engine '%s' takes no options, but '%s' was given", engine->text.name,
              options);
+    (void)huddle_context_set_alone(context, false);
     close_engine(context);
     context->engine = engine;
     context->engine_state = state;

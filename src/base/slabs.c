@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/context.h"
+#include "base/stages.h"
 
 #include <string.h>
 
@@ -26,6 +27,7 @@ static huddle_status reduce_values(huddle_context *context, hd_reduction operati
     const hd_engine_slabs *slabs = slabs_of(context);
     if (slabs == NULL || count == 0)
         return HUDDLE_OK;
+    hd_stages_received(context, (hd_slabs_count(context) - 1) * count * (int64_t)sizeof *values);
     return slabs->reduce(context->engine_state, operation, count, values);
 }
 
@@ -87,7 +89,13 @@ huddle_status hd_slabs_exchange(huddle_context *context, const int64_t *sizes, c
     *received = NULL;
     if (slabs == NULL)
         return exchange_alone(sizes[0], send, received_sizes, received);
-    return slabs->exchange(context->engine_state, sizes, send, received_sizes, received);
+    huddle_status status =
+        slabs->exchange(context->engine_state, sizes, send, received_sizes, received);
+    int64_t bytes = 0;
+    for (int32_t r = 0; r < hd_slabs_count(context) && status == HUDDLE_OK; r++)
+        bytes += r != hd_slabs_rank(context) ? received_sizes[r] : 0;
+    hd_stages_received(context, bytes);
+    return status;
 }
 
 huddle_status hd_slabs_gather(huddle_context *context, int32_t to, int64_t size, const void *bytes,
@@ -145,6 +153,7 @@ done:
 huddle_status hd_pass_start(huddle_context *context, const void *send, int64_t size, void *received,
                             int64_t received_size, hd_pass *pass) {
     *pass = (hd_pass){.slabs = slabs_of(context)};
+    hd_stages_received(context, hd_slabs_count(context) > 1 ? received_size : 0);
     if (pass->slabs != NULL)
         return pass->slabs->start_pass(context->engine_state, send, size, received, received_size,
                                        &pass->transfer);
@@ -204,17 +213,66 @@ huddle_status hd_halo_open(huddle_context *context, int64_t n, int64_t count, in
         return HUDDLE_OK;
     huddle_status status =
         slabs->open_halo(context->engine_state, n, count, columns, &halo->ghosts, &halo->plan);
-    if (status == HUDDLE_OK)
+    if (status == HUDDLE_OK) {
         halo->slabs = slabs;
+        halo->context = context;
+    }
     return status;
 }
 
 huddle_status hd_halo_fetch(const hd_halo *halo, void *rows, size_t row_size) {
-    return halo->slabs == NULL ? HUDDLE_OK : halo->slabs->fetch_halo(halo->plan, rows, row_size);
+    if (halo->slabs == NULL)
+        return HUDDLE_OK;
+    hd_stages_received(halo->context, halo->ghosts * (int64_t)row_size);
+    return halo->slabs->fetch_halo(halo->plan, rows, row_size);
 }
 
 void hd_halo_close(hd_halo *halo) {
     if (halo->slabs != NULL)
         halo->slabs->close_halo(halo->plan);
     memset(halo, 0, sizeof *halo);
+}
+
+/* ---- public -------------------------------------------------------------------------------- */
+
+int32_t huddle_context_process(const huddle_context *context) {
+    return hd_slabs_rank(context);
+}
+
+int32_t huddle_context_processes(const huddle_context *context) {
+    return hd_slabs_count(context);
+}
+
+huddle_status huddle_context_agree(huddle_context *context, huddle_status status) {
+    return hd_agree(context, status);
+}
+
+huddle_status huddle_context_share(huddle_context *context, int32_t from, int64_t size,
+                                   void *bytes) {
+    return hd_slabs_share(context, from, size, bytes);
+}
+
+huddle_status huddle_context_gather(huddle_context *context, int64_t size, const void *bytes,
+                                    int64_t *sizes, void **all) {
+    int64_t total;
+    return hd_slabs_gather(context, 0, size, bytes, sizes, &total, all);
+}
+
+/* The engine is put aside and stays open. */
+bool huddle_context_set_alone(huddle_context *context, bool alone) {
+    if (context == NULL)
+        return false;
+    bool is_alone = context->aside != NULL;
+    if (alone && !is_alone && hd_slabs_spread(context)) {
+        hd_alone before = hd_alone_begin(context);
+        context->aside = before.engine;
+        context->aside_state = before.state;
+        return true;
+    }
+    if (!alone && is_alone) {
+        hd_alone_end(context, (hd_alone){context->aside, context->aside_state});
+        context->aside = NULL;
+        context->aside_state = NULL;
+    }
+    return is_alone || hd_slabs_spread(context);
 }

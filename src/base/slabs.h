@@ -79,6 +79,7 @@ void hd_alone_end(huddle_context *context, hd_alone before);
 
 /* Rows of other processes that this process's rows refer to. */
 typedef struct hd_halo {
+    huddle_context *context;
     const hd_engine_slabs *slabs; /* NULL: there are none */
     void *plan;
     int64_t ghosts; /* rows that follow the own ones in every array that is fetched */

@@ -38,6 +38,14 @@ void hd_stages_update(hd_stages *stages) {
     stages->since = now;
 }
 
+void hd_stages_received(huddle_context *context, int64_t bytes) {
+    hd_stages *stages = context != NULL ? context->stages : NULL;
+    if (stages == NULL)
+        return;
+    stages->received[stages->current] += bytes;
+    stages->calls[stages->current]++;
+}
+
 /* The table belongs to the thread that fits: loops do not change it. */
 hd_stage hd_stage_enter(huddle_context *context, hd_stage stage) {
     hd_stages *stages = context != NULL ? context->stages : NULL;

@@ -40,12 +40,18 @@ typedef struct hd_stages {
     int64_t live;                   /* bytes in use at the beginning */
     double seconds[HD_STAGE_COUNT]; /* wall time */
     int64_t peak[HD_STAGE_COUNT];   /* the most bytes of arrays in use (base/memory.h) */
+    /* From other processes (base/slabs.h): bytes, and calls that waited for them. */
+    int64_t received[HD_STAGE_COUNT], calls[HD_STAGE_COUNT];
+    int32_t processes;
 } hd_stages;
 
 void hd_stages_begin(hd_stages *stages);
 
 /* Adds the time since the last change to the current stage; for the end, and for a report. */
 void hd_stages_update(hd_stages *stages);
+
+/* Counts a call that received that many bytes from other processes. */
+void hd_stages_received(huddle_context *context, int64_t bytes);
 
 /* Returns the stage to give back to hd_stage_leave(). Does nothing inside a stage, without a table
  * in the context, and inside a parallel loop. */

@@ -6,7 +6,7 @@
 #include "base/context.h"
 #include "base/options.h"
 #include "base/parallel.h"
-#include "embed/solver.h"
+#include "embed/moved.h"
 
 #include <math.h>
 #include <string.h>
@@ -140,8 +140,10 @@ static huddle_status find_signs(huddle_context *context, const signs *s) {
         s->largest[k % c] = fmax(s->largest[k % c], s->partial[k]);
     TRY(hd_reduce_max(context, c, s->largest));
     TRY(hd_parallel(context, NULL, n, LOOP_ROWS, find_chunk_rows, (void *)s));
+    for (int64_t k = 0; k < c; k++)
+        s->row[k] = INFINITY;
     for (int64_t k = 0; k < chunks * c; k++)
-        s->row[k % c] = fmin(k < c ? INFINITY : s->row[k % c], s->partial[k]);
+        s->row[k % c] = fmin(s->row[k % c], s->partial[k]);
     TRY(hd_reduce_min(context, c, s->row));
     for (int64_t k = 0; k < c; k++) {
         double own = s->row[k] - (double)s->first;
@@ -263,10 +265,10 @@ static void fill_info(huddle_context *context, const hd_embed_problem *problem,
             info->gap);
 }
 
-/* From a request to an embedding, for graphs and other matrices alike: builds the operator, finds
- * the pairs (solver.c asks the engine), and writes them as the last columns, after those of the
- * components. Eigenvalues are those of the scaled matrix of the request; the caller converts
- * them. */
+/* From a request to an embedding, for graphs and other matrices alike: moves the rows, builds the
+ * operator, finds the pairs (solver.c asks the engine), and writes them as the last columns, after
+ * those of the components. Eigenvalues are those of the scaled matrix of the request; the caller
+ * converts them. */
 static huddle_status solve_request(huddle_context *context, hd_eigen_request *request,
                                    const hd_embed_laplacian *laplacian,
                                    const huddle_embed_options *options, huddle_embedding *out,
@@ -274,29 +276,36 @@ static huddle_status solve_request(huddle_context *context, hd_eigen_request *re
     huddle_status status = HUDDLE_OK;
     hd_embed_operator op = {0};
     hd_embed_pairs pairs = {0};
+    hd_embed_moved moved = {0};
     int64_t known = request->n_components;
+    int32_t n_extra = options->n_components - (int32_t)known - request->n_wanted;
     const int32_t *order = laplacian != NULL ? laplacian->order : NULL;
-    hd_embed_problem problem = {
-        request,         &op,
-        order,           options->embed_solver,
-        options->verify, options->n_components - (int32_t)known - request->n_wanted};
-    TRY(hd_embed_operator_new(context, request, order, &op));
-    if (laplacian != NULL)
-        TRY(hd_embed_solve(context, &problem, &pairs));
-    else
-        TRY(hd_embed_solve_any(context, &problem, &pairs));
+    hd_embed_problem problem = {request,         &op,    order, options->embed_solver,
+                                options->verify, n_extra};
+    hd_embed_solve_function *solve = laplacian != NULL ? hd_embed_solve : hd_embed_solve_any;
+    TRY(hd_embed_move(context, request, n_extra, options->embed_solver, &moved));
+    if (moved.whole) {
+        TRY(hd_embed_solve_whole(context, request, n_extra, &op, &pairs));
+    } else {
+        TRY(hd_embed_operator_new(context, request, order, moved.rows.number, &op));
+        hd_embed_moved_release(context, &moved);
+        TRY(solve(context, &problem, &pairs));
+    }
+    fill_info(context, &problem, &pairs, info);
     TRY(new_eigenvalues(known + pairs.count, out));
+    for (int64_t k = 0; k < pairs.count; k++)
+        out->eigenvalues[known + k] = op.shift + op.unit * pairs.theta[k];
+    hd_embed_operator_free(&op); /* before the vectors are there twice */
+    TRY(hd_embed_move_back(&moved, &pairs.storage));
     out->vectors = pairs.storage;
     pairs.storage = pairs.vectors = (huddle_dense){0};
     if (order != NULL)
         TRY(order_rows(order, &out->vectors));
     if (laplacian != NULL)
         TRY(write_components(context, laplacian, known, &out->vectors));
-    for (int64_t k = 0; k < pairs.count; k++)
-        out->eigenvalues[known + k] = op.shift + op.unit * pairs.theta[k];
-    fill_info(context, &problem, &pairs, info);
 done:
     hd_embed_operator_free(&op);
+    hd_embed_moved_free(&moved);
     hd_embed_pairs_free(&pairs);
     return status;
 }

@@ -4,11 +4,15 @@
  * Vertices are gathered into aggregates, P maps an aggregate to its vertices in proportion to their
  * entries of the known vector and has orthonormal columns, and P' op P is the operator of the
  * smaller graph, with the known vector that belongs to it. Its eigenvectors, prolonged by P,
- * are close to the larger ones: the filter only has to add detail. */
+ * are close to the larger ones: the filter only has to add detail.
+ *
+ * Aggregates lie within one process; the coarse graph is spread over the processes as the fine one
+ * is. */
 #include "base/check.h"
 #include "embed/chebyshev.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Up to this many vertices a random start is as fast (`./dev bench embed`). */
@@ -35,10 +39,10 @@ enum { PROLONG_ROWS = 1 << 13 };
 
 /* ---- aggregates ---------------------------------------------------------------------------- */
 
-/* Whether no neighbour of i is in an aggregate yet. */
+/* Whether no neighbour of i is in an aggregate yet. Those of other processes do not count. */
 static bool has_free_neighbours(const hd_embed_operator *op, const int32_t *aggregate, int64_t i) {
     for (int64_t e = op->offsets[i]; e < op->offsets[i + 1]; e++)
-        if (aggregate[op->columns[e]] >= 0)
+        if (op->columns[e] < op->n && aggregate[op->columns[e]] >= 0)
             return false;
     return true;
 }
@@ -54,7 +58,8 @@ static int64_t aggregate_vertices(const hd_embed_operator *op, int32_t *aggregat
             continue;
         aggregate[i] = (int32_t)count;
         for (int64_t e = op->offsets[i]; e < op->offsets[i + 1]; e++)
-            aggregate[op->columns[e]] = (int32_t)count;
+            if (op->columns[e] < op->n)
+                aggregate[op->columns[e]] = (int32_t)count;
         count++;
     }
     for (int64_t i = 0; i < op->n; i++) {
@@ -62,7 +67,8 @@ static int64_t aggregate_vertices(const hd_embed_operator *op, int32_t *aggregat
         if (aggregate[i] >= 0)
             continue;
         for (int64_t e = op->offsets[i]; e < op->offsets[i + 1]; e++)
-            if (aggregate[op->columns[e]] >= 0 && op->values[e] > strongest) {
+            if (op->columns[e] < op->n && aggregate[op->columns[e]] >= 0 &&
+                op->values[e] > strongest) {
                 strongest = op->values[e];
                 aggregate[i] = aggregate[op->columns[e]];
             }
@@ -88,21 +94,30 @@ static void list_members(int64_t n, int64_t count, const int32_t *aggregate, int
     begin[0] = 0;
 }
 
+/* What the rows of a coarse operator are computed from. */
+typedef struct coarsening {
+    const hd_embed_operator *op;
+    int32_t *aggregate; /* n + ghosts: numbers of this process, then those given to the ghosts */
+    int32_t *number;    /* of each aggregate among those of all processes */
+    double *known;      /* n + ghosts */
+    int64_t *last;      /* of each aggregate: its last entry in the coarse matrix */
+} coarsening;
+
 /* Row a of P' op P, appended at `end`; last[b] is the place of entry (a, b). Entries of earlier
  * rows lie before `begin`, so that `last` need not be cleared between rows. The factors 1 /
- * (known_a known_b) follow in coarsen_operator(). */
-static int64_t add_row(const hd_embed_operator *op, const int32_t *aggregate,
-                       const int32_t *members, int64_t size, int64_t end, int64_t *last,
+ * (known_a known_b) follow in divide_entries(). */
+static int64_t add_row(const coarsening *c, const int32_t *members, int64_t size, int64_t end,
                        hd_embed_operator *coarse) {
-    int64_t begin = end;
+    const hd_embed_operator *op = c->op;
+    int64_t begin = end, *last = c->last;
     for (int64_t m = 0; m < size; m++) {
         int32_t i = members[m];
         for (int64_t e = op->offsets[i]; e < op->offsets[i + 1]; e++) {
-            int32_t j = op->columns[e], b = aggregate[j];
-            double value = op->known[i] * op->values[e] * op->known[j];
+            int32_t j = op->columns[e], b = c->aggregate[j];
+            double value = c->known[i] * op->values[e] * c->known[j];
             if (last[b] < begin) {
                 last[b] = end;
-                coarse->columns[end] = b;
+                coarse->columns[end] = c->number[b];
                 coarse->values[end++] = 0;
             }
             coarse->values[last[b]] += value;
@@ -111,15 +126,13 @@ static int64_t add_row(const hd_embed_operator *op, const int32_t *aggregate,
     return end;
 }
 
-static huddle_status new_coarse(const hd_embed_operator *op, int64_t count,
+static huddle_status new_coarse(huddle_context *context, const hd_embed_operator *op, int64_t count,
                                 hd_embed_operator *coarse) {
     huddle_status status = HUDDLE_OK;
     int64_t entries = op->offsets[op->n];
-    *coarse = (hd_embed_operator){.n = count,
-                                  .slab = {0, count},
-                                  .lower = op->lower,
-                                  .upper = op->upper,
-                                  .n_known = op->n_known};
+    *coarse = (hd_embed_operator){
+        .n = count, .lower = op->lower, .upper = op->upper, .n_known = op->n_known};
+    TRY(hd_slab_locate(context, count, &coarse->slab));
     ALLOC_ZERO(coarse->offsets, count + 1);
     ALLOC(coarse->columns, entries);
     ALLOC(coarse->values, entries);
@@ -130,39 +143,111 @@ done:
     return status;
 }
 
+static int compare_numbers(const void *left, const void *right) {
+    int32_t a = *(const int32_t *)left, b = *(const int32_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* Aggregates of ghost rows get the numbers from `count` on, in the order of their numbers among all
+ * processes; c->number has room for one per ghost. Returns how many there are in all. */
+static int64_t number_foreign(coarsening *c, int64_t count) {
+    int64_t n = c->op->n, ghosts = c->op->halo.ghosts, distinct = 0;
+    int32_t *foreign = c->number + count;
+    if (ghosts == 0)
+        return count;
+    memcpy(foreign, c->aggregate + n, (size_t)ghosts * sizeof *foreign);
+    qsort(foreign, (size_t)ghosts, sizeof *foreign, compare_numbers);
+    for (int64_t k = 0; k < ghosts; k++)
+        if (distinct == 0 || foreign[k] != foreign[distinct - 1])
+            foreign[distinct++] = foreign[k];
+    for (int64_t i = n; i < n + ghosts; i++) {
+        const int32_t *at =
+            bsearch(&c->aggregate[i], foreign, (size_t)distinct, sizeof *foreign, compare_numbers);
+        c->aggregate[i] = (int32_t)(at != NULL ? at - c->number : 0);
+    }
+    return count + distinct;
+}
+
+static void coarsening_free(coarsening *c) {
+    huddle_free(c->number);
+    huddle_free(c->known);
+    huddle_free(c->last);
+}
+
+/* Numbers the aggregates, those of ghost rows too, whose numbers and entries come from their
+ * processes. */
+static huddle_status open_coarsening(int64_t first, int64_t count, coarsening *c) {
+    huddle_status status = HUDDLE_OK;
+    const hd_embed_operator *op = c->op;
+    int64_t rows = op->n + op->halo.ghosts;
+    ALLOC(c->number, count + op->halo.ghosts);
+    ALLOC(c->known, rows);
+    for (int64_t a = 0; a < count; a++)
+        c->number[a] = (int32_t)(first + a);
+    if (op->halo.slabs != NULL) {
+        for (int64_t i = 0; i < op->n; i++)
+            c->aggregate[i] += (int32_t)first;
+        TRY(hd_halo_fetch(&op->halo, c->aggregate, sizeof *c->aggregate));
+        for (int64_t i = 0; i < op->n; i++)
+            c->aggregate[i] -= (int32_t)first;
+    }
+    memcpy(c->known, op->known, (size_t)op->n * sizeof *c->known);
+    TRY(hd_halo_fetch(&op->halo, c->known, sizeof *c->known));
+    int64_t all = number_foreign(c, count);
+    ALLOC(c->last, all);
+    memset(c->last, -1, (size_t)all * sizeof *c->last);
+done:
+    return status;
+}
+
+/* Entry (a, b) of P' op P is the sum over the members divided by known_a known_b. */
+static huddle_status divide_entries(hd_embed_operator *coarse) {
+    huddle_status status = HUDDLE_OK;
+    double *known = NULL;
+    ALLOC(known, coarse->n + coarse->halo.ghosts);
+    memcpy(known, coarse->known, (size_t)coarse->n * sizeof *known);
+    TRY(hd_halo_fetch(&coarse->halo, known, sizeof *known));
+    for (int64_t a = 0; a < coarse->n; a++)
+        for (int64_t e = coarse->offsets[a]; e < coarse->offsets[a + 1]; e++) {
+            coarse->values[e] /= known[a] * known[coarse->columns[e]];
+            coarse->rounded[e] = (float)coarse->values[e];
+        }
+done:
+    huddle_free(known);
+    return status;
+}
+
 /* Column a of P has the entries known_i / known_a for the members i of aggregate a, with known_a =
  * sqrt(sum known_i^2): P'P = I, and P maps the coarse known vector to the fine one, so that
  * deflation is exact on every level. An aggregate lies within one component, because it is
- * connected. Eigenvalues of P' op P lie within the bounds of op. */
-static huddle_status coarsen_operator(const hd_embed_operator *op, const int32_t *aggregate,
-                                      int64_t count, hd_embed_operator *coarse) {
+ * connected. Eigenvalues of P' op P lie within the bounds of op. The aggregates of ghost rows,
+ * after the n own ones, are filled in. */
+static huddle_status coarsen_operator(huddle_context *context, const hd_embed_operator *op,
+                                      int32_t *aggregate, int64_t count,
+                                      hd_embed_operator *coarse) {
     huddle_status status = HUDDLE_OK;
-    int64_t *begin = NULL, *last = NULL, end = 0;
+    coarsening c = {.op = op, .aggregate = aggregate};
+    int64_t *begin = NULL, end = 0;
     int32_t *members = NULL;
-    TRY(new_coarse(op, count, coarse));
+    TRY(new_coarse(context, op, count, coarse));
+    TRY(open_coarsening(coarse->slab.first, count, &c));
     ALLOC(begin, count + 1);
-    ALLOC(last, count);
     ALLOC(members, op->n);
     list_members(op->n, count, aggregate, begin, members);
-    memset(last, -1, (size_t)count * sizeof *last);
     for (int64_t i = 0; i < op->n; i++) {
         coarse->known[aggregate[i]] += op->known[i] * op->known[i];
         coarse->component[aggregate[i]] = op->component[i];
     }
     for (int64_t a = 0; a < count; a++) {
         coarse->known[a] = sqrt(coarse->known[a]);
-        end =
-            add_row(op, aggregate, members + begin[a], begin[a + 1] - begin[a], end, last, coarse);
+        end = add_row(&c, members + begin[a], begin[a + 1] - begin[a], end, coarse);
         coarse->offsets[a + 1] = end;
     }
-    for (int64_t a = 0; a < count; a++)
-        for (int64_t e = coarse->offsets[a]; e < coarse->offsets[a + 1]; e++) {
-            coarse->values[e] /= coarse->known[a] * coarse->known[coarse->columns[e]];
-            coarse->rounded[e] = (float)coarse->values[e];
-        }
+    TRY(hd_halo_open(context, count, end, coarse->columns, &coarse->halo));
+    TRY(divide_entries(coarse));
 done:
+    coarsening_free(&c);
     huddle_free(begin);
-    huddle_free(last);
     huddle_free(members);
     return status;
 }
@@ -195,7 +280,8 @@ static huddle_status prolong_vectors(huddle_context *context, const hd_embed_run
     huddle_status status = HUDDLE_OK;
     int64_t n = run->op->n;
     prolongation p = {coarse, aggregate, run};
-    TRY(hd_embed_block_randomise(context, run->op, 0, noise / sqrt((double)n), seed, &run->block));
+    double amplitude = noise / sqrt((double)run->op->slab.total);
+    TRY(hd_embed_block_randomise(context, run->op, 0, amplitude, seed, &run->block));
     TRY(hd_parallel(context, NULL, n, PROLONG_ROWS, prolong_rows, &p));
 done:
     return status;
@@ -206,12 +292,12 @@ done:
 /* hd_embed_run_start() calls this function again for the smaller graph, until a random start is as
  * fast. The edge of the coarse run is a good first interval, since P hardly changes the leading
  * eigenvalues. */
-static huddle_status start_from_coarse(huddle_context *context, const int32_t *aggregate,
-                                       int64_t count, uint64_t seed, hd_embed_run *run) {
+static huddle_status start_from_coarse(huddle_context *context, int32_t *aggregate, int64_t count,
+                                       uint64_t seed, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
     hd_embed_operator smaller = {0};
     hd_embed_run coarse = {0};
-    TRY(coarsen_operator(run->op, aggregate, count, &smaller));
+    TRY(coarsen_operator(context, run->op, aggregate, count, &smaller));
     TRY(hd_embed_run_new(&smaller, run->n_wanted, run->n_extra, &coarse));
     TRY(hd_embed_run_start(context, seed, &coarse));
     TRY(hd_embed_run_iterate(context, NULL, coarse_tolerance, COARSE_ROUNDS, &coarse));
@@ -226,18 +312,20 @@ done:
     return status;
 }
 
-/* Only operators with known vectors are graphs, on which aggregates make sense, and only if all
- * rows are on this process. */
+/* Only operators with known vectors are graphs, on which aggregates make sense. All processes
+ * decide alike, by the vertices and aggregates of all of them. */
 huddle_status hd_embed_run_start(huddle_context *context, uint64_t seed, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
     int32_t *aggregate = NULL;
-    int64_t n = run->op->n, count = n;
-    if (n > RANDOM_START_ROWS && run->op->n_known > 0 && run->op->halo.slabs == NULL) {
-        ALLOC(aggregate, n);
-        count = aggregate_vertices(run->op, aggregate);
+    const hd_embed_operator *op = run->op;
+    int64_t count = 0, all = op->slab.total;
+    if (all > RANDOM_START_ROWS && op->n_known > 0) {
+        ALLOC(aggregate, op->n + op->halo.ghosts);
+        all = count = aggregate_vertices(op, aggregate);
+        TRY(hd_reduce_count(context, &all));
     }
-    if (aggregate != NULL && (double)count < worthwhile_share * (double)n &&
-        count > ROWS_PER_COLUMN * run->block.width)
+    if ((double)all < worthwhile_share * (double)op->slab.total &&
+        all > ROWS_PER_COLUMN * run->block.width)
         TRY(start_from_coarse(context, aggregate, count, seed, run));
     else
         TRY(hd_embed_run_begin_random(context, seed, run));

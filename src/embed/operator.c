@@ -231,11 +231,13 @@ done:
  * vertex. The values are kept in double for Rayleigh-Ritz steps and rounded once to float for
  * the filter. */
 huddle_status hd_embed_operator_new(huddle_context *context, hd_eigen_request *request,
-                                    const int32_t *order, hd_embed_operator *op) {
+                                    const int32_t *order, const int64_t *number,
+                                    hd_embed_operator *op) {
     huddle_status status = HUDDLE_OK;
     int64_t n = request->matrix->rows, entries = request->matrix->offsets[n] + n;
     memset(op, 0, sizeof *op);
     op->n = n;
+    op->number = number;
     TRY(hd_slab_locate(context, n, &op->slab));
     ALLOC_ZERO(op->offsets, n + 1);
     ALLOC(op->columns, entries);

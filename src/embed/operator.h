@@ -6,8 +6,9 @@
  * each other in memory). Eigenvectors known beforehand, with disjoint supports, are deflated:
  * solvers work in their orthogonal complement and never return them.
  *
- * Under an engine with slabs the operator has the own rows in their given order. Column indices
- * beyond n refer to ghost rows, which halo fetches from other processes. */
+ * Under an engine with slabs the operator has the rows that were moved to this process (moved.c),
+ * in their order there, or its own rows in their given order. Column indices beyond n refer to
+ * ghost rows, which halo fetches from other processes. */
 #ifndef HUDDLE_SRC_EMBED_OPERATOR_H
 #define HUDDLE_SRC_EMBED_OPERATOR_H
 
@@ -15,28 +16,31 @@
 #include "huddle/embed.h"
 
 typedef struct hd_embed_operator {
-    int64_t n;           /* own rows */
-    hd_slab slab;        /* where they are among the rows of all processes */
-    hd_halo halo;        /* ghost rows; halo.slabs is NULL if this process holds all rows */
-    int64_t *offsets;    /* n + 1 */
-    int32_t *columns;    /* own rows by their place, then ghosts; not sorted */
-    double *values;      /* in double */
-    float *rounded;      /* the same in float, for the filter */
-    double lower, upper; /* upper may be a few percent too small, lower is safe */
-    double shift, unit;  /* the matrix it was made from is shift I + unit op */
-    int64_t n_known;     /* vectors to deflate */
-    int32_t *component;  /* n: the known vector whose support contains this row */
-    double *known;       /* n: its entry in this row; each vector has norm 1 */
+    int64_t n;             /* own rows */
+    hd_slab slab;          /* where they are among the rows of all processes */
+    hd_halo halo;          /* ghost rows; halo.slabs is NULL if this process holds all rows */
+    const int64_t *number; /* n: of each row, for random draws; NULL: slab.first + its place */
+    int64_t *offsets;      /* n + 1 */
+    int32_t *columns;      /* own rows by their place, then ghosts; not sorted */
+    double *values;        /* in double */
+    float *rounded;        /* the same in float, for the filter */
+    double lower, upper;   /* upper may be a few percent too small, lower is safe */
+    double shift, unit;    /* the matrix it was made from is shift I + unit op */
+    int64_t n_known;       /* vectors to deflate */
+    int32_t *component;    /* n: the known vector whose support contains this row */
+    double *known;         /* n: its entry in this row; each vector has norm 1 */
 } hd_embed_operator;
 
 void hd_embed_operator_free(hd_embed_operator *op);
 
 /* The operator of a request (base/engine.h). `order` lists the rows by their place in the operator;
- * NULL: their own order. request->lower and request->upper bound the spectrum as far as the caller
+ * NULL: their own order. `number`, which must outlive the operator, becomes op->number; it may be
+ * NULL. request->lower and request->upper bound the spectrum as far as the caller
  * knows; if the request has no scale, they may be infinite and are replaced by estimates, and
  * HUDDLE_INVALID is returned if the spectrum is found to extend beyond them. */
 huddle_status hd_embed_operator_new(huddle_context *context, hd_eigen_request *request,
-                                    const int32_t *order, hd_embed_operator *op);
+                                    const int32_t *order, const int64_t *number,
+                                    hd_embed_operator *op);
 
 /* What the stage derives from a graph before any solver runs. */
 typedef struct hd_embed_laplacian {

@@ -23,6 +23,9 @@ enum { GRAM_WORK = 1 << 22, RESIDUAL_WORK = 1 << 17, MAX_CHUNKS = 256 };
 /* Rows per chunk where known vectors are removed from finished ones. */
 enum { CLEANING_ROWS = 1 << 16 };
 
+/* Finished vectors that get their ghost rows at once. */
+enum { GHOST_COLUMNS = 8 };
+
 /* Columns of norm 1 that are dependent to this part are dropped: the eigenvalues of a Gram matrix
  * in double are not accurate below about width * 1e-16, and noise must not become a Ritz vector. */
 static const double dependent = 1e-11;
@@ -76,7 +79,8 @@ static huddle_status new_step(huddle_context *context, const hd_embed_block *blo
     int64_t width = block->width;
     *s = (step){.block = block, .ritz = ritz, .grain = row_grain(block->n, width)};
     ALLOC(s->scratch, hd_workers(context) * 2 * STRIP * width);
-    ALLOC_ZERO(s->partial, hd_chunks(block->n, s->grain) * 2 * width * width);
+    int64_t chunks = hd_chunks(block->n, s->grain);
+    ALLOC_ZERO(s->partial, (chunks > 0 ? chunks : 1) * 2 * width * width);
     ALLOC(s->rotation, width * width);
 done:
     return status;
@@ -292,6 +296,8 @@ huddle_status hd_embed_rayleigh_ritz(huddle_context *context, hd_embed_block *bl
     TRY(solve_small(s.partial, s.partial + width * width, ritz));
     for (int64_t i = 0; i < width * width; i++)
         s.rotation[i] = (float)ritz->rotation[i];
+    /* A process without rows has no chunk that would overwrite the Gram matrix. */
+    memset(s.partial, 0, (size_t)width * sizeof *s.partial);
     TRY(hd_parallel(context, NULL, block->n, s.grain, rotate_rows, &s));
     TRY(add_chunks(context, &s, width));
     for (int64_t k = 0; k < width; k++)
@@ -377,7 +383,7 @@ static huddle_status deflate_vectors(huddle_context *context, const hd_embed_ope
     int64_t chunks = hd_chunks(op->n, CLEANING_ROWS), length = op->n_known * vectors->cols;
     if (op->n_known == 0)
         goto done;
-    ALLOC_ZERO(c.sums, chunks * length);
+    ALLOC_ZERO(c.sums, (chunks > 0 ? chunks : 1) * length);
     TRY(hd_parallel(context, NULL, op->n, CLEANING_ROWS, add_known_parts, &c));
     for (int64_t chunk = 1; chunk < chunks; chunk++)
         for (int64_t k = 0; k < length; k++)
@@ -434,16 +440,44 @@ static huddle_status square_residuals(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* A copy of the vectors with the ghost rows that the operator refers to. */
-static huddle_status copy_with_ghosts(const hd_embed_operator *op, const huddle_dense *vectors,
-                                      huddle_dense *copy) {
+/* Squared residuals of all columns, added up over the chunks of this process. */
+static huddle_status add_squares(huddle_context *context, residuals *r, double *sums) {
     huddle_status status = HUDDLE_OK;
-    TRY(huddle_dense_new(op->n + op->halo.ghosts, vectors->cols, copy));
-    for (int64_t i = 0; i < op->n; i++)
-        memcpy(copy->values + i * copy->stride, vectors->values + i * vectors->stride,
-               (size_t)vectors->cols * sizeof *copy->values);
-    TRY(hd_halo_fetch(&op->halo, copy->values, (size_t)copy->stride * sizeof *copy->values));
+    int64_t n = r->op->n, cols = r->vectors->cols;
+    int64_t grain = RESIDUAL_WORK / (cols + 1) + n / MAX_CHUNKS + 1, chunks = hd_chunks(n, grain);
+    ALLOC_ZERO(r->squares, (chunks + 1) * cols);
+    ALLOC(r->rows, hd_workers(context) * cols);
+    TRY(hd_parallel(context, NULL, n, grain, square_residuals, r));
+    for (int64_t chunk = 0; chunk < chunks; chunk++)
+        for (int64_t k = 0; k < cols; k++)
+            sums[k] += r->squares[chunk * cols + k];
 done:
+    huddle_free(r->squares);
+    huddle_free(r->rows);
+    return status;
+}
+
+/* The same with the ghost rows that the operator refers to, for a few columns at a time: a copy of
+ * all vectors with their ghosts would be the largest array of the solve. */
+static huddle_status add_squares_with_ghosts(huddle_context *context, const residuals *all,
+                                             double *sums) {
+    huddle_status status = HUDDLE_OK;
+    huddle_dense some = {0};
+    const hd_embed_operator *op = all->op;
+    const huddle_dense *v = all->vectors;
+    for (int64_t first = 0; first < v->cols; first += GHOST_COLUMNS) {
+        int64_t count = v->cols - first < GHOST_COLUMNS ? v->cols - first : GHOST_COLUMNS;
+        residuals r = {.op = op, .vectors = &some, .theta = all->theta + first};
+        TRY(huddle_dense_new(op->n + op->halo.ghosts, count, &some));
+        for (int64_t i = 0; i < op->n; i++)
+            memcpy(some.values + i * some.stride, v->values + i * v->stride + first,
+                   (size_t)count * sizeof *some.values);
+        TRY(hd_halo_fetch(&op->halo, some.values, (size_t)some.stride * sizeof *some.values));
+        TRY(add_squares(context, &r, sums + first));
+        huddle_dense_free(&some);
+    }
+done:
+    huddle_dense_free(&some);
     return status;
 }
 
@@ -453,30 +487,18 @@ huddle_status hd_embed_largest_residual(huddle_context *context, const hd_embed_
                                         const huddle_dense *vectors, const double *theta,
                                         double *residual) {
     huddle_status status = HUDDLE_OK;
-    huddle_dense with_ghosts = {0};
-    double *squares = NULL;
-    residuals r = {op, vectors, theta, NULL, NULL};
-    int64_t grain = RESIDUAL_WORK / (vectors->cols + 1) + op->n / MAX_CHUNKS + 1;
-    int64_t chunks = hd_chunks(op->n, grain);
-    ALLOC_ZERO(r.squares, (chunks + 1) * vectors->cols);
-    ALLOC(r.rows, hd_workers(context) * vectors->cols);
-    ALLOC_ZERO(squares, vectors->cols);
-    if (op->halo.slabs != NULL) {
-        TRY(copy_with_ghosts(op, vectors, &with_ghosts));
-        r.vectors = &with_ghosts;
-    }
-    TRY(hd_parallel(context, NULL, op->n, grain, square_residuals, &r));
-    for (int64_t chunk = 0; chunk < chunks; chunk++)
-        for (int64_t k = 0; k < vectors->cols; k++)
-            squares[k] += r.squares[chunk * vectors->cols + k];
-    TRY(hd_reduce_sum(context, vectors->cols, squares));
+    double *sums = NULL;
+    residuals r = {.op = op, .vectors = vectors, .theta = theta};
+    ALLOC_ZERO(sums, vectors->cols);
+    if (op->halo.slabs == NULL)
+        TRY(add_squares(context, &r, sums));
+    else
+        TRY(add_squares_with_ghosts(context, &r, sums));
+    TRY(hd_reduce_sum(context, vectors->cols, sums));
     *residual = 0;
     for (int64_t k = 0; k < vectors->cols; k++)
-        *residual = fmax(*residual, sqrt(squares[k]));
+        *residual = fmax(*residual, sqrt(sums[k]));
 done:
-    huddle_dense_free(&with_ghosts);
-    huddle_free(squares);
-    huddle_free(r.squares);
-    huddle_free(r.rows);
+    huddle_free(sums);
     return status;
 }

@@ -64,9 +64,16 @@ void hd_embed_pairs_free(hd_embed_pairs *pairs) {
 /* Where nearly all eigenvectors are wanted, the iterations have no room for other vectors than the
  * wanted ones, and only the dense solver serves. A block of more than half of the dimension leaves
  * the filter nothing to damp. */
-static bool is_crowded(const hd_embed_problem *problem) {
-    int64_t room = problem->op->slab.total - problem->op->n_known;
-    return 2 * hd_embed_chebyshev_width(problem->request->n_wanted, problem->n_extra) > room;
+static bool is_crowded(const hd_eigen_request *request, int32_t n_extra, int64_t total) {
+    int64_t room = total - (request->component != NULL ? request->n_components : 0);
+    return 2 * hd_embed_chebyshev_width(request->n_wanted, n_extra) > room;
+}
+
+bool hd_embed_needs_all_rows(const hd_eigen_request *request, int32_t n_extra, const char *name,
+                             int64_t total) {
+    return strcmp(name, "auto") == 0 &&
+           (total <= DENSE_ROWS ||
+            (total <= DENSE_RETRY_ROWS && is_crowded(request, n_extra, total)));
 }
 
 /* "auto" is the Chebyshev solver except on small graphs. A solver that was chosen by name is
@@ -77,7 +84,8 @@ static huddle_status solve_on_cpu(huddle_context *context, const hd_embed_proble
     bool whole = problem->op->halo.slabs == NULL;
     bool small = automatic && whole && problem->op->n <= DENSE_ROWS;
     const char *name = automatic ? "chebyshev" : problem->solver;
-    const solver *s = find_solver(small || is_crowded(problem) ? "dense" : name);
+    bool crowded = is_crowded(problem->request, problem->n_extra, problem->op->slab.total);
+    const solver *s = find_solver(small || crowded ? "dense" : name);
     if (!s->slabs && !whole)
         return hd_fail(HUDDLE_UNSUPPORTED,
                        "%d eigenvectors of %lld rows need the solver %s, which needs all rows in "

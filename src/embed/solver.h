@@ -67,6 +67,11 @@ huddle_status hd_embed_take_span(huddle_context *context, const hd_embed_problem
                                  const char *origin, const struct hd_embed_block *span,
                                  hd_embed_pairs *pairs);
 
+/* Whether "auto" takes the dense solver for a matrix of so many rows in all, which is small enough
+ * for one process. */
+bool hd_embed_needs_all_rows(const hd_eigen_request *request, int32_t n_extra, const char *name,
+                             int64_t total);
+
 /* A status from LAPACK's return value for an eigenproblem of size n. */
 huddle_status hd_embed_check_lapack(int answer, int64_t n);
 

@@ -58,9 +58,10 @@ static huddle_status draw_start(huddle_context *context, const hd_embed_operator
     huddle_status status = HUDDLE_OK;
     hd_rng rng = hd_rng_stream(0, 0);
     double square = 0;
-    rng.counter[0] = (uint32_t)op->slab.first;
-    rng.counter[1] = (uint32_t)((uint64_t)op->slab.first >> 32);
     for (int64_t i = 0; i < op->n; i++) {
+        int64_t row = op->number != NULL ? op->number[i] : op->slab.first + i;
+        rng.counter[0] = (uint32_t)row;
+        rng.counter[1] = (uint32_t)((uint64_t)row >> 32);
         x[i] = hd_rng_normal(&rng);
         square += x[i] * x[i];
     }

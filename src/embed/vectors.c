@@ -112,7 +112,8 @@ static void add_to_entry(hd_embed_block *block, int64_t place, double term) {
 /* What the rows of a block are drawn from. */
 typedef struct drawing {
     hd_embed_block *block;
-    int64_t slab_first, first; /* row among all processes, column */
+    const hd_embed_operator *op;
+    int64_t first; /* column */
     double scale;
     uint32_t key[2];
 } drawing;
@@ -125,7 +126,8 @@ static huddle_status draw_rows(void *argument, hd_chunk chunk) {
     int64_t width = d->block->width;
     for (int64_t i = chunk.begin; i < chunk.end; i++)
         for (int64_t j = d->first / 8 * 8; j < width; j += 8) {
-            uint64_t row = (uint64_t)(d->slab_first + i);
+            uint64_t row =
+                (uint64_t)(d->op->number != NULL ? d->op->number[i] : d->op->slab.first + i);
             uint32_t counter[4] = {(uint32_t)j, 0, (uint32_t)row, (uint32_t)(row >> 32)}, words[4];
             hd_philox(counter, d->key, words);
             for (int64_t k = 0; k < 8; k++) {
@@ -141,7 +143,7 @@ huddle_status hd_embed_block_randomise(huddle_context *context, const hd_embed_o
                                        int64_t first, double amplitude, uint64_t seed,
                                        hd_embed_block *block) {
     drawing d = {.block = block,
-                 .slab_first = op->slab.first,
+                 .op = op,
                  .first = first,
                  .scale = amplitude * 1.7320508075688772 / 32767.5,
                  .key = {(uint32_t)seed, (uint32_t)(seed >> 32)}};
@@ -203,7 +205,8 @@ huddle_status hd_embed_block_product(huddle_context *context, const hd_embed_ope
                                      hd_embed_block *block) {
     huddle_status status = HUDDLE_OK;
     product p = {op, block, alpha, beta, gamma};
-    int64_t per_row = (op->offsets[op->n] / op->n + 2) * block->width;
+    int64_t rows = op->n > 0 ? op->n : 1; /* a process may have none */
+    int64_t per_row = (op->offsets[op->n] / rows + 2) * block->width;
     int64_t grain = PRODUCT_WORK / per_row + 1;
     TRY(hd_embed_block_fetch_ghosts(op, block));
     TRY(hd_parallel(context, NULL, op->n, grain, multiply_rows, &p));
@@ -301,7 +304,7 @@ huddle_status hd_embed_block_deflate(huddle_context *context, const hd_embed_ope
     for (int pass = 0; pass < (both ? 2 : 1); pass++) {
         d.numbers = pass == 0 ? block->x : block->y;
         huddle_free(d.sums);
-        ALLOC_ZERO(d.sums, chunks * length);
+        ALLOC_ZERO(d.sums, (chunks > 0 ? chunks : 1) * length);
         TRY(hd_parallel(context, NULL, op->n, grain, add_projections, &d));
         for (int64_t chunk = 1; chunk < chunks; chunk++)
             for (int64_t k = 0; k < length; k++)
@@ -369,7 +372,7 @@ huddle_status hd_embed_block_orthogonalise(huddle_context *context, const float 
     int64_t chunks = hd_chunks(block->n, PROJECT_ROWS), length = count * block->width;
     projection p = {.vectors = vectors, .stride = stride, .count = count, .width = block->width};
     hd_blas_enter();
-    ALLOC(p.sums, chunks * length);
+    ALLOC_ZERO(p.sums, (chunks > 0 ? chunks : 1) * length);
     for (int pass = 0; pass < (both ? 2 : 1); pass++) {
         p.numbers = pass == 0 ? block->x : block->y;
         TRY(hd_parallel(context, NULL, block->n, PROJECT_ROWS, multiply_vectors, &p));

@@ -36,7 +36,7 @@ int64_t hd_embed_block_width(int64_t vectors);
 huddle_status hd_embed_block_widen(const hd_embed_operator *op, hd_embed_block *block);
 
 /* Adds `amplitude` times random numbers (uniform, mean 0, variance 1) to columns first .. width - 1
- * of x. They depend on the seed, the column and the row's number among all processes. */
+ * of x. They depend on the seed, the column and the row's number (op->number). */
 huddle_status hd_embed_block_randomise(huddle_context *context, const hd_embed_operator *op,
                                        int64_t first, double amplitude, uint64_t seed,
                                        hd_embed_block *block);

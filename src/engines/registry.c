@@ -3,7 +3,9 @@
 #include "base/check.h"
 #include "base/context.h"
 #include "base/engine.h"
+#include "engines/module.h"
 
+#include <pthread.h>
 #include <string.h>
 
 /* Made by CMake from the folders of engines/: ENGINE(name) for each. */
@@ -20,13 +22,32 @@ static const hd_engine *const engines[] = {
 
 enum { N_ENGINES = sizeof engines / sizeof *engines };
 
+/* Engines in shared objects of their own (module.h). They are listed if they are installed. */
+static const huddle_engine_text modules[] = {
+    {"mpi", "several processes, also on several machines, started by mpirun; each has some of the "
+            "rows"}};
+
+enum { N_MODULES = sizeof modules / sizeof *modules };
+
+static const huddle_engine_text *texts[N_ENGINES + N_MODULES + 1];
+static pthread_once_t listed = PTHREAD_ONCE_INIT;
+
+static void list_engines(void) {
+    int count = 0;
+    for (int k = 0; k < N_ENGINES; k++)
+        texts[count++] = &engines[k]->text;
+    for (int k = 0; k < N_MODULES; k++)
+        if (hd_engine_installed(modules[k].name))
+            texts[count++] = &modules[k];
+}
+
 const huddle_engine_text *const *huddle_engines(void) {
-    static const huddle_engine_text *const texts[] = {&hd_engine_cpu.text,
-#define ENGINE(name) &hd_engine_##name.text,
-#include "engines.inc"
-#undef ENGINE
-                                                      NULL};
+    pthread_once(&listed, list_engines);
     return texts;
+}
+
+static bool has_name(const huddle_engine_text *text, const char *name, size_t length) {
+    return strlen(text->name) == length && memcmp(text->name, name, length) == 0;
 }
 
 /* "NAME" or "NAME:OPTIONS": the name is compared up to the colon, the rest is parsed by the engine.
@@ -35,13 +56,18 @@ huddle_status huddle_context_set_engine(huddle_context *context, const char *nam
     size_t length = strcspn(name, ":");
     const char *options = name[length] == ':' ? name + length + 1 : "";
     for (int k = 0; k < N_ENGINES; k++)
-        if (strlen(engines[k]->text.name) == length &&
-            memcmp(engines[k]->text.name, name, length) == 0)
+        if (has_name(&engines[k]->text, name, length))
             return hd_context_use_engine(context, engines[k], options);
+    for (int k = 0; k < N_MODULES; k++)
+        if (has_name(&modules[k], name, length)) {
+            const hd_engine *engine = NULL;
+            huddle_status status = hd_engine_load(modules[k].name, &engine);
+            return status == HUDDLE_OK ? hd_context_use_engine(context, engine, options) : status;
+        }
     char names[256] = "";
-    for (int k = 0; k < N_ENGINES; k++) {
-        strncat(names, k > 0 ? ", " : "", sizeof names - strlen(names) - 1);
-        strncat(names, engines[k]->text.name, sizeof names - strlen(names) - 1);
+    for (const huddle_engine_text *const *text = huddle_engines(); *text != NULL; text++) {
+        strncat(names, names[0] != '\0' ? ", " : "", sizeof names - strlen(names) - 1);
+        strncat(names, (*text)->name, sizeof names - strlen(names) - 1);
     }
     return hd_fail(HUDDLE_UNSUPPORTED, "no engine named '%.*s' in this build, which has %s",
                    (int)length, name, names);

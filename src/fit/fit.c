@@ -116,6 +116,25 @@ void hd_fit_write_seconds(const hd_fit *fit, hd_json_writer *json) {
     hd_json_close_object(json);
 }
 
+/* What came from other processes; left out where there is one. */
+void hd_fit_write_traffic(const hd_fit *fit, hd_json_writer *json) {
+    if (fit->stages.processes <= 1)
+        return;
+    hd_json_key(json, "traffic");
+    hd_json_open_object(json);
+    hd_json_set_integer(json, "processes", fit->stages.processes);
+    for (int k = 0; k < HD_STAGE_COUNT; k++) {
+        if (fit->stages.calls[k] == 0)
+            continue;
+        hd_json_key(json, hd_stage_name((hd_stage)k));
+        hd_json_open_object(json);
+        hd_json_set_integer(json, "received", fit->stages.received[k]);
+        hd_json_set_integer(json, "calls", fit->stages.calls[k]);
+        hd_json_close_object(json);
+    }
+    hd_json_close_object(json);
+}
+
 hd_stage hd_fit_memory_peak(const hd_fit_memory *memory) {
     int largest = HD_STAGE_OTHER;
     for (int k = 0; k < HD_STAGE_COUNT; k++)

@@ -331,6 +331,7 @@ huddle_array hd_fit_view_vector(huddle_array_type type, int64_t n, const void *v
 void hd_fit_write_seconds(const hd_fit *fit, hd_json_writer *json);
 void hd_fit_write_json(const hd_fit *fit, hd_json_writer *json);
 void hd_fit_write_memory(const hd_fit *fit, hd_json_writer *json);
+void hd_fit_write_traffic(const hd_fit *fit, hd_json_writer *json);
 void hd_fit_write_scores(const hd_fit *fit, hd_json_writer *json);
 void hd_fit_write_warnings(const hd_fit *fit, hd_json_writer *json);
 

@@ -207,16 +207,21 @@ bool hd_io_array_whole(const hd_io_array *array, int64_t i, int64_t *value, doub
 
 /* Every reader of a format reserves its points here, so the limits on n and d are checked
  * once. */
+huddle_status hd_io_points_limit(int64_t n, int64_t d) {
+    if (n < 1 || d < 1)
+        return hd_fail(HUDDLE_FORMAT, "there are no points in it: the array is %lld x %lld",
+                       (long long)n, (long long)d);
+    if (n > INT32_MAX || d > INT32_MAX)
+        return hd_fail(HUDDLE_UNSUPPORTED, "%lld points of %lld features are more than 2147483647",
+                       (long long)n, (long long)d);
+    return HUDDLE_OK;
+}
+
 huddle_status hd_io_points_reserve(int64_t n, int64_t d, huddle_points *points) {
     enum { LARGE = 1 << 22, PAGE = 4096 };
     huddle_status status = HUDDLE_OK;
     memset(points, 0, sizeof *points);
-    if (n < 1 || d < 1)
-        FAIL(HUDDLE_FORMAT, "there are no points in it: the array is %lld x %lld", (long long)n,
-             (long long)d);
-    if (n > INT32_MAX || d > INT32_MAX)
-        FAIL(HUDDLE_UNSUPPORTED, "%lld points of %lld features are more than 2147483647",
-             (long long)n, (long long)d);
+    TRY(hd_io_points_limit(n, d));
     /* The product is below 2^62 for the sizes allowed above, and hd_alloc() refuses what does
      * not fit memory. */
     ALLOC(points->values, n * d);
@@ -296,7 +301,7 @@ huddle_status hd_io_intake_row(hd_io_intake *intake, int32_t worker, int64_t row
         to[j] = (float)v;
     }
     if (!good)
-        return refuse_row(x, row, values);
+        return refuse_row(x, intake->first + row, values);
     if (intake->low == NULL)
         return HUDDLE_OK;
     /* The ranges are those of the doubles, before rounding: rounding is what must be avoided. */
@@ -311,16 +316,34 @@ huddle_status hd_io_intake_row(hd_io_intake *intake, int32_t worker, int64_t row
 /* A float resolves 2^-24 of its magnitude. A column whose values lie closer together than
  * 2^-14 of their magnitude, such as times in seconds since 1970, would keep fewer than ten
  * bits of what distinguishes its rows, and must be shifted before it is rounded. */
-bool hd_io_intake_shifts(huddle_context *context, const hd_io_intake *intake) {
+bool hd_io_range_shifts(double low, double high) {
     static const double min_spread = 0x1p-14; /* as in huddle_points_from_double() */
+    return high > low && high - low < min_spread * fmax(fabs(low), fabs(high));
+}
+
+/* The range of one column over all workers. */
+static void column_range(huddle_context *context, const hd_io_intake *intake, int64_t j,
+                         double *low, double *high) {
     int64_t d = intake->points->d, workers = hd_workers(context);
-    for (int64_t j = 0; j < d && intake->low != NULL; j++) {
-        double low = DBL_MAX, high = -DBL_MAX;
-        for (int64_t w = 0; w < workers; w++) {
-            low = fmin(low, intake->low[w * d + j]);
-            high = fmax(high, intake->high[w * d + j]);
-        }
-        if (high > low && high - low < min_spread * fmax(fabs(low), fabs(high)))
+    *low = DBL_MAX;
+    *high = -DBL_MAX;
+    for (int64_t w = 0; w < workers; w++) {
+        *low = fmin(*low, intake->low[w * d + j]);
+        *high = fmax(*high, intake->high[w * d + j]);
+    }
+}
+
+void hd_io_intake_ranges(huddle_context *context, const hd_io_intake *intake, double *low,
+                         double *high) {
+    for (int64_t j = 0; j < intake->points->d; j++)
+        column_range(context, intake, j, &low[j], &high[j]);
+}
+
+bool hd_io_intake_shifts(huddle_context *context, const hd_io_intake *intake) {
+    for (int64_t j = 0; j < intake->points->d && intake->low != NULL; j++) {
+        double low, high;
+        column_range(context, intake, j, &low, &high);
+        if (hd_io_range_shifts(low, high))
             return true;
     }
     return false;
@@ -377,4 +400,45 @@ huddle_status hd_io_samples_to_double(huddle_context *context, const hd_io_sampl
                                       double *values) {
     filling f = {NULL, values, samples, 0};
     return hd_parallel(context, "read", samples->n, tile_rows(samples->d), fill_rows, &f);
+}
+
+/* The argument of add_rows(). */
+typedef struct adding {
+    const hd_io_samples *samples;
+    double *sums; /* chunks x d */
+} adding;
+
+static huddle_status add_rows(void *argument, hd_chunk chunk) {
+    const adding *a = argument;
+    huddle_status status = HUDDLE_OK;
+    double *tile = NULL, *sums = a->sums + chunk.index * a->samples->d;
+    int64_t d = a->samples->d, step = tile_rows(d);
+    ALLOC(tile, step * d);
+    for (int64_t begin = chunk.begin; begin < chunk.end; begin += step) {
+        int64_t rows = chunk.end - begin < step ? chunk.end - begin : step;
+        hd_io_samples_load(a->samples, begin, begin + rows, tile);
+        for (int64_t i = 0; i < rows; i++)
+            for (int64_t j = 0; j < d; j++)
+                sums[j] += tile[i * d + j];
+    }
+done:
+    huddle_free(tile);
+    return status;
+}
+
+/* At most 16 chunks: each keeps a number per column. */
+huddle_status hd_io_samples_add(huddle_context *context, const hd_io_samples *samples,
+                                double *sums) {
+    huddle_status status = HUDDLE_OK;
+    adding a = {samples, NULL};
+    int64_t d = samples->d, grain = tile_rows(d), sixteenth = (samples->n + 15) / 16;
+    grain = grain < sixteenth ? sixteenth : grain;
+    int64_t chunks = hd_chunks(samples->n, grain);
+    ALLOC_ZERO(a.sums, chunks * d);
+    TRY(hd_parallel(context, "read", samples->n, grain, add_rows, &a));
+    for (int64_t e = 0; e < chunks * d; e++)
+        sums[e % d] += a.sums[e];
+done:
+    huddle_free(a.sums);
+    return status;
 }

@@ -26,6 +26,7 @@ typedef struct hd_io_array {
     bool swapped; /* the other byte order than this machine's */
     int32_t rank; /* 0 .. 3 */
     int64_t dims[3], steps[3];
+    int64_t first; /* number of the first sample, for messages; not 0 only if it is a part */
     const char *bytes;
 } hd_io_array;
 
@@ -59,6 +60,9 @@ void hd_io_samples_load(const hd_io_samples *samples, int64_t begin, int64_t end
 /* Element i of a vector as a whole number; false if it is not one. */
 bool hd_io_array_whole(const hd_io_array *array, int64_t i, int64_t *value, double *as_double);
 
+/* HUDDLE_FORMAT or HUDDLE_UNSUPPORTED if points cannot have this size. */
+huddle_status hd_io_points_limit(int64_t n, int64_t d);
+
 /* Points without zeroing: the pages are first touched by whoever fills them. */
 huddle_status hd_io_points_reserve(int64_t n, int64_t d, huddle_points *points);
 
@@ -67,6 +71,7 @@ huddle_status hd_io_points_reserve(int64_t n, int64_t d, huddle_points *points);
 typedef struct hd_io_intake {
     huddle_points *points;
     double *low, *high; /* workers x d; NULL when no column can need a shift */
+    int64_t first;      /* number of the first row, for messages */
 } hd_io_intake;
 
 /* The shift is options->shift if that is for as many features as the points have. */
@@ -79,9 +84,20 @@ huddle_status hd_io_intake_row(hd_io_intake *intake, int32_t worker, int64_t row
 bool hd_io_intake_shifts(huddle_context *context, const hd_io_intake *intake);
 void hd_io_intake_free(hd_io_intake *intake);
 
+/* The range of each column so far, over all workers: d values each. */
+void hd_io_intake_ranges(huddle_context *context, const hd_io_intake *intake, double *low,
+                         double *high);
+
+/* Whether a column whose values are in that range loses its digits as float. */
+bool hd_io_range_shifts(double low, double high);
+
 /* Fills rows first_row .. first_row + samples->n - 1. */
 huddle_status hd_io_intake_samples(huddle_context *context, hd_io_intake *intake,
                                    const hd_io_samples *samples, int64_t first_row);
+
+/* Adds all samples to sums, d of them; the bits do not depend on the number of threads. */
+huddle_status hd_io_samples_add(huddle_context *context, const hd_io_samples *samples,
+                                double *sums);
 
 /* All samples as doubles, one after another. */
 huddle_status hd_io_samples_to_double(huddle_context *context, const hd_io_samples *samples,

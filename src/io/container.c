@@ -84,6 +84,20 @@ huddle_status hd_io_variable_load(hd_io_container *container, hd_io_variable *va
     return container->load(container, variable);
 }
 
+/* Values in a mapped file are found from where they now begin; others are read by their reader,
+ * which has the starts. */
+void hd_io_variable_divide(hd_io_variable *variable, int32_t axis, int64_t first, int64_t count) {
+    hd_io_array *array = &variable->array;
+    variable->divided = true;
+    variable->starts[axis] += first;
+    array->dims[axis] = count;
+    array->first += first;
+    if (array->bytes != NULL)
+        array->bytes += first * array->steps[axis] * hd_io_element_size(array->element);
+    else
+        hd_io_array_pack(array, false); /* as it will be loaded */
+}
+
 /* HDF5 users write absolute paths, "/train/X"; names are stored without the leading slash. */
 hd_io_variable *hd_io_container_find(const hd_io_container *container, const char *name) {
     name += *name == '/';
@@ -288,16 +302,22 @@ static hd_io_variable *find_labels_beside(const hd_io_container *container,
     return NULL;
 }
 
+/* A variable that cannot be read is passed on to hd_io_variable_load(), which reports why. */
+huddle_status hd_io_container_check_labels(const hd_io_variable *variable) {
+    if (variable->kind == HD_IO_OTHER || is_vector(variable))
+        return HUDDLE_OK;
+    return hd_fail(HUDDLE_INVALID, "'%s' is %lld x %lld, not one label for each sample",
+                   variable->name, (long long)variable->array.dims[0],
+                   (long long)variable->array.dims[1]);
+}
+
 /* Labels of several variables (train and test) are appended in order. The variable is unloaded
  * at once, because the points still have to fit into memory. */
-static huddle_status append_variable(hd_io_container *container, hd_io_variable *variable,
+huddle_status hd_io_container_append(hd_io_container *container, hd_io_variable *variable,
                                      hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
     hd_io_labels part = {0};
-    /* A variable that cannot be read is passed on to hd_io_variable_load(), which reports why. */
-    if (variable->kind != HD_IO_OTHER && !is_vector(variable))
-        FAIL(HUDDLE_INVALID, "'%s' is %lld x %lld, not one label for each sample", variable->name,
-             (long long)variable->array.dims[0], (long long)variable->array.dims[1]);
+    TRY(hd_io_container_check_labels(variable));
     TRY(hd_io_variable_load(container, variable));
     if (variable->kind == HD_IO_TEXTS) {
         TRY(hd_io_labels_append(labels, &variable->texts));
@@ -340,47 +360,58 @@ done:
 }
 
 /* Every name is looked up before any is read, so that a typing error is reported at once. */
-static huddle_status find_given_labels(hd_io_request *request, hd_io_container *container,
-                                       hd_io_labels *labels) {
+static huddle_status find_given_labels(const hd_io_request *request,
+                                       const hd_io_container *container, hd_io_choice *choice) {
     huddle_status status = HUDDLE_OK;
     const huddle_read_options *options = request->options;
-    int64_t inside = 0, files = 0;
+    int64_t files = 0;
     for (int64_t k = 0; k < options->n_y; k++) {
-        if (hd_io_container_find(container, options->y[k]) != NULL)
-            inside++;
+        hd_io_variable *found = hd_io_container_find(container, options->y[k]);
+        if (found != NULL)
+            TRY(add_part(&choice->labels, found));
         else if (is_file(options->y[k]))
             files++;
         else
             TRY(no_such_name(container, options->y[k]));
     }
     /* Mixing both would leave the order of the labels open. */
-    if (inside > 0 && files > 0)
+    if (choice->labels.count > 0 && files > 0)
         FAIL(HUDDLE_INVALID, "some of y are names in it and some are files");
-    if (files > 0)
-        TRY(hd_io_labels_from_files(request, labels));
-    for (int64_t k = 0; k < inside; k++)
-        TRY(append_variable(container, hd_io_container_find(container, options->y[k]), labels));
+    choice->label_files = files > 0;
 done:
     return status;
 }
 
-/* Leaves labels empty if there are none. Without y, labels are used only if each part of the
- * points has its own beside it: labels for some of the rows would be useless. */
-static huddle_status gather_labels(hd_io_request *request, hd_io_container *container,
-                                   const hd_io_parts *points, hd_io_labels *labels) {
+/* Without y, labels are used only if each part of the points has its own beside it: labels for some
+ * of the rows would be useless. */
+static huddle_status choose_labels(const hd_io_request *request, const hd_io_container *container,
+                                   hd_io_choice *choice) {
     huddle_status status = HUDDLE_OK;
+    const hd_io_parts *points = &choice->points;
     /* y = none. */
     if (hd_io_labels_unwanted(request->options))
         goto done;
     if (request->options->n_y > 0) {
-        TRY(find_given_labels(request, container, labels));
+        TRY(find_given_labels(request, container, choice));
         goto done;
     }
     for (int64_t k = 0; k < points->count; k++)
         if (find_labels_beside(container, points->items[k]) == NULL)
             goto done;
     for (int64_t k = 0; k < points->count; k++)
-        TRY(append_variable(container, find_labels_beside(container, points->items[k]), labels));
+        TRY(add_part(&choice->labels, find_labels_beside(container, points->items[k])));
+done:
+    return status;
+}
+
+/* Leaves labels empty if there are none. */
+static huddle_status gather_labels(hd_io_request *request, hd_io_container *container,
+                                   const hd_io_choice *choice, hd_io_labels *labels) {
+    huddle_status status = HUDDLE_OK;
+    if (choice->label_files)
+        TRY(hd_io_labels_from_files(request, labels));
+    for (int64_t k = 0; k < choice->labels.count; k++)
+        TRY(hd_io_container_append(container, choice->labels.items[k], labels));
 done:
     return status;
 }
@@ -424,36 +455,52 @@ done:
     return status;
 }
 
+huddle_status hd_io_container_choose(const hd_io_request *request, hd_io_container *container,
+                                     huddle_data *data, hd_io_choice *choice) {
+    huddle_status status = HUDDLE_OK;
+    data->format = container->format;
+    TRY(copy_names(container, data));
+    TRY(choose_points(request, container, &choice->points));
+    TRY(choose_labels(request, container, choice));
+done:
+    return status;
+}
+
+void hd_io_choice_free(hd_io_choice *choice) {
+    huddle_free(choice->points.items);
+    huddle_free(choice->labels.items);
+    memset(choice, 0, sizeof *choice);
+}
+
 /* Labels are read before the points: their number decides which axis of the points counts the
  * samples. */
 huddle_status hd_io_container_read(hd_io_request *request, hd_io_container *container,
                                    huddle_data *data) {
     huddle_status status = HUDDLE_OK;
-    hd_io_parts points = {0};
+    hd_io_choice choice = {0};
+    hd_io_parts *points = &choice.points;
     hd_io_labels labels = {0};
     bool in_columns = false;
-    data->format = container->format;
-    TRY(copy_names(container, data));
-    TRY(choose_points(request, container, &points));
-    TRY(gather_labels(request, container, &points, &labels));
-    TRY(hd_io_parts_orient(request, container, &points, labels.n > 0 ? labels.n : -1, &in_columns));
-    TRY(hd_io_parts_read(request, container, &points, in_columns, &data->points));
-    TRY(hd_io_parts_image_size(container, points.items[0], in_columns, data));
+    TRY(hd_io_container_choose(request, container, data, &choice));
+    TRY(gather_labels(request, container, &choice, &labels));
+    TRY(hd_io_parts_orient(request, container, points, labels.n > 0 ? labels.n : -1, &in_columns));
+    TRY(hd_io_parts_read(request, container, points, in_columns, &data->points));
+    TRY(hd_io_parts_image_size(container, points->items[0], in_columns, data));
     if (labels.n > 0)
         TRY(hd_io_data_set_labels(data, &labels));
 done:
     hd_io_labels_free(&labels);
-    huddle_free(points.items);
+    hd_io_choice_free(&choice);
     return status;
 }
 
 /* A file that is read for its labels alone contains perhaps one vector under any name; a
  * conventional name wins over that. */
-huddle_status hd_io_container_labels(hd_io_container *container, hd_io_labels *labels) {
+huddle_status hd_io_container_find_labels(const hd_io_container *container,
+                                          hd_io_variable **variable) {
     char names[400];
     hd_io_variable *found = NULL, *only = NULL;
     int64_t vectors = 0;
-    *labels = (hd_io_labels){0};
     /* Several vectors without a conventional name are ambiguous, so the second one rules out
      * this way. */
     for (int64_t k = 0; k < container->count; k++)
@@ -473,7 +520,15 @@ huddle_status hd_io_container_labels(hd_io_container *container, hd_io_labels *l
                        "no variable has a conventional name for labels; the file contains %s",
                        names);
     }
-    return append_variable(container, found, labels);
+    *variable = found;
+    return HUDDLE_OK;
+}
+
+huddle_status hd_io_container_labels(hd_io_container *container, hd_io_labels *labels) {
+    hd_io_variable *variable = NULL;
+    huddle_status status = hd_io_container_find_labels(container, &variable);
+    *labels = (hd_io_labels){0};
+    return status == HUDDLE_OK ? hd_io_container_append(container, variable, labels) : status;
 }
 
 huddle_status hd_io_container_list(const hd_io_container *container, huddle_listing *listing) {

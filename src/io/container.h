@@ -25,7 +25,15 @@ typedef struct hd_io_variable {
     hd_io_labels texts;  /* HD_IO_TEXTS, when loaded */
     void *owned;         /* the bytes of array, if they are owned */
     int64_t place;       /* for the reader: where it is */
+    bool divided;        /* only the elements from starts on are read, as many as array.dims says */
+    int64_t starts[3];
 } hd_io_variable;
+
+/* The rows of a process that reads only those (io/rows.h). */
+typedef struct hd_io_rows {
+    int32_t rank, count;     /* of the process, and the number of processes */
+    int64_t first, n, total; /* the rows, once their number is known */
+} hd_io_rows;
 
 /* What is being read, and for whom. */
 typedef struct hd_io_request {
@@ -33,6 +41,7 @@ typedef struct hd_io_request {
     const huddle_read_options *options; /* never NULL */
     const char
         *failing_path; /* the file that a failure is about; NULL if its message contains one */
+    hd_io_rows *rows;  /* NULL: all rows are read */
 } hd_io_request;
 
 typedef struct hd_io_container hd_io_container;
@@ -41,6 +50,7 @@ struct hd_io_container {
     const char *format;
     bool down_columns; /* pixels of images run down columns, unless the file specifies the order */
     const hd_file *file;
+    bool divisible; /* hd_io_variable_divide() works for all variables */
     hd_io_variable *variables;
     int64_t count, capacity;
     void *state; /* the reader's own */
@@ -67,12 +77,25 @@ void hd_io_container_close(hd_io_container *container);
 huddle_status hd_io_variable_load(hd_io_container *container, hd_io_variable *variable);
 void hd_io_variable_unload(const hd_io_container *container, hd_io_variable *variable);
 
+/* Restricts a variable that is not loaded, of a divisible container, to the elements first ..
+ * first + count - 1 along an axis. */
+void hd_io_variable_divide(hd_io_variable *variable, int32_t axis, int64_t first, int64_t count);
+
 /* Points, labels and image size from a container. */
 huddle_status hd_io_container_read(hd_io_request *request, hd_io_container *container,
                                    huddle_data *data);
 
 /* Only the labels: the variable with a conventional name, or the only vector. */
 huddle_status hd_io_container_labels(hd_io_container *container, hd_io_labels *labels);
+huddle_status hd_io_container_find_labels(const hd_io_container *container,
+                                          hd_io_variable **variable);
+
+/* HUDDLE_INVALID if a variable is not a vector. */
+huddle_status hd_io_container_check_labels(const hd_io_variable *variable);
+
+/* Appends the labels of a variable, which is unloaded again. */
+huddle_status hd_io_container_append(hd_io_container *container, hd_io_variable *variable,
+                                     hd_io_labels *labels);
 
 /* Names and shapes, and whether points are found by conventional names. */
 huddle_status hd_io_container_list(const hd_io_container *container, huddle_listing *listing);

@@ -2,6 +2,7 @@
 #include "base/check.h"
 #include "base/context.h"
 #include "io/formats.h"
+#include "io/rows.h"
 
 #include <errno.h>
 #include <math.h>
@@ -27,7 +28,7 @@ void huddle_data_free(huddle_data *data) {
 
 /* Options for tables are refused with other formats: ignoring them would change the result
  * silently. */
-static huddle_status refuse_table_options(const huddle_read_options *options) {
+huddle_status hd_io_refuse_table_options(const huddle_read_options *options) {
     if (options->missing != NULL && strcmp(options->missing, "error") != 0)
         return hd_fail(HUDDLE_UNSUPPORTED, "missing = %.100s is for tables (CSV, TSV) only",
                        options->missing);
@@ -53,7 +54,7 @@ static huddle_status read_file(hd_io_request *request, const char *path, huddle_
         TRY(hd_io_csv_read(request, &file, data));
         goto done;
     }
-    TRY(refuse_table_options(options));
+    TRY(hd_io_refuse_table_options(options));
     /* The options belong to the caller, so a copy is changed and restored at the end. */
     without_x.n_x = 0;
     if (options->x_by_name)
@@ -75,7 +76,7 @@ static huddle_status read_source(hd_io_request *request, const char *source, hud
     if (stat(source, &about) != 0)
         return hd_fail(HUDDLE_IO, "cannot be opened: %s", strerror(errno));
     if (S_ISDIR(about.st_mode)) {
-        huddle_status status = refuse_table_options(request->options);
+        huddle_status status = hd_io_refuse_table_options(request->options);
         return status == HUDDLE_OK ? hd_io_images_read(request, source, data) : status;
     }
     return read_file(request, source, data);
@@ -83,7 +84,7 @@ static huddle_status read_source(hd_io_request *request, const char *source, hud
 
 /* Puts the file's name before a message that is about it. Lack of memory and cancelling are
  * not the file's fault. */
-static huddle_status locate_failure(const hd_io_request *request, huddle_status status) {
+huddle_status hd_io_locate_failure(const hd_io_request *request, huddle_status status) {
     if (status == HUDDLE_OK || status == HUDDLE_NO_MEMORY || status == HUDDLE_CANCELLED ||
         request->failing_path == NULL)
         return status;
@@ -107,33 +108,48 @@ static huddle_status remove_labels(const huddle_read_options *options, huddle_da
 }
 
 static huddle_status generate_data(hd_io_request *request, const char *kind, huddle_data *data) {
-    huddle_status status = refuse_table_options(request->options);
+    huddle_status status = hd_io_refuse_table_options(request->options);
     if (status != HUDDLE_OK)
         return status;
     status = strcmp(kind, "digits") == 0
                  ? hd_io_digits_make(data)
-                 : hd_io_generate(request->context, kind, request->options, data);
+                 : hd_io_generate(request->context, kind, request->options, request->rows, data);
     return status == HUDDLE_OK ? remove_labels(request->options, data) : status;
 }
 
 /* The names of generators win over files of the same name; "./digits" reads such a file. */
+huddle_status hd_io_data_read(hd_io_request *request, const char *source, huddle_data *data) {
+    huddle_status status = HUDDLE_OK;
+    if (hd_io_is_generator(source))
+        status = generate_data(request, source, data);
+    else
+        status = read_source(request, source, data);
+    TRY(hd_io_locate_failure(request, status));
+    TRY(hd_io_locate_failure(request, hd_io_data_select(request->context, request->options, data)));
+    data->total_rows = data->points.n;
+done:
+    return status;
+}
+
 huddle_status huddle_data_read(huddle_context *context, const char *source,
                                const huddle_read_options *options, huddle_data *data) {
     static const huddle_read_options plain = {.noise = HUDDLE_AUTO};
     huddle_status status = HUDDLE_OK;
+    hd_io_rows rows = {.rank = hd_slabs_rank(context), .count = hd_slabs_count(context)};
     /* Failures are about the source unless a reader changes failing_path. */
-    hd_io_request request = {context, options != NULL ? options : &plain, source};
+    hd_io_request request = {context, options != NULL ? options : &plain, source, NULL};
     memset(data, 0, sizeof *data);
     data->name = hd_copy_text(source);
     if (data->name == NULL)
         FAIL(HUDDLE_NO_MEMORY, "no memory for a file's name");
-    if (hd_io_is_generator(source))
-        status = generate_data(&request, source, data);
-    else
-        status = read_source(&request, source, data);
-    TRY(locate_failure(&request, status));
-    TRY(locate_failure(&request, hd_io_data_select(context, request.options, data)));
+    if (hd_slabs_spread(context)) {
+        request.rows = &rows;
+        TRY(hd_io_rows_read(&request, source, data));
+    } else {
+        TRY(hd_io_data_read(&request, source, data));
+    }
 done:
+    status = hd_agree(context, status);
     if (status != HUDDLE_OK)
         huddle_data_free(data);
     return status;
@@ -141,19 +157,23 @@ done:
 
 /* ---- labels --------------------------------------------------------------------------------- */
 
-/* Opens a file's container. (*format)->open is NULL if the file is a table, which has none. */
-static huddle_status open_file(huddle_context *context, const char *path, hd_file *file,
-                               const hd_io_format **format, hd_io_container *container) {
-    static const huddle_read_options plain = {0};
-    hd_io_request request = {context, &plain, path};
+huddle_status hd_io_open_file(hd_io_request *request, const char *path, hd_file *file,
+                              const hd_io_format **format, hd_io_container *container) {
     huddle_status status = hd_file_open(path, file);
     if (status == HUDDLE_OK)
         status = hd_io_gunzip_file(file);
     if (status == HUDDLE_OK)
         status = hd_io_detect(file, format);
     if (status == HUDDLE_OK && (*format)->open != NULL)
-        status = hd_io_open_container(&request, *format, file, container);
+        status = hd_io_open_container(request, *format, file, container);
     return status;
+}
+
+static huddle_status open_file(huddle_context *context, const char *path, hd_file *file,
+                               const hd_io_format **format, hd_io_container *container) {
+    static const huddle_read_options plain = {0};
+    hd_io_request request = {context, &plain, path, NULL};
+    return hd_io_open_file(&request, path, file, format, container);
 }
 
 /* For files that contain labels only, and for those with points and labels, of which the
@@ -178,23 +198,36 @@ done:
         hd_file_close(&file);
     if (status != HUDDLE_OK)
         hd_io_labels_free(labels);
-    return locate_failure(&(hd_io_request){context, NULL, path}, status);
+    return hd_io_locate_failure(&(hd_io_request){context, NULL, path, NULL}, status);
+}
+
+/* The labels of this process's rows if rows are spread over processes. */
+static huddle_status read_labels(huddle_context *context, const char *path,
+                                 hd_io_row_labels *labels) {
+    static const huddle_read_options plain = {0};
+    hd_io_rows rows = {.rank = hd_slabs_rank(context), .count = hd_slabs_count(context)};
+    hd_io_labels raw;
+    if (hd_slabs_spread(context))
+        return hd_io_rows_labels(&(hd_io_request){context, &plain, path, &rows}, &path, 1, labels);
+    huddle_status status = hd_io_labels_read_raw(context, path, &raw);
+    if (status == HUDDLE_OK)
+        status = hd_io_labels_map(&raw, &labels->labels, &labels->n_classes, &labels->classes);
+    labels->n = raw.n;
+    hd_io_labels_free(&raw);
+    return status;
 }
 
 /* Outputs are cleared first, so that they are valid after a failure. */
 huddle_status huddle_labels_read(huddle_context *context, const char *path, int64_t *n,
                                  int32_t **labels, int32_t *n_classes, char ***classes) {
-    hd_io_labels raw;
-    *n = 0;
-    *labels = NULL;
-    *n_classes = 0;
-    *classes = NULL;
-    huddle_status status = hd_io_labels_read_raw(context, path, &raw);
-    if (status == HUDDLE_OK)
-        status = hd_io_labels_map(&raw, labels, n_classes, classes);
-    if (status == HUDDLE_OK)
-        *n = raw.n;
-    hd_io_labels_free(&raw);
+    hd_io_row_labels read = {0};
+    huddle_status status = hd_agree(context, read_labels(context, path, &read));
+    if (status != HUDDLE_OK)
+        hd_io_row_labels_free(&read);
+    *n = read.n;
+    *labels = read.labels;
+    *n_classes = read.n_classes;
+    *classes = read.classes;
     return status;
 }
 
@@ -224,7 +257,7 @@ done:
         hd_file_close(&file);
     if (status != HUDDLE_OK)
         huddle_listing_free(listing);
-    return locate_failure(&(hd_io_request){context, NULL, path}, status);
+    return hd_io_locate_failure(&(hd_io_request){context, NULL, path, NULL}, status);
 }
 
 /* ---- matrices ------------------------------------------------------------------------------- */
@@ -284,7 +317,7 @@ done:
         hd_file_close(&file);
     if (status != HUDDLE_OK)
         huddle_dense_free(matrix);
-    return locate_failure(&(hd_io_request){context, NULL, path}, status);
+    return hd_io_locate_failure(&(hd_io_request){context, NULL, path, NULL}, status);
 }
 
 /* The entries that are not zero. Two passes: the first counts, so that the matrix is allocated
@@ -346,5 +379,5 @@ done:
         hd_file_close(&file);
     if (status != HUDDLE_OK)
         huddle_csr_free(matrix);
-    return locate_failure(&(hd_io_request){context, NULL, path}, status);
+    return hd_io_locate_failure(&(hd_io_request){context, NULL, path, NULL}, status);
 }

@@ -34,6 +34,21 @@ huddle_status hd_io_missing_library(const char *what, const char *library);
 huddle_status hd_io_open_container(hd_io_request *request, const hd_io_format *format,
                                    const hd_file *file, hd_io_container *container);
 
+/* Opens a file and its container. (*format)->open is NULL if the file is a table, which has none.
+ */
+huddle_status hd_io_open_file(hd_io_request *request, const char *path, hd_file *file,
+                              const hd_io_format **format, hd_io_container *container);
+
+/* Puts the name of the file before a message that is about it. */
+huddle_status hd_io_locate_failure(const hd_io_request *request, huddle_status status);
+
+/* HUDDLE_UNSUPPORTED if the options include some that are for tables only. */
+huddle_status hd_io_refuse_table_options(const huddle_read_options *options);
+
+/* huddle_data_read() on one process; messages contain the file's name. Generated data may be that
+ * of request->rows only, which are then set. */
+huddle_status hd_io_data_read(hd_io_request *request, const char *source, huddle_data *data);
+
 bool hd_io_npy_is(const hd_file *file);
 bool hd_io_npz_is(const hd_file *file);
 bool hd_io_mat5_is(const hd_file *file);
@@ -73,7 +88,8 @@ huddle_status hd_io_images_read(hd_io_request *request, const char *folder, hudd
 bool hd_io_is_generator(const char *name);
 huddle_status hd_io_digits_make(huddle_data *data);
 huddle_status hd_io_generate(huddle_context *context, const char *kind,
-                             const huddle_read_options *options, huddle_data *data);
+                             const huddle_read_options *options, hd_io_rows *rows,
+                             huddle_data *data);
 
 /* Applies options->classes and options->per_class. */
 huddle_status hd_io_data_select(huddle_context *context, const huddle_read_options *options,

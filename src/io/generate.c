@@ -4,6 +4,7 @@
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "io/formats.h"
+#include "io/rows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -89,14 +90,15 @@ typedef struct making {
     huddle_data *data;
     uint64_t seed;
     double noise;
+    int64_t first; /* number of the first point */
 } making;
 
 /* The stream of a point depends on its number only, not on the chunk. */
 static huddle_status make_points(void *argument, hd_chunk chunk) {
     const making *m = argument;
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
-        hd_rng rng = hd_rng_stream(m->seed, (uint64_t)i);
-        int32_t class = (int32_t)(i % m->kind->n_classes);
+        hd_rng rng = hd_rng_stream(m->seed, (uint64_t)(m->first + i));
+        int32_t class = (int32_t)((m->first + i) % m->kind->n_classes);
         double x[3];
         m->kind->place(&rng, class, x);
         for (int32_t j = 0; j < m->kind->d; j++)
@@ -107,9 +109,28 @@ static huddle_status make_points(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* n = 0 means the default of 1000 points. Every class has at least one point. */
+/* The names of the classes are their numbers. */
+static huddle_status name_classes(int32_t n_classes, huddle_data *data) {
+    huddle_status status = HUDDLE_OK;
+    ALLOC_ZERO(data->classes, n_classes);
+    data->n_classes = n_classes;
+    data->classes_numeric = true;
+    for (int32_t k = 0; k < n_classes; k++) {
+        char text[12];
+        snprintf(text, sizeof text, "%d", k);
+        data->classes[k] = hd_copy_text(text);
+        if (data->classes[k] == NULL)
+            FAIL(HUDDLE_NO_MEMORY, "no memory for a class's name");
+    }
+done:
+    return status;
+}
+
+/* n = 0 means the default of 1000 points. Every class has at least one point. Of several processes
+ * each makes its own points. */
 huddle_status hd_io_generate(huddle_context *context, const char *name,
-                             const huddle_read_options *options, huddle_data *data) {
+                             const huddle_read_options *options, hd_io_rows *rows,
+                             huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     int which = 0;
     while (which < KINDS && strcmp(kinds[which].name, name) != 0)
@@ -123,20 +144,20 @@ huddle_status hd_io_generate(huddle_context *context, const char *name,
         FAIL(HUDDLE_INVALID, "n = %lld is outside [%d, 2147483647]", (long long)n, kind->n_classes);
     if (!(noise >= 0 && noise <= 1e6))
         FAIL(HUDDLE_INVALID, "noise = %g is outside [0, 1e+06]", noise);
-    making m = {kind, data, options->seed, noise};
-    data->format = kind->name;
-    TRY(hd_io_points_reserve(n, kind->d, &data->points));
-    ALLOC(data->labels, n);
-    ALLOC_ZERO(data->classes, kind->n_classes);
-    data->n_classes = kind->n_classes;
-    data->classes_numeric = true;
-    for (int32_t k = 0; k < kind->n_classes; k++) {
-        char text[12];
-        snprintf(text, sizeof text, "%d", k);
-        data->classes[k] = hd_copy_text(text);
-        if (data->classes[k] == NULL)
-            FAIL(HUDDLE_NO_MEMORY, "no memory for a class's name");
+    making m = {kind, data, options->seed, noise, 0};
+    if (rows != NULL) {
+        rows->total = n;
+        hd_io_share_of(n, rows->rank, rows->count, &rows->first, &rows->n);
+        m.first = rows->first;
+        n = rows->n;
     }
+    data->format = kind->name;
+    if (n > 0)
+        TRY(hd_io_points_reserve(n, kind->d, &data->points));
+    else
+        TRY(huddle_points_new(0, kind->d, &data->points));
+    ALLOC(data->labels, n);
+    TRY(name_classes(kind->n_classes, data));
     TRY(hd_parallel(context, "generate", n, 4096, make_points, &m));
 done:
     return status;

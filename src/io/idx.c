@@ -202,6 +202,7 @@ huddle_status hd_io_idx_open(hd_io_request *request, const hd_file *file,
     if (variable == NULL)
         FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
     TRY(read_array(file, variable));
+    container->divisible = file->descriptor >= 0 && !is_packed(file);
     /* A file of rank 1 contains labels itself and has none beside it. */
     if (variable->array.rank > 1 && !hd_io_labels_unwanted(request->options))
         TRY(find_labels(request, file, container));

@@ -38,8 +38,8 @@ huddle_status hd_io_labels_from_array(const hd_io_array *array, hd_io_labels *la
     for (int64_t i = 0; i < n; i++) {
         double value;
         if (!hd_io_array_whole(array, i, &labels->numbers[i], &value))
-            FAIL(HUDDLE_INVALID, "label %lld is %g, which is not a whole number", (long long)i + 1,
-                 value);
+            FAIL(HUDDLE_INVALID, "label %lld is %g, which is not a whole number",
+                 (long long)(array->first + i) + 1, value);
     }
 done:
     if (status != HUDDLE_OK)
@@ -90,6 +90,15 @@ huddle_status hd_io_labels_append(hd_io_labels *labels, const hd_io_labels *more
 done:
     hd_io_labels_free(&both);
     return status;
+}
+
+bool hd_io_labels_whole(const hd_io_labels *labels) {
+    int64_t number;
+    for (int64_t i = 0; labels->texts != NULL && i < labels->n; i++)
+        if (!hd_io_number_whole(labels->texts[i].begin,
+                                labels->texts[i].begin + labels->texts[i].length, &number))
+            return false;
+    return true;
 }
 
 /* Stops at the first text that is no whole number, in most files the first one, so that it

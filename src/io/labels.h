@@ -27,6 +27,9 @@ huddle_status hd_io_labels_from_array(const hd_io_array *array, hd_io_labels *la
 /* Adds `more` after `labels`; both must be of one sort. */
 huddle_status hd_io_labels_append(hd_io_labels *labels, const hd_io_labels *more);
 
+/* Whether hd_io_labels_simplify() would find, or has found, whole numbers only. */
+bool hd_io_labels_whole(const hd_io_labels *labels);
+
 /* Numbers instead of texts, if every text is a whole number. */
 huddle_status hd_io_labels_simplify(hd_io_labels *labels);
 

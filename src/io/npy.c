@@ -213,13 +213,30 @@ done:
     return status;
 }
 
+/* Texts of some of the rows only: not all are converted first. */
+static huddle_status load_texts(hd_io_container *container, hd_io_variable *variable) {
+    huddle_status status = HUDDLE_OK;
+    hd_npy npy;
+    int64_t first = 0;
+    TRY(hd_npy_parse(container->file->text, container->file->size, &npy));
+    npy.count = 1;
+    for (int32_t k = 0; k < variable->array.rank; k++) {
+        npy.count *= variable->array.dims[k];
+        first += variable->starts[k] * variable->array.steps[k];
+    }
+    npy.bytes = npy.count * hd_npy_element_size(&npy);
+    const char *elements = container->file->text + npy.offset + first * hd_npy_element_size(&npy);
+    TRY(hd_io_npy_texts(&npy, elements, &variable->texts));
+done:
+    return status;
+}
+
 /* hd_npy_parse() has checked that the dimensions multiply to npy.bytes; here these are
  * compared with the file. More bytes than needed are ignored, as NumPy does. */
 huddle_status hd_io_npy_open(hd_io_request *request, const hd_file *file,
                              hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
     hd_npy npy;
-    (void)request;
     TRY(hd_npy_parse(file->text, file->size, &npy));
     if (npy.bytes > file->size - npy.offset)
         FAIL(HUDDLE_FORMAT, "the array needs %lld bytes, but only %lld follow its header",
@@ -228,9 +245,14 @@ huddle_status hd_io_npy_open(hd_io_request *request, const hd_file *file,
     if (variable == NULL)
         FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
     hd_io_npy_describe(&npy, variable);
-    variable->array.bytes = file->text + npy.offset;
+    container->divisible = file->descriptor >= 0;
     container->read_floats = read_floats;
     container->map_floats = map_floats;
+    if (variable->kind == HD_IO_TEXTS && request->rows != NULL) {
+        container->load = load_texts;
+        goto done;
+    }
+    variable->array.bytes = file->text + npy.offset;
     if (variable->kind == HD_IO_TEXTS)
         TRY(hd_io_npy_texts(&npy, file->text + npy.offset, &variable->texts));
 done:

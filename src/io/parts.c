@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "io/sparse.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Cannot overflow: the readers have checked the product of the dimensions. */
@@ -18,14 +19,14 @@ int64_t hd_io_variable_count(const hd_io_variable *variable) {
 /* ---- orientation ---------------------------------------------------------------------------- */
 
 /* A scalar is one sample; of images the last axis counts them if they are in columns. */
-static int64_t samples_in(const hd_io_variable *variable, bool in_columns) {
+int64_t hd_io_samples_in(const hd_io_variable *variable, bool in_columns) {
     int32_t rank = variable->array.rank;
     return rank == 0 ? 1 : variable->array.dims[in_columns ? rank - 1 : 0];
 }
 
 /* Of images, features are all pixels. */
-static int64_t features_in(const hd_io_variable *variable, bool in_columns) {
-    int64_t n = samples_in(variable, in_columns);
+int64_t hd_io_features_in(const hd_io_variable *variable, bool in_columns) {
+    int64_t n = hd_io_samples_in(variable, in_columns);
     return n == 0 ? 0 : hd_io_variable_count(variable) / n;
 }
 
@@ -36,19 +37,19 @@ huddle_status hd_io_parts_orient(hd_io_request *request, const hd_io_container *
                                  const hd_io_parts *points, int64_t n_labels, bool *in_columns) {
     int64_t down = 0, across = 0;
     for (int64_t k = 0; k < points->count; k++) {
-        down += samples_in(points->items[k], false);
-        across += samples_in(points->items[k], true);
+        down += hd_io_samples_in(points->items[k], false);
+        across += hd_io_samples_in(points->items[k], true);
     }
     *in_columns = request->options->transpose || (n_labels == across && n_labels != down);
-    int64_t n = *in_columns ? across : down, d = features_in(points->items[0], *in_columns);
+    int64_t n = *in_columns ? across : down, d = hd_io_features_in(points->items[0], *in_columns);
     /* Parts are stacked row by row, so they must have the same features; how many samples each
      * has does not matter. */
     for (int64_t k = 1; k < points->count; k++)
-        if (features_in(points->items[k], *in_columns) != d)
+        if (hd_io_features_in(points->items[k], *in_columns) != d)
             return hd_fail(HUDDLE_INVALID,
                            "'%s' has %lld features and '%s' %lld, so they cannot be stacked",
                            points->items[0]->name, (long long)d, points->items[k]->name,
-                           (long long)features_in(points->items[k], *in_columns));
+                           (long long)hd_io_features_in(points->items[k], *in_columns));
     /* The message names the labels' file if they came from one. */
     if (n_labels >= 0 && n_labels != n && request->options->n_y > 0 &&
         hd_io_container_find(container, request->options->y[0]) == NULL)
@@ -61,21 +62,82 @@ huddle_status hd_io_parts_orient(hd_io_request *request, const hd_io_container *
 
 /* ---- points --------------------------------------------------------------------------------- */
 
+/* huddle_points_check() numbers the rows from 1; in a part of a file they have other numbers. */
+static huddle_status check_numbered(huddle_context *context, const huddle_points *points,
+                                    int64_t first) {
+    huddle_status status = huddle_points_check(context, points);
+    for (int64_t i = 0; status == HUDDLE_INVALID && first > 0 && i < points->n; i++)
+        for (int64_t j = 0; j < points->d; j++) {
+            float value = points->values[i * points->stride + j];
+            if (!isfinite(value))
+                return hd_fail(status, "row %lld, column %lld: the value is %s",
+                               (long long)(first + i) + 1, (long long)j + 1,
+                               isnan(value) ? "not a number" : "infinite");
+        }
+    return status;
+}
+
 /* Checks rows that were read straight into place: all values must be finite. A view of those
  * rows only, because the others may not have been written yet. */
 static huddle_status check_rows(huddle_context *context, const huddle_points *points, int64_t first,
-                                int64_t count) {
+                                const hd_io_samples *samples) {
     huddle_points view = *points;
-    view.n = count;
+    view.n = samples->n;
     view.values = points->values + first * points->stride;
-    return huddle_points_check(context, &view);
+    return check_numbered(context, &view, samples->array.first);
+}
+
+/* Variables that are not in a mapped file are loaded in pieces of that many bytes if only some of
+ * their rows are wanted: the doubles of all of them would take twice the memory of the points. */
+enum { PIECE = 1 << 24 };
+
+static huddle_status visit_whole(hd_io_container *container, hd_io_variable *variable,
+                                 bool in_columns, hd_io_visit visit, void *argument,
+                                 int64_t first) {
+    huddle_status status = HUDDLE_OK;
+    TRY(hd_io_variable_load(container, variable));
+    hd_io_samples samples = hd_io_array_samples(&variable->array, in_columns);
+    TRY(visit(argument, &samples, first));
+done:
+    hd_io_variable_unload(container, variable);
+    return status;
+}
+
+huddle_status hd_io_part_visit(hd_io_container *container, hd_io_variable *variable,
+                               bool in_columns, hd_io_visit visit, void *argument) {
+    huddle_status status = HUDDLE_OK;
+    int64_t n = hd_io_samples_in(variable, in_columns), d = hd_io_features_in(variable, in_columns);
+    int64_t row_bytes = d * hd_io_element_size(variable->array.element);
+    if (!variable->divided || variable->array.bytes != NULL || row_bytes * n <= PIECE)
+        return visit_whole(container, variable, in_columns, visit, argument, 0);
+    int64_t step = row_bytes > PIECE ? 1 : PIECE / row_bytes;
+    for (int64_t first = 0; first < n; first += step) {
+        hd_io_variable piece = *variable;
+        hd_io_variable_divide(&piece, in_columns ? piece.array.rank - 1 : 0, first,
+                              n - first < step ? n - first : step);
+        TRY(visit_whole(container, &piece, in_columns, visit, argument, first));
+    }
+done:
+    return status;
+}
+
+/* The argument of take_in(). */
+typedef struct taking {
+    huddle_context *context;
+    hd_io_intake *intake;
+    int64_t first_row;
+} taking;
+
+static huddle_status take_in(void *argument, const hd_io_samples *samples, int64_t first) {
+    const taking *t = argument;
+    return hd_io_intake_samples(t->context, t->intake, samples, t->first_row + first);
 }
 
 /* Reads one variable into rows from first_row on: straight from the file where its elements are
  * those of the points, else through the intake, which converts and checks. */
-static huddle_status fill_part(hd_io_request *request, hd_io_container *container,
-                               hd_io_variable *variable, bool in_columns, hd_io_intake *intake,
-                               int64_t first_row) {
+huddle_status hd_io_part_fill(hd_io_request *request, hd_io_container *container,
+                              hd_io_variable *variable, bool in_columns, hd_io_intake *intake,
+                              int64_t first_row) {
     huddle_status status = HUDDLE_OK;
     huddle_points *points = intake->points;
     hd_io_samples samples = hd_io_array_samples(&variable->array, in_columns);
@@ -87,14 +149,12 @@ static huddle_status fill_part(hd_io_request *request, hd_io_container *containe
         TRY(container->read_floats(request, container, variable,
                                    points->values + first_row * points->stride, &placed, &checked));
     if (placed && !checked)
-        TRY(check_rows(request->context, points, first_row, samples.n));
+        TRY(check_rows(request->context, points, first_row, &samples));
     if (placed)
         goto done;
-    TRY(hd_io_variable_load(container, variable));
-    samples = hd_io_array_samples(&variable->array, in_columns);
-    TRY(hd_io_intake_samples(request->context, intake, &samples, first_row));
+    TRY(hd_io_part_visit(container, variable, in_columns, take_in,
+                         &(taking){request->context, intake, first_row}));
 done:
-    hd_io_variable_unload(container, variable);
     return status;
 }
 
@@ -124,9 +184,9 @@ done:
 
 /* Leaves the values of a single part in its file, if the reader can do that and they are there as
  * points have them; else the points stay empty. */
-static huddle_status map_dense(hd_io_request *request, const hd_io_container *container,
-                               const hd_io_variable *variable, bool in_columns,
-                               huddle_points *points) {
+huddle_status hd_io_part_map(hd_io_request *request, const hd_io_container *container,
+                             const hd_io_variable *variable, bool in_columns,
+                             huddle_points *points) {
     huddle_status status = HUDDLE_OK;
     hd_io_samples samples = hd_io_array_samples(&variable->array, in_columns);
     if (container->map_floats == NULL || request->options->copy || samples.n < 1 || samples.d < 1 ||
@@ -137,7 +197,7 @@ static huddle_status map_dense(hd_io_request *request, const hd_io_container *co
         goto done;
     points->n = samples.n;
     points->d = points->stride = samples.d;
-    TRY(huddle_points_check(request->context, points));
+    TRY(check_numbered(request->context, points, samples.array.first));
 done:
     return status;
 }
@@ -150,20 +210,20 @@ static huddle_status fill_dense(hd_io_request *request, hd_io_container *contain
     int64_t n = 0, row = 0;
     bool narrow = true;
     if (parts->count == 1)
-        TRY(map_dense(request, container, parts->items[0], in_columns, points));
+        TRY(hd_io_part_map(request, container, parts->items[0], in_columns, points));
     if (points->mapping != NULL)
         goto done;
     /* The number of points is needed before the first part is read: the parts share one
      * allocation. */
     for (int64_t k = 0; k < parts->count; k++) {
-        n += samples_in(parts->items[k], in_columns);
+        n += hd_io_samples_in(parts->items[k], in_columns);
         narrow = narrow && hd_io_element_narrow(parts->items[k]->array.element);
     }
-    TRY(hd_io_points_reserve(n, features_in(parts->items[0], in_columns), points));
+    TRY(hd_io_points_reserve(n, hd_io_features_in(parts->items[0], in_columns), points));
     TRY(hd_io_intake_begin(request->context, points, narrow, request->options, &intake));
     for (int64_t k = 0; k < parts->count; k++) {
-        TRY(fill_part(request, container, parts->items[k], in_columns, &intake, row));
-        row += samples_in(parts->items[k], in_columns);
+        TRY(hd_io_part_fill(request, container, parts->items[k], in_columns, &intake, row));
+        row += hd_io_samples_in(parts->items[k], in_columns);
     }
     if (hd_io_intake_shifts(request->context, &intake))
         TRY(fill_shifted(request, container, parts, in_columns, points));

@@ -27,6 +27,20 @@ huddle_status huddle_data_write(huddle_context *context, const huddle_data *data
 }
 
 /* Text labels are quoted as in CSV, so that any class name can be read back. */
+huddle_status hd_io_labels_write_lines(hd_output *output, int64_t n, const int32_t *values,
+                                       const char *const *texts) {
+    huddle_status status = HUDDLE_OK;
+    for (int64_t i = 0; i < n; i++) {
+        char number[16];
+        snprintf(number, sizeof number, "%d", values[i]);
+        const char *text = texts != NULL ? texts[values[i]] : number;
+        TRY(hd_io_csv_text(output, text, ','));
+        TRY(hd_output_write(output, "\n", 1));
+    }
+done:
+    return status;
+}
+
 huddle_status huddle_labels_write(const char *path, int64_t n, const int32_t *values,
                                   const char *const *texts) {
     huddle_status status = HUDDLE_OK;
@@ -34,13 +48,7 @@ huddle_status huddle_labels_write(const char *path, int64_t n, const int32_t *va
     if (hd_has_extension(path, "npy"))
         return hd_io_labels_write_npy(path, n, values);
     TRY(hd_output_begin(path, false, &output));
-    for (int64_t i = 0; i < n; i++) {
-        char number[16];
-        snprintf(number, sizeof number, "%d", values[i]);
-        const char *text = texts != NULL ? texts[values[i]] : number;
-        TRY(hd_io_csv_text(&output, text, ','));
-        TRY(hd_output_write(&output, "\n", 1));
-    }
+    TRY(hd_io_labels_write_lines(&output, n, values, texts));
 done:
     return hd_output_end(&output, status);
 }

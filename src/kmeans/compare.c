@@ -112,7 +112,7 @@ static huddle_status share_pivot(const hd_kmeans_data *data, float *pivot) {
     double *wide = NULL;
     ALLOC(wide, data->x->d);
     for (int64_t j = 0; j < data->x->d; j++)
-        wide[j] = data->slab.first == 0 ? (double)data->x->values[j] : -INFINITY;
+        wide[j] = data->slab.first == 0 && data->x->n > 0 ? (double)data->x->values[j] : -INFINITY;
     TRY(hd_reduce_max(data->context, data->x->d, wide));
     for (int64_t j = 0; j < data->x->d; j++)
         pivot[j] = (float)wide[j];
@@ -171,13 +171,14 @@ huddle_status hd_kmeans_data_new(huddle_context *context, const huddle_points *x
                              .grain = grain,
                              .stride = (x->d + HD_KMEANS_WIDEST - 1) / HD_KMEANS_WIDEST *
                                        HD_KMEANS_WIDEST,
-                             .chunks = hd_chunks(x->n, grain)};
+                             /* One also for a process without rows: its sums are 0. */
+                             .chunks = x->n > 0 ? hd_chunks(x->n, grain) : 1};
     TRY(hd_slab_locate(context, x->n, &data->slab));
     TRY(find_weight_scale(data));
     ALLOC_ZERO(data->origin, data->stride);
     ALLOC_ZERO(data->zeros, data->stride);
-    ALLOC(s.sums, 2 * data->chunks * x->d);
-    ALLOC(s.largest, data->chunks * x->d);
+    ALLOC_ZERO(s.sums, 2 * data->chunks * x->d);
+    ALLOC_ZERO(s.largest, data->chunks * x->d);
     s.pivot = x->offsets == NULL ? x->values : data->zeros;
     /* One process can read the pivot in place; several must share the same one, or their sums would
      * refer to different origins. */

@@ -30,7 +30,8 @@ typedef struct lloyd {
     bool fresh;            /* labels and bounds are not known yet */
     hd_kmeans_moves moves; /* of the last step */
     double shift;          /* sum of the squared moves, unscaled */
-    int64_t changed;       /* rows of all processes with a new label in the last assignment */
+    int64_t changed;       /* rows with a new label in the last assignment; of all processes after
+                              update_sums() */
     int64_t reseeded;      /* rows given to empty clusters after it */
     int64_t *candidate;    /* chunks: farthest row */
     double *distance;      /* chunks: its distance */
@@ -144,8 +145,7 @@ static huddle_status assign_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* Labels all rows by the current centres. Rows given to empty clusters after the last assignment
- * count as changed, so that the iteration does not stop with them. */
+/* Labels all rows by the current centres. */
 static huddle_status assign_labels(lloyd *state) {
     huddle_status status = HUDDLE_OK;
     hd_kmeans_run *run = state->run;
@@ -158,8 +158,6 @@ static huddle_status assign_labels(lloyd *state) {
     state->changed = 0;
     for (int64_t chunk = 0; chunk < data->chunks; chunk++)
         state->changed += run->changes.relabelled[chunk];
-    TRY(hd_reduce_count(data->context, &state->changed));
-    state->changed += state->reseeded;
     state->fresh = false;
 done:
     return status;
@@ -202,27 +200,28 @@ static void clear_sums(hd_kmeans_run *run) {
     memset(run->own.counts, 0, (size_t)c * sizeof *run->own.counts);
 }
 
-/* run->all = the sums over all processes; with one process they are the same arrays. Counts are
- * exact in double up to 2^53. */
-static huddle_status reduce_sums(hd_kmeans_run *run) {
+/* run->all = the sums over all processes, and *changed likewise, in one reduction; with one process
+ * they are the same arrays. Counts are exact in double up to 2^53. */
+static huddle_status reduce_sums(hd_kmeans_run *run, int64_t *changed) {
     huddle_status status = HUDDLE_OK;
-    huddle_context *context = run->data->context;
     int64_t c = run->data->c, cells = c * run->data->x->d;
-    double *counts = NULL;
+    double *packed = NULL;
     if (run->data->whole)
         goto done;
-    ALLOC(counts, c);
-    memcpy(run->all.sums, run->own.sums, (size_t)cells * sizeof *run->own.sums);
-    memcpy(run->all.mass, run->own.mass, (size_t)c * sizeof *run->own.mass);
-    TRY(hd_reduce_sum(context, cells, run->all.sums));
-    TRY(hd_reduce_sum(context, c, run->all.mass));
+    ALLOC(packed, cells + 2 * c + 1);
+    memcpy(packed, run->own.sums, (size_t)cells * sizeof *packed);
+    memcpy(packed + cells, run->own.mass, (size_t)c * sizeof *packed);
     for (int64_t k = 0; k < c; k++)
-        counts[k] = (double)run->own.counts[k];
-    TRY(hd_reduce_sum(context, c, counts));
+        packed[cells + c + k] = (double)run->own.counts[k];
+    packed[cells + 2 * c] = (double)*changed;
+    TRY(hd_reduce_sum(run->data->context, cells + 2 * c + 1, packed));
+    memcpy(run->all.sums, packed, (size_t)cells * sizeof *packed);
+    memcpy(run->all.mass, packed + cells, (size_t)c * sizeof *packed);
     for (int64_t k = 0; k < c; k++)
-        run->all.counts[k] = (int64_t)counts[k];
+        run->all.counts[k] = (int64_t)packed[cells + c + k];
+    *changed = (int64_t)packed[cells + 2 * c];
 done:
-    huddle_free(counts);
+    huddle_free(packed);
     return status;
 }
 
@@ -233,7 +232,10 @@ static huddle_status update_sums(lloyd *state) {
     /* About 2^16 additions per chunk, enough to be worth a thread. */
     int64_t grain = (1 << 16) / (data->x->d * data->chunks) + 1;
     TRY(hd_parallel(data->context, NULL, data->c, grain, add_changes, state));
-    TRY(reduce_sums(state->run));
+    TRY(reduce_sums(state->run, &state->changed));
+    /* Rows given to empty clusters after the last assignment count as changed, so that the
+     * iteration does not stop with them. */
+    state->changed += state->reseeded;
 done:
     return status;
 }
@@ -318,7 +320,8 @@ static huddle_status fill_empty(lloyd *state) {
             move_row(state, own, k);
         state->filled[k] = 1;
         state->reseeded++;
-        TRY(reduce_sums(run));
+        int64_t ignored = 0;
+        TRY(reduce_sums(run, &ignored));
     }
 done:
     return status;
@@ -413,7 +416,8 @@ huddle_status hd_kmeans_lloyd(hd_kmeans_run *run, int32_t max_iter, double tol) 
     lloyd state = {.run = run, .fresh = true};
     state.bounded = data->x->n >= BOUNDED_ROWS * (int64_t)data->c;
     ALLOC(state.candidate, data->chunks);
-    ALLOC(state.distance, data->chunks);
+    ALLOC_ZERO(state.distance, data->chunks);
+    state.candidate[0] = -1; /* of a process without rows */
     ALLOC(state.filled, data->c);
     memset(run->labels, -1, (size_t)data->x->n * sizeof *run->labels);
     clear_sums(run);

@@ -17,8 +17,8 @@ static huddle_status new_changes(const hd_kmeans_data *data, hd_kmeans_changes *
     ALLOC(changes->sums, cells * data->x->d);
     ALLOC(changes->mass, cells);
     ALLOC(changes->counts, cells);
-    ALLOC(changes->touched, cells);
-    ALLOC(changes->relabelled, data->chunks);
+    ALLOC_ZERO(changes->touched, cells); /* a process without rows changes nothing */
+    ALLOC_ZERO(changes->relabelled, data->chunks);
 done:
     return status;
 }
@@ -74,7 +74,7 @@ huddle_status hd_kmeans_run_new(const hd_kmeans_data *data, int32_t n_scratch, h
     ALLOC(run->upper, n);
     ALLOC(run->lower, n);
     TRY(new_changes(data, &run->changes));
-    ALLOC(run->partial, data->chunks * trials);
+    ALLOC_ZERO(run->partial, data->chunks * trials);
 done:
     if (status != HUDDLE_OK)
         hd_kmeans_run_free(run);

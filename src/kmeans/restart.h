@@ -88,6 +88,7 @@ typedef struct hd_kmeans_restarts {
     const huddle_kmeans_options *options; /* n_clusters, max_iter, tol, init and seed */
     int32_t count;
     const double *starts; /* count x c x d: where they begin; NULL: at centres drawn at random */
+    int32_t part, parts;  /* only every parts-th, from this one on; parts = 0: all */
 
     /* Results. The last two may be NULL if they are not wanted. */
     int32_t best;

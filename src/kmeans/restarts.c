@@ -105,8 +105,10 @@ done:
 static huddle_status try_chunk(void *argument, hd_chunk chunk) {
     const restarts *all = argument;
     huddle_status status = HUDDLE_OK;
+    const hd_kmeans_restarts *set = all->set;
     for (int64_t r = chunk.begin; r < chunk.end && status == HUDDLE_OK; r++)
-        status = run_restart(all, &all->best[chunk.worker], (int32_t)r);
+        if (set->parts == 0 || r % set->parts == set->part)
+            status = run_restart(all, &all->best[chunk.worker], (int32_t)r);
     return status;
 }
 

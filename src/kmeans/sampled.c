@@ -7,10 +7,13 @@
  * last few continue on all rows, where they need few iterations. The cost of n_init restarts is
  * then about that of the first sample, which does not grow with n.
  *
- * Samples and choices depend on the data and the seed alone, not on the number of threads. */
+ * Samples and choices depend on the data and the seed alone, not on the number of threads. With
+ * rows spread over processes (slabs), every process gets the sample, which is the same as that of
+ * one process, and they share the restarts on it; the last rounds are on the rows of all. */
 #include "kmeans/restart.h"
 
 #include "base/check.h"
+#include "matrix/collect.h"
 
 #include <math.h>
 #include <string.h>
@@ -73,17 +76,49 @@ int64_t hd_kmeans_sampled_memory(int64_t n, int64_t d, const huddle_kmeans_optio
            hd_kmeans_restarts_memory(rows, d, options->n_clusters, options->n_init, true, workers);
 }
 
+/* The weights of the rows of this process among those of all: they are the numbers from begin to
+ * end. */
+typedef struct weight_range {
+    double begin, end, total;
+} weight_range;
+
+/* The first process with rows has all numbers below its own, the last all above. */
+static huddle_status find_range(huddle_context *context, const huddle_points *x,
+                                const double *weights, weight_range *range) {
+    huddle_status status = HUDDLE_OK;
+    double own = weights != NULL ? 0 : (double)x->n;
+    void *sums = NULL;
+    int64_t count;
+    for (int64_t i = 0; weights != NULL && i < x->n; i++)
+        own += weights[i];
+    *range = (weight_range){0, INFINITY, own};
+    if (!hd_slabs_spread(context))
+        return status;
+    TRY(hd_collect_rows(context, HD_EVERYWHERE, 1, &own, sizeof own, &count, &sums));
+    double before = 0, after = 0;
+    for (int64_t r = 0; r < count; r++) {
+        before += r < hd_slabs_rank(context) ? ((const double *)sums)[r] : 0;
+        after += r > hd_slabs_rank(context) ? ((const double *)sums)[r] : 0;
+    }
+    *range = (weight_range){before, after > 0 ? before + own : INFINITY, before + own + after};
+done:
+    huddle_free(sums);
+    return status;
+}
+
 /* Stratified by the order of the rows: the sum of all weights is divided into `size` equal
  * intervals, and one number is drawn in each, which selects the row whose weight contains it. A row
  * of large weight can be selected several times: index has it once, and hits counts. A fixed
  * distance between the numbers would be cheaper, but might meet a period in the order of the rows.
- * Returns the number of different rows. */
-static int64_t draw_strata(const huddle_points *x, const double *weights, double total,
+ * Returns the number of different rows, of this process. */
+static int64_t draw_strata(const huddle_points *x, const double *weights, weight_range range,
                            int64_t size, hd_rng *rng, int64_t *index, double *hits) {
     int64_t count = 0, i = 0;
-    double before = 0; /* the weight of all rows before row i */
+    double before = range.begin; /* the weight of all rows before row i */
     for (int64_t k = 0; k < size; k++) {
-        double at = ((double)k + hd_rng_uniform(rng)) * (total / (double)size);
+        double at = ((double)k + hd_rng_uniform(rng)) * (range.total / (double)size);
+        if (at < range.begin || at >= range.end || x->n == 0)
+            continue;
         for (; i < x->n - 1 && before + (weights != NULL ? weights[i] : 1) <= at; i++)
             before += weights != NULL ? weights[i] : 1;
         if (count == 0 || index[count - 1] != i) {
@@ -95,25 +130,49 @@ static int64_t draw_strata(const huddle_points *x, const double *weights, double
     return count;
 }
 
+/* The rows that the processes have drawn, on all of them. */
+static huddle_status share_sample(huddle_context *context, const huddle_points *x, int64_t count,
+                                  int64_t *index, const double *hits, sample *s) {
+    huddle_status status = HUDDLE_OK;
+    hd_slab slab;
+    void *weights = NULL;
+    int64_t total;
+    TRY(hd_slab_locate(context, x->n, &slab));
+    for (int64_t k = 0; k < count; k++)
+        index[k] += slab.first;
+    TRY(hd_collect_points(context, x, index, count, HD_EVERYWHERE, &s->points));
+    TRY(hd_collect_rows(context, HD_EVERYWHERE, count, hits, sizeof *hits, &total, &weights));
+    s->weights = weights;
+done:
+    return status;
+}
+
 /* Draws the sample. Rows are selected by their weight, so that each selection counts the same. */
-static huddle_status take_sample(const huddle_points *x, const double *weights, int64_t size,
-                                 hd_rng *rng, sample *s) {
+static huddle_status take_sample(huddle_context *context, const huddle_points *x,
+                                 const double *weights, int64_t size, hd_rng *rng, sample *s) {
     huddle_status status = HUDDLE_OK;
     int64_t *index = NULL;
-    double total = weights != NULL ? 0 : (double)x->n;
-    for (int64_t i = 0; weights != NULL && i < x->n; i++)
-        total += weights[i];
+    double *hits = NULL;
+    weight_range range;
+    TRY(find_range(context, x, weights, &range));
     ALLOC(index, size);
-    ALLOC(s->weights, size);
-    int64_t count = draw_strata(x, weights, total, size, rng, index, s->weights);
-    TRY(huddle_points_take(x, index, count, &s->points));
-    s->factor = total / (double)size;
-    if (count == size) {
+    ALLOC(hits, size);
+    int64_t count = draw_strata(x, weights, range, size, rng, index, hits);
+    if (hd_slabs_spread(context)) {
+        TRY(share_sample(context, x, count, index, hits, s));
+    } else {
+        TRY(huddle_points_take(x, index, count, &s->points));
+        s->weights = hits;
+        hits = NULL;
+    }
+    s->factor = range.total / (double)size;
+    if (s->points.n == size) {
         huddle_free(s->weights);
         s->weights = NULL;
     }
 done:
     huddle_free(index);
+    huddle_free(hits);
     return status;
 }
 
@@ -159,6 +218,48 @@ done:
     return status;
 }
 
+/* Restarts on a sample that every process has, without communication: each runs its part of
+ * them. */
+static huddle_status run_part(huddle_context *context, const sample *s,
+                              const huddle_kmeans_options *options, bool first, int32_t part,
+                              int32_t parts, field *f, bool *enough) {
+    huddle_status status = HUDDLE_OK;
+    hd_kmeans_data data = {0};
+    TRY(hd_kmeans_has_distinct(context, &s->points, options->n_clusters, enough));
+    if (!*enough || part >= f->count)
+        goto done;
+    TRY(hd_kmeans_data_new(context, &s->points, s->weights, options->n_clusters, &data));
+    hd_kmeans_restarts all = {.data = &data,
+                              .options = options,
+                              .count = f->count,
+                              .starts = first ? NULL : f->centres,
+                              .part = part,
+                              .parts = parts,
+                              .inertias = f->inertias,
+                              .ends = f->centres};
+    TRY(hd_kmeans_run_restarts(&all, NULL));
+done:
+    hd_kmeans_data_free(&data);
+    return status;
+}
+
+/* Inertias and centres of the restarts that other processes ran. */
+static huddle_status share_ends(huddle_context *context, int64_t cells, int32_t part, int32_t parts,
+                                field *f) {
+    huddle_status status = HUDDLE_OK;
+    for (int32_t k = 0; k < f->count; k++) {
+        if (k % parts == part)
+            continue;
+        f->inertias[k] = INFINITY;
+        for (int64_t e = k * cells; e < (k + 1) * cells; e++)
+            f->centres[e] = INFINITY;
+    }
+    TRY(hd_reduce_min(context, f->count, f->inertias));
+    TRY(hd_reduce_min(context, f->count * cells, f->centres));
+done:
+    return status;
+}
+
 /* A round on a sample of `size` rows. all_inertias, by the number of the restart, are estimates for
  * all rows. */
 static huddle_status run_on_sample(huddle_context *context, const huddle_points *x,
@@ -167,24 +268,21 @@ static huddle_status run_on_sample(huddle_context *context, const huddle_points 
                                    double *all_inertias, bool *enough) {
     huddle_status status = HUDDLE_OK;
     sample s = {0};
-    hd_kmeans_data data = {0};
-    TRY(take_sample(x, row_weights, size, rng, &s));
-    TRY(hd_kmeans_has_distinct(context, &s.points, options->n_clusters, enough));
-    if (!*enough)
-        goto done;
-    TRY(hd_kmeans_data_new(context, &s.points, s.weights, options->n_clusters, &data));
-    hd_kmeans_restarts all = {.data = &data,
-                              .options = options,
-                              .count = f->count,
-                              .starts = first ? NULL : f->centres,
-                              .inertias = f->inertias,
-                              .ends = f->centres};
-    TRY(hd_kmeans_run_restarts(&all, NULL));
-    for (int32_t k = 0; k < f->count; k++)
+    int32_t part = hd_slabs_rank(context), parts = hd_slabs_count(context);
+    TRY(take_sample(context, x, row_weights, size, rng, &s));
+    hd_alone before = {0};
+    if (hd_slabs_spread(context))
+        before = hd_alone_begin(context);
+    status = run_part(context, &s, options, first, part, parts, f, enough);
+    if (before.engine != NULL)
+        hd_alone_end(context, before);
+    TRY(hd_agree(context, status));
+    if (*enough && hd_slabs_spread(context))
+        TRY(share_ends(context, options->n_clusters * x->d, part, parts, f));
+    for (int32_t k = 0; k < f->count && *enough; k++)
         all_inertias[f->restarts[k]] = f->inertias[k] * s.factor;
 done:
     sample_free(&s);
-    hd_kmeans_data_free(&data);
     return status;
 }
 
@@ -237,8 +335,11 @@ static huddle_status run_rounds(huddle_context *context, const huddle_points *x,
     huddle_status status = HUDDLE_OK;
     hd_rng rng = hd_rng_stream(options->seed, sample_stream);
     int64_t first = first_size(options->n_clusters);
+    hd_slab slab;
+    TRY(hd_slab_locate(context, x->n, &slab));
     *enough = true;
-    for (int64_t size = first; *enough && x->n >= SAMPLE_SHARE * size; size *= SAMPLE_GROWTH) {
+    for (int64_t size = first; *enough && slab.total >= SAMPLE_SHARE * size;
+         size *= SAMPLE_GROWTH) {
         TRY(run_on_sample(context, x, row_weights, options, size, size == first, &rng, f, inertias,
                           enough));
         int32_t limit = f->count / CONTINUE_SHARE;
@@ -255,8 +356,10 @@ huddle_status hd_kmeans_try_sampled(huddle_context *context, const huddle_points
     huddle_status status = HUDDLE_OK;
     field f = {0};
     bool enough;
-    if (hd_context_engine(context)->slabs != NULL || !wants_sample(x->n, options))
-        return status;
+    hd_slab slab;
+    TRY(hd_slab_locate(context, x->n, &slab));
+    if (!wants_sample(slab.total, options))
+        goto done;
     TRY(new_field(options, options->n_clusters * x->d, &f));
     ALLOC(info->inertias, options->n_init);
     info->n_restarts = options->n_init;

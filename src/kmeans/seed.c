@@ -75,6 +75,10 @@ static huddle_status draw_rows(const hd_kmeans_run *run, double total, int32_t c
     } else {
         potential[0] = total;
     }
+    /* Rounding must not lead to a process without rows. */
+    int64_t last = process.total - 1;
+    while (last > 0 && !(potential[last] > 0))
+        last--;
     for (int32_t t = 0; t < count; t++) {
         if (!(total > 0)) {
             rows[t] = hd_rng_below(rng, data->slab.total);
@@ -84,7 +88,7 @@ static huddle_status draw_rows(const hd_kmeans_run *run, double total, int32_t c
          * step. */
         double left = hd_rng_uniform(rng) * total;
         int64_t p = 0;
-        while (p < process.total - 1 && left >= potential[p])
+        while (p < last && left >= potential[p])
             left -= potential[p++];
         rows[t] = p == process.first ? data->slab.first + find_row(run, left) : -1;
     }

@@ -5,7 +5,6 @@
 #include "base/check.h"
 #include "base/context.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- who gets which row -------------------------------------------------------------------- */
@@ -14,7 +13,7 @@ huddle_status hd_arrange_partition(huddle_context *context, const huddle_csr *gr
                                    int32_t *owner) {
     huddle_status status = HUDDLE_OK;
     const hd_engine_slabs *slabs = hd_context_engine(context)->slabs;
-    if (slabs != NULL && slabs->partition != NULL)
+    if (slabs != NULL && slabs->partition != NULL && hd_slabs_count(context) > 1)
         return slabs->partition(hd_context_engine_state(context), graph->rows, graph->offsets,
                                 graph->columns, owner);
     for (int64_t i = 0; i < graph->rows; i++)
@@ -47,24 +46,25 @@ done:
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
-static void count_bytes(const hd_arrangement *a, const int64_t *rows, size_t row_size,
-                        int64_t *bytes) {
-    for (int32_t r = 0; r < a->n_processes; r++)
-        bytes[r] = rows[r] * (int64_t)row_size;
-}
+/* Rows of more bytes are sent in pieces of so many, so that the copies on the way stay small
+ * compared with the rows themselves. */
+enum { PIECE = 64 };
 
-/* Rows as they come, by process and number, before they are put in their places. */
+/* Sends bytes [begin, begin + size) of each of the own rows: as they come, by process and number,
+ * before they are put in their places. */
 static huddle_status send_rows(const hd_arrangement *a, const void *rows, size_t row_size,
-                               int64_t *received_sizes, void **received) {
+                               size_t begin, size_t size, int64_t *received_sizes,
+                               void **received) {
     huddle_status status = HUDDLE_OK;
     char *packed = NULL;
     int64_t *sizes = NULL;
     ALLOC(sizes, a->n_processes);
-    ALLOC(packed, a->n * (int64_t)row_size);
+    ALLOC(packed, a->n * (int64_t)size);
     for (int64_t k = 0; k < a->n; k++)
-        memcpy(packed + (size_t)k * row_size, (const char *)rows + (size_t)a->order[k] * row_size,
-               row_size);
-    count_bytes(a, a->sent, row_size, sizes);
+        memcpy(packed + (size_t)k * size,
+               (const char *)rows + (size_t)a->order[k] * row_size + begin, size);
+    for (int32_t r = 0; r < a->n_processes; r++)
+        sizes[r] = a->sent[r] * (int64_t)size;
     TRY(hd_slabs_exchange(a->context, sizes, packed, received_sizes, received));
 done:
     huddle_free(packed);
@@ -78,33 +78,87 @@ huddle_status hd_arrange_rows(const hd_arrangement *a, const void *rows, size_t 
     int64_t *sizes = NULL;
     void *received = NULL;
     ALLOC(sizes, a->n_processes);
-    TRY(send_rows(a, rows, row_size, sizes, &received));
-    for (int64_t k = 0; k < a->moved; k++)
-        memcpy((char *)moved + (size_t)a->place[k] * row_size,
-               (const char *)received + (size_t)k * row_size, row_size);
+    for (size_t begin = 0; begin < row_size; begin += PIECE) {
+        size_t size = row_size - begin < PIECE ? row_size - begin : PIECE;
+        TRY(send_rows(a, rows, row_size, begin, size, sizes, &received));
+        for (int64_t k = 0; k < a->moved; k++)
+            memcpy((char *)moved + (size_t)a->place[k] * row_size + begin,
+                   (const char *)received + (size_t)k * size, size);
+        huddle_free(received);
+        received = NULL;
+    }
 done:
     huddle_free(sizes);
     huddle_free(received);
     return hd_agree(a->context, status);
 }
 
-huddle_status hd_arrange_back(const hd_arrangement *a, const void *moved, size_t row_size,
-                              void *rows) {
+/* The same the other way: bytes of the moved rows in the order in which they came. */
+static huddle_status return_rows(const hd_arrangement *a, const void *moved, size_t row_size,
+                                 size_t begin, size_t size, void **received) {
     huddle_status status = HUDDLE_OK;
     int64_t *sizes = NULL, *received_sizes = NULL;
     char *packed = NULL;
-    void *received = NULL;
     ALLOC(sizes, a->n_processes);
     ALLOC(received_sizes, a->n_processes);
-    ALLOC(packed, a->moved * (int64_t)row_size);
+    ALLOC(packed, a->moved * (int64_t)size);
     for (int64_t k = 0; k < a->moved; k++)
-        memcpy(packed + (size_t)k * row_size, (const char *)moved + (size_t)a->place[k] * row_size,
-               row_size);
-    count_bytes(a, a->came, row_size, sizes);
+        memcpy(packed + (size_t)k * size,
+               (const char *)moved + (size_t)a->place[k] * row_size + begin, size);
+    for (int32_t r = 0; r < a->n_processes; r++)
+        sizes[r] = a->came[r] * (int64_t)size;
+    TRY(hd_slabs_exchange(a->context, sizes, packed, received_sizes, received));
+done:
+    huddle_free(sizes);
+    huddle_free(received_sizes);
+    huddle_free(packed);
+    return hd_agree(a->context, status);
+}
+
+huddle_status hd_arrange_back(const hd_arrangement *a, const void *moved, size_t row_size,
+                              void *rows) {
+    huddle_status status = HUDDLE_OK;
+    void *received = NULL;
+    for (size_t begin = 0; begin < row_size; begin += PIECE) {
+        size_t size = row_size - begin < PIECE ? row_size - begin : PIECE;
+        TRY(return_rows(a, moved, row_size, begin, size, &received));
+        for (int64_t k = 0; k < a->n; k++)
+            memcpy((char *)rows + (size_t)a->order[k] * row_size + begin,
+                   (const char *)received + (size_t)k * size, size);
+        huddle_free(received);
+        received = NULL;
+    }
+done:
+    huddle_free(received);
+    return hd_agree(a->context, status);
+}
+
+huddle_status hd_arrange_entries_back(const hd_arrangement *a, const int64_t *offsets,
+                                      const void *moved, size_t entry_size,
+                                      const int64_t *rows_offsets, void *entries) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *sizes = NULL, *received_sizes = NULL, k = 0;
+    char *packed = NULL, *to;
+    void *received = NULL;
+    const char *from;
+    ALLOC_ZERO(sizes, a->n_processes);
+    ALLOC(received_sizes, a->n_processes);
+    ALLOC(packed, offsets[a->moved] * (int64_t)entry_size);
+    to = packed;
+    for (int32_t r = 0; r < a->n_processes; r++)
+        for (int64_t end = k + a->came[r]; k < end; k++) {
+            int64_t at = offsets[a->place[k]], count = offsets[a->place[k] + 1] - at;
+            memcpy(to, (const char *)moved + (size_t)at * entry_size, (size_t)count * entry_size);
+            to += (size_t)count * entry_size;
+            sizes[r] += count * (int64_t)entry_size;
+        }
     TRY(hd_slabs_exchange(a->context, sizes, packed, received_sizes, &received));
-    for (int64_t k = 0; k < a->n; k++)
-        memcpy((char *)rows + (size_t)a->order[k] * row_size,
-               (const char *)received + (size_t)k * row_size, row_size);
+    from = received;
+    for (int64_t t = 0; t < a->n; t++) {
+        int64_t at = rows_offsets[a->order[t]], count = rows_offsets[a->order[t] + 1] - at;
+        memcpy((char *)entries + (size_t)at * entry_size, from, (size_t)count * entry_size);
+        from += (size_t)count * entry_size;
+    }
 done:
     huddle_free(sizes);
     huddle_free(received_sizes);
@@ -141,17 +195,21 @@ done:
     return hd_agree(a->context, status);
 }
 
-/* The graph as it came: rows in the order of arrival, columns numbered as before. */
+/* The graph as it came: rows in the order of arrival. Columns are numbered as before until
+ * localise_columns(). */
 typedef struct arrived {
     int64_t *offsets; /* moved + 1 */
     int32_t *columns;
     double *values;
+    int64_t n_foreign; /* columns that are not rows of this process, and their numbers */
+    int64_t *foreign;
 } arrived;
 
 static void arrived_free(arrived *g) {
     huddle_free(g->offsets);
     huddle_free(g->columns);
     huddle_free(g->values);
+    huddle_free(g->foreign);
 }
 
 static huddle_status send_graph(hd_arrangement *a, const huddle_csr *graph, int64_t first,
@@ -166,7 +224,7 @@ static huddle_status send_graph(hd_arrangement *a, const huddle_csr *graph, int6
         own[2 * i] = graph->offsets[i + 1] - graph->offsets[i];
         own[2 * i + 1] = first + i;
     }
-    TRY(send_rows(a, own, 2 * sizeof *own, sizes, &received));
+    TRY(send_rows(a, own, 2 * sizeof *own, 0, 2 * sizeof *own, sizes, &received));
     facts = received;
     for (int32_t r = 0; r < a->n_processes; r++) {
         a->came[r] = sizes[r] / (int64_t)(2 * sizeof *own);
@@ -188,23 +246,95 @@ done:
     return hd_agree(a->context, status);
 }
 
-/* ---- the order within a process ------------------------------------------------------------ */
+/* ---- columns that are here, and others ----------------------------------------------------- */
 
-/* The k with numbers[k] == number, or -1; the numbers ascend. */
-static int64_t find_number(int64_t count, const int64_t *numbers, int64_t number) {
-    int64_t low = 0, high = count;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (numbers[middle] < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && numbers[low] == number ? low : -1;
+/* A set of row numbers: a bit for each row of all processes, and the members before each word.
+ * A lookup costs no search, and .2 bytes per row are little even if there are many processes. */
+typedef struct number_set {
+    uint64_t *bits;
+    int32_t *before;
+    int64_t words;
+} number_set;
+
+static huddle_status number_set_new(int64_t total, number_set *set) {
+    huddle_status status = HUDDLE_OK;
+    set->words = total / 64 + 1;
+    ALLOC_ZERO(set->bits, set->words);
+    ALLOC(set->before, set->words);
+done:
+    return status;
 }
 
-/* Rows came in ascending order of their numbers. Breadth first from the lowest row of each
- * component of this process: neighbours are then near each other. */
+static void number_set_free(number_set *set) {
+    huddle_free(set->bits);
+    huddle_free(set->before);
+}
+
+static void add_number(number_set *set, int64_t number) {
+    set->bits[number / 64] |= (uint64_t)1 << number % 64;
+}
+
+/* Counts the members, once all are added. */
+static int64_t count_numbers(number_set *set) {
+    int64_t count = 0;
+    for (int64_t w = 0; w < set->words; w++) {
+        set->before[w] = (int32_t)count;
+        count += __builtin_popcountll(set->bits[w]);
+    }
+    return count;
+}
+
+/* The place of a number among the members, which ascend, or -1. */
+static int32_t find_number(const number_set *set, int64_t number) {
+    uint64_t word = set->bits[number / 64], bit = (uint64_t)1 << number % 64;
+    return word & bit ? set->before[number / 64] + __builtin_popcountll(word & (bit - 1)) : -1;
+}
+
+/* Columns become places k of the rows that came, or -1 - f for the f-th of the foreign rows. Rows
+ * came in ascending order of their numbers. */
+static huddle_status localise_columns(const hd_arrangement *a, int64_t total, arrived *g) {
+    huddle_status status = HUDDLE_OK;
+    number_set own = {0}, others = {0};
+    int64_t entries = g->offsets[a->moved];
+    TRY(number_set_new(total, &own));
+    TRY(number_set_new(total, &others));
+    for (int64_t k = 0; k < a->moved; k++)
+        add_number(&own, a->number[k]);
+    count_numbers(&own);
+    for (int64_t e = 0; e < entries; e++)
+        if (find_number(&own, g->columns[e]) < 0)
+            add_number(&others, g->columns[e]);
+    g->n_foreign = count_numbers(&others);
+    ALLOC(g->foreign, g->n_foreign);
+    for (int64_t e = 0; e < entries; e++) {
+        int32_t number = g->columns[e], k = find_number(&own, number);
+        if (k < 0) {
+            int32_t f = find_number(&others, number);
+            g->foreign[f] = number;
+            k = -1 - f;
+        }
+        g->columns[e] = k;
+    }
+done:
+    number_set_free(&own);
+    number_set_free(&others);
+    return status;
+}
+
+/* ---- the order within a process ------------------------------------------------------------ */
+
+/* Rows came in ascending order of their numbers, and stay so. */
+static huddle_status keep_places(hd_arrangement *a) {
+    huddle_status status = HUDDLE_OK;
+    ALLOC(a->place, a->moved);
+    for (int64_t k = 0; k < a->moved; k++)
+        a->place[k] = (int32_t)k;
+done:
+    return status;
+}
+
+/* Breadth first from the lowest row of each component of this process: neighbours are then near
+ * each other. */
 static huddle_status place_rows(hd_arrangement *a, const arrived *g) {
     huddle_status status = HUDDLE_OK;
     int32_t *queue = NULL;
@@ -220,10 +350,10 @@ static huddle_status place_rows(hd_arrangement *a, const arrived *g) {
         }
         for (; taken < filled; taken++)
             for (int64_t e = g->offsets[queue[taken]]; e < g->offsets[queue[taken] + 1]; e++) {
-                int64_t k = find_number(a->moved, a->number, g->columns[e]);
+                int32_t k = g->columns[e];
                 if (k >= 0 && a->place[k] < 0) {
                     a->place[k] = (int32_t)filled;
-                    queue[filled++] = (int32_t)k;
+                    queue[filled++] = k;
                 }
             }
     }
@@ -233,36 +363,6 @@ done:
 }
 
 /* ---- new numbers of columns ---------------------------------------------------------------- */
-
-static int compare_numbers(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* The distinct columns that are not rows of this process, ascending. */
-static huddle_status list_foreign(const hd_arrangement *a, const arrived *g, int64_t *count,
-                                  int64_t **list) {
-    huddle_status status = HUDDLE_OK;
-    int64_t found = 0, distinct = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        if (pass == 1)
-            ALLOC(*list, found);
-        found = 0;
-        for (int64_t e = 0; e < g->offsets[a->moved]; e++)
-            if (find_number(a->moved, a->number, g->columns[e]) < 0) {
-                if (pass == 1)
-                    (*list)[found] = g->columns[e];
-                found++;
-            }
-    }
-    qsort(*list, (size_t)found, sizeof **list, compare_numbers);
-    for (int64_t k = 0; k < found; k++)
-        if (distinct == 0 || (*list)[k] != (*list)[distinct - 1])
-            (*list)[distinct++] = (*list)[k];
-    *count = distinct;
-done:
-    return status;
-}
 
 /* Asks the processes that had the rows before, which know where they are now: `now` has the new
  * number of each row this process had, begins the first row of each process. answers: the new
@@ -309,7 +409,6 @@ done:
 
 /* Writes the arrived graph into its new order, and the columns as new numbers. */
 static huddle_status write_graph(hd_arrangement *a, const arrived *g, int64_t first, int64_t total,
-                                 int64_t n_foreign, const int64_t *foreign,
                                  const int64_t *answers) {
     huddle_status status = HUDDLE_OK;
     int32_t *at = NULL; /* which row that came is at each place */
@@ -320,10 +419,8 @@ static huddle_status write_graph(hd_arrangement *a, const arrived *g, int64_t fi
         at[a->place[k]] = (int32_t)k;
     for (int64_t i = 0; i < a->moved; i++) {
         for (int64_t e = g->offsets[at[i]]; e < g->offsets[at[i] + 1]; e++, count++) {
-            int64_t own = find_number(a->moved, a->number, g->columns[e]);
-            a->graph.columns[count] =
-                (int32_t)(own >= 0 ? first + a->place[own]
-                                   : answers[find_number(n_foreign, foreign, g->columns[e])]);
+            int32_t k = g->columns[e];
+            a->graph.columns[count] = (int32_t)(k >= 0 ? first + a->place[k] : answers[-1 - k]);
             a->graph.values[count] = g->values[e];
         }
         a->graph.offsets[i + 1] = count;
@@ -352,7 +449,7 @@ static void sort_columns(huddle_csr *graph) {
 static huddle_status number_rows(hd_arrangement *a, const arrived *g, hd_slab before) {
     huddle_status status = HUDDLE_OK;
     hd_slab after;
-    int64_t *begins = NULL, *numbers = NULL, *now = NULL, *foreign = NULL, n_foreign = 0;
+    int64_t *begins = NULL, *numbers = NULL, *now = NULL;
     void *answers = NULL;
     TRY(hd_slab_locate(a->context, a->moved, &after));
     ALLOC(numbers, a->moved);
@@ -361,15 +458,13 @@ static huddle_status number_rows(hd_arrangement *a, const arrived *g, hd_slab be
         numbers[i] = after.first + i;
     TRY(hd_arrange_back(a, numbers, sizeof *numbers, now));
     TRY(find_begins(a, &begins));
-    TRY(list_foreign(a, g, &n_foreign, &foreign));
-    TRY(ask_numbers(a, begins, now, n_foreign, foreign, &answers));
-    TRY(write_graph(a, g, after.first, before.total, n_foreign, foreign, answers));
+    TRY(ask_numbers(a, begins, now, g->n_foreign, g->foreign, &answers));
+    TRY(write_graph(a, g, after.first, before.total, answers));
     sort_columns(&a->graph);
 done:
     huddle_free(begins);
     huddle_free(numbers);
     huddle_free(now);
-    huddle_free(foreign);
     huddle_free(answers);
     return status;
 }
@@ -389,8 +484,8 @@ done:
     return status;
 }
 
-huddle_status hd_arrange_open(huddle_context *context, const huddle_csr *graph,
-                              const int32_t *owner, hd_arrangement *a) {
+static huddle_status move_graph(huddle_context *context, const huddle_csr *graph,
+                                const int32_t *owner, bool along_edges, hd_arrangement *a) {
     huddle_status status = HUDDLE_OK;
     int32_t *found = NULL;
     hd_slab slab;
@@ -404,7 +499,8 @@ huddle_status hd_arrange_open(huddle_context *context, const huddle_csr *graph,
     }
     TRY(order_rows(a, owner != NULL ? owner : found));
     TRY(send_graph(a, graph, slab.first, &g));
-    TRY(place_rows(a, &g));
+    TRY(localise_columns(a, slab.total, &g));
+    TRY(along_edges ? place_rows(a, &g) : keep_places(a));
     TRY(number_rows(a, &g, slab));
     TRY(number_by_place(a));
 done:
@@ -413,6 +509,16 @@ done:
     if (status != HUDDLE_OK)
         hd_arrange_close(a);
     return hd_agree(context, status);
+}
+
+huddle_status hd_arrange_open(huddle_context *context, const huddle_csr *graph,
+                              const int32_t *owner, hd_arrangement *a) {
+    return move_graph(context, graph, owner, true, a);
+}
+
+huddle_status hd_arrange_open_ordered(huddle_context *context, const huddle_csr *graph,
+                                      const int32_t *owner, hd_arrangement *a) {
+    return move_graph(context, graph, owner, false, a);
 }
 
 void hd_arrange_close(hd_arrangement *a) {

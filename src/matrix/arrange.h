@@ -37,9 +37,21 @@ huddle_status hd_arrange_open(huddle_context *context, const huddle_csr *graph,
                               const int32_t *owner, hd_arrangement *arrangement);
 void hd_arrange_close(hd_arrangement *arrangement);
 
+/* The same for whole components of the graph: rows stay in the order of their numbers, so that what
+ * is computed of a component does not depend on where that is done. */
+huddle_status hd_arrange_open_ordered(huddle_context *context, const huddle_csr *graph,
+                                      const int32_t *owner, hd_arrangement *arrangement);
+
 huddle_status hd_arrange_rows(const hd_arrangement *arrangement, const void *rows, size_t row_size,
                               void *moved);
 huddle_status hd_arrange_back(const hd_arrangement *arrangement, const void *moved, size_t row_size,
                               void *rows);
+
+/* Data of the entries of a sparse matrix: those of moved row i are from offsets[i] to offsets[i +
+ * 1] - 1 of `moved`, and go back to the same number of entries of its row, whose offsets are
+ * rows_offsets. */
+huddle_status hd_arrange_entries_back(const hd_arrangement *arrangement, const int64_t *offsets,
+                                      const void *moved, size_t entry_size,
+                                      const int64_t *rows_offsets, void *entries);
 
 #endif

@@ -98,7 +98,9 @@ static huddle_status check_rows(void *argument, hd_chunk chunk) {
 
 /* Sizes and arrays first, since the loops over rows rely on them; then the rows, in parallel. */
 huddle_status huddle_points_check(huddle_context *context, const huddle_points *points) {
-    if (points->n < 1 || points->d < 1 || points->n > INT32_MAX || points->d > INT32_MAX)
+    /* Of several processes some may have no rows. */
+    int64_t least = hd_slabs_spread(context) ? 0 : 1;
+    if (points->n < least || points->d < 1 || points->n > INT32_MAX || points->d > INT32_MAX)
         return hd_fail(HUDDLE_INVALID, "%lld points of %lld features are not a data set",
                        (long long)points->n, (long long)points->d);
     if (points->resident != NULL && points->values == NULL)

@@ -24,7 +24,7 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/rng.h"
-#include "base/slabs.h"
+#include "methods/spreading.h"
 #include "prepare/pca.h"
 
 #include <math.h>
@@ -397,48 +397,116 @@ static void begin_last_round(hd_judging *judge) {
 /* Two rounds: all candidates on few points, the best on many. The whitening is fitted to the small
  * sample once and reused in the second round: the choice of the rule does not need an accurate
  * basis, and the chosen rule is fitted again to all points. */
-static huddle_status run_rounds(huddle_context *context, hd_judging judge) {
+static huddle_status run_rounds(huddle_context *context, hd_judging judge, const huddle_points *few,
+                                const huddle_points *many) {
     huddle_status status = HUDDLE_OK;
-    huddle_points few_owned = {0}, few, many_owned = {0}, many;
     huddle_preparation widest = {0};
     hd_candidate none = {0};
     hd_common common = judge.options.common;
     huddle_prepare_options options = {{"whiten:R", MAX_COMPONENTS}, common.seed};
-    const huddle_points *x = judge.x;
-    hd_slab few_slab, many_slab;
     int32_t enough = 0, left;
-    TRY(sample_points(x, FIRST_ROUND, common.seed, &few_owned, &few));
-    TRY(sample_points(x, LAST_ROUND, common.seed, &many_owned, &many));
-    TRY(hd_slab_locate(context, few.n, &few_slab));
-    TRY(hd_slab_locate(context, many.n, &many_slab));
-    judge.x = &few;
-    judge.n_clusters = clusters_in_sample(common.n_clusters, few_slab.total);
+    judge.x = few;
+    judge.n_clusters = clusters_in_sample(common.n_clusters, few->n);
     TRY(check_separate(context, &judge, &none, &judge.trials->separate));
     if (judge.trials->separate)
         goto done;
-    int64_t side = few_slab.total < x->d ? few_slab.total : x->d;
+    int64_t side = few->n < few->d ? few->n : few->d;
     options.prepare.r = clamp_to(side, MAX_COMPONENTS);
-    TRY(hd_prepare_fit_rough(context, &few, &options, &widest));
+    TRY(hd_prepare_fit_rough(context, few, &options, &widest));
     TRY(list_trials(&judge, widest.d_out));
     judge.widest = &widest;
     judge.screens = true;
-    if (many_slab.total > few_slab.total)
+    if (many->n > few->n)
         enough = judge.refines ? REFINED_FINALISTS : FINALISTS;
     TRY(run_round(context, judge, judge.trials->count, enough, &left));
     bool decided = left == 1 && judge.trials->items[0].n > 0;
-    if (many_slab.total == few_slab.total || decided)
+    if (many->n == few->n || decided)
         goto done;
     begin_last_round(&judge);
-    judge.x = &many;
-    judge.n_clusters = clusters_in_sample(common.n_clusters, many_slab.total);
+    judge.x = many;
+    judge.n_clusters = clusters_in_sample(common.n_clusters, many->n);
     TRY(run_round(context, judge, left < enough ? left : enough, 0, &left));
 done:
     hd_candidate_free(&none);
     huddle_preparation_free(&widest);
+    return status;
+}
+
+/* The rounds on samples of the points of this process, which are all. */
+static huddle_status judge_whole(huddle_context *context, hd_judging judge) {
+    huddle_status status = HUDDLE_OK;
+    huddle_points few_owned = {0}, few, many_owned = {0}, many;
+    uint64_t seed = judge.options.common.seed;
+    TRY(sample_points(judge.x, FIRST_ROUND, seed, &few_owned, &few));
+    TRY(sample_points(judge.x, LAST_ROUND, seed, &many_owned, &many));
+    TRY(run_rounds(context, judge, &few, &many));
+done:
     huddle_points_free(&few_owned);
     huddle_points_free(&many_owned);
     return status;
 }
+
+/* ---- rows on several processes ------------------------------------------------------------- */
+
+/* A trial as processes tell it each other: the rule by its place among the candidates. */
+typedef struct told_trial {
+    int64_t candidate, n;
+    double modularity, divergence;
+} told_trial;
+
+static int64_t number_of_rule(const huddle_rule *rule) {
+    int64_t number = 0;
+    for (int k = 0; k < N_CANDIDATES; k++)
+        if (strcmp(candidates[k].name, rule->name) == 0 && candidates[k].r == rule->r)
+            number = k;
+    return number;
+}
+
+/* What process 0 found, on all processes. */
+static huddle_status tell_trials(huddle_context *context, hd_fit_prepare_trials *trials) {
+    huddle_status status = HUDDLE_OK;
+    told_trial told[N_CANDIDATES] = {0};
+    huddle_prepare_trial *items = trials->items;
+    for (int32_t k = 0; k < trials->count && items != NULL; k++)
+        told[k] = (told_trial){number_of_rule(&items[k].rule), items[k].n, items[k].modularity,
+                               items[k].divergence};
+    TRY(hd_slabs_share(context, 0, sizeof told, told));
+    TRY(hd_slabs_share(context, 0, sizeof *trials, trials));
+    trials->items = items;
+    if (trials->items == NULL && trials->count > 0)
+        ALLOC_ZERO(trials->items, N_CANDIDATES);
+    for (int32_t k = 0; k < trials->count; k++) {
+        huddle_prepare_trial *trial = &trials->items[k];
+        trial->rule = candidates[told[k].candidate];
+        trial->modularity = told[k].modularity;
+        trial->divergence = told[k].divergence;
+        trial->n = told[k].n;
+    }
+done:
+    return status;
+}
+
+/* Process 0 gets the samples that one process would draw, and judges alone. */
+static huddle_status judge_spread(huddle_context *context, hd_judging judge) {
+    huddle_status status = HUDDLE_OK;
+    huddle_points few = {0}, many = {0};
+    uint64_t seed = judge.options.common.seed;
+    TRY(hd_spread_sample(context, judge.x, FIRST_ROUND, seed, &few));
+    TRY(hd_spread_sample(context, judge.x, LAST_ROUND, seed, &many));
+    if (hd_slabs_rank(context) == 0) {
+        hd_alone before = hd_alone_begin(context);
+        status = run_rounds(context, judge, &few, &many);
+        hd_alone_end(context, before);
+    }
+    TRY(hd_agree(context, status));
+    TRY(tell_trials(context, judge.trials));
+done:
+    huddle_points_free(&few);
+    huddle_points_free(&many);
+    return status;
+}
+
+/* ---- the choice ---------------------------------------------------------------------------- */
 
 /* The trials share the context of the fit, and with it threads, progress and cancelling; only their
  * messages are suppressed. */
@@ -454,14 +522,16 @@ huddle_status hd_choose_prepare(huddle_context *context, const huddle_points *x,
     TRY(hd_slab_locate(context, x->n, &slab));
     if (x->d < HD_MIN_FEATURES || slab.total < 3)
         return status;
-    hd_judging judge = {.options =
-                            trial_options(refines ? method : NULL, common, is_on_cpu(context)),
-                        .refines = refines,
-                        .x = x,
-                        .trials = trials};
+    /* Process 0 judges on the CPU. */
+    bool spread = hd_slabs_spread(context);
+    hd_judging judge = {
+        .options = trial_options(refines ? method : NULL, common, spread || is_on_cpu(context)),
+        .refines = refines,
+        .x = x,
+        .trials = trials};
     /* Warnings of a trial are not about the result. */
     hd_silence before = hd_silence_begin(context);
-    status = run_rounds(context, judge);
+    status = (spread ? judge_spread : judge_whole)(context, judge);
     hd_silence_end(context, before);
     TRY(status);
     if (!trials->separate)

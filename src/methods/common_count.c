@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/rng.h"
+#include "methods/spreading.h"
 
 #include <math.h>
 #include <string.h>
@@ -141,6 +142,18 @@ done:
 
 /* A graph has no more clusters than vertices, and its embedding may have fewer columns than the
  * range asks for. */
+static huddle_status limit_curve(huddle_range range, int64_t vertices,
+                                 const hd_fit_embedding *embedding, hd_count_curve *curve) {
+    huddle_status status = HUDDLE_OK;
+    int64_t limit = embedding != NULL ? embedding->f.vectors.cols : vertices;
+    int64_t last = range.last < limit ? range.last : limit;
+    curve->first = range.first < last ? range.first : (int32_t)last;
+    curve->count = (int32_t)last - curve->first + 1;
+    ALLOC_ZERO(curve->scores, curve->count);
+done:
+    return status;
+}
+
 huddle_status hd_count_scores(huddle_context *context, const hd_spectral_options *options,
                               huddle_range range, const hd_fit_rows *rows, const huddle_csr *graph,
                               const hd_fit_embedding *embedding, huddle_refine_tree *tree,
@@ -148,11 +161,7 @@ huddle_status hd_count_scores(huddle_context *context, const hd_spectral_options
     huddle_status status = HUDDLE_OK;
     source s = {context, options, rows, graph, embedding, tree};
     curve_pass pass = {&s, curve};
-    int64_t limit = embedding != NULL ? embedding->f.vectors.cols : rows->n;
-    int64_t last = range.last < limit ? range.last : limit;
-    curve->first = range.first < last ? range.first : (int32_t)last;
-    curve->count = (int32_t)last - curve->first + 1;
-    ALLOC_ZERO(curve->scores, curve->count);
+    TRY(limit_curve(range, rows->n, embedding, curve));
     TRY(huddle_csr_fetch(graph));
     if (embedding != NULL)
         TRY(huddle_dense_fetch(&embedding->f.vectors));
@@ -161,6 +170,74 @@ huddle_status hd_count_scores(huddle_context *context, const hd_spectral_options
     TRY(hd_parallel(context, "numbers", curve->count, 1, score_numbers, &pass));
 done:
     return status;
+}
+
+/* ---- rows on several processes --------------------------------------------------------------- */
+
+/* Vertices of all processes up to which process 0 gets the whole graph, as in the refinement. */
+enum { WHOLE_ROWS = 1 << 18 };
+
+/* Eigenvectors and degrees of all rows on process 0; a view of the rest. */
+static huddle_status collect_embedding(huddle_context *context, const hd_fit_embedding *embedding,
+                                       hd_fit_embedding *whole) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_dense *vectors = &embedding->f.vectors;
+    huddle_dense own = {0};
+    void *values = NULL, *degrees = NULL;
+    int64_t total = 0;
+    *whole = *embedding;
+    TRY(huddle_dense_copy(vectors, &own)); /* without gaps */
+    TRY(hd_collect_rows(context, 0, own.rows, own.values, (size_t)own.cols * sizeof *own.values,
+                        &total, &values));
+    whole->f.vectors =
+        (huddle_dense){.rows = total, .cols = own.cols, .stride = own.cols, .values = values};
+    TRY(hd_collect_rows(context, 0, own.rows, embedding->f.degrees, sizeof(double), &total,
+                        &degrees));
+    whole->f.degrees = degrees;
+done:
+    huddle_dense_free(&own);
+    return hd_agree(context, status);
+}
+
+/* K-means takes part up to KMEANS_ROWS vertices; with more the vectors stay where they are. */
+static huddle_status score_spread(huddle_context *context, const hd_spectral_options *options,
+                                  huddle_range range, const hd_fit *fit, hd_count_curve *curve) {
+    huddle_status status = HUDDLE_OK;
+    huddle_csr graph = {0};
+    hd_fit_embedding whole = {0};
+    huddle_refine_tree tree = {0};
+    int64_t total = hd_fit_rows_everywhere(&fit->rows);
+    bool by_kmeans = total <= KMEANS_ROWS;
+    if (total > WHOLE_ROWS)
+        FAIL(
+            HUDDLE_UNSUPPORTED,
+            "n_clusters = auto with refinement chooses among at most %d rows on several processes; "
+            "give a number, or refine = none",
+            WHOLE_ROWS);
+    TRY(hd_collect_csr(context, &fit->graph.matrix, 0, &graph));
+    if (by_kmeans)
+        TRY(collect_embedding(context, &fit->embedding, &whole));
+    if (hd_slabs_rank(context) == 0) {
+        hd_fit_rows rows = {.n = total};
+        hd_alone before = hd_alone_begin(context);
+        status = hd_count_scores(context, options, range, &rows, &graph,
+                                 by_kmeans ? &whole : &fit->embedding, &tree, curve);
+        hd_alone_end(context, before);
+    } else {
+        status = limit_curve(range, total, &fit->embedding, curve);
+    }
+    TRY(hd_agree(context, status));
+    TRY(hd_slabs_share(context, 0, curve->count * (int64_t)sizeof *curve->scores, curve->scores));
+done:
+    huddle_csr_free(&graph);
+    huddle_refine_tree_free(&tree);
+    if (by_kmeans) {
+        huddle_free(whole.f.degrees == fit->embedding.f.degrees ? NULL : whole.f.degrees);
+        huddle_free(whole.f.vectors.values == fit->embedding.f.vectors.values
+                        ? NULL
+                        : whole.f.vectors.values);
+    }
+    return hd_agree(context, status);
 }
 
 int32_t hd_count_smallest(int32_t count, const huddle_trial *trials) {
@@ -321,17 +398,13 @@ static void choose_best(const hd_fit_trials *trials, stability_pass *p, int32_t 
 
 /* Points are sampled once if there are many, and the sample takes the place of all of them. Copies
  * of merged points are not counted here: a stability is a rough number in any case. */
-huddle_status hd_count_measure_stability(huddle_context *context,
-                                         const hd_spectral_options *options,
-                                         const huddle_points *points, hd_fit_trials *trials) {
+static huddle_status measure_whole(huddle_context *context, const hd_spectral_options *options,
+                                   const huddle_points *points, hd_fit_trials *trials) {
     huddle_status status = HUDDLE_OK;
-    stability_pass p = {.context = context, .options = options};
+    stability_pass p = {.context = context, .options = options, .points = points};
     int32_t places[STABILITY_NUMBERS];
     int64_t *index = NULL;
     huddle_points sample = {0};
-    if (points == NULL || trials->count == 0)
-        return status;
-    p.points = points;
     if (points->n > STABILITY_POINTS) {
         hd_rng rng = hd_rng_stream(options->common.seed, 0);
         ALLOC(index, STABILITY_POINTS);
@@ -358,6 +431,33 @@ done:
     huddle_free(p.labels);
     huddle_free(p.agreement);
     return status;
+}
+
+/* Process 0 measures with the sample that one process would draw, or all points. */
+static huddle_status measure_spread(huddle_context *context, const hd_spectral_options *options,
+                                    const huddle_points *points, hd_fit_trials *trials) {
+    huddle_status status = HUDDLE_OK;
+    huddle_points sample = {0};
+    TRY(hd_spread_sample(context, points, STABILITY_POINTS, options->common.seed, &sample));
+    if (hd_slabs_rank(context) == 0) {
+        hd_alone before = hd_alone_begin(context);
+        status = measure_whole(context, options, &sample, trials);
+        hd_alone_end(context, before);
+    }
+    TRY(hd_agree(context, status));
+    TRY(hd_slabs_share(context, 0, trials->count * (int64_t)sizeof *trials->items, trials->items));
+done:
+    huddle_points_free(&sample);
+    return status;
+}
+
+huddle_status hd_count_measure_stability(huddle_context *context,
+                                         const hd_spectral_options *options,
+                                         const huddle_points *points, hd_fit_trials *trials) {
+    if (points == NULL || trials->count == 0)
+        return HUDDLE_OK;
+    return (hd_slabs_spread(context) ? measure_spread : measure_whole)(context, options, points,
+                                                                       trials);
 }
 
 /* ---- the choice ---------------------------------------------------------------------------- */
@@ -443,8 +543,10 @@ huddle_status hd_count_choose(huddle_context *context, const hd_spectral_options
         return status;
     hd_stage stage = hd_stage_enter(context, HD_STAGE_CHOOSE);
     hd_silence before = hd_silence_begin(context);
-    status = hd_count_scores(context, options, range, &fit->rows, &fit->graph.matrix,
-                             &fit->embedding, &fit->refined.tree, &curve);
+    status = hd_slabs_spread(context)
+                 ? score_spread(context, options, range, fit, &curve)
+                 : hd_count_scores(context, options, range, &fit->rows, &fit->graph.matrix,
+                                   &fit->embedding, &fit->refined.tree, &curve);
     if (status == HUDDLE_OK)
         status = keep_curve(&curve, fit);
     if (status == HUDDLE_OK)

@@ -12,6 +12,7 @@
 #include "base/engine.h"
 #include "base/parallel.h"
 #include "base/rng.h"
+#include "methods/spreading.h"
 
 #include <math.h>
 #include <string.h>
@@ -270,31 +271,62 @@ done:
     return status;
 }
 
+/* The same if rows are spread over processes: process 0 gets the rows among which samples are
+ * drawn, with the labels of the fit if these are all rows, and measures alone. */
+static huddle_status measure_spread(const stability_pass *p,
+                                    const int32_t *labels[HD_FIT_LABELLINGS],
+                                    double stability[HD_FIT_LABELLINGS]) {
+    huddle_status status = HUDDLE_OK;
+    huddle_context *context = p->context;
+    huddle_points sample = {0};
+    void *collected[HD_FIT_LABELLINGS] = {0};
+    int64_t total;
+    TRY(hd_spread_sample(context, p->points, p->n, p->options.common.seed, &sample));
+    for (int k = 0; k < HD_FIT_LABELLINGS && labels[HD_FIT_COMMUTE] != NULL; k++)
+        TRY(hd_collect_rows(context, 0, p->rows->n, labels[k], sizeof *labels[k], &total,
+                            &collected[k]));
+    if (hd_slabs_rank(context) == 0) {
+        const int32_t *own[HD_FIT_LABELLINGS];
+        hd_fit_rows rows = {.n = p->n};
+        stability_pass alone = *p;
+        alone.rows = &rows;
+        alone.points = &sample;
+        for (int k = 0; k < HD_FIT_LABELLINGS; k++)
+            own[k] = collected[k];
+        hd_alone before = hd_alone_begin(context);
+        status = measure_stability(&alone, own, stability);
+        hd_alone_end(context, before);
+    }
+    TRY(hd_agree(context, status));
+    TRY(hd_slabs_share(context, 0, HD_FIT_LABELLINGS * sizeof *stability, stability));
+done:
+    huddle_points_free(&sample);
+    for (int k = 0; k < HD_FIT_LABELLINGS; k++)
+        huddle_free(collected[k]);
+    return status;
+}
+
 /* ---- the decision -------------------------------------------------------------------------- */
 
 static int64_t rows_to_sample(const hd_fit_rows *rows) {
-    int64_t total = hd_fit_rows_total(rows);
+    int64_t total = hd_fit_rows_everywhere(rows);
     return total < SAMPLED_POINTS ? total : SAMPLED_POINTS;
 }
 
 /* Whether every cluster has a row: labels of fewer clusters cannot be compared. */
-static huddle_status has_all_clusters(const hd_fit *fit, bool *all) {
+static huddle_status has_all_clusters(huddle_context *context, const hd_fit *fit, bool *all) {
     huddle_status status = HUDDLE_OK;
-    int32_t c = fit->clusters.n_clusters;
-    bool *occurs = NULL;
-    ALLOC_ZERO(occurs, c);
-    for (int64_t i = 0; i < fit->rows.n; i++)
-        occurs[fit->clusters.labels[i]] = true;
-    *all = fit->clusters.centres.rows == c;
-    for (int32_t k = 0; k < c; k++)
-        *all = *all && occurs[k];
+    int32_t c = fit->clusters.n_clusters, count, *names = NULL;
+    ALLOC(names, c);
+    TRY(hd_spread_list_labels(context, fit->rows.n, fit->clusters.labels, c, names, &count));
+    *all = fit->clusters.centres.rows == c && count == c;
 done:
-    huddle_free(occurs);
+    huddle_free(names);
     return status;
 }
 
-static huddle_status is_to_decide(const hd_spectral_options *options, const huddle_points *points,
-                                  const hd_fit *fit, bool *decide) {
+static huddle_status is_to_decide(huddle_context *context, const hd_spectral_options *options,
+                                  const huddle_points *points, const hd_fit *fit, bool *decide) {
     huddle_status status = HUDDLE_OK;
     double sample = floor(sample_share * (double)rows_to_sample(&fit->rows));
     *decide = hd_refine_is_wanted(options) && strcmp(options->refine, "auto") == 0 &&
@@ -303,7 +335,7 @@ static huddle_status is_to_decide(const hd_spectral_options *options, const hudd
               (fit->prepared.table.kind != NULL || fit->d < MIN_FEATURES) &&
               sample >= (double)MIN_ROWS * fit->clusters.n_clusters;
     if (*decide)
-        TRY(has_all_clusters(fit, decide));
+        TRY(has_all_clusters(context, fit, decide));
 done:
     return status;
 }
@@ -373,18 +405,28 @@ done:
     return status;
 }
 
-/* The centres of K-means under the numbers that its labels have in the fit. */
-static huddle_status take_centres(const huddle_kmeans_result *kmeans, hd_fit *fit) {
+/* The centres of K-means under the numbers that its labels have in the fit. Every process knows the
+ * numbers of its own labels. */
+static huddle_status take_centres(huddle_context *context, const huddle_kmeans_result *kmeans,
+                                  hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     const huddle_dense *from = &kmeans->centres;
     huddle_dense *to = &fit->refined.centres;
+    double *number = NULL;
     TRY(huddle_dense_fetch(from));
     TRY(huddle_dense_new(from->rows, from->cols, to));
+    ALLOC(number, from->rows);
+    for (int64_t k = 0; k < from->rows; k++)
+        number[k] = -1;
     for (int64_t i = 0; i < fit->rows.n; i++)
-        memcpy(to->values + fit->clusters.labels[i] * to->stride,
-               from->values + kmeans->labels[i] * from->stride,
-               (size_t)from->cols * sizeof *to->values);
+        number[kmeans->labels[i]] = fit->clusters.labels[i];
+    TRY(hd_reduce_max(context, from->rows, number));
+    for (int64_t k = 0; k < from->rows; k++)
+        if (number[k] >= 0)
+            memcpy(to->values + (int64_t)number[k] * to->stride, from->values + k * from->stride,
+                   (size_t)from->cols * sizeof *to->values);
 done:
+    huddle_free(number);
     return status;
 }
 
@@ -403,19 +445,20 @@ static huddle_status decide_by_stability(huddle_context *context,
     pass.options.kmeans = kmeans_options(options, c, SAMPLE_RESTARTS);
     /* A sample of many rows has labels of its own; those of all rows are then computed if needed.
      */
-    if (pass.n == hd_fit_rows_total(&fit->rows))
+    if (pass.n == hd_fit_rows_everywhere(&fit->rows))
         TRY(hd_refine_cluster_commute(context, options, c, &fit->rows, laplacian, &commute));
     const int32_t *labels[] = {[HD_FIT_KMEANS] = kmeans->labels,
                                [HD_FIT_GRAPH] = fit->clusters.labels,
                                [HD_FIT_COMMUTE] = commute.labels};
     hd_silence before = hd_silence_begin(context); /* warnings would be about samples */
-    status = measure_stability(&pass, labels, decision->stability);
+    status = hd_slabs_spread(context) ? measure_spread(&pass, labels, decision->stability)
+                                      : measure_stability(&pass, labels, decision->stability);
     hd_silence_end(context, before);
     TRY(status);
     int choice = hd_decide_choose(decision);
     if (choice == HD_FIT_KMEANS) {
         TRY(take_labels(context, "kmeans", kmeans->labels, fit));
-        TRY(take_centres(kmeans, fit));
+        TRY(take_centres(context, kmeans, fit));
     } else if (choice == HD_FIT_COMMUTE) {
         if (commute.labels == NULL)
             TRY(hd_refine_cluster_commute(context, options, c, &fit->rows, laplacian, &commute));
@@ -437,7 +480,7 @@ huddle_status hd_decide_labels(huddle_context *context, const hd_spectral_option
     hd_fit_decision *decision = &refined->decision;
     huddle_kmeans_result kmeans = {0};
     bool decide, complete;
-    TRY(is_to_decide(options, points, fit, &decide));
+    TRY(is_to_decide(context, options, points, fit, &decide));
     if (!decide)
         goto done;
     huddle_kmeans_options own = kmeans_options(options, fit->clusters.n_clusters, RESTARTS);

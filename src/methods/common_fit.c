@@ -2,6 +2,7 @@
  * for one number; this file tries the numbers of a range, scores them and chooses one. */
 #include "methods/choosing.h"
 #include "methods/deciding.h"
+#include "methods/spreading.h"
 
 #include "base/check.h"
 #include "base/parallel.h"
@@ -212,36 +213,67 @@ static huddle_status mark_medoid_rows(const huddle_distinct *distinct, int64_t n
     ALLOC(clusters->is_medoid_row, n);
     for (int64_t i = 0; i < n; i++) {
         int64_t medoid = clusters->medoids[clusters->labels[i]];
-        /* -1: the medoid is a row of another process. */
-        clusters->is_medoid_row[i] = of != NULL && medoid >= 0 ? of[i] == of[medoid] : i == medoid;
+        clusters->is_medoid_row[i] = of != NULL ? of[i] == of[medoid] : i == medoid;
     }
 done:
     return status;
 }
 
-/* Equal rows get equal labels by construction: only distinct rows are clustered. */
-huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *matrix,
-                                  const huddle_kmeans_options *options, const hd_fit_rows *rows,
-                                  hd_fit_clusters *clusters) {
+/* hd_fit_kmeans_dense() of rows that are spread over processes. The rows that K-means gets are in
+ * the same order as on one process, so that its random numbers choose the same ones. */
+static huddle_status cluster_spread(huddle_context *context, const huddle_dense *matrix,
+                                    const huddle_kmeans_options *options, const hd_fit_rows *rows,
+                                    hd_fit_clusters *clusters) {
+    huddle_status status = HUDDLE_OK;
+    hd_spread_distinct distinct = {0};
+    huddle_points points = {0}, all = {0};
+    huddle_kmeans_result result = {0};
+    huddle_kmeans_options few = *options;
+    hd_slab slab;
+    int64_t n = matrix->rows;
+    few.keep_starts = false; /* labels of every restart are not kept for rows of other processes */
+    TRY(hd_spread_find_distinct(context, matrix, rows, &distinct));
+    TRY(hd_points_from_rows(context, matrix, distinct.first, distinct.count, &points));
+    TRY(hd_slab_locate(context, distinct.count, &slab));
+    if (few.n_clusters > slab.total)
+        few.n_clusters = (int32_t)slab.total;
+    TRY(huddle_kmeans(context, &points, distinct.weights, &few, &result, &clusters->kmeans));
+    clusters->n_clusters = options->n_clusters;
+    ALLOC(clusters->labels, n);
+    TRY(hd_spread_expand_labels(context, &distinct, result.labels, n, clusters->labels));
+    hd_fit_unify_labels(rows, clusters);
+    clusters->centres = result.centres;
+    memset(&result.centres, 0, sizeof result.centres);
+    huddle_points_free(&points);
+    TRY(hd_points_from_rows(context, matrix, NULL, n, &all));
+    TRY(find_medoids(context, &all, NULL, n, clusters));
+    TRY(hd_spread_mark_medoids(context, matrix, clusters));
+done:
+    hd_spread_distinct_free(&distinct);
+    huddle_points_free(&points);
+    huddle_points_free(&all);
+    huddle_kmeans_result_free(&result);
+    return hd_agree(context, status);
+}
+
+/* Clusters of one process that holds all rows. */
+static huddle_status cluster_whole(huddle_context *context, const huddle_dense *matrix,
+                                   const huddle_kmeans_options *options, const hd_fit_rows *rows,
+                                   hd_fit_clusters *clusters) {
     huddle_status status = HUDDLE_OK;
     huddle_distinct distinct = {0};
     double *weights = NULL;
     huddle_points points = {0};
     huddle_kmeans_result result = {0};
     huddle_kmeans_options few = *options;
-    hd_slab slab;
     int64_t n = matrix->rows;
-    hd_stage before = hd_stage_enter(context, HD_STAGE_KMEANS);
-    forget_clusters(clusters);
-    TRY(huddle_dense_fetch(matrix));
     /* Shrunk rows fuse: K-means on their few distinct values, weighted, is the same problem. */
     TRY(huddle_dense_distinct(context, matrix, &distinct));
     TRY(take_distinct(context, matrix, &distinct, rows, &points, &weights));
     /* Complete fusion can leave fewer distinct rows than clusters. The remaining clusters stay
      * empty, and a warning reports this. */
-    TRY(hd_slab_locate(context, distinct.count, &slab));
-    if (few.n_clusters > slab.total)
-        few.n_clusters = (int32_t)slab.total;
+    if (few.n_clusters > distinct.count)
+        few.n_clusters = (int32_t)distinct.count;
     TRY(huddle_kmeans(context, &points, weights, &few, &result, &clusters->kmeans));
     TRY(expand_starts(&distinct, n, &clusters->kmeans));
     clusters->n_clusters = options->n_clusters;
@@ -253,13 +285,27 @@ huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *m
     memset(&result.centres, 0, sizeof result.centres);
     TRY(find_medoids(context, &points, distinct.of, n, clusters));
     TRY(mark_medoid_rows(&distinct, n, clusters));
-    hd_stage_leave(context, before);
-    hd_fit_warn_few_distinct(context, clusters);
 done:
     huddle_distinct_free(&distinct);
     huddle_free(weights);
     huddle_points_free(&points);
     huddle_kmeans_result_free(&result);
+    return status;
+}
+
+/* Equal rows get equal labels by construction: only distinct rows are clustered. */
+huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *matrix,
+                                  const huddle_kmeans_options *options, const hd_fit_rows *rows,
+                                  hd_fit_clusters *clusters) {
+    huddle_status status = HUDDLE_OK;
+    hd_stage before = hd_stage_enter(context, HD_STAGE_KMEANS);
+    forget_clusters(clusters);
+    TRY(huddle_dense_fetch(matrix));
+    TRY((hd_slabs_spread(context) ? cluster_spread : cluster_whole)(context, matrix, options, rows,
+                                                                    clusters));
+    hd_stage_leave(context, before);
+    hd_fit_warn_few_distinct(context, clusters);
+done:
     return status;
 }
 
@@ -427,7 +473,8 @@ huddle_status hd_fit_range(huddle_context *context, huddle_range n_clusters,
     if (plan->deciding != NULL)
         TRY_STAGE(context, HD_STAGE_DECIDE,
                   hd_decide_labels(context, plan->deciding, plan->laplacian, plan->points, fit));
-    TRY_STAGE(context, HD_STAGE_MEDOIDS, hd_fit_choose_medoids(plan->points, plan->graph, fit));
+    TRY_STAGE(context, HD_STAGE_MEDOIDS,
+              hd_fit_choose_medoids(context, plan->points, plan->graph, fit));
     huddle_refine_tree_free(&fit->refined.tree); /* no further number of clusters needs it */
 done:
     return status;

@@ -7,6 +7,7 @@
 #include "methods/method.h"
 
 #include "base/check.h"
+#include "base/slabs.h"
 
 #include <math.h>
 #include <string.h>
@@ -113,9 +114,78 @@ static int64_t largest_degree(const huddle_csr *graph, const int64_t *rows, int6
     return best;
 }
 
+/* ---- rows on several processes ------------------------------------------------------------- */
+
+/* The means of the tied rows of all processes; c x d. */
+static huddle_status mean_of_tied(huddle_context *context, const huddle_points *x,
+                                  const hd_fit *fit, double **means) {
+    huddle_status status = HUDDLE_OK;
+    const hd_fit_clusters *clusters = &fit->clusters;
+    int64_t c = clusters->centres.rows, d = x->d;
+    double *sums = NULL;
+    ALLOC_ZERO(sums, c * (d + 1));
+    for (int64_t i = 0; i < fit->rows.n; i++)
+        if (clusters->is_medoid_row[i]) {
+            double copies = (double)hd_fit_rows_copies(&fit->rows, i);
+            add_row(x, hd_fit_rows_point(&fit->rows, x, i), copies, sums + clusters->labels[i] * d);
+            sums[c * d + clusters->labels[i]] += copies;
+        }
+    TRY(hd_reduce_sum(context, c * (d + 1), sums));
+    for (int64_t k = 0; k < c; k++)
+        for (int64_t j = 0; j < d && sums[c * d + k] > 0; j++)
+            sums[k * d + j] /= sums[c * d + k];
+    *means = sums;
+    sums = NULL;
+done:
+    huddle_free(sums);
+    return status;
+}
+
+/* How far tied row i is from being the medoid of its cluster. */
+static double measure_row(const huddle_points *points, const huddle_csr *graph, const hd_fit *fit,
+                          const double *means, int64_t i) {
+    double degree = 0;
+    if (points != NULL)
+        return hd_fit_distance_to(points, hd_fit_rows_point(&fit->rows, points, i),
+                                  means + fit->clusters.labels[i] * points->d, 0);
+    for (int64_t e = graph->offsets[i]; e < graph->offsets[i + 1]; e++)
+        degree += graph->values[e];
+    return -degree;
+}
+
+static huddle_status choose_spread(huddle_context *context, const huddle_points *points,
+                                   const huddle_csr *graph, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    hd_fit_clusters *clusters = &fit->clusters;
+    int64_t c = clusters->centres.rows;
+    double *means = NULL, *best = NULL;
+    if (points != NULL)
+        TRY(mean_of_tied(context, points, fit, &means));
+    ALLOC(best, c);
+    for (int64_t k = 0; k < c; k++) {
+        best[k] = INFINITY;
+        clusters->medoids[k] = -1;
+    }
+    for (int64_t i = 0; i < fit->rows.n; i++) {
+        int32_t k = clusters->labels[i];
+        if (!clusters->is_medoid_row[i])
+            continue;
+        double distance = measure_row(points, graph, fit, means, i);
+        if (distance < best[k]) {
+            best[k] = distance;
+            clusters->medoids[k] = i;
+        }
+    }
+    TRY(hd_fit_reduce_medoids(context, fit->rows.n, best, clusters));
+done:
+    huddle_free(means);
+    huddle_free(best);
+    return status;
+}
+
 /* Called once, for the final clusters; trials do not need medoids. */
-huddle_status hd_fit_choose_medoids(const huddle_points *points, const huddle_csr *graph,
-                                    hd_fit *fit) {
+huddle_status hd_fit_choose_medoids(huddle_context *context, const huddle_points *points,
+                                    const huddle_csr *graph, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     hd_fit_clusters *clusters = &fit->clusters;
     tied_rows tied = {0};
@@ -123,6 +193,8 @@ huddle_status hd_fit_choose_medoids(const huddle_points *points, const huddle_cs
     if (clusters->is_medoid_row == NULL || (points == NULL && graph == NULL))
         return status;
     TRY(points != NULL ? huddle_points_fetch(points) : huddle_csr_fetch(graph));
+    if (hd_slabs_spread(context))
+        return choose_spread(context, points, graph, fit);
     TRY(list_tied(clusters, fit->rows.n, &tied));
     if (points != NULL)
         ALLOC(mean, points->d);

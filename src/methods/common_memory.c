@@ -2,10 +2,10 @@
 #include "methods/planning.h"
 
 #include "base/check.h"
-#include "base/engine.h"
 #include "base/machine.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/slabs.h"
 #include "embed/memory.h"
 #include "kmeans/memory.h"
 #include "methods/refining.h"
@@ -240,7 +240,7 @@ huddle_status hd_memory_settle_shrink(huddle_context *context, const huddle_csr 
     int64_t edges = w->offsets != NULL ? w->offsets[w->rows] / 2 : 0;
     hd_shrink_extent extent = {.n = w->rows, .edges = edges, .c = columns};
     char needed[32], allowed[32];
-    if (hd_context_engine(context)->slabs != NULL || hd_parallel_inside() ||
+    if (hd_slabs_spread(context) || hd_parallel_inside() ||
         !hd_shrink_is_large(w->rows, edges, columns))
         return status;
     extent.threads = huddle_context_threads(context);
@@ -326,12 +326,37 @@ static hd_memory_case describe_case(const huddle_context *context, const hd_fit_
     return x;
 }
 
-static hd_stage predict(const hd_method *method, const hd_memory_case *x, const void *options,
-                        hd_fit_memory *memory) {
+/* If rows are spread over processes, x has those of this one, and the numbers are those of the
+ * process that needs most: all must change the same options. */
+static huddle_status predict(huddle_context *context, const hd_method *method,
+                             const hd_memory_case *x, const void *options, hd_fit_memory *memory,
+                             hd_stage *peak) {
+    huddle_status status = HUDDLE_OK;
     hd_memory_plan plan = {0};
+    double stages[HD_STAGE_COUNT];
     (method->plan != NULL ? method->plan : hd_memory_plan_points)(x, options, &plan);
     memcpy(memory->stages, plan.stages, sizeof memory->stages);
-    return hd_fit_memory_peak(memory);
+    if (hd_slabs_spread(context)) {
+        for (int k = 0; k < HD_STAGE_COUNT; k++)
+            stages[k] = (double)memory->stages[k];
+        TRY(hd_reduce_max(context, HD_STAGE_COUNT, stages));
+        for (int k = 0; k < HD_STAGE_COUNT; k++)
+            memory->stages[k] = (int64_t)stages[k];
+    }
+    *peak = hd_fit_memory_peak(memory);
+done:
+    return status;
+}
+
+/* What the process with the least memory may add. INT64_MAX, where nothing is known, is rounded up
+ * as a double. */
+static huddle_status agree_on_available(huddle_context *context, hd_fit_memory *memory) {
+    double least = (double)memory->available;
+    if (!hd_slabs_spread(context))
+        return HUDDLE_OK;
+    huddle_status status = hd_reduce_min(context, 1, &least);
+    memory->available = least < 0x1p63 ? (int64_t)least : INT64_MAX;
+    return status;
 }
 
 /* Tries the economies in their order, on a copy of the options; one that does not lower the peak is
@@ -339,9 +364,10 @@ static hd_stage predict(const hd_method *method, const hd_memory_case *x, const 
 static huddle_status economise(huddle_context *context, const hd_method *method,
                                const hd_memory_case *x, void *options, hd_fit_memory *memory) {
     huddle_status status = HUDDLE_OK;
-    hd_stage peak = predict(method, x, options, memory);
+    hd_stage peak;
     void *trial = NULL;
     bool changed = true;
+    TRY(predict(context, method, x, options, memory, &peak));
     trial = hd_alloc(1, method->options_size);
     if (trial == NULL)
         FAIL(HUDDLE_NO_MEMORY, "no memory for the options");
@@ -354,14 +380,14 @@ static huddle_status economise(huddle_context *context, const hd_method *method,
             text = method->economise(trial, step);
             if (text == NULL || text[0] == '\0' || memory->n_economies == HD_FIT_MAX_ECONOMIES)
                 continue;
-            peak = predict(method, x, trial, memory);
+            TRY(predict(context, method, x, trial, memory, &peak));
             if (memory->stages[peak] < before) {
                 memcpy(options, trial, method->options_size);
                 memory->economies[memory->n_economies++] = text;
                 hd_log(context, "to save memory, %s", text);
                 changed = true;
             } else {
-                peak = predict(method, x, options, memory);
+                TRY(predict(context, method, x, options, memory, &peak));
             }
         }
     }
@@ -392,6 +418,7 @@ huddle_status hd_memory_settle(huddle_context *context, const hd_method *method,
     char predicted[32], available[32];
     memory->base = hd_machine_private("");
     memory->available = find_available(context, memory->base);
+    TRY(agree_on_available(context, memory));
     TRY(economise(context, method, &x, options, memory));
     hd_stage peak = hd_fit_memory_peak(memory);
     if (memory->stages[peak] > memory->available)

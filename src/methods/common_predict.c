@@ -4,6 +4,7 @@
 #include "base/parallel.h"
 #include "matrix/insert.h"
 #include "methods/refining.h"
+#include "methods/spreading.h"
 
 #include <math.h>
 #include <string.h>
@@ -111,6 +112,13 @@ static huddle_status place_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* Of training rows that new ones equal, their labels instead of their numbers, if the rows are
+ * spread: only here it is known which row of another process is meant. */
+static void take_labels(const hd_spread_near *near, int64_t n, int64_t *same) {
+    for (int64_t i = 0; i < n && near->numbers != NULL; i++)
+        same[i] = same[i] >= 0 ? near->view.clusters.labels[same[i]] : -1;
+}
+
 /* Rows are placed independently of each other: the label of a point does not depend on its
  * batch. */
 huddle_status hd_spectral_new_rows(huddle_context *context, const hd_fit *fit,
@@ -119,7 +127,8 @@ huddle_status hd_spectral_new_rows(huddle_context *context, const hd_fit *fit,
     huddle_status status = HUDDLE_OK;
     huddle_points owned = {0}, view;
     huddle_neighbors neighbors = {0};
-    placing p = {fit, &view, &options->knn, &neighbors, options->embed.rows, rows, same};
+    hd_spread_near near = {0};
+    placing p = {&near.view, &view, &options->knn, &neighbors, options->embed.rows, rows, same};
     const huddle_points *points = &fit->prepared.points;
     if ((points->values == NULL && points->resident == NULL) || !fit->embedding.present)
         FAIL(HUDDLE_UNSUPPORTED,
@@ -128,11 +137,14 @@ huddle_status hd_spectral_new_rows(huddle_context *context, const hd_fit *fit,
     TRY(hd_fit_prepare_new(context, fit, x, &owned, &view));
     TRY(huddle_points_fetch(&view));
     TRY(hd_spectral_query_neighbors(context, fit, &view, &options->knn, &neighbors));
+    TRY(hd_spread_near_open(context, fit, true, &neighbors, &near));
     TRY(huddle_dense_new(x->n, fit->embedding.f.rows.cols, rows));
     TRY(hd_parallel(context, "predict", x->n, ROWS_PER_CHUNK, place_rows, &p));
+    take_labels(&near, x->n, same);
     if (strcmp(p.row_rule, "commute") == 0)
         TRY(huddle_embed_commute_rows(rows, fit->embedding.f.eigenvalues, rows));
 done:
+    hd_spread_near_close(&near);
     huddle_neighbors_free(&neighbors);
     huddle_points_free(&owned);
     return status;
@@ -184,10 +196,23 @@ huddle_status hd_spectral_assign(huddle_context *context, const hd_fit *fit,
     options.n_neighbors = 1;
     /* In double precision: converting the rows to points would subtract a shift that depends on all
      * of them, and the label of a row could depend on the other rows of its batch. */
-    TRY(huddle_graph_query_dense(context, &fit->clusters.centres, rows, &options, &nearest, NULL));
+    if (rows->rows == 0)
+        goto done; /* a process without rows */
+    /* Every process has all centres. */
+    bool spread = hd_slabs_spread(context);
+    hd_alone before = {0};
+    if (spread)
+        before = hd_alone_begin(context);
+    status =
+        huddle_graph_query_dense(context, &fit->clusters.centres, rows, &options, &nearest, NULL);
+    if (spread)
+        hd_alone_end(context, before);
+    TRY(status);
     TRY(huddle_neighbors_fetch(&nearest));
-    for (int64_t i = 0; i < rows->rows; i++)
-        labels[i] = same[i] >= 0 ? fit->clusters.labels[same[i]] : nearest.index[i];
+    for (int64_t i = 0; i < rows->rows; i++) {
+        int64_t known = same[i] >= 0 && !spread ? fit->clusters.labels[same[i]] : same[i];
+        labels[i] = known >= 0 ? (int32_t)known : nearest.index[i];
+    }
 done:
     huddle_neighbors_free(&nearest);
     return status;

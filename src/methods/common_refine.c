@@ -3,7 +3,7 @@
 #include "methods/refining.h"
 
 #include "base/check.h"
-#include "base/engine.h"
+#include "methods/spreading.h"
 
 #include <math.h>
 #include <string.h>
@@ -29,14 +29,11 @@ huddle_status hd_refine_settle(huddle_context *context, const hd_fit_job *job,
                                hd_spectral_options *options, hd_fit_refined *refined) {
     huddle_status status = HUDDLE_OK;
     bool required = hd_refine_is_wanted(options) && strcmp(options->refine, "graph") == 0;
-    bool spread = hd_context_engine(context)->slabs != NULL;
-    if (!hd_refine_is_wanted(options) || (!spread && job->embedding == NULL))
+    if (!hd_refine_is_wanted(options) || job->embedding == NULL)
         return status;
-    if (required && spread)
-        FAIL(HUDDLE_UNSUPPORTED, "refine = graph needs all rows in one process");
     if (required)
         FAIL(HUDDLE_INVALID, "refine = graph needs a graph, but an embedding was given");
-    refined->skipped = spread ? "the rows are spread over processes" : "an embedding was given";
+    refined->skipped = "an embedding was given";
     hd_log(context, "the labels are not refined: %s", refined->skipped);
     options->refine = "none";
 done:
@@ -44,19 +41,6 @@ done:
 }
 
 /* ---- starts -------------------------------------------------------------------------------- */
-
-/* Which of 0 .. n_clusters - 1 occur among the labels: names[k] is the k-th of them. names has
- * space for n_clusters. */
-static int32_t list_labels(int64_t n, const int32_t *labels, int32_t n_clusters, int32_t *names) {
-    int32_t count = 0;
-    memset(names, 0, (size_t)n_clusters * sizeof *names);
-    for (int64_t i = 0; i < n; i++)
-        names[labels[i]] = 1;
-    for (int32_t k = 0; k < n_clusters; k++)
-        if (names[k] != 0)
-            names[count++] = k;
-    return count;
-}
 
 /* Labels without gaps: the stage then numbers its clusters as the first start does. */
 static huddle_status compact_labels(int64_t n, const int32_t *labels, int32_t count,
@@ -137,10 +121,15 @@ typedef struct start_list {
 } start_list;
 
 /* A start with fewer clusters than the first is of no use. */
-static void add_start(const char *name, const int32_t *labels, int32_t n_labels, start_list *list) {
-    if (list->count < MAX_STARTS &&
-        list_labels(list->n, labels, n_labels, list->space) >= list->n_clusters)
+static huddle_status add_start(huddle_context *context, const char *name, const int32_t *labels,
+                               int32_t n_labels, start_list *list) {
+    huddle_status status = HUDDLE_OK;
+    int32_t count;
+    TRY(hd_spread_list_labels(context, list->n, labels, n_labels, list->space, &count));
+    if (list->count < MAX_STARTS && count >= list->n_clusters)
         list->items[list->count++] = (huddle_refine_start){name, labels};
+done:
+    return status;
 }
 
 /* The clusters of the first start are those that can be asked for: K-means on rows that shrinking
@@ -159,19 +148,20 @@ huddle_status hd_refine_labels(huddle_context *context, const hd_spectral_option
     memcpy(labels, own[0].labels, (size_t)rows->n * sizeof *labels);
     ALLOC(names, n_clusters);
     ALLOC(starts.space, n_clusters);
-    refine.n_clusters = list_labels(rows->n, own[0].labels, n_clusters, names);
+    TRY(hd_spread_list_labels(context, rows->n, own[0].labels, n_clusters, names,
+                              &refine.n_clusters));
     if (refine.n_clusters < 2)
         goto done;
     refine.seed = options->common.seed;
     starts.n_clusters = refine.n_clusters;
     TRY(compact_labels(rows->n, own[0].labels, refine.n_clusters, names, &first));
-    add_start(own[0].name, first, n_clusters, &starts);
+    TRY(add_start(context, own[0].name, first, n_clusters, &starts));
     for (int32_t k = 1; k < n_own; k++)
-        add_start(own[k].name, own[k].labels, n_clusters, &starts);
+        TRY(add_start(context, own[k].name, own[k].labels, n_clusters, &starts));
     if (has_vectors(embedding)) {
         TRY(hd_refine_cluster_commute(context, options, refine.n_clusters, rows, embedding,
                                       &commute));
-        add_start("commute", commute.labels, refine.n_clusters, &starts);
+        TRY(add_start(context, "commute", commute.labels, refine.n_clusters, &starts));
     }
     TRY(huddle_refine_with_tree(context, graph, tree, starts.count, starts.items, &refine, labels,
                                 info));
@@ -188,8 +178,9 @@ done:
 /* ---- the fit ------------------------------------------------------------------------------- */
 
 /* Mean of the rows of each cluster, with their copies. */
-static huddle_status cluster_means(const hd_fit_rows *rows, const huddle_dense *matrix,
-                                   const hd_fit_clusters *clusters, huddle_dense *means) {
+static huddle_status cluster_means(huddle_context *context, const hd_fit_rows *rows,
+                                   const huddle_dense *matrix, const hd_fit_clusters *clusters,
+                                   huddle_dense *means) {
     huddle_status status = HUDDLE_OK;
     int64_t d = matrix->cols;
     double *total = NULL;
@@ -202,6 +193,8 @@ static huddle_status cluster_means(const hd_fit_rows *rows, const huddle_dense *
         for (int64_t j = 0; j < d; j++)
             means->values[k * d + j] += copies * matrix->values[i * matrix->stride + j];
     }
+    TRY(hd_reduce_sum(context, means->rows * d, means->values));
+    TRY(hd_reduce_sum(context, means->rows, total));
     for (int64_t k = 0; k < means->rows; k++)
         for (int64_t j = 0; j < d && total[k] > 0; j++)
             means->values[k * d + j] /= total[k];
@@ -219,14 +212,14 @@ static double squared_distance(int64_t d, const double *a, const double *b) {
 
 /* The row nearest the mean of each cluster, ties by the smaller index, and the rows that equal it:
  * hd_fit_choose_medoids() chooses among those. */
-static huddle_status find_medoids(const hd_fit_rows *rows, const huddle_dense *matrix,
-                                  hd_fit_clusters *clusters) {
+static huddle_status find_medoids(huddle_context *context, const hd_fit_rows *rows,
+                                  const huddle_dense *matrix, hd_fit_clusters *clusters) {
     huddle_status status = HUDDLE_OK;
     huddle_dense means = {0};
     double *best = NULL;
     int64_t d = matrix->cols, c = clusters->centres.rows;
     TRY(huddle_dense_fetch(matrix));
-    TRY(cluster_means(rows, matrix, clusters, &means));
+    TRY(cluster_means(context, rows, matrix, clusters, &means));
     ALLOC(best, c);
     for (int64_t k = 0; k < c; k++) {
         best[k] = INFINITY;
@@ -240,6 +233,11 @@ static huddle_status find_medoids(const hd_fit_rows *rows, const huddle_dense *m
             best[k] = distance;
             clusters->medoids[k] = i;
         }
+    }
+    if (hd_slabs_spread(context)) {
+        TRY(hd_fit_reduce_medoids(context, rows->n, best, clusters));
+        TRY(hd_spread_mark_medoids(context, matrix, clusters));
+        goto done;
     }
     if (clusters->is_medoid_row == NULL)
         ALLOC(clusters->is_medoid_row, rows->n);
@@ -260,10 +258,12 @@ done:
 static huddle_status number_alike(huddle_context *context, const hd_fit_clusters *clusters,
                                   int64_t n, int32_t *labels) {
     huddle_status status = HUDDLE_OK;
-    int32_t *space = NULL;
+    int32_t *space = NULL, count, own_count;
     ALLOC(space, clusters->n_clusters);
-    if (list_labels(n, labels, clusters->n_clusters, space) <=
-        list_labels(n, clusters->labels, clusters->n_clusters, space))
+    TRY(hd_spread_list_labels(context, n, labels, clusters->n_clusters, space, &count));
+    TRY(hd_spread_list_labels(context, n, clusters->labels, clusters->n_clusters, space,
+                              &own_count));
+    if (count <= own_count)
         TRY(huddle_metrics_renumber(context, n, clusters->labels, labels));
 done:
     huddle_free(space);
@@ -277,13 +277,14 @@ static huddle_status refine_on_graph(huddle_context *context, const hd_spectral_
     huddle_status status = HUDDLE_OK;
     hd_fit_refined *refined = &fit->refined;
     const huddle_csr *graph = &fit->graph.matrix;
+    bool spread = hd_slabs_spread(context); /* then the stage makes a tree on process 0 */
     int32_t *labels = NULL;
     ALLOC(labels, fit->rows.n);
     TRY(huddle_csr_fetch(graph));
-    if (refined->tree.n != fit->rows.n)
+    if (!spread && refined->tree.n != fit->rows.n)
         TRY(huddle_refine_merge(context, graph, &refined->tree));
     TRY(hd_refine_labels(context, options, fit->clusters.n_clusters, &fit->rows, graph, embedding,
-                         &refined->tree, n_own, own, labels, &refined->info));
+                         spread ? NULL : &refined->tree, n_own, own, labels, &refined->info));
     if (refined->info.n_trials == 0)
         goto done;
     TRY(number_alike(context, &fit->clusters, fit->rows.n, labels));
@@ -293,6 +294,7 @@ static huddle_status refine_on_graph(huddle_context *context, const hd_spectral_
     hd_fit_unify_labels(&fit->rows, &fit->clusters);
     refined->from = "graph";
     refined->info.n_changed = hd_fit_refined_changed(fit);
+    TRY(hd_reduce_count(context, &refined->info.n_changed));
     refined->present = true;
 done:
     huddle_free(labels);
@@ -312,7 +314,7 @@ huddle_status hd_refine_clusters(huddle_context *context, const hd_spectral_opti
     hd_stage before = hd_stage_enter(context, HD_STAGE_REFINE);
     TRY(refine_on_graph(context, options, embedding, n_own, own, fit));
     if (fit->refined.present)
-        TRY(find_medoids(&fit->rows, clustered, &fit->clusters));
+        TRY(find_medoids(context, &fit->rows, clustered, &fit->clusters));
     fit->refined.seconds = hd_seconds() - begin;
     hd_stage_leave(context, before);
 done:
@@ -353,15 +355,18 @@ static huddle_status predict_by_votes(huddle_context *context, const hd_fit *fit
     huddle_status status = HUDDLE_OK;
     huddle_neighbors neighbors = {0};
     huddle_csr w = {0};
-    const int32_t *known = fit->clusters.labels;
+    hd_spread_near near = {0};
     TRY(huddle_points_fetch(x));
     TRY(hd_spectral_query_neighbors(context, fit, x, knn, &neighbors));
-    TRY(hd_spectral_weigh_new(&neighbors, &fit->graph.scale, fit, &w));
+    TRY(hd_spread_near_open(context, fit, false, &neighbors, &near));
+    const int32_t *known = near.view.clusters.labels;
+    TRY(hd_spectral_weigh_new(&neighbors, &near.view.graph.scale, &near.view, &w));
     for (int64_t i = 0; i < x->n; i++) {
         int64_t same = hd_spectral_same_row(x, i, knn, &neighbors);
         labels[i] = same >= 0 ? known[same] : elect_label(&neighbors, &w, i, known);
     }
 done:
+    hd_spread_near_close(&near);
     huddle_neighbors_free(&neighbors);
     huddle_csr_free(&w);
     return status;

@@ -8,8 +8,8 @@
 #include "methods/deciding.h"
 
 #include "base/check.h"
-#include "base/engine.h"
 #include "base/parallel.h"
+#include "methods/spreading.h"
 
 #include <float.h>
 #include <math.h>
@@ -273,13 +273,13 @@ static const char *classify(const examination *e, hd_fit_table *table) {
     return NULL;
 }
 
-huddle_status hd_table_examine(huddle_context *context, const huddle_points *x,
-                               hd_fit_table *table) {
+/* The points of one process that holds all of them. */
+static huddle_status examine_whole(huddle_context *context, const huddle_points *x,
+                                   hd_fit_table *table) {
     huddle_status status = HUDDLE_OK;
     examination e = {.x = x};
     bool equal_norms, components;
-    *table = (hd_fit_table){0};
-    if (x->offsets != NULL || x->n < 2 || hd_context_engine(context)->slabs != NULL)
+    if (x->offsets != NULL || x->n < 2)
         return status;
     TRY(huddle_points_fetch(x));
     ALLOC_ZERO(e.columns, x->d);
@@ -296,6 +296,51 @@ done:
     huddle_free(e.columns);
     huddle_free(e.norms);
     return status;
+}
+
+/* Rows of which process 0 examines a sample if they are spread: as many as have so many values (64
+ * MB), but at least SAMPLED_ROWS. */
+enum { SAMPLED_VALUES = 1 << 24, SAMPLED_ROWS = 10000 };
+
+/* The kinds, by number: texts of one process mean nothing to another. */
+static const char *const kinds[] = {NULL, "units", "categories"};
+enum { N_KINDS = sizeof kinds / sizeof *kinds };
+
+static int32_t number_of_kind(const char *kind) {
+    int32_t number = 0;
+    for (int32_t k = 1; k < N_KINDS && kind != NULL; k++)
+        number = strcmp(kinds[k], kind) == 0 ? k : number;
+    return number;
+}
+
+static huddle_status examine_spread(huddle_context *context, const huddle_points *x,
+                                    hd_fit_table *table) {
+    huddle_status status = HUDDLE_OK;
+    huddle_points sample = {0};
+    int64_t limit = SAMPLED_VALUES / x->d > SAMPLED_ROWS ? SAMPLED_VALUES / x->d : SAMPLED_ROWS;
+    if (x->offsets != NULL)
+        return status;
+    TRY(hd_spread_sample(context, x, limit, 0, &sample));
+    if (hd_slabs_rank(context) == 0) {
+        hd_alone before = hd_alone_begin(context);
+        status = examine_whole(context, &sample, table);
+        hd_alone_end(context, before);
+    }
+    TRY(hd_agree(context, status));
+    int32_t kind = number_of_kind(table->kind);
+    TRY(hd_slabs_share(context, 0, sizeof *table, table));
+    TRY(hd_slabs_share(context, 0, sizeof kind, &kind));
+    table->kind = kinds[kind];
+done:
+    huddle_points_free(&sample);
+    return status;
+}
+
+huddle_status hd_table_examine(huddle_context *context, const huddle_points *x,
+                               hd_fit_table *table) {
+    *table = (hd_fit_table){0};
+    return hd_slabs_spread(context) ? examine_spread(context, x, table)
+                                    : examine_whole(context, x, table);
 }
 
 bool hd_table_is_to_scale(const hd_spectral_options *options, const hd_fit_table *table) {

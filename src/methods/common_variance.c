@@ -48,7 +48,7 @@ static huddle_status find_variances(huddle_context *context, const huddle_points
     hd_slab slab;
     int64_t grain = (x->n + MAX_CHUNKS - 1) / MAX_CHUNKS, d = x->d, n = x->n;
     grain = grain < 256 ? 256 : grain;
-    int64_t chunks = hd_chunks(x->n, grain);
+    int64_t chunks = x->n > 0 ? hd_chunks(x->n, grain) : 1; /* sums of 0 without rows */
     ALLOC(*variances, d);
     ALLOC_ZERO(m.sums, chunks * d);
     ALLOC_ZERO(m.squares, chunks * d);
@@ -56,7 +56,7 @@ static huddle_status find_variances(huddle_context *context, const huddle_points
     TRY(hd_slab_locate(context, n, &slab));
     ALLOC_ZERO(m.origin, d);
     /* The process that owns row 0 supplies the origin; the others add zeros. */
-    for (int64_t j = 0; j < d && slab.first == 0; j++)
+    for (int64_t j = 0; j < d && slab.first == 0 && n > 0; j++)
         m.origin[j] = (double)x->values[j];
     TRY(hd_reduce_sum(context, d, m.origin));
     TRY(hd_parallel(context, NULL, x->n, grain, add_rows, &m));
@@ -111,10 +111,12 @@ huddle_status hd_fit_find_dominant(huddle_context *context, const huddle_prepara
                                    const huddle_points *x, hd_fit_dominant *dominant) {
     huddle_status status = HUDDLE_OK;
     double *variances = NULL;
+    hd_slab slab;
     *dominant = (hd_fit_dominant){0};
+    TRY(hd_slab_locate(context, x->n, &slab));
     /* Scaled or projected columns are no longer the user's features. Sparse points are not
      * examined. */
-    if (x->offsets != NULL || x->d < 2 || x->n < 2 || preparation->scale != NULL ||
+    if (x->offsets != NULL || x->d < 2 || slab.total < 2 || preparation->scale != NULL ||
         preparation->projection.values != NULL || preparation->knots.values != NULL)
         goto done;
     TRY(find_variances(context, x, &variances));

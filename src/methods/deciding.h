@@ -8,8 +8,8 @@
 
 #include "methods/refining.h"
 
-/* Whether x is a table of columns in different units. Sparse points and rows that are spread over
- * processes are not examined. */
+/* Whether x is a table of columns in different units. Sparse points are not examined; if rows are
+ * spread over processes, process 0 examines all or many of them. */
 huddle_status hd_table_examine(huddle_context *context, const huddle_points *x,
                                hd_fit_table *table);
 

@@ -57,6 +57,7 @@ typedef struct hd_method {
     size_t options_size;
     const hd_section *sections;
     bool takes_graph; /* a graph or an embedding can be given */
+    bool spreads;     /* rows can be spread over processes */
     huddle_status (*fit)(huddle_context *context, const hd_fit_job *job, const void *options,
                          hd_fit *fit);
     huddle_status (*predict)(huddle_context *context, const hd_fit *fit, const void *options,
@@ -177,8 +178,8 @@ double hd_fit_distance_to(const huddle_points *x, int64_t i, const double *centr
 /* Chooses each medoid among the rows that K-means saw as equal: the row nearest their mean in the
  * points, or without points (NULL) the one of the largest degree in the graph. Without either the
  * medoid stays the first of them. */
-huddle_status hd_fit_choose_medoids(const huddle_points *points, const huddle_csr *graph,
-                                    hd_fit *fit);
+huddle_status hd_fit_choose_medoids(huddle_context *context, const huddle_points *points,
+                                    const huddle_csr *graph, hd_fit *fit);
 
 /* Predicts by the nearest centre in the prepared and reduced points. */
 huddle_status hd_fit_predict_centres(huddle_context *context, const hd_fit *fit,

@@ -12,8 +12,8 @@
 /* Whether labels are to be refined: the option is there and not "none". */
 bool hd_refine_is_wanted(const hd_spectral_options *options);
 
-/* To be called first in a fit: where labels cannot be refined (rows spread over processes, an
- * embedding without a graph), "auto" becomes "none", and the report says why; "graph" fails. */
+/* To be called first in a fit: where labels cannot be refined (an embedding without a graph),
+ * "auto" becomes "none", and the report says why; "graph" fails. */
 huddle_status hd_refine_settle(huddle_context *context, const hd_fit_job *job,
                                hd_spectral_options *options, hd_fit_refined *refined);
 

@@ -38,6 +38,7 @@ const hd_method hd_method_sc = {
     .options_size = sizeof(hd_spectral_options),
     .sections = sections,
     .takes_graph = true,
+    .spreads = true,
     .fit = fit_sc,
     .predict = hd_spectral_predict,
     .plan = hd_memory_plan_spectral,

@@ -7,6 +7,7 @@
 #include "base/slabs.h"
 #include "methods/choosing.h"
 #include "methods/planning.h"
+#include "methods/spreading.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -283,12 +284,16 @@ static huddle_status weigh_new_rows(huddle_context *context, const hd_fit *fit,
                                     huddle_csr *w) {
     huddle_status status = HUDDLE_OK;
     huddle_neighbors neighbors = {0};
+    hd_spread_near near = {0};
     huddle_knn_options knn = huddle_knn_defaults();
     knn.n_neighbors = options->shrink_knn.n_neighbors;
     TRY(huddle_graph_query_dense(context, &fit->embedding.f.rows, rows, &knn, &neighbors, NULL));
     TRY(huddle_neighbors_fetch(&neighbors));
-    TRY(hd_spectral_weigh_new(&neighbors, &fit->shrunk.w.scale, fit, w));
+    TRY(hd_spread_near_open(context, fit, false, &neighbors, &near));
+    TRY(hd_spectral_weigh_new(&neighbors, &near.view.shrunk.w.scale, &near.view, w));
+    hd_spread_near_number(&near, w);
 done:
+    hd_spread_near_close(&near);
     huddle_neighbors_free(&neighbors);
     return status;
 }
@@ -361,6 +366,7 @@ const hd_method hd_method_ssc = {
     .options_size = sizeof(ssc_options),
     .sections = sections,
     .takes_graph = true,
+    .spreads = true,
     .fit = fit_ssc,
     .predict = predict_ssc,
     .plan = plan_ssc,

@@ -53,7 +53,7 @@ static huddle_status check_graph(huddle_context *context, const huddle_csr *grap
     TRY(huddle_csr_fetch(graph));
     TRY(huddle_csr_check(graph));
     TRY(hd_slab_locate(context, graph->rows, &slab));
-    if (slab.total != graph->cols || graph->rows < 1)
+    if (slab.total != graph->cols || slab.total < 1)
         FAIL(HUDDLE_INVALID, "a matrix of %lld x %lld is not a graph", (long long)slab.total,
              (long long)graph->cols);
     TRY(hd_parallel(context, NULL, graph->rows, CHUNK_ROWS, check_rows, &graph));
@@ -72,7 +72,8 @@ static huddle_status rank_vertices(huddle_context *context, const huddle_csr *gr
     int64_t n = graph->rows, entries = graph->offsets[n];
     if (hd_context_engine(context)->slabs != NULL) {
         ALLOC(*local, entries);
-        memcpy(*local, graph->columns, (size_t)entries * sizeof **local);
+        if (entries > 0)
+            memcpy(*local, graph->columns, (size_t)entries * sizeof **local);
         TRY(hd_halo_open(context, n, entries, *local, &halo));
     }
     ALLOC(*ranks, n + halo.ghosts);
@@ -272,8 +273,29 @@ static huddle_status take_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* MI (23). If rows are spread over processes, a row of the table is the sum over all of them, which
- * exchange one row after the other. */
+/* The same if rows are spread over processes: a row of the table is the sum over all of them, which
+ * exchange as many rows at a time as make a block. */
+static huddle_status take_spread_rows(huddle_context *context, const table_rows *t) {
+    huddle_status status = HUDDLE_OK;
+    enum { BLOCK_CELLS = 1 << 16 };
+    int64_t c = t->m->n_clusters, height = BLOCK_CELLS / c > 1 ? BLOCK_CELLS / c : 1;
+    double *block = NULL;
+    height = height < c ? height : c;
+    ALLOC_ZERO(block, height * c);
+    for (int64_t first = 0; first < c; first += height) {
+        int64_t count = c - first < height ? c - first : height;
+        for (int64_t k = 0; k < count; k++)
+            fill_row(t, first + k, block + k * c);
+        TRY(hd_reduce_sum(context, count * c, block));
+        for (int64_t k = 0; k < count; k++)
+            t->values[first + k] = take_row(t->m, first + k, block + k * c);
+    }
+done:
+    huddle_free(block);
+    return status;
+}
+
+/* MI (23). */
 static huddle_status add_information(huddle_context *context, const huddle_csr *graph,
                                      const volumes *m, double *information) {
     huddle_status status = HUDDLE_OK;
@@ -285,14 +307,8 @@ static huddle_status add_information(huddle_context *context, const huddle_csr *
     ALLOC_ZERO(t.rows, hd_workers(context) * m->n_clusters);
     ALLOC_ZERO(t.values, m->n_clusters);
     sort_members(graph->rows, m, t.members, t.begin);
-    if (hd_context_engine(context)->slabs == NULL)
-        TRY(hd_parallel(context, NULL, m->n_clusters, 1, take_rows, &t));
-    else
-        for (int64_t c = 0; c < m->n_clusters; c++) {
-            fill_row(&t, c, t.rows);
-            TRY(hd_reduce_sum(context, m->n_clusters, t.rows));
-            t.values[c] = take_row(m, c, t.rows);
-        }
+    TRY(hd_slabs_spread(context) ? take_spread_rows(context, &t)
+                                 : hd_parallel(context, NULL, m->n_clusters, 1, take_rows, &t));
     for (int64_t c = 0; c < m->n_clusters; c++)
         *information += t.values[c];
 done:

@@ -159,7 +159,7 @@ static void count_pairs(int64_t n, const uint64_t *pairs, hd_metrics_table *tabl
 /* The number of distinct values of sorted pairs, by all bits (shift 0) or by their classes (shift
  * 32). */
 static int64_t count_runs(int64_t n, const uint64_t *pairs, int shift) {
-    int64_t runs = 1;
+    int64_t runs = n > 0;
     for (int64_t k = 1; k < n; k++)
         runs += pairs[k] >> shift != pairs[k - 1] >> shift;
     return runs;
@@ -301,7 +301,7 @@ static huddle_status add_tables(huddle_context *context, const hd_metrics_table 
         TRY(add_row(context, own, have ? k : -1, columns, line, all, capacity));
         k += have;
     }
-    if (all->n > INT32_MAX)
+    if (all->n < 1 || all->n > INT32_MAX)
         FAIL(HUDDLE_INVALID, "n = %lld labels cannot be scored", (long long)all->n);
 done:
     huddle_free(columns);
@@ -318,7 +318,8 @@ huddle_status hd_metrics_table_new(huddle_context *context, int64_t n, const int
     memset(table, 0, sizeof *table);
     if (truth == NULL || labels == NULL)
         FAIL(HUDDLE_INVALID, "a labelling is missing");
-    if (n < 1 || n > INT32_MAX)
+    /* Of several processes some may have no points. */
+    if (n < !hd_slabs_spread(context) || n > INT32_MAX)
         FAIL(HUDDLE_INVALID, "n = %lld labels cannot be scored", (long long)n);
     if (hd_context_engine(context)->slabs == NULL) {
         TRY(count_own_points(n, truth, labels, table));

@@ -92,6 +92,8 @@ done:
 huddle_status huddle_model_save(const huddle_model *model, const char *path) {
     hd_zip_writer zip = {0};
     huddle_status status = hd_model_check_fitted(model);
+    if (status == HUDDLE_OK)
+        status = hd_model_check_whole(NULL, model, "be saved");
     if (status != HUDDLE_OK)
         return status;
     status = hd_zip_create(path, &zip);

@@ -9,6 +9,7 @@
 #include "base/blas.h"
 #include "base/check.h"
 #include "base/options.h"
+#include "base/slabs.h"
 #include "methods/planning.h"
 
 #include <stdio.h>
@@ -73,6 +74,17 @@ void huddle_model_free(huddle_model *model) {
 
 huddle_status hd_model_check_fitted(const huddle_model *model) {
     return model->fitted ? HUDDLE_OK : hd_fail(HUDDLE_INVALID, "the model has not been fitted");
+}
+
+/* Centres, which are all that some methods keep, are the same on all processes. */
+huddle_status hd_model_check_whole(const huddle_context *context, const huddle_model *model,
+                                   const char *what) {
+    if (model->fit.rows.elsewhere == 0 || hd_slabs_spread(context) || !model->fit.graph.present)
+        return HUDDLE_OK;
+    return hd_fail(HUDDLE_UNSUPPORTED,
+                   "this model has a part of its rows only, those of one process, and cannot %s "
+                   "without the others",
+                   what);
 }
 
 const char *huddle_model_method(const huddle_model *model) {
@@ -242,6 +254,22 @@ static const char *const *feature_names(const huddle_model *model, int64_t d) {
                                                      : NULL;
 }
 
+/* Under an engine that spreads rows over processes a method must be able to work on a part of them,
+ * and no more than points may be given: the rows of a graph would have to be spread likewise. */
+static huddle_status check_spread(const huddle_context *context, const huddle_model *model,
+                                  const hd_fit_job *job) {
+    if (!hd_slabs_spread(context))
+        return HUDDLE_OK;
+    if (!model->method->spreads)
+        return hd_fail(HUDDLE_UNSUPPORTED,
+                       "method %s needs all rows in one process; engine %s runs kmeans, sc and ssc",
+                       model->method->text.name, hd_context_engine(context)->text.name);
+    if (job->graph != NULL || job->embedding != NULL)
+        return hd_fail(HUDDLE_UNSUPPORTED,
+                       "a given graph or embedding needs all rows in one process");
+    return HUDDLE_OK;
+}
+
 /* The options are copied before the fit, and the copy is kept for prediction: options that are
  * set afterwards apply to the next fit. Warnings go to the fit instead of an outer list while it
  * runs. */
@@ -263,10 +291,12 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     context->warnings = &fit.warnings;
     outer_stages = context->stages;
     hd_stages_begin(&fit.stages);
+    fit.stages.processes = hd_slabs_count(context);
     context->stages = &fit.stages;
     hd_blas_enter();
     TRY_STAGE(context, HD_STAGE_CHECK, check_job(context, model, x, &job));
     TRY(huddle_options_check(model->table, model->options));
+    TRY(check_spread(context, model, &job));
     TRY(hd_fit_rows_begin(context, count_rows(&job), &fit.rows));
     fit.d = x != NULL ? x->d : 0;
     TRY(hd_model_copy_options(model, &options));
@@ -286,6 +316,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     hd_stage_leave(context, before);
     hd_stages_update(&fit.stages);
     fit.seconds = hd_seconds() - begin;
+    TRY(hd_agree(context, HUDDLE_OK)); /* no process keeps a fit that another does not have */
     hd_fit_free(&model->fit);
     hd_model_rows_free(model->all_rows);
     model->all_rows = all_rows;
@@ -299,6 +330,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     memset(&fit, 0, sizeof fit);
 done:
     if (context != NULL) {
+        status = status != HUDDLE_OK ? hd_agree(context, status) : status;
         context->warnings = outer;
         context->stages = outer_stages;
         hd_blas_leave();
@@ -339,7 +371,34 @@ static bool needs_rebase(const hd_fit *fit, const huddle_points *x) {
     return false;
 }
 
+/* Whether the training rows of the fit are spread over the processes. Where each process has them
+ * all, from a file, it labels its rows alone. */
+static huddle_status find_spread(huddle_context *context, const huddle_model *model, bool *spread) {
+    double elsewhere = (double)model->fit.rows.elsewhere;
+    huddle_status status = hd_reduce_max(context, 1, &elsewhere);
+    *spread = elsewhere > 0;
+    return status;
+}
+
 /* Options are those of the fit, not those set since. */
+static huddle_status predict_rows(huddle_context *context, const huddle_model *model,
+                                  const huddle_points *x, int32_t *labels) {
+    huddle_status status = HUDDLE_OK;
+    bool spread;
+    TRY(hd_model_check_whole(context, model, "label new points"));
+    TRY(find_spread(context, model, &spread));
+    bool alone = hd_slabs_spread(context) && !spread;
+    hd_alone before = {0};
+    if (alone)
+        before = hd_alone_begin(context);
+    if (!alone || x->n > 0)
+        status = model->method->predict(context, &model->fit, model->fitted_options, x, labels);
+    if (alone)
+        hd_alone_end(context, before);
+done:
+    return status;
+}
+
 huddle_status huddle_model_predict(huddle_context *context, const huddle_model *model,
                                    const huddle_points *x, int32_t *labels) {
     huddle_status status = HUDDLE_OK;
@@ -358,7 +417,7 @@ huddle_status huddle_model_predict(huddle_context *context, const huddle_model *
         x = &rebased;
     }
     hd_blas_enter();
-    status = model->method->predict(context, &model->fit, model->fitted_options, x, labels);
+    status = predict_rows(context, model, x, labels);
     hd_blas_leave();
     TRY(status);
     /* Equal rows may differ in the last bit after preparation; they must get the same label. */
@@ -366,6 +425,7 @@ huddle_status huddle_model_predict(huddle_context *context, const huddle_model *
     for (int64_t i = 0; i < x->n && distinct.of != NULL; i++)
         labels[i] = labels[distinct.first[distinct.of[i]]];
 done:
+    status = context != NULL ? hd_agree(context, status) : status;
     huddle_points_free(&rebased);
     huddle_distinct_free(&distinct);
     huddle_context_free(own);

@@ -30,6 +30,11 @@ struct huddle_model {
 /* HUDDLE_INVALID if the model has not been fitted. */
 huddle_status hd_model_check_fitted(const huddle_model *model);
 
+/* HUDDLE_UNSUPPORTED if rows of the fit are on other processes and the context does not reach them;
+ * `what` cannot be done then. */
+huddle_status hd_model_check_whole(const huddle_context *context, const huddle_model *model,
+                                   const char *what);
+
 /* A copy of the options as they are set now; freed by huddle_free(). */
 huddle_status hd_model_copy_options(const huddle_model *model, void **copy);
 

@@ -65,6 +65,7 @@ static void write_report(const huddle_model *model, hd_json_writer *json) {
     hd_fit_write_seconds(fit, json);
     hd_json_set_integer(json, "peak_bytes", hd_machine_peak()); /* of the process */
     hd_fit_write_memory(fit, json);
+    hd_fit_write_traffic(fit, json);
     hd_fit_write_json(fit, json);
     if (model->n_names > 0 && model->n_names == fit->d)
         write_names(model, json);

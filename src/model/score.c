@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/rng.h"
 #include "huddle/metrics.h"
+#include "methods/spreading.h"
 
 #include <math.h>
 #include <string.h>
@@ -56,6 +57,58 @@ done:
     return status;
 }
 
+/* The mean agreement of a sample, all of it on this process. */
+static huddle_status average_agreement(huddle_context *context, const huddle_points *sample,
+                                       const int32_t *labels, int32_t n_clusters,
+                                       double *stability) {
+    huddle_status status = HUDDLE_OK;
+    double sum = 0;
+    for (uint64_t run = 1; run <= STABILITY_RUNS; run++) {
+        double ari;
+        TRY(compute_agreement(context, sample, labels, n_clusters, run << 32, &ari));
+        sum += ari;
+    }
+    *stability = sum / STABILITY_RUNS;
+done:
+    return status;
+}
+
+/* Rows that are spread over processes: process 0 gets the sample and tells the others. */
+static huddle_status score_spread_stability(huddle_context *context, const huddle_points *rows,
+                                            const hd_fit *fit, const int32_t *own,
+                                            double *stability) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *index = NULL, count, mine = 0, total;
+    int32_t *labels = NULL;
+    void *all = NULL;
+    huddle_points sample = {0};
+    hd_rng rng = hd_rng_stream(0, 0);
+    hd_slab slab;
+    TRY(hd_slab_locate(context, fit->rows.n, &slab));
+    count = slab.total < STABILITY_SAMPLE ? slab.total : STABILITY_SAMPLE;
+    ALLOC(index, count);
+    ALLOC(labels, count);
+    hd_rng_sample(&rng, slab.total, count, index);
+    for (int64_t i = 0; i < count; i++)
+        if (index[i] >= slab.first && index[i] < slab.first + fit->rows.n)
+            labels[mine++] = own[index[i] - slab.first];
+    TRY(hd_collect_points(context, rows, index, count, 0, &sample));
+    TRY(hd_collect_rows(context, 0, mine, labels, sizeof *labels, &total, &all));
+    if (hd_slabs_rank(context) == 0) {
+        hd_alone before = hd_alone_begin(context);
+        status = average_agreement(context, &sample, all, fit->clusters.n_clusters, stability);
+        hd_alone_end(context, before);
+    }
+    TRY(hd_agree(context, status));
+    TRY(hd_slabs_share(context, 0, sizeof *stability, stability));
+done:
+    huddle_free(index);
+    huddle_free(labels);
+    huddle_free(all);
+    huddle_points_free(&sample);
+    return hd_agree(context, status);
+}
+
 /* Mean ARI over runs (docs/method.md, "Scores"). The sample is drawn from rows of x, so that copies
  * count as often as they occur. The seeds are far from the small numbers that fits usually have. */
 static huddle_status score_stability(huddle_context *context, const huddle_points *rows,
@@ -68,7 +121,8 @@ static huddle_status score_stability(huddle_context *context, const huddle_point
     int32_t *labels = NULL;
     huddle_points sample = {0};
     hd_rng rng = hd_rng_stream(0, 0);
-    double sum = 0;
+    if (hd_slabs_spread(context))
+        return score_spread_stability(context, rows, fit, own, stability);
     ALLOC(index, count);
     hd_rng_sample(&rng, n, count, index);
     for (int64_t i = 0; i < count; i++)
@@ -77,12 +131,7 @@ static huddle_status score_stability(huddle_context *context, const huddle_point
     ALLOC(labels, count);
     for (int64_t i = 0; i < count; i++)
         labels[i] = own[index[i]];
-    for (uint64_t run = 1; run <= STABILITY_RUNS; run++) {
-        double ari;
-        TRY(compute_agreement(context, &sample, labels, fit->clusters.n_clusters, run << 32, &ari));
-        sum += ari;
-    }
-    *stability = sum / STABILITY_RUNS;
+    TRY(average_agreement(context, &sample, labels, fit->clusters.n_clusters, stability));
 done:
     huddle_free(index);
     huddle_free(labels);
@@ -102,7 +151,7 @@ static huddle_status score_fit(huddle_context *context, hd_fit *fit, const huddl
     if (graph->offsets != NULL || graph->resident != NULL)
         TRY(huddle_metrics_ncut(context, graph, fit->clusters.labels, &scores->ncut));
     TRY(clustered_rows(context, fit, points, &owned, &rows));
-    if (rows.n > 0)
+    if (rows.d > 0) /* there are such rows, perhaps on other processes only */
         TRY(score_stability(context, &rows, fit, &scores->stability));
     fit->scored = true;
 done:
@@ -135,5 +184,5 @@ huddle_status huddle_model_score(huddle_context *context, huddle_model *model,
     hd_blas_leave();
 done:
     huddle_points_free(&owned);
-    return status;
+    return hd_agree(context, status);
 }

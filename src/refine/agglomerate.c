@@ -564,3 +564,17 @@ done:
     merger_free(&m);
     return status;
 }
+
+huddle_status hd_refine_agglomerate_joined(huddle_context *context,
+                                           const hd_refine_quotient *quotient, hd_refine_rule rule,
+                                           int64_t n_clusters, int32_t *first, int32_t *second,
+                                           int64_t *n_merges) {
+    huddle_status status = HUDDLE_OK;
+    merger m = {0};
+    TRY(merger_new(quotient, rule, &m));
+    TRY(merge_connected(context, &m, quotient->n - n_clusters, first, second));
+done:
+    *n_merges = m.n_merges;
+    merger_free(&m);
+    return status;
+}

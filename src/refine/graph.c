@@ -127,6 +127,7 @@ huddle_status hd_refine_graph_order(const hd_refine_graph *graph, const int32_t 
     ordered->matrix = &ordered->own;
     ordered->n = n;
     ordered->unit = graph->unit;
+    ordered->hidden = graph->hidden;
 done:
     huddle_free(place);
     huddle_free(next);

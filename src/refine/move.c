@@ -1,6 +1,7 @@
 /* Moves of single vertices between clusters, and the objectives that they lower. */
 #include "base/check.h"
 #include "base/rng.h"
+#include "base/slabs.h"
 #include "refine/refine.h"
 
 #include <math.h>
@@ -110,7 +111,8 @@ typedef struct mover {
     int32_t *visits, *next;  /* n: the vertices to visit in this sweep and in the next one */
     int64_t n_visits, n_next;
     int32_t *blocks;  /* the order of blocks of visits */
-    bool *waiting;    /* n: the vertex has yet to be visited in this sweep or the next */
+    bool *waiting;    /* n: the vertex has yet to be visited in this sweep or the next; always set
+                         for vertices of other processes, which follow */
     double *weight;   /* n_clusters: of the vertex to each cluster; 0 but for the touched */
     int32_t *touched; /* n_clusters */
     int64_t n_touched;
@@ -303,7 +305,7 @@ static huddle_status mover_new(mover *m) {
     ALLOC(m->visits, m->graph->n);
     ALLOC(m->next, m->graph->n);
     ALLOC(m->blocks, m->graph->n / BLOCK + 1);
-    ALLOC(m->waiting, m->graph->n);
+    ALLOC(m->waiting, m->graph->matrix->cols);
     ALLOC_ZERO(m->weight, m->n_clusters);
     ALLOC(m->touched, m->n_clusters);
 done:
@@ -339,4 +341,177 @@ done:
         *n_sweeps = sweep;
     mover_free(&m);
     return status;
+}
+
+/* ---- rows on several processes ------------------------------------------------------------- */
+
+/* A round with one of this many vertices that does not help is the last. */
+enum { MOST_DAMPED = 16 };
+
+typedef struct spread {
+    huddle_context *context;
+    hd_refine_graph graph; /* own rows; columns are own rows, then ghosts */
+    int64_t first;         /* number of the first own row */
+    hd_halo halo;
+    int32_t *columns; /* of the matrix */
+    double *sums;     /* 3 n_clusters: inside, volume, count */
+    int32_t *kept;    /* n: the best labels so far */
+} spread;
+
+static void spread_free(spread *s) {
+    hd_halo_close(&s->halo);
+    huddle_free(s->columns);
+    huddle_free(s->graph.degree);
+    huddle_free(s->sums);
+    huddle_free(s->kept);
+}
+
+/* The matrix with local columns; offsets and values are those of the caller. */
+static huddle_status spread_new(const huddle_csr *matrix, int64_t n_clusters, spread *s) {
+    huddle_status status = HUDDLE_OK;
+    hd_refine_graph *graph = &s->graph;
+    int64_t n = matrix->rows, entries = matrix->offsets[n];
+    double total = 0;
+    hd_slab slab;
+    TRY(hd_slab_locate(s->context, n, &slab));
+    s->first = slab.first;
+    ALLOC(s->columns, entries);
+    if (entries > 0)
+        memcpy(s->columns, matrix->columns, (size_t)entries * sizeof *s->columns);
+    TRY(hd_halo_open(s->context, n, entries, s->columns, &s->halo));
+    ALLOC(s->sums, 3 * n_clusters);
+    ALLOC(s->kept, n);
+    ALLOC_ZERO(graph->degree, n);
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++)
+            graph->degree[i] += matrix->values[e];
+        total += graph->degree[i];
+    }
+    TRY(hd_reduce_sum(s->context, 1, &total));
+    graph->unit = total > 0 ? 1 / total : 0;
+    for (int64_t i = 0; i < n; i++)
+        graph->degree[i] *= graph->unit;
+    graph->n = n;
+    graph->own = *matrix;
+    graph->own.columns = s->columns;
+    graph->own.cols = n + s->halo.ghosts;
+    graph->matrix = &graph->own;
+done:
+    return status;
+}
+
+/* The sums of all processes, the vertices to visit, and the value of the objective. */
+static huddle_status measure(const spread *s, mover *m, double *value) {
+    huddle_status status = HUDDLE_OK;
+    int64_t c = m->n_clusters;
+    TRY(hd_halo_fetch(&s->halo, m->labels, sizeof *m->labels));
+    begin_all(m);
+    memcpy(s->sums, m->inside, (size_t)c * sizeof *s->sums);
+    memcpy(s->sums + c, m->volume, (size_t)c * sizeof *s->sums);
+    for (int64_t k = 0; k < c; k++)
+        s->sums[2 * c + k] = (double)m->count[k];
+    TRY(hd_reduce_sum(s->context, 3 * c, s->sums));
+    memcpy(m->inside, s->sums, (size_t)c * sizeof *s->sums);
+    memcpy(m->volume, s->sums + c, (size_t)c * sizeof *s->sums);
+    m->total_inside = 0;
+    for (int64_t k = 0; k < c; k++)
+        m->total_inside += m->inside[k];
+    *value = m->objective->common(m->total_inside);
+    for (int64_t k = 0; k < c; k++)
+        *value += m->objective->term(m->inside[k], m->volume[k]);
+done:
+    return status;
+}
+
+/* Of each cluster a process may take its share of all vertices but one: no cluster becomes empty,
+ * whatever the others do. */
+static void limit_moves(const spread *s, mover *m) {
+    int64_t processes = hd_slabs_count(s->context), rank = hd_slabs_rank(s->context);
+    for (int64_t k = 0; k < m->n_clusters; k++) {
+        int64_t free = (int64_t)s->sums[2 * m->n_clusters + k] - 1;
+        m->count[k] = free > 0 ? free / processes + (rank < free % processes) + 1 : 1;
+    }
+}
+
+/* Keeps one of `damp` vertices, by a hash of their numbers, another part in each round. */
+static void thin_visits(const spread *s, mover *m, int32_t round, int32_t damp) {
+    int64_t count = 0;
+    for (int64_t t = 0; t < m->n_visits; t++) {
+        uint64_t number = (uint64_t)(s->first + m->visits[t]) * 0x9E3779B97F4A7C15u;
+        if (((number >> 40) + (uint64_t)round) % (uint64_t)damp == 0)
+            m->visits[count++] = m->visits[t];
+    }
+    m->n_visits = count;
+}
+
+/* One round: every process sweeps once over its vertices. */
+static huddle_status move_round(const spread *s, mover *m, uint64_t seed, int32_t round,
+                                int32_t damp, int64_t *n_moved) {
+    huddle_status status = HUDDLE_OK;
+    limit_moves(s, m);
+    if (damp > 1)
+        thin_visits(s, m, round, damp);
+    memset(m->waiting, 1, (size_t)m->graph->matrix->cols * sizeof *m->waiting);
+    shuffle_visits(m, seed, round);
+    TRY(sweep_once(s->context, m, n_moved));
+    TRY(hd_reduce_count(s->context, n_moved));
+done:
+    return status;
+}
+
+/* Rounds until one moves nothing, or even few vertices at a time do not help. */
+static huddle_status run_rounds(const spread *s, mover *m, int32_t max_sweeps, uint64_t seed,
+                                int32_t *n_sweeps) {
+    huddle_status status = HUDDLE_OK;
+    double best = INFINITY, value;
+    size_t size = (size_t)m->graph->n * sizeof *m->labels;
+    int64_t n_moved = 0;
+    int32_t damp = 1;
+    for (*n_sweeps = 0;; ++*n_sweeps) {
+        TRY(measure(s, m, &value));
+        if (value < best - least_change) {
+            memcpy(s->kept, m->labels, size);
+            best = value;
+            damp = damp > 1 ? damp / 2 : 1;
+        } else {
+            memcpy(m->labels, s->kept, size);
+            damp *= 2;
+            if (damp > MOST_DAMPED)
+                break;
+            TRY(measure(s, m, &value));
+        }
+        if (*n_sweeps == max_sweeps)
+            break;
+        TRY(move_round(s, m, seed, *n_sweeps, damp, &n_moved));
+        if (n_moved == 0 && damp == 1)
+            break;
+    }
+done:
+    return status;
+}
+
+huddle_status hd_refine_spread_move(huddle_context *context, const huddle_csr *matrix,
+                                    const hd_refine_objective *objective, int64_t n_clusters,
+                                    int32_t max_sweeps, uint64_t seed, int32_t *labels,
+                                    int32_t *n_sweeps) {
+    huddle_status status = HUDDLE_OK;
+    spread s = {.context = context};
+    mover m = {.graph = &s.graph, .objective = objective, .n_clusters = n_clusters};
+    int32_t rounds = 0;
+    size_t size = (size_t)matrix->rows * sizeof *labels;
+    TRY(spread_new(matrix, n_clusters, &s));
+    TRY(mover_new(&m));
+    ALLOC_ZERO(m.labels, s.graph.own.cols);
+    if (size > 0)
+        memcpy(m.labels, labels, size);
+    TRY(run_rounds(&s, &m, max_sweeps, seed, &rounds));
+    if (size > 0)
+        memcpy(labels, m.labels, size);
+done:
+    if (n_sweeps != NULL)
+        *n_sweeps = rounds;
+    huddle_free(m.labels);
+    mover_free(&m);
+    spread_free(&s);
+    return hd_agree(context, status);
 }

@@ -5,6 +5,7 @@
 #include "base/context.h"
 #include "base/options.h"
 #include "base/slabs.h"
+#include "matrix/collect.h"
 #include "refine/refine.h"
 
 #include <string.h>
@@ -64,9 +65,8 @@ done:
     return status;
 }
 
-/* The number of different labels of the first start, if none is given. */
-static huddle_status complete_clusters(int64_t n, const huddle_refine_start *start,
-                                       huddle_refine_options *options) {
+huddle_status hd_refine_complete(int64_t n, const huddle_refine_start *start,
+                                 huddle_refine_options *options) {
     huddle_status status = HUDDLE_OK;
     int32_t *ranks = NULL;
     int64_t count;
@@ -91,13 +91,17 @@ static huddle_status refine(huddle_context *context, const huddle_csr *matrix,
     huddle_refine_options own = options != NULL ? *options : huddle_refine_defaults();
     hd_refine_graph graph = {0};
     huddle_refine_tree made = {0};
-    TRY(hd_slabs_refuse(context, "refining labels on a graph"));
     TRY(huddle_options_check(table, &own));
     TRY(check_starts(n_starts, starts, own.merge));
     if (labels == NULL)
         FAIL(HUDDLE_INVALID, "the place for the labels is missing");
+    if (tree != NULL)
+        TRY(hd_slabs_refuse(context, "refining labels with a given merge tree"));
+    if (hd_slabs_spread(context) && matrix != NULL)
+        return hd_refine_spread(context, matrix, HD_REFINE_BUDGET, n_starts, starts, &own, labels,
+                                info);
     TRY(hd_refine_graph_new(context, matrix, &graph));
-    TRY(complete_clusters(graph.n, &starts[0], &own));
+    TRY(hd_refine_complete(graph.n, &starts[0], &own));
     if (tree != NULL && tree->n != graph.n)
         FAIL(HUDDLE_INVALID, "a tree of %lld vertices does not fit a graph of %lld",
              (long long)tree->n, (long long)graph.n);
@@ -138,7 +142,6 @@ static huddle_status move_vertices(huddle_context *context, const huddle_csr *ma
     huddle_status status = HUDDLE_OK;
     huddle_refine_options own = options != NULL ? *options : huddle_refine_defaults();
     hd_refine_graph graph = {0};
-    TRY(hd_slabs_refuse(context, "refining labels on a graph"));
     TRY(huddle_options_check(table, &own));
     if (labels == NULL)
         FAIL(HUDDLE_INVALID, "the labels are missing");
@@ -161,8 +164,70 @@ done:
     return status;
 }
 
+/* Process 0 moves the vertices of a graph that it may have. */
+static huddle_status move_spread(huddle_context *context, const huddle_csr *matrix,
+                                 const huddle_refine_options *options, int32_t *labels,
+                                 int32_t *n_sweeps) {
+    huddle_status status = HUDDLE_OK;
+    huddle_csr whole = {0};
+    void *all = NULL;
+    int64_t total;
+    int32_t sweeps = 0;
+    TRY(hd_collect_csr(context, matrix, 0, &whole));
+    TRY(hd_collect_rows(context, 0, matrix->rows, labels, sizeof *labels, &total, &all));
+    if (all != NULL) {
+        hd_alone before = hd_alone_begin(context);
+        status = move_vertices(context, &whole, options, all, &sweeps);
+        hd_alone_end(context, before);
+    }
+    TRY(hd_agree(context, status));
+    TRY(hd_spread_rows(context, 0, all, matrix->rows, sizeof *labels, labels));
+    TRY(hd_slabs_share(context, 0, sizeof sweeps, &sweeps));
+    if (n_sweeps != NULL)
+        *n_sweeps = sweeps;
+done:
+    huddle_csr_free(&whole);
+    huddle_free(all);
+    return status;
+}
+
+/* The labels of all processes are numbered from 0 to the largest, unless their number is given. */
+static huddle_status move_in_parallel(huddle_context *context, const huddle_csr *matrix,
+                                      const huddle_refine_options *options, int32_t *labels,
+                                      int32_t *n_sweeps) {
+    huddle_status status = HUDDLE_OK;
+    huddle_refine_options own = options != NULL ? *options : huddle_refine_defaults();
+    double extremes[2] = {0, 0}; /* the largest label, and the smallest one's negative */
+    TRY(huddle_options_check(table, &own));
+    TRY(huddle_csr_check(matrix));
+    for (int64_t i = 0; i < matrix->rows; i++) {
+        extremes[0] = labels[i] > extremes[0] ? labels[i] : extremes[0];
+        extremes[1] = -(double)labels[i] > extremes[1] ? -(double)labels[i] : extremes[1];
+    }
+    TRY(hd_reduce_max(context, 2, extremes));
+    if (own.n_clusters == HUDDLE_AUTO)
+        own.n_clusters = (int32_t)extremes[0] + 1;
+    TRY(check_clusters(own.n_clusters, matrix->cols));
+    if (extremes[1] > 0 || extremes[0] >= own.n_clusters)
+        FAIL(HUDDLE_INVALID, "there is a label %.0f, not one of 0 to %d",
+             extremes[1] > 0 ? -extremes[1] : extremes[0], own.n_clusters - 1);
+    TRY(hd_refine_spread_move(context, matrix, hd_refine_objective_find(own.objective),
+                              own.n_clusters, own.max_sweeps, own.seed, labels, n_sweeps));
+done:
+    return status;
+}
+
 huddle_status huddle_refine_move(huddle_context *context, const huddle_csr *graph,
                                  const huddle_refine_options *options, int32_t *labels,
                                  int32_t *n_sweeps) {
-    return hd_agree(context, move_vertices(context, graph, options, labels, n_sweeps));
+    huddle_status status = HUDDLE_OK;
+    bool spread = hd_slabs_spread(context) && graph != NULL && labels != NULL;
+    if (!spread)
+        return hd_agree(context, move_vertices(context, graph, options, labels, n_sweeps));
+    TRY(huddle_csr_fetch(graph));
+    TRY(graph->cols <= HD_REFINE_BUDGET
+            ? move_spread(context, graph, options, labels, n_sweeps)
+            : move_in_parallel(context, graph, options, labels, n_sweeps));
+done:
+    return hd_agree(context, status);
 }

@@ -14,6 +14,7 @@ typedef struct hd_refine_graph {
     int64_t n;
     double unit;    /* 1 / total weight; 0 for a graph without edges */
     double *degree; /* n: shares; a loop counts once */
+    double hidden; /* entropy of the vertices that those of a contracted graph consist of; else 0 */
 } hd_refine_graph;
 
 /* Checks that the matrix is square, finite, not negative and symmetric, and adds the degrees. */
@@ -63,6 +64,12 @@ huddle_status hd_refine_agglomerate(huddle_context *context, const hd_refine_quo
                                     const char *stage, hd_refine_rule rule, int64_t n_clusters,
                                     int32_t *first, int32_t *second);
 
+/* The same, but ends where no edge is left; *n_merges: how many merges were made. */
+huddle_status hd_refine_agglomerate_joined(huddle_context *context,
+                                           const hd_refine_quotient *quotient, hd_refine_rule rule,
+                                           int64_t n_clusters, int32_t *first, int32_t *second,
+                                           int64_t *n_merges);
+
 /* The tree of a checked graph, freed by huddle_refine_tree_free() also after a failure. */
 huddle_status hd_refine_tree_new(huddle_context *context, const hd_refine_graph *graph,
                                  huddle_refine_tree *tree);
@@ -104,6 +111,15 @@ huddle_status hd_refine_move(huddle_context *context, const hd_refine_graph *gra
                              const hd_refine_objective *objective, int64_t n_clusters,
                              int32_t max_sweeps, uint64_t seed, int32_t *labels, int32_t *n_sweeps);
 
+/* The same on rows that are spread over processes (move.c). The matrix has the own rows, its
+ * columns are numbers among all. Every process moves its own vertices with the labels that the
+ * others had before the round; a round that does not lower the objective is undone and repeated
+ * with fewer vertices. */
+huddle_status hd_refine_spread_move(huddle_context *context, const huddle_csr *matrix,
+                                    const hd_refine_objective *objective, int64_t n_clusters,
+                                    int32_t max_sweeps, uint64_t seed, int32_t *labels,
+                                    int32_t *n_sweeps);
+
 /* ---- labels -------------------------------------------------------------------------------- */
 
 /* ranks: labels replaced by 0 .. *count - 1 in the order of their values. */
@@ -122,10 +138,46 @@ double hd_refine_planted_resolution(double inside, int64_t n_clusters);
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
+/* Sets n_clusters to the number of different labels of the start if it is HUDDLE_AUTO, and checks
+ * it. */
+huddle_status hd_refine_complete(int64_t n, const huddle_refine_start *start,
+                                 huddle_refine_options *options);
+
 /* Refines the starts with a checked graph and complete options; see huddle_refine_with_tree(). */
 huddle_status hd_refine_run(huddle_context *context, const hd_refine_graph *graph,
                             const huddle_refine_tree *tree, int32_t n_starts,
                             const huddle_refine_start *starts, const huddle_refine_options *options,
                             int32_t *labels, huddle_refine_info *info);
+
+/* ---- rows on several processes (spread.c) -----------------------------------------------------
+ */
+
+/* Vertices of all processes up to which process 0 gets the graph as it is. */
+enum { HD_REFINE_BUDGET = 1 << 18 };
+
+/* hd_refine_run() on rows that are spread over processes, with complete options but for n_clusters.
+ * Process 0 refines the graph itself if it has at most `budget` vertices, else a contracted one of
+ * about as many; moves on the processes follow then. */
+huddle_status hd_refine_spread(huddle_context *context, const huddle_csr *matrix, int64_t budget,
+                               int32_t n_starts, const huddle_refine_start *starts,
+                               const huddle_refine_options *options, int32_t *labels,
+                               huddle_refine_info *info);
+
+/* A graph of which each vertex is a set of vertices that are on one process and have the same
+ * labels in all starts; the columns are numbers among the sets of all processes (contract.c). */
+typedef struct hd_refine_contraction {
+    huddle_csr graph;
+    int64_t n, total; /* sets of this process and of all */
+    int32_t *set;     /* for each own vertex its set, from 0 on this process */
+    int32_t *member;  /* n: a vertex of each set */
+    double entropy;   /* what the entropy of the vertices is more than that of the sets */
+} hd_refine_contraction;
+
+/* labels: n_starts arrays, one number for each own vertex. About `budget` sets over all processes;
+ * more if there are more combinations of labels. */
+huddle_status hd_refine_contract(huddle_context *context, const huddle_csr *matrix, int64_t budget,
+                                 int32_t n_starts, int32_t *const *labels,
+                                 hd_refine_contraction *contraction);
+void hd_refine_contraction_free(hd_refine_contraction *contraction);
 
 #endif

@@ -172,6 +172,7 @@ static huddle_status make_trial(void *argument, hd_chunk chunk) {
     TRY(hd_refine_move(r->context, r->graph, r->objective, r->n_clusters, o->max_sweeps, o->seed,
                        labels, &trial->n_sweeps));
     TRY(huddle_metrics_graph_scores(r->context, r->graph->matrix, labels, &trial->scores));
+    trial->scores.entropy += r->graph->hidden;
     (void)snprintf(trial->name, sizeof trial->name, "%s", name != NULL ? name : "start");
 done:
     return status;

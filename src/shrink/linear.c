@@ -29,16 +29,13 @@ const char *const *hd_shrink_linear_names(void) {
     return names;
 }
 
-/* The solvers above work on the rows of one process only, which is correct as long as no edge leads
- * to another process. An engine's own solver decides for itself. */
-static huddle_status check_processes(huddle_context *context, const hd_shrink_linear_graph *graph) {
+/* Whether edges lead to rows of other processes, on any of them. */
+static huddle_status find_ghosts(huddle_context *context, const hd_shrink_linear_graph *graph,
+                                 bool *found) {
     huddle_status status = HUDDLE_OK;
     double ghosts = graph->halo == NULL ? 0 : (double)graph->halo->ghosts;
     TRY(hd_reduce_max(context, 1, &ghosts));
-    if (ghosts > 0)
-        FAIL(HUDDLE_UNSUPPORTED,
-             "linear_solver: this engine cannot solve linear systems whose rows are spread over "
-             "several processes; use solver = pdhg");
+    *found = ghosts > 0;
 done:
     return status;
 }
@@ -77,26 +74,45 @@ static huddle_status open_first_fit(huddle_context *context, const hd_shrink_lin
     return status;
 }
 
-/* A named solver overrides the engine: the option would otherwise have no effect there. */
-huddle_status hd_shrink_linear_open(huddle_context *context, const char *name,
-                                    const hd_shrink_linear_graph *graph,
-                                    hd_shrink_linear_system *system) {
+/* The first of the engine's solvers that takes the graph: of those of one kind, unless any will do.
+ * A solver may decline, by a status or by fits(). No solver: HUDDLE_OK, and the system is empty. */
+static huddle_status open_of_engine(huddle_context *context, const hd_shrink_linear_graph *graph,
+                                    bool any, bool direct, hd_shrink_linear_system *system) {
     huddle_status status = HUDDLE_OK;
-    const hd_shrink_linear_solver *engine = hd_context_engine(context)->linear_solver;
-    bool is_auto = strcmp(name, "auto") == 0;
-    *system = (hd_shrink_linear_system){0};
-    /* The engine's solver may decline, by a status or by fits(); then the solvers of this file are
-     * tried. */
-    if (is_auto && engine != NULL) {
-        system->solver = engine;
-        status = engine->analyse(context, graph, &system->state);
-        if (status == HUDDLE_OK && (engine->fits == NULL || engine->fits(system->state)))
+    const hd_shrink_linear_solver *solver = hd_context_engine(context)->linear_solver;
+    for (; solver != NULL; solver = solver->next) {
+        if (!any && solver->is_direct != direct)
+            continue;
+        system->solver = solver;
+        status = solver->analyse(context, graph, &system->state);
+        if (status == HUDDLE_OK && (!any || solver->fits == NULL || solver->fits(system->state)))
             goto done;
         if (status != HUDDLE_OK && !is_declined(status))
             goto done;
         hd_shrink_linear_close(system);
+        status = HUDDLE_OK;
     }
-    TRY(check_processes(context, graph));
+done:
+    return status;
+}
+
+/* A named solver overrides the engine: the option would otherwise have no effect there. The solvers
+ * above work on the rows of one process, which is correct as long as no edge leads to another. */
+huddle_status hd_shrink_linear_open(huddle_context *context, const char *name,
+                                    const hd_shrink_linear_graph *graph,
+                                    hd_shrink_linear_system *system) {
+    huddle_status status = HUDDLE_OK;
+    bool is_auto = strcmp(name, "auto") == 0, ghosts;
+    *system = (hd_shrink_linear_system){0};
+    TRY(find_ghosts(context, graph, &ghosts));
+    if (is_auto || ghosts)
+        TRY(open_of_engine(context, graph, is_auto, strcmp(name, "cholmod") == 0, system));
+    if (system->solver != NULL)
+        goto done;
+    if (ghosts)
+        FAIL(HUDDLE_UNSUPPORTED,
+             "linear_solver: this engine cannot solve linear systems whose rows are spread over "
+             "several processes; use solver = pdhg");
     TRY(is_auto ? open_first_fit(context, graph, system)
                 : open_by_name(context, name, graph, system));
 done:

@@ -48,6 +48,11 @@ typedef struct hd_shrink_linear_solver {
     bool (*fits)(const void *state);
 
     void (*free)(void *state);
+
+    /* Of an engine: whether it is a direct solver, and the one to try if this one declines, or
+     * NULL. */
+    bool is_direct;
+    const struct hd_shrink_linear_solver *next;
 } hd_shrink_linear_solver;
 
 extern const hd_shrink_linear_solver hd_shrink_approximate;
@@ -62,8 +67,10 @@ typedef struct hd_shrink_linear_system {
     void *state;
 } hd_shrink_linear_system;
 
-/* Prepares a system for the solver of that name. "auto" takes the engine's solver if there is one,
- * then the direct solver unless its analysis fails or its fits() is false, then the iterative one.
+/* Prepares a system for the solver of that name. "auto" takes the first of the engine's solvers
+ * that does not decline, then the direct solver unless its analysis fails or its fits() is false,
+ * then the iterative one. Where edges lead to other processes, "cholmod" and "approximate" stand
+ * for the engine's direct and its iterative solver.
  * HUDDLE_UNSUPPORTED for a solver that this build lacks or that cannot handle this graph;
  * HUDDLE_NO_MEMORY. */
 huddle_status hd_shrink_linear_open(huddle_context *context, const char *name,

@@ -5,6 +5,7 @@
 #include "shrink/certificate.h"
 #include "shrink/solve.h"
 #include "shrink/split.h"
+#include "shrink/spread.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -90,26 +91,28 @@ done:
     return status;
 }
 
-huddle_status hd_shrink_solve_part(hd_shrink_solve *s, huddle_shrunk *out) {
+huddle_status hd_shrink_solve_part(hd_shrink_solve *s, huddle_shrunk *out, bool *is_trivial) {
     huddle_status status = HUDDLE_OK;
     hd_shrink_edges edges = {0};
-    bool is_trivial;
     TRY(hd_shrink_edges_read(s->input.context, s->input.w, &edges));
     s->input.edges = &edges;
-    TRY(solve_whole(s, out, &is_trivial));
+    TRY(solve_whole(s, out, is_trivial));
 done:
     hd_shrink_edges_free(&edges);
     return status;
 }
 
-/* Solves the problem whole, or component by component. */
+/* Solves the problem whole, or component by component, on this process or on those of the
+ * engine. */
 static huddle_status shrink_checked(hd_shrink_solve *s, huddle_shrunk *out) {
     huddle_status status = HUDDLE_OK;
     hd_shrink_edges edges = {0};
     bool is_trivial = false;
     TRY(hd_shrink_edges_read(s->input.context, s->input.w, &edges));
     s->input.edges = &edges;
-    if (hd_shrink_split_pays(s))
+    if (hd_shrink_can_spread(s))
+        TRY(hd_shrink_spread(s, &hd_shrink_default_limits, out, &is_trivial));
+    else if (hd_shrink_split_pays(s))
         TRY(hd_shrink_split(s, out));
     else
         TRY(solve_whole(s, out, &is_trivial));

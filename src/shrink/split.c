@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Problems of fewer numbers, (n + edges) c, are solved whole: their arrays are small. */
-static const double smallest_split = 1e6;
-
 /* Components of at least this many edges, or of half of all, are solved one after the other, each
  * on all threads; the others side by side, each on one thread, from the largest to the smallest. */
 enum { LARGE_PART = 1 << 18 };
@@ -69,10 +66,11 @@ typedef struct split {
     outcome *parts;
     const int32_t *chosen; /* parts of the loop under way */
     huddle_dense g;
+    huddle_shrunk *out;
 } split;
 
 bool hd_shrink_is_large(int64_t n, int64_t edges, int64_t c) {
-    return (double)(n + edges) * (double)c >= smallest_split;
+    return (double)(n + edges) * (double)c >= HD_SHRINK_SMALLEST_SPLIT;
 }
 
 bool hd_shrink_is_large_part(int64_t edges) {
@@ -201,6 +199,7 @@ static huddle_status solve_kept(const split *t, outcome *o, const hd_shrink_part
     huddle_dense f = {0}, start = {0};
     huddle_csr w = {0};
     double *weights = NULL;
+    bool is_trivial;
     TRY(hd_shrink_part_rows(part, whole->input.f, &f));
     TRY(hd_shrink_part_graph(part, &w, &weights));
     TRY(set_start(t, part, before, &start));
@@ -215,7 +214,7 @@ static huddle_status solve_kept(const split *t, outcome *o, const hd_shrink_part
     if (is_draft(t, part, attempt))
         s.options.shrink_max_iter = DRAFT_STEPS;
     o->info.gamma = whole->input.gamma;
-    TRY(hd_shrink_solve_part(&s, out));
+    TRY(hd_shrink_solve_part(&s, out, &is_trivial));
 done:
     huddle_dense_free(&f);
     huddle_dense_free(&start);
@@ -335,33 +334,43 @@ done:
  * = common_share, the major ones get the share 1 - q s of the gap, and the others the share 1 - s
  * of it relative to their own objective and s relative to the bound of the major ones, each its
  * part of that by edges: at most the whole gap in all. */
-static void set_gaps(split *t) {
-    double total = 0, minor = 0, edges = 0, gap = part_gap * t->whole->options.gap;
+static huddle_status set_gaps(split *t) {
+    huddle_status status = HUDDLE_OK;
+    huddle_context *context = t->whole->input.context;
+    double sums[2] = {0}, minor = 0, gap = part_gap * t->whole->options.gap;
     for (int32_t q = 0; q < t->n_parts; q++) {
-        total += t->parts[q].collapsed;
-        edges += (double)t->parts[q].edges;
+        sums[0] += t->parts[q].collapsed;
+        sums[1] += (double)t->parts[q].edges;
     }
+    TRY(hd_reduce_sum(context, 2, sums));
     for (int32_t q = 0; q < t->n_parts; q++) {
-        t->parts[q].is_major = t->parts[q].collapsed >= major_share * total;
+        t->parts[q].is_major = t->parts[q].collapsed >= major_share * sums[0];
         minor += t->parts[q].is_major ? 0 : (double)t->parts[q].edges;
     }
+    TRY(hd_reduce_sum(context, 1, &minor));
     for (int32_t q = 0; q < t->n_parts; q++)
-        t->parts[q].gap = t->parts[q].is_major && edges > 0
-                              ? gap * (1 - common_share * minor / edges)
+        t->parts[q].gap = t->parts[q].is_major && sums[1] > 0
+                              ? gap * (1 - common_share * minor / sums[1])
                               : gap * (1 - common_share);
+done:
+    return status;
 }
 
 /* The bound of the major components, shared out among the others by edges. */
-static void set_outside(split *t) {
-    double dual = 0, edges = 0;
+static huddle_status set_outside(split *t) {
+    huddle_status status = HUDDLE_OK;
+    double sums[2] = {0};
     for (int32_t q = 0; q < t->n_parts; q++) {
-        dual += t->parts[q].is_major ? t->parts[q].dual : 0;
-        edges += (double)t->parts[q].edges;
+        sums[0] += t->parts[q].is_major ? t->parts[q].dual : 0;
+        sums[1] += (double)t->parts[q].edges;
     }
-    for (int32_t q = 0; q < t->n_parts && edges > 0; q++)
+    TRY(hd_reduce_sum(t->whole->input.context, 2, sums));
+    for (int32_t q = 0; q < t->n_parts && sums[1] > 0; q++)
         if (!t->parts[q].is_major)
             t->parts[q].outside =
-                common_share / (1 - common_share) * dual * (double)t->parts[q].edges / edges;
+                common_share / (1 - common_share) * sums[0] * (double)t->parts[q].edges / sums[1];
+done:
+    return status;
 }
 
 /* Entry k of the history: every component after its step k, or after its last one. Components do
@@ -420,10 +429,11 @@ static void add_infos(const split *t) {
 }
 
 /* The objective of all of G on all of W, and what is said of it. */
-static huddle_status certify_whole(split *t, huddle_shrunk *out) {
+static huddle_status certify_whole(split *t) {
     huddle_status status = HUDDLE_OK;
     hd_shrink_solve *s = t->whole;
     huddle_shrink_info *info = s->info;
+    huddle_shrunk *out = t->out;
     double unused;
     for (int32_t q = 0; q < t->n_parts; q++)
         info->dual += t->parts[q].dual;
@@ -445,18 +455,46 @@ done:
     return status;
 }
 
+/* Everything before the gaps are set: components, their order and their objectives at the mean. */
+static huddle_status prepare_parts(split *t) {
+    huddle_status status = HUDDLE_OK;
+    const hd_shrink_input *in = &t->whole->input;
+    TRY(list_rows(t));
+    TRY(order_parts(t));
+    TRY(hd_parallel(in->context, NULL, t->n_parts, 1, measure_parts, t));
+    TRY(huddle_dense_new(in->f->rows, in->f->cols, &t->g));
+done:
+    return status;
+}
+
+static huddle_status solve_major(split *t) {
+    return solve_parts(t, true);
+}
+
+static huddle_status solve_others(split *t) {
+    return solve_parts(t, false);
+}
+
+/* A step of the split on the components of this process, without the others. */
+static huddle_status do_alone(split *t, huddle_status (*step)(split *t)) {
+    huddle_context *context = t->whole->input.context;
+    if (!hd_slabs_spread(context))
+        return step(t);
+    hd_alone before = hd_alone_begin(context);
+    huddle_status status = step(t);
+    hd_alone_end(context, before);
+    return status;
+}
+
 huddle_status hd_shrink_split(hd_shrink_solve *s, huddle_shrunk *out) {
     huddle_status status = HUDDLE_OK;
-    split t = {.whole = s};
-    TRY(list_rows(&t));
-    TRY(order_parts(&t));
-    TRY(hd_parallel(s->input.context, NULL, t.n_parts, 1, measure_parts, &t));
-    set_gaps(&t);
-    TRY(huddle_dense_new(s->input.f->rows, s->input.f->cols, &t.g));
-    TRY(solve_parts(&t, true));
-    set_outside(&t);
-    TRY(solve_parts(&t, false));
-    TRY(certify_whole(&t, out));
+    split t = {.whole = s, .out = out};
+    TRY(do_alone(&t, prepare_parts));
+    TRY(set_gaps(&t));
+    TRY(do_alone(&t, solve_major));
+    TRY(set_outside(&t));
+    TRY(do_alone(&t, solve_others));
+    TRY(do_alone(&t, certify_whole));
 done:
     for (int32_t q = 0; t.parts != NULL && q < t.n_parts; q++)
         huddle_shrink_info_free(&t.parts[q].info);

@@ -17,6 +17,9 @@
 
 #include "shrink/solve.h"
 
+/* Problems of fewer numbers, (n + edges) c, are solved whole: their arrays are small. */
+#define HD_SHRINK_SMALLEST_SPLIT 1e6
+
 /* Whether a problem of this size is solved component by component, and whether a component of so
  * many edges is solved alone, on all threads. */
 bool hd_shrink_is_large(int64_t n, int64_t edges, int64_t c);
@@ -26,11 +29,14 @@ bool hd_shrink_is_large_part(int64_t edges);
  * point, rows spread over processes, an engine's own solver. */
 bool hd_shrink_split_pays(const hd_shrink_solve *solve);
 
-/* Solves each component as a problem of its own and fills in out, and info but for `seconds`. */
+/* Solves each component as a problem of its own and fills in out, and info but for `seconds`. Where
+ * rows are spread over processes (spread.h), each calls this with components that it has whole: the
+ * gaps are then shared out over the components of all, while out and info are those of the
+ * process. */
 huddle_status hd_shrink_split(hd_shrink_solve *solve, huddle_shrunk *out);
 
 /* shrink.c: one component, as a problem of its own; input (without edges), options, info, outside
- * and started are set. */
-huddle_status hd_shrink_solve_part(hd_shrink_solve *part, huddle_shrunk *out);
+ * and started are set. is_trivial: see solve.h. */
+huddle_status hd_shrink_solve_part(hd_shrink_solve *part, huddle_shrunk *out, bool *is_trivial);
 
 #endif

@@ -209,9 +209,11 @@ static inline huddle_status team_exchange(void *state, const int64_t *sizes, con
             memcpy(into, bytes, (size_t)received_sizes[r]);
         into += received_sizes[r];
     }
-    if (*received == NULL)
+    /* A failure here must not let members go whose bytes others are still copying. */
+    status = team_meet(m->team);
+    if (status == HUDDLE_OK && *received == NULL)
         (void)hd_fail(HUDDLE_NO_MEMORY, "no memory to receive %lld bytes", (long long)total);
-    return team_agree(state, *received == NULL ? HUDDLE_NO_MEMORY : HUDDLE_OK);
+    return team_agree(state, *received == NULL ? HUDDLE_NO_MEMORY : status);
 }
 
 /* What the member before sends is copied when the pass is finished: only the meeting there is sure

@@ -159,7 +159,7 @@ static inline void solve_graph(huddle_csr graph, int32_t wanted, solved *s) {
                                     .n_wanted = wanted,
                                     .max_iter = 100,
                                     .tol = 1e-4};
-    assert_ok(hd_embed_operator_new(NULL, &s->request, s->laplacian.order, &s->op));
+    assert_ok(hd_embed_operator_new(NULL, &s->request, s->laplacian.order, NULL, &s->op));
     s->problem = (hd_embed_problem){&s->request, &s->op, s->laplacian.order, "auto", "auto"};
     assert_ok(hd_embed_solve_dense(NULL, &s->problem, &s->pairs));
     s->pairs.edge = s->pairs.theta[s->pairs.count - 1];

@@ -88,11 +88,35 @@ static void halos_are_opened_fetched_and_closed(void **state) {
     huddle_context_free(context);
 }
 
+static void a_process_can_be_alone(void **state) {
+    (void)state;
+    huddle_context *context = mirror_context(), *plain;
+    const mirror_counts *counts = mirror_counts_of(context);
+    int64_t count = 11;
+    assert_true(huddle_context_set_alone(context, true));
+    assert_true(huddle_context_set_alone(context, true)); /* it is already */
+    assert_int_equal(huddle_context_processes(context), 1);
+    assert_ok(hd_reduce_count(context, &count));
+    assert_int_equal(count, 11);
+    assert_true(huddle_context_set_alone(context, false));
+    assert_true(huddle_context_set_alone(context, false));
+    assert_ok(hd_reduce_count(context, &count));
+    assert_int_equal(count, 22);
+    assert_int_equal(counts->reductions, 1);
+    assert_true(huddle_context_set_alone(context, true)); /* freed with its engine all the same */
+    huddle_context_free(context);
+    assert_ok(huddle_context_new(&plain));
+    assert_false(huddle_context_set_alone(plain, true));
+    huddle_context_free(plain);
+    assert_false(huddle_context_set_alone(NULL, true));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_process_needs_no_exchange),
         cmocka_unit_test(values_are_combined_over_processes),
         cmocka_unit_test(halos_are_opened_fetched_and_closed),
+        cmocka_unit_test(a_process_can_be_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -105,7 +105,7 @@ static void converged_vectors_are_locked(void **state) {
                                 .component = laplacian.component,
                                 .known = laplacian.known,
                                 .n_components = 1};
-    assert_ok(hd_embed_operator_new(NULL, &request, laplacian.order, &op));
+    assert_ok(hd_embed_operator_new(NULL, &request, laplacian.order, NULL, &op));
     assert_ok(hd_embed_run_new(&op, C - 1, 0, &run));
     assert_ok(hd_embed_run_start(NULL, 0, &run));
     assert_ok(hd_embed_run_iterate(NULL, NULL, 1e-5, 100, &run));

@@ -1,8 +1,7 @@
 /* embed: with an engine, on two equal slabs (mirror.h), and on rows that are spread over several
  * processes (team.h), against the answer of one process. */
-#include "embed_graphs.h"
+#include "embed_team.h"
 #include "engines/mirror.h"
-#include "engines/team.h"
 
 enum { N = 600, C = 6 };
 
@@ -13,22 +12,6 @@ static huddle_embed_options exact_options(const char *solver) {
     options.tol = 1e-9;
     options.verify = "probe";
     return options;
-}
-
-/* Sine of the largest angle between the column spaces of two matrices with orthonormal columns. */
-static double subspace_distance(const huddle_dense *a, const huddle_dense *b) {
-    double square = 0;
-    for (int64_t k = 0; k < a->cols; k++) {
-        double inside = 0;
-        for (int64_t m = 0; m < b->cols; m++) {
-            double dot = 0;
-            for (int64_t i = 0; i < a->rows; i++)
-                dot += a->values[i * a->stride + k] * b->values[i * b->stride + m];
-            inside += dot * dot;
-        }
-        square = fmax(square, 1 - inside);
-    }
-    return sqrt(fmax(0, square));
 }
 
 /* ---- two equal slabs ----------------------------------------------------------------------- */
@@ -66,11 +49,11 @@ static void two_equal_slabs_give_the_vectors_of_one(void **state) {
 
 static void what_needs_all_rows_is_refused(void **state) {
     (void)state;
-    huddle_csr graph = path_graph(300);
+    huddle_csr graph = path_graph(1600);
     huddle_embedding e;
     huddle_context *context = mirror_context();
     static const char *const solvers[] = {"dense", "arpack"};
-    graph.cols = 600;
+    graph.cols = 3200;
     for (int s = 0; s < 2; s++) {
         huddle_embed_options options = exact_options(solvers[s]);
         assert_refused(huddle_embed(context, &graph, &options, &e, NULL), HUDDLE_UNSUPPORTED,
@@ -81,66 +64,17 @@ static void what_needs_all_rows_is_refused(void **state) {
     assert_refused(huddle_embed(context, &graph, &options, &e, NULL), HUDDLE_UNSUPPORTED,
                    "inertia");
     options = exact_options("auto");
-    options.n_components = 400; /* more than the own rows, and nearly all */
+    options.n_components = 2000; /* more than the own rows, and too many for one process */
     assert_refused(huddle_embed(context, &graph, &options, &e, NULL), HUDDLE_UNSUPPORTED, "dense");
-    graph.cols = 300;
+    graph.cols = 1600;
     options = exact_options("auto");
-    assert_refused(huddle_embed(context, &graph, &options, &e, NULL), HUDDLE_INVALID, "600 x 300");
+    assert_refused(huddle_embed(context, &graph, &options, &e, NULL), HUDDLE_INVALID,
+                   "3200 x 1600");
     huddle_context_free(context);
     huddle_csr_free(&graph);
 }
 
 /* ---- several processes --------------------------------------------------------------------- */
-
-/* A matrix that a team embeds, and the rows of the results put together. */
-typedef struct task {
-    const huddle_csr *matrix;
-    bool symmetric;
-    huddle_embed_options options;
-    int size;
-    huddle_embedding out; /* vectors of all rows; eigenvalues of the first member */
-    huddle_embed_info info;
-} task;
-
-/* The rows of one member, with the column numbers of all; slabs differ in length. */
-static int64_t slab_begin(const task *t, int rank) {
-    int64_t n = t->matrix->rows;
-    return rank == t->size ? n : n * rank / t->size + (rank > 0 ? 7 : 0);
-}
-
-static huddle_status embed_slab(huddle_context *context, int rank, void *argument) {
-    huddle_status status = HUDDLE_OK;
-    task *t = argument;
-    const huddle_csr *m = t->matrix;
-    int64_t begin = slab_begin(t, rank), end = slab_begin(t, rank + 1), first = m->offsets[begin];
-    huddle_csr own = {.rows = end - begin,
-                      .cols = m->cols,
-                      .columns = m->columns + first,
-                      .values = m->values + first};
-    huddle_embedding e = {0};
-    huddle_embed_info info;
-    ALLOC(own.offsets, own.rows + 1);
-    for (int64_t i = 0; i <= own.rows; i++)
-        own.offsets[i] = m->offsets[begin + i] - first;
-    if (t->symmetric)
-        TRY(huddle_embed_symmetric(context, &own, -INFINITY, INFINITY, &t->options, &e, &info));
-    else
-        TRY(huddle_embed(context, &own, &t->options, &e, &info));
-    for (int64_t i = 0; i < own.rows; i++)
-        memcpy(t->out.vectors.values + (begin + i) * t->out.vectors.stride,
-               e.vectors.values + i * e.vectors.stride,
-               (size_t)e.vectors.cols * sizeof *e.vectors.values);
-    if (rank == 0) {
-        t->out.eigenvalues = e.eigenvalues;
-        t->out.n_eigenvalues = e.n_eigenvalues;
-        e.eigenvalues = NULL;
-        t->info = info;
-    }
-done:
-    huddle_free(own.offsets);
-    huddle_embedding_free(&e);
-    return status;
-}
 
 /* Embeds by teams of two and three and compares with one process. `trivial` columns are components:
  * they must agree entry by entry. */
@@ -156,11 +90,11 @@ static void check_teams(huddle_csr matrix, bool symmetric, int32_t c, int64_t tr
         assert_ok(huddle_embed(NULL, &matrix, &options, &one, &info));
     for (int size = 2; size <= 3; size++) {
         task t = {.matrix = &matrix, .symmetric = symmetric, .options = options, .size = size};
-        assert_ok(huddle_dense_new(matrix.rows, c, &t.out.vectors));
-        assert_ok(team_run(size, &team_engine, embed_slab, &t));
-        assert_true(t.info.stop == info.stop || t.info.stop == HUDDLE_STOP_CONVERGED);
-        assert_int_equal(t.info.components, info.components);
-        assert_true(t.info.residual < 1e-8);
+        cut_unevenly(&t);
+        assert_ok(run_task(&team_engine, &t));
+        assert_true(t.info[0].stop == info.stop || t.info[0].stop == HUDDLE_STOP_CONVERGED);
+        assert_int_equal(t.info[0].components, info.components);
+        assert_true(t.info[0].residual < 1e-8);
         for (int32_t k = 0; k < c; k++)
             assert_close(t.out.eigenvalues[k], one.eigenvalues[k], 1e-10);
         assert_true(subspace_distance(&one.vectors, &t.out.vectors) < 1e-6);
@@ -181,9 +115,9 @@ static void signs_are_those_of_one_process(void **state) {
     huddle_embedding one;
     task t = {.matrix = &path, .options = exact_options("auto"), .size = 2};
     t.options.n_components = 4;
-    assert_ok(huddle_dense_new(120, 4, &t.out.vectors));
+    cut_unevenly(&t);
     assert_ok(huddle_embed(NULL, &path, &t.options, &one, NULL));
-    assert_ok(team_run(2, &team_engine, embed_slab, &t));
+    assert_ok(run_task(&team_engine, &t));
     for (int64_t e = 0; e < 120 * 4; e++)
         assert_close(t.out.vectors.values[e], one.vectors.values[e], 1e-5);
     huddle_embedding_free(&t.out);
@@ -237,9 +171,9 @@ static void a_bad_weight_ends_the_call_on_all_processes(void **state) {
     (void)state;
     huddle_csr graph = chain_of_clouds(N, 4, .05);
     task t = {.matrix = &graph, .options = exact_options("auto"), .size = 3};
-    assert_ok(huddle_dense_new(N, C, &t.out.vectors));
+    cut_unevenly(&t);
     graph.values[graph.offsets[N] - 1] = -1;
-    assert_refused(team_run(3, &team_engine, embed_slab, &t), HUDDLE_INVALID, "");
+    assert_refused(run_task(&team_engine, &t), HUDDLE_INVALID, "");
     huddle_embedding_free(&t.out);
     huddle_csr_free(&graph);
 }
@@ -265,7 +199,7 @@ static huddle_status find_eigenpairs(huddle_context *context, const hd_eigen_req
     if (behaviour == FAILS)
         return hd_fail(HUDDLE_NUMERIC, "the device is on fire");
     larger.n_wanted += 2;
-    TRY(hd_embed_operator_new(NULL, &larger, NULL, &op));
+    TRY(hd_embed_operator_new(NULL, &larger, NULL, NULL, &op));
     TRY(hd_embed_solve_dense(NULL, &problem, &pairs));
     result->count = (int32_t)(behaviour == TOO_FEW ? wanted - 1 : wanted + 1);
     result->stop = HUDDLE_STOP_CONVERGED;

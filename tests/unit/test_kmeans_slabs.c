@@ -90,12 +90,15 @@ typedef struct task {
     const double *weights;
     huddle_kmeans_options options;
     int size;
+    bool empty;                 /* the first and the last process have no rows */
     int32_t *labels, *assigned; /* of all rows */
     double centres[TEAM_MAX][C * D];
     huddle_kmeans_info info[TEAM_MAX];
 } task;
 
 static int64_t slab_begin(const task *t, int rank) {
+    if (t->empty && t->size > 2)
+        return rank <= 1 ? 0 : rank >= t->size - 1 ? t->x->n : t->x->n / 3;
     return rank == t->size ? t->x->n : t->x->n * rank / t->size + (rank > 0 ? 1 : 0);
 }
 
@@ -280,6 +283,74 @@ static void random_starts_are_those_of_one_process(void **state) {
     }
 }
 
+/* Processes without rows take part. */
+static void empty_slabs_take_part(void **state) {
+    (void)state;
+    huddle_points x = blobs(false, 4);
+    huddle_dense start = first_rows(&x, C);
+    huddle_kmeans_options options = huddle_kmeans_defaults();
+    options.n_clusters = C;
+    options.n_init = 4;
+    for (int given = 0; given < 3; given++) {
+        huddle_kmeans_result one;
+        options.start = given > 0 ? &start : NULL;
+        if (given == 2) /* far away: empty clusters are filled */
+            start.values[0] = start.values[start.stride] = 1e4;
+        assert_ok(huddle_kmeans(NULL, &x, NULL, &options, &one, NULL));
+        for (int size = 3; size <= 4; size++) {
+            task t;
+            new_task(&x, &options, size, &t);
+            t.empty = true;
+            assert_ok(team_run(size, &team_engine, cluster_slab, &t));
+            assert_memory_equal(t.labels, one.labels, N * sizeof *one.labels);
+            assert_memory_equal(t.assigned, one.labels, N * sizeof *one.labels);
+            free_task(&t);
+        }
+        huddle_kmeans_result_free(&one);
+    }
+    huddle_dense_free(&start);
+    huddle_points_free(&x);
+}
+
+/* Many rows: the sample is that of one process, and so is every restart on it. */
+static void restarts_on_samples_are_those_of_one_process(void **state) {
+    (void)state;
+    enum { MANY = 70000 };
+    huddle_points x;
+    double *weights = malloc(MANY * sizeof *weights);
+    huddle_kmeans_options options = huddle_kmeans_defaults();
+    assert_ok(huddle_points_new(MANY, D, &x));
+    for (int64_t i = 0; i < MANY; i++) {
+        hd_rng rng = hd_rng_stream(5, (uint64_t)i);
+        for (int64_t j = 0; j < D; j++)
+            x.values[i * D + j] = (float)(4 * cos((double)(3 * (i % 7) + j)) + hd_rng_normal(&rng));
+        weights[i] = i < 9 ? 500 : 1 + (double)(i % 3);
+    }
+    options.n_clusters = C;
+    options.n_init = 7;
+    for (int weighted = 0; weighted < 2; weighted++) {
+        huddle_kmeans_result one;
+        huddle_kmeans_info info;
+        assert_ok(huddle_kmeans(NULL, &x, weighted ? weights : NULL, &options, &one, &info));
+        for (int size = 1; size <= 4; size++) {
+            task t;
+            new_task(&x, &options, size, &t);
+            t.weights = weighted ? weights : NULL;
+            t.empty = size == 4;
+            assert_ok(team_run(size, &team_engine, cluster_slab, &t));
+            for (int r = 0; r < options.n_init; r++)
+                assert_close(t.info[size - 1].inertias[r] / info.inertias[r], 1, 1e-12);
+            assert_int_equal(t.info[0].best, info.best);
+            assert_memory_equal(t.labels, one.labels, MANY * sizeof *one.labels);
+            free_task(&t);
+        }
+        huddle_kmeans_result_free(&one);
+        huddle_kmeans_info_free(&info);
+    }
+    huddle_points_free(&x);
+    free(weights);
+}
+
 static void a_bad_value_ends_the_call_on_all_processes(void **state) {
     (void)state;
     huddle_points x = blobs(true, 1);
@@ -399,6 +470,8 @@ int main(void) {
         cmocka_unit_test(few_distinct_rows_are_counted_over_all_processes),
         cmocka_unit_test(too_few_rows_give_the_same_labels),
         cmocka_unit_test(random_starts_are_those_of_one_process),
+        cmocka_unit_test(empty_slabs_take_part),
+        cmocka_unit_test(restarts_on_samples_are_those_of_one_process),
         cmocka_unit_test(a_bad_value_ends_the_call_on_all_processes),
         cmocka_unit_test(an_engine_clusters_and_assigns),
     };

@@ -4,7 +4,7 @@
 #include "matrix/arrange.h"
 #include "support/support.h"
 
-enum { N = 60, MEMBERS = 3 };
+enum { N = 60, MEMBERS = 3, LONG = 45 /* numbers of a row that is sent in pieces */ };
 
 /* A symmetric graph of all rows, and what each member is given and finds. */
 typedef struct setting {
@@ -42,6 +42,27 @@ static huddle_status find_numbers(huddle_context *context, const hd_arrangement 
     return status == HUDDLE_OK ? hd_reduce_sum(context, N, numbers) : status;
 }
 
+/* Rows of several pieces there and back. */
+static huddle_status move_long_rows(const hd_arrangement *a, int64_t begin) {
+    huddle_status status = HUDDLE_OK;
+    double rows[N][LONG], moved[N][LONG], back[N][LONG] = {{0}};
+    for (int64_t i = 0; i < a->n; i++)
+        for (int k = 0; k < LONG; k++)
+            rows[i][k] = (double)(begin + i) + .01 * k;
+    TRY(hd_arrange_rows(a, rows, sizeof *rows, moved));
+    for (int64_t i = 0; i < a->moved; i++)
+        for (int k = 0; k < LONG; k++)
+            if (moved[i][k] != (double)a->number[i] + .01 * k)
+                FAIL(HUDDLE_INTERNAL, "number %d of row %lld came as %g", k,
+                     (long long)a->number[i], moved[i][k]);
+    TRY(hd_arrange_back(a, moved, sizeof *moved, back));
+    for (int64_t i = 0; i < a->n; i++)
+        if (memcmp(back[i], rows[i], sizeof *rows) != 0)
+            FAIL(HUDDLE_INTERNAL, "row %lld did not return", (long long)(begin + i));
+done:
+    return status;
+}
+
 static huddle_status arrange_part(huddle_context *context, int rank, void *argument) {
     setting *s = argument;
     huddle_status status = HUDDLE_OK;
@@ -67,6 +88,7 @@ static huddle_status arrange_part(huddle_context *context, int rank, void *argum
         if (moved[i] != 100 + (double)a.number[i])
             FAIL(HUDDLE_INTERNAL, "row %lld came as %g", (long long)a.number[i], moved[i]);
     TRY(hd_arrange_back(&a, moved, sizeof *moved, s->back + begin));
+    TRY(move_long_rows(&a, begin));
 done:
     hd_arrange_close(&a);
     huddle_csr_free(&graph);

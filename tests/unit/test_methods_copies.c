@@ -308,7 +308,7 @@ static void medoids_belong_to_their_clusters_when_labels_are_unified(void **stat
         memcpy(rows.values, values, sizeof values);
         assert_ok(way == 0 ? hd_fit_kmeans(NULL, &points, &options, &fit.rows, &fit.clusters)
                            : hd_fit_kmeans_dense(NULL, &rows, &options, &fit.rows, &fit.clusters));
-        assert_ok(hd_fit_choose_medoids(&points, NULL, &fit));
+        assert_ok(hd_fit_choose_medoids(NULL, &points, NULL, &fit));
         assert_int_equal(fit.clusters.labels[5], fit.clusters.labels[0]);
         assert_int_not_equal(fit.clusters.labels[3], fit.clusters.labels[0]);
         assert_int_equal(fit.clusters.medoids[fit.clusters.labels[0]], 1);

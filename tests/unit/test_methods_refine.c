@@ -1,7 +1,6 @@
 /* methods: labels that are refined on the graph, what becomes of the fit, and new points. */
 #include "base/memory.h"
 #include "base/rng.h"
-#include "engines/team.h"
 #include "huddle/huddle.h"
 #include "methods/refining.h"
 #include "model/model.h"
@@ -355,44 +354,6 @@ static void a_graph_is_refined_but_does_not_predict(void **state) {
     huddle_points_free(&x);
 }
 
-typedef struct team_task {
-    const huddle_points *x;
-    const char *refine;
-    huddle_status status[2];
-} team_task;
-
-/* All processes must decide alike; the status is data here, not a failure of the test. */
-static huddle_status fit_member(huddle_context *context, int rank, void *argument) {
-    team_task *task = argument;
-    huddle_points own = *task->x;
-    huddle_model *model = NULL;
-    own.n /= 2;
-    own.values += rank * own.n * own.stride;
-    huddle_status status = huddle_model_new("sc", &model);
-    if (status == HUDDLE_OK)
-        status = huddle_model_set_option(model, "n_clusters", "4");
-    if (status == HUDDLE_OK)
-        status = huddle_model_set_option(model, "prepare", "none");
-    if (status == HUDDLE_OK)
-        status = huddle_model_set_option(model, "refine", task->refine);
-    if (status == HUDDLE_OK)
-        task->status[rank] = huddle_model_fit(context, model, &own);
-    if (status == HUDDLE_OK && task->status[rank] == HUDDLE_OK && model->fit.refined.present)
-        task->status[rank] = HUDDLE_INTERNAL;
-    huddle_model_free(model);
-    return status;
-}
-
-static void rows_of_several_processes_are_not_refined(void **state) {
-    (void)state;
-    huddle_points x = clouds(N, 1);
-    team_task task = {.x = &x, .refine = "graph"};
-    assert_ok(team_run(2, &team_engine, fit_member, &task));
-    assert_int_equal(task.status[0], HUDDLE_UNSUPPORTED);
-    assert_int_equal(task.status[1], HUDDLE_UNSUPPORTED);
-    huddle_points_free(&x);
-}
-
 /* Fits that share a cache have the results of fits that do not. */
 static void shared_results_are_those_of_single_fits(void **state) {
     (void)state;
@@ -433,7 +394,6 @@ int main(void) {
         cmocka_unit_test(damaged_labels_are_refused),
         cmocka_unit_test(an_embedding_cannot_be_refined),
         cmocka_unit_test(a_graph_is_refined_but_does_not_predict),
-        cmocka_unit_test(rows_of_several_processes_are_not_refined),
         cmocka_unit_test(shared_results_are_those_of_single_fits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -457,18 +457,17 @@ static void cancelling_is_honoured(void **state) {
     huddle_csr_free(&graph);
 }
 
-static void rows_on_several_processes_are_refused(void **state) {
+/* A tree of rows that are spread over processes is neither made nor taken. */
+static void trees_of_several_processes_are_refused(void **state) {
     (void)state;
     huddle_context *mirror = mirror_context();
     dense_graph g = ring_of_groups(2, 4, 1, .2);
     huddle_csr graph = sparse_graph(&g);
-    huddle_refine_tree tree;
+    huddle_refine_tree tree = {0};
     int32_t start[8] = {0}, labels[8];
     huddle_refine_start starts[] = {{"own", start}};
-    assert_refused(huddle_refine(mirror, &graph, 1, starts, NULL, labels, NULL), HUDDLE_UNSUPPORTED,
-                   "refining labels");
-    assert_refused(huddle_refine_move(mirror, &graph, NULL, start, NULL), HUDDLE_UNSUPPORTED,
-                   "refining labels");
+    assert_refused(huddle_refine_with_tree(mirror, &graph, &tree, 1, starts, NULL, labels, NULL),
+                   HUDDLE_UNSUPPORTED, "merge tree");
     assert_refused(huddle_refine_merge(mirror, &graph, &tree), HUDDLE_UNSUPPORTED, "merging");
     huddle_csr_free(&graph);
     huddle_context_free(mirror);
@@ -510,7 +509,7 @@ int main(void) {
         cmocka_unit_test(stored_zeros_are_no_edges),
         cmocka_unit_test(a_graph_without_edges_keeps_its_labels),
         cmocka_unit_test(cancelling_is_honoured),
-        cmocka_unit_test(rows_on_several_processes_are_refused),
+        cmocka_unit_test(trees_of_several_processes_are_refused),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

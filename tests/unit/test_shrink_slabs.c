@@ -1,10 +1,12 @@
 /* shrink: with an engine, on two equal slabs (mirror.h), and on rows that are spread over several
- * processes (team.h), against the answer of one process. */
+ * processes (team.h), against the answer of one process. The teams here cannot move rows, so that
+ * all members solve everything together; test_shrink_spread.c has those that can. */
 #include "engines/mirror.h"
 #include "engines/team.h"
 #include "huddle/path.h"
 #include "shrink/linear.h"
 #include "shrink_problems.h"
+#include "shrink_team.h"
 
 enum { N = 240, C = 3, TEAM = 3 };
 
@@ -53,6 +55,20 @@ static huddle_shrink_options options_for(const char *solver, const char *loss) {
 
 /* ---- two equal slabs ----------------------------------------------------------------------- */
 
+/* The mirror without the hook that would move rows, which it cannot do. */
+static huddle_context *still_mirror(void) {
+    static hd_engine_slabs slabs;
+    static hd_engine engine;
+    huddle_context *context = NULL;
+    slabs = mirror_slabs;
+    slabs.exchange = NULL;
+    engine = mirror_engine;
+    engine.slabs = &slabs;
+    assert_ok(huddle_context_new(&context));
+    assert_ok(hd_context_use_engine(context, &engine, ""));
+    return context;
+}
+
 /* Without snapping: groups depend on what an edge may cost beside the gap of all rows, which is
  * twice as large on two slabs. The gap decides the number of steps, so that G would differ by far
  * more than rounding if a sum were not doubled. */
@@ -60,7 +76,7 @@ static void two_equal_slabs_give_g_of_one_and_twice_its_numbers(void **state) {
     (void)state;
     static const char *const solvers[] = {"auto", "irls", "plain", "pdhg"};
     static const char *const linear[] = {"auto", "approximate"};
-    huddle_context *context = mirror_context();
+    huddle_context *context = still_mirror();
     double weights[N];
     for (int64_t v = 0; v < N; v++)
         weights[v] = .85 + .15 * (double)(v % 3);
@@ -102,7 +118,7 @@ static void two_equal_slabs_give_g_of_one_and_twice_its_numbers(void **state) {
 
 static void gamma_auto_counts_the_rows_of_all_processes(void **state) {
     (void)state;
-    huddle_context *context = mirror_context();
+    huddle_context *context = still_mirror();
     example x = ordered_clouds(7);
     huddle_shrink_options o = options_for("auto", "l21");
     huddle_shrunk out;
@@ -121,7 +137,7 @@ static void gamma_auto_counts_the_rows_of_all_processes(void **state) {
 
 static void what_needs_all_rows_is_refused(void **state) {
     (void)state;
-    huddle_context *context = mirror_context();
+    huddle_context *context = still_mirror();
     example x = ordered_clouds(0);
     double fit, up;
     huddle_path path;
@@ -135,6 +151,16 @@ static void what_needs_all_rows_is_refused(void **state) {
 }
 
 /* ---- rows that are spread over processes --------------------------------------------------- */
+
+/* A team that cannot move rows. */
+static hd_engine still_engine(void) {
+    static hd_engine_slabs slabs;
+    hd_engine engine = team_engine;
+    slabs = team_slabs;
+    slabs.exchange = NULL;
+    engine.slabs = &slabs;
+    return engine;
+}
 
 /* What the members of a team share: the whole problem, and room for their parts of the answer. */
 typedef struct shared {
@@ -233,6 +259,7 @@ static int64_t compare_with_team(const hd_engine *engine, const example *x, cons
 
 static void a_team_agrees_with_one_process(void **state) {
     (void)state;
+    hd_engine engine = still_engine();
     double weights[N];
     for (int64_t v = 0; v < N; v++)
         weights[v] = 1 + .25 * (double)(v % 4);
@@ -241,137 +268,17 @@ static void a_team_agrees_with_one_process(void **state) {
         example x = clouds(N, C, 3, 4, trial % 2 == 1, (uint64_t)trial);
         huddle_shrink_options o = options_for("auto", trial / 2 % 2 ? "l2" : "l21");
         o.weights = trial / 4 ? weights : NULL;
-        assert_int_equal(compare_with_team(&team_engine, &x, "pdhg", &o), 0);
+        assert_int_equal(compare_with_team(&engine, &x, "pdhg", &o), 0);
         example_free(&x);
     }
 }
 
 /* ---- an engine's linear solver ------------------------------------------------------------- */
 
-/* Conjugate gradients, preconditioned by the diagonal, on rows of all members. */
-typedef struct team_linear {
-    huddle_context *context;
-    hd_shrink_linear_graph graph;
-    double *excess, *weight, *diagonal;
-    double *direction; /* (n + ghosts) x c */
-    double *residual, *image;
-} team_linear;
-
-static void linear_free(void *state) {
-    team_linear *s = state;
-    free(s->excess);
-    free(s->weight);
-    free(s->diagonal);
-    free(s->direction);
-    free(s->residual);
-    free(s->image);
-    free(s);
-}
-
-static huddle_status linear_analyse(huddle_context *context, const hd_shrink_linear_graph *graph,
-                                    void **state) {
-    team_linear *s = calloc(1, sizeof *s);
-    size_t n = (size_t)graph->n, c = (size_t)graph->c, ghosts = (size_t)graph->halo->ghosts;
-    s->context = context;
-    s->graph = *graph;
-    s->excess = calloc(n, sizeof(double));
-    s->weight = calloc((size_t)graph->m, sizeof(double));
-    s->diagonal = calloc(n, sizeof(double));
-    s->direction = calloc((n + ghosts) * c, sizeof(double));
-    s->residual = calloc(n * c, sizeof(double));
-    s->image = calloc(n * c, sizeof(double));
-    *state = s;
-    return HUDDLE_OK;
-}
-
-/* The other end of entry `at` of the list of edges, and the edge. */
-static int32_t other_end(const hd_shrink_linear_graph *g, int64_t at, int64_t *e) {
-    *e = (int64_t)(g->incident[at] >> 1) - g->first_edge;
-    return (g->incident[at] & 1 ? g->head[*e] : g->tail[*e]) - g->base;
-}
-
-static huddle_status linear_factor(void *state, const double *excess, const double *weight) {
-    team_linear *s = state;
-    memcpy(s->excess, excess, (size_t)s->graph.n * sizeof(double));
-    memcpy(s->weight, weight, (size_t)s->graph.m * sizeof(double));
-    for (int32_t v = 0; v < s->graph.n; v++) {
-        s->diagonal[v] = excess[v];
-        for (int64_t at = s->graph.incident_at[v]; at < s->graph.incident_at[v + 1]; at++) {
-            int64_t e = (int64_t)(s->graph.incident[at] >> 1) - s->graph.first_edge;
-            s->diagonal[v] += e < s->graph.m ? weight[e] : 0;
-        }
-    }
-    return HUDDLE_OK;
-}
-
-static huddle_status apply_matrix(team_linear *s, double *curvature) {
-    huddle_status status = HUDDLE_OK;
-    const hd_shrink_linear_graph *g = &s->graph;
-    int64_t c = g->c;
-    *curvature = 0;
-    TRY(hd_halo_fetch(g->halo, s->direction, (size_t)c * sizeof(double)));
-    for (int32_t v = 0; v < g->n; v++)
-        for (int64_t k = 0; k < c; k++) {
-            double own = s->direction[v * c + k], sum = s->excess[v] * own;
-            for (int64_t at = g->incident_at[v]; at < g->incident_at[v + 1]; at++) {
-                int64_t e;
-                int32_t u = other_end(g, at, &e);
-                if (e < g->m) /* anchored edges are part of the excess */
-                    sum += s->weight[e] * (own - s->direction[u * c + k]);
-            }
-            s->image[v * c + k] = sum;
-            *curvature += own * sum;
-        }
-    TRY(hd_reduce_sum(s->context, 1, curvature));
-done:
-    return status;
-}
-
-static huddle_status linear_solve(void *state, const double *r, double tolerance, double *x) {
-    huddle_status status = HUDDLE_OK;
-    team_linear *s = state;
-    int64_t c = s->graph.c, size = s->graph.n * c;
-    double before = 0, curvature;
-    memset(x, 0, (size_t)size * sizeof *x);
-    memcpy(s->residual, r, (size_t)size * sizeof *r);
-    memset(s->direction, 0, (size_t)size * sizeof(double));
-    for (int step = 0; step < 5000; step++) {
-        double sums[2] = {0};
-        for (int64_t v = 0; v < s->graph.n; v++) {
-            double square = 0;
-            for (int64_t k = v * c; k < (v + 1) * c; k++) {
-                square += s->residual[k] * s->residual[k];
-                sums[0] += s->residual[k] * s->residual[k] / s->diagonal[v];
-            }
-            sums[1] += sqrt(square);
-        }
-        TRY(hd_reduce_sum(s->context, 2, sums));
-        if (sums[1] <= .01 * tolerance || sums[0] == 0)
-            break;
-        for (int64_t k = 0; k < size; k++)
-            s->direction[k] = s->residual[k] / s->diagonal[k / c] +
-                              (step > 0 ? sums[0] / before : 0) * s->direction[k];
-        before = sums[0];
-        TRY(apply_matrix(s, &curvature));
-        for (int64_t k = 0; k < size; k++) {
-            x[k] += sums[0] / curvature * s->direction[k];
-            s->residual[k] -= sums[0] / curvature * s->image[k];
-        }
-    }
-done:
-    return status;
-}
-
-static const hd_shrink_linear_solver team_linear_solver = {.name = "team",
-                                                           .analyse = linear_analyse,
-                                                           .factor = linear_factor,
-                                                           .solve = linear_solve,
-                                                           .free = linear_free};
-
 static void a_linear_solver_of_the_engine_serves_all_processes(void **state) {
     (void)state;
     static const char *const solvers[] = {"auto", "irls", "plain"};
-    hd_engine engine = team_engine;
+    hd_engine engine = still_engine();
     engine.linear_solver = &team_linear_solver;
     for (int trial = 0; trial < 6; trial++) {
         example x = clouds(N, C, 3, 4, trial % 2 == 1, (uint64_t)trial);
@@ -387,8 +294,9 @@ static void linear_solvers_of_one_process_are_refused_across_processes(void **st
     (void)state;
     example x = clouds(N, C, 3, 4, false, 1);
     shared all = {.x = &x, .options = options_for("irls", "l21")};
+    hd_engine engine = still_engine();
     assert_ok(huddle_dense_new(N, C, &all.g));
-    assert_refused(team_run(TEAM, &team_engine, shrink_slab, &all), HUDDLE_UNSUPPORTED, "pdhg");
+    assert_refused(team_run(TEAM, &engine, shrink_slab, &all), HUDDLE_UNSUPPORTED, "pdhg");
     huddle_dense_free(&all.g);
     example_free(&x);
 }

@@ -1,0 +1,99 @@
+/* The cells of a run that have no record yet, and the threads of this process that compute them.
+ *
+ *     run.c      lists the work and checks its outcome
+ *     workers.c  threads that take cells from a queue
+ *     spread.c   hands the cells out to several processes */
+#ifndef HUDDLE_EXPERIMENT_WORK_H
+#define HUDDLE_EXPERIMENT_WORK_H
+
+#include "experiment/store.h"
+
+#include <pthread.h>
+
+/* Cells of one data set and seed share a cache of graphs, embeddings and components. */
+typedef struct work_group {
+    huddle_cache *cache;
+    int n_left; /* cells that this process has not finished and no other has taken */
+} work_group;
+
+/* A cell to compute, with what decides its position in the queue. */
+typedef struct work_item {
+    double cost;
+    int data, point, cell;
+} work_item;
+
+/* The items that this process computes. */
+typedef struct work_queue {
+    int *items; /* indices in work.items; room for all */
+    int count, next;
+    bool closed; /* no more are added */
+} work_queue;
+
+/* Fields above the blank line are set before the threads start and only read by them. */
+typedef struct work {
+    experiment *e;
+    const result_store *store; /* open on process 0 */
+    huddle_context *context;   /* the caller's */
+    const char *engine;        /* of the threads */
+    work_item *items;          /* cells to compute, in this order */
+    int count;
+    work_group *groups;
+    int n_seeds;
+
+    pthread_mutex_t lock; /* of everything below, of the groups and of the records */
+    pthread_cond_t changed;
+    work_queue queue;
+    int n_running;           /* threads */
+    json_t *finished;        /* items to tell process 0 of; NULL: there is one process only */
+    double cost, cost_done;  /* of all cells, of those finished */
+    bool cancelled;          /* the caller's context was */
+    int error;               /* errno of a record that could not be stored, or 0 */
+    char first_failure[512]; /* message of the first cell that failed */
+} work;
+
+/* The index of the group of a cell. */
+int work_group_index(const work *w, const experiment_cell *cell);
+
+/* Stores a record and gives it to all cells with its key. With the lock held. */
+void work_take_record(work *w, const experiment_cell *cell, json_t *record);
+
+/* One cell of the group less to wait for. With the lock held. */
+void work_leave_group(work *w, work_group *group);
+
+/* Seconds of CPU time of all threads of this process. */
+double process_seconds(void);
+
+/* ---- workers.c ------------------------------------------------------------------------------ */
+
+typedef struct worker {
+    work *work;
+    huddle_context *context; /* of this thread, which computes on that alone */
+    pthread_t thread;
+} worker;
+
+typedef struct workers {
+    worker *items;
+    int count;
+} workers;
+
+/* Starts n threads, or fewer; HUDDLE_NO_MEMORY if not even one. They take items from the queue
+ * until it is closed and empty, a record cannot be stored, or the work is cancelled. */
+huddle_status workers_start(work *w, int n, workers *made);
+
+/* Makes the threads leave the cells they compute, without records. */
+void workers_cancel(work *w, const workers *made);
+
+/* Waits until all threads have ended, which the queue must be closed for. */
+void workers_join(workers *made);
+
+/* ---- spread.c ------------------------------------------------------------------------------- */
+
+/* Hands the items out to the processes of the context and computes those of this one. Process 0
+ * has all records when this returns. The status is the same on all processes. */
+huddle_status spread_run(work *w);
+
+/* Whether all processes have the same cells, and which of them process 0 has found in OUT. */
+huddle_status spread_compare(huddle_context *context, experiment *e);
+huddle_status spread_share_found(huddle_context *context, experiment *e);
+
+#endif

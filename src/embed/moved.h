@@ -1,0 +1,40 @@
+/* A request whose rows were moved to other processes before the solve (matrix/arrange.h), so that
+ * joined rows are on one process and near each other in memory. The eigenvectors are moved back:
+ * the stage's callers see the rows that they gave.
+ *
+ * Without slabs, and if the engine cannot tell joined rows apart (it has no partition()), the
+ * request stays as it is, and moving back does nothing. A problem that needs all rows in one
+ * process and is small is moved to process 0 as a whole and solved there, as without processes. */
+#ifndef HUDDLE_SRC_EMBED_MOVED_H
+#define HUDDLE_SRC_EMBED_MOVED_H
+
+#include "embed/solver.h"
+#include "matrix/arrange.h"
+
+typedef struct hd_embed_moved {
+    bool active; /* rows were moved */
+    bool whole;  /* all of them to process 0 */
+    hd_arrangement rows;
+    double *scale, *known;
+    int32_t *component;
+} hd_embed_moved;
+
+/* Moves the rows of *request, which becomes that of the moved rows; its arrays belong to `moved`.
+ * n_extra and solver are those of the problem. */
+huddle_status hd_embed_move(huddle_context *context, hd_eigen_request *request, int32_t n_extra,
+                            const char *solver, hd_embed_moved *moved);
+
+/* Frees the moved matrix, which an operator has copied, unless the engine may still want it. */
+void hd_embed_moved_release(huddle_context *context, hd_embed_moved *moved);
+
+/* Solves a request that was moved as a whole, on process 0; the others get its values, and no
+ * vectors. On success op has the shift and unit on all processes. */
+huddle_status hd_embed_solve_whole(huddle_context *context, const hd_eigen_request *request,
+                                   int32_t n_extra, hd_embed_operator *op, hd_embed_pairs *pairs);
+
+/* Replaces the vectors of the moved rows by those of the rows that were given. */
+huddle_status hd_embed_move_back(const hd_embed_moved *moved, huddle_dense *vectors);
+
+void hd_embed_moved_free(hd_embed_moved *moved);
+
+#endif

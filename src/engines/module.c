@@ -1,0 +1,92 @@
+#define _GNU_SOURCE /* dladdr */
+#include "engines/module.h"
+
+#include "base/check.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_PATH = 4096, MAX_LOADED = 8 };
+
+/* HUDDLE_ENGINE_PATH, or the folder beside the library that this function is in. */
+static void find_folder(char *folder, size_t size) {
+    static const char anchor = 0;
+    const char *given = getenv("HUDDLE_ENGINE_PATH");
+    Dl_info library;
+    if (given != NULL && given[0] != '\0') {
+        snprintf(folder, size, "%s", given);
+        return;
+    }
+    snprintf(folder, size, "huddle-engines");
+    if (dladdr(&anchor, &library) == 0 || library.dli_fname == NULL)
+        return;
+    const char *slash = strrchr(library.dli_fname, '/');
+    if (slash != NULL)
+        snprintf(folder, size, "%.*s/huddle-engines", (int)(slash - library.dli_fname),
+                 library.dli_fname);
+}
+
+static void find_file(const char *name, char *path, size_t size) {
+    char folder[MAX_PATH];
+    find_folder(folder, sizeof folder);
+    snprintf(path, size, "%s/%s.so", folder, name);
+}
+
+bool hd_engine_installed(const char *name) {
+    char path[MAX_PATH + 64];
+    find_file(name, path, sizeof path);
+    return access(path, R_OK) == 0;
+}
+
+/* Never unloaded: MPI and others keep functions that run at the end of the process. */
+static huddle_status open_module(const char *name, const hd_engine **engine) {
+    huddle_status status = HUDDLE_OK;
+    char path[MAX_PATH + 64];
+    find_file(name, path, sizeof path);
+    if (access(path, R_OK) != 0)
+        FAIL(HUDDLE_UNSUPPORTED,
+             "engine %s is not installed: there is no %s (./dev build %s builds it)", name, path,
+             name);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL)
+        FAIL(HUDDLE_UNSUPPORTED, "engine %s cannot be loaded: %s", name, dlerror());
+    const hd_engine_module *module = dlsym(library, HD_ENGINE_MODULE_NAME);
+    if (module == NULL)
+        FAIL(HUDDLE_UNSUPPORTED, "%s is no engine of Huddle", path);
+    if (strcmp(module->version, HUDDLE_VERSION) != 0 || module->table_size != sizeof(hd_engine) ||
+        module->slabs_size != sizeof(hd_engine_slabs))
+        FAIL(HUDDLE_UNSUPPORTED, "%s was built for another version of the library (%s; this is %s)",
+             path, module->version, HUDDLE_VERSION);
+    *engine = module->engine;
+done:
+    return status;
+}
+
+/* The engines that were loaded; loading again returns the same table. */
+static struct {
+    char name[32];
+    const hd_engine *engine;
+} loaded[MAX_LOADED];
+static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+
+huddle_status hd_engine_load(const char *name, const hd_engine **engine) {
+    huddle_status status = HUDDLE_OK;
+    int k = 0;
+    pthread_mutex_lock(&loading);
+    while (k < MAX_LOADED && loaded[k].engine != NULL && strcmp(loaded[k].name, name) != 0)
+        k++;
+    if (k < MAX_LOADED && loaded[k].engine != NULL)
+        *engine = loaded[k].engine;
+    else
+        status = open_module(name, engine);
+    if (status == HUDDLE_OK && k < MAX_LOADED) {
+        snprintf(loaded[k].name, sizeof loaded[k].name, "%s", name);
+        loaded[k].engine = *engine;
+    }
+    pthread_mutex_unlock(&loading);
+    return status;
+}

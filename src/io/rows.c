@@ -1,0 +1,338 @@
+/* Reading under an engine that spreads rows: who reads what. */
+#include "io/rows.h"
+
+#include "base/check.h"
+#include "base/context.h"
+#include "io/formats.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- work without communication ------------------------------------------------------------- */
+
+static huddle_status work_alone(hd_io_request *request, hd_io_work work, void *argument) {
+    hd_alone before = hd_alone_begin(request->context);
+    huddle_status status = hd_io_locate_failure(request, work(argument));
+    hd_alone_end(request->context, before);
+    return status;
+}
+
+huddle_status hd_io_rows_together(hd_io_request *request, hd_io_work work, void *argument) {
+    return hd_agree(request->context, work_alone(request, work, argument));
+}
+
+huddle_status hd_io_rows_in_turn(hd_io_request *request, hd_io_work work, void *argument) {
+    bool first = request->rows->rank == 0;
+    huddle_status status =
+        hd_agree(request->context, first ? work_alone(request, work, argument) : HUDDLE_OK);
+    if (status != HUDDLE_OK)
+        return status;
+    return hd_agree(request->context, first ? HUDDLE_OK : work_alone(request, work, argument));
+}
+
+/* ---- formats -------------------------------------------------------------------------------- */
+
+/* The argument of examine_files(). */
+typedef struct examination {
+    hd_io_request *request;
+    const char *const *paths;
+    int64_t count;
+    double divisible;
+} examination;
+
+/* Packed files and pipes can only be read from the beginning to the end, and a pipe only once: it
+ * is not opened here. */
+static huddle_status examine_file(const char *path, bool *divisible) {
+    static const char *const formats[] = {"npy", "hdf5", "idx", NULL};
+    hd_file file = {.descriptor = -1};
+    const hd_io_format *format = NULL;
+    struct stat about;
+    *divisible = false;
+    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
+        return HUDDLE_OK;
+    huddle_status status = hd_file_open(path, &file);
+    if (status != HUDDLE_OK)
+        return status;
+    bool packed = file.size > 2 && memcmp(file.text, "\x1f\x8b", 2) == 0;
+    if (!packed)
+        status = hd_io_detect(&file, &format);
+    for (const char *const *name = formats; format != NULL && *name != NULL; name++)
+        *divisible = *divisible || strcmp(format->about->name, *name) == 0;
+    hd_file_close(&file);
+    return status;
+}
+
+static huddle_status examine_files(void *argument) {
+    examination *e = argument;
+    huddle_status status = HUDDLE_OK;
+    for (int64_t k = 0; e->request->rows->rank == 0 && k < e->count; k++) {
+        bool divisible = false;
+        e->request->failing_path = e->paths[k];
+        TRY(examine_file(e->paths[k], &divisible));
+        if (!divisible)
+            e->divisible = 0;
+    }
+done:
+    return status;
+}
+
+huddle_status hd_io_rows_divisible(hd_io_request *request, const char *const *paths, int64_t count,
+                                   bool *divisible) {
+    huddle_status status = HUDDLE_OK;
+    examination e = {request, paths, count, 1};
+    TRY(hd_io_rows_together(request, examine_files, &e));
+    TRY(hd_reduce_min(request->context, 1, &e.divisible));
+    *divisible = e.divisible > 0;
+done:
+    return status;
+}
+
+/* ---- each process reads its rows ------------------------------------------------------------ */
+
+/* A file that all processes have opened. */
+typedef struct shared_source {
+    hd_io_request *request;
+    const char *source;
+    huddle_data *data;
+    hd_file file;
+    hd_io_container container;
+    hd_io_choice choice;
+    hd_io_division division;
+    hd_io_labels raw;        /* labels that are in the file */
+    hd_io_row_labels labels; /* labels of other files */
+} shared_source;
+
+static huddle_status open_source(void *argument) {
+    shared_source *s = argument;
+    huddle_status status = HUDDLE_OK;
+    const hd_io_format *format = NULL;
+    TRY(hd_io_refuse_table_options(s->request->options));
+    TRY(hd_io_open_file(s->request, s->source, &s->file, &format, &s->container));
+    if (!s->container.divisible)
+        FAIL(HUDDLE_INVALID, "it is not the same file for all processes");
+    TRY(hd_io_container_choose(s->request, &s->container, s->data, &s->choice));
+    for (int64_t k = 0; k < s->choice.labels.count; k++)
+        TRY(hd_io_container_check_labels(s->choice.labels.items[k]));
+done:
+    return status;
+}
+
+/* -1 without labels. */
+static int64_t count_labels(const shared_source *s) {
+    int64_t count = s->labels.total;
+    for (int64_t k = 0; k < s->choice.labels.count; k++)
+        count += hd_io_variable_count(s->choice.labels.items[k]);
+    return count > 0 ? count : -1;
+}
+
+/* Processes that see different files, perhaps copies of their own machines, would wait for each
+ * other forever, or compute nonsense. */
+static huddle_status compare_sources(const shared_source *s) {
+    enum { FACTS = 7 };
+    huddle_status status = HUDDLE_OK;
+    const hd_io_array *first = &s->choice.points.items[0]->array;
+    double rows = 0, facts[2 * FACTS];
+    for (int64_t k = 0; k < s->choice.points.count; k++)
+        rows += (double)hd_io_variable_count(s->choice.points.items[k]);
+    const double own[FACTS] = {rows,
+                               (double)s->choice.points.count,
+                               (double)first->element,
+                               (double)first->rank,
+                               (double)first->dims[0],
+                               (double)count_labels(s),
+                               s->choice.label_files};
+    for (int k = 0; k < FACTS; k++) {
+        facts[k] = own[k];
+        facts[FACTS + k] = -own[k];
+    }
+    TRY(hd_reduce_max(s->request->context, 2 * FACTS, facts));
+    for (int k = 0; k < FACTS; k++)
+        if (facts[k] != -facts[FACTS + k])
+            FAIL(HUDDLE_INVALID, "%s: it is not the same file for all processes", s->source);
+done:
+    return hd_agree(s->request->context, status);
+}
+
+/* Labels beside the points, of the same rows. */
+static huddle_status read_labels(shared_source *s) {
+    huddle_status status = HUDDLE_OK;
+    const hd_io_rows *rows = s->request->rows;
+    int64_t begin = 0;
+    for (int64_t k = 0; k < s->choice.labels.count; k++) {
+        hd_io_variable *v = s->choice.labels.items[k];
+        int64_t n = hd_io_variable_count(v), from = rows->first + s->raw.n - begin;
+        int64_t wanted = rows->n - s->raw.n;
+        begin += n;
+        if (from >= n || wanted <= 0)
+            continue;
+        int32_t axis = 0;
+        while (axis + 1 < v->array.rank && v->array.dims[axis] == 1)
+            axis++;
+        hd_io_variable_divide(v, axis, from, n - from < wanted ? n - from : wanted);
+        TRY(hd_io_container_append(&s->container, v, &s->raw));
+    }
+done:
+    return status;
+}
+
+/* The number of labels decides which axis of the points counts the samples. */
+static huddle_status read_rows(void *argument) {
+    shared_source *s = argument;
+    huddle_status status = HUDDLE_OK;
+    hd_io_rows *rows = s->request->rows;
+    const hd_io_parts *points = &s->choice.points;
+    bool in_columns = false;
+    TRY(hd_io_parts_orient(s->request, &s->container, points, count_labels(s), &in_columns));
+    rows->total = 0;
+    for (int64_t k = 0; k < points->count; k++)
+        rows->total += hd_io_samples_in(points->items[k], in_columns);
+    int64_t d = hd_io_features_in(points->items[0], in_columns);
+    TRY(hd_io_points_limit(rows->total, d));
+    hd_io_share_of(rows->total, rows->rank, rows->count, &rows->first, &rows->n);
+    s->data->first_row = rows->first;
+    s->data->total_rows = rows->total;
+    TRY(read_labels(s));
+    s->division = (hd_io_division){.request = s->request,
+                                   .container = &s->container,
+                                   .choice = &s->choice,
+                                   .in_columns = in_columns,
+                                   .points = &s->data->points};
+    TRY(hd_io_division_fill(&s->division, d));
+    TRY(hd_io_parts_image_size(&s->container, points->items[0], in_columns, s->data));
+done:
+    return status;
+}
+
+/* Moves the labels to the data. */
+static void keep_labels(hd_io_row_labels *labels, huddle_data *data) {
+    data->labels = labels->labels;
+    data->n_classes = labels->n_classes;
+    data->classes = labels->classes;
+    data->classes_numeric = labels->numeric;
+    memset(labels, 0, sizeof *labels);
+}
+
+static huddle_status read_divided(hd_io_request *request, const char *source, huddle_data *data) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_read_options *options = request->options;
+    huddle_read_options without_x = *options;
+    bool labelled = false;
+    shared_source s = {.request = request, .source = source, .data = data};
+    s.file.descriptor = -1;
+    without_x.n_x = 0; /* see read_file() in data.c */
+    if (options->x_by_name)
+        request->options = &without_x;
+    TRY(hd_io_rows_in_turn(request, open_source, &s));
+    TRY(compare_sources(&s));
+    if (s.choice.label_files)
+        TRY(hd_io_rows_labels(request, options->y, options->n_y, &s.labels));
+    /* Afterwards the variables are those of this process only. */
+    labelled = s.choice.labels.count > 0 && count_labels(&s) > 0;
+    TRY(hd_io_rows_together(request, read_rows, &s));
+    TRY(hd_io_division_shift(&s.division));
+    if (labelled)
+        TRY(hd_io_rows_map(request->context, &s.raw, &s.labels));
+    keep_labels(&s.labels, data);
+done:
+    request->options = options;
+    hd_io_intake_free(&s.division.intake);
+    hd_io_row_labels_free(&s.labels);
+    hd_io_labels_free(&s.raw);
+    hd_io_choice_free(&s.choice);
+    hd_io_container_close(&s.container);
+    if (s.file.text != NULL)
+        hd_file_close(&s.file);
+    return hd_agree(request->context, status);
+}
+
+/* ---- process 0 reads the file --------------------------------------------------------------- */
+
+/* The argument of read_whole(). */
+typedef struct whole_source {
+    hd_io_request *request;
+    const char *source;
+    huddle_data *data;
+} whole_source;
+
+static huddle_status read_whole(void *argument) {
+    const whole_source *w = argument;
+    hd_io_request request = *w->request;
+    request.rows = NULL;
+    w->request->failing_path = NULL; /* messages contain the name already */
+    return w->request->rows->rank == 0 ? hd_io_data_read(&request, w->source, w->data) : HUDDLE_OK;
+}
+
+static huddle_status read_by_first(hd_io_request *request, const char *source, bool selected,
+                                   huddle_data *data) {
+    huddle_status status = HUDDLE_OK;
+    huddle_data whole = {0};
+    TRY(hd_io_rows_together(request, read_whole, &(whole_source){request, source, &whole}));
+    if (request->rows->rank == 0)
+        hd_log(request->context,
+               "%s: read by process 0, which sends the others their rows; NPY, HDF5 and IDX are "
+               "read in parallel%s",
+               source, selected ? ", unless classes are selected" : "");
+    TRY(hd_io_rows_send(request->context, &whole, data));
+done:
+    huddle_data_free(&whole);
+    return hd_agree(request->context, status);
+}
+
+/* ---- generated data ------------------------------------------------------------------------- */
+
+/* Every process makes all points, of which it keeps its own. */
+static huddle_status keep_rows(hd_io_rows *rows, huddle_data *data) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *index = NULL;
+    huddle_points own = {0};
+    rows->total = data->points.n;
+    hd_io_share_of(rows->total, rows->rank, rows->count, &rows->first, &rows->n);
+    ALLOC(index, rows->n);
+    for (int64_t i = 0; i < rows->n; i++)
+        index[i] = rows->first + i;
+    TRY(huddle_points_take(&data->points, index, rows->n, &own));
+    huddle_points_free(&data->points);
+    data->points = own;
+    for (int64_t i = 0; data->labels != NULL && i < rows->n; i++)
+        data->labels[i] = data->labels[rows->first + i];
+done:
+    huddle_free(index);
+    return status;
+}
+
+/* The digits are few; other points are made one by one, unless classes are selected. */
+static huddle_status generate_rows(void *argument) {
+    const whole_source *w = argument;
+    huddle_status status = HUDDLE_OK;
+    const huddle_read_options *options = w->request->options;
+    hd_io_rows *rows = w->request->rows;
+    hd_io_request request = *w->request;
+    bool all =
+        strcmp(w->source, "digits") == 0 || options->classes != NULL || options->per_class != 0;
+    w->request->failing_path = NULL; /* messages contain the name already */
+    if (all)
+        request.rows = NULL;
+    TRY(hd_io_data_read(&request, w->source, w->data));
+    if (all)
+        TRY(keep_rows(rows, w->data));
+    w->data->first_row = rows->first;
+    w->data->total_rows = rows->total;
+done:
+    return status;
+}
+
+huddle_status hd_io_rows_read(hd_io_request *request, const char *source, huddle_data *data) {
+    huddle_status status = HUDDLE_OK;
+    bool divisible = false;
+    /* The rows that a selection keeps are only known to who has all labels. */
+    bool selected = request->options->classes != NULL || request->options->per_class != 0;
+    if (hd_io_is_generator(source))
+        return hd_io_rows_together(request, generate_rows, &(whole_source){request, source, data});
+    TRY(hd_io_rows_divisible(request, &source, 1, &divisible));
+    if (divisible && !selected)
+        TRY(read_divided(request, source, data));
+    else
+        TRY(read_by_first(request, source, selected, data));
+done:
+    return status;
+}

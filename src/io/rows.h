@@ -1,0 +1,80 @@
+/* Data sets whose rows are spread over processes (base/slabs.h): each process reads only its own
+ * where the format allows it, otherwise process 0 reads the file and sends the others their rows.
+ * All processes call these functions, and all return the same status. */
+#ifndef HUDDLE_SRC_IO_ROWS_H
+#define HUDDLE_SRC_IO_ROWS_H
+
+#include "base/slabs.h"
+#include "io/parts.h"
+
+/* Rows total * rank / count .. total * (rank + 1) / count - 1: without the products, which could
+ * overflow. */
+static inline int64_t hd_io_begin_of(int64_t total, int32_t rank, int32_t count) {
+    return total / count * rank + total % count * rank / count;
+}
+
+/* The rows of a process when all processes get about the same number of them. */
+static inline void hd_io_share_of(int64_t total, int32_t rank, int32_t count, int64_t *first,
+                                  int64_t *n) {
+    *first = hd_io_begin_of(total, rank, count);
+    *n = hd_io_begin_of(total, rank + 1, count) - *first;
+}
+
+/* huddle_data_read() and huddle_labels_read() under slabs. request->rows has rank and count. */
+huddle_status hd_io_rows_read(hd_io_request *request, const char *source, huddle_data *data);
+
+/* The labels of this process's rows, in 0 .. n_classes - 1, and the classes of all processes. */
+typedef struct hd_io_row_labels {
+    int64_t n, total;
+    int32_t *labels;
+    int32_t n_classes;
+    char **classes;
+    bool numeric;
+} hd_io_row_labels;
+
+void hd_io_row_labels_free(hd_io_row_labels *labels);
+
+/* Those of files, one after the other. */
+huddle_status hd_io_rows_labels(hd_io_request *request, const char *const *paths, int64_t count,
+                                hd_io_row_labels *labels);
+
+/* Maps the labels of this process's rows. Texts become numbers if all of all processes are. */
+huddle_status hd_io_rows_map(huddle_context *context, hd_io_labels *raw, hd_io_row_labels *labels);
+
+/* Whether all these files are of a format whose rows processes can read by themselves, as process 0
+ * finds. */
+huddle_status hd_io_rows_divisible(hd_io_request *request, const char *const *paths, int64_t count,
+                                   bool *divisible);
+
+/* Calls work() on process 0 and, if that succeeds, on the others, or on all processes at the same
+ * time. It must not communicate, and its failures get the name of the file. */
+typedef huddle_status (*hd_io_work)(void *argument);
+huddle_status hd_io_rows_in_turn(hd_io_request *request, hd_io_work work, void *argument);
+huddle_status hd_io_rows_together(hd_io_request *request, hd_io_work work, void *argument);
+
+/* Sends items begins[r] .. begins[r + 1] - 1 of process 0 to process r, in pieces of bounded size.
+ * begins, with count + 1 entries, is the same on all processes. */
+huddle_status hd_io_scatter(huddle_context *context, const int64_t *begins, int64_t item_size,
+                            const void *all, void *own);
+
+/* Sends each process its rows of what process 0 has read. `whole` is zero on the others. */
+huddle_status hd_io_rows_send(huddle_context *context, const huddle_data *whole, huddle_data *data);
+huddle_status hd_io_rows_send_labels(huddle_context *context, const hd_io_row_labels *whole,
+                                     hd_io_row_labels *labels);
+
+/* What was chosen of a container that processes read by themselves, and how far they are. */
+typedef struct hd_io_division {
+    hd_io_request *request;
+    hd_io_container *container;
+    hd_io_choice *choice;
+    bool in_columns;
+    huddle_points *points;
+    hd_io_intake intake;
+} hd_io_division;
+
+/* Reads this process's rows of the points, without communication; then, on all processes, shifts
+ * columns if they need it. */
+huddle_status hd_io_division_fill(hd_io_division *division, int64_t d);
+huddle_status hd_io_division_shift(hd_io_division *division);
+
+#endif

@@ -1,0 +1,209 @@
+#include "matrix/collect.h"
+
+#include "base/check.h"
+
+#include <string.h>
+
+/* ---- rows of bytes -------------------------------------------------------------------------- */
+
+/* Every process sends the same bytes to all. */
+static huddle_status collect_everywhere(huddle_context *context, int64_t size, const void *bytes,
+                                        int64_t *total, void **all) {
+    huddle_status status = HUDDLE_OK;
+    int32_t count = hd_slabs_count(context);
+    int64_t *sizes = NULL, *came = NULL;
+    char *copies = NULL;
+    *total = 0;
+    ALLOC(sizes, count);
+    ALLOC_ZERO(came, count);
+    ALLOC(copies, count * size);
+    for (int32_t r = 0; r < count; r++) {
+        sizes[r] = size;
+        if (size > 0)
+            memcpy(copies + r * size, bytes, (size_t)size);
+    }
+    TRY(hd_slabs_exchange(context, sizes, copies, came, all));
+    for (int32_t r = 0; r < count; r++)
+        *total += came[r];
+done:
+    huddle_free(sizes);
+    huddle_free(came);
+    huddle_free(copies);
+    return hd_agree(context, status);
+}
+
+huddle_status hd_collect_rows(huddle_context *context, int32_t to, int64_t n, const void *rows,
+                              size_t row_size, int64_t *total, void **all) {
+    int64_t size = n * (int64_t)row_size;
+    *all = NULL;
+    huddle_status status = to == HD_EVERYWHERE
+                               ? collect_everywhere(context, size, rows, total, all)
+                               : hd_slabs_gather(context, to, size, rows, NULL, total, all);
+    *total /= (int64_t)row_size;
+    return status;
+}
+
+/* The owner of the rows learns how many each process has, and sends them. */
+huddle_status hd_spread_rows(huddle_context *context, int32_t from, const void *all, int64_t n,
+                             size_t row_size, void *rows) {
+    huddle_status status = HUDDLE_OK;
+    int32_t count = hd_slabs_count(context);
+    int64_t *sizes = NULL, *came = NULL, total, size = n * (int64_t)row_size;
+    void *counts = NULL, *received = NULL;
+    ALLOC_ZERO(sizes, count);
+    ALLOC_ZERO(came, count);
+    TRY(hd_slabs_gather(context, from, sizeof size, &size, NULL, &total, &counts));
+    for (int32_t r = 0; r < count && counts != NULL; r++)
+        sizes[r] = ((const int64_t *)counts)[r];
+    TRY(hd_slabs_exchange(context, sizes, all, came, &received));
+    if (size > 0)
+        memcpy(rows, received, (size_t)size);
+done:
+    huddle_free(sizes);
+    huddle_free(came);
+    huddle_free(counts);
+    huddle_free(received);
+    return hd_agree(context, status);
+}
+
+/* ---- points --------------------------------------------------------------------------------- */
+
+/* The own rows among those that are asked for. */
+static huddle_status take_own(huddle_context *context, const huddle_points *x, const int64_t *index,
+                              int64_t count, huddle_points *own) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *mine = NULL, n = 0;
+    hd_slab slab;
+    TRY(hd_slab_locate(context, x->n, &slab));
+    ALLOC(mine, x->n);
+    for (int64_t k = 0; index != NULL && k < count; k++)
+        if (index[k] >= slab.first && index[k] < slab.first + x->n)
+            mine[n++] = index[k] - slab.first;
+    for (; index == NULL && n < x->n; n++)
+        mine[n] = n;
+    TRY(huddle_points_take(x, mine, n, own));
+done:
+    huddle_free(mine);
+    return status;
+}
+
+static huddle_status copy_shift(const huddle_points *from, huddle_points *to) {
+    huddle_status status = HUDDLE_OK;
+    if (from->shift == NULL)
+        return status;
+    ALLOC(to->shift, from->d);
+    memcpy(to->shift, from->shift, (size_t)from->d * sizeof *to->shift);
+done:
+    return status;
+}
+
+/* huddle_points_take() leaves rows without gaps. */
+static huddle_status collect_dense_points(huddle_context *context, const huddle_points *own,
+                                          int32_t to, huddle_points *y) {
+    huddle_status status = HUDDLE_OK;
+    size_t row_size = (size_t)own->d * sizeof *own->values;
+    void *all = NULL;
+    int64_t n;
+    TRY(hd_collect_rows(context, to, own->n, own->values, row_size, &n, &all));
+    if (all == NULL)
+        goto done;
+    TRY(huddle_points_new(n, own->d, y));
+    if (n > 0)
+        memcpy(y->values, all, (size_t)n * row_size);
+    TRY(copy_shift(own, y));
+done:
+    huddle_free(all);
+    return status;
+}
+
+/* The lengths of rows, their columns and their values. */
+typedef struct entries {
+    int64_t n, count;
+    void *lengths, *columns, *values;
+} entries;
+
+static void entries_free(entries *e) {
+    huddle_free(e->lengths);
+    huddle_free(e->columns);
+    huddle_free(e->values);
+}
+
+static huddle_status collect_entries(huddle_context *context, int64_t n, const int64_t *offsets,
+                                     const int32_t *columns, const void *values, size_t value_size,
+                                     int32_t to, entries *e) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *lengths = NULL, count;
+    ALLOC(lengths, n);
+    for (int64_t i = 0; i < n; i++)
+        lengths[i] = offsets[i + 1] - offsets[i];
+    TRY(hd_collect_rows(context, to, n, lengths, sizeof *lengths, &e->n, &e->lengths));
+    TRY(hd_collect_rows(context, to, offsets[n], columns, sizeof *columns, &count, &e->columns));
+    TRY(hd_collect_rows(context, to, offsets[n], values, value_size, &e->count, &e->values));
+done:
+    huddle_free(lengths);
+    return hd_agree(context, status);
+}
+
+/* What was collected, in arrays that have room for it. */
+static void copy_entries(const entries *e, size_t value_size, int64_t *offsets, int32_t *columns,
+                         void *values) {
+    for (int64_t i = 0; i < e->n; i++)
+        offsets[i + 1] = offsets[i] + ((const int64_t *)e->lengths)[i];
+    if (e->count == 0)
+        return;
+    memcpy(columns, e->columns, (size_t)e->count * sizeof *columns);
+    memcpy(values, e->values, (size_t)e->count * value_size);
+}
+
+static huddle_status collect_sparse_points(huddle_context *context, const huddle_points *own,
+                                           int32_t to, huddle_points *y) {
+    huddle_status status = HUDDLE_OK;
+    entries e = {0};
+    TRY(collect_entries(context, own->n, own->offsets, own->columns, own->values,
+                        sizeof *own->values, to, &e));
+    if (e.lengths == NULL)
+        goto done;
+    TRY(huddle_points_new_sparse(e.n, own->d, e.count, y));
+    copy_entries(&e, sizeof *y->values, y->offsets, y->columns, y->values);
+done:
+    entries_free(&e);
+    return status;
+}
+
+huddle_status hd_collect_points(huddle_context *context, const huddle_points *x,
+                                const int64_t *index, int64_t count, int32_t to, huddle_points *y) {
+    huddle_status status = HUDDLE_OK;
+    huddle_points own = {0};
+    memset(y, 0, sizeof *y);
+    TRY(take_own(context, x, index, count, &own));
+    TRY(own.offsets != NULL ? collect_sparse_points(context, &own, to, y)
+                            : collect_dense_points(context, &own, to, y));
+done:
+    huddle_points_free(&own);
+    status = hd_agree(context, status);
+    if (status != HUDDLE_OK)
+        huddle_points_free(y);
+    return status;
+}
+
+/* ---- matrices ------------------------------------------------------------------------------- */
+
+huddle_status hd_collect_csr(huddle_context *context, const huddle_csr *matrix, int32_t to,
+                             huddle_csr *whole) {
+    huddle_status status = HUDDLE_OK;
+    entries e = {0};
+    memset(whole, 0, sizeof *whole);
+    TRY(huddle_csr_fetch(matrix));
+    TRY(collect_entries(context, matrix->rows, matrix->offsets, matrix->columns, matrix->values,
+                        sizeof *matrix->values, to, &e));
+    if (e.lengths == NULL)
+        goto done;
+    TRY(huddle_csr_new(e.n, matrix->cols, e.count, whole));
+    copy_entries(&e, sizeof *whole->values, whole->offsets, whole->columns, whole->values);
+done:
+    entries_free(&e);
+    status = hd_agree(context, status);
+    if (status != HUDDLE_OK)
+        huddle_csr_free(whole);
+    return status;
+}

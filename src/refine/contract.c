@@ -1,0 +1,278 @@
+/* A smaller graph for process 0: every process merges its own vertices, by the rule of the merge
+ * tree, as long as they have the same labels in all starts. The scores of the starts are then the
+ * same on both graphs, and a move of a set is a move of all its vertices. */
+#include "base/check.h"
+#include "base/slabs.h"
+#include "refine/refine.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void hd_refine_contraction_free(hd_refine_contraction *c) {
+    huddle_csr_free(&c->graph);
+    huddle_free(c->set);
+    huddle_free(c->member);
+    memset(c, 0, sizeof *c);
+}
+
+/* The vertices of this process and what is known about them. */
+typedef struct slab_rows {
+    huddle_context *context;
+    const huddle_csr *matrix;
+    hd_slab slab;
+    int64_t n;
+    int32_t n_starts;
+    int32_t *const *labels;
+    double unit;    /* 1 / weight of all processes */
+    double *degree; /* n: shares */
+} slab_rows;
+
+static bool have_same_labels(const slab_rows *s, int64_t i, int64_t j) {
+    for (int32_t k = 0; k < s->n_starts; k++)
+        if (s->labels[k][i] != s->labels[k][j])
+            return false;
+    return true;
+}
+
+static huddle_status add_degrees(slab_rows *s) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_csr *a = s->matrix;
+    double total = 0;
+    ALLOC_ZERO(s->degree, s->n);
+    for (int64_t i = 0; i < s->n; i++) {
+        for (int64_t e = a->offsets[i]; e < a->offsets[i + 1]; e++)
+            s->degree[i] += a->values[e];
+        total += s->degree[i];
+    }
+    TRY(hd_reduce_sum(s->context, 1, &total));
+    s->unit = total > 0 ? 1 / total : 0;
+    for (int64_t i = 0; i < s->n; i++)
+        s->degree[i] *= s->unit;
+done:
+    return status;
+}
+
+/* ---- sets ----------------------------------------------------------------------------------- */
+
+/* The edges along which vertices may be merged. */
+static huddle_status list_edges(const slab_rows *s, hd_refine_quotient *q) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_csr *a = s->matrix;
+    int64_t at = 0;
+    q->n = s->n;
+    ALLOC_ZERO(q->offsets, s->n + 1);
+    ALLOC(q->columns, a->offsets[s->n]);
+    ALLOC(q->weights, a->offsets[s->n]);
+    ALLOC(q->volumes, s->n);
+    ALLOC(q->sizes, s->n);
+    for (int64_t i = 0; i < s->n; i++) {
+        for (int64_t e = a->offsets[i]; e < a->offsets[i + 1]; e++) {
+            int64_t j = a->columns[e] - s->slab.first;
+            if (j < 0 || j >= s->n || j == i || a->values[e] <= 0 || !have_same_labels(s, i, j))
+                continue;
+            q->columns[at] = (int32_t)j;
+            q->weights[at++] = a->values[e] * s->unit;
+        }
+        q->offsets[i + 1] = at;
+        q->volumes[i] = s->degree[i];
+        q->sizes[i] = 1;
+    }
+done:
+    return status;
+}
+
+/* Where edges were not enough: up to `times` sets with the same labels become one, in their order.
+ * The last open set of each combination of labels is found by hashing. */
+static huddle_status join_apart(const slab_rows *s, int64_t times, hd_refine_contraction *c) {
+    huddle_status status = HUDDLE_OK;
+    int64_t size = 64, count = 0;
+    int32_t *open = NULL, *joined = NULL, *first = NULL;
+    int64_t *filled = NULL;
+    while (size < 2 * c->n)
+        size *= 2;
+    ALLOC_ZERO(open, size); /* 1 + a joined set, or 0 */
+    ALLOC(joined, c->n);
+    ALLOC(first, c->n);
+    ALLOC_ZERO(filled, c->n);
+    for (int64_t k = 0; k < c->n; k++) {
+        uint64_t hash = 0;
+        for (int32_t t = 0; t < s->n_starts; t++)
+            hash = (hash ^ (uint32_t)s->labels[t][c->member[k]]) * 0x9E3779B97F4A7C15u;
+        int64_t at = (int64_t)(hash >> 32) & (size - 1);
+        while (open[at] != 0 && !have_same_labels(s, first[open[at] - 1], c->member[k]))
+            at = (at + 1) & (size - 1);
+        if (open[at] == 0 || filled[open[at] - 1] == times) {
+            first[count] = c->member[k];
+            open[at] = (int32_t)++count;
+        }
+        joined[k] = open[at] - 1;
+        filled[joined[k]]++;
+    }
+    for (int64_t i = 0; i < s->n; i++)
+        c->set[i] = joined[c->set[i]];
+    memcpy(c->member, first, (size_t)count * sizeof *first);
+    c->n = count;
+done:
+    huddle_free(open);
+    huddle_free(joined);
+    huddle_free(first);
+    huddle_free(filled);
+    return status;
+}
+
+/* This process's share of the budget is that of its vertices. */
+static huddle_status make_sets(const slab_rows *s, int64_t budget, hd_refine_contraction *c) {
+    huddle_status status = HUDDLE_OK;
+    hd_refine_quotient q = {0};
+    int32_t *first = NULL, *second = NULL;
+    int64_t n_merges = 0, count = 0;
+    int64_t share = (int64_t)((double)budget * (double)s->n / (double)s->slab.total);
+    share = share < 1 ? 1 : share;
+    ALLOC(c->set, s->n);
+    ALLOC(c->member, s->n);
+    ALLOC(first, s->n);
+    ALLOC(second, s->n);
+    if (s->n > share) {
+        TRY(list_edges(s, &q));
+        TRY(hd_refine_agglomerate_joined(s->context, &q, hd_refine_rule_sum(), share, first, second,
+                                         &n_merges));
+    }
+    TRY(hd_refine_cut(s->n, n_merges, first, second, c->set));
+    for (int64_t i = 0; i < s->n; i++) /* sets are numbered by their first vertex */
+        if (c->set[i] == count)
+            c->member[count++] = (int32_t)i;
+    c->n = count;
+    if (count > share)
+        TRY(join_apart(s, (count + share - 1) / share, c));
+done:
+    hd_refine_quotient_free(&q);
+    huddle_free(first);
+    huddle_free(second);
+    return status;
+}
+
+/* ---- their graph ---------------------------------------------------------------------------- */
+
+static double h(double x) {
+    return x > 0 ? x * log(x) : 0;
+}
+
+/* H of (25) of the vertices less that of the sets. */
+static huddle_status add_entropy(const slab_rows *s, hd_refine_contraction *c) {
+    huddle_status status = HUDDLE_OK;
+    double *volume = NULL;
+    ALLOC_ZERO(volume, c->n);
+    for (int64_t i = 0; i < s->n; i++) {
+        volume[c->set[i]] += s->degree[i];
+        c->entropy -= h(s->degree[i]);
+    }
+    for (int64_t k = 0; k < c->n; k++)
+        c->entropy += h(volume[k]);
+    TRY(hd_reduce_sum(s->context, 1, &c->entropy));
+done:
+    huddle_free(volume);
+    return status;
+}
+
+/* For each entry of the matrix the set that it leads to, numbered among those of all processes. */
+static huddle_status find_targets(const slab_rows *s, hd_refine_contraction *c, int32_t **targets) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_csr *a = s->matrix;
+    int64_t entries = a->offsets[s->n];
+    int32_t *number = NULL;
+    hd_halo halo = {0};
+    hd_slab sets;
+    TRY(hd_slab_locate(s->context, c->n, &sets));
+    c->total = sets.total;
+    ALLOC(*targets, entries);
+    if (entries > 0)
+        memcpy(*targets, a->columns, (size_t)entries * sizeof **targets);
+    TRY(hd_halo_open(s->context, s->n, entries, *targets, &halo));
+    ALLOC(number, s->n + halo.ghosts);
+    for (int64_t i = 0; i < s->n; i++)
+        number[i] = (int32_t)(sets.first + c->set[i]);
+    TRY(hd_halo_fetch(&halo, number, sizeof *number));
+    for (int64_t e = 0; e < entries; e++)
+        (*targets)[e] = number[(*targets)[e]];
+done:
+    hd_halo_close(&halo);
+    huddle_free(number);
+    return status;
+}
+
+static int compare_columns(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Adds the entries of some vertices by target; the row is written with ascending columns. */
+static void write_row(const slab_rows *s, int64_t count, const int32_t *members,
+                      const int32_t *targets, double *weight, int64_t row, huddle_csr *to) {
+    const huddle_csr *a = s->matrix;
+    int64_t begin = to->offsets[row], end = begin;
+    for (int64_t t = 0; t < count; t++)
+        for (int64_t e = a->offsets[members[t]]; e < a->offsets[members[t] + 1]; e++) {
+            if (a->values[e] <= 0)
+                continue;
+            if (weight[targets[e]] == 0)
+                to->columns[end++] = targets[e];
+            weight[targets[e]] += a->values[e];
+        }
+    qsort(to->columns + begin, (size_t)(end - begin), sizeof *to->columns, compare_columns);
+    for (int64_t e = begin; e < end; e++) {
+        to->values[e] = weight[to->columns[e]];
+        weight[to->columns[e]] = 0;
+    }
+    to->offsets[row + 1] = end;
+}
+
+/* Edges inside a set become its loop, which counts once, as both of their entries do. */
+static huddle_status join_rows(const slab_rows *s, hd_refine_contraction *c) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *targets = NULL, *members = NULL;
+    int64_t *begin = NULL;
+    double *weight = NULL;
+    TRY(find_targets(s, c, &targets));
+    ALLOC(members, s->n);
+    ALLOC_ZERO(begin, c->n + 2);
+    ALLOC_ZERO(weight, c->total);
+    TRY(huddle_csr_new(c->n, c->total, s->matrix->offsets[s->n], &c->graph));
+    for (int64_t i = 0; i < s->n; i++)
+        begin[c->set[i] + 2]++;
+    for (int64_t k = 0; k < c->n; k++)
+        begin[k + 2] += begin[k + 1];
+    for (int64_t i = 0; i < s->n; i++)
+        members[begin[c->set[i] + 1]++] = (int32_t)i;
+    for (int64_t k = 0; k < c->n; k++)
+        write_row(s, begin[k + 1] - begin[k], members + begin[k], targets, weight, k, &c->graph);
+done:
+    huddle_free(targets);
+    huddle_free(members);
+    huddle_free(begin);
+    huddle_free(weight);
+    return status;
+}
+
+huddle_status hd_refine_contract(huddle_context *context, const huddle_csr *matrix, int64_t budget,
+                                 int32_t n_starts, int32_t *const *labels,
+                                 hd_refine_contraction *c) {
+    huddle_status status = HUDDLE_OK;
+    slab_rows s = {.context = context,
+                   .matrix = matrix,
+                   .n = matrix->rows,
+                   .n_starts = n_starts,
+                   .labels = labels};
+    memset(c, 0, sizeof *c);
+    TRY(hd_slab_locate(context, s.n, &s.slab));
+    TRY(add_degrees(&s));
+    TRY(make_sets(&s, budget, c));
+    TRY(add_entropy(&s, c));
+    TRY(join_rows(&s, c));
+done:
+    huddle_free(s.degree);
+    status = hd_agree(context, status);
+    if (status != HUDDLE_OK)
+        hd_refine_contraction_free(c);
+    return status;
+}

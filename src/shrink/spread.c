@@ -1,0 +1,365 @@
+#include "shrink/spread.h"
+
+#include "base/check.h"
+#include "shrink/certificate.h"
+#include "shrink/linear.h"
+#include "shrink/split.h"
+#include "shrink/subset.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct spread {
+    hd_shrink_solve *whole;
+    hd_shrink_allotment allotment;
+    bool *chosen;   /* n: rows of the subset under way */
+    int32_t *first; /* n: the number, among all rows, of the first row of each row's group */
+    huddle_shrunk *out;
+} spread;
+
+bool hd_shrink_can_spread(const hd_shrink_solve *s) {
+    const hd_engine *engine = hd_context_engine(s->input.context);
+    return engine->slabs != NULL && engine->slabs->exchange != NULL &&
+           (engine->shrink == NULL || strcmp(s->options.solver, "auto") != 0);
+}
+
+/* ---- the answer of a subset ---------------------------------------------------------------- */
+
+/* Which row, by its number among all rows, is the first of each group. together: groups extend over
+ * processes. */
+static huddle_status return_groups(spread *t, const hd_shrink_subset *u, const huddle_shrunk *part,
+                                   bool together) {
+    huddle_status status = HUDDLE_OK;
+    double *first = NULL;
+    int32_t *moved = NULL, *own = NULL;
+    ALLOC(first, part->n_groups);
+    ALLOC(moved, u->moved.moved);
+    ALLOC(own, u->n);
+    for (int32_t q = 0; q < part->n_groups; q++)
+        first[q] = INFINITY;
+    for (int64_t k = 0; k < u->moved.moved; k++)
+        first[part->group[k]] = fmin(first[part->group[k]], (double)u->origin[k]);
+    if (together)
+        TRY(hd_reduce_min(t->whole->input.context, part->n_groups, first));
+    for (int64_t k = 0; k < u->moved.moved; k++)
+        moved[k] = (int32_t)first[part->group[k]];
+    TRY(hd_arrange_back(&u->moved, moved, sizeof *moved, own));
+    for (int64_t k = 0; k < u->n; k++)
+        t->first[u->row[k]] = own[k];
+done:
+    huddle_free(first);
+    huddle_free(moved);
+    huddle_free(own);
+    return status;
+}
+
+/* Reads the moved edges again, for Z: no solve returns them. */
+static huddle_status return_dual(spread *t, const hd_shrink_subset *u, const huddle_shrunk *part,
+                                 bool together) {
+    huddle_status status = HUDDLE_OK;
+    huddle_context *context = t->whole->input.context;
+    hd_shrink_edges edges = {0};
+    hd_alone before = {0};
+    if (!together)
+        before = hd_alone_begin(context);
+    status = hd_shrink_edges_read(context, &u->moved.graph, &edges);
+    if (!together)
+        hd_alone_end(context, before);
+    TRY(status);
+    TRY(hd_shrink_subset_return_dual(u, &edges, &part->z, &t->out->z));
+done:
+    hd_shrink_edges_free(&edges);
+    return status;
+}
+
+/* Moves G, groups and Z of a solve to the rows and edges of the whole. */
+static huddle_status return_answer(spread *t, hd_shrink_subset *u, huddle_shrunk *part,
+                                   bool together) {
+    huddle_status status = HUDDLE_OK;
+    const hd_shrink_input *in = &t->whole->input;
+    huddle_shrunk *out = t->out;
+    hd_shrink_subset_drop_rows(u);
+    if (t->whole->options.keep_dual) {
+        if (out->z.values == NULL)
+            TRY(huddle_dense_new(in->edges->count, in->f->cols, &out->z));
+        TRY(return_dual(t, u, part, together));
+        huddle_dense_free(&part->z);
+    }
+    TRY(return_groups(t, u, part, together));
+    if (out->g.values == NULL)
+        TRY(huddle_dense_new(in->f->rows, in->f->cols, &out->g));
+    TRY(hd_shrink_subset_return(u, &part->g, &out->g));
+done:
+    return status;
+}
+
+/* The problem of a subset. */
+static hd_shrink_solve solve_of(const spread *t, const hd_shrink_subset *u,
+                                huddle_shrink_info *info) {
+    hd_shrink_solve s = {.input = t->whole->input,
+                         .options = t->whole->options,
+                         .info = info,
+                         .started = t->whole->started};
+    s.input.f = &u->f;
+    s.input.w = &u->moved.graph;
+    s.input.edges = NULL;
+    s.input.weights = s.options.weights = u->weights;
+    s.options.start = u->start.values != NULL ? &u->start : NULL;
+    info->gamma = s.input.gamma;
+    return s;
+}
+
+/* ---- what the solves report ---------------------------------------------------------------- */
+
+/* The place of a name in a list that ends with NULL; 0, the place of "auto", for all others. */
+static int32_t find_name(const char *const *names, const char *name) {
+    for (int32_t k = 1; name != NULL && names[k] != NULL; k++)
+        if (strcmp(names[k], name) == 0)
+            return k;
+    return 0;
+}
+
+/* Best objective and bound after step k of a solve, or after its last one. */
+static void read_history(const huddle_shrink_info *info, int32_t k, double at[2]) {
+    int32_t last = k < info->n_history ? k : info->n_history - 1;
+    at[0] = last < 0 ? info->objective : info->history_objective[last];
+    at[1] = last < 0 ? info->dual : info->history_dual[last];
+}
+
+/* Makes room in the history of `info` for n steps. */
+static huddle_status extend_history(huddle_shrink_info *info, int32_t n) {
+    huddle_status status = HUDDLE_OK;
+    double *objective = NULL, *dual = NULL, *seconds = NULL;
+    ALLOC(objective, n);
+    ALLOC(dual, n);
+    ALLOC(seconds, n);
+    for (int32_t k = 0; k < n; k++) {
+        double at[2];
+        read_history(info, k, at);
+        int32_t last = k < info->n_history ? k : info->n_history - 1;
+        objective[k] = at[0];
+        dual[k] = at[1];
+        seconds[k] = last < 0 ? 0 : info->history_seconds[last];
+    }
+    huddle_free(info->history_objective);
+    huddle_free(info->history_dual);
+    huddle_free(info->history_seconds);
+    info->history_objective = objective;
+    info->history_dual = dual;
+    info->history_seconds = seconds;
+    info->n_history = n;
+    return status;
+done:
+    huddle_free(objective);
+    huddle_free(dual);
+    huddle_free(seconds);
+    return status;
+}
+
+/* Makes of what this process solved alone what all of them did: sums, the largest counts, and of
+ * names the one that is last in its list. */
+static huddle_status combine_processes(huddle_context *context, huddle_shrink_info *info,
+                                       bool *is_trivial) {
+    huddle_status status = HUDDLE_OK;
+    const char *const *solvers = hd_shrink_solver_names(), *const *linear =
+                                                               hd_shrink_linear_names();
+    double sums[] = {info->objective, info->dual, (double)info->n_solves, (double)info->n_fixed};
+    double most[] = {info->n_iter,
+                     info->snapped,
+                     info->stop > HUDDLE_STOP_EXACT ? info->stop : HUDDLE_STOP_CONVERGED,
+                     find_name(solvers, info->solver),
+                     find_name(linear, info->linear_solver),
+                     info->n_history,
+                     !*is_trivial};
+    TRY(hd_reduce_sum(context, 4, sums));
+    TRY(hd_reduce_max(context, 7, most));
+    TRY(extend_history(info, (int32_t)most[5]));
+    TRY(hd_reduce_sum(context, info->n_history, info->history_objective));
+    TRY(hd_reduce_sum(context, info->n_history, info->history_dual));
+    TRY(hd_reduce_max(context, info->n_history, info->history_seconds));
+    info->objective = sums[0];
+    info->dual = sums[1];
+    info->n_solves = (int64_t)sums[2];
+    info->n_fixed = (int64_t)sums[3];
+    info->n_iter = (int32_t)most[0];
+    info->snapped = most[1] > 0;
+    info->stop = (huddle_stop)most[2];
+    info->solver = most[3] > 0 ? solvers[(int32_t)most[3]] : "exact";
+    info->linear_solver = most[4] > 0 ? linear[(int32_t)most[4]] : "none";
+    *is_trivial = most[6] == 0;
+done:
+    return status;
+}
+
+/* Adds what all processes solved together, which each of them knows. */
+static huddle_status add_info(huddle_shrink_info *info, const huddle_shrink_info *part) {
+    huddle_status status = HUDDLE_OK;
+    TRY(extend_history(info,
+                       part->n_history > info->n_history ? part->n_history : info->n_history));
+    for (int32_t k = 0; k < info->n_history; k++) {
+        double at[2];
+        read_history(part, k, at);
+        info->history_objective[k] += at[0];
+        info->history_dual[k] += at[1];
+        if (k < part->n_history)
+            info->history_seconds[k] = fmax(info->history_seconds[k], part->history_seconds[k]);
+    }
+    info->objective += part->objective;
+    info->dual += part->dual;
+    info->n_solves += part->n_solves;
+    info->n_fixed += part->n_fixed;
+    info->n_iter = part->n_iter > info->n_iter ? part->n_iter : info->n_iter;
+    info->snapped = info->snapped || part->snapped;
+    if (part->stop > HUDDLE_STOP_EXACT && part->stop > info->stop)
+        info->stop = part->stop;
+    info->solver = part->solver;
+    info->linear_solver = part->linear_solver;
+done:
+    return status;
+}
+
+/* What is said of the sum of all parts. Bounds are sums of at most `terms` numbers here, whose
+ * rounding must not raise them. */
+static void finish_info(const spread *t, int32_t terms) {
+    huddle_shrink_info *info = t->whole->info;
+    if (terms > 1 && !t->allotment.is_small)
+        info->dual *= 1 - (terms + 1) * DBL_EPSILON;
+    info->gap = hd_shrink_relative_gap(info->objective, info->dual);
+    info->loss = t->whole->input.squared ? "l2" : "l21";
+    info->n_components = t->allotment.count;
+    info->n_groups = t->out->n_groups;
+    if (info->gap <= t->whole->options.gap)
+        info->stop = strcmp(info->solver, "exact") == 0 ? HUDDLE_STOP_EXACT : HUDDLE_STOP_CONVERGED;
+    else if (info->stop <= HUDDLE_STOP_EXACT)
+        info->stop = HUDDLE_STOP_STALLED;
+}
+
+/* ---- the two kinds of components ----------------------------------------------------------- */
+
+/* Solves components that this process has whole; large problems component by component, as on one
+ * process. */
+static huddle_status solve_alone(const spread *t, hd_shrink_solve *s, huddle_shrunk *part,
+                                 bool *is_trivial) {
+    huddle_status status = HUDDLE_OK;
+    huddle_context *context = s->input.context;
+    hd_shrink_edges edges = {0};
+    hd_alone before;
+    bool split = !t->allotment.is_small && !s->options.keep_dual;
+    s->info->solver = "exact";
+    *is_trivial = true;
+    if (find_name(hd_shrink_linear_names(), s->options.linear_solver) == 0)
+        s->options.linear_solver = "auto"; /* the engine's is for what processes solve together */
+    before = hd_alone_begin(context);
+    if (split)
+        status = hd_shrink_edges_read(context, s->input.w, &edges);
+    else if (s->input.f->rows > 0)
+        status = hd_shrink_solve_part(s, part, is_trivial);
+    hd_alone_end(context, before);
+    TRY(status);
+    s->input.edges = &edges;
+    if (split) {
+        *is_trivial = false;
+        TRY(hd_shrink_split(s, part));
+    }
+done:
+    hd_shrink_edges_free(&edges);
+    return status;
+}
+
+static huddle_status solve_owned(spread *t, bool *is_trivial) {
+    huddle_status status = HUDDLE_OK;
+    const hd_shrink_input *in = &t->whole->input;
+    const hd_shrink_allotment *a = &t->allotment;
+    hd_shrink_subset u = {0};
+    huddle_shrunk part = {0};
+    for (int64_t v = 0; v < in->f->rows; v++)
+        t->chosen[v] = a->owner[a->component[v]] != HD_SHRINK_TOGETHER;
+    TRY(hd_shrink_subset_open(in, t->chosen, a->component, a->owner, &t->whole->options, &u));
+    hd_shrink_solve s = solve_of(t, &u, t->whole->info);
+    TRY(solve_alone(t, &s, &part, is_trivial));
+    TRY(combine_processes(in->context, t->whole->info, is_trivial));
+    if (part.z.values == NULL && t->whole->options.keep_dual)
+        TRY(huddle_dense_new(0, in->f->cols, &part.z));
+    TRY(return_answer(t, &u, &part, false));
+done:
+    hd_shrink_subset_close(&u);
+    huddle_shrunk_free(&part);
+    return status;
+}
+
+static huddle_status solve_together(spread *t, int32_t which) {
+    huddle_status status = HUDDLE_OK;
+    const hd_shrink_input *in = &t->whole->input;
+    hd_shrink_subset u = {0};
+    huddle_shrunk part = {0};
+    huddle_shrink_info info = {0};
+    bool is_trivial;
+    for (int64_t v = 0; v < in->f->rows; v++)
+        t->chosen[v] = t->allotment.component[v] == which;
+    TRY(hd_shrink_subset_open(in, t->chosen, NULL, NULL, &t->whole->options, &u));
+    hd_shrink_solve s = solve_of(t, &u, &info);
+    TRY(hd_shrink_solve_part(&s, &part, &is_trivial));
+    TRY(add_info(t->whole->info, &info));
+    TRY(return_answer(t, &u, &part, true));
+done:
+    hd_shrink_subset_close(&u);
+    huddle_shrunk_free(&part);
+    huddle_shrink_info_free(&info);
+    return status;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+/* Numbers groups by their first rows, over all processes: a first row knows its number from those
+ * before it, and the halo of these names brings it to the other rows. */
+static huddle_status number_groups(spread *t) {
+    huddle_status status = HUDDLE_OK;
+    huddle_context *context = t->whole->input.context;
+    int64_t n = t->whole->input.f->rows, firsts = 0;
+    int32_t *number = NULL;
+    hd_halo halo = {0};
+    hd_slab rows, groups;
+    TRY(hd_slab_locate(context, n, &rows));
+    for (int64_t v = 0; v < n; v++)
+        firsts += t->first[v] == rows.first + v;
+    TRY(hd_slab_locate(context, firsts, &groups));
+    t->out->n_groups = (int32_t)groups.total;
+    ALLOC(t->out->group, n);
+    memcpy(t->out->group, t->first, (size_t)n * sizeof *t->first);
+    TRY(hd_halo_open(context, n, n, t->out->group, &halo));
+    ALLOC(number, n + halo.ghosts);
+    for (int64_t v = 0; v < n; v++)
+        number[v] = t->first[v] == rows.first + v ? (int32_t)groups.first++ : -1;
+    TRY(hd_halo_fetch(&halo, number, sizeof *number));
+    for (int64_t v = 0; v < n; v++)
+        t->out->group[v] = number[t->out->group[v]];
+done:
+    hd_halo_close(&halo);
+    huddle_free(number);
+    return status;
+}
+
+huddle_status hd_shrink_spread(hd_shrink_solve *s, const hd_shrink_limits *limits,
+                               huddle_shrunk *out, bool *is_trivial) {
+    huddle_status status = HUDDLE_OK;
+    spread t = {.whole = s, .out = out};
+    int32_t giants = 0;
+    TRY(hd_shrink_allot(&s->input, limits, &t.allotment));
+    ALLOC(t.chosen, s->input.f->rows);
+    ALLOC(t.first, s->input.f->rows);
+    TRY(solve_owned(&t, is_trivial));
+    for (int32_t q = 0; q < t.allotment.count; q++)
+        if (t.allotment.owner[q] == HD_SHRINK_TOGETHER) {
+            TRY(solve_together(&t, q));
+            *is_trivial = false;
+            giants++;
+        }
+    TRY(number_groups(&t));
+    finish_info(&t, giants + hd_slabs_count(s->input.context));
+done:
+    hd_shrink_allotment_free(&t.allotment);
+    huddle_free(t.chosen);
+    huddle_free(t.first);
+    return status;
+}

@@ -1,0 +1,306 @@
+"""The tool on several processes: the answers of one process, and faults that end all processes.
+
+    pytest tests/mpi/test_tool.py     with HUDDLE=build/huddle and mpirun on the path
+
+Every test runs the tool as a user would. Processes share the cores, so nothing here is about time
+except that faults must end a job, and not hang it.
+"""
+
+import json
+import os
+import pathlib
+import signal
+import struct
+import subprocess
+import time
+
+import h5py
+import numpy
+import pytest
+from sklearn.datasets import load_digits, make_blobs
+from sklearn.metrics import adjusted_rand_score
+
+TOOL = os.environ.get("HUDDLE", "build/huddle")
+LAUNCHER = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
+
+
+def run(processes, *words, check=True):
+    """Run the tool; processes = 0 is a run without MPI."""
+    launcher = LAUNCHER + ["-n", str(processes)] if processes else []
+    engine = ["--engine", "mpi"] if processes else []
+    command = launcher + [TOOL, *map(str, words)] + engine
+    result = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    if check:
+        assert result.returncode == 0, f"{command}: {result.stderr}"
+    return result
+
+
+def cluster(processes, data, folder, *words):
+    """Return the report and the labels of a run."""
+    path = folder / f"labels-{processes}.npy"
+    result = run(processes, "cluster", data, *words, "-o", path, "--json")
+    return json.loads(result.stdout), numpy.load(path)
+
+
+def make_sheets(n, d=6, n_sheets=5, seed=3):
+    """Points of curved sheets that are far from each other, in random order."""
+    rng = numpy.random.default_rng(seed)
+    label = rng.integers(n_sheets, size=n)
+    u = rng.uniform(size=(n, 2))
+    x = numpy.zeros((n, d))
+    x[:, 0] = 3 * numpy.cos(2 * u[:, 0]) + 20 * label
+    x[:, 1] = 3 * numpy.sin(2 * u[:, 0])
+    x[:, 2] = 3 * u[:, 1]
+    return (x + .05 * rng.normal(size=(n, d))).astype(numpy.float32), label
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("mpi")
+    sheets, label = make_sheets(3000)
+    numpy.save(place / "sheets.npy", sheets)
+    numpy.save(place / "sheets-labels.npy", label.astype(numpy.int32))
+    digits = load_digits()
+    numpy.save(place / "digits.npy", digits.data.astype(numpy.float32))
+    # One connected cloud: the graph and the shrink step have a single component.
+    cloud, _ = make_blobs(1500, 8, centers=6, cluster_std=2.6, random_state=0)
+    numpy.save(place / "cloud.npy", cloud.astype(numpy.float32))
+    return place
+
+
+@pytest.fixture(scope="module")
+def alone(folder):
+    """Runs on one process without MPI, by data set and method."""
+    kept = {}
+
+    def get(name, method, clusters):
+        if (name, method) not in kept:
+            kept[name, method] = cluster(0, folder / f"{name}.npy", folder, "-m", method, "-c",
+                                         clusters)
+        return kept[name, method]
+    return get
+
+
+CASES = [("sheets", 5), ("digits", 10), ("cloud", 6)]
+
+
+# ---- the same answer -----------------------------------------------------------------------------
+
+@pytest.mark.parametrize("processes", [1, 2, 4])
+@pytest.mark.parametrize("method", ["kmeans", "sc", "ssc"])
+@pytest.mark.parametrize("name, clusters", CASES)
+def test_labels_are_those_of_one_process(folder, alone, name, clusters, method, processes):
+    expected, labels = alone(name, method, clusters)
+    report, found = cluster(processes, folder / f"{name}.npy", folder, "-m", method, "-c", clusters)
+    assert len(found) == len(labels) == report["n"]
+    assert adjusted_rand_score(labels, found) >= .999
+    assert sorted(report["sizes"]) == sorted(numpy.bincount(found).tolist())
+    if method == "ssc":
+        one, several = expected["shrink"], report["shrink"]
+        assert 0 <= several["gap"] <= 1.0001e-4
+        assert several["dual"] <= several["objective"]
+        # Each objective is at most a gap above the optimum, each dual at most the optimum.
+        assert several["dual"] <= one["objective"] * (1 + 1e-9)
+        assert one["dual"] <= several["objective"] * (1 + 1e-9)
+        assert several["components"] == one["components"]
+
+
+@pytest.mark.parametrize("prepare", ["none", "standard", "unit", "pca:5", "whiten:5"])
+def test_preparations(folder, prepare):
+    words = ("-m", "sc", "-c", 10, "--prepare", prepare)
+    _, labels = cluster(0, folder / "digits.npy", folder, *words)
+    _, found = cluster(3, folder / "digits.npy", folder, *words)
+    assert adjusted_rand_score(labels, found) >= .999
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+def write_idx(path, x):
+    with open(path, "wb") as file:
+        file.write(struct.pack(">HBB", 0, 13, 2) + struct.pack(">2i", *x.shape))
+        file.write(x.astype(">f4").tobytes())
+
+
+@pytest.fixture(scope="module")
+def formats(folder):
+    x = numpy.load(folder / "sheets.npy")
+    numpy.save(folder / "double.npy", x.astype(float) + 1e5)
+    with h5py.File(folder / "sheets.h5", "w") as file:
+        file["X"] = x
+        file["labels"] = numpy.load(folder / "sheets-labels.npy")
+    write_idx(folder / "sheets.idx", x)
+    numpy.savetxt(folder / "sheets.csv", x, delimiter=",", fmt="%.9g")
+    return folder
+
+
+@pytest.mark.parametrize("name", ["double.npy", "sheets.h5", "sheets.idx", "sheets.csv"])
+def test_formats(formats, name):
+    truth = numpy.load(formats / "sheets-labels.npy")
+    report, found = cluster(3, formats / name, formats, "-c", 5, "--prepare", "none")
+    assert report["n"] == len(truth)
+    assert adjusted_rand_score(truth, found) == 1
+    if name == "sheets.h5":
+        assert report["scores"]["ari"] == 1
+
+
+def test_other_formats_are_read_by_process_0(formats):
+    parallel = run(2, "cluster", formats / "sheets.npy", "-c", 5, "-m", "kmeans")
+    other = run(2, "cluster", formats / "sheets.csv", "-c", 5, "-m", "kmeans")
+    assert "read by process 0" not in parallel.stderr
+    assert other.stderr.count("read by process 0") == 1
+
+
+def test_labels_in_other_files(folder):
+    words = ("cluster", folder / "sheets.npy", "-c", 5, "-m", "kmeans", "-o")
+    run(0, *words, folder / "one.csv")
+    run(3, *words, folder / "three.csv")
+    assert (folder / "one.csv").read_text() == (folder / "three.csv").read_text()
+
+
+# ---- new points ----------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("method", ["kmeans", "sc", "ssc"])
+def test_predict(folder, method):
+    new, _ = make_sheets(700, seed=8)
+    numpy.save(folder / "new.npy", new)
+    run(2, "cluster", folder / "sheets.npy", "-c", 5, "-m", method, "--save", folder / "m.model")
+    one, three = folder / "p1.npy", folder / "p3.npy"
+    run(0, "predict", folder / "m.model", folder / "new.npy", "-o", one)
+    run(3, "predict", folder / "m.model", folder / "new.npy", "-o", three)
+    assert (numpy.load(one) == numpy.load(three)).all()
+    assert len(set(numpy.load(one))) == 5
+    printed = run(3, "predict", folder / "m.model", folder / "new.npy").stdout.split()
+    assert [int(word) for word in printed] == numpy.load(one).tolist()
+
+
+# ---- sizes ---------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("n, clusters", [(2, 2), (3, 2), (7, 3), (25, 3)])
+@pytest.mark.parametrize("method", ["kmeans", "sc", "ssc"])
+def test_more_processes_than_points_and_small_slabs(folder, n, clusters, method):
+    rng = numpy.random.default_rng(0)
+    x = rng.normal(size=(n, 3)).astype(numpy.float32) + 50 * (numpy.arange(n) % clusters)[:, None]
+    numpy.save(folder / "few.npy", x)
+    words = ("-c", clusters, "-m", method, "--prepare", "none")
+    _, labels = cluster(0, folder / "few.npy", folder, *words)
+    _, found = cluster(4, folder / "few.npy", folder, *words)
+    assert adjusted_rand_score(labels, found) == 1
+
+
+# ---- faults --------------------------------------------------------------------------------------
+
+def messages(result):
+    """The lines of the tool; mpirun adds its own."""
+    return [line for line in result.stderr.splitlines() if line.startswith("huddle: ")]
+
+
+def check_fault(result, *parts, code=1):
+    assert result.returncode == code, result.stderr
+    lines = messages(result)
+    assert len(lines) == 1, result.stderr
+    for part in parts:
+        assert part in lines[0]
+
+
+def test_usage_errors_are_printed_once(folder):
+    check_fault(run(3, "cluster", folder / "sheets.npy", "--nonsense", check=False), "--nonsense",
+                code=2)
+    check_fault(run(3, "cluster", folder / "sheets.npy", "-c", 5, "--report", folder / "a.html",
+                    check=False), "--report", code=2)
+
+
+def test_missing_file(folder):
+    check_fault(run(3, "cluster", folder / "none.npy", check=False), "none.npy")
+
+
+def test_missing_folder_of_the_output(folder):
+    check_fault(run(3, "cluster", folder / "sheets.npy", "-o", folder / "none" / "l.csv",
+                    check=False), "does not exist")
+
+
+@pytest.mark.parametrize("row", [0, 1700, 2999])
+def test_a_bad_value_on_one_process(folder, row):
+    x = numpy.load(folder / "sheets.npy")
+    x[row, 2] = numpy.nan
+    numpy.save(folder / "nan.npy", x)
+    output = folder / "nan-labels.npy"
+    result = run(3, "cluster", folder / "nan.npy", "-c", 5, "-o", output, check=False)
+    check_fault(result, "nan.npy", str(row + 1))
+    assert not output.exists()
+
+
+def test_a_short_file(folder):
+    whole = (folder / "sheets.npy").read_bytes()
+    (folder / "short.npy").write_bytes(whole[:-1000])
+    check_fault(run(3, "cluster", folder / "short.npy", "-c", 5, check=False), "short.npy")
+
+
+def test_methods_that_need_all_rows(folder):
+    result = run(0, "methods", "--json")
+    names = [method["name"] for method in json.loads(result.stdout)["methods"]]
+    assert len(names) >= 13
+    for name in names:
+        if name not in ("kmeans", "sc", "ssc"):
+            result = run(2, "cluster", folder / "sheets.npy", "-c", 5, "-m", name, check=False)
+            check_fault(result, name, "kmeans, sc and ssc")
+
+
+def test_memory_is_checked_on_every_process(folder):
+    result = run(2, "cluster", folder / "sheets.npy", "-c", 5, "--memory", "3M", check=False)
+    check_fault(result, "memory")
+
+
+def start(folder, output):
+    """Start a long run and wait until it computes."""
+    x, _ = make_sheets(60000, d=24, n_sheets=9)
+    numpy.save(folder / "long.npy", x)
+    command = LAUNCHER + ["-n", "2", TOOL, "cluster", str(folder / "long.npy"), "-c", "9",
+                          "--engine", "mpi", "-o", str(output)]
+    job = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.time() + 60
+    while len(workers(folder)) < 2 and time.time() < deadline:
+        time.sleep(.05)
+    time.sleep(1.5)
+    return job
+
+
+def workers(folder):
+    """Process numbers of the tool that cluster this folder's long file."""
+    found = []
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            words = (entry / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if os.path.basename(words[0]) == b"huddle" and str(folder / "long.npy").encode() in words:
+            found.append(int(entry.name))
+    return found
+
+
+def end_of(job, output, folder):
+    """Wait for the end; nothing may be left behind."""
+    began = time.time()
+    stdout, stderr = job.communicate(timeout=60)
+    assert time.time() - began < 20
+    assert job.returncode != 0
+    deadline = time.time() + 10
+    while workers(folder) and time.time() < deadline:
+        time.sleep(.1)
+    assert not workers(folder)
+    assert not output.exists()
+    assert not list(output.parent.glob(output.name + "*"))
+    return stderr
+
+
+def test_a_killed_process_ends_the_job(folder):
+    output = folder / "killed.npy"
+    job = start(folder, output)
+    os.kill(max(workers(folder)), signal.SIGKILL)
+    end_of(job, output, folder)
+
+
+def test_an_interrupt_ends_the_job(folder):
+    output = folder / "interrupted.npy"
+    job = start(folder, output)
+    job.send_signal(signal.SIGINT)
+    end_of(job, output, folder)
