@@ -8,7 +8,7 @@ of them raises an exception.
 import numpy as np
 from mpi4py import MPI
 
-from huddle import KMeans, metrics
+from huddle import SpectralShrunkClustering, metrics
 from huddle.datasets import load_digits
 
 comm = MPI.COMM_WORLD
@@ -18,7 +18,7 @@ X, y = load_digits()
 begin, end = (len(X) * k // comm.size for k in (comm.rank, comm.rank + 1))
 X, y = X[begin:end], y[begin:end]
 
-model = KMeans(10, prepare="none", engine="mpi").fit(X)
+model = SpectralShrunkClustering(10, engine="mpi").fit(X)
 scores = metrics.scores(y, model.labels_, engine="mpi")  # of all rows, on every process
 sizes = comm.allreduce(np.bincount(model.labels_, minlength=10))
 

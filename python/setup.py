@@ -49,7 +49,9 @@ def copy_libraries(build, target):
         found = {source.name.partition(".")[0] for source in libraries}
         if found != LIBRARIES:
             raise RuntimeError(f"{build} installs {sorted(found)}, not {sorted(LIBRARIES)}")
-        for source in libraries:
+        # Engines in files of their own, such as mpi; the library finds them beside itself.
+        engines = sorted(installed.glob("lib/**/huddle-engines/*.so"))
+        for source in libraries + engines:
             place = target / source.relative_to(installed)
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source.resolve(), place)

@@ -24,9 +24,9 @@ static huddle_status tell_failure(hd_mpi *m, int from, bool all, huddle_status s
 }
 
 static const char *const call_names[] = {
-    [HD_MPI_AGREE] = "agree",       [HD_MPI_LOCATE] = "locate", [HD_MPI_REDUCE] = "reduce",
-    [HD_MPI_EXCHANGE] = "exchange", [HD_MPI_PASS] = "pass",     [HD_MPI_HALO] = "halo",
-    [HD_MPI_FETCH] = "fetch",       [HD_MPI_PETSC] = "petsc"};
+    [HD_MPI_AGREE] = "agree",       [HD_MPI_LOCATE] = "locate",      [HD_MPI_REDUCE] = "reduce",
+    [HD_MPI_EXCHANGE] = "exchange", [HD_MPI_PASS] = "pass",          [HD_MPI_HALO] = "halo",
+    [HD_MPI_FETCH] = "fetch",       [HD_MPI_PARTITION] = "partition"};
 
 /* One message: minima over the processes of the first one that failed, of whether all did, and of
  * the call and its count and their negatives. A process that failed is in any call. */

@@ -34,7 +34,7 @@ typedef enum hd_mpi_call {
     HD_MPI_PASS,
     HD_MPI_HALO,
     HD_MPI_FETCH,
-    HD_MPI_PETSC
+    HD_MPI_PARTITION
 } hd_mpi_call;
 
 /* Every call that communicates begins here: HUDDLE_OK if all processes came with the same call and

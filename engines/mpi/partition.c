@@ -1,76 +1,94 @@
-/* Which process gets which row of a graph: PT-Scotch through PETSc's MatPartitioning. */
+/* Which process gets which row of a graph: PT-Scotch, in a context of its own that makes the same
+ * partition in every run. (PETSc's MatPartitioning calls it too, but without such a context.) */
 #include "base/check.h"
 #include "engines/mpi/mpi_engine.h"
 
-#include <petscmat.h>
+#include <stdio.h> /* scotch.h needs FILE */
 
-/* PETSc frees the arrays with its own function. Loops are left out, which PT-Scotch refuses. */
-static huddle_status copy_pattern(int64_t n, int64_t first, const int64_t *offsets,
-                                  const int32_t *columns, PetscInt **at, PetscInt **to) {
-    huddle_status status = HUDDLE_OK;
-    int64_t count = 0;
-    if (offsets[n] > INT32_MAX)
-        FAIL(HUDDLE_UNSUPPORTED, "%lld edges on one process, more than 2^31: use more processes",
-             (long long)offsets[n]);
-    TRY_PETSC(PetscMalloc1((size_t)n + 1, at), "the partition of the graph");
-    TRY_PETSC(PetscMalloc1((size_t)offsets[n] + 1, to), "the partition of the graph");
-    for (int64_t i = 0; i < n; i++) {
-        (*at)[i] = (PetscInt)count;
-        for (int64_t e = offsets[i]; e < offsets[i + 1]; e++)
-            if (columns[e] != first + i)
-                (*to)[count++] = columns[e];
-    }
-    (*at)[n] = (PetscInt)count;
-done:
-    return status;
-}
+#include <ptscotch.h>
 
-static huddle_status run_scotch(hd_mpi *m, Mat graph, int64_t n, int32_t *owner) {
-    huddle_status status = HUDDLE_OK;
-    MatPartitioning partitioning = NULL;
-    IS processes = NULL;
-    const PetscInt *found;
-    const char *what = "the partition of the graph";
-    TRY_PETSC(MatPartitioningCreate(m->comm, &partitioning), what);
-    TRY_PETSC(MatPartitioningSetAdjacency(partitioning, graph), what);
-    TRY_PETSC(MatPartitioningSetType(partitioning, MATPARTITIONINGPTSCOTCH), what);
-    TRY_PETSC(MatPartitioningSetNParts(partitioning, m->count), what);
-    TRY_PETSC(MatPartitioningPTScotchSetImbalance(partitioning, 0.02), what);
-    TRY_PETSC(MatPartitioningApply(partitioning, &processes), what);
-    TRY_PETSC(ISGetIndices(processes, &found), what);
-    for (int64_t i = 0; i < n; i++)
-        owner[i] = found[i];
-    TRY_PETSC(ISRestoreIndices(processes, &found), what);
-done:
-    (void)ISDestroy(&processes);
-    (void)MatPartitioningDestroy(&partitioning);
-    return status;
-}
+static const double imbalance = 0.02; /* how much more than its share a process may get */
 
 /* Below this many rows for each process, the partition costs more than it saves. */
 static const int64_t few_rows = 64;
+
+/* The graph in the form of PT-Scotch: without loops, which it refuses. */
+typedef struct pattern {
+    SCOTCH_Num *at, *to; /* n + 1, and the ends of the edges */
+} pattern;
+
+static huddle_status copy_pattern(int64_t n, int64_t first, const int64_t *offsets,
+                                  const int32_t *columns, pattern *p) {
+    huddle_status status = HUDDLE_OK;
+    int64_t count = 0;
+    if (offsets[n] > SCOTCH_NUMMAX)
+        FAIL(HUDDLE_UNSUPPORTED, "%lld edges on one process, more than 2^31: use more processes",
+             (long long)offsets[n]);
+    ALLOC(p->at, n + 1);
+    ALLOC(p->to, offsets[n]);
+    for (int64_t i = 0; i < n; i++) {
+        p->at[i] = (SCOTCH_Num)count;
+        for (int64_t e = offsets[i]; e < offsets[i + 1]; e++)
+            if (columns[e] != first + i)
+                p->to[count++] = columns[e];
+    }
+    p->at[n] = (SCOTCH_Num)count;
+done:
+    return status;
+}
+
+static huddle_status failed(const char *what) {
+    return hd_fail(HUDDLE_NUMERIC, "the partition of the graph failed: PT-Scotch cannot %s", what);
+}
+
+/* The random numbers begin anew, and threads, whose order would matter, are not used. */
+static huddle_status run_scotch(hd_mpi *m, int64_t n, const pattern *p, int32_t *owner) {
+    huddle_status status = HUDDLE_OK;
+    SCOTCH_Context context;
+    SCOTCH_Dgraph graph, bound;
+    SCOTCH_Strat strategy;
+    SCOTCH_contextInit(&context);
+    SCOTCH_contextOptionSetNum(&context, SCOTCH_OPTIONNUMDETERMINISTIC, 1);
+    SCOTCH_contextOptionSetNum(&context, SCOTCH_OPTIONNUMRANDOMFIXEDSEED, 1);
+    SCOTCH_contextThreadSpawn(&context, 1, NULL);
+    SCOTCH_contextRandomSeed(&context, 1);
+    SCOTCH_contextRandomReset(&context);
+    SCOTCH_dgraphInit(&graph, m->comm);
+    SCOTCH_dgraphInit(&bound, m->comm);
+    SCOTCH_stratInit(&strategy);
+    if (SCOTCH_dgraphBuild(&graph, 0, (SCOTCH_Num)n, (SCOTCH_Num)n, p->at, p->at + 1, NULL, NULL,
+                           p->at[n], p->at[n], p->to, NULL, NULL) != 0)
+        status = failed("take the graph");
+    else if (SCOTCH_stratDgraphMapBuild(&strategy, SCOTCH_STRATSPEED, m->count, m->count,
+                                        imbalance) != 0)
+        status = failed("choose a strategy");
+    else if (SCOTCH_contextBindDgraph(&context, &graph, &bound) != 0)
+        status = failed("use its context");
+    else if (SCOTCH_dgraphPart(&bound, m->count, &strategy, owner) != 0)
+        status = failed("divide the graph");
+    SCOTCH_stratExit(&strategy);
+    SCOTCH_dgraphExit(&bound);
+    SCOTCH_dgraphExit(&graph);
+    SCOTCH_contextExit(&context);
+    return status;
+}
 
 huddle_status hd_mpi_partition(void *state, int64_t n, const int64_t *offsets,
                                const int32_t *columns, int32_t *owner) {
     hd_mpi *m = state;
     huddle_status status = HUDDLE_OK;
     int64_t first, total;
-    PetscInt *at = NULL, *to = NULL;
-    Mat graph = NULL;
+    pattern p = {0};
     TRY(hd_mpi_locate(m, n, &first, &total));
     for (int64_t i = 0; i < n; i++)
         owner[i] = m->rank;
     if (m->count == 1 || total < few_rows * m->count)
         goto done;
-    TRY(copy_pattern(n, first, offsets, columns, &at, &to));
-    TRY(hd_mpi_meet(m, HD_MPI_PETSC, 0));
-    TRY_PETSC(MatCreateMPIAdj(m->comm, (PetscInt)n, (PetscInt)total, at, to, NULL, &graph),
-              "the partition of the graph");
-    at = to = NULL; /* now the matrix's */
-    TRY(run_scotch(m, graph, n, owner));
+    TRY(copy_pattern(n, first, offsets, columns, &p));
+    TRY(hd_mpi_meet(m, HD_MPI_PARTITION, 0));
+    TRY(run_scotch(m, n, &p, owner));
 done:
-    (void)PetscFree(at);
-    (void)PetscFree(to);
-    (void)MatDestroy(&graph);
+    huddle_free(p.at);
+    huddle_free(p.to);
     return hd_mpi_leave(m, status);
 }

@@ -18,9 +18,10 @@
  * conjugate gradients preconditioned by a randomised incomplete factorisation. "auto" chooses by
  * CHOLMOD's symbolic analysis: the approximate solver is used where the analysis fails, or the
  * factor would cost more operations than it saves, or more memory than 4 GB or half of the
- * machine's.
+ * machine's. A component of W that several processes solve together (engine mpi) has systems of
+ * that engine: "mumps" or "boomeramg", a direct and an iterative solver, as linear_solver says.
  *
- * Large problems, from 4 million numbers (n + edges) c, are solved component by component of W, in
+ * Large problems, from a million numbers (n + edges) c, are solved component by component of W, in
  * the directions in which the rows of a component differ, unless keep_dual asks for Z: memory then
  * follows the largest component. The certificate is that of the whole problem.
  *

@@ -153,16 +153,16 @@ class Clusterer(ClusterMixin, BaseEstimator):
         if isinstance(clusters, numbers.Integral) and clusters > n:
             raise ValueError(f"n_samples={n} should be >= n_clusters={clusters}.")
 
-    def _validate(self, X, reset, context):
+    def _validate(self, X, reset, spreads=False):
         # A process may have no rows, as long as others have some.
         return validate_data(self, X, reset=reset, accept_sparse="csr",
                              dtype=[np.float64, np.float32],
-                             ensure_min_samples=0 if context.spreads else 1)
+                             ensure_min_samples=0 if spreads else 1)
 
     def _prepare(self, context, X):
         """Return the points, the options and what the processes have in common."""
         with agreeing(context):
-            X = self._validate(X, reset=True, context=context)
+            X = self._validate(X, reset=True, spreads=context.spreads)
             options, common = self._options(), None
             if context.spreads and self._is_pairwise():
                 raise NotImplementedError(f"affinity = {self.affinity!r} needs all rows on one "
@@ -254,7 +254,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
         with running_context(self.n_jobs, self.progress, self.engine, spread=True) as context:
             with agreeing(context):
                 check_is_fitted(self)
-                X = self._validate(X, reset=False, context=context)
+                X = self._validate(X, reset=False, spreads=context.spreads)
             if context.spreads:
                 common = common_points(context, X, {}, self._method)
                 X = X.astype(common.dtype, copy=False)

@@ -62,7 +62,7 @@ class SpectralShrunkClustering(Clusterer):
         refine: Literal["auto", "none", "graph"] = 'auto',
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
-        engine: str = 'cpu',
+        engine: Any = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
         memory: int | str | None = None,
     ) -> None: ...
@@ -108,7 +108,7 @@ class SpectralClustering(Clusterer):
         refine: Literal["auto", "none", "graph"] = 'auto',
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
-        engine: str = 'cpu',
+        engine: Any = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
         memory: int | str | None = None,
     ) -> None: ...
@@ -136,7 +136,7 @@ class KMeans(Clusterer):
         full_restarts: bool = False,
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
-        engine: str = 'cpu',
+        engine: Any = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
         memory: int | str | None = None,
     ) -> None: ...
@@ -165,7 +165,7 @@ class PCAKMeans(Clusterer):
         full_restarts: bool = False,
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
-        engine: str = 'cpu',
+        engine: Any = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
         memory: int | str | None = None,
     ) -> None: ...
@@ -208,7 +208,7 @@ class PCASpectralClustering(Clusterer):
         full_restarts: bool = False,
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
-        engine: str = 'cpu',
+        engine: Any = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
         memory: int | str | None = None,
     ) -> None: ...
@@ -237,7 +237,7 @@ class LDAKMeans(Clusterer):
         full_restarts: bool = False,
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
-        engine: str = 'cpu',
+        engine: Any = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
         memory: int | str | None = None,
     ) -> None: ...
@@ -280,7 +280,7 @@ class LDASpectralClustering(Clusterer):
         full_restarts: bool = False,
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
-        engine: str = 'cpu',
+        engine: Any = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
         memory: int | str | None = None,
     ) -> None: ...
@@ -326,7 +326,7 @@ class LocalLearningClustering(Clusterer):
         refine: Literal["auto", "none", "graph"] = 'auto',
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
-        engine: str = 'cpu',
+        engine: Any = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
         memory: int | str | None = None,
     ) -> None: ...
@@ -371,7 +371,7 @@ class SPLS(Clusterer):
         full_restarts: bool = False,
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
-        engine: str = 'cpu',
+        engine: Any = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
         memory: int | str | None = None,
     ) -> None: ...
@@ -412,7 +412,7 @@ class NormalizedCuts(Clusterer):
         refine: Literal["auto", "none", "graph"] = 'auto',
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
-        engine: str = 'cpu',
+        engine: Any = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
         memory: int | str | None = None,
     ) -> None: ...
@@ -457,7 +457,7 @@ class SelfTuningSpectralClustering(Clusterer):
         refine: Literal["auto", "none", "graph"] = 'auto',
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
-        engine: str = 'cpu',
+        engine: Any = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
         memory: int | str | None = None,
     ) -> None: ...
@@ -492,7 +492,7 @@ class LandmarkSpectralClustering(Clusterer):
         full_restarts: bool = False,
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
-        engine: str = 'cpu',
+        engine: Any = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
         memory: int | str | None = None,
     ) -> None: ...
@@ -521,7 +521,7 @@ class DiscriminativeKMeans(Clusterer):
         full_restarts: bool = False,
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
-        engine: str = 'cpu',
+        engine: Any = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
         memory: int | str | None = None,
     ) -> None: ...

@@ -31,7 +31,7 @@ def knn_graph(
     scale: Literal["selftune", "mean", "knn", "global", "binary"] = 'selftune',
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = -1,
-    engine: str = 'cpu',
+    engine: Any = 'cpu',
     progress: bool | Callable[[str, float, float], object] | None = None,
 ) -> csr_matrix: ...
 
@@ -47,7 +47,7 @@ def spectral_embedding(
     verify: Literal["auto", "inertia", "probe", "none"] = 'auto',
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = -1,
-    engine: str = 'cpu',
+    engine: Any = 'cpu',
     progress: bool | Callable[[str, float, float], object] | None = None,
 ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
@@ -65,7 +65,7 @@ def shrink(
     shrink_max_iter: int | str = 'auto',
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = -1,
-    engine: str = 'cpu',
+    engine: Any = 'cpu',
     progress: bool | Callable[[str, float, float], object] | None = None,
 ) -> ShrinkResult: ...
 

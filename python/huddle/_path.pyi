@@ -53,6 +53,6 @@ def cluster_path(
     refine: Literal["auto", "none", "graph"] = 'auto',
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = -1,
-    engine: str = 'cpu',
+    engine: Any = 'cpu',
     progress: bool | Callable[[str, float, float], object] | None = None,
 ) -> ClusterPath: ...

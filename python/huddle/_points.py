@@ -53,7 +53,8 @@ class PointsView:
             x = np.ascontiguousarray(x)
         self.keep.append(x)
         self.struct.n, self.struct.d = x.shape
-        self.struct.stride = x.strides[0] // 4
+        # The strides of an array without rows are arbitrary.
+        self.struct.stride = x.strides[0] // 4 if len(x) > 0 else x.shape[1]
         self.struct.values = _pointer(x, c_float)
 
     def _round_double(self, context, x, model):

@@ -18,6 +18,6 @@ def refine(
     least_gain: float = 0.004,
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = -1,
-    engine: str = 'cpu',
+    engine: Any = 'cpu',
     progress: bool | Callable[[str, float, float], object] | None = None,
 ) -> NDArray[np.int32] | tuple[NDArray[np.int32], dict[str, Any]]: ...

@@ -25,9 +25,10 @@ COMMON = {
         "Number of threads; -1 uses all that are available to the process. Results do not depend "
         "on it."),
     "engine": CommonParameter(
-        "cpu", "str", "str",
+        "cpu", "str or mpi4py.MPI.Comm", "Any",
         "Compute engine: a name from huddle.engines(), followed by a colon and options if the "
-        "engine takes any."),
+        "engine takes any. With 'mpi' or a communicator of mpi4py, every process passes its own "
+        "rows."),
     "progress": CommonParameter(
         None, "bool, callable or None", "bool | Callable[[str, float, float], object] | None",
         "A function that is called as progress(stage, done, total) and returns True to cancel; "

@@ -16,17 +16,30 @@ const hd_shrink_limits hd_shrink_default_limits = {
  * should have. All of these together are no more than the rows a process has. */
 static const double staying_share = 1. / 64;
 
+/* The time of a component grows with its size and with how far its rows have to move, measured by
+ * its share of the sum over all components of what moving rows to their means costs. From
+ * full_share on a component counts as what it is; with a smaller share as moving_part of that; and
+ * rows that are one point but for idle_share, which a closed form solves, as idle_part. On sheets
+ * of 1,000,000 points, c = 40, components of these kinds took 72, 29 and .3 microseconds per row
+ * and edge. */
+static const double full_share = .01, idle_share = 1e-7, moving_part = .4, idle_part = .01;
+
+/* So many components, the largest, are looked at in this way; the others have little work. */
+enum { MAX_WEIGHED = 4096 };
+
 /* What all processes know of a component. */
 typedef struct measure {
     double rows, edges;
+    double work;  /* an estimate, in rows and edges */
+    bool is_idle; /* next to no work */
     int32_t home; /* the process that has all of its rows, or -1 */
     int32_t index;
 } measure;
 
-static int by_size(const void *a, const void *b) {
+static int by_work(const void *a, const void *b) {
     const measure *x = a, *y = b;
-    if (x->edges != y->edges)
-        return x->edges > y->edges ? -1 : 1;
+    if (x->work != y->work)
+        return x->work > y->work ? -1 : 1;
     return (x->index > y->index) - (x->index < y->index);
 }
 
@@ -51,7 +64,11 @@ static huddle_status measure_components(const hd_shrink_input *in, const hd_shri
         home[q] = own[q] == sums[2 * q] ? hd_slabs_rank(in->context) : -1;
     TRY(hd_reduce_max(in->context, a->count, home));
     for (int32_t q = 0; q < a->count; q++)
-        all[q] = (measure){sums[2 * q], sums[2 * q + 1], (int32_t)home[q], q};
+        all[q] = (measure){.rows = sums[2 * q],
+                           .edges = sums[2 * q + 1],
+                           .work = sums[2 * q] + sums[2 * q + 1],
+                           .home = (int32_t)home[q],
+                           .index = q};
 done:
     huddle_free(sums);
     huddle_free(own);
@@ -59,38 +76,114 @@ done:
     return status;
 }
 
-/* The process with the least work so far, the first of several. */
-static int32_t find_idlest(const double *load, int32_t count) {
+/* The weighted means of the rows of `count` components: those with slot[component] >= 0. */
+static huddle_status find_means(const hd_shrink_input *in, const hd_shrink_allotment *a,
+                                const int32_t *slot, int64_t count, double *mean) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_dense *f = in->f;
+    double *mass = NULL;
+    ALLOC_ZERO(mass, count);
+    for (int64_t v = 0; v < f->rows; v++) {
+        int32_t q = slot[a->component[v]];
+        double weight = hd_shrink_row_weight(in->weights, v);
+        if (q < 0)
+            continue;
+        mass[q] += weight;
+        for (int64_t k = 0; k < f->cols; k++)
+            mean[q * f->cols + k] += weight * f->values[v * f->stride + k];
+    }
+    TRY(hd_reduce_sum(in->context, count, mass));
+    TRY(hd_reduce_sum(in->context, count * f->cols, mean));
+    for (int64_t k = 0; k < count * f->cols; k++)
+        mean[k] /= mass[k / f->cols];
+done:
+    huddle_free(mass);
+    return status;
+}
+
+/* cost[q] = the objective if all rows of the component are moved to their mean. */
+static huddle_status add_costs(const hd_shrink_input *in, const hd_shrink_allotment *a,
+                               const int32_t *slot, int64_t count, const double *mean,
+                               double *cost) {
+    const huddle_dense *f = in->f;
+    for (int64_t v = 0; v < f->rows; v++) {
+        int32_t q = slot[a->component[v]];
+        double square = 0;
+        for (int64_t k = 0; k < f->cols && q >= 0; k++) {
+            double x = f->values[v * f->stride + k] - mean[q * f->cols + k];
+            square += x * x;
+        }
+        if (q >= 0)
+            cost[q] += hd_shrink_row_weight(in->weights, v) * (in->squared ? square : sqrt(square));
+    }
+    return hd_reduce_sum(in->context, count, cost);
+}
+
+/* Estimates the work of the largest components; `all` is sorted by size. */
+static huddle_status estimate_work(const hd_shrink_input *in, const hd_shrink_allotment *a,
+                                   measure *all) {
+    huddle_status status = HUDDLE_OK;
+    int64_t count = a->count < MAX_WEIGHED ? a->count : MAX_WEIGHED;
+    double *mean = NULL, *cost = NULL, total = 0;
+    int32_t *slot = NULL;
+    ALLOC_ZERO(mean, count * in->f->cols);
+    ALLOC_ZERO(cost, count);
+    ALLOC(slot, a->count);
+    for (int32_t q = 0; q < a->count; q++)
+        slot[all[q].index] = q < count ? q : -1;
+    TRY(find_means(in, a, slot, count, mean));
+    TRY(add_costs(in, a, slot, count, mean, cost));
+    for (int64_t q = 0; q < count; q++)
+        total += cost[q];
+    for (int32_t q = 0; q < a->count; q++) {
+        double share = q < count && total > 0 ? cost[q] / total : 0;
+        all[q].is_idle = share < idle_share;
+        all[q].work *= all[q].is_idle ? idle_part : share < full_share ? moving_part : 1;
+    }
+done:
+    huddle_free(mean);
+    huddle_free(cost);
+    huddle_free(slot);
+    return status;
+}
+
+/* The process with the smallest number, the first of several. */
+static int32_t find_least(const double *numbers, int32_t count) {
     int32_t best = 0;
     for (int32_t r = 1; r < count; r++)
-        if (load[r] < load[best])
+        if (numbers[r] < numbers[best])
             best = r;
     return best;
 }
 
-/* Sets the owners; `all` is sorted. */
+/* Sets the owners; `all` is sorted. Components without work even out the rows, that is, the memory
+ * of the processes. */
 static huddle_status choose_owners(const hd_shrink_input *in, const hd_shrink_limits *limits,
                                    const measure *all, hd_shrink_allotment *a) {
     huddle_status status = HUDDLE_OK;
     int32_t processes = hd_slabs_count(in->context);
-    double most = fmax(limits->share * a->n / processes, (double)limits->rows), *load = NULL;
-    double staying = staying_share * (a->n + a->edges) / processes;
-    ALLOC_ZERO(load, processes);
-    for (int32_t q = 0; q < a->count; q++) {
-        const measure *m = &all[q];
-        bool stays = m->home >= 0 && m->rows + m->edges < staying;
-        a->owner[m->index] = m->rows > most ? HD_SHRINK_TOGETHER : stays ? m->home : processes;
-        if (stays && m->rows <= most)
-            load[m->home] += m->rows + m->edges;
-    }
-    for (int32_t q = 0; q < a->count; q++)
-        if (a->owner[all[q].index] == processes) {
-            int32_t r = find_idlest(load, processes);
-            a->owner[all[q].index] = r;
-            load[r] += all[q].rows + all[q].edges;
+    double most = fmax(limits->share * a->n / processes, (double)limits->rows);
+    double staying = staying_share * (a->n + a->edges) / processes, *work = NULL, *rows = NULL;
+    ALLOC_ZERO(work, processes);
+    ALLOC_ZERO(rows, processes);
+    for (int pass = 0; pass < 2; pass++)
+        for (int32_t q = 0; q < a->count; q++) {
+            const measure *m = &all[q];
+            int32_t *owner = &a->owner[m->index];
+            bool stays = m->home >= 0 && m->rows + m->edges < staying;
+            if (stays != (pass == 0) && m->rows <= most)
+                continue;
+            *owner = stays ? m->home : find_least(m->is_idle ? rows : work, processes);
+            if (m->rows > most) {
+                *owner = HD_SHRINK_TOGETHER;
+                continue;
+            }
+            work[*owner] += m->work;
+            rows[*owner] += m->rows;
         }
 done:
-    huddle_free(load);
+    huddle_free(work);
+    huddle_free(rows);
     return status;
 }
 
@@ -111,7 +204,9 @@ huddle_status hd_shrink_allot(const hd_shrink_input *in, const hd_shrink_limits 
     a->is_small = (a->n + a->edges) * (double)in->f->cols < limits->numbers;
     if (a->is_small) /* all of it by process 0 */
         goto done;
-    qsort(all, (size_t)a->count, sizeof *all, by_size);
+    qsort(all, (size_t)a->count, sizeof *all, by_work);
+    TRY(estimate_work(in, a, all));
+    qsort(all, (size_t)a->count, sizeof *all, by_work);
     TRY(choose_owners(in, limits, all, a));
 done:
     huddle_free(all);

@@ -26,8 +26,8 @@ typedef struct hd_shrink_allotment {
 } hd_shrink_allotment;
 
 /* All processes compute the same owners. Components that lie on one process and are small against
- * the share of a process stay there; the others go, from the largest to the smallest by edges, to
- * the process that has least. */
+ * the share of a process stay there; the others go, in the order of the work that they are expected
+ * to be, to the process that has least, or, if they are next to none, fewest rows. */
 huddle_status hd_shrink_allot(const hd_shrink_input *input, const hd_shrink_limits *limits,
                               hd_shrink_allotment *allotment);
 void hd_shrink_allotment_free(hd_shrink_allotment *allotment);

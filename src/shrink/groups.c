@@ -119,11 +119,10 @@ static void find_fixed(const hd_shrink_problem *p, const huddle_dense *f, const 
     }
 }
 
-/* Weighted sums of g, weights and sizes of the groups, over all processes. Rows are added in their
- * order, so that the mean does not depend on the number of threads. */
-static huddle_status sum_groups(const hd_shrink_input *in, const int32_t *group, int32_t n_groups,
-                                const huddle_dense *g, double *sum, double *mass, double *size) {
-    huddle_status status = HUDDLE_OK;
+/* Weighted sums of g, weights and sizes of the groups. Rows are added in their order, so that the
+ * mean does not depend on the number of threads. */
+static void sum_groups(const hd_shrink_input *in, const int32_t *group, const huddle_dense *g,
+                       double *sum, double *mass, double *size) {
     int64_t c = g->cols;
     for (int64_t v = 0; v < g->rows; v++) {
         double weight = hd_shrink_row_weight(in->weights, v);
@@ -132,10 +131,75 @@ static huddle_status sum_groups(const hd_shrink_input *in, const int32_t *group,
         for (int64_t k = 0; k < c; k++)
             sum[group[v] * c + k] += weight * g->values[v * g->stride + k];
     }
-    TRY(hd_reduce_sum(in->context, n_groups, size));
-    TRY(hd_reduce_sum(in->context, n_groups, mass));
-    TRY(hd_reduce_sum(in->context, n_groups * c, sum));
+}
+
+/* Places for the groups of several rows of which this process has any, -1 for the others: first
+ * those that extend over processes, the same on all of them, then those of this process alone. */
+static huddle_status place_groups(huddle_context *context, const int32_t *group, int64_t n,
+                                  int32_t n_groups, int32_t *place, int64_t *shared,
+                                  int64_t *count) {
+    huddle_status status = HUDDLE_OK;
+    double *own = NULL, *size = NULL;
+    ALLOC_ZERO(own, n_groups);
+    ALLOC(size, n_groups);
+    for (int64_t v = 0; v < n; v++)
+        own[group[v]]++;
+    memcpy(size, own, (size_t)n_groups * sizeof *own);
+    TRY(hd_reduce_sum(context, n_groups, size));
+    for (int32_t q = 0; q < n_groups; q++) {
+        place[q] = size[q] > 1 && own[q] == size[q] ? 0 : -1;
+        size[q] = own[q] > 0 && own[q] < size[q];
+    }
+    TRY(hd_reduce_max(context, n_groups, size));
+    *count = 0;
+    for (int32_t q = 0; q < n_groups; q++)
+        if (size[q] > 0)
+            place[q] = (int32_t)(*count)++;
+    *shared = *count;
+    for (int32_t q = 0; q < n_groups; q++)
+        if (size[q] == 0 && place[q] == 0)
+            place[q] = (int32_t)(*count)++;
 done:
+    huddle_free(own);
+    huddle_free(size);
+    return status;
+}
+
+/* Where rows are spread over processes none is fixed, and only the sums of groups that extend over
+ * processes are exchanged: there can be as many groups as rows, and no process has room for c
+ * numbers for each row of all. */
+static huddle_status snap_spread(const hd_shrink_input *in, const int32_t *group, int32_t n_groups,
+                                 huddle_dense *g) {
+    huddle_status status = HUDDLE_OK;
+    int64_t c = g->cols, shared, count;
+    int32_t *place = NULL;
+    double *mean = NULL, *mass = NULL;
+    ALLOC(place, n_groups);
+    TRY(place_groups(in->context, group, g->rows, n_groups, place, &shared, &count));
+    ALLOC_ZERO(mean, count * c);
+    ALLOC_ZERO(mass, count);
+    for (int64_t v = 0; v < g->rows; v++) {
+        int64_t q = place[group[v]];
+        double weight = hd_shrink_row_weight(in->weights, v);
+        if (q < 0)
+            continue;
+        mass[q] += weight;
+        for (int64_t k = 0; k < c; k++)
+            mean[q * c + k] += weight * g->values[v * g->stride + k];
+    }
+    if (shared > 0) {
+        TRY(hd_reduce_sum(in->context, shared, mass));
+        TRY(hd_reduce_sum(in->context, shared * c, mean));
+    }
+    for (int64_t k = 0; k < count * c; k++)
+        mean[k] /= mass[k / c];
+    for (int64_t v = 0; v < g->rows; v++)
+        if (place[group[v]] >= 0)
+            memcpy(g->values + v * g->stride, mean + place[group[v]] * c, (size_t)c * sizeof *mean);
+done:
+    huddle_free(place);
+    huddle_free(mean);
+    huddle_free(mass);
     return status;
 }
 
@@ -148,6 +212,8 @@ huddle_status hd_shrink_snap(const hd_shrink_input *in, const hd_shrink_problem 
     int64_t c = p->c;
     double *mean = NULL, *mass = NULL, *size = NULL;
     int32_t *fixed = NULL;
+    if (hd_shrink_is_spread(p))
+        return snap_spread(in, group, n_groups, g);
     ALLOC_ZERO(mean, n_groups * c);
     ALLOC_ZERO(mass, n_groups);
     ALLOC_ZERO(size, n_groups);
@@ -155,7 +221,7 @@ huddle_status hd_shrink_snap(const hd_shrink_input *in, const hd_shrink_problem 
     for (int32_t q = 0; q < n_groups; q++)
         fixed[q] = NO_FIXED;
     find_fixed(p, f, group, fixed);
-    TRY(sum_groups(in, group, n_groups, g, mean, mass, size));
+    sum_groups(in, group, g, mean, mass, size);
     for (int32_t q = 0; q < n_groups; q++)
         for (int64_t k = 0; k < c; k++)
             /* A fixed row does not move, so its group moves to it, bit for bit. */

@@ -175,9 +175,11 @@ static huddle_status combine_processes(huddle_context *context, huddle_shrink_in
     TRY(hd_reduce_sum(context, 4, sums));
     TRY(hd_reduce_max(context, 7, most));
     TRY(extend_history(info, (int32_t)most[5]));
-    TRY(hd_reduce_sum(context, info->n_history, info->history_objective));
-    TRY(hd_reduce_sum(context, info->n_history, info->history_dual));
-    TRY(hd_reduce_max(context, info->n_history, info->history_seconds));
+    if (info->n_history > 0) {
+        TRY(hd_reduce_sum(context, info->n_history, info->history_objective));
+        TRY(hd_reduce_sum(context, info->n_history, info->history_dual));
+        TRY(hd_reduce_max(context, info->n_history, info->history_seconds));
+    }
     info->objective = sums[0];
     info->dual = sums[1];
     info->n_solves = (int64_t)sums[2];

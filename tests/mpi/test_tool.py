@@ -113,6 +113,17 @@ def test_preparations(folder, prepare):
     assert adjusted_rand_score(labels, found) >= .999
 
 
+def test_runs_repeat(folder):
+    """The order of messages must not matter."""
+    words = ("-c", 6, "--prepare", "none", "--tol", "1e-6")
+    first, labels = cluster(3, folder / "cloud.npy", folder, *words)
+    second, again = cluster(3, folder / "cloud.npy", folder, *words)
+    assert (labels == again).all()
+    for stage, names in (("embed", ("eigenvalues", "residual")), ("shrink", ("objective", "dual"))):
+        for name in names:
+            assert first[stage][name] == second[stage][name]
+
+
 # ---- files ---------------------------------------------------------------------------------------
 
 def write_idx(path, x):
@@ -190,8 +201,9 @@ def test_more_processes_than_points_and_small_slabs(folder, n, clusters, method)
 # ---- faults --------------------------------------------------------------------------------------
 
 def messages(result):
-    """The lines of the tool; mpirun adds its own."""
-    return [line for line in result.stderr.splitlines() if line.startswith("huddle: ")]
+    """The lines of the tool; mpirun adds its own. Notes about progress and memory are no errors."""
+    return [line for line in result.stderr.splitlines() if line.startswith("huddle: ") and
+            " left" not in line and "to save memory" not in line]
 
 
 def check_fault(result, *parts, code=1):

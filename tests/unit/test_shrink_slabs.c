@@ -301,6 +301,38 @@ static void linear_solvers_of_one_process_are_refused_across_processes(void **st
     example_free(&x);
 }
 
+/* An engine with a direct solver, which declines every graph, and after it an iterative one. */
+static huddle_status decline(huddle_context *context, const hd_shrink_linear_graph *graph,
+                             void **state) {
+    (void)context, (void)graph, (void)state;
+    return hd_fail(HUDDLE_UNSUPPORTED, "no memory for a factor");
+}
+
+static void the_next_solver_of_the_engine_is_tried_and_names_choose_kinds(void **state) {
+    (void)state;
+    static const hd_shrink_linear_solver declining = {
+        .name = "direct", .is_direct = true, .analyse = decline, .next = &team_linear_solver};
+    static const char *const names[] = {"auto", "approximate"};
+    hd_engine engine = still_engine();
+    example x = clouds(N, C, 3, 4, false, 1);
+    engine.linear_solver = &declining;
+    for (int trial = 0; trial < 2; trial++) {
+        huddle_shrink_options o = options_for("irls", "l2");
+        o.linear_solver = names[trial];
+        assert_true(compare_with_team(&engine, &x, "irls", &o) > 0);
+    }
+    /* Without an iterative solver there is none to take that name. */
+    hd_shrink_linear_solver direct = team_linear_solver;
+    direct.is_direct = true;
+    engine.linear_solver = &direct;
+    shared all = {.x = &x, .options = options_for("irls", "l21")};
+    all.options.linear_solver = "approximate";
+    assert_ok(huddle_dense_new(N, C, &all.g));
+    assert_refused(team_run(TEAM, &engine, shrink_slab, &all), HUDDLE_UNSUPPORTED, "pdhg");
+    huddle_dense_free(&all.g);
+    example_free(&x);
+}
+
 /* On one process too, "auto" is the engine's solver. */
 static void auto_is_the_linear_solver_of_the_engine(void **state) {
     (void)state;
@@ -470,6 +502,7 @@ int main(void) {
         cmocka_unit_test(a_team_agrees_with_one_process),
         cmocka_unit_test(a_linear_solver_of_the_engine_serves_all_processes),
         cmocka_unit_test(linear_solvers_of_one_process_are_refused_across_processes),
+        cmocka_unit_test(the_next_solver_of_the_engine_is_tried_and_names_choose_kinds),
         cmocka_unit_test(auto_is_the_linear_solver_of_the_engine),
         cmocka_unit_test(an_engine_solves_and_the_stage_certifies),
         cmocka_unit_test(new_rows_find_anchors_of_other_processes),

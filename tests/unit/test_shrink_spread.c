@@ -3,6 +3,7 @@
  * limits of hd_shrink_spread() are made small too. */
 #include "base/union.h"
 #include "engines/team.h"
+#include "shrink/groups.h"
 #include "shrink/spread.h"
 #include "shrink_problems.h"
 #include "shrink_team.h"
@@ -292,6 +293,24 @@ static void check_groups(const shared *all) {
         assert_int_equal(component[i], component[first[all->group[i]]]);
     }
     assert_int_equal(count, all->info[0].n_groups);
+    /* Rows that an edge joins are one point only if they are one group. */
+    for (int32_t i = 0; i < N && all->info[0].snapped; i++)
+        for (int64_t e = all->x->w.offsets[i]; e < all->x->w.offsets[i + 1]; e++) {
+            int32_t j = all->x->w.columns[e];
+            if (all->x->w.values[e] > 0 &&
+                distance(all->g.values + i * C, all->g.values + j * C) == 0)
+                assert_int_equal(all->group[i], all->group[j]);
+        }
+}
+
+/* Whether the rows of each group are one point. */
+static bool groups_are_points(const shared *all) {
+    for (int32_t i = 0; i < N; i++)
+        for (int32_t j = 0; j < i; j++)
+            if (all->group[i] == all->group[j] &&
+                distance(all->g.values + i * C, all->g.values + j * C) > 0)
+                return false;
+    return true;
 }
 
 /* Everything that must hold of an answer, beside one with a tiny gap. */
@@ -380,6 +399,8 @@ static void a_small_problem_is_solved_as_by_one_process(void **state) {
     }
 }
 
+/* Components by components (without Z) the answer does not depend on the number of members, because
+ * the gaps are shared out over all components. */
 static void components_are_solved_whole_by_their_processes(void **state) {
     (void)state;
     double weights[N];
@@ -388,12 +409,23 @@ static void components_are_solved_whole_by_their_processes(void **state) {
         example x = scattered(6, (uint64_t)trial);
         huddle_shrink_options o = options_for(trial, weights, &x.f);
         huddle_shrink_info tight = solve_tightly(&x, o);
+        shared one;
+        o.keep_dual = trial / 2 % 2 == 1;
         for (int size = 1; size <= TEAM_MAX; size++) {
-            o.keep_dual = (trial + size) % 2 == 1;
             shared all = run_team(&team_engine, &x, size, &o, &whole);
             check_answer(&all, &tight);
+            if (size == 1) {
+                one = all;
+                continue;
+            }
+            if (!o.keep_dual) {
+                assert_true(largest_difference(&all.g, &one.g) <= 1e-9);
+                assert_memory_equal(all.group, one.group, sizeof all.group);
+                assert_int_equal(all.info[0].n_solves, one.info[0].n_solves);
+            }
             shared_free(&all);
         }
+        shared_free(&one);
         huddle_shrink_info_free(&tight);
         example_free(&x);
     }
@@ -414,6 +446,7 @@ static void large_components_are_solved_together(void **state) {
     hd_engine_slabs slabs = team_slabs;
     hd_engine engine = team_engine;
     double weights[N];
+    int n_snapped = 0;
     set_weights(weights);
     engine.slabs = &slabs;
     for (int trial = 0; trial < 6; trial++) {
@@ -428,6 +461,7 @@ static void large_components_are_solved_together(void **state) {
             o.keep_dual = (trial + size) % 3 > 0;
             shared all = run_team(&engine, &x, size, &o, &mixed);
             check_answer(&all, &tight);
+            n_snapped += size > 1 && all.info[0].n_iter > 0 && groups_are_points(&all);
             if (size > 1 && engine.linear_solver != NULL && all.info[0].n_iter > 0)
                 assert_string_equal(all.info[0].linear_solver, "team");
             if (size > 1 && engine.linear_solver == NULL && all.info[0].n_iter > 0)
@@ -437,6 +471,7 @@ static void large_components_are_solved_together(void **state) {
         huddle_shrink_info_free(&tight);
         example_free(&x);
     }
+    assert_true(n_snapped > 6);
 }
 
 /* The path of all processes together takes as many steps as one process. */
@@ -464,12 +499,55 @@ static void a_large_component_takes_the_steps_of_one_process(void **state) {
     }
 }
 
+/* Groups of one member, groups that extend over members, and rows on their own. */
+static const int32_t snap_groups[12] = {0, 0, 1, 2, 2, 3, 3, 4, 4, 4, 5, 2};
+static double snapped_rows[12];
+
+static huddle_status snap_rows(huddle_context *context, int rank, void *argument) {
+    huddle_status status = HUDDLE_OK;
+    const double *weights = argument;
+    huddle_dense g = {0};
+    int32_t none;
+    hd_halo halo = {0};
+    hd_shrink_problem p = {.halo = &halo};
+    int64_t first = 6 * (int64_t)rank;
+    hd_shrink_input in = {.context = context, .weights = weights + first};
+    TRY(hd_halo_open(context, 6, 0, &none, &halo));
+    TRY(huddle_dense_new(6, 1, &g));
+    for (int64_t v = 0; v < 6; v++)
+        g.values[v] = (double)((first + v) * (first + v));
+    TRY(hd_shrink_snap(&in, &p, snap_groups + first, 6, &g));
+    memcpy(snapped_rows + first, g.values, 6 * sizeof(double));
+done:
+    hd_halo_close(&halo);
+    huddle_dense_free(&g);
+    return status;
+}
+
+static void groups_move_to_the_means_of_all_their_rows(void **state) {
+    (void)state;
+    double weights[12];
+    for (int v = 0; v < 12; v++)
+        weights[v] = 1 + v % 3;
+    assert_ok(team_run(2, &team_engine, snap_rows, weights));
+    for (int v = 0; v < 12; v++) {
+        double sum = 0, mass = 0;
+        for (int u = 0; u < 12; u++)
+            if (snap_groups[u] == snap_groups[v]) {
+                sum += weights[u] * u * u;
+                mass += weights[u];
+            }
+        assert_close(snapped_rows[v], sum / mass, 1e-14);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_small_problem_is_solved_as_by_one_process),
         cmocka_unit_test(components_are_solved_whole_by_their_processes),
         cmocka_unit_test(large_components_are_solved_together),
         cmocka_unit_test(a_large_component_takes_the_steps_of_one_process),
+        cmocka_unit_test(groups_move_to_the_means_of_all_their_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
