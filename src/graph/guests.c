@@ -14,9 +14,10 @@
 
 enum {
     GUESTS_PER_CHUNK = 256,
-    GROUP = 96,     /* guests compared with a leaf at a time, a multiple of the panel */
-    MAX_STEPS = 64, /* from list to list */
-    SEEN = 1024,    /* places that a guest remembers, a power of two */
+    GROUPS_PER_CHUNK = 32,
+    GROUP = 96,       /* guests compared with a leaf at a time, a multiple of the panel */
+    MAX_STEPS = 1000, /* from list to list: never that many */
+    SEEN = 4096,      /* places that guests remember, a power of two */
     COLUMNS = HD_GRAPH_TILE_COLUMNS,
 };
 
@@ -132,45 +133,51 @@ static huddle_status meet_leaves(void *argument, hd_chunk chunk) {
 
 /* ---- from list to list --------------------------------------------------------------------- */
 
-/* One guest, its panel and the places that it compares next. */
+/* Guests of one leaf, as many as a tile has rows, walk together: each is compared with the points
+ * that any of them comes to. */
 typedef struct walk {
     hosting *h;
-    int64_t guest;
-    float *panel, *columns; /* of one panel and of one tile */
+    const int32_t *guests;
+    int n_guests;
+    float limits[HD_GRAPH_TILE_ROWS]; /* beyond which a guest follows nothing */
+    float *panel, *columns;           /* of one panel and of one tile */
     int32_t *seen;
     int32_t next[COLUMNS];
     int count;
 } walk;
 
-/* Compares the guest with the places that wait. */
+/* Compares the guests with the places that wait. */
 static void compare_next(walk *w) {
-    float out[HD_GRAPH_TILE_ROWS * COLUMNS], base[COLUMNS], tau[COLUMNS], rows[HD_GRAPH_TILE_ROWS];
+    float out[HD_GRAPH_TILE_ROWS * COLUMNS], base[COLUMNS], tau[COLUMNS];
+    float row_base[HD_GRAPH_TILE_ROWS] = {0}, row_tau[HD_GRAPH_TILE_ROWS];
     uint64_t hits[HD_GRAPH_TILE_ROWS];
     const hd_graph_places *x = &w->h->a->places;
-    float row_base[HD_GRAPH_TILE_ROWS] = {0};
+    hd_graph_lists *l = &w->h->lists;
     hd_graph_tile t = {.rows = w->panel,
                        .columns = w->columns,
                        .d = x->d,
                        .panel = HD_GRAPH_PANEL * x->d,
                        .row_base = row_base,
                        .column_base = base,
-                       .row_tau = rows,
+                       .row_tau = row_tau,
                        .column_tau = tau,
                        .out = out,
                        .hits = hits};
     for (int r = 0; r < HD_GRAPH_TILE_ROWS; r++)
-        rows[r] = r > 0 ? -INFINITY
-                        : atomic_load_explicit(&w->h->lists.tau[w->guest], memory_order_relaxed);
+        row_tau[r] = r < w->n_guests
+                         ? atomic_load_explicit(&l->tau[w->guests[r]], memory_order_relaxed)
+                         : -INFINITY;
     for (int c = 0; c < COLUMNS; c++) {
         base[c] = c < w->count ? 0 : INFINITY;
         tau[c] = -INFINITY;
     }
     hd_graph_places_pack(x, w->next, w->count, w->columns);
     if (x->kernel(&t))
-        for (uint64_t left = hits[0]; left != 0; left &= left - 1) {
-            int c = __builtin_ctzll(left);
-            hd_graph_lists_insert(&w->h->lists, w->guest, out[c], w->next[c]);
-        }
+        for (int r = 0; r < w->n_guests; r++)
+            for (uint64_t left = hits[r]; left != 0; left &= left - 1) {
+                int c = __builtin_ctzll(left);
+                hd_graph_lists_insert(l, w->guests[r], out[r * COLUMNS + c], w->next[c]);
+            }
     w->count = 0;
 }
 
@@ -185,13 +192,13 @@ static void add_place(walk *w, int32_t place) {
         compare_next(w);
 }
 
-/* The first entry that was not followed, or -1; beyond `limit` nothing is followed. */
-static int32_t choose_entry(const walk *w, float limit) {
-    hd_graph_lists *l = &w->h->lists;
-    uint64_t *list = l->entries + w->guest * l->k;
+/* The nearest place of a guest that was not followed, or -1. */
+static int32_t choose_place(const walk *w, int r) {
+    const hd_graph_lists *l = &w->h->lists;
+    uint64_t *list = l->entries + (int64_t)w->guests[r] * l->k;
     for (int32_t c = 0; c < l->k; c++) {
         int32_t place = hd_graph_entry_place(list[c]);
-        if (place >= w->h->a->places.n || hd_graph_entry_value(list[c]) > limit)
+        if (place >= w->h->a->places.n || hd_graph_entry_value(list[c]) > w->limits[r])
             return -1;
         if (list[c] & 1) {
             list[c] &= ~(uint64_t)1;
@@ -201,22 +208,23 @@ static int32_t choose_entry(const walk *w, float limit) {
     return -1;
 }
 
-/* Follows a few of the nearest entries at a time, so that tiles are full. */
-static void follow_lists(walk *w, float limit) {
+/* In a step every guest follows one place. */
+static void follow_lists(walk *w) {
     const hd_graph_lists *own = &w->h->a->lists;
-    for (int step = 0; step < MAX_STEPS; step++) {
-        int32_t place = -1;
-        int64_t some = 1 + COLUMNS / own->k;
-        for (int64_t s = 0; s < some && (place = choose_entry(w, limit)) >= 0; s++)
-            for (int32_t c = 0; c < own->k; c++) {
-                int32_t other = hd_graph_entry_place(own->entries[place * own->k + c]);
+    bool moved = true;
+    for (int step = 0; step < MAX_STEPS && moved; step++) {
+        moved = false;
+        for (int r = 0; r < w->n_guests; r++) {
+            int32_t place = choose_place(w, r);
+            for (int32_t c = 0; c < own->k && place >= 0; c++) {
+                int32_t other = hd_graph_entry_place(own->entries[(int64_t)place * own->k + c]);
                 if (other < own->n)
                     add_place(w, other);
             }
+            moved = moved || place >= 0;
+        }
         if (w->count > 0)
             compare_next(w);
-        else if (place < 0)
-            break;
     }
 }
 
@@ -237,26 +245,31 @@ static void finish_list(const hosting *h, int64_t guest) {
     }
 }
 
+/* Guests in the order of the leaves of the last tree. */
 static huddle_status walk_guests(void *argument, hd_chunk chunk) {
     hosting *h = argument;
     const hd_graph_places *x = &h->a->places;
-    int64_t room = h->a->forest.capacity + GROUP;
+    int64_t room = h->a->forest.capacity + GROUP, count = h->begins[h->a->forest.leaves];
     float *panels = h->panels + chunk.worker * room * x->d;
     walk w = {.h = h, .panel = panels, .columns = panels + HD_GRAPH_PANEL * x->d};
     double scale2 = follow_ratio * follow_ratio * x->packing.scale * x->packing.scale;
     w.seen = h->seen + chunk.worker * SEEN;
-    for (int64_t g = chunk.begin; g < chunk.end; g++) {
-        int32_t name = (int32_t)g;
-        double limit = scale2 * h->search->distance2[(g + 1) * h->search->k - 1];
-        if (h->near != NULL && !h->near[g])
-            continue;
-        w.guest = g;
+    for (int64_t group = chunk.begin; group < chunk.end; group++) {
+        int64_t first = group * HD_GRAPH_TILE_ROWS, rest = count - first;
+        w.guests = h->order + first;
+        w.n_guests = rest < HD_GRAPH_TILE_ROWS ? (int)rest : HD_GRAPH_TILE_ROWS;
+        for (int r = 0; r < w.n_guests; r++) {
+            double limit =
+                scale2 * h->search->distance2[(w.guests[r] + 1) * (int64_t)h->search->k - 1];
+            w.limits[r] = limit < (double)FLT_MAX ? (float)limit : FLT_MAX;
+        }
         memset(w.seen, -1, SEEN * sizeof *w.seen);
-        hd_graph_places_pack(&h->guests, &name, 1, w.panel);
-        follow_lists(&w, limit < (double)FLT_MAX ? (float)limit : FLT_MAX);
-        finish_list(h, g);
+        hd_graph_places_pack(&h->guests, w.guests, w.n_guests, w.panel);
+        follow_lists(&w);
+        for (int r = 0; r < w.n_guests; r++)
+            finish_list(h, w.guests[r]);
+        atomic_fetch_add(&h->search->n_distances, w.n_guests * h->lists.k);
     }
-    atomic_fetch_add(&h->search->n_distances, (chunk.end - chunk.begin) * h->lists.k);
     return HUDDLE_OK;
 }
 
@@ -282,7 +295,8 @@ huddle_status hd_graph_guests_continue(huddle_context *context, const hd_graph_a
         sort_guests(&h);
         TRY(hd_parallel(context, NULL, a->forest.leaves, 1, meet_leaves, &h));
     }
-    TRY(hd_parallel(context, NULL, n, GUESTS_PER_CHUNK, walk_guests, &h));
+    TRY(hd_parallel(context, NULL, hd_chunks(h.begins[a->forest.leaves], HD_GRAPH_TILE_ROWS),
+                    GROUPS_PER_CHUNK, walk_guests, &h));
 done:
     hd_graph_places_free(&h.guests);
     hd_graph_lists_free(&h.lists);
