@@ -335,15 +335,18 @@ done:
 
 /* ---- exact or approximate ------------------------------------------------------------------ */
 
-/* Tries bounds of projections on the own rows. All pairs cost so many times more than those of this
- * process, and none may exceed the limit. The lists are kept if it succeeds. */
+/* Tries bounds of projections on the own rows, if comparing all projections is within the limit.
+ * What follows from the own rows, which may use their share of it, is roughly proportional to their
+ * number. The lists are kept if it succeeds. */
 static huddle_status try_bound(spread *p, double total, bool *gave_up) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *own = &p->own;
-    double share = (double)p->train->n / total;
-    if (p->train->n < BOUND_MIN_ROWS)
+    int64_t width = hd_graph_rows_width(p->train);
+    double each = (double)hd_graph_projection_count((int64_t)total, width) + 1;
+    *gave_up = hd_graph_search_exceeds(p->asked, total * total / 2 * each);
+    if (*gave_up || p->train->n < BOUND_MIN_ROWS)
         return status;
-    own->cost_limit = p->asked->cost_limit * share * share;
+    own->cost_limit = p->asked->cost_limit * (double)p->train->n / total;
     TRY(hd_graph_search_pcabound(p->context, own, gave_up));
     if (!*gave_up) {
         name_entries(p);
