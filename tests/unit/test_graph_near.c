@@ -229,7 +229,7 @@ static void results_are_repeated(void **state) {
 /* The corners of a simplex, whose distances differ in the last digits of a double only. */
 static void a_target_that_is_missed_is_reported(void **state) {
     (void)state;
-    enum { N = 2600 };
+    enum { N = 1300 };
     huddle_points x;
     assert_ok(huddle_points_new(N, N + 1, &x));
     memset(x.values, 0, (size_t)(N * x.stride) * sizeof *x.values);
@@ -240,8 +240,8 @@ static void a_target_that_is_missed_is_reported(void **state) {
     search s = near_search(x, 5, "euclidean");
     huddle_neighbors truth;
     find_truth(&s, &truth);
-    run_division(&s, &divisions[1]);
-    double recall = true_recall(&s, &divisions[1], &truth);
+    run_division(&s, &divisions[3]);
+    double recall = true_recall(&s, &divisions[3], &truth);
     for (int m = 0; m < 2; m++) {
         assert_int_equal(s.warnings[m], 1);
         assert_true(s.infos[m].recall < .9 && s.infos[m].recall_low - .01 <= recall &&
@@ -281,8 +281,7 @@ static void automatic_choice(void **state) {
     search s = near_search(curved_points(41000, 8, 1), 4, "euclidean");
     check_choice(&s, "auto", 1e15, .99, "cells");
     check_choice(&s, "auto", 1e7, .99, "approximate");
-    check_choice(&s, "auto", 1e7, 1, "cells");
-    check_choice(&s, "approximate", 1e15, 1, "cells");
+    check_choice(&s, "approximate", 1e7, 1, "cells");
     s.x.n = 30000; /* too few for an approximate search to be faster */
     check_choice(&s, "auto", 1e7, .99, "cells");
     s.x.n = 41000;
