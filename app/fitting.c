@@ -4,6 +4,7 @@
 #include "cli/text.h"
 #include "engines.h"
 #include "json.h"
+#include "processes.h"
 #include "session.h"
 
 #include <stdlib.h>
@@ -204,9 +205,9 @@ int fitting_fit(fitting *fit) {
         return failed_call(status, fit->source);
     /* The computation may have ended just before it noticed the signal; its result is not
      * used. */
-    if (session_cancelled())
-        return failed("cancelled");
-    return score_labels(fit);
+    int result = session_cancelled() ? failed("cancelled") : EXIT_DONE;
+    result = processes_agree(fit->context, result);
+    return result == EXIT_DONE ? score_labels(fit) : result;
 }
 
 /* Accepts a fit at any stage. */

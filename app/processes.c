@@ -18,6 +18,11 @@ static bool is_other_process(void) {
     return false;
 }
 
+/* "mpi", or "mpi:OPTIONS". */
+static bool is_mpi(const char *engine) {
+    return strncmp(engine, "mpi", 3) == 0 && (engine[3] == '\0' || engine[3] == ':');
+}
+
 /* The command line is not parsed yet: its mistakes too should be reported once. */
 static bool chooses_mpi(int count, char **words) {
     for (int k = 1; k < count; k++) {
@@ -26,7 +31,7 @@ static bool chooses_mpi(int count, char **words) {
             value = words[k + 1];
         else if (strncmp(words[k], "--engine=", 9) == 0)
             value = words[k] + 9;
-        if (value != NULL && strncmp(value, "mpi", 3) == 0)
+        if (value != NULL && is_mpi(value))
             return true;
     }
     return false;
@@ -76,7 +81,7 @@ int processes_agree(huddle_context *context, int result) {
 
 int processes_refuse(const huddle_context *context, const cli_arguments *arguments,
                      const char *const *flags) {
-    if (strncmp(huddle_context_engine(context), "mpi", 3) != 0)
+    if (!is_mpi(huddle_context_engine(context)))
         return EXIT_DONE;
     for (; *flags != NULL; flags++)
         if (argument(arguments, *flags) != NULL)

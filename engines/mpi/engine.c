@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int n_open;   /* engines that have not been closed */
-static bool started; /* MPI was started here */
+static int n_open; /* engines that have not been closed */
 
 /* ---- start and end of MPI ------------------------------------------------------------------ */
 
@@ -40,7 +39,6 @@ static huddle_status start_mpi(void) {
     /* Python calls the library from a thread of its own while the main thread waits for signals. */
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS)
         FAIL(HUDDLE_UNSUPPORTED, "engine mpi: MPI could not be started");
-    started = true;
     atexit(end_mpi);
 done:
     return status;
@@ -89,26 +87,37 @@ done:
 
 /* ---- open and close ------------------------------------------------------------------------ */
 
-/* Processes of one machine share its memory, and those with the same CPUs, which mpirun may bind
- * them to, share these: each gets its part of the threads. */
+/* How many of the processes of a machine have the same CPUs as this one, which mpirun may bind them
+ * to; 0 if there is no memory, on all of them. */
+static int32_t count_same(MPI_Comm machine, int neighbors) {
+    cpu_set_t own, *all = hd_alloc(neighbors, sizeof own);
+    int allocated = all != NULL;
+    int32_t same = 0;
+    CPU_ZERO(&own);
+    (void)sched_getaffinity(0, sizeof own, &own);
+    MPI_Allreduce(MPI_IN_PLACE, &allocated, 1, MPI_INT, MPI_MIN, machine);
+    if (allocated) {
+        MPI_Allgather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, machine);
+        for (int k = 0; k < neighbors; k++)
+            same += CPU_EQUAL(&own, &all[k]) != 0;
+    }
+    huddle_free(all);
+    return same;
+}
+
+/* Processes of one machine share its memory, and those with the same CPUs share these: each gets
+ * its part of the threads. A context that had this engine before has its part already. */
 static huddle_status share_machine(huddle_context *context, hd_mpi *m) {
     huddle_status status = HUDDLE_OK;
     MPI_Comm machine;
     int neighbors = 1;
-    int32_t same = 0;
-    cpu_set_t own, *all = NULL;
     MPI_Comm_split_type(m->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
     MPI_Comm_size(machine, &neighbors);
-    CPU_ZERO(&own);
-    (void)sched_getaffinity(0, sizeof own, &own);
-    ALLOC(all, neighbors);
-    MPI_Allgather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, machine);
-    for (int k = 0; k < neighbors; k++)
-        same += CPU_EQUAL(&own, &all[k]) != 0;
+    int32_t same = count_same(machine, neighbors), threads = huddle_context_threads(context);
+    if (same > 0 && context->n_sharing == 0)
+        TRY(huddle_context_set_threads(context, threads > same ? threads / same : 1));
     context->n_sharing = neighbors;
-    context->n_threads = context->n_threads > same ? context->n_threads / same : 1;
 done:
-    huddle_free(all);
     MPI_Comm_free(&machine);
     return status;
 }
@@ -135,6 +144,8 @@ static huddle_status open_engine(huddle_context *context, const char *options, v
     /* Starting PETSc is collective. The communicator may lack processes of MPI_COMM_WORLD, and the
      * next engine may have another one. */
     TRY(hd_mpi_petsc_begin(MPI_COMM_SELF));
+    if (comm == MPI_COMM_NULL)
+        FAIL(HUDDLE_INVALID, "engine mpi: '%s' is no communicator", options);
     ALLOC_ZERO(m, 1);
     m->few_rows = few_rows;
     MPI_Comm_dup(comm, &m->comm);
@@ -145,6 +156,8 @@ static huddle_status open_engine(huddle_context *context, const char *options, v
     *state = m;
     m = NULL;
 done:
+    if (m != NULL)
+        MPI_Comm_free(&m->comm);
     huddle_free(m);
     return status;
 }

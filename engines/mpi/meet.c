@@ -9,6 +9,22 @@
 
 enum { SENTENCE = 1024 };
 
+/* Remembers a failure that all processes know, after hd_fail(). */
+static huddle_status keep_failure(hd_mpi *m, huddle_status status) {
+    m->agreed = status;
+    snprintf(m->sentence, sizeof m->sentence, "%s", huddle_last_error());
+    return status;
+}
+
+/* Whether the present failure is that one: callers may have put the name of a file before the
+ * sentence. */
+static bool is_known(const hd_mpi *m, huddle_status status) {
+    const char *sentence = huddle_last_error();
+    size_t length = strlen(sentence), known = strlen(m->sentence);
+    return status == m->agreed && length >= known &&
+           strcmp(sentence + length - known, m->sentence) == 0;
+}
+
 /* The failure of process `from`, on all processes. It is named unless all failed. */
 static huddle_status tell_failure(hd_mpi *m, int from, bool all, huddle_status status) {
     char sentence[SENTENCE] = "";
@@ -17,10 +33,12 @@ static huddle_status tell_failure(hd_mpi *m, int from, bool all, huddle_status s
         snprintf(sentence, sizeof sentence, "%s", huddle_last_error());
     MPI_Bcast(&code, 1, MPI_INT, from, m->comm);
     MPI_Bcast(sentence, SENTENCE, MPI_CHAR, from, m->comm);
-    m->agreed = (huddle_status)code;
-    if (all || m->agreed == HUDDLE_CANCELLED)
-        return hd_fail(m->agreed, "%s", sentence);
-    return hd_fail(m->agreed, "%s (process %d of %d)", sentence, from, m->count);
+    status = (huddle_status)code;
+    if (all || status == HUDDLE_CANCELLED)
+        (void)hd_fail(status, "%s", sentence);
+    else
+        (void)hd_fail(status, "%s (process %d of %d)", sentence, from, m->count);
+    return keep_failure(m, status);
 }
 
 static const char *const call_names[] = {
@@ -44,9 +62,9 @@ static huddle_status meet(hd_mpi *m, huddle_status status, hd_mpi_call call, int
         return tell_failure(m, (int)facts[0], facts[1] == 1, status);
     if (facts[2] == -facts[3] && facts[4] == -facts[5])
         return HUDDLE_OK;
-    m->agreed = HUDDLE_INTERNAL;
-    return hd_fail(HUDDLE_INTERNAL, "processes are out of step: this one is in %s of %lld",
-                   call_names[call], (long long)count);
+    (void)hd_fail(HUDDLE_INTERNAL, "processes are out of step: this one is in %s of %lld",
+                  call_names[call], (long long)count);
+    return keep_failure(m, HUDDLE_INTERNAL);
 }
 
 huddle_status hd_mpi_meet(hd_mpi *m, hd_mpi_call call, int64_t count) {
@@ -61,7 +79,7 @@ huddle_status hd_mpi_leave(hd_mpi *m, huddle_status status) {
  * nothing is left to tell then, and the number of callers may differ between processes. */
 huddle_status hd_mpi_agree(void *state, huddle_status status) {
     hd_mpi *m = state;
-    if (status != HUDDLE_OK && status == m->agreed)
+    if (status != HUDDLE_OK && is_known(m, status))
         return status;
     return meet(m, status, HD_MPI_AGREE, 0);
 }

@@ -60,7 +60,8 @@ static void reduce_few(hd_mpi *m, hd_reduction operation, int count, double *val
 }
 
 /* Each process combines its share of the values, and all get the results: less to send and to add.
- * `part` values for each process, the last may have fewer; room has count * part values. */
+ * `part` values for each process, the last may have fewer; room has space for `part` values of
+ * every process. */
 static void reduce_many(hd_mpi *m, hd_reduction operation, int64_t count, double *values,
                         double *room, int *sizes, int *places) {
     int64_t part = (count + m->count - 1) / m->count, own = 0;

@@ -16,6 +16,7 @@ typedef struct hd_mpi {
     int32_t rank, count;
     int64_t few_rows;     /* problems up to this size are solved by one process */
     huddle_status agreed; /* the failure that all processes have agreed on last, or HUDDLE_OK */
+    char sentence[1100];  /* and what it said */
 } hd_mpi;
 
 /* ---- engine.c ------------------------------------------------------------------------------ */

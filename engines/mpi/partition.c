@@ -10,7 +10,7 @@
 static const double imbalance = 0.02; /* how much more than its share a process may get */
 
 /* Below this many rows for each process, the partition costs more than it saves. */
-static const int64_t few_rows = 64;
+static const int64_t min_rows_per_process = 64;
 
 /* The graph in the form of PT-Scotch: without loops, which it refuses. */
 typedef struct pattern {
@@ -82,7 +82,7 @@ huddle_status hd_mpi_partition(void *state, int64_t n, const int64_t *offsets,
     TRY(hd_mpi_locate(m, n, &first, &total));
     for (int64_t i = 0; i < n; i++)
         owner[i] = m->rank;
-    if (m->count == 1 || total < few_rows * m->count)
+    if (m->count == 1 || total < min_rows_per_process * m->count)
         goto done;
     TRY(copy_pattern(n, first, offsets, columns, &p));
     TRY(hd_mpi_meet(m, HD_MPI_PARTITION, 0));

@@ -21,16 +21,21 @@ static PetscErrorCode keep_error(MPI_Comm comm, int line, const char *function, 
 
 huddle_status hd_mpi_petsc_begin(MPI_Comm comm) {
     huddle_status status = HUDDLE_OK;
+    static bool begun; /* here; the program may have started PETSc itself */
     PetscBool started = PETSC_FALSE;
     const char *what = "starting PETSc";
+    if (begun)
+        goto done;
     TRY_PETSC(PetscInitialized(&started), what);
     if (started)
-        goto done;
+        goto push;
     PETSC_COMM_WORLD = comm;
     TRY_PETSC(PetscOptionsSetValue(NULL, "-no_signal_handler", "1"), what);
     TRY_PETSC(PetscOptionsSetValue(NULL, "-skip_petscrc", "1"), what);
     TRY_PETSC(PetscInitializeNoArguments(), what);
+push:
     TRY_PETSC(PetscPushErrorHandler(keep_error, NULL), what);
+    begun = true;
 done:
     return status;
 }

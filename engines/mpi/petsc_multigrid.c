@@ -68,12 +68,13 @@ static huddle_status multigrid_analyse(huddle_context *context, const hd_shrink_
     const char *what = "making a block of vectors";
     multigrid *s = NULL;
     ALLOC_ZERO(s, 1);
-    TRY(hd_mpi_matrix_open(context, graph, &s->matrix));
+    /* All of it before the first call that communicates. */
     ALLOC(s->before, graph->c);
     ALLOC(s->first, graph->c);
     ALLOC(s->sums, graph->c);
     ALLOC(s->factor, graph->c);
     ALLOC(s->is_open, graph->c);
+    TRY(hd_mpi_matrix_open(context, graph, &s->matrix));
     TRY_PETSC(MatDuplicate(s->matrix.x, MAT_DO_NOT_COPY_VALUES, &s->residual), what);
     TRY_PETSC(MatDuplicate(s->matrix.x, MAT_DO_NOT_COPY_VALUES, &s->solved), what);
     TRY_PETSC(MatDuplicate(s->matrix.x, MAT_DO_NOT_COPY_VALUES, &s->direction), what);
@@ -91,6 +92,7 @@ done:
 static huddle_status multigrid_factor(void *state, const double *excess, const double *weight) {
     huddle_status status = HUDDLE_OK;
     multigrid *s = state;
+    TRY(hd_agree(s->matrix.context, HUDDLE_OK));
     TRY(hd_mpi_matrix_set(&s->matrix, excess, weight));
     TRY_PETSC(PCSetOperators(s->pc, s->matrix.a, s->matrix.a), "setting up BoomerAMG");
     TRY_PETSC(PCSetUp(s->pc), "setting up BoomerAMG");
@@ -205,13 +207,15 @@ static huddle_status multigrid_solve(void *state, const double *r, double tolera
     huddle_status status = HUDDLE_OK;
     multigrid *s = state;
     double length, begin;
+    TRY(hd_agree(s->matrix.context, HUDDLE_OK));
     TRY(hd_mpi_rows_to_dense(&s->matrix, r, s->residual));
     TRY_PETSC(MatZeroEntries(s->matrix.x), "clearing a dense matrix");
     TRY_PETSC(MatZeroEntries(s->direction), "clearing a dense matrix");
     TRY(measure_residual(s, &begin));
     length = begin;
     for (int32_t k = 0; k < MAX_ITER && length > tolerance; k++) {
-        TRY(hd_check_cancel(s->matrix.context));
+        /* Processes are cancelled at different times, and must stop in the same step. */
+        TRY(hd_agree(s->matrix.context, hd_check_cancel(s->matrix.context)));
         TRY(turn_direction(s, k == 0));
         TRY(move_along(s));
         TRY(measure_residual(s, &length));

@@ -104,6 +104,8 @@ huddle_status hd_mpi_matrix_open(huddle_context *context, const hd_shrink_linear
     ALLOC(m->edge, entries);
     TRY(list_entries(m, (PetscInt)slab.first));
     sort_entries(m);
+    TRY(hd_agree(context,
+                 HUDDLE_OK)); /* PETSc's calls are collective, and cannot be told of failures */
     TRY(create_matrix(m, hd_mpi_communicator(context)));
 done:
     return status;
@@ -244,6 +246,7 @@ static huddle_status direct_factor(void *state, const double *excess, const doub
     MatFactorError error = MAT_FACTOR_NOERROR;
     MatFactorInfo info;
     PetscInt room = WORKSPACE;
+    TRY(hd_agree(s->matrix.context, HUDDLE_OK));
     TRY(hd_mpi_matrix_set(&s->matrix, excess, weight));
     TRY_PETSC(MatFactorInfoInitialize(&info), what);
     for (int attempt = 0; attempt <= MAX_GROWTH; attempt++) {
@@ -269,6 +272,7 @@ static huddle_status direct_solve(void *state, const double *r, double tolerance
     huddle_status status = HUDDLE_OK;
     direct *s = state;
     (void)tolerance;
+    TRY(hd_agree(s->matrix.context, HUDDLE_OK));
     TRY(hd_mpi_rows_to_dense(&s->matrix, r, s->matrix.right));
     TRY_PETSC(MatMatSolve(s->factor, s->matrix.right, s->matrix.x), "solving with MUMPS");
     TRY(hd_mpi_dense_to_rows(&s->matrix, s->matrix.x, x));

@@ -16,12 +16,12 @@ typedef struct outcome {
     int64_t vector_cols, row_cols;
 } outcome;
 
-static const char *const solver_names[] = {"components", "chebyshev", "dense", "arpack", NULL};
 static const char *const verified_names[] = {"none", "probe", "inertia", NULL};
 
+/* The place of a name, or that of the NULL at the end, which stands for "components". */
 static int32_t find_name(const char *const *names, const char *name) {
     int32_t k = 0;
-    while (names[k + 1] != NULL && strcmp(names[k], name) != 0)
+    while (names[k] != NULL && strcmp(names[k], name) != 0)
         k++;
     return k;
 }
@@ -33,7 +33,7 @@ static huddle_status share_outcome(huddle_context *context, huddle_embedding *al
     bool here = hd_slabs_rank(context) == 0;
     if (here)
         *o = (outcome){.info = *info,
-                       .solver = find_name(solver_names, info->solver),
+                       .solver = find_name(huddle_embed_solvers(), info->solver),
                        .verified = find_name(verified_names, info->verified),
                        .n_eigenvalues = all->n_eigenvalues,
                        .vector_cols = all->vectors.cols,
@@ -41,7 +41,8 @@ static huddle_status share_outcome(huddle_context *context, huddle_embedding *al
     TRY(hd_slabs_share(context, 0, sizeof *o, o));
     if (!here) {
         *info = o->info;
-        info->solver = solver_names[o->solver];
+        const char *solver = huddle_embed_solvers()[o->solver];
+        info->solver = solver != NULL ? solver : "components";
         info->verified = verified_names[o->verified];
         all->n_eigenvalues = o->n_eigenvalues;
         ALLOC(all->eigenvalues, o->n_eigenvalues);

@@ -1,5 +1,5 @@
-/* The engines of this build. No other file knows their names: the stages use the functions of the
- * engine that the context was given. */
+/* The engines of this build. No other file of the library knows their names: the stages use the
+ * functions of the engine that the context was given. */
 #include "base/check.h"
 #include "base/context.h"
 #include "base/engine.h"

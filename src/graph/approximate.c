@@ -13,11 +13,10 @@
 /* Measured on a million points in 32 dimensions (`bench/neighbors_million.py`): with fewer trees or
  * smaller leaves more rounds follow, with more of them fewer points have anything left to find. */
 enum {
-    TREES = 4,     /* of the first attempt */
-    LEAF = 288,    /* points, a multiple of the columns of a tile */
-    SPARE = 3,     /* entries of a list more than neighbours */
-    MIN_LIST = 12, /* entries of a list of the first attempt: with fewer, descent ends early */
-    MAX_ATTEMPTS = 4,
+    TREES = 4,       /* of the first attempt */
+    LEAF = 288,      /* points, a multiple of the columns of a tile */
+    SPARE = 3,       /* entries of a list more than neighbours */
+    MIN_LIST = 12,   /* entries of a list of the first attempt: with fewer, descent ends early */
     MAX_ROUNDS = 20, /* of an attempt; points without structure need about 12 */
     POINTS_PER_CHUNK = 1024,
     ROUNDS_EXPECTED = 4, /* for the report of progress */
@@ -25,20 +24,13 @@ enum {
 
 /* Trees and entries of the attempts, relative to the first. The second is a small step, because the
  * first usually misses the target by little. */
-static const double growth[MAX_ATTEMPTS] = {1, 1.5, 3, 6};
+static const double growth[HD_GRAPH_ATTEMPTS] = {1, 1.5, 3, 6};
 
 /* The first attempt takes about the time in which brute force compares each point with so many
  * others, in 32 dimensions; the time of the others grows with trees and entries. */
 static const double attempt_pairs = 20000;
 
-typedef struct approximation {
-    hd_graph_search *search;
-    hd_graph_places places;
-    hd_graph_forest forest;
-    hd_graph_lists lists;
-    hd_graph_sample sample;
-    int64_t trees;
-} approximation;
+typedef hd_graph_approximation approximation;
 
 /* ---- distances in double ------------------------------------------------------------------- */
 
@@ -100,31 +92,60 @@ static huddle_status report_progress(huddle_context *context, const approximatio
     return hd_progress(context, "graph", fmin(done, total), total);
 }
 
+/* Grows the next tree and keeps it, if it is one of those. */
+static huddle_status grow_tree(huddle_context *context, approximation *a) {
+    huddle_status status = HUDDLE_OK;
+    bool kept = a->keep && a->trees < HD_GRAPH_KEPT_TREES;
+    if (kept) {
+        ALLOC(a->routes[a->trees], a->forest.leaves * (a->places.d + 1));
+        ALLOC(a->orders[a->trees], a->places.n);
+    }
+    a->forest.routes = kept ? a->routes[a->trees] : NULL;
+    TRY(hd_graph_forest_grow(context, &a->forest, a->trees));
+    for (int64_t p = 0; p < a->places.n && kept; p++)
+        a->orders[a->trees][p] = a->trees == 0 ? (int32_t)p : a->forest.order[p];
+    a->trees++;
+done:
+    return status;
+}
+
 /* The first tree also orders the points. */
-static huddle_status begin_search(huddle_context *context, approximation *a) {
+huddle_status hd_graph_approximation_begin(huddle_context *context, hd_graph_approximation *a) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *s = a->search;
-    TRY(hd_graph_places_new(context, s->train, &a->places));
+    TRY(hd_graph_places_new(context, s->train, s->reach, &a->places));
     TRY(hd_graph_forest_new(context, &a->places, leaf_size(s), s->seed, &a->forest));
-    TRY(hd_graph_forest_grow(context, &a->forest, a->trees++));
+    TRY(grow_tree(context, a));
     TRY(hd_graph_places_arrange(context, &a->places, a->forest.order));
     for (int64_t p = 0; p < a->places.n; p++)
         a->forest.order[p] = (int32_t)p;
     TRY(hd_graph_lists_new(a->places.n, list_length(s, 0), &a->lists));
     TRY(hd_graph_forest_join(context, &a->forest, &a->lists));
-    TRY(hd_graph_sample_new(&a->places, s->k, s->seed, &a->sample));
 done:
     return status;
 }
 
-static huddle_status attempt_search(huddle_context *context, approximation *a, int attempt) {
+void hd_graph_approximation_free(hd_graph_approximation *a) {
+    for (int t = 0; t < HD_GRAPH_KEPT_TREES; t++) {
+        huddle_free(a->routes[t]);
+        huddle_free(a->orders[t]);
+    }
+    hd_graph_sample_free(&a->sample);
+    hd_graph_lists_free(&a->lists);
+    hd_graph_forest_free(&a->forest);
+    hd_graph_places_free(&a->places);
+    *a = (hd_graph_approximation){0};
+}
+
+huddle_status hd_graph_approximation_attempt(huddle_context *context, hd_graph_approximation *a,
+                                             int attempt) {
     huddle_status status = HUDDLE_OK;
     int64_t trees = (int64_t)(TREES * growth[attempt]);
     bool converged = false;
     TRY(hd_graph_lists_extend(&a->lists, list_length(a->search, attempt)));
-    for (; a->trees < trees; a->trees++) {
+    while (a->trees < trees) {
         TRY(report_progress(context, a, trees));
-        TRY(hd_graph_forest_grow(context, &a->forest, a->trees));
+        TRY(grow_tree(context, a));
         TRY(hd_graph_forest_join(context, &a->forest, &a->lists));
     }
     for (int round = 0; round < MAX_ROUNDS && !converged; round++) {
@@ -132,6 +153,13 @@ static huddle_status attempt_search(huddle_context *context, approximation *a, i
         TRY(hd_graph_descend(context, &a->places, a->search->seed, a->search->n_rounds++, &a->lists,
                              &converged));
     }
+done:
+    return status;
+}
+
+static huddle_status attempt_search(huddle_context *context, approximation *a, int attempt) {
+    huddle_status status = HUDDLE_OK;
+    TRY(hd_graph_approximation_attempt(context, a, attempt));
     TRY(estimate_recall(context, a));
     hd_log(context, "graph: %lld trees, %d rounds, recall %.4f", (long long)a->trees,
            a->search->n_rounds, a->search->recall.share);
@@ -139,13 +167,25 @@ done:
     return status;
 }
 
+bool hd_graph_approximation_pays(int64_t n, int attempt) {
+    return attempt_pairs * growth[attempt] <= (double)n / 2;
+}
+
+void hd_graph_approximation_warn(huddle_context *context, const hd_graph_search *s) {
+    hd_warn(context, HUDDLE_WARNING_LOW_RECALL,
+            "graph: the approximate neighbour search found only %.2f %% of the true neighbours "
+            "(95 %% interval %.2f to %.2f), %.2f %% were asked for; recall = 1 searches exactly",
+            100 * s->recall.share, 100 * s->recall.low, 100 * s->recall.high,
+            100 * s->recall_target);
+}
+
 /* Attempts until the target is met. If brute force is no more expensive than the next attempt, it
  * is the better choice, unless this solver was chosen by name. */
 static huddle_status attempt_all(huddle_context *context, approximation *a, bool *gave_up) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *s = a->search;
-    for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-        if (gave_up != NULL && attempt_pairs * growth[attempt] > (double)s->train->n / 2) {
+    for (int attempt = 0; attempt < HD_GRAPH_ATTEMPTS; attempt++) {
+        if (gave_up != NULL && !hd_graph_approximation_pays(s->train->n, attempt)) {
             *gave_up = true;
             goto done;
         }
@@ -153,27 +193,25 @@ static huddle_status attempt_all(huddle_context *context, approximation *a, bool
         if (s->recall.share >= s->recall_target)
             goto done;
     }
-    hd_warn(context, HUDDLE_WARNING_LOW_RECALL,
-            "graph: the approximate neighbour search found only %.2f %% of the true neighbours "
-            "(95 %% interval %.2f to %.2f), %.2f %% were asked for; recall = 1 searches exactly",
-            100 * s->recall.share, 100 * s->recall.low, 100 * s->recall.high,
-            100 * s->recall_target);
+    hd_graph_approximation_warn(context, s);
 done:
     return status;
+}
+
+huddle_status hd_graph_approximation_verify(huddle_context *context, hd_graph_approximation *a) {
+    return hd_parallel(context, NULL, a->places.n, POINTS_PER_CHUNK, verify_places, a);
 }
 
 huddle_status hd_graph_search_approximate(huddle_context *context, hd_graph_search *search,
                                           bool *gave_up) {
     huddle_status status = HUDDLE_OK;
     approximation a = {.search = search};
-    TRY(begin_search(context, &a));
+    TRY(hd_graph_approximation_begin(context, &a));
+    TRY(hd_graph_sample_new(&a.places, search->k, search->seed, &a.sample));
     TRY(attempt_all(context, &a, gave_up));
     if (gave_up == NULL || !*gave_up)
-        TRY(hd_parallel(context, NULL, a.places.n, POINTS_PER_CHUNK, verify_places, &a));
+        TRY(hd_graph_approximation_verify(context, &a));
 done:
-    hd_graph_sample_free(&a.sample);
-    hd_graph_lists_free(&a.lists);
-    hd_graph_forest_free(&a.forest);
-    hd_graph_places_free(&a.places);
+    hd_graph_approximation_free(&a);
     return status;
 }

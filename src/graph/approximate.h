@@ -12,6 +12,8 @@
 #include "graph/search.h"
 #include "graph/tiles.h"
 
+#include <string.h>
+
 /* ---- places -------------------------------------------------------------------------------- */
 
 typedef struct hd_graph_places {
@@ -26,8 +28,10 @@ typedef struct hd_graph_places {
     hd_graph_tile_function kernel;
 } hd_graph_places;
 
-/* Every point at the place of its number. Under cosine the rows are copied, normalised. */
-huddle_status hd_graph_places_new(huddle_context *context, const hd_graph_rows *rows,
+/* Every point at the place of its number. Under cosine the rows are copied, normalised. No
+ * coordinate that these points are compared with exceeds reach; 0: they are compared among
+ * themselves. */
+huddle_status hd_graph_places_new(huddle_context *context, const hd_graph_rows *rows, double reach,
                                   hd_graph_places *places);
 void hd_graph_places_free(hd_graph_places *places);
 
@@ -67,6 +71,13 @@ static inline int32_t hd_graph_entry_place(uint64_t entry) {
     return (int32_t)((entry & UINT32_MAX) >> 1);
 }
 
+static inline float hd_graph_entry_value(uint64_t entry) {
+    uint32_t bits = (uint32_t)(entry >> 32);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 /* Inserts a new entry unless it is there already or belongs behind the last one; returns whether it
  * was inserted. The caller is the only one who works on list i. */
 bool hd_graph_lists_insert(hd_graph_lists *lists, int64_t i, float value, int64_t place);
@@ -84,7 +95,14 @@ typedef struct hd_graph_forest {
     int32_t *order;    /* of the tree that was grown last */
     uint64_t *keys;    /* of the points being split */
     float *directions; /* one per worker */
+    float *routes;     /* not NULL: leaves x (d + 1), where the next tree leaves directions and
+                          thresholds; the caller's */
 } hd_graph_forest;
+
+/* Where leaf `leaf` begins. */
+static inline int64_t hd_graph_forest_begin(const hd_graph_forest *f, int64_t leaf) {
+    return leaf * f->places->n / f->leaves;
+}
 
 /* Leaves have at most `leaf` points, and at least half as many if there are so many points. */
 huddle_status hd_graph_forest_new(huddle_context *context, const hd_graph_places *places,
@@ -93,6 +111,10 @@ void hd_graph_forest_free(hd_graph_forest *forest);
 
 /* Grows tree number `tree`, of which only the order remains. */
 huddle_status hd_graph_forest_grow(huddle_context *context, hd_graph_forest *forest, int64_t tree);
+
+/* The leaf of a tree, of which the routes were kept, to which a row of coordinates as those of the
+ * places belongs. */
+int64_t hd_graph_forest_find(const hd_graph_forest *forest, const float *routes, const float *row);
 
 /* Enters all pairs within leaves of the tree that was grown last into the lists. */
 huddle_status hd_graph_forest_join(huddle_context *context, const hd_graph_forest *forest,
@@ -124,5 +146,47 @@ void hd_graph_sample_free(hd_graph_sample *sample);
 huddle_status hd_graph_estimate_recall(huddle_context *context, const hd_graph_places *places,
                                        const hd_graph_search *search, hd_graph_sample *sample,
                                        hd_graph_recall *recall);
+
+/* The interval for a mean share of `count` queries of k neighbours whose squares add up to sum2. */
+hd_graph_recall hd_graph_recall_interval(double sum, double sum2, double count, double k);
+
+/* The number of queries of a sample of n rows, and the numbers of these rows, ascending. */
+int64_t hd_graph_sample_size(int64_t n);
+void hd_graph_sample_draw(uint64_t seed, int64_t n, int64_t *rows);
+
+/* ---- one search, step by step -------------------------------------------------------------- */
+
+/* HD_GRAPH_ATTEMPTS attempts at most, each with longer lists and more trees than the one before;
+ * the first HD_GRAPH_KEPT_TREES trees may be kept. */
+enum { HD_GRAPH_ATTEMPTS = 4, HD_GRAPH_KEPT_TREES = 2 };
+
+typedef struct hd_graph_approximation {
+    hd_graph_search *search;
+    hd_graph_places places;
+    hd_graph_forest forest;
+    hd_graph_lists lists;
+    hd_graph_sample sample;
+    int64_t trees;
+    bool keep;                            /* trees */
+    float *routes[HD_GRAPH_KEPT_TREES];   /* hd_graph_forest_find() */
+    int32_t *orders[HD_GRAPH_KEPT_TREES]; /* the place at each position of the leaves */
+} hd_graph_approximation;
+
+/* Whether brute force among n points takes longer than an attempt. */
+bool hd_graph_approximation_pays(int64_t n, int attempt);
+
+/* Begins with one tree, which orders the points. search and keep are set. */
+huddle_status hd_graph_approximation_begin(huddle_context *context, hd_graph_approximation *a);
+void hd_graph_approximation_free(hd_graph_approximation *a);
+
+/* Trees and rounds of an attempt; the lists of places are then what it found. */
+huddle_status hd_graph_approximation_attempt(huddle_context *context, hd_graph_approximation *a,
+                                             int attempt);
+
+/* Computes the lists of the search from those of the places. */
+huddle_status hd_graph_approximation_verify(huddle_context *context, hd_graph_approximation *a);
+
+/* Warns that no attempt met the target. */
+void hd_graph_approximation_warn(huddle_context *context, const hd_graph_search *search);
 
 #endif

@@ -452,17 +452,39 @@ void hd_graph_cells_free(hd_graph_cells *index) {
     *index = (hd_graph_cells){0};
 }
 
+static huddle_status begin_search(cells *c, hd_graph_cells *index) {
+    huddle_status status = HUDDLE_OK;
+    const hd_graph_search *s = c->search;
+    c->index = index;
+    TRY(hd_graph_cells_new(c->context, s->train, s->seed, s->reach, index));
+    c->order = index->leaves.order;
+    c->space = index->space;
+    c->position_error = index->position_error;
+    TRY(new_desks(c));
+done:
+    return status;
+}
+
+huddle_status hd_graph_cells_predict(huddle_context *context, hd_graph_search *search,
+                                     double *cost) {
+    huddle_status status = HUDDLE_OK;
+    hd_graph_cells index = {0};
+    cells c = {.context = context, .search = search};
+    TRY(begin_search(&c, &index));
+    TRY(predict_cost(&c, cost));
+done:
+    free_desks(&c);
+    hd_graph_cells_free(&index);
+    return status;
+}
+
 huddle_status hd_graph_search_cells(huddle_context *context, hd_graph_search *search,
                                     bool *gave_up) {
     huddle_status status = HUDDLE_OK;
     hd_graph_cells own = {0}, *index = search->cells != NULL ? search->cells : &own;
-    cells c = {.context = context, .search = search, .index = index};
+    cells c = {.context = context, .search = search};
     double cost = 0;
-    TRY(hd_graph_cells_new(context, search->train, search->seed, search->reach, index));
-    c.order = index->leaves.order;
-    c.space = index->space;
-    c.position_error = index->position_error;
-    TRY(new_desks(&c));
+    TRY(begin_search(&c, index));
     if (gave_up != NULL) {
         TRY(predict_cost(&c, &cost));
         *gave_up = cost > brute_cost(&c) || hd_graph_search_exceeds(search, cost);
@@ -530,7 +552,11 @@ done:
 huddle_status hd_graph_cells_continue(huddle_context *context, const hd_graph_cells *index,
                                       hd_graph_search *search) {
     huddle_status status = HUDDLE_OK;
-    cells c = {.context = context, .search = search, .index = index, .space = search->query};
+    cells c = {.context = context,
+               .search = search,
+               .index = index,
+               .order = search->order,
+               .space = search->query};
     huddle_dense y = {0};
     hd_graph_rows projected;
     if (index->projection.p > 0) {

@@ -24,8 +24,12 @@ huddle_status hd_graph_cells_new(huddle_context *context, const hd_graph_rows *t
                                  double reach, hd_graph_cells *cells);
 void hd_graph_cells_free(hd_graph_cells *cells);
 
+/* The predicted cost of searching the rows of search->train among themselves, in multiply-adds. */
+huddle_status hd_graph_cells_predict(huddle_context *context, hd_graph_search *search,
+                                     double *cost);
+
 /* Continues lists that have begun (search->names) with the points of the index, search->train.
- * Consecutive queries are searched together, hence should be near each other. */
+ * Consecutive queries of search->order are searched together. */
 huddle_status hd_graph_cells_continue(huddle_context *context, const hd_graph_cells *cells,
                                       hd_graph_search *search);
 

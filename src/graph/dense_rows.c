@@ -26,14 +26,24 @@ static const rough_function distance2_rough[] = HD_SIMD_TABLE(hd_graph_distance2
 static const single_function distance2_single[] = HD_SIMD_TABLE(hd_graph_distance2_floats);
 static const double_function distance2_double[] = HD_SIMD_TABLE(hd_graph_distance2_doubles);
 
+/* One of the two pointers tells the type, even if a process has no rows, hence no values. */
+static const float no_single;
+static const double no_double;
+
 hd_graph_rows hd_graph_rows_of_points(const huddle_points *x) {
-    return (hd_graph_rows){
-        .n = x->n, .d = x->d, .stride = x->stride, .singles = x->values, .isa = hd_cpu_isa()};
+    return (hd_graph_rows){.n = x->n,
+                           .d = x->d,
+                           .stride = x->stride,
+                           .singles = x->values != NULL ? x->values : &no_single,
+                           .isa = hd_cpu_isa()};
 }
 
 hd_graph_rows hd_graph_rows_of_dense(const huddle_dense *f) {
-    return (hd_graph_rows){
-        .n = f->rows, .d = f->cols, .stride = f->stride, .doubles = f->values, .isa = hd_cpu_isa()};
+    return (hd_graph_rows){.n = f->rows,
+                           .d = f->cols,
+                           .stride = f->stride,
+                           .doubles = f->values != NULL ? f->values : &no_double,
+                           .isa = hd_cpu_isa()};
 }
 
 /* ---- doubles of any size ------------------------------------------------------------------- */

@@ -41,12 +41,20 @@ typedef struct growth {
     int64_t first, last; /* points of the node whose keys are computed */
 } growth;
 
-/* Where leaf `leaf` begins. */
 static int64_t leaf_begin(const hd_graph_forest *f, int64_t leaf) {
-    return leaf * f->places->n / f->leaves;
+    return hd_graph_forest_begin(f, leaf);
 }
 
 /* ---- splits -------------------------------------------------------------------------------- */
+
+static int64_t middle_leaf(node m) {
+    return m.begin + (m.end - m.begin) / 2;
+}
+
+/* Direction and threshold of the node, which no other node has the middle of. */
+static float *route_of(const hd_graph_forest *f, node m) {
+    return f->routes + middle_leaf(m) * (f->places->d + 1);
+}
 
 /* The line through two random points of the node, by tree and node number only. */
 static void choose_direction(const growth *g, node m, float *direction) {
@@ -65,6 +73,8 @@ static void choose_direction(const growth *g, node m, float *direction) {
             found = found || direction[j] != 0;
         }
     }
+    if (f->routes != NULL)
+        memcpy(route_of(f, m), direction, (size_t)x->d * sizeof *direction);
 }
 
 /* The side of each point as an integer in the order of the sides, followed by its place, which
@@ -133,8 +143,13 @@ static void select_keys(uint64_t *keys, int64_t size, int64_t middle) {
     }
 }
 
-static int64_t middle_leaf(node m) {
-    return m.begin + (m.end - m.begin) / 2;
+/* The side that compute_keys() put into a key. */
+static float side_of(uint64_t key) {
+    uint32_t bits = (uint32_t)(key >> 32);
+    float side;
+    bits = bits >> 31 ? bits & 0x7fffffffu : ~bits;
+    memcpy(&side, &bits, sizeof side);
+    return side;
 }
 
 /* Orders the points of a node whose keys are known: those of its first half first. */
@@ -144,6 +159,9 @@ static void divide_node(const growth *g, node m) {
     select_keys(f->keys + begin, end - begin, leaf_begin(f, middle_leaf(m)) - begin);
     for (int64_t p = begin; p < end; p++)
         f->order[p] = (int32_t)(f->keys[p] & UINT32_MAX);
+    /* The smallest key of the second half is in its place. */
+    if (f->routes != NULL)
+        route_of(f, m)[f->places->d] = side_of(f->keys[leaf_begin(f, middle_leaf(m))]);
 }
 
 /* ---- growth -------------------------------------------------------------------------------- */
@@ -237,6 +255,17 @@ huddle_status hd_graph_forest_grow(huddle_context *context, hd_graph_forest *for
 done:
     huddle_free(g.nodes);
     return status;
+}
+
+int64_t hd_graph_forest_find(const hd_graph_forest *forest, const float *routes, const float *row) {
+    const hd_graph_places *x = forest->places;
+    node m = {0, forest->leaves, 1};
+    while (m.end - m.begin > 1) {
+        const float *route = routes + middle_leaf(m) * (x->d + 1);
+        float side = products[x->packing.isa](route, row, x->d);
+        m = side < route[x->d] ? left_child(m) : right_child(m);
+    }
+    return m.begin;
 }
 
 huddle_status hd_graph_forest_new(huddle_context *context, const hd_graph_places *places,

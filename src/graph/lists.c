@@ -18,13 +18,6 @@ static uint64_t empty_entry(void) {
     return make_entry(FLT_MAX, INT32_MAX, false);
 }
 
-static float entry_value(uint64_t entry) {
-    uint32_t bits = (uint32_t)(entry >> 32);
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 huddle_status hd_graph_lists_new(int64_t n, int32_t k, hd_graph_lists *lists) {
     huddle_status status = HUDDLE_OK;
     *lists = (hd_graph_lists){.n = n, .k = k};
@@ -80,7 +73,8 @@ bool hd_graph_lists_insert(hd_graph_lists *lists, int64_t i, float value, int64_
         return false;
     memmove(list + at + 1, list + at, (size_t)(lists->k - 1 - at) * sizeof *list);
     list[at] = entry;
-    atomic_store_explicit(&lists->tau[i], entry_value(list[lists->k - 1]), memory_order_relaxed);
+    atomic_store_explicit(&lists->tau[i], hd_graph_entry_value(list[lists->k - 1]),
+                          memory_order_relaxed);
     return true;
 }
 

@@ -21,7 +21,8 @@ static bool on_host(const huddle_points *x) {
 
 /* Whether resident points are sparse is known only after they were fetched. */
 static huddle_status check_kinds(const huddle_points *train, const huddle_points *query) {
-    if (on_host(train) && on_host(query) && (train->offsets == NULL) != (query->offsets == NULL))
+    if (train->n > 0 && query->n > 0 && on_host(train) && on_host(query) &&
+        (train->offsets == NULL) != (query->offsets == NULL))
         return hd_fail(HUDDLE_INVALID, "new points and training points must be both dense or both "
                                        "sparse");
     return HUDDLE_OK;
@@ -41,7 +42,7 @@ static huddle_status check_points(huddle_context *context, const huddle_points *
         goto done;
     if (!is_absent(context, query->n))
         TRY(huddle_points_check(context, query));
-    if (train->d != query->d)
+    if (train->d != query->d && train->n > 0 && query->n > 0)
         FAIL(HUDDLE_INVALID, "the new points have %lld features, the training points %lld",
              (long long)query->d, (long long)train->d);
     TRY(check_kinds(train, query));
@@ -58,7 +59,7 @@ static huddle_status check_rows(const huddle_context *context, const huddle_dens
         goto done;
     if (!is_absent(context, query->rows))
         TRY(hd_graph_check_dense(query));
-    if (train->cols != query->cols)
+    if (train->cols != query->cols && train->rows > 0 && query->rows > 0)
         FAIL(HUDDLE_INVALID, "the new rows have %lld columns, the training rows %lld",
              (long long)query->cols, (long long)train->cols);
 done:
@@ -161,6 +162,19 @@ static void close_lists(host_search *h, const hd_graph_search *s) {
     h->info->n_repeated = (int64_t)atomic_load(&s->n_repeated);
 }
 
+/* All processes must have rows of one width; one without rows takes that of the others. */
+static huddle_status agree_on_width(host_search *h, int64_t n, int64_t *d) {
+    huddle_status status = HUDDLE_OK;
+    double width = n > 0 ? (double)*d : 0;
+    TRY(hd_reduce_max(h->context, 1, &width));
+    if (n > 0 && (double)*d != width)
+        FAIL(HUDDLE_INVALID, "this process has rows of %lld columns, another one of %lld",
+             (long long)*d, (long long)width);
+    *d = (int64_t)width;
+done:
+    return status;
+}
+
 /* Dense rows: rescaled or normalised as the type and the metric require, then the chosen solver.
  * Squares of floats cannot overflow in double, so that only rows of doubles are rescaled. */
 static huddle_status search_rows(host_search *h, hd_graph_rows *train, hd_graph_rows *query) {
@@ -170,6 +184,11 @@ static huddle_status search_rows(host_search *h, hd_graph_rows *train, hd_graph_
     bool whole = hd_slabs_count(h->context) == 1;
     huddle_status (*run)(huddle_context *, const char *, hd_graph_search *, const char **) =
         whole ? hd_graph_search_run : hd_graph_search_spread;
+    if (hd_slabs_spread(h->context)) {
+        TRY(agree_on_width(h, train->n, &train->d));
+        if (query->n == 0)
+            query->d = train->d;
+    }
     if (train->doubles != NULL)
         TRY(hd_graph_rows_rescale(h->context, train, query, &h->exponent));
     if (h->cosine) {
@@ -208,14 +227,16 @@ done:
     return status;
 }
 
-/* Euclidean distances depend only on how the queries' shift differs from the training points'. */
+/* Euclidean distances depend only on how the queries' shift differs from the training points'. Both
+ * are the same on all processes, even on one without rows. */
 static huddle_status relative_shift(const huddle_points *train, const huddle_points *query,
                                     hd_graph_rows *rows) {
     huddle_status status = HUDDLE_OK;
+    int64_t d = train->n > 0 ? train->d : query->d;
     if (train->shift == NULL && query->shift == NULL)
         return status;
-    ALLOC(rows->owned_shift, train->d);
-    for (int64_t j = 0; j < train->d; j++)
+    ALLOC(rows->owned_shift, d);
+    for (int64_t j = 0; j < d; j++)
         rows->owned_shift[j] = (query->shift != NULL ? query->shift[j] : 0) -
                                (train->shift != NULL ? train->shift[j] : 0);
     rows->shift = rows->owned_shift;
@@ -236,7 +257,11 @@ static huddle_status search_points(host_search *h) {
         TRY(huddle_points_fetch(query));
         TRY(check_kinds(train, query));
     }
-    if (train->offsets != NULL) {
+    double sparse = train->n > 0 && train->offsets != NULL;
+    TRY(hd_reduce_max(h->context, 1, &sparse));
+    if (sparse > 0 && train->n > 0 && train->offsets == NULL)
+        FAIL(HUDDLE_INVALID, "another process has sparse points");
+    if (sparse > 0) {
         TRY(search_sparse(h));
         goto done;
     }

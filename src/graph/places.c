@@ -70,25 +70,27 @@ static huddle_status measure_rows(void *argument, hd_chunk chunk) {
 /* The scale is a power of two that brings all coordinates into [-1, 1], where no square overflows,
  * without changing any digit. There is no centre: a difference of two floats is as accurate as its
  * operands wherever they are. */
-static huddle_status set_scale(huddle_context *context, hd_graph_places *x) {
+static huddle_status set_scale(huddle_context *context, double reach, hd_graph_places *x) {
     huddle_status status = HUDDLE_OK;
     measure m = {.places = x};
     int64_t grain = (x->n + MEASURE_CHUNKS - 1) / MEASURE_CHUNKS;
-    float largest = 0;
+    float largest = (float)reach;
     int exponent = 0;
+    if (reach > 0)
+        goto done;
     ALLOC_ZERO(m.largest, hd_chunks(x->n, grain));
     TRY(hd_parallel(context, NULL, x->n, grain, measure_rows, &m));
     for (int64_t c = 0; c < hd_chunks(x->n, grain); c++)
         largest = fmaxf(largest, m.largest[c]);
+done:
     if (largest > 0)
         frexpf(largest, &exponent);
     x->packing.scale = ldexp(1, exponent < -MAX_EXPONENT ? MAX_EXPONENT : -exponent);
-done:
     huddle_free(m.largest);
     return status;
 }
 
-huddle_status hd_graph_places_new(huddle_context *context, const hd_graph_rows *rows,
+huddle_status hd_graph_places_new(huddle_context *context, const hd_graph_rows *rows, double reach,
                                   hd_graph_places *places) {
     huddle_status status = HUDDLE_OK;
     int64_t d = hd_graph_rows_width(rows);
@@ -107,7 +109,7 @@ huddle_status hd_graph_places_new(huddle_context *context, const hd_graph_rows *
     /* Rows with a shift or a scale do not exist in memory as the metric sees them. */
     if (rows->scale != NULL || rows->shift != NULL || rows->pick != NULL)
         TRY(make_copy(context, places, NULL));
-    TRY(set_scale(context, places));
+    TRY(set_scale(context, reach, places));
 done:
     return status;
 }

@@ -28,14 +28,22 @@ static const double z = 1.959963984540054; /* the normal quantile of .975 */
 /* The stream of the sample; trees use streams from 2^40 on. */
 static const uint64_t sample_stream = 7;
 
+int64_t hd_graph_sample_size(int64_t n) {
+    return n < QUERIES ? n : QUERIES;
+}
+
+void hd_graph_sample_draw(uint64_t seed, int64_t n, int64_t *rows) {
+    hd_rng rng = hd_rng_stream(seed, sample_stream);
+    hd_rng_sample(&rng, n, hd_graph_sample_size(n), rows);
+}
+
 huddle_status hd_graph_sample_new(const hd_graph_places *places, int32_t k, uint64_t seed,
                                   hd_graph_sample *sample) {
     huddle_status status = HUDDLE_OK;
-    hd_rng rng = hd_rng_stream(seed, sample_stream);
-    *sample = (hd_graph_sample){.count = places->n < QUERIES ? places->n : QUERIES};
+    *sample = (hd_graph_sample){.count = hd_graph_sample_size(places->n)};
     ALLOC(sample->place, sample->count);
     ALLOC(sample->distance2, sample->count * k);
-    hd_rng_sample(&rng, places->n, sample->count, sample->place);
+    hd_graph_sample_draw(seed, places->n, sample->place);
     for (int64_t e = 0; e < sample->count * k; e++)
         sample->distance2[e] = INFINITY;
 done:
@@ -173,8 +181,7 @@ done:
 
 /* ---- the estimate -------------------------------------------------------------------------- */
 
-/* The interval for a mean share of `count` queries whose squares add up to sum2. */
-static hd_graph_recall make_interval(double sum, double sum2, double count, double k) {
+hd_graph_recall hd_graph_recall_interval(double sum, double sum2, double count, double k) {
     double share = sum / count, spread = share * (1 - share);
     double variance = count > 1 ? (sum2 - sum * share) / (count - 1) : 0;
     /* Shares in [0, 1] of this mean have at most the variance `spread`, that of all or nothing. */
@@ -203,7 +210,7 @@ huddle_status hd_graph_estimate_recall(huddle_context *context, const hd_graph_p
         sum += share;
         sum2 += share * share;
     }
-    *recall = make_interval(sum, sum2, (double)sample->count, (double)k);
+    *recall = hd_graph_recall_interval(sum, sum2, (double)sample->count, (double)k);
 done:
     return status;
 }

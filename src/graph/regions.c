@@ -11,9 +11,10 @@
 #include <string.h>
 
 enum {
-    SAMPLE = 4096,   /* rows by which the space is divided */
-    DIRECTIONS = 12, /* tried at each division, apart from the widest column */
-    POWER_STEPS = 3, /* of the iteration for a direction of large variance */
+    SAMPLE = 4096,    /* rows by which the space is divided, */
+    SAMPLE_EACH = 64, /* and so many more for each process */
+    DIRECTIONS = 12,  /* tried at each division, apart from the widest column */
+    POWER_STEPS = 3,  /* of the iteration for a direction of large variance */
 };
 
 /* A division may leave so much more than its share on one side if there is a gap. */
@@ -162,9 +163,10 @@ huddle_status hd_graph_regions_new(huddle_context *context, const hd_graph_rows 
     double *sample = NULL;
     void *all = NULL;
     int64_t count = 0, total = 0, width = hd_graph_rows_width(rows);
-    *regions = (hd_graph_regions){context, hd_slabs_count(context), width, NULL};
+    *regions =
+        (hd_graph_regions){context, hd_slabs_count(context), hd_slabs_rank(context), width, NULL};
     TRY(hd_slab_locate(context, rows->n, &slab));
-    int64_t every = slab.total / SAMPLE + 1;
+    int64_t every = slab.total / (SAMPLE + SAMPLE_EACH * regions->count) + 1;
     ALLOC_ZERO(regions->splits, regions->count * (width + 1));
     ALLOC(sample, (rows->n / every + 1) * width);
     for (int64_t i = (every - slab.first % every) % every; i < rows->n; i += every)
@@ -198,6 +200,23 @@ static int32_t find_region(const hd_graph_regions *regions, const double *row) {
             a = middle;
     }
     return a;
+}
+
+/* Rows of a region are on its side of every plane that separates it from others. */
+double hd_graph_regions_distance(const hd_graph_regions *regions, const double *row) {
+    int64_t width = regions->width;
+    int32_t region = regions->rank;
+    double farthest = 0;
+    for (int32_t a = 0, b = regions->count; b - a > 1;) {
+        int32_t middle = a + (b - a) / 2;
+        const double *split = regions->splits + middle * (width + 1);
+        double side = project(row, split, width) - split[width];
+        double norm = sqrt(project(split, split, width));
+        if ((region < middle) != (side < 0) && norm > 0)
+            farthest = fmax(farthest, fabs(side) / norm);
+        *(region < middle ? &b : &a) = middle;
+    }
+    return farthest;
 }
 
 /* ---- moving -------------------------------------------------------------------------------- */

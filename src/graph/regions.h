@@ -11,7 +11,7 @@
  * direction m; this is where the row of splits with that number is used. */
 typedef struct hd_graph_regions {
     huddle_context *context;
-    int32_t count;
+    int32_t count, rank; /* processes, and which this one is */
     int64_t width;
     double *splits; /* count x (width + 1): direction and threshold */
 } hd_graph_regions;
@@ -20,6 +20,9 @@ typedef struct hd_graph_regions {
 huddle_status hd_graph_regions_new(huddle_context *context, const hd_graph_rows *rows,
                                    hd_graph_regions *regions);
 void hd_graph_regions_free(hd_graph_regions *regions);
+
+/* A lower bound on the distance of a row from all rows of this process's region, up to rounding. */
+double hd_graph_regions_distance(const hd_graph_regions *regions, const double *row);
 
 /* Rows of this process that were moved, and those that came for them. */
 typedef struct hd_graph_moved {

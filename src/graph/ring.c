@@ -86,6 +86,12 @@ done:
     return status;
 }
 
+/* Where block b begins. */
+static int64_t block_begin(const hd_graph_ring *ring, int64_t b, int64_t blocks) {
+    int64_t unit = ring->unit > 0 ? ring->unit : 1;
+    return b == blocks ? ring->n : ring->n * b / blocks / unit * unit;
+}
+
 /* Sizes of the blocks of all processes, room for the largest, and the own block. */
 static huddle_status begin_block(ride *r, int64_t begin, int64_t end) {
     huddle_status status = HUDDLE_OK;
@@ -166,7 +172,7 @@ huddle_status hd_graph_ring_run(huddle_context *context, const hd_graph_ring *ri
     ALLOC(r.sizes, r.count);
     TRY(count_blocks(&r, &blocks));
     for (int64_t b = 0; b < blocks; b++) {
-        int64_t begin = ring->n * b / blocks, end = ring->n * (b + 1) / blocks;
+        int64_t begin = block_begin(ring, b, blocks), end = block_begin(ring, b + 1, blocks);
         TRY(begin_block(&r, begin, end));
         for (int32_t step = 0; step < r.count; step++)
             TRY(take_step(&r, step));

@@ -18,6 +18,7 @@ typedef struct hd_graph_block {
 typedef struct hd_graph_ring {
     int64_t n; /* queries of this process */
     int32_t k;
+    int64_t unit;    /* blocks begin at multiples of so many queries; 0: of 1 */
     int64_t largest; /* bytes that a block should not exceed; 0: the default */
     /* The bytes of queries begin .. end - 1, and what to write there. */
     int64_t (*measure)(const void *argument, int64_t begin, int64_t end);

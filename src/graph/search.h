@@ -27,6 +27,7 @@ typedef struct hd_graph_search {
     int32_t *index;    /* query rows x k */
     double *distance2; /* likewise: squared */
     const int32_t *names; /* of the train rows in the lists, ascending; NULL: their numbers */
+    const int32_t *order; /* of the queries, near ones together; NULL: that of their rows */
     double reach;         /* as for hd_graph_leaf_points_new() */
     struct hd_graph_cells *cells; /* not NULL: where "cells" leaves its index, if it is used */
     double recall_target;         /* of an approximate search */

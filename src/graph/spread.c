@@ -1,28 +1,45 @@
-/* Exact search among dense rows on several processes: the index stays, the queries travel.
+/* Search among dense rows on several processes: the index stays, the queries travel.
  *
  * Rows of few columns, and rows of embeddings, are first moved to the process of their region
  * (regions.h), where most of their neighbours are. Every process searches among its own rows with
  * the solver that suits them, and keeps its index. The queries then travel round the ring (ring.h)
  * with their lists, and every process continues the lists with its rows; boxes, or bounds of
  * projections, exclude nearly all of them. Lists are ordered by distance and number over all rows
- * and contain the distances of all solvers, so that they are those of one process. */
+ * and contain the distances of all solvers, so that they are those of one process.
+ *
+ * If that costs too much, the search is approximate, as on one process: every process searches
+ * among its own rows approximately and keeps trees and lists, in which the queries that come look
+ * for neighbours (guests.h). The recall is estimated over all rows. */
 #include "graph/spread.h"
 
 #include "base/check.h"
+#include "base/parallel.h"
 #include "base/slabs.h"
+#include "graph/approximate.h"
 #include "graph/cells.h"
+#include "graph/guests.h"
 #include "graph/regions.h"
 #include "graph/ring.h"
+#include "graph/spread_recall.h"
 #include "graph/sweep.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    MOVE_MIN_ROWS = 20000, /* of all processes, below which moving does not pay */
-    CELLS_MIN_ROWS = 4000, /* of a process */
-    MAX_WIDTH = 64,        /* of points: beyond, boxes exclude too little */
+    MOVE_MIN_ROWS = 20000,  /* of all processes, below which moving does not pay */
+    CELLS_MIN_ROWS = 4000,  /* of a process */
+    MAX_WIDTH = 64,         /* of points: beyond, boxes exclude too little */
+    PROJECT_MIN_ROWS = 200, /* of a process: fewer are compared in all columns, */
+    BOUND_MIN_ROWS =
+        3000,             /* as are more of them if "pcabound" gave up; between, it was not tried */
+    BOUND_MIN_WIDTH = 33, /* columns from which bounds of projections may pay */
+    NEAR_MIN_ROWS = 1200, /* of a process: fewer are searched exactly in any case */
+    NEAR_PER_CHUNK = 1024,
 };
+
+/* Distances from regions are compared with so much less of themselves, because they are rounded. */
+static const double region_slack = 1e-6;
 
 typedef struct spread {
     huddle_context *context;
@@ -39,9 +56,24 @@ typedef struct spread {
     bool by_cells;
     hd_graph_cells cells;
     hd_graph_sweep sweep;
+    hd_graph_leaves query_leaves; /* of queries that are other points than the training rows */
+    bool approximate;
+    hd_graph_approximation near; /* of the own rows, if there are enough of them */
+    hd_graph_probe probe;
 } spread;
 
 /* ---- rows ---------------------------------------------------------------------------------- */
+
+/* That of floats as they are in memory, which is much faster than reading rows as doubles. */
+static double measure_singles(const hd_graph_rows *rows) {
+    float largest = 0;
+    for (int64_t i = 0; i < rows->n; i++)
+        for (int64_t j = 0; j < rows->d; j++) {
+            float value = fabsf(rows->singles[i * rows->stride + j]);
+            largest = value > largest ? value : largest;
+        }
+    return (double)largest;
+}
 
 /* The largest absolute coordinate. */
 static huddle_status measure_reach(spread *p, double *reach) {
@@ -51,12 +83,18 @@ static huddle_status measure_reach(spread *p, double *reach) {
     double *row = NULL;
     *reach = 0;
     ALLOC(row, width);
-    for (int b = 0; b < (p->asked->self ? 1 : 2); b++)
-        for (int64_t i = 0; i < both[b]->n; i++) {
-            hd_graph_rows_read(both[b], i, row);
+    for (int b = 0; b < (p->asked->self ? 1 : 2); b++) {
+        const hd_graph_rows *rows = both[b];
+        bool plain = rows->singles != NULL && rows->scale == NULL && rows->shift == NULL &&
+                     rows->pick == NULL;
+        if (plain)
+            *reach = fmax(*reach, measure_singles(rows));
+        for (int64_t i = 0; i < rows->n && !plain; i++) {
+            hd_graph_rows_read(rows, i, row);
             for (int64_t j = 0; j < width; j++)
                 *reach = fmax(*reach, fabs(row[j]));
         }
+    }
     TRY(hd_reduce_max(p->context, 1, reach));
     if (*reach == 0)
         *reach = 1; /* all rows are zeros */
@@ -72,6 +110,25 @@ static bool is_boxed(const spread *p) {
     return !by_name && (train->doubles != NULL || hd_graph_rows_width(train) <= MAX_WIDTH);
 }
 
+/* Whether the search may be approximate, by what one process would decide without a trial: it was
+ * asked for, or comparing all pairs costs too much. */
+static huddle_status allow_approximate(spread *p) {
+    huddle_status status = HUDDLE_OK;
+    const hd_graph_search *s = p->asked;
+    hd_slab slab;
+    double doubles = s->train->n > 0 && s->train->doubles != NULL;
+    bool automatic = strcmp(p->name, "auto") == 0, named = strcmp(p->name, "approximate") == 0;
+    TRY(hd_reduce_max(p->context, 1, &doubles));
+    TRY(hd_slab_locate(p->context, s->train->n, &slab));
+    double n = (double)slab.total, pairs = n * n / 2;
+    p->approximate = s->self && s->recall_target < 1 && doubles == 0 && s->k <= slab.total / 4;
+    automatic = automatic && hd_graph_approximation_pays(slab.total, 0) &&
+                hd_graph_search_exceeds(s, pairs * (double)hd_graph_rows_width(s->train));
+    p->approximate = p->approximate && (named || automatic);
+done:
+    return status;
+}
+
 /* Moves the rows to their regions if that pays. */
 static huddle_status settle_rows(spread *p) {
     huddle_status status = HUDDLE_OK;
@@ -82,7 +139,8 @@ static huddle_status settle_rows(spread *p) {
     p->index = s->index;
     p->distance2 = s->distance2;
     TRY(hd_slab_locate(p->context, s->train->n, &slab));
-    if (slab.total >= MOVE_MIN_ROWS && is_boxed(p) && hd_slabs_count(p->context) > 1) {
+    if (slab.total >= MOVE_MIN_ROWS && (is_boxed(p) || p->approximate) &&
+        hd_slabs_count(p->context) > 1) {
         TRY(hd_graph_regions_new(p->context, s->train, &p->regions));
         TRY(hd_graph_move_rows(&p->regions, s->train, &p->moved_train));
         if (p->moved_train.balanced && !s->self)
@@ -113,6 +171,13 @@ done:
 
 /* ---- the own rows -------------------------------------------------------------------------- */
 
+/* Numbers of own rows in the lists become names. */
+static void name_entries(spread *p) {
+    for (int64_t e = 0; e < p->query->n * p->own.k; e++)
+        if (p->own.index[e] != INT32_MAX)
+            p->own.index[e] = p->own.names[p->own.index[e]];
+}
+
 /* Lists of the own rows by the solver that suits them; its numbers become names. */
 static huddle_status search_own(spread *p) {
     huddle_status status = HUDDLE_OK;
@@ -121,19 +186,67 @@ static huddle_status search_own(spread *p) {
     own->names = NULL;
     own->cells = &p->cells;
     TRY(hd_graph_search_run(p->context, p->name, own, &p->used));
-    for (int64_t e = 0; e < own->query->n * own->k; e++)
-        if (own->index[e] != INT32_MAX)
-            own->index[e] = names[own->index[e]];
+    own->names = names;
+    name_entries(p);
 done:
     own->names = names;
     own->cells = NULL;
     return status;
 }
 
+/* Which queries may have a neighbour in the region of this process that is nearer than their last
+ * one so far. */
+typedef struct nearness {
+    const spread *p;
+    const hd_graph_search *search;
+    bool *near;
+    double *rows; /* workers x width */
+} nearness;
+
+static huddle_status mark_near(void *argument, hd_chunk chunk) {
+    const nearness *m = argument;
+    const hd_graph_regions *regions = &m->p->regions;
+    double *row = m->rows + chunk.worker * regions->width;
+    for (int64_t i = chunk.begin; i < chunk.end; i++) {
+        double kth = sqrt(m->search->distance2[(i + 1) * m->search->k - 1]);
+        hd_graph_rows_read(m->search->query, i, row);
+        double beyond = hd_graph_regions_distance(regions, row);
+        m->near[i] = !(beyond - region_slack * (beyond + m->p->own.reach) > kth);
+    }
+    return HUDDLE_OK;
+}
+
+static huddle_status continue_near(spread *p, hd_graph_search *search) {
+    huddle_status status = HUDDLE_OK;
+    nearness m = {.p = p, .search = search};
+    if (p->moved_train.balanced) {
+        ALLOC(m.near, search->query->n);
+        ALLOC(m.rows, hd_workers(p->context) * p->regions.width);
+        TRY(hd_parallel(p->context, NULL, search->query->n, NEAR_PER_CHUNK, mark_near, &m));
+    }
+    TRY(hd_graph_guests_continue(p->context, &p->near, m.near, search));
+done:
+    huddle_free(m.near);
+    huddle_free(m.rows);
+    return status;
+}
+
 /* Continues lists with the rows of this process. */
 static huddle_status continue_lists(spread *p, hd_graph_search *search) {
+    if (p->near.places.n > 0)
+        return continue_near(p, search);
     return p->by_cells ? hd_graph_cells_continue(p->context, &p->cells, search)
                        : hd_graph_sweep_continue(p->context, &p->sweep, search);
+}
+
+/* Whether projections are compared instead of points. */
+static bool is_projected(const spread *p) {
+    const hd_graph_rows *train = p->train;
+    if (strcmp(p->name, "brute") == 0)
+        return false;
+    return strcmp(p->used, "pcabound") == 0 ||
+           (hd_graph_rows_width(train) > MAX_WIDTH && train->n >= PROJECT_MIN_ROWS &&
+            train->n < BOUND_MIN_ROWS);
 }
 
 /* The lists of the own queries, and the index for those that come. Queries that are other points
@@ -143,14 +256,18 @@ static huddle_status begin_lists(spread *p) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *own = &p->own;
     bool few = p->train->n - own->self<own->k, many = p->train->n> CELLS_MIN_ROWS;
-    hd_graph_search_clear(own, 0, p->query->n);
-    p->used = "brute";
+    bool begun = p->used != NULL;
+    if (!begun) {
+        hd_graph_search_clear(own, 0, p->query->n);
+        p->used = "brute";
+    }
     if (p->train->n == 0)
         return status;
     p->by_cells = is_boxed(p) && many && !few;
     bool searched = !few && (own->self || !p->by_cells);
     if (searched && p->query->n > 0) {
-        TRY(search_own(p));
+        if (!begun)
+            TRY(search_own(p));
         /* A solver that compares all pairs found the boxes useless. */
         p->by_cells =
             p->by_cells && (strcmp(p->used, "cells") == 0 || strcmp(p->used, "kdtree") == 0);
@@ -158,8 +275,12 @@ static huddle_status begin_lists(spread *p) {
     if (p->by_cells && p->cells.train == NULL)
         TRY(hd_graph_cells_new(p->context, p->train, own->seed, own->reach, &p->cells));
     if (!p->by_cells)
-        TRY(hd_graph_sweep_new(p->context, p->train, strcmp(p->used, "pcabound") == 0, own->seed,
-                               own->reach, &p->sweep));
+        TRY(hd_graph_sweep_new(p->context, p->train, is_projected(p), own->seed, own->reach,
+                               &p->sweep));
+    if (p->by_cells && !own->self && p->query->n > 0)
+        TRY(hd_graph_leaves_new(p->context, p->query, &p->query_leaves));
+    if (p->by_cells)
+        own->order = own->self ? p->cells.leaves.order : p->query_leaves.order;
     if (!searched && p->query->n > 0)
         TRY(continue_lists(p, own));
     if (!searched && p->by_cells)
@@ -168,25 +289,28 @@ done:
     return status;
 }
 
+static void free_index(spread *p) {
+    hd_graph_cells_free(&p->cells);
+    hd_graph_sweep_free(&p->sweep);
+    hd_graph_leaves_free(&p->query_leaves);
+    hd_graph_approximation_free(&p->near);
+}
+
 /* ---- the ring ------------------------------------------------------------------------------ */
 
 /* Queries travel in the order of the leaves, in which consecutive ones are near each other. */
-static const int32_t *travel_order(const spread *p) {
-    return p->own.self && p->by_cells ? p->cells.leaves.order : NULL;
-}
-
 static int64_t measure_queries(const void *argument, int64_t begin, int64_t end) {
     return hd_graph_rows_measure(((const spread *)argument)->query, end - begin);
 }
 
 static void pack_queries(const void *argument, int64_t begin, int64_t end, char *bytes) {
     const spread *p = argument;
-    hd_graph_rows_pack(p->query, travel_order(p), begin, end, bytes);
+    hd_graph_rows_pack(p->query, p->own.order, begin, end, bytes);
 }
 
 static void lend_lists(const void *argument, int64_t begin, int64_t end, hd_graph_block *block) {
     const spread *p = argument;
-    const int32_t *order = travel_order(p);
+    const int32_t *order = p->own.order;
     int64_t k = p->own.k;
     for (int64_t i = begin; i < end; i++) {
         int64_t from = (order != NULL ? order[i] : i) * k, to = (i - begin) * k;
@@ -197,7 +321,7 @@ static void lend_lists(const void *argument, int64_t begin, int64_t end, hd_grap
 
 static void take_lists(void *argument, int64_t begin, int64_t end, const hd_graph_block *block) {
     const spread *p = argument;
-    const int32_t *order = travel_order(p);
+    const int32_t *order = p->own.order;
     int64_t k = p->own.k;
     for (int64_t i = begin; i < end; i++) {
         int64_t to = (order != NULL ? order[i] : i) * k, from = (i - begin) * k;
@@ -226,6 +350,137 @@ done:
     return status;
 }
 
+/* ---- exact or approximate ------------------------------------------------------------------ */
+
+/* Tries bounds of projections on the own rows, if comparing all projections is within the limit.
+ * What follows from the own rows, which may use their share of it, is roughly proportional to their
+ * number. The lists are kept if it succeeds. */
+static huddle_status try_bound(spread *p, double total, bool *gave_up) {
+    huddle_status status = HUDDLE_OK;
+    hd_graph_search *own = &p->own;
+    int64_t width = hd_graph_rows_width(p->train);
+    double each = (double)hd_graph_projection_count((int64_t)total, width) + 1;
+    *gave_up = hd_graph_search_exceeds(p->asked, total * total / 2 * each);
+    if (*gave_up || p->train->n < BOUND_MIN_ROWS)
+        return status;
+    own->cost_limit = p->asked->cost_limit * (double)p->train->n / total;
+    TRY(hd_graph_search_pcabound(p->context, own, gave_up));
+    if (!*gave_up) {
+        name_entries(p);
+        p->used = "pcabound";
+    }
+done:
+    return status;
+}
+
+/* "auto" searches approximately if no exact solver is expected to keep to the limit: boxes, by the
+ * cost among the own rows of all processes, then bounds of projections. */
+static huddle_status decide(spread *p) {
+    huddle_status status = HUDDLE_OK;
+    hd_graph_search *own = &p->own;
+    double n = 0, gave_up = 0, cost = 0;
+    int64_t width = hd_graph_rows_width(p->train), total = p->train->n;
+    bool refused = false;
+    if (!p->approximate || strcmp(p->name, "auto") != 0)
+        return status;
+    TRY(hd_reduce_count(p->context, &total));
+    n = (double)total;
+    cost = (double)p->train->n * n / 2 * (double)width;
+    hd_alone before = hd_alone_begin(p->context);
+    const int32_t *names = own->names;
+    own->names = NULL;
+    if (is_boxed(p) && p->train->n > CELLS_MIN_ROWS)
+        status = hd_graph_cells_predict(p->context, own, &cost);
+    own->names = names;
+    hd_alone_end(p->context, before);
+    TRY(status);
+    TRY(hd_reduce_sum(p->context, 1, &cost));
+    p->approximate = hd_graph_search_exceeds(p->asked, cost);
+    if (!p->approximate || width < BOUND_MIN_WIDTH)
+        goto done;
+    before = hd_alone_begin(p->context);
+    status = try_bound(p, n, &refused);
+    hd_alone_end(p->context, before);
+    TRY(status);
+    gave_up = refused;
+    TRY(hd_reduce_max(p->context, 1, &gave_up));
+    p->approximate = gave_up > 0;
+    p->used = p->approximate ? NULL : p->used;
+done:
+    own->cost_limit = 0;
+    return status;
+}
+
+/* The own lists of an attempt, and what queries that come are compared with. */
+static huddle_status attempt_own(spread *p, int attempt) {
+    huddle_status status = HUDDLE_OK;
+    hd_graph_search *own = &p->own;
+    if (p->train->n < NEAR_MIN_ROWS || own->k > p->train->n / 4) {
+        free_index(p);
+        p->used = NULL;
+        TRY(begin_lists(p));
+        goto done;
+    }
+    if (attempt == 0) {
+        p->near.search = own;
+        p->near.keep = true;
+        TRY(hd_graph_approximation_begin(p->context, &p->near));
+        own->order = p->near.places.order;
+    }
+    TRY(hd_graph_approximation_attempt(p->context, &p->near, attempt));
+    TRY(hd_graph_approximation_verify(p->context, &p->near));
+    name_entries(p);
+done:
+    return status;
+}
+
+/* Attempts until the target is met; "auto" gives up if comparing all pairs is no more expensive. */
+static huddle_status search_approximately(spread *p, const hd_graph_ring *ring) {
+    huddle_status status = HUDDLE_OK;
+    hd_graph_search *asked = p->asked;
+    double rounds = 0;
+    int64_t total = p->train->n;
+    TRY(hd_reduce_count(p->context, &total));
+    TRY(hd_graph_probe_new(p->context, &p->own, &p->probe));
+    for (int attempt = 0; attempt < HD_GRAPH_ATTEMPTS; attempt++) {
+        p->approximate =
+            strcmp(p->name, "auto") != 0 || hd_graph_approximation_pays(total, attempt);
+        if (!p->approximate)
+            goto done;
+        hd_alone before = hd_alone_begin(p->context);
+        status = attempt_own(p, attempt);
+        hd_alone_end(p->context, before);
+        TRY(status);
+        TRY(hd_graph_ring_run(p->context, ring));
+        TRY(hd_graph_probe_measure(p->context, &p->probe, &p->own, &asked->recall));
+        rounds = (double)p->own.n_rounds;
+        TRY(hd_reduce_max(p->context, 1, &rounds));
+        asked->n_rounds = (int32_t)rounds;
+        hd_log(p->context, "graph: attempt %d, %d rounds, recall %.4f", attempt + 1,
+               asked->n_rounds, asked->recall.share);
+        if (asked->recall.share >= asked->recall_target)
+            goto done;
+    }
+    hd_graph_approximation_warn(p->context, asked);
+done:
+    p->used = p->approximate ? "approximate" : NULL;
+    return status;
+}
+
+static huddle_status search_exactly(spread *p, const hd_graph_ring *ring) {
+    huddle_status status = HUDDLE_OK;
+    p->asked->recall = (hd_graph_recall){1, 1, 1};
+    p->asked->n_rounds = 0;
+    free_index(p);
+    hd_alone before = hd_alone_begin(p->context);
+    status = begin_lists(p);
+    hd_alone_end(p->context, before);
+    TRY(status);
+    TRY(hd_graph_ring_run(p->context, ring));
+done:
+    return status;
+}
+
 /* ---- the search ---------------------------------------------------------------------------- */
 
 static void free_search(spread *p) {
@@ -237,8 +492,8 @@ static void free_search(spread *p) {
     hd_graph_regions_free(&p->regions);
     hd_graph_moved_free(&p->moved_train);
     hd_graph_moved_free(&p->moved_query);
-    hd_graph_cells_free(&p->cells);
-    hd_graph_sweep_free(&p->sweep);
+    hd_graph_probe_free(&p->probe);
+    free_index(p);
 }
 
 huddle_status hd_graph_search_spread(huddle_context *context, const char *name,
@@ -252,6 +507,7 @@ huddle_status hd_graph_search_spread(huddle_context *context, const char *name,
                           .compare = compare_queries,
                           .argument = &p};
     TRY(measure_reach(&p, &p.own.reach));
+    TRY(allow_approximate(&p));
     TRY(settle_rows(&p));
     p.own.train = p.train;
     p.own.query = p.query;
@@ -261,12 +517,13 @@ huddle_status hd_graph_search_spread(huddle_context *context, const char *name,
     p.own.recall_target = 1;
     p.own.index = p.index;
     p.own.distance2 = p.distance2;
-    hd_alone before = hd_alone_begin(context);
-    status = begin_lists(&p);
-    hd_alone_end(context, before);
-    TRY(status);
     ring.n = p.query->n;
-    TRY(hd_graph_ring_run(context, &ring));
+    ring.unit = HD_GRAPH_LEAF;
+    TRY(decide(&p));
+    if (p.approximate)
+        TRY(search_approximately(&p, &ring));
+    if (!p.approximate)
+        TRY(search_exactly(&p, &ring));
     if (p.query != search->query)
         TRY(hd_graph_move_back(search->self ? &p.moved_train : &p.moved_query, search->k, p.index,
                                p.distance2, search->index, search->distance2));

@@ -337,8 +337,11 @@ static huddle_status run_rounds(huddle_context *context, const huddle_points *x,
     int64_t first = first_size(options->n_clusters);
     hd_slab slab;
     TRY(hd_slab_locate(context, x->n, &slab));
+    /* Every process gets the sample, which must not be more than its own rows. */
+    int64_t largest = slab.total / hd_slabs_count(context);
+    largest = largest > first ? largest : first;
     *enough = true;
-    for (int64_t size = first; *enough && slab.total >= SAMPLE_SHARE * size;
+    for (int64_t size = first; *enough && slab.total >= SAMPLE_SHARE * size && size <= largest;
          size *= SAMPLE_GROWTH) {
         TRY(run_on_sample(context, x, row_weights, options, size, size == first, &rng, f, inertias,
                           enough));

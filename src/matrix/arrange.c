@@ -249,7 +249,8 @@ done:
 /* ---- columns that are here, and others ----------------------------------------------------- */
 
 /* A set of row numbers: a bit for each row of all processes, and the members before each word.
- * A lookup costs no search, and .2 bytes per row are little even if there are many processes. */
+ * A lookup costs no search, and .2 bytes per row of all are little even if there are many
+ * processes. */
 typedef struct number_set {
     uint64_t *bits;
     int32_t *before;
@@ -506,9 +507,10 @@ static huddle_status move_graph(huddle_context *context, const huddle_csr *graph
 done:
     huddle_free(found);
     arrived_free(&g);
+    status = hd_agree(context, status);
     if (status != HUDDLE_OK)
         hd_arrange_close(a);
-    return hd_agree(context, status);
+    return status;
 }
 
 huddle_status hd_arrange_open(huddle_context *context, const huddle_csr *graph,

@@ -87,6 +87,8 @@ static huddle_status solve_whole(hd_shrink_solve *s, huddle_shrunk *out, bool *i
         huddle_dense_free(&out->z);
     TRY(hd_shrink_solve_report(s, out, is_trivial));
 done:
+    /* Closing frees linear systems, which processes that share them must do together. */
+    status = hd_agree(s->input.context, status);
     hd_shrink_solve_close(s);
     return status;
 }

@@ -30,6 +30,8 @@ static huddle_points some_points(const huddle_points *x, const int64_t *begins, 
         own.values += begins[rank] * x->stride;
     else
         own.offsets += begins[rank];
+    if (own.n == 0) /* a process without rows knows nothing about them */
+        own = (huddle_points){.shift = x->shift};
     return own;
 }
 
@@ -37,6 +39,8 @@ static huddle_dense some_rows(const huddle_dense *f, const int64_t *begins, int 
     huddle_dense own = *f;
     own.rows = begins[rank + 1] - begins[rank];
     own.values += begins[rank] * f->stride;
+    if (own.rows == 0)
+        own = (huddle_dense){0};
     return own;
 }
 
@@ -83,11 +87,10 @@ static huddle_status search_part(huddle_context *context, int rank, void *argume
     huddle_points x = some_points(&s->x, s->begins, rank), query = {0};
     if (s->has_query)
         query = some_points(&s->query, s->query_begins, rank);
-    if (s->x.offsets != NULL) {
+    if (x.offsets != NULL)
         TRY(rebase(&x, &offsets));
-        if (s->has_query)
-            TRY(rebase(&query, &query_offsets));
-    }
+    if (query.offsets != NULL)
+        TRY(rebase(&query, &query_offsets));
     if (rank == s->fails) {
         bad[0] = NAN;
         x.values = bad;
@@ -215,6 +218,20 @@ static void long_lists(void **state) {
     }
 }
 
+/* Rows that are tiny on one member and huge on another: packed by the scale of one process alone,
+ * those of the other would be infinite. */
+static void rows_of_very_different_size(void **state) {
+    (void)state;
+    for (int wide = 0; wide < 2; wide++) {
+        search s = plain_search(40, "euclidean");
+        s.x = make_points(90, wide ? 40 : 4, 0, 17);
+        for (int64_t e = 0; e < 90 * s.x.d; e++)
+            s.x.values[e] *= e < 45 * s.x.d ? 1e-19f : 1e37f;
+        compare_divisions(&s, 0, N_DIVISIONS);
+        huddle_points_free(&s.x);
+    }
+}
+
 static void duplicates_and_ties(void **state) {
     (void)state;
     for (int levels = 1; levels < 4; levels++)
@@ -296,6 +313,35 @@ static void sparse_points(void **state) {
     }
 }
 
+/* Many columns of few dimensions: bounds of projections decide about nearly all pairs. */
+static void wide_points(void **state) {
+    (void)state;
+    static const char *const metrics[] = {"euclidean", "cosine"};
+    enum { ROWS = 7000, WIDTH = 90, RANK = 7 };
+    for (int m = 0; m < 2; m++) {
+        search s = plain_search(6, metrics[m]);
+        huddle_points z = make_points(ROWS, RANK, 0, 18), half;
+        huddle_neighbors own;
+        huddle_knn_info info;
+        s.x = make_points(ROWS, WIDTH, 0, 19);
+        for (int64_t i = 0; i < ROWS; i++)
+            for (int64_t j = 0; j < WIDTH; j++) {
+                float sum = .05f * s.x.values[i * s.x.stride + j];
+                for (int64_t f = 0; f < RANK; f++)
+                    sum += z.values[i * z.stride + f] * (float)((f * 31 + j * 17 + f * j) % 13 - 6);
+                s.x.values[i * s.x.stride + j] = sum;
+            }
+        half = s.x;
+        half.n = ROWS / 2;
+        assert_ok(huddle_graph_knn(NULL, &half, &s.options, &own, &info));
+        assert_string_equal(info.solver, "pcabound");
+        compare_divisions(&s, 1, 2);
+        huddle_neighbors_free(&own);
+        huddle_points_free(&s.x);
+        huddle_points_free(&z);
+    }
+}
+
 /* Enough rows to be moved to regions, and for boxes. */
 static void many_rows(void **state) {
     (void)state;
@@ -314,6 +360,9 @@ static void many_rows(void **state) {
     huddle_dense_free(&rows.f);
     search grid = plain_search(6, "cosine");
     grid.x = make_points(21000, 5, 9, 14);
+    for (int64_t i = 0; i < grid.x.n; i++)
+        grid.x.values[i * grid.x.stride] += 1;
+    memset(grid.x.values + 20999 * grid.x.stride, 0, 5 * sizeof *grid.x.values); /* the only one */
     compare_divisions(&grid, 1, 1);
     compare_divisions(&grid, 8, 1);
     huddle_points_free(&grid.x);
@@ -397,6 +446,7 @@ static huddle_status ride(huddle_context *context, int rank, void *argument) {
     hd_graph_ring ring = {.n = s->n,
                           .k = 1,
                           .largest = s->largest,
+                          .unit = s->largest == 112 ? 5 : 0,
                           .measure = measure_numbers,
                           .pack = pack_numbers,
                           .lend = lend_sums,
@@ -437,11 +487,18 @@ static void failure_in_the_ring(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(points_of_any_width),   cmocka_unit_test(long_lists),
-        cmocka_unit_test(duplicates_and_ties),   cmocka_unit_test(cosine_with_shift_and_zeros),
-        cmocka_unit_test(rows_of_doubles),       cmocka_unit_test(new_points),
-        cmocka_unit_test(sparse_points),         cmocka_unit_test(many_rows),
-        cmocka_unit_test(failure_of_one_member), cmocka_unit_test(blocks_visit_every_member_once),
+        cmocka_unit_test(points_of_any_width),
+        cmocka_unit_test(long_lists),
+        cmocka_unit_test(duplicates_and_ties),
+        cmocka_unit_test(rows_of_very_different_size),
+        cmocka_unit_test(cosine_with_shift_and_zeros),
+        cmocka_unit_test(rows_of_doubles),
+        cmocka_unit_test(new_points),
+        cmocka_unit_test(sparse_points),
+        cmocka_unit_test(many_rows),
+        cmocka_unit_test(wide_points),
+        cmocka_unit_test(failure_of_one_member),
+        cmocka_unit_test(blocks_visit_every_member_once),
         cmocka_unit_test(failure_in_the_ring),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

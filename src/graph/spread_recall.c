@@ -1,0 +1,169 @@
+/* Every process gets the rows of the sample, a few hundred, finds the nearest among its own rows by
+ * tiles, and returns the distances to the processes that asked. */
+#include "graph/spread_recall.h"
+
+#include "base/check.h"
+#include "base/slabs.h"
+#include "graph/approximate.h"
+#include "graph/ring.h"
+#include "graph/sweep.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The rows of the sample that are here. */
+static huddle_status draw_rows(const hd_graph_search *s, int64_t total, hd_graph_probe *probe) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *number = NULL, size = hd_graph_sample_size(total), i = 0;
+    ALLOC(number, size);
+    ALLOC(probe->row, size);
+    ALLOC(probe->kth2, size);
+    hd_graph_sample_draw(s->seed, total, number);
+    for (int64_t q = 0; q < size; q++) {
+        while (i < s->train->n && s->names[i] < number[q])
+            i++;
+        if (i < s->train->n && s->names[i] == number[q])
+            probe->row[probe->count++] = (int32_t)i;
+    }
+done:
+    huddle_free(number);
+    return status;
+}
+
+/* Sends the own rows of the sample to all processes; those of all come, in their order. */
+static huddle_status share_rows(huddle_context *context, const hd_graph_search *s,
+                                const hd_graph_probe *probe, int64_t *came, void **rows) {
+    huddle_status status = HUDDLE_OK;
+    int32_t processes = hd_slabs_count(context);
+    int64_t size = hd_graph_rows_measure(s->train, probe->count), *sizes = NULL;
+    char *bytes = NULL;
+    ALLOC(bytes, size * processes);
+    ALLOC(sizes, processes);
+    for (int32_t r = 0; r < processes; r++) {
+        hd_graph_rows_pack(s->train, probe->row, 0, probe->count, bytes + r * size);
+        sizes[r] = size;
+    }
+    TRY(hd_slabs_exchange(context, sizes, bytes, came, rows));
+done:
+    huddle_free(bytes);
+    huddle_free(sizes);
+    return status;
+}
+
+/* The k + 1 smallest distances of each query from the own rows: one of all these is its own. */
+static huddle_status answer_queries(huddle_context *context, const hd_graph_search *s,
+                                    int64_t count, const void *rows, double *distance2) {
+    huddle_status status = HUDDLE_OK;
+    hd_graph_rows query = {0};
+    hd_graph_sweep sweep = {0};
+    hd_graph_search exact = {
+        .train = s->train, .query = &query, .k = s->k + 1, .distance2 = distance2};
+    ALLOC(exact.index, count * exact.k);
+    hd_graph_search_clear(&exact, 0, count);
+    TRY(hd_graph_rows_unpack(context, s->train, count, rows, &query));
+    TRY(hd_graph_sweep_new(context, s->train, false, s->seed, s->reach, &sweep));
+    TRY(hd_graph_sweep_continue(context, &sweep, &exact));
+done:
+    huddle_free(exact.index);
+    hd_graph_rows_free(&query);
+    hd_graph_sweep_free(&sweep);
+    return status;
+}
+
+static void insert_distance(double *list, int32_t k, double distance2) {
+    int32_t at = k - 1;
+    if (!(distance2 < list[at]))
+        return;
+    for (; at > 0 && distance2 < list[at - 1]; at--)
+        list[at] = list[at - 1];
+    list[at] = distance2;
+}
+
+/* The (k + 1)-th of the distances that came from all processes, the row's own included; one
+ * without rows has sent none. */
+static huddle_status merge_answers(const hd_graph_search *s, int32_t processes,
+                                   const int64_t *sizes, const double *came,
+                                   hd_graph_probe *probe) {
+    huddle_status status = HUDDLE_OK;
+    int32_t k = s->k + 1;
+    double *list = NULL;
+    ALLOC(list, k);
+    for (int64_t q = 0; q < probe->count; q++) {
+        const double *from = came;
+        for (int32_t c = 0; c < k; c++)
+            list[c] = INFINITY;
+        for (int32_t r = 0; r < processes; r++) {
+            for (int32_t c = 0; c < k && sizes[r] > 0; c++)
+                insert_distance(list, k, from[q * k + c]);
+            from += sizes[r] / (int64_t)sizeof *from;
+        }
+        probe->kth2[q] = list[k - 1];
+    }
+done:
+    huddle_free(list);
+    return status;
+}
+
+huddle_status hd_graph_probe_new(huddle_context *context, const hd_graph_search *search,
+                                 hd_graph_probe *probe) {
+    huddle_status status = HUDDLE_OK;
+    int32_t processes = hd_slabs_count(context);
+    int64_t *sizes = NULL, *answered = NULL, count = 0,
+            row = hd_graph_rows_measure(search->train, 1);
+    double *distance2 = NULL;
+    void *rows = NULL, *answers = NULL;
+    hd_slab slab;
+    *probe = (hd_graph_probe){0};
+    TRY(hd_slab_locate(context, search->train->n, &slab));
+    TRY(draw_rows(search, slab.total, probe));
+    ALLOC(sizes, processes);
+    ALLOC(answered, processes);
+    TRY(share_rows(context, search, probe, sizes, &rows));
+    for (int32_t r = 0; r < processes; r++) {
+        int64_t asking = search->train->n > 0 ? sizes[r] / row : 0;
+        count += asking;
+        sizes[r] = asking * (search->k + 1) * (int64_t)sizeof *distance2;
+    }
+    ALLOC(distance2, count * (search->k + 1));
+    if (count > 0) {
+        hd_alone before = hd_alone_begin(context);
+        status = answer_queries(context, search, count, rows, distance2);
+        hd_alone_end(context, before);
+        TRY(status);
+    }
+    TRY(hd_slabs_exchange(context, sizes, distance2, answered, &answers));
+    TRY(merge_answers(search, processes, answered, answers, probe));
+done:
+    huddle_free(sizes);
+    huddle_free(answered);
+    huddle_free(distance2);
+    huddle_free(rows);
+    huddle_free(answers);
+    return status;
+}
+
+void hd_graph_probe_free(hd_graph_probe *probe) {
+    huddle_free(probe->row);
+    huddle_free(probe->kth2);
+    *probe = (hd_graph_probe){0};
+}
+
+huddle_status hd_graph_probe_measure(huddle_context *context, const hd_graph_probe *probe,
+                                     const hd_graph_search *search, hd_graph_recall *recall) {
+    huddle_status status = HUDDLE_OK;
+    int32_t k = search->k;
+    double sums[3] = {0, 0, (double)probe->count};
+    for (int64_t q = 0; q < probe->count; q++) {
+        const double *list = search->distance2 + (int64_t)probe->row[q] * k;
+        int32_t found = 0;
+        for (int32_t c = 0; c < k; c++)
+            found += list[c] <= probe->kth2[q];
+        double share = (double)found / (double)k;
+        sums[0] += share;
+        sums[1] += share * share;
+    }
+    TRY(hd_reduce_sum(context, 3, sums));
+    *recall = hd_graph_recall_interval(sums[0], sums[1], sums[2], (double)k);
+done:
+    return status;
+}
