@@ -29,7 +29,7 @@ static const double max_share = 1.5;
 typedef struct divider {
     hd_graph_regions *regions;
     const double *sample; /* count x width */
-    double *keys, *sorted;
+    double *sorted;
     double *mean, *direction, *next;
 } divider;
 

@@ -431,20 +431,28 @@ done:
     return status;
 }
 
+/* Sorts the entries of a row by column (Shell): most rows are short, those of hubs are not. */
+static void sort_row(int64_t count, int32_t *columns, double *values) {
+    static const int64_t gaps[] = {1750, 701, 301, 132, 57, 23, 10, 4, 1};
+    for (size_t k = 0; k < sizeof gaps / sizeof *gaps; k++)
+        for (int64_t e = gaps[k]; e < count; e++) {
+            int32_t column = columns[e];
+            double value = values[e];
+            int64_t t = e;
+            for (; t >= gaps[k] && columns[t - gaps[k]] > column; t -= gaps[k]) {
+                columns[t] = columns[t - gaps[k]];
+                values[t] = values[t - gaps[k]];
+            }
+            columns[t] = column;
+            values[t] = value;
+        }
+}
+
 /* Columns of a row must ascend, as those of every huddle_csr do. */
 static void sort_columns(huddle_csr *graph) {
     for (int64_t i = 0; i < graph->rows; i++)
-        for (int64_t e = graph->offsets[i] + 1; e < graph->offsets[i + 1]; e++) {
-            int32_t column = graph->columns[e];
-            double value = graph->values[e];
-            int64_t t = e;
-            for (; t > graph->offsets[i] && graph->columns[t - 1] > column; t--) {
-                graph->columns[t] = graph->columns[t - 1];
-                graph->values[t] = graph->values[t - 1];
-            }
-            graph->columns[t] = column;
-            graph->values[t] = value;
-        }
+        sort_row(graph->offsets[i + 1] - graph->offsets[i], graph->columns + graph->offsets[i],
+                 graph->values + graph->offsets[i]);
 }
 
 static huddle_status number_rows(hd_arrangement *a, const arrived *g, hd_slab before) {

@@ -251,7 +251,8 @@ static void check_failures(void) {
             CHECK(call_work(bad, when) == HUDDLE_NUMERIC);
             snprintf(sentence, sizeof sentence, "process %d cannot do %d", bad, when);
             CHECK(strncmp(huddle_last_error(), sentence, strlen(sentence)) == 0);
-            CHECK_OK(call_work(-1, 0));
+            if (when % 2 == 0) /* a failure right after another one too */
+                CHECK_OK(call_work(-1, 0));
         }
 }
 

@@ -289,12 +289,14 @@ def test_memory_is_checked_on_every_process(folder):
     check_fault(result, "memory")
 
 
-def start(folder, output):
+def start(folder, output, *words, engine="mpi"):
     """Start a long run and wait until it computes."""
     x, _ = make_sheets(60000, d=24, n_sheets=9)
+    if words:  # one component, whose linear systems all processes solve together
+        x = numpy.random.default_rng(0).uniform(size=(30000, 3)).astype(numpy.float32)
     numpy.save(folder / "long.npy", x)
     command = LAUNCHER + ["-n", "2", TOOL, "cluster", str(folder / "long.npy"), "-c", "9",
-                          "--engine", "mpi", "-o", str(output)]
+                          "--engine", engine, "-o", str(output), *words]
     job = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.time() + 60
     while len(workers(folder)) < 2 and time.time() < deadline:
@@ -343,3 +345,16 @@ def test_an_interrupt_ends_the_job(folder):
     job = start(folder, output)
     job.send_signal(signal.SIGINT)
     end_of(job, output, folder)
+
+
+@pytest.mark.parametrize("solver", ["cholmod", "approximate"])
+def test_a_process_that_is_asked_to_stop_stops_all(folder, solver):
+    """SIGTERM to one process only, at several moments of systems that all solve together."""
+    for k, wait in enumerate((.3, 1.2, 2.1)):
+        output = folder / f"stopped-{k}.npy"
+        job = start(folder, output, "--linear-solver", solver, "--prepare", "none", "--gap", "1e-9",
+                    "--shrink-max-iter", "100000", engine=ALL)
+        time.sleep(wait)
+        os.kill(max(workers(folder)), signal.SIGTERM)
+        stderr = end_of(job, output, folder)
+        assert stderr.count("huddle: cancelled") == 1
