@@ -463,6 +463,8 @@ huddle_status hd_zip_part_crc(const hd_zip *zip, const hd_zip_entry *entry, int6
                               int64_t size, uint32_t *crc) {
     huddle_status status = HUDDLE_OK;
     hd_zip_stream stream = {0};
+    if (entry->method != HD_ZIP_STORED)
+        FAIL(HUDDLE_INTERNAL, "a part of a deflated entry has no CRC-32");
     TRY(hd_zip_stream_open(zip, entry, &stream));
     TRY(seek_part(&stream, from, size));
     *crc = size > 0 ? (uint32_t)crc32_z(0, (const Bytef *)stream.at, (z_size_t)size) : 0;

@@ -345,7 +345,7 @@ static void failures_leave_the_file(void **state) {
             failed++;
             assert_int_equal(status, HUDDLE_NO_MEMORY);
             char *bytes = read_whole(kept, &size);
-            assert_int_equal(size, loads == 0 ? 6 : size);
+            assert_true(loads == 1 || (size == 6 && memcmp(bytes, "before", 6) == 0));
             free(bytes);
         }
         assert_true(t.request < 100000);
