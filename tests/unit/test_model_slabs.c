@@ -20,16 +20,20 @@ static const struct {
 } layouts[] = {{1, {0, N}}, {2, {0, 150, N}}, {3, {0, 0, 100, N}}, {4, {0, 3, 120, N, N}}};
 enum { LAYOUTS = sizeof layouts / sizeof *layouts };
 
-/* What is saved: methods with and without graphs, G, trials and scales of single points. */
+/* What is saved: methods with and without graphs, G, trials and scales of single points. Two cases
+ * are loaded by processes but not fitted: spectral methods refuse sparse points of several
+ * processes, and with a small gamma, which leaves many groups, the solver of one process records no
+ * history while theirs does. */
 static const struct {
     const char *method;
     const char *options[8];
-    bool sparse;
-} cases[] = {{"ssc", {"n_clusters", "3", "refine", "none"}, false},
-             {"ssc", {"n_clusters", "3", "scale", "selftune"}, false},
-             {"sc", {"n_clusters", "2-4", "prepare", "none", "n_neighbors", "20"}, true},
-             {"sc", {"n_clusters", "2-4", "prepare", "none"}, false},
-             {"kmeans", {"n_clusters", "3"}, false}};
+    bool sparse, only_loaded;
+} cases[] = {{"ssc", {"n_clusters", "3", "refine", "none"}, false, false},
+             {"ssc", {"n_clusters", "3", "scale", "selftune"}, false, false},
+             {"ssc", {"n_clusters", "3", "refine", "none", "gamma", "1e-7"}, false, true},
+             {"sc", {"n_clusters", "2-4", "prepare", "none", "n_neighbors", "20"}, true, true},
+             {"sc", {"n_clusters", "2-4", "prepare", "none"}, false, false},
+             {"kmeans", {"n_clusters", "3"}, false, false}};
 enum { CASES = sizeof cases / sizeof *cases };
 
 static const char *path_of(const char *name) {
@@ -336,8 +340,8 @@ static void fits_of_processes_are_saved_as_one(void **state) {
     (void)state;
     const char *one = path_of("one.huddle"), *copy = path_of("copy.huddle");
     for (int k = 0; k < CASES; k++) {
-        if (cases[k].sparse)
-            continue; /* spectral methods do not fit sparse rows of several processes */
+        if (cases[k].only_loaded)
+            continue;
         int32_t predicted[N];
         huddle_model *model = fit_one(k, one, predicted);
         hd_zip expected, found;
