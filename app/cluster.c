@@ -54,7 +54,7 @@ static int write_outputs(const fitting *fit) {
     if (status != HUDDLE_OK)
         return failed_call(status, path);
     if (save != NULL)
-        status = huddle_model_save(fit->model, save);
+        status = huddle_model_save_spread(fit->context, fit->model, save);
     if (status != HUDDLE_OK)
         return failed_call(status, save);
     return dump == NULL ? EXIT_DONE : fitting_dump(fit, dump);

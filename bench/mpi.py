@@ -4,7 +4,7 @@
 
 0 processes is the engine cpu with one thread. Runs alternate, so that other load on the machine meets all of them;
 the table has the fastest of each stage. OPTIONS are those of huddle cluster. The labels of all runs are compared
-with those of the first.
+with those of the first. --save FILE adds the numbers to a JSON file, from which bench/scaling.py predicts larger runs.
 """
 import argparse
 import json
@@ -74,12 +74,27 @@ def print_table(counts, runs):
           (f" | {peaks[-1] / peaks[-2]:.2f} of it |" if len(peaks) > 1 else " | |"))
 
 
+def save(path, runs):
+    """Appends a record for each number of processes: the fastest seconds, traffic and memory."""
+    records = json.loads(path.read_text()) if path.exists() else []
+    for count, reports in runs.items():
+        stages = reports[0]["seconds"]
+        records.append({"n": reports[0]["n"], "d": reports[0]["d"], "c": reports[0]["n_clusters"],
+                        "k": reports[0]["options"].get("n_neighbors"), "processes": count,
+                        "edges": (reports[0].get("graph") or {}).get("edges"),
+                        "products": (reports[0].get("embed") or {}).get("n_products"),
+                        "seconds": {s: min(r["seconds"].get(s, 0) for r in reports) for s in stages},
+                        "traffic": reports[0].get("traffic"), "peak": min(r["peak"] for r in reports)})
+    path.write_text(json.dumps(records, indent=1) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("tool")
     parser.add_argument("points")
     parser.add_argument("--processes", default="0,1,2")
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--save")
     arguments, options = parser.parse_known_args()
     counts = [int(word) for word in arguments.processes.split(",")]
     runs = {count: [] for count in counts}
@@ -88,6 +103,8 @@ def main():
             with tempfile.TemporaryDirectory() as folder:
                 runs[count].append(run(os.path.abspath(arguments.tool), arguments.points, count, options, folder))
     print_table(counts, runs)
+    if arguments.save:
+        save(pathlib.Path(arguments.save), runs)
     first = runs[counts[0]][0]
     for count in counts:
         worst = min(agreement(first["labels"], r["labels"]) for r in runs[count])

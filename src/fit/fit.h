@@ -115,14 +115,17 @@ huddle_status hd_fit_own_points(hd_fit_prepared *prepared);
 typedef struct hd_fit_graph {
     bool present;
     huddle_csr matrix;
-    int64_t all_entries; /* those of all processes, if some may be on others; else 0 */
-    huddle_scale scale;  /* of the weights */
+    int64_t elsewhere;  /* entries on other processes; else 0 */
+    huddle_scale scale; /* of the weights */
     huddle_knn_info knn;
     huddle_connect_info connect;
     double seconds;
 } hd_fit_graph;
 
 void hd_fit_graph_free(hd_fit_graph *graph);
+
+/* Counts the entries that other processes have. All processes call it. */
+huddle_status hd_fit_graph_count(huddle_context *context, hd_fit_graph *graph);
 
 /* The graph's members under names that begin with prefix. */
 void hd_fit_graph_walk(hd_walk *walk, const char *prefix, hd_fit_graph *graph);

@@ -6,6 +6,7 @@
 #include "fit/fit.h"
 
 #include "base/check.h"
+#include "base/slabs.h"
 
 #include <string.h>
 
@@ -60,6 +61,14 @@ void hd_fit_graph_free(hd_fit_graph *graph) {
 
 HD_FIT_COPIER(hd_fit_graph, walk_a);
 
+huddle_status hd_fit_graph_count(huddle_context *context, hd_fit_graph *graph) {
+    const huddle_csr *m = &graph->matrix;
+    int64_t own = m->offsets != NULL ? m->offsets[m->rows] : 0, all = own;
+    huddle_status status = hd_reduce_count(context, &all);
+    graph->elsewhere = all - own;
+    return status;
+}
+
 /* ---- arrays, checks ------------------------------------------------------------------------ */
 
 static huddle_array view_graph(const hd_fit *fit) {
@@ -104,9 +113,7 @@ static int64_t count_edges(const hd_fit *fit) {
     const huddle_csr *m = &fit->graph.matrix;
     if (huddle_csr_fetch(m) != HUDDLE_OK || m->offsets == NULL)
         return 0;
-    if (fit->graph.all_entries > 0)
-        return fit->graph.all_entries / 2;
-    int64_t entries = m->offsets[m->rows];
+    int64_t entries = m->offsets[m->rows] + fit->graph.elsewhere;
     for (int64_t i = 0; i < m->rows && fit->rows.nodes.n > 0; i++)
         entries -= fit->rows.nodes.copies[i] > 1;
     return entries / 2;

@@ -201,6 +201,8 @@ static huddle_status cluster(huddle_context *context, const huddle_points *x,
         huddle_kmeans_info_free(info);
         TRY(hd_kmeans_try_sampled(context, &plain, row_weights, &own, result, info));
         if (result->labels == NULL)
+            TRY(hd_kmeans_try_gathered(context, &plain, row_weights, &own, result, info));
+        if (result->labels == NULL)
             TRY(hd_kmeans_try_restarts(context, &plain, row_weights, &own, result, info));
         status = HUDDLE_OK;
     }

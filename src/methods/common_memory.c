@@ -52,10 +52,14 @@ static void add_stage(hd_memory_plan *plan, hd_stage stage, int64_t more, int64_
 }
 
 /* What the fit may add to the process. A limit of the user replaces what the system has available,
- * but not what cannot be exceeded at all. */
+ * but not what cannot be exceeded at all. Processes of one machine share what it has; a limit is
+ * one for each of them. */
 static int64_t find_available(const huddle_context *context, int64_t base) {
-    if (context == NULL || context->memory == HUDDLE_AUTO)
-        return hd_machine_available("");
+    if (context == NULL || context->memory == HUDDLE_AUTO) {
+        int64_t available = hd_machine_available("");
+        int32_t sharing = context != NULL && context->n_sharing > 1 ? context->n_sharing : 1;
+        return available == INT64_MAX ? available : available / sharing;
+    }
     int64_t own = context->memory > base ? context->memory - base : 0;
     int64_t hard = hd_machine_hard_limit("");
     return own < hard ? own : hard;

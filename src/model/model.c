@@ -292,8 +292,7 @@ done:
     return status;
 }
 
-/* The rows of each cluster, its medoid and the entries of the graph on all processes, for the
- * report of each. */
+/* The rows of each cluster and its medoid on all processes, for the report of each. */
 static huddle_status count_everywhere(huddle_context *context, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     hd_fit_clusters *clusters = &fit->clusters;
@@ -309,10 +308,6 @@ static huddle_status count_everywhere(huddle_context *context, hd_fit *fit) {
     for (int32_t k = 0; k < c; k++)
         clusters->all_sizes[k] = (int64_t)sizes[k];
     TRY(number_medoids(context, fit));
-    TRY(huddle_csr_fetch(&fit->graph.matrix));
-    if (fit->graph.matrix.offsets != NULL)
-        fit->graph.all_entries = fit->graph.matrix.offsets[fit->graph.matrix.rows];
-    TRY(hd_reduce_count(context, &fit->graph.all_entries));
 done:
     huddle_free(sizes);
     return status;
@@ -360,6 +355,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
         TRY(hd_fit_own_points(&fit.prepared));
     /* The engine's memory ends with the context, the model does not. */
     TRY(hd_fit_fetch(&fit));
+    TRY(hd_fit_graph_count(context, &fit.graph));
     TRY(copy_shift(x, &fit.prepared.shift));
     TRY(hd_model_rows_new(&fit, &all_rows));
     hd_stage_leave(context, before);

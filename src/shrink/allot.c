@@ -12,6 +12,14 @@
 const hd_shrink_limits hd_shrink_default_limits = {
     .numbers = HD_SHRINK_SMALLEST_SPLIT, .share = 1.2, .rows = 50000};
 
+hd_shrink_limits hd_shrink_engine_limits(const huddle_context *context) {
+    hd_shrink_limits limits = hd_shrink_default_limits;
+    const hd_engine_slabs *slabs = hd_context_engine(context)->slabs;
+    if (slabs != NULL && slabs->few_rows != NULL && hd_slabs_few_rows(context) == 0)
+        limits.numbers = 0, limits.rows = 0;
+    return limits;
+}
+
 /* A component that lies on one process stays there if it is below this share of what a process
  * should have. All of these together are no more than the rows a process has. */
 static const double staying_share = 1. / 64;

@@ -14,6 +14,9 @@ typedef struct hd_shrink_limits {
 /* Those of huddle_shrink(); smaller ones serve the tests. */
 extern const hd_shrink_limits hd_shrink_default_limits;
 
+/* Those, or nothing but the share if the engine wants small problems to use all processes too. */
+hd_shrink_limits hd_shrink_engine_limits(const huddle_context *context);
+
 /* The owner of a component that all processes solve together. */
 enum { HD_SHRINK_TOGETHER = -1 };
 

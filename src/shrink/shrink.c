@@ -108,10 +108,11 @@ static huddle_status shrink_checked(hd_shrink_solve *s, huddle_shrunk *out) {
     huddle_status status = HUDDLE_OK;
     hd_shrink_edges edges = {0};
     bool is_trivial = false;
+    hd_shrink_limits limits = hd_shrink_engine_limits(s->input.context);
     TRY(hd_shrink_edges_read(s->input.context, s->input.w, &edges));
     s->input.edges = &edges;
     if (hd_shrink_can_spread(s))
-        TRY(hd_shrink_spread(s, &hd_shrink_default_limits, out, &is_trivial));
+        TRY(hd_shrink_spread(s, &limits, out, &is_trivial));
     else if (hd_shrink_split_pays(s))
         TRY(hd_shrink_split(s, out));
     else

@@ -283,6 +283,52 @@ static void random_starts_are_those_of_one_process(void **state) {
     }
 }
 
+static int64_t any_number_of_rows(const void *state) {
+    (void)state;
+    return INT64_MAX;
+}
+
+/* Few rows: every process runs some of the restarts on all rows, with the bits of one process; with
+ * more processes than restarts some have nothing to do. */
+static void restarts_of_few_rows_are_divided(void **state) {
+    (void)state;
+    hd_engine_slabs slabs = team_slabs;
+    hd_engine engine = team_engine;
+    huddle_points x = blobs(false, 4);
+    double weights[N];
+    slabs.few_rows = any_number_of_rows;
+    engine.slabs = &slabs;
+    for (int64_t i = 0; i < N; i++)
+        weights[i] = 1 + (double)(i % 3);
+    for (int32_t n_init = 2; n_init <= 7; n_init += 5) {
+        huddle_kmeans_options options = huddle_kmeans_defaults();
+        huddle_kmeans_result one;
+        huddle_kmeans_info info;
+        options.n_clusters = C;
+        options.n_init = n_init;
+        assert_ok(huddle_kmeans(NULL, &x, weights, &options, &one, &info));
+        for (int size = 1; size <= 4; size++) {
+            task t;
+            new_task(&x, &options, size, &t);
+            t.weights = weights;
+            t.empty = true;
+            assert_ok(team_run(size, &engine, cluster_slab, &t));
+            for (int r = 0; r < size; r++) {
+                assert_memory_equal(t.info[r].inertias, info.inertias,
+                                    (size_t)n_init * sizeof *info.inertias);
+                assert_int_equal(t.info[r].best, info.best);
+                assert_int_equal(t.info[r].n_iter, info.n_iter);
+                assert_memory_equal(t.centres[r], one.centres.values, sizeof t.centres[r]);
+            }
+            assert_memory_equal(t.labels, one.labels, N * sizeof *one.labels);
+            free_task(&t);
+        }
+        huddle_kmeans_result_free(&one);
+        huddle_kmeans_info_free(&info);
+    }
+    huddle_points_free(&x);
+}
+
 /* Processes without rows take part. */
 static void empty_slabs_take_part(void **state) {
     (void)state;
@@ -470,6 +516,7 @@ int main(void) {
         cmocka_unit_test(few_distinct_rows_are_counted_over_all_processes),
         cmocka_unit_test(too_few_rows_give_the_same_labels),
         cmocka_unit_test(random_starts_are_those_of_one_process),
+        cmocka_unit_test(restarts_of_few_rows_are_divided),
         cmocka_unit_test(empty_slabs_take_part),
         cmocka_unit_test(restarts_on_samples_are_those_of_one_process),
         cmocka_unit_test(a_bad_value_ends_the_call_on_all_processes),
