@@ -104,7 +104,7 @@ static int read_features(prediction *p, const char *source) {
 /* The seconds count the prediction only, without loading the model and reading the data. */
 static int predict_labels(prediction *p) {
     const char *model = p->arguments->operands[0], *source = p->arguments->operands[1];
-    huddle_status status = huddle_model_load(model, &p->model);
+    huddle_status status = huddle_model_load_spread(p->context, model, &p->model);
     if (status != HUDDLE_OK)
         return failed_call(status, model);
     int result = read_features(p, source);

@@ -128,11 +128,18 @@ HUDDLE_API huddle_status huddle_model_predict(huddle_context *context, const hud
 HUDDLE_API huddle_status huddle_model_save(const huddle_model *model, const char *path);
 HUDDLE_API huddle_status huddle_model_load(const char *path, huddle_model **model);
 
-/* The same for a model whose rows are spread over processes, all of which call it: process 0
- * collects the rows of all and writes the file. It must have the memory for them. A process that
- * loads a model has all of its rows, and predicts alone. */
+/* The same for a model whose rows are spread over processes (engine mpi), all of which call it. No
+ * process ever has the rows of all: process 0 writes the file and gets the rows of the others in
+ * pieces; a process that loads the file reads the rows that it would have of a data file, and the
+ * model predicts with those of all. The file is the same as that of one process, and either can
+ * load what the other has saved. Dual vectors and the labels of single restarts are left out. Every
+ * process gets a whole model where methods or files do not allow for parts: methods other than
+ * kmeans, sc and ssc, and files of one process in which equal rows were merged. Without processes
+ * these are huddle_model_save() and huddle_model_load(). */
 HUDDLE_API huddle_status huddle_model_save_spread(huddle_context *context,
                                                   const huddle_model *model, const char *path);
+HUDDLE_API huddle_status huddle_model_load_spread(huddle_context *context, const char *path,
+                                                  huddle_model **model);
 
 #ifdef __cplusplus
 }

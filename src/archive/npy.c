@@ -171,9 +171,8 @@ done:
 /* ---- entries of an archive ---------------------------------------------------------------- */
 
 /* The whole size is known before the first byte, so that hd_zip_begin() can choose the header. */
-huddle_status hd_npy_add(hd_zip_writer *zip, const char *name, hd_zip_method method,
-                         const char *type, int32_t rank, const int64_t *dims,
-                         const void *elements) {
+huddle_status hd_npy_begin(hd_zip_writer *zip, const char *name, hd_zip_method method,
+                           const char *type, int32_t rank, const int64_t *dims, int64_t *bytes) {
     huddle_status status = HUDDLE_OK;
     char *header = NULL, *entry = NULL;
     int64_t length;
@@ -186,11 +185,22 @@ huddle_status hd_npy_add(hd_zip_writer *zip, const char *name, hd_zip_method met
         FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
     TRY(hd_zip_begin(zip, entry, method, length + npy.bytes));
     TRY(hd_zip_write(zip, header, length));
-    TRY(hd_zip_write(zip, elements, npy.bytes));
-    TRY(hd_zip_end(zip));
+    *bytes = npy.bytes;
 done:
     huddle_free(header);
     huddle_free(entry);
+    return status;
+}
+
+huddle_status hd_npy_add(hd_zip_writer *zip, const char *name, hd_zip_method method,
+                         const char *type, int32_t rank, const int64_t *dims,
+                         const void *elements) {
+    huddle_status status = HUDDLE_OK;
+    int64_t bytes;
+    TRY(hd_npy_begin(zip, name, method, type, rank, dims, &bytes));
+    TRY(hd_zip_write(zip, elements, bytes));
+    TRY(hd_zip_end(zip));
+done:
     return status;
 }
 

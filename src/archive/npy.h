@@ -36,6 +36,11 @@ int64_t hd_npy_element_size(const hd_npy *npy);
 huddle_status hd_npy_header(const char *type, int32_t rank, const int64_t *dims, char **header,
                             int64_t *length);
 
+/* Begins entry NAME.npy with the header of an array, whose *bytes bytes follow with hd_zip_write(),
+ * and then hd_zip_end(). */
+huddle_status hd_npy_begin(hd_zip_writer *zip, const char *name, hd_zip_method method,
+                           const char *type, int32_t rank, const int64_t *dims, int64_t *bytes);
+
 /* Adds the array as entry NAME.npy. The types are NumPy's: "<f4", "<f8", "<i4", "<i8", "|u1",
  * "|b1", "|S3", "<U5". */
 huddle_status hd_npy_add(hd_zip_writer *zip, const char *name, hd_zip_method method,

@@ -386,17 +386,28 @@ huddle_status hd_zip_stream_read(hd_zip_stream *stream, void *to, int64_t size) 
     return HUDDLE_OK;
 }
 
-/* The remaining content is unpacked only to complete the CRC. */
+/* Delivers bytes to nobody, to complete the CRC or to come to those that are wanted. */
+static huddle_status skip_bytes(hd_zip_stream *stream, int64_t size) {
+    huddle_status status = HUDDLE_OK;
+    char bytes[SKIP];
+    for (; size > 0; size -= SKIP)
+        TRY(hd_zip_stream_read(stream, bytes, size < SKIP ? size : SKIP));
+done:
+    return status;
+}
+
+huddle_status hd_zip_check_crc(const hd_zip *zip, const hd_zip_entry *entry, uint32_t crc) {
+    if (crc == entry->crc)
+        return HUDDLE_OK;
+    return hd_zip_locate(zip, hd_fail(HUDDLE_FORMAT,
+                                      "entry '%s' is damaged: its CRC-32 is %08x, not %08x",
+                                      entry->name, (unsigned)crc, (unsigned)entry->crc));
+}
+
 huddle_status hd_zip_stream_finish(hd_zip_stream *stream) {
     huddle_status status = HUDDLE_OK;
-    char rest[SKIP];
-    while (stream->unread > 0)
-        TRY(hd_zip_stream_read(stream, rest, stream->unread < SKIP ? stream->unread : SKIP));
-    if (stream->crc != stream->entry->crc)
-        TRY(hd_zip_locate(
-            stream->zip,
-            hd_fail(HUDDLE_FORMAT, "entry '%s' is damaged: its CRC-32 is %08x, not %08x",
-                    stream->entry->name, (unsigned)stream->crc, (unsigned)stream->entry->crc)));
+    TRY(skip_bytes(stream, stream->unread));
+    TRY(hd_zip_check_crc(stream->zip, stream->entry, stream->crc));
 done:
     return status;
 }
@@ -418,4 +429,50 @@ done:
     hd_zip_stream_free(&stream);
     huddle_free(content);
     return status;
+}
+
+/* ---- parts of the content ------------------------------------------------------------------ */
+
+/* Moves a stream that was just opened to a part of the content, which must exist. */
+static huddle_status seek_part(hd_zip_stream *stream, int64_t from, int64_t size) {
+    if (from < 0 || size < 0 || size > stream->unread || from > stream->unread - size)
+        return report_damage(stream);
+    if (stream->inflate != NULL)
+        return skip_bytes(stream, from);
+    stream->at += from;
+    stream->unread -= from;
+    return HUDDLE_OK;
+}
+
+huddle_status hd_zip_read_part(const hd_zip *zip, const hd_zip_entry *entry, int64_t from,
+                               int64_t size, void *to) {
+    huddle_status status = HUDDLE_OK;
+    hd_zip_stream stream = {0};
+    TRY(hd_zip_stream_open(zip, entry, &stream));
+    TRY(seek_part(&stream, from, size));
+    TRY(hd_zip_stream_read(&stream, to, size));
+    if (entry->method == HD_ZIP_DEFLATED)
+        TRY(hd_zip_stream_finish(&stream));
+done:
+    hd_zip_stream_free(&stream);
+    return status;
+}
+
+/* From the mapped file, without a copy. */
+huddle_status hd_zip_part_crc(const hd_zip *zip, const hd_zip_entry *entry, int64_t from,
+                              int64_t size, uint32_t *crc) {
+    huddle_status status = HUDDLE_OK;
+    hd_zip_stream stream = {0};
+    if (entry->method != HD_ZIP_STORED)
+        FAIL(HUDDLE_INTERNAL, "a part of a deflated entry has no CRC-32");
+    TRY(hd_zip_stream_open(zip, entry, &stream));
+    TRY(seek_part(&stream, from, size));
+    *crc = size > 0 ? (uint32_t)crc32_z(0, (const Bytef *)stream.at, (z_size_t)size) : 0;
+done:
+    hd_zip_stream_free(&stream);
+    return status;
+}
+
+uint32_t hd_zip_join_crc(uint32_t before, uint32_t crc, int64_t size) {
+    return (uint32_t)crc32_combine(before, crc, (z_off_t)size);
 }

@@ -85,6 +85,17 @@ const hd_zip_entry *hd_zip_find(const hd_zip *zip, const char *name);
  * CRC-32 has been checked. */
 huddle_status hd_zip_read(const hd_zip *zip, const hd_zip_entry *entry, char **bytes);
 
+/* Bytes from .. from + size - 1 of the content, for several readers of which each takes a part. Of
+ * a stored entry only these are read and nothing is checked: the readers compute the CRC-32 of
+ * their parts, which together are the content, and join them in order, beginning with 0, until they
+ * have that of the entry. A deflated entry is unpacked and checked as a whole. */
+huddle_status hd_zip_read_part(const hd_zip *zip, const hd_zip_entry *entry, int64_t from,
+                               int64_t size, void *to);
+huddle_status hd_zip_part_crc(const hd_zip *zip, const hd_zip_entry *entry, int64_t from,
+                              int64_t size, uint32_t *crc);
+uint32_t hd_zip_join_crc(uint32_t before, uint32_t crc, int64_t size);
+huddle_status hd_zip_check_crc(const hd_zip *zip, const hd_zip_entry *entry, uint32_t crc);
+
 /* Reads the content in pieces, so that an array can be unpacked into its final place. Nothing that
  * hd_zip_stream_read() delivers may be used before hd_zip_stream_finish() has returned HUDDLE_OK:
  * that unpacks what is left and checks the CRC-32. The only exception is a look at a file header

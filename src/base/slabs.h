@@ -19,6 +19,19 @@ typedef struct hd_slab {
 /* {0, n} if this process holds all rows. */
 huddle_status hd_slab_locate(huddle_context *context, int64_t n, hd_slab *slab);
 
+/* How total rows are divided evenly, as when a file is read: process `rank` of `count` has rows
+ * total * rank / count .. total * (rank + 1) / count - 1. Without the products, which could
+ * overflow. */
+static inline int64_t hd_slab_begin_of(int64_t total, int32_t rank, int32_t count) {
+    return total / count * rank + total % count * rank / count;
+}
+
+static inline void hd_slab_share_of(int64_t total, int32_t rank, int32_t count, int64_t *first,
+                                    int64_t *n) {
+    *first = hd_slab_begin_of(total, rank, count);
+    *n = hd_slab_begin_of(total, rank + 1, count) - *first;
+}
+
 /* Combine values[0 .. count - 1] over the processes, in place. */
 huddle_status hd_reduce_sum(huddle_context *context, int64_t count, double *values);
 huddle_status hd_reduce_min(huddle_context *context, int64_t count, double *values);

@@ -21,8 +21,9 @@ static void walk_kmeans(hd_walk *walk, int64_t n, huddle_kmeans_info *info) {
     hd_walk_real(walk, "kmeans_inertia", &info->inertia);
     hd_walk_int32(walk, "kmeans_n_restarts", &info->n_restarts);
     hd_walk_reals(walk, "kmeans_inertias", info->n_restarts, &info->inertias);
-    /* Only if the caller asked to keep the labels of all restarts. */
-    hd_walk_int_matrix(walk, "start_labels", info->n_restarts, n, &info->start_labels);
+    /* Only if the caller asked to keep the labels of all restarts, which have a column per row. */
+    hd_walk_int_matrix(walk, hd_walk_if_whole(walk, "start_labels"), info->n_restarts, n,
+                       &info->start_labels);
     hd_walk_int32(walk, "kmeans_best", &info->best);
     hd_walk_int32(walk, "kmeans_n_iter", &info->n_iter);
     hd_walk_int32(walk, "kmeans_n_distinct", &info->n_distinct);
@@ -47,16 +48,37 @@ static void walk_alternation(hd_walk *walk, huddle_alternation_info *info) {
     hd_walk_reals(walk, "alternation_objective", info->n_history, &info->objective);
 }
 
+/* Medoids in a file are rows of all processes, those in memory own rows, or -1. */
+static void walk_spread_medoids(hd_walk *walk, hd_fit_clusters *clusters) {
+    const hd_walk_slab *slab = walk->slab;
+    int64_t count = clusters->centres.rows;
+    hd_walk_longs(walk, "medoids", count, &clusters->all_medoids);
+    if (walk->mode != HD_WALK_LOAD || clusters->all_medoids == NULL)
+        return;
+    clusters->medoids =
+        hd_walk_copy_block(walk, clusters->all_medoids, count, sizeof *clusters->medoids);
+    for (int64_t k = 0; k < count && walk->status == HUDDLE_OK; k++) {
+        int64_t row = clusters->all_medoids[k] - slab->first;
+        if (clusters->all_medoids[k] < -1 || clusters->all_medoids[k] >= slab->total)
+            hd_walk_fail(walk, "medoids");
+        clusters->medoids[k] = row >= 0 && row < slab->n ? row : -1;
+    }
+}
+
 /* There is one medoid per centre; centres come first, because their number is the length of
  * medoids. */
 static void walk_clusters(hd_walk *walk, int64_t n, hd_fit_clusters *clusters) {
     hd_walk_int32(walk, "n_clusters", &clusters->n_clusters);
-    hd_walk_ints(walk, "labels", n, &clusters->labels);
+    hd_walk_row_ints(walk, "labels", n, &clusters->labels);
     hd_walk_dense(walk, "centres", &clusters->centres);
-    hd_walk_longs(walk, "medoids", clusters->centres.rows, &clusters->medoids);
+    if (walk->slab != NULL)
+        walk_spread_medoids(walk, clusters);
+    else
+        hd_walk_longs(walk, "medoids", clusters->centres.rows, &clusters->medoids);
     if (walk->mode == HD_WALK_FREE) {
         huddle_free(clusters->all_sizes);
-        clusters->all_sizes = NULL;
+        huddle_free(clusters->all_medoids);
+        clusters->all_sizes = clusters->all_medoids = NULL;
     }
     /* Needed only while medoids are chosen, so it is not saved. */
     hd_walk_bools(walk, NULL, n, &clusters->is_medoid_row);
@@ -136,7 +158,8 @@ static const hd_fit_array arrays[] = {{"labels", HD_FIT_EXPAND_ROWS, view_labels
 static bool sizes_fit(const hd_fit *fit) {
     const hd_fit_clusters *c = &fit->clusters;
     return c->labels != NULL && c->n_clusters >= 1 &&
-           c->n_clusters <= hd_fit_rows_total(&fit->rows) && c->centres.rows <= c->n_clusters &&
+           c->n_clusters <= hd_fit_rows_everywhere(&fit->rows) &&
+           c->centres.rows <= c->n_clusters &&
            hd_fit_array_fits(c->kmeans.n_restarts, c->kmeans.inertias) &&
            hd_fit_array_fits(c->rotation.n_restarts, c->rotation.objectives) &&
            hd_fit_array_fits(c->alternation.n_history, c->alternation.objective);
@@ -212,12 +235,13 @@ static void write_sizes(const hd_fit *fit, hd_json_writer *json) {
 static void write_medoids(const hd_fit *fit, hd_json_writer *json) {
     const hd_fit_clusters *c = &fit->clusters;
     const huddle_distinct *nodes = &fit->rows.nodes;
+    const int64_t *medoids = c->all_medoids != NULL ? c->all_medoids : c->medoids;
     hd_json_key(json, "medoids");
     hd_json_open_array(json);
     for (int32_t k = 0; k < c->n_clusters; k++) {
-        bool known = c->medoids != NULL && k < c->centres.rows && c->medoids[k] >= 0;
+        bool known = medoids != NULL && k < c->centres.rows && medoids[k] >= 0;
         if (known)
-            hd_json_integer(json, nodes->n > 0 ? nodes->first[c->medoids[k]] : c->medoids[k]);
+            hd_json_integer(json, nodes->n > 0 ? nodes->first[medoids[k]] : medoids[k]);
         else
             hd_json_null(json);
     }

@@ -34,9 +34,9 @@ static void walk_info(hd_walk *walk, huddle_embed_info *info) {
 static void walk_embedding(hd_walk *walk, hd_fit_embedding *embedding) {
     huddle_embedding *f = &embedding->f;
     hd_walk_bool(walk, "embed_present", &embedding->present);
-    hd_walk_dense(walk, "embedding", &f->rows);
-    hd_walk_dense(walk, "eigenvectors", &f->vectors);
-    hd_walk_reals(walk, "degrees", f->vectors.rows, &f->degrees);
+    hd_walk_row_dense(walk, "embedding", &f->rows);
+    hd_walk_row_dense(walk, "eigenvectors", &f->vectors);
+    hd_walk_row_reals(walk, "degrees", f->vectors.rows, &f->degrees);
     hd_walk_int32(walk, "n_eigenvalues", &f->n_eigenvalues);
     hd_walk_reals(walk, "eigenvalues", f->n_eigenvalues, &f->eigenvalues);
     hd_walk_reals(walk, "extents", f->vectors.cols, &embedding->extents);

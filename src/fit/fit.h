@@ -129,7 +129,7 @@ huddle_status hd_fit_graph_count(huddle_context *context, hd_fit_graph *graph);
 
 /* The graph's members under names that begin with prefix. */
 void hd_fit_graph_walk(hd_walk *walk, const char *prefix, hd_fit_graph *graph);
-bool hd_fit_graph_fits(const hd_fit_graph *graph, int64_t n);
+bool hd_fit_graph_fits(const hd_fit_graph *graph, const hd_fit_rows *rows);
 
 /* ---- embedding ----------------------------------------------------------------------------- */
 
@@ -167,7 +167,8 @@ typedef struct hd_fit_clusters {
     int64_t *medoids;    /* for each cluster the row nearest its centre; -1 if empty */
     bool *is_medoid_row; /* n: K-means saw the row as equal to the medoid of its cluster; or NULL */
     int64_t *all_sizes;  /* rows of each cluster if some are on other processes; else NULL */
-    bool has_rotation;   /* a rotation assigned the labels, not K-means */
+    int64_t *all_medoids; /* likewise, by their numbers among all rows; `medoids` are own rows */
+    bool has_rotation;    /* a rotation assigned the labels, not K-means */
     huddle_kmeans_info kmeans;
     huddle_rotation_info rotation;
     huddle_alternation_info alternation;

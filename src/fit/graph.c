@@ -36,7 +36,7 @@ static void walk_connect(hd_walk *walk, const char *prefix, huddle_connect_info 
 void hd_fit_graph_walk(hd_walk *walk, const char *prefix, hd_fit_graph *graph) {
     char name[HD_WALK_NAME];
     hd_walk_bool(walk, hd_walk_join(name, prefix, "present"), &graph->present);
-    hd_walk_csr(walk, prefix, &graph->matrix);
+    hd_walk_row_csr(walk, prefix, &graph->matrix);
     hd_walk_scale(walk, hd_walk_join(name, prefix, "scale"), &graph->scale);
     walk_knn(walk, prefix, &graph->knn);
     walk_connect(walk, prefix, &graph->connect);
@@ -89,14 +89,16 @@ static bool scale_fits(const huddle_scale *scale, int64_t n) {
 }
 
 /* A graph between other numbers of points would lead out of the labels when cuts are computed. */
-bool hd_fit_graph_fits(const hd_fit_graph *graph, int64_t n) {
+bool hd_fit_graph_fits(const hd_fit_graph *graph, const hd_fit_rows *rows) {
     const huddle_csr *m = &graph->matrix;
+    int64_t n = rows->n;
     /* A method may keep the scale of its weights without the graph. */
-    return (m->offsets == NULL || (m->rows == n && m->cols == n)) && scale_fits(&graph->scale, n);
+    return (m->offsets == NULL || (m->rows == n && m->cols == n + rows->elsewhere)) &&
+           scale_fits(&graph->scale, n);
 }
 
 static bool sizes_fit(const hd_fit *fit) {
-    return hd_fit_graph_fits(&fit->graph, fit->rows.n);
+    return hd_fit_graph_fits(&fit->graph, &fit->rows);
 }
 
 static huddle_status check_graph(const hd_fit *fit) {

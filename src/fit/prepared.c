@@ -83,7 +83,7 @@ static void walk_prepared(hd_walk *walk, hd_fit_prepared *prepared) {
     hd_walk_preparation(walk, "prepare", &prepared->preparation);
     hd_walk_preparation(walk, "reduce", &prepared->reduction);
     if (!prepared->borrows_points || walk->mode != HD_WALK_FREE)
-        hd_walk_points(walk, "points", &prepared->points);
+        hd_walk_row_points(walk, "points", &prepared->points);
     if (walk->mode == HD_WALK_COPY) {
         prepared->borrows_points = false;
         prepared->shift = NULL; /* the model sets it when the fit is complete */
@@ -219,8 +219,10 @@ static huddle_status check_prepared(const hd_fit *fit) {
     if (!shifts_fit(fit))
         return hd_fail(HUDDLE_FORMAT,
                        "the model file is damaged: its shift is not that of its points");
-    return fit->prepared.points.values != NULL ? huddle_points_check(NULL, &fit->prepared.points)
-                                               : HUDDLE_OK;
+    /* Of several processes some may have no rows. */
+    bool none = fit->prepared.points.values == NULL ||
+                (fit->prepared.points.n == 0 && fit->rows.elsewhere > 0);
+    return none ? HUDDLE_OK : huddle_points_check(NULL, &fit->prepared.points);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------- */

@@ -67,7 +67,7 @@ static void walk_part(hd_walk *walk, hd_fit *fit) {
     hd_walk_bool(walk, "refine_present", &refined->present);
     hd_walk_choice(walk, "refine_from", &source_option, &refined->from);
     hd_walk_text(walk, "refine_skipped", &refined->skipped);
-    hd_walk_ints(walk, "unrefined_labels", fit->rows.n, &refined->own);
+    hd_walk_row_ints(walk, "unrefined_labels", fit->rows.n, &refined->own);
     hd_walk_dense(walk, "refine_centres", &refined->centres);
     walk_info(walk, &refined->info);
     hd_fit_walk_decision(walk, &refined->decision);

@@ -11,7 +11,9 @@
 /* ---- walk ---------------------------------------------------------------------------------- */
 
 static void walk_rows(hd_walk *walk, hd_fit_rows *rows) {
-    hd_walk_int(walk, "n", &rows->n);
+    hd_walk_divide(walk, "n", &rows->n);
+    if (walk->mode == HD_WALK_LOAD && walk->slab != NULL)
+        rows->elsewhere = walk->slab->total - rows->n;
     hd_walk_distinct(walk, NULL, &rows->equal);
     hd_walk_distinct(walk, "nodes", &rows->nodes);
 }
@@ -115,7 +117,8 @@ static bool nodes_fit(const huddle_distinct *nodes, int64_t n) {
 }
 
 static bool rows_fit(const hd_fit *fit) {
-    return fit->rows.n >= 1 && fit->d >= 0 && nodes_fit(&fit->rows.nodes, fit->rows.n);
+    return fit->rows.n + fit->rows.elsewhere >= 1 && fit->d >= 0 &&
+           nodes_fit(&fit->rows.nodes, fit->rows.n);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------- */

@@ -35,16 +35,17 @@ static void walk_info(hd_walk *walk, huddle_shrink_info *info) {
 }
 
 /* The dual vectors z, if they were kept, are saved as well: with F, G, W and gamma they allow
- * anybody to verify the certificate (9) from the file. */
+ * anybody to verify the certificate (9) from the file. They have a row for each edge and are left
+ * out if the edges are spread over processes. */
 static void walk_part(hd_walk *walk, hd_fit *fit) {
     hd_fit_shrunk *shrunk = &fit->shrunk;
     hd_walk_bool(walk, "shrink_present", &shrunk->present);
     hd_walk_bool(walk, "labels_from_embedding", &shrunk->labels_from_embedding);
     hd_fit_graph_walk(walk, "shrink_graph", &shrunk->w);
-    hd_walk_dense(walk, "shrunk", &shrunk->g.g);
-    hd_walk_ints(walk, "groups", fit->rows.n, &shrunk->g.group);
+    hd_walk_row_dense(walk, "shrunk", &shrunk->g.g);
+    hd_walk_row_ints(walk, "groups", fit->rows.n, &shrunk->g.group);
     hd_walk_int32(walk, "n_groups", &shrunk->g.n_groups);
-    hd_walk_dense(walk, "shrink_dual_vectors", &shrunk->g.z);
+    hd_walk_dense(walk, hd_walk_if_whole(walk, "shrink_dual_vectors"), &shrunk->g.z);
     walk_info(walk, &shrunk->info);
     hd_walk_real(walk, "shrink_seconds", &shrunk->seconds);
 }
@@ -96,7 +97,7 @@ static bool sizes_fit(const hd_fit *fit) {
            hd_fit_array_fits(info->n_history, info->history_dual) &&
            hd_fit_array_fits(info->n_history, info->history_seconds) &&
            fit->shrunk.present == (g->values != NULL) &&
-           hd_fit_graph_fits(&fit->shrunk.w, fit->rows.n) &&
+           hd_fit_graph_fits(&fit->shrunk.w, &fit->rows) &&
            (g->values == NULL || (g->rows == fit->rows.n && g->cols == fit->embedding.f.rows.cols));
 }
 
@@ -104,8 +105,9 @@ static bool sizes_fit(const hd_fit *fit) {
  * be read when it is expanded or used again. */
 static huddle_status check_shrunk(const hd_fit *fit) {
     const int32_t *group = fit->shrunk.g.group;
+    int64_t all = fit->rows.n + fit->rows.elsewhere;
     for (int64_t i = 0; group != NULL && i < fit->rows.n; i++)
-        if (group[i] < 0 || group[i] >= fit->rows.n)
+        if (group[i] < 0 || group[i] >= all)
             return hd_fail(HUDDLE_FORMAT, "the model file is damaged: row %lld is in group %d",
                            (long long)i + 1, group[i]);
     const huddle_csr *w = &fit->shrunk.w.matrix;

@@ -101,8 +101,8 @@ static void walk_part(hd_walk *walk, hd_fit *fit) {
     if (trials->count < 0)
         hd_walk_fail(walk, "n_trials");
     walk_items(walk, trials);
-    hd_walk_int_matrix(walk, "range_labels", hd_fit_rows_total(&fit->rows), trials->count,
-                       &trials->labels);
+    hd_walk_row_int_matrix(walk, "range_labels", hd_fit_rows_total(&fit->rows), trials->count,
+                           &trials->labels);
     walk_choice(walk, &trials->choice);
     hd_walk_bool(walk, "choice_by_modularity", &trials->by_modularity);
 }

@@ -5,6 +5,7 @@
 #include "fit/walk.h"
 
 #include "base/check.h"
+#include "fit/walk_slab.h"
 #include "matrix/resident.h"
 
 #include <limits.h>
@@ -178,26 +179,16 @@ void hd_walk_choice(hd_walk *walk, const char *name, const huddle_option *option
 
 /* ---- arrays -------------------------------------------------------------------------------- */
 
-/* The NPY type of an element and its size. All types are little-endian, the only byte order that is
- * supported. */
-typedef struct element {
-    const char *type;
-    char kind;
-    size_t size;
-} element;
+typedef hd_walk_element element;
 
-static const element floats = {"<f4", 'f', 4}, reals = {"<f8", 'f', 8}, ints = {"<i4", 'i', 4},
-                     longs = {"<i8", 'i', 8}, bools = {"|b1", 'b', 1};
+const hd_walk_element hd_walk_long = {"<i8", 'i', 8}, hd_walk_int_element = {"<i4", 'i', 4};
+static const element floats = {"<f4", 'f', 4}, reals = {"<f8", 'f', 8}, bools = {"|b1", 'b', 1};
 
+/* Of several processes the first one writes what all have. */
 static void save_array(hd_walk *walk, const char *name, const element *e, int32_t rank,
                        const int64_t dims[2], const void *values) {
-    walk->status = hd_npy_add(walk->output, name, HD_ZIP_STORED, e->type, rank, dims, values);
-}
-
-/* Fortran order would exchange rows and columns; for one dimension both orders are the same. */
-static bool is_array_of(const hd_npy *npy, const element *e, int32_t rank) {
-    return npy->kind == e->kind && npy->width == (int64_t)e->size && !npy->swapped &&
-           npy->rank == rank && (!npy->fortran || rank == 1);
+    if (walk->output != NULL)
+        walk->status = hd_npy_add(walk->output, name, HD_ZIP_STORED, e->type, rank, dims, values);
 }
 
 /* Reads NAME.npy if the archive contains it. hd_npy_read() has checked the CRC and that the entry
@@ -215,7 +206,7 @@ static void load_array(hd_walk *walk, const char *name, const element *e, int32_
     walk->status = hd_npy_read(walk->input, entry, &npy, &bytes);
     if (walk->status != HUDDLE_OK)
         return;
-    if (!is_array_of(&npy, e, rank)) {
+    if (!hd_walk_is_array_of(&npy, e, rank)) {
         huddle_free(bytes);
         hd_walk_fail(walk, name);
         return;
@@ -259,42 +250,85 @@ static void walk_array(hd_walk *walk, const char *name, const element *e, int32_
     }
 }
 
+/* The same for an array with an element or a row for each row of the fit; the rows of several
+ * processes are `stride` elements apart. */
+static void walk_rows(hd_walk *walk, const char *name, const element *e, int32_t rank,
+                      const int64_t dims[2], int64_t stride, void **values) {
+    int64_t found[2] = {dims[0], dims[1]};
+    if (walk->slab == NULL) {
+        walk_array(walk, name, e, rank, dims, values);
+    } else if (is_saving(walk, name)) {
+        hd_walk_save_rows(walk, name,
+                          &(hd_walk_rows_part){e, rank, dims[0], dims[1], stride, *values});
+    } else if (is_loading(walk, name)) {
+        hd_walk_load_rows(walk, name, e, rank, found, values);
+        if (*values != NULL && (found[0] != dims[0] || found[1] != dims[1]))
+            hd_walk_fail(walk, name);
+    }
+}
+
 static void walk_vector(hd_walk *walk, const char *name, const element *e, int64_t length,
                         void **values) {
     int64_t dims[2] = {length, 1};
     walk_array(walk, name, e, 1, dims, values);
 }
 
+static void walk_row_vector(hd_walk *walk, const char *name, const element *e, int64_t n,
+                            void **values) {
+    int64_t dims[2] = {n, 1};
+    walk_rows(walk, name, e, 1, dims, 1, values);
+}
+
 /* The macro keeps pointers to pointers of different types from being mixed up. */
-#define WALK_VECTOR(element_type)                                                                  \
+#define WALK_WITH(function, element_type, length)                                                  \
     do {                                                                                           \
         void *array = *values;                                                                     \
-        walk_vector(walk, name, &(element_type), length, &array);                                  \
+        function(walk, name, &(element_type), length, &array);                                     \
         *values = array;                                                                           \
     } while (0)
 
 void hd_walk_ints(hd_walk *walk, const char *name, int64_t length, int32_t **values) {
-    WALK_VECTOR(ints);
+    WALK_WITH(walk_vector, hd_walk_int_element, length);
 }
 
 void hd_walk_longs(hd_walk *walk, const char *name, int64_t length, int64_t **values) {
-    WALK_VECTOR(longs);
+    WALK_WITH(walk_vector, hd_walk_long, length);
 }
 
 void hd_walk_reals(hd_walk *walk, const char *name, int64_t length, double **values) {
-    WALK_VECTOR(reals);
+    WALK_WITH(walk_vector, reals, length);
 }
 
 void hd_walk_bools(hd_walk *walk, const char *name, int64_t length, bool **values) {
-    WALK_VECTOR(bools);
+    WALK_WITH(walk_vector, bools, length);
+}
+
+void hd_walk_row_ints(hd_walk *walk, const char *name, int64_t n, int32_t **values) {
+    WALK_WITH(walk_row_vector, hd_walk_int_element, n);
+}
+
+void hd_walk_row_reals(hd_walk *walk, const char *name, int64_t n, double **values) {
+    WALK_WITH(walk_row_vector, reals, n);
 }
 
 void hd_walk_int_matrix(hd_walk *walk, const char *name, int64_t rows, int64_t cols,
                         int32_t **values) {
     int64_t dims[2] = {rows, cols};
     void *array = *values;
-    walk_array(walk, name, &ints, 2, dims, &array);
+    walk_array(walk, name, &hd_walk_int_element, 2, dims, &array);
     *values = array;
+}
+
+void hd_walk_row_int_matrix(hd_walk *walk, const char *name, int64_t n, int64_t cols,
+                            int32_t **values) {
+    int64_t dims[2] = {n, cols};
+    void *array = *values;
+    walk_rows(walk, name, &hd_walk_int_element, 2, dims, cols, &array);
+    *values = array;
+}
+
+const char *hd_walk_if_whole(const hd_walk *walk, const char *name) {
+    return walk->slab == NULL ? name : NULL;
 }
 
 /* ---- containers ---------------------------------------------------------------------------- */
@@ -344,22 +378,60 @@ void hd_walk_dense(hd_walk *walk, const char *name, huddle_dense *matrix) {
     }
 }
 
+void hd_walk_row_dense(hd_walk *walk, const char *name, huddle_dense *matrix) {
+    if (walk->slab == NULL || !(is_saving(walk, name) || is_loading(walk, name))) {
+        hd_walk_dense(walk, name, matrix);
+    } else if (walk->mode == HD_WALK_SAVE) {
+        walk->status = huddle_dense_fetch(matrix);
+        if (walk->status == HUDDLE_OK)
+            hd_walk_save_rows(walk, name,
+                              &(hd_walk_rows_part){&reals, 2, matrix->rows, matrix->cols,
+                                                   matrix->stride, matrix->values});
+    } else {
+        int64_t dims[2] = {0, 0};
+        void *values = NULL;
+        hd_walk_load_rows(walk, name, &reals, 2, dims, &values);
+        if (values != NULL)
+            *matrix = (huddle_dense){
+                .rows = dims[0], .cols = dims[1], .stride = dims[1], .values = values};
+    }
+}
+
+/* The arrays of sparse rows. */
+static void walk_sparse(hd_walk *walk, const char *name, const hd_walk_sparse *sparse) {
+    char part[HD_WALK_NAME];
+    if (walk->slab != NULL) {
+        hd_walk_sparse_rows(walk, name, sparse);
+        return;
+    }
+    hd_walk_longs(walk, hd_walk_join(part, name, "offsets"), sparse->n + 1, sparse->offsets);
+    hd_walk_ints(walk, hd_walk_join(part, name, "columns"), *sparse->nonzeros, sparse->columns);
+    walk_vector(walk, hd_walk_join(part, name, "values"), sparse->element, *sparse->nonzeros,
+                sparse->values);
+}
+
 /* The three arrays of a sparse matrix; its sizes are numbers. Loading does not look at the entries:
  * huddle_csr_check() does when all parts are loaded. */
 static void walk_csr_arrays(hd_walk *walk, const char *name, huddle_csr *matrix) {
     char part[HD_WALK_NAME];
     int64_t nonzeros = matrix->offsets != NULL ? matrix->offsets[matrix->rows] : 0;
-    hd_walk_int(walk, hd_walk_join(part, name, "rows"), &matrix->rows);
-    hd_walk_int(walk, hd_walk_join(part, name, "cols"), &matrix->cols);
-    hd_walk_int(walk, hd_walk_join(part, name, "nonzeros"), &nonzeros);
+    int64_t cols = matrix->cols;
+    void *values = matrix->values;
+    hd_walk_agree_int(walk, &cols);
+    hd_walk_row_count(walk, hd_walk_join(part, name, "rows"), &matrix->rows);
+    hd_walk_int(walk, hd_walk_join(part, name, "cols"), &cols);
+    hd_walk_sum(walk, hd_walk_join(part, name, "nonzeros"), &nonzeros);
+    if (walk->mode == HD_WALK_LOAD)
+        matrix->cols = cols;
     /* rows + 1 below must not overflow. */
     if (matrix->rows < 0 || matrix->rows == INT64_MAX)
         hd_walk_fail(walk, name);
     if (walk->status != HUDDLE_OK)
         return;
-    hd_walk_longs(walk, hd_walk_join(part, name, "offsets"), matrix->rows + 1, &matrix->offsets);
-    hd_walk_ints(walk, hd_walk_join(part, name, "columns"), nonzeros, &matrix->columns);
-    hd_walk_reals(walk, hd_walk_join(part, name, "values"), nonzeros, &matrix->values);
+    walk_sparse(walk, name,
+                &(hd_walk_sparse){&reals, matrix->rows, &nonzeros, &matrix->offsets,
+                                  &matrix->columns, &values});
+    matrix->values = values;
     /* All three or none: the checks of a loaded matrix begin with its offsets. */
     if (walk->status == HUDDLE_OK && (matrix->offsets == NULL) != (matrix->columns == NULL))
         hd_walk_fail(walk, name);
@@ -371,7 +443,7 @@ static void walk_csr_arrays(hd_walk *walk, const char *name, huddle_csr *matrix)
 }
 
 /* Loading leaves the entries unchecked; huddle_csr_check() follows in the part's check. */
-void hd_walk_csr(hd_walk *walk, const char *name, huddle_csr *matrix) {
+void hd_walk_row_csr(hd_walk *walk, const char *name, huddle_csr *matrix) {
     bool there = matrix->offsets != NULL || matrix->resident != NULL;
     if (walk->mode == HD_WALK_FREE) {
         huddle_csr_free(matrix);
@@ -397,38 +469,44 @@ static void walk_point_arrays(hd_walk *walk, const char *name, huddle_points *po
     char part[HD_WALK_NAME];
     int64_t nonzeros = points->offsets != NULL ? points->offsets[points->n] : 0;
     void *values = points->values;
-    bool sparse = points->offsets != NULL;
-    hd_walk_int(walk, hd_walk_join(part, name, "n"), &points->n);
-    hd_walk_int(walk, hd_walk_join(part, name, "d"), &points->d);
-    hd_walk_int(walk, hd_walk_join(part, name, "nonzeros"), &nonzeros);
+    int64_t d = points->d, has_offsets = points->offsets != NULL;
+    hd_walk_agree_int(walk, &d);
+    hd_walk_agree_int(walk, &has_offsets);
+    bool sparse = has_offsets != 0;
+    hd_walk_row_count(walk, hd_walk_join(part, name, "n"), &points->n);
+    hd_walk_int(walk, hd_walk_join(part, name, "d"), &d);
+    hd_walk_sum(walk, hd_walk_join(part, name, "nonzeros"), &nonzeros);
     hd_walk_bool(walk, hd_walk_join(part, name, "sparse"), &sparse);
     /* n + 1 below must not overflow. */
     if (points->n < 0 || points->n == INT64_MAX)
         hd_walk_fail(walk, name);
     if (walk->status != HUDDLE_OK)
         return;
-    hd_walk_reals(walk, hd_walk_join(part, name, "shift"), points->d, &points->shift);
-    if (!sparse) {
-        int64_t dims[2] = {points->n, points->d};
-        walk_array(walk, name, &floats, 2, dims, &values);
-        points->stride = points->d;
+    if (walk->mode == HD_WALK_LOAD)
+        points->d = points->stride = d;
+    hd_walk_reals(walk, hd_walk_join(part, name, "shift"), d, &points->shift);
+    if (sparse) {
+        walk_sparse(walk, name,
+                    &(hd_walk_sparse){&floats, points->n, &nonzeros, &points->offsets,
+                                      &points->columns, &values});
     } else {
-        hd_walk_longs(walk, hd_walk_join(part, name, "offsets"), points->n + 1, &points->offsets);
-        hd_walk_ints(walk, hd_walk_join(part, name, "columns"), nonzeros, &points->columns);
-        walk_vector(walk, hd_walk_join(part, name, "values"), &floats, nonzeros, &values);
+        int64_t dims[2] = {points->n, d};
+        walk_rows(walk, name, &floats, 2, dims, points->stride, &values);
     }
     points->values = values;
-    if (sparse && walk->status == HUDDLE_OK &&
+    if (sparse && walk->mode == HD_WALK_LOAD && walk->status == HUDDLE_OK &&
         (points->offsets == NULL || points->columns == NULL || values == NULL ||
          points->offsets[points->n] != nonzeros))
         hd_walk_fail(walk, name);
 }
 
-/* Saves points without gaps between their rows. */
+/* Saves points without gaps between their rows. The rows of several processes are sent without
+ * them. */
 static void save_points(hd_walk *walk, const char *name, huddle_points *points) {
     huddle_points packed = {0};
     walk->status = huddle_points_fetch(points);
-    if (walk->status == HUDDLE_OK && points->offsets == NULL && points->stride != points->d)
+    if (walk->status == HUDDLE_OK && walk->slab == NULL && points->offsets == NULL &&
+        points->stride != points->d)
         walk->status = huddle_points_copy(points, &packed);
     if (walk->status == HUDDLE_OK)
         walk_point_arrays(walk, name, packed.values != NULL ? &packed : points);
@@ -436,7 +514,7 @@ static void save_points(hd_walk *walk, const char *name, huddle_points *points) 
 }
 
 /* As for matrices. Sparse and dense points are distinguished by their offsets. */
-void hd_walk_points(hd_walk *walk, const char *name, huddle_points *points) {
+void hd_walk_row_points(hd_walk *walk, const char *name, huddle_points *points) {
     bool there = points->values != NULL || points->resident != NULL;
     if (walk->mode == HD_WALK_FREE) {
         huddle_points_free(points);
@@ -453,6 +531,14 @@ void hd_walk_points(hd_walk *walk, const char *name, huddle_points *points) {
     } else if (is_loading(walk, name)) {
         walk_point_arrays(walk, name, points);
     }
+}
+
+/* Points that every process has. */
+void hd_walk_points(hd_walk *walk, const char *name, huddle_points *points) {
+    hd_walk_slab *slab = walk->slab;
+    walk->slab = NULL;
+    hd_walk_row_points(walk, name, points);
+    walk->slab = slab;
 }
 
 /* ---- structs of the stages ----------------------------------------------------------------- */
@@ -499,6 +585,6 @@ void hd_walk_scale(hd_walk *walk, const char *name, huddle_scale *scale) {
     hd_walk_choice(walk, hd_walk_join(part, name, "rule"), option, &scale->rule);
     hd_walk_real(walk, hd_walk_join(part, name, "delta2"), &scale->delta2);
     hd_walk_real(walk, hd_walk_join(part, name, "smallest"), &scale->smallest);
-    hd_walk_int(walk, hd_walk_join(part, name, "n"), &scale->n);
-    hd_walk_reals(walk, hd_walk_join(part, name, "local"), scale->n, &scale->local);
+    hd_walk_row_count(walk, hd_walk_join(part, name, "n"), &scale->n);
+    hd_walk_row_reals(walk, hd_walk_join(part, name, "local"), scale->n, &scale->local);
 }

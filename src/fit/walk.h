@@ -8,6 +8,10 @@
  * in an order in which a length comes before the array that has it. A member with the name NULL is
  * freed, copied and moved like the others but does not appear in files.
  *
+ * Members whose names begin with hd_walk_row have an element, a row or a count for each row of the
+ * fit. If those are spread over processes (hd_walk_slab), all processes walk in step, a file has
+ * the rows of all of them, and everything else is taken from process 0.
+ *
  * In a model file an array is the entry NAME.npy of the zip archive, a number or a text is a member
  * of the object "values" in model.json. Names are unique within a model. */
 #ifndef HUDDLE_SRC_FIT_WALK_H
@@ -34,6 +38,13 @@ typedef struct hd_walk_texts {
 
 void hd_walk_texts_free(hd_walk_texts *texts);
 
+/* The rows of this process. Loading sets first, n and total when it comes to the number of rows. */
+typedef struct hd_walk_slab {
+    huddle_context *context;
+    int64_t first, n, total;
+    int64_t piece; /* saving: bytes that process 0 gets from the others at a time, about */
+} hd_walk_slab;
+
 /* After the first failure saving and loading skip the remaining members; copying sets them to NULL,
  * so that the copy can be freed. */
 typedef struct hd_walk {
@@ -41,7 +52,8 @@ typedef struct hd_walk {
     huddle_status status;
     const void *from;      /* copying: the original part, */
     const void *to;        /* and the copy, which begins as its bytes */
-    hd_zip_writer *output; /* saving: the archive, */
+    hd_walk_slab *slab;    /* saving, loading: rows are spread over processes; else NULL */
+    hd_zip_writer *output; /* saving: the archive (NULL on processes but 0), */
     hd_json_writer *json;  /* and the open object "values" */
     const hd_zip *input;   /* loading: the archive, */
     const hd_json_value *values;
@@ -56,6 +68,14 @@ void hd_walk_fail(hd_walk *walk, const char *name);
 void hd_walk_int(hd_walk *walk, const char *name, int64_t *value);
 void hd_walk_int32(hd_walk *walk, const char *name, int32_t *value);
 void hd_walk_bool(hd_walk *walk, const char *name, bool *value);
+
+/* A number of which a file has the sum over the processes. Loading does not divide it. */
+void hd_walk_sum(hd_walk *walk, const char *name, int64_t *value);
+
+/* The number of rows of the fit, by which all others are divided when a file is loaded; and the
+ * number of rows of an array, which is 0 or the same. */
+void hd_walk_divide(hd_walk *walk, const char *name, int64_t *n);
+void hd_walk_row_count(hd_walk *walk, const char *name, int64_t *n);
 void hd_walk_real(hd_walk *walk, const char *name, double *value); /* NaN is null in files */
 void hd_walk_stop(hd_walk *walk, const char *name, huddle_stop *value);
 
@@ -73,9 +93,17 @@ void hd_walk_longs(hd_walk *walk, const char *name, int64_t length, int64_t **va
 void hd_walk_reals(hd_walk *walk, const char *name, int64_t length, double **values);
 void hd_walk_bools(hd_walk *walk, const char *name, int64_t length, bool **values);
 
+void hd_walk_row_ints(hd_walk *walk, const char *name, int64_t n, int32_t **values);
+void hd_walk_row_reals(hd_walk *walk, const char *name, int64_t n, double **values);
+
 /* rows x cols integers, both known. */
 void hd_walk_int_matrix(hd_walk *walk, const char *name, int64_t rows, int64_t cols,
                         int32_t **values);
+void hd_walk_row_int_matrix(hd_walk *walk, const char *name, int64_t n, int64_t cols,
+                            int32_t **values);
+
+/* The name of an array that files have only if one process has all rows; else NULL. */
+const char *hd_walk_if_whole(const hd_walk *walk, const char *name);
 
 /* For HD_WALK_COPY of structs without a walk of their own: a copy of the block, or NULL if there is
  * none or after a failure, so that the copied part can be freed. */
@@ -83,8 +111,10 @@ void *hd_walk_copy_block(hd_walk *walk, const void *from, int64_t count, size_t 
 
 /* Containers. What an engine keeps is fetched before it is written. */
 void hd_walk_dense(hd_walk *walk, const char *name, huddle_dense *matrix);
-void hd_walk_csr(hd_walk *walk, const char *name, huddle_csr *matrix);
+void hd_walk_row_dense(hd_walk *walk, const char *name, huddle_dense *matrix);
+void hd_walk_row_csr(hd_walk *walk, const char *name, huddle_csr *matrix);
 void hd_walk_points(hd_walk *walk, const char *name, huddle_points *points);
+void hd_walk_row_points(hd_walk *walk, const char *name, huddle_points *points);
 
 /* ---- structs of the stages that several parts contain --------------------------------------- */
 

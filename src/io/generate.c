@@ -147,7 +147,7 @@ huddle_status hd_io_generate(huddle_context *context, const char *name,
     making m = {kind, data, options->seed, noise, 0};
     if (rows != NULL) {
         rows->total = n;
-        hd_io_share_of(n, rows->rank, rows->count, &rows->first, &rows->n);
+        hd_slab_share_of(n, rows->rank, rows->count, &rows->first, &rows->n);
         m.first = rows->first;
         n = rows->n;
     }

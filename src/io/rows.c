@@ -188,7 +188,7 @@ static huddle_status read_rows(void *argument) {
         rows->total += hd_io_samples_in(points->items[k], in_columns);
     int64_t d = hd_io_features_in(points->items[0], in_columns);
     TRY(hd_io_points_limit(rows->total, d));
-    hd_io_share_of(rows->total, rows->rank, rows->count, &rows->first, &rows->n);
+    hd_slab_share_of(rows->total, rows->rank, rows->count, &rows->first, &rows->n);
     s->data->first_row = rows->first;
     s->data->total_rows = rows->total;
     TRY(read_labels(s));
@@ -286,7 +286,7 @@ static huddle_status keep_rows(hd_io_rows *rows, huddle_data *data) {
     int64_t *index = NULL;
     huddle_points own = {0};
     rows->total = data->points.n;
-    hd_io_share_of(rows->total, rows->rank, rows->count, &rows->first, &rows->n);
+    hd_slab_share_of(rows->total, rows->rank, rows->count, &rows->first, &rows->n);
     ALLOC(index, rows->n);
     for (int64_t i = 0; i < rows->n; i++)
         index[i] = rows->first + i;

@@ -7,19 +7,6 @@
 #include "base/slabs.h"
 #include "io/parts.h"
 
-/* Rows total * rank / count .. total * (rank + 1) / count - 1: without the products, which could
- * overflow. */
-static inline int64_t hd_io_begin_of(int64_t total, int32_t rank, int32_t count) {
-    return total / count * rank + total % count * rank / count;
-}
-
-/* The rows of a process when all processes get about the same number of them. */
-static inline void hd_io_share_of(int64_t total, int32_t rank, int32_t count, int64_t *first,
-                                  int64_t *n) {
-    *first = hd_io_begin_of(total, rank, count);
-    *n = hd_io_begin_of(total, rank + 1, count) - *first;
-}
-
 /* huddle_data_read() and huddle_labels_read() under slabs. request->rows has rank and count. */
 huddle_status hd_io_rows_read(hd_io_request *request, const char *source, huddle_data *data);
 

@@ -227,7 +227,7 @@ huddle_status hd_io_rows_labels(hd_io_request *request, const char *const *paths
     if (extremes[0] != -extremes[1])
         FAIL(HUDDLE_INVALID, "%s: it is not the same file for all processes", paths[0]);
     rows.total = f.total;
-    hd_io_share_of(f.total, rows.rank, rows.count, &rows.first, &rows.n);
+    hd_slab_share_of(f.total, rows.rank, rows.count, &rows.first, &rows.n);
     TRY(hd_io_rows_together(&own, read_files, &f));
     TRY(hd_io_rows_map(own.context, &f.raw, labels));
     labels->total = f.total;

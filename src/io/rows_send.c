@@ -212,7 +212,7 @@ static huddle_status row_begins(huddle_context *context, int64_t total, int64_t 
     int32_t count = hd_slabs_count(context);
     ALLOC(*begins, count + 1);
     for (int32_t r = 0; r <= count; r++)
-        (*begins)[r] = hd_io_begin_of(total, r, count);
+        (*begins)[r] = hd_slab_begin_of(total, r, count);
 done:
     return status;
 }

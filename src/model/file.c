@@ -13,11 +13,16 @@
 #include "archive/file.h"
 #include "archive/output.h"
 #include "base/check.h"
+#include "base/slabs.h"
 
 #include <string.h>
 
 static const char format_name[] = "huddle model", json_name[] = "model.json";
-enum { FORMAT_VERSION = 4, TEXT_SIZE = 256 };
+enum {
+    FORMAT_VERSION = 4,
+    TEXT_SIZE = 256,
+    PIECE = 1 << 24 /* bytes of rows of other processes that process 0 has at a time */
+};
 
 /* ---- saving -------------------------------------------------------------------------------- */
 
@@ -60,11 +65,13 @@ done:
 
 /* Arrays are written as the walk reaches them, model.json last, because it lists them. Arrays are
  * stored without compression, so that they are loaded at the speed of the disk; model.json, which
- * is text, is deflated. */
-static huddle_status write_model(const huddle_model *model, hd_zip_writer *zip) {
+ * is text, is deflated. If rows are spread over processes (slab), all of them walk, and all but
+ * process 0 without an archive: they only send their rows. */
+static huddle_status write_model(const huddle_model *model, hd_walk_slab *slab,
+                                 hd_zip_writer *zip) {
     huddle_status status = HUDDLE_OK;
     hd_json_writer json = hd_json_begin((hd_json_style){.indent = 1});
-    hd_walk walk = {.mode = HD_WALK_SAVE, .output = zip, .json = &json};
+    hd_walk walk = {.mode = HD_WALK_SAVE, .slab = slab, .output = zip, .json = &json};
     char *text = NULL;
     hd_json_open_object(&json);
     hd_json_set_string(&json, "format", format_name);
@@ -76,6 +83,8 @@ static huddle_status write_model(const huddle_model *model, hd_zip_writer *zip) 
     /* Saving only reads, but the walk is written once for all its modes. */
     hd_fit_walk(&walk, (hd_fit *)(uintptr_t)&model->fit);
     TRY(walk.status);
+    if (zip == NULL)
+        goto done;
     hd_json_close_object(&json);
     write_array_names(zip, &json);
     TRY(write_report(model, &json));
@@ -92,14 +101,51 @@ done:
 huddle_status huddle_model_save(const huddle_model *model, const char *path) {
     hd_zip_writer zip = {0};
     huddle_status status = hd_model_check_fitted(model);
-    if (status == HUDDLE_OK)
-        status = hd_model_check_whole(NULL, model, "be saved");
+    if (status == HUDDLE_OK && model->fit.rows.elsewhere > 0)
+        status = hd_fail(HUDDLE_UNSUPPORTED,
+                         "this model has a part of its rows only, those of one process, and cannot "
+                         "be saved without the others");
     if (status != HUDDLE_OK)
         return status;
     status = hd_zip_create(path, &zip);
     if (status == HUDDLE_OK)
-        status = write_model(model, &zip);
+        status = write_model(model, NULL, &zip);
     return hd_zip_close(&zip, status);
+}
+
+/* Process 0 closes the archive only when all have agreed that they sent all their rows: until then
+ * it is a temporary file, which hd_zip_close() removes after a failure. */
+static huddle_status save_slabs(huddle_context *context, const huddle_model *model,
+                                const char *path, int64_t piece) {
+    hd_zip_writer zip = {0};
+    hd_walk_slab slab = {.context = context, .piece = piece};
+    bool writes = hd_slabs_rank(context) == 0;
+    huddle_status status = writes ? hd_zip_create(path, &zip) : HUDDLE_OK;
+    if (status == HUDDLE_OK)
+        status = write_model(model, &slab, writes ? &zip : NULL);
+    status = hd_agree(context, status);
+    if (writes)
+        status = hd_zip_close(&zip, status);
+    return status;
+}
+
+huddle_status hd_model_save_pieces(huddle_context *context, const huddle_model *model,
+                                   const char *path, int64_t piece) {
+    huddle_status status = HUDDLE_OK;
+    bool spread;
+    TRY(hd_model_check_fitted(model));
+    TRY(hd_model_find_spread(context, model, &spread));
+    if (spread)
+        status = save_slabs(context, model, path, piece);
+    else if (hd_slabs_rank(context) == 0)
+        status = huddle_model_save(model, path);
+done:
+    return hd_agree(context, status);
+}
+
+huddle_status huddle_model_save_spread(huddle_context *context, const huddle_model *model,
+                                       const char *path) {
+    return hd_model_save_pieces(context, model, path, PIECE);
 }
 
 /* ---- loading ------------------------------------------------------------------------------- */
@@ -157,11 +203,24 @@ done:
     return status;
 }
 
+/* Whether each process gets a part of the rows: if the method can label new points by training
+ * rows of other processes. Fits of several processes do not merge equal rows; a file with merged
+ * ones is of a single process, and its arrays do not have the rows of x. */
+static bool can_divide(const huddle_context *context, const hd_json_value *root,
+                       const huddle_model *model) {
+    const hd_json_value *values = hd_json_get(root, "values");
+    return hd_slabs_spread(context) && model->method->spreads &&
+           hd_json_get_integer(values, "nodes_n", -1) == 0;
+}
+
 /* The model is marked as fitted only after hd_fit_check(): nothing may use a fit whose sizes and
  * indices have not been checked. A CRC detects accidents, not a file that was made to do harm. */
-static huddle_status read_model(const hd_zip *zip, const hd_json_value *root, huddle_model *model) {
+static huddle_status read_model(huddle_context *context, const hd_zip *zip,
+                                const hd_json_value *root, huddle_model *model) {
     huddle_status status = HUDDLE_OK;
+    hd_walk_slab slab = {.context = context};
     hd_walk walk = {.mode = HD_WALK_LOAD,
+                    .slab = can_divide(context, root, model) ? &slab : NULL,
                     .input = zip,
                     .values = hd_json_get(root, "values"),
                     .texts = &model->fit.texts};
@@ -187,7 +246,8 @@ static bool is_old_model(const char *bytes, int64_t size) {
 
 /* Every size in the archive is bounded by the bytes that are there, so that a small file cannot
  * cause a large allocation. */
-huddle_status hd_model_read(const char *bytes, int64_t size, huddle_model **model) {
+static huddle_status read_archive(huddle_context *context, const char *bytes, int64_t size,
+                                  huddle_model **model) {
     huddle_status status = HUDDLE_OK;
     hd_zip zip = {0};
     hd_json_document document = {0};
@@ -207,7 +267,7 @@ huddle_status hd_model_read(const char *bytes, int64_t size, huddle_model **mode
     TRY(check_format(document.root));
     /* An unknown method is refused here, before its options are read. */
     TRY(huddle_model_new(hd_json_get_string(document.root, "method", ""), &made));
-    TRY(read_model(&zip, document.root, made));
+    TRY(read_model(context, &zip, document.root, made));
     *model = made;
     made = NULL;
 done:
@@ -218,14 +278,31 @@ done:
     return status;
 }
 
+huddle_status hd_model_read(const char *bytes, int64_t size, huddle_model **model) {
+    return read_archive(NULL, bytes, size, model);
+}
+
 /* The file is mapped while it is read; nothing of the model refers to it afterwards. */
-huddle_status huddle_model_load(const char *path, huddle_model **model) {
+huddle_status huddle_model_load_spread(huddle_context *context, const char *path,
+                                       huddle_model **model) {
     huddle_status status = HUDDLE_OK;
     hd_file file = {0};
     *model = NULL;
     TRY(hd_file_open(path, &file));
-    TRY(hd_model_read(file.text, file.size, model));
+    TRY(read_archive(context, file.text, file.size, model));
 done:
     hd_file_close(&file);
-    return status == HUDDLE_OK ? status : hd_fail_at(status, "%s", path);
+    if (status != HUDDLE_OK)
+        status = hd_fail_at(status, "%s", path);
+    status = hd_agree(context, status);
+    /* No process keeps a model that another could not load. */
+    if (status != HUDDLE_OK) {
+        huddle_model_free(*model);
+        *model = NULL;
+    }
+    return status;
+}
+
+huddle_status huddle_model_load(const char *path, huddle_model **model) {
+    return huddle_model_load_spread(NULL, path, model);
 }

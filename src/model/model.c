@@ -270,8 +270,30 @@ static huddle_status check_spread(const huddle_context *context, const huddle_mo
     return HUDDLE_OK;
 }
 
-/* The rows of each cluster on all processes, for the report of each. */
-static huddle_status count_all_rows(huddle_context *context, hd_fit *fit) {
+/* The medoids by their numbers among all rows; one process has each. */
+static huddle_status number_medoids(huddle_context *context, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    hd_fit_clusters *clusters = &fit->clusters;
+    int64_t count = clusters->centres.rows;
+    double *numbers = NULL;
+    hd_slab slab;
+    TRY(hd_slab_locate(context, fit->rows.n, &slab));
+    ALLOC(numbers, count);
+    ALLOC(clusters->all_medoids, count);
+    for (int64_t k = 0; k < count; k++)
+        numbers[k] = clusters->medoids == NULL || clusters->medoids[k] < 0
+                         ? -1
+                         : (double)(slab.first + clusters->medoids[k]);
+    TRY(hd_reduce_max(context, count, numbers));
+    for (int64_t k = 0; k < count; k++)
+        clusters->all_medoids[k] = (int64_t)numbers[k];
+done:
+    huddle_free(numbers);
+    return status;
+}
+
+/* The rows of each cluster and its medoid on all processes, for the report of each. */
+static huddle_status count_everywhere(huddle_context *context, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     hd_fit_clusters *clusters = &fit->clusters;
     int32_t c = clusters->n_clusters;
@@ -285,6 +307,7 @@ static huddle_status count_all_rows(huddle_context *context, hd_fit *fit) {
     TRY(hd_reduce_sum(context, c, sizes));
     for (int32_t k = 0; k < c; k++)
         clusters->all_sizes[k] = (int64_t)sizes[k];
+    TRY(number_medoids(context, fit));
 done:
     huddle_free(sizes);
     return status;
@@ -324,7 +347,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
               hd_memory_settle(context, model->method, &job, options, &fit.memory));
     TRY(model->method->fit(context, &job, options, &fit));
     hd_fit_warn_dominant(context, &fit, feature_names(model, fit.d));
-    TRY(count_all_rows(context, &fit));
+    TRY(count_everywhere(context, &fit));
     hd_stage before = hd_stage_enter(context, HD_STAGE_FINISH);
     /* After the method has finished: a copy of x during the fit would increase the peak of
      * memory. What is in the memory of an engine does not outlive the context. */
@@ -393,9 +416,9 @@ static bool needs_rebase(const hd_fit *fit, const huddle_points *x) {
     return false;
 }
 
-/* Whether the training rows of the fit are spread over the processes. Where each process has them
- * all, from a file, it labels its rows alone. */
-static huddle_status find_spread(huddle_context *context, const huddle_model *model, bool *spread) {
+/* Where each process has all training rows, from a file, it labels its rows alone. */
+huddle_status hd_model_find_spread(huddle_context *context, const huddle_model *model,
+                                   bool *spread) {
     double elsewhere = (double)model->fit.rows.elsewhere;
     huddle_status status = hd_reduce_max(context, 1, &elsewhere);
     *spread = elsewhere > 0;
@@ -408,7 +431,7 @@ static huddle_status predict_rows(huddle_context *context, const huddle_model *m
     huddle_status status = HUDDLE_OK;
     bool spread;
     TRY(hd_model_check_whole(context, model, "label new points"));
-    TRY(find_spread(context, model, &spread));
+    TRY(hd_model_find_spread(context, model, &spread));
     bool alone = hd_slabs_spread(context) && !spread;
     hd_alone before = {0};
     if (alone)

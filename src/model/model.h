@@ -35,6 +35,14 @@ huddle_status hd_model_check_fitted(const huddle_model *model);
 huddle_status hd_model_check_whole(const huddle_context *context, const huddle_model *model,
                                    const char *what);
 
+/* Whether the rows of the fit are spread over the processes, all of which call it. */
+huddle_status hd_model_find_spread(huddle_context *context, const huddle_model *model,
+                                   bool *spread);
+
+/* huddle_model_save_spread() with the bytes that process 0 gets from the others at a time. */
+huddle_status hd_model_save_pieces(huddle_context *context, const huddle_model *model,
+                                   const char *path, int64_t piece);
+
 /* A copy of the options as they are set now; freed by huddle_free(). */
 huddle_status hd_model_copy_options(const huddle_model *model, void **copy);
 

@@ -423,6 +423,50 @@ static void test_golden_files(void **state) {
                    "archive.txt: cannot be opened");
 }
 
+/* Parts of an entry that several readers take: each has its bytes, and their checksums join to that
+ * of the entry. */
+static void test_parts(void **state) {
+    (void)state;
+    static const int64_t ends[] = {0, 0, 7, 90000, 90001, 250000};
+    const char *path = path_of(test_directory(), "parts.zip");
+    int64_t size = 250000;
+    char *content = malloc((size_t)size), *part = malloc((size_t)size);
+    hd_zip_writer writer;
+    hd_zip zip;
+    for (int64_t k = 0; k < size; k++)
+        content[k] = (char)(k * k % 251);
+    assert_ok(hd_zip_create(path, &writer));
+    assert_ok(hd_zip_add(&writer, "stored", HD_ZIP_STORED, content, size));
+    assert_ok(hd_zip_add(&writer, "deflated", HD_ZIP_DEFLATED, content, size));
+    assert_ok(hd_zip_close(&writer, HUDDLE_OK));
+    assert_ok(hd_zip_open(path, &zip));
+    for (int64_t e = 0; e < zip.count; e++) {
+        const hd_zip_entry *entry = &zip.entries[e];
+        uint32_t joined = 0, crc = 0;
+        for (int k = 0; k < 5; k++) {
+            int64_t from = ends[k], length = ends[k + 1] - from;
+            assert_ok(hd_zip_read_part(&zip, entry, from, length, part));
+            assert_memory_equal(part, content + from, (size_t)length);
+            if (entry->method == HD_ZIP_DEFLATED) {
+                assert_refused(hd_zip_part_crc(&zip, entry, from, length, &crc), HUDDLE_INTERNAL,
+                               "deflated");
+                continue;
+            }
+            assert_ok(hd_zip_part_crc(&zip, entry, from, length, &crc));
+            joined = hd_zip_join_crc(joined, crc, length);
+        }
+        if (entry->method == HD_ZIP_STORED)
+            assert_ok(hd_zip_check_crc(&zip, entry, joined));
+        assert_refused(hd_zip_check_crc(&zip, entry, entry->crc ^ 1), HUDDLE_FORMAT, "CRC-32");
+        assert_refused(hd_zip_read_part(&zip, entry, size - 1, 2, part), HUDDLE_FORMAT, "damaged");
+        assert_refused(hd_zip_read_part(&zip, entry, -1, 2, part), HUDDLE_FORMAT, "damaged");
+        assert_refused(hd_zip_read_part(&zip, entry, INT64_MAX, 2, part), HUDDLE_FORMAT, "damaged");
+    }
+    hd_zip_free(&zip);
+    free(content);
+    free(part);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_zip64),
@@ -431,7 +475,7 @@ int main(void) {
         cmocka_unit_test(test_damaged_content), cmocka_unit_test(test_names),
         cmocka_unit_test(test_overlap),         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_arrays),          cmocka_unit_test(test_headers),
-        cmocka_unit_test(test_golden_files),
+        cmocka_unit_test(test_golden_files),    cmocka_unit_test(test_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
