@@ -400,7 +400,7 @@ huddle_status huddle_embed(huddle_context *context, const huddle_csr *graph,
     memset(out, 0, sizeof *out);
     memset(info, 0, sizeof *info);
     TRY(hd_slab_locate(context, graph->rows, &slab));
-    if (slab.total <= hd_slabs_few_rows(context)) {
+    if (hd_slabs_few_rows(context) > 0 && slab.total <= hd_slabs_few_rows(context)) {
         TRY(hd_embed_whole(context, graph, options, out, info));
         goto done;
     }
