@@ -418,7 +418,8 @@ static void components_are_solved_whole_by_their_processes(void **state) {
                 one = all;
                 continue;
             }
-            if (!o.keep_dual) {
+            /* Without CHOLMOD linear systems are solved to a tolerance. */
+            if (!o.keep_dual && HUDDLE_GPL) {
                 assert_true(largest_difference(&all.g, &one.g) <= 1e-9);
                 assert_memory_equal(all.group, one.group, sizeof all.group);
                 assert_int_equal(all.info[0].n_solves, one.info[0].n_solves);
