@@ -52,9 +52,14 @@ def constants(records):
     base = max((r for r in records if r["processes"] == 1), key=lambda r: r["n"])
     two = max((r for r in records if r["processes"] == 2), key=lambda r: r["n"], default=None)
     calls = {s: t["calls"] for s, t in ((two or {}).get("traffic") or {}).items() if isinstance(t, dict)}
+    rates = {s: base["seconds"].get(s, 0) / base["n"] for s in STAGES}
+    refined = [r for r in records if r["seconds"].get("refine", 0) > 0]
+    if refined:  # runs with --refine none have no such stage
+        last = max(refined, key=lambda r: r["n"])
+        rates["refine"] = last["seconds"]["refine"] * max(1, last["processes"]) / last["n"]
     return {"n": base["n"], "d": base["d"], "k": base["k"], "c": base["c"], "e": 2 * base["edges"] / base["n"],
             "products": base["products"], "ghosts": 0, "calls": calls,
-            "row_seconds": {s: base["seconds"].get(s, 0) / base["n"] for s in STAGES},
+            "row_seconds": rates,
             "row_bytes": base["peak"] / base["n"]}
 
 
