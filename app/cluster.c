@@ -84,7 +84,7 @@ static int print_result(const fitting *fit) {
 /* Scores that need no labels (silhouette and others) are part of --json only, because they
  * take additional time. */
 static int score_without_labels(fitting *fit) {
-    if (argument(fit->arguments, "json") == NULL || huddle_context_processes(fit->context) > 1)
+    if (argument(fit->arguments, "json") == NULL)
         return EXIT_DONE;
     double began = clock_seconds();
     huddle_status status = huddle_model_score(fit->context, fit->model, fitting_points(fit));

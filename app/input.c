@@ -182,31 +182,20 @@ int32_t *input_spread(const huddle_data *data, const int32_t *labels, int64_t n,
     return spread;
 }
 
-/* The file has a line for every row of the input, dropped ones included. */
-static huddle_status write_labels(const huddle_data *data, const char *path, int64_t n,
-                                  const int32_t *labels) {
-    int64_t rows = 0;
-    int32_t *spread = input_spread(data, labels, n, &rows);
-    huddle_status status = huddle_labels_write(path, rows, spread, NULL);
-    free(spread);
-    return status;
-}
-
-/* Every process writes its own rows, unless rows were dropped: only process 0, which read the whole
- * table, knows where their -1 belong. */
+/* The file has a line for every row of the input, dropped ones included. Every process writes its
+ * own rows, unless some were dropped: process 0 then inserts them among the labels of all. */
 huddle_status input_write_labels(huddle_context *context, const huddle_data *data, const char *path,
                                  int64_t n, const int32_t *labels) {
     int32_t *all = NULL;
-    bool dropped = data->n_dropped > 0;
-    if (huddle_context_processes(context) == 1)
-        return write_labels(data, path, n, labels);
-    huddle_status status = huddle_context_share(context, 0, sizeof dropped, &dropped);
-    if (status == HUDDLE_OK && !dropped)
+    if (data->n_dropped == 0)
         return huddle_labels_write_slabs(context, path, n, labels, NULL);
-    if (status == HUDDLE_OK)
-        status = processes_gather(context, &n, labels, &all);
-    if (status == HUDDLE_OK && processes_first(context))
-        status = write_labels(data, path, n, all);
+    huddle_status status = processes_gather(context, &n, labels, &all);
+    if (status == HUDDLE_OK && processes_first(context)) {
+        int64_t rows = 0;
+        int32_t *spread = input_spread(data, all, n, &rows);
+        status = huddle_labels_write(path, rows, spread, NULL);
+        free(spread);
+    }
     huddle_free(all);
     return huddle_context_agree(context, status);
 }

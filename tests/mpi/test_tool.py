@@ -99,6 +99,8 @@ def test_labels_are_those_of_one_process(folder, alone, name, clusters, method, 
     assert sorted(report["sizes"]) == sorted(numpy.bincount(found).tolist())
     if method != "kmeans":
         assert report["graph"]["edges"] == expected["graph"]["edges"]
+    for score, value in expected["internal"].items():
+        assert report["internal"][score] == pytest.approx(value, rel=1e-3), score
     if method == "ssc":
         one, several = expected["shrink"], report["shrink"]
         assert 0 <= several["gap"] <= 1.0001e-4
@@ -186,6 +188,18 @@ def test_other_formats_are_read_by_process_0(formats):
     other = run(2, "cluster", formats / "sheets.csv", "-c", 5, "-m", "kmeans")
     assert "read by process 0" not in parallel.stderr
     assert other.stderr.count("read by process 0") == 1
+
+
+def test_dropped_rows(folder):
+    """They get -1 in the file, whichever process would have had them."""
+    lines = ["a,b,c"] + [f"{i % 4},{.1 * i},{'' if i % 7 == 3 else i}" for i in range(200)]
+    (folder / "gaps.csv").write_text("\n".join(lines) + "\n")
+    words = ("cluster", folder / "gaps.csv", "-c", 4, "-m", "kmeans", "--missing", "drop", "-o")
+    run(0, *words, folder / "gaps-one.csv")
+    run(3, *words, folder / "gaps-three.csv")
+    one, three = ((folder / name).read_text().split() for name in ("gaps-one.csv", "gaps-three.csv"))
+    assert one == three
+    assert [k for k, label in enumerate(three) if label == "-1"] == list(range(3, 200, 7))
 
 
 def test_labels_in_other_files(folder):
