@@ -93,6 +93,18 @@ typedef struct hd_alone {
 hd_alone hd_alone_begin(huddle_context *context);
 void hd_alone_end(huddle_context *context, hd_alone before);
 
+/* TRY() for a call that process 0 makes alone, with what was collected there; the others wait for
+ * its status. */
+#define TRY_ON_FIRST(context, call)                                                                \
+    do {                                                                                           \
+        if (hd_slabs_rank(context) == 0) {                                                         \
+            hd_alone hd_before = hd_alone_begin(context);                                          \
+            status = (call);                                                                       \
+            hd_alone_end((context), hd_before);                                                    \
+        }                                                                                          \
+        TRY(hd_agree((context), status));                                                          \
+    } while (0)
+
 /* Rows of other processes that this process's rows refer to. */
 typedef struct hd_halo {
     huddle_context *context;

@@ -3,8 +3,7 @@
 #include "embed/whole.h"
 
 #include "base/check.h"
-#include "base/context.h"
-#include "matrix/arrange.h"
+#include "matrix/collect.h"
 
 #include <string.h>
 
@@ -26,9 +25,9 @@ static int32_t find_name(const char *const *names, const char *name) {
     return k;
 }
 
-/* The outcome on all processes; those without rows get eigenvalues and empty matrices. */
-static huddle_status share_outcome(huddle_context *context, huddle_embedding *all,
-                                   huddle_embed_info *info, outcome *o) {
+/* The outcome on all processes, with room for their eigenvalues. */
+static huddle_status share_outcome(huddle_context *context, const huddle_embedding *all,
+                                   huddle_embedding *out, huddle_embed_info *info, outcome *o) {
     huddle_status status = HUDDLE_OK;
     bool here = hd_slabs_rank(context) == 0;
     if (here)
@@ -39,67 +38,49 @@ static huddle_status share_outcome(huddle_context *context, huddle_embedding *al
                        .vector_cols = all->vectors.cols,
                        .row_cols = all->rows.cols};
     TRY(hd_slabs_share(context, 0, sizeof *o, o));
-    if (!here) {
-        *info = o->info;
-        const char *solver = huddle_embed_solvers()[o->solver];
-        info->solver = solver != NULL ? solver : "components";
-        info->verified = verified_names[o->verified];
-        all->n_eigenvalues = o->n_eigenvalues;
-        ALLOC(all->eigenvalues, o->n_eigenvalues);
-        ALLOC(all->degrees, 0);
-        TRY(huddle_dense_new(0, o->vector_cols, &all->vectors));
-        TRY(huddle_dense_new(0, o->row_cols, &all->rows));
-    }
-    TRY(hd_slabs_share(context, 0, o->n_eigenvalues * (int64_t)sizeof *all->eigenvalues,
-                       all->eigenvalues));
+    const char *solver = huddle_embed_solvers()[o->solver];
+    *info = o->info;
+    info->solver = solver != NULL ? solver : "components";
+    info->verified = verified_names[o->verified];
+    out->n_eigenvalues = o->n_eigenvalues;
+    ALLOC(out->eigenvalues, o->n_eigenvalues);
+    if (here)
+        memcpy(out->eigenvalues, all->eigenvalues,
+               (size_t)o->n_eigenvalues * sizeof *out->eigenvalues);
+    TRY(hd_slabs_share(context, 0, o->n_eigenvalues * (int64_t)sizeof *out->eigenvalues,
+                       out->eigenvalues));
 done:
     return hd_agree(context, status);
 }
 
-static huddle_status take_matrix(const hd_arrangement *a, const huddle_dense *all,
-                                 huddle_dense *rows) {
+/* The rows of this process; `all` is empty on the others. Rows of a huddle_dense have the same
+ * distance on all processes, since that depends on the number of columns only. */
+static huddle_status take_matrix(huddle_context *context, const huddle_dense *all, int64_t n,
+                                 int64_t cols, huddle_dense *rows) {
     huddle_status status = HUDDLE_OK;
-    TRY(huddle_dense_new(a->n, all->cols, rows));
-    TRY(hd_arrange_back(a, all->values, (size_t)all->stride * sizeof *all->values, rows->values));
+    TRY(huddle_dense_new(n, cols, rows));
+    TRY(hd_spread_rows(context, 0, all->values, n, (size_t)rows->stride * sizeof *rows->values,
+                       rows->values));
 done:
-    return hd_agree(a->context, status);
-}
-
-static huddle_status take_rows(const hd_arrangement *a, huddle_embedding *all,
-                               huddle_embedding *out) {
-    huddle_status status = HUDDLE_OK;
-    TRY(take_matrix(a, &all->vectors, &out->vectors));
-    TRY(take_matrix(a, &all->rows, &out->rows));
-    ALLOC(out->degrees, a->n);
-    TRY(hd_arrange_back(a, all->degrees, sizeof *out->degrees, out->degrees));
-    out->n_eigenvalues = all->n_eigenvalues;
-    out->eigenvalues = all->eigenvalues;
-    all->eigenvalues = NULL;
-done:
-    return hd_agree(a->context, status);
+    return hd_agree(context, status);
 }
 
 huddle_status hd_embed_whole(huddle_context *context, const huddle_csr *graph,
                              const huddle_embed_options *options, huddle_embedding *out,
                              huddle_embed_info *info) {
     huddle_status status = HUDDLE_OK;
+    huddle_csr whole = {0};
     huddle_embedding all = {0};
-    hd_arrangement a = {0};
     outcome o = {0};
-    int32_t *owner = NULL;
-    ALLOC_ZERO(owner, graph->rows);
-    TRY(hd_arrange_open_ordered(context, graph, owner, &a));
-    if (hd_slabs_rank(context) == 0) {
-        hd_alone before = hd_alone_begin(context);
-        status = huddle_embed(context, &a.graph, options, &all, info);
-        hd_alone_end(context, before);
-    }
-    TRY(hd_agree(context, status));
-    TRY(share_outcome(context, &all, info, &o));
-    TRY(take_rows(&a, &all, out));
+    TRY(hd_collect_csr(context, graph, 0, &whole));
+    TRY_ON_FIRST(context, huddle_embed(context, &whole, options, &all, info));
+    TRY(share_outcome(context, &all, out, info, &o));
+    TRY(take_matrix(context, &all.vectors, graph->rows, o.vector_cols, &out->vectors));
+    TRY(take_matrix(context, &all.rows, graph->rows, o.row_cols, &out->rows));
+    ALLOC(out->degrees, graph->rows);
+    TRY(hd_spread_rows(context, 0, all.degrees, graph->rows, sizeof *out->degrees, out->degrees));
 done:
-    huddle_free(owner);
-    hd_arrange_close(&a);
+    huddle_csr_free(&whole);
     huddle_embedding_free(&all);
     return hd_agree(context, status);
 }

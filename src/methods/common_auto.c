@@ -493,12 +493,7 @@ static huddle_status judge_spread(huddle_context *context, hd_judging judge) {
     uint64_t seed = judge.options.common.seed;
     TRY(hd_spread_sample(context, judge.x, FIRST_ROUND, seed, &few));
     TRY(hd_spread_sample(context, judge.x, LAST_ROUND, seed, &many));
-    if (hd_slabs_rank(context) == 0) {
-        hd_alone before = hd_alone_begin(context);
-        status = run_rounds(context, judge, &few, &many);
-        hd_alone_end(context, before);
-    }
-    TRY(hd_agree(context, status));
+    TRY_ON_FIRST(context, run_rounds(context, judge, &few, &many));
     TRY(tell_trials(context, judge.trials));
 done:
     huddle_points_free(&few);

@@ -439,12 +439,7 @@ static huddle_status measure_spread(huddle_context *context, const hd_spectral_o
     huddle_status status = HUDDLE_OK;
     huddle_points sample = {0};
     TRY(hd_spread_sample(context, points, STABILITY_POINTS, options->common.seed, &sample));
-    if (hd_slabs_rank(context) == 0) {
-        hd_alone before = hd_alone_begin(context);
-        status = measure_whole(context, options, &sample, trials);
-        hd_alone_end(context, before);
-    }
-    TRY(hd_agree(context, status));
+    TRY_ON_FIRST(context, measure_whole(context, options, &sample, trials));
     TRY(hd_slabs_share(context, 0, trials->count * (int64_t)sizeof *trials->items, trials->items));
 done:
     huddle_points_free(&sample);

@@ -285,19 +285,14 @@ static huddle_status measure_spread(const stability_pass *p,
     for (int k = 0; k < HD_FIT_LABELLINGS && labels[HD_FIT_COMMUTE] != NULL; k++)
         TRY(hd_collect_rows(context, 0, p->rows->n, labels[k], sizeof *labels[k], &total,
                             &collected[k]));
-    if (hd_slabs_rank(context) == 0) {
-        const int32_t *own[HD_FIT_LABELLINGS];
-        hd_fit_rows rows = {.n = p->n};
-        stability_pass alone = *p;
-        alone.rows = &rows;
-        alone.points = &sample;
-        for (int k = 0; k < HD_FIT_LABELLINGS; k++)
-            own[k] = collected[k];
-        hd_alone before = hd_alone_begin(context);
-        status = measure_stability(&alone, own, stability);
-        hd_alone_end(context, before);
-    }
-    TRY(hd_agree(context, status));
+    const int32_t *own[HD_FIT_LABELLINGS];
+    hd_fit_rows rows = {.n = p->n};
+    stability_pass alone = *p;
+    alone.rows = &rows;
+    alone.points = &sample;
+    for (int k = 0; k < HD_FIT_LABELLINGS; k++)
+        own[k] = collected[k];
+    TRY_ON_FIRST(context, measure_stability(&alone, own, stability));
     TRY(hd_slabs_share(context, 0, HD_FIT_LABELLINGS * sizeof *stability, stability));
 done:
     huddle_points_free(&sample);

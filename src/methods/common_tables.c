@@ -321,12 +321,7 @@ static huddle_status examine_spread(huddle_context *context, const huddle_points
     if (x->offsets != NULL)
         return status;
     TRY(hd_spread_sample(context, x, limit, 0, &sample));
-    if (hd_slabs_rank(context) == 0) {
-        hd_alone before = hd_alone_begin(context);
-        status = examine_whole(context, &sample, table);
-        hd_alone_end(context, before);
-    }
-    TRY(hd_agree(context, status));
+    TRY_ON_FIRST(context, examine_whole(context, &sample, table));
     int32_t kind = number_of_kind(table->kind);
     TRY(hd_slabs_share(context, 0, sizeof *table, table));
     TRY(hd_slabs_share(context, 0, sizeof kind, &kind));

@@ -94,12 +94,8 @@ static huddle_status score_spread_stability(huddle_context *context, const huddl
             labels[mine++] = own[index[i] - slab.first];
     TRY(hd_collect_points(context, rows, index, count, 0, &sample));
     TRY(hd_collect_rows(context, 0, mine, labels, sizeof *labels, &total, &all));
-    if (hd_slabs_rank(context) == 0) {
-        hd_alone before = hd_alone_begin(context);
-        status = average_agreement(context, &sample, all, fit->clusters.n_clusters, stability);
-        hd_alone_end(context, before);
-    }
-    TRY(hd_agree(context, status));
+    TRY_ON_FIRST(context,
+                 average_agreement(context, &sample, all, fit->clusters.n_clusters, stability));
     TRY(hd_slabs_share(context, 0, sizeof *stability, stability));
 done:
     huddle_free(index);

@@ -175,12 +175,7 @@ static huddle_status move_spread(huddle_context *context, const huddle_csr *matr
     int32_t sweeps = 0;
     TRY(hd_collect_csr(context, matrix, 0, &whole));
     TRY(hd_collect_rows(context, 0, matrix->rows, labels, sizeof *labels, &total, &all));
-    if (all != NULL) {
-        hd_alone before = hd_alone_begin(context);
-        status = move_vertices(context, &whole, options, all, &sweeps);
-        hd_alone_end(context, before);
-    }
-    TRY(hd_agree(context, status));
+    TRY_ON_FIRST(context, move_vertices(context, &whole, options, all, &sweeps));
     TRY(hd_spread_rows(context, 0, all, matrix->rows, sizeof *labels, labels));
     TRY(hd_slabs_share(context, 0, sizeof sweeps, &sweeps));
     if (n_sweeps != NULL)

@@ -50,9 +50,7 @@ static huddle_status run_collected(huddle_context *context, const task *t, const
     for (int32_t k = 0; k < t->n_starts; k++)
         starts[k] = (huddle_refine_start){t->starts[k].name, collected[k]};
     ALLOC(*labels, whole->rows);
-    hd_alone before = hd_alone_begin(context);
-    status = run_alone(context, t, whole, starts, *labels, info);
-    hd_alone_end(context, before);
+    TRY(run_alone(context, t, whole, starts, *labels, info));
 done:
     return status;
 }
@@ -68,9 +66,7 @@ static huddle_status run_on_first(huddle_context *context, const task *t, int32_
     TRY(hd_collect_csr(context, t->graph, 0, &whole));
     for (int32_t k = 0; k < t->n_starts; k++)
         TRY(hd_collect_rows(context, 0, n, t->labels[k], sizeof(int32_t), &total, &collected[k]));
-    if (hd_slabs_rank(context) == 0)
-        status = run_collected(context, t, &whole, collected, &all, info);
-    TRY(hd_agree(context, status));
+    TRY_ON_FIRST(context, run_collected(context, t, &whole, collected, &all, info));
     huddle_csr_free(&whole);
     TRY(hd_slabs_share(context, 0, sizeof *info, info));
     TRY(hd_slabs_share(context, 0, sizeof t->options->n_clusters, &t->options->n_clusters));
