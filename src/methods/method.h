@@ -169,6 +169,9 @@ void hd_fit_warn_few_distinct(huddle_context *context, const hd_fit_clusters *cl
 /* Makes the clusters of `other` those of `clusters`: labels, centres, medoids and K-means' info. */
 void hd_fit_take_clusters(hd_fit_clusters *clusters, hd_fit_clusters *other);
 
+/* Adds row i of x, as stored, times the number of its copies. */
+void hd_fit_add_row(const huddle_points *x, int64_t i, double copies, double *sum);
+
 /* Squared distance of row i from a centre, d doubles without the points' shift. centre_norm is the
  * centre's squared norm and needed for sparse points only; to compare rows with one centre, any
  * number will do. */
