@@ -139,6 +139,14 @@ HUDDLE_API const double *huddle_model_shift(const huddle_model *model, int64_t *
 HUDDLE_API huddle_status huddle_model_predict(huddle_context *context, const huddle_model *model,
                                               const huddle_points *x, int32_t *labels);
 
+/* Coordinates of new points, one row for each row of x, which does not depend on the others: for
+ * methods with an embedding their rows of it (docs/method.md, "New points"), where a point that
+ * equals a training point has the row of that; for methods that cluster points the distances to the
+ * centres, one column for each. rows owns nothing before and is to be freed. HUDDLE_UNSUPPORTED for
+ * a model fitted to a graph, and if rows are spread over processes. */
+HUDDLE_API huddle_status huddle_model_transform(huddle_context *context, const huddle_model *model,
+                                                const huddle_points *x, huddle_dense *rows);
+
 /* A fitted model in a file: a zip archive of NPY arrays and model.json; numpy.load() opens the
  * arrays. Loading checks versions, checksums and sizes: HUDDLE_FORMAT for a damaged or foreign
  * file, HUDDLE_UNSUPPORTED for one of another version. */

@@ -62,6 +62,10 @@ typedef struct hd_method {
                          hd_fit *fit);
     huddle_status (*predict)(huddle_context *context, const hd_fit *fit, const void *options,
                              const huddle_points *x, int32_t *labels);
+    /* Rows of the embedding for new points. same[i] (n) is the training row that new row i equals
+     * and whose row of the embedding it has, or -1. NULL: the method has no embedding. */
+    huddle_status (*place)(huddle_context *context, const hd_fit *fit, const void *options,
+                           const huddle_points *x, huddle_dense *rows, int64_t *same);
     /* Predicts the memory of a fit (methods/planning.h); NULL: preparation and K-means. */
     void (*plan)(const struct hd_memory_case *x, const void *options, struct hd_memory_plan *plan);
     /* Changes options that are "auto" so that less memory is needed: the step-th way to do so, in

@@ -55,6 +55,9 @@ const int32_t *hd_model_rows_labels(const hd_model_rows *rows);
 huddle_status hd_model_rows_expand(const hd_fit *fit, hd_model_rows *rows,
                                    const hd_fit_array *array, huddle_array *view);
 
+/* Whether the points must be converted to the shift of the fit's, if that is known. */
+bool hd_model_needs_rebase(const hd_fit *fit, const huddle_points *x);
+
 /* The prepared points of the fit. Methods that do not keep them need x again, which is prepared
  * like new points; *points is NULL if there are none. It refers to the model, or to view; owned is
  * to be freed. */
