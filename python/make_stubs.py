@@ -55,8 +55,15 @@ def function_text(function):
 def method_text(function):
     """Return a method with few arguments, on one line."""
     signature = inspect.signature(function)
-    arguments = ", ".join(argument_text(p) for p in signature.parameters.values())
-    return f"    def {function.__name__}({arguments}) -> {signature.return_annotation}: ...\n"
+    arguments, has_star = [], False
+    for parameter in signature.parameters.values():
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY and not has_star:
+            arguments.append("*")
+            has_star = True
+        stars = "**" if parameter.kind is inspect.Parameter.VAR_KEYWORD else ""
+        arguments.append(stars + argument_text(parameter))
+    return (f"    def {function.__name__}({', '.join(arguments)})"
+            f" -> {signature.return_annotation}: ...\n")
 
 
 def result_text(cls, *methods):
@@ -75,9 +82,11 @@ def estimator_text(cls):
 
 def estimators_stub():
     names = ", ".join(f'"{name}"' for name in _estimators.__all__)
-    return (HEAD + "\nfrom ._clusterer import Clusterer\n"
+    return (HEAD.replace("import numpy", "import os\n\nimport numpy", 1)
+            + "\nfrom ._clusterer import Clusterer\n"
             + "".join(estimator_text(cls) for cls in _estimators.ESTIMATORS)
-            + "\nESTIMATORS: tuple[type[Clusterer], ...]\n" + f"__all__ = [{names}]\n")
+            + "\nESTIMATORS: tuple[type[Clusterer], ...]\n"
+            + function_text(_estimators.load) + f"\n__all__ = [{names}]\n")
 
 
 def functions_stub():
@@ -88,7 +97,8 @@ def functions_stub():
 
 
 def path_stub():
-    return (HEAD + result_text(_path.ClusterPath, _path.ClusterPath.plot)
+    methods = (_path.ClusterPath.plot, _path.ClusterPath.cut, _path.ClusterPath.dendrogram)
+    return (HEAD + result_text(_path.ClusterPath, *methods)
             + function_text(_path.cluster_path))
 
 

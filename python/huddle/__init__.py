@@ -8,6 +8,7 @@
 """
 from . import _estimators, datasets, metrics
 from ._estimators import *
+from ._estimators import load
 from ._functions import ShrinkResult, knn_graph, shrink, spectral_embedding
 from ._library import Cancelled, HuddleError, engines
 from ._library import version as _version
@@ -18,6 +19,6 @@ from ._report import report
 
 __version__ = _version()
 __all__ = ["knn_graph", "spectral_embedding", "shrink", "ShrinkResult", "cluster_path",
-           "ClusterPath", "refine", "report", "engines", "processes", "Processes", "HuddleError",
+           "ClusterPath", "refine", "report", "load", "engines", "processes", "Processes", "HuddleError",
            "Cancelled", "datasets", "metrics"]
 __all__ += _estimators.__all__
