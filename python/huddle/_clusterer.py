@@ -68,7 +68,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         for name in params:
             if name.partition("__")[0] not in names:
                 raise ValueError(f"Invalid parameter {name!r} for estimator "
-                                 f"{type(self).__name__}{suggestion(name, names)} "
+                                 f"{type(self).__name__}{suggestion(name, names) or '.'} "
                                  f"Valid parameters are: {names!r}.")
         if "engine" in params:
             params["engine"] = engine_text(params["engine"])
@@ -285,14 +285,19 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
             self._model.save(path, context if context.spreads else None)
 
     @classmethod
-    def _from_model(cls, model, context_options):
-        """Return the estimator of a loaded model."""
+    def _from_model(cls, model, places, context_options):
+        """Return the estimator of a loaded model; places as in a fit, without the rows."""
         info = model.info()
         names = {p.name for p in cls._parameters}
         options = {name: python_value(value) for name, value in info["options"].items()
                    if name in names}
         estimator = cls(random_state=info["options"]["seed"], **options, **context_options)
         estimator._model = model
+        if places is not None:
+            # All rows, or those that this process would have of a data file.
+            first = info["n"] * places["number"] // places["count"]
+            estimator._places = {**places, "n": info["n"],
+                                 "first_row": first if model.n_rows < info["n"] else 0}
         estimator._set_results()
         # A graph has as many features as vertices.
         estimator.n_features_in_ = info["n"] if estimator._is_pairwise() else info["d"]

@@ -174,10 +174,13 @@ def load(path: str | os.PathLike, *, n_jobs: int | None = -1, engine: Any = "cpu
     >>> load(path).predict(X).shape
     (1797,)
     """
+    places = None
     with running_context(n_jobs, None, engine, spread=True) as context:
         model = Model.load(path, context if context.spreads else None)
+        if context.spreads:
+            places = {"number": context.process, "count": context.processes}
     cls = next(cls for cls in ESTIMATORS if cls._method == model.method)
-    return cls._from_model(model, {"n_jobs": n_jobs, "engine": engine})
+    return cls._from_model(model, places, {"n_jobs": n_jobs, "engine": engine})
 
 
 def _load_class(cls, path, **options):
