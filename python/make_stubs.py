@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes what is generated from the library: type stubs, and the list of estimators in the docs.
+"""Writes what is generated from the library: type stubs, and tables in the docs.
 
     PYTHONPATH=python python/make_stubs.py [--check]
 
@@ -106,18 +106,30 @@ def refine_stub():
     return HEAD + function_text(_refine.refine)
 
 
+def replace_table(text, name, table):
+    """Return the text with the table between its marks replaced."""
+    begin, end = f"<!-- {name}: python/make_stubs.py -->\n", "<!-- end -->\n"
+    text, count = re.subn(f"{re.escape(begin)}.*?{re.escape(end)}",
+                          lambda _: f"{begin}{table}{end}", text, flags=re.DOTALL)
+    if count != 1:
+        sys.exit(f"{DOCUMENT}: the marks of the list of {name} are missing")
+    return text
+
+
+def attribute_row(name, attribute):
+    # In the docstring, `` marks code; in Markdown a single one does.
+    return f"| `{name}` | {attribute.values} | {attribute.help.replace('``', '`')} |\n"
+
+
 def document_text():
-    """Return docs/python.md with a current table of estimators."""
+    """Return docs/python.md with current tables of estimators and attributes."""
     titles = {method.name: method.title for method in _library.methods()}
     rows = "".join(f"| `{cls.__name__}` | `{cls._method}` | {titles[cls._method]} |\n"
                    for cls in _estimators.ESTIMATORS)
-    begin, end = "<!-- estimators: python/make_stubs.py -->\n", "<!-- end -->\n"
-    text, count = re.subn(f"{re.escape(begin)}.*?{re.escape(end)}",
-                          lambda _: f"{begin}| class | method | |\n|---|---|---|\n{rows}{end}",
-                          DOCUMENT.read_text(), flags=re.DOTALL)
-    if count != 1:
-        sys.exit(f"{DOCUMENT}: the marks of the list of estimators are missing")
-    return text
+    text = replace_table(DOCUMENT.read_text(), "estimators",
+                         f"| class | method | |\n|---|---|---|\n{rows}")
+    rows = "".join(attribute_row(*item) for item in ATTRIBUTES.items())
+    return replace_table(text, "attributes", f"| attribute | type | |\n|---|---|---|\n{rows}")
 
 
 def main(is_check):
