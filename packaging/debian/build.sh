@@ -24,5 +24,5 @@ if ! dpkg-buildpackage -us -uc >"$target/debian.log" 2>&1; then
     exit 1
 fi
 rm -f "$target"/*.deb
-mv "$work"/*.deb "$work"/*.dsc "$work"/*.changes "$work"/*.tar.* "$target/"
-lintian --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs "$target"/huddle_*.changes
+mv "$work"/*.deb "$work"/*.dsc "$work"/*.changes "$work"/*.buildinfo "$work"/*.tar.* "$target/"
+lintian --allow-root --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs "$target"/huddle_*.changes
