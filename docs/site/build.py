@@ -56,8 +56,8 @@ def write_c_reference(folder):
             f"{header}\n{'=' * len(header)}\n\n.. doxygenfile:: {header}\n   :project: huddle\n")
     names = "\n".join(f"   {heading_of(header)} <{header[:-2]}>" for header in HEADERS)
     (folder / "index.rst").write_text(
-        "C reference\n===========\n\n``#include <huddle/huddle.h>`` includes all headers but ``io.h`` and "
-        "``report.h``, which belong to libraries of\ntheir own. One page for each header:\n\n"
+        "C reference\n===========\n\n``#include <huddle/huddle.h>`` includes all headers but ``report.h``, which belongs to a library of its "
+        "own. One\npage for each header:\n\n"
         f".. toctree::\n   :maxdepth: 1\n\n{names}\n")
 
 
