@@ -12,6 +12,7 @@ import importlib
 # importing scikit-learn takes longer than the commands of the tool, which this package starts too.
 # __init__.pyi has the same names for type checkers.
 _NAMES = {
+    "_estimators": ("load",),
     "_functions": ("knn_graph", "spectral_embedding", "shrink", "ShrinkResult"),
     "_path": ("cluster_path", "ClusterPath"),
     "_refine": ("refine",),

@@ -1,6 +1,7 @@
 from . import datasets as datasets
 from . import metrics as metrics
 from ._estimators import *
+from ._estimators import load as load
 from ._functions import ShrinkResult as ShrinkResult
 from ._functions import knn_graph as knn_graph
 from ._functions import shrink as shrink
