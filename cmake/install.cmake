@@ -35,7 +35,7 @@ endforeach()
 execute_process(COMMAND /usr/bin/python3 -c "import sysconfig; print(sysconfig.get_path('purelib'))"
                 OUTPUT_VARIABLE huddle_purelib OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 string(REGEX MATCH "lib/python[^/]*/[^/]*$" huddle_purelib "${huddle_purelib}")
-if(huddle_purelib)
+if(HUDDLE_PYTHON AND huddle_purelib)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/huddle DESTINATION ${huddle_purelib}
           FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN "py.typed"
           PATTERN "__pycache__" EXCLUDE)

@@ -2,7 +2,8 @@
 
 The version is that of include/huddle/version.h. If HUDDLE_BUILD is set to a build folder, the
 libraries are taken from there instead; CMAKE_ARGS are further arguments of CMake, such as
--DHUDDLE_GPL=OFF. A source distribution has the C sources in source/.
+-DHUDDLE_GPL=OFF. With HUDDLE_WITHOUT_LIBRARIES=1 the package has neither libraries nor the command, for
+systems whose own packages have them. A source distribution has the C sources in source/.
 """
 import os
 import pathlib
@@ -23,6 +24,7 @@ except ImportError:  # before setuptools 70
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE / "source" if (HERE / "source").is_dir() else HERE.parent
+BUNDLED = not os.environ.get("HUDDLE_WITHOUT_LIBRARIES")
 LIBRARIES = {"libhuddle", "libhuddle-io", "libhuddle-report"}
 # What the libraries and the tool are built from.
 SOURCES = ["CMakeLists.txt", "LICENSE", "app", "cli", "cmake", "data", "engines", "experiment",
@@ -71,6 +73,8 @@ class BuildWithLibraries(build_py):
         target = pathlib.Path(self.build_lib) / "huddle" / "native"
         # Those of an earlier version would be packed too.
         shutil.rmtree(target, ignore_errors=True)
+        if not BUNDLED:
+            return
         if os.environ.get("HUDDLE_BUILD"):
             copy_libraries(os.environ["HUDDLE_BUILD"], target)
             return
@@ -99,17 +103,18 @@ class PlatformWheel(bdist_wheel):
 
     def finalize_options(self):
         super().finalize_options()
-        self.root_is_pure = False
+        self.root_is_pure = not BUNDLED
 
     def get_tag(self):
-        return "py3", "none", super().get_tag()[2]
+        return "py3", "none", super().get_tag()[2] if BUNDLED else "any"
 
 
 class PlatformDistribution(Distribution):
     def has_ext_modules(self):
-        return True
+        return BUNDLED
 
 
 setup(version=version(), license="MIT", distclass=PlatformDistribution,
+      entry_points={"console_scripts": ["huddle = huddle.__main__:main"] if BUNDLED else []},
       cmdclass={"build_py": BuildWithLibraries, "bdist_wheel": PlatformWheel,
                 "sdist": SourcesWithLibraries})
