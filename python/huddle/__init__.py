@@ -7,6 +7,11 @@
 (500,)
 """
 import importlib
+import os
+
+# The library is loaded later, when the working folder may be another one.
+if os.path.sep in os.environ.get("HUDDLE_LIBRARY", ""):
+    os.environ["HUDDLE_LIBRARY"] = os.path.abspath(os.environ["HUDDLE_LIBRARY"])
 
 # What each module exports here. A module is imported when one of its names is first used:
 # importing scikit-learn takes longer than the commands of the tool, which this package starts too.
