@@ -1,11 +1,12 @@
 #!/bin/sh
 # build.sh [FOLDER]: writes the source package of R, huddle_VERSION.tar.gz, to build/packages or
-# FOLDER. R installs the package on the way, because its manual pages list the options of the library:
-# that needs r-base-dev, r-cran-jsonlite, and the library under HUDDLE_PREFIX or in build/.
+# FOLDER. R installs the package on the way, because its manual pages list the options of the
+# library: that needs r-base-dev, r-cran-jsonlite, and the library under HUDDLE_PREFIX or in build/.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 out=${1:-$root/build/packages}
-command -v R >/dev/null || { echo "R was not found; on Debian: apt-get install r-base-dev" >&2; exit 1; }
+command -v R >/dev/null ||
+    { echo "R was not found; on Debian: apt-get install r-base-dev" >&2; exit 1; }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 

@@ -1,7 +1,7 @@
-# What can be clustered: matrices, data frames, sparse matrices of package Matrix, distances, graphs.
+# What can be clustered: matrices, data frames, sparse matrices, distances and graphs.
 
-# The input of a fit as the C code reads it, with affinity, the meaning of a matrix that is not one of
-# points. `affinity` is the user's option, `graph` the argument.
+# The input of a fit as the C code reads it, with affinity, the meaning of a matrix that is not one
+# of points. `affinity` is the user's option, `graph` the argument.
 read_input <- function(X, graph = FALSE, affinity = NULL) {
     if (!isTRUE(graph) && !isFALSE(graph))
         fail("graph must be TRUE or FALSE, not ", quoted(graph))

@@ -129,5 +129,6 @@ plot_path_rows <- function(x, main, ...) {
          ylab = "Rows of G, first component",
          main = if (is.null(main)) "Rows along the path" else main, ...)
     colours <- cluster_colours(length(x$size))
-    matlines(x$gamma, t(heights), lty = 1, lwd = .6, col = adjustcolor(colours[x$cluster[rows]], .5))
+    matlines(x$gamma, t(heights), lty = 1, lwd = .6,
+             col = adjustcolor(colours[x$cluster[rows]], .5))
 }

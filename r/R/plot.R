@@ -6,8 +6,8 @@ cluster_colours <- function(k) {
 }
 
 # A linear projection of the rows of g to the plane that puts the means of the clusters on the
-# corners of a regular polygon. Principal components of c clusters, whose means form a simplex, would
-# draw most of them on top of each other. Similar clusters are neighbours on the polygon.
+# corners of a regular polygon. Principal components of c clusters, whose means form a simplex,
+# would draw most of them on top of each other. Similar clusters are neighbours on the polygon.
 polygon_projection <- function(g, cluster, k) {
     used <- sort(unique(cluster))
     means <- rowsum(g, cluster) / tabulate(cluster, k)[used]
@@ -20,7 +20,8 @@ polygon_projection <- function(g, cluster, k) {
     angle <- pi / 2 - 2 * pi * (around - 1) / length(used)
     corners <- cbind(cos(angle), sin(angle))
     parts <- svd(means)
-    large <- parts$d > 1e-9 * max(parts$d, 1e-300)
+    # Directions in which the means hardly differ would only enlarge noise.
+    large <- parts$d > .05 * max(parts$d, 1e-300)
     inverse <- parts$v[, large, drop = FALSE] %*%
         (t(parts$u[, large, drop = FALSE]) / parts$d[large])
     g %*% inverse %*% corners

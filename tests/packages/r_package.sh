@@ -1,7 +1,7 @@
 #!/bin/sh
-# r_package.sh BUILD: installs the R package into a temporary library, against the libraries of BUILD
-# installed into a temporary folder, and runs its tests, which also compare it with the tool. Exits
-# with 77, skipped, if R or a package that the tests need is not installed.
+# r_package.sh BUILD: installs the R package into a temporary library, against the libraries of
+# BUILD installed into a temporary folder, and runs its tests, which also compare it with the tool.
+# Exits with 77, skipped, if R or a package that the tests need is not installed.
 set -eu
 build=$1
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -14,7 +14,7 @@ trap 'rm -rf "$scratch"' EXIT
 
 version=$(sed -n 's/^#define HUDDLE_VERSION *"\(.*\)"/\1/p' "$root/include/huddle/version.h")
 grep -qx "Version: $version" "$root/r/DESCRIPTION" ||
-    { echo "r/DESCRIPTION does not have the version $version of include/huddle/version.h" >&2; exit 1; }
+    { echo "the version in r/DESCRIPTION is not $version, that of version.h" >&2; exit 1; }
 
 # Without the library, configure says what is missing.
 cp -R "$root/r" "$scratch/huddle"
@@ -27,8 +27,9 @@ if (cd "$scratch/huddle" && HUDDLE_PREFIX="$scratch/empty" ./configure) >"$scrat
 fi
 
 cmake --install "$build" --prefix "$scratch/usr" >/dev/null
-HUDDLE_PREFIX="$scratch/usr" R CMD INSTALL --no-help --no-byte-compile --library="$scratch/library" \
-    "$scratch/huddle" >"$scratch/log" 2>&1 || { cat "$scratch/log" >&2; exit 1; }
+export HUDDLE_PREFIX="$scratch/usr"
+R CMD INSTALL --no-help --no-byte-compile --library="$scratch/library" "$scratch/huddle" \
+    >"$scratch/log" 2>&1 || { cat "$scratch/log" >&2; exit 1; }
 if grep -E 'warning:' "$scratch/log"; then
     exit 1
 fi

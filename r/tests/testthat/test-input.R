@@ -10,8 +10,8 @@ test_that("matrices, data frames and sparse matrices give the same clusters", {
         expect_equal(huddle_score(expected$cluster, fit)[["ari"]], 1)
         expect_equal(fit$centers[fit$cluster[1], ], expected$centers[expected$cluster[1], ])
     }
-    expect_equal(ssc(Matrix::Matrix(flowers, sparse = FALSE), 3, prepare = "none", refine = "none")$cluster,
-                 expected$cluster)
+    dense <- Matrix::Matrix(flowers, sparse = FALSE)
+    expect_equal(ssc(dense, 3, prepare = "none", refine = "none")$cluster, expected$cluster)
 })
 
 test_that("numbers of other types are converted", {
