@@ -17,7 +17,8 @@ const cli_flag input_flags[] = {
      .value = "NAME",
      .repeats = true,
      .help = "the points: arrays of a container, which are concatenated, or columns of a table, by "
-             "name or position, such as a,b,c or 2-64; repeat --x for names that contain commas"},
+             "name or position, such as a,b,c or 2-64; names that contain commas are repeated "
+             "(--x NAME --x NAME) or in double quotes"},
     {.name = "y",
      .kind = FLAG_TEXT,
      .value = "NAME",

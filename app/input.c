@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* --seed may be a flag or an option of a method; both have the same name. Values beyond 63 bits are
  * valid seeds. */
@@ -69,12 +70,12 @@ typedef struct name_list {
     char *text;
 } name_list;
 
-/* The values of --x or --y. If there is only one, it may be a list; repeated ones are names as they
- * are. */
+/* The values of --x or --y. If there is only one, it may be a list, unless it is a file of labels;
+ * repeated ones are names as they are. */
 static void list_names(const cli_arguments *arguments, const char *flag, name_list *list) {
     *list = (name_list){0};
     list->names = argument_all(arguments, flag, &list->count);
-    if (list->count != 1)
+    if (list->count != 1 || access(list->names[0], F_OK) == 0)
         return;
     size_t size = strlen(list->names[0]) + 1;
     list->text = check_allocation(malloc(size));

@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "io/csv.h"
 #include "io/formats.h"
-#include "io/number.h"
 #include "io/writers.h"
 
 #include <math.h>
@@ -28,8 +27,10 @@ static huddle_status write_value(new_columns *to, const huddle_new_column *colum
     int length = 0;
     if (column->integers != NULL)
         length = snprintf(text, sizeof text, "%d", column->integers[row]);
-    else if (!isnan(column->reals[row]))
-        length = hd_io_number_write(column->reals[row], true, text);
+    else if (!isnan(column->reals[row])) {
+        huddle_format_real(column->reals[row], text, sizeof text);
+        length = (int)strlen(text);
+    }
     return hd_output_write(&to->output, text, length);
 }
 

@@ -86,7 +86,8 @@ Three ways to the help of a command.
   Input
         --x NAME              the points: arrays of a container, which are concatenated, or
                               columns of a table, by name or position, such as a,b,c or
-                              2-64; repeat --x for names that contain commas
+                              2-64; names that contain commas are repeated (--x NAME --x
+                              NAME) or in double quotes
         --y NAME              the labels: likewise, or a file of labels, or none
         --transpose           samples are columns, not rows
         --missing RULE        missing values of a table (empty, NA, ?): refuse them, drop
