@@ -17,8 +17,8 @@ const cli_flag input_flags[] = {
      .value = "NAME",
      .repeats = true,
      .help = "the points: arrays of a container, which are concatenated, or columns of a table, by "
-             "name or position, such as a,b,c or 2-64; names that contain commas are repeated "
-             "(--x NAME --x NAME) or in double quotes"},
+             "name or position, such as a,b,c or 2-64; put a name that contains a comma in "
+             "double quotes, or repeat --x"},
     {.name = "y",
      .kind = FLAG_TEXT,
      .value = "NAME",

@@ -86,8 +86,8 @@ Three ways to the help of a command.
   Input
         --x NAME              the points: arrays of a container, which are concatenated, or
                               columns of a table, by name or position, such as a,b,c or
-                              2-64; names that contain commas are repeated (--x NAME --x
-                              NAME) or in double quotes
+                              2-64; put a name that contains a comma in double quotes, or
+                              repeat --x
         --y NAME              the labels: likewise, or a file of labels, or none
         --transpose           samples are columns, not rows
         --missing RULE        missing values of a table (empty, NA, ?): refuse them, drop
