@@ -36,6 +36,13 @@ const cli_flag input_flags[] = {
     {.name = "encode",
      .kind = FLAG_SWITCH,
      .help = "encode the text columns of a table as features, one per distinct text (one-hot)"},
+    {.name = "gray", .kind = FLAG_SWITCH, .help = "read colour images as gray ones"},
+    {.name = "image",
+     .kind = FLAG_TEXT,
+     .value = "SIZE",
+     .help =
+         "what each row shows, for reports: HEIGHTxWIDTH, HEIGHTxWIDTHx3 or 3xHEIGHTxWIDTH, with "
+         ":rows or :columns after it if pixels run that way; none; default: inferred"},
     {.name = "classes",
      .kind = FLAG_TEXT,
      .value = "LIST",
@@ -88,9 +95,9 @@ const cli_flag quiet_flags[] = {
 
 /* A paragraph of the help of every command that reads DATA. */
 const char data_text[] =
-    "DATA is a file (CSV or TSV, NPY, NPZ, MAT, HDF5, LIBSVM, MatrixMarket, IDX; all but HDF5 also "
-    "compressed by gzip), a folder of PGM or PNG images with one subfolder per class, the built-in "
-    "data set digits, a generator (moons, rings, spirals, blobs, unequal, swissroll), or - for "
-    "stdin, whose content determines the "
-    "format. In a container, arrays with conventional names (X, fea, data ... and y, gnd, labels "
-    "...) are used unless --x and --y name others.";
+    "DATA is a file (CSV or TSV, ARFF, NPY, NPZ, MAT, HDF5, LIBSVM, MatrixMarket, IDX; all but "
+    "HDF5 also compressed by gzip, bzip2, xz or zstd), a folder of PGM, PPM, PNG, JPEG, BMP or "
+    "TIFF images with one subfolder per class, a TIFF file of several pages, the built-in data "
+    "set digits, a generator (moons, rings, spirals, blobs, unequal, swissroll), or - for stdin, "
+    "whose content determines the format. In a container, arrays with conventional names (X, fea, "
+    "data ... and y, gnd, labels ...) are used unless --x and --y name others.";

@@ -20,7 +20,9 @@ static json_t *info_json(const huddle_data *data) {
                                (json_int_t)data->points.d, "n_classes", classes, "names", names);
     if (data->height > 0)
         json_object_set_new(report, "image",
-                            json_pack("{s:i, s:i}", "height", data->height, "width", data->width));
+                            json_pack("{s:i, s:i, s:i, s:b}", "height", data->height, "width",
+                                      data->width, "channels", data->channels, "column_major",
+                                      data->column_major));
     if (data->points.offsets != NULL)
         json_object_set_new(report, "nonzeros",
                             json_integer((json_int_t)data->points.offsets[data->points.n]));
@@ -110,7 +112,9 @@ static void print_info(const huddle_data *data) {
     print_classes(data);
     print_columns(data);
     if (data->height > 0)
-        printf("image     %d x %d\n", data->height, data->width);
+        printf("image     %d x %d%s%s\n", data->height, data->width,
+               data->channels == 3 ? " x 3" : "",
+               data->column_major ? ", pixels down columns" : "");
     for (int64_t i = 0; i < data->n_names; i++)
         print_name(data->names[i], i == 0, i + 1 == data->n_names, &column);
 }
@@ -123,7 +127,7 @@ static json_t *listing_json(const char *source, const huddle_listing *listing) {
     json_t *names = json_array(), *shapes = json_array();
     for (int64_t i = 0; i < listing->count; i++) {
         json_t *shape = json_array();
-        for (int k = 0; k < 3 && listing->dims[i][k] > 0; k++)
+        for (int k = 0; k < 4 && listing->dims[i][k] > 0; k++)
             json_array_append_new(shape, json_integer((json_int_t)listing->dims[i][k]));
         json_array_append_new(names, text_json(listing->names[i]));
         json_array_append_new(shapes, shape);
@@ -148,7 +152,7 @@ static void print_listing(const char *source, char *reason, const huddle_listing
     for (int64_t i = 0; i < listing->count; i++) {
         char name[512];
         snprintf(name, sizeof name, "%.400s", listing->names[i]);
-        for (int k = 0; k < 3 && listing->dims[i][k] > 0; k++)
+        for (int k = 0; k < 4 && listing->dims[i][k] > 0; k++)
             append_text(name, sizeof name, "%s%lld", k == 0 ? " (" : " x ",
                         (long long)listing->dims[i][k]);
         append_text(name, sizeof name, "%s", listing->dims[i][0] > 0 ? ")" : "");
@@ -231,6 +235,9 @@ static int print_formats(bool json) {
             printf("; %s %s", f->present ? "uses" : "not available: this build has no", f->library);
         printf("\n");
     }
+    for (const huddle_packing *p = huddle_packings(); p->name != NULL; p++)
+        printf("%-13s %-26s %s (%s); %s %s\n", "compressed", "read", p->ending, p->name,
+               p->present ? "uses" : "not available: this build has no", p->library);
     return EXIT_DONE;
 }
 

@@ -27,7 +27,8 @@ static bool is_generator(const char *source) {
 /* Flags without effect on this source are refused: ignoring them would hide a mistake. */
 static int check_flags(const cli_arguments *arguments, const char *source) {
     bool generator = is_generator(source);
-    static const char *const for_files[] = {"x", "transpose", "missing", "encode", NULL};
+    static const char *const for_files[] = {"x",    "transpose", "missing", "encode",
+                                            "gray", "image",     NULL};
     static const char *const for_generators[] = {"n", "noise", NULL};
     const char *const *misplaced = generator ? for_files : for_generators;
     for (; *misplaced != NULL; misplaced++)
@@ -104,6 +105,8 @@ static int read_columns(huddle_context *context, const cli_arguments *arguments,
                                    .missing = argument(arguments, "missing"),
                                    .encode = argument(arguments, "encode") != NULL,
                                    .x_by_name = columns.by_name,
+                                   .gray = argument(arguments, "gray") != NULL,
+                                   .image = argument(arguments, "image"),
                                    .hints_as_flags = true};
     /* Before anything is read. */
     int result = check_flags(arguments, source);

@@ -1,7 +1,8 @@
 # The libraries that Huddle needs. libhuddle: BLAS and LAPACK, ARPACK, AMD and CHOLMOD, zlib.
-# libhuddle-io: zlib and, as the options HUDDLE_WITH_* say, HDF5 and libpng. The tool: jansson.
+# libhuddle-io: zlib and, as the options HUDDLE_WITH_* say, HDF5, libpng, libjpeg, libtiff, libbz2,
+# liblzma and libzstd. The tool: jansson.
 # Debian: libopenblas-dev liblapacke-dev libsuitesparse-dev libarpack2-dev zlib1g-dev libhdf5-dev
-# libpng-dev libjansson-dev.
+# libpng-dev libjpeg-dev libtiff-dev libbz2-dev liblzma-dev libzstd-dev libjansson-dev.
 
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
@@ -25,6 +26,37 @@ endif()
 if(HUDDLE_WITH_PNG)
   pkg_check_modules(libpng REQUIRED IMPORTED_TARGET libpng)
 endif()
+
+# Smaller libraries of readers are used if they are installed, unless HUDDLE_WITH_* is OFF.
+# huddle_reader(OPTION "what it reads" FILE FOUND TARGET): FILE.c needs the library.
+macro(huddle_reader name what file found target)
+  option(HUDDLE_WITH_${name} "Read ${what}" ${found})
+  if(HUDDLE_WITH_${name} AND NOT ${found})
+    message(FATAL_ERROR "HUDDLE_WITH_${name} is ON, but its library was not found")
+  elseif(HUDDLE_WITH_${name})
+    list(APPEND huddle_reader_libraries ${target})
+    list(APPEND huddle_reader_excluded without_${file}.c)
+  else()
+    message(STATUS "This build reads no ${what}: HUDDLE_WITH_${name} is OFF")
+    list(APPEND huddle_reader_excluded ${file}.c)
+  endif()
+  list(APPEND huddle_reader_definitions HUDDLE_WITH_${name}=$<BOOL:${HUDDLE_WITH_${name}}>)
+endmacro()
+pkg_check_modules(libjpeg QUIET IMPORTED_TARGET libjpeg)
+pkg_check_modules(libtiff QUIET IMPORTED_TARGET libtiff-4)
+pkg_check_modules(liblzma QUIET IMPORTED_TARGET liblzma)
+pkg_check_modules(libzstd QUIET IMPORTED_TARGET libzstd)
+find_package(BZip2 QUIET) # Debian's has no pkg-config file
+foreach(found libjpeg_FOUND libtiff_FOUND liblzma_FOUND libzstd_FOUND BZIP2_FOUND)
+  if(NOT ${found})
+    set(${found} 0)
+  endif()
+endforeach()
+huddle_reader(JPEG "JPEG images" jpeg ${libjpeg_FOUND} PkgConfig::libjpeg)
+huddle_reader(TIFF "TIFF images" tiff ${libtiff_FOUND} PkgConfig::libtiff)
+huddle_reader(BZIP2 "files packed by bzip2" bzip2 ${BZIP2_FOUND} BZip2::BZip2)
+huddle_reader(XZ "files packed by xz" xz ${liblzma_FOUND} PkgConfig::liblzma)
+huddle_reader(ZSTD "files packed by zstd" zstd ${libzstd_FOUND} PkgConfig::libzstd)
 
 # SuiteSparse ships no pkg-config file in Debian 12.
 find_path(cholmod_include cholmod.h PATH_SUFFIXES suitesparse REQUIRED)
@@ -59,6 +91,8 @@ if(HUDDLE_WITH_PNG)
 else()
   list(APPEND huddle_io_excluded png.c)
 endif()
+list(APPEND huddle_io_libraries ${huddle_reader_libraries})
+list(APPEND huddle_io_excluded ${huddle_reader_excluded})
 
 # Tests and benchmarks link objects of both libraries.
 set(huddle_libraries ${huddle_core_libraries} ${huddle_io_libraries})

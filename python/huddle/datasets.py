@@ -28,8 +28,8 @@ class _Data(Structure):
                 ("classes", POINTER(c_char_p)), ("classes_numeric", c_bool),
                 ("features", POINTER(c_char_p)), ("names", POINTER(c_char_p)),
                 ("n_names", c_int64), ("height", c_int32), ("width", c_int32),
-                ("column_major", c_bool), ("columns", POINTER(_Column)), ("n_columns", c_int64),
-                ("dropped", POINTER(c_int64)), ("n_dropped", c_int64),
+                ("channels", c_int32), ("column_major", c_bool), ("columns", POINTER(_Column)),
+                ("n_columns", c_int64), ("dropped", POINTER(c_int64)), ("n_dropped", c_int64),
                 ("first_row", c_int64), ("total_rows", c_int64)]
 
 
@@ -39,7 +39,8 @@ class _ReadOptions(Structure):
                 ("per_class", c_int64), ("n", c_int64), ("noise", c_double), ("seed", c_uint64),
                 ("shift", POINTER(c_double)), ("n_shift", c_int64),
                 ("missing", c_char_p), ("encode", c_bool), ("x_by_name", c_bool),
-                ("copy", c_bool), ("hints_as_flags", c_bool)]
+                ("copy", c_bool), ("gray", c_bool), ("image", c_char_p),
+                ("hints_as_flags", c_bool)]
 
 
 @functools.lru_cache(maxsize=None)

@@ -7,7 +7,6 @@
 #include "io/rows.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* M_PI is not part of C11. */
@@ -119,23 +118,6 @@ static huddle_status make_points(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* The names of the classes are their numbers. */
-static huddle_status name_classes(int32_t n_classes, huddle_data *data) {
-    huddle_status status = HUDDLE_OK;
-    ALLOC_ZERO(data->classes, n_classes);
-    data->n_classes = n_classes;
-    data->classes_numeric = true;
-    for (int32_t k = 0; k < n_classes; k++) {
-        char text[12];
-        snprintf(text, sizeof text, "%d", k);
-        data->classes[k] = hd_copy_text(text);
-        if (data->classes[k] == NULL)
-            FAIL(HUDDLE_NO_MEMORY, "no memory for a class's name");
-    }
-done:
-    return status;
-}
-
 /* n = 0 means the default of 1000 points. Every class has at least one point. Of several processes
  * each makes its own points. */
 huddle_status hd_io_generate(huddle_context *context, const char *name,
@@ -167,7 +149,7 @@ huddle_status hd_io_generate(huddle_context *context, const char *name,
     else
         TRY(huddle_points_new(0, kind->d, &data->points));
     ALLOC(data->labels, n);
-    TRY(name_classes(kind->n_classes, data));
+    TRY(hd_io_data_number_classes(kind->n_classes, data));
     TRY(hd_parallel(context, "generate", n, 4096, make_points, &m));
 done:
     return status;

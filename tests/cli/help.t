@@ -72,12 +72,13 @@ Three ways to the help of a command.
   
   Describe a data set.
   
-  DATA is a file (CSV or TSV, NPY, NPZ, MAT, HDF5, LIBSVM, MatrixMarket, IDX; all but HDF5
-  also compressed by gzip), a folder of PGM or PNG images with one subfolder per class, the
-  built-in data set digits, a generator (moons, rings, spirals, blobs, unequal, swissroll),
-  or - for stdin, whose content determines the format. In a container, arrays with
-  conventional names (X, fea, data ... and y, gnd, labels ...) are used unless --x and --y
-  name others.
+  DATA is a file (CSV or TSV, ARFF, NPY, NPZ, MAT, HDF5, LIBSVM, MatrixMarket, IDX; all
+  but HDF5 also compressed by gzip, bzip2, xz or zstd), a folder of PGM, PPM, PNG, JPEG,
+  BMP or TIFF images with one subfolder per class, a TIFF file of several pages, the
+  built-in data set digits, a generator (moons, rings, spirals, blobs, unequal,
+  swissroll), or - for stdin, whose content determines the format. In a container, arrays
+  with conventional names (X, fea, data ... and y, gnd, labels ...) are used unless --x
+  and --y name others.
   
   Options
         --formats             list the file formats of this build instead
@@ -95,6 +96,10 @@ Three ways to the help of a command.
                               column; error|drop|mean|median [error]
         --encode              encode the text columns of a table as features, one per
                               distinct text (one-hot)
+        --gray                read colour images as gray ones
+        --image SIZE          what each row shows, for reports: HEIGHTxWIDTH, HEIGHTxWIDTHx3
+                              or 3xHEIGHTxWIDTH, with :rows or :columns after it if pixels
+                              run that way; none; default: inferred
         --classes LIST        keep only these classes, given by their values in the file,
                               such as 11-36,40
         --per-class N         keep only the first N points of each class
