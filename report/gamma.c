@@ -27,7 +27,7 @@ huddle_status report_add_path(report_run *run, const huddle_path *path, double u
     json_t *moves = NULL;
     if (path->shrunk == NULL || run->embedding.type != HUDDLE_ARRAY_F64)
         return HUDDLE_OK;
-    huddle_status status = report_moves_json(run, path, &moves);
+    huddle_status status = report_moves_json(run, path->shrunk, path->n_levels, &moves);
     if (status != HUDDLE_OK)
         return status;
     double mean_size = (double)run->n / (run->n_clusters > 0 ? run->n_clusters : 1);
@@ -38,6 +38,7 @@ huddle_status report_add_path(report_run *run, const huddle_path *path, double u
                        "gamma_up", page_real(path->gamma_up), "used", page_real(used), "used_label",
                        used_label, "mean_size", page_real(mean_size)));
     page_add(section, "tree", report_tree_json(run, path));
+    run->has_path = true;
     return HUDDLE_OK;
 }
 

@@ -1,4 +1,4 @@
-/* G at every level of a path as points that move, in several projections.
+/* F and G, or G at every level of a path, as points that move, in several projections.
  *
  * Points that coincide are stored once, as a node: with growing gamma there are fewer and fewer of
  * them, so that a level takes little more than the list of nodes that have merged since the level
@@ -260,12 +260,13 @@ static json_t *projections_json(const moves_writer *w) {
 /* {count, projections: [{kind, first, data}], nodes, maps, stray_counts, strays}. data has x and y
  * of every node, level after level. maps has the node of each point at the first level, then for
  * each further level the successors of the nodes before; strays are (point, node) pairs. */
-huddle_status report_moves_json(const report_run *run, const huddle_path *path, json_t **moves) {
+huddle_status report_moves_json(const report_run *run, const huddle_dense *levels, int32_t n_levels,
+                                json_t **moves) {
     moves_writer w = {.run = run};
     huddle_status status = HUDDLE_OK;
     TRY(begin_moves(&w));
-    for (int32_t l = 0; l < path->n_levels; l++)
-        TRY(add_level(&w, &path->shrunk[l], l == 0));
+    for (int32_t l = 0; l < n_levels; l++)
+        TRY(add_level(&w, &levels[l], l == 0));
     *moves =
         json_pack("{s:I, s:o, s:O, s:o, s:O, s:o}", "count", (json_int_t)run->count, "projections",
                   projections_json(&w), "nodes", w.n_nodes_json, "maps", list_json(&w.maps),
@@ -275,4 +276,22 @@ huddle_status report_moves_json(const report_run *run, const huddle_path *path, 
 done:
     end_moves(&w);
     return status;
+}
+
+/* F and G as the two ends of one movement, for a page without a path: the same axes for both. */
+huddle_status report_share_ends(report_run *run) {
+    huddle_dense ends[2];
+    int32_t count = 1;
+    json_t *moves = NULL;
+    if (run->has_path || run->embedding.type != HUDDLE_ARRAY_F64)
+        return HUDDLE_OK;
+    ends[0] = array_dense(&run->embedding);
+    if (run->shrunk.type == HUDDLE_ARRAY_F64 && run->shrunk.rows == ends[0].rows &&
+        run->shrunk.cols == ends[0].cols)
+        ends[count++] = array_dense(&run->shrunk);
+    huddle_status status = report_moves_json(run, ends, count, &moves);
+    if (status == HUDDLE_OK)
+        page_share(run->page, "ends", moves);
+    /* A projection that cannot be computed is left out, as in the views. */
+    return status == HUDDLE_NUMERIC || status == HUDDLE_INVALID ? HUDDLE_OK : status;
 }

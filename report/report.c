@@ -220,6 +220,7 @@ static huddle_status fill_cluster_page(report_run *run) {
     TRY(report_add_views(run));
     if (run->options->follow_path)
         TRY(report_follow_path(run));
+    TRY(report_share_ends(run));
     TRY(huddle_context_progress(run->context, "report", 0, 1));
     report_add_sheet(run);
     TRY(report_add_features(run));

@@ -40,6 +40,7 @@ typedef struct report_run {
     huddle_confusion confusion;                   /* n_classes is 0 if no classes are known */
     huddle_array embedding, shrunk, shrink_graph; /* type HUDDLE_ARRAY_NONE if there is none */
     const int32_t *unrefined;                     /* n labels before the refinement, or NULL */
+    bool has_path;                                /* the page has the path of gamma */
 } report_run;
 
 /* Maximum number of points in the scatter plots: their numbers fit 16 bits. Of more than
@@ -116,8 +117,13 @@ json_t *report_grid_json(const report_grid *grid, int32_t cols);
 bool report_has_circle(const report_run *run);
 double *report_circle_axes(const report_run *run);
 
-/* The sampled points of G at every level of a path. */
-huddle_status report_moves_json(const report_run *run, const huddle_path *path, json_t **moves);
+/* The sampled rows of each level, matrices of the size of F: {count, projections, nodes, maps,
+ * stray_counts, strays}. */
+huddle_status report_moves_json(const report_run *run, const huddle_dense *levels, int32_t n_levels,
+                                json_t **moves);
+
+/* Shares F and G under the name "ends" if the page has no path. */
+huddle_status report_share_ends(report_run *run);
 
 /* ---- images.c ---- */
 

@@ -1,8 +1,8 @@
-/* The points of G at every level of gamma (report/moves.c). Everything is decoded when it is first
+/* The points of G at every level of gamma, or F and G (report/moves.c). Everything is decoded when it is first
  * needed. */
 class Moves {
-  constructor(data, levels) {
-    Object.assign(this, { data, count: data.count, n: data.nodes.length, gammas: levels.map((level) => level.gamma), which: 0 });
+  constructor(data, gammas) {
+    Object.assign(this, { data, count: data.count, n: data.nodes.length, gammas, which: 0 });
     this.layouts = [];
     this.nodes = [];
   }

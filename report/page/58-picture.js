@@ -28,86 +28,89 @@ function choiceButtons(label, options, value, show) {
   return root;
 }
 
-/* The picture of the points: X, F and G on one canvas. With a path F and G are the ends of one
- * movement, on the same axes; otherwise each is a view of its own. Returns the picture, {root, ...}. */
+/* The picture of the points: X, F and G on one canvas. F and G are the ends of one movement, on the
+ * same axes; with a path the slider is between them. */
 class Picture {
   constructor(side) {
-    const views = (findBlock("views") || { views: [] }).views, path = findBlock("path");
-    this.views = Object.fromEntries(views.map((view) => [view.name, view]));
+    const { views } = findBlock("views") || { views: [] }, path = findBlock("path"), { ends } = page.shared;
     this.path = path;
+    this.x = views.find((view) => view.name === "X");
     this.root = element("div.picture");
-    this.moves = path && new Moves(path.moves, path.levels);
-    this.scenes = ["X", "F", "G"].filter((name) => this.views[name] || (path && name !== "X"));
-    this.scene = path ? "G" : this.scenes[this.scenes.length - 1];
+    this.moves = path ? new Moves(path.moves, path.levels.map((level) => level.gamma)) : ends ? new Moves(ends) : null;
+    this.scenes = [...(this.x ? ["X"] : []), ...(this.moves ? ["F"] : []), ...(this.moves && this.moves.n > 1 ? ["G"] : [])];
+    this.scene = this.scenes[this.scenes.length - 1];
     if (!this.scene) return;
-    this.tools = element("div.tools.top");
-    this.root.append(this.tools);
     this.plot = new Scatter(this.root, "Scatter plot of the points", true);
     this.plot.frame.append(this.plot.zoomButtons());
-    this.note = element("p.caption");
-    this.buttons = choiceButtons("What is shown", this.scenes.map((name) => [[element("b", {}, name), ` ${sceneTexts[name][0]}`], name]), this.scene, (name) => this.show(name));
-    this.place = element("span");
-    if (this.scenes.length > 1) this.tools.append(this.buttons);
-    this.tools.append(this.place);
-    this.controls = element("div.controls", {}, legend(), element("div.tools", {}, colourChooser(), pointChooser(), searchField(), downloadMenu(this.plot)), selectionPanel(), this.note);
-    if (path) this.panel = pathPanel(side, path, this.moves, (gamma, at) => this.follow(at));
     this.pair = 0;
+    this.at = this.moves ? this.moves.n - 1 : 0;
+    this.addControls();
+    if (path) this.panel = pathPanel(side, path, this.moves, (gamma, at) => this.follow(at));
     this.offer();
     if (path) this.panel.start();
-    else this.plot.place(this.layout());
+    else this.plot.place(this.layout(), this.box());
   }
 
-  isPath() { return Boolean(this.path) && this.scene !== "X"; }
-
-  layout() {
-    const view = this.views[this.scene];
-    return viewLayout(view, this.pair, Math.min(this.pair + 1, view.cols - 1));
+  addControls() {
+    this.buttons = choiceButtons("What is shown", this.scenes.map((name) => [[element("b", {}, name), ` ${sceneTexts[name][0]}`], name]), this.scene, (name) => this.show(name));
+    this.projections = element("span");
+    this.note = element("p.caption");
+    this.root.prepend(element("div.tools.above", {}, this.scenes.length > 1 ? this.buttons : null, this.projections));
+    this.controls = element("div.controls", {}, legend(), element("div.tools", {}, colourChooser(), pointChooser(), searchField(), downloadMenu(this.plot)), selectionPanel(), this.note);
   }
 
-  /* G at a position among the levels; the button F is pressed at the first one. */
+  layout() { return this.scene === "X" ? viewLayout(this.x, this.pair, Math.min(this.pair + 1, this.x.cols - 1)) : this.moves.layout(this.at); }
+
+  box() { return this.scene === "X" ? undefined : this.moves.box(); }
+
+  /* F and G at a position among the levels; the button F is pressed at the first one. */
   follow(at) {
     const before = this.scene;
     this.scene = at <= 0 ? "F" : "G";
     this.at = at;
     this.buttons.press(this.scene);
-    if (before === "X") { this.offer(); this.plot.morph(this.moves.layout(at), this.moves.box()); }
-    else if (!this.plot.pixels) this.plot.place(this.moves.layout(at), this.moves.box());
+    if (before === "X") { this.offer(); this.plot.morph(this.layout(), this.box()); }
+    else if (!this.plot.pixels) this.plot.place(this.layout(), this.box());
     if (before !== this.scene) this.describe();
   }
 
+  /* Moves the points to X, F or G. */
   show(name) {
-    if (this.path && name !== "X") {
+    const before = this.scene;
+    if (name === "X") {
+      this.scene = name;
+      this.pair = 0;
+      this.offer();
+      this.plot.morph(this.layout());
+    } else if (this.path) {
       const { levels, used } = this.path, target = name === "F" ? levels[0].gamma : used > 0 ? used : levels[levels.length >> 1].gamma;
-      if (this.scene === "X") this.panel.set(target);
+      if (before === "X") this.panel.set(target);
       else this.panel.glide(target);
-      return;
-    }
-    this.scene = name;
-    this.pair = 0;
-    this.offer();
-    this.plot.morph(this.layout());
+    } else if (before === "X") this.follow(name === "F" ? 0 : this.moves.n - 1);
+    else if (this.moves.n > 1) animate(900, (share) => this.follow(name === "F" ? 1 - share : share));
   }
 
   /* The projections that the scene has. */
   offer() {
-    const list = this.isPath() ? this.moves.data.projections.map((own, i) => [projectionName(own), i]) : viewPairs(this.views[this.scene]);
-    this.place.replaceChildren();
+    const isX = this.scene === "X", list = isX ? viewPairs(this.x) : this.moves.data.projections.map((own, i) => [projectionName(own), i]);
+    this.projections.replaceChildren();
     if (list.length > 1)
-      this.place.append(chooser("Projection", list, this.isPath() ? this.moves.which : this.pair, (value) => {
-        if (this.isPath()) { this.moves.choose(Number(value)); this.plot.morph(this.moves.layout(this.at), this.moves.box()); }
-        else { this.pair = Number(value); this.plot.morph(this.layout()); }
+      this.projections.append(chooser("Projection", list, isX ? this.pair : this.moves.which, (value) => {
+        if (isX) this.pair = Number(value);
+        else this.moves.choose(Number(value));
+        this.plot.morph(this.layout(), this.box());
         this.describe();
       }));
     this.describe();
   }
 
   describe() {
-    const parts = [sceneTexts[this.scene][1]], view = this.views[this.scene];
-    if (this.isPath()) {
+    const parts = [sceneTexts[this.scene][1]];
+    if (this.scene !== "X") {
       const own = this.moves.data.projections[this.moves.which];
-      parts.push(own.kind === "circle" ? "A linear projection of F that brings each cluster as near as possible to its own place on a circle, similar clusters side by side." : `F and G by the principal components ${own.first + 1} and ${own.first + 2} of F.`);
-      if (this.scene === "F") parts.push(this.path.gamma_fit > 0 ? "Up to gamma_fit G equals F." : "At the smallest gamma G is nearly F.");
-    } else if (view.share) parts.push(`Principal components ${this.pair + 1} and ${this.pair + 2}: ${percent((view.share[this.pair] || 0) + (view.share[this.pair + 1] || 0))} of the variance.`);
+      parts.push(own.kind === "circle" ? "A linear projection of F that brings each cluster as near as possible to its own place on a circle, similar clusters side by side." : `The principal components ${own.first + 1} and ${own.first + 2} of F.`);
+      if (this.scene === "F" && this.path) parts.push(this.path.gamma_fit > 0 ? "Up to gamma_fit G equals F." : "At the smallest gamma G is nearly F.");
+    } else if (this.x.share) parts.push(`Principal components ${this.pair + 1} and ${this.pair + 2}: ${percent((this.x.share[this.pair] || 0) + (this.x.share[this.pair + 1] || 0))} of the variance.`);
     parts.push(sampleNote());
     this.note.textContent = parts.join(" ");
   }
