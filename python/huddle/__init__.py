@@ -21,3 +21,13 @@ __all__ = ["knn_graph", "spectral_embedding", "shrink", "ShrinkResult", "cluster
            "ClusterPath", "refine", "report", "engines", "processes", "Processes", "HuddleError",
            "Cancelled", "datasets", "metrics"]
 __all__ += _estimators.__all__
+
+
+def __getattr__(name):
+    if name in ("patch_sklearn", "unpatch_sklearn"):
+        from . import _patch
+        return getattr(_patch, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__all__ += ["patch_sklearn", "unpatch_sklearn"]
