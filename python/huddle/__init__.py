@@ -25,8 +25,9 @@ _NAMES = {
     "_read": ("read", "Data"),
     "_library": ("engines", "HuddleError", "Cancelled"),
     "_processes": ("processes", "Processes"),
+    "_patch": ("patch_sklearn", "unpatch_sklearn"),
 }
-_SUBMODULES = ("datasets", "metrics")
+_SUBMODULES = ("datasets", "drop_in", "metrics")
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 
 

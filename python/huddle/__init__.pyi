@@ -1,4 +1,5 @@
 from . import datasets as datasets
+from . import drop_in as drop_in
 from . import metrics as metrics
 from ._estimators import *
 from ._estimators import load as load
@@ -9,6 +10,8 @@ from ._functions import spectral_embedding as spectral_embedding
 from ._library import Cancelled as Cancelled
 from ._library import HuddleError as HuddleError
 from ._library import engines as engines
+from ._patch import patch_sklearn as patch_sklearn
+from ._patch import unpatch_sklearn as unpatch_sklearn
 from ._path import ClusterPath as ClusterPath
 from ._path import cluster_path as cluster_path
 from ._processes import Processes as Processes
