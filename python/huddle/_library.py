@@ -1,76 +1,22 @@
-"""The ctypes binding of libhuddle: loading, structs, functions, errors and contexts.
+"""The ctypes binding of libhuddle: structs, functions, errors and contexts.
 
-This module does not depend on NumPy or scikit-learn. The library is searched for in
-$HUDDLE_LIBRARY, in the folder native/ beside this file (a wheel), in build/ of the source tree, and
-in the system's library folders. libhuddle-io and libhuddle-report are loaded from the same folder
-when they are first needed.
+This module does not depend on NumPy or scikit-learn.
 """
 from __future__ import annotations
 
 import _thread
 import ctypes
-import ctypes.util
-import functools
 import numbers
-import os
-import pathlib
 import sys
 import threading
 from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_float,
                     c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p)
 from typing import NamedTuple
 
+from ._loader import companion_library, lib, library_path
+
 OK, INVALID, NO_MEMORY, IO, FORMAT, UNSUPPORTED, NUMERIC, CANCELLED, INTERNAL = range(9)
 AUTO = -1
-
-
-def _candidates():
-    here = pathlib.Path(__file__).resolve().parent
-    if os.environ.get("HUDDLE_LIBRARY"):
-        given = os.environ["HUDDLE_LIBRARY"]
-        # The other libraries are loaded from the same folder later, perhaps after a chdir(). A name
-        # without a folder is searched for by the system.
-        yield os.path.abspath(given) if os.path.sep in given else given
-        return
-    yield from sorted(str(p) for p in here.glob("native/lib/**/libhuddle.so*"))
-    yield str(here.parent.parent / "build" / "libhuddle.so")
-    # /usr/local/lib/python3.11/dist-packages/huddle and /usr/local/lib/libhuddle.so
-    for pattern in ("libhuddle.so", "*-linux-gnu/libhuddle.so"):
-        yield from sorted(str(p) for p in here.parents[2].glob(pattern))
-    found = ctypes.util.find_library("huddle")
-    if found:
-        yield found
-
-
-def _load():
-    tried = []
-    for path in _candidates():
-        if os.path.sep in path and not os.path.exists(path):
-            tried.append(path)
-            continue
-        try:
-            return ctypes.CDLL(path), path
-        except OSError as error:
-            tried.append(f"{path} ({error})")
-    raise ImportError("libhuddle.so was not found; tried " + ", ".join(tried) +
-                      ". Build it with ./dev build, or set HUDDLE_LIBRARY to its path.")
-
-
-lib, library_path = _load()
-
-
-@functools.lru_cache(maxsize=None)
-def companion_library(name):
-    """Load libhuddle-io or libhuddle-report from the folder of libhuddle, with the same suffix."""
-    folder, file = os.path.split(library_path)
-    _, _, suffix = file.partition(".so")
-    tried = []
-    for candidate in dict.fromkeys((f"{name}.so{suffix}", f"{name}.so")):
-        try:
-            return ctypes.CDLL(os.path.join(folder, candidate))
-        except OSError as error:
-            tried.append(str(error))
-    raise ImportError(f"{name}.so was not found: " + "; ".join(tried))
 
 
 class Points(Structure):

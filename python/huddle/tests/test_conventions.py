@@ -5,7 +5,6 @@ import pickle
 import warnings
 
 import numpy as np
-import pandas
 import pytest
 import scipy.sparse
 import sklearn
@@ -180,6 +179,7 @@ def test_grid_search_without_classes(blobs):
 
 def test_pandas(blobs):
     X, _ = blobs
+    pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=["width", "height"])
     model = SpectralShrunkClustering(5).fit(frame)
     assert list(model.feature_names_in_) == ["width", "height"]
