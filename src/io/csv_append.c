@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "io/csv.h"
 #include "io/formats.h"
+#include "io/unpack.h"
 #include "io/writers.h"
 
 #include <math.h>
@@ -171,7 +172,7 @@ huddle_status huddle_columns_append(huddle_context *context, const char *source,
     const hd_io_format *format = NULL;
     hd_io_request request = {context, NULL, source, NULL};
     TRY(hd_io_locate_failure(&request, hd_file_open(source, &file)));
-    TRY(hd_io_locate_failure(&request, hd_io_gunzip_file(&file)));
+    TRY(hd_io_locate_failure(&request, hd_io_unpack_file(context, &file)));
     TRY(hd_io_locate_failure(&request, hd_io_detect(&file, &format)));
     if (format->open != NULL)
         FAIL(HUDDLE_UNSUPPORTED, "%s: a column can be added to a table (CSV, TSV) only", source);
