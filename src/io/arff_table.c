@@ -123,6 +123,8 @@ huddle_status hd_io_arff_layout(const hd_file *file, hd_io_layout *layout) {
     rewriting w = {0};
     TRY(hd_io_arff_header(file, &arff));
     TRY(rewrite_rows(&arff, &w));
+    if (w.size == 0)
+        FAIL(HUDDLE_FORMAT, "the file contains attributes but no rows");
     layout->owned = w.text;
     w.text = NULL;
     layout->begin = layout->owned;
