@@ -4,6 +4,7 @@
 #include "input.h"
 #include "json.h"
 #include "session.h"
+#include "streams.h"
 
 #include <string.h>
 
@@ -252,8 +253,10 @@ static int run_info(const cli_arguments *arguments) {
     huddle_context *context = session_begin(arguments, &result);
     if (context == NULL)
         return result;
+    result = streams_read_input();
     /* The status is needed: a container in which nothing is selected is described, not refused. */
-    result = input_try(context, arguments, arguments->operands[0], NULL, &data, &status);
+    if (result == EXIT_DONE)
+        result = input_try(context, arguments, arguments->operands[0], NULL, &data, &status);
     clear_progress();
     if (result == EXIT_DONE)
         result = status == HUDDLE_OK ? print_data(arguments, &data)
@@ -276,12 +279,13 @@ static const flag_group info_groups[] = {{"Options", info_flags},
                                          {0}};
 
 static const char *const info_examples[] = {
-    "huddle info faces.mat",
+    "huddle info faces.mat", "zcat table.csv.gz | head -1000 | huddle info -",
     "huddle info USPS.h5 --x train/data --x test/data --y train/target --y test/target", NULL};
 
 const cli_command info_command = {.name = "info",
                                   .operands = "DATA",
                                   .max_operands = 1,
+                                  .reads = true,
                                   .summary = "describe a data set",
                                   .text = data_text,
                                   .words = huddle_data_kinds,

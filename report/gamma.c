@@ -1,85 +1,9 @@
-/* The path of gamma on a page: the rows of G as points that move, and the number of groups. */
+/* The path of gamma on a page: G at every level, the number of groups and the tree of fusions. */
 #include "report/arrays.h"
 #include "report/run.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-/* ---- points that move --------------------------------------------------------------------- */
-
-/* The principal components of F. They serve all levels, so that between two levels only G
- * moves, not the point of view. */
-static huddle_status fit_embedding_plane(const report_run *run, huddle_preparation *plane) {
-    huddle_points points = {0};
-    huddle_status status = HUDDLE_OK;
-    huddle_dense rows = array_dense(&run->embedding);
-    TRY(report_dense_points(run->context, &rows, NULL, rows.rows, &points));
-    TRY(report_fit_plane(run, &points, plane));
-done:
-    huddle_points_free(&points);
-    return status;
-}
-
-/* The first `count` sampled rows of G in the plane: any beginning of the sample is a sample
- * too. */
-static huddle_status project_level(const report_run *run, const huddle_preparation *plane,
-                                   const huddle_dense *g, int64_t count, huddle_points *projected) {
-    huddle_points taken = {0};
-    huddle_status status = HUDDLE_OK;
-    TRY(report_dense_points(run->context, g, run->rows, count, &taken));
-    TRY(huddle_prepare_apply(run->context, plane, &taken, projected, NULL));
-done:
-    huddle_points_free(&taken);
-    return status;
-}
-
-/* Quantised coordinates of every level in turn. The grid is that of the first level: there G
- * is nearest to F and has its largest extent, and shrinking only moves points towards each
- * other. */
-static huddle_status quantise_levels(const report_run *run, const huddle_path *path,
-                                     const huddle_preparation *plane, int64_t count, int32_t cols,
-                                     report_grid *grid, uint16_t *steps) {
-    huddle_points projected = {0};
-    huddle_status status = HUDDLE_OK;
-    for (int32_t l = 0; l < path->n_levels; l++) {
-        TRY(project_level(run, plane, &path->shrunk[l], count, &projected));
-        if (l == 0)
-            *grid = report_grid_of(&projected);
-        report_grid_quantise(grid, &projected, cols, steps + count * cols * l);
-        huddle_points_free(&projected);
-    }
-done:
-    huddle_points_free(&projected);
-    return status;
-}
-
-/* {cols, low, span, count, data} for blocks.path (report/page/50-points.js), which
- * interpolates between levels while the slider moves. As many columns as the plane has, but an
- * even number, because the page shows them in pairs. data is level after level, point after
- * point, in 16 bits: a factor of four smaller than doubles, and finer than any screen. */
-static huddle_status make_moves(const report_run *run, const huddle_path *path, json_t **moves) {
-    int64_t count = run->count < MAX_PATH_POINTS ? run->count : MAX_PATH_POINTS;
-    huddle_preparation plane = {0};
-    report_grid grid = {.span = 1};
-    uint16_t *steps = NULL;
-    huddle_status status = HUDDLE_OK;
-    TRY(fit_embedding_plane(run, &plane));
-    int32_t cols = plane.d_out < 4 ? 2 : (int32_t)plane.d_out / 2 * 2;
-    size_t size = (size_t)(count * cols) * (size_t)path->n_levels;
-    steps = malloc((size + 1) * sizeof *steps);
-    if (steps == NULL) {
-        status = report_no_memory();
-        goto done;
-    }
-    TRY(quantise_levels(run, path, &plane, count, cols, &grid, steps));
-    *moves = report_grid_json(&grid, cols);
-    page_set(*moves, "count", json_integer((json_int_t)count));
-    page_set(*moves, "data", page_uint16(steps, size));
-done:
-    free(steps);
-    huddle_preparation_free(&plane);
-    return status;
-}
+#include <string.h>
 
 /* The same members as the tool's --json, without the dual bound. */
 json_t *report_levels_json(const huddle_path *path) {
@@ -103,22 +27,25 @@ huddle_status report_add_path(report_run *run, const huddle_path *path, double u
     json_t *moves = NULL;
     if (path->shrunk == NULL || run->embedding.type != HUDDLE_ARRAY_F64)
         return HUDDLE_OK;
-    huddle_status status = make_moves(run, path, &moves);
+    huddle_status status = report_moves_json(run, path->shrunk, path->n_levels, &moves);
     if (status != HUDDLE_OK)
         return status;
     double mean_size = (double)run->n / (run->n_clusters > 0 ? run->n_clusters : 1);
-    page_add(page_section(run->page, "path", "Regularisation path", lead), "path",
+    report_section *section = page_section(run->page, "path", "Regularisation path", lead);
+    page_add(section, "path",
              json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "moves", moves, "levels",
                        report_levels_json(path), "gamma_fit", page_real(path->gamma_fit),
                        "gamma_up", page_real(path->gamma_up), "used", page_real(used), "used_label",
                        used_label, "mean_size", page_real(mean_size)));
+    page_add(section, "tree", report_tree_json(run, path));
+    run->has_path = true;
     return HUDDLE_OK;
 }
 
 /* ---- following the path ------------------------------------------------------------------- */
 
 /* Levels to follow; fewer where each takes long. */
-enum { LEVELS = 24, FEW_LEVELS = 12, MANY_POINTS = 20000 };
+enum { LEVELS = 24, FEW_LEVELS = 12, SLOW_POINTS = 20000 };
 
 /* Relative duality gap of each level: far below what a plot can show, and quickly reached. */
 static const double picture_gap = 1e-3;
@@ -175,9 +102,31 @@ static huddle_status solve_path(const report_run *run, double used, huddle_path 
     high = fmin(high, 1e3 * mean_size);
     low = low > 0 ? fmin(low, high / 10) : 1e-4 * high;
     options.n_gamma =
-        space_gammas(low, high, used, f.rows > MANY_POINTS ? FEW_LEVELS : LEVELS, gammas);
+        space_gammas(low, high, used, f.rows > SLOW_POINTS ? FEW_LEVELS : LEVELS, gammas);
     options.gammas = gammas;
     return huddle_shrink_path(run->context, &f, &w, &options, path);
+}
+
+/* Puts the result of the run in the place of the level of its gamma, which was solved less exactly
+ * for the picture: the page must show the G and the numbers of the run. */
+static void use_result(const report_run *run, double used, huddle_path *path) {
+    const json_t *shrink = json_object_get(run->info, "shrink");
+    const huddle_array *g = &run->shrunk;
+    for (int32_t l = 0; l < path->n_levels; l++) {
+        huddle_path_level *level = &path->levels[l];
+        huddle_dense *own = &path->shrunk[l];
+        if (fabs(level->gamma - used) > 1e-9 * used || g->type != HUDDLE_ARRAY_F64 ||
+            g->rows != own->rows || g->cols != own->cols)
+            continue;
+        for (int64_t i = 0; i < own->rows; i++)
+            memcpy(own->values + i * own->stride, (const double *)g->values + i * g->stride,
+                   (size_t)own->cols * sizeof(double));
+        level->objective = report_number(shrink, "objective");
+        level->dual = report_number(shrink, "dual");
+        level->gap = report_number(shrink, "gap");
+        level->n_groups = (int32_t)json_integer_value(json_object_get(shrink, "groups"));
+        level->n_iter = (int32_t)json_integer_value(json_object_get(shrink, "n_iter"));
+    }
 }
 
 /* A report must not need more memory than the fit: very large paths are replaced by a
@@ -202,6 +151,7 @@ huddle_status report_follow_path(report_run *run) {
         return HUDDLE_OK;
     }
     TRY(solve_path(run, used, &path));
+    use_result(run, used, &path);
     if (path.n_levels > 1)
         TRY(report_add_path(run, &path, used, "this run", lead));
 done:

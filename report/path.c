@@ -51,14 +51,6 @@ static huddle_status add_moves(report_run *run, const huddle_report_walk *walk) 
                            lead);
 }
 
-/* Drawn by blocks.tree (70-path.js). */
-static void add_tree(report_run *run, const huddle_path *path) {
-    static const char lead[] = "Groups in the order in which they fuse. Two points are fused from "
-                               "the smallest gamma from which they stay together.";
-    page_add(page_section(run->page, "tree", "Tree of fusions", lead), "tree",
-             report_tree_json(run, path));
-}
-
 /* One row per gamma, in the order of the columns below. */
 static json_t *level_rows(const huddle_path *path) {
     json_t *rows = json_array();
@@ -111,7 +103,6 @@ static huddle_status fill_page(report_run *run, const huddle_report_walk *walk) 
     page_share(run->page, "points", report_points_json(run));
     add_summary(run);
     TRY(add_moves(run, walk));
-    add_tree(run, walk->path);
     add_levels(run, walk);
     report_add_repeat(run, hidden);
 done:

@@ -5,7 +5,7 @@
  *             HDF5 also compressed by gzip, bzip2, xz or zstd; a folder of PGM, PPM, PNG, JPEG, BMP
  *             or TIFF images with one sub-folder per class; a TIFF file of several pages
  *   write     CSV, TSV, NPY, NPZ, MAT (v5), HDF5, LIBSVM
- *   generate  digits (embedded), moons, rings, spirals, blobs, swissroll
+ *   generate  digits (embedded), moons, rings, spirals, blobs, unequal, swissroll
  *
  * The content of a file decides its format, not its name. An error message begins with the file's
  * name, the place and the reason: "faces.csv: line 12, column 3 (age): the value is missing".
@@ -63,8 +63,9 @@
  * 1.234, the other columns decide; if they do not either, a comma is decimal in a file with
  * semicolons and a thousands separator in others, a point is decimal, and a warning is issued.
  *
- * Generators: moons (2 classes), rings and spirals (3), blobs (5) in the plane; swissroll in space,
- * cut across into four strips, which are the classes. Point i is of class i mod c.
+ * Generators: moons (2 classes), rings and spirals (3), blobs (5) and unequal (3 discs, one of them
+ * large) in the plane; swissroll in space, cut across into four strips, which are the classes. Point
+ * i is of class i mod c.
  */
 #ifndef HUDDLE_IO_H
 #define HUDDLE_IO_H
@@ -214,8 +215,8 @@ HUDDLE_API const char *const *huddle_data_kinds(void);
 HUDDLE_API huddle_status huddle_data_write(huddle_context *context, const huddle_data *data,
                                            const char *path);
 
-/* One integer per row, as .csv or .txt (text) or .npy (int32). values[i] is written as
- * texts[values[i]] in text formats if texts is not NULL. */
+/* One integer per row, as .csv (text below the header "cluster"), .txt (text) or .npy (int32).
+ * values[i] is written as texts[values[i]] in text formats if texts is not NULL. */
 HUDDLE_API huddle_status huddle_labels_write(const char *path, int64_t n, const int32_t *values,
                                              const char *const *texts);
 
@@ -227,6 +228,26 @@ HUDDLE_API huddle_status huddle_labels_write(const char *path, int64_t n, const 
 HUDDLE_API huddle_status huddle_labels_write_slabs(huddle_context *context, const char *path,
                                                    int64_t n, const int32_t *values,
                                                    const char *const *texts);
+
+/* A column of a table to write: one of integers and reals. NaN is written as an empty field. */
+typedef struct huddle_new_column {
+    const char *name;
+    const int32_t *integers;
+    const double *reals;
+} huddle_new_column;
+
+/* n rows as CSV, below a header with the names. */
+HUDDLE_API huddle_status huddle_columns_write(const char *path, int64_t n, int64_t n_columns,
+                                              const huddle_new_column *columns);
+
+/* Writes the table `source` (CSV, TSV; also compressed) to `path`, which must be another file, with
+ * columns added on its right: one value for each of the n rows that huddle_data_read() finds there.
+ * Everything else remains, byte by byte. If the table has no header, the new columns have no names;
+ * a name that it has already is followed by ".1", ".2", ... HUDDLE_UNSUPPORTED if the source is not
+ * a table, HUDDLE_INVALID if it does not have n rows. */
+HUDDLE_API huddle_status huddle_columns_append(huddle_context *context, const char *source,
+                                               int64_t n, int64_t n_columns,
+                                               const huddle_new_column *columns, const char *path);
 
 /* Reads one label per row from any supported file: integers or strings, mapped to
  * 0 .. n_classes - 1 by ascending value; *classes receives their strings. The caller frees all. */

@@ -77,6 +77,7 @@ typedef struct hd_io_column {
 } hd_io_column;
 
 typedef struct hd_io_layout {
+    const char *top;         /* where the header begins, or the data if there is none */
     const char *begin, *end; /* the data, without header */
     int64_t first_line;      /* its number in the file */
     int64_t counted_line;    /* the line that determines the number of columns */

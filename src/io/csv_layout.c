@@ -394,6 +394,7 @@ huddle_status hd_io_layout_find(const hd_file *file, hd_io_layout *layout) {
         goto done;
     }
     trim_text(file, layout);
+    layout->top = layout->begin;
     if (layout->begin == layout->end)
         FAIL(HUDDLE_FORMAT, "the file contains only blank lines and comments");
     layout->quoted = memchr(layout->begin, '"', (size_t)(layout->end - layout->begin)) != NULL;

@@ -138,7 +138,10 @@ void hd_io_list_write_endings(char *text, size_t size) {
 /* One sentence for every format that depends on a library, so that users find the same words
  * in the documentation. */
 huddle_status hd_io_missing_library(const char *what, const char *library) {
-    return hd_fail(HUDDLE_UNSUPPORTED, "%s need %s, which this build of Huddle was made without",
+    return hd_fail(HUDDLE_UNSUPPORTED,
+                   "%s need %s, which this build of Huddle was made without; huddle.read() of the "
+                   "Python package reads them, and so does huddle from a Debian package or from "
+                   "source",
                    what, library);
 }
 

@@ -50,6 +50,16 @@ static void place_blob(hd_rng *rng, int32_t class, double *x) {
     x[1] = 10 * sin(2 * pi * class / 5);
 }
 
+/* A disc of radius 5 and two of radius 0.5 beside it, with as many points each. K-means cuts the
+ * large one into halves, which lowers its objective by more than telling the small ones apart. */
+static void place_unequal(hd_rng *rng, int32_t class, double *x) {
+    static const double centres[3][2] = {{0, 0}, {7.4, 1.3}, {7.4, -1.3}};
+    double radius = (class == 0 ? 5 : 0.5) * sqrt(hd_rng_uniform(rng));
+    double angle = 2 * pi * hd_rng_uniform(rng);
+    x[0] = centres[class][0] + radius * cos(angle);
+    x[1] = centres[class][1] + radius * sin(angle);
+}
+
 /* A sheet of width 21 rolled along the spiral of radius t, t from 3 pi / 2 to 9 pi / 2,
  * uniform along its length, which is nearly (t^2 - t0^2) / 2. It is cut into four strips with
  * gaps of a third of their length: neighbouring turns of the roll are hardly farther apart
@@ -63,17 +73,17 @@ static void place_on_roll(hd_rng *rng, int32_t class, double *x) {
 }
 
 static const shape kinds[] = {
-    {"moons", 2, 2, 0.05, place_moon},        {"rings", 2, 3, 0.07, place_ring},
-    {"spirals", 2, 3, 0.03, place_spiral},    {"blobs", 2, 5, 1.0, place_blob},
-    {"swissroll", 3, 4, 0.05, place_on_roll},
+    {"moons", 2, 2, 0.05, place_moon},      {"rings", 2, 3, 0.07, place_ring},
+    {"spirals", 2, 3, 0.03, place_spiral},  {"blobs", 2, 5, 1.0, place_blob},
+    {"unequal", 2, 3, 0.05, place_unequal}, {"swissroll", 3, 4, 0.05, place_on_roll},
 };
 
 /* digits are read from a table in digits.c, not made by a shape. */
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 const char *const *huddle_data_kinds(void) {
-    static const char *const names[] = {"digits", "moons",     "rings", "spirals",
-                                        "blobs",  "swissroll", NULL};
+    static const char *const names[] = {"digits", "moons",   "rings",     "spirals",
+                                        "blobs",  "unequal", "swissroll", NULL};
     return names;
 }
 
