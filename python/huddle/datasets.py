@@ -14,7 +14,7 @@ import scipy.sparse
 from ._library import AUTO, Context, Points, check, companion_library
 from ._points import copy_values
 
-__all__ = ["load_digits", "load_file", "make_moons", "make_rings", "make_spirals", "make_blobs",
+__all__ = ["load_digits", "load_file", "make_moons", "make_rings", "make_spirals", "make_blobs", "make_unequal",
            "make_swissroll"]
 
 
@@ -147,4 +147,5 @@ make_moons = _make_generator("moons", "Two half circles")
 make_rings = _make_generator("rings", "Concentric rings")
 make_spirals = _make_generator("spirals", "Arms of a spiral")
 make_blobs = _make_generator("blobs", "Round clouds")
+make_unequal = _make_generator("unequal", "Clouds of very different sizes")
 make_swissroll = _make_generator("swissroll", "A rolled sheet")
