@@ -173,8 +173,9 @@ huddle_status huddle_columns_append(huddle_context *context, const char *source,
     hd_io_request request = {context, NULL, source, NULL};
     TRY(hd_io_locate_failure(&request, hd_file_open(source, &file)));
     TRY(hd_io_locate_failure(&request, hd_io_unpack_file(context, &file)));
+    TRY(hd_io_locate_failure(&request, hd_io_recode_utf16(&file)));
     TRY(hd_io_locate_failure(&request, hd_io_detect(&file, &format)));
-    if (format->open != NULL)
+    if (strcmp(format->about->name, "csv") != 0) /* an ARFF file is a table, but no CSV */
         FAIL(HUDDLE_UNSUPPORTED, "%s: a column can be added to a table (CSV, TSV) only", source);
     to.output.path = path;
     status = append_columns(context, &file, path, &to);
