@@ -152,7 +152,7 @@ static huddle_status append_columns(huddle_context *context, const hd_file *file
                                     new_columns *to) {
     huddle_status status = HUDDLE_OK;
     hd_io_layout layout = {0};
-    TRY(hd_io_layout_find(file, &layout));
+    TRY(hd_io_layout_find(context, file, &layout));
     to->separator = layout.separator;
     TRY(hd_output_begin(path, false, &to->output));
     TRY(copy_text(to, file->text, layout.top));
@@ -175,8 +175,9 @@ huddle_status huddle_columns_append(huddle_context *context, const char *source,
     hd_io_request request = {context, NULL, source, NULL};
     TRY(hd_io_locate_failure(&request, hd_file_open(source, &file)));
     TRY(hd_io_locate_failure(&request, hd_io_unpack_file(context, &file)));
+    TRY(hd_io_locate_failure(&request, hd_io_recode_utf16(&file)));
     TRY(hd_io_locate_failure(&request, hd_io_detect(&file, &format)));
-    if (format->open != NULL)
+    if (strcmp(format->about->name, "csv") != 0) /* an ARFF file is a table, but no CSV */
         FAIL(HUDDLE_UNSUPPORTED, "%s: a column can be added to a table (CSV, TSV) only", source);
     to.output.path = path;
     status = append_columns(context, &file, path, &to);

@@ -153,6 +153,18 @@ def test_matlab_v73_sparse_cells_and_columns(tmp_path):
 
 
 @pytest.mark.usefixtures("reader")
+def test_colour_images(tmp_path):
+    cube = np.arange(2 * 3 * 4 * 3, dtype="uint8").reshape(2, 3, 4, 3)
+    np.save(tmp_path / "a.npy", cube)
+    data = huddle.read(tmp_path / "a.npy")
+    assert data.image_shape == (3, 4, 3) and np.array_equal(data.images, cube)
+    np.save(tmp_path / "b.npy", cube.transpose(0, 3, 1, 2).reshape(2, -1))
+    data = huddle.read(tmp_path / "b.npy", image="3x3x4")
+    assert data.image_shape == (3, 4, 3) and np.array_equal(data.images, cube)
+    data = huddle.read(tmp_path / "a.npy", image="none")
+    assert data.image_shape is None
+
+
 def test_matlab_v73_images_run_down_columns(tmp_path):
     faces = RNG.integers(0, 255, (6, 3, 4)).astype(np.uint8)
     rows = np.array([face.ravel("F") for face in faces])
