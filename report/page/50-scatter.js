@@ -159,9 +159,9 @@ class Scatter {
     return Math.min(base * (1 + 0.3 * Math.sqrt(count - 1)), 0.045 * this.size);
   }
 
-  /* Calls mark(stamp, x, y, [r, g, b], alpha) for every mark; faded ones first. */
+  /* Calls mark(stamp, x, y, ink, alpha) for every mark; faded ones first. */
   drawMarks(mark, ratio) {
-    const { node, key, count, faded, order, shown } = this.built, colors = shown.of ? Array.from({ length: shown.count }, (_, k) => rgb(shown.color(k))) : ramp;
+    const { node, key, count, faded, order, shown } = this.built, colors = shown.of ? Array.from({ length: shown.count }, (_, k) => Raster.ink(rgb(shown.color(k)))) : ramp.map(Raster.ink);
     const held = shown.of ? look.shown() : -1, isPicked = held >= 0 || look.only || look.selection, { px, py } = this;
     const shape = (k) => (shown.of ? shown.shape(k) : "circle"), single = Array.from({ length: colors.length }, (_, k) => stamp(shape(k), this.radius(1) * ratio));
     for (const fade of [1, 0])
