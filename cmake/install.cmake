@@ -36,8 +36,8 @@ execute_process(COMMAND /usr/bin/python3 -c "import sysconfig; print(sysconfig.g
                 OUTPUT_VARIABLE huddle_purelib OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 string(REGEX MATCH "lib/python[^/]*/[^/]*$" huddle_purelib "${huddle_purelib}")
 set(HUDDLE_PYTHON_DIR "${huddle_purelib}" CACHE STRING
-    "Folder of the Python package below the prefix; empty: do not install it")
-if(HUDDLE_PYTHON_DIR)
+    "Folder of the Python package below the prefix")
+if(HUDDLE_PYTHON AND HUDDLE_PYTHON_DIR)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/huddle DESTINATION ${HUDDLE_PYTHON_DIR}
           FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN "py.typed"
           PATTERN "__pycache__" EXCLUDE)

@@ -29,7 +29,7 @@ left.set(xlabel="eigenvalue", ylabel="value", title="spectrum of the graph", xti
 # %%
 # The fusion tree: which groups of points become one as gamma grows.
 path = cluster_path(X, n_clusters=10, n_gamma=20)
-path.dendrogram(ax=right, truncate=30)
+path.dendrogram(ax=right, max_leaves=30)
 right.set_title("fusions along the path")
 figure.tight_layout()
 plt.show()

@@ -8,14 +8,14 @@ clustering with its defaults.
 from matplotlib import pyplot as plt
 
 from huddle import KMeans, SpectralShrunkClustering
-from huddle.datasets import make_blobs, make_moons, make_rings, make_spirals
+from huddle.datasets import make_moons, make_rings, make_spirals, make_unequal
 from huddle.metrics import accuracy
 
 shapes = {
     "moons": make_moons(600, noise=0.08),
     "rings": make_rings(600, noise=0.04),
     "spirals": make_spirals(600, noise=0.03),
-    "blobs": make_blobs(600),
+    "unequal": make_unequal(600),
 }
 
 figure, panels = plt.subplots(2, len(shapes), figsize=(11, 5.6))

@@ -7,11 +7,17 @@
 (500,)
 """
 import importlib
+import os
+
+# The library is loaded later, when the working folder may be another one.
+if os.path.sep in os.environ.get("HUDDLE_LIBRARY", ""):
+    os.environ["HUDDLE_LIBRARY"] = os.path.abspath(os.environ["HUDDLE_LIBRARY"])
 
 # What each module exports here. A module is imported when one of its names is first used:
 # importing scikit-learn takes longer than the commands of the tool, which this package starts too.
 # __init__.pyi has the same names for type checkers.
 _NAMES = {
+    "_estimators": ("load",),
     "_functions": ("knn_graph", "spectral_embedding", "shrink", "ShrinkResult"),
     "_path": ("cluster_path", "ClusterPath"),
     "_refine": ("refine",),
@@ -19,8 +25,9 @@ _NAMES = {
     "_read": ("read", "Data"),
     "_library": ("engines", "HuddleError", "Cancelled"),
     "_processes": ("processes", "Processes"),
+    "_patch": ("patch_sklearn", "unpatch_sklearn"),
 }
-_SUBMODULES = ("datasets", "metrics")
+_SUBMODULES = ("datasets", "drop_in", "metrics")
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 
 

@@ -93,7 +93,7 @@ def _read_cells(item):
     for place in np.ndindex(references.shape):
         values = _read_matlab(item.file[references[place]])
         is_text = isinstance(values, np.ndarray) and values.dtype.kind == "U" and len(values) == 1
-        cells[place] = values[0] if is_text else values
+        cells[place] = values[0] if is_text else {} if values is None else values
     return cells
 
 
@@ -116,19 +116,22 @@ def _read_sparse(group):
 
 
 def _read_matlab(item):
-    """Return a variable as savemat() writes it, or None for objects and arrays of strings."""
+    """Return a variable as savemat() writes it, or None if it has no value.
+
+    What the library refuses to read, such as objects, becomes a struct, which it refuses too.
+    """
     kind = _class_of(item)
     if isinstance(item, h5py.Group):
         if "MATLAB_sparse" in item.attrs:
             return _read_sparse(item)
         fields = {name: _read_matlab(item[name]) for name in item}
         return {name: value for name, value in fields.items() if value is not None}
-    if kind == "cell" and h5py.check_ref_dtype(item.dtype) == h5py.Reference:
+    if kind == "cell":
         return _read_cells(item)
     if kind == "char":
         return _read_characters(item)
     if kind not in _NUMBERS:
-        return None
+        return {}
     if item.attrs.get("MATLAB_empty", 0):
         return np.zeros(tuple(int(n) for n in item[()]))
     values = _read_array(item)

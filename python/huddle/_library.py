@@ -210,6 +210,8 @@ _declare("huddle_engines", result=POINTER(POINTER(EngineText)))
 _declare("huddle_context_set_log", c_void_p, LogFunction, c_void_p, result=None)
 _declare("huddle_context_set_progress", c_void_p, ProgressFunction, c_void_p, result=None)
 _declare("huddle_context_cancel", c_void_p, result=None)
+_declare("huddle_suggest_name", c_char_p, c_char_p, POINTER(c_int), POINTER(c_char_p),
+         result=None)
 _declare("huddle_option_allowed", POINTER(Option), ctypes.c_char_p, c_size_t, result=None)
 _declare("huddle_options_set", POINTER(Option), c_void_p, c_char_p, c_char_p)
 _declare("huddle_stop_name", c_int, result=c_char_p)
@@ -232,10 +234,19 @@ _declare("huddle_model_array", c_void_p, c_char_p, POINTER(Array))
 _declare("huddle_model_info_json", c_void_p, POINTER(c_void_p))
 _declare("huddle_model_shift", c_void_p, POINTER(c_int64), result=POINTER(c_double))
 _declare("huddle_model_predict", c_void_p, c_void_p, POINTER(Points), POINTER(c_int32))
+_declare("huddle_model_transform", c_void_p, c_void_p, POINTER(Points), POINTER(Dense))
+_declare("huddle_model_score", c_void_p, c_void_p, POINTER(Points))
+_declare("huddle_model_confidence", c_void_p, c_void_p, POINTER(Points), POINTER(c_double))
+_declare("huddle_model_silhouettes", c_void_p, c_void_p, POINTER(Points), POINTER(c_double))
+_declare("huddle_model_method", c_void_p, result=c_char_p)
 _declare("huddle_model_save", c_void_p, c_char_p)
 _declare("huddle_model_load", c_char_p, POINTER(c_void_p))
+_declare("huddle_model_save_spread", c_void_p, c_void_p, c_char_p)
+_declare("huddle_model_load_spread", c_void_p, c_char_p, POINTER(c_void_p))
 _declare("huddle_metrics_scores", c_void_p, c_int64, POINTER(c_int32), POINTER(c_int32),
          POINTER(Scores))
+_declare("huddle_metrics_silhouette_samples", c_void_p, POINTER(Points), POINTER(c_int32),
+         POINTER(c_double))
 _declare("huddle_metrics_graph_scores", c_void_p, POINTER(Csr), POINTER(c_int32),
          POINTER(GraphScores))
 for _stage, _struct in (("knn", KnnOptions), ("weight", WeightOptions),
@@ -264,7 +275,7 @@ _declare("huddle_refine", c_void_p, POINTER(Csr), c_int32, POINTER(RefineStart),
          POINTER(RefineOptions), POINTER(c_int32), POINTER(RefineInfo))
 for _name, _struct in (("dense", Dense), ("csr", Csr), ("neighbors", Neighbors)):
     _declare(f"huddle_{_name}_fetch", POINTER(_struct))
-for _name, _struct in (("neighbors", Neighbors), ("csr", Csr), ("scale", Scale),
+for _name, _struct in (("neighbors", Neighbors), ("dense", Dense), ("csr", Csr), ("scale", Scale),
                        ("embedding", Embedding), ("shrunk", Shrunk), ("shrink_info", ShrinkInfo),
                        ("path", Path)):
     _declare(f"huddle_{_name}_free", POINTER(_struct), result=None)

@@ -14,7 +14,7 @@ import scipy.sparse
 from ._library import AUTO, Context, Points, check, companion_library
 from ._points import copy_values
 
-__all__ = ["load_digits", "load_file", "make_moons", "make_rings", "make_spirals", "make_blobs",
+__all__ = ["load_digits", "load_file", "make_moons", "make_rings", "make_spirals", "make_blobs", "make_unequal",
            "make_swissroll"]
 
 
@@ -28,8 +28,8 @@ class _Data(Structure):
                 ("classes", POINTER(c_char_p)), ("classes_numeric", c_bool),
                 ("features", POINTER(c_char_p)), ("names", POINTER(c_char_p)),
                 ("n_names", c_int64), ("height", c_int32), ("width", c_int32),
-                ("column_major", c_bool), ("columns", POINTER(_Column)), ("n_columns", c_int64),
-                ("dropped", POINTER(c_int64)), ("n_dropped", c_int64),
+                ("channels", c_int32), ("column_major", c_bool), ("columns", POINTER(_Column)),
+                ("n_columns", c_int64), ("dropped", POINTER(c_int64)), ("n_dropped", c_int64),
                 ("first_row", c_int64), ("total_rows", c_int64)]
 
 
@@ -39,7 +39,8 @@ class _ReadOptions(Structure):
                 ("per_class", c_int64), ("n", c_int64), ("noise", c_double), ("seed", c_uint64),
                 ("shift", POINTER(c_double)), ("n_shift", c_int64),
                 ("missing", c_char_p), ("encode", c_bool), ("x_by_name", c_bool),
-                ("copy", c_bool), ("hints_as_flags", c_bool)]
+                ("copy", c_bool), ("gray", c_bool), ("image", c_char_p),
+                ("hints_as_flags", c_bool)]
 
 
 @functools.lru_cache(maxsize=None)
@@ -145,4 +146,5 @@ make_moons = _make_generator("moons", "Two half circles")
 make_rings = _make_generator("rings", "Concentric rings")
 make_spirals = _make_generator("spirals", "Arms of a spiral")
 make_blobs = _make_generator("blobs", "Round clouds")
+make_unequal = _make_generator("unequal", "Clouds of very different sizes")
 make_swissroll = _make_generator("swissroll", "A rolled sheet")

@@ -177,6 +177,8 @@ def test_without_the_tool(tmp_path):
     folder = tmp_path / "lib"
     folder.mkdir()
     build = os.path.dirname(os.path.realpath(_library.library_path))
+    if os.path.basename(os.path.dirname(build)) == "native":
+        pytest.skip("the libraries of a wheel find others relative to where they are")
     for name in os.listdir(build):
         if re.fullmatch(r"libhuddle.*\.so.*", name):
             os.symlink(os.path.join(build, name), folder / name)

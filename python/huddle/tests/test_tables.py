@@ -2,12 +2,13 @@
 import warnings
 
 import numpy as np
-import pandas
 import pytest
 from sklearn.datasets import load_iris, load_wine
 
 import huddle
 from huddle.datasets import load_file
+
+pandas = pytest.importorskip("pandas")
 
 
 @pytest.fixture
