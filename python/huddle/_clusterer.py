@@ -148,6 +148,27 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
             issue_warnings(zip(self.warning_codes_, self.warnings_), stacklevel=2)
         return self
 
+    def _get_fitted_attr_html(self, *args, **options):
+        # To show an estimator in a notebook, scikit-learn reads all attributes that dir() lists. It
+        # is to show those that have been computed, not to compute the others.
+        self._hides_attributes = True
+        try:
+            return super()._get_fitted_attr_html(*args, **options)
+        finally:
+            del self._hides_attributes
+
+    def __dir__(self):
+        # scikit-learn's own tries to read everything, which would compute it.
+        known, hides = vars(self), "_hides_attributes" in vars(self)
+        expected = self._attributes if "_model" in known and not hides else ()
+
+        def is_listed(name):
+            if isinstance(vars(Clusterer).get(name), FittedAttribute):
+                return name in known or name in expected
+            return not hides if name.startswith("_") else hasattr(self, name)
+
+        return [name for name in object.__dir__(self) if is_listed(name)]
+
     def __getstate__(self):
         # The model contains what predict() needs of the points.
         state = super().__getstate__()
@@ -265,8 +286,9 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
 
     @property
     def _n_features_out(self):
-        rows = self.embedding_ if "embedding_" in self._attributes else self.cluster_centers_.T
-        return rows.shape[1]
+        if "embedding_" in self._attributes:
+            return self._model.shape("embedding")[1]
+        return self._model.shape("centres")[0]
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the fitted model to a file.
