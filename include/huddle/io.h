@@ -64,8 +64,8 @@
  * semicolons and a thousands separator in others, a point is decimal, and a warning is issued.
  *
  * Generators: moons (2 classes), rings and spirals (3), blobs (5) and unequal (3 discs, one of them
- * large) in the plane; swissroll in space, cut across into four strips, which are the classes. Point
- * i is of class i mod c.
+ * large) in the plane; swissroll in space, cut across into four strips, which are the classes.
+ * Point i is of class i mod c.
  */
 #ifndef HUDDLE_IO_H
 #define HUDDLE_IO_H
