@@ -229,7 +229,8 @@ HUDDLE_API huddle_status huddle_labels_write_slabs(huddle_context *context, cons
                                                    int64_t n, const int32_t *values,
                                                    const char *const *texts);
 
-/* A column of a table to write: one of integers and reals. NaN is written as an empty field. */
+/* A column of a table to write: one of integers and reals. NaN is written as an empty field, or as
+ * NA between blanks. */
 typedef struct huddle_new_column {
     const char *name;
     const int32_t *integers;

@@ -285,6 +285,18 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
             self._model.save(path, context if context.spreads else None)
 
     @classmethod
+    def load(cls, path: str | os.PathLike, *, n_jobs: int | None = -1,
+             engine: Any = "cpu") -> Self:
+        """Load a fitted model of this class from a file; see :func:`huddle.load`."""
+        from ._estimators import load  # which imports this module
+        estimator = load(path, n_jobs=n_jobs, engine=engine)
+        if not isinstance(estimator, cls):
+            name = type(estimator).__name__
+            raise ValueError(f"{os.fspath(path)} contains a model of {name}, not {cls.__name__}; "
+                             f"use {name}.load() or huddle.load()")
+        return estimator
+
+    @classmethod
     def _from_model(cls, model, places, context_options):
         """Return the estimator of a loaded model; places as in a fit, without the rows."""
         info = model.info()

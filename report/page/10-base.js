@@ -25,7 +25,8 @@ function svg(tag, attributes, ...children) {
 
 /* ---- numbers ---- */
 
-const whole = (value) => Math.round(value).toLocaleString("en-US");
+const grouped = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+const whole = (value) => grouped.format(Math.round(value));
 const plural = (count, one, many) => `${whole(count)} ${count === 1 ? one : many || one + "s"}`;
 
 /* A number with the given significant digits, without trailing zeros; exponents only where needed. */

@@ -23,6 +23,7 @@ typedef struct new_columns {
 
 /* ---- values --------------------------------------------------------------------------------- */
 
+/* An empty field would vanish between blanks. */
 static huddle_status write_value(new_columns *to, const huddle_new_column *column, int64_t row) {
     char text[40];
     int length = 0;
@@ -31,7 +32,8 @@ static huddle_status write_value(new_columns *to, const huddle_new_column *colum
     else if (!isnan(column->reals[row])) {
         huddle_format_real(column->reals[row], text, sizeof text);
         length = (int)strlen(text);
-    }
+    } else if (to->separator == ' ')
+        length = snprintf(text, sizeof text, "NA");
     return hd_output_write(&to->output, text, length);
 }
 
