@@ -71,7 +71,8 @@ class Scatter {
   }
 
   resize(width) {
-    this.ratio = Math.min(2, Math.max(1.5, devicePixelRatio || 1));
+    /* Edges are smoother on a finer grid than that of the screen, where it is not too much work. */
+    this.ratio = Math.min(2, Math.max(points.count > 20000 ? 1 : 1.5, devicePixelRatio || 1));
     this.size = width;
     this.raster.resize(Math.round(width * this.ratio), Math.round(width * this.ratio));
     this.canvas.style.aspectRatio = "1";

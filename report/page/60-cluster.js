@@ -132,7 +132,7 @@ blocks.clusters = (root, block) => {
   add("cluster");
   if (block.images) add("medoid");
   add("size", true);
-  add("");
+  head.append(element("th.size", { "aria-label": "size" }));
   if (block.classes) { add("class"); add("share", true); }
   if (!block.images) add("medoid", true);
   if (typicalFeatures(0)) add("typical");
