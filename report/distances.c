@@ -1,4 +1,4 @@
-/* Distances between the points of a small sample, ordered by cluster. */
+/* Distances between the points of a small sample, ordered by cluster, and silhouettes. */
 #include "report/arrays.h"
 #include "report/run.h"
 
@@ -7,6 +7,11 @@
 
 /* Points in the matrix: at 1200 screen pixels two per point, and 40 kB in the file. */
 enum { MAX_MATRIX = 280, MIN_PER_CLUSTER = 2 };
+
+/* Points whose silhouettes are computed: at most so many, and so many products in all (a second or
+ * two). */
+enum { MAX_SILHOUETTES = 3000 };
+static const double max_products = 2e9;
 
 /* A sampled point: its row, its cluster, and its mean distance from the others of its cluster. */
 typedef struct matrix_point {
@@ -142,13 +147,86 @@ static bool find_points(const report_run *run, huddle_points *x) {
     return x->n == run->n && x->n > 0;
 }
 
+/* ---- silhouettes -------------------------------------------------------------------------- */
+
+/* Sorts values downwards. */
+static int compare_down(const void *a, const void *b) {
+    return compare_doubles(b, a);
+}
+
+/* {cluster, count, mean, data}: the silhouettes of one cluster in descending order, a byte each:
+ * 0 is -1, 254 is 1. `values` and `bytes` are room for all points. */
+static json_t *cluster_silhouettes(const int32_t *labels, const double *silhouettes, int64_t count,
+                                   int32_t cluster, double *values, unsigned char *bytes) {
+    size_t own = 0;
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        if (labels[i] == cluster) {
+            values[own++] = silhouettes[i];
+            sum += silhouettes[i];
+        }
+    qsort(values, own, sizeof *values, compare_down);
+    for (size_t i = 0; i < own; i++)
+        bytes[i] = (unsigned char)lrint(127 * (fmin(fmax(values[i], -1), 1) + 1));
+    return json_pack("{s:i, s:I, s:o, s:o}", "cluster", cluster, "count", (json_int_t)own, "mean",
+                     page_real(own > 0 ? sum / (double)own : NAN), "data", page_bytes(bytes, own));
+}
+
+/* {total, count, mean, clusters}. */
+static json_t *silhouettes_json(const report_run *run, const int32_t *labels,
+                                const double *silhouettes, int64_t count) {
+    double *values = malloc((size_t)(count + 1) * sizeof *values), sum = 0;
+    unsigned char *bytes = malloc((size_t)count + 1);
+    json_t *clusters = json_array(), *made = NULL;
+    for (int64_t i = 0; i < count; i++)
+        sum += silhouettes[i];
+    if (values != NULL && bytes != NULL) {
+        for (int32_t k = 0; k < run->n_clusters; k++)
+            page_append(clusters,
+                        cluster_silhouettes(labels, silhouettes, count, k, values, bytes));
+        made = json_pack("{s:I, s:I, s:o, s:O}", "total", (json_int_t)run->n, "count",
+                         (json_int_t)count, "mean", page_real(sum / (double)count), "clusters",
+                         clusters);
+    }
+    json_decref(clusters);
+    free(bytes);
+    free(values);
+    return made;
+}
+
+/* The silhouettes of the first rows of the sample, among these rows. */
+static huddle_status add_silhouettes(const report_run *run, const huddle_points *x, json_t *block) {
+    huddle_points taken = {0};
+    huddle_status status = HUDDLE_OK;
+    double most = sqrt(max_products / (double)(x->d > 0 ? x->d : 1));
+    int64_t count = run->n < MAX_SILHOUETTES ? run->n : MAX_SILHOUETTES;
+    count = (double)count > most ? (int64_t)most : count;
+    int32_t *labels = malloc((size_t)(count + 1) * sizeof *labels);
+    double *silhouettes = malloc((size_t)(count + 1) * sizeof *silhouettes);
+    if (labels == NULL || silhouettes == NULL) {
+        status = report_no_memory();
+        goto done;
+    }
+    for (int64_t i = 0; i < count; i++)
+        labels[i] = run->labels[run->rows[i]];
+    TRY(huddle_points_take(x, run->rows, count, &taken));
+    TRY(huddle_metrics_silhouette_samples(run->context, &taken, labels, silhouettes));
+    page_set(block, "silhouettes", silhouettes_json(run, labels, silhouettes, count));
+done:
+    huddle_points_free(&taken);
+    free(silhouettes);
+    free(labels);
+    return status;
+}
+
 /* Clusters that would have less than a pixel each are not shown. */
 huddle_status report_add_distances(report_run *run) {
     static const char lead[] =
-        "Distances between points, ordered by cluster: dark blocks on the diagonal are compact "
-        "clusters, dark rectangles beside them are clusters that are close to each other.";
+        "Distances between points, ordered by cluster: strong blocks on the diagonal are compact "
+        "clusters, strong rectangles beside them are clusters that are close to each other.";
     distance_matrix m = {.run = run};
     int64_t *quota = NULL;
+    json_t *block = NULL;
     huddle_status status = HUDDLE_OK;
     if (!find_points(run, &m.x) || run->n_clusters > MAX_MATRIX / MIN_PER_CLUSTER || run->n < 3)
         return HUDDLE_OK;
@@ -162,8 +240,13 @@ huddle_status report_add_distances(report_run *run) {
     }
     choose_points(&m, quota);
     fill_matrix(&m);
-    page_add(page_section(run->page, "distances", "Distances", lead), "distances", matrix_json(&m));
+    block = matrix_json(&m);
+    if (run->n_clusters > 1)
+        TRY(add_silhouettes(run, &m.x, block));
+    page_add(page_section(run->page, "distances", "Distances and silhouettes", lead), "distances",
+             json_incref(block));
 done:
+    json_decref(block);
     free(m.table);
     free(m.points);
     free(quota);

@@ -25,7 +25,8 @@ function svg(tag, attributes, ...children) {
 
 /* ---- numbers ---- */
 
-const whole = (value) => Math.round(value).toLocaleString("en-US");
+const grouped = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+const whole = (value) => grouped.format(Math.round(value));
 const plural = (count, one, many) => `${whole(count)} ${count === 1 ? one : many || one + "s"}`;
 
 /* A number with the given significant digits, without trailing zeros; exponents only where needed. */
@@ -124,9 +125,15 @@ function themeButton() {
   return button;
 }
 
-const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+/* A colour of the style sheet, kept until the theme changes. */
+const colors = new Map();
+theme.listeners.push(() => colors.clear());
+function color(name) {
+  if (!colors.has(name)) colors.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+  return colors.get(name);
+}
 
-/* Calls draw(width) now and whenever the width of the element changes. For printing it is drawn
+/* Calls draw(width) before the next frame and whenever the width of the element changes. For printing it is drawn
  * again at its width on paper, so that text keeps its size; a bitmap is scaled instead. */
 function onWidth(root, draw, bitmap) {
   let last = 0;
@@ -140,8 +147,8 @@ function onWidth(root, draw, bitmap) {
     const width = Math.round(root.clientWidth);
     if (width > 0 && width !== last) { last = width; draw(width); }
   };
+  /* Not measured here and now: that would compute the layout of the page once per chart. */
   new ResizeObserver(again).observe(root);
-  again();
 }
 
 /* ---- the tooltip ---- */

@@ -144,7 +144,7 @@ function legendButton(shown, k) {
   const names = look.by === "cluster" && clusterNames();
   const button = element("button", { type: "button", "aria-pressed": String(look.held === k) }, swatchOf(() => shown.color(k), shown.shape(k)),
     look.by === "class" ? `class ${shown.name(k)}` : shown.name(k));
-  if (names && names[k] !== undefined) button.append(element("i", {}, `→ class ${names[k]}`));
+  if (names && names[k] !== undefined) button.append(element("i", {}, `→ ${points.clusters > 16 ? "" : "class "}${names[k]}`));
   button.onpointerenter = (event) => { if (event.pointerType === "mouse") look.set({ hover: k }); };
   button.onpointerleave = () => look.set({ hover: -1 });
   button.onclick = () => look.set({ held: look.held === k ? -1 : k });

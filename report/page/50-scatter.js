@@ -68,16 +68,17 @@ class Scatter {
     /* A plot is not drawn while it is not on the screen. */
     this.visible = Boolean(interactive);
     new IntersectionObserver(([entry]) => { this.visible = entry.isIntersecting; if (this.visible && this.stale) this.later(); }, { rootMargin: "200px" }).observe(this.frame);
-    whenIdle(() => { if (this.stale) this.draw(); });
   }
 
   resize(width) {
-    this.ratio = Math.min(2, Math.max(1.5, devicePixelRatio || 1));
+    /* Edges are smoother on a finer grid than that of the screen, where it is not too much work. */
+    this.ratio = Math.min(2, Math.max(points.count > 20000 ? 1 : 1.5, devicePixelRatio || 1));
     this.size = width;
     this.raster.resize(Math.round(width * this.ratio), Math.round(width * this.ratio));
     this.canvas.style.aspectRatio = "1";
+    this.stale = true;
     if (this.visible) this.draw();
-    else this.stale = true;
+    else whenIdle(() => { if (this.stale) this.draw(); });
   }
 
   /* Sets the points: a layout, or a function that makes it when the plot is first seen. A given box
@@ -159,9 +160,9 @@ class Scatter {
     return Math.min(base * (1 + 0.3 * Math.sqrt(count - 1)), 0.045 * this.size);
   }
 
-  /* Calls mark(stamp, x, y, [r, g, b], alpha) for every mark; faded ones first. */
+  /* Calls mark(stamp, x, y, ink, alpha) for every mark; faded ones first. */
   drawMarks(mark, ratio) {
-    const { node, key, count, faded, order, shown } = this.built, colors = shown.of ? Array.from({ length: shown.count }, (_, k) => rgb(shown.color(k))) : ramp;
+    const { node, key, count, faded, order, shown } = this.built, colors = shown.of ? Array.from({ length: shown.count }, (_, k) => Raster.ink(rgb(shown.color(k)))) : ramp.map(Raster.ink);
     const held = shown.of ? look.shown() : -1, isPicked = held >= 0 || look.only || look.selection, { px, py } = this;
     const shape = (k) => (shown.of ? shown.shape(k) : "circle"), single = Array.from({ length: colors.length }, (_, k) => stamp(shape(k), this.radius(1) * ratio));
     for (const fade of [1, 0])
@@ -195,6 +196,12 @@ class Scatter {
     if (!shown.of) return [];
     const made = names.map((list, k) => ({ k, text: shortName(shown.name(k)), size: list.length,
       x: median(list.map((i) => this.px[nodes[i]])), y: median(list.map((i) => this.py[nodes[i]])) })).filter((name) => name.size > 0);
+    /* Names of many categories are beside the marks, which they would hide. */
+    for (const name of made.filter(() => shown.count > 12)) {
+      const dx = name.x - this.size / 2, dy = name.y - this.size / 2, far = Math.hypot(dx, dy) || 1;
+      name.x += (14 * dx) / far;
+      name.y += (14 * dy) / far;
+    }
     spread(made, shown.count > 30 ? 16 : 20, this.size);
     return made.filter((name) => name.x > 4 && name.y > 4 && name.x < this.size - 4 && name.y < this.size - 4);
   }

@@ -45,7 +45,7 @@ function pathReadout(root, play) {
   return (value, level) => {
     gamma.textContent = short(value, 3);
     groups.textContent = whole(level.groups);
-    gap.textContent = bound(level.gap);
+    gap.textContent = level.gap > 0 && level.gap < 1e-6 ? "< 0.0001 %" : bound(level.gap);
   };
 }
 

@@ -38,7 +38,8 @@ class Picture {
     this.root = element("div.picture");
     this.moves = path ? new Moves(path.moves, path.levels.map((level) => level.gamma)) : ends ? new Moves(ends) : null;
     this.scenes = [...(this.x ? ["X"] : []), ...(this.moves ? ["F"] : []), ...(this.moves && this.moves.n > 1 ? ["G"] : [])];
-    this.scene = this.scenes[this.scenes.length - 1];
+    /* Separate clusters of two-dimensional data are seen best as they are. */
+    this.scene = this.x && !this.x.share && !path ? "X" : this.scenes[this.scenes.length - 1];
     if (!this.scene) return;
     this.plot = new Scatter(this.root, "Scatter plot of the points", true);
     this.plot.frame.append(this.plot.zoomButtons());

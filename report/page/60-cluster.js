@@ -132,7 +132,7 @@ blocks.clusters = (root, block) => {
   add("cluster");
   if (block.images) add("medoid");
   add("size", true);
-  add("");
+  head.append(element("th.size", { "aria-label": "size" }));
   if (block.classes) { add("class"); add("share", true); }
   if (!block.images) add("medoid", true);
   if (typicalFeatures(0)) add("typical");
@@ -190,14 +190,21 @@ blocks.confusion = (root, block) => {
   root.append(element("p.caption", {}, "Rows are known classes, columns are clusters, ordered so that matched pairs (outlined) are on the diagonal. Cells show numbers of points, their shade the fraction of the class. Points outside the outlined cells are the errors of the accuracy."));
 };
 
+/* Shades a cell by a share, 0 .. 1. Middle shades are left out: neither dark nor light text is
+ * readable on them. */
+function heat(cell, share, from) {
+  const hot = share > from;
+  cell.style.setProperty("--heat", `${Math.round(hot ? 90 + (10 * (share - from)) / (1 - from) : (44 * share) / from)}%`);
+  if (hot) cell.classList.add("hot");
+}
+
 function confusionRow(block, i, name, dense) {
   const row = block.counts[i], total = row.reduce((a, b) => a + b, 0) || 1;
   const line = element("tr", {}, element("th", { scope: "row", title: name }, name));
   row.forEach((count, j) => {
     const share = count / total, matched = i === j;
     const cell = element("td", { "data-tip": `class ${name}, cluster ${block.clusters[j]}: ${whole(count)} of ${whole(total)}` }, dense ? "" : count === 0 ? "·" : whole(count));
-    cell.style.setProperty("--heat", `${Math.round(88 * share)}%`);
-    if (share > 0.6) cell.classList.add("hot");
+    heat(cell, share, 0.6);
     if (count === 0) cell.classList.add("zero");
     if (matched) cell.classList.add("match");
     line.append(cell);

@@ -12,7 +12,7 @@ function typicalFeatures(k) {
   return list.slice(0, 3).map((entry) => `${entry.name} ${signed(entry.by)}`).join(", ") || "–";
 }
 
-const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(1)}`;
+const signed = (value) => (Math.abs(value) < 0.05 ? "0.0" : `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(1)}`);
 
 blocks.features = (root, block) => {
   const count = Math.min(points.clusters, 60), dense = count > 14;
@@ -29,9 +29,8 @@ function featureRow(row, count, dense) {
     const by = deviation(row, k), cell = element("td", { "data-tip": by === null ? null : `${row.name} in cluster ${k}: mean ${short(row.means[k])}; all points: ${short(row.mean)} ± ${short(row.deviation)}` },
       by === null ? "–" : dense ? "" : signed(by));
     if (by !== null) {
-      cell.style.setProperty("--heat", `${Math.round(Math.min(1, Math.abs(by) / 2) * 85)}%`);
       cell.className = by < 0 ? "below" : "above";
-      if (Math.abs(by) > 1.3) cell.classList.add("hot");
+      heat(cell, Math.min(1, Math.abs(by) / 2), 0.6);
     }
     line.append(cell);
   }
@@ -41,7 +40,7 @@ function featureRow(row, count, dense) {
 
 /* ---- distances ---- */
 
-/* The matrix on a canvas: dark is near. Pointing shows the two points. */
+/* The matrix on a canvas: strong colour is near. Pointing shows the two points. */
 blocks.distances = (root, block) => {
   const count = block.index.length, near = bytes(block.data), canvas = element("canvas.matrix", { width: count, height: count, role: "img", "aria-label": "Matrix of distances between points, ordered by cluster" });
   const at = (i, j) => (i === j ? 0 : i > j ? near[(i * (i - 1)) / 2 + j] : near[(j * (j - 1)) / 2 + i]);
@@ -64,8 +63,11 @@ blocks.distances = (root, block) => {
       i === j ? "the same point" : `distance about ${short((at(i, j) / 255) * block.high, 2)}${at(i, j) === 255 ? " or more" : ""}`));
   };
   canvas.onpointerleave = () => tip.hide();
-  root.append(element("div.matrixbox", {}, clusterStrip(block.clusters, true), clusterStrip(block.clusters), canvas));
-  root.append(element("p.caption", {}, `${count < block.total ? `A sample of ${whole(count)} of ${whole(block.total)} points, in proportion to the sizes of the clusters` : `All ${whole(count)} points`}; in each cluster the most typical ones come first. Euclidean distances of the points as they were clustered, from 0 (dark) to ${short(block.high, 3)} and more (light).`));
+  const box = element("div", {}, element("h3", {}, "Distances"), element("div.matrixbox", {}, clusterStrip(block.clusters, true), clusterStrip(block.clusters), canvas));
+  const other = element("div");
+  root.append(element("div.pair", {}, box, block.silhouettes ? other : null));
+  if (block.silhouettes) silhouettePlot(other, block.silhouettes);
+  box.append(element("p.caption", {}, `${count < block.total ? `A sample of ${whole(count)} of ${whole(block.total)} points, in proportion to the sizes of the clusters` : `All ${whole(count)} points`}; in each cluster the most typical ones come first. Euclidean distances of the points as they were clustered, from 0 (strong colour) to ${short(block.high, 3)} and more (none).`));
 };
 
 /* The clusters of the rows or columns of the matrix as coloured segments with numbers. */
@@ -83,4 +85,39 @@ function clusterStrip(clusters, isTop) {
     from = i;
   }
   return strip;
+}
+
+/* ---- silhouettes ---- */
+
+/* One band per cluster, its points from the best to the worst. */
+function silhouettePlot(root, block) {
+  const bands = block.clusters.filter((band) => band.count > 0), holder = element("div");
+  for (const band of bands) band.values = Array.from(bytes(band.data), (step) => step / 127 - 1);
+  root.append(element("h3", {}, "Silhouettes"), holder);
+  const low = Math.min(0, ...bands.map((band) => band.values[band.count - 1]));
+  const draw = (width) => {
+    const gap = bands.length > 25 ? 1 : 4, inner = Math.max(300, Math.min(width, 520) - 70), room = (inner - gap * bands.length) / block.count;
+    const chart = frame(width, inner + 50, { title: "Silhouettes of each cluster", left: 34, top: 8, bottom: 42, x: { label: "silhouette", low, high: 1 }, y: { low: 0, high: 1, hidden: true } });
+    chart.svg.append(svg("path", { class: "grid", d: `M${chart.x(0)} ${chart.box.top}V${chart.box.bottom}` }));
+    let y = chart.box.top;
+    for (const band of bands) {
+      const high = room * band.count, middle = y + high / 2;
+      chart.svg.append(svg("path", { style: `fill:${clusterColor(band.cluster)}`, d: bandPath(chart, band.values, y, room), "data-tip": `cluster ${band.cluster}: mean silhouette ${short(band.mean, 3)}, ${percent(band.values.filter((value) => value < 0).length / band.count)} below 0` }));
+      if (high > 9) chart.svg.append(svg("text", { x: chart.box.left - 6, y: middle + 4, "text-anchor": "end" }, String(band.cluster)));
+      y += high + gap;
+    }
+    chart.svg.append(svg("path", { class: "mark strong", d: `M${chart.x(block.mean)} ${chart.box.bottom}V${chart.box.top}` }));
+    holder.replaceChildren(chart.svg);
+  };
+  onWidth(holder, draw);
+  theme.listeners.push(() => { if (holder.clientWidth > 0) draw(holder.clientWidth); });
+  root.append(element("p.caption", {}, `How much nearer each point is to its own cluster than to the next one: 1 is well inside, below 0 another cluster is nearer. ${block.count < block.total ? `A random sample of ${whole(block.count)} of ${whole(block.total)} points` : `All ${whole(block.count)} points`}; the red line is their mean, ${short(block.mean, 3)}. Long, curved clusters have low silhouettes even if they are well separated.`));
+}
+
+/* The outline of a band; long ones are thinned out to what a screen can show. */
+function bandPath(chart, values, top, room) {
+  const zero = chart.x(0).toFixed(1), every = Math.max(1, Math.floor(values.length / 160));
+  let d = `M${zero} ${top.toFixed(2)}`;
+  for (let i = 0; i < values.length; i += every) d += `H${chart.x(values[i]).toFixed(1)}V${(top + room * Math.min(values.length, i + every)).toFixed(2)}`;
+  return `${d}H${zero}Z`;
 }

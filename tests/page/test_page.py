@@ -8,86 +8,20 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from browser import Browser, find_chromium  # noqa: E402
-
-HUDDLE = ""
-FOLDER = tempfile.mkdtemp(prefix="huddle-pages-")
-SHOTS = os.environ.get("PAGE_SHOTS")
-MOVE = """(value) => { const input = document.querySelector('#path input[type=range]');
-    input.value = value; input.dispatchEvent(new Event('input')); }"""
-CANVAS = "document.querySelector('.picture canvas').toDataURL()"
-
-
-def make(name, *arguments, fails=False):
-    """Runs huddle with --report and returns the file of the page; one run per name."""
-    page = os.path.join(FOLDER, name + ".html")
-    if not os.path.exists(page):
-        run = subprocess.run([HUDDLE, *arguments, "--report", page, "-q"], capture_output=True,
-                             text=True, check=False)
-        if not fails and run.returncode != 0:
-            raise AssertionError(run.stderr)
-    return page
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit("usage: test_page.py HUDDLE")
+    os.environ["HUDDLE"] = os.path.abspath(sys.argv.pop(1))
+from browser import find_chromium  # noqa: E402
+from pages import CANVAS, FOLDER, HUDDLE, SHOTS, PageTest, digits, digits_path, make  # noqa: E402
+from test_picture import AppearanceTest, PictureTest  # noqa: E402, F401
 
 
-def digits():
-    return make("digits", "cluster", "digits", "-m", "ssc")
-
-
-def digits_path():
-    return make("path", "path", "digits", "--n-gamma", "12")
-
-
-class PageTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.browser = Browser(find_chromium())
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.browser.close()
-
-    def open(self, page, width=1280, height=900, **how):
-        self.browser.window(width, height, **how)
-        self.browser.open(page)
-        self.check_clean()
-
-    def check_clean(self):
-        self.assertEqual(self.browser.complaints(), [])
-        self.assertEqual(self.browser.requests(), [])
-
-    def js(self, expression):
-        return self.browser.run(expression)
-
-    def move(self, value):
-        self.js(f"({MOVE})({value})")
-        self.browser.settle()
-
-    def unfold(self):
-        """Opens everything that is folded."""
-        self.js("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
-
-    def choose(self, label, value):
-        """Chooses a value of the list with that label."""
-        self.js(f"""(() => {{ const select = [...document.querySelectorAll('.chooser')].find(
-            (c) => c.textContent.startsWith({label!r})).querySelector('select');
-            select.value = {value!r}; select.onchange(); }})()""")
-        self.browser.settle()
-
-    def mouse(self, kind, x, y, **more):
-        self.browser.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
-
-    def centre(self, selector):
-        """Scrolls to the element and returns its centre in the window and its width."""
-        return self.js(f"""(() => {{ const e = document.querySelector({selector!r});
-            e.scrollIntoView({{block: 'center', behavior: 'instant'}});
-            const r = e.getBoundingClientRect();
-            return [r.left + r.width / 2, r.top + r.height / 2, r.width]; }})()""")
-
+class ContentTest(PageTest):
     # ---- content ----
 
     def test_clustering_has_all_its_parts(self):
@@ -371,14 +305,7 @@ class PageTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        sys.exit("usage: test_page.py HUDDLE")
-    HUDDLE = os.path.abspath(sys.argv.pop(1))
     if find_chromium() is None:
         print("skipped: chromium is not installed (apt-get install chromium)")
         sys.exit(77)
-    import shutil
-    try:
-        unittest.main()
-    finally:
-        shutil.rmtree(FOLDER, ignore_errors=True)
+    unittest.main()
