@@ -70,8 +70,9 @@ def bundled_libraries(names):
 
 def source_of(package):
     """Return the name and the version of the source package of a Debian package."""
-    return subprocess.run(["dpkg-query", "-W", "-f", "${source:Package} ${source:Version}", package],
-                          check=True, capture_output=True, text=True).stdout.split()
+    fields = "${source:Package} ${source:Version}"
+    return subprocess.run(["dpkg-query", "-W", "-f", fields, package], check=True,
+                          capture_output=True, text=True).stdout.split()
 
 
 def licence_texts(libraries):
