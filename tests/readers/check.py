@@ -184,6 +184,9 @@ class Images(Files):
         first.save(self.path("stack.tif"), save_all=True, append_images=others)
         read = self.read(self.path("stack.tif"))
         numpy.testing.assert_array_equal(read["X"], pages.reshape(6, -1))
+        with open(self.path("stack.tif"), "rb") as file:
+            packed = self.write("stack.tif.gz", gzip.compress(file.read()))
+        numpy.testing.assert_array_equal(self.read(packed)["X"], pages.reshape(6, -1))
         first.save(self.path("single.tif"))
         self.refused(self.path("single.tif"), "a single image is not a data set")
         Image.fromarray(pages[0].astype("float32")).save(self.path("real/a.tif"))
