@@ -228,6 +228,8 @@ static huddle_status read_pixels(hd_io_request *request, const items *images, hu
     hd_io_image first = {0};
     reading r = {.images = images, .data = data, .gray = request->options->gray};
     const char *failing_path = request->failing_path;
+    if (images->all == NULL)
+        FAIL(HUDDLE_FORMAT, "there are no images in it");
     request->failing_path = NULL; /* messages contain the image's name */
     TRY(read_item(&images->all[0], &first));
     data->height = first.height;
