@@ -125,6 +125,11 @@ static int run_cluster(const cli_arguments *arguments) {
     return result;
 }
 
+static const char *const *true_or_false(void) {
+    static const char *const words[] = {"true", "false", NULL};
+    return words;
+}
+
 /* These tables are also the source of --help, the manual page and the completions. */
 static const cli_flag output_flags[] = {
     {.name = "output",
@@ -146,6 +151,13 @@ static const cli_flag output_flags[] = {
      .kind = FLAG_FILE,
      .value = "FILE",
      .help = "write an HTML page (one file) that shows the clusters and how they were found"},
+    {.name = "report-path",
+     .kind = FLAG_CHOICE,
+     .value = "BOOL",
+     .choices = true_or_false,
+     .default_text = "true",
+     .help = "follow the path of gamma for the page, if the method shrinks: takes up to as long as "
+             "the fit"},
     {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object instead of the summary"},
     {0}};
 

@@ -163,11 +163,13 @@ void show_progress(const char *stage, double done, double total) {
     double now = clock_seconds();
     if (state.quiet || state.silent)
         return;
-    if (strncmp(state.stage, stage, sizeof state.stage - 1) != 0) {
+    /* "page: level 4 of 12" is part of the stage "page". */
+    size_t name = strcspn(stage, ":");
+    if (strncmp(state.stage, stage, name) != 0 || strcspn(state.stage, ":") != name) {
         clear_progress();
-        snprintf(state.stage, sizeof state.stage, "%s", stage);
         state.began = now;
     }
+    snprintf(state.stage, sizeof state.stage, "%s", stage);
     /* The remaining time assumes that the rest is as fast as what is done. */
     double share = total > 0 && done < total ? done / total : 1, elapsed = now - state.began;
     double remaining = share > 0 ? elapsed * (1 - share) / share : 0;
@@ -180,7 +182,8 @@ void show_progress(const char *stage, double done, double total) {
     else if (now >= state.not_till && elapsed >= line_interval && done < total) {
         char duration[32];
         format_duration(remaining, duration, sizeof duration);
-        fprintf(stderr, "huddle: %s %.0f %%, %s left\n", stage, 100 * share, duration);
+        fprintf(stderr, "huddle: %s%s %.0f %%, %s left\n", stage, stage[name] == ':' ? "," : "",
+                100 * share, duration);
         state.not_till = now + line_interval;
     }
 }

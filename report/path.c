@@ -18,7 +18,7 @@ static json_t *path_info(const json_t *model_info, const huddle_report_walk *wal
     page_set(info, "n_clusters", json_integer(walk->n_clusters));
     page_set(info, "gamma_fit", page_real(walk->path->gamma_fit));
     page_set(info, "gamma_up", page_real(walk->path->gamma_up));
-    page_set(info, "levels", report_levels_json(walk->path));
+    page_set(info, "levels", report_levels_json(walk->path->levels, walk->path->n_levels));
     page_set(info, "fusions", json_integer((json_int_t)walk->path->n_fusions));
     page_set(info, "choice",
              json_pack("{s:i, s:o, s:i}", "level", walk->choice.level, "gamma",
@@ -46,9 +46,15 @@ static huddle_status add_moves(report_run *run, const huddle_report_walk *walk) 
     static const char lead[] = "Up to gamma_fit the points of G are those of F. As gamma grows "
                                "they move together and fuse "
                                "into groups, until each component of the graph is a single point.";
+    const huddle_path *path = walk->path;
+    report_levels levels = {.gamma_fit = path->gamma_fit,
+                            .gamma_up = path->gamma_up,
+                            .levels = path->levels,
+                            .n_levels = path->n_levels,
+                            .shrunk = path->shrunk,
+                            .rows = run->rows};
     bool chosen = walk->choice.level >= 0;
-    return report_add_path(run, walk->path, chosen ? walk->choice.gamma : NAN, "the clusters",
-                           lead);
+    return report_add_path(run, &levels, chosen ? walk->choice.gamma : NAN, "the clusters", lead);
 }
 
 /* Drawn by blocks.tree (70-path.js). */

@@ -139,19 +139,32 @@ const char *report_start_text(const char *name);
 /* Warnings of the run in a section, if there are any. */
 void report_add_warnings(const report_run *run, report_section *section);
 
-/* ---- gamma.c, tree.c ---- */
+/* ---- gamma.c, follow.c, tree.c ---- */
+
+/* Levels of gamma to be shown. */
+typedef struct report_levels {
+    double gamma_fit, gamma_up;
+    const huddle_path_level *levels;
+    int32_t n_levels;
+    const huddle_dense *shrunk; /* G of each level, or NULL */
+    const int64_t *rows;        /* the rows of it that move; NULL: it has only those */
+    char note[320];             /* how the levels were found, if that has to be said; or "" */
+} report_levels;
 
 /* Follows the path of gamma from the model's embedding and adds it. */
 huddle_status report_follow_path(report_run *run);
 
+/* How many points of the sample move along the path. */
+int64_t report_moving_points(const report_run *run);
+
 /* Adds a path as moving points and the number of groups. `used` is a gamma to mark, or NAN, and
  * `used_label` completes "the gamma of". Nothing if the path does not have the shrunk rows of every
  * level. */
-huddle_status report_add_path(report_run *run, const huddle_path *path, double used,
+huddle_status report_add_path(report_run *run, const report_levels *path, double used,
                               const char *used_label, const char *lead);
 
 /* [{gamma, objective, dual, gap, groups, n_iter, stop}] of every level. */
-json_t *report_levels_json(const huddle_path *path);
+json_t *report_levels_json(const huddle_path_level *levels, int32_t count);
 
 /* {branches: [...], least}: the tree of the larger groups. */
 json_t *report_tree_json(const report_run *run, const huddle_path *path);
