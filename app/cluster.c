@@ -1,4 +1,5 @@
 /* huddle cluster: fits a method and reports the result. */
+#include "columns.h"
 #include "commands.h"
 #include "fitting.h"
 #include "json.h"
@@ -6,6 +7,7 @@
 #include "processes.h"
 #include "report.h"
 #include "session.h"
+#include "streams.h"
 
 #include <sys/stat.h>
 
@@ -14,7 +16,8 @@
 static int check_places(const cli_arguments *arguments) {
     static const char *const files[] = {"output", "save", "report"};
     /* Only labels have a choice of endings; a model and a page may have any name. */
-    int result = output_check_ending(argument(arguments, "output"), "labels", label_endings);
+    int result =
+        columns_check(arguments, arguments->n_operands == 1 ? arguments->operands[0] : NULL);
     for (size_t i = 0; i < sizeof files / sizeof *files && result == EXIT_DONE; i++) {
         const char *path = argument(arguments, files[i]);
         result = output_check_not_input(arguments, path);
@@ -26,7 +29,8 @@ static int check_places(const cli_arguments *arguments) {
 
 /* Process 0 writes them. */
 static int check_outputs(huddle_context *context, const cli_arguments *arguments) {
-    static const char *const whole[] = {"report", "dump", "graph", "embedding", NULL};
+    static const char *const whole[] = {"report", "dump",   "graph", "embedding",
+                                        "append", "labels", NULL};
     int result = processes_refuse(context, arguments, whole);
     if (result == EXIT_DONE && processes_first(context))
         result = check_places(arguments);
@@ -44,19 +48,19 @@ static int check_operands(const cli_arguments *arguments) {
 /* The files in the order of their importance: if one cannot be written, those before it exist.
  * Labels are written for every row of the file, -1 for dropped ones. */
 static int write_outputs(const fitting *fit) {
-    const char *path = argument(fit->arguments, "output");
     const char *save = argument(fit->arguments, "save"), *dump = argument(fit->arguments, "dump");
     int64_t n = 0;
     const int32_t *labels = huddle_model_labels(fit->model, &n);
     huddle_status status = HUDDLE_OK;
-    if (path != NULL)
-        status = input_write_labels(fit->context, &fit->data, path, n, labels);
-    if (status != HUDDLE_OK)
-        return failed_call(status, path);
+    int result = columns_write(fit->context, fit->arguments, &fit->data, fit->model, n, labels);
+    if (result != EXIT_DONE)
+        return result;
     if (save != NULL)
         status = huddle_model_save_spread(fit->context, fit->model, save);
     if (status != HUDDLE_OK)
         return failed_call(status, save);
+    if (save != NULL)
+        print_detail("%s: model written", streams_shown(save));
     return dump == NULL ? EXIT_DONE : fitting_dump(fit, dump);
 }
 
@@ -130,17 +134,33 @@ static const char *const *true_or_false(void) {
     return words;
 }
 
+static const char *const *label_choices(void) {
+    static const char *const choices[] = {"best", "all", NULL};
+    return choices;
+}
+
 /* These tables are also the source of --help, the manual page and the completions. */
 static const cli_flag output_flags[] = {
     {.name = "output",
      .letter = 'o',
      .kind = FLAG_FILE,
      .value = "FILE",
-     .help = "write the labels, one per row in the order of the input, as .npy, .csv or .txt"},
+     .stream = "labels.txt",
+     .help = "write the labels, one per row in the order of the input: as .csv (below the header "
+             "cluster), .txt or .npy; -: one per line on stdout, the summary then goes to stderr"},
+    APPEND_FLAG,
+    {.name = "labels",
+     .kind = FLAG_CHOICE,
+     .value = "WHICH",
+     .choices = label_choices,
+     .default_text = "best",
+     .help = "the labels to write where -c is a range: those of the number that was chosen, or one "
+             "column for each number (cluster_2, cluster_3 ...)"},
     {.name = "save",
      .kind = FLAG_FILE,
      .value = "FILE",
-     .help = "write the model (a zip of NPY arrays) for huddle predict"},
+     .stream = "model",
+     .help = "write the model (a zip of NPY arrays) for huddle predict; -: to stdout"},
     {.name = "dump",
      .kind = FLAG_FOLDER,
      .value = "DIR",
@@ -150,6 +170,7 @@ static const cli_flag output_flags[] = {
     {.name = "report",
      .kind = FLAG_FILE,
      .value = "FILE",
+     .stream = "page.html",
      .help = "write an HTML page (one file) that shows the clusters and how they were found"},
     {.name = "report-path",
      .kind = FLAG_CHOICE,
@@ -166,13 +187,18 @@ static const flag_group cluster_groups[] = {
     {"Computing", compute_flags}, {"Other options", quiet_flags}, {0}};
 
 static const char *const cluster_examples[] = {
-    "huddle cluster digits --report digits.html", "huddle cluster moons --n 3000 --json",
+    "huddle cluster digits --report digits.html",
+    "huddle cluster moons --n 3000 --json",
     "huddle cluster faces.mat -m ssc -c 40 --prepare whiten:20 -o labels.csv",
-    "huddle cluster points.csv -c 2-20 --save points.model", NULL};
+    "huddle cluster points.csv -c 2-20 --save points.model",
+    "cat points.csv | huddle cluster - -c 5 -q -o - | sort | uniq -c",
+    "huddle cluster points.csv -c 5 --append -o with_clusters.csv",
+    NULL};
 
 const cli_command cluster_command = {.name = "cluster",
                                      .operands = "DATA",
                                      .max_operands = 1,
+                                     .reads = true,
                                      .summary = "cluster a data set and report the result",
                                      .text = data_text,
                                      .words = huddle_data_kinds,

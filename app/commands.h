@@ -11,8 +11,8 @@ extern const cli_command cluster_command, path_command, refine_command, predict_
 
 extern const cli_flag input_flags[];  /* of everything that reads DATA */
 extern const cli_flag seeded_flags[]; /* --seed, where no method brings its own */
-extern const cli_flag common_flags[]; /* --help */
-extern const cli_flag quiet_flags[];  /* -q, --help */
+extern const cli_flag common_flags[]; /* --help, --version */
+extern const cli_flag quiet_flags[];  /* the same, -q and -v */
 
 /* The description of DATA in the help of the commands that read it. */
 extern const char data_text[];

@@ -26,6 +26,5 @@ const cli_command completion_command = {.name = "completion",
                                         .summary = "print completions for bash, zsh or fish",
                                         .words = shell_names,
                                         .groups = completion_groups,
-                                        .hidden = true,
                                         .examples = completion_examples,
                                         .run = run_completion};

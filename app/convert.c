@@ -4,6 +4,7 @@
 #include "input.h"
 #include "output.h"
 #include "session.h"
+#include "streams.h"
 
 #include <stddef.h>
 
@@ -14,6 +15,8 @@ static int run_convert(const cli_arguments *arguments) {
     int result = output_check_ending(target, "data", data_endings);
     huddle_data data = {0};
     if (result == EXIT_DONE)
+        result = output_check_format(arguments, target);
+    if (result == EXIT_DONE)
         result = output_check_not_input(arguments, target);
     if (result == EXIT_DONE)
         result = output_check(target);
@@ -21,7 +24,9 @@ static int run_convert(const cli_arguments *arguments) {
     huddle_context *context = result == EXIT_DONE ? session_begin(arguments, &result) : NULL;
     if (context == NULL)
         return result;
-    result = input_read(context, arguments, source, NULL, &data);
+    result = streams_read_input();
+    if (result == EXIT_DONE)
+        result = input_read(context, arguments, source, NULL, &data);
     if (result == EXIT_DONE) {
         huddle_status status = huddle_data_write(context, &data, target);
         if (status != HUDDLE_OK)
@@ -32,29 +37,37 @@ static int run_convert(const cli_arguments *arguments) {
         char text[128];
         input_describe(&data, text, sizeof text);
         /* On stderr: stdout is for data. */
-        print_note("%s: %s", target, text);
+        print_note("%s: %s", streams_shown(target), text);
     }
     huddle_data_free(&data);
     session_end(context);
     return result;
 }
 
-static const flag_group convert_groups[] = {
-    {"Input", input_flags}, {"Generators", seeded_flags}, {"Other options", quiet_flags}, {0}};
+static const cli_flag convert_flags[] = {FORMAT_FLAG, {0}};
+
+static const flag_group convert_groups[] = {{"Options", convert_flags},
+                                            {"Input", input_flags},
+                                            {"Generators", seeded_flags},
+                                            {"Other options", quiet_flags},
+                                            {0}};
 
 static const char *const convert_examples[] = {
     "huddle convert faces.mat faces.csv",
-    "huddle convert digits threes.npz --classes 3 --per-class 50", NULL};
+    "huddle convert digits threes.npz --classes 3 --per-class 50",
+    "huddle convert faces.mat - | head", NULL};
 
 const cli_command convert_command = {
     .name = "convert",
     .operands = "IN OUT",
     .min_operands = 2,
     .max_operands = 2,
+    .reads = true,
+    .stream = "data.csv",
     .summary = "write a data set in another format",
     .text = "IN is any data set that huddle reads (see huddle help info). The extension of OUT "
             "determines the format: .csv, .tsv, .txt, .npy (points only), .npz, .mat, .h5, .hdf5, "
-            ".svm or .libsvm.",
+            ".svm or .libsvm. IN may be -, stdin, and OUT may be -, stdout.",
     .words = huddle_data_kinds,
     .groups = convert_groups,
     .examples = convert_examples,

@@ -6,6 +6,7 @@
 #include "experiment_flags.h"
 #include "json.h"
 #include "session.h"
+#include "streams.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,8 +59,11 @@ static int run_experiment(const cli_arguments *arguments) {
                     .alone = argument(arguments, "alone") != NULL};
     int result = EXIT_DONE;
     huddle_context *context = session_begin(arguments, &result);
+    if (context != NULL)
+        result = streams_read_input();
     /* Messages of experiments contain the name of the plan or of the file concerned. */
-    if (context != NULL && run_and_write(context, arguments, &e) != HUDDLE_OK)
+    if (result == EXIT_DONE && context != NULL &&
+        run_and_write(context, arguments, &e) != HUDDLE_OK)
         result = failed("%s", huddle_last_error());
     /* The tables must not begin in the line of the progress bar. */
     clear_progress();
@@ -74,6 +78,7 @@ static int run_experiment(const cli_arguments *arguments) {
 /* The flags are shared by `paper`, which runs an experiment too. */
 const cli_flag experiment_flags[] = {
     {.name = "n-threads",
+     .letter = 'j',
      .kind = FLAG_COUNT,
      .value = "N",
      .min = 1,
@@ -112,6 +117,7 @@ const cli_command experiment_command = {
     .operands = "PLAN",
     .min_operands = 1,
     .max_operands = 1,
+    .reads = true,
     .summary = "run methods on data sets over grids of options and seeds",
     .text = "PLAN is a JSON file with data sets, methods with their options and grids, and seeds; "
             "docs/experiments.md describes it. The result of each cell is written to OUT as soon "

@@ -6,6 +6,7 @@
 #include "json.h"
 #include "processes.h"
 #include "session.h"
+#include "streams.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,13 +25,16 @@ const cli_flag compute_flags[] = {
     {.name = "graph",
      .kind = FLAG_FILE,
      .value = "FILE",
+     .reads = true,
      .help = "use this graph (SciPy's .npz, MatrixMarket, MAT) instead of building one; DATA may "
              "be omitted"},
     {.name = "embedding",
      .kind = FLAG_FILE,
      .value = "FILE",
+     .reads = true,
      .help = "use this embedding, one row per point, instead of computing one"},
     {.name = "n-threads",
+     .letter = 'j',
      .kind = FLAG_COUNT,
      .value = "N",
      .min = 1,
@@ -145,7 +149,9 @@ int fitting_read(fitting *fit) {
     fit->warnings = json_array();
     /* Warnings of the readers become part of the report, like those of the fit. */
     session_collect_warnings(fit->warnings);
-    int result = read_files(fit);
+    int result = streams_read_input();
+    if (result == EXIT_DONE)
+        result = read_files(fit);
     session_collect_warnings(NULL);
     fit->read_seconds = clock_seconds() - began;
     if (result == EXIT_DONE && fit->data.features != NULL)

@@ -16,13 +16,15 @@ const cli_flag input_flags[] = {
      .kind = FLAG_TEXT,
      .value = "NAME",
      .repeats = true,
-     .help = "the points: an array of a container, or columns of a table, by name or position; "
-             "repeat to concatenate parts"},
+     .help = "the points: arrays of a container, which are concatenated, or columns of a table, by "
+             "name or position, such as a,b,c or 2-64; put a name that contains a comma in "
+             "double quotes, or repeat --x"},
     {.name = "y",
      .kind = FLAG_TEXT,
      .value = "NAME",
      .repeats = true,
-     .help = "the labels: likewise, or a file of labels, or none; repeat to concatenate parts"},
+     .reads = true,
+     .help = "the labels: likewise, or a file of labels, or none"},
     {.name = "transpose", .kind = FLAG_SWITCH, .help = "samples are columns, not rows"},
     {.name = "missing",
      .kind = FLAG_CHOICE,
@@ -34,6 +36,13 @@ const cli_flag input_flags[] = {
     {.name = "encode",
      .kind = FLAG_SWITCH,
      .help = "encode the text columns of a table as features, one per distinct text (one-hot)"},
+    {.name = "gray", .kind = FLAG_SWITCH, .help = "read colour images as gray ones"},
+    {.name = "image",
+     .kind = FLAG_TEXT,
+     .value = "SIZE",
+     .help =
+         "what each row shows, for reports: HEIGHTxWIDTH, HEIGHTxWIDTHx3 or 3xHEIGHTxWIDTH, with "
+         ":rows or :columns after it if pixels run that way; none; default: inferred"},
     {.name = "classes",
      .kind = FLAG_TEXT,
      .value = "LIST",
@@ -63,23 +72,32 @@ const cli_flag seeded_flags[] = {{.name = "seed",
                                   .help = "seed of generated points"},
                                  {0}};
 
-const cli_flag common_flags[] = {
-    {.name = "help", .letter = 'h', .kind = FLAG_SWITCH, .help = "print this help and exit"}, {0}};
+#define HELP_FLAG                                                                                  \
+    { .name = "help", .letter = 'h', .kind = FLAG_SWITCH, .help = "print this help and exit" }
+#define VERSION_FLAG                                                                               \
+    { .name = "version", .letter = 'V', .kind = FLAG_SWITCH, .help = "print the version and exit" }
 
-/* --help is repeated here, since a command has one list for its last group. */
+const cli_flag common_flags[] = {HELP_FLAG, VERSION_FLAG, {0}};
+
 const cli_flag quiet_flags[] = {
     {.name = "quiet",
      .letter = 'q',
      .kind = FLAG_SWITCH,
-     .help = "print no progress and no notes on stderr"},
-    {.name = "help", .letter = 'h', .kind = FLAG_SWITCH, .help = "print this help and exit"},
+     .help = "print only errors on stderr: no progress and no notes"},
+    {.name = "verbose",
+     .letter = 'v',
+     .kind = FLAG_SWITCH,
+     .help = "print more on stderr: the version, threads and engine, when each stage begins, and "
+             "the files that are written"},
+    HELP_FLAG,
+    VERSION_FLAG,
     {0}};
 
 /* A paragraph of the help of every command that reads DATA. */
 const char data_text[] =
-    "DATA is a file (CSV or TSV, NPY, NPZ, MAT, HDF5, LIBSVM, MatrixMarket, IDX; all but HDF5 also "
-    "compressed by gzip), a folder of PGM or PNG images with one subfolder per class, the built-in "
-    "data set digits, or a generator: moons, rings, spirals, blobs, swissroll. In a container, "
-    "arrays "
-    "with conventional names (X, fea, data ... and y, gnd, labels ...) are used unless --x and --y "
-    "name others.";
+    "DATA is a file (CSV or TSV, ARFF, NPY, NPZ, MAT, HDF5, LIBSVM, MatrixMarket, IDX; all but "
+    "HDF5 also compressed by gzip, bzip2, xz or zstd), a folder of PGM, PPM, PNG, JPEG, BMP or "
+    "TIFF images with one subfolder per class, a TIFF file of several pages, the built-in data "
+    "set digits, a generator (moons, rings, spirals, blobs, unequal, swissroll), or - for stdin, "
+    "whose content determines the format. In a container, arrays with conventional names (X, fea, "
+    "data ... and y, gnd, labels ...) are used unless --x and --y name others.";

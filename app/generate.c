@@ -4,54 +4,20 @@
 #include "input.h"
 #include "output.h"
 #include "session.h"
+#include "streams.h"
 
-#include <errno.h>
 #include <huddle/base.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-/* Copies a file to stdout. Write errors are detected when stdout is closed (close_output), so
- * that a broken pipe is reported in one place. */
-static int print_file(const char *path) {
-    char block[1 << 16];
-    size_t size;
-    FILE *file = fopen(path, "rb");
-    if (file == NULL)
-        return failed("%s: cannot be read: %s", path, strerror(errno));
-    while ((size = fread(block, 1, sizeof block, file)) > 0)
-        if (fwrite(block, 1, size, stdout) != size)
-            break;
-    fclose(file);
-    return EXIT_DONE;
-}
-
-/* The library writes files only, complete or not at all, so stdout receives a copy of a
- * temporary one. mkdtemp() makes a folder that nobody else can write to. */
-static int print_csv(huddle_context *context, const huddle_data *data) {
-    const char *base = getenv("TMPDIR");
-    char folder[4096], path[4200];
-    snprintf(folder, sizeof folder, "%s/huddle-XXXXXX", base == NULL ? "/tmp" : base);
-    if (mkdtemp(folder) == NULL)
-        return failed("%s: cannot create a temporary folder: %s", folder, strerror(errno));
-    snprintf(path, sizeof path, "%s/data.csv", folder);
-    huddle_status status = huddle_data_write(context, data, path);
-    int result = status == HUDDLE_OK ? print_file(path) : failed_call(status, path);
-    unlink(path);
-    rmdir(folder);
-    return result;
-}
-
-/* The note is on stderr, so that stdout stays empty when the data are in a file. */
+/* The note is on stderr; data on stdout need none. */
 static int write_data(huddle_context *context, const huddle_data *data, const char *path) {
-    if (path == NULL)
-        return print_csv(context, data);
     huddle_status status = huddle_data_write(context, data, path);
     if (status != HUDDLE_OK)
         return failed_call(status, path);
     char text[128];
     input_describe(data, text, sizeof text);
-    print_note("%s: %s", path, text);
+    if (streams_shown(path) == path)
+        print_note("%s: %s", path, text);
     return EXIT_DONE;
 }
 
@@ -76,11 +42,10 @@ static int run_generate(const cli_arguments *arguments) {
     const char *kind = arguments->operands[0], *path = argument(arguments, "output");
     int result = check_kind(kind);
     huddle_data data = {0};
-    /* "-o /dev/stdout" has no ending from which to take the format. */
-    if (path != NULL && strcmp(path, "/dev/stdout") == 0)
-        path = NULL; /* the default */
     if (result == EXIT_DONE)
         result = output_check_ending(path, "data", data_endings);
+    if (result == EXIT_DONE)
+        result = output_check_format(arguments, path);
     if (result == EXIT_DONE)
         result = output_check(path);
     huddle_context *context = result == EXIT_DONE ? session_begin(arguments, &result) : NULL;
@@ -115,10 +80,13 @@ static const cli_flag generate_flags[] = {{.name = "n",
                                            .letter = 'o',
                                            .kind = FLAG_FILE,
                                            .value = "FILE",
+                                           .stream = "data.csv",
+                                           .default_text = "-",
                                            .help =
                                                "write to this file, in the format of its extension "
                                                "(.csv, .tsv, .txt, .npy, .npz, .mat, .h5, "
-                                               ".hdf5, .svm or .libsvm); default: CSV on stdout"},
+                                               ".hdf5, .svm or .libsvm); -: stdout"},
+                                          FORMAT_FLAG,
                                           {0}};
 
 static const flag_group generate_groups[] = {
@@ -134,7 +102,9 @@ const cli_command generate_command = {
     .min_operands = 1,
     .max_operands = 1,
     .summary = "generate points of a known shape",
-    .text = "KIND is moons, rings, spirals, blobs or swissroll, or the built-in data set digits.",
+    .text =
+        "KIND is moons, rings, spirals, blobs, unequal (a large and two small discs) or swissroll, "
+        "or the built-in data set digits.",
     .words = huddle_data_kinds,
     .groups = generate_groups,
     .examples = generate_examples,

@@ -4,6 +4,7 @@
 #include "input.h"
 #include "json.h"
 #include "session.h"
+#include "streams.h"
 
 #include <string.h>
 
@@ -19,7 +20,9 @@ static json_t *info_json(const huddle_data *data) {
                                (json_int_t)data->points.d, "n_classes", classes, "names", names);
     if (data->height > 0)
         json_object_set_new(report, "image",
-                            json_pack("{s:i, s:i}", "height", data->height, "width", data->width));
+                            json_pack("{s:i, s:i, s:i, s:b}", "height", data->height, "width",
+                                      data->width, "channels", data->channels, "column_major",
+                                      data->column_major));
     if (data->points.offsets != NULL)
         json_object_set_new(report, "nonzeros",
                             json_integer((json_int_t)data->points.offsets[data->points.n]));
@@ -109,7 +112,9 @@ static void print_info(const huddle_data *data) {
     print_classes(data);
     print_columns(data);
     if (data->height > 0)
-        printf("image     %d x %d\n", data->height, data->width);
+        printf("image     %d x %d%s%s\n", data->height, data->width,
+               data->channels == 3 ? " x 3" : "",
+               data->column_major ? ", pixels down columns" : "");
     for (int64_t i = 0; i < data->n_names; i++)
         print_name(data->names[i], i == 0, i + 1 == data->n_names, &column);
 }
@@ -122,7 +127,7 @@ static json_t *listing_json(const char *source, const huddle_listing *listing) {
     json_t *names = json_array(), *shapes = json_array();
     for (int64_t i = 0; i < listing->count; i++) {
         json_t *shape = json_array();
-        for (int k = 0; k < 3 && listing->dims[i][k] > 0; k++)
+        for (int k = 0; k < 4 && listing->dims[i][k] > 0; k++)
             json_array_append_new(shape, json_integer((json_int_t)listing->dims[i][k]));
         json_array_append_new(names, text_json(listing->names[i]));
         json_array_append_new(shapes, shape);
@@ -147,7 +152,7 @@ static void print_listing(const char *source, char *reason, const huddle_listing
     for (int64_t i = 0; i < listing->count; i++) {
         char name[512];
         snprintf(name, sizeof name, "%.400s", listing->names[i]);
-        for (int k = 0; k < 3 && listing->dims[i][k] > 0; k++)
+        for (int k = 0; k < 4 && listing->dims[i][k] > 0; k++)
             append_text(name, sizeof name, "%s%lld", k == 0 ? " (" : " x ",
                         (long long)listing->dims[i][k]);
         append_text(name, sizeof name, "%s", listing->dims[i][0] > 0 ? ")" : "");
@@ -230,6 +235,9 @@ static int print_formats(bool json) {
             printf("; %s %s", f->present ? "uses" : "not available: this build has no", f->library);
         printf("\n");
     }
+    for (const huddle_packing *p = huddle_packings(); p->name != NULL; p++)
+        printf("%-13s %-26s %s (%s); %s %s\n", "compressed", "read", p->ending, p->name,
+               p->present ? "uses" : "not available: this build has no", p->library);
     return EXIT_DONE;
 }
 
@@ -245,8 +253,10 @@ static int run_info(const cli_arguments *arguments) {
     huddle_context *context = session_begin(arguments, &result);
     if (context == NULL)
         return result;
+    result = streams_read_input();
     /* The status is needed: a container in which nothing is selected is described, not refused. */
-    result = input_try(context, arguments, arguments->operands[0], NULL, &data, &status);
+    if (result == EXIT_DONE)
+        result = input_try(context, arguments, arguments->operands[0], NULL, &data, &status);
     clear_progress();
     if (result == EXIT_DONE)
         result = status == HUDDLE_OK ? print_data(arguments, &data)
@@ -269,12 +279,13 @@ static const flag_group info_groups[] = {{"Options", info_flags},
                                          {0}};
 
 static const char *const info_examples[] = {
-    "huddle info faces.mat",
+    "huddle info faces.mat", "zcat table.csv.gz | head -1000 | huddle info -",
     "huddle info USPS.h5 --x train/data --x test/data --y train/target --y test/target", NULL};
 
 const cli_command info_command = {.name = "info",
                                   .operands = "DATA",
                                   .max_operands = 1,
+                                  .reads = true,
                                   .summary = "describe a data set",
                                   .text = data_text,
                                   .words = huddle_data_kinds,

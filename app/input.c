@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* --seed may be a flag or an option of a method; both have the same name. Values beyond 63 bits are
  * valid seeds. */
@@ -26,7 +27,8 @@ static bool is_generator(const char *source) {
 /* Flags without effect on this source are refused: ignoring them would hide a mistake. */
 static int check_flags(const cli_arguments *arguments, const char *source) {
     bool generator = is_generator(source);
-    static const char *const for_files[] = {"x", "transpose", "missing", "encode", NULL};
+    static const char *const for_files[] = {"x",    "transpose", "missing", "encode",
+                                            "gray", "image",     NULL};
     static const char *const for_generators[] = {"n", "noise", NULL};
     const char *const *misplaced = generator ? for_files : for_generators;
     for (; *misplaced != NULL; misplaced++)
@@ -44,6 +46,51 @@ typedef struct input_columns {
     bool by_name;
 } input_columns;
 
+/* The names in a list such as a,b,c; a part in double quotes may contain commas. Appends them to
+ * names, which point into `text`, a copy of the list that is changed. */
+static int64_t split_list(char *text, const char **names) {
+    int64_t count = 0;
+    for (char *p = text; p != NULL;) {
+        char *end = *p == '"' ? strchr(p + 1, '"') : NULL;
+        bool quoted = end != NULL && (end[1] == ',' || end[1] == '\0');
+        char *comma = quoted ? (end[1] == ',' ? end + 1 : NULL) : strchr(p, ',');
+        if (quoted)
+            *end = '\0';
+        if (comma != NULL)
+            *comma = '\0';
+        names[count++] = quoted ? p + 1 : p;
+        p = comma == NULL ? NULL : comma + 1;
+    }
+    return count;
+}
+
+/* A list of names, and the memory of one that was split. */
+typedef struct name_list {
+    const char **names;
+    int64_t count;
+    char *text;
+} name_list;
+
+/* The values of --x or --y. If there is only one, it may be a list, unless it is a file of labels;
+ * repeated ones are names as they are. */
+static void list_names(const cli_arguments *arguments, const char *flag, name_list *list) {
+    *list = (name_list){0};
+    list->names = argument_all(arguments, flag, &list->count);
+    if (list->count != 1 || access(list->names[0], F_OK) == 0)
+        return;
+    size_t size = strlen(list->names[0]) + 1;
+    list->text = check_allocation(malloc(size));
+    memcpy(list->text, list->names[0], size);
+    free(list->names);
+    list->names = check_allocation(calloc(size + 1, sizeof *list->names));
+    list->count = split_list(list->text, list->names);
+}
+
+static void free_names(name_list *list) {
+    free(list->names);
+    free(list->text);
+}
+
 /* hints_as_flags makes the library word its suggestions as flags ("--missing drop") instead of
  * option names. With a model the points are shifted as the training points were. */
 static int read_columns(huddle_context *context, const cli_arguments *arguments, const char *source,
@@ -58,22 +105,25 @@ static int read_columns(huddle_context *context, const cli_arguments *arguments,
                                    .missing = argument(arguments, "missing"),
                                    .encode = argument(arguments, "encode") != NULL,
                                    .x_by_name = columns.by_name,
+                                   .gray = argument(arguments, "gray") != NULL,
+                                   .image = argument(arguments, "image"),
                                    .hints_as_flags = true};
     /* Before anything is read. */
     int result = check_flags(arguments, source);
     if (result != EXIT_DONE)
         return result;
-    /* The values are borrowed from the command line; only the list is freed. */
-    const char **y = argument_all(arguments, "y", &options.n_y);
+    name_list y;
+    list_names(arguments, "y", &y);
     options.x = columns.x;
     options.n_x = columns.n_x;
-    options.y = y;
+    options.y = y.names;
+    options.n_y = y.count;
     /* New points must be rounded relative to the same shift as those of the fit, see
      * huddle/matrix.h. */
     if (model != NULL)
         options.shift = huddle_model_shift(model, &options.n_shift);
     *status = huddle_data_read(context, source, &options, data);
-    free(y);
+    free_names(&y);
     return EXIT_DONE;
 }
 
@@ -87,11 +137,11 @@ int input_try_columns(huddle_context *context, const cli_arguments *arguments, c
 
 int input_try(huddle_context *context, const cli_arguments *arguments, const char *source,
               const huddle_model *model, huddle_data *data, huddle_status *status) {
-    input_columns columns = {0};
-    const char **x = argument_all(arguments, "x", &columns.n_x);
-    columns.x = x;
+    name_list x;
+    list_names(arguments, "x", &x);
+    input_columns columns = {x.names, x.count, false};
     int result = read_columns(context, arguments, source, columns, model, data, status);
-    free(x);
+    free_names(&x);
     return result;
 }
 

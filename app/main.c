@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "processes.h"
 #include "session.h"
+#include "streams.h"
 
 #include <huddle/base.h>
 #include <stdlib.h>
@@ -30,6 +31,18 @@ const cli_command *const commands[] = {&cluster_command,
                                        &completion_command,
                                        NULL};
 
+/* What a command prints if it is not run. --help and --version win over missing operands: see
+ * arguments_parse(). */
+static bool print_about(const cli_arguments *arguments) {
+    if (argument(arguments, "help") != NULL)
+        print_command_help(arguments->command);
+    else if (argument(arguments, "version") != NULL)
+        printf("huddle %s\n", huddle_version());
+    else
+        return false;
+    return true;
+}
+
 /* Help that was asked for is printed to stdout and is a success; help after a mistake is
  * printed to stderr. */
 static int run_command(int count, char **words) {
@@ -42,7 +55,7 @@ static int run_command(int count, char **words) {
         print_general_help(stdout);
         return EXIT_DONE;
     }
-    if (strcmp(words[1], "--version") == 0) {
+    if (strcmp(words[1], "--version") == 0 || strcmp(words[1], "-V") == 0) {
         printf("huddle %s\n", huddle_version());
         return EXIT_DONE;
     }
@@ -53,17 +66,19 @@ static int run_command(int count, char **words) {
         return EXIT_USAGE;
     cli_arguments arguments = {0};
     int result = arguments_parse(command, count - 2, words + 2, &arguments);
-    /* --help wins over missing operands: see arguments_parse(). */
-    if (result == EXIT_DONE && argument(&arguments, "help") != NULL)
-        print_command_help(command);
-    else if (result == EXIT_DONE)
-        result = command->run(&arguments);
+    if (result == EXIT_DONE && !print_about(&arguments)) {
+        result = streams_begin(&arguments);
+        if (result == EXIT_DONE)
+            result = command->run(&arguments);
+        result = streams_end(result);
+    }
     arguments_free(&arguments);
     return result;
 }
 
 /* Closing stdout is part of the result: output lost to a full disk must not exit with 0. */
 int main(int count, char **words) {
+    streams_reserve();
     processes_begin(count, words);
     int result = run_command(count, words);
     catalogue_free();

@@ -15,5 +15,4 @@ const cli_command man_command = {.name = "man",
                                  .operands = "",
                                  .summary = "print the manual page (view it with man -l -)",
                                  .groups = man_groups,
-                                 .hidden = true,
                                  .run = run_man};

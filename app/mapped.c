@@ -57,17 +57,13 @@ static void on_fault(int number) {
 }
 
 void mapped_watch(const cli_arguments *arguments) {
-    /* Flags whose values are files that a command reads. */
-    static const char *const inputs[] = {"x", "y", "graph", "embedding"};
     struct sigaction action = {.sa_handler = on_fault};
     watched.count = 0;
     for (int i = 0; i < arguments->n_operands; i++)
         watch(arguments->operands[i]);
     for (int i = 0; i < arguments->n_settings; i++)
-        for (size_t k = 0; k < sizeof inputs / sizeof *inputs; k++)
-            if (arguments->settings[i].flag != NULL &&
-                strcmp(arguments->settings[i].flag->name, inputs[k]) == 0)
-                watch(arguments->settings[i].value);
+        if (arguments->settings[i].flag != NULL && arguments->settings[i].flag->reads)
+            watch(arguments->settings[i].value);
     sigemptyset(&action.sa_mask);
     sigaction(SIGBUS, &action, NULL);
 }

@@ -3,6 +3,7 @@
 
 #include "cli/messages.h"
 #include "cli/text.h"
+#include "streams.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,6 +16,19 @@
 const char *const label_endings[] = {".npy", ".csv", ".txt", NULL};
 const char *const data_endings[] = {".csv", ".tsv",  ".txt", ".npy",    ".npz", ".mat",
                                     ".h5",  ".hdf5", ".svm", ".libsvm", NULL};
+
+/* Names of formats are endings without the dot. */
+const char *const *stream_formats(void) {
+    static const char *const names[] = {"csv", "tsv", "npy", "npz", "mat", "h5", "svm", NULL};
+    return names;
+}
+
+int output_check_format(const cli_arguments *arguments, const char *path) {
+    if (argument(arguments, "format") == NULL || streams_shown(path) != path)
+        return EXIT_DONE;
+    return usage_error("%s: --format is for stdout; the extension determines the format of a file",
+                       path);
+}
 
 /* A file is written under a temporary name beside its final place and then renamed, so the
  * folder must be writable, not the file. */
@@ -81,18 +95,14 @@ static bool same_file(const char *a, const char *b) {
 
 /* Replacing an input is nearly always a mistake, and the data would be gone. */
 int output_check_not_input(const cli_arguments *arguments, const char *path) {
-    /* Flags whose values are files that the command reads. */
-    static const char *const inputs[] = {"y", "graph", "embedding"};
     bool same = false;
     if (path == NULL)
         return EXIT_DONE;
     for (int i = 0; i < arguments->n_operands; i++)
         same = same || same_file(path, arguments->operands[i]);
     for (int i = 0; i < arguments->n_settings; i++)
-        for (size_t k = 0; k < sizeof inputs / sizeof *inputs; k++)
-            if (arguments->settings[i].flag != NULL &&
-                strcmp(arguments->settings[i].flag->name, inputs[k]) == 0)
-                same = same || same_file(path, arguments->settings[i].value);
+        if (arguments->settings[i].flag != NULL && arguments->settings[i].flag->reads)
+            same = same || same_file(path, arguments->settings[i].value);
     if (same)
         return usage_error("%s: is also an input and would be overwritten; choose another file",
                            path);

@@ -324,16 +324,20 @@ static const cli_flag path_flags[] = {
      .letter = 'o',
      .kind = FLAG_FILE,
      .value = "FILE",
+     .stream = "tree.csv",
      .help =
          "write the tree of fusions, one fusion per row (two parts, gamma, size), as .csv or .npy "
          "(a SciPy linkage; trees that remain separate are joined at ten times the last gamma)"},
     {.name = "labels",
      .kind = FLAG_FILE,
      .value = "FILE",
-     .help = "write the labels for --n-clusters groups of the path, as .npy, .csv or .txt"},
+     .stream = "labels.txt",
+     .help = "write the labels for --n-clusters groups of the path, as .csv (below the header "
+             "cluster), .txt or .npy; -: one per line on stdout"},
     {.name = "report",
      .kind = FLAG_FILE,
      .value = "FILE",
+     .stream = "page.html",
      .help = "write an HTML page (one file) that shows the path, with a slider, and the tree"},
     {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object"},
     {0}};
@@ -352,6 +356,7 @@ const cli_command path_command = {
     .operands = "DATA",
     .min_operands = 1,
     .max_operands = 1,
+    .reads = true,
     .summary = "solve the shrink problem for a range of gamma",
     .text = "Computes the embedding as huddle cluster -m ssc does, then solves the shrink problem "
             "for increasing gamma: from the gamma up to which no point moves to the gamma from "

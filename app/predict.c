@@ -1,6 +1,7 @@
 /* huddle predict: labels of new points, from a saved model. */
 #define _XOPEN_SOURCE 700
 #include "cli/text.h"
+#include "columns.h"
 #include "commands.h"
 #include "engines.h"
 #include "fitting.h"
@@ -8,6 +9,7 @@
 #include "output.h"
 #include "processes.h"
 #include "session.h"
+#include "streams.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -104,10 +106,13 @@ static int read_features(prediction *p, const char *source) {
 /* The seconds count the prediction only, without loading the model and reading the data. */
 static int predict_labels(prediction *p) {
     const char *model = p->arguments->operands[0], *source = p->arguments->operands[1];
+    int result = streams_read_input();
+    if (result != EXIT_DONE)
+        return result;
     huddle_status status = huddle_model_load_spread(p->context, model, &p->model);
     if (status != HUDDLE_OK)
         return failed_call(status, model);
-    int result = read_features(p, source);
+    result = read_features(p, source);
     if (result != EXIT_DONE)
         return result;
     /* The time of the prediction alone, without reading. */
@@ -166,16 +171,12 @@ static int gather_labels(prediction *p) {
 static int write_labels(prediction *p) {
     const char *path = argument(p->arguments, "output");
     bool json = argument(p->arguments, "json") != NULL;
-    if (path != NULL) {
-        huddle_status status =
-            input_write_labels(p->context, &p->data, path, p->data.points.n, p->labels);
-        if (status != HUDDLE_OK)
-            return failed_call(status, path);
-    }
+    int result =
+        columns_write(p->context, p->arguments, &p->data, NULL, p->data.points.n, p->labels);
     clear_progress();
-    if (path != NULL && !json)
-        return EXIT_DONE;
-    int result = gather_labels(p);
+    if (result != EXIT_DONE || (path != NULL && !json))
+        return result;
+    result = gather_labels(p);
     if (result == EXIT_DONE && json)
         result = print_report(p);
     else if (result == EXIT_DONE)
@@ -185,10 +186,11 @@ static int write_labels(prediction *p) {
 
 /* Process 0 writes the file. */
 static int check_output(const prediction *p) {
+    static const char *const whole[] = {"append", NULL};
     const char *path = argument(p->arguments, "output");
-    int result = EXIT_DONE;
-    if (processes_first(p->context))
-        result = output_check_ending(path, "labels", label_endings);
+    int result = processes_refuse(p->context, p->arguments, whole);
+    if (result == EXIT_DONE && processes_first(p->context))
+        result = columns_check(p->arguments, p->arguments->operands[1]);
     if (result == EXIT_DONE && processes_first(p->context))
         result = output_check_not_input(p->arguments, path);
     if (result == EXIT_DONE && processes_first(p->context))
@@ -220,10 +222,13 @@ static const cli_flag predict_flags[] = {
      .letter = 'o',
      .kind = FLAG_FILE,
      .value = "FILE",
-     .help =
-         "write the labels to this file, as .npy, .csv or .txt; default: one per line on stdout"},
+     .stream = "labels.txt",
+     .help = "write the labels to this file, as .csv (below the header cluster), .txt or .npy; "
+             "default: one per line on stdout"},
+    APPEND_FLAG,
     {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object"},
     {.name = "n-threads",
+     .letter = 'j',
      .kind = FLAG_COUNT,
      .value = "N",
      .min = 1,
@@ -237,14 +242,16 @@ static const flag_group predict_groups[] = {{"Options", predict_flags},
                                             {"Other options", quiet_flags},
                                             {0}};
 
-static const char *const predict_examples[] = {"huddle cluster old.csv -c 10 --save old.model",
-                                               "huddle predict old.model new.csv -o new.txt", NULL};
+static const char *const predict_examples[] = {
+    "huddle cluster old.csv -c 10 --save old.model", "huddle predict old.model new.csv -o new.txt",
+    "cat new.csv | huddle predict old.model - --append", NULL};
 
 const cli_command predict_command = {
     .name = "predict",
     .operands = "MODEL DATA",
     .min_operands = 2,
     .max_operands = 2,
+    .reads = true,
     .summary = "label new points with a saved model",
     .text =
         "MODEL is a file written by huddle cluster --save. The points must have the features that "

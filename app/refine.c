@@ -5,6 +5,7 @@
 #include "labels.h"
 #include "output.h"
 #include "session.h"
+#include "streams.h"
 
 #include <huddle/refine.h>
 
@@ -75,6 +76,9 @@ static int check_start(const refining *r, int i) {
  * it. */
 static int read_files(refining *r) {
     const char *source = r->arguments->operands[0];
+    int result = streams_read_input();
+    if (result != EXIT_DONE)
+        return result;
     huddle_status status = huddle_csr_read(r->context, source, &r->graph);
     if (status != HUDDLE_OK)
         return failed_call(status, source);
@@ -83,7 +87,7 @@ static int read_files(refining *r) {
                       (long long)r->graph.cols);
     r->n_starts = r->arguments->n_operands - 1;
     for (int i = 0; i < r->n_starts; i++) {
-        int result = labelling_read(r->context, r->arguments->operands[1 + i], &r->starts[i]);
+        result = labelling_read(r->context, r->arguments->operands[1 + i], &r->starts[i]);
         if (result != EXIT_DONE)
             return result;
         r->n_clusters =
@@ -272,9 +276,10 @@ static const cli_flag refine_output_flags[] = {
      .letter = 'o',
      .kind = FLAG_FILE,
      .value = "FILE",
-     .help =
-         "write the labels, one per row of the graph, as .npy, .csv or .txt: with the values of "
-         "the first file of labels if there are as many clusters, else numbered from 0"},
+     .stream = "labels.txt",
+     .help = "write the labels, one per row of the graph, as .csv (below the header cluster), .txt "
+             "or .npy, or to stdout (-): with the values of the first file of labels if there are "
+             "as many clusters, else numbered from 0"},
     {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object instead of the table"},
     {0}};
 
@@ -293,6 +298,7 @@ const cli_command refine_command = {
     .operands = "GRAPH LABELS ...",
     .min_operands = 2,
     .max_operands = 1 + MAX_STARTS,
+    .reads = true,
     .summary = "improve labels on a graph",
     .text =
         "GRAPH is a symmetric matrix of weights (SciPy's .npz, MatrixMarket, MAT, or a dense "

@@ -127,6 +127,7 @@ static huddle_report_options data_options(const fitting *fit) {
     const huddle_data *data = &fit->data;
     huddle_report_options options = huddle_report_defaults();
     options.source = fit->source;
+    options.feature_names = (const char *const *)data->features;
     if (data->labels != NULL) {
         options.classes = data->labels;
         options.n_classes = data->n_classes;

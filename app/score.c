@@ -4,6 +4,7 @@
 #include "json.h"
 #include "labels.h"
 #include "session.h"
+#include "streams.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -188,7 +189,9 @@ static int run_score(const cli_arguments *arguments) {
     huddle_context *context = session_begin(arguments, &result);
     if (context == NULL)
         return result;
-    result = labelling_read(context, arguments->operands[0], &truth);
+    result = streams_read_input();
+    if (result == EXIT_DONE)
+        result = labelling_read(context, arguments->operands[0], &truth);
     if (result == EXIT_DONE)
         result = labelling_read(context, arguments->operands[1], &labels);
     /* The i-th labels of both files belong to the same point; nothing else connects them. */
@@ -210,6 +213,7 @@ static const cli_flag score_flags[] = {
     {.name = "graph",
      .kind = FLAG_FILE,
      .value = "FILE",
+     .reads = true,
      .help =
          "also print scores of both on this graph (SciPy's .npz, MatrixMarket, MAT), which need "
          "no classes"},
@@ -220,13 +224,17 @@ static const flag_group score_groups[] = {
     {"Options", score_flags}, {"Other options", quiet_flags}, {0}};
 
 static const char *const score_examples[] = {"huddle cluster faces.csv -o labels.csv",
-                                             "huddle score faces.csv labels.csv", NULL};
+                                             "huddle score faces.csv labels.csv",
+                                             "huddle cluster digits -m sc -q -o - | "
+                                             "huddle score digits -",
+                                             NULL};
 
 const cli_command score_command = {
     .name = "score",
     .operands = "TRUTH LABELS",
     .min_operands = 2,
     .max_operands = 2,
+    .reads = true,
     .words = huddle_data_kinds,
     .summary = "compare labels with known classes",
     .text =

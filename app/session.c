@@ -1,5 +1,6 @@
 #include "session.h"
 
+#include "cli/text.h"
 #include "mapped.h"
 
 #include <errno.h>
@@ -133,7 +134,12 @@ huddle_context *session_begin(const cli_arguments *arguments, int *result) {
         huddle_context_free(context);
         return NULL;
     }
-    messages_set_quiet(argument(arguments, "quiet") != NULL);
+    messages_set_level(argument(arguments, "quiet") != NULL     ? MESSAGES_QUIET
+                       : argument(arguments, "verbose") != NULL ? MESSAGES_VERBOSE
+                                                                : MESSAGES_NORMAL);
+    print_detail("huddle %s, engine %s, %d thread%s", huddle_version(),
+                 huddle_context_engine(context), huddle_context_threads(context),
+                 plural(huddle_context_threads(context)));
     session.context = context;
     huddle_context_set_log(context, on_log, NULL);
     huddle_context_set_progress(context, on_progress, NULL);
@@ -144,7 +150,7 @@ huddle_context *session_begin(const cli_arguments *arguments, int *result) {
 
 /* context may be NULL, after session_begin() failed. */
 void session_end(huddle_context *context) {
-    messages_set_quiet(false);
+    messages_set_level(MESSAGES_NORMAL);
     /* The handler uses the context, so it is removed before the context is freed. */
     if (context != NULL)
         set_signal_handler(SIG_DFL);

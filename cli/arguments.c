@@ -2,6 +2,7 @@
 
 #include "cli/catalogue.h"
 #include "cli/messages.h"
+#include "cli/synonyms.h"
 #include "cli/text.h"
 
 #include <ctype.h>
@@ -12,11 +13,10 @@
 
 /* ---- lookup ------------------------------------------------------------------------------- */
 
-/* Names are compared by length and text, because --name=value has no end of text after the name. */
-static const cli_flag *find_flag(const cli_command *command, const char *name, size_t length) {
+static const cli_flag *find_flag(const cli_command *command, const char *name) {
     for (const flag_group *group = command->groups; group->flags != NULL; group++)
         for (const cli_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
-            if (strlen(flag->name) == length && strncmp(flag->name, name, length) == 0)
+            if (strcmp(flag->name, name) == 0)
                 return flag;
     return NULL;
 }
@@ -38,14 +38,14 @@ static const huddle_option *stage_options(const cli_command *command) {
 
 /* The braces are missing because FOR_EACH_OPTION is a loop header, which the formatter does
  * not indent. */
-static const char *find_option(const cli_command *command, const char *name, size_t length) {
+static const char *find_option(const cli_command *command, const char *name) {
     FOR_EACH_OPTION(option, command->methods)
-    if (strlen(option->flag) == length && strncmp(option->flag, name, length) == 0)
+    if (strcmp(option->flag, name) == 0)
         return option->name;
     for (const huddle_option *row = stage_options(command); row->type != HUDDLE_OPTION_END; row++) {
         char flag[64];
         option_flag(row->name, flag, sizeof flag);
-        if (strlen(flag) == length && strncmp(flag, name, length) == 0)
+        if (strcmp(flag, name) == 0)
             return row->name;
     }
     return NULL;
@@ -58,27 +58,71 @@ static const char *find_option_letter(const cli_command *command, char letter) {
     return NULL;
 }
 
+static bool has_name(const cli_command *command, const char *name) {
+    return find_flag(command, name) != NULL || find_option(command, name) != NULL;
+}
+
+/* The nearest name: one of the command that begins so, or that differs in few letters. */
+typedef struct nearest_name {
+    const char *word, *best, *longer;
+    int distance;
+} nearest_name;
+
+static void compare_name(nearest_name *nearest, const char *name) {
+    size_t length = strlen(nearest->word);
+    huddle_suggest_name(nearest->word, name, &nearest->distance, &nearest->best);
+    if (length >= 3 && strncmp(name, nearest->word, length) == 0)
+        nearest->longer = name;
+}
+
 /* Flags of the command and options of methods and stages are candidates alike: the user does not
  * distinguish them. */
-static int unknown_flag(const cli_command *command, const char *word, size_t length) {
-    const char *best = NULL;
-    int distance = HUDDLE_SUGGEST_DISTANCE;
-    char name[64], flag_name[64];
-    snprintf(name, sizeof name, "%.*s", (int)length, word);
+static const char *find_nearest(const cli_command *command, const char *word) {
+    nearest_name nearest = {.word = word, .distance = HUDDLE_SUGGEST_DISTANCE};
+    const char *synonym;
+    for (int k = 0; (synonym = name_synonym(word, k)) != NULL; k++)
+        if (has_name(command, synonym))
+            return synonym;
     for (const flag_group *group = command->groups; group->flags != NULL; group++)
         for (const cli_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
-            huddle_suggest_name(name, flag->name, &distance, &best);
+            compare_name(&nearest, flag->name);
     FOR_EACH_OPTION(option, command->methods)
-    huddle_suggest_name(name, option->flag, &distance, &best);
+    compare_name(&nearest, option->flag);
     for (const huddle_option *row = stage_options(command); row->type != HUDDLE_OPTION_END; row++)
-        huddle_suggest_name(name, row->name, &distance, &best);
+        compare_name(&nearest, row->name);
+    return nearest.longer != NULL ? nearest.longer : nearest.best;
+}
+
+static int unknown_flag(const cli_command *command, const char *word, size_t length) {
+    char name[64], found[64], flag[64];
+    snprintf(name, sizeof name, "%.*s", (int)length, word);
+    flag_name(word, length, found, sizeof found);
+    const char *best = find_nearest(command, found);
     if (best != NULL) {
-        option_flag(best, flag_name, sizeof flag_name);
-        return usage_error("%s has no option --%s; did you mean --%s?", command->name, name,
-                           flag_name);
+        option_flag(best, flag, sizeof flag);
+        return usage_error("%s has no option --%s; did you mean --%s?", command->name, name, flag);
     }
     return usage_error("%s has no option --%s; see huddle help %s", command->name, name,
                        command->name);
+}
+
+/* The letter of a flag or an option, or 0. */
+static char letter_of(const cli_command *command, const char *name) {
+    const cli_flag *flag = find_flag(command, name);
+    const char *option = flag == NULL ? find_option(command, name) : NULL;
+    return flag != NULL ? flag->letter : option != NULL ? option_letter(option) : '\0';
+}
+
+static int unknown_letter(const cli_command *command, char letter) {
+    const char *name = NULL;
+    for (int k = 0; (name = letter_synonym(letter, k)) != NULL && !has_name(command, name);)
+        k++;
+    if (name == NULL)
+        return usage_error("%s has no option -%c; see huddle help %s", command->name, letter,
+                           command->name);
+    char own = letter_of(command, name);
+    return usage_error("%s has no option -%c; did you mean %s%.1s%s--%s?", command->name, letter,
+                       own != '\0' ? "-" : "", &own, own != '\0' ? ", " : "", name);
 }
 
 /* ---- values ------------------------------------------------------------------------------- */
@@ -154,8 +198,10 @@ typedef struct reader {
 static int read_long(reader *in, cli_arguments *out) {
     const char *word = in->words[in->at++] + 2, *equals = strchr(word, '=');
     size_t length = equals == NULL ? strlen(word) : (size_t)(equals - word);
-    const cli_flag *flag = find_flag(out->command, word, length);
-    const char *option = flag == NULL ? find_option(out->command, word, length) : NULL;
+    char name[64];
+    flag_name(word, length, name, sizeof name);
+    const cli_flag *flag = find_flag(out->command, name);
+    const char *option = flag == NULL ? find_option(out->command, name) : NULL;
     if (flag == NULL && option == NULL)
         return unknown_flag(out->command, word, length);
     if (flag != NULL && flag->kind == FLAG_SWITCH) {
@@ -177,8 +223,7 @@ static int read_letters(reader *in, cli_arguments *out) {
         const cli_flag *flag = find_letter(out->command, *letter);
         const char *option = flag == NULL ? find_option_letter(out->command, *letter) : NULL;
         if (flag == NULL && option == NULL)
-            return usage_error("%s has no option -%c; see huddle help %s", out->command->name,
-                               *letter, out->command->name);
+            return unknown_letter(out->command, *letter);
         if (flag != NULL && flag->kind == FLAG_SWITCH) {
             (void)add_setting(out, flag, NULL, "");
             continue;
@@ -237,21 +282,30 @@ static int check_operands(const cli_arguments *arguments) {
 }
 
 /* A word such as -qqq sets one option per letter, so the number of letters bounds the number
- * of settings. With --help the operands are not checked: it must work on its own. */
+ * of settings. With --help and --version the operands are not checked: they must work on their
+ * own. */
 int arguments_parse(const cli_command *command, int count, char **words, cli_arguments *out) {
     reader in = {0, count, words};
-    /* An upper bound on the settings: each takes at least one letter of the command line. */
-    size_t letters = 1;
+    /* An upper bound on the settings: each takes at least one letter of the command line, and
+     * arguments_add() may add one. */
+    size_t letters = 2;
     for (int i = 0; i < count; i++)
         letters += strlen(words[i]);
     out->command = command;
     out->operands = check_allocation(calloc((size_t)count + 1, sizeof *out->operands));
     out->settings = check_allocation(calloc(letters, sizeof *out->settings));
     int result = read_words(&in, out);
-    /* --help is accepted without operands. */
-    if (result != EXIT_DONE || argument(out, "help") != NULL)
+    /* --help and --version are accepted without operands. */
+    if (result != EXIT_DONE || argument(out, "help") != NULL || argument(out, "version") != NULL)
         return result;
     return check_operands(out);
+}
+
+/* arguments_parse() leaves room for one. */
+void arguments_add(cli_arguments *arguments, const char *name, const char *value) {
+    const cli_flag *flag = find_flag(arguments->command, name);
+    if (flag != NULL)
+        arguments->settings[arguments->n_settings++] = (cli_setting){flag, NULL, value};
 }
 
 void arguments_free(cli_arguments *arguments) {

@@ -25,6 +25,9 @@ typedef struct cli_arguments {
 int arguments_parse(const cli_command *command, int count, char **words, cli_arguments *arguments);
 void arguments_free(cli_arguments *arguments);
 
+/* Adds a flag of the command as if it were the last of the command line; at most one. */
+void arguments_add(cli_arguments *arguments, const char *name, const char *value);
+
 /* The last value given for a flag ("per-class") or for an option ("n_clusters");
  * NULL if it was not given. */
 const char *argument(const cli_arguments *arguments, const char *name);

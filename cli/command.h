@@ -27,7 +27,11 @@ typedef struct cli_flag {
     flag_kind kind;
     const char *value; /* placeholder of the value in --help: "FILE" */
     double min;
-    bool repeats; /* may be given several times; all values are used */
+    bool repeats;       /* may be given several times; all values are used */
+    bool reads;         /* its value may be a file that the command reads; "-" is stdin */
+    const char *stream; /* its value is a file that the command writes; "-" is stdout, for which
+                           this is the name of a file of the same format. NULL: not a file to
+                           write, or one that must have a name */
     const char *const *(*choices)(void);
     bool takes_options;               /* CHOICE: NAME:OPTIONS is accepted as well */
     const char *default_text;         /* the default in --help, or NULL */
@@ -46,14 +50,15 @@ typedef struct cli_command {
     const char *name;
     const char *operands; /* "IN OUT", as in the usage line */
     int min_operands, max_operands;
-    const char *summary;               /* one line, no full stop */
-    const char *text;                  /* paragraphs, separated by empty lines; or NULL */
+    bool reads;          /* operands are files to read; "-" is stdin */
+    const char *stream;  /* but the last one is a file to write, as in cli_flag; or NULL */
+    const char *summary; /* one line, no full stop */
+    const char *text;    /* paragraphs, separated by empty lines; or NULL */
     const char *const *(*words)(void); /* operands to complete besides files; or NULL */
     const flag_group *groups;
     const char *methods;      /* accepts the options of this method, "*": of all; or NULL */
     const char *fixed_option; /* one of them that the command sets itself; or NULL */
     const huddle_option *(*stage)(void); /* options of a stage that it runs itself; or NULL */
-    bool hidden;                         /* not listed by huddle --help */
     const char *const *examples;
     int (*run)(const struct cli_arguments *arguments);
 } cli_command;

@@ -137,6 +137,10 @@ cli_entry *command_entries(const cli_command *command, int *count) {
     return entries;
 }
 
+bool entry_is_general(const cli_entry *entry) {
+    return strcmp(entry->name, "help") == 0 || strcmp(entry->name, "version") == 0;
+}
+
 /* Names without a letter are indented by the width of one, so that all long names are aligned. */
 void entry_names(const cli_entry *entry, char *text, size_t size) {
     if (entry->letter != '\0')

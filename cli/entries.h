@@ -22,6 +22,9 @@ typedef struct cli_entry {
 /* All entries of a command, group by group; freed by free(). */
 cli_entry *command_entries(const cli_command *command, int *count);
 
+/* True for --help and --version, which all commands have. */
+bool entry_is_general(const cli_entry *entry);
+
 /* The entry of an option as one method defines it. */
 void method_entry(const huddle_option *option, cli_entry *out);
 

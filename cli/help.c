@@ -60,17 +60,26 @@ void print_general_help(FILE *file) {
     fprintf(file,
             "Usage: huddle COMMAND [OPTIONS] ...\n\n"
             "Clusters points by spectral shrunk clustering and related methods.\n\nCommands\n");
-    for (const cli_command *const *entry = commands; *entry != NULL; entry++)
-        if (!(*entry)->hidden) {
-            char usage[64];
-            snprintf(usage, sizeof usage, "%s %s", (*entry)->name, (*entry)->operands);
-            fprintf(file, "  %-24s%s\n", usage, (*entry)->summary);
-        }
-    fprintf(file, "\nOptions\n"
-                  "  -h, --help              print this help and exit\n"
-                  "      --version           print the version and exit\n"
+    for (const cli_command *const *entry = commands; *entry != NULL; entry++) {
+        char usage[64];
+        snprintf(usage, sizeof usage, "%s %s", (*entry)->name, (*entry)->operands);
+        fprintf(file, "  %-24s%s\n", usage, (*entry)->summary);
+    }
+    fprintf(file, "\nOptions of every command\n"
+                  "  -h, --help              print the help of the command and exit\n"
+                  "  -V, --version           print the version and exit\n"
+                  "\nOptions of the commands that compute\n"
+                  "  -o, --output FILE       where to write the result; - is stdout\n"
+                  "  -j, --n-threads N       number of threads\n"
+                  "  -q, --quiet             print only errors on stderr\n"
+                  "  -v, --verbose           print more on stderr\n"
+                  "      --json              print one JSON object instead of text\n"
+                  "\n- in the place of a file is stdin or stdout. Underscores in names of options\n"
+                  "are dashes, and two names of scikit-learn are understood: --random-state\n"
+                  "(--seed) and --n-jobs (--n-threads).\n"
                   "\nExamples\n"
                   "  huddle cluster digits\n"
+                  "  cat points.csv | huddle cluster - -c 5 -o - > labels.txt\n"
                   "  huddle cluster faces.mat -m ssc -c 40 -o labels.csv\n"
                   "  huddle help cluster     the options of all methods\n");
 }

@@ -48,14 +48,13 @@ static void print_entry_roff(const cli_entry *entry) {
     print_line("", entry->help);
 }
 
-/* --help is omitted: it would be repeated for every command. */
+/* What all commands have is in the description of the tool. */
 static void print_entries_roff(const cli_command *command) {
     int count;
     cli_entry *entries = command_entries(command, &count);
     const char *group = "";
     for (int i = 0; i < count; i++) {
-        /* The same for every command: of no interest in a manual page. */
-        if (strcmp(entries[i].name, "help") == 0)
+        if (entry_is_general(&entries[i]))
             continue;
         if (strcmp(entries[i].group, group) != 0)
             printf(".PP\n.I \"%s\"\n", entries[i].group);
@@ -93,9 +92,15 @@ void print_man_page(void) {
         "Clusters points, scores the result and predicts new points. Results are written to "
         "standard output or to the file given by \\fB\\-o\\fR; messages and progress are written "
         "to standard error unless \\fB\\-q\\fR is given. \\fB\\-\\-json\\fR prints one JSON "
-        "object. An output file is replaced only when the new one is complete. A long option may "
-        "be written \\fB\\-\\-name value\\fR or "
-        "\\fB\\-\\-name=value\\fR.\n.SH COMMANDS\n");
+        "object. An output file is replaced only when the new one is complete.\n.PP\n"
+        "\\fB\\-\\fR in the place of a file is standard input or standard output; what a command "
+        "prints besides then goes to standard error.\n.PP\n"
+        "A long option may be written \\fB\\-\\-name value\\fR or \\fB\\-\\-name=value\\fR, with "
+        "underscores instead of dashes; \\fB\\-\\-random\\-state\\fR and \\fB\\-\\-n\\-jobs\\fR "
+        "are "
+        "other names of \\fB\\-\\-seed\\fR and \\fB\\-\\-n\\-threads\\fR. Every command has "
+        "\\fB\\-h\\fR, \\fB\\-\\-help\\fR and \\fB\\-V\\fR, \\fB\\-\\-version\\fR.\n"
+        ".SH COMMANDS\n");
     for (const cli_command *const *command = commands; *command != NULL; command++)
         print_command_roff(*command);
     printf(

@@ -25,7 +25,7 @@ static void print_flag_tables(const cli_command *command) {
     const char *group = "";
     for (int i = 0; i < count; i++) {
         char names[128];
-        if (entries[i].of_method || strcmp(entries[i].name, "help") == 0)
+        if (entries[i].of_method || entry_is_general(&entries[i]))
             continue;
         if (strcmp(entries[i].group, group) != 0)
             printf("\n| %s | |\n|---|---|\n", entries[i].group);
@@ -66,7 +66,11 @@ void print_commands_markdown(void) {
         "Results are written to stdout or to the file given by `-o`; messages and progress are "
         "written to stderr unless `-q` is given. `--json` prints one JSON object. The exit status "
         "is 0 on success, 1 if the command failed and 2 if the command line is not valid. An "
-        "output file is replaced only when the new one is complete.\n");
+        "output file is replaced only when the new one is complete.\n\n"
+        "`-` in the place of a file is stdin or stdout; what a command prints besides then goes to "
+        "stderr. Names of options may have underscores instead of dashes, and `--random-state` and "
+        "`--n-jobs` are other names of `--seed` and `--n-threads`. Every command has `-h`, "
+        "`--help` and `-V`, `--version`.\n");
     for (const cli_command *const *command = commands; *command != NULL; command++)
         print_command_markdown(*command);
 }

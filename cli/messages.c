@@ -13,14 +13,16 @@
 /* The state of the one stderr of the process. The library calls log functions from one thread at a
  * time and progress functions from the thread that called it. */
 static struct {
-    bool quiet, terminal;
+    message_level level;
+    bool terminal;
     bool silent;           /* nothing is printed */
     char last_error[1024]; /* of failed() and usage_error() */
     bool has_bar;          /* the cursor is at the end of a progress bar */
     char stage[32];        /* the stage whose progress was shown last */
     double began;          /* when it began */
+    double opened;         /* when the session began */
     double not_till;       /* earliest time of the next progress line */
-} state;
+} state = {.level = MESSAGES_NORMAL};
 
 double clock_seconds(void) {
     struct timespec now;
@@ -78,7 +80,16 @@ int usage_error(const char *format, ...) {
 
 void print_note(const char *format, ...) {
     va_list arguments;
-    if (state.quiet || state.silent)
+    if (state.level == MESSAGES_QUIET || state.silent)
+        return;
+    va_start(arguments, format);
+    print_message(format, arguments);
+    va_end(arguments);
+}
+
+void print_detail(const char *format, ...) {
+    va_list arguments;
+    if (state.level != MESSAGES_VERBOSE)
         return;
     va_start(arguments, format);
     print_message(format, arguments);
@@ -106,20 +117,21 @@ int close_output(void) {
 
 /* ---- progress ------------------------------------------------------------------------------ */
 
-/* Seconds between two progress lines where stderr is not a terminal, and how long a stage must have
- * run before its first one: short runs leave no lines in log files. */
-static const double line_interval = 1;
+/* Seconds between two progress lines where stderr is not a terminal, and before the first one:
+ * short runs leave no lines in log files. */
+static const double line_interval = 10;
 
 /* A session begins with a clean state. On a terminal progress is a bar that is redrawn; in a
  * log file it is a line now and then. */
-void messages_set_quiet(bool quiet) {
+void messages_set_level(message_level level) {
     bool silent = state.silent;
     clear_progress();
     memset(&state, 0, sizeof state);
     state.silent = silent;
-    state.quiet = quiet;
+    state.level = level;
     state.terminal = isatty(STDERR_FILENO) == 1;
-    state.not_till = clock_seconds() + line_interval;
+    state.opened = clock_seconds();
+    state.not_till = state.opened + line_interval;
 }
 
 void clear_progress(void) {
@@ -157,18 +169,35 @@ static void draw_bar(double share, double rate, double remaining) {
     state.has_bar = true;
 }
 
-/* Called about ten times a second at most, by the library. A new stage name starts a new
- * estimate. Nothing is drawn before the first unit is done: there is no rate yet. */
+/* "huddle: graph 45 %, 1.2e+04/s, 32 s so far, 40 s left": the time so far is that of the whole
+ * command. */
+static void print_progress_line(double now, double share, double rate, double remaining) {
+    char so_far[32], left[32];
+    format_duration(now - state.opened, so_far, sizeof so_far);
+    format_duration(remaining, left, sizeof left);
+    fprintf(stderr, "huddle: %s%s %.0f %%, %.3g/s, %s so far, %s left\n", state.stage,
+            strchr(state.stage, ':') == NULL ? "" : ",", 100 * share, rate, so_far, left);
+    state.not_till = now + line_interval;
+}
+
+/* A new stage name starts a new estimate. */
+static void begin_stage(const char *stage, double now) {
+    clear_progress();
+    snprintf(state.stage, sizeof state.stage, "%s", stage);
+    state.began = now;
+    print_detail("%s, after %.2f s", state.stage, now - state.opened);
+}
+
+/* Called about ten times a second at most, by the library. Nothing is drawn before the first unit
+ * is done: there is no rate yet. */
 void show_progress(const char *stage, double done, double total) {
     double now = clock_seconds();
-    if (state.quiet || state.silent)
+    if (state.level == MESSAGES_QUIET || state.silent)
         return;
     /* "page: level 4 of 12" is part of the stage "page". */
     size_t name = strcspn(stage, ":");
-    if (strncmp(state.stage, stage, name) != 0 || strcspn(state.stage, ":") != name) {
-        clear_progress();
-        state.began = now;
-    }
+    if (strncmp(state.stage, stage, name) != 0 || strcspn(state.stage, ":") != name)
+        begin_stage(stage, now);
     snprintf(state.stage, sizeof state.stage, "%s", stage);
     /* The remaining time assumes that the rest is as fast as what is done. */
     double share = total > 0 && done < total ? done / total : 1, elapsed = now - state.began;
@@ -179,11 +208,6 @@ void show_progress(const char *stage, double done, double total) {
         clear_progress();
     else if (state.terminal)
         draw_bar(share, done / elapsed, remaining);
-    else if (now >= state.not_till && elapsed >= line_interval && done < total) {
-        char duration[32];
-        format_duration(remaining, duration, sizeof duration);
-        fprintf(stderr, "huddle: %s%s %.0f %%, %s left\n", stage, stage[name] == ':' ? "," : "",
-                100 * share, duration);
-        state.not_till = now + line_interval;
-    }
+    else if (now >= state.not_till && done < total)
+        print_progress_line(now, share, done / elapsed, remaining);
 }

@@ -14,8 +14,12 @@ void print_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Returns the pointer; if it is NULL, prints a message and ends the program. */
 void *check_allocation(void *pointer);
 
-/* Switches notes and progress off (-q) or on. Errors are always printed. */
-void messages_set_quiet(bool quiet);
+/* Prints it only if more messages are wanted. */
+void print_detail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* How much is printed beside errors: nothing (-q), notes and progress, or more (-v). */
+typedef enum message_level { MESSAGES_QUIET, MESSAGES_NORMAL, MESSAGES_VERBOSE } message_level;
+void messages_set_level(message_level level);
 
 /* Switches all messages off, errors too: for one of several processes that another speaks for. */
 void messages_set_silent(bool silent);
@@ -24,7 +28,7 @@ void messages_set_silent(bool silent);
 const char *messages_last_error(void);
 
 /* Shows that `done` of `total` units of a stage are finished: as a bar on a terminal, elsewhere as
- * a line per second. */
+ * a line every ten seconds. */
 void show_progress(const char *stage, double done, double total);
 
 /* Removes the progress bar from the terminal, if there is one. */

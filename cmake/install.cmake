@@ -12,7 +12,7 @@ install(DIRECTORY include/huddle TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 install(EXPORT huddle-targets NAMESPACE huddle::
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/huddle)
 configure_file(cmake/huddle-config.cmake ${CMAKE_BINARY_DIR}/generated/huddle-config.cmake COPYONLY)
-# find_package(huddle 0.2) accepts no 0.3, as for the shared libraries (modules.cmake).
+# find_package(huddle 0.2) accepts no 0.3: before 1.0 a minor release may change the API.
 if(PROJECT_VERSION_MAJOR EQUAL 0)
   set(huddle_compatibility SameMinorVersion)
 else()
@@ -30,13 +30,15 @@ foreach(package huddle huddle-io)
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 
-# The Python package, where Debian's Python searches below the prefix. It locates the libraries
-# relative to itself.
+# The Python package, where Debian's Python searches below the prefix, or in HUDDLE_PYTHON_DIR. It
+# locates the libraries relative to itself.
 execute_process(COMMAND /usr/bin/python3 -c "import sysconfig; print(sysconfig.get_path('purelib'))"
                 OUTPUT_VARIABLE huddle_purelib OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 string(REGEX MATCH "lib/python[^/]*/[^/]*$" huddle_purelib "${huddle_purelib}")
-if(huddle_purelib)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/huddle DESTINATION ${huddle_purelib}
+set(HUDDLE_PYTHON_DIR "${huddle_purelib}" CACHE STRING
+    "Folder of the Python package below the prefix")
+if(HUDDLE_PYTHON AND HUDDLE_PYTHON_DIR)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/huddle DESTINATION ${HUDDLE_PYTHON_DIR}
           FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN "py.typed"
           PATTERN "__pycache__" EXCLUDE)
 endif()

@@ -70,13 +70,9 @@ function(huddle_share_internals)
   endforeach()
 endfunction()
 
-# The number in the names under which programs load the libraries (libhuddle.so.0.2). Releases with
-# the same number are binary compatible. Before 1.0 every minor release may break compatibility, so
-# the number has both parts; from 1.0 on it will be the major version.
-set(huddle_soversion ${PROJECT_VERSION_MAJOR})
-if(PROJECT_VERSION_MAJOR EQUAL 0)
-  set(huddle_soversion ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
-endif()
+# The number in the names under which programs load the libraries (libhuddle.so.0). It is not the
+# version: it is raised by the first change after a release that breaks binary compatibility.
+set(huddle_soversion 0)
 
 # huddle_library(TARGET NAME OBJECTS ... LIBRARIES ...): the shared library libNAME.so.
 function(huddle_library target name)

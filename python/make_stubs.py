@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes what is generated from the library: type stubs, and the list of estimators in the docs.
+"""Writes what is generated from the library: type stubs, and tables in the docs.
 
     PYTHONPATH=python python/make_stubs.py [--check]
 
@@ -55,8 +55,15 @@ def function_text(function):
 def method_text(function):
     """Return a method with few arguments, on one line."""
     signature = inspect.signature(function)
-    arguments = ", ".join(argument_text(p) for p in signature.parameters.values())
-    return f"    def {function.__name__}({arguments}) -> {signature.return_annotation}: ...\n"
+    arguments, has_star = [], False
+    for parameter in signature.parameters.values():
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY and not has_star:
+            arguments.append("*")
+            has_star = True
+        stars = "**" if parameter.kind is inspect.Parameter.VAR_KEYWORD else ""
+        arguments.append(stars + argument_text(parameter))
+    return (f"    def {function.__name__}({', '.join(arguments)})"
+            f" -> {signature.return_annotation}: ...\n")
 
 
 def result_text(cls, *methods):
@@ -75,9 +82,11 @@ def estimator_text(cls):
 
 def estimators_stub():
     names = ", ".join(f'"{name}"' for name in _estimators.__all__)
-    return (HEAD + "\nfrom ._clusterer import Clusterer\n"
+    return (HEAD.replace("import numpy", "import os\n\nimport numpy", 1)
+            + "\nfrom ._clusterer import Clusterer\n"
             + "".join(estimator_text(cls) for cls in _estimators.ESTIMATORS)
-            + "\nESTIMATORS: tuple[type[Clusterer], ...]\n" + f"__all__ = [{names}]\n")
+            + "\nESTIMATORS: tuple[type[Clusterer], ...]\n"
+            + function_text(_estimators.load) + f"\n__all__ = [{names}]\n")
 
 
 def functions_stub():
@@ -88,7 +97,8 @@ def functions_stub():
 
 
 def path_stub():
-    return (HEAD + result_text(_path.ClusterPath, _path.ClusterPath.plot)
+    methods = (_path.ClusterPath.plot, _path.ClusterPath.cut, _path.ClusterPath.dendrogram)
+    return (HEAD + result_text(_path.ClusterPath, *methods)
             + function_text(_path.cluster_path))
 
 
@@ -96,18 +106,30 @@ def refine_stub():
     return HEAD + function_text(_refine.refine)
 
 
+def replace_table(text, name, table):
+    """Return the text with the table between its marks replaced."""
+    begin, end = f"<!-- {name}: python/make_stubs.py -->\n", "<!-- end -->\n"
+    text, count = re.subn(f"{re.escape(begin)}.*?{re.escape(end)}",
+                          lambda _: f"{begin}{table}{end}", text, flags=re.DOTALL)
+    if count != 1:
+        sys.exit(f"{DOCUMENT}: the marks of the list of {name} are missing")
+    return text
+
+
+def attribute_row(name, attribute):
+    # In the docstring, `` marks code; in Markdown a single one does.
+    return f"| `{name}` | {attribute.values} | {attribute.help.replace('``', '`')} |\n"
+
+
 def document_text():
-    """Return docs/python.md with a current table of estimators."""
+    """Return docs/python.md with current tables of estimators and attributes."""
     titles = {method.name: method.title for method in _library.methods()}
     rows = "".join(f"| `{cls.__name__}` | `{cls._method}` | {titles[cls._method]} |\n"
                    for cls in _estimators.ESTIMATORS)
-    begin, end = "<!-- estimators: python/make_stubs.py -->\n", "<!-- end -->\n"
-    text, count = re.subn(f"{re.escape(begin)}.*?{re.escape(end)}",
-                          lambda _: f"{begin}| class | method | |\n|---|---|---|\n{rows}{end}",
-                          DOCUMENT.read_text(), flags=re.DOTALL)
-    if count != 1:
-        sys.exit(f"{DOCUMENT}: the marks of the list of estimators are missing")
-    return text
+    text = replace_table(DOCUMENT.read_text(), "estimators",
+                         f"| class | method | |\n|---|---|---|\n{rows}")
+    rows = "".join(attribute_row(*item) for item in ATTRIBUTES.items())
+    return replace_table(text, "attributes", f"| attribute | type | |\n|---|---|---|\n{rows}")
 
 
 def main(is_check):

@@ -29,23 +29,33 @@ void report_add_summary(report_run *run) {
 
 /* ---- clusters ----------------------------------------------------------------------------- */
 
-/* Adds the most frequent class of a cluster and its share. A cluster without points is not in
- * the confusion table, and has neither. */
-static void add_main_class(const report_run *run, int32_t cluster, json_t *row) {
+int64_t report_main_class(const report_run *run, int32_t cluster, int64_t *hits, int64_t *total) {
     const huddle_confusion *table = &run->confusion;
-    int64_t j = 0, total = 0, best = 0;
+    int64_t j = 0, best = 0;
+    *hits = *total = 0;
     while (j < table->n_clusters && table->clusters[j] != cluster)
         j++;
     if (j == table->n_clusters)
-        return;
+        return -1;
     for (int64_t i = 0; i < table->n_classes; i++) {
         int64_t count = table->counts[i * table->n_clusters + j];
-        total += count;
+        *total += count;
         best = count > table->counts[best * table->n_clusters + j] ? i : best;
     }
-    int64_t hits = table->counts[best * table->n_clusters + j];
+    *hits = table->counts[best * table->n_clusters + j];
+    return best;
+}
+
+/* Adds the most frequent class of a cluster, by name and number, and its share. A cluster without
+ * points has neither. */
+static void add_main_class(const report_run *run, int32_t cluster, json_t *row) {
+    int64_t hits = 0, total = 0, best = report_main_class(run, cluster, &hits, &total);
     char buffer[16];
-    page_set(row, "class", page_text(report_class_name(run, table->classes[best], buffer)));
+    if (best < 0)
+        return;
+    int32_t class = run->confusion.classes[best];
+    page_set(row, "class", page_text(report_class_name(run, class, buffer)));
+    page_set(row, "class_number", json_integer(class));
     page_set(row, "share", page_real((double)hits / (double)total));
 }
 

@@ -110,6 +110,7 @@ static huddle_status number_aggregates(coarse_problem *p) {
     for (int64_t i = 0; i < n; i++)
         p->aggregate[i] = number[p->aggregate[i]] - 1;
     NEW(p->mass, p->count);
+    NEW(p->group, p->count);
     TRY(huddle_dense_new(p->count, c, &p->mean));
     memset(p->mean.values, 0, (size_t)(p->count * p->mean.stride) * sizeof(double));
     for (int64_t i = 0; i < n; i++) {
@@ -306,6 +307,7 @@ huddle_status coarse_solve(coarse_problem *p, double gap, huddle_path_level *lev
                                   &p->z, &level->objective, &level->dual));
     level->gap =
         level->objective > 0 ? fmax(0, level->objective - level->dual) / level->objective : 0;
+    memcpy(p->group, shrunk.group, (size_t)p->count * sizeof *p->group);
     level->n_groups = shrunk.n_groups;
     level->n_iter = info.n_iter;
     level->stop = info.stop;
@@ -339,8 +341,8 @@ done:
 
 void coarse_close(coarse_problem *p) {
     huddle_dense *const matrices[] = {&p->mean, &p->g, &p->z, &p->start};
-    void *const arrays[] = {p->edges,         p->aggregate,    p->mass, p->graph.offsets,
-                            p->graph.columns, p->graph.values, p->flows};
+    void *const arrays[] = {p->edges,         p->aggregate,    p->mass,  p->graph.offsets,
+                            p->graph.columns, p->graph.values, p->flows, p->group};
     for (size_t k = 0; k < sizeof matrices / sizeof *matrices; k++)
         huddle_dense_free(matrices[k]);
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)

@@ -42,7 +42,8 @@ typedef struct coarse_problem {
     coarse_flow *flows; /* leaves of the trees first */
     int64_t n_flows;
 
-    huddle_dense g, z;  /* of all rows and edges: set by coarse_solve() */
+    int32_t *group;     /* of each aggregate: fused ones; set by coarse_solve(), as g and z */
+    huddle_dense g, z;  /* of all rows and edges */
     huddle_dense start; /* G of the aggregates at the gamma before */
 } coarse_problem;
 
@@ -55,5 +56,11 @@ void coarse_close(coarse_problem *p);
  * the solution for all rows; level (gamma must be set) gets its objective and bound on all rows.
  * Groups are counted as if the rows of an aggregate had fused, which they have in p->g. */
 huddle_status coarse_solve(coarse_problem *p, double gap, huddle_path_level *level);
+
+/* The tree of all rows, as in huddle_path: from p->group of n_levels levels, one after the other,
+ * which is changed. The rows of an aggregate fuse at the first of them. *fusions is freed by
+ * free(). */
+huddle_status coarse_fusions(const coarse_problem *p, int32_t n_levels, const double *gammas,
+                             int32_t *groups, huddle_path_fusion **fusions, int64_t *n_fusions);
 
 #endif

@@ -23,7 +23,7 @@ static const double picture_gap = 1e-3;
  * share of n / c: below it rows are still single, and aggregates would be wrong. */
 static const double max_gap = .05, first_share = 1. / 8;
 
-/* Maximum size in bytes of what aggregates take. */
+/* Maximum size in bytes of what a path takes. */
 static const double max_path_bytes = 1e9;
 
 /* A path that is being followed. */
@@ -38,10 +38,16 @@ typedef struct gamma_path {
     double gamma_fit, gamma_up;
     double gammas[LEVELS + 2];
     int32_t n_gammas, at; /* to solve, and which one is being solved */
-    huddle_path_level levels[LEVELS + 2];
-    huddle_dense shrunk[LEVELS + 2]; /* the points that move, at each level */
+    huddle_path_level levels[FEW_LEVELS + 2];
+    huddle_dense shrunk[FEW_LEVELS + 2];
     int32_t n_levels;
-    int32_t aggregates; /* 0: levels are solved on all rows */
+
+    int32_t aggregates;                   /* 0: levels are solved on all rows */
+    int32_t *groups;                      /* of the aggregates at each coarse level */
+    double coarse_gammas[FEW_LEVELS + 2]; /* of these levels */
+    int32_t n_coarse;
+    huddle_path_fusion *fusions;
+    int64_t n_fusions;
 } gamma_path;
 
 /* ---- progress ----------------------------------------------------------------------------- */
@@ -53,10 +59,14 @@ static huddle_status report_level(const gamma_path *path, double share) {
     return huddle_context_progress(path->run->context, stage, path->at + share, path->n_gammas);
 }
 
-/* Progress of the solver within a level. Cancels it if the page is cancelled. */
+/* Progress of the solver: of the levels ("path"), or within a level ("shrink"). Cancels it if the
+ * page is cancelled. */
 static int on_solver(void *user, const char *stage, double done, double total) {
+    gamma_path *path = user;
     double share = total > 0 && strcmp(stage, "shrink") == 0 ? done / total : 0;
-    return report_level(user, fmin(fmax(share, 0), .99)) != HUDDLE_OK;
+    if (strcmp(stage, "path") == 0 && done < path->n_gammas)
+        path->at = (int32_t)done;
+    return report_level(path, fmin(fmax(share, 0), .99)) != HUDDLE_OK;
 }
 
 static void drop_message(void *user, huddle_log_level level, huddle_warning_code code,
@@ -102,57 +112,49 @@ static void space_gammas(gamma_path *path, double low, double high, int32_t leve
     }
 }
 
-/* Keeps a level with the rows of G that move. */
+/* All levels on all rows. */
+static huddle_status follow_whole(const gamma_path *path, huddle_path *whole) {
+    huddle_path_options options = huddle_path_defaults();
+    options.shrink.loss = path->loss;
+    options.shrink.gap = picture_gap;
+    options.shrink.n_clusters = path->run->n_clusters;
+    options.keep_shrunk = true;
+    options.gammas = path->gammas;
+    options.n_gamma = path->n_gammas;
+    return huddle_shrink_path(path->context, &path->f, &path->w, &options, whole);
+}
+
+/* ---- levels of many rows ------------------------------------------------------------------ */
+
 static huddle_status keep_level(gamma_path *path, const huddle_path_level *level,
                                 const huddle_dense *g) {
     huddle_dense *rows = &path->shrunk[path->n_levels];
-    int64_t count = report_moving_points(path->run);
-    huddle_status status = huddle_dense_new(count, g->cols, rows);
-    for (int64_t i = 0; i < count && status == HUDDLE_OK; i++)
-        memcpy(rows->values + i * rows->stride, g->values + path->run->rows[i] * g->stride,
+    huddle_status status = huddle_dense_new(g->rows, g->cols, rows);
+    for (int64_t i = 0; i < g->rows && status == HUDDLE_OK; i++)
+        memcpy(rows->values + i * rows->stride, g->values + i * g->stride,
                (size_t)g->cols * sizeof(double));
     path->levels[path->n_levels++] = *level;
     return status;
 }
 
-/* One level on all rows, from `g`, the solution before or an empty matrix; it becomes the new
- * one. */
-static huddle_status solve_whole(gamma_path *path, double gamma, huddle_dense *g) {
+/* At gamma_fit G = F, which huddle_shrink() finds without an iteration. */
+static huddle_status keep_fit(gamma_path *path) {
     huddle_status status = HUDDLE_OK;
     huddle_shrink_options options = huddle_shrink_defaults();
     huddle_shrunk shrunk = {0};
     huddle_shrink_info info = {0};
-    options.gamma = gamma;
+    options.gamma = path->gamma_fit;
     options.gap = picture_gap;
     options.loss = path->loss;
-    options.n_clusters = path->run->n_clusters;
-    options.start = g->values != NULL ? g : NULL;
     TRY(huddle_shrink(path->context, &path->f, &path->w, &options, &shrunk, &info));
-    huddle_path_level level = {gamma,         info.objective, info.dual, info.gap,
-                               info.n_groups, info.n_iter,    info.stop};
+    huddle_path_level level = {path->gamma_fit, info.objective, info.dual, info.gap,
+                               info.n_groups,   info.n_iter,    info.stop};
     TRY(keep_level(path, &level, &shrunk.g));
-    huddle_dense_free(g);
-    *g = shrunk.g;
-    shrunk.g = (huddle_dense){0};
 done:
     huddle_shrunk_free(&shrunk);
     huddle_shrink_info_free(&info);
     return status;
 }
-
-static huddle_status follow_whole(gamma_path *path) {
-    huddle_status status = HUDDLE_OK;
-    huddle_dense g = {0};
-    for (path->at = 0; path->at < path->n_gammas; path->at++) {
-        TRY(report_level(path, 0));
-        TRY(solve_whole(path, path->gammas[path->at], &g));
-    }
-done:
-    huddle_dense_free(&g);
-    return status;
-}
-
-/* ---- levels of many rows ------------------------------------------------------------------ */
 
 /* The level of the fit, with its own certificate. False if the fit solved another problem than that
  * of all rows, such as one of distinct rows. */
@@ -197,29 +199,37 @@ static huddle_status follow_coarse(gamma_path *path, coarse_problem *coarse) {
         if (reused)
             continue;
         TRY(coarse_solve(coarse, picture_gap, &level));
-        if (level.gap <= max_gap)
-            TRY(keep_level(path, &level, &coarse->g));
+        if (level.gap > max_gap)
+            continue;
+        TRY(keep_level(path, &level, &coarse->g));
+        memcpy(path->groups + (int64_t)path->n_coarse * coarse->count, coarse->group,
+               (size_t)coarse->count * sizeof *coarse->group);
+        path->coarse_gammas[path->n_coarse++] = level.gamma;
     }
 done:
     return status;
 }
 
-/* At gamma_fit G = F, which is a closed form. */
 static huddle_status follow_many(gamma_path *path) {
     huddle_status status = HUDDLE_OK;
-    huddle_dense g = {0};
     coarse_problem coarse = {0};
     TRY(report_level(path, 0));
-    if (path->gamma_fit > 0 && path->gammas[0] == path->gamma_fit) {
-        TRY(solve_whole(path, path->gamma_fit, &g));
+    if (path->gammas[0] == path->gamma_fit) {
+        TRY(keep_fit(path));
         path->at++;
     }
     TRY(coarse_open(path->context, &path->f, &path->w, path->loss, &coarse));
     path->aggregates = coarse.count;
+    path->groups = calloc((size_t)coarse.count * (FEW_LEVELS + 2), sizeof *path->groups);
+    if (path->groups == NULL) {
+        status = report_no_memory();
+        goto done;
+    }
     TRY(follow_coarse(path, &coarse));
+    TRY(coarse_fusions(&coarse, path->n_coarse, path->coarse_gammas, path->groups, &path->fusions,
+                       &path->n_fusions));
 done:
     coarse_close(&coarse);
-    huddle_dense_free(&g);
     return status;
 }
 
@@ -245,22 +255,52 @@ static void choose_gammas(gamma_path *path, bool many) {
     space_gammas(path, first, high, FEW_LEVELS);
 }
 
-/* What the page has to say about a path on aggregates. */
-static void describe_aggregates(const gamma_path *path, report_levels *shown) {
-    snprintf(
-        shown->note, sizeof shown->note,
-        "The levels of this path were solved on %d groups of neighbouring rows instead of %lld "
-        "rows. Their gaps are proven for the problem of all rows; levels that are not proven "
-        "within %.0f %% of the optimum are left out, as are those of gamma below n / (8 c).",
-        path->aggregates, (long long)path->f.rows, 100 * max_gap);
+/* Puts the result of the run in the place of the level of its gamma, which was solved less exactly
+ * for the picture: the page must show the G and the numbers of the run. */
+static void use_result(const gamma_path *path, huddle_path *whole) {
+    const json_t *shrink = json_object_get(path->run->info, "shrink");
+    const huddle_array *g = &path->run->shrunk;
+    for (int32_t l = 0; l < whole->n_levels; l++) {
+        huddle_path_level *level = &whole->levels[l];
+        huddle_dense *own = &whole->shrunk[l];
+        if (fabs(level->gamma - path->used) > 1e-9 * path->used || g->type != HUDDLE_ARRAY_F64 ||
+            g->rows != own->rows || g->cols != own->cols)
+            continue;
+        for (int64_t i = 0; i < own->rows; i++)
+            memcpy(own->values + i * own->stride, (const double *)g->values + i * g->stride,
+                   (size_t)own->cols * sizeof(double));
+        level->objective = report_number(shrink, "objective");
+        level->dual = report_number(shrink, "dual");
+        level->gap = report_number(shrink, "gap");
+        level->n_groups = (int32_t)json_integer_value(json_object_get(shrink, "groups"));
+        level->n_iter = (int32_t)json_integer_value(json_object_get(shrink, "n_iter"));
+    }
 }
 
-static huddle_status follow(gamma_path *path) {
-    static const char lead[] =
+/* Adds the path to the page; one on aggregates says so. */
+static huddle_status show_path(const gamma_path *path, const huddle_path *shown) {
+    static const char text[] =
         "The shrink step has one parameter, gamma. Up to gamma_fit the points of G are those of F. "
         "As gamma grows they move together and fuse into groups, until each component of the graph "
         "is a single point.";
+    char lead[800];
+    snprintf(lead, sizeof lead, "%s", text);
+    if (path->aggregates > 0)
+        snprintf(
+            lead, sizeof lead,
+            "%s Levels between gamma_fit and the result of the run, and beyond it, were solved "
+            "on %d groups of neighbouring rows instead of %lld rows, from gamma = n / (8 c) "
+            "on. Their gaps are proven for the problem of all rows; levels that are not "
+            "proven within %.0f %% of the optimum are left out.",
+            text, path->aggregates, (long long)path->f.rows, 100 * max_gap);
+    if (shown->n_levels < 2)
+        return HUDDLE_OK;
+    return report_add_path(path->run, shown, path->used, "this run", lead);
+}
+
+static huddle_status follow(gamma_path *path) {
     bool many = path->f.rows > MAX_WHOLE_ROWS;
+    huddle_path whole = {0};
     huddle_status status = HUDDLE_OK;
     path->n_gammas = 1; /* until the levels are known */
     TRY(open_context(path));
@@ -268,21 +308,28 @@ static huddle_status follow(gamma_path *path) {
                            &path->gamma_up));
     path->n_gammas = 0;
     choose_gammas(path, many);
-    if (path->n_gammas > 0) {
-        TRY(many ? follow_many(path) : follow_whole(path));
-        path->at = path->n_gammas - 1;
-        TRY(report_level(path, 1));
+    if (path->n_gammas == 0)
+        goto done;
+    if (many) {
+        TRY(follow_many(path));
+        huddle_path view = {.n = path->f.rows,
+                            .n_levels = path->n_levels,
+                            .gamma_fit = path->gamma_fit,
+                            .gamma_up = path->gamma_up,
+                            .levels = path->levels,
+                            .shrunk = path->shrunk,
+                            .fusions = path->fusions,
+                            .n_fusions = path->n_fusions};
+        TRY(show_path(path, &view));
+    } else {
+        TRY(follow_whole(path, &whole));
+        use_result(path, &whole);
+        TRY(show_path(path, &whole));
     }
-    report_levels shown = {.gamma_fit = path->gamma_fit,
-                           .gamma_up = path->gamma_up,
-                           .levels = path->levels,
-                           .n_levels = path->n_levels,
-                           .shrunk = path->shrunk};
-    if (path->aggregates > 0)
-        describe_aggregates(path, &shown);
-    if (path->n_levels > 1)
-        TRY(report_add_path(path->run, &shown, path->used, "this run", lead));
+    path->at = path->n_gammas - 1;
+    TRY(report_level(path, 1));
 done:
+    huddle_path_free(&whole);
     return status;
 }
 
@@ -301,8 +348,8 @@ huddle_status report_follow_path(report_run *run) {
                          .w = array_csr(&run->shrink_graph),
                          .loss = json_is_string(loss) ? json_string_value(loss) : "l21",
                          .used = report_number(shrink, "gamma")};
-    double bytes = (double)path->w.offsets[path->w.rows] / 2 *
-                   (sizeof(coarse_edge) + sizeof(double) * (double)path->f.cols);
+    double edges = (double)path->w.offsets[path->w.rows] / 2, row = 8 * (double)path->f.cols;
+    double bytes = edges * (row + sizeof(coarse_edge)) + (double)f->rows * row * (FEW_LEVELS + 2);
     huddle_status status = HUDDLE_OK;
     if (bytes < max_path_bytes)
         status = follow(path);
@@ -314,6 +361,8 @@ huddle_status report_follow_path(report_run *run) {
     for (int32_t l = 0; l < path->n_levels; l++)
         huddle_dense_free(&path->shrunk[l]);
     huddle_context_free(path->context);
+    free(path->fusions);
+    free(path->groups);
     free(path);
     return status;
 }

@@ -115,28 +115,14 @@ static int64_t choose_images(const report_run *run, int32_t cluster, const json_
     return count;
 }
 
-/* The most frequent class of a cluster, or -1 if it is not in the table. */
-static int32_t main_class(const huddle_confusion *table, int32_t cluster) {
-    for (int64_t j = 0; j < table->n_clusters; j++) {
-        int64_t best = 0;
-        if (table->clusters[j] != cluster)
-            continue;
-        for (int64_t i = 1; i < table->n_classes; i++)
-            if (table->counts[i * table->n_clusters + j] >
-                table->counts[best * table->n_clusters + j])
-                best = i;
-        return table->classes[best];
-    }
-    return -1;
-}
-
 /* {cluster, index, odd, class}: `odd` marks points of another class than the cluster's most
  * frequent one, which the page frames. */
 static json_t *sheet_row_json(const report_run *run, int32_t cluster, const int64_t *chosen,
                               int64_t count) {
     json_t *index = json_array(), *odd = json_array(), *classes = json_array();
     const int32_t *truth = run->options->classes;
-    int32_t usual = main_class(&run->confusion, cluster);
+    int64_t hits = 0, total = 0, best = report_main_class(run, cluster, &hits, &total);
+    int32_t usual = best < 0 ? -1 : run->confusion.classes[best];
     for (int64_t i = 0; i < count; i++) {
         page_append(index, json_integer((json_int_t)chosen[i]));
         page_append(odd, json_integer(usual >= 0 && truth[chosen[i]] != usual));

@@ -18,7 +18,7 @@ static json_t *path_info(const json_t *model_info, const huddle_report_walk *wal
     page_set(info, "n_clusters", json_integer(walk->n_clusters));
     page_set(info, "gamma_fit", page_real(walk->path->gamma_fit));
     page_set(info, "gamma_up", page_real(walk->path->gamma_up));
-    page_set(info, "levels", report_levels_json(walk->path->levels, walk->path->n_levels));
+    page_set(info, "levels", report_levels_json(walk->path));
     page_set(info, "fusions", json_integer((json_int_t)walk->path->n_fusions));
     page_set(info, "choice",
              json_pack("{s:i, s:o, s:i}", "level", walk->choice.level, "gamma",
@@ -46,23 +46,9 @@ static huddle_status add_moves(report_run *run, const huddle_report_walk *walk) 
     static const char lead[] = "Up to gamma_fit the points of G are those of F. As gamma grows "
                                "they move together and fuse "
                                "into groups, until each component of the graph is a single point.";
-    const huddle_path *path = walk->path;
-    report_levels levels = {.gamma_fit = path->gamma_fit,
-                            .gamma_up = path->gamma_up,
-                            .levels = path->levels,
-                            .n_levels = path->n_levels,
-                            .shrunk = path->shrunk,
-                            .rows = run->rows};
     bool chosen = walk->choice.level >= 0;
-    return report_add_path(run, &levels, chosen ? walk->choice.gamma : NAN, "the clusters", lead);
-}
-
-/* Drawn by blocks.tree (70-path.js). */
-static void add_tree(report_run *run, const huddle_path *path) {
-    static const char lead[] = "Groups in the order in which they fuse. Two points are fused from "
-                               "the smallest gamma from which they stay together.";
-    page_add(page_section(run->page, "tree", "Tree of fusions", lead), "tree",
-             report_tree_json(run, path));
+    return report_add_path(run, walk->path, chosen ? walk->choice.gamma : NAN, "the clusters",
+                           lead);
 }
 
 /* One row per gamma, in the order of the columns below. */
@@ -117,7 +103,6 @@ static huddle_status fill_page(report_run *run, const huddle_report_walk *walk) 
     page_share(run->page, "points", report_points_json(run));
     add_summary(run);
     TRY(add_moves(run, walk));
-    add_tree(run, walk->path);
     add_levels(run, walk);
     report_add_repeat(run, hidden);
 done:

@@ -149,10 +149,16 @@ huddle_status report_add_details(report_run *run) {
     return updated == 0 ? HUDDLE_OK : report_no_memory();
 }
 
+/* The file name of a path; a path that ends with a slash is kept. */
+static const char *file_name(const char *path) {
+    const char *slash = path == NULL ? NULL : strrchr(path, '/');
+    return slash == NULL || slash[1] == '\0' ? path : slash + 1;
+}
+
 /* The subtitle names the data where the title does not; without a title the source, or else
  * the method, serves as one. */
 static huddle_status begin_page(report_run *run, const char *kind) {
-    const char *title = run->options->title, *source = run->options->source;
+    const char *title = run->options->title, *source = file_name(run->options->source);
     char subtitle[256];
     if (source == NULL || title == NULL || strcmp(title, source) == 0)
         snprintf(subtitle, sizeof subtitle, "%s", kind);
@@ -214,9 +220,12 @@ static huddle_status fill_cluster_page(report_run *run) {
     TRY(report_add_views(run));
     if (run->options->follow_path)
         TRY(report_follow_path(run));
+    TRY(report_share_ends(run));
     TRY(huddle_context_progress(run->context, "report", 0, 1));
     report_add_sheet(run);
+    TRY(report_add_features(run));
     report_add_confusion(run);
+    TRY(report_add_distances(run));
     report_add_refinement(run);
     report_add_spectrum(run);
     report_add_convergence(run);

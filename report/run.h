@@ -40,10 +40,12 @@ typedef struct report_run {
     huddle_confusion confusion;                   /* n_classes is 0 if no classes are known */
     huddle_array embedding, shrunk, shrink_graph; /* type HUDDLE_ARRAY_NONE if there is none */
     const int32_t *unrefined;                     /* n labels before the refinement, or NULL */
+    bool has_path;                                /* the page has the path of gamma */
 } report_run;
 
-/* Maximum number of points in the scatter plots, and in the animated path. */
-enum { MAX_VIEW_POINTS = 5000, MAX_PATH_POINTS = 2000 };
+/* Maximum number of points in the scatter plots: their numbers fit 16 bits. Of more than
+ * MANY_POINTS fewer projections are stored, so that 50,000 take a few megabytes. */
+enum { MAX_VIEW_POINTS = 50000, MANY_POINTS = 10000 };
 
 /* ---- report.c ---- */
 
@@ -81,7 +83,7 @@ double report_number(const json_t *object, const char *name);
 /* Draws the sample, with at least some points of every cluster in it. */
 huddle_status report_draw_sample(report_run *run);
 
-/* {total, count, path, clusters, index, label, before?, class?, classes?, thumbs?}: the sampled
+/* {total, count, clusters, index, label, before?, class?, classes?, thumbs?}: the sampled
  * points. */
 json_t *report_points_json(const report_run *run);
 
@@ -108,6 +110,21 @@ void report_grid_quantise(const report_grid *grid, const huddle_points *x, int32
                           uint16_t *steps);
 json_t *report_grid_json(const report_grid *grid, int32_t cols);
 
+/* ---- circle.c, moves.c ---- */
+
+/* Whether there are enough clusters for the projection that maps their centres to a circle, and
+ * its axes: columns of F x 2, freed by the caller; NULL if there is no memory. */
+bool report_has_circle(const report_run *run);
+double *report_circle_axes(const report_run *run);
+
+/* The sampled rows of each level, matrices of the size of F: {count, projections, nodes, maps,
+ * stray_counts, strays}. */
+huddle_status report_moves_json(const report_run *run, const huddle_dense *levels, int32_t n_levels,
+                                json_t **moves);
+
+/* Shares F and G under the name "ends" if the page has no path. */
+huddle_status report_share_ends(report_run *run);
+
 /* ---- images.c ---- */
 
 /* Whether the points are images that can be shown. */
@@ -119,7 +136,20 @@ json_t *report_thumbs_json(const report_run *run);
 /* Images of each cluster, the medoid first. */
 void report_add_sheet(report_run *run);
 
+/* ---- features.c, distances.c ---- */
+
+/* The mean of each feature in each cluster, and the values of the most distinctive features of the
+ * sampled points for colouring them. Nothing for images. */
+huddle_status report_add_features(report_run *run);
+
+/* The distances of a small sample, ordered by cluster, and their silhouettes. */
+huddle_status report_add_distances(report_run *run);
+
 /* ---- clusters.c, trials.c ---- */
+
+/* The position of a cluster's most frequent class in the confusion table, or -1 if the table does
+ * not have the cluster; how many of its points are of this class, and how many it has. */
+int64_t report_main_class(const report_run *run, int32_t cluster, int64_t *hits, int64_t *total);
 
 void report_add_summary(report_run *run);
 void report_add_clusters(report_run *run);
@@ -141,30 +171,17 @@ void report_add_warnings(const report_run *run, report_section *section);
 
 /* ---- gamma.c, follow.c, tree.c ---- */
 
-/* Levels of gamma to be shown. */
-typedef struct report_levels {
-    double gamma_fit, gamma_up;
-    const huddle_path_level *levels;
-    int32_t n_levels;
-    const huddle_dense *shrunk; /* G of each level, or NULL */
-    const int64_t *rows;        /* the rows of it that move; NULL: it has only those */
-    char note[320];             /* how the levels were found, if that has to be said; or "" */
-} report_levels;
-
 /* Follows the path of gamma from the model's embedding and adds it. */
 huddle_status report_follow_path(report_run *run);
-
-/* How many points of the sample move along the path. */
-int64_t report_moving_points(const report_run *run);
 
 /* Adds a path as moving points and the number of groups. `used` is a gamma to mark, or NAN, and
  * `used_label` completes "the gamma of". Nothing if the path does not have the shrunk rows of every
  * level. */
-huddle_status report_add_path(report_run *run, const report_levels *path, double used,
+huddle_status report_add_path(report_run *run, const huddle_path *path, double used,
                               const char *used_label, const char *lead);
 
 /* [{gamma, objective, dual, gap, groups, n_iter, stop}] of every level. */
-json_t *report_levels_json(const huddle_path_level *levels, int32_t count);
+json_t *report_levels_json(const huddle_path *path);
 
 /* {branches: [...], least}: the tree of the larger groups. */
 json_t *report_tree_json(const report_run *run, const huddle_path *path);

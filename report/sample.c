@@ -72,14 +72,21 @@ static json_t *sampled_json(const report_run *run, const int32_t *values) {
     return made;
 }
 
+/* The names of the sampled rows. */
+static json_t *names_json(const report_run *run) {
+    json_t *names = json_array();
+    for (int64_t i = 0; i < run->count; i++)
+        page_append(names, page_text(run->options->row_names[run->rows[i]]));
+    return names;
+}
+
 /* Shared by all blocks that draw points (page.shared.points in report/page/50-points.js), so
  * that hovering over a point in one view finds it in the others. */
 json_t *report_points_json(const report_run *run) {
     const huddle_report_options *options = run->options;
-    json_t *points =
-        json_pack("{s:I, s:I, s:i, s:i, s:o, s:o}", "total", (json_int_t)run->n, "count",
-                  (json_int_t)run->count, "path", MAX_PATH_POINTS, "clusters", run->n_clusters,
-                  "index", sampled_json(run, NULL), "label", sampled_json(run, run->labels));
+    json_t *points = json_pack("{s:I, s:I, s:i, s:o, s:o}", "total", (json_int_t)run->n, "count",
+                               (json_int_t)run->count, "clusters", run->n_clusters, "index",
+                               sampled_json(run, NULL), "label", sampled_json(run, run->labels));
     if (run->unrefined != NULL)
         page_set(points, "before", sampled_json(run, run->unrefined));
     if (options->classes != NULL) {
@@ -90,6 +97,8 @@ json_t *report_points_json(const report_run *run) {
         page_set(points, "class", sampled_json(run, options->classes));
         page_set(points, "classes", names);
     }
+    if (options->row_names != NULL)
+        page_set(points, "names", names_json(run));
     if (report_has_images(run))
         page_set(points, "thumbs", report_thumbs_json(run));
     return points;

@@ -175,10 +175,31 @@ done:
     return list;
 }
 
+/* The branch that each sampled point belongs to, as its position in the list of branches; 255 for
+ * none. MAX_LEAVES keeps the positions below. */
+static json_t *members_json(const branch_tree *tree, const report_run *run) {
+    unsigned char *bytes = malloc((size_t)run->count + 1);
+    int32_t *place = calloc((size_t)tree->count + 1, sizeof *place), listed = 0;
+    json_t *made = NULL;
+    if (bytes == NULL || place == NULL)
+        goto done;
+    for (int32_t i = 0; i < tree->count; i++)
+        place[i] = tree->items[i].alias >= 0 ? -1 : listed++;
+    for (int64_t i = 0; i < run->count; i++) {
+        int32_t own = resolve_alias(tree, tree->branch_of[run->rows[i]]);
+        bytes[i] = own < 0 || place[own] >= 255 ? 255 : (unsigned char)place[own];
+    }
+    made = page_bytes(bytes, (size_t)run->count);
+done:
+    free(place);
+    free(bytes);
+    return made;
+}
+
 /* The minimum size grows by half until the tree fits a page. It ends: with a minimum above n
  * there are no leaves. */
 json_t *report_tree_json(const report_run *run, const huddle_path *path) {
-    enum { MAX_LEAVES = 40, MIN_SIZE = 3 };
+    enum { MAX_LEAVES = 24, MIN_SIZE = 3 };
     size_t nodes = (size_t)(path->n + path->n_fusions) + 1;
     int64_t min_size = run->n / 200; /* half a per cent of the points */
     branch_tree tree = {.path = path, .min_size = min_size > MIN_SIZE ? min_size : MIN_SIZE};
@@ -194,8 +215,8 @@ json_t *report_tree_json(const report_run *run, const huddle_path *path) {
         build_branches(&tree);
     }
     assign_rows(&tree);
-    made = json_pack("{s:o, s:I}", "branches", branches_json(&tree, run), "least",
-                     (json_int_t)tree.min_size);
+    made = json_pack("{s:o, s:I, s:o}", "branches", branches_json(&tree, run), "least",
+                     (json_int_t)tree.min_size, "members", members_json(&tree, run));
 done:
     free(tree.items);
     free(tree.branch_of);

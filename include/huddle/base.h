@@ -109,8 +109,7 @@ typedef void (*huddle_log_function)(void *user, huddle_log_level level, huddle_w
                                     const char *text);
 
 /* Called about ten times per second while `done` of `total` units of the named stage are finished,
- * on the thread that called the library. Details may follow the name after a colon ("page: level 4
- * of 12"). Return non-zero to cancel. */
+ * on the thread that called the library. Return non-zero to cancel. */
 typedef int (*huddle_progress_function)(void *user, const char *stage, double done, double total);
 
 /* Creates a context with as many threads as the CPU affinity and the cgroup allow. */

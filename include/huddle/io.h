@@ -1,10 +1,11 @@
 /* Huddle, io: data sets and labels in files, the built-in digits, and generators. These functions
  * are in libhuddle-io (pkg-config huddle-io, CMake huddle::io).
  *
- *   read      CSV, TSV, NPY, NPZ, MAT (v5 to v7.3), HDF5, LIBSVM, MatrixMarket, IDX, all but HDF5
- *             also compressed by gzip; a folder of PGM or PNG images with one sub-folder per class
+ *   read      CSV, TSV, ARFF, NPY, NPZ, MAT (v5 to v7.3), HDF5, LIBSVM, MatrixMarket, IDX, all but
+ *             HDF5 also compressed by gzip, bzip2, xz or zstd; a folder of PGM, PPM, PNG, JPEG, BMP
+ *             or TIFF images with one sub-folder per class; a TIFF file of several pages
  *   write     CSV, TSV, NPY, NPZ, MAT (v5), HDF5, LIBSVM
- *   generate  digits (embedded), moons, rings, spirals, blobs, swissroll
+ *   generate  digits (embedded), moons, rings, spirals, blobs, unequal, swissroll
  *
  * The content of a file decides its format, not its name. An error message begins with the file's
  * name, the place and the reason: "faces.csv: line 12, column 3 (age): the value is missing".
@@ -13,10 +14,17 @@
  * Containers (NPZ, MAT, HDF5): the points are the array with a conventional name (X, fea, data,
  * features, ...), or the only array that is not a vector. The labels are the vector beside it with
  * a conventional name (gnd, labels, target, class, y, ...). Case does not matter. Samples are
- * columns if there are as many labels as columns and not as many as rows. An array of three
- * dimensions is n images of h x w; otherwise the image size is read from im_height and im_width,
- * and the order of the pixels from im_order (1: along rows, 2: down columns; the default is down
- * columns for MAT, along rows for the others). The size is never guessed.
+ * columns if there are as many labels as columns and not as many as rows. The fields of a MATLAB
+ * struct are variables called STRUCT.FIELD.
+ *
+ * Images: an array of three dimensions is n images of h x w, one of four dimensions n colour images
+ * of h x w x 3 or 3 x h x w. Otherwise the size is read from im_height and im_width, and the order
+ * of the pixels from im_order (1: along rows, 2: down columns; the default is down columns for MAT,
+ * along rows for the others), or given (huddle_read_options.image), or inferred: rows of 64 or more
+ * values in 0 .. 255 or -1 .. 1 are images if values at a distance of one row of pixels are more
+ * alike than those one further or one closer. Of such images the order of the pixels is that in
+ * which the mean image is symmetric from left to right, as that of faces is, or higher than wide,
+ * as that of digits is. The size has no influence on the points: it is for reports.
  *
  * Mapped files: float32 points of an NPY file in C order are not copied; they are the pages of the
  * file, which the system reads when they are needed and may drop again, until huddle_data_free().
@@ -55,8 +63,9 @@
  * 1.234, the other columns decide; if they do not either, a comma is decimal in a file with
  * semicolons and a thousands separator in others, a point is decimal, and a warning is issued.
  *
- * Generators: moons (2 classes), rings and spirals (3), blobs (5) in the plane; swissroll in space,
- * cut across into four strips, which are the classes. Point i is of class i mod c.
+ * Generators: moons (2 classes), rings and spirals (3), blobs (5) and unequal (3 discs, one of them
+ * large) in the plane; swissroll in space, cut across into four strips, which are the classes. Point
+ * i is of class i mod c.
  */
 #ifndef HUDDLE_IO_H
 #define HUDDLE_IO_H
@@ -83,6 +92,17 @@ typedef struct huddle_format {
 /* All formats; ends with {0}. Formats missing from this build are listed too, and recognised:
  * reading them fails with HUDDLE_UNSUPPORTED. */
 HUDDLE_API const huddle_format *huddle_formats(void);
+
+/* How a file may be compressed: all formats but HDF5 and MATLAB v7.3, and images. */
+typedef struct huddle_packing {
+    const char *name;    /* "gzip" */
+    const char *ending;  /* ".gz" */
+    const char *library; /* that it needs */
+    bool present;        /* this build has it */
+} huddle_packing;
+
+/* All of them; ends with {0}. */
+HUDDLE_API const huddle_packing *huddle_packings(void);
 
 /* ---- data sets ---------------------------------------------------------------------------- */
 
@@ -112,8 +132,9 @@ typedef struct huddle_data {
     char **features;      /* d column names, or NULL */
     char **names;         /* of the variables of a container or the columns of a table */
     int64_t n_names;
-    int32_t height, width;  /* of images, in rows and columns of pixels; 0 if unknown */
-    bool column_major;      /* pixels of an image run down its columns */
+    int32_t height, width; /* of images, in rows and columns of pixels; 0 if unknown */
+    int32_t channels;  /* of images: 1 gray, 3 red, green and blue, side by side for each pixel */
+    bool column_major; /* pixels of an image run down its columns */
     huddle_column *columns; /* of a table, in the order of the file; else NULL */
     int64_t n_columns;
     int64_t *dropped; /* rows, from 0, that options->missing = "drop" left out; ascending. Empty if
@@ -148,13 +169,18 @@ typedef struct huddle_read_options {
                             named COLUMN=TEXT: sqrt(1/2) in rows of that category, else 0, so that
                             rows of different categories are at distance 1. Labels are then found
                             by y or a conventional name only. */
-    bool x_by_name; /* x are the features of another table, as huddle_data.features has them: the
-                       points have them in that order, found by name and never by position.
-                       COLUMN=TEXT is a category of an encoded column, regardless of encode: a
-                       category that does not occur is 0 in all rows, one that x does not contain
-                       is reported in a warning. A table without names, or another kind of file, is
-                       read as if x were not given. */
-    bool copy;      /* never map: see "Mapped files" above */
+    bool x_by_name;    /* x are the features of another table, as huddle_data.features has them: the
+                          points have them in that order, found by name and never by position.
+                          COLUMN=TEXT is a category of an encoded column, regardless of encode: a
+                          category that does not occur is 0 in all rows, one that x does not contain
+                          is reported in a warning. A table without names, or another kind of file, is
+                          read as if x were not given. */
+    bool copy;         /* never map: see "Mapped files" above */
+    bool gray;         /* image files: colours become gray, by their luminance */
+    const char *image; /* what each row shows: "32x32" (height, width), "32x32x3" (red, green and
+                          blue side by side), "3x32x32" (all red first; the features are rearranged
+                          to 32x32x3), with ":rows" or ":columns" after it if pixels run that way;
+                          "none"; NULL: as described above */
     bool hints_as_flags; /* messages suggest flags of the tool, "--missing drop", instead of
                             missing = "drop" */
 } huddle_read_options;
@@ -170,7 +196,7 @@ typedef struct huddle_listing {
     const char *format; /* as in huddle_data */
     int64_t count;
     char **names;
-    int64_t (*dims)[3]; /* shapes; 0 after the last dimension */
+    int64_t (*dims)[4]; /* shapes; 0 after the last dimension */
     bool has_points;    /* huddle_data_read() finds the points without options->x */
 } huddle_listing;
 
@@ -189,8 +215,8 @@ HUDDLE_API const char *const *huddle_data_kinds(void);
 HUDDLE_API huddle_status huddle_data_write(huddle_context *context, const huddle_data *data,
                                            const char *path);
 
-/* One integer per row, as .csv or .txt (text) or .npy (int32). values[i] is written as
- * texts[values[i]] in text formats if texts is not NULL. */
+/* One integer per row, as .csv (text below the header "cluster"), .txt (text) or .npy (int32).
+ * values[i] is written as texts[values[i]] in text formats if texts is not NULL. */
 HUDDLE_API huddle_status huddle_labels_write(const char *path, int64_t n, const int32_t *values,
                                              const char *const *texts);
 
@@ -202,6 +228,26 @@ HUDDLE_API huddle_status huddle_labels_write(const char *path, int64_t n, const 
 HUDDLE_API huddle_status huddle_labels_write_slabs(huddle_context *context, const char *path,
                                                    int64_t n, const int32_t *values,
                                                    const char *const *texts);
+
+/* A column of a table to write: one of integers and reals. NaN is written as an empty field. */
+typedef struct huddle_new_column {
+    const char *name;
+    const int32_t *integers;
+    const double *reals;
+} huddle_new_column;
+
+/* n rows as CSV, below a header with the names. */
+HUDDLE_API huddle_status huddle_columns_write(const char *path, int64_t n, int64_t n_columns,
+                                              const huddle_new_column *columns);
+
+/* Writes the table `source` (CSV, TSV; also compressed) to `path`, which must be another file, with
+ * columns added on its right: one value for each of the n rows that huddle_data_read() finds there.
+ * Everything else remains, byte by byte. If the table has no header, the new columns have no names;
+ * a name that it has already is followed by ".1", ".2", ... HUDDLE_UNSUPPORTED if the source is not
+ * a table, HUDDLE_INVALID if it does not have n rows. */
+HUDDLE_API huddle_status huddle_columns_append(huddle_context *context, const char *source,
+                                               int64_t n, int64_t n_columns,
+                                               const huddle_new_column *columns, const char *path);
 
 /* Reads one label per row from any supported file: integers or strings, mapped to
  * 0 .. n_classes - 1 by ascending value; *classes receives their strings. The caller frees all. */

@@ -11,8 +11,8 @@
  *
  * With many rows, 4 max(16384, 256 n_clusters) or more, restarts run on a sample of a quarter of
  * that number, the better ones continue on larger samples, and the best few on all rows
- * (docs/method.md, "Solvers"); full_restarts makes every restart use all rows, as do keep_starts
- * and rows that are spread over processes.
+ * (docs/method.md, "Solvers"); full_restarts makes every restart use all rows, as do keep_starts,
+ * draws and rows that are spread over processes.
  *
  * Points are float and dense or sparse, sums double. Labels are those of the distances in double,
  * ties broken by the smaller index. Labels and centres are the same, bit for bit, for any number of
@@ -41,23 +41,33 @@ typedef struct huddle_kmeans_options {
                            centre so far; "sample": distinct rows at random */
     bool full_restarts; /* every restart uses all rows, however many there are */
     uint64_t seed;
-    const huddle_dense *start; /* if not NULL: begin here (n_clusters x d), one restart, no random
-                                  numbers; in the coordinates of the points with their shift
-                                  added. Not in the option table */
+    const huddle_dense *start; /* if not NULL: begin here, without random numbers; m n_clusters x d
+                                  for m restarts, n_init being ignored; in the coordinates of the
+                                  points with their shift added. Not in the option table */
     bool keep_starts;          /* return the labels of every restart too. Not in the table */
+    const double *draws; /* if not NULL: numbers in [0, 1) that k-means++ uses instead of those
+                            of the seed, huddle_kmeans_n_draws() for each of the n_init
+                            restarts. A restart takes first the one for its first centre, then
+                            those for the candidates of the second, and so on: the order in
+                            which scikit-learn draws them. Not in the table */
+    bool keep_averaged;  /* return result->averaged too. Not in the table */
+    bool log_iterations; /* log a line for every iteration. Not in the table */
 } huddle_kmeans_options;
 
 typedef struct huddle_kmeans_result {
     int32_t *labels;      /* n, in 0 .. n_clusters - 1 */
     huddle_dense centres; /* n_clusters x d, the points' shift added */
+    int32_t *averaged;    /* with keep_averaged: n, the labels whose means the centres are. They
+                             differ from labels if the iteration stopped before it converged; NULL if
+                             there are too few distinct rows */
 } huddle_kmeans_result;
 
 typedef struct huddle_kmeans_info {
-    double inertia;     /* the sum above, of the best restart */
-    double *inertias;   /* of every restart, estimated where it ended on a sample; owned by the
-                           info */
-    int32_t n_restarts; /* length of inertias; 1 if one cluster is wanted, if start is given or if
-                           there are too few distinct rows, else n_init */
+    double inertia;        /* the sum above, of the best restart */
+    double *inertias;      /* of every restart, estimated where it ended on a sample; owned by the
+                              info */
+    int32_t n_restarts;    /* length of inertias; 1 if one cluster is wanted or if there are too few
+                              distinct rows; else that of start, or n_init */
     int32_t *start_labels; /* with keep_starts: n_restarts x n, as labels; else NULL; owned by the
                               info */
     int32_t best;          /* index of the restart that was kept */
@@ -72,6 +82,9 @@ typedef struct huddle_kmeans_info {
 /* The option table, for programs that compose options or write documentation. */
 HUDDLE_API const huddle_option *huddle_kmeans_options_table(void);
 HUDDLE_API huddle_kmeans_options huddle_kmeans_defaults(void);
+
+/* How many of options.draws a restart uses: 1 + (n_clusters - 1) (2 + log(n_clusters)). */
+HUDDLE_API int64_t huddle_kmeans_n_draws(int32_t n_clusters);
 
 /* Clusters the rows of x. row_weights (n positive numbers) may be NULL. result and info are
  * freed by their _free functions, which may be called after a failure too; info may be NULL.

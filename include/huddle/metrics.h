@@ -69,6 +69,16 @@ HUDDLE_API huddle_status huddle_metrics_silhouette(huddle_context *context, cons
                                                    const int32_t *labels, int64_t sample,
                                                    uint64_t seed, double *silhouette);
 
+/* The silhouette of each of the n points among all of them, from -1 to 1; silhouettes has n
+ * elements. Time proportional to n^2 d; memory for a few hundred rows per thread besides the
+ * points, never n x n. Under an engine that distributes rows over processes every process gets the
+ * silhouettes of its own points, and has the rows of all while it computes them. Definitions and
+ * bits as above. */
+HUDDLE_API huddle_status huddle_metrics_silhouette_samples(huddle_context *context,
+                                                           const huddle_points *x,
+                                                           const int32_t *labels,
+                                                           double *silhouettes);
+
 /* Scores on a graph: a symmetric matrix of non-negative weights, one label per vertex.
  *
  * Normalised cut: sum over clusters of cut / volume, where the cut is the weight of the edges that

@@ -75,6 +75,23 @@ HUDDLE_API const int32_t *huddle_model_labels(const huddle_model *model, int64_t
 HUDDLE_API huddle_status huddle_model_score(huddle_context *context, huddle_model *model,
                                             const huddle_points *x);
 
+/* How certain each label is, from 0 (as near to another cluster) to 1 (at the mean of its own), one
+ * value for each row that was fitted (docs/method.md, "Scores"). With a the distance of a row to
+ * the mean of its cluster and b that to the nearest mean of another, it is 1 - a / b, or 0 if
+ * a >= b. Means are those of the final labels. Distances are those of the rows that the labels come
+ * from: G, the shrunk embedding, or F without a shrink step or if the guard discarded it; the
+ * prepared points if the method clusters points or K-means was preferred to the graph. x is what
+ * was given to the fit; methods that keep no points (kmeans) need it. On several processes every
+ * one gets the values of its rows. HUDDLE_INVALID before a fit, or if x is needed and missing. */
+HUDDLE_API huddle_status huddle_model_confidence(huddle_context *context, const huddle_model *model,
+                                                 const huddle_points *x, double *confidence);
+
+/* The silhouette of each row that was fitted, among all of them, with distances of the prepared
+ * points (huddle_metrics_silhouette_samples()); x as above. HUDDLE_INVALID without points. */
+HUDDLE_API huddle_status huddle_model_silhouettes(huddle_context *context,
+                                                  const huddle_model *model, const huddle_points *x,
+                                                  double *silhouettes);
+
 /* Any result by name, as a view that is valid until the next fit: points (prepared), graph,
  * embedding, eigenvalues, shrink_graph, shrunk, groups, objective and dual (one number per
  * iteration of the shrinking), labels, unrefined_labels (of the method itself, if they
@@ -121,6 +138,14 @@ HUDDLE_API const double *huddle_model_shift(const huddle_model *model, int64_t *
  * Points with another shift than the model's are converted to the model's first. */
 HUDDLE_API huddle_status huddle_model_predict(huddle_context *context, const huddle_model *model,
                                               const huddle_points *x, int32_t *labels);
+
+/* Coordinates of new points, one row for each row of x, which does not depend on the others: for
+ * methods with an embedding their rows of it (docs/method.md, "New points"), where a point that
+ * equals a training point has the row of that; for methods that cluster points the distances to the
+ * centres, one column for each. rows owns nothing before and is to be freed. HUDDLE_UNSUPPORTED for
+ * a model fitted to a graph, and if rows are spread over processes. */
+HUDDLE_API huddle_status huddle_model_transform(huddle_context *context, const huddle_model *model,
+                                                const huddle_points *x, huddle_dense *rows);
 
 /* A fitted model in a file: a zip archive of NPY arrays and model.json; numpy.load() opens the
  * arrays. Loading checks versions, checksums and sizes: HUDDLE_FORMAT for a damaged or foreign

@@ -50,6 +50,9 @@ typedef struct huddle_report_options {
     const char *details; /* a JSON object, or NULL. Its members are added to those of
                             huddle_model_info_json() and replace those of the same name: for
                             example "warnings" or "seconds" of a program that also read the data */
+
+    const char *const *feature_names; /* one string per column of x; NULL: their numbers */
+    const char *const *row_names;     /* one string per point, to search for; or NULL */
 } huddle_report_options;
 
 HUDDLE_API huddle_report_options huddle_report_defaults(void);

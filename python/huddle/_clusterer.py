@@ -2,18 +2,24 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any, NamedTuple
+import os
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import spmatrix
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import (BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin,
+                          TransformerMixin)
 from sklearn.utils.validation import check_is_fitted
 
+from ._attributes import (ATTRIBUTES, FittedAttribute, fitted_array, fitted_info, fitted_range,
+                          fitted_values)
 from ._library import engine_text
 from ._model import Model
+from ._options import python_value
 from ._processes import agreeing, common_points
-from ._running import random_seed, running_context
+from ._running import print_lines, random_seed, running_context
+from ._signature import suggestion
 from ._warnings import issue_warnings
 
 if TYPE_CHECKING:
@@ -26,101 +32,20 @@ except ImportError:  # before scikit-learn 1.6
         return estimator._validate_data(X, **options)
 
 
-class Attribute(NamedTuple):
-    """The description of a fitted attribute: in docstrings, and as a type in stubs."""
-    values: str
-    annotation: str
-    help: str
-
-
-# All fitted attributes in the order of the documentation. Docstrings and stubs are made from this.
-ATTRIBUTES = {
-    "labels_": Attribute("ndarray of shape (n_samples,)", "NDArray[np.int32]",
-                         "Cluster of each point, 0 .. n_clusters_ - 1."),
-    "n_clusters_": Attribute("int", "int", "Number of clusters, as given or as chosen."),
-    "embedding_": Attribute("ndarray of shape (n_samples, n_components)", "NDArray[np.float64]",
-                            "The embedding, F."),
-    "eigenvalues_": Attribute("ndarray", "NDArray[np.float64]",
-                              "Eigenvalues that belong to the embedding, in ascending order; at "
-                              "least one per column."),
-    "affinity_matrix_": Attribute("sparse matrix of shape (n_samples, n_samples)", "csr_matrix",
-                                  "The neighbour graph."),
-    "shrunk_": Attribute("ndarray of shape (n_samples, n_components)", "NDArray[np.float64]",
-                         "The embedding after the shrink step, G."),
-    "gap_": Attribute("float", "float",
-                      "Relative duality gap of the shrink step: its objective is proven to be "
-                      "within this of the optimum."),
-    "objective_": Attribute("float", "float", "Objective of the shrink step."),
-    "labels_from_": Attribute("str", "str",
-                              '"shrunk" if the labels come from the rows of the shrink step, '
-                              '"embedding" if the option guard discarded it. In that case the '
-                              "labels are not those of the step that gap_ and objective_ describe, "
-                              "and a warning is issued. If the labels were refined: the start that "
-                              "they come from, or what was preferred to them, as in refine_."),
-    "refine_": Attribute("dict or None", "dict[str, Any] | None",
-                         "How the labels were refined on the graph: ``start``, the labelling from "
-                         'which the best were found; ``from``, "graph", or if other labels were '
-                         'preferred to these, "kmeans" (K-means on the points) or "commute" '
-                         "(K-means on commute rows); ``n_changed``, the number of labels that "
-                         "differ from those of the method itself; ``trials``, the scores of every "
-                         "start. None if the labels were not refined."),
-    "unrefined_labels_": Attribute("ndarray of shape (n_samples,)", "NDArray[np.int32]",
-                                   "The labels of the method itself, before the refinement; "
-                                   "absent if there was none."),
-    "cluster_centers_": Attribute("ndarray of shape (n_clusters, n_components)",
-                                  "NDArray[np.float64]",
-                                  "Cluster centres, in the coordinates that the last step of the "
-                                  "method clustered, before any refinement: prepared points, "
-                                  "projected points, embedding or shrunk embedding."),
-    "inertia_": Attribute("float", "float",
-                          "Sum of squared distances to the nearest cluster centre, in the same "
-                          "coordinates."),
-    "n_iter_": Attribute("int", "int",
-                         "Number of iterations: of the shrink step if the method has one, "
-                         "otherwise of the last step."),
-    "warnings_": Attribute("list of str", "list[str]", "Texts of the warnings of the fit."),
-    "warning_codes_": Attribute("list of str", "list[str]",
-                                'Codes of these warnings, such as "not_converged".'),
-    "info_": Attribute("dict", "dict[str, Any]",
-                       "All results and options of the fit, as in the output of "
-                       "``huddle cluster --json``."),
-    "n_features_in_": Attribute("int", "int", "Number of features seen during fit."),
-    "feature_names_in_": Attribute("ndarray of shape (n_features_in_,)", "NDArray[np.object_]",
-                                   "Names of the features, if X has names that are all strings."),
-}
-
-
-class _FittedArray:
-    """An attribute that copies an array of the fitted model when it is first accessed."""
-
-    def __init__(self, name, is_column=False):
-        self._name, self._is_column = name, is_column
-
-    def __set_name__(self, owner, attribute):
-        self._attribute = attribute
-
-    def __get__(self, estimator, owner):
-        if estimator is None:
-            return self
-        model = vars(estimator).get("_model")
-        found = model.array(self._name) if model is not None else None
-        if found is None:
-            raise AttributeError(f"{owner.__name__} has no {self._attribute}"
-                                 + (" before fit()" if model is None else ""))
-        found = found[:, 0] if self._is_column else found
-        vars(estimator)[self._attribute] = found
-        return found
-
-
-class Clusterer(ClusterMixin, BaseEstimator):
+class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Base class of the estimators. A subclass has a method and the method's options."""
 
-    cluster_centers_ = _FittedArray("centres")
-    eigenvalues_ = _FittedArray("eigenvalues", is_column=True)
-    affinity_matrix_ = _FittedArray("graph")
-    embedding_ = _FittedArray("embedding")
-    shrunk_ = _FittedArray("shrunk")
-    unrefined_labels_ = _FittedArray("unrefined_labels", is_column=True)
+    cluster_centers_ = fitted_array("centres")
+    eigenvalues_ = fitted_array("eigenvalues", is_column=True)
+    affinity_matrix_ = fitted_array("graph")
+    embedding_ = fitted_array("embedding")
+    shrunk_ = fitted_array("shrunk")
+    unrefined_labels_ = fitted_array("unrefined_labels", is_column=True)
+    range_labels_ = FittedAttribute(fitted_range)
+    confidence_ = fitted_values("confidence_", "confidence")
+    silhouette_samples_ = fitted_values("silhouette_samples_", "silhouettes")
+    info_ = FittedAttribute(fitted_info)
+    _places = None  # the processes of the fit; None if all rows are on this one
 
     _pairwise_affinities = ("precomputed", "precomputed_nearest_neighbors", "distances")
 
@@ -131,6 +56,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self._is_pairwise()
+        tags.transformer_tags.preserves_dtype = []
         return tags
 
     def _more_tags(self):  # before scikit-learn 1.6
@@ -138,6 +64,12 @@ class Clusterer(ClusterMixin, BaseEstimator):
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters of the estimator, as in scikit-learn."""
+        names = list(self.get_params(deep=False))
+        for name in params:
+            if name.partition("__")[0] not in names:
+                raise ValueError(f"Invalid parameter {name!r} for estimator "
+                                 f"{type(self).__name__}{suggestion(name, names) or '.'} "
+                                 f"Valid parameters are: {names!r}.")
         if "engine" in params:
             params["engine"] = engine_text(params["engine"])
         return super().set_params(**params)
@@ -179,16 +111,20 @@ class Clusterer(ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or (n_samples, n_samples)
-            for a precomputed ``affinity``. A float32 array in C order is not copied.
-        y : ignored
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Points, or a matrix of shape (n_samples, n_samples) for a precomputed ``affinity``. A
+            float32 array in C order is not copied. It must stay as it is while attributes that are
+            computed from it are accessed.
+        y : Ignored
+            Not used, present for API consistency by convention.
 
         Returns
         -------
-        self
+        self : object
+            Fitted estimator.
         """
-        with running_context(self.n_jobs, self.progress, self.engine, self.memory,
-                             spread=True) as context:
+        with running_context(self.n_jobs, self.progress, self.engine, self.memory, spread=True,
+                             verbose=self.verbose) as context:
             X, options, common = self._prepare(context, X)
             with agreeing(context):
                 model = Model(self._method, options)
@@ -202,11 +138,13 @@ class Clusterer(ClusterMixin, BaseEstimator):
             count = context.processes
         self._model = model
         self._fit_X = X  # not a copy; for report()
-        self._set_results()
+        self._places = None
         if common is not None:
-            self.info_["processes"] = {"number": place, "count": count, "n": common.n,
-                                       "first_row": common.first}
+            self._places = {"number": place, "count": count, "n": common.n,
+                            "first_row": common.first}
+        info = self._set_results()
         if place == 0:  # the others have the same
+            print_lines(self.verbose, _decisions(info))
             issue_warnings(zip(self.warning_codes_, self.warnings_), stacklevel=2)
         return self
 
@@ -216,12 +154,11 @@ class Clusterer(ClusterMixin, BaseEstimator):
         return {name: value for name, value in state.items() if name != "_fit_X"}
 
     def _set_results(self):
-        """Set the attributes that are not arrays, and discard the arrays of an earlier fit."""
+        """Set the attributes that cost nothing, discard the others of an earlier fit."""
         for name, value in vars(Clusterer).items():
-            if isinstance(value, _FittedArray):
+            if isinstance(value, FittedAttribute):
                 vars(self).pop(name, None)
         info = self._model.info()
-        self.info_ = info
         self.labels_ = self._model.array("labels")[:, 0]
         self.n_clusters_ = info["n_clusters"]
         self.warnings_ = info["warnings"]
@@ -239,19 +176,23 @@ class Clusterer(ClusterMixin, BaseEstimator):
             if "labels_from_" in self._attributes and self.refine_ is not None:
                 start, source = refined.get("start", self.labels_from_), refined["from"]
                 self.labels_from_ = start if source == "graph" else source
+        return info
 
     def predict(self, X: ArrayLike | spmatrix) -> NDArray[np.int32]:
         """Assign new points to the clusters.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            New points.
 
         Returns
         -------
-        labels : ndarray of shape (n_samples,), int32
+        labels : ndarray of shape (n_samples,)
+            Cluster of each point.
         """
-        with running_context(self.n_jobs, self.progress, self.engine, spread=True) as context:
+        with running_context(self.n_jobs, self.progress, self.engine, spread=True,
+                             verbose=self.verbose) as context:
             with agreeing(context):
                 check_is_fitted(self)
                 X = self._validate(X, reset=False, spreads=context.spreads)
@@ -261,8 +202,128 @@ class Clusterer(ClusterMixin, BaseEstimator):
             return self._model.predict(context, X)
 
     def fit_predict(self, X: ArrayLike | spmatrix, y: object = None) -> NDArray[np.int32]:
-        """Cluster X and return ``labels_``."""
+        """Cluster X and return ``labels_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            As for :meth:`fit`.
+        y : Ignored
+            Not used, present for API consistency by convention.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Cluster of each point.
+        """
         return self.fit(X).labels_
+
+    def transform(self, X: ArrayLike | spmatrix) -> NDArray[np.float64]:
+        """Return the coordinates of new points.
+
+        These are rows of the embedding if the method has one, where a point that equals a training
+        point has its row of ``embedding_``; otherwise the distances to ``cluster_centers_``, as of
+        scikit-learn's KMeans.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            New points.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, n_components)
+            A data frame after ``set_output(transform="pandas")``.
+        """
+        check_is_fitted(self)
+        with running_context(self.n_jobs, self.progress, self.engine,
+                             verbose=self.verbose) as context:
+            X = self._validate(X, reset=False)
+            return self._model.transform(context, X)
+
+    def fit_transform(self, X: ArrayLike | spmatrix, y: object = None) -> NDArray[np.float64]:
+        """Cluster X and return its coordinates: ``embedding_``, or distances to the centres.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            As for :meth:`fit`.
+        y : Ignored
+            Not used, present for API consistency by convention.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, n_components)
+            A data frame after ``set_output(transform="pandas")``.
+        """
+        self.fit(X)
+        if "embedding_" in self._attributes:
+            return self.embedding_
+        with running_context(self.n_jobs, self.progress, self.engine,
+                             verbose=self.verbose) as context:
+            return self._model.transform(context, self._fit_X)
+
+    @property
+    def _n_features_out(self):
+        rows = self.embedding_ if "embedding_" in self._attributes else self.cluster_centers_.T
+        return rows.shape[1]
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the fitted model to a file.
+
+        The file is the one that ``huddle cluster --save`` writes. It contains the options and the
+        results of the fit, and what ``predict`` needs; not ``n_jobs``, ``progress``, ``verbose``,
+        ``memory`` and ``engine``.
+
+        Parameters
+        ----------
+        path : str or path-like
+            File to write. It is replaced only when the new one is complete.
+        """
+        check_is_fitted(self)
+        with running_context(self.n_jobs, None, self.engine, spread=True) as context:
+            self._model.save(path, context if context.spreads else None)
+
+    @classmethod
+    def _from_model(cls, model, places, context_options):
+        """Return the estimator of a loaded model; places as in a fit, without the rows."""
+        info = model.info()
+        names = {p.name for p in cls._parameters}
+        options = {name: python_value(value) for name, value in info["options"].items()
+                   if name in names}
+        estimator = cls(random_state=info["options"]["seed"], **options, **context_options)
+        estimator._model = model
+        if places is not None:
+            # All rows, or those that this process would have of a data file.
+            first = info["n"] * places["number"] // places["count"]
+            estimator._places = {**places, "n": info["n"],
+                                 "first_row": first if model.n_rows < info["n"] else 0}
+        estimator._set_results()
+        # A graph has as many features as vertices.
+        estimator.n_features_in_ = info["n"] if estimator._is_pairwise() else info["d"]
+        if info.get("feature_names"):
+            estimator.feature_names_in_ = np.array(info["feature_names"], dtype=object)
+        return estimator
+
+
+def _decisions(info):
+    """Return what a fit decided, as sentences."""
+    options, seconds = info["options"], info["seconds"]
+    longest = sorted(((value, name) for name, value in seconds.items() if name != "total"),
+                     reverse=True)[:3]
+    lines = [f"method {info['method']}: {info['n']} points, {info['n_clusters']} clusters, "
+             f"{seconds['total']:.2f} s "
+             f"({', '.join(f'{name} {value:.2f} s' for value, name in longest)})"]
+    if options.get("prepare") == "auto":
+        lines.append(f"prepare: {info['prepare']['rule']}")
+    if options["n_clusters"] != info["n_clusters"]:
+        lines.append(f"n_clusters: {info['n_clusters']}, chosen by "
+                     f"{info.get('chosen_by', 'the eigengap')}")
+    if "decision" in info:
+        lines.append(info["decision"])
+    if "from" in info.get("refine", {}):
+        lines.append(f"refine: {info['refine']['n_changed']} labels changed")
+    return lines + [f"to save memory, {text}" for text in info.get("memory", {}).get("leaner", [])]
 
 
 def _check_square(X):

@@ -8,14 +8,17 @@ without an entry gets a class too, with a name derived from that of the method.
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import textwrap
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ._clusterer import ATTRIBUTES, Clusterer
 from ._library import engine_text, methods
+from ._model import Model
 from ._options import method_parameters
-from ._signature import ESTIMATOR, keyword_parameters, parameters_text
+from ._running import running_context
+from ._signature import ESTIMATOR, bind_arguments, keyword_parameters, parameters_text
 
 _SPECTRAL = ("embedding_", "eigenvalues_", "affinity_matrix_")
 _SHRUNK = ("shrunk_", "gap_", "objective_", "labels_from_")
@@ -102,8 +105,7 @@ def _make_constructor(parameters):
     signature = inspect.Signature(own)
 
     def __init__(self, *args, **kwargs):
-        values = signature.bind(self, *args, **kwargs)
-        values.apply_defaults()
+        values = bind_arguments(signature, type(self).__name__, (self, *args), kwargs)
         # A communicator can neither be copied nor pickled, which scikit-learn's clone() does.
         values.arguments["engine"] = engine_text(values.arguments["engine"])
         for name, value in list(values.arguments.items())[1:]:
@@ -142,3 +144,53 @@ def _in_order(found):
 ESTIMATORS = tuple(make_estimator(method) for method in _in_order(methods()))
 globals().update({cls.__name__: cls for cls in ESTIMATORS})
 __all__ = [cls.__name__ for cls in ESTIMATORS]
+
+
+def load(path: str | os.PathLike, *, n_jobs: int | None = -1, engine: Any = "cpu") -> Clusterer:
+    """Load a fitted model from a file that ``save`` or ``huddle cluster --save`` wrote.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A model file.
+    n_jobs, engine
+        Parameters of the returned estimator. With engine 'mpi' all processes load the file, and
+        each has a part of the rows.
+
+    Returns
+    -------
+    model : estimator
+        Of the class of the file's method, fitted. Attributes that need the points of the fit are
+        absent if the method does not keep them.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from huddle import KMeans, load
+    >>> from huddle.datasets import load_digits
+    >>> X, y = load_digits()
+    >>> path = os.path.join(tempfile.mkdtemp(), "digits.huddle")
+    >>> KMeans(n_clusters=10).fit(X).save(path)
+    >>> load(path).predict(X).shape
+    (1797,)
+    """
+    places = None
+    with running_context(n_jobs, None, engine, spread=True) as context:
+        model = Model.load(path, context if context.spreads else None)
+        if context.spreads:
+            places = {"number": context.process, "count": context.processes}
+    cls = next(cls for cls in ESTIMATORS if cls._method == model.method)
+    return cls._from_model(model, places, {"n_jobs": n_jobs, "engine": engine})
+
+
+def _load_class(cls, path, **options):
+    """Load a model of this class from a file; see :func:`huddle.load`."""
+    estimator = load(path, **options)
+    if not isinstance(estimator, cls):
+        name = type(estimator).__name__
+        raise ValueError(f"{os.fspath(path)} contains a model of {name}, not {cls.__name__}; use "
+                         f"{name}.load() or huddle.load()")
+    return estimator
+
+
+Clusterer.load = classmethod(_load_class)

@@ -15,7 +15,7 @@ from ._library import (Csr, Embedding, EmbedInfo, Neighbors, Scale, ShrinkInfo, 
 from ._options import stage_options, stage_parameters
 from ._points import (PointsView, copy_csr, copy_dense, copy_values, csr_view, dense_view,
                       graph_array)
-from ._running import random_seed, running_context
+from ._running import options_context, random_seed
 from ._signature import with_options
 from ._warnings import issue_warnings
 
@@ -108,7 +108,7 @@ def knn_graph(X: ArrayLike | spmatrix, n_neighbors: int = 5, *,
     knn, neighbors = stage_options("knn", options), Neighbors()
     stage_options("weight", options)  # invalid values are reported before the search
     knn.seed = options["seed"]
-    with running_context(options["n_jobs"], options["progress"], options["engine"]) as context:
+    with options_context(options) as context:
         points = PointsView(context, x)
         try:
             call(context, lib.huddle_graph_knn, context.handle, byref(points.struct), byref(knn),
@@ -172,7 +172,7 @@ def spectral_embedding(A: ArrayLike | spmatrix, n_components: int = 8, *,
     embed, out, info = stage_options("embed", options), Embedding(), EmbedInfo()
     embed.seed = random_seed(options["random_state"])
     try:
-        with running_context(options["n_jobs"], options["progress"], options["engine"]) as context:
+        with options_context(options) as context:
             call(context, lib.huddle_embed, context.handle, byref(view), byref(embed), byref(out),
                  byref(info))
         issue_warnings(_embedding_warnings(context, info), stacklevel=_CALLER)
@@ -263,7 +263,7 @@ def shrink(F: ArrayLike, W: ArrayLike | spmatrix, gamma: float | str = "auto", *
                              f"not {first.rows} x {first.cols}")
         problem.start = pointer(first)
     try:
-        with running_context(options["n_jobs"], options["progress"], options["engine"]) as context:
+        with options_context(options) as context:
             call(context, lib.huddle_shrink, context.handle, byref(f), byref(w), byref(problem),
                  byref(out), byref(info))
         issue_warnings(context.warnings, stacklevel=_CALLER)

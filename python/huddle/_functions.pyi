@@ -33,6 +33,7 @@ def knn_graph(
     n_jobs: int | None = -1,
     engine: Any = 'cpu',
     progress: bool | Callable[[str, float, float], object] | None = None,
+    verbose: int = 0,
 ) -> csr_matrix: ...
 
 def spectral_embedding(
@@ -49,6 +50,7 @@ def spectral_embedding(
     n_jobs: int | None = -1,
     engine: Any = 'cpu',
     progress: bool | Callable[[str, float, float], object] | None = None,
+    verbose: int = 0,
 ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
 def shrink(
@@ -67,6 +69,7 @@ def shrink(
     n_jobs: int | None = -1,
     engine: Any = 'cpu',
     progress: bool | Callable[[str, float, float], object] | None = None,
+    verbose: int = 0,
 ) -> ShrinkResult: ...
 
 def points_array(x: Any) -> Any: ...

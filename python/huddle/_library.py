@@ -1,76 +1,22 @@
-"""The ctypes binding of libhuddle: loading, structs, functions, errors and contexts.
+"""The ctypes binding of libhuddle: structs, functions, errors and contexts.
 
-This module does not depend on NumPy or scikit-learn. The library is searched for in
-$HUDDLE_LIBRARY, in the folder native/ beside this file (a wheel), in build/ of the source tree, and
-in the system's library folders. libhuddle-io and libhuddle-report are loaded from the same folder
-when they are first needed.
+This module does not depend on NumPy or scikit-learn.
 """
 from __future__ import annotations
 
 import _thread
 import ctypes
-import ctypes.util
-import functools
 import numbers
-import os
-import pathlib
 import sys
 import threading
 from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_float,
                     c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p)
 from typing import NamedTuple
 
+from ._loader import companion_library, lib, library_path
+
 OK, INVALID, NO_MEMORY, IO, FORMAT, UNSUPPORTED, NUMERIC, CANCELLED, INTERNAL = range(9)
 AUTO = -1
-
-
-def _candidates():
-    here = pathlib.Path(__file__).resolve().parent
-    if os.environ.get("HUDDLE_LIBRARY"):
-        given = os.environ["HUDDLE_LIBRARY"]
-        # The other libraries are loaded from the same folder later, perhaps after a chdir(). A name
-        # without a folder is searched for by the system.
-        yield os.path.abspath(given) if os.path.sep in given else given
-        return
-    yield from sorted(str(p) for p in here.glob("native/lib/**/libhuddle.so*"))
-    yield str(here.parent.parent / "build" / "libhuddle.so")
-    # /usr/local/lib/python3.11/dist-packages/huddle and /usr/local/lib/libhuddle.so
-    for pattern in ("libhuddle.so", "*-linux-gnu/libhuddle.so"):
-        yield from sorted(str(p) for p in here.parents[2].glob(pattern))
-    found = ctypes.util.find_library("huddle")
-    if found:
-        yield found
-
-
-def _load():
-    tried = []
-    for path in _candidates():
-        if os.path.sep in path and not os.path.exists(path):
-            tried.append(path)
-            continue
-        try:
-            return ctypes.CDLL(path), path
-        except OSError as error:
-            tried.append(f"{path} ({error})")
-    raise ImportError("libhuddle.so was not found; tried " + ", ".join(tried) +
-                      ". Build it with ./dev build, or set HUDDLE_LIBRARY to its path.")
-
-
-lib, library_path = _load()
-
-
-@functools.lru_cache(maxsize=None)
-def companion_library(name):
-    """Load libhuddle-io or libhuddle-report from the folder of libhuddle, with the same suffix."""
-    folder, file = os.path.split(library_path)
-    _, _, suffix = file.partition(".so")
-    tried = []
-    for candidate in dict.fromkeys((f"{name}.so{suffix}", f"{name}.so")):
-        try:
-            return ctypes.CDLL(os.path.join(folder, candidate))
-        except OSError as error:
-            tried.append(str(error))
-    raise ImportError(f"{name}.so was not found: " + "; ".join(tried))
 
 
 class Points(Structure):
@@ -264,6 +210,8 @@ _declare("huddle_engines", result=POINTER(POINTER(EngineText)))
 _declare("huddle_context_set_log", c_void_p, LogFunction, c_void_p, result=None)
 _declare("huddle_context_set_progress", c_void_p, ProgressFunction, c_void_p, result=None)
 _declare("huddle_context_cancel", c_void_p, result=None)
+_declare("huddle_suggest_name", c_char_p, c_char_p, POINTER(c_int), POINTER(c_char_p),
+         result=None)
 _declare("huddle_option_allowed", POINTER(Option), ctypes.c_char_p, c_size_t, result=None)
 _declare("huddle_options_set", POINTER(Option), c_void_p, c_char_p, c_char_p)
 _declare("huddle_stop_name", c_int, result=c_char_p)
@@ -286,10 +234,19 @@ _declare("huddle_model_array", c_void_p, c_char_p, POINTER(Array))
 _declare("huddle_model_info_json", c_void_p, POINTER(c_void_p))
 _declare("huddle_model_shift", c_void_p, POINTER(c_int64), result=POINTER(c_double))
 _declare("huddle_model_predict", c_void_p, c_void_p, POINTER(Points), POINTER(c_int32))
+_declare("huddle_model_transform", c_void_p, c_void_p, POINTER(Points), POINTER(Dense))
+_declare("huddle_model_score", c_void_p, c_void_p, POINTER(Points))
+_declare("huddle_model_confidence", c_void_p, c_void_p, POINTER(Points), POINTER(c_double))
+_declare("huddle_model_silhouettes", c_void_p, c_void_p, POINTER(Points), POINTER(c_double))
+_declare("huddle_model_method", c_void_p, result=c_char_p)
 _declare("huddle_model_save", c_void_p, c_char_p)
 _declare("huddle_model_load", c_char_p, POINTER(c_void_p))
+_declare("huddle_model_save_spread", c_void_p, c_void_p, c_char_p)
+_declare("huddle_model_load_spread", c_void_p, c_char_p, POINTER(c_void_p))
 _declare("huddle_metrics_scores", c_void_p, c_int64, POINTER(c_int32), POINTER(c_int32),
          POINTER(Scores))
+_declare("huddle_metrics_silhouette_samples", c_void_p, POINTER(Points), POINTER(c_int32),
+         POINTER(c_double))
 _declare("huddle_metrics_graph_scores", c_void_p, POINTER(Csr), POINTER(c_int32),
          POINTER(GraphScores))
 for _stage, _struct in (("knn", KnnOptions), ("weight", WeightOptions),
@@ -318,7 +275,7 @@ _declare("huddle_refine", c_void_p, POINTER(Csr), c_int32, POINTER(RefineStart),
          POINTER(RefineOptions), POINTER(c_int32), POINTER(RefineInfo))
 for _name, _struct in (("dense", Dense), ("csr", Csr), ("neighbors", Neighbors)):
     _declare(f"huddle_{_name}_fetch", POINTER(_struct))
-for _name, _struct in (("neighbors", Neighbors), ("csr", Csr), ("scale", Scale),
+for _name, _struct in (("neighbors", Neighbors), ("dense", Dense), ("csr", Csr), ("scale", Scale),
                        ("embedding", Embedding), ("shrunk", Shrunk), ("shrink_info", ShrinkInfo),
                        ("path", Path)):
     _declare(f"huddle_{_name}_free", POINTER(_struct), result=None)

@@ -5,14 +5,14 @@ import ctypes
 import json
 import os
 import tempfile
-from ctypes import POINTER, byref, c_char_p, c_int32, c_void_p
+from ctypes import POINTER, byref, c_char_p, c_double, c_int32, c_int64, c_void_p
 
 import numpy as np
 
 from . import _library
-from ._library import Array, lib
+from ._library import Array, Dense, lib
 from ._options import option_text
-from ._points import PointsView, copy_array, csr_view
+from ._points import PointsView, copy_array, copy_dense, csr_view
 
 
 class Model:
@@ -53,6 +53,51 @@ class Model:
                       byref(points.struct), labels.ctypes.data_as(POINTER(c_int32)))
         return labels
 
+    def transform(self, context, x):
+        """Return the coordinates of new points."""
+        points, rows = PointsView(context, x, model=self), Dense()
+        try:
+            _library.call(context, lib.huddle_model_transform, context.handle, self.handle,
+                          byref(points.struct), byref(rows))
+            return copy_dense(rows)
+        finally:
+            lib.huddle_dense_free(byref(rows))
+
+    def _call_with_points(self, context, function, x, *arguments):
+        """Call a function for the points of the fit, which may be None."""
+        points = PointsView(context, x, model=self) if x is not None else None
+        _library.call(context, function, context.handle, self.handle,
+                      byref(points.struct) if points is not None else None, *arguments)
+
+    def _point_values(self, context, function, x):
+        values = np.empty(self.n_rows, np.float64)
+        self._call_with_points(context, function, x, values.ctypes.data_as(POINTER(c_double)))
+        return values
+
+    def confidence(self, context, x):
+        """Return how certain each label is; x are the points of the fit, or None."""
+        return self._point_values(context, lib.huddle_model_confidence, x)
+
+    def silhouettes(self, context, x):
+        """Return the silhouette of each point; x as above."""
+        return self._point_values(context, lib.huddle_model_silhouettes, x)
+
+    def score(self, context, x):
+        """Compute the scores that need no classes; info() has them from then on."""
+        self._call_with_points(context, lib.huddle_model_score, x)
+
+    @property
+    def n_rows(self):
+        """The number of labels."""
+        n = c_int64(0)
+        lib.huddle_model_labels(self.handle, byref(n))
+        return n.value
+
+    @property
+    def method(self):
+        """The name of the method."""
+        return lib.huddle_model_method(self.handle).decode()
+
     def array(self, name):
         """Return a copy of an array of the fit, or None if the method has no such array."""
         view = Array()
@@ -69,16 +114,24 @@ class Model:
         finally:
             lib.huddle_free(text)
 
-    def save(self, path):
-        """Write a model file."""
-        _library.check(lib.huddle_model_save(self.handle, os.fsencode(path)))
+    def save(self, path, context=None):
+        """Write a model file; with a context, that of all processes of its engine."""
+        if context is None:
+            _library.check(lib.huddle_model_save(self.handle, os.fsencode(path)))
+        else:
+            _library.call(context, lib.huddle_model_save_spread, context.handle, self.handle,
+                          os.fsencode(path))
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path, context=None):
         """Return the model of a file that save() or the tool wrote."""
         model = cls.__new__(cls)
         model.handle = c_void_p()
-        _library.check(lib.huddle_model_load(os.fsencode(path), byref(model.handle)))
+        if context is None:
+            _library.check(lib.huddle_model_load(os.fsencode(path), byref(model.handle)))
+        else:
+            _library.call(context, lib.huddle_model_load_spread, context.handle,
+                          os.fsencode(path), byref(model.handle))
         return model
 
     def __getstate__(self):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import re
 from ctypes import byref, c_void_p
 
 import numpy as np
@@ -40,14 +41,25 @@ class Parameter:
 
     @property
     def values(self):
-        """The values of the option in the notation of numpydoc."""
+        """The type of the option in the notation of numpydoc: int, float, {'a', 'b'}."""
         if self.kind == Option.BOOL:
             return "bool"
+        if self.kind == Option.RANGE:
+            return "int, 'auto', range or tuple of (int, int)"
         if self.choices:
-            return "{" + ", ".join(f"'{choice}'" for choice in self.choices) + "}"
-        text = self.allowed.replace("integer", "int").replace("number", "float")
-        return text.replace("auto", "'auto'").replace("range such as 2-20",
-                                                      "range such as (2, 20)")
+            words = ", ".join(f"'{choice}'" for choice in self.choices
+                              if choice not in ("true", "false"))
+            return f"{{{words}}}" + (" or bool" if "true" in self.choices else "")
+        return _ANNOTATIONS[self.kind] + (" or 'auto'" if self.auto else "")
+
+    @property
+    def limits(self):
+        """The smallest and the largest value as a sentence; empty if there is no limit to tell."""
+        between = re.search(r"in \[(\S+), (\S+)\]", self.allowed)
+        if between is not None:
+            return f"From {between.group(1)} to {between.group(2)}."
+        least = re.search(r">= (\S+?)(,|$)", self.allowed)
+        return f"At least {least.group(1)}." if least is not None else ""
 
 
 def _default(option):
@@ -114,6 +126,12 @@ def stage_options(stage, values):
             _library.check(lib.huddle_options_set(table, byref(options), name.encode(),
                                                   option_text(value).encode()))
     return options
+
+
+def python_value(text):
+    """Convert a value of a report's options to that of a parameter: "2-20" becomes a tuple."""
+    ends = re.fullmatch(r"(\d+)-(\d+)", text) if isinstance(text, str) else None
+    return (int(ends.group(1)), int(ends.group(2))) if ends is not None else text
 
 
 def option_text(value):

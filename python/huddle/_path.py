@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import dataclasses
+import heapq
 from ctypes import POINTER, byref, c_double, c_int32
 from typing import Any, Literal
 
@@ -15,7 +16,7 @@ from ._library import Path, PathChoice, call, lib
 from ._model import Model
 from ._options import method_parameters, stage_options
 from ._points import copy_dense, copy_values, csr_view, dense_view, graph_array
-from ._running import random_seed, running_context
+from ._running import options_context, random_seed
 from ._signature import with_options
 
 __all__ = ["cluster_path", "ClusterPath"]
@@ -43,7 +44,8 @@ class ClusterPath:
     linkage: NDArray[np.float64]
     """One row per fusion, in the format of SciPy's linkage matrices: the two clusters that fuse,
     gamma, and the number of points. Trees that are still separate at the last level are joined at
-    ten times its gamma, so that there are n - 1 rows, as :mod:`scipy.cluster.hierarchy` expects."""
+    ten times its gamma, so that there are n - 1 rows, as :mod:`scipy.cluster.hierarchy` expects.
+    Every function there that takes a linkage matrix takes this one."""
     gamma_fit: float
     """The largest gamma at which G = F is known to be optimal."""
     gamma_up: float
@@ -72,16 +74,11 @@ class ClusterPath:
         -------
         ax : matplotlib axes
         """
-        try:
-            from matplotlib import pyplot
-        except ImportError as error:
-            raise ImportError("plot() requires matplotlib") from error
         if kind not in ("auto", "groups", "rows"):
             raise ValueError(f"kind = {kind!r}: expected one of 'auto', 'groups', 'rows'")
         if kind == "rows" and self.shrunk is None:
             raise ValueError("kind = 'rows' requires a path made with keep_shrunk=True")
-        if ax is None:
-            ax = pyplot.subplots()[1]
+        ax = _axes(ax, "plot()")
         if kind == "groups" or self.shrunk is None:
             ax.plot(self.gammas, self.n_groups, marker=".")
             ax.set_yscale("log")
@@ -92,6 +89,78 @@ class ClusterPath:
             ax.axvline(self.gamma, color="0.6", linestyle=":")
         ax.set_xscale("log")
         ax.set_xlabel("gamma")
+        return ax
+
+    def cut(self, n_clusters: int | None = None, *,
+            gamma: float | None = None) -> NDArray[np.int32]:
+        """Return the clusters that the tree of fusions has at some height.
+
+        Parameters
+        ----------
+        n_clusters : int, optional
+            Number of clusters, from 1 to the number of points: the last n_clusters - 1 fusions are
+            undone. Unlike ``labels``, small groups count as clusters.
+        gamma : float, optional
+            Instead: all fusions up to this gamma are made.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Clusters, numbered from 0 in the order of their first points.
+        """
+        n = len(self.labels)
+        if (n_clusters is None) == (gamma is None):
+            raise ValueError("cut() requires either n_clusters or gamma")
+        if n_clusters is not None and not 1 <= n_clusters <= n:
+            raise ValueError(f"n_clusters = {n_clusters} is outside [1, {n}]")
+        if n_clusters is not None:
+            count = n - int(n_clusters)
+        else:  # heights ascend
+            count = int(np.searchsorted(self.linkage[:, 2], gamma, side="right"))
+        # Every fusion points to its parent; from the last one down, parents are known before.
+        parent = np.arange(n + count)
+        for row in range(count - 1, -1, -1):
+            parent[self.linkage[row, :2].astype(int)] = parent[n + row]
+        _, first, of = np.unique(parent[:n], return_index=True, return_inverse=True)
+        return np.argsort(np.argsort(first))[of.ravel()].astype(np.int32)
+
+    def dendrogram(self, ax: Any = None, *, max_leaves: int = 60, **options) -> Any:
+        """Plot the tree of fusions with matplotlib, on a logarithmic axis of gamma.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+        max_leaves : int, default=60
+            With more points than this, the largest trees are drawn, down to this many groups of
+            points; the number of points of each is in parentheses.
+        **options
+            Passed to :func:`scipy.cluster.hierarchy.dendrogram`.
+
+        Returns
+        -------
+        ax : matplotlib axes
+        """
+        from scipy.cluster import hierarchy
+        ax, n = _axes(ax, "dendrogram()"), len(self.labels)
+        if max_leaves < 2:
+            raise ValueError(f"max_leaves = {max_leaves} is less than 2")
+        tree, names, shown = self.linkage, list(range(n)), n
+        if n > max_leaves:
+            tree, names, shown = _largest_groups(self.linkage, n, self.gammas[-1], max_leaves)
+        if len(tree) > 0:
+            hierarchy.dendrogram(tree, ax=ax, **{
+                "color_threshold": self.gamma, "above_threshold_color": "0.5", "labels": names,
+                "leaf_rotation": 90, "leaf_font_size": 7, **options})
+        drawn = tree[tree[:, 2] > 0, 2]
+        if len(drawn) > 0:
+            # A leaf begins at 0, which has no logarithm.
+            ax.set_yscale("log", nonpositive="clip")
+            ax.set_ylim(drawn.min() / 2, 2 * drawn.max())
+        if self.gamma > 0:
+            ax.axhline(self.gamma, color="0.6", linestyle=":")
+        ax.set_ylabel("gamma")
+        if shown < n:
+            ax.set_xlabel(f"{n - shown} points in smaller trees are not shown")
         return ax
 
     def _plot_rows(self, ax):
@@ -105,6 +174,59 @@ class ClusterPath:
         for row, colour in zip(heights.T, colours):
             ax.plot(self.gammas, row, color=colour, linewidth=.5, alpha=.6)
         ax.set_ylabel("rows of G, first principal component")
+
+
+def _axes(ax, caller):
+    """Return the given axes, or new ones."""
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError(f"{caller} requires matplotlib") from error
+    return ax if ax is not None else pyplot.subplots()[1]
+
+
+def _largest_groups(linkage, n, top, max_leaves):
+    """Return a smaller tree, the names of its leaves and how many points they have.
+
+    Trees of less than half a percent of the points are left out, and at most half of the leaves are
+    whole trees; then the largest group is divided until there are enough. Fusions above `top` only
+    join the trees.
+    """
+    count = int(np.searchsorted(linkage[:, 2], top, side="right"))
+    sizes = np.concatenate([np.ones(n), linkage[:count, 3]]).astype(int)
+    is_root = np.ones(n + count, bool)
+    is_root[linkage[:count, :2].astype(int).ravel()] = False
+    roots = sorted(np.flatnonzero(is_root), key=lambda node: -sizes[node])
+    n_roots = min(max(max_leaves // 2, 1), sum(200 * sizes[node] >= n for node in roots))
+    roots = roots[:max(n_roots, 1)]
+    waiting, single, kept = [(-sizes[node], node) for node in roots], [], []
+    heapq.heapify(waiting)
+    while waiting and len(waiting) + len(single) < max_leaves:
+        _, node = heapq.heappop(waiting)
+        if node < n:
+            single.append(node)
+            continue
+        kept.append(node)
+        for part in linkage[node - n, :2].astype(int):
+            heapq.heappush(waiting, (-sizes[part], part))
+    leaves = single + [node for _, node in waiting]
+    number = {node: k for k, node in enumerate(leaves)}
+    rows, points = [], [1] * len(leaves)
+
+    def fuse(a, b, height):
+        points.append(points[a] + points[b])
+        rows.append((a, b, height, points[-1]))
+        return len(points) - 1
+
+    for node in sorted(kept):  # in the order of their heights
+        a, b = (number[part] for part in linkage[node - n, :2].astype(int))
+        number[node] = fuse(a, b, linkage[node - n, 2])
+    joined = number[roots[0]]
+    for root in roots[1:]:
+        joined = fuse(joined, number[root], linkage[-1, 2])
+    names = [str(node) if node < n else f"({sizes[node]})" for node in leaves]
+    return (np.array(rows, dtype=np.float64).reshape(-1, 4), names,
+            int(sum(sizes[node] for node in leaves)))
 
 
 def _embed(context, x, n_clusters, options):
@@ -194,7 +316,8 @@ def cluster_path(X: ArrayLike | spmatrix | None = None, n_clusters: int | str = 
     Returns
     -------
     path : ClusterPath
-        ``gammas``, ``n_groups``, ``groups``, ``linkage``, ``labels``, ``plot()`` and other fields.
+        ``gammas``, ``n_groups``, ``groups``, ``linkage``, ``labels``, ``cut()``,
+        ``dendrogram()``, ``plot()`` and other fields.
 
     Examples
     --------
@@ -209,7 +332,7 @@ def cluster_path(X: ArrayLike | spmatrix | None = None, n_clusters: int | str = 
         raise ValueError("cluster_path requires either X, or both F and W")
     options.update(seed=random_seed(options["random_state"]), n_gamma=n_gamma, gammas=gammas,
                    keep_shrunk=keep_shrunk)
-    with running_context(options["n_jobs"], options["progress"], options["engine"]) as context:
+    with options_context(options) as context:
         if X is not None:
             F, W = _embed(context, points_array(X), n_clusters, options)
             n_clusters = F.shape[1]

@@ -20,6 +20,8 @@ class ClusterPath:
     embedding: NDArray[np.float64]
     shrunk: list[NDArray[np.float64]] | None
     def plot(self, ax: Any = None, kind: Literal['auto', 'groups', 'rows'] = 'auto') -> Any: ...
+    def cut(self, n_clusters: int | None = None, *, gamma: float | None = None) -> NDArray[np.int32]: ...
+    def dendrogram(self, ax: Any = None, *, max_leaves: int = 60, **options) -> Any: ...
 
 def cluster_path(
     X: ArrayLike | spmatrix | None = None,
@@ -55,4 +57,5 @@ def cluster_path(
     n_jobs: int | None = -1,
     engine: Any = 'cpu',
     progress: bool | Callable[[str, float, float], object] | None = None,
+    verbose: int = 0,
 ) -> ClusterPath: ...

@@ -12,7 +12,7 @@ from . import _library
 from ._library import GraphScores, RefineInfo, RefineStart, call, lib
 from ._options import stage_options, stage_parameters
 from ._points import csr_view, graph_array
-from ._running import random_seed, running_context
+from ._running import options_context, random_seed
 from ._signature import with_options
 from .metrics import graph_labels, scores_dict
 
@@ -99,7 +99,7 @@ def refine(A: ArrayLike | spmatrix, labels: ArrayLike | dict[str, ArrayLike] | l
     settings.n_clusters = found if n_clusters is None else n_clusters
     view, _keep = csr_view(graph)
     refined, info, before = np.empty(graph.shape[0], np.int32), RefineInfo(), GraphScores()
-    with running_context(options["n_jobs"], options["progress"], options["engine"]) as context:
+    with options_context(options) as context:
         call(context, lib.huddle_refine, context.handle, byref(view), len(values), starts,
              byref(settings), refined.ctypes.data_as(POINTER(c_int32)), byref(info))
         if not return_info:

@@ -20,4 +20,5 @@ def refine(
     n_jobs: int | None = -1,
     engine: Any = 'cpu',
     progress: bool | Callable[[str, float, float], object] | None = None,
+    verbose: int = 0,
 ) -> NDArray[np.int32] | tuple[NDArray[np.int32], dict[str, Any]]: ...

@@ -27,7 +27,8 @@ class _ReportOptions(Structure):
                 ("n_classes", c_int32), ("class_names", POINTER(c_char_p)),
                 ("image_height", c_int32), ("image_width", c_int32),
                 ("image_column_major", c_bool), ("follow_path", c_bool),
-                ("commands", POINTER(_Command)), ("n_commands", c_int32), ("details", c_char_p)]
+                ("commands", POINTER(_Command)), ("n_commands", c_int32), ("details", c_char_p),
+                ("feature_names", POINTER(c_char_p)), ("row_names", POINTER(c_char_p))]
 
 
 @functools.lru_cache(maxsize=None)
@@ -58,6 +59,16 @@ def _set_classes(options, y, n):
     options.n_classes = len(names)
     options.class_names = texts
     options.keep_classes = codes, texts  # the options refer to them
+
+
+def _set_names(options, model, X):
+    """Set the names of the features, and those of the rows if X is a table with an index of text."""
+    features = getattr(model, "feature_names_in_", None)
+    index = getattr(X, "index", None)
+    if features is not None:
+        options.feature_names = (c_char_p * len(features))(*map(_encode, features))
+    if index is not None and not callable(index) and not np.issubdtype(index.dtype, np.number):
+        options.row_names = (c_char_p * len(index))(*map(_encode, index))
 
 
 def _statement(model, values):
@@ -111,7 +122,8 @@ def report(model, path: str | os.PathLike, X=None, y=None, title: str | None = N
     path : str or path-like
         The file to write.
     X : array-like or sparse matrix, optional
-        What the model was fitted to. By default the points that ``fit`` was called with, which a
+        What the model was fitted to; the index of a data frame, if it is text, names the points.
+        By default the points that ``fit`` was called with, which a
         pickled and loaded model no longer has; then the page omits what needs the points
         themselves: images, and for some methods the scatter plot of the points.
     y : array-like of shape (n_samples,), optional
@@ -147,6 +159,7 @@ def report(model, path: str | os.PathLike, X=None, y=None, title: str | None = N
     if y is not None:
         _set_classes(options, y, model.labels_.shape[0])
     _set_commands(options, model)
+    _set_names(options, model, X)
     with running_context(model.n_jobs, model.progress, model.engine) as context:
         view = None
         if points is not None and not model._is_pairwise():

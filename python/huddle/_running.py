@@ -1,13 +1,15 @@
-"""Contexts made from the parameters random_state, n_jobs, engine, progress and memory."""
+"""Contexts made from the parameters random_state, n_jobs, engine, progress, verbose and memory."""
 from __future__ import annotations
 
 import contextlib
 import numbers
+import time
 
 import joblib
 from sklearn.utils import check_random_state
 
 from ._library import AUTO, Context
+from ._warnings import logger
 
 
 def thread_count(n_jobs):
@@ -59,21 +61,72 @@ class ProgressBar:
             self._bar = None
 
 
+class StageLines:
+    """Prints the stage, with verbose >= 2 also how far it is.
+
+    Stages are short and many while options are chosen, so lines are some time apart.
+    """
+
+    def __init__(self, verbose):
+        self._verbose, self._text = verbose, None
+        self._begin = time.monotonic()
+        self._next = self._begin
+        self._pause = .5 if verbose < 2 else .1  # seconds
+
+    def __call__(self, stage, done, total):
+        now, text = time.monotonic(), stage
+        if self._verbose >= 2 and total > 0:
+            text += f" {100 * done / total:.0f} %"
+        if text != self._text and now >= self._next:
+            print(f"huddle {now - self._begin:7.2f} s  {text}", flush=True)
+            self._text, self._next = text, now + self._pause
+        return False
+
+
+def _joined(*functions):
+    """Return a progress function that calls several; any of them may cancel."""
+    def call_all(*values):
+        return any([function(*values) for function in functions])
+    return call_all if len(functions) > 1 else next(iter(functions), None)
+
+
+def print_lines(verbose, lines):
+    """Log what was decided, and print it if the user wants to see it."""
+    for line in lines:
+        logger.info("%s", line)
+        if verbose:
+            print(f"huddle {'':9}  {line}", flush=True)
+
+
+def _notes(context):
+    """Return what the library has logged besides warnings."""
+    return [text for code, text in context.messages if code == "none"]
+
+
 @contextlib.contextmanager
-def running_context(n_jobs, progress, engine, memory=None, spread=False):
+def running_context(n_jobs, progress, engine, memory=None, spread=False, verbose=0):
     """Provide a context for the duration of a computation.
 
     Unless `spread`, an engine that spreads rows over processes is refused.
     """
     bar = ProgressBar() if progress is True else None
-    context = Context(thread_count(n_jobs), bar if bar is not None else progress or None, engine,
-                      memory)
+    functions = [bar or progress] if progress else []
+    if verbose:
+        functions.append(StageLines(verbose))
+    context = Context(thread_count(n_jobs), _joined(*functions), engine, memory)
     try:
         if context.spreads and not spread:
             raise NotImplementedError(f"engine = {engine!r}: this function needs all rows on one "
                                       "process; the estimators do not")
         yield context
+        print_lines(verbose >= 2 and context.process == 0, _notes(context))
     finally:
         context.close()
         if bar is not None:
             bar.close()
+
+
+def options_context(options):
+    """Provide a context for a function's own parameters."""
+    return running_context(options["n_jobs"], options["progress"], options["engine"],
+                           verbose=options["verbose"])

@@ -1,10 +1,13 @@
 """Signatures and docstrings made from the option tables of the library."""
 from __future__ import annotations
 
+import ctypes
 import functools
 import inspect
 import textwrap
 from typing import NamedTuple
+
+from ._library import lib
 
 
 class CommonParameter(NamedTuple):
@@ -33,6 +36,10 @@ COMMON = {
         None, "bool, callable or None", "bool | Callable[[str, float, float], object] | None",
         "A function that is called as progress(stage, done, total) and returns True to cancel; "
         "True shows a progress bar (of tqdm if it is installed)."),
+    "verbose": CommonParameter(
+        0, "int", "int",
+        "What to print: 0 nothing; 1 the stages as they begin, and what was decided; 2 also how "
+        "far each stage is and what the library notes. The same goes to the logger 'huddle'."),
 }
 
 
@@ -56,7 +63,8 @@ def parameters_text(parameters, others=COMMON):
     """Return the "Parameters" section of a docstring: the options, then the other parameters."""
     lines = []
     for p in parameters:
-        lines += _entry(p.name, p.values, p.default, p.help[0].upper() + p.help[1:] + ".")
+        text = f"{p.help[0].upper()}{p.help[1:]}. {p.limits}".rstrip()
+        lines += _entry(p.name, p.values, p.default, text)
     for name, common in others.items():
         lines += _entry(name, common.values, common.default, common.help)
     return "\n".join(lines)
@@ -68,6 +76,39 @@ def keyword_parameters(parameters, others=COMMON):
     described += [(name, common.default, common.annotation) for name, common in others.items()]
     return [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default,
                               annotation=annotation) for name, default, annotation in described]
+
+
+# Names of the tool and of other packages for parameters that have another name here.
+_OTHER_NAMES = {"seed": "random_state", "n_threads": "n_jobs", "threads": "n_jobs",
+                "n_components": "n_clusters", "k": "n_clusters"}
+_SUGGEST_DISTANCE = 3  # HUDDLE_SUGGEST_DISTANCE
+
+
+def suggestion(word, names):
+    """Return "; did you mean 'name'?" for the most similar name, "" if none is similar."""
+    if _OTHER_NAMES.get(word) in names:
+        return f"; did you mean '{_OTHER_NAMES[word]}'?"
+    distance, nearest = ctypes.c_int(_SUGGEST_DISTANCE), None
+    for name in names:
+        found = ctypes.c_char_p()
+        lib.huddle_suggest_name(word.encode(), name.encode(), ctypes.byref(distance),
+                                ctypes.byref(found))
+        nearest = name if found.value is not None else nearest
+    return f"; did you mean '{nearest}'?" if nearest is not None else ""
+
+
+def bind_arguments(signature, name, args, kwargs):
+    """Bind arguments as signature.bind() does; an unknown keyword gets a suggestion."""
+    for keyword in kwargs:
+        if keyword not in signature.parameters:
+            raise TypeError(f"{name}() got an unexpected keyword argument '{keyword}'"
+                            + suggestion(keyword, list(signature.parameters)))
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"{name}(): {error}") from None
+    bound.apply_defaults()
+    return bound
 
 
 def with_options(parameters):
@@ -86,8 +127,7 @@ def with_options(parameters):
 
         @functools.wraps(function)
         def call(*args, **kwargs):
-            bound = signature.bind(*args, **kwargs)
-            bound.apply_defaults()
+            bound = bind_arguments(signature, function.__name__, args, kwargs)
             return function(*bound.args, **bound.kwargs)
 
         call.__signature__ = signature

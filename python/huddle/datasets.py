@@ -13,9 +13,8 @@ import scipy.sparse
 
 from ._library import AUTO, Context, Points, check, companion_library
 from ._points import copy_values
-from ._warnings import issue_warnings
 
-__all__ = ["load_digits", "load_file", "make_moons", "make_rings", "make_spirals", "make_blobs",
+__all__ = ["load_digits", "load_file", "make_moons", "make_rings", "make_spirals", "make_blobs", "make_unequal",
            "make_swissroll"]
 
 
@@ -29,8 +28,8 @@ class _Data(Structure):
                 ("classes", POINTER(c_char_p)), ("classes_numeric", c_bool),
                 ("features", POINTER(c_char_p)), ("names", POINTER(c_char_p)),
                 ("n_names", c_int64), ("height", c_int32), ("width", c_int32),
-                ("column_major", c_bool), ("columns", POINTER(_Column)), ("n_columns", c_int64),
-                ("dropped", POINTER(c_int64)), ("n_dropped", c_int64),
+                ("channels", c_int32), ("column_major", c_bool), ("columns", POINTER(_Column)),
+                ("n_columns", c_int64), ("dropped", POINTER(c_int64)), ("n_dropped", c_int64),
                 ("first_row", c_int64), ("total_rows", c_int64)]
 
 
@@ -40,7 +39,8 @@ class _ReadOptions(Structure):
                 ("per_class", c_int64), ("n", c_int64), ("noise", c_double), ("seed", c_uint64),
                 ("shift", POINTER(c_double)), ("n_shift", c_int64),
                 ("missing", c_char_p), ("encode", c_bool), ("x_by_name", c_bool),
-                ("copy", c_bool), ("hints_as_flags", c_bool)]
+                ("copy", c_bool), ("gray", c_bool), ("image", c_char_p),
+                ("hints_as_flags", c_bool)]
 
 
 @functools.lru_cache(maxsize=None)
@@ -91,39 +91,8 @@ def _read(context, source, options):
         io.huddle_data_free(byref(data))
 
 
-def load_file(path: str | os.PathLike, *, x: str | list[str] | None = None,
-              y: str | list[str] | None = None, transpose: bool = False,
-              classes: str | None = None, per_class: int = 0, missing: str = "error",
-              encode: bool = False) -> tuple[Any, np.ndarray | None]:
-    """Read points and labels from a file, as ``huddle cluster`` does.
-
-    A warning is issued for everything that is left out of a table: row numbers, dates, columns that
-    determine the labels, and rows with missing values.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file, or a folder of images.
-    x, y : str or list of str, optional
-        Names of variables in a container, which are stacked in this order, or columns of a table.
-        By default, variables and columns with conventional names are used.
-    transpose : bool
-        Whether the samples are the columns of the array.
-    classes : str, optional
-        Keep only these classes, such as ``"11-36,40"``.
-    per_class : int
-        Keep only the first points of each class, at most this many; 0 keeps all.
-    missing : {"error", "drop", "mean", "median"}
-        Missing values of a table: raise an error, drop their rows, or replace them by the mean or
-        the median of the column.
-    encode : bool
-        Whether to encode text columns of a table, as one feature per distinct text.
-
-    Returns
-    -------
-    X : ndarray of float32, or CSR matrix
-    y : ndarray, or None if the file has no labels
-    """
+def read_options(*, x, y, transpose, classes, per_class, missing, encode):
+    """Return the struct of the options of read()."""
     options = _ReadOptions(transpose=transpose, per_class=per_class, noise=AUTO,
                            missing=str(missing).encode(), encode=encode)
     if classes is not None:
@@ -131,13 +100,23 @@ def load_file(path: str | os.PathLike, *, x: str | list[str] | None = None,
     xs, options.n_x = _encode_names(x)
     ys, options.n_y = _encode_names(y)
     options.x, options.y = ctypes.cast(xs, POINTER(c_char_p)), ctypes.cast(ys, POINTER(c_char_p))
-    context = Context()
-    read = _read(context, path, options)
-    # Messages about columns that are left out are no warnings in the library, but a program that
-    # reads a file without looking at it should know of them.
-    issue_warnings([(code, f"{os.fspath(path)}: {text}") for code, text in context.messages],
-                   stacklevel=2)
-    return read
+    return options
+
+
+def load_file(path: str | os.PathLike, *, x: str | list[str] | None = None,
+              y: str | list[str] | None = None, transpose: bool = False,
+              classes: str | None = None, per_class: int = 0, missing: str = "error",
+              encode: bool = False) -> tuple[Any, np.ndarray | None]:
+    """Read points and labels from a file: those of :func:`huddle.read`, which has the parameters.
+
+    Returns
+    -------
+    X : ndarray of float32, or CSR matrix
+    y : ndarray, or None if the file has no labels
+    """
+    from ._read import read_with  # which uses this module
+    return tuple(read_with(path, 2, x=x, y=y, transpose=transpose, classes=classes,
+                           per_class=per_class, missing=missing, encode=encode))
 
 
 def load_digits(*, return_X_y: bool = True) -> Any:
@@ -167,4 +146,5 @@ make_moons = _make_generator("moons", "Two half circles")
 make_rings = _make_generator("rings", "Concentric rings")
 make_spirals = _make_generator("spirals", "Arms of a spiral")
 make_blobs = _make_generator("blobs", "Round clouds")
+make_unequal = _make_generator("unequal", "Clouds of very different sizes")
 make_swissroll = _make_generator("swissroll", "A rolled sheet")

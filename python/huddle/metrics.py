@@ -1,19 +1,20 @@
 """Scores of a clustering, against known classes or on a graph."""
 from __future__ import annotations
 
-from ctypes import POINTER, byref, c_int32
+from ctypes import POINTER, byref, c_double, c_int32
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import spmatrix
+from sklearn.utils import check_array
 
-from ._library import GraphScores, Scores, check, lib
-from ._points import csr_view, graph_array
+from ._library import GraphScores, Scores, call, check, lib
+from ._points import PointsView, csr_view, graph_array
 from ._processes import agreeing
 from ._running import running_context
 
-__all__ = ["scores", "accuracy", "nmi", "ari", "purity", "graph_scores"]
+__all__ = ["scores", "accuracy", "nmi", "ari", "purity", "silhouette_samples", "graph_scores"]
 
 
 def _integer_labels(labels):
@@ -24,13 +25,13 @@ def _integer_labels(labels):
     return np.unique(labels, return_inverse=True)[1].astype(np.int32)
 
 
-def graph_labels(labels, n, name):
+def graph_labels(labels, n, name, expected="the graph has {} vertices"):
     """Return the labels of n vertices, of any type, as int32: the ranks of their values."""
     labels = np.asarray(labels)
     if labels.ndim != 1 and labels.shape != (n, 1):
         raise ValueError(f"{name} must have one dimension, not {labels.ndim}")
     if len(labels) != n:
-        raise ValueError(f"{name} has {len(labels)} values, but the graph has {n} vertices")
+        raise ValueError(f"{name} has {len(labels)} values, but {expected.format(n)}")
     return np.unique(labels.ravel(), return_inverse=True)[1].ravel().astype(np.int32)
 
 
@@ -92,6 +93,40 @@ def ari(truth: ArrayLike, labels: ArrayLike) -> float:
 def purity(truth: ArrayLike, labels: ArrayLike) -> float:
     """Fraction of points that belong to the most frequent class of their cluster."""
     return scores(truth, labels)["purity"]
+
+
+def silhouette_samples(X: ArrayLike | spmatrix, labels: ArrayLike, *,
+                       n_jobs: int | None = -1) -> NDArray[np.float64]:
+    """Return the silhouette of each point, with Euclidean distances.
+
+    As scikit-learn's function of that name, without a matrix of all distances: memory does not grow
+    with the square of the number of points, and all threads are used.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Points.
+    labels : array-like of shape (n_samples,)
+        Numbers or strings. If all are equal, the silhouettes are 0.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all that are available to the process.
+
+    Returns
+    -------
+    silhouettes : ndarray of shape (n_samples,)
+        From -1 to 1; 0 for the only point of a cluster.
+
+    >>> silhouette_samples([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1]).round(3)
+    array([0.895, 0.882, 0.882, 0.895])
+    """
+    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
+    codes = graph_labels(labels, X.shape[0], "labels", "X has {} points")
+    values = np.empty(X.shape[0], np.float64)
+    with running_context(n_jobs, None, "cpu") as context:
+        points = PointsView(context, X)
+        call(context, lib.huddle_metrics_silhouette_samples, context.handle, byref(points.struct),
+             codes.ctypes.data_as(POINTER(c_int32)), values.ctypes.data_as(POINTER(c_double)))
+    return values
 
 
 def graph_scores(A: ArrayLike | spmatrix, labels: ArrayLike) -> dict[str, float]:

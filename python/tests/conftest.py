@@ -1,6 +1,2 @@
-"""Warnings that are expected in many tests, whose clusters are far apart, are ignored."""
-
-
-def pytest_configure(config):
-    for prefix in ("the graph ha", "the eigengap at"):
-        config.addinivalue_line("filterwarnings", f"ignore:{prefix}:UserWarning")
+"""The settings of the tests inside the package. The tests here need the source tree."""
+from huddle.tests.conftest import pytest_configure  # noqa: F401

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from huddle import _library, _report, datasets
+from huddle import _library, _read, _report, datasets
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STRUCTS = {
@@ -25,14 +25,15 @@ STRUCTS = {
     "huddle_path_choice": _library.PathChoice, "huddle_graph_scores": _library.GraphScores,
     "huddle_refine_options": _library.RefineOptions, "huddle_refine_start": _library.RefineStart,
     "huddle_refine_trial": _library.RefineTrial, "huddle_refine_info": _library.RefineInfo, "huddle_data": datasets._Data,
-    "huddle_column": datasets._Column,
+    "huddle_column": datasets._Column, "huddle_format": _read._Format,
     "huddle_read_options": datasets._ReadOptions,
     "huddle_report_options": _report._ReportOptions, "huddle_report_command": _report._Command,
 }
 
 
 def test_every_struct_is_listed():
-    defined = [value for module in (_library, datasets, _report) for value in vars(module).values()
+    defined = [value for module in (_library, datasets, _read, _report)
+               for value in vars(module).values()
                if isinstance(value, type) and issubclass(value, ctypes.Structure)
                and value is not ctypes.Structure]
     assert set(defined) == set(STRUCTS.values())

@@ -52,25 +52,52 @@ const seconds = (value) => (value < 0.0995 ? `${Math.max(1, Math.round(1000 * va
 /* ---- bytes ---- */
 
 function bytes(text) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
   const raw = atob(text);
   const made = new Uint8Array(raw.length);
   for (let i = 0; i < raw.length; i++) made[i] = raw.charCodeAt(i);
   return made;
 }
 
+/* Numbers are stored little-endian; nearly all machines can use them as they are. */
+const isLittle = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
+
 function uint16(text) {
   const raw = bytes(text);
-  const made = new Uint16Array(raw.length / 2);
-  for (let i = 0; i < made.length; i++) made[i] = raw[2 * i] | (raw[2 * i + 1] << 8);
-  return made;
+  if (isLittle) return new Uint16Array(raw.buffer, 0, raw.length >> 1);
+  return Uint16Array.from({ length: raw.length >> 1 }, (_, i) => raw[2 * i] | (raw[2 * i + 1] << 8));
 }
 
 function int32(text) {
-  const raw = bytes(text);
-  const made = new Int32Array(raw.length / 4);
-  const view = new DataView(raw.buffer);
-  for (let i = 0; i < made.length; i++) made[i] = view.getInt32(4 * i, true);
-  return made;
+  const raw = bytes(text), view = new DataView(raw.buffer);
+  if (isLittle) return new Int32Array(raw.buffer, 0, raw.length >> 2);
+  return Int32Array.from({ length: raw.length >> 2 }, (_, i) => view.getInt32(4 * i, true));
+}
+
+/* The first block of a kind, or null. */
+function findBlock(kind) {
+  for (const section of page.sections) for (const block of section.blocks) if (block.kind === kind) return block;
+  return null;
+}
+
+/* ---- motion ---- */
+
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+/* Calls step(share) with a share that grows from 0 to 1, evenly in time; once with 1 if the reader
+ * prefers no motion. Returns a function that stops it. */
+function animate(milliseconds, step) {
+  let begun = 0, running = true;
+  const next = (now) => {
+    if (!running) return;
+    begun = begun || now;
+    const share = Math.min(1, (now - begun) / milliseconds);
+    step(share);
+    if (share < 1) requestAnimationFrame(next);
+  };
+  if (calm.matches) step(1);
+  else requestAnimationFrame(next);
+  return () => { running = false; };
 }
 
 /* ---- light and dark ---- */
@@ -129,3 +156,47 @@ tip.show = (x, y, ...content) => {
   tip.style.top = `${y + 18 + height > innerHeight ? Math.max(6, y - height - 14) : y + 18}px`;
 };
 tip.hide = () => { tip.hidden = true; };
+
+/* An element with data-tip shows this text when it is pointed at, touched or focused. */
+function showHint(event) {
+  const from = event.target.closest && event.target.closest("[data-tip]");
+  if (!from) { if (event.type === "pointerdown" && !event.target.closest(".plot, .chart")) tip.hide(); return; }
+  const rect = from.getBoundingClientRect();
+  const x = event.type === "focusin" ? rect.left : event.clientX, y = event.type === "focusin" ? rect.bottom - 12 : event.clientY;
+  tip.show(x, y, element("div", {}, from.dataset.tip));
+}
+for (const kind of ["pointerover", "pointerdown", "focusin"]) document.addEventListener(kind, showHint);
+for (const kind of ["pointerout", "focusout"])
+  document.addEventListener(kind, (event) => {
+    if (event.pointerType !== "touch" && event.target.closest && event.target.closest("[data-tip]")) tip.hide();
+  });
+addEventListener("scroll", () => tip.hide(), { passive: true });
+addEventListener("keydown", (event) => { if (event.key === "Escape") tip.hide(); });
+
+/* ---- folding ---- */
+
+/* A part that is closed until it is asked for; printing opens it. */
+function fold(title, content, open) {
+  return element("details", { open: open ? "" : null }, element("summary", {}, title), ...content);
+}
+addEventListener("beforeprint", () => {
+  for (const part of document.querySelectorAll("details:not([open], .menu)")) { part.open = true; part.dataset.printed = ""; }
+});
+addEventListener("afterprint", () => {
+  for (const part of document.querySelectorAll("details[data-printed]")) { part.open = false; delete part.dataset.printed; }
+});
+
+/* ---- files ---- */
+
+/* Saves content under a name. */
+function download(name, content, type) {
+  const address = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
+  const link = element("a", { href: address, download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(address), 10000);
+}
+
+/* The title as the beginning of a file name. */
+const fileName = (ending) => `${page.title.replace(/\.[A-Za-z0-9]{1,5}$/, "").replace(/[^\p{L}\p{N}_-]+/gu, "-").replace(/^-+|-+$/g, "") || "huddle"}${ending}`;

@@ -24,34 +24,6 @@ function shapePath(shape, r) {
   }
 }
 
-function swatch(k) {
-  const shape = svg("path", { d: shapePath(clusterShape(k), 5) });
-  const paint = () => shape.setAttribute("fill", clusterColor(k));
-  paint();
-  theme.listeners.push(paint);
-  return svg("svg", { class: "swatch", viewBox: "-7 -7 14 14", "aria-hidden": "true" }, shape);
-}
-
-/* The bitmap of a mark: drawn once, then copied for every point. */
-const sprites = new Map();
-theme.listeners.push(() => sprites.clear());
-function sprite(k, r, ratio) {
-  const key = `${k % (10 * shapes.length)} ${r} ${ratio}`;
-  if (!sprites.has(key)) {
-    const half = Math.ceil(1.6 * r * ratio) + 1;
-    const made = document.createElement("canvas");
-    made.width = made.height = 2 * half;
-    const pen = made.getContext("2d");
-    pen.translate(half, half);
-    pen.scale(ratio, ratio);
-    const outline = new Path2D(shapePath(clusterShape(k), r));
-    pen.fillStyle = clusterColor(k);
-    pen.fill(outline);
-    sprites.set(key, made);
-  }
-  return sprites.get(key);
-}
-
 /* ---- images ---- */
 
 /* Image i of a block {height, width, data} as a canvas; the data are decoded once. */
@@ -69,49 +41,3 @@ function image(block, i) {
   return canvas;
 }
 
-/* ---- points ---- */
-
-if (points) {
-  points.index = int32(points.index);
-  points.label = int32(points.label);
-  points.class = points.class && int32(points.class);
-  points.after = points.label;
-  points.before = points.before && int32(points.before);
-  points.onlyChanged = false;
-}
-
-/* Whether the refinement on the graph changed the label of point i. */
-const isChanged = (i) => Boolean(points.before) && points.before[i] !== points.after[i];
-
-/* The tooltip of point i of the sample. */
-function pointTip(i) {
-  const lines = element("div", {}, element("b", {}, `point ${whole(points.index[i])}`), element("br"));
-  lines.append(`cluster ${points.after[i]}`);
-  if (isChanged(i)) lines.append(` (${points.before[i]} before refinement)`);
-  if (points.class) lines.append(element("br"), `class ${points.classes[points.class[i]]}`);
-  const thumbs = points.thumbs;
-  return thumbs && i < thumbs.count ? [image(thumbs, i), lines] : [lines];
-}
-
-/* The point under the pointer and the cluster selected in the legend, shared by all plots. */
-const focus = { point: -1, cluster: -1, held: -1, listeners: [] };
-focus.set = (name, value) => {
-  if (focus[name] === value) return;
-  focus[name] = value;
-  for (const listener of focus.listeners) listener();
-};
-focus.shown = () => (focus.cluster >= 0 ? focus.cluster : focus.held);
-
-function legend(names) {
-  const root = element("div.legend", { role: "group", "aria-label": "Clusters: click to highlight" });
-  for (let k = 0; k < points.clusters; k++) {
-    const button = element("button", { type: "button", "aria-pressed": "false" }, swatch(k), String(k));
-    if (names && names[k]) button.append(element("i", {}, names[k]));
-    button.onpointerenter = (event) => { if (event.pointerType === "mouse") focus.set("cluster", k); };
-    button.onpointerleave = () => focus.set("cluster", -1);
-    button.onclick = () => focus.set("held", focus.held === k ? -1 : k);
-    focus.listeners.push(() => button.setAttribute("aria-pressed", String(focus.held === k)));
-    root.append(button);
-  }
-  return root;
-}

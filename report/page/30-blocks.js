@@ -43,7 +43,7 @@ function table(block) {
   });
   const heads = block.columns.map((column, j) => {
     const button = element("button", { type: "button" }, column.label);
-    const head = element(cells[types[j]] ? "th.number" : "th", { scope: "col", title: column.title }, button);
+    const head = element(cells[types[j]] ? "th.number" : "th", { scope: "col", "data-tip": column.title }, button);
     button.onclick = () => {
       const down = head.getAttribute("aria-sort") === "ascending";
       heads.forEach((other) => other.removeAttribute("aria-sort"));
@@ -66,7 +66,7 @@ const same = (a, b) => a === b || (a !== "" && Number(a) === Number(b));
 function tableCell(cell, value, type, row) {
   const shown = cell !== null && typeof cell === "object" && cell.text !== undefined ? cell.text
     : cells[type] && typeof value === "number" ? cells[type](value) : value === null || value === undefined ? "–" : String(value);
-  const made = element(cells[type] ? "td.number" : "td", { title: cell && cell.note });
+  const made = element(cells[type] ? "td.number" : "td", { "data-tip": cell && cell.note });
   if (type === "changed") made.append(element(same(value, row[2]) ? "code" : "code.changed", {}, shown));
   else if (type === "code") made.append(element("code", {}, shown));
   else if (cell && cell.strong) made.append(element("b", {}, shown));
@@ -74,7 +74,8 @@ function tableCell(cell, value, type, row) {
   if (type === "text") made.classList.add("meaning");
   return made;
 }
-blocks.table = (root, block) => root.append(table(block));
+/* Long tables are folded. */
+blocks.table = (root, block) => root.append(block.rows.length > 12 ? fold(`All ${whole(block.rows.length)} rows`, [table(block)]) : table(block));
 
 blocks.bars = (root, block) => {
   const most = Math.max(...block.bars.map((bar) => bar.value), 1e-300);

@@ -6,12 +6,12 @@ function scale(low, high, from, to, log) {
   if (!(high > low)) { low -= 0.5; high += 0.5; }
   const place = (value) => from + ((to - from) * ((log ? Math.log10(value) : value) - low)) / (high - low);
   place.value = (at) => { const v = low + ((high - low) * (at - from)) / (to - from); return log ? 10 ** v : v; };
-  place.ticks = (count) => (log ? logTicks(low, high, count) : plainTicks(low, high, count));
+  place.ticks = (count, isWhole) => (log ? logTicks(low, high, count) : plainTicks(low, high, count, isWhole));
   return place;
 }
 
-function plainTicks(low, high, count) {
-  const raw = (high - low) / Math.max(1, count), base = 10 ** Math.floor(Math.log10(raw));
+function plainTicks(low, high, count, isWhole) {
+  const raw = Math.max((high - low) / Math.max(1, count), isWhole ? 1 : 0), base = 10 ** Math.floor(Math.log10(raw));
   const step = base * [1, 2, 5, 10].find((factor) => base * factor >= raw * 0.999);
   const ticks = [];
   for (let v = Math.ceil(low / step - 1e-9) * step; v <= high + step * 1e-9; v += step) ticks.push(Math.abs(v) < step / 1e6 ? 0 : v);
@@ -31,15 +31,15 @@ function logTicks(low, high, count) {
 
 /* The frame of a chart: {svg, x, y, box}. */
 function frame(width, height, spec) {
-  const box = { left: spec.left || 58, right: width - 12, top: spec.top || 12, bottom: height - 42 };
+  const box = { left: spec.left || 58, right: width - 12, top: spec.top || 12, bottom: height - (spec.bottom || 42) };
   const x = scale(spec.x.low, spec.x.high, box.left, box.right, spec.x.log);
   const y = scale(spec.y.low, spec.y.high, box.bottom, box.top, spec.y.log);
   const root = svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": spec.title || "" });
-  for (const tick of y.ticks(Math.max(2, (box.bottom - box.top) / 44))) {
+  for (const tick of spec.y.hidden ? [] : y.ticks(Math.max(2, (box.bottom - box.top) / 44))) {
     root.append(svg("path", { class: "grid", d: `M${box.left} ${y(tick.value)}H${box.right}` }));
     root.append(svg("text", { x: box.left - 7, y: y(tick.value) + 4, "text-anchor": "end" }, tick.text));
   }
-  for (const tick of x.ticks(Math.max(2, (box.right - box.left) / 70)))
+  for (const tick of x.ticks(Math.max(2, (box.right - box.left) / 70), spec.x.whole))
     root.append(svg("path", { class: "axis", d: `M${x(tick.value)} ${box.bottom}v5` }),
       svg("text", { x: x(tick.value), y: box.bottom + 19, "text-anchor": "middle" }, tick.text));
   root.append(svg("path", { class: "axis", d: `M${box.left} ${box.bottom}H${box.right}` }));
@@ -117,7 +117,7 @@ function lineChart(block) {
 function hoverLines(chart, block) {
   const cursor = svg("path", { class: "grid", visibility: "hidden" });
   chart.svg.append(cursor);
-  chart.svg.onpointermove = (event) => {
+  chart.svg.onpointermove = chart.svg.onpointerdown = (event) => {
     const rect = chart.svg.getBoundingClientRect(), ratio = chart.svg.viewBox.baseVal.width / rect.width;
     const at = chart.x.value((event.clientX - rect.left) * ratio), first = block.series[0];
     let best = 0;
@@ -128,6 +128,7 @@ function hoverLines(chart, block) {
     for (const s of block.series) text.append(element("br"), `${s.label}: ${short(s.y[s.x.indexOf(first.x[best])], 6)}`);
     tip.show(event.clientX, event.clientY, text);
   };
+  chart.svg.style.touchAction = "pan-y";
   chart.svg.onpointerleave = () => { cursor.setAttribute("visibility", "hidden"); tip.hide(); };
 }
 

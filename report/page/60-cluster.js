@@ -1,11 +1,17 @@
 /* Blocks of a clustering. */
 
-/* The certificate of the shrink step as a phrase. The bound is rounded up, never down. */
+/* The certificate of the shrink step as a phrase. */
 function certificate(shrink) {
   if (shrink.gap <= 1e-12) return "proven optimal";
   if (shrink.gap >= 1) return "no useful bound was found";
-  const unit = 10 ** (Math.floor(Math.log10(shrink.gap)) - 1);
-  return `proven within ${percent(Math.ceil((shrink.gap / unit) * (1 - 1e-12)) * unit)} of the optimum`;
+  return `proven within ${bound(shrink.gap)} of the optimum`;
+}
+
+/* A gap as a percentage of two digits, rounded up. */
+function bound(gap) {
+  if (!(gap > 0)) return "0 %";
+  const unit = 10 ** (Math.floor(Math.log10(gap)) - 1);
+  return percent(Math.ceil((gap / unit) * (1 - 1e-12)) * unit);
 }
 
 function scoreFacts(report) {
@@ -22,7 +28,7 @@ blocks.summary = (root, block) => {
   else if (r.embed) list.push({ wide: true, value: verified(r.embed), label: "spectral embedding", note: `largest residual ${short(r.embed.residual, 2)}` });
   if (r.internal) list.push({ value: short(r.internal.silhouette, 3), label: "silhouette", note: r.internal.stability !== null ? `stability ${short(r.internal.stability, 3)}${r.refine && r.refine.trials ? " before refinement" : ""}` : "" });
   list.push({ value: seconds(r.seconds.total), label: "total time", note: `peak memory ${Math.round(r.peak_bytes / 1048576)} MB` });
-  root.append(facts(list), stages(r, block.method_title, block.start));
+  pictureBlock(root, facts(list), [stages(r, block.method_title, block.start)]);
 };
 
 /* What the certificate is about: the shrink step, never the labels. */
@@ -129,9 +135,10 @@ blocks.clusters = (root, block) => {
   add("");
   if (block.classes) { add("class"); add("share", true); }
   if (!block.images) add("medoid", true);
+  if (typicalFeatures(0)) add("typical");
   const body = element("tbody", {}, ...block.rows.map((row) => clusterRow(row, block, most)));
-  root.append(element("div.scroll", {}, element(block.rows.length > 16 ? "table.clusters.full.many" : "table.clusters.full", {}, element("thead", {}, head), body)));
-  root.append(element("p.caption", {}, clusterCaption(block)));
+  const made = element("div.scroll", {}, element(block.rows.length > 16 ? "table.clusters.full.many" : "table.clusters.full", {}, element("thead", {}, head), body));
+  root.append(block.rows.length > 20 ? fold(`All ${whole(block.rows.length)} clusters`, [made]) : made, element("p.caption", {}, clusterCaption(block)));
 };
 
 function clusterRow(row, block, most) {
@@ -145,6 +152,8 @@ function clusterRow(row, block, most) {
   if (block.classes)
     line.append(element("td", {}, row.class === undefined ? "–" : row.class), element("td.number", {}, row.share === undefined ? "–" : `${(100 * row.share).toFixed(1)} %`));
   if (!block.images) line.append(element("td.number", {}, row.medoid === null ? "–" : `point ${whole(row.medoid)}`));
+  const typical = typicalFeatures(row.cluster);
+  if (typical) line.append(element("td.meaning", {}, typical));
   return line;
 }
 
@@ -156,7 +165,7 @@ function medoidImage(row) {
       let at = 0;
       for (const other of sheet.rows) {
         if (other.cluster === row.cluster && other.index[0] === row.medoid)
-          return Object.assign(image(sheet, at), { title: `point ${row.medoid}` });
+          return Object.assign(image(sheet, at), { ariaLabel: `point ${row.medoid}` });
         at += other.index.length;
       }
     }
@@ -178,7 +187,7 @@ blocks.confusion = (root, block) => {
   if (!dense) heads.append(element("th", { scope: "col" }, "recall"));
   const body = block.classes.map((name, i) => confusionRow(block, i, name, dense));
   root.append(element("div.scroll", {}, element(dense ? "table.confusion.dense" : "table.confusion", { style: `--cell:${Math.max(8, Math.min(17, Math.floor(900 / block.clusters.length)))}px` }, element("thead", {}, heads), element("tbody", {}, ...body))));
-  root.append(element("p.caption", {}, "Rows are known classes, columns are clusters, ordered so that matched pairs (outlined) are on the diagonal. Cells show numbers of points, their shade the fraction of the class. Points outside the outlined cells are errors."));
+  root.append(element("p.caption", {}, "Rows are known classes, columns are clusters, ordered so that matched pairs (outlined) are on the diagonal. Cells show numbers of points, their shade the fraction of the class. Points outside the outlined cells are the errors of the accuracy."));
 };
 
 function confusionRow(block, i, name, dense) {
@@ -186,7 +195,7 @@ function confusionRow(block, i, name, dense) {
   const line = element("tr", {}, element("th", { scope: "row", title: name }, name));
   row.forEach((count, j) => {
     const share = count / total, matched = i === j;
-    const cell = element("td", { title: `class ${name}, cluster ${block.clusters[j]}: ${count}` }, dense ? "" : count === 0 ? "·" : whole(count));
+    const cell = element("td", { "data-tip": `class ${name}, cluster ${block.clusters[j]}: ${whole(count)} of ${whole(total)}` }, dense ? "" : count === 0 ? "·" : whole(count));
     cell.style.setProperty("--heat", `${Math.round(88 * share)}%`);
     if (share > 0.6) cell.classList.add("hot");
     if (count === 0) cell.classList.add("zero");
@@ -208,11 +217,11 @@ blocks.sheet = (root, block) => {
       const canvas = image(block, at++);
       if (i === 0 && block.medoids) canvas.classList.add("medoid");
       if (row.odd[i]) canvas.classList.add("odd");
-      canvas.title = `point ${index}${points.classes && row.class.length ? `, class ${points.classes[row.class[i]]}` : ""}`;
+      canvas.dataset.tip = `point ${index}${points.classes && row.class.length ? `, class ${points.classes[row.class[i]]}` : ""}`;
       images.append(canvas);
     });
     const names = clusterNames();
-    made.append(element("div.row", {}, element("div", {}, swatch(row.cluster), String(row.cluster), names && names[row.cluster] !== undefined && element("small", {}, `class ${names[row.cluster]}`)), images));
+    made.append(element("div.row", {}, element("div", {}, swatch(row.cluster), String(row.cluster), names && names[row.cluster] !== undefined && element("small", {}, `→ class ${names[row.cluster]}`)), images));
   }
   root.append(made);
   let text = block.medoids ? "The framed first image of each row is the medoid; the others are chosen at random." : "Images chosen at random.";
@@ -230,7 +239,7 @@ blocks.spectrum = (root, block) => {
   onWidth(holder, (width) => {
     const high = Math.max(...values) * 1.06 || 1;
     const chart = frame(width, Math.min(300, Math.max(230, width * 0.4)), {
-      title: "Eigenvalues", top: 30, x: { label: "k", low: 0.5, high: values.length + 0.5 }, y: { label: "eigenvalue", low: 0, high },
+      title: "Eigenvalues", top: 30, x: { label: "k", whole: true, low: 0.5, high: values.length + 0.5 }, y: { label: "eigenvalue", low: 0, high },
     });
     if (gap !== null) {
       const left = chart.x(c), right = chart.x(c + 1), y1 = chart.y(values[c - 1]), y2 = chart.y(values[c]);
@@ -239,7 +248,7 @@ blocks.spectrum = (root, block) => {
     }
     values.forEach((value, k) => {
       const x = chart.x(k + 1), y = chart.y(value), mark = svg("circle", { cx: x, cy: y, r: values.length > 60 ? 2.5 : 4, style: `fill:${k < c ? "var(--accent)" : "var(--faint)"}` });
-      mark.append(svg("title", {}, `eigenvalue ${k + 1}: ${short(value, 5)}`));
+      mark.setAttribute("data-tip", `eigenvalue ${k + 1}: ${short(value, 5)}`);
       chart.svg.append(svg("path", { class: "stem", d: `M${x} ${chart.box.bottom}V${y}` }), mark);
     });
     holder.replaceChildren(chart.svg);
@@ -272,7 +281,7 @@ blocks.convergence = (root, block) => {
   const bounds = [{ label: "relative gap", x: steps, y: gap }];
   if (block.target > 0) bounds.push({ label: `target: ${percent(block.target)}`, x: [1, steps.length], y: [block.target, block.target], color: "var(--soft)", dash: "3 4" });
   root.append(element("div.pair", {},
-    element("div", {}, element("h3", {}, "Objective and bound"), lineChart({ title: "Objective and lower bound", series: both, x: { label: "iteration" }, y: { log } }), lineKey(both)),
-    element("div", {}, element("h3", {}, "Gap"), lineChart({ title: "Relative gap", series: bounds, x: { label: "iteration" }, y: { log: true } }), lineKey(bounds))));
+    element("div", {}, element("h3", {}, "Objective and bound"), lineChart({ title: "Objective and lower bound", series: both, x: { label: "iteration", whole: true }, y: { log } }), lineKey(both)),
+    element("div", {}, element("h3", {}, "Gap"), lineChart({ title: "Relative gap", series: bounds, x: { label: "iteration", whole: true }, y: { log: true } }), lineKey(bounds))));
   root.append(element("p.caption", {}, "The best objective so far and a proven lower bound of the optimum, after each iteration. Their relative difference is the gap: the problem is solved where the two meet."));
 };

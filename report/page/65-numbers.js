@@ -25,7 +25,7 @@ blocks.numbers = (root, block) => {
     const series = [{ label: title, dots: true, x: known.map((entry) => entry.n_clusters), y: known.map((entry) => entry[member]) }];
     const inside = marks.filter((mark) => mark.x >= series[0].x[0] && mark.x <= series[0].x[known.length - 1]);
     grid.append(element("div", {}, element("h3", {}, title),
-      lineChart({ title: `${title} against the number of clusters`, series, x: { label: "clusters" }, y: {}, marks: inside }),
+      lineChart({ title: `${title} against the number of clusters`, series, x: { label: "clusters", whole: true }, y: {}, marks: inside }),
       known.length < scored.length ? element("p.caption", {}, `Only numbers within ${depth} of the largest value are shown.`) : null));
   }
   if (!grid.children.length) return;

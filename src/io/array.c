@@ -55,22 +55,41 @@ int64_t hd_io_array_count(const hd_io_array *array, int64_t limit) {
     return empty ? 0 : count;
 }
 
-/* An array of rank 3 is a stack of images, n x height x width, or height x width x n with
- * samples in columns. Its two remaining axes keep their own steps, so that images are
- * flattened row by row without being copied first. */
+/* Rank 3 is a stack of gray images, n x height x width, or height x width x n with samples in
+ * columns; rank 4 has channels too. */
+bool hd_io_array_images(const hd_io_array *array, bool in_columns, int32_t axes[3]) {
+    int32_t first = in_columns ? 0 : 1;
+    axes[0] = first;
+    axes[1] = first + 1;
+    axes[2] = -1;
+    if (array->rank < 4)
+        return array->rank == 3;
+    bool leading = array->dims[first] == 3 && array->dims[first + 2] != 3;
+    axes[2] = leading ? first : first + 2;
+    axes[0] += leading;
+    axes[1] += leading;
+    return true;
+}
+
+/* The axes of an image keep their own steps, so that images are flattened row by row without being
+ * copied first. */
 hd_io_samples hd_io_array_samples(const hd_io_array *array, bool in_columns) {
-    int32_t rank = array->rank;
-    hd_io_samples s = {.array = *array, .n = 1, .d = 1, .width = 1};
+    int32_t rank = array->rank, axes[3];
+    hd_io_samples s = {.array = *array, .n = 1, .d = 1, .width = 1, .channels = 1};
     if (rank == 0)
         return s;
     int32_t axis = in_columns ? rank - 1 : 0, first = in_columns ? 0 : 1;
     s.n = array->dims[axis];
     s.sample_step = array->steps[axis];
-    if (rank == 3) {
-        s.row_step = array->steps[first];
-        s.width = array->dims[first + 1];
-        s.step = array->steps[first + 1];
-        s.d = array->dims[first] * s.width;
+    if (hd_io_array_images(array, in_columns, axes)) {
+        s.row_step = array->steps[axes[0]];
+        s.width = array->dims[axes[1]];
+        s.step = array->steps[axes[1]];
+        if (axes[2] >= 0) {
+            s.channels = array->dims[axes[2]];
+            s.channel_step = array->steps[axes[2]];
+        }
+        s.d = array->dims[axes[0]] * s.width * s.channels;
     } else if (rank == 2) {
         s.d = s.width = array->dims[first];
         s.step = array->steps[first];
@@ -80,7 +99,9 @@ hd_io_samples hd_io_array_samples(const hd_io_array *array, bool in_columns) {
 
 /* The step of an axis of length 1 is never used, so it may have any value. */
 bool hd_io_samples_packed(const hd_io_samples *s) {
-    return (s->step == 1 || s->width == 1) && (s->row_step == s->width || s->d == s->width) &&
+    int64_t c = s->channels;
+    return (s->channel_step == 1 || c == 1) && (s->step == c || s->width == 1) &&
+           (s->row_step == s->width * c || s->d == s->width * c) &&
            (s->sample_step == s->d || s->n == 1);
 }
 
@@ -158,6 +179,13 @@ static loader loader_of(hd_io_element element) {
     return loaders[element];
 }
 
+/* Where feature f of the first sample is, in elements. */
+static int64_t feature_offset(const hd_io_samples *s, int64_t f) {
+    int64_t pixel = f / s->channels;
+    return pixel / s->width * s->row_step + pixel % s->width * s->step +
+           f % s->channels * s->channel_step;
+}
+
 void hd_io_samples_load(const hd_io_samples *s, int64_t begin, int64_t end, double *values) {
     loader load = loader_of(s->array.element);
     int64_t size = hd_io_element_size(s->array.element), rows = end - begin;
@@ -165,16 +193,18 @@ void hd_io_samples_load(const hd_io_samples *s, int64_t begin, int64_t end, doub
         return; /* an empty array need not have bytes */
     const char *base = s->array.bytes + begin * s->sample_step * size;
     bool across = s->sample_step < s->step; /* neighbours in memory are different samples */
+    /* One run of features is loaded at once: a row of a gray image, the channels of a pixel. */
+    int64_t run = s->channels > 1 ? s->channels : s->width;
+    int64_t step = s->channels > 1 ? s->channel_step : s->step;
     /* Both orders of the loops walk memory as it is stored. In a column-major array (MATLAB,
-     * Fortran) one feature of all samples is contiguous; otherwise the `width` features of a
-     * sample, or of one row of an image, are. */
-    for (int64_t f = 0; f < s->d; f += across ? 1 : s->width) {
-        const char *from = base + (f / s->width * s->row_step + f % s->width * s->step) * size;
+     * Fortran) one feature of all samples is contiguous; otherwise the features of a run are. */
+    for (int64_t f = 0; f < s->d; f += across ? 1 : run) {
+        const char *from = base + feature_offset(s, f) * size;
         if (across)
             load(from, s->sample_step, rows, s->array.swapped, values + f, s->d);
         else
             for (int64_t i = 0; i < rows; i++)
-                load(from + i * s->sample_step * size, s->step, s->width, s->array.swapped,
+                load(from + i * s->sample_step * size, step, run, s->array.swapped,
                      values + i * s->d + f, 1);
     }
 }

@@ -20,12 +20,13 @@ typedef enum hd_io_element {
     HD_IO_U8
 } hd_io_element;
 
-/* Element (i, j, k) is number i * steps[0] + j * steps[1] + k * steps[2] after `bytes`. */
+/* Element (i, j, ...) is number i * steps[0] + j * steps[1] + ... after `bytes`. */
+enum { HD_IO_MAX_RANK = 4 };
 typedef struct hd_io_array {
     hd_io_element element;
     bool swapped; /* the other byte order than this machine's */
-    int32_t rank; /* 0 .. 3 */
-    int64_t dims[3], steps[3];
+    int32_t rank; /* 0 .. HD_IO_MAX_RANK */
+    int64_t dims[HD_IO_MAX_RANK], steps[HD_IO_MAX_RANK];
     int64_t first; /* number of the first sample, for messages; not 0 only if it is a part */
     const char *bytes;
 } hd_io_array;
@@ -41,12 +42,19 @@ void hd_io_array_pack(hd_io_array *array, bool first_fastest);
 /* Elements of the array, or -1 if a dimension is negative or the bytes exceed `max`. */
 int64_t hd_io_array_count(const hd_io_array *array, int64_t max);
 
-/* An array seen as n samples of d features; of images, feature r * width + c is pixel (r, c). */
+/* An array seen as n samples of d features; of images, feature (r * width + c) * channels + k is
+ * channel k of pixel (r, c). */
 typedef struct hd_io_samples {
     hd_io_array array;
     int64_t n, d, width; /* width = d unless images */
-    int64_t sample_step, row_step, step;
+    int64_t channels;    /* 1 unless colour images */
+    int64_t sample_step, row_step, step, channel_step;
 } hd_io_samples;
+
+/* The axes of rows, columns and channels of images; false if the array is none. axes[2] is -1 for
+ * gray ones. Of colour images, the channels are the last axis of an image or its first: the one
+ * that is 3. */
+bool hd_io_array_images(const hd_io_array *array, bool in_columns, int32_t axes[3]);
 
 /* Samples along the first axis, or along the last (in_columns). */
 hd_io_samples hd_io_array_samples(const hd_io_array *array, bool in_columns);

@@ -134,18 +134,23 @@ static huddle_status no_such_name(const hd_io_container *container, const char *
     return hd_fail(HUDDLE_INVALID, "no variable named '%.200s'; the file contains %s", name, names);
 }
 
-/* The length of "train/" in "train/data": labels are looked for in the same folder. */
-static int64_t folder_length(const char *name) {
-    const char *slash = strrchr(name, '/');
-    return slash == NULL ? 0 : slash - name + 1;
+/* What separates the parts of a name: train/data, or train.data in a MATLAB struct. */
+static char folder_sign(const hd_io_container *container) {
+    return container->dotted ? '.' : '/';
 }
 
-/* The number of folders (HDF5 groups) around a name. */
-static int64_t folder_depth(const char *name) {
-    int64_t slashes = 0;
+/* The length of "train/" in "train/data": labels are looked for in the same folder. */
+static int64_t folder_length(const hd_io_container *container, const char *name) {
+    const char *sign = strrchr(name, folder_sign(container));
+    return sign == NULL ? 0 : sign - name + 1;
+}
+
+/* The number of folders (HDF5 groups, structs) around a name. */
+static int64_t folder_depth(const hd_io_container *container, const char *name) {
+    int64_t signs = 0;
     for (; *name != '\0'; name++)
-        slashes += *name == '/';
-    return slashes;
+        signs += *name == folder_sign(container);
+    return signs;
 }
 
 /* At most one dimension is not 1. Texts count as a vector too: they can be labels. */
@@ -185,14 +190,15 @@ static hd_io_variable *find_conventional(const hd_io_container *container, const
     *rival = NULL;
     for (int64_t k = 0; k < container->count; k++) {
         hd_io_variable *v = &container->variables[k];
-        const char *last = v->name + folder_length(v->name);
+        const char *last = v->name + folder_length(container, v->name);
         if (!(may_be_points(v) || v->kind == HD_IO_OTHER) ||
             !(any_case ? hd_same_word(last, name) : strcmp(last, name) == 0))
             continue;
-        if (best == NULL || folder_depth(v->name) < folder_depth(best->name)) {
+        if (best == NULL ||
+            folder_depth(container, v->name) < folder_depth(container, best->name)) {
             best = v;
             *rival = NULL;
-        } else if (folder_depth(v->name) == folder_depth(best->name)) {
+        } else if (folder_depth(container, v->name) == folder_depth(container, best->name)) {
             *rival = v;
         }
     }
@@ -206,7 +212,8 @@ static hd_io_variable *find_only(const hd_io_container *container) {
     int64_t tables = 0, vectors = 0;
     for (int64_t k = 0; k < container->count; k++) {
         hd_io_variable *v = &container->variables[k];
-        if (!may_be_points(v) || hd_io_label_name_rank(v->name + folder_length(v->name)) >= 0)
+        if (!may_be_points(v) ||
+            hd_io_label_name_rank(v->name + folder_length(container, v->name)) >= 0)
             continue;
         if (is_vector(v)) {
             vectors++;
@@ -289,11 +296,11 @@ done:
 /* The vector with a conventional name in the same folder as the points. */
 static hd_io_variable *find_labels_beside(const hd_io_container *container,
                                           const hd_io_variable *points) {
-    int64_t folder = folder_length(points->name);
+    int64_t folder = folder_length(container, points->name);
     for (const char *const *name = label_names; *name != NULL; name++)
         for (int64_t k = 0; k < container->count; k++) {
             hd_io_variable *v = &container->variables[k];
-            if (v == points || !is_vector(v) || folder_length(v->name) != folder ||
+            if (v == points || !is_vector(v) || folder_length(container, v->name) != folder ||
                 strncmp(v->name, points->name, (size_t)folder) != 0)
                 continue;
             if (hd_same_word(v->name + folder, *name))
@@ -544,7 +551,7 @@ huddle_status hd_io_container_list(const hd_io_container *container, huddle_list
         char *name = hd_copy_text(v->name);
         if (name == NULL)
             FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
-        for (int32_t i = 0; i < v->array.rank && i < 3; i++)
+        for (int32_t i = 0; i < v->array.rank && i < HD_IO_MAX_RANK; i++)
             listing->dims[listing->count][i] = v->array.dims[i];
         listing->names[listing->count++] = name;
     }

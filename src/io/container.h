@@ -25,8 +25,9 @@ typedef struct hd_io_variable {
     hd_io_labels texts;  /* HD_IO_TEXTS, when loaded */
     void *owned;         /* the bytes of array, if they are owned */
     int64_t place;       /* for the reader: where it is */
+    int64_t inside;      /* for the reader: where in what is at place; 0: all of it */
     bool divided;        /* only the elements from starts on are read, as many as array.dims says */
-    int64_t starts[3];
+    int64_t starts[HD_IO_MAX_RANK];
 } hd_io_variable;
 
 /* The rows of a process that reads only those (io/rows.h). */
@@ -50,6 +51,7 @@ struct hd_io_container {
     const char *format;
     bool down_columns; /* pixels of images run down columns, unless the file specifies the order */
     const hd_file *file;
+    bool dotted;    /* parts of names are separated by dots instead of slashes */
     bool divisible; /* hd_io_variable_divide() works for all variables */
     hd_io_variable *variables;
     int64_t count, capacity;

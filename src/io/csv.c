@@ -391,7 +391,7 @@ huddle_status hd_io_csv_read(hd_io_request *request, const hd_file *file, huddle
     hd_io_pieces pieces = {0};
     bool misread = false;
     TRY(hd_io_layout_find(file, &layout));
-    data->format = layout.separator == '\t' ? "tsv" : "csv";
+    data->format = layout.declared != NULL ? "arff" : layout.separator == '\t' ? "tsv" : "csv";
     if (request->options->transpose)
         FAIL(HUDDLE_UNSUPPORTED, "a table has its samples in rows; transpose is for arrays");
     if (needs_all_records(&layout))

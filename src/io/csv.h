@@ -77,6 +77,7 @@ typedef struct hd_io_column {
 } hd_io_column;
 
 typedef struct hd_io_layout {
+    const char *top;         /* where the header begins, or the data if there is none */
     const char *begin, *end; /* the data, without header */
     int64_t first_line;      /* its number in the file */
     int64_t counted_line;    /* the line that determines the number of columns */
@@ -85,9 +86,15 @@ typedef struct hd_io_layout {
     bool row_names;          /* the header has one name fewer: the first column names the rows */
     bool all_examined;       /* the kinds were judged by all records */
     int64_t columns;
-    char **names;        /* of columns, or NULL */
-    hd_io_column *kinds; /* columns */
+    char **names;                /* of columns, or NULL */
+    hd_io_column *kinds;         /* columns */
+    hd_io_column_kind *declared; /* columns: the kinds, if the file declares them; else NULL */
+    int64_t class_column;        /* the position of the declared class, from 1; 0: none */
+    char *owned;                 /* what begin points into, if it is not the file */
 } hd_io_layout;
+
+/* The layout of an ARFF file, whose rows are rewritten as CSV. */
+huddle_status hd_io_arff_layout(const hd_file *file, hd_io_layout *layout);
 
 /* Finds separator, header and, from the first records, the kinds of the columns. */
 huddle_status hd_io_layout_find(const hd_file *file, hd_io_layout *layout);

@@ -172,6 +172,15 @@ static void choose_decimal_signs(hd_io_layout *layout, const tally *tallies) {
     }
 }
 
+/* A declaration leaves nothing open: the decimal sign of ARFF is a point. A column without values
+ * stays empty. */
+static void declare_kind(hd_io_column *column, hd_io_column_kind kind) {
+    if (column->kind != HD_IO_EMPTY)
+        column->kind = kind;
+    column->decimal = '.';
+    column->open = column->ambiguous = column->mixed = false;
+}
+
 /* Called with the first records, and with all of them where those do not suffice. Rows with
  * too many or too few fields are tolerated here: the reader reports them with their line. */
 huddle_status hd_io_layout_examine(hd_io_layout *layout, int64_t max_records) {
@@ -200,6 +209,8 @@ huddle_status hd_io_layout_examine(hd_io_layout *layout, int64_t max_records) {
     for (int64_t c = 0; c < layout->columns; c++)
         classify_column(&tallies[c], hd_io_layout_name(layout, c), &layout->kinds[c]);
     choose_decimal_signs(layout, tallies);
+    for (int64_t c = 0; layout->declared != NULL && c < layout->columns; c++)
+        declare_kind(&layout->kinds[c], layout->declared[c]);
 done:
     huddle_free(tallies);
     huddle_free(fields.items);

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "io/formats.h"
 #include "io/lines.h"
 #include "io/number.h"
 
@@ -387,7 +388,13 @@ static void trim_text(const hd_file *file, hd_io_layout *layout) {
 huddle_status hd_io_layout_find(const hd_file *file, hd_io_layout *layout) {
     huddle_status status = HUDDLE_OK;
     memset(layout, 0, sizeof *layout);
+    if (hd_io_arff_is(file)) {
+        TRY(hd_io_arff_layout(file, layout));
+        TRY(hd_io_layout_examine(layout, SAMPLE));
+        goto done;
+    }
     trim_text(file, layout);
+    layout->top = layout->begin;
     if (layout->begin == layout->end)
         FAIL(HUDDLE_FORMAT, "the file contains only blank lines and comments");
     layout->quoted = memchr(layout->begin, '"', (size_t)(layout->end - layout->begin)) != NULL;
@@ -404,6 +411,8 @@ done:
 void hd_io_layout_free(hd_io_layout *layout) {
     hd_io_classes_free(layout->names, layout->columns);
     huddle_free(layout->kinds);
+    huddle_free(layout->declared);
+    huddle_free(layout->owned);
     memset(layout, 0, sizeof *layout);
 }
 

@@ -10,8 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* With fewer rows, texts that are all different (FEW_NAMES) or a column that counts
- * (FEW_NUMBERS) may be so by chance. */
+/* With fewer rows, texts may all differ (FEW_NAMES) or a column count (FEW_NUMBERS) by chance. */
 enum { FEW_NAMES = 20, FEW_NUMBERS = 3 };
 
 /* ---- names of columns ----------------------------------------------------------------------- */
@@ -102,6 +101,9 @@ int64_t hd_io_plan_find_label(const hd_io_layout *layout, bool *guessed, const c
     *reason = "a conventional name for labels";
     if (column >= 0)
         return column;
+    *reason = "the last attribute, which is nominal";
+    if (layout->class_column > 0)
+        return layout->class_column - 1;
     *guessed = count_words(layout, &column) == 1;
     *reason = "the only text column";
     return *guessed ? column : -1;

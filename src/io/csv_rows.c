@@ -182,6 +182,10 @@ static huddle_status read_any_record(hd_io_reading *r, const char **p, const cha
         return HUDDLE_NO_MEMORY;
     if (*p != end || fields->items[fields->count - 1].open)
         return hd_fail(HUDDLE_FORMAT, "line %lld: a quote is not closed", (long long)line);
+    if (fields->count != layout->columns && layout->declared != NULL)
+        return hd_fail(HUDDLE_FORMAT, "line %lld has %lld value%s for %lld attributes",
+                       (long long)line, (long long)fields->count, fields->count == 1 ? "" : "s",
+                       (long long)layout->columns);
     if (fields->count != layout->columns)
         return hd_fail(HUDDLE_FORMAT, "line %lld has %lld column%s, but line %lld has %lld",
                        (long long)line, (long long)fields->count, fields->count == 1 ? "" : "s",

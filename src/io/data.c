@@ -3,6 +3,7 @@
 #include "base/context.h"
 #include "io/formats.h"
 #include "io/rows.h"
+#include "io/unpack.h"
 
 #include <errno.h>
 #include <math.h>
@@ -37,7 +38,7 @@ huddle_status hd_io_refuse_table_options(const huddle_read_options *options) {
     return HUDDLE_OK;
 }
 
-/* Detection works on the unpacked bytes, so that every format may be compressed by gzip. The
+/* Detection works on the unpacked bytes, so that every format may be compressed. The
  * features of a model are names of columns only in a table; in a container they would be taken
  * for names of variables, and are therefore removed. */
 static huddle_status read_file(hd_io_request *request, const char *path, huddle_data *data) {
@@ -48,9 +49,16 @@ static huddle_status read_file(hd_io_request *request, const char *path, huddle_
     hd_io_container container = {0};
     const hd_io_format *format;
     TRY(hd_file_open(path, &file));
-    TRY(hd_io_gunzip_file(&file));
+    TRY(hd_io_unpack_file(request->context, &file));
+    TRY(hd_io_recode_utf16(&file));
     TRY(hd_io_detect(&file, &format));
+    if (format->read != NULL) {
+        TRY(hd_io_refuse_table_options(options));
+        TRY(format->read(request, path, data));
+        goto done;
+    }
     if (format->open == NULL) {
+        TRY(hd_io_recode_latin1(request->context, &file));
         TRY(hd_io_csv_read(request, &file, data));
         goto done;
     }
@@ -148,6 +156,8 @@ huddle_status huddle_data_read(huddle_context *context, const char *source,
     } else {
         TRY(hd_io_data_read(&request, source, data));
     }
+    request.failing_path = source;
+    TRY(hd_io_locate_failure(&request, hd_io_data_shape(context, request.options, data)));
 done:
     status = hd_agree(context, status);
     if (status != HUDDLE_OK)
@@ -161,11 +171,17 @@ huddle_status hd_io_open_file(hd_io_request *request, const char *path, hd_file 
                               const hd_io_format **format, hd_io_container *container) {
     huddle_status status = hd_file_open(path, file);
     if (status == HUDDLE_OK)
-        status = hd_io_gunzip_file(file);
+        status = hd_io_unpack_file(request->context, file);
+    if (status == HUDDLE_OK)
+        status = hd_io_recode_utf16(file);
     if (status == HUDDLE_OK)
         status = hd_io_detect(file, format);
+    if (status == HUDDLE_OK && (*format)->read != NULL)
+        return hd_fail(HUDDLE_UNSUPPORTED, "a file of images contains neither labels nor a matrix");
     if (status == HUDDLE_OK && (*format)->open != NULL)
         status = hd_io_open_container(request, *format, file, container);
+    else if (status == HUDDLE_OK)
+        status = hd_io_recode_latin1(request->context, file);
     return status;
 }
 

@@ -11,29 +11,36 @@ static const unsigned char digits[SAMPLES * (PIXELS + 1)] = {
 #include "digits.inc"
 };
 
-/* The classes are "0" .. "9", in the order of their labels, as a reader of a file would
- * produce them. */
-huddle_status hd_io_digits_make(huddle_data *data) {
+/* As a reader of a file would produce them. */
+huddle_status hd_io_data_number_classes(int32_t n_classes, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
-    data->format = "digits";
-    TRY(huddle_points_new(SAMPLES, PIXELS, &data->points));
-    ALLOC(data->labels, SAMPLES);
-    ALLOC_ZERO(data->classes, CLASSES);
-    data->n_classes = CLASSES;
+    ALLOC_ZERO(data->classes, n_classes);
+    data->n_classes = n_classes;
     data->classes_numeric = true;
-    data->height = data->width = 8;
-    for (int i = 0; i < SAMPLES; i++) {
-        const unsigned char *row = digits + i * (PIXELS + 1);
-        for (int j = 0; j < PIXELS; j++)
-            data->points.values[i * PIXELS + j] = (float)row[j];
-        data->labels[i] = row[PIXELS];
-    }
-    for (int k = 0; k < CLASSES; k++) {
+    for (int32_t k = 0; k < n_classes; k++) {
         char text[12];
         snprintf(text, sizeof text, "%d", k);
         data->classes[k] = hd_copy_text(text);
         if (data->classes[k] == NULL)
             FAIL(HUDDLE_NO_MEMORY, "no memory for a class's name");
+    }
+done:
+    return status;
+}
+
+huddle_status hd_io_digits_make(huddle_data *data) {
+    huddle_status status = HUDDLE_OK;
+    data->format = "digits";
+    TRY(huddle_points_new(SAMPLES, PIXELS, &data->points));
+    ALLOC(data->labels, SAMPLES);
+    TRY(hd_io_data_number_classes(CLASSES, data));
+    data->height = data->width = 8;
+    data->channels = 1;
+    for (int i = 0; i < SAMPLES; i++) {
+        const unsigned char *row = digits + i * (PIXELS + 1);
+        for (int j = 0; j < PIXELS; j++)
+            data->points.values[i * PIXELS + j] = (float)row[j];
+        data->labels[i] = row[PIXELS];
     }
 done:
     return status;

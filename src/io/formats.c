@@ -5,20 +5,43 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "io/image.h"
+#include "io/unpack.h"
 #include "io/writers.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* Rows of both tables, in the order in which content is tested. A MAT v7.3 file is also an
- * HDF5 file, so the more specific test comes first; LIBSVM is plain text and comes last. */
-enum { CSV, NPY, NPZ, MAT5, MAT73, HDF5, IDX, MATRIXMARKET, LIBSVM, PGM, PNG, N_FORMATS };
+ * HDF5 file and sparse ARFF is ARFF, so the more specific test comes first; LIBSVM is plain text
+ * and comes last. */
+enum {
+    CSV,
+    SPARSE_ARFF,
+    ARFF,
+    NPY,
+    NPZ,
+    MAT5,
+    MAT73,
+    HDF5,
+    IDX,
+    MATRIXMARKET,
+    LIBSVM,
+    PGM,
+    BMP,
+    PNG,
+    JPEG,
+    TIFF,
+    N_FORMATS
+};
 
 /* The fields are those of huddle_format. HUDDLE_WITH_* are 0 or 1 and are set by the build;
  * the last row is all zero and ends the table. */
 static const huddle_format formats[N_FORMATS + 1] = {
     [CSV] = {"csv", "table, columns separated by commas, tabs or blanks", ".csv .tsv .txt",
              ".csv .tsv .txt", true, false, NULL, true},
+    [SPARSE_ARFF] = {"arff", "Weka, sparse", ".arff", NULL, false, true, NULL, true},
+    [ARFF] = {"arff", "Weka", ".arff", NULL, true, false, NULL, true},
     [NPY] = {"npy", "NumPy array", ".npy", ".npy", true, false, NULL, true},
     [NPZ] = {"npz", "NumPy archive, also of scipy.sparse", ".npz", ".npz", true, true, NULL, true},
     [MAT5] = {"mat", "MATLAB up to v7", ".mat", ".mat", true, true, NULL, true},
@@ -29,24 +52,35 @@ static const huddle_format formats[N_FORMATS + 1] = {
     [MATRIXMARKET] = {"matrixmarket", "MatrixMarket", ".mtx .mm", NULL, true, true, NULL, true},
     [LIBSVM] = {"libsvm", "LIBSVM and SVMlight", ".svm .libsvm .svmlight", ".svm .libsvm", true,
                 true, NULL, true},
-    [PGM] = {"images", "folder of PGM images", ".pgm", NULL, true, false, NULL, true},
+    [PGM] = {"images", "folder of PGM or PPM images", ".pgm .ppm", NULL, true, false, NULL, true},
+    [BMP] = {"images", "folder of BMP images", ".bmp", NULL, true, false, NULL, true},
     [PNG] = {"images", "folder of PNG images", ".png", NULL, true, false, "libpng",
              HUDDLE_WITH_PNG},
+    [JPEG] = {"images", "folder of JPEG images", ".jpg .jpeg", NULL, true, false, "libjpeg",
+              HUDDLE_WITH_JPEG},
+    [TIFF] = {"images", "folder of TIFF images, or one file of several pages", ".tif .tiff", NULL,
+              true, false, "libtiff", HUDDLE_WITH_TIFF},
 };
 
 /* Tables have columns instead of variables and images are read by folder: neither is opened. */
 static const hd_io_format handlers[N_FORMATS] = {
-    [CSV] = {&formats[CSV], NULL, NULL, hd_io_csv_write},
-    [NPY] = {&formats[NPY], hd_io_npy_is, hd_io_npy_open, hd_io_npy_write},
-    [NPZ] = {&formats[NPZ], hd_io_npz_is, hd_io_npz_open, hd_io_npz_write},
-    [MAT5] = {&formats[MAT5], hd_io_mat5_is, hd_io_mat5_open, hd_io_mat_write},
-    [MAT73] = {&formats[MAT73], hd_io_mat73_is, hd_io_mat73_open, NULL},
-    [HDF5] = {&formats[HDF5], hd_io_hdf5_is, hd_io_hdf5_open, hd_io_hdf5_write},
-    [IDX] = {&formats[IDX], hd_io_idx_is, hd_io_idx_open, NULL},
-    [MATRIXMARKET] = {&formats[MATRIXMARKET], hd_io_matrixmarket_is, hd_io_matrixmarket_open, NULL},
-    [LIBSVM] = {&formats[LIBSVM], hd_io_libsvm_is, hd_io_libsvm_open, hd_io_libsvm_write},
-    [PGM] = {&formats[PGM], NULL, NULL, NULL},
-    [PNG] = {&formats[PNG], NULL, NULL, NULL},
+    [CSV] = {.about = &formats[CSV], .write = hd_io_csv_write},
+    [SPARSE_ARFF] = {&formats[SPARSE_ARFF], hd_io_arff_sparse_is, hd_io_arff_open, NULL, NULL},
+    [ARFF] = {.about = &formats[ARFF], .is = hd_io_arff_is},
+    [NPY] = {&formats[NPY], hd_io_npy_is, hd_io_npy_open, NULL, hd_io_npy_write},
+    [NPZ] = {&formats[NPZ], hd_io_npz_is, hd_io_npz_open, NULL, hd_io_npz_write},
+    [MAT5] = {&formats[MAT5], hd_io_mat5_is, hd_io_mat5_open, NULL, hd_io_mat_write},
+    [MAT73] = {&formats[MAT73], hd_io_mat73_is, hd_io_mat73_open, NULL, NULL},
+    [HDF5] = {&formats[HDF5], hd_io_hdf5_is, hd_io_hdf5_open, NULL, hd_io_hdf5_write},
+    [IDX] = {&formats[IDX], hd_io_idx_is, hd_io_idx_open, NULL, NULL},
+    [MATRIXMARKET] = {&formats[MATRIXMARKET], hd_io_matrixmarket_is, hd_io_matrixmarket_open, NULL,
+                      NULL},
+    [LIBSVM] = {&formats[LIBSVM], hd_io_libsvm_is, hd_io_libsvm_open, NULL, hd_io_libsvm_write},
+    [PGM] = {.about = &formats[PGM]},
+    [BMP] = {.about = &formats[BMP]},
+    [PNG] = {.about = &formats[PNG]},
+    [JPEG] = {.about = &formats[JPEG]},
+    [TIFF] = {.about = &formats[TIFF], .is = hd_io_tiff_is, .read = hd_io_pages_read},
 };
 
 const huddle_format *huddle_formats(void) {
@@ -66,21 +100,21 @@ static const char *next_ending(const char *endings, char ending[32]) {
     return endings + length;
 }
 
-/* True if the path has one of those endings, or one of them followed by `more`. */
-static bool has_ending(const char *path, const char *endings, const char *more) {
-    char ending[32], longer[64];
-    while ((endings = next_ending(endings, ending)) != NULL) {
-        snprintf(longer, sizeof longer, "%s%s", ending, more);
-        if (hd_has_extension(path, ending) || hd_has_extension(path, longer))
+/* True if the first `length` bytes of the path have one of those endings. */
+static bool has_ending(const char *path, int64_t length, const char *endings) {
+    char ending[32], tail[64];
+    const char *from = path + (length < 63 ? 0 : length - 63);
+    snprintf(tail, sizeof tail, "%.*s", (int)(path + length - from), from);
+    while ((endings = next_ending(endings, ending)) != NULL)
+        if (hd_has_extension(tail, ending))
             return true;
-    }
     return false;
 }
 
 /* The first format in the table with that ending. */
 const hd_io_format *hd_io_find_writer(const char *path) {
     for (int k = 0; k < N_FORMATS; k++)
-        if (has_ending(path, formats[k].write_endings, ""))
+        if (has_ending(path, (int64_t)strlen(path), formats[k].write_endings))
             return &handlers[k];
     return NULL;
 }
@@ -104,7 +138,10 @@ void hd_io_list_write_endings(char *text, size_t size) {
 /* One sentence for every format that depends on a library, so that users find the same words
  * in the documentation. */
 huddle_status hd_io_missing_library(const char *what, const char *library) {
-    return hd_fail(HUDDLE_UNSUPPORTED, "%s need %s, which this build of Huddle was made without",
+    return hd_fail(HUDDLE_UNSUPPORTED,
+                   "%s need %s, which this build of Huddle was made without; huddle.read() of the "
+                   "Python package reads them, and so does huddle from a Debian package or from "
+                   "source",
                    what, library);
 }
 
@@ -135,11 +172,12 @@ static bool is_text(const hd_file *file) {
            0x93; /* the first byte of an NPY file, cut off after it */
 }
 
-/* PNG, JPEG, and the Netpbm family P1 to P6. */
+/* PNG, JPEG, BMP, and the Netpbm family P1 to P6. */
 static bool is_image(const hd_file *file) {
     const char *t = file->text;
     return file->size > 4 &&
            (memcmp(t, "\x89PNG", 4) == 0 || memcmp(t, "\xff\xd8\xff", 3) == 0 ||
+            hd_io_bmp_is(file) ||
             (t[0] == 'P' && t[1] >= '1' && t[1] <= '6' && (t[2] == '\n' || t[2] == ' ')));
 }
 
@@ -155,12 +193,15 @@ huddle_status hd_io_detect(const hd_file *file, const hd_io_format **format) {
             *format = candidate;
             return HUDDLE_OK;
         }
-        if (has_ending(file->path, candidate->about->endings, ".gz"))
+        if (has_ending(file->path, hd_io_unpacked_length(file->path), candidate->about->endings))
             by_ending = candidate;
     }
     if (is_image(file))
         return hd_fail(HUDDLE_UNSUPPORTED,
                        "a single image is not a data set; give the folder of its class folders");
+    huddle_status status = hd_io_refuse_foreign(file, !is_text(file));
+    if (status != HUDDLE_OK)
+        return status;
     if (is_text(file)) {
         /* A line with nothing but a label is LIBSVM only if the file has its ending. */
         *format = by_ending == &handlers[LIBSVM] ? by_ending : &handlers[CSV];

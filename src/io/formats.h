@@ -11,12 +11,11 @@ typedef struct hd_io_format {
     bool (*is)(const hd_file *file); /* NULL: not recognised by its content */
     /* NULL for CSV, which has columns instead of variables, and for images. */
     huddle_status (*open)(hd_io_request *request, const hd_file *file, hd_io_container *container);
+    /* For files of images; NULL for all others. */
+    huddle_status (*read)(hd_io_request *request, const char *path, huddle_data *data);
     /* NULL: not written. Messages contain the file's name. */
     huddle_status (*write)(huddle_context *context, const huddle_data *data, const char *path);
 } hd_io_format;
-
-/* Replaces the bytes of a file compressed by gzip by what they unpack to. */
-huddle_status hd_io_gunzip_file(hd_file *file);
 
 /* Finds the format by content; the file's ending decides only where several formats fit. */
 huddle_status hd_io_detect(const hd_file *file, const hd_io_format **format);
@@ -26,6 +25,20 @@ const hd_io_format *hd_io_find_writer(const char *path);
 
 /* The endings of files that can be written: ".csv, .tsv or .npy". */
 void hd_io_list_write_endings(char *text, size_t size);
+
+/* HUDDLE_UNSUPPORTED, with advice, if the content is of a format that Huddle knows but does not
+ * read, such as Parquet or a spreadsheet. binary: the content is not text. */
+huddle_status hd_io_refuse_foreign(const hd_file *file, bool binary);
+
+/* Text in another encoding becomes UTF-8: UTF-16 in any file, Latin-1 (Windows-1252) in a table,
+ * with a warning. Other files are left alone. */
+huddle_status hd_io_recode_utf16(hd_file *file);
+huddle_status hd_io_recode_latin1(huddle_context *context, hd_file *file);
+
+/* The size of the images that the rows of data are, if the reader did not find it: as
+ * options->image says, or inferred. All processes that have rows call it. */
+huddle_status hd_io_data_shape(huddle_context *context, const huddle_read_options *options,
+                               huddle_data *data);
 
 /* HUDDLE_UNSUPPORTED for a format whose library was left out: what = "HDF5 files". */
 huddle_status hd_io_missing_library(const char *what, const char *library);
@@ -57,6 +70,8 @@ bool hd_io_hdf5_is(const hd_file *file);
 bool hd_io_idx_is(const hd_file *file);
 bool hd_io_matrixmarket_is(const hd_file *file);
 bool hd_io_libsvm_is(const hd_file *file);
+bool hd_io_arff_is(const hd_file *file);        /* dense or sparse */
+bool hd_io_arff_sparse_is(const hd_file *file); /* read as a container; dense ones as a table */
 
 huddle_status hd_io_npy_open(hd_io_request *request, const hd_file *file,
                              hd_io_container *container);
@@ -74,6 +89,8 @@ huddle_status hd_io_matrixmarket_open(hd_io_request *request, const hd_file *fil
                                       hd_io_container *container);
 huddle_status hd_io_libsvm_open(hd_io_request *request, const hd_file *file,
                                 hd_io_container *container);
+huddle_status hd_io_arff_open(hd_io_request *request, const hd_file *file,
+                              hd_io_container *container);
 
 /* Columns are points and labels. */
 huddle_status hd_io_csv_read(hd_io_request *request, const hd_file *file, huddle_data *data);
@@ -82,11 +99,15 @@ huddle_status hd_io_csv_labels(huddle_context *context, const hd_file *file, hd_
 /* All columns, as doubles. */
 huddle_status hd_io_csv_dense(huddle_context *context, const hd_file *file, huddle_dense *matrix);
 
+/* A folder of images; the pages of a TIFF file. */
 huddle_status hd_io_images_read(hd_io_request *request, const char *folder, huddle_data *data);
+huddle_status hd_io_pages_read(hd_io_request *request, const char *path, huddle_data *data);
 
 /* digits and the generators. */
 bool hd_io_is_generator(const char *name);
 huddle_status hd_io_digits_make(huddle_data *data);
+/* Names the classes "0", "1", ... in the order of their labels. */
+huddle_status hd_io_data_number_classes(int32_t n_classes, huddle_data *data);
 huddle_status hd_io_generate(huddle_context *context, const char *kind,
                              const huddle_read_options *options, hd_io_rows *rows,
                              huddle_data *data);

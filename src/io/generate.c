@@ -7,7 +7,6 @@
 #include "io/rows.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* M_PI is not part of C11. */
@@ -51,6 +50,16 @@ static void place_blob(hd_rng *rng, int32_t class, double *x) {
     x[1] = 10 * sin(2 * pi * class / 5);
 }
 
+/* A disc of radius 5 and two of radius 0.5 beside it, with as many points each. K-means cuts the
+ * large one into halves, which lowers its objective by more than telling the small ones apart. */
+static void place_unequal(hd_rng *rng, int32_t class, double *x) {
+    static const double centres[3][2] = {{0, 0}, {7.4, 1.3}, {7.4, -1.3}};
+    double radius = (class == 0 ? 5 : 0.5) * sqrt(hd_rng_uniform(rng));
+    double angle = 2 * pi * hd_rng_uniform(rng);
+    x[0] = centres[class][0] + radius * cos(angle);
+    x[1] = centres[class][1] + radius * sin(angle);
+}
+
 /* A sheet of width 21 rolled along the spiral of radius t, t from 3 pi / 2 to 9 pi / 2,
  * uniform along its length, which is nearly (t^2 - t0^2) / 2. It is cut into four strips with
  * gaps of a third of their length: neighbouring turns of the roll are hardly farther apart
@@ -64,17 +73,17 @@ static void place_on_roll(hd_rng *rng, int32_t class, double *x) {
 }
 
 static const shape kinds[] = {
-    {"moons", 2, 2, 0.05, place_moon},        {"rings", 2, 3, 0.07, place_ring},
-    {"spirals", 2, 3, 0.03, place_spiral},    {"blobs", 2, 5, 1.0, place_blob},
-    {"swissroll", 3, 4, 0.05, place_on_roll},
+    {"moons", 2, 2, 0.05, place_moon},      {"rings", 2, 3, 0.07, place_ring},
+    {"spirals", 2, 3, 0.03, place_spiral},  {"blobs", 2, 5, 1.0, place_blob},
+    {"unequal", 2, 3, 0.05, place_unequal}, {"swissroll", 3, 4, 0.05, place_on_roll},
 };
 
 /* digits are read from a table in digits.c, not made by a shape. */
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 const char *const *huddle_data_kinds(void) {
-    static const char *const names[] = {"digits", "moons",     "rings", "spirals",
-                                        "blobs",  "swissroll", NULL};
+    static const char *const names[] = {"digits", "moons",   "rings",     "spirals",
+                                        "blobs",  "unequal", "swissroll", NULL};
     return names;
 }
 
@@ -109,23 +118,6 @@ static huddle_status make_points(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* The names of the classes are their numbers. */
-static huddle_status name_classes(int32_t n_classes, huddle_data *data) {
-    huddle_status status = HUDDLE_OK;
-    ALLOC_ZERO(data->classes, n_classes);
-    data->n_classes = n_classes;
-    data->classes_numeric = true;
-    for (int32_t k = 0; k < n_classes; k++) {
-        char text[12];
-        snprintf(text, sizeof text, "%d", k);
-        data->classes[k] = hd_copy_text(text);
-        if (data->classes[k] == NULL)
-            FAIL(HUDDLE_NO_MEMORY, "no memory for a class's name");
-    }
-done:
-    return status;
-}
-
 /* n = 0 means the default of 1000 points. Every class has at least one point. Of several processes
  * each makes its own points. */
 huddle_status hd_io_generate(huddle_context *context, const char *name,
@@ -157,7 +149,7 @@ huddle_status hd_io_generate(huddle_context *context, const char *name,
     else
         TRY(huddle_points_new(0, kind->d, &data->points));
     ALLOC(data->labels, n);
-    TRY(name_classes(kind->n_classes, data));
+    TRY(hd_io_data_number_classes(kind->n_classes, data));
     TRY(hd_parallel(context, "generate", n, 4096, make_points, &m));
 done:
     return status;

@@ -88,9 +88,9 @@ static void describe_shape(hid_t set, int64_t file_size, hd_io_variable *variabl
     int rank = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
     /* H5S_NULL is a data set without a value, which HDF5 distinguishes from one with zero
      * elements. */
-    if (rank > 3 || rank < 0 || H5Sget_simple_extent_type(space) == H5S_NULL) {
+    if (rank > HD_IO_MAX_RANK || rank < 0 || H5Sget_simple_extent_type(space) == H5S_NULL) {
         variable->kind = HD_IO_OTHER;
-        variable->refusal = rank > 3 ? "has more than three dimensions" : "is empty";
+        variable->refusal = rank > HD_IO_MAX_RANK ? "has more than four dimensions" : "is empty";
     } else {
         H5Sget_simple_extent_dims(space, dims, NULL);
         variable->array.rank = rank;
@@ -156,7 +156,7 @@ static int64_t count_elements(const hd_io_variable *variable) {
  * values in memory. */
 static bool read_values(hid_t set, hid_t type, const hd_io_variable *variable, hid_t *space,
                         void *values) {
-    hsize_t starts[3] = {0}, counts[3] = {0};
+    hsize_t starts[HD_IO_MAX_RANK] = {0}, counts[HD_IO_MAX_RANK] = {0};
     hid_t in_file = H5Dget_space(set);
     int64_t count = count_elements(variable);
     if (!variable->divided) {

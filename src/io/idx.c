@@ -3,18 +3,10 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "io/formats.h"
+#include "io/unpack.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <zlib.h>
-
-/* Deflate cannot compress further than by this factor. */
-enum { MAX_RATIO = 1032 };
-
-/* The magic number of gzip with method 8, deflate. */
-static bool is_packed(const hd_file *file) {
-    return file->size >= 18 && memcmp(file->text, "\x1f\x8b\x08", 3) == 0;
-}
 
 /* Two zero bytes, the type of the elements (0x0A is not assigned) and the rank. MNIST's files
  * have rank 1 (labels) and 3 (images). */
@@ -23,48 +15,8 @@ static bool is_header(const unsigned char *b) {
            b[3] <= 4;
 }
 
-/* Unpacks at most `size` bytes from the beginning; *got is how many there were. A damaged
- * stream just ends early: the caller compares *got with what the header claims. zlib counts in
- * 32 bits, so input and output are passed in parts of STEP bytes. */
-static huddle_status unpack_prefix(const hd_file *file, char *to, int64_t size,
-                                   int64_t *n_unpacked) {
-    enum { STEP = 1 << 30 };
-    z_stream stream = {0};
-    int64_t consumed = 0, code = Z_OK;
-    *n_unpacked = 0;
-    if (inflateInit2(&stream, 15 + 16) != Z_OK)
-        return hd_fail(HUDDLE_NO_MEMORY, "no memory to unpack");
-    while (*n_unpacked < size && code == Z_OK) {
-        int64_t in = file->size - consumed, out = size - *n_unpacked;
-        stream.next_in = (unsigned char *)(uintptr_t)(file->text + consumed);
-        stream.avail_in = (unsigned)(in < STEP ? in : STEP);
-        stream.next_out = (unsigned char *)to + *n_unpacked;
-        stream.avail_out = (unsigned)(out < STEP ? out : STEP);
-        unsigned offered = stream.avail_in, room = stream.avail_out;
-        code = inflate(&stream, Z_NO_FLUSH);
-        consumed += offered - stream.avail_in;
-        *n_unpacked += room - stream.avail_out;
-        /* No progress: the stream is damaged or at its end. */
-        if (offered == stream.avail_in && room == stream.avail_out)
-            break;
-    }
-    inflateEnd(&stream);
-    return HUDDLE_OK;
-}
-
-/* Asked of every file before its format is known, so a packed one is unpacked for four bytes
- * only. Called by hd_io_gunzip_file() too, which leaves packed IDX to this reader. */
 bool hd_io_idx_is(const hd_file *file) {
-    /* Not a header unless four bytes are read into it. */
-    unsigned char head[4] = {1};
-    int64_t got = file->size < 4 ? 0 : 4;
-    if (is_packed(file)) {
-        if (unpack_prefix(file, (char *)head, 4, &got) != HUDDLE_OK)
-            return false;
-    } else if (got == 4) {
-        memcpy(head, file->text, 4);
-    }
-    return got == 4 && is_header(head);
+    return file->size >= 4 && is_header((const unsigned char *)file->text);
 }
 
 /* Types 0x08 .. 0x0E; elements[2] belongs to 0x0A, which is_header() has excluded. Numbers are
@@ -78,8 +30,8 @@ static huddle_status parse_header(const unsigned char *head, int64_t size, hd_io
     *length = 4 + 4 * rank;
     if (size < *length)
         return hd_fail(HUDDLE_FORMAT, "the IDX header is cut short");
-    if (rank > 3)
-        return hd_fail(HUDDLE_UNSUPPORTED, "the array has %d dimensions, more than three", rank);
+    if (rank > HD_IO_MAX_RANK)
+        return hd_fail(HUDDLE_UNSUPPORTED, "the array has %d dimensions, more than four", rank);
     array->element = elements[head[2] - 8];
     array->swapped = *(const unsigned char *)&one == 1;
     array->rank = rank;
@@ -91,52 +43,23 @@ static huddle_status parse_header(const unsigned char *head, int64_t size, hd_io
     return HUDDLE_OK;
 }
 
-static huddle_status report_short_file(int64_t count, int64_t there) {
-    return hd_fail(HUDDLE_FORMAT, "the IDX header claims %lld bytes, but there are %lld",
-                   (long long)count, (long long)there);
-}
-
-/* Makes the array of a file available as `variable`. The claimed dimensions are checked
- * against the bytes present or, in a packed file, against what they could unpack to, before
- * anything is allocated; 20 bytes are the longest header, of rank 4. Array bytes of a plain
- * file stay where they are in the map. */
+/* Makes the array of a file available as `variable`: its bytes stay where they are in memory. The
+ * claimed dimensions are checked against the bytes present. */
 static huddle_status read_array(const hd_file *file, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
-    unsigned char head[20] = {0};
-    char *bytes = NULL;
-    int64_t there = file->size < 20 ? file->size : 20, length;
-    bool packed = is_packed(file);
-    if (packed)
-        TRY(unpack_prefix(file, (char *)head, sizeof head, &there));
-    else
-        memcpy(head, file->text, (size_t)there);
-    TRY(parse_header(head, there, &variable->array, &length));
-    int64_t room = packed ? file->size * MAX_RATIO : file->size - length;
-    int64_t count = hd_io_array_count(&variable->array, room);
-    if (count < 0)
+    int64_t length;
+    TRY(parse_header((const unsigned char *)file->text, file->size, &variable->array, &length));
+    if (hd_io_array_count(&variable->array, file->size - length) < 0)
         FAIL(HUDDLE_FORMAT, "the IDX header claims more elements than the file can hold");
     hd_io_array_pack(&variable->array, false);
-    int64_t size = count * hd_io_element_size(variable->array.element);
-    /* The bytes of a plain file are used where they are mapped; those of a packed one are
-     * replaced below. */
     variable->array.bytes = file->text + length;
-    if (packed) {
-        ALLOC(bytes, size + length);
-        TRY(unpack_prefix(file, bytes, size + length, &there));
-        if (there < size + length)
-            TRY(report_short_file(size + length, there));
-        variable->owned = bytes;
-        variable->array.bytes = bytes + length;
-        bytes = NULL;
-    }
 done:
-    huddle_free(bytes);
     return status;
 }
 
 /* "train-images-idx3-ubyte.gz" to "train-labels-idx1-ubyte", the naming of MNIST and its
  * successors; false if the name is not like it. Eight bytes are reserved so that the caller
- * can append ".gz". */
+ * can append ".gz" or another such ending. */
 static bool labels_path(const char *path, char *labels, size_t size) {
     const char *name = strrchr(path, '/');
     name = name == NULL ? path : name + 1;
@@ -147,9 +70,16 @@ static bool labels_path(const char *path, char *labels, size_t size) {
     char *rank = strstr(labels + (images - path), "idx3");
     if (rank != NULL)
         rank[3] = '1';
-    if (hd_has_extension(labels, "gz"))
-        labels[strlen(labels) - 3] = '\0';
+    labels[hd_io_unpacked_length(labels)] = '\0';
     return true;
+}
+
+/* Puts the name of the labels' file before a message that is about it. */
+static huddle_status name_failure(hd_io_request *request, const char *path, huddle_status status) {
+    if (status == HUDDLE_OK || status == HUDDLE_NO_MEMORY || status == HUDDLE_CANCELLED)
+        return status;
+    request->failing_path = NULL;
+    return hd_fail_at(status, "%s", path);
 }
 
 /* Labels beside an images file, plain or packed, are added as variable "labels". Their absence
@@ -162,33 +92,31 @@ static huddle_status find_labels(hd_io_request *request, const hd_file *file,
     hd_io_variable *variable = NULL;
     if (!labels_path(file->path, path, sizeof path))
         goto done;
-    for (int packed = 0; packed < 2 && labels.text == NULL; packed++) {
-        if (packed)
-            memcpy(path + strlen(path), ".gz", 4); /* labels_path() left room for it */
-        /* A file that does not exist is not an error, so the message is dropped. */
+    char *end = path + strlen(path);
+    /* A file that does not exist is not an error, so the message is dropped. */
+    (void)hd_file_open(path, &labels);
+    for (const huddle_packing *p = huddle_packings(); p->name != NULL && labels.text == NULL; p++) {
+        memcpy(end, p->ending, strlen(p->ending) + 1); /* labels_path() left room for it */
         (void)hd_file_open(path, &labels);
     }
-    /* A file of that name with other content is not the labels, and is ignored. */
-    if (labels.text == NULL || !hd_io_idx_is(&labels))
+    if (labels.text == NULL)
         goto done;
+    status = hd_io_unpack_file(request->context, &labels);
+    /* A file of that name with other content is not the labels, and is ignored. */
+    if (status == HUDDLE_OK && !hd_io_idx_is(&labels))
+        goto done;
+    TRY(name_failure(request, path, status));
     variable = hd_io_container_add(container, "labels", 6);
     if (variable == NULL)
         FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
-    status = read_array(&labels, variable);
-    if (status != HUDDLE_OK && status != HUDDLE_NO_MEMORY) {
-        status = hd_fail_at(status, "%s", path);
-        request->failing_path = NULL;
-    }
-    TRY(status);
+    TRY(name_failure(request, path, read_array(&labels, variable)));
     /* The labels' file is closed below while its container lives on, so they are copied. */
-    if (variable->owned == NULL) {
-        int64_t size = hd_io_array_count(&variable->array, INT64_MAX / 8) *
-                       hd_io_element_size(variable->array.element);
-        variable->owned = hd_copy_part(variable->array.bytes, size);
-        variable->array.bytes = variable->owned;
-        if (variable->owned == NULL)
-            FAIL(HUDDLE_NO_MEMORY, "no memory for %lld labels", (long long)size);
-    }
+    int64_t size = hd_io_array_count(&variable->array, INT64_MAX / 8) *
+                   hd_io_element_size(variable->array.element);
+    variable->owned = hd_copy_part(variable->array.bytes, size);
+    variable->array.bytes = variable->owned;
+    if (variable->owned == NULL)
+        FAIL(HUDDLE_NO_MEMORY, "no memory for %lld labels", (long long)size);
 done:
     if (labels.text != NULL)
         hd_file_close(&labels);
@@ -202,7 +130,7 @@ huddle_status hd_io_idx_open(hd_io_request *request, const hd_file *file,
     if (variable == NULL)
         FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
     TRY(read_array(file, variable));
-    container->divisible = file->descriptor >= 0 && !is_packed(file);
+    container->divisible = file->descriptor >= 0;
     /* A file of rank 1 contains labels itself and has none beside it. */
     if (variable->array.rank > 1 && !hd_io_labels_unwanted(request->options))
         TRY(find_labels(request, file, container));

@@ -1,89 +1,170 @@
 #include "io/image.h"
 
-#include "archive/file.h"
 #include "base/check.h"
-#include "io/number.h"
+#include "base/text.h"
+#include "io/netpbm.h"
 
+#include <stdio.h>
 #include <string.h>
 
-/* The sides of an image come from its file. The bound keeps their product within reach of the
- * allocator and of int64. */
-huddle_status hd_io_image_reserve(int64_t height, int64_t width, hd_io_image *image) {
+/* ---- kinds ---------------------------------------------------------------------------------- */
+
+static bool is_png(const hd_file *file) {
+    return file->size >= 8 && memcmp(file->text, "\x89PNG\r\n\x1a\n", 8) == 0;
+}
+
+static bool is_jpeg(const hd_file *file) {
+    return file->size >= 3 && memcmp(file->text, "\xff\xd8\xff", 3) == 0;
+}
+
+/* "II" or "MM", then 42, or 43 in files larger than 4 GiB. */
+bool hd_io_tiff_is(const hd_file *file) {
+    static const char *const magics[] = {"II*\0", "MM\0*", "II+\0", "MM\0+"};
+    for (int k = 0; k < 4; k++)
+        if (file->size >= 8 && memcmp(file->text, magics[k], 4) == 0)
+            return true;
+    return false;
+}
+
+bool hd_io_image_named(const char *path) {
+    static const char *const endings[] = {"pgm", "ppm", "png",  "jpg", "jpeg",
+                                          "bmp", "tif", "tiff", NULL};
+    for (const char *const *e = endings; *e != NULL; e++)
+        if (hd_has_extension(path, *e))
+            return true;
+    return false;
+}
+
+/* HUDDLE_WITH_* are 0 or 1. */
+void hd_io_image_formats(char *text, size_t size) {
+    static const char *const names[] = {"PGM", "PPM", "BMP", "PNG", "JPEG", "TIFF"};
+    static const bool present[] = {
+        true, true, true, HUDDLE_WITH_PNG, HUDDLE_WITH_JPEG, HUDDLE_WITH_TIFF};
+    int last = HUDDLE_WITH_TIFF ? 5 : HUDDLE_WITH_JPEG ? 4 : HUDDLE_WITH_PNG ? 3 : 2;
+    size_t used = 0;
+    for (int k = 0; k <= last && used < size; k++)
+        if (present[k])
+            used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                     k == 0      ? ""
+                                     : k == last ? " and "
+                                                 : ", ",
+                                     names[k]);
+}
+
+/* ---- pixels --------------------------------------------------------------------------------- */
+
+/* The sides of an image come from its file. The bounds keep their product within reach of the
+ * allocator and of int64, and in proportion to the file. */
+huddle_status hd_io_image_reserve(int64_t height, int64_t width, int32_t channels, int64_t ratio,
+                                  int64_t file_size, hd_io_image *image) {
     huddle_status status = HUDDLE_OK;
     if (height < 1 || width < 1 || height > HD_IO_MAX_SIDE || width > HD_IO_MAX_SIDE)
         FAIL(HUDDLE_FORMAT, "an image of %lld x %lld is invalid", (long long)height,
              (long long)width);
-    ALLOC(image->pixels, height * width);
+    if (height * width / ratio > file_size)
+        FAIL(HUDDLE_FORMAT, "its header claims %lld x %lld pixels, more than %lld bytes can hold",
+             (long long)height, (long long)width, (long long)file_size);
+    ALLOC(image->pixels, height * width * channels);
     image->height = (int32_t)height;
     image->width = (int32_t)width;
+    image->channels = channels;
 done:
     return status;
 }
 
-/* The next whole number, past white space and comments; -1 if there is none. The PGM header
- * consists of such numbers. Nine digits cannot overflow; more are left over and fail later. */
-static int64_t next_number(const char **p, const char *end) {
-    int64_t value = 0, digits = 0;
-    const char *q = *p;
-    /* White space and comments may be mixed. */
-    while (q < end && (*q == ' ' || *q == '\t' || *q == '\n' || *q == '\r' || *q == '#')) {
-        if (*q == '#')
-            while (q < end && *q != '\n')
-                q++;
-        else
-            q++;
-    }
-    for (; q < end && hd_io_is_digit(*q) && digits < 9; digits++)
-        value = 10 * value + (*q++ - '0');
-    *p = q;
-    return digits == 0 ? -1 : value;
+/* Rec. 601, as libjpeg and Pillow weight colours. */
+static float luminance(const float *rgb) {
+    return 0.299f * rgb[0] + 0.587f * rgb[1] + 0.114f * rgb[2];
 }
 
-/* PGM: "P2" (decimal numbers) or "P5" (bytes), width, height, the largest value, then the
- * pixels. Above 255 a binary pixel has two bytes, the higher first. Every pixel takes a byte
- * at least, which bounds what a damaged header can make the reader allocate. */
-static huddle_status read_pgm(const hd_file *file, hd_io_image *image) {
+huddle_status hd_io_image_convert(hd_io_image *image, int32_t channels) {
     huddle_status status = HUDDLE_OK;
-    const char *p = file->text + 2, *end = file->text + file->size;
-    bool plain = file->text[1] == '2';
-    int64_t width = next_number(&p, end), height = next_number(&p, end);
-    int64_t max_value = next_number(&p, end), bytes = max_value > 255 ? 2 : 1;
-    if (max_value < 1 || max_value > 65535)
-        FAIL(HUDDLE_FORMAT, "the PGM header is damaged");
-    p += !plain; /* exactly one white-space character precedes the pixels */
-    if (height < 1 || width < 1 || width > HD_IO_MAX_SIDE || height > HD_IO_MAX_SIDE ||
-        height * width > (plain ? end - p : (end - p) / bytes))
-        FAIL(HUDDLE_FORMAT, "the PGM header claims %lld x %lld pixels, more than there are",
-             (long long)height, (long long)width);
-    TRY(hd_io_image_reserve(height, width, image));
-    for (int64_t k = 0; k < height * width; k++) {
-        const unsigned char *b = (const unsigned char *)p + k * bytes;
-        int64_t value = plain        ? next_number(&p, end)
-                        : bytes == 1 ? b[0]
-                                     : 256 * (int64_t)b[0] + b[1];
-        if (value < 0 || value > max_value)
-            FAIL(HUDDLE_FORMAT, "pixel %lld is missing or above %lld", (long long)k + 1,
-                 (long long)max_value);
-        /* All depths are scaled to 0 .. 255, so that folders of mixed depth can be compared. */
-        image->pixels[k] =
-            max_value == 255 ? (float)value : (float)((double)value * 255.0 / (double)max_value);
+    float *pixels = NULL;
+    int64_t count = (int64_t)image->height * image->width;
+    if (image->channels == channels)
+        goto done;
+    ALLOC(pixels, count * channels);
+    for (int64_t k = 0; k < count; k++) {
+        const float *from = image->pixels + k * image->channels;
+        for (int32_t c = 0; c < channels; c++)
+            pixels[k * channels + c] = image->channels == 3 ? luminance(from) : from[0];
     }
+    huddle_free(image->pixels);
+    image->pixels = pixels;
+    image->channels = channels;
 done:
     return status;
 }
+
+/* Programs save gray pictures as colour ones. One channel of them is enough, and kept exactly. */
+static void drop_equal_channels(hd_io_image *image) {
+    int64_t count = (int64_t)image->height * image->width;
+    if (image->channels != 3)
+        return;
+    for (int64_t k = 0; k < count; k++) {
+        const float *rgb = image->pixels + 3 * k;
+        if (rgb[0] != rgb[1] || rgb[0] != rgb[2])
+            return;
+    }
+    for (int64_t k = 0; k < count; k++)
+        image->pixels[k] = image->pixels[3 * k];
+    image->channels = 1;
+}
+
+/* Turns an image as its orientation says: 2 to 4 mirror and rotate by half a turn, 5 to 8 also
+ * exchange rows and columns. Pixel (y, x) of the result is pixel (v, u) of the file. */
+static huddle_status turn_upright(hd_io_image *image) {
+    huddle_status status = HUDDLE_OK;
+    float *pixels = NULL;
+    int32_t o = image->orientation, h = image->height, w = image->width, c = image->channels;
+    bool exchanged = o >= 5;
+    bool flip_v = o == 3 || o == 4 || o == 6 || o == 7,
+         flip_u = o == 2 || o == 3 || o == 7 || o == 8;
+    if (o < 2 || o > 8)
+        goto done;
+    ALLOC(pixels, (int64_t)h * w * c);
+    image->height = exchanged ? w : h;
+    image->width = exchanged ? h : w;
+    for (int32_t y = 0; y < image->height; y++)
+        for (int32_t x = 0; x < image->width; x++) {
+            int64_t v = exchanged ? x : y, u = exchanged ? y : x;
+            v = flip_v ? h - 1 - v : v;
+            u = flip_u ? w - 1 - u : u;
+            memcpy(pixels + ((int64_t)y * image->width + x) * c, image->pixels + (v * w + u) * c,
+                   (size_t)c * sizeof *pixels);
+        }
+    huddle_free(image->pixels);
+    image->pixels = pixels;
+done:
+    return status;
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
 
 /* Content decides, not the ending of the name: folders contain PGM files renamed to .png. */
-huddle_status hd_io_image_read(const char *path, hd_io_image *image) {
+static huddle_status decode_file(const hd_file *file, int32_t page, hd_io_image *image) {
+    if (is_png(file))
+        return hd_io_png_read(file, image);
+    if (is_jpeg(file))
+        return hd_io_jpeg_read(file, image);
+    if (hd_io_tiff_is(file))
+        return hd_io_tiff_read(file, page, image);
+    if (hd_io_bmp_is(file))
+        return hd_io_bmp_read(file, image);
+    if (hd_io_netpbm_is(file))
+        return hd_io_netpbm_read(file, image);
+    return hd_fail(HUDDLE_FORMAT,
+                   "the content is neither PGM (P2, P5), PPM (P3, P6), PNG, JPEG, TIFF nor BMP");
+}
+
+huddle_status hd_io_image_read(const char *path, int32_t page, hd_io_image *image) {
     huddle_status status = HUDDLE_OK;
     hd_file file = {.descriptor = -1};
     *image = (hd_io_image){0};
     TRY(hd_file_open(path, &file));
-    if (file.size >= 8 && memcmp(file.text, "\x89PNG\r\n\x1a\n", 8) == 0)
-        TRY(hd_io_png_read(&file, image));
-    else if (file.size >= 3 && file.text[0] == 'P' && (file.text[1] == '2' || file.text[1] == '5'))
-        TRY(read_pgm(&file, image));
-    else
-        FAIL(HUDDLE_FORMAT, "the content is neither PGM (P2, P5) nor PNG");
+    TRY(decode_file(&file, page, image));
+    TRY(turn_upright(image));
+    drop_equal_channels(image);
 done:
     if (file.text != NULL)
         hd_file_close(&file);
@@ -91,6 +172,24 @@ done:
         huddle_free(image->pixels);
         *image = (hd_io_image){0};
     }
+    if (status != HUDDLE_OK && status != HUDDLE_NO_MEMORY)
+        status = hd_fail_at(status, "%s", path);
+    return status;
+}
+
+/* Only files named like TIFF are opened to count: of other images there is one in each file. */
+huddle_status hd_io_image_pages(const char *path, int32_t *pages) {
+    huddle_status status = HUDDLE_OK;
+    hd_file file = {.descriptor = -1};
+    *pages = 1;
+    if (!hd_has_extension(path, "tif") && !hd_has_extension(path, "tiff"))
+        goto done;
+    TRY(hd_file_open(path, &file));
+    if (hd_io_tiff_is(&file))
+        TRY(hd_io_tiff_pages(&file, pages));
+done:
+    if (file.text != NULL)
+        hd_file_close(&file);
     if (status != HUDDLE_OK && status != HUDDLE_NO_MEMORY)
         status = hd_fail_at(status, "%s", path);
     return status;

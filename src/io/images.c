@@ -1,12 +1,13 @@
-/* A folder of gray images: one sub-folder per class, or images alone, without labels. */
+/* A folder of images: one sub-folder per class, or images alone, without labels. A TIFF file of
+ * several pages is as many images, and may be read by itself. */
 #include "base/check.h"
 #include "base/parallel.h"
-#include "base/text.h"
 #include "io/formats.h"
 #include "io/image.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +71,7 @@ static huddle_status list_folder(const char *folder, list *images, list *folders
         bool is_folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
         if (is_folder && folders != NULL)
             TRY(append_name(folders, path));
-        else if (!is_folder && (hd_has_extension(path, "pgm") || hd_has_extension(path, "png")))
+        else if (!is_folder && hd_io_image_named(path))
             TRY(append_name(images, path));
         else
             huddle_free(path);
@@ -111,26 +112,63 @@ done:
     return status;
 }
 
+/* ---- pages ---------------------------------------------------------------------------------- */
+
+/* An image: a page of a file. */
+typedef struct item {
+    const char *path; /* of a list */
+    int64_t class_folder;
+    int32_t page;
+} item;
+
+typedef struct items {
+    item *all;
+    int64_t count, capacity;
+} items;
+
+/* All pages of all files. class_of is NULL if there are no class folders. */
+static huddle_status list_pages(const list *images, const int64_t *class_of, items *found) {
+    huddle_status status = HUDDLE_OK;
+    for (int64_t i = 0; i < images->count; i++) {
+        int32_t pages;
+        TRY(hd_io_image_pages(images->items[i], &pages));
+        if (!hd_grow(&found->all, &found->capacity, found->count + pages, sizeof *found->all))
+            FAIL(HUDDLE_NO_MEMORY, "no memory for %lld images", (long long)found->count + pages);
+        for (int32_t page = 0; page < pages; page++)
+            found->all[found->count++] =
+                (item){images->items[i], class_of != NULL ? class_of[i] : 0, page};
+    }
+done:
+    return status;
+}
+
+/* ---- pixels --------------------------------------------------------------------------------- */
+
 /* The argument of read_chunk(). */
 typedef struct reading {
-    const list *images;
+    const items *images;
     huddle_data *data;
+    bool gray;
+    atomic_bool colour; /* an image has colours, although the first has none */
 } reading;
 
 /* Images are decoded in parallel, each into its own row. All must have the size of the first,
  * or their pixels would not correspond. */
 static huddle_status read_chunk(void *argument, hd_chunk chunk) {
-    const reading *r = argument;
+    reading *r = argument;
     huddle_status status = HUDDLE_OK;
     hd_io_image image = {0};
     int64_t d = r->data->points.d;
-    for (int64_t i = chunk.begin; i < chunk.end; i++) {
-        const char *path = r->images->items[i];
+    for (int64_t i = chunk.begin; i < chunk.end && !atomic_load(&r->colour); i++) {
+        const char *path = r->images->all[i].path;
         /* The messages of hd_io_image_read() contain the name of the image. */
-        TRY(hd_io_image_read(path, &image));
+        TRY(hd_io_image_read(path, r->images->all[i].page, &image));
         if (image.height != r->data->height || image.width != r->data->width)
             FAIL(HUDDLE_FORMAT, "%s: the image is %d x %d, but %s is %d x %d", path, image.height,
-                 image.width, r->images->items[0], r->data->height, r->data->width);
+                 image.width, r->images->all[0].path, r->data->height, r->data->width);
+        if (image.channels > r->data->channels && !r->gray)
+            atomic_store(&r->colour, true);
+        TRY(hd_io_image_convert(&image, r->data->channels));
         memcpy(r->data->points.values + i * d, image.pixels, (size_t)d * sizeof *image.pixels);
         huddle_free(image.pixels);
         image.pixels = NULL;
@@ -140,35 +178,52 @@ done:
     return status;
 }
 
-/* The first image is read twice: its size decides how many features there are. */
-static huddle_status read_pixels(hd_io_request *request, const list *images, huddle_data *data) {
+/* Reads all images with as many channels as data->channels says. */
+static huddle_status read_all(hd_io_request *request, reading *r) {
+    huddle_status status = HUDDLE_OK;
+    huddle_data *data = r->data;
+    huddle_points_free(&data->points);
+    TRY(hd_io_points_reserve(r->images->count, (int64_t)data->height * data->width * data->channels,
+                             &data->points));
+    TRY(hd_parallel(request->context, "read", r->images->count, 8, read_chunk, r));
+done:
+    return status;
+}
+
+/* The first image is read twice: its size decides how many features there are. If it is gray and
+ * another one is not, all become colour images. */
+static huddle_status read_pixels(hd_io_request *request, const items *images, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     hd_io_image first = {0};
-    reading r = {images, data};
+    reading r = {.images = images, .data = data, .gray = request->options->gray};
     const char *failing_path = request->failing_path;
     request->failing_path = NULL; /* messages contain the image's name */
-    if (images->items == NULL)
-        FAIL(HUDDLE_FORMAT, "there are no images in it");
-    TRY(hd_io_image_read(images->items[0], &first));
+    TRY(hd_io_image_read(images->all[0].path, images->all[0].page, &first));
     data->height = first.height;
     data->width = first.width;
-    TRY(hd_io_points_reserve(images->count, (int64_t)first.height * first.width, &data->points));
-    TRY(hd_parallel(request->context, "read", images->count, 8, read_chunk, &r));
+    data->channels = r.gray ? 1 : first.channels;
+    TRY(read_all(request, &r));
+    if (atomic_load(&r.colour)) {
+        atomic_store(&r.colour, false);
+        data->channels = 3;
+        TRY(read_all(request, &r));
+    }
     request->failing_path = failing_path;
 done:
     huddle_free(first.pixels);
     return status;
 }
 
+/* ---- labels --------------------------------------------------------------------------------- */
+
 /* Classes are named after their folders. */
-static huddle_status set_classes(const list *folders, const int64_t *class_of, int64_t n,
-                                 huddle_data *data) {
+static huddle_status set_classes(const list *folders, const items *images, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
-    hd_io_labels labels = {.n = n};
-    ALLOC(labels.texts, n);
-    for (int64_t i = 0; i < n; i++) {
+    hd_io_labels labels = {.n = images->count};
+    ALLOC(labels.texts, images->count);
+    for (int64_t i = 0; i < images->count; i++) {
         /* Paths were made by join_path(), so there is always a slash. */
-        const char *name = strrchr(folders->items[class_of[i]], '/') + 1;
+        const char *name = strrchr(folders->items[images->all[i].class_folder], '/') + 1;
         labels.texts[i] = (hd_io_span){name, (int64_t)strlen(name)};
     }
     TRY(hd_io_data_set_labels(data, &labels));
@@ -177,35 +232,74 @@ done:
     return status;
 }
 
+/* Labels from a file (y) replace those of the folders. */
+static huddle_status label_images(hd_io_request *request, const list *folders, const items *images,
+                                  huddle_data *data) {
+    huddle_status status = HUDDLE_OK;
+    hd_io_labels labels = {0};
+    if (request->options->n_y > 0 && !hd_io_labels_unwanted(request->options)) {
+        TRY(hd_io_labels_from_files(request, &labels));
+        TRY(hd_io_data_set_file_labels(request, data, &labels));
+    } else if (folders != NULL && request->options->n_y == 0) {
+        TRY(set_classes(folders, images, data));
+    }
+done:
+    hd_io_labels_free(&labels);
+    return status;
+}
+
 /* Images beside class folders are probably a preview or a mean image, so they are ignored with
- * a warning. Labels from a file (y) replace those of the folders. */
+ * a warning. */
 huddle_status hd_io_images_read(hd_io_request *request, const char *folder, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     list images = {0}, loose = {0}, folders = {0};
+    items pages = {0};
     int64_t *class_of = NULL;
-    hd_io_labels labels = {0};
+    char known[80];
     data->format = "images";
     TRY(list_folder(folder, &loose, &folders));
     TRY(list_classes(&folders, &images, &class_of));
     bool classed = images.count > 0;
+    hd_io_image_formats(known, sizeof known);
     if (images.count + loose.count == 0)
-        FAIL(HUDDLE_FORMAT, "the folder contains no PGM or PNG images, nor folders of them");
+        FAIL(HUDDLE_FORMAT, "the folder contains no images, nor folders of them; %s are read",
+             known);
     if (classed && loose.count > 0)
         hd_warn(request->context, HUDDLE_WARNING_INPUT,
                 "%s: %lld images outside the class folders are ignored", folder,
                 (long long)loose.count);
-    TRY(read_pixels(request, classed ? &images : &loose, data));
-    if (request->options->n_y > 0 && !hd_io_labels_unwanted(request->options)) {
-        TRY(hd_io_labels_from_files(request, &labels));
-        TRY(hd_io_data_set_file_labels(request, data, &labels));
-    } else if (classed && request->options->n_y == 0) {
-        TRY(set_classes(&folders, class_of, images.count, data));
-    }
+    request->failing_path = NULL; /* messages contain the image's name */
+    TRY(list_pages(classed ? &images : &loose, class_of, &pages));
+    request->failing_path = folder;
+    TRY(read_pixels(request, &pages, data));
+    TRY(label_images(request, classed ? &folders : NULL, &pages, data));
 done:
-    hd_io_labels_free(&labels);
+    huddle_free(pages.all);
     huddle_free(class_of);
     free_list(&images);
     free_list(&loose);
     free_list(&folders);
+    return status;
+}
+
+huddle_status hd_io_pages_read(hd_io_request *request, const char *path, huddle_data *data) {
+    huddle_status status = HUDDLE_OK;
+    char *copy = hd_copy_text(path);
+    list one = {.items = &copy, .count = 1};
+    items pages = {0};
+    data->format = "images";
+    if (copy == NULL)
+        FAIL(HUDDLE_NO_MEMORY, "no memory for a file's name");
+    request->failing_path = NULL; /* messages contain the image's name */
+    TRY(list_pages(&one, NULL, &pages));
+    request->failing_path = path;
+    if (pages.count < 2)
+        FAIL(HUDDLE_UNSUPPORTED,
+             "a single image is not a data set; give the folder of its class folders");
+    TRY(read_pixels(request, &pages, data));
+    TRY(label_images(request, NULL, &pages, data));
+done:
+    huddle_free(pages.all);
+    huddle_free(copy);
     return status;
 }

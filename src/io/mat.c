@@ -34,6 +34,22 @@ huddle_status hd_io_mat_check(const hd_io_container *container) {
     return HUDDLE_OK;
 }
 
+hd_io_variable *hd_io_mat_add(hd_io_container *container, const char *prefix, const char *name,
+                              int64_t length) {
+    int64_t head = (int64_t)strlen(prefix);
+    char *joined = hd_alloc(head + 1 + length + 1, 1);
+    if (joined == NULL)
+        return NULL;
+    memcpy(joined, prefix, (size_t)head);
+    joined[head] = '.';
+    memcpy(joined + head + 1, name, (size_t)length);
+    hd_io_variable *variable = head == 0
+                                   ? hd_io_container_add(container, name, length)
+                                   : hd_io_container_add(container, joined, head + 1 + length);
+    huddle_free(joined);
+    return variable;
+}
+
 /* ---- unsupported classes -------------------------------------------------------------------- */
 
 /* The variable stays in the list, so that `info` shows it and a request for it reports the
@@ -48,7 +64,7 @@ void hd_io_mat_refuse(hd_io_variable *variable, const char *refusal) {
  * to apply before saving. */
 const char *hd_io_mat_class_refusal(const char *class) {
     static const char *const refusals[][2] = {
-        {"struct", "is a struct; save its fields as variables of their own"},
+        {"struct", "is an array of structs; save its fields as variables of their own"},
         {"string", "is a string array, which only MATLAB reads; save cellstr() of it"},
         {"categorical", "is a categorical array, which only MATLAB reads; save cellstr() of it"},
         {"table", "is a table, which only MATLAB reads; save table2array() of it"},
@@ -101,6 +117,23 @@ char *hd_io_characters_row(const hd_io_characters *c, int64_t row, char *to) {
     while (to > begin && (to[-1] == ' ' || to[-1] == '\0'))
         to--;
     return to;
+}
+
+/* Continuation bytes are
+ * not checked one by one: hd_io_characters_row() replaces what is no character. */
+bool hd_io_decode_utf8(const unsigned char *bytes, int64_t size, int64_t count, uint32_t *to) {
+    int64_t at = 0, got = 0;
+    while (at < size && got < count) {
+        uint32_t c = bytes[at++];
+        int more = c < 0x80 ? 0 : c >> 5 == 6 ? 1 : c >> 4 == 14 ? 2 : c >> 3 == 30 ? 3 : -1;
+        if (more < 0 || at + more > size)
+            return false;
+        c &= more == 0 ? 0x7F : 0x3Fu >> more;
+        for (; more > 0; more--)
+            c = c << 6 | (bytes[at++] & 0x3F);
+        to[got++] = c;
+    }
+    return at == size && got == count;
 }
 
 /* ---- sparse matrices ------------------------------------------------------------------------ */

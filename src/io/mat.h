@@ -15,6 +15,13 @@ void hd_io_mat_refuse(hd_io_variable *variable, const char *refusal);
 /* Why a variable of that MATLAB class ("string", "struct", ...) is not read; static text. */
 const char *hd_io_mat_class_refusal(const char *class);
 
+/* Structs inside structs are listed to this depth; cycles in damaged files end there. */
+enum { HD_IO_MAT_MAX_DEPTH = 8 };
+
+/* Adds the variable "PREFIX.NAME", or "NAME" if the prefix is empty; NULL if there is no memory. */
+hd_io_variable *hd_io_mat_add(hd_io_container *container, const char *prefix, const char *name,
+                              int64_t length);
+
 /* A matrix of characters, one column after the other. */
 typedef struct hd_io_characters {
     const char *units;
@@ -26,6 +33,9 @@ typedef struct hd_io_characters {
 /* Writes a row as UTF-8 without the blanks that pad it; returns where it ends. It takes at most
  * 4 * length bytes. */
 char *hd_io_characters_row(const hd_io_characters *characters, int64_t row, char *to);
+
+/* Decodes UTF-8 of exactly `count` characters; false if it is not that. */
+bool hd_io_decode_utf8(const unsigned char *bytes, int64_t size, int64_t count, uint32_t *to);
 
 /* A sparse matrix as MATLAB holds it, compressed by columns: the row and value of each entry, and
  * cols + 1 offsets. There may be more rows and values than the last offset. The name is for error

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "io/mat.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -97,7 +98,7 @@ static bool parse_object(const span *s, int64_t at, head *h) {
 }
 
 /* The array flags are two words, of which the first contains the class in its lowest byte and
- * the flags in the next. More than three dimensions are recorded as four: the variable is
+ * the flags in the next. More than four dimensions are recorded as five: the variable is
  * listed, but not read. */
 static bool parse_head(const span *s, head *h) {
     part flags, dims;
@@ -114,8 +115,9 @@ static bool parse_head(const span *s, head *h) {
     if (!next_buffered(s, &at, &dims) || (dims.type != MI_INT32 && dims.type != MI_UINT32) ||
         !next_buffered(s, &at, &h->name))
         return false;
-    h->array.rank = dims.length / 4 > 3 ? 4 : (int32_t)(dims.length / 4);
-    for (int32_t k = 0; k < h->array.rank && k < 3; k++)
+    h->array.rank =
+        dims.length / 4 > HD_IO_MAX_RANK ? HD_IO_MAX_RANK + 1 : (int32_t)(dims.length / 4);
+    for (int32_t k = 0; k < h->array.rank && k < HD_IO_MAX_RANK; k++)
         h->array.dims[k] = (int32_t)word_at(s, dims.begin + 4 * k);
     h->rest = at;
     return true;
@@ -244,23 +246,6 @@ static void add_texts(const hd_io_characters *characters, hd_io_labels *texts, c
     }
 }
 
-/* Decodes UTF-8 of exactly `count` characters; false if it is not that. Continuation bytes are
- * not checked one by one: hd_io_characters_row() replaces what is no character. */
-static bool decode_utf8(const unsigned char *bytes, int64_t size, int64_t count, uint32_t *to) {
-    int64_t at = 0, got = 0;
-    while (at < size && got < count) {
-        uint32_t c = bytes[at++];
-        int more = c < 0x80 ? 0 : c >> 5 == 6 ? 1 : c >> 4 == 14 ? 2 : c >> 3 == 30 ? 3 : -1;
-        if (more < 0 || at + more > size)
-            return false;
-        c &= more == 0 ? 0x7F : 0x3Fu >> more;
-        for (; more > 0; more--)
-            c = c << 6 | (bytes[at++] & 0x3F);
-        to[got++] = c;
-    }
-    return at == size && got == count;
-}
-
 /* A matrix of characters, one text per row. The number of units is checked against the bytes
  * present in every branch before rows and length are multiplied for an allocation. */
 static huddle_status load_chars(const span *s, const head *h, hd_io_variable *variable) {
@@ -278,7 +263,8 @@ static huddle_status load_chars(const span *s, const head *h, hd_io_variable *va
     if (rows > 1 && p.type == MI_UTF8 && units != rows * length) {
         /* SciPy's dimensions count characters, Octave's bytes. */
         ALLOC(decoded, rows * length);
-        if (!decode_utf8((const unsigned char *)characters.units, p.length, rows * length, decoded))
+        if (!hd_io_decode_utf8((const unsigned char *)characters.units, p.length, rows * length,
+                               decoded))
             FAIL(HUDDLE_FORMAT, "'%s' is a damaged text", variable->name);
         characters = (hd_io_characters){(const char *)decoded, 4, false, rows, length};
     } else if (length > 0 && rows > units / length) {
@@ -369,6 +355,15 @@ static huddle_status load_sparse(const span *s, const head *h, hd_io_variable *v
                             &positions, &values, &variable->sparse);
 }
 
+/* Replaces a matrix by that in the field of a struct whose tag is at `inside`. */
+static bool open_field(span *s, int64_t inside) {
+    part element;
+    if (!next_buffered(s, &inside, &element) || element.type != MI_MATRIX)
+        return false;
+    *s = (span){s->bytes + element.begin, element.length, element.length, s->swapped};
+    return true;
+}
+
 /* Arrays stay in the map, or in the unpacked room, which the variable then owns. */
 static huddle_status load_variable(hd_io_container *container, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
@@ -376,7 +371,7 @@ static huddle_status load_variable(hd_io_container *container, hd_io_variable *v
     span s;
     head h;
     TRY(open_element(container->file, variable->place, true, &s, &room));
-    if (!parse_head(&s, &h))
+    if ((variable->inside > 0 && !open_field(&s, variable->inside)) || !parse_head(&s, &h))
         FAIL(HUDDLE_FORMAT, "'%s' is damaged", variable->name);
     if (variable->kind == HD_IO_SPARSE) {
         TRY(load_sparse(&s, &h, variable));
@@ -438,8 +433,8 @@ static void describe_variable(const span *s, const head *h, hd_io_variable *vari
         hd_io_mat_refuse(variable, refusal_of(s, h));
         return;
     }
-    if (array->rank > 3 || array->rank < 2) {
-        hd_io_mat_refuse(variable, "has more than three dimensions");
+    if (array->rank > HD_IO_MAX_RANK || array->rank < 2) {
+        hd_io_mat_refuse(variable, "has more than four dimensions");
         return;
     }
     for (int32_t k = 0; k < array->rank; k++)
@@ -461,20 +456,111 @@ static void describe_variable(const span *s, const head *h, hd_io_variable *vari
         array->rank = 1; /* one text per row */
 }
 
+/* Where a matrix that is listed is: its name after those of the structs around it, and the offset
+ * of its tag after the beginning of the outermost matrix. */
+typedef struct listed {
+    const char *prefix, *name;
+    int64_t length, place, inside;
+    const char *outermost;
+} listed;
+
 static bool is_big_endian(void) {
     const uint16_t one = 1;
     return *(const unsigned char *)&one == 0;
 }
 
-static huddle_status add_variable(hd_io_container *container, const span *s, const head *h,
-                                  int64_t place) {
-    hd_io_variable *variable =
-        hd_io_container_add(container, s->bytes + h->name.begin, h->name.length);
+static huddle_status add_variable(hd_io_container *container, const listed *where, const span *s,
+                                  const head *h) {
+    hd_io_variable *variable = hd_io_mat_add(container, where->prefix, where->name, where->length);
     if (variable == NULL)
         return hd_fail(HUDDLE_NO_MEMORY, "no memory for a name");
-    variable->place = place;
+    variable->place = where->place;
+    variable->inside = where->inside;
     describe_variable(s, h, variable);
     return HUDDLE_OK;
+}
+
+/* A struct has the length of its fields' names, the names, each padded to that length, and then a
+ * matrix for each field. False if it is an array of structs, empty or damaged. */
+static bool parse_fields(const span *s, const head *h, part *names, int64_t *width, int64_t *at) {
+    part length;
+    *at = h->rest;
+    if (h->class != CLASS_STRUCT || h->array.rank != 2 || h->array.dims[0] != 1 ||
+        h->array.dims[1] != 1 || !next_buffered(s, at, &length) || length.length != 4 ||
+        !next_buffered(s, at, names))
+        return false;
+    *width = word_at(s, length.begin);
+    return *width > 0 && names->length >= *width;
+}
+
+static huddle_status list_matrix(hd_io_container *container, const listed *where, const span *s,
+                                 int depth);
+
+/* Offsets inside are those from the beginning of the outermost matrix. */
+static huddle_status list_fields(hd_io_container *container, const listed *where, const span *s,
+                                 const part *names, int64_t width, int64_t at, int depth) {
+    huddle_status status = HUDDLE_OK;
+    char *prefix = NULL;
+    int64_t size = (int64_t)strlen(where->prefix) + where->length + 2;
+    ALLOC(prefix, size);
+    snprintf(prefix, (size_t)size, "%s%s%.*s", where->prefix, where->prefix[0] != '\0' ? "." : "",
+             (int)where->length, where->name);
+    for (int64_t k = 0; k < names->length / width; k++) {
+        const char *name = s->bytes + names->begin + k * width;
+        int64_t tag = at;
+        part element;
+        if (!next_buffered(s, &at, &element) || element.type != MI_MATRIX)
+            FAIL(HUDDLE_FORMAT, "'%s' is damaged", prefix);
+        span field = {s->bytes + element.begin, element.length, element.length, s->swapped};
+        listed inner = {prefix,
+                        name,
+                        (int64_t)strnlen(name, (size_t)width),
+                        where->place,
+                        s->bytes + tag - where->outermost,
+                        where->outermost};
+        TRY(list_matrix(container, &inner, &field, depth + 1));
+    }
+done:
+    huddle_free(prefix);
+    return status;
+}
+
+/* A variable, or those in a struct. */
+static huddle_status list_matrix(hd_io_container *container, const listed *where, const span *s,
+                                 int depth) {
+    head h;
+    part names;
+    int64_t width = 0, at = 0;
+    if (s->size == 0) /* an empty field, which is no more than its tag */
+        return HUDDLE_OK;
+    if (!parse_head(s, &h))
+        return hd_fail(HUDDLE_FORMAT, "variable %lld is damaged", (long long)container->count + 1);
+    if (depth < HD_IO_MAT_MAX_DEPTH && parse_fields(s, &h, &names, &width, &at))
+        return list_fields(container, where, s, &names, width, at, depth);
+    return add_variable(container, where, s, &h);
+}
+
+/* The element whose tag is at `place`. Of a compressed struct all is unpacked to list it. */
+static huddle_status list_element(hd_io_container *container, int64_t place) {
+    huddle_status status = HUDDLE_OK;
+    char *room = NULL;
+    span s;
+    head h;
+    for (int whole = 0; whole < 2; whole++) {
+        huddle_free(room);
+        TRY(open_element(container->file, place, whole, &s, &room));
+        if (!parse_head(&s, &h))
+            FAIL(HUDDLE_FORMAT, "variable %lld is damaged", (long long)container->count + 1);
+        if (h.class != CLASS_STRUCT || s.there == s.size)
+            break;
+    }
+    if (h.name.length == 0) /* it contains the data of the file's objects */
+        goto done;
+    listed where = {"", s.bytes + h.name.begin, h.name.length, place, 0, s.bytes};
+    TRY(list_matrix(container, &where, &s, 0));
+done:
+    huddle_free(room);
+    return status;
 }
 
 /* Walks the top-level elements by their tags; elements that are neither matrices nor
@@ -482,32 +568,21 @@ static huddle_status add_variable(hd_io_container *container, const span *s, con
 huddle_status hd_io_mat5_open(hd_io_request *request, const hd_file *file,
                               hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
-    char *room = NULL;
     span all = {file->text, file->size, file->size, file->text[126] == 'M'};
     (void)request;
     container->load = load_variable;
-    container->down_columns = true;
+    container->down_columns = container->dotted = true;
     if (is_big_endian())
         FAIL(HUDDLE_UNSUPPORTED, "MAT files are read on little-endian machines only");
     /* Fewer than eight bytes at the end are padding. */
     for (int64_t place = HEADER, next = place; place + 8 <= file->size; place = next) {
         part element;
-        span s;
-        head h;
         if (!next_part(&all, &next, &element))
             FAIL(HUDDLE_FORMAT, "the file is cut short: its last variable is not complete");
-        if (element.type != MI_MATRIX && element.type != MI_COMPRESSED)
-            continue;
-        TRY(open_element(file, place, false, &s, &room));
-        if (!parse_head(&s, &h))
-            FAIL(HUDDLE_FORMAT, "variable %lld is damaged", (long long)container->count + 1);
-        if (h.name.length > 0) /* else it contains the data of the file's objects */
-            TRY(add_variable(container, &s, &h, place));
-        huddle_free(room);
-        room = NULL;
+        if (element.type == MI_MATRIX || element.type == MI_COMPRESSED)
+            TRY(list_element(container, place));
     }
     TRY(hd_io_mat_check(container));
 done:
-    huddle_free(room);
     return status;
 }

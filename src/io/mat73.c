@@ -105,12 +105,12 @@ static bool is_array_class(const char *class) {
 }
 
 /* MATLAB's view of an array that HDF5 described: the same bytes with the dimensions reversed,
- * which makes them column-major. Of three dimensions the middle one stays. */
+ * which makes them column-major. */
 static void reverse_dimensions(hd_io_array *array) {
-    if (array->rank > 1) {
-        int64_t first = array->dims[0];
-        array->dims[0] = array->dims[array->rank - 1];
-        array->dims[array->rank - 1] = first;
+    for (int32_t k = 0; k < array->rank / 2; k++) {
+        int64_t first = array->dims[k];
+        array->dims[k] = array->dims[array->rank - 1 - k];
+        array->dims[array->rank - 1 - k] = first;
     }
     hd_io_array_pack(array, true);
 }
@@ -133,9 +133,10 @@ static H5T_class_t type_class(hid_t set) {
 static void describe_empty(hid_t set, hd_io_variable *variable) {
     hd_io_array array = {.element = HD_IO_F8};
     int64_t rank = count_elements(&variable->array);
-    if (variable->kind != HD_IO_ARRAY || rank > 3 ||
+    if (variable->kind != HD_IO_ARRAY || rank > HD_IO_MAX_RANK ||
         H5Dread(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, array.dims) < 0) {
-        hd_io_mat_refuse(variable, rank > 3 ? "has more than three dimensions" : "is damaged");
+        hd_io_mat_refuse(variable,
+                         rank > HD_IO_MAX_RANK ? "has more than four dimensions" : "is damaged");
         return;
     }
     array.rank = (int32_t)rank;
@@ -215,7 +216,7 @@ static bool describe_member(hid_t group, const char *name, int64_t file_size, hi
     return vector->kind == HD_IO_ARRAY;
 }
 
-/* A group is a struct, an object or a sparse matrix, which has the attribute MATLAB_sparse
+/* A group that is no struct is an object or a sparse matrix, which has the attribute MATLAB_sparse
  * with its number of rows. The number of columns follows from jc, which has one offset more. */
 static void describe_group(hid_t group, int64_t file_size, hd_io_variable *variable) {
     char class[CLASS_SIZE];
@@ -249,34 +250,82 @@ static void describe_group(hid_t group, int64_t file_size, hd_io_variable *varia
         (hd_io_array){.element = HD_IO_F8, .rank = 2, .dims = {rows, offsets.array.dims[0] - 1}};
 }
 
+/* The argument of add_variable(): what is listed, and inside which structs. */
+typedef struct listing {
+    hd_io_container *container;
+    const char *prefix;
+    int depth;
+} listing;
+
+/* A struct is a group without the attribute of a sparse matrix. */
+static bool is_struct(hid_t group) {
+    char class[CLASS_SIZE];
+    read_class(group, class);
+    return H5Aexists(group, "MATLAB_sparse") <= 0 &&
+           (class[0] == '\0' || strcmp(class, "struct") == 0);
+}
+
+static herr_t add_variable(hid_t root, const char *name, const H5L_info_t *link, void *user);
+
+/* The fields of a struct are the members of its group. */
+static herr_t add_fields(hid_t group, const char *name, const listing *around) {
+    size_t head = strlen(around->prefix), size = head + strlen(name) + 2;
+    char *prefix = hd_alloc((int64_t)size, 1);
+    if (prefix == NULL)
+        return -1;
+    snprintf(prefix, size, "%s%s%s", around->prefix, head > 0 ? "." : "", name);
+    listing inner = {around->container, prefix, around->depth + 1};
+    herr_t result = H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, NULL, add_variable, &inner);
+    huddle_free(prefix);
+    return result;
+}
+
 /* Callback of H5Literate(): 0 continues, a negative value stops. Names with # (#refs#,
- * #subsystem#) are MATLAB's own storage. Only the top level is visited: what is inside groups
- * belongs to their variable. */
+ * #subsystem#) are MATLAB's own storage. */
 static herr_t add_variable(hid_t root, const char *name, const H5L_info_t *link, void *user) {
-    hd_io_container *container = user;
+    const listing *l = user;
     hd_io_variable *variable = NULL;
+    herr_t result = 0;
     if (link->type != H5L_TYPE_HARD || name[0] == '#')
         return 0;
     hid_t object = H5Oopen(root, name, H5P_DEFAULT);
     if (object < 0)
         return 0;
     H5I_type_t type = H5Iget_type(object);
-    bool is_variable = type == H5I_DATASET || type == H5I_GROUP;
-    if (is_variable)
-        variable = hd_io_container_add(container, name, (int64_t)strlen(name));
+    if (type == H5I_GROUP && l->depth < HD_IO_MAT_MAX_DEPTH && is_struct(object)) {
+        result = add_fields(object, name, l);
+    } else if (type == H5I_DATASET || type == H5I_GROUP) {
+        variable = hd_io_mat_add(l->container, l->prefix, name, (int64_t)strlen(name));
+        result = variable == NULL ? -1 : 0;
+    }
     if (variable != NULL && type == H5I_DATASET)
-        describe_dataset(object, container->file->size, variable);
+        describe_dataset(object, l->container->file->size, variable);
     else if (variable != NULL)
-        describe_group(object, container->file->size, variable);
+        describe_group(object, l->container->file->size, variable);
     if (variable != NULL && variable->place == FORM_CHARACTERS)
         variable->array.rank = 1; /* one text per row */
     H5Oclose(object);
-    return is_variable && variable == NULL ? -1 : 0;
+    return result;
 }
 
 static bool list_variables(hd_io_container *container) {
+    listing outermost = {container, "", 0};
     return H5Literate(hd_io_hdf5_file(container), H5_INDEX_NAME, H5_ITER_INC, NULL, add_variable,
-                      container) >= 0;
+                      &outermost) >= 0;
+}
+
+/* The object of a variable: the field a.b is the member b of the group a. Names in MATLAB have no
+ * dots. */
+static huddle_status open_object(const hd_io_container *container, const hd_io_variable *variable,
+                                 hid_t *object) {
+    char *path = hd_copy_text(variable->name);
+    if (path == NULL)
+        return hd_fail(HUDDLE_NO_MEMORY, "no memory for a name");
+    for (char *dot = path; (dot = strchr(dot, '.')) != NULL;)
+        *dot = '/';
+    *object = H5Oopen(hd_io_hdf5_file(container), path, H5P_DEFAULT);
+    huddle_free(path);
+    return *object < 0 ? report_damage(variable) : HUDDLE_OK;
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -434,11 +483,10 @@ done:
 static huddle_status load_variable(hd_io_container *container, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     int64_t file_size = container->file->size;
+    hid_t object = -1;
     hd_io_hdf5_lock();
-    hid_t object = H5Oopen(hd_io_hdf5_file(container), variable->name, H5P_DEFAULT);
-    if (object < 0)
-        status = report_damage(variable);
-    else if (variable->place == FORM_EMPTY)
+    TRY(open_object(container, variable, &object));
+    if (variable->place == FORM_EMPTY)
         status = load_empty(variable);
     else if (variable->place == FORM_CHARACTERS)
         status = load_characters(object, file_size, variable);
@@ -448,6 +496,7 @@ static huddle_status load_variable(hd_io_container *container, hd_io_variable *v
         status = load_sparse(object, file_size, variable);
     else
         status = hd_io_hdf5_load(object, variable);
+done:
     if (object >= 0)
         H5Oclose(object);
     hd_io_hdf5_unlock();
@@ -455,11 +504,11 @@ static huddle_status load_variable(hd_io_container *container, hd_io_variable *v
 }
 
 /* Samples that are contiguous in MATLAB's columns are contiguous in HDF5's rows, so the plain
- * HDF5 reader can store them in place. */
+ * HDF5 reader can store them in place; fields of structs it would not find by their names. */
 static huddle_status read_floats(hd_io_request *request, hd_io_container *container,
                                  const hd_io_variable *variable, float *values, bool *placed,
                                  bool *checked) {
-    if (variable->place == FORM_NUMBERS)
+    if (variable->place == FORM_NUMBERS && strchr(variable->name, '.') == NULL)
         return hd_io_hdf5_read_floats(request, container, variable, values, placed, checked);
     *placed = *checked = false;
     return HUDDLE_OK;
@@ -476,7 +525,7 @@ huddle_status hd_io_mat73_open(hd_io_request *request, const hd_file *file,
                                hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
     (void)request;
-    container->down_columns = true;
+    container->down_columns = container->dotted = true;
     if (file->descriptor < 0)
         FAIL(HUDDLE_UNSUPPORTED,
              "MAT v7.3 is read from plain files only, not packed, nor from a pipe");

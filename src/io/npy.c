@@ -36,15 +36,15 @@ static const char *find_element(const hd_npy *npy, hd_io_element *element) {
                               : "contains elements of an unknown type";
 }
 
-/* More dimensions than MAX_RANK do not fit hd_io_array; such an array is listed but not read. */
+/* More dimensions than HD_IO_MAX_RANK do not fit hd_io_array; such an array is listed but not read.
+ */
 void hd_io_npy_describe(const hd_npy *npy, hd_io_variable *variable) {
-    enum { MAX_RANK = 3 };
     hd_io_array *array = &variable->array;
     variable->kind = npy->kind == 'S' || npy->kind == 'U' ? HD_IO_TEXTS : HD_IO_ARRAY;
     if (variable->kind == HD_IO_ARRAY)
         variable->refusal = find_element(npy, &array->element);
-    if (variable->refusal == NULL && npy->rank > MAX_RANK)
-        variable->refusal = "has more than three dimensions";
+    if (variable->refusal == NULL && npy->rank > HD_IO_MAX_RANK)
+        variable->refusal = "has more than four dimensions";
     if (variable->refusal != NULL) {
         variable->kind = HD_IO_OTHER;
         return;

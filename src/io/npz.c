@@ -80,6 +80,8 @@ static huddle_status list_members(hd_io_container *container) {
         variable->place = k;
     }
     if (container->count == 0)
+        TRY(hd_io_refuse_foreign(container->file, true));
+    if (container->count == 0)
         FAIL(HUDDLE_FORMAT, "the archive contains no arrays of NumPy");
 done:
     return status;

@@ -30,6 +30,12 @@ int64_t hd_io_features_in(const hd_io_variable *variable, bool in_columns) {
     return n == 0 ? 0 : hd_io_variable_count(variable) / n;
 }
 
+/* MATLAB's colour images are h x w x 3 x n: without labels the axis of the channels tells. */
+static bool are_stacked_last(const hd_io_variable *v) {
+    const int64_t *dims = v->array.dims;
+    return v->array.rank == 4 && dims[2] == 3 && dims[1] != 3 && dims[3] != 3;
+}
+
 /* Files store samples in rows (NumPy, HDF5) or in columns (many MATLAB files), and nothing in
  * them states which. The number of labels decides if it fits one of the two only; without
  * labels rows are assumed. Of several parts the samples add up along either axis. */
@@ -40,7 +46,8 @@ huddle_status hd_io_parts_orient(hd_io_request *request, const hd_io_container *
         down += hd_io_samples_in(points->items[k], false);
         across += hd_io_samples_in(points->items[k], true);
     }
-    *in_columns = request->options->transpose || (n_labels == across && n_labels != down);
+    *in_columns = request->options->transpose || (n_labels == across && n_labels != down) ||
+                  (n_labels < 0 && are_stacked_last(points->items[0]));
     int64_t n = *in_columns ? across : down, d = hd_io_features_in(points->items[0], *in_columns);
     /* Parts are stacked row by row, so they must have the same features; how many samples each
      * has does not matter. */
@@ -293,8 +300,8 @@ done:
     return status;
 }
 
-/* height and width count only if their product is the number of features. im_order decides how
- * pixels are stored; without it, MATLAB files are assumed to be column-major. */
+/* height and width count only if the features are as many pixels, gray or colour. im_order decides
+ * how pixels are stored; without it, MATLAB files are assumed to be column-major. */
 huddle_status hd_io_parts_image_size(hd_io_container *container, const hd_io_variable *points,
                                      bool in_columns, huddle_data *data) {
     static const char *const heights[] = {"im_height", "image_height", "imheight", "height", NULL};
@@ -302,21 +309,25 @@ huddle_status hd_io_parts_image_size(hd_io_container *container, const hd_io_var
     static const char *const orders[] = {"im_order", NULL};
     huddle_status status = HUDDLE_OK;
     int64_t height, width, order;
-    if (points->array.rank == 3 && points->kind == HD_IO_ARRAY) {
-        int32_t first = in_columns ? 0 : 1;
-        data->height = (int32_t)points->array.dims[first];
-        data->width = (int32_t)points->array.dims[first + 1];
+    int32_t axes[3];
+    if (points->kind == HD_IO_ARRAY && hd_io_array_images(&points->array, in_columns, axes)) {
+        data->height = (int32_t)points->array.dims[axes[0]];
+        data->width = (int32_t)points->array.dims[axes[1]];
+        data->channels = axes[2] < 0 ? 1 : (int32_t)points->array.dims[axes[2]];
         goto done;
     }
     TRY(read_number(container, heights, &height));
     TRY(read_number(container, widths, &width));
     TRY(read_number(container, orders, &order));
-    /* The division avoids the product, which could overflow. */
-    if (height < 1 || width < 1 || height > data->points.d || data->points.d % height != 0 ||
-        data->points.d / height != width)
+    /* The divisions avoid the product, which could overflow. */
+    if (height < 1 || width < 1 || height > data->points.d || width > data->points.d / height)
+        goto done;
+    int64_t channels = data->points.d / (height * width);
+    if (channels * height * width != data->points.d || (channels != 1 && channels != 3))
         goto done;
     data->height = (int32_t)height;
     data->width = (int32_t)width;
+    data->channels = (int32_t)channels;
     data->column_major = order == 2 || (order != 1 && container->down_columns);
 done:
     return status;

@@ -183,6 +183,7 @@ static huddle_status carry_data(parcel *p, outline *o, huddle_data *data) {
     TRY(carry_texts(p, &data->names, data->n_names));
     TRY(carry(p, &data->height, sizeof data->height));
     TRY(carry(p, &data->width, sizeof data->width));
+    TRY(carry(p, &data->channels, sizeof data->channels));
     TRY(carry(p, &data->column_major, sizeof data->column_major));
     TRY(carry_columns(p, data));
     TRY(carry_dropped(p, data));

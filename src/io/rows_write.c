@@ -187,8 +187,10 @@ done:
 static huddle_status write_lines(huddle_context *context, const char *path, const row_source *s) {
     huddle_status status = HUDDLE_OK;
     hd_output output = {.path = path, .descriptor = -1, .place = -1};
-    if (hd_slabs_rank(context) == 0)
+    if (hd_slabs_rank(context) == 0) {
         TRY(hd_output_begin(path, false, &output));
+        TRY(hd_io_labels_write_header(&output));
+    }
     TRY(write_through_first(context, s, &output));
 done:
     return end_output(context, &output, status);

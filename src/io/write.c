@@ -41,6 +41,11 @@ done:
     return status;
 }
 
+huddle_status hd_io_labels_write_header(hd_output *output) {
+    return hd_has_extension(output->path, "csv") ? hd_output_write(output, "cluster\n", 8)
+                                                 : HUDDLE_OK;
+}
+
 huddle_status huddle_labels_write(const char *path, int64_t n, const int32_t *values,
                                   const char *const *texts) {
     huddle_status status = HUDDLE_OK;
@@ -48,6 +53,7 @@ huddle_status huddle_labels_write(const char *path, int64_t n, const int32_t *va
     if (hd_has_extension(path, "npy"))
         return hd_io_labels_write_npy(path, n, values);
     TRY(hd_output_begin(path, false, &output));
+    TRY(hd_io_labels_write_header(&output));
     TRY(hd_io_labels_write_lines(&output, n, values, texts));
 done:
     return hd_output_end(&output, status);

@@ -17,6 +17,9 @@ huddle_status hd_io_libsvm_write(huddle_context *context, const huddle_data *dat
  */
 huddle_status hd_io_csv_text(hd_output *output, const char *text, char separator);
 
+/* The first line of labels in a CSV file; other files have none. */
+huddle_status hd_io_labels_write_header(hd_output *output);
+
 /* One line of a text file for each value, as huddle_labels_write() describes. */
 huddle_status hd_io_labels_write_lines(hd_output *output, int64_t n, const int32_t *values,
                                        const char *const *texts);

@@ -105,7 +105,7 @@ done:
 static bool applies(const huddle_context *context, const huddle_points *x, int64_t total,
                     const huddle_kmeans_options *options) {
     return hd_slabs_few_rows(context) > 0 && x->offsets == NULL && total * x->d <= most_values &&
-           options->start == NULL && !options->keep_starts;
+           options->start == NULL && !options->keep_starts && !options->keep_averaged;
 }
 
 huddle_status hd_kmeans_try_gathered(huddle_context *context, const huddle_points *x,

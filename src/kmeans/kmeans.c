@@ -48,6 +48,7 @@ huddle_kmeans_options huddle_kmeans_defaults(void) {
 
 void huddle_kmeans_result_free(huddle_kmeans_result *result) {
     huddle_free(result->labels);
+    huddle_free(result->averaged);
     huddle_dense_free(&result->centres);
     memset(result, 0, sizeof *result);
 }
@@ -87,6 +88,20 @@ static huddle_status check_centres(const huddle_dense *centres, int64_t d) {
     return HUDDLE_OK;
 }
 
+/* Draws are numbers for k-means++, in [0, 1). */
+static huddle_status check_draws(const huddle_kmeans_options *options) {
+    if (options->draws == NULL)
+        return HUDDLE_OK;
+    if (strcmp(options->init, "k-means++") != 0)
+        return hd_fail(HUDDLE_INVALID, "draws are for init = k-means++, not %s", options->init);
+    int64_t count = options->n_init * huddle_kmeans_n_draws(options->n_clusters);
+    for (int64_t i = 0; i < count; i++)
+        if (!(options->draws[i] >= 0 && options->draws[i] < 1))
+            return hd_fail(HUDDLE_INVALID, "draw %lld is %g, outside [0, 1)", (long long)i + 1,
+                           options->draws[i]);
+    return HUDDLE_OK;
+}
+
 /* n_clusters is compared with the rows of all processes, not of this one. */
 static huddle_status check_arguments(huddle_context *context, const huddle_points *x,
                                      const double *row_weights,
@@ -101,10 +116,11 @@ static huddle_status check_arguments(huddle_context *context, const huddle_point
         FAIL(HUDDLE_INVALID, "n_clusters = %d is outside [1, %lld], the number of rows",
              options->n_clusters, (long long)slab.total);
     TRY(check_weights(row_weights, x->n));
+    TRY(check_draws(options));
     if (options->start == NULL)
         goto done;
     TRY(check_centres(options->start, x->d));
-    if (options->start->rows != options->n_clusters)
+    if (options->start->rows % options->n_clusters != 0)
         FAIL(HUDDLE_INVALID, "%lld starting centres for n_clusters = %d",
              (long long)options->start->rows, options->n_clusters);
 done:
@@ -192,9 +208,12 @@ static huddle_status cluster(huddle_context *context, const huddle_points *x,
         TRY(subtract_shift(x, options->start, &start));
         own.start = &start;
     }
-    /* An engine without this function counts as one that declines. */
+    /* An engine without this function counts as one that declines. Those that have it know neither
+     * draws nor averaged labels nor the starts of several restarts. */
     status = HUDDLE_UNSUPPORTED;
-    if (hd_context_engine(context)->cluster_rows != NULL)
+    bool is_plain = own.draws == NULL && !own.keep_averaged && !own.log_iterations &&
+                    (own.start == NULL || own.start->rows == own.n_clusters);
+    if (is_plain && hd_context_engine(context)->cluster_rows != NULL)
         status = cluster_by_engine(context, &plain, row_weights, &own, result, info);
     if (status == HUDDLE_UNSUPPORTED) {
         huddle_kmeans_result_free(result);
@@ -219,6 +238,8 @@ int64_t hd_kmeans_predict_memory(int64_t n, int64_t d, const huddle_kmeans_optio
                                             sampled == 0, workers);
     if (options->keep_starts)
         all += options->n_init * n * (int64_t)sizeof(int32_t);
+    if (options->keep_averaged)
+        all += 2 * n * (int64_t)sizeof(int32_t);
     return sampled > all ? sampled : all;
 }
 

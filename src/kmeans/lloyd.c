@@ -381,6 +381,20 @@ static huddle_status add_inertia(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* The inertia of the current labels and of the centres that the rows were compared with. */
+static huddle_status sum_inertia(lloyd *state, double *inertia) {
+    huddle_status status = HUDDLE_OK;
+    const hd_kmeans_run *run = state->run;
+    const hd_kmeans_data *data = run->data;
+    TRY(hd_parallel(data->context, NULL, data->x->n, data->grain, add_inertia, state));
+    *inertia = 0;
+    for (int64_t chunk = 0; chunk < data->chunks; chunk++)
+        *inertia += run->partial[chunk];
+    TRY(hd_reduce_sum(data->context, 1, inertia));
+done:
+    return status;
+}
+
 /* Sums that were updated by adding and subtracting rows have accumulated rounding errors. So the
  * centres are computed once more from all rows, the rows are labelled by them, and the inertia is
  * added up: the result is consistent and depends on the last labels only. */
@@ -397,14 +411,27 @@ static huddle_status compute_outcome(lloyd *state) {
     run->centres = run->next;
     run->next = last;
     move_centres(state);
+    if (run->averaged != NULL)
+        memcpy(run->averaged, run->labels, (size_t)data->x->n * sizeof *run->labels);
     TRY(assign_labels(state));
-    TRY(hd_parallel(data->context, NULL, data->x->n, data->grain, add_inertia, state));
-    run->outcome.inertia = 0;
-    for (int64_t chunk = 0; chunk < data->chunks; chunk++)
-        run->outcome.inertia += run->partial[chunk];
-    TRY(hd_reduce_sum(data->context, 1, &run->outcome.inertia));
+    TRY(sum_inertia(state, &run->outcome.inertia));
 done:
     return status;
+}
+
+/* The wording is that of scikit-learn, whose users read these lines (python/huddle/drop_in). */
+static void log_iteration(const lloyd *state, double inertia, double tolerance) {
+    const hd_kmeans_run *run = state->run;
+    huddle_context *context = run->data->context;
+    int32_t number = run->outcome.n_iter;
+    if (number == 0)
+        hd_log(context, "Initialization complete");
+    hd_log(context, "Iteration %d, inertia %.12g.", number, inertia);
+    if (state->changed == 0)
+        hd_log(context, "Converged at iteration %d: strict convergence.", number);
+    else if (state->shift <= tolerance)
+        hd_log(context, "Converged at iteration %d: center shift %g within tolerance %g.", number,
+               state->shift, tolerance);
 }
 
 /* Stops when no label changes or when the squared moves of the centres sum to at most tol times the
@@ -414,6 +441,7 @@ huddle_status hd_kmeans_lloyd(hd_kmeans_run *run, int32_t max_iter, double tol) 
     huddle_status status = HUDDLE_OK;
     const hd_kmeans_data *data = run->data;
     lloyd state = {.run = run, .fresh = true};
+    double inertia;
     state.bounded = data->x->n >= BOUNDED_ROWS * (int64_t)data->c;
     ALLOC(state.candidate, data->chunks);
     ALLOC_ZERO(state.distance, data->chunks);
@@ -426,8 +454,12 @@ huddle_status hd_kmeans_lloyd(hd_kmeans_run *run, int32_t max_iter, double tol) 
          run->outcome.n_iter < max_iter && run->outcome.stop == HUDDLE_STOP_MAX_ITER;) {
         TRY(assign_labels(&state));
         TRY(update_sums(&state));
+        if (run->place.logs)
+            TRY(sum_inertia(&state, &inertia));
         TRY(fill_empty(&state));
         move_centres(&state);
+        if (run->place.logs)
+            log_iteration(&state, inertia, tol * data->variance);
         if (state.changed == 0 || state.shift <= tol * data->variance)
             run->outcome.stop = HUDDLE_STOP_CONVERGED;
         run->outcome.n_iter++;

@@ -23,12 +23,24 @@ typedef struct hd_kmeans_changes {
     int64_t *relabelled; /* chunks: rows with a new label */
 } hd_kmeans_changes;
 
+/* Where the numbers of k-means++ come from. */
+typedef struct hd_kmeans_source {
+    hd_rng rng;
+    const double *draws; /* the next of those that the caller gave, or NULL: those of rng */
+} hd_kmeans_source;
+
 /* How a restart ended. */
 typedef struct hd_kmeans_outcome {
     double inertia;
     int32_t n_iter;
     huddle_stop stop;
 } hd_kmeans_outcome;
+
+/* What a run reports: progress and log lines. */
+typedef struct hd_kmeans_place {
+    int32_t restart, n_restarts; /* which of how many; 0 of 0 if it may not report progress */
+    bool logs;                   /* a line for every iteration */
+} hd_kmeans_place;
 
 typedef struct hd_kmeans_run {
     const hd_kmeans_data *data;
@@ -48,10 +60,10 @@ typedef struct hd_kmeans_run {
     float *trial;         /* n x trials: distances to the candidates; NULL if that is too much */
     double *partial;      /* chunks x trials: potentials, inertia */
 
+    int32_t *averaged; /* n: labels whose means the centres are, at the end; NULL: not wanted */
     hd_kmeans_outcome outcome;
 
-    /* For progress: which restart of how many this is; 0 of 0 if it may not report any. */
-    int32_t restart, n_restarts;
+    hd_kmeans_place place;
 } hd_kmeans_run;
 
 /* n_scratch workers may share the run's loops. */
@@ -76,7 +88,7 @@ huddle_status hd_kmeans_report(const hd_kmeans_run *run, double part);
 int32_t hd_kmeans_trials(int32_t c);
 
 /* Sets run->centres to rows chosen at random by the method `init`. */
-huddle_status hd_kmeans_seed(hd_kmeans_run *run, const char *init, hd_rng *rng);
+huddle_status hd_kmeans_seed(hd_kmeans_run *run, const char *init, hd_kmeans_source *source);
 
 /* Lloyd's iteration from run->centres on. Leaves centres, the labels nearest to them, and the
  * outcome. */

@@ -16,7 +16,7 @@ typedef struct best_restart {
     bool has_run;    /* run has been allocated */
     int32_t restart; /* -1: none yet */
     hd_kmeans_outcome outcome;
-    int32_t *labels;
+    int32_t *labels, *averaged;
     double *centres;
 } best_restart;
 
@@ -62,30 +62,46 @@ static huddle_status keep_best(const restarts *all, best_restart *best, int32_t 
         ALLOC(best->centres, cells);
     if (best->labels == NULL && set->count > 1)
         ALLOC(best->labels, data->x->n);
+    if (best->averaged == NULL && set->count > 1 && run->averaged != NULL)
+        ALLOC(best->averaged, data->x->n);
     memcpy(best->centres, run->centres, (size_t)cells * sizeof *best->centres);
     swap_labels(&best->labels, &run->labels);
+    swap_labels(&best->averaged, &run->averaged);
     best->restart = restart;
     best->outcome = run->outcome;
 done:
     return status;
 }
 
-/* Each restart has a random stream of its own, determined by the seed and its number: results do
- * not depend on which worker runs it. */
+/* A run for the restarts of a worker. */
+static huddle_status new_run(const restarts *all, best_restart *best) {
+    huddle_status status = HUDDLE_OK;
+    const hd_kmeans_restarts *set = all->set;
+    int32_t n_scratch = all->side_by_side ? 1 : hd_workers(set->data->context);
+    TRY(hd_kmeans_run_new(set->data, n_scratch, &best->run));
+    best->has_run = true;
+    best->run.place.logs = set->options->log_iterations;
+    if (set->options->keep_averaged)
+        ALLOC(best->run.averaged, set->data->x->n);
+    /* Only the calling thread may report progress; hd_parallel() does it otherwise. */
+    best->run.place.n_restarts = all->side_by_side ? 0 : set->count;
+done:
+    return status;
+}
+
+/* Each restart has a random stream of its own, determined by the seed and its number, or its own
+ * part of the caller's draws: results do not depend on which worker runs it. */
 static huddle_status run_restart(const restarts *all, best_restart *best, int32_t restart) {
     huddle_status status = HUDDLE_OK;
     const hd_kmeans_restarts *set = all->set;
     const huddle_kmeans_options *options = set->options;
     int64_t cells = set->data->c * set->data->x->d;
-    hd_rng rng = hd_rng_stream(options->seed, (uint64_t)restart);
-    if (!best->has_run) {
-        int32_t n_scratch = all->side_by_side ? 1 : hd_workers(set->data->context);
-        TRY(hd_kmeans_run_new(set->data, n_scratch, &best->run));
-        best->has_run = true;
-        /* Only the calling thread may report progress; hd_parallel() does it otherwise. */
-        best->run.n_restarts = all->side_by_side ? 0 : set->count;
-    }
-    best->run.restart = restart;
+    hd_kmeans_source source = {.rng = hd_rng_stream(options->seed, (uint64_t)restart)};
+    if (options->draws != NULL)
+        source.draws = options->draws + restart * huddle_kmeans_n_draws(options->n_clusters);
+    if (!best->has_run)
+        TRY(new_run(all, best));
+    best->run.place.restart = restart;
     if (set->starts != NULL) {
         /* Only k-means++ needs the distances to candidates. */
         huddle_free(best->run.trial);
@@ -93,7 +109,7 @@ static huddle_status run_restart(const restarts *all, best_restart *best, int32_
         memcpy(best->run.centres, set->starts + restart * cells,
                (size_t)cells * sizeof *set->starts);
     } else {
-        TRY(hd_kmeans_seed(&best->run, options->init, &rng));
+        TRY(hd_kmeans_seed(&best->run, options->init, &source));
     }
     TRY(hd_kmeans_lloyd(&best->run, options->max_iter, options->tol));
     TRY(keep_best(all, best, restart));
@@ -148,6 +164,7 @@ static void free_restarts(restarts *all) {
     for (int32_t i = 0; i < all->n_workers && all->best != NULL; i++) {
         hd_kmeans_run_free(&all->best[i].run);
         huddle_free(all->best[i].labels);
+        huddle_free(all->best[i].averaged);
         huddle_free(all->best[i].centres);
     }
     huddle_free(all->best);
@@ -164,9 +181,11 @@ huddle_status hd_kmeans_run_restarts(hd_kmeans_restarts *set, huddle_kmeans_resu
     set->outcome = best->outcome;
     if (result != NULL) {
         result->labels = best->labels;
+        result->averaged = best->averaged;
         result->centres =
             (huddle_dense){.rows = c, .cols = d, .stride = d, .values = best->centres};
         best->labels = NULL;
+        best->averaged = NULL;
         best->centres = NULL;
     }
 done:
@@ -193,14 +212,16 @@ huddle_status hd_kmeans_try_restarts(huddle_context *context, const huddle_point
     hd_kmeans_data data = {0};
     hd_kmeans_restarts all = {.data = &data, .options = options};
     TRY(hd_kmeans_data_new(context, x, row_weights, c, &data));
-    /* One cluster has one solution, and given centres determine one run. */
-    all.count = start != NULL || c == 1 ? 1 : options->n_init;
+    /* One cluster has one solution. */
+    all.count = start != NULL ? (int32_t)(start->rows / c) : options->n_init;
+    if (c == 1)
+        all.count = 1;
     ALLOC(all.inertias, all.count);
     if (options->keep_starts)
         ALLOC(all.start_labels, all.count * x->n);
     if (start != NULL) {
-        ALLOC(starts, c * x->d);
-        for (int64_t k = 0; k < c; k++)
+        ALLOC(starts, start->rows * x->d);
+        for (int64_t k = 0; k < start->rows; k++)
             memcpy(starts + k * x->d, start->values + k * start->stride,
                    (size_t)x->d * sizeof *starts);
         all.starts = starts;

@@ -57,8 +57,9 @@ static int64_t first_size(int32_t c) {
  * n_init may be large. */
 static bool wants_sample(int64_t n, const huddle_kmeans_options *options) {
     int64_t rows = first_size(options->n_clusters);
-    return !options->full_restarts && !options->keep_starts && options->start == NULL &&
-           options->n_clusters > 1 && options->n_init > 1 && n >= SAMPLE_SHARE * rows &&
+    return !options->full_restarts && !options->keep_starts && !options->keep_averaged &&
+           options->start == NULL && options->draws == NULL && options->n_clusters > 1 &&
+           options->n_init > 1 && n >= SAMPLE_SHARE * rows &&
            (int64_t)options->n_init * options->n_clusters <= rows;
 }
 

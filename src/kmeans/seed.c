@@ -24,7 +24,20 @@ int32_t hd_kmeans_trials(int32_t c) {
     return c < 3 ? c : 2 + (int32_t)log((double)c);
 }
 
+int64_t huddle_kmeans_n_draws(int32_t n_clusters) {
+    return 1 + ((int64_t)n_clusters - 1) * hd_kmeans_trials(n_clusters);
+}
+
 /* ---- drawing ------------------------------------------------------------------------------ */
+
+static double draw_uniform(hd_kmeans_source *source) {
+    return source->draws != NULL ? *source->draws++ : hd_rng_uniform(&source->rng);
+}
+
+static int64_t draw_below(hd_kmeans_source *source, int64_t n) {
+    return source->draws != NULL ? (int64_t)(*source->draws++ * (double)n)
+                                 : hd_rng_below(&source->rng, n);
+}
 
 /* The row of this process at which the running sum of weight_i D_i exceeds `left`; run->partial
  * contains the sums of the chunks, so that only one chunk is searched. Rows with D_i = 0 are never
@@ -52,8 +65,8 @@ static int64_t find_row(const hd_kmeans_run *run, double left) {
 /* Draws rows with probability proportional to weight_i D_i; if all D_i are 0, all rows are equally
  * likely. With several processes, the interval [0, total) is divided between them in their order;
  * each finds the rows that are its own, and the others are -1 for it. */
-static huddle_status draw_rows(const hd_kmeans_run *run, double total, int32_t count, hd_rng *rng,
-                               int64_t *rows) {
+static huddle_status draw_rows(const hd_kmeans_run *run, double total, int32_t count,
+                               hd_kmeans_source *source, int64_t *rows) {
     huddle_status status = HUDDLE_OK;
     const hd_kmeans_data *data = run->data;
     double *potential = NULL, own = total;
@@ -81,12 +94,12 @@ static huddle_status draw_rows(const hd_kmeans_run *run, double total, int32_t c
         last--;
     for (int32_t t = 0; t < count; t++) {
         if (!(total > 0)) {
-            rows[t] = hd_rng_below(rng, data->slab.total);
+            rows[t] = draw_below(source, data->slab.total);
             continue;
         }
         /* Every process draws the same number, whether or not the row is its own: streams stay in
          * step. */
-        double left = hd_rng_uniform(rng) * total;
+        double left = draw_uniform(source) * total;
         int64_t p = 0;
         while (p < last && left >= potential[p])
             left -= potential[p++];
@@ -305,7 +318,7 @@ done:
 /* ---- the two methods ----------------------------------------------------------------------- */
 
 /* Draws a row with probability proportional to its weight: with all D_i = 1. */
-static huddle_status draw_first(hd_kmeans_run *run, hd_rng *rng, int64_t *row) {
+static huddle_status draw_first(hd_kmeans_run *run, hd_kmeans_source *source, int64_t *row) {
     const hd_kmeans_data *data = run->data;
     double total = 0;
     memset(run->partial, 0, (size_t)data->chunks * sizeof *run->partial);
@@ -315,17 +328,17 @@ static huddle_status draw_first(hd_kmeans_run *run, hd_rng *rng, int64_t *row) {
     }
     for (int64_t chunk = 0; chunk < data->chunks; chunk++)
         total += run->partial[chunk];
-    return draw_rows(run, total, 1, rng, row);
+    return draw_rows(run, total, 1, source, row);
 }
 
 /* k-means++. The first centre is a random row; FLT_MAX as the distance to it before it is known
  * lets every row join it. */
-static huddle_status choose_spread(hd_kmeans_run *run, hd_rng *rng) {
+static huddle_status choose_spread(hd_kmeans_run *run, hd_kmeans_source *source) {
     huddle_status status = HUDDLE_OK;
     int32_t c = run->data->c, trials = hd_kmeans_trials(c);
     int64_t rows[MAX_TRIALS];
     double total;
-    TRY(draw_first(run, rng, rows));
+    TRY(draw_first(run, source, rows));
     /* All rows start at centre 0, which is chosen next. */
     for (int64_t i = 0; i < run->data->x->n; i++) {
         run->upper[i] = FLT_MAX;
@@ -333,7 +346,7 @@ static huddle_status choose_spread(hd_kmeans_run *run, hd_rng *rng) {
     }
     TRY(choose_best(run, rows, 1, 0, &total));
     for (int32_t k = 1; k < c; k++) {
-        TRY(draw_rows(run, total, trials, rng, rows));
+        TRY(draw_rows(run, total, trials, source, rows));
         TRY(choose_best(run, rows, trials, k, &total));
         TRY(hd_kmeans_report(run, 0));
     }
@@ -343,7 +356,7 @@ done:
 
 /* Draws rows until c different ones are found. If more than half of the rows are needed, the others
  * are drawn instead, so that few draws are repeated. */
-static huddle_status choose_sample(hd_kmeans_run *run, hd_rng *rng) {
+static huddle_status choose_sample(hd_kmeans_run *run, hd_kmeans_source *source) {
     huddle_status status = HUDDLE_OK;
     int64_t n = run->data->slab.total, c = run->data->c, *rows = NULL;
     unsigned char *drawn = NULL;
@@ -352,7 +365,7 @@ static huddle_status choose_sample(hd_kmeans_run *run, hd_rng *rng) {
     ALLOC_ZERO(drawn, n);
     ALLOC(rows, c);
     while (n_left > 0) {
-        int64_t i = hd_rng_below(rng, n);
+        int64_t i = hd_rng_below(&source->rng, n);
         if (drawn[i])
             continue;
         drawn[i] = 1;
@@ -370,8 +383,8 @@ done:
     return status;
 }
 
-huddle_status hd_kmeans_seed(hd_kmeans_run *run, const char *init, hd_rng *rng) {
+huddle_status hd_kmeans_seed(hd_kmeans_run *run, const char *init, hd_kmeans_source *source) {
     if (strcmp(init, "sample") == 0)
-        return choose_sample(run, rng);
-    return choose_spread(run, rng);
+        return choose_sample(run, source);
+    return choose_spread(run, source);
 }

@@ -42,8 +42,7 @@ done:
     return status;
 }
 
-/* Adds a row, as stored, times the number of its copies. */
-static void add_row(const huddle_points *x, int64_t i, double copies, double *sum) {
+void hd_fit_add_row(const huddle_points *x, int64_t i, double copies, double *sum) {
     if (x->offsets == NULL) {
         for (int64_t j = 0; j < x->d; j++)
             sum[j] += copies * (double)x->values[i * x->stride + j];
@@ -83,7 +82,7 @@ static int64_t most_central(const hd_fit_rows *of, const huddle_points *x, const
     memset(mean, 0, (size_t)x->d * sizeof *mean);
     for (int64_t r = 0; r < count; r++) {
         double copies = (double)hd_fit_rows_copies(of, rows[r]);
-        add_row(x, hd_fit_rows_point(of, x, rows[r]), copies, mean);
+        hd_fit_add_row(x, hd_fit_rows_point(of, x, rows[r]), copies, mean);
         total += copies;
     }
     for (int64_t j = 0; j < x->d; j++)
@@ -127,7 +126,8 @@ static huddle_status mean_of_tied(huddle_context *context, const huddle_points *
     for (int64_t i = 0; i < fit->rows.n; i++)
         if (clusters->is_medoid_row[i]) {
             double copies = (double)hd_fit_rows_copies(&fit->rows, i);
-            add_row(x, hd_fit_rows_point(&fit->rows, x, i), copies, sums + clusters->labels[i] * d);
+            hd_fit_add_row(x, hd_fit_rows_point(&fit->rows, x, i), copies,
+                           sums + clusters->labels[i] * d);
             sums[c * d + clusters->labels[i]] += copies;
         }
     TRY(hd_reduce_sum(context, c * (d + 1), sums));

@@ -150,6 +150,11 @@ done:
     return status;
 }
 
+huddle_status hd_spectral_place(huddle_context *context, const hd_fit *fit, const void *options,
+                                const huddle_points *x, huddle_dense *rows, int64_t *same) {
+    return hd_spectral_new_rows(context, fit, options, x, rows, same);
+}
+
 /* Converts lists of neighbours to a sparse matrix with `columns` columns. hd_csr_insert() keeps the
  * columns of a row sorted: lists are ordered by distance, not by index. */
 static huddle_status neighbor_matrix(const huddle_neighbors *neighbors, const double *values,

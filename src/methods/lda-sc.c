@@ -78,4 +78,5 @@ const hd_method hd_method_lda_sc = {
     .sections = sections,
     .fit = fit_lda_sc,
     .predict = hd_spectral_predict,
+    .place = hd_spectral_place,
     .plan = hd_memory_plan_spectral};

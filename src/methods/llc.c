@@ -489,21 +489,16 @@ done:
 
 /* New rows are predicted from the training rows around them, as these are from each other. There
  * are no bridges for new points, and (15) does not apply. */
-static huddle_status predict_llc(huddle_context *context, const hd_fit *fit, const void *options,
-                                 const huddle_points *x, int32_t *labels) {
+static huddle_status place_llc(huddle_context *context, const hd_fit *fit, const void *options,
+                               const huddle_points *x, huddle_dense *rows, int64_t *same) {
     huddle_status status = HUDDLE_OK;
     const llc_options *o = options;
     const huddle_dense *vectors = &fit->embedding.f.vectors;
     huddle_points owned = {0}, view;
     huddle_neighbors neighbors = {0};
     huddle_csr a = {0};
-    huddle_dense rows = {0};
-    int64_t *same = NULL;
-    if (fit->refined.present)
-        return hd_refine_predict(context, fit, &o->spectral, x, labels);
     if (!fit->embedding.present)
         FAIL(HUDDLE_UNSUPPORTED, "a model without eigenvectors cannot label new points");
-    ALLOC(same, x->n);
     TRY(huddle_dense_fetch(vectors));
     TRY(hd_fit_prepare_new(context, fit, x, &owned, &view));
     TRY(huddle_points_fetch(&view));
@@ -511,20 +506,34 @@ static huddle_status predict_llc(huddle_context *context, const hd_fit *fit, con
                            NULL));
     TRY(huddle_neighbors_fetch(&neighbors));
     TRY(learn_predictors(context, fit, o, &neighbors, NULL, &a));
-    TRY(huddle_dense_new(x->n, fit->embedding.f.rows.cols, &rows));
+    TRY(huddle_dense_new(x->n, fit->embedding.f.rows.cols, rows));
     for (int64_t i = 0; i < x->n; i++) {
         same[i] = hd_spectral_same_row(&view, i, &o->spectral.knn, &neighbors);
         for (int64_t e = a.offsets[i]; e < a.offsets[i + 1]; e++)
-            for (int64_t k = 0; k < rows.cols; k++)
-                rows.values[i * rows.stride + k] +=
+            for (int64_t k = 0; k < rows->cols; k++)
+                rows->values[i * rows->stride + k] +=
                     a.values[e] * vectors->values[a.columns[e] * vectors->stride + k];
     }
-    TRY(hd_spectral_apply_rule(o->spectral.embed.rows, &rows, fit->embedding.f.eigenvalues, &rows));
-    TRY(hd_spectral_assign(context, fit, &rows, same, labels));
+    TRY(hd_spectral_apply_rule(o->spectral.embed.rows, rows, fit->embedding.f.eigenvalues, rows));
 done:
     huddle_points_free(&owned);
     huddle_neighbors_free(&neighbors);
     huddle_csr_free(&a);
+    return status;
+}
+
+static huddle_status predict_llc(huddle_context *context, const hd_fit *fit, const void *options,
+                                 const huddle_points *x, int32_t *labels) {
+    huddle_status status = HUDDLE_OK;
+    const llc_options *o = options;
+    huddle_dense rows = {0};
+    int64_t *same = NULL;
+    if (fit->refined.present)
+        return hd_refine_predict(context, fit, &o->spectral, x, labels);
+    ALLOC(same, x->n);
+    TRY(place_llc(context, fit, options, x, &rows, same));
+    TRY(hd_spectral_assign(context, fit, &rows, same, labels));
+done:
     huddle_dense_free(&rows);
     huddle_free(same);
     return status;
@@ -539,5 +548,6 @@ const hd_method hd_method_llc = {
     .sections = sections,
     .fit = fit_llc,
     .predict = predict_llc,
+    .place = place_llc,
     .plan = hd_memory_plan_spectral,
     .economise = hd_memory_economise_spectral};

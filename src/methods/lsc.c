@@ -398,28 +398,36 @@ done:
 
 /* New points are treated exactly as training points were, so that a row that equals a training row
  * gets its row of the embedding without being looked up. */
-static huddle_status predict_lsc(huddle_context *context, const hd_fit *fit, const void *options,
-                                 const huddle_points *x, int32_t *labels) {
+static huddle_status place_lsc(huddle_context *context, const hd_fit *fit, const void *options,
+                               const huddle_points *x, huddle_dense *rows, int64_t *same) {
     huddle_status status = HUDDLE_OK;
     const lsc_options *o = options;
     huddle_points owned = {0}, view;
     huddle_neighbors z = {0};
-    huddle_dense rows = {0};
-    int64_t *same = NULL;
     if (fit->embedding.landmark_map.values == NULL)
         FAIL(HUDDLE_UNSUPPORTED, "a model without landmarks cannot label new points");
-    ALLOC(same, x->n);
     for (int64_t i = 0; i < x->n; i++)
         same[i] = -1;
     TRY(hd_fit_prepare_new(context, fit, x, &owned, &view));
     TRY(find_landmarks(context, fit, o, &view, &z));
     normalise_shares(&fit->graph.scale, &z);
-    TRY(map_rows(context, &z, &fit->embedding.landmark_map, fit->embedding.f.rows.cols, &rows));
-    TRY(hd_spectral_apply_rule(o->spectral.embed.rows, &rows, fit->embedding.f.eigenvalues, &rows));
-    TRY(hd_spectral_assign(context, fit, &rows, same, labels));
+    TRY(map_rows(context, &z, &fit->embedding.landmark_map, fit->embedding.f.rows.cols, rows));
+    TRY(hd_spectral_apply_rule(o->spectral.embed.rows, rows, fit->embedding.f.eigenvalues, rows));
 done:
     huddle_points_free(&owned);
     huddle_neighbors_free(&z);
+    return status;
+}
+
+static huddle_status predict_lsc(huddle_context *context, const hd_fit *fit, const void *options,
+                                 const huddle_points *x, int32_t *labels) {
+    huddle_status status = HUDDLE_OK;
+    huddle_dense rows = {0};
+    int64_t *same = NULL;
+    ALLOC(same, x->n);
+    TRY(place_lsc(context, fit, options, x, &rows, same));
+    TRY(hd_spectral_assign(context, fit, &rows, same, labels));
+done:
     huddle_dense_free(&rows);
     huddle_free(same);
     return status;
@@ -434,4 +442,5 @@ const hd_method hd_method_lsc = {
     .sections = sections,
     .fit = fit_lsc,
     .predict = predict_lsc,
+    .place = place_lsc,
     .plan = hd_memory_plan_spectral};

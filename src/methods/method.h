@@ -62,6 +62,10 @@ typedef struct hd_method {
                          hd_fit *fit);
     huddle_status (*predict)(huddle_context *context, const hd_fit *fit, const void *options,
                              const huddle_points *x, int32_t *labels);
+    /* Rows of the embedding for new points. same[i] (n) is the training row that new row i equals
+     * and whose row of the embedding it has, or -1. NULL: the method has no embedding. */
+    huddle_status (*place)(huddle_context *context, const hd_fit *fit, const void *options,
+                           const huddle_points *x, huddle_dense *rows, int64_t *same);
     /* Predicts the memory of a fit (methods/planning.h); NULL: preparation and K-means. */
     void (*plan)(const struct hd_memory_case *x, const void *options, struct hd_memory_plan *plan);
     /* Changes options that are "auto" so that less memory is needed: the step-th way to do so, in
@@ -168,6 +172,9 @@ void hd_fit_warn_few_distinct(huddle_context *context, const hd_fit_clusters *cl
 
 /* Makes the clusters of `other` those of `clusters`: labels, centres, medoids and K-means' info. */
 void hd_fit_take_clusters(hd_fit_clusters *clusters, hd_fit_clusters *other);
+
+/* Adds row i of x, as stored, times the number of its copies. */
+void hd_fit_add_row(const huddle_points *x, int64_t i, double copies, double *sum);
 
 /* Squared distance of row i from a centre, d doubles without the points' shift. centre_norm is the
  * centre's squared norm and needed for sparse points only; to compare rows with one centre, any

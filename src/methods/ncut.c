@@ -142,20 +142,26 @@ done:
     return status;
 }
 
+/* The rows are those of the fit, whatever the option says. */
+static huddle_status place_ncut(huddle_context *context, const hd_fit *fit, const void *options,
+                                const huddle_points *x, huddle_dense *rows, int64_t *same) {
+    hd_spectral_options o = *(const hd_spectral_options *)options;
+    o.embed.rows = "rw";
+    return hd_spectral_new_rows(context, fit, &o, x, rows, same);
+}
+
 /* Rows need not be scaled to norm 1 here: a positive factor does not change which entry is
  * largest. */
 static huddle_status predict_ncut(huddle_context *context, const hd_fit *fit, const void *options,
                                   const huddle_points *x, int32_t *labels) {
     huddle_status status = HUDDLE_OK;
-    hd_spectral_options o = *(const hd_spectral_options *)options;
     const huddle_dense *centres = &fit->clusters.centres;
     huddle_dense rows = {0};
     int64_t *same = NULL;
     if (fit->refined.present)
-        return hd_refine_predict(context, fit, &o, x, labels);
-    o.embed.rows = "rw";
+        return hd_refine_predict(context, fit, options, x, labels);
     ALLOC(same, x->n);
-    TRY(hd_spectral_new_rows(context, fit, &o, x, &rows, same));
+    TRY(place_ncut(context, fit, options, x, &rows, same));
     for (int64_t i = 0; i < x->n; i++) {
         const double *row = rows.values + i * rows.stride;
         labels[i] = 0;
@@ -180,5 +186,6 @@ const hd_method hd_method_ncut = {
     .takes_graph = true,
     .fit = fit_ncut,
     .predict = predict_ncut,
+    .place = place_ncut,
     .plan = hd_memory_plan_spectral,
     .economise = hd_memory_economise_spectral};

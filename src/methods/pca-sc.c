@@ -45,4 +45,5 @@ const hd_method hd_method_pca_sc = {
     .sections = sections,
     .fit = fit_pca_sc,
     .predict = hd_spectral_predict,
+    .place = hd_spectral_place,
     .plan = hd_memory_plan_spectral};

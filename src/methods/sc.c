@@ -41,5 +41,6 @@ const hd_method hd_method_sc = {
     .spreads = true,
     .fit = fit_sc,
     .predict = hd_spectral_predict,
+    .place = hd_spectral_place,
     .plan = hd_memory_plan_spectral,
     .economise = hd_memory_economise_spectral};

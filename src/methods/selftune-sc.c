@@ -159,5 +159,6 @@ const hd_method hd_method_selftune_sc = {
     .takes_graph = true,
     .fit = fit_selftune_sc,
     .predict = hd_spectral_predict,
+    .place = hd_spectral_place,
     .plan = hd_memory_plan_spectral,
     .economise = hd_memory_economise_spectral};

@@ -182,6 +182,10 @@ huddle_status hd_spectral_new_rows(huddle_context *context, const hd_fit *fit,
                                    const hd_spectral_options *options, const huddle_points *x,
                                    huddle_dense *rows, int64_t *same);
 
+/* The same as the place of a method. */
+huddle_status hd_spectral_place(huddle_context *context, const hd_fit *fit, const void *options,
+                                const huddle_points *x, huddle_dense *rows, int64_t *same);
+
 /* The scale that a point's own distances to k neighbours give it; only selftune uses it. */
 double hd_spectral_own_scale(const huddle_scale *scale, const double *distance, int32_t k);
 

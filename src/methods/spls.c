@@ -389,39 +389,56 @@ done:
     return status;
 }
 
-/* New points are mapped into the subspace, then shrunk towards the training points around them by
- * (16) with squared loss; P and G do not change. */
-static huddle_status predict_spls(huddle_context *context, const hd_fit *fit, const void *options,
-                                  const huddle_points *x, int32_t *labels) {
+/* New points in the subspace, with their neighbours among the training points. */
+static huddle_status map_new(huddle_context *context, const hd_fit *fit, const spls_options *o,
+                             const huddle_points *x, huddle_neighbors *neighbors,
+                             huddle_dense *rows, int64_t *same) {
     huddle_status status = HUDDLE_OK;
-    const spls_options *o = options;
     const hd_fit_prepared *maps = &fit->prepared;
     huddle_points prepared = {0}, prepared_view, reduced = {0};
-    huddle_neighbors neighbors = {0};
-    huddle_csr w = {0};
-    huddle_dense rows = {0};
-    int64_t *same = NULL;
-    ALLOC(same, x->n);
     if (x->d != maps->preparation.d_in)
         FAIL(HUDDLE_INVALID, "the points have %lld features, the model was fitted to %lld",
              (long long)x->d, (long long)maps->preparation.d_in);
     TRY(hd_fit_apply_map(context, &maps->preparation, x, &prepared, &prepared_view));
     TRY(huddle_prepare_apply(context, &maps->reduction, &prepared_view, &reduced, NULL));
     TRY(huddle_points_fetch(&reduced));
-    TRY(hd_spectral_query_neighbors(context, fit, &prepared_view, &o->knn, &neighbors));
-    TRY(huddle_dense_new(x->n, reduced.d, &rows));
+    TRY(hd_spectral_query_neighbors(context, fit, &prepared_view, &o->knn, neighbors));
+    TRY(huddle_dense_new(x->n, reduced.d, rows));
     for (int64_t i = 0; i < x->n; i++) {
-        same[i] = hd_spectral_same_row(&prepared_view, i, &o->knn, &neighbors);
+        same[i] = hd_spectral_same_row(&prepared_view, i, &o->knn, neighbors);
         for (int64_t k = 0; k < reduced.d; k++)
-            rows.values[i * rows.stride + k] = (double)reduced.values[i * reduced.stride + k];
+            rows->values[i * rows->stride + k] = (double)reduced.values[i * reduced.stride + k];
     }
+done:
+    huddle_points_free(&prepared);
+    huddle_points_free(&reduced);
+    return status;
+}
+
+static huddle_status place_spls(huddle_context *context, const hd_fit *fit, const void *options,
+                                const huddle_points *x, huddle_dense *rows, int64_t *same) {
+    huddle_neighbors neighbors = {0};
+    huddle_status status = map_new(context, fit, options, x, &neighbors, rows, same);
+    huddle_neighbors_free(&neighbors);
+    return status;
+}
+
+/* New points are mapped into the subspace, then shrunk towards the training points around them by
+ * (16) with squared loss; P and G do not change. */
+static huddle_status predict_spls(huddle_context *context, const hd_fit *fit, const void *options,
+                                  const huddle_points *x, int32_t *labels) {
+    huddle_status status = HUDDLE_OK;
+    huddle_neighbors neighbors = {0};
+    huddle_csr w = {0};
+    huddle_dense rows = {0};
+    int64_t *same = NULL;
+    ALLOC(same, x->n);
+    TRY(map_new(context, fit, options, x, &neighbors, &rows, same));
     TRY(hd_spectral_weigh_new(&neighbors, &fit->shrunk.w.scale, fit, &w));
     TRY(huddle_shrink_points(context, &rows, &w, &fit->shrunk.g.g, fit->shrunk.info.gamma, "l2",
                              &rows));
     TRY(hd_spectral_assign(context, fit, &rows, same, labels));
 done:
-    huddle_points_free(&prepared);
-    huddle_points_free(&reduced);
     huddle_neighbors_free(&neighbors);
     huddle_csr_free(&w);
     huddle_dense_free(&rows);
@@ -453,4 +470,5 @@ const hd_method hd_method_spls = {
     .sections = sections,
     .fit = fit_spls,
     .predict = predict_spls,
+    .place = place_spls,
     .plan = plan_spls};

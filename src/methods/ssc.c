@@ -369,5 +369,6 @@ const hd_method hd_method_ssc = {
     .spreads = true,
     .fit = fit_ssc,
     .predict = predict_ssc,
+    .place = hd_spectral_place,
     .plan = plan_ssc,
     .economise = economise_ssc};

@@ -1,6 +1,7 @@
-/* The mean silhouette (Rousseeuw, Journal of Computational and Applied Mathematics 1987). For point
- * i of cluster C, a is the mean distance to the other points of C, and b the smallest over the
- * other clusters of the mean distance to their points; its silhouette is (b - a) / max(a, b).
+/* Silhouettes (Rousseeuw, Journal of Computational and Applied Mathematics 1987), of each point or
+ * their mean. For point i of cluster C, a is the mean distance to the other points of C, and b the
+ * smallest over the other clusters of the mean distance to their points; its silhouette is (b - a)
+ * / max(a, b).
  *
  * Distances are computed from inner products in double of points less their mean, block against
  * block, so that BLAS does the work and no array of size n x n is needed.
@@ -238,18 +239,21 @@ static void prepare_sparse(survey *s) {
             s->squares[i] += (double)s->x->values[e] * (double)s->x->values[e];
 }
 
-/* The mean is over the whole sample; every process adds the silhouettes of its own points, in their
- * order. */
-static huddle_status mean_silhouette(huddle_context *context, survey *s, double *silhouette) {
+/* The silhouettes of the points of this process, s->count of them. All are 0 if there is only one
+ * cluster. */
+static huddle_status survey_points(huddle_context *context, survey *s, double *values) {
     huddle_status status = HUDDLE_OK;
     int64_t n = s->x->n, d = s->x->d;
     bool sparse = s->x->offsets != NULL;
+    s->values = values;
+    memset(values, 0, (size_t)s->count * sizeof *values);
+    if (s->n_clusters < 2)
+        return status;
     s->scratch_size =
         (int64_t)BLOCK * TILE + BLOCK * s->n_clusters + (sparse ? d : (BLOCK + TILE) * d);
     ALLOC_ZERO(s->sizes, s->n_clusters);
     ALLOC_ZERO(s->mean, d);
     ALLOC_ZERO(s->squares, n);
-    ALLOC(s->values, s->count);
     ALLOC(s->scratch, s->scratch_size * hd_workers(context));
     for (int64_t i = 0; i < n; i++)
         s->sizes[s->labels[i]]++;
@@ -260,19 +264,27 @@ static huddle_status mean_silhouette(huddle_context *context, survey *s, double 
     hd_blas_enter();
     status = hd_parallel(context, "silhouette", s->count, BLOCK, survey_block, s);
     hd_blas_leave();
-    if (status != HUDDLE_OK)
-        goto done;
-    double sum = 0;
-    for (int64_t i = 0; i < s->count; i++)
-        sum += s->values[i];
-    TRY(hd_reduce_sum(context, 1, &sum));
-    *silhouette = sum / (double)n;
 done:
     huddle_free(s->sizes);
     huddle_free(s->mean);
     huddle_free(s->squares);
-    huddle_free(s->values);
     huddle_free(s->scratch);
+    return status;
+}
+
+/* The mean is over the whole sample; every process adds the silhouettes of its own points, in their
+ * order. */
+static huddle_status mean_silhouette(huddle_context *context, survey *s, double *silhouette) {
+    huddle_status status = HUDDLE_OK;
+    double *values = NULL, sum = 0;
+    ALLOC(values, s->count);
+    TRY(survey_points(context, s, values));
+    for (int64_t i = 0; i < s->count; i++)
+        sum += values[i];
+    TRY(hd_reduce_sum(context, 1, &sum));
+    *silhouette = sum / (double)s->x->n;
+done:
+    huddle_free(values);
     return status;
 }
 
@@ -304,29 +316,49 @@ done:
     return status;
 }
 
-huddle_status huddle_metrics_silhouette(huddle_context *context, const huddle_points *x,
-                                        const int32_t *labels, int64_t sample, uint64_t seed,
-                                        double *silhouette) {
+/* The points that are compared, with their labels as ranks, then either result: the silhouettes of
+ * this process's points or, if values is NULL, the mean. */
+static huddle_status compare_points(huddle_context *context, const huddle_points *x,
+                                    const int32_t *labels, int64_t sample, uint64_t seed,
+                                    double *values, double *silhouette) {
     huddle_status status = HUDDLE_OK;
     huddle_points part = {0};
     int32_t *chosen = NULL, *ranks = NULL;
     survey s = {0};
-    if (x == NULL || labels == NULL || silhouette == NULL)
-        FAIL(HUDDLE_INVALID, "the points, the labels or the place for the score is missing");
-    if (sample < 1)
-        FAIL(HUDDLE_INVALID, "sample = %lld is less than 1", (long long)sample);
     TRY(huddle_points_fetch(x));
     TRY(huddle_points_check(context, x));
     TRY(choose_points(context, x, &labels, sample, seed, &part, &chosen, &s));
     ALLOC(ranks, s.x->n);
     TRY(hd_metrics_rank_labels(NULL, s.x->n, labels, ranks, &s.n_clusters)); /* all are here */
     s.labels = ranks;
-    *silhouette = 0;
-    if (s.n_clusters > 1)
-        TRY(mean_silhouette(context, &s, silhouette));
+    TRY(values != NULL ? survey_points(context, &s, values)
+                       : mean_silhouette(context, &s, silhouette));
 done:
     huddle_free(ranks);
     huddle_free(chosen);
     huddle_points_free(&part);
+    return status;
+}
+
+huddle_status huddle_metrics_silhouette(huddle_context *context, const huddle_points *x,
+                                        const int32_t *labels, int64_t sample, uint64_t seed,
+                                        double *silhouette) {
+    huddle_status status = HUDDLE_OK;
+    if (x == NULL || labels == NULL || silhouette == NULL)
+        FAIL(HUDDLE_INVALID, "the points, the labels or the place for the score is missing");
+    if (sample < 1)
+        FAIL(HUDDLE_INVALID, "sample = %lld is less than 1", (long long)sample);
+    TRY(compare_points(context, x, labels, sample, seed, NULL, silhouette));
+done:
+    return hd_agree(context, status);
+}
+
+huddle_status huddle_metrics_silhouette_samples(huddle_context *context, const huddle_points *x,
+                                                const int32_t *labels, double *silhouettes) {
+    huddle_status status = HUDDLE_OK;
+    if (x == NULL || labels == NULL || silhouettes == NULL)
+        FAIL(HUDDLE_INVALID, "the points, the labels or the place for the scores is missing");
+    TRY(compare_points(context, x, labels, INT64_MAX, 0, silhouettes, NULL));
+done:
     return hd_agree(context, status);
 }

@@ -405,8 +405,7 @@ const double *huddle_model_shift(const huddle_model *model, int64_t *d) {
     return NULL;
 }
 
-/* Whether the points must be converted to the model's shift, if that is known. */
-static bool needs_rebase(const hd_fit *fit, const huddle_points *x) {
+bool hd_model_needs_rebase(const hd_fit *fit, const huddle_points *x) {
     const double *shift = fit->prepared.shift;
     if (x->offsets != NULL || shift == NULL || x->d != fit->d)
         return false;
@@ -457,7 +456,7 @@ huddle_status huddle_model_predict(huddle_context *context, const huddle_model *
         FAIL(HUDDLE_UNSUPPORTED, "method %s cannot label new points", model->method->text.name);
     /* Training points were rounded to float relative to the model's shift. The same row, rounded
      * relative to another shift, would be a different row. */
-    if (needs_rebase(&model->fit, x)) {
+    if (hd_model_needs_rebase(&model->fit, x)) {
         TRY(huddle_points_rebase(context, x, huddle_model_shift(model, NULL), &rebased));
         x = &rebased;
     }

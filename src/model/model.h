@@ -55,6 +55,22 @@ const int32_t *hd_model_rows_labels(const hd_model_rows *rows);
 huddle_status hd_model_rows_expand(const hd_fit *fit, hd_model_rows *rows,
                                    const hd_fit_array *array, huddle_array *view);
 
+/* Whether the points must be converted to the shift of the fit's, if that is known. */
+bool hd_model_needs_rebase(const hd_fit *fit, const huddle_points *x);
+
+/* The prepared points of the fit. Methods that do not keep them need x again, which is prepared
+ * like new points; *points is NULL if there are none. It refers to the model, or to view; owned is
+ * to be freed. */
+huddle_status hd_model_find_points(huddle_context *context, const huddle_model *model,
+                                   const huddle_points *x, huddle_points *owned,
+                                   huddle_points *view, const huddle_points **points);
+
+/* The rows that the method clustered: G, F or the prepared points, which may be NULL; d stays 0 if
+ * there are none. owned is to be freed. */
+huddle_status hd_model_clustered_rows(huddle_context *context, const hd_fit *fit,
+                                      const huddle_points *points, huddle_points *owned,
+                                      huddle_points *rows);
+
 /* An archive in memory as a model; messages do not contain a file name. For huddle_model_load() and
  * the fuzz target. */
 huddle_status hd_model_read(const char *bytes, int64_t size, huddle_model **model);

@@ -16,11 +16,9 @@
 /* Limits for the cost of stability: it is an indication, not a result. */
 enum { STABILITY_SAMPLE = 5000, STABILITY_RUNS = 3, STABILITY_STARTS = 3 };
 
-/* The rows that were clustered: G, F or the prepared points; none if there are no points. owned is
- * to be freed. */
-static huddle_status clustered_rows(huddle_context *context, const hd_fit *fit,
-                                    const huddle_points *points, huddle_points *owned,
-                                    huddle_points *rows) {
+huddle_status hd_model_clustered_rows(huddle_context *context, const hd_fit *fit,
+                                      const huddle_points *points, huddle_points *owned,
+                                      huddle_points *rows) {
     huddle_status status = HUDDLE_OK;
     /* If the guard chose the labels of F, stability refers to F as well. */
     bool from_g = fit->shrunk.present && !fit->shrunk.labels_from_embedding;
@@ -146,7 +144,7 @@ static huddle_status score_fit(huddle_context *context, hd_fit *fit, const huddl
         TRY(hd_fit_silhouette(context, fit, points, &scores->silhouette));
     if (graph->offsets != NULL || graph->resident != NULL)
         TRY(huddle_metrics_ncut(context, graph, fit->clusters.labels, &scores->ncut));
-    TRY(clustered_rows(context, fit, points, &owned, &rows));
+    TRY(hd_model_clustered_rows(context, fit, points, &owned, &rows));
     if (rows.d > 0) /* there are such rows, perhaps on other processes only */
         TRY(score_stability(context, &rows, fit, &scores->stability));
     fit->scored = true;
@@ -155,28 +153,37 @@ done:
     return status;
 }
 
-/* Methods that do not keep their points need x again; it is prepared like new points. */
-huddle_status huddle_model_score(huddle_context *context, huddle_model *model,
-                                 const huddle_points *x) {
+huddle_status hd_model_find_points(huddle_context *context, const huddle_model *model,
+                                   const huddle_points *x, huddle_points *owned,
+                                   huddle_points *view, const huddle_points **points) {
     huddle_status status = HUDDLE_OK;
-    hd_fit *fit = &model->fit;
-    huddle_points owned = {0}, prepared = {0};
-    const huddle_points *points = NULL;
+    const hd_fit *fit = &model->fit;
     const huddle_points *kept = &fit->prepared.points;
-    TRY(hd_model_check_fitted(model));
+    *points = NULL;
     if (kept->values != NULL || kept->resident != NULL) {
-        points = kept;
+        *points = kept;
     } else if (x != NULL && fit->prepared.preparation.d_in > 0) {
         int64_t rows = hd_fit_rows_total(&fit->rows);
         if (x->n != rows)
             FAIL(HUDDLE_INVALID, "%lld points are not the %lld the model was fitted to",
                  (long long)x->n, (long long)rows);
         TRY(huddle_points_check(context, x));
-        TRY(hd_fit_prepare_new(context, fit, x, &owned, &prepared));
-        points = &prepared;
+        TRY(hd_fit_prepare_new(context, fit, x, owned, view));
+        *points = view;
     }
+done:
+    return status;
+}
+
+huddle_status huddle_model_score(huddle_context *context, huddle_model *model,
+                                 const huddle_points *x) {
+    huddle_status status = HUDDLE_OK;
+    huddle_points owned = {0}, view = {0};
+    const huddle_points *points;
+    TRY(hd_model_check_fitted(model));
+    TRY(hd_model_find_points(context, model, x, &owned, &view, &points));
     hd_blas_enter();
-    status = score_fit(context, fit, points);
+    status = score_fit(context, &model->fit, points);
     hd_blas_leave();
 done:
     huddle_points_free(&owned);

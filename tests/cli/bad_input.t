@@ -7,10 +7,10 @@ Files that do not exist or are not regular files.
   [1]
   $ mkdir empty
   $ huddle info empty
-  huddle: empty: the folder contains no PGM or PNG images, nor folders of them
+  huddle: empty: the folder contains no images, nor folders of them; PGM, .* are read (re)
   [1]
   $ huddle cluster empty -m kmeans -c 2 -o labels.csv
-  huddle: empty: the folder contains no PGM or PNG images, nor folders of them
+  huddle: empty: the folder contains no images, nor folders of them; PGM, .* are read (re)
   [1]
 
 Empty files.

@@ -7,8 +7,10 @@ Round trip: every format preserves points and labels.
   >   cmp csv.txt $ending.txt
   > done
   huddle: digits.csv: 1797 points, 64 features, 10 classes
+  huddle: rows are taken for images of 8 x 8 pixels, row by row; --image SIZE or --image none corrects this
   "n":1797,"d":64,"n_classes":10
   huddle: digits.tsv: 1797 points, 64 features, 10 classes
+  huddle: rows are taken for images of 8 x 8 pixels, row by row; --image SIZE or --image none corrects this
   "n":1797,"d":64,"n_classes":10
   huddle: digits.npz: 1797 points, 64 features, 10 classes
   "n":1797,"d":64,"n_classes":10
@@ -20,6 +22,7 @@ Round trip: every format preserves points and labels.
   "n":1797,"d":64,"n_classes":10
   $ huddle convert digits digits.npy -q
   $ huddle info digits.npy --json | grep -E '"(n|d|n_classes)"'
+  huddle: rows are taken for images of 8 x 8 pixels, row by row; --image SIZE or --image none corrects this
     "n": 1797,
     "d": 64,
     "n_classes": null,
@@ -29,6 +32,7 @@ Only some classes, only a few of each.
   $ huddle convert digits few.csv --classes 1,3-4 --per-class 5
   huddle: few.csv: 15 points, 64 features, 3 classes
   $ huddle info few.csv | grep ^classes
+  huddle: rows are taken for images of 8 x 8 pixels, row by row; --image SIZE or --image none corrects this
   classes   3: 1 3 4
 
 Other programs can read the files.

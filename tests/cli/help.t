@@ -20,13 +20,27 @@ Without arguments the tool prints its help on stderr and fails.
     engines                 list the compute engines
     options [METHOD]        list the options of one method or of all
     help [COMMAND]          show the help of the tool or of a command
+    man                     print the manual page (view it with man -l -)
+    completion SHELL        print completions for bash, zsh or fish
   
-  Options
-    -h, --help              print this help and exit
-        --version           print the version and exit
+  Options of every command
+    -h, --help              print the help of the command and exit
+    -V, --version           print the version and exit
+  
+  Options of the commands that compute
+    -o, --output FILE       where to write the result; - is stdout
+    -j, --n-threads N       number of threads
+    -q, --quiet             print only errors on stderr
+    -v, --verbose           print more on stderr
+        --json              print one JSON object instead of text
+  
+  - in the place of a file is stdin or stdout. Underscores in names of options
+  are dashes, and two names of scikit-learn are understood: --random-state
+  (--seed) and --n-jobs (--n-threads).
   
   Examples
     huddle cluster digits
+    cat points.csv | huddle cluster - -c 5 -o - > labels.txt
     huddle cluster faces.mat -m ssc -c 40 -o labels.csv
     huddle help cluster     the options of all methods
   [2]
@@ -58,27 +72,34 @@ Three ways to the help of a command.
   
   Describe a data set.
   
-  DATA is a file (CSV or TSV, NPY, NPZ, MAT, HDF5, LIBSVM, MatrixMarket, IDX; all but HDF5
-  also compressed by gzip), a folder of PGM or PNG images with one subfolder per class, the
-  built-in data set digits, or a generator: moons, rings, spirals, blobs, swissroll. In a
-  container, arrays with conventional names (X, fea, data ... and y, gnd, labels ...) are
-  used unless --x and --y name others.
+  DATA is a file (CSV or TSV, ARFF, NPY, NPZ, MAT, HDF5, LIBSVM, MatrixMarket, IDX; all
+  but HDF5 also compressed by gzip, bzip2, xz or zstd), a folder of PGM, PPM, PNG, JPEG,
+  BMP or TIFF images with one subfolder per class, a TIFF file of several pages, the
+  built-in data set digits, a generator (moons, rings, spirals, blobs, unequal,
+  swissroll), or - for stdin, whose content determines the format. In a container, arrays
+  with conventional names (X, fea, data ... and y, gnd, labels ...) are used unless --x
+  and --y name others.
   
   Options
         --formats             list the file formats of this build instead
         --json                print JSON instead of text
   
   Input
-        --x NAME              the points: an array of a container, or columns of a table, by
-                              name or position; repeat to concatenate parts
-        --y NAME              the labels: likewise, or a file of labels, or none; repeat to
-                              concatenate parts
+        --x NAME              the points: arrays of a container, which are concatenated, or
+                              columns of a table, by name or position, such as a,b,c or
+                              2-64; put a name that contains a comma in double quotes, or
+                              repeat --x
+        --y NAME              the labels: likewise, or a file of labels, or none
         --transpose           samples are columns, not rows
         --missing RULE        missing values of a table (empty, NA, ?): refuse them, drop
                               their rows, or replace them by the mean or median of the
                               column; error|drop|mean|median [error]
         --encode              encode the text columns of a table as features, one per
                               distinct text (one-hot)
+        --gray                read colour images as gray ones
+        --image SIZE          what each row shows, for reports: HEIGHTxWIDTH, HEIGHTxWIDTHx3
+                              or 3xHEIGHTxWIDTH, with :rows or :columns after it if pixels
+                              run that way; none; default: inferred
         --classes LIST        keep only these classes, given by their values in the file,
                               such as 11-36,40
         --per-class N         keep only the first N points of each class
@@ -89,11 +110,15 @@ Three ways to the help of a command.
         --seed N              seed of generated points [0]
   
   Other options
-    -q, --quiet               print no progress and no notes on stderr
+    -q, --quiet               print only errors on stderr: no progress and no notes
+    -v, --verbose             print more on stderr: the version, threads and engine, when
+                              each stage begins, and the files that are written
     -h, --help                print this help and exit
+    -V, --version             print the version and exit
   
   Examples
     huddle info faces.mat
+    zcat table.csv.gz | head -1000 | huddle info -
     huddle info USPS.h5 --x train/data --x test/data --y train/target --y test/target
 
 Every command has help with all its options, and no line is too wide.

@@ -18,7 +18,9 @@ The content of a file, as text and as JSON.
     "names": [],
     "image": {
       "height": 8,
-      "width": 8
+      "width": 8,
+      "channels": 1,
+      "column_major": false
     }
   }
   $ huddle info moons --n 50 --json
@@ -131,7 +133,9 @@ Containers: conventional names, or names that are given.
     "names": ["array"],
     "image": {
       "height": 5,
-      "width": 6
+      "width": 6,
+      "channels": 1,
+      "column_major": false
     }
   }
   $ huddle info parts.h5 --x train/data --x test/data --y train/target --y test/target --json

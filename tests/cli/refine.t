@@ -38,7 +38,7 @@ the label of the second.
 The labels keep the words of the file. In a file of numbers they are numbered in the order of the words.
 
   $ paste -s refined.csv
-  left\tleft\tleft\tleft\tright\tright\tright\tright (esc)
+  cluster\tleft\tleft\tleft\tleft\tright\tright\tright\tright (esc)
   $ huddle refine graph.mtx sides.txt -o refined.npy > /dev/null
   $ /usr/bin/python3 -c 'import numpy as np; print(np.load("refined.npy"))'
   [0 0 0 0 1 1 1 1]
@@ -58,7 +58,7 @@ More labels than clusters are merged; the clusters are then numbered.
     merged     4 labels into 2 clusters; labels from four.txt
     sizes      4 4
   $ paste -s two.csv
-  0\t0\t0\t0\t1\t1\t1\t1 (esc)
+  cluster\t0\t0\t0\t0\t1\t1\t1\t1 (esc)
 
 Options of the stage. Without sweeps and merging the labels stay as they are.
 
@@ -114,7 +114,7 @@ Labels of a generator, refined on the graph of the method.
   $ huddle refine parts/A.npz labels.csv -o better.csv -q | head -1
   parts/A.npz: 300 vertices, 970 edges, 5 clusters
   $ wc -l < better.csv
-  300
+  301
   $ huddle refine parts/A.npz labels.csv --seed 3 --json -q | grep -c '"start"'
   5
 

@@ -64,6 +64,15 @@ static inline char *io_read_bytes(const char *path, size_t *size) {
     return bytes;
 }
 
+/* Fails unless a small file consists of this text. */
+static inline void assert_text(const char *path, const char *expected) {
+    size_t size;
+    char *bytes = io_read_bytes(path, &size);
+    bytes[size] = '\0';
+    assert_string_equal(bytes, expected);
+    free(bytes);
+}
+
 /* True if this build has the library that a golden file needs. */
 static inline bool io_has_library(const char *file) {
     size_t length = strlen(file);

@@ -69,6 +69,31 @@ static void labels_are_written_and_read_back(void **state) {
     }
 }
 
+/* A header is needed to recognise a first line of text. */
+static void labels_have_a_header_in_csv(void **state) {
+    (void)state;
+    const int32_t values[] = {1, 0, 1};
+    const char *const texts[] = {"cat", "dog"};
+    assert_ok(huddle_labels_write(io_path("l.csv"), 3, values, texts));
+    assert_text(io_path("l.csv"), "cluster\ndog\ncat\ndog\n");
+    assert_ok(huddle_labels_write(io_path("l.txt"), 3, values, texts));
+    assert_text(io_path("l.txt"), "dog\ncat\ndog\n");
+    for (int k = 0; k < 2; k++) {
+        int64_t n;
+        int32_t *labels, n_classes;
+        char **classes;
+        assert_ok(huddle_labels_read(NULL, io_path(k == 0 ? "l.csv" : "l.txt"), &n, &labels,
+                                     &n_classes, &classes));
+        assert_int_equal(n, 3);
+        assert_int_equal(n_classes, 2);
+        assert_memory_equal(labels, values, sizeof values);
+        for (int c = 0; c < n_classes; c++)
+            huddle_free(classes[c]);
+        huddle_free(classes);
+        huddle_free(labels);
+    }
+}
+
 static void labels_may_be_in_another_file(void **state) {
     (void)state;
     huddle_data data;
@@ -136,7 +161,7 @@ static double purity(const huddle_data *data) {
 
 static void generated_classes_are_apart(void **state) {
     (void)state;
-    static const int32_t classes[] = {10, 2, 3, 3, 5, 4};
+    static const int32_t classes[] = {10, 2, 3, 3, 5, 3, 4};
     const char *const *kinds = huddle_data_kinds();
     assert_string_equal(kinds[0], "digits");
     for (int k = 1; kinds[k] != NULL; k++)
@@ -309,6 +334,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(labels_are_mapped_by_value),
         cmocka_unit_test(labels_are_written_and_read_back),
+        cmocka_unit_test(labels_have_a_header_in_csv),
         cmocka_unit_test(labels_may_be_in_another_file),
         cmocka_unit_test(classes_are_selected),
         cmocka_unit_test(generated_classes_are_apart),

@@ -298,7 +298,7 @@ static void missing_files_and_other_content_are_refused(void **state) {
                    HUDDLE_UNSUPPORTED, "a single image is not a data set");
     mkdir(io_path("empty"), 0777);
     assert_refused(huddle_data_read(NULL, io_path("empty"), NULL, &data), HUDDLE_FORMAT,
-                   "empty: the folder contains no PGM or PNG images");
+                   "empty: the folder contains no images, nor folders of them; PGM, PPM, BMP");
     /* What a file holds decides, not its name. */
     assert_ok(huddle_data_read(NULL, io_write_text("table.npy", "1,2\n3,4\n"), NULL, &data));
     assert_string_equal(data.format, "csv");

@@ -22,7 +22,7 @@ static void every_row_is_complete(void **state) {
         assert_true(f->dense || f->sparse);
         assert_true(f->library != NULL || f->present);
     }
-    assert_int_equal(count, 11);
+    assert_int_equal(count, 16);
     assert_true(format_of("npz", NULL)->sparse);
     assert_false(format_of("hdf5", "HDF5")->sparse);
     assert_null(format_of("mat", "HDF5")->write_endings);

@@ -101,7 +101,7 @@ static void folders_of_images_are_read(void **state) {
                    "faces/9/e.pgm: the PGM header claims");
     io_write_text("faces/9/e.pgm", "GIF89a");
     assert_refused(huddle_data_read(NULL, io_path("faces"), NULL, &data), HUDDLE_FORMAT,
-                   "neither PGM (P2, P5) nor PNG");
+                   "neither PGM (P2, P5), PPM (P3, P6), PNG, JPEG, TIFF nor BMP");
     remove(io_path("faces/9/e.pgm"));
 }
 

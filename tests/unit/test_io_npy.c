@@ -96,7 +96,7 @@ static void faults_of_arrays_are_named(void **state) {
         {"{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }", "contains complex numbers"},
         {"{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", "contains Python objects"},
         {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "contains records"},
-        {"{'descr': '|u1', 'fortran_order': False, 'shape': (1, 1, 1, 1), }", "three dimensions"},
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': (1, 1, 1, 1, 1), }", "four dimensions"},
         {"{'descr': '|u1', 'fortran_order': False, 'shape': (0, 3), }", "no points in it"},
     };
     huddle_data data;

@@ -77,7 +77,7 @@ static void labels_are_those_of_one_process(void **state) {
     for (int i = 0; i < N; i++)
         labels[i] = i * i % 3;
     for (int k = 0; k < 12; k++) {
-        const char *expected = io_path(k % 3 == 0 ? "one.npy" : "one.csv");
+        const char *expected = io_path(k % 3 == 0 ? "one.npy" : k % 3 == 1 ? "one.csv" : "one.txt");
         writing w = {.path = io_path(names[k % 3]), .labels = labels};
         w.texts = k < 6 ? texts : NULL;
         assert_ok(huddle_labels_write(expected, N, labels, w.texts));

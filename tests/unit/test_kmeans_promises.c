@@ -156,8 +156,8 @@ static void seeding_needs_no_memory_of_trials(void **state) {
     assert_ok(hd_kmeans_data_new(NULL, &x, NULL, C, &data));
     assert_ok(hd_kmeans_run_new(&data, 1, &run));
     assert_non_null(run.trial);
-    hd_rng rng = hd_rng_stream(5, 5), again = rng;
-    assert_ok(hd_kmeans_seed(&run, "k-means++", &rng));
+    hd_kmeans_source source = {.rng = hd_rng_stream(5, 5)}, again = source;
+    assert_ok(hd_kmeans_seed(&run, "k-means++", &source));
     memcpy(chosen, run.chosen, sizeof chosen);
     huddle_free(run.trial);
     run.trial = NULL;
@@ -175,10 +175,10 @@ static void seeding_knows_the_nearest_chosen_row(void **state) {
     huddle_points x = make_points(2000, 3, 2);
     hd_kmeans_data data;
     hd_kmeans_run run;
-    hd_rng rng = hd_rng_stream(6, 6);
+    hd_kmeans_source source = {.rng = hd_rng_stream(6, 6)};
     assert_ok(hd_kmeans_data_new(NULL, &x, NULL, C, &data));
     assert_ok(hd_kmeans_run_new(&data, 1, &run));
-    assert_ok(hd_kmeans_seed(&run, "k-means++", &rng));
+    assert_ok(hd_kmeans_seed(&run, "k-means++", &source));
     hd_kmeans_centres_set(&data, C, run.centres, &run.ready);
     double scale = (double)data.scale * (double)data.scale;
     for (int64_t i = 0; i < x.n; i++) {

@@ -27,6 +27,51 @@ static huddle_points sparse_copy(const huddle_points *x) {
     return sparse;
 }
 
+static double distance(const huddle_points *x, int64_t i, int64_t j) {
+    double square = 0;
+    for (int64_t k = 0; k < x->d; k++)
+        square +=
+            pow((double)x->values[i * x->stride + k] - (double)x->values[j * x->stride + k], 2);
+    return sqrt(square);
+}
+
+/* Mean distance of point i to the other points with that label, or -1 if there are none. */
+static double mean_distance(const huddle_points *x, const int32_t *labels, int64_t i,
+                            int32_t label) {
+    double sum = 0;
+    int64_t count = 0;
+    for (int64_t j = 0; j < x->n; j++)
+        if (j != i && labels[j] == label) {
+            sum += distance(x, i, j);
+            count++;
+        }
+    return count > 0 ? sum / (double)count : -1;
+}
+
+static double silhouette_of(const huddle_points *x, const int32_t *labels, int64_t i) {
+    double a = mean_distance(x, labels, i, labels[i]), b = INFINITY;
+    for (int64_t j = 0; j < x->n; j++)
+        if (labels[j] != labels[i])
+            b = fmin(b, mean_distance(x, labels, i, labels[j]));
+    return a < 0 || isinf(b) || fmax(a, b) == 0 ? 0 : (b - a) / fmax(a, b);
+}
+
+/* Each point's silhouette, dense and sparse, by the definition. */
+static void compare_samples(const huddle_points *x, const huddle_points *sparse,
+                            const int32_t *labels) {
+    double *values = malloc((size_t)x->n * sizeof *values);
+    double *others = malloc((size_t)x->n * sizeof *others);
+    assert_ok(huddle_metrics_silhouette_samples(NULL, x, labels, values));
+    assert_ok(huddle_metrics_silhouette_samples(NULL, sparse, labels, others));
+    for (int64_t i = 0; i < x->n; i++) {
+        double expected = silhouette_of(x, labels, i);
+        assert_close(values[i], expected, 1e-7);
+        assert_close(others[i], expected, 1e-7);
+    }
+    free(values);
+    free(others);
+}
+
 static void silhouettes_agree_with_scikit_learn(void **state) {
     (void)state;
     int64_t count;
@@ -44,6 +89,7 @@ static void silhouettes_agree_with_scikit_learn(void **state) {
         assert_ok(huddle_metrics_silhouette(NULL, &s, labels, 10000, 0, &sparse));
         assert_close(dense, *at, 1e-8);
         assert_close(sparse, *at, 1e-8);
+        compare_samples(&x, &s, labels);
         at++;
         huddle_points_free(&x);
         huddle_points_free(&s);
@@ -91,9 +137,11 @@ static void degenerate_silhouettes_are_zero(void **state) {
     static int32_t labels[6] = {4, 4, 4, 4, 4, 4}, each[6] = {0, 1, 2, 3, 4, 5};
     int32_t heap[6];
     huddle_points x = heaps(6, 3, heap);
-    double value = 1;
+    double value = 1, values[6] = {1, 1, 1, 1, 1, 1};
     assert_ok(huddle_metrics_silhouette(NULL, &x, labels, 6, 0, &value));
     assert_true(value == 0);
+    assert_ok(huddle_metrics_silhouette_samples(NULL, &x, labels, values));
+    assert_true(values[0] == 0 && values[5] == 0);
     value = 1;
     assert_ok(huddle_metrics_silhouette(NULL, &x, each, 6, 0, &value));
     assert_true(value == 0);
@@ -227,6 +275,8 @@ static void bad_input_is_refused(void **state) {
     assert_refused(huddle_metrics_silhouette(NULL, &empty, labels, 9, 0, &value), HUDDLE_INVALID,
                    "0 points");
     assert_refused(huddle_metrics_silhouette(NULL, &x, NULL, 9, 0, &value), HUDDLE_INVALID,
+                   "missing");
+    assert_refused(huddle_metrics_silhouette_samples(NULL, &x, labels, NULL), HUDDLE_INVALID,
                    "missing");
     assert_refused(huddle_metrics_ncut(NULL, &graph, labels, &value), HUDDLE_INVALID,
                    "row 1, column 2: the weight -1 is negative");

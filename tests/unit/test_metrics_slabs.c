@@ -79,6 +79,7 @@ typedef struct results {
     huddle_confusion confusion;
     huddle_graph_scores graph;
     double silhouette, sampled, ncut, modularity;
+    double samples[N]; /* of the own rows */
 } results;
 
 static huddle_status score(huddle_context *context, const huddle_points *x, const int32_t *truth,
@@ -163,6 +164,7 @@ static huddle_status score_part(huddle_context *context, int rank, void *argumen
     TRY(score(context, &x, all->s.truth + begin, all->s.labels + begin, &graph, r));
     TRY(huddle_metrics_silhouette(context, &x, all->s.labels + begin, N, 1, &r->silhouette));
     TRY(huddle_metrics_silhouette(context, &x, all->s.labels + begin, 90, 1, &r->sampled));
+    TRY(huddle_metrics_silhouette_samples(context, &x, all->s.labels + begin, r->samples));
 done:
     huddle_csr_free(&graph);
     return status;
@@ -176,12 +178,15 @@ static void three_members_score_as_one(void **state) {
     assert_ok(score(NULL, &all.s.x, all.s.truth, all.s.labels, &all.s.graph, &one));
     assert_ok(huddle_metrics_silhouette(NULL, &all.s.x, all.s.labels, N, 1, &one.silhouette));
     assert_ok(huddle_metrics_silhouette(NULL, &all.s.x, all.s.labels, 90, 1, &one.sampled));
+    assert_ok(huddle_metrics_silhouette_samples(NULL, &all.s.x, all.s.labels, one.samples));
     assert_true(one.silhouette != one.sampled && one.scores.acc < 1);
     assert_ok(team_run(3, &team_engine, score_part, &all));
     for (int m = 0; m < 3; m++) {
         assert_same(&all.members[m], &one, 1e-12);
         assert_close(all.members[m].silhouette, one.silhouette, 1e-12);
         assert_close(all.members[m].sampled, one.sampled, 1e-12);
+        for (int64_t i = all.begins[m]; i < all.begins[m + 1]; i++)
+            assert_close(all.members[m].samples[i - all.begins[m]], one.samples[i], 1e-12);
         huddle_confusion_free(&all.members[m].confusion);
     }
     huddle_confusion_free(&one.confusion);

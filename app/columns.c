@@ -1,0 +1,133 @@
+#include "columns.h"
+
+#include "cli/messages.h"
+#include "output.h"
+#include "session.h"
+#include "streams.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- checks --------------------------------------------------------------------------------- */
+
+static bool wants_all(const cli_arguments *arguments) {
+    const char *which = argument(arguments, "labels");
+    return which != NULL && strcmp(which, "all") == 0;
+}
+
+/* Rows must be those of the file, in its order. */
+static int check_append(const cli_arguments *arguments, const char *source) {
+    static const char *const selecting[] = {"classes", "per-class"};
+    for (size_t k = 0; k < sizeof selecting / sizeof *selecting; k++)
+        if (argument(arguments, selecting[k]) != NULL)
+            return usage_error("--append needs all rows of the table and cannot be combined with "
+                               "--%s",
+                               selecting[k]);
+    if (source == NULL)
+        return usage_error("--append needs DATA, a table to add a column to");
+    for (const char *const *kind = huddle_data_kinds(); *kind != NULL; kind++)
+        if (strcmp(*kind, source) == 0)
+            return usage_error("%s: --append adds a column to a file; huddle generate %s writes "
+                               "one",
+                               source, source);
+    return EXIT_DONE;
+}
+
+int columns_check(const cli_arguments *arguments, const char *source) {
+    static const char *const tables[] = {".csv", ".tsv", ".txt", NULL};
+    static const char *const texts[] = {".csv", ".txt", NULL};
+    const char *path = argument(arguments, "output"), *range = argument(arguments, "n_clusters");
+    bool append = argument(arguments, "append") != NULL, all = wants_all(arguments);
+    if (all && (range == NULL || strchr(range, '-') == NULL || range[0] == '-'))
+        return usage_error("--labels all needs a range of numbers of clusters, such as -c 2-20");
+    if (all && path == NULL)
+        return usage_error("--labels all needs -o FILE");
+    int result = append ? check_append(arguments, source) : EXIT_DONE;
+    if (result != EXIT_DONE)
+        return result;
+    return output_check_ending(path, "labels", append ? tables : all ? texts : label_endings);
+}
+
+/* ---- columns -------------------------------------------------------------------------------- */
+
+/* Columns and the memory that they point to. */
+typedef struct label_columns {
+    int64_t n, count;
+    huddle_new_column *items;
+    int32_t **values;
+    char (*names)[32];
+} label_columns;
+
+static void columns_new(label_columns *columns, int64_t count) {
+    columns->count = count;
+    columns->items = check_allocation(calloc((size_t)count, sizeof *columns->items));
+    columns->values = check_allocation(calloc((size_t)count, sizeof *columns->values));
+    columns->names = check_allocation(calloc((size_t)count, sizeof *columns->names));
+}
+
+static void columns_free(label_columns *columns) {
+    for (int64_t k = 0; k < columns->count; k++)
+        free(columns->values[k]);
+    free(columns->items);
+    free(columns->values);
+    free(columns->names);
+}
+
+static void set_column(label_columns *columns, int64_t k, const huddle_data *data,
+                       const int32_t *labels, int64_t n) {
+    columns->values[k] = input_spread(data, labels, n, &columns->n);
+    columns->items[k] =
+        (huddle_new_column){.name = columns->names[k], .integers = columns->values[k]};
+}
+
+/* One column for each number of clusters of the range. */
+static huddle_status set_range(label_columns *columns, const huddle_data *data,
+                               const huddle_model *model, int64_t n) {
+    int32_t count = 0;
+    huddle_array all = {0};
+    const huddle_trial *trials = huddle_model_trials(model, &count);
+    huddle_status status = huddle_model_array(model, "range_labels", &all);
+    if (status != HUDDLE_OK)
+        return status;
+    const int32_t *values = all.values;
+    int32_t *labels = check_allocation(calloc((size_t)n + 1, sizeof *labels));
+    columns_new(columns, count);
+    for (int32_t k = 0; k < count; k++) {
+        for (int64_t i = 0; i < n; i++)
+            labels[i] = values[i * all.stride + k];
+        snprintf(columns->names[k], sizeof columns->names[k], "cluster_%d", trials[k].n_clusters);
+        set_column(columns, k, data, labels, n);
+    }
+    free(labels);
+    return HUDDLE_OK;
+}
+
+int columns_write(huddle_context *context, const cli_arguments *arguments, const huddle_data *data,
+                  const huddle_model *model, int64_t n, const int32_t *labels) {
+    const char *path = argument(arguments, "output");
+    bool append = argument(arguments, "append") != NULL, all = wants_all(arguments);
+    label_columns columns = {0};
+    huddle_status status = HUDDLE_OK;
+    if (path == NULL)
+        return EXIT_DONE;
+    if (all)
+        status = set_range(&columns, data, model, n);
+    else if (append) {
+        columns_new(&columns, 1);
+        snprintf(columns.names[0], sizeof columns.names[0], "cluster");
+        set_column(&columns, 0, data, labels, n);
+    }
+    if (status == HUDDLE_OK && append)
+        status = huddle_columns_append(context, data->name, columns.n, columns.count, columns.items,
+                                       path);
+    else if (status == HUDDLE_OK && all)
+        status = huddle_columns_write(path, columns.n, columns.count, columns.items);
+    else if (status == HUDDLE_OK)
+        status = input_write_labels(context, data, path, n, labels);
+    columns_free(&columns);
+    if (status != HUDDLE_OK)
+        /* The table may be what is wrong; its name is in the message. */
+        return failed_call(status, append ? NULL : path);
+    print_detail("%s: labels written", streams_shown(path));
+    return EXIT_DONE;
+}

@@ -1,0 +1,278 @@
+#define _XOPEN_SOURCE 700 /* mkdtemp() */
+#include "streams.h"
+
+#include "cli/messages.h"
+#include "session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char input_path[] = "/dev/stdin";
+
+/* There is one stdin and one stdout in a process. */
+static struct {
+    bool reads, quiet;
+    int output;        /* the stdout that the process was started with; 0: it is not replaced */
+    char copy[4200];   /* the file that stdin was copied to, or "" */
+    char folder[4096]; /* that contains the file below */
+    char path[4200];
+} streams;
+
+/* ---- closed streams ------------------------------------------------------------------------- */
+
+/* The lowest free descriptor is the one that open() returns. Reading from a file that is open for
+ * writing fails with EBADF, as it should, and the other way round. */
+void streams_reserve(void) {
+    for (int k = STDIN_FILENO; k <= STDERR_FILENO; k++)
+        if (fcntl(k, F_GETFD) < 0 && errno == EBADF)
+            (void)!open("/dev/null", k == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+/* The folder of temporary files. */
+static const char *temporary_base(void) {
+    const char *base = getenv("TMPDIR");
+    return base == NULL || base[0] == '\0' ? "/tmp" : base;
+}
+
+static bool is_stream(const char *value) {
+    return strcmp(value, "-") == 0 || strcmp(value, input_path) == 0 ||
+           strcmp(value, "/dev/stdout") == 0;
+}
+
+/* Commands that write to stdout unless -o names a file. */
+static bool prints_by_default(const cli_arguments *arguments) {
+    return argument(arguments, "output") == NULL &&
+           (argument(arguments, "append") != NULL ||
+            strcmp(arguments->command->name, "generate") == 0);
+}
+
+/* `word`: where "-" was given. */
+static int use_input(const char **value, const char *word) {
+    if (streams.reads)
+        return usage_error("%s: standard input can be read only once", word);
+    streams.reads = true;
+    *value = input_path;
+    return EXIT_DONE;
+}
+
+static int use_output(const char **value, const char *word, const char *name) {
+    if (streams.output != 0)
+        return usage_error("%s: standard output can be written only once", word);
+    *value = streams_output(name);
+    return *value == NULL ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* Files of a format that the user chooses are named after it. */
+static const char *name_for(const cli_arguments *arguments, const char *name, char *text,
+                            size_t size) {
+    const char *format = argument(arguments, "format");
+    if (format == NULL)
+        return name;
+    snprintf(text, size, "data.%s", format);
+    return text;
+}
+
+static int replace_operands(cli_arguments *arguments) {
+    const cli_command *command = arguments->command;
+    char name[64], word[32];
+    int result = EXIT_DONE;
+    for (int i = 0; i < arguments->n_operands && result == EXIT_DONE; i++) {
+        bool writes = command->stream != NULL && i + 1 == command->max_operands;
+        if (!is_stream(arguments->operands[i]) || !(writes || command->reads))
+            continue;
+        snprintf(word, sizeof word, "argument %d", i + 1);
+        if (writes)
+            result = use_output(&arguments->operands[i], word,
+                                name_for(arguments, command->stream, name, sizeof name));
+        else
+            result = use_input(&arguments->operands[i], word);
+    }
+    return result;
+}
+
+static int replace_settings(cli_arguments *arguments) {
+    char name[64], word[80];
+    int result = EXIT_DONE;
+    for (int i = 0; i < arguments->n_settings && result == EXIT_DONE; i++) {
+        cli_setting *setting = &arguments->settings[i];
+        const cli_flag *flag = setting->flag;
+        if (flag == NULL || !is_stream(setting->value))
+            continue;
+        snprintf(word, sizeof word, "--%s", flag->name);
+        if (flag->stream != NULL)
+            result = use_output(&setting->value, word,
+                                name_for(arguments, flag->stream, name, sizeof name));
+        else if (flag->reads)
+            result = use_input(&setting->value, word);
+        else if (flag->kind == FLAG_FILE || flag->kind == FLAG_FOLDER)
+            result = usage_error("--%s cannot be standard output; give it a name", flag->name);
+    }
+    return result;
+}
+
+/* mpirun gives stdin to process 0 only. */
+int streams_begin(cli_arguments *arguments) {
+    const char *engine = argument(arguments, "engine");
+    streams.quiet = argument(arguments, "quiet") != NULL;
+    if (prints_by_default(arguments))
+        arguments_add(arguments, "output", "-");
+    int result = replace_operands(arguments);
+    if (result == EXIT_DONE)
+        result = replace_settings(arguments);
+    if (result == EXIT_DONE && streams.output != 0 && argument(arguments, "json") != NULL)
+        result = usage_error("--json needs standard output for itself; write the other output to a "
+                             "file");
+    if (result == EXIT_DONE && streams.reads && engine != NULL && strncmp(engine, "mpi", 3) == 0)
+        result = usage_error("standard input cannot be read with --engine mpi; give a file");
+    return result;
+}
+
+const char *streams_shown(const char *path) {
+    return path == streams.path ? "standard output" : path;
+}
+
+/* ---- input ---------------------------------------------------------------------------------- */
+
+/* Also at exit(). */
+static void remove_copy(void) {
+    if (streams.copy[0] != '\0')
+        unlink(streams.copy);
+    streams.copy[0] = '\0';
+}
+
+/* The file keeps its name until the end, because HDF5 opens files by name. -1 after a message. */
+static int open_copy(void) {
+    char path[sizeof streams.copy];
+    snprintf(path, sizeof path, "%s/huddle-XXXXXX", temporary_base());
+    int made = mkstemp(path);
+    if (made < 0) {
+        (void)failed("%s: cannot create a temporary file: %s", path, strerror(errno));
+        return -1;
+    }
+    memcpy(streams.copy, path, sizeof path);
+    (void)atexit(remove_copy);
+    return made;
+}
+
+/* write() may write less than it was given. */
+static bool write_all(int to, const char *bytes, size_t size) {
+    while (size > 0) {
+        ssize_t written = write(to, bytes, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return false;
+        bytes += written;
+        size -= (size_t)written;
+    }
+    return true;
+}
+
+/* Copies what can be read. */
+static int copy_input(int to) {
+    static char block[1 << 16];
+    for (;;) {
+        ssize_t size = read(STDIN_FILENO, block, sizeof block);
+        if (size < 0 && errno == EINTR && !session_cancelled())
+            continue;
+        if (session_cancelled())
+            return failed("cancelled");
+        if (size < 0)
+            return failed("standard input: cannot be read: %s", strerror(errno));
+        if (size == 0)
+            return EXIT_DONE;
+        if (!write_all(to, block, (size_t)size))
+            return failed("standard input: cannot be copied to %s: %s", temporary_base(),
+                          strerror(errno));
+    }
+}
+
+/* True if /dev/stdin can be opened as often as it is needed: a file from its beginning. */
+static bool can_be_reread(void) {
+    struct stat about;
+    if (fstat(STDIN_FILENO, &about) != 0 || !S_ISREG(about.st_mode) ||
+        lseek(STDIN_FILENO, 0, SEEK_CUR) != 0)
+        return false;
+    int again = open(input_path, O_RDONLY | O_CLOEXEC);
+    if (again >= 0)
+        close(again);
+    return again >= 0;
+}
+
+int streams_read_input(void) {
+    if (!streams.reads || can_be_reread())
+        return EXIT_DONE;
+    if (isatty(STDIN_FILENO) == 1)
+        print_note("standard input is this terminal: type or paste the data, then press Ctrl-D");
+    int made = open_copy();
+    if (made < 0)
+        return EXIT_FAILED;
+    int result = copy_input(made);
+    if (result == EXIT_DONE && dup2(made, STDIN_FILENO) < 0)
+        result = failed("standard input: %s", strerror(errno));
+    close(made);
+    return result;
+}
+
+/* ---- output --------------------------------------------------------------------------------- */
+
+/* From here on stdio's stdout is stderr. */
+static int replace_stdout(void) {
+    (void)fflush(stdout);
+    int silence = streams.quiet ? open("/dev/null", O_WRONLY | O_CLOEXEC) : STDERR_FILENO;
+    streams.output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    if (streams.output < 0 || silence < 0 || dup2(silence, STDOUT_FILENO) < 0)
+        return failed("standard output: %s", strerror(errno));
+    return EXIT_DONE;
+}
+
+const char *streams_output(const char *name) {
+    char folder[sizeof streams.folder];
+    snprintf(folder, sizeof folder, "%s/huddle-XXXXXX", temporary_base());
+    if (mkdtemp(folder) == NULL) {
+        (void)failed("%s: cannot create a temporary folder: %s", folder, strerror(errno));
+        return NULL;
+    }
+    memcpy(streams.folder, folder, sizeof folder);
+    snprintf(streams.path, sizeof streams.path, "%s/%s", folder, name);
+    return replace_stdout() == EXIT_DONE ? streams.path : NULL;
+}
+
+/* The file is removed first: a broken pipe ends the process. */
+static int copy_output(void) {
+    static char block[1 << 16];
+    int result = EXIT_DONE;
+    int from = open(streams.path, O_RDONLY | O_CLOEXEC);
+    if (from < 0 && errno == ENOENT) /* of several processes the first writes */
+        return EXIT_DONE;
+    if (from < 0)
+        return failed("%s: cannot be read: %s", streams.path, strerror(errno));
+    unlink(streams.path);
+    rmdir(streams.folder);
+    for (ssize_t size; result == EXIT_DONE && (size = read(from, block, sizeof block)) > 0;)
+        if (!write_all(streams.output, block, (size_t)size))
+            result = failed("standard output: %s", strerror(errno));
+    close(from);
+    return result;
+}
+
+int streams_end(int result) {
+    remove_copy();
+    if (streams.path[0] == '\0')
+        return result;
+    (void)fflush(stdout);
+    if (result == EXIT_DONE)
+        result = copy_output();
+    unlink(streams.path);
+    rmdir(streams.folder);
+    if (streams.output > 0 && close(streams.output) != 0 && result == EXIT_DONE)
+        result = failed("standard output: %s", strerror(errno));
+    return result;
+}

@@ -1,0 +1,1 @@
+"""Tests that need nothing but the installed package: pytest --pyargs huddle."""

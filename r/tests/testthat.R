@@ -1,0 +1,4 @@
+library(testthat)
+library(huddle)
+
+test_check("huddle")

@@ -1,2 +1,0 @@
-/* A paragraph of plain text below a block. */
-blocks.note = (root, block) => { root.append(element("p.caption", {}, block.text)); };

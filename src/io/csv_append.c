@@ -1,0 +1,188 @@
+/* Columns of a table: written as a table of their own, or added to one that exists. */
+#include "archive/file.h"
+#include "archive/output.h"
+#include "base/check.h"
+#include "base/context.h"
+#include "base/text.h"
+#include "io/csv.h"
+#include "io/formats.h"
+#include "io/unpack.h"
+#include "io/writers.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The columns to write and where. */
+typedef struct new_columns {
+    const huddle_new_column *items;
+    int64_t count, n;
+    char separator;
+    hd_output output;
+} new_columns;
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+static huddle_status write_value(new_columns *to, const huddle_new_column *column, int64_t row) {
+    char text[40];
+    int length = 0;
+    if (column->integers != NULL)
+        length = snprintf(text, sizeof text, "%d", column->integers[row]);
+    else if (!isnan(column->reals[row])) {
+        huddle_format_real(column->reals[row], text, sizeof text);
+        length = (int)strlen(text);
+    }
+    return hd_output_write(&to->output, text, length);
+}
+
+/* `joined`: the first value follows others in its line. */
+static huddle_status write_values(new_columns *to, int64_t row, bool joined) {
+    huddle_status status = HUDDLE_OK;
+    for (int64_t k = 0; k < to->count; k++) {
+        if (k > 0 || joined)
+            TRY(hd_output_write(&to->output, &to->separator, 1));
+        TRY(write_value(to, &to->items[k], row));
+    }
+done:
+    return status;
+}
+
+huddle_status huddle_columns_write(const char *path, int64_t n, int64_t n_columns,
+                                   const huddle_new_column *columns) {
+    huddle_status status = HUDDLE_OK;
+    new_columns to = {columns, n_columns, n, ',', {0}};
+    TRY(hd_output_begin(path, false, &to.output));
+    for (int64_t k = 0; k < n_columns; k++) {
+        TRY(hd_io_csv_text(&to.output, columns[k].name, ','));
+        TRY(hd_output_write(&to.output, k + 1 < n_columns ? "," : "\n", 1));
+    }
+    for (int64_t i = 0; i < n; i++) {
+        TRY(write_values(&to, i, false));
+        TRY(hd_output_write(&to.output, "\n", 1));
+    }
+done:
+    return hd_output_end(&to.output, status);
+}
+
+/* ---- a table that exists -------------------------------------------------------------------- */
+
+/* The end of a record's text, before its line end. */
+static const char *text_end(const char *begin, const char *end) {
+    if (end > begin && end[-1] == '\n')
+        end--;
+    if (end > begin && end[-1] == '\r')
+        end--;
+    return end;
+}
+
+static huddle_status copy_text(new_columns *to, const char *begin, const char *end) {
+    return hd_output_write(&to->output, begin, end - begin);
+}
+
+static bool is_taken(const hd_io_layout *layout, const char *name) {
+    for (int64_t c = 0; c < layout->columns; c++)
+        if (strcmp(layout->names[c], name) == 0)
+            return true;
+    return false;
+}
+
+/* The name, followed by a number if the table has it already. */
+static huddle_status write_name(new_columns *to, const hd_io_layout *layout, const char *wanted) {
+    char name[256];
+    snprintf(name, sizeof name, "%.200s", wanted);
+    for (int32_t k = 1; is_taken(layout, name); k++)
+        snprintf(name, sizeof name, "%.200s.%d", wanted, k);
+    return hd_io_csv_text(&to->output, name, to->separator);
+}
+
+/* A header that ends with a separator has an empty name beyond the last column (keep_names() in
+ * csv_layout.c), which the first new name takes. */
+static huddle_status write_header(new_columns *to, const hd_io_layout *layout) {
+    huddle_status status = HUDDLE_OK;
+    hd_io_fields fields = {0};
+    const char *end =
+        hd_io_record_end(layout->top, layout->begin, layout->separator, layout->quoted);
+    const char *stop = text_end(layout->top, end);
+    if (hd_io_fields_split(layout->top, end, layout->separator, &fields) == NULL)
+        TRY(HUDDLE_NO_MEMORY);
+    bool open = fields.count == layout->columns + 1;
+    TRY(copy_text(to, layout->top, stop));
+    for (int64_t k = 0; k < to->count; k++) {
+        if (k > 0 || !open)
+            TRY(hd_output_write(&to->output, &to->separator, 1));
+        TRY(write_name(to, layout, to->items[k].name));
+    }
+    TRY(copy_text(to, stop, layout->begin)); /* the line end, and blank lines below it */
+done:
+    huddle_free(fields.items);
+    return status;
+}
+
+/* Blank lines are rows only in a table of one column, as for the reader (hd_io_table_cut()). */
+static huddle_status write_rows(huddle_context *context, new_columns *to,
+                                const hd_io_layout *layout) {
+    huddle_status status = HUDDLE_OK;
+    hd_io_records records = {layout->separator, layout->quoted, layout->columns == 1, 0};
+    int64_t row = 0;
+    for (const char *p = layout->begin, *next; p < layout->end; p = next) {
+        next = hd_io_record_end(p, layout->end, layout->separator, layout->quoted);
+        if (!hd_io_is_row(p, next, &records)) {
+            TRY(copy_text(to, p, next));
+            continue;
+        }
+        const char *stop = text_end(p, next);
+        if (row < to->n) {
+            TRY(copy_text(to, p, stop));
+            TRY(write_values(to, row, true));
+            TRY(copy_text(to, stop, next));
+        }
+        if (row++ % 4096 == 0)
+            TRY(hd_progress(context, "write", (double)row, (double)to->n));
+    }
+    if (row != to->n)
+        FAIL(HUDDLE_INVALID, "%lld rows, but %lld values for the new column", (long long)row,
+             (long long)to->n);
+done:
+    return status;
+}
+
+static huddle_status append_columns(huddle_context *context, const hd_file *file, const char *path,
+                                    new_columns *to) {
+    huddle_status status = HUDDLE_OK;
+    hd_io_layout layout = {0};
+    TRY(hd_io_layout_find(file, &layout));
+    to->separator = layout.separator;
+    TRY(hd_output_begin(path, false, &to->output));
+    TRY(copy_text(to, file->text, layout.top));
+    if (layout.names != NULL)
+        TRY(write_header(to, &layout));
+    TRY(write_rows(context, to, &layout));
+    TRY(copy_text(to, layout.end, file->text + file->size));
+done:
+    hd_io_layout_free(&layout);
+    return status;
+}
+
+huddle_status huddle_columns_append(huddle_context *context, const char *source, int64_t n,
+                                    int64_t n_columns, const huddle_new_column *columns,
+                                    const char *path) {
+    huddle_status status = HUDDLE_OK;
+    new_columns to = {columns, n_columns, n, ',', {.descriptor = -1, .place = -1}};
+    hd_file file = {.descriptor = -1};
+    const hd_io_format *format = NULL;
+    hd_io_request request = {context, NULL, source, NULL};
+    TRY(hd_io_locate_failure(&request, hd_file_open(source, &file)));
+    TRY(hd_io_locate_failure(&request, hd_io_unpack_file(context, &file)));
+    TRY(hd_io_locate_failure(&request, hd_io_detect(&file, &format)));
+    if (format->open != NULL)
+        FAIL(HUDDLE_UNSUPPORTED, "%s: a column can be added to a table (CSV, TSV) only", source);
+    to.output.path = path;
+    status = append_columns(context, &file, path, &to);
+    /* The messages of the output contain its own name. */
+    if (status != HUDDLE_IO)
+        status = hd_io_locate_failure(&request, status);
+done:
+    if (file.text != NULL)
+        hd_file_close(&file);
+    return hd_output_end(&to.output, status);
+}

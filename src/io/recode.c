@@ -1,0 +1,150 @@
+/* Text that is not UTF-8. */
+#include "base/check.h"
+#include "base/context.h"
+#include "io/formats.h"
+#include "io/number.h"
+
+#include <string.h>
+
+/* Replaces the bytes of a file; `size` of them are in use. */
+static void replace_bytes(hd_file *file, char *bytes, int64_t size) {
+    const char *path = file->path;
+    memset(bytes + size, 0, HD_FILE_PADDING);
+    hd_file_close(file);
+    *file = (hd_file){.path = path, .text = bytes, .size = size, .descriptor = -1};
+}
+
+/* ---- UTF-16 --------------------------------------------------------------------------------- */
+
+static bool is_plain(unsigned char c) {
+    return (c >= ' ' && c < 127) || c == '\n' || c == '\r' || c == '\t';
+}
+
+/* Without a byte order mark: the first characters are ASCII, each with a zero byte, after it or
+ * before it (big-endian). */
+static bool looks_like_utf16(const hd_file *file, bool *big) {
+    enum { EXAMINED = 64 };
+    const unsigned char *b = (const unsigned char *)file->text;
+    int64_t pairs = (file->size < EXAMINED ? file->size : EXAMINED) / 2;
+    *big = b[0] == 0;
+    for (int64_t k = 0; k < pairs; k++)
+        if (b[2 * k + !*big] != 0 || !is_plain(b[2 * k + *big]))
+            return false;
+    return pairs >= 4;
+}
+
+static uint32_t unit_at(const hd_file *file, int64_t at, bool big) {
+    const unsigned char *b = (const unsigned char *)file->text + at;
+    return big ? (uint32_t)b[0] << 8 | b[1] : (uint32_t)b[1] << 8 | b[0];
+}
+
+/* The character at *at, which is advanced. Half of a pair becomes U+FFFD. */
+static uint32_t next_character(const hd_file *file, int64_t *at, bool big) {
+    enum { REPLACEMENT = 0xFFFD };
+    uint32_t first = unit_at(file, *at, big);
+    *at += 2;
+    if (first >> 11 != 0xD800 >> 11)
+        return first;
+    if (first >> 10 != 0xD800 >> 10 || *at + 2 > file->size)
+        return REPLACEMENT;
+    uint32_t second = unit_at(file, *at, big);
+    if (second >> 10 != 0xDC00 >> 10)
+        return REPLACEMENT;
+    *at += 2;
+    return 0x10000 + ((first & 0x3FF) << 10 | (second & 0x3FF));
+}
+
+/* What Windows programs call "Unicode text". A unit of two bytes takes at most three in UTF-8. */
+huddle_status hd_io_recode_utf16(hd_file *file) {
+    huddle_status status = HUDDLE_OK;
+    const unsigned char *b = (const unsigned char *)file->text;
+    bool big = false;
+    char *bytes = NULL;
+    int64_t at = 0;
+    if (file->size >= 2 && ((b[0] == 0xFF && b[1] == 0xFE) || (b[0] == 0xFE && b[1] == 0xFF))) {
+        big = b[0] == 0xFE;
+        at = 2;
+    } else if (!looks_like_utf16(file, &big)) {
+        goto done;
+    }
+    if (file->size % 2 != 0)
+        FAIL(HUDDLE_FORMAT, "it is UTF-16 with an odd number of bytes (%lld): it is cut short",
+             (long long)file->size);
+    if (file->size == at)
+        FAIL(HUDDLE_FORMAT, "the file is empty");
+    ALLOC(bytes, file->size / 2 * 3 + HD_FILE_PADDING);
+    char *to = bytes;
+    while (at < file->size)
+        to = hd_io_store_utf8(next_character(file, &at, big), to);
+    replace_bytes(file, bytes, to - bytes);
+done:
+    return status;
+}
+
+/* ---- Latin-1 -------------------------------------------------------------------------------- */
+
+/* The length of the UTF-8 character at p, or 0 if it is not one. */
+static int utf8_length(const unsigned char *p, const unsigned char *end) {
+    int more = *p < 0x80                 ? 0
+               : *p >= 0xC2 && *p < 0xE0 ? 1
+               : *p >> 4 == 14           ? 2
+               : *p >> 3 == 30           ? 3
+                                         : -1;
+    if (more < 0 || end - p <= more)
+        return 0;
+    for (int k = 1; k <= more; k++)
+        if (p[k] >> 6 != 2)
+            return 0;
+    return more + 1;
+}
+
+/* The first byte that is not UTF-8, or end. Eight ASCII characters are passed at once. */
+static const unsigned char *find_invalid(const unsigned char *p, const unsigned char *end) {
+    while (p < end) {
+        uint64_t word;
+        while (end - p >= 8 && (memcpy(&word, p, 8), (word & 0x8080808080808080u) == 0))
+            p += 8;
+        if (p == end)
+            break;
+        int length = utf8_length(p, end);
+        if (length == 0)
+            return p;
+        p += length;
+    }
+    return end;
+}
+
+/* Windows-1252: Latin-1 with letters and signs in the place of the control characters 80 .. 9F. */
+static uint32_t character_of(unsigned char c) {
+    static const uint16_t signs[32] = {
+        0x20AC, 0xFFFD, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
+        0x2039, 0x0152, 0xFFFD, 0x017D, 0xFFFD, 0xFFFD, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
+        0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0xFFFD, 0x017E, 0x0178};
+    return c >= 0x80 && c < 0xA0 ? signs[c - 0x80] : c;
+}
+
+/* The characters may be wrong if the file is in yet another encoding, hence the warning; numbers
+ * are the same in all of them. */
+huddle_status hd_io_recode_latin1(huddle_context *context, hd_file *file) {
+    huddle_status status = HUDDLE_OK;
+    const unsigned char *begin = (const unsigned char *)file->text, *end = begin + file->size;
+    const unsigned char *bad = find_invalid(begin, end);
+    int64_t line = 1, high = 0;
+    char *bytes = NULL;
+    if (bad == end)
+        goto done;
+    for (const unsigned char *p = begin; p < end; p++) {
+        line += p < bad && *p == '\n';
+        high += *p >= 0x80;
+    }
+    hd_warn(context, HUDDLE_WARNING_INPUT,
+            "%s: line %lld: byte 0x%02X is not UTF-8; the file is read as Windows-1252 (Latin-1)",
+            file->path, (long long)line, *bad);
+    ALLOC(bytes, file->size + 2 * high + HD_FILE_PADDING);
+    char *to = bytes;
+    for (const unsigned char *p = begin; p < end; p++)
+        to = hd_io_store_utf8(character_of(*p), to);
+    replace_bytes(file, bytes, to - bytes);
+done:
+    return status;
+}
