@@ -127,6 +127,27 @@ static void test_certificate(void **state) {
     free_ring(&r);
 }
 
+/* Aggregates 0 (rows 0 and 1), 1 and 2. At the first level 0 and 1 are together, but not at the
+ * second, so that this fusion does not count. */
+static void test_fusions(void **state) {
+    (void)state;
+    int32_t aggregate[] = {0, 0, 1, 2}, groups[] = {0, 0, 1, 0, 1, 1, 0, 0, 0};
+    static const double gammas[] = {1, 2, 3};
+    static const huddle_path_fusion expected[] = {{0, 1, 1, 2}, {2, 3, 2, 2}, {4, 5, 3, 4}};
+    coarse_problem p = {.f = {.rows = 4, .cols = 1}, .aggregate = aggregate, .count = 3};
+    huddle_path_fusion *fusions = NULL;
+    int64_t count = 0;
+    assert_ok(coarse_fusions(&p, 3, gammas, groups, &fusions, &count));
+    assert_int_equal(count, 3);
+    for (int k = 0; k < 3; k++) {
+        assert_int_equal(fusions[k].a, expected[k].a);
+        assert_int_equal(fusions[k].b, expected[k].b);
+        assert_close(fusions[k].gamma, expected[k].gamma, 0);
+        assert_int_equal(fusions[k].size, expected[k].size);
+    }
+    free(fusions);
+}
+
 /* ---- progress ----------------------------------------------------------------------------- */
 
 typedef struct seen_levels {
@@ -168,8 +189,8 @@ static void test_progress(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_aggregates),
-                                       cmocka_unit_test(test_certificate),
-                                       cmocka_unit_test(test_progress)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_aggregates), cmocka_unit_test(test_certificate),
+        cmocka_unit_test(test_fusions), cmocka_unit_test(test_progress)};
     return cmocka_run_group_tests_name("report_coarse", tests, set_up, tear_down);
 }
