@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Rows per aggregate, on average and at most. Measured on 50,000 x 20 points: the path then takes a
- * tenth of the time, its levels from n / (8 c) on are proven within 3 %. Larger aggregates have
+ * tenth of the time, its levels from n / (4 c) on are proven within 3 %. Larger aggregates have
  * weak edges inside, which cannot carry the flows that prove the bound. */
 enum { MEAN_ROWS = 5, MAX_ROWS = 20 };
 

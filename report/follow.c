@@ -14,14 +14,14 @@
 #include <string.h>
 
 /* Levels to follow: more where each is quick. */
-enum { LEVELS = 24, FEW_LEVELS = 12, MAX_WHOLE_ROWS = 10000 };
+enum { LEVELS = 24, FEW_LEVELS = 10, MAX_WHOLE_ROWS = 10000 };
 
 /* Relative duality gap of each level: far below what a plot can show, and quickly reached. */
 static const double picture_gap = 1e-3;
 
 /* Levels on aggregates are shown if they are proven within this gap on all rows. They begin at this
  * share of n / c: below it rows are still single, and aggregates would be wrong. */
-static const double max_gap = .05, first_share = 1. / 8;
+static const double max_gap = .05, first_share = 1. / 4;
 
 /* Maximum size in bytes of what a path takes. */
 static const double max_path_bytes = 1e9;
@@ -289,7 +289,7 @@ static huddle_status show_path(const gamma_path *path, const huddle_path *shown)
         snprintf(
             lead, sizeof lead,
             "%s Levels between gamma_fit and the result of the run, and beyond it, were solved "
-            "on %d groups of neighbouring rows instead of %lld rows, from gamma = n / (8 c) "
+            "on %d groups of neighbouring rows instead of %lld rows, from gamma = n / (4 c) "
             "on. Their gaps are proven for the problem of all rows; levels that are not "
             "proven within %.0f %% of the optimum are left out.",
             text, path->aggregates, (long long)path->f.rows, 100 * max_gap);

@@ -49,7 +49,7 @@ Progress is that of the levels.
   >         text += chunk
   > except OSError:
   >     pass
-  > print(run.wait(), bool(re.search(rb"page: level \d+ of 1[34] \[#*-*\]", text)))
+  > print(run.wait(), bool(re.search(rb"page: level \d+ of 1[12] \[#*-*\]", text)))
   > END
   $ /usr/bin/python3 watch.py
   0 True
