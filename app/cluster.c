@@ -52,7 +52,10 @@ static int write_outputs(const fitting *fit) {
     int64_t n = 0;
     const int32_t *labels = huddle_model_labels(fit->model, &n);
     huddle_status status = HUDDLE_OK;
-    int result = columns_write(fit->context, fit->arguments, &fit->data, fit->model, n, labels);
+    row_results rows = {&fit->data, fit->model, n, labels, NULL};
+    if (argument(fit->arguments, "confidence") != NULL)
+        rows.confidence = fit->confidence;
+    int result = columns_write(fit->context, fit->arguments, &rows);
     if (result != EXIT_DONE)
         return result;
     if (save != NULL)
@@ -85,13 +88,20 @@ static int print_result(const fitting *fit) {
     return EXIT_DONE;
 }
 
-/* Scores that need no labels (silhouette and others) are part of --json only, because they
- * take additional time. */
+/* Scores that need no classes (silhouette, confidence and others) are computed only where they are
+ * written, because they take additional time. */
 static int score_without_labels(fitting *fit) {
-    if (argument(fit->arguments, "json") == NULL)
-        return EXIT_DONE;
+    bool json = argument(fit->arguments, "json") != NULL;
+    bool confidence = argument(fit->arguments, "confidence") != NULL;
+    huddle_status status = HUDDLE_OK;
     double began = clock_seconds();
-    huddle_status status = huddle_model_score(fit->context, fit->model, fitting_points(fit));
+    if (json)
+        status = huddle_model_score(fit->context, fit->model, fitting_points(fit));
+    if (status == HUDDLE_OK && (json || confidence || argument(fit->arguments, "dump") != NULL))
+        status = fitting_measure_confidence(fit);
+    /* Only a file of values fails without them. */
+    if (status == HUDDLE_INVALID && !confidence)
+        status = HUDDLE_OK;
     fit->score_seconds += clock_seconds() - began;
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, fit->source);
 }
@@ -151,6 +161,11 @@ static const cli_flag output_flags[] = {
      .default_text = "best",
      .help = "the labels to write where -c is a range: those of the number that was chosen, or one "
              "column for each number (cluster_2, cluster_3 ...)"},
+    {.name = "confidence",
+     .kind = FLAG_SWITCH,
+     .help =
+         "add a column that tells how certain each label is, from 0 (as near to another cluster) "
+         "to 1 (at the mean of its own), to the labels of -o or --append"},
     {.name = "save",
      .kind = FLAG_FILE,
      .value = "FILE",
@@ -161,7 +176,7 @@ static const cli_flag output_flags[] = {
      .value = "DIR",
      .help = "write all intermediate results to this folder: X.npy, A.npz, F.npy, eigenvalues.npy, "
              "W.npz, G.npy, "
-             "centres.npy, labels.npy"},
+             "centres.npy, labels.npy, confidence.npy"},
     {.name = "report",
      .kind = FLAG_FILE,
      .value = "FILE",

@@ -5,6 +5,7 @@
 #include "session.h"
 #include "streams.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +39,11 @@ int columns_check(const cli_arguments *arguments, const char *source) {
     static const char *const texts[] = {".csv", ".txt", NULL};
     const char *path = argument(arguments, "output"), *range = argument(arguments, "n_clusters");
     bool append = argument(arguments, "append") != NULL, all = wants_all(arguments);
+    bool confidence = argument(arguments, "confidence") != NULL;
+    if (confidence && (all || path == NULL))
+        return usage_error(all ? "--confidence is that of one number of clusters and cannot be "
+                                 "combined with --labels all"
+                               : "--confidence needs -o FILE");
     if (all && (range == NULL || strchr(range, '-') == NULL || range[0] == '-'))
         return usage_error("--labels all needs a range of numbers of clusters, such as -c 2-20");
     if (all && path == NULL)
@@ -45,7 +51,10 @@ int columns_check(const cli_arguments *arguments, const char *source) {
     int result = append ? check_append(arguments, source) : EXIT_DONE;
     if (result != EXIT_DONE)
         return result;
-    return output_check_ending(path, "labels", append ? tables : all ? texts : label_endings);
+    return output_check_ending(path, "labels",
+                               append              ? tables
+                               : all || confidence ? texts
+                                                   : label_endings);
 }
 
 /* ---- columns -------------------------------------------------------------------------------- */
@@ -54,7 +63,7 @@ int columns_check(const cli_arguments *arguments, const char *source) {
 typedef struct label_columns {
     int64_t n, count;
     huddle_new_column *items;
-    int32_t **values;
+    void **values;
     char (*names)[32];
 } label_columns;
 
@@ -73,37 +82,58 @@ static void columns_free(label_columns *columns) {
     free(columns->names);
 }
 
-static void set_column(label_columns *columns, int64_t k, const huddle_data *data,
-                       const int32_t *labels, int64_t n) {
-    columns->values[k] = input_spread(data, labels, n, &columns->n);
-    columns->items[k] =
-        (huddle_new_column){.name = columns->names[k], .integers = columns->values[k]};
+static void set_labels(label_columns *columns, int64_t k, const row_results *rows,
+                       const int32_t *labels) {
+    int32_t *values = input_spread(rows->data, labels, rows->n, &columns->n);
+    columns->values[k] = values;
+    columns->items[k] = (huddle_new_column){.name = columns->names[k], .integers = values};
+}
+
+/* As input_spread() does it: there is nothing to be certain of in a row without a label. */
+static void set_confidence(label_columns *columns, int64_t k, const row_results *rows) {
+    const huddle_data *data = rows->data;
+    double *values = check_allocation(calloc((size_t)columns->n + 1, sizeof *values));
+    for (int64_t i = 0, from = 0, gone = 0; i < columns->n; i++) {
+        bool dropped = gone < data->n_dropped && data->dropped[gone] == i;
+        gone += dropped;
+        values[i] = dropped ? NAN : rows->confidence[from++];
+    }
+    columns->values[k] = values;
+    columns->items[k] = (huddle_new_column){.name = "confidence", .reals = values};
+}
+
+/* The labels, and how certain they are if that is wanted. */
+static void set_best(label_columns *columns, const row_results *rows) {
+    columns_new(columns, rows->confidence == NULL ? 1 : 2);
+    snprintf(columns->names[0], sizeof columns->names[0], "cluster");
+    set_labels(columns, 0, rows, rows->labels);
+    if (rows->confidence != NULL)
+        set_confidence(columns, 1, rows);
 }
 
 /* One column for each number of clusters of the range. */
-static huddle_status set_range(label_columns *columns, const huddle_data *data,
-                               const huddle_model *model, int64_t n) {
+static huddle_status set_range(label_columns *columns, const row_results *rows) {
     int32_t count = 0;
     huddle_array all = {0};
-    const huddle_trial *trials = huddle_model_trials(model, &count);
-    huddle_status status = huddle_model_array(model, "range_labels", &all);
+    const huddle_trial *trials = huddle_model_trials(rows->model, &count);
+    huddle_status status = huddle_model_array(rows->model, "range_labels", &all);
     if (status != HUDDLE_OK)
         return status;
     const int32_t *values = all.values;
-    int32_t *labels = check_allocation(calloc((size_t)n + 1, sizeof *labels));
+    int32_t *labels = check_allocation(calloc((size_t)rows->n + 1, sizeof *labels));
     columns_new(columns, count);
     for (int32_t k = 0; k < count; k++) {
-        for (int64_t i = 0; i < n; i++)
+        for (int64_t i = 0; i < rows->n; i++)
             labels[i] = values[i * all.stride + k];
         snprintf(columns->names[k], sizeof columns->names[k], "cluster_%d", trials[k].n_clusters);
-        set_column(columns, k, data, labels, n);
+        set_labels(columns, k, rows, labels);
     }
     free(labels);
     return HUDDLE_OK;
 }
 
-int columns_write(huddle_context *context, const cli_arguments *arguments, const huddle_data *data,
-                  const huddle_model *model, int64_t n, const int32_t *labels) {
+int columns_write(huddle_context *context, const cli_arguments *arguments,
+                  const row_results *rows) {
     const char *path = argument(arguments, "output");
     bool append = argument(arguments, "append") != NULL, all = wants_all(arguments);
     label_columns columns = {0};
@@ -111,19 +141,16 @@ int columns_write(huddle_context *context, const cli_arguments *arguments, const
     if (path == NULL)
         return EXIT_DONE;
     if (all)
-        status = set_range(&columns, data, model, n);
-    else if (append) {
-        columns_new(&columns, 1);
-        snprintf(columns.names[0], sizeof columns.names[0], "cluster");
-        set_column(&columns, 0, data, labels, n);
-    }
+        status = set_range(&columns, rows);
+    else
+        set_best(&columns, rows);
     if (status == HUDDLE_OK && append)
-        status = huddle_columns_append(context, data->name, columns.n, columns.count, columns.items,
-                                       path);
-    else if (status == HUDDLE_OK && all)
+        status = huddle_columns_append(context, rows->data->name, columns.n, columns.count,
+                                       columns.items, path);
+    else if (status == HUDDLE_OK && (all || rows->confidence != NULL))
         status = huddle_columns_write(path, columns.n, columns.count, columns.items);
-    else if (status == HUDDLE_OK)
-        status = input_write_labels(context, data, path, n, labels);
+    else if (status == HUDDLE_OK) /* also of several processes, and as .npy */
+        status = input_write_labels(context, rows->data, path, rows->n, rows->labels);
     columns_free(&columns);
     if (status != HUDDLE_OK)
         /* The table may be what is wrong; its name is in the message. */

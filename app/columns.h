@@ -9,11 +9,18 @@
  * is DATA, or NULL if there is none. */
 int columns_check(const cli_arguments *arguments, const char *source);
 
-/* Writes one label per row to -o, as --append and --labels ask for it; n labels, -1 for rows that
- * were dropped. `model` has the labels of all numbers of clusters; NULL: only these labels exist.
- * EXIT_DONE also if there is no -o. */
-int columns_write(huddle_context *context, const cli_arguments *arguments, const huddle_data *data,
-                  const huddle_model *model, int64_t n, const int32_t *labels);
+/* The results of the n rows that were read. */
+typedef struct row_results {
+    const huddle_data *data;
+    const huddle_model *model; /* has the labels of all numbers of clusters, or NULL */
+    int64_t n;
+    const int32_t *labels;
+    const double *confidence; /* or NULL */
+} row_results;
+
+/* Writes them to -o as --append, --labels and --confidence ask for it; rows that were dropped have
+ * the label -1 and no confidence. EXIT_DONE also if there is no -o. */
+int columns_write(huddle_context *context, const cli_arguments *arguments, const row_results *rows);
 
 /* The help of --append, where it is not in a table of its own. */
 #define APPEND_FLAG                                                                                \

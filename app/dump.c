@@ -84,6 +84,18 @@ static huddle_status dump_points(const fitting *fit, const char *folder) {
     return huddle_points_write_npy(path, points);
 }
 
+/* How certain the labels are, in their order. */
+static int dump_confidence(const fitting *fit, const char *folder) {
+    huddle_array values = {.type = HUDDLE_ARRAY_F64, .cols = 1, .values = fit->confidence};
+    char path[4096];
+    if (fit->confidence == NULL)
+        return EXIT_DONE;
+    (void)huddle_model_labels(fit->model, &values.rows);
+    snprintf(path, sizeof path, "%s/confidence.npy", folder);
+    huddle_status status = write_vector(&values, path);
+    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, path);
+}
+
 /* A method lacks some of the arrays (K-means has no graph); these are left out without a
  * message. */
 int fitting_dump(const fitting *fit, const char *folder) {
@@ -108,5 +120,5 @@ int fitting_dump(const fitting *fit, const char *folder) {
         if (status != HUDDLE_OK)
             result = failed_call(status, path);
     }
-    return result;
+    return result == EXIT_DONE ? dump_confidence(fit, folder) : result;
 }

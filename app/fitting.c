@@ -216,8 +216,25 @@ int fitting_fit(fitting *fit) {
     return result == EXIT_DONE ? score_labels(fit) : result;
 }
 
+/* Several processes have the values of their own rows only, of which nothing is reported. */
+huddle_status fitting_measure_confidence(fitting *fit) {
+    int64_t n = 0;
+    (void)huddle_model_labels(fit->model, &n);
+    if (huddle_context_processes(fit->context) > 1)
+        return HUDDLE_OK;
+    double *values = check_allocation(calloc((size_t)n + 1, sizeof *values));
+    huddle_status status =
+        huddle_model_confidence(fit->context, fit->model, fitting_points(fit), values);
+    if (status == HUDDLE_OK)
+        fit->confidence = values;
+    else
+        free(values);
+    return status;
+}
+
 /* Accepts a fit at any stage. */
 void fitting_free(fitting *fit) {
+    free(fit->confidence);
     json_decref(fit->warnings);
     huddle_model_free(fit->model);
     huddle_data_free(&fit->data);
@@ -243,6 +260,27 @@ static void add_own_seconds(json_t *report, const fitting *fit) {
     json_object_set_new(report, "seconds", seconds);
 }
 
+/* Means over all points and over each cluster. */
+static json_t *confidence_json(const fitting *fit) {
+    int64_t n = 0;
+    const int32_t *labels = huddle_model_labels(fit->model, &n);
+    int32_t count = 0;
+    for (int64_t i = 0; i < n; i++)
+        count = labels[i] >= count ? labels[i] + 1 : count;
+    double *sums = check_allocation(calloc(2 * (size_t)count + 1, sizeof *sums)), total = 0;
+    json_t *clusters = json_array();
+    for (int64_t i = 0; i < n; i++) {
+        total += fit->confidence[i];
+        sums[labels[i]] += fit->confidence[i];
+        sums[count + labels[i]]++;
+    }
+    for (int32_t k = 0; k < count; k++)
+        json_array_append_new(clusters, sums[count + k] > 0 ? json_real(sums[k] / sums[count + k])
+                                                            : json_null());
+    free(sums);
+    return json_pack("{s:f, s:o}", "mean", total / (double)n, "clusters", clusters);
+}
+
 /* The library's info, with what only the tool knows: the source, the time for reading, the columns
  * of the table, the scores. */
 json_t *fitting_json(const fitting *fit) {
@@ -265,6 +303,8 @@ json_t *fitting_json(const fitting *fit) {
         json_object_set_new(report, "n_clusters_from", json_string("classes"));
     if (fit->has_scores)
         json_object_set_new(report, "scores", scores_json(&fit->scores));
+    if (fit->confidence != NULL && argument(fit->arguments, "json") != NULL)
+        json_object_set_new(report, "confidence", confidence_json(fit));
     json_t *warnings = json_copy(fit->warnings);
     json_array_extend(warnings, json_object_get(info, "warnings"));
     json_object_set_new(report, "warnings", warnings);

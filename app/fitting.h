@@ -18,6 +18,7 @@ typedef struct fitting {
     json_t *warnings; /* issued while reading */
     double read_seconds, score_seconds, write_seconds;
     bool counted_classes; /* n_clusters was set to the number of classes */
+    double *confidence;   /* one value for each label, or NULL */
     bool has_scores;
     huddle_scores scores;
 } fitting;
@@ -30,6 +31,9 @@ int fitting_read(fitting *fit);
 
 /* Fits the model, and scores the labels if the classes are known. */
 int fitting_fit(fitting *fit);
+
+/* Computes fit->confidence. HUDDLE_INVALID if there are no points and the labels come from them. */
+huddle_status fitting_measure_confidence(fitting *fit);
 
 /* What `cluster --json` prints; NULL after a message. */
 json_t *fitting_json(const fitting *fit);

@@ -171,8 +171,8 @@ static int gather_labels(prediction *p) {
 static int write_labels(prediction *p) {
     const char *path = argument(p->arguments, "output");
     bool json = argument(p->arguments, "json") != NULL;
-    int result =
-        columns_write(p->context, p->arguments, &p->data, NULL, p->data.points.n, p->labels);
+    row_results rows = {.data = &p->data, .n = p->data.points.n, .labels = p->labels};
+    int result = columns_write(p->context, p->arguments, &rows);
     clear_progress();
     if (result != EXIT_DONE || (path != NULL && !json))
         return result;

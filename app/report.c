@@ -134,7 +134,8 @@ static huddle_report_options data_options(const fitting *fit) {
         options.class_names = (const char *const *)data->classes;
     }
     /* Columns may have been selected, so that the points are no longer the file's images. */
-    if (data->points.offsets == NULL && data->points.d == (int64_t)data->height * data->width) {
+    if (data->points.offsets == NULL &&
+        data->points.d == (int64_t)data->height * data->width * data->channels) {
         options.image_height = data->height;
         options.image_width = data->width;
         options.image_column_major = data->column_major;

@@ -46,15 +46,16 @@ end
 
 function [X, truth] = demo_points()
 % The same points every time: low-discrepancy numbers instead of random ones.
+    m = 80;
+    k = (1:m)';
+    ring = [cos(2 * pi * k / m), sin(2 * pi * k / m)];
+    wobble = 0.12 * [sin(7.3 * k), cos(5.1 * k)];
     n = 150;
     k = (1:n)';
-    turn = 2 * pi * k / n;
-    wobble = 0.12 * [sin(7.3 * k), cos(5.1 * k)];
-    ring = [cos(turn), sin(turn)];
-    golden = (sqrt(5) - 1) / 2;
-    blob = 0.7 * [sqrt(k / n), sqrt(k / n)] .* [cos(2 * pi * golden * k), sin(2 * pi * golden * k)];
+    turn = pi * (sqrt(5) - 1) * k;
+    blob = 0.7 * repmat(sqrt(k / n), 1, 2) .* [cos(turn), sin(turn)];
     X = [ring + wobble; 3 * ring + wobble; blob + [5, 1.5]; blob + [5, 0]; blob + [5, -1.5]];
-    truth = kron((1:5)', ones(n, 1));
+    truth = [ones(m, 1); 2 * ones(m, 1); 3 * ones(n, 1); 4 * ones(n, 1); 5 * ones(n, 1)];
 end
 
 function draw(P, labels, colours)
@@ -69,14 +70,16 @@ function draw(P, labels, colours)
 end
 
 function P = polygon_projection(G, labels)
-% A linear projection that puts the means of the clusters on the corners of a regular
-% polygon, so that all of them are visible. Directions in which the means hardly differ
-% are left out.
+% A linear projection: the corners of a regular polygon, one for each cluster, weighted by
+% the coordinates of a row in the orthonormal directions that are nearest to the means of
+% the clusters. All clusters are visible, which two columns of G would not achieve.
     k = max(labels);
     means = zeros(k, size(G, 2));
     for j = 1:k
-        means(j, :) = mean(G(labels == j, :), 1);
+        middle = mean(G(labels == j, :), 1);
+        means(j, :) = middle / norm(middle);
     end
+    [U, ~, V] = svd(means, 'econ');
     angle = 2 * pi * (1:k)' / k;
-    P = G * (pinv(means, 0.05 * norm(means)) * [cos(angle), sin(angle)]);
+    P = G * (V * U' * [cos(angle), sin(angle)]);
 end

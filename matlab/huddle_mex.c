@@ -311,11 +311,7 @@ static mxArray *copy_arrays(const mxArray *names) {
             continue;
         huddle_dense matrix = array_dense(&array);
         mxArray *copy = array.type == HUDDLE_ARRAY_CSR ? copy_graph(&array) : copy_dense(&matrix);
-        mxSetField(out, 0, name, copy);
-        if (mxGetField(out, 0, name) == NULL) {
-            mxAddField(out, name);
-            mxSetField(out, 0, name, copy);
-        }
+        mxSetFieldByNumber(out, 0, mxAddField(out, name), copy);
     }
     return out;
 }

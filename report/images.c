@@ -1,5 +1,5 @@
-/* Images on a page: small ones for the sampled points, larger ones for the sheet. Grey, one byte
- * per pixel. */
+/* Images on a page: small ones for the sampled points, larger ones for the sheet. One byte per
+ * pixel, or three of colour images. */
 #include "report/run.h"
 
 #include <math.h>
@@ -20,16 +20,18 @@ bool report_has_images(const report_run *run) {
 typedef struct image_format {
     const huddle_points *x;
     const huddle_report_options *options;
-    int32_t height, width;
+    int32_t height, width, channels;
     double black, white;
 } image_format;
 
 /* The shift was subtracted when the points were rounded to float; pixels are shown with it. */
-static double pixel_value(const image_format *format, int64_t row, int32_t y, int32_t x) {
+static double pixel_value(const image_format *format, int64_t row, int32_t y, int32_t x,
+                          int32_t channel) {
     const huddle_points *points = format->x;
     const huddle_report_options *o = format->options;
     int64_t j =
         o->image_column_major ? (int64_t)x * o->image_height + y : (int64_t)y * o->image_width + x;
+    j = j * format->channels + channel;
     double shift = points->shift == NULL ? 0 : points->shift[j];
     return (double)points->values[row * points->stride + j] + shift;
 }
@@ -39,7 +41,8 @@ static double pixel_value(const image_format *format, int64_t row, int32_t y, in
  * compared. */
 static image_format choose_format(const report_run *run, int32_t side) {
     int32_t height = run->options->image_height, width = run->options->image_width;
-    image_format format = {run->x, run->options, height, width, INFINITY, -INFINITY};
+    int32_t channels = (int32_t)(run->x->d / ((int64_t)height * width));
+    image_format format = {run->x, run->options, height, width, channels, INFINITY, -INFINITY};
     int32_t larger = height > width ? height : width;
     if (larger > side) {
         format.height = (int32_t)fmax(1, round((double)height * side / larger));
@@ -47,8 +50,8 @@ static image_format choose_format(const report_run *run, int32_t side) {
     }
     for (int64_t i = 0; i < run->count; i++)
         for (int32_t y = 0; y < height; y++)
-            for (int32_t x = 0; x < width; x++) {
-                double value = pixel_value(&format, run->rows[i], y, x);
+            for (int32_t x = 0; x < channels * width; x++) {
+                double value = pixel_value(&format, run->rows[i], y, x / channels, x % channels);
                 format.black = fmin(format.black, value);
                 format.white = fmax(format.white, value);
             }
@@ -57,7 +60,8 @@ static image_format choose_format(const report_run *run, int32_t side) {
 
 /* The mean of the pixels that a reduced pixel covers, as a byte. The boundaries are computed
  * in integers, so that every pixel belongs to exactly one reduced pixel. */
-static unsigned char reduced_pixel(const image_format *f, int64_t row, int32_t y, int32_t x) {
+static unsigned char reduced_pixel(const image_format *f, int64_t row, int32_t y, int32_t x,
+                                   int32_t channel) {
     int32_t full_height = f->options->image_height, full_width = f->options->image_width;
     int32_t top = (int32_t)((int64_t)y * full_height / f->height);
     int32_t left = (int32_t)((int64_t)x * full_width / f->width);
@@ -66,25 +70,27 @@ static unsigned char reduced_pixel(const image_format *f, int64_t row, int32_t y
     double sum = 0, range = f->white - f->black;
     for (int32_t v = top; v < bottom; v++)
         for (int32_t u = left; u < right; u++)
-            sum += pixel_value(f, row, v, u) - f->black;
+            sum += pixel_value(f, row, v, u, channel) - f->black;
     double mean = sum / ((double)(bottom - top) * (double)(right - left));
     double step = range > 0 ? 255 * mean / range : 0;
     return (unsigned char)lrint(fmin(fmax(step, 0), 255));
 }
 
-/* {height, width, count, data} of the images of these rows; the page draws them on a canvas. */
+/* {height, width, channels, count, data} of the images of these rows; the page draws them on a
+ * canvas. */
 static json_t *images_json(const image_format *format, const int64_t *rows, int64_t count) {
-    size_t size = (size_t)format->height * (size_t)format->width;
+    size_t size = (size_t)format->height * (size_t)format->width * (size_t)format->channels;
     unsigned char *bytes = malloc(size * (size_t)count + 1), *out = bytes;
     if (bytes == NULL)
         return NULL;
     for (int64_t i = 0; i < count; i++)
         for (int32_t y = 0; y < format->height; y++)
             for (int32_t x = 0; x < format->width; x++)
-                *out++ = reduced_pixel(format, rows[i], y, x);
-    json_t *made =
-        json_pack("{s:i, s:i, s:I, s:o}", "height", format->height, "width", format->width, "count",
-                  (json_int_t)count, "data", page_bytes(bytes, size * (size_t)count));
+                for (int32_t c = 0; c < format->channels; c++)
+                    *out++ = reduced_pixel(format, rows[i], y, x, c);
+    json_t *made = json_pack("{s:i, s:i, s:i, s:I, s:o}", "height", format->height, "width",
+                             format->width, "channels", format->channels, "count",
+                             (json_int_t)count, "data", page_bytes(bytes, size * (size_t)count));
     free(bytes);
     return made;
 }
@@ -93,7 +99,7 @@ static json_t *images_json(const image_format *format, const int64_t *rows, int6
  * sample. */
 json_t *report_thumbs_json(const report_run *run) {
     image_format format = choose_format(run, THUMB_SIDE);
-    int64_t max = THUMB_BYTES / ((int64_t)format.height * format.width);
+    int64_t max = THUMB_BYTES / ((int64_t)format.height * format.width * format.channels);
     return images_json(&format, run->rows, run->count < max ? run->count : max);
 }
 
@@ -138,7 +144,7 @@ static json_t *sheet_row_json(const report_run *run, int32_t cluster, const int6
 static json_t *sheet_json(const report_run *run, const json_t *medoids) {
     image_format format = choose_format(run, SHEET_SIDE);
     int32_t shown = run->n_clusters < SHEET_ROWS ? run->n_clusters : SHEET_ROWS;
-    int64_t pixels = (int64_t)format.height * format.width, total = 0;
+    int64_t pixels = (int64_t)format.height * format.width * format.channels, total = 0;
     int64_t max = SHEET_BYTES / (pixels * (shown > 0 ? shown : 1));
     max = max < 1 ? 1 : max > SHEET_COLUMNS ? SHEET_COLUMNS : max;
     int64_t *chosen = calloc((size_t)(shown * max) + 1, sizeof *chosen);

@@ -91,7 +91,8 @@ static huddle_status check_points(const report_run *run) {
                               (long long)x->d, d);
     if (o->image_height != 0 || o->image_width != 0)
         if (o->image_height < 1 || o->image_width < 1 ||
-            (int64_t)o->image_height * o->image_width != x->d)
+            ((int64_t)o->image_height * o->image_width != x->d &&
+             3 * (int64_t)o->image_height * o->image_width != x->d))
             return report_invalid("images of %d x %d pixels do not fit points with %lld features",
                                   o->image_height, o->image_width, (long long)x->d);
     return HUDDLE_OK;

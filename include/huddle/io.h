@@ -64,8 +64,8 @@
  * semicolons and a thousands separator in others, a point is decimal, and a warning is issued.
  *
  * Generators: moons (2 classes), rings and spirals (3), blobs (5) and unequal (3 discs, one of them
- * large) in the plane; swissroll in space, cut across into four strips, which are the classes. Point
- * i is of class i mod c.
+ * large) in the plane; swissroll in space, cut across into four strips, which are the classes.
+ * Point i is of class i mod c.
  */
 #ifndef HUDDLE_IO_H
 #define HUDDLE_IO_H
@@ -229,7 +229,8 @@ HUDDLE_API huddle_status huddle_labels_write_slabs(huddle_context *context, cons
                                                    int64_t n, const int32_t *values,
                                                    const char *const *texts);
 
-/* A column of a table to write: one of integers and reals. NaN is written as an empty field. */
+/* A column of a table to write: one of integers and reals. NaN is written as an empty field, or as
+ * NA between blanks. */
 typedef struct huddle_new_column {
     const char *name;
     const int32_t *integers;

@@ -38,7 +38,9 @@ typedef struct huddle_report_options {
     int32_t n_classes;              /* 0 without classes */
     const char *const *class_names; /* n_classes strings; NULL: their numbers */
 
-    int32_t image_height, image_width; /* in pixels, if each dense point is a grey image; else 0 */
+    int32_t image_height, image_width; /* in pixels, if each dense point is an image; else 0. Three
+                                          times as many features are colours: red, green and blue
+                                          side by side */
     bool image_column_major;           /* pixels are stored column by column, not row by row */
 
     bool follow_path; /* solve the shrink problem for a range of gamma and animate it, if the method

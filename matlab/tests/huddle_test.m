@@ -201,7 +201,7 @@ function test_score()
 end
 
 function test_help()
-    names = {'ssc', 'predict', 'path', 'options', 'score', 'make', 'demo'};
+    names = {'ssc', 'predict', 'path', 'options', 'score', 'demo'};
     for i = 1:numel(names)
         check(numel(help(['huddle_' names{i}])) > 100, ['help of huddle_' names{i}]);
     end

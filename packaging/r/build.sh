@@ -11,8 +11,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 if [ -z "${HUDDLE_PREFIX:-}" ]; then
-    [ -f "$root/build/libhuddle.so" ] ||
-        { echo "build/libhuddle.so was not found: ./dev build, or set HUDDLE_PREFIX" >&2; exit 1; }
+    [ -f "$root/build/libhuddle.so" ] || "$root/dev" build >&2
     cmake --install "$root/build" --prefix "$scratch/usr" >/dev/null
     export HUDDLE_PREFIX="$scratch/usr"
 fi

@@ -1,16 +1,17 @@
 #!/bin/sh
-# check.sh [BUILD]: builds the source package of R and runs R CMD check --as-cran on it, offline,
-# against the libraries of BUILD (default: build), installed into a temporary folder. Errors and
-# warnings fail; the notes that a machine without network cannot avoid are listed below.
+# check.sh [FOLDER]: builds the source package of R into FOLDER (default: build/packages) and runs
+# R CMD check --as-cran on it, offline, against the libraries of build/, installed into a temporary
+# folder. Errors and warnings fail; the notes that a machine without network cannot avoid are listed
+# below.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
-build=$(cd "${1:-$root/build}" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-cmake --install "$build" --prefix "$scratch/usr" >/dev/null
+package=$(sh "$root/packaging/r/build.sh" "${1:-$root/build/packages}")
+case $package in /*) ;; *) package=$PWD/$package ;; esac
+cmake --install "$root/build" --prefix "$scratch/usr" >/dev/null
 export HUDDLE_PREFIX="$scratch/usr" HUDDLE_TOOL="$scratch/usr/bin/huddle"
-package=$(sh "$root/packaging/r/build.sh" "$scratch")
 export _R_CHECK_CRAN_INCOMING_=FALSE _R_CHECK_FORCE_SUGGESTS_=FALSE NOT_CRAN=true
 status=0
 (cd "$scratch" && R CMD check --as-cran --no-manual "$package") || status=$?
@@ -23,5 +24,5 @@ fi
 # Without network, the time cannot be verified; without pandoc or tidy, README and HTML are not
 # checked.
 expected='future file timestamps|top-level files|HTML version'
-notes=$(grep -E 'NOTE$' "$log" | grep -Ev "$expected" || true)
+notes=$(grep -E '^\* checking .*NOTE$' "$log" | grep -Ev "$expected" || true)
 [ -z "$notes" ] || { echo "unexpected notes: $notes" >&2; exit 1; }

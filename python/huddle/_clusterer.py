@@ -148,6 +148,27 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
             issue_warnings(zip(self.warning_codes_, self.warnings_), stacklevel=2)
         return self
 
+    def _get_fitted_attr_html(self, *args, **options):
+        # To show an estimator in a notebook, scikit-learn reads all attributes that dir() lists. It
+        # is to show those that have been computed, not to compute the others.
+        self._hides_attributes = True
+        try:
+            return super()._get_fitted_attr_html(*args, **options)
+        finally:
+            del self._hides_attributes
+
+    def __dir__(self):
+        # scikit-learn's own tries to read everything, which would compute it.
+        known, hides = vars(self), "_hides_attributes" in vars(self)
+        expected = self._attributes if "_model" in known and not hides else ()
+
+        def is_listed(name):
+            if isinstance(vars(Clusterer).get(name), FittedAttribute):
+                return name in known or name in expected
+            return not hides if name.startswith("_") else hasattr(self, name)
+
+        return [name for name in object.__dir__(self) if is_listed(name)]
+
     def __getstate__(self):
         # The model contains what predict() needs of the points.
         state = super().__getstate__()
@@ -265,8 +286,9 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
 
     @property
     def _n_features_out(self):
-        rows = self.embedding_ if "embedding_" in self._attributes else self.cluster_centers_.T
-        return rows.shape[1]
+        if "embedding_" in self._attributes:
+            return self._model.shape("embedding")[1]
+        return self._model.shape("centres")[0]
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the fitted model to a file.
@@ -283,6 +305,18 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         check_is_fitted(self)
         with running_context(self.n_jobs, None, self.engine, spread=True) as context:
             self._model.save(path, context if context.spreads else None)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike, *, n_jobs: int | None = -1,
+             engine: Any = "cpu") -> Self:
+        """Load a fitted model of this class from a file; see :func:`huddle.load`."""
+        from ._estimators import load  # which imports this module
+        estimator = load(path, n_jobs=n_jobs, engine=engine)
+        if not isinstance(estimator, cls):
+            name = type(estimator).__name__
+            raise ValueError(f"{os.fspath(path)} contains a model of {name}, not {cls.__name__}; "
+                             f"use {name}.load() or huddle.load()")
+        return estimator
 
     @classmethod
     def _from_model(cls, model, places, context_options):

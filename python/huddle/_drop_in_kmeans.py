@@ -7,6 +7,7 @@ the library, so that a random_state leads to the same starting centres there and
 from __future__ import annotations
 
 import inspect
+import numbers
 import warnings
 
 import numpy as np
@@ -52,11 +53,11 @@ def _is_array(init):
 
 
 def _check_weights(sample_weight, X):
-    """Return the weights in double precision, or None if all are equal."""
+    """Return the weights in double precision, or None if all are 1."""
     if sample_weight is None:
         return None
-    if np.ndim(sample_weight) == 0:
-        return None
+    if isinstance(sample_weight, numbers.Number):
+        sample_weight = np.full(X.shape[0], float(sample_weight))
     weights = check_array(sample_weight, accept_sparse=False, ensure_2d=False, dtype=np.float64,
                           order="C", input_name="sample_weight")
     if weights.ndim != 1:
@@ -66,7 +67,7 @@ def _check_weights(sample_weight, X):
     if weights.min() < 0:
         raise ValueError("Negative values in data passed to `sample_weight`")
     if not weights.max() > 0:
-        raise ValueError("sample_weight has no positive value")
+        raise ValueError("Sample weights must contain at least one non-zero number.")
     return weights
 
 
@@ -164,8 +165,21 @@ def _call_init(init, X, n_clusters, random_state, count):
 
 
 class KMeans(SklearnKMeans):
-    # The docstring, the parameters and their defaults are those of the installed scikit-learn.
-    __doc__ = SklearnKMeans.__doc__
+    """K-means clustering, as scikit-learn's, computed by Huddle.
+
+    Parameters, attributes and methods are those of ``sklearn.cluster.KMeans`` of the installed
+    version, from which the class derives. docs/drop-in.md lists what differs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from huddle.drop_in import KMeans
+    >>> X = np.array([[1, 2], [1, 4], [1, 0], [10, 2], [10, 4], [10, 0]])
+    >>> labels = KMeans(n_clusters=2, n_init=1, random_state=0).fit(X).labels_
+    >>> bool(labels[0] == labels[1] == labels[2] != labels[3] == labels[4] == labels[5])
+    True
+    """
+
     __module__ = "huddle.drop_in"
 
     def _set_n_init(self):
@@ -233,7 +247,7 @@ class KMeans(SklearnKMeans):
         weights = _check_weights(sample_weight, X)
         start = _Start(self, X, weights, check_random_state(self.random_state))
         with native.computing(verbose=bool(self.verbose)) as context:
-            self._set_clusters(X, weights, *self._cluster(context, X, weights, start))
+            self._cluster(context, X, weights, start)
         used = len(np.unique(self.labels_))
         if used < self.n_clusters:
             warnings.warn(f"Number of distinct clusters ({used}) found smaller than n_clusters "
@@ -242,28 +256,26 @@ class KMeans(SklearnKMeans):
         return self
 
     def _cluster(self, context, X, weights, start):
-        """Return the clusters of the rows with a positive weight, and which rows these are."""
-        kept = slice(None)
+        """Set the results of all restarts. Rows without weight are left out, and labelled after."""
+        kept, own = None, weights
         if weights is not None and weights.min() == 0:
             kept = np.flatnonzero(weights)
             if len(kept) < self.n_clusters:
                 # Rows without weight have to serve as centres: as the limit of small weights.
-                weights = np.where(weights > 0, weights, weights[kept].min() * 1e-9)
-                kept = slice(None)
-            weights = np.ascontiguousarray(weights[kept])
-        rows = X if isinstance(kept, slice) else X[kept]
-        found = self._run(context, native.PointsView(context, rows), weights, start)
+                own, kept = np.where(weights > 0, weights, weights[kept].min() * 1e-9), None
+            else:
+                own = weights[kept]
+        points = native.PointsView(context, X)
+        rows = X if kept is None else X[kept]
+        found = self._run(context, points if kept is None else native.PointsView(context, rows),
+                          own, start)
         # The library rounds double precision to single; means in double precision are better.
         centers = found.centers
         if X.dtype == np.float64 and not found.is_exact:
-            centers = _means(rows, found.averaged, weights, centers)
-        return context, found, centers
-
-    def _set_clusters(self, X, weights, context, found, centers):
+            centers = _means(rows, found.averaged, own, centers)
         self.cluster_centers_ = centers.astype(X.dtype)
         # Labels are those of the centres that the user sees, so that predict() agrees with them.
-        self.labels_ = native.nearest(context, native.PointsView(context, X),
-                                      self.cluster_centers_)
+        self.labels_ = native.nearest(context, points, self.cluster_centers_)
         self.inertia_ = inertia_of(X, self.labels_, weights, self.cluster_centers_)
         self.n_iter_ = max(found.n_iter, 1)
         self._n_features_out = self.n_clusters

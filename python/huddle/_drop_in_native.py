@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import os
 from ctypes import (POINTER, Structure, byref, c_bool, c_char_p, c_double, c_int, c_int32, c_int64,
                     c_uint64, c_void_p)
 from typing import NamedTuple
@@ -11,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse
 
-from ._library import (Context, Csr, Dense, Embedding, EmbedInfo, EmbedOptions, LogFunction, Points,
-                       call, lib)
+from ._library import (AUTO, Context, Csr, Dense, Embedding, EmbedInfo, EmbedOptions, LogFunction,
+                       Points, call, lib)
 from ._points import PointsView, copy_dense, copy_values, csr_view, dense_view
 from ._running import thread_count
 
@@ -51,13 +52,20 @@ _declare("huddle_embed_symmetric", c_void_p, POINTER(Csr), c_double, c_double,
          POINTER(EmbedOptions), POINTER(Embedding), POINTER(EmbedInfo))
 
 
+def _thread_count():
+    """Return the number of threads: as for scikit-learn, that of OMP_NUM_THREADS if it is set."""
+    given = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
+    count = thread_count(-1)
+    return int(given) if count == AUTO and given.isdigit() and int(given) > 0 else count
+
+
 @contextlib.contextmanager
-def computing(n_threads=None, verbose=False):
+def computing(verbose=False):
     """Provide a context with all threads, or one if it prints the library's log.
 
     Restarts on several threads would mix their lines.
     """
-    context = Context(1 if verbose else thread_count(-1) if n_threads is None else n_threads)
+    context = Context(1 if verbose else _thread_count())
     if verbose:
         context._log_callback = LogFunction(lambda _, level, code, text: print(text.decode()))
         lib.huddle_context_set_log(context.handle, context._log_callback, None)

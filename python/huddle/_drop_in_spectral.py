@@ -228,8 +228,21 @@ def discretize(vectors, random_state=None):
 # ---- the estimator ----------------------------------------------------------------------------
 
 class SpectralClustering(SklearnSpectralClustering):
-    # The docstring, the parameters and their defaults are those of the installed scikit-learn.
-    __doc__ = SklearnSpectralClustering.__doc__
+    """Spectral clustering, as scikit-learn's, computed by Huddle.
+
+    Parameters, attributes and methods are those of ``sklearn.cluster.SpectralClustering`` of the installed
+    version, from which the class derives. docs/drop-in.md lists what differs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from huddle.drop_in import SpectralClustering
+    >>> X = np.array([[1, 2], [1, 4], [1, 0], [10, 2], [10, 4], [10, 0]])
+    >>> labels = SpectralClustering(n_clusters=2, n_init=1, random_state=0, gamma=0.1).fit(X).labels_
+    >>> bool(labels[0] == labels[1] == labels[2] != labels[3] == labels[4] == labels[5])
+    True
+    """
+
     __module__ = "huddle.drop_in"
 
     def _affinity_matrix(self, X):

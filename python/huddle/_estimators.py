@@ -181,16 +181,3 @@ def load(path: str | os.PathLike, *, n_jobs: int | None = -1, engine: Any = "cpu
             places = {"number": context.process, "count": context.processes}
     cls = next(cls for cls in ESTIMATORS if cls._method == model.method)
     return cls._from_model(model, places, {"n_jobs": n_jobs, "engine": engine})
-
-
-def _load_class(cls, path, **options):
-    """Load a model of this class from a file; see :func:`huddle.load`."""
-    estimator = load(path, **options)
-    if not isinstance(estimator, cls):
-        name = type(estimator).__name__
-        raise ValueError(f"{os.fspath(path)} contains a model of {name}, not {cls.__name__}; use "
-                         f"{name}.load() or huddle.load()")
-    return estimator
-
-
-Clusterer.load = classmethod(_load_class)

@@ -98,12 +98,20 @@ class Model:
         """The name of the method."""
         return lib.huddle_model_method(self.handle).decode()
 
+    def _view(self, name):
+        view = Array()
+        found = lib.huddle_model_array(self.handle, name.encode(), byref(view)) == _library.OK
+        return view if found else None
+
     def array(self, name):
         """Return a copy of an array of the fit, or None if the method has no such array."""
-        view = Array()
-        if lib.huddle_model_array(self.handle, name.encode(), byref(view)) != _library.OK:
-            return None
-        return copy_array(view)
+        view = self._view(name)
+        return copy_array(view) if view is not None else None
+
+    def shape(self, name):
+        """Return the shape of an array that the method has."""
+        view = self._view(name)
+        return view.rows, view.cols
 
     def info(self):
         """Return all results that are not arrays, with the options, as a dict."""

@@ -7,8 +7,9 @@ import sys
 # The modules in which scikit-learn defines its classes keep them: pickles refer to them by name.
 _DEFINING = ("sklearn.cluster._kmeans", "sklearn.cluster._spectral")
 
-# What was replaced: (module, name, scikit-learn's).
-_replaced: list = []
+# Modules, by id, and names in them that were classes of huddle.drop_in before patch_sklearn(), by
+# their own choice; None while nothing is replaced.
+_chosen: set[tuple[int, str]] | None = None
 
 
 def _replacements():
@@ -22,8 +23,16 @@ def _replacements():
             (_spectral.spectral_clustering, drop_in.spectral_clustering)]
 
 
-def _is_exempt(name):
-    return name in _DEFINING or name == "huddle" or name.startswith("huddle.")
+def _names():
+    """Yield module, name and value of all names of the modules that may be changed."""
+    # A module may be registered under several names.
+    for name, module in {id(module): (name, module) for name, module in sys.modules.items()
+                         }.values():
+        names = getattr(module, "__dict__", None)
+        if name in _DEFINING or name.partition(".")[0] == "huddle" or not isinstance(names, dict):
+            continue
+        for key, value in list(names.items()):
+            yield module, key, value
 
 
 def patch_sklearn() -> None:
@@ -40,40 +49,34 @@ def patch_sklearn() -> None:
     'huddle.drop_in'
     >>> huddle.unpatch_sklearn()
     """
-    import sklearn.cluster  # noqa: F401  so that it is among the modules below
-    pairs = _replacements()
-    for name, module in list(sys.modules.items()):
-        if module is None or _is_exempt(name):
-            continue
-        names = getattr(module, "__dict__", None)
-        if not isinstance(names, dict):
-            continue
-        for key, value in list(names.items()):
-            for original, replacement in pairs:
-                if value is original:
-                    names[key] = replacement
-                    _replaced.append((module, key, original))
+    global _chosen
+    if _chosen is not None:
+        return
+    import sklearn.cluster  # noqa: F401  so that it is among the modules
+    replacement_of = {id(original): replacement for original, replacement in _replacements()}
+    own = {id(replacement) for replacement in replacement_of.values()}
+    _chosen = set()
+    for module, key, value in _names():
+        if id(value) in replacement_of:
+            setattr(module, key, replacement_of[id(value)])
+        elif id(value) in own:
+            _chosen.add((id(module), key))
 
 
 def unpatch_sklearn() -> None:
     """Undo :func:`patch_sklearn`: modules have scikit-learn's classes again.
 
-    Modules that were imported in between have them too.
+    Modules that were imported in between have them too, even if they imported the classes from
+    huddle.drop_in.
     """
-    while _replaced:
-        module, key, original = _replaced.pop()
-        setattr(module, key, original)
-    if "huddle.drop_in" not in sys.modules:
+    global _chosen
+    if _chosen is None:
         return
-    pairs = _replacements()
-    for name, module in list(sys.modules.items()):
-        names = getattr(module, "__dict__", None)
-        if _is_exempt(name) or not isinstance(names, dict):
-            continue
-        for key, value in list(names.items()):
-            for original, replacement in pairs:
-                if value is replacement:
-                    names[key] = original
+    original_of = {id(replacement): original for original, replacement in _replacements()}
+    for module, key, value in _names():
+        if id(value) in original_of and (id(module), key) not in _chosen:
+            setattr(module, key, original_of[id(value)])
+    _chosen = None
 
 
 def main(arguments: list[str] | None = None) -> None:

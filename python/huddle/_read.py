@@ -32,8 +32,9 @@ class Data:
     names : list of str
         The variables in a container, or the columns of a table: everything that ``x`` and ``y`` of
         :func:`read` can select.
-    image_shape : tuple of two int, or None
-        Height and width, if the rows of X are images and the file says so.
+    image_shape : tuple of two or three int, or None
+        Height and width, and 3 for colours, if the rows of X are images: the file says so, or they
+        look like it.
     image_order : {"C", "F"}
         Whether the pixels of an image run along its rows, "C", or down its columns, "F".
     dropped : ndarray of int
@@ -46,7 +47,7 @@ class Data:
     y: np.ndarray | None
     feature_names: list[str] | None
     names: list[str]
-    image_shape: tuple[int, int] | None
+    image_shape: tuple[int, ...] | None
     image_order: str
     dropped: np.ndarray
     format: str
@@ -56,14 +57,14 @@ class Data:
 
     @property
     def images(self) -> np.ndarray | None:
-        """X as an array of shape (n_samples, height, width), or None if its rows are no images."""
+        """X as an array of shape (n_samples, *image_shape), or None if its rows are no images."""
         if self.image_shape is None:
             return None
         dense = self.X if isinstance(self.X, np.ndarray) else self.X.toarray()
-        height, width = self.image_shape
+        height, width, *channels = self.image_shape
         if self.image_order == "C":
-            return dense.reshape(len(dense), height, width)
-        return dense.reshape(len(dense), width, height).transpose(0, 2, 1)
+            return dense.reshape(len(dense), height, width, *channels)
+        return dense.reshape(len(dense), width, height, *channels).swapaxes(1, 2)
 
 
 class _Format(Structure):
@@ -119,6 +120,8 @@ def _texts(pointers, count):
 def _copy_data(data, file_format):
     points = data.points
     shape = (data.height, data.width) if data.height > 0 and data.width > 0 else None
+    if shape is not None and data.channels > 1:
+        shape = (*shape, data.channels)
     return Data(X=datasets._copy_points(points), y=datasets._copy_labels(data),
                 feature_names=_texts(data.features, points.d),
                 names=_texts(data.names, data.n_names) or [], image_shape=shape,
@@ -158,10 +161,11 @@ def read_with(path, stacklevel, **options):
 
 def read(path: str | os.PathLike, *, x: str | list[str] | None = None,
          y: str | list[str] | None = None, transpose: bool = False, classes: str | None = None,
-         per_class: int = 0, missing: str = "error", encode: bool = False) -> Data:
+         per_class: int = 0, missing: str = "error", encode: bool = False,
+         gray: bool = False, image: str | None = None) -> Data:
     """Read points and labels from a file, as ``huddle cluster`` does.
 
-    CSV, NPY, NPZ, MAT, HDF5, LIBSVM, MatrixMarket and IDX files and folders of images are
+    CSV, ARFF, NPY, NPZ, MAT, HDF5, LIBSVM, MatrixMarket and IDX files and folders of images are
     recognised by their content. HDF5 and MATLAB v7.3 files are read by h5py if the library was built
     without HDF5, as in the wheel; the result is the same. They are copied to a temporary file then.
 
@@ -187,6 +191,12 @@ def read(path: str | os.PathLike, *, x: str | list[str] | None = None,
         the median of the column.
     encode : bool
         Whether to encode text columns of a table, as one feature per distinct text.
+    gray : bool
+        Whether to read colour images as gray ones.
+    image : str, optional
+        What the rows are: "32x32" (height and width), "32x32x3", "3x32x32" (all red values first;
+        the features are rearranged), with ":rows" or ":columns" after it if pixels run that way,
+        or "none". By default, the file says so or the values tell.
 
     Returns
     -------
@@ -207,4 +217,4 @@ def read(path: str | os.PathLike, *, x: str | list[str] | None = None,
     ([[30.0, 1.5], [40.0, 1.75]], ['a', 'b'])
     """
     return read_with(path, 2, x=x, y=y, transpose=transpose, classes=classes, per_class=per_class,
-                     missing=missing, encode=encode)
+                     missing=missing, encode=encode, gray=gray, image=image)

@@ -133,7 +133,8 @@ def report(model, path: str | os.PathLike, X=None, y=None, title: str | None = N
     source : str, optional
         The name of the data.
     image_shape : tuple of two int, optional
-        Height and width in pixels, if each row of X is a greyscale image, stored row by row.
+        Height and width in pixels, if each row of X is an image, stored row by row: grey, or
+        red, green and blue side by side.
     follow_path : bool
         Whether to animate the shrinking for a range of gamma, if the method shrinks. The shrink
         problem is then solved for each of these values, which takes longer than the shrink step

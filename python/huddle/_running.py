@@ -109,6 +109,7 @@ def running_context(n_jobs, progress, engine, memory=None, spread=False, verbose
 
     Unless `spread`, an engine that spreads rows over processes is refused.
     """
+    verbose = int(verbose or 0)
     bar = ProgressBar() if progress is True else None
     functions = [bar or progress] if progress else []
     if verbose:

@@ -91,10 +91,11 @@ def _read(context, source, options):
         io.huddle_data_free(byref(data))
 
 
-def read_options(*, x, y, transpose, classes, per_class, missing, encode):
+def read_options(*, x, y, transpose, classes, per_class, missing, encode, gray=False, image=None):
     """Return the struct of the options of read()."""
     options = _ReadOptions(transpose=transpose, per_class=per_class, noise=AUTO,
-                           missing=str(missing).encode(), encode=encode)
+                           missing=str(missing).encode(), encode=encode, gray=gray,
+                           image=None if image is None else str(image).encode())
     if classes is not None:
         options.classes = str(classes).encode()
     xs, options.n_x = _encode_names(x)

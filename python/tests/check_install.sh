@@ -1,14 +1,13 @@
 #!/bin/sh
-# check_install.sh: installs the package with pip into a virtual environment, which builds the
-# libraries, and runs the tests there with the newest scikit-learn. Not part of ./dev test: it needs
-# PyPI and several minutes. Without access to PyPI it prints a message and succeeds.
+# check_install.sh [REQUIREMENT...]: installs the package with pip into a virtual environment, which
+# builds the libraries, and runs the tests there with the newest scikit-learn, or with the versions that
+# are required: check_install.sh scikit-learn==1.2.0. Not part of ./dev test: it needs PyPI and several
+# minutes. Without access to PyPI it prints a message and succeeds.
 set -eu
 source=$(cd "$(dirname "$0")/../.." && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 unset PYTHONPATH HUDDLE_LIBRARY
-# The wheel does not contain the tool, which some tests compare with.
-[ -n "${HUDDLE_TOOL:-}" ] || export HUDDLE_TOOL="$source/build/huddle"
 
 /usr/bin/python3 -m venv "$scratch/venv"
 pip="$scratch/venv/bin/pip --disable-pip-version-check --quiet"
@@ -18,7 +17,8 @@ if ! $pip download --no-deps --dest "$scratch/wheels" scikit-learn >"$scratch/lo
 fi
 $pip wheel --no-deps --wheel-dir "$scratch/wheels" "$source/python"
 ls "$scratch/wheels"
-$pip install "$scratch"/wheels/huddle-*.whl --upgrade scikit-learn pandas matplotlib tqdm pytest
+[ $# -gt 0 ] || set -- scikit-learn
+$pip install "$(ls "$scratch"/wheels/huddle_clustering-*.whl)[test]" --upgrade "$@"
 
 cd "$scratch"
 "$scratch/venv/bin/python" - <<'END'
@@ -30,4 +30,4 @@ END
 # The tests read documents and headers of the source tree, so they run there; they import the
 # installed package, since the source tree is not on the path.
 SCIPY_ARRAY_API=1 "$scratch/venv/bin/python" -m pytest -q -p no:cacheprovider --import-mode=importlib \
-    --rootdir "$source/python/tests" "$source/python/tests"
+    --rootdir "$source/python/tests" "$source/python/tests" --pyargs huddle

@@ -39,6 +39,12 @@ def use_everything():
         with tempfile.TemporaryDirectory() as folder:
             huddle.report(model, os.path.join(folder, "page.html"), y=y, image_shape=(1, X.shape[1]))
             expect_failure(lambda: huddle.report(model, os.path.join(folder, "absent", "page.html")))
+            path = os.path.join(folder, "model")
+            model.save(path)
+            huddle.load(path).transform(X[:20])
+            expect_failure(lambda: huddle.load(os.path.join(folder, "page.html")))
+        model.confidence_, model.silhouette_samples_, model.info_
+        expect_failure(lambda: model.transform(X[:, :1]))
         del model
         expect_failure(lambda: estimator(0).fit(X))
         expect_failure(lambda: estimator(5, progress=lambda *values: True).fit(np.tile(X, (50, 1))))
@@ -48,6 +54,7 @@ def use_everything():
     huddle.cluster_path(X, 5, n_gamma=4, keep_shrunk=True)
     expect_failure(lambda: huddle.shrink(X, -W))
     huddle.metrics.scores(y, y)
+    huddle.metrics.silhouette_samples(X, y)
     gc.collect()
 
 

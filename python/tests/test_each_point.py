@@ -82,6 +82,21 @@ def test_a_new_fit_discards_what_was_computed(digits):
     assert model.info_["n_clusters"] == 6 and before[2]["n_clusters"] == 5
 
 
+def test_showing_an_estimator_computes_nothing(digits):
+    model = SpectralClustering(10).fit(digits)
+    before = set(vars(model))
+    model._repr_html_()
+    assert set(vars(model)) == before
+    listed = set(dir(model))
+    assert {"confidence_", "silhouette_samples_", "embedding_", "predict"} <= listed
+    assert "shrunk_" not in listed and set(vars(model)) == before
+    assert "confidence_" not in dir(SpectralClustering(10))
+    model.embedding_
+    html = model._repr_html_()
+    if hasattr(sklearn.base.BaseEstimator, "_get_fitted_attr_html"):
+        assert "embedding_" in html and "silhouette_samples_" not in html
+
+
 def test_before_a_fit_there_is_none():
     for name in ("confidence_", "silhouette_samples_", "info_", "range_labels_", "embedding_"):
         with pytest.raises(AttributeError, match=f"{name} before fit"):

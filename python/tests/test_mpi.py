@@ -115,6 +115,43 @@ def test_spectral_labels_are_those_of_one_process(name):
     assert lines == ["True (1797,) True True True"] * 2
 
 
+@pytest.mark.parametrize("name", ["KMeans", "SpectralShrunkClustering"])
+def test_results_of_each_point(name):
+    lines, _ = run(f"""
+        import warnings
+        warnings.simplefilter("ignore")
+        X, y = load_digits()
+        X = X[:600]
+        expected = huddle.{name}(10, prepare="none", n_init=5).fit(X)
+        model = huddle.{name}(10, prepare="none", n_init=5, engine="mpi").fit(part(X))
+        confidence, silhouettes = model.confidence_, model.silhouette_samples_
+        same = (model.labels_ == part(expected.labels_)).all()
+        say(same, not same or np.allclose(confidence, part(expected.confidence_), atol=1e-3),
+            not same or np.allclose(silhouettes, part(expected.silhouette_samples_)),
+            confidence.shape == silhouettes.shape == (len(part(X)),), "internal" in model.info_)
+        raised(lambda: model.transform(part(X)))
+    """, 2)
+    assert lines[2:] == ["True True True True False"] * 2
+    assert all("NotImplementedError" in line for line in lines[:2])
+
+
+def test_models_are_saved_and_loaded(tmp_path):
+    lines, _ = run(f"""
+        import warnings
+        warnings.simplefilter("ignore")
+        X, y = load_digits()
+        path = {str(tmp_path / "model.huddle")!r}
+        model = huddle.SpectralClustering(10, prepare="none", engine="mpi").fit(part(X))
+        model.save(path)
+        twin = huddle.load(path, engine="mpi")
+        say((twin.labels_ == model.labels_).all(), twin.info_["processes"] == model.info_["processes"],
+            (twin.predict(part(X)) == model.predict(part(X))).all(),
+            np.allclose(twin.confidence_, model.confidence_))
+        say("whole", len(huddle.load(path).labels_))
+    """, 2)
+    assert lines == ["True True True True"] * 2 + ["whole 1797"] * 2
+
+
 def test_a_process_may_have_no_rows():
     lines, _ = run("""
         expected = huddle.KMeans(4, prepare="none").fit(X)

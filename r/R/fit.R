@@ -1,13 +1,13 @@
 # Clustering: ssc() and huddle(), and the object of class "huddle" that they return.
 
-ssc <- function(X, centers = "auto", ..., graph = FALSE, threads = NULL, memory = NULL,
-                progress = FALSE) {
+ssc <- function(X, centers = "auto", ..., graph = FALSE, threads = getOption("huddle.threads"),
+                memory = NULL, progress = FALSE) {
     fit_model("ssc", X, centers, list(...), graph, settings(threads, memory, progress),
               match.call())
 }
 
-huddle <- function(X, centers = "auto", method = "ssc", ..., graph = FALSE, threads = NULL,
-                   memory = NULL, progress = FALSE) {
+huddle <- function(X, centers = "auto", method = "ssc", ..., graph = FALSE,
+                   threads = getOption("huddle.threads"), memory = NULL, progress = FALSE) {
     if (!is_text(method))
         fail("method must be the name of a method, not ", quoted(method))
     fit_model(method, X, centers, list(...), graph, settings(threads, memory, progress),
@@ -79,7 +79,8 @@ fitted.huddle <- function(object, method = c("centers", "classes"), ...) {
     object$centers[object$cluster, , drop = FALSE]
 }
 
-predict.huddle <- function(object, newdata, threads = NULL, progress = FALSE, ...) {
+predict.huddle <- function(object, newdata, threads = getOption("huddle.threads"),
+                           progress = FALSE, ...) {
     if (missing(newdata))
         return(object$cluster)
     d <- object$info$d

@@ -103,7 +103,7 @@ read_newdata <- function(X, d, names) {
         fail("newdata must be points, not distances")
     known <- colnames(X)
     if (!is.null(names) && !is.null(known) && all(names %in% known))
-        X <- X[, names, drop = FALSE]
+        X <- if (is.data.frame(X)) as.data.frame(X)[names] else X[, names, drop = FALSE]
     input <- read_rows(X)
     if (input_dim(input)[2] != d)
         fail("newdata has ", input_dim(input)[2], " columns, but the model was fitted to ", d)

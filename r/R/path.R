@@ -1,7 +1,8 @@
 # The shrink problem for all values of gamma, and the tree of its fusions.
 
 ssc_path <- function(X, centers = "auto", ..., n_gamma = NULL, gammas = NULL, keep_shrunk = FALSE,
-                     graph = FALSE, threads = NULL, memory = NULL, progress = FALSE) {
+                     graph = FALSE, threads = getOption("huddle.threads"), memory = NULL,
+                     progress = FALSE) {
     options <- list(...)
     if ("gamma" %in% names(options))
         fail("a path covers all values of gamma; gammas chooses its levels")

@@ -5,26 +5,23 @@ cluster_colours <- function(k) {
     if (k <= 8) palette.colors(k + 1, "Okabe-Ito")[-1] else hcl.colors(k, "Dark 3")
 }
 
-# A linear projection of the rows of g to the plane that puts the means of the clusters on the
-# corners of a regular polygon. Principal components of c clusters, whose means form a simplex,
-# would draw most of them on top of each other. Similar clusters are neighbours on the polygon.
+# A linear projection of the rows of g to the plane: the sum of the corners of a regular polygon, one
+# for each cluster, weighted by the coordinates of the row in orthonormal directions, those nearest to
+# the means of the clusters. If the means are orthogonal, the ideal of an embedding, each is at its
+# corner. Principal components would draw most clusters on top of each other. Similar clusters are
+# neighbours on the polygon.
 polygon_projection <- function(g, cluster, k) {
     used <- sort(unique(cluster))
     means <- rowsum(g, cluster) / tabulate(cluster, k)[used]
-    centre <- colMeans(means)
-    g <- sweep(g, 2, centre)
-    means <- sweep(means, 2, centre)
-    if (length(used) < 3)
-        return(pair_projection(g, means))
+    if (length(used) < 3) {
+        centre <- colMeans(means)
+        return(pair_projection(sweep(g, 2, centre), sweep(means, 2, centre)))
+    }
+    means <- means / pmax(sqrt(rowSums(means^2)), 1e-300)
     around <- order(hclust(dist(means), "average")$order)
     angle <- pi / 2 - 2 * pi * (around - 1) / length(used)
-    corners <- cbind(cos(angle), sin(angle))
     parts <- svd(means)
-    # Directions in which the means hardly differ would only enlarge noise.
-    large <- parts$d > .05 * max(parts$d, 1e-300)
-    inverse <- parts$v[, large, drop = FALSE] %*%
-        (t(parts$u[, large, drop = FALSE]) / parts$d[large])
-    g %*% inverse %*% corners
+    g %*% (parts$v %*% t(parts$u) %*% cbind(cos(angle), sin(angle)))
 }
 
 # For one or two clusters: the direction that joins the means, and the one in which the rest varies
@@ -76,7 +73,9 @@ plot_rows <- function(x, kind, col, main, ...) {
     draw <- order(-count)
     place <- place[first, , drop = FALSE][draw, , drop = FALSE]
     cluster <- cluster[first][draw]
-    plot(place, type = "n", asp = 1, axes = FALSE, xlab = "", ylab = "",
+    # Room for circles at the edge.
+    edge <- apply(place, 2, grDevices::extendrange, f = .07)
+    plot(edge, type = "n", asp = 1, axes = FALSE, xlab = "", ylab = "",
          main = if (is.null(main)) c(shrunk = "Shrunk embedding", embedding = "Embedding")[[kind]]
          else main, ...)
     graphics::box(col = "grey80")
@@ -104,6 +103,6 @@ plot_spectrum <- function(x, main, ...) {
     abline(v = k + .5, col = "grey60", lty = 3)
     points(index, values, pch = ifelse(index <= k, 19, 1),
            col = ifelse(index <= k, "#0072B2", "grey40"))
-    legend("topleft", bty = "n", pch = c(19, 1), col = c("#0072B2", "grey40"),
+    legend("bottomright", bty = "n", pch = c(19, 1), col = c("#0072B2", "grey40"),
            legend = c(paste0("first ", k, ", one per cluster"), "others"), cex = .8)
 }

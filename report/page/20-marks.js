@@ -29,11 +29,11 @@ function shapePath(shape, r) {
 /* Image i of a block {height, width, data} as a canvas; the data are decoded once. */
 function image(block, i) {
   block.bytes = block.bytes || bytes(block.data);
-  const { height, width } = block, size = height * width;
+  const { height, width, channels } = block, size = height * width;
   const canvas = element("canvas.thumb", { width, height });
   const pen = canvas.getContext("2d"), picture = pen.createImageData(width, height);
   for (let p = 0; p < size; p++) {
-    picture.data[4 * p] = picture.data[4 * p + 1] = picture.data[4 * p + 2] = block.bytes[i * size + p];
+    for (let c = 0; c < 3; c++) picture.data[4 * p + c] = block.bytes[(i * size + p) * channels + (channels === 3 ? c : 0)];
     picture.data[4 * p + 3] = 255;
   }
   pen.putImageData(picture, 0, 0);

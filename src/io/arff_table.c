@@ -1,6 +1,7 @@
 /* Dense ARFF files as tables: the rows are rewritten as CSV, line by line, so that messages have
  * the numbers of the file's lines; what is in the columns is declared instead of guessed. */
 #include "base/check.h"
+#include "base/context.h"
 #include "io/arff.h"
 #include "io/csv.h"
 
@@ -65,11 +66,13 @@ static huddle_status add_row(rewriting *w, const char *p, const char *stop, int6
 
 /* A row may become longer by two quotes for each value and one for each quote inside: three times
  * its length is room enough. Comments become blank lines. */
-static huddle_status rewrite_rows(const hd_io_arff *arff, rewriting *w) {
+static huddle_status rewrite_rows(huddle_context *context, const hd_io_arff *arff, rewriting *w) {
     huddle_status status = HUDDLE_OK;
     int64_t line = arff->data_line;
     for (const char *p = arff->data; p < arff->end; line++) {
         const char *stop = hd_io_arff_line(p, arff->end), *q = p;
+        if (line % 4096 == 0)
+            TRY(hd_check_cancel(context));
         if (!hd_grow(&w->text, &w->capacity, w->size + 3 * (stop - p) + 8 + HD_FILE_PADDING, 1))
             FAIL(HUDDLE_NO_MEMORY, "no memory for more than %lld bytes", (long long)w->size);
         while (q < stop && (*q == ' ' || *q == '\t' || *q == '\r'))
@@ -117,12 +120,15 @@ done:
     return status;
 }
 
-huddle_status hd_io_arff_layout(const hd_file *file, hd_io_layout *layout) {
+huddle_status hd_io_arff_layout(huddle_context *context, const hd_file *file,
+                                hd_io_layout *layout) {
     huddle_status status = HUDDLE_OK;
     hd_io_arff arff = {0};
     rewriting w = {0};
     TRY(hd_io_arff_header(file, &arff));
-    TRY(rewrite_rows(&arff, &w));
+    TRY(rewrite_rows(context, &arff, &w));
+    if (w.size == 0)
+        FAIL(HUDDLE_FORMAT, "the file contains attributes but no rows");
     layout->owned = w.text;
     w.text = NULL;
     layout->begin = layout->owned;

@@ -390,7 +390,7 @@ huddle_status hd_io_csv_read(hd_io_request *request, const hd_file *file, huddle
     hd_io_layout layout = {0};
     hd_io_pieces pieces = {0};
     bool misread = false;
-    TRY(hd_io_layout_find(file, &layout));
+    TRY(hd_io_layout_find(request->context, file, &layout));
     data->format = layout.declared != NULL ? "arff" : layout.separator == '\t' ? "tsv" : "csv";
     if (request->options->transpose)
         FAIL(HUDDLE_UNSUPPORTED, "a table has its samples in rows; transpose is for arrays");
@@ -417,7 +417,7 @@ huddle_status hd_io_csv_labels(huddle_context *context, const hd_file *file, hd_
     hd_io_plan plan = {0};
     bool guessed;
     *labels = (hd_io_labels){0};
-    TRY(hd_io_layout_find(file, &layout));
+    TRY(hd_io_layout_find(context, file, &layout));
     plan.layout = &layout;
     plan.n_texts = 1;
     /* A single column is labels whatever it contains. */
@@ -452,7 +452,7 @@ huddle_status hd_io_csv_dense(huddle_context *context, const hd_file *file, hudd
     hd_io_pieces pieces = {0};
     hd_io_plan plan = {0};
     memset(matrix, 0, sizeof *matrix);
-    TRY(hd_io_layout_find(file, &layout));
+    TRY(hd_io_layout_find(context, file, &layout));
     if (needs_all_records(&layout))
         TRY(hd_io_layout_examine(&layout, INT64_MAX));
     plan.layout = &layout;

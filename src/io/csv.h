@@ -94,10 +94,10 @@ typedef struct hd_io_layout {
 } hd_io_layout;
 
 /* The layout of an ARFF file, whose rows are rewritten as CSV. */
-huddle_status hd_io_arff_layout(const hd_file *file, hd_io_layout *layout);
+huddle_status hd_io_arff_layout(huddle_context *context, const hd_file *file, hd_io_layout *layout);
 
 /* Finds separator, header and, from the first records, the kinds of the columns. */
-huddle_status hd_io_layout_find(const hd_file *file, hd_io_layout *layout);
+huddle_status hd_io_layout_find(huddle_context *context, const hd_file *file, hd_io_layout *layout);
 void hd_io_layout_free(hd_io_layout *layout);
 
 /* Examines the columns in the first `most` records. */

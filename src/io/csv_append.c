@@ -23,6 +23,7 @@ typedef struct new_columns {
 
 /* ---- values --------------------------------------------------------------------------------- */
 
+/* An empty field would vanish between blanks. */
 static huddle_status write_value(new_columns *to, const huddle_new_column *column, int64_t row) {
     char text[40];
     int length = 0;
@@ -31,7 +32,8 @@ static huddle_status write_value(new_columns *to, const huddle_new_column *colum
     else if (!isnan(column->reals[row])) {
         huddle_format_real(column->reals[row], text, sizeof text);
         length = (int)strlen(text);
-    }
+    } else if (to->separator == ' ')
+        length = snprintf(text, sizeof text, "NA");
     return hd_output_write(&to->output, text, length);
 }
 
@@ -150,7 +152,7 @@ static huddle_status append_columns(huddle_context *context, const hd_file *file
                                     new_columns *to) {
     huddle_status status = HUDDLE_OK;
     hd_io_layout layout = {0};
-    TRY(hd_io_layout_find(file, &layout));
+    TRY(hd_io_layout_find(context, file, &layout));
     to->separator = layout.separator;
     TRY(hd_output_begin(path, false, &to->output));
     TRY(copy_text(to, file->text, layout.top));
@@ -173,8 +175,9 @@ huddle_status huddle_columns_append(huddle_context *context, const char *source,
     hd_io_request request = {context, NULL, source, NULL};
     TRY(hd_io_locate_failure(&request, hd_file_open(source, &file)));
     TRY(hd_io_locate_failure(&request, hd_io_unpack_file(context, &file)));
+    TRY(hd_io_locate_failure(&request, hd_io_recode_utf16(&file)));
     TRY(hd_io_locate_failure(&request, hd_io_detect(&file, &format)));
-    if (format->open != NULL)
+    if (strcmp(format->about->name, "csv") != 0) /* an ARFF file is a table, but no CSV */
         FAIL(HUDDLE_UNSUPPORTED, "%s: a column can be added to a table (CSV, TSV) only", source);
     to.output.path = path;
     status = append_columns(context, &file, path, &to);

@@ -385,11 +385,12 @@ static void trim_text(const hd_file *file, hd_io_layout *layout) {
 /* The order matters: the header is recognised by its fields, so the separator comes first, and
  * the kinds of the columns are those of the rows below the header. A quote anywhere makes
  * every later step use the slower search for the ends of records. */
-huddle_status hd_io_layout_find(const hd_file *file, hd_io_layout *layout) {
+huddle_status hd_io_layout_find(huddle_context *context, const hd_file *file,
+                                hd_io_layout *layout) {
     huddle_status status = HUDDLE_OK;
     memset(layout, 0, sizeof *layout);
     if (hd_io_arff_is(file)) {
-        TRY(hd_io_arff_layout(file, layout));
+        TRY(hd_io_arff_layout(context, file, layout));
         TRY(hd_io_layout_examine(layout, SAMPLE));
         goto done;
     }

@@ -20,17 +20,20 @@ static bool is_plain(unsigned char c) {
     return (c >= ' ' && c < 127) || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* Without a byte order mark: the first characters are ASCII, each with a zero byte, after it or
- * before it (big-endian). */
+/* Without a byte order mark: three quarters of the first characters are ASCII, each with a zero
+ * byte, after it or before it (big-endian), and there are no other zeros. */
 static bool looks_like_utf16(const hd_file *file, bool *big) {
     enum { EXAMINED = 64 };
     const unsigned char *b = (const unsigned char *)file->text;
-    int64_t pairs = (file->size < EXAMINED ? file->size : EXAMINED) / 2;
+    int64_t pairs = (file->size < EXAMINED ? file->size : EXAMINED) / 2, plain = 0;
     *big = b[0] == 0;
-    for (int64_t k = 0; k < pairs; k++)
-        if (b[2 * k + !*big] != 0 || !is_plain(b[2 * k + *big]))
+    for (int64_t k = 0; k < pairs; k++) {
+        unsigned char low = b[2 * k + *big], high = b[2 * k + !*big];
+        plain += high == 0 && is_plain(low);
+        if (high == 0 && low == 0)
             return false;
-    return pairs >= 4;
+    }
+    return pairs >= 4 && 4 * plain >= 3 * pairs;
 }
 
 static uint32_t unit_at(const hd_file *file, int64_t at, bool big) {

@@ -41,7 +41,8 @@ typedef struct examination {
 } examination;
 
 /* Packed files and pipes can only be read from the beginning to the end, and a pipe only once: it
- * is not opened here. */
+ * is not opened here. A file that is not recognised as it is may be packed or in another encoding:
+ * who reads it reports what is wrong. */
 static huddle_status examine_file(const char *path, bool *divisible) {
     static const char *const formats[] = {"npy", "hdf5", "idx", NULL};
     hd_file file = {.descriptor = -1};
@@ -53,9 +54,8 @@ static huddle_status examine_file(const char *path, bool *divisible) {
     huddle_status status = hd_file_open(path, &file);
     if (status != HUDDLE_OK)
         return status;
-    bool packed = file.size > 2 && memcmp(file.text, "\x1f\x8b", 2) == 0;
-    if (!packed)
-        status = hd_io_detect(&file, &format);
+    if (hd_io_detect(&file, &format) != HUDDLE_OK)
+        format = NULL;
     for (const char *const *name = formats; format != NULL && *name != NULL; name++)
         *divisible = *divisible || strcmp(format->about->name, *name) == 0;
     hd_file_close(&file);

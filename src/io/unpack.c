@@ -84,10 +84,10 @@ static int64_t first_room(const unpacking *u) {
  * least, so that every step can make progress or report the end. */
 static huddle_status unpack_member(huddle_context *context, unpacking *u, void *state,
                                    int64_t *consumed) {
-    enum { STEP = 1 << 26 }; /* cancelling takes effect between two steps */
+    enum { STEP = 1 << 22 }; /* progress is reported, and cancelled, between two steps */
     huddle_status status = HUDDLE_OK;
     for (;;) {
-        TRY(hd_check_cancel(context));
+        TRY(hd_progress(context, "unpack", (double)*consumed, (double)u->file->size));
         if (!hd_grow(&u->bytes, &u->capacity, u->size + 1 + HD_FILE_PADDING, 1))
             FAIL(HUDDLE_NO_MEMORY, "no memory to unpack more than %lld bytes", (long long)u->size);
         int64_t left = u->file->size - *consumed;

@@ -45,6 +45,41 @@ Rows that were dropped have -1. predict adds a column as well; a table without n
   $ printf '8,8\r\n0,1' | huddle predict model - --append | od -An -c
      8   ,   8   ,   0  \r  \n   0   ,   1   ,   1
 
+--confidence adds how certain each label is; a row without a label has none. --json has means, --dump an array.
+
+  $ huddle cluster blanks.txt -m kmeans -c 2 --missing drop -q --append --confidence 2> /dev/null
+  1 1 1 1
+  2 NA -1 NA
+  9 9 0 0.95* (glob)
+  9 8 0 0.95* (glob)
+  $ huddle cluster points.csv -m kmeans -c 2 -q --confidence --dump parts -o sure.csv | head -1
+  points.csv: 4 points, 2 features, 4 classes
+  $ cat sure.csv
+  cluster,confidence
+  1,0.9* (glob)
+  1,0.9* (glob)
+  0,0.9* (glob)
+  0,0.9* (glob)
+  $ huddle cluster points.csv -m kmeans -c 2 -q --json > report.json
+  $ /usr/bin/python3 << END
+  > import json, numpy as np
+  > rows = np.genfromtxt("sure.csv", delimiter=",", names=True)
+  > own = json.load(open("report.json"))["confidence"]
+  > print(np.allclose(np.load("parts/confidence.npy"), rows["confidence"], rtol=0, atol=1e-15),
+  >       np.isclose(own["mean"], rows["confidence"].mean()),
+  >       np.allclose(own["clusters"], [rows["confidence"][rows["cluster"] == k].mean() for k in (0, 1)]))
+  > END
+  True True True
+  $ huddle cluster points.csv --confidence
+  huddle: --confidence needs -o FILE
+  [2]
+  $ huddle cluster points.csv --confidence -o sure.npy
+  huddle: sure.npy: labels can be written as .csv or .txt
+  [2]
+  $ huddle cluster points.csv -c 2-3 --confidence --labels all -o sure.csv
+  huddle: --confidence is that of one number of clusters and cannot be combined with --labels all
+  [2]
+
 One column for each number of clusters of a range.
 
   $ huddle cluster points.csv -m kmeans -c 1-3 --labels all -q -o all.csv > /dev/null

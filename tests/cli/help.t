@@ -72,13 +72,12 @@ Three ways to the help of a command.
   
   Describe a data set.
   
-  DATA is a file (CSV or TSV, ARFF, NPY, NPZ, MAT, HDF5, LIBSVM, MatrixMarket, IDX; all
-  but HDF5 also compressed by gzip, bzip2, xz or zstd), a folder of PGM, PPM, PNG, JPEG,
-  BMP or TIFF images with one subfolder per class, a TIFF file of several pages, the
-  built-in data set digits, a generator (moons, rings, spirals, blobs, unequal,
-  swissroll), or - for stdin, whose content determines the format. In a container, arrays
-  with conventional names (X, fea, data ... and y, gnd, labels ...) are used unless --x
-  and --y name others.
+  DATA is a file (CSV or TSV, ARFF, NPY, NPZ, MAT, HDF5, LIBSVM, MatrixMarket, IDX; all but
+  HDF5 also compressed by gzip, bzip2, xz or zstd), a folder of PGM, PPM, PNG, JPEG, BMP or
+  TIFF images with one subfolder per class, a TIFF file of several pages, the built-in data
+  set digits, a generator (moons, rings, spirals, blobs, unequal, swissroll), or - for
+  stdin, whose content determines the format. In a container, arrays with conventional names
+  (X, fea, data ... and y, gnd, labels ...) are used unless --x and --y name others.
   
   Options
         --formats             list the file formats of this build instead

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         abort();
     fwrite(bytes, 1, size, file);
     fclose(file);
-    if (hd_io_image_read(path, &image) == HUDDLE_OK)
+    if (hd_io_image_read(path, 0, &image) == HUDDLE_OK)
         huddle_free(image.pixels);
     remove(path);
     return 0;

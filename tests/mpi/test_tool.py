@@ -195,9 +195,9 @@ def test_dropped_rows(folder):
     lines = ["a,b,c"] + [f"{i % 4},{.1 * i},{'' if i % 7 == 3 else i}" for i in range(200)]
     (folder / "gaps.csv").write_text("\n".join(lines) + "\n")
     words = ("cluster", folder / "gaps.csv", "-c", 4, "-m", "kmeans", "--missing", "drop", "-o")
-    run(0, *words, folder / "gaps-one.csv")
-    run(3, *words, folder / "gaps-three.csv")
-    one, three = ((folder / name).read_text().split() for name in ("gaps-one.csv", "gaps-three.csv"))
+    run(0, *words, folder / "gaps-one.txt")
+    run(3, *words, folder / "gaps-three.txt")
+    one, three = ((folder / name).read_text().split() for name in ("gaps-one.txt", "gaps-three.txt"))
     assert one == three
     assert [k for k, label in enumerate(three) if label == "-1"] == list(range(3, 200, 7))
 

@@ -43,6 +43,18 @@ fi
 cd "$scratch/matlab/tests"
 $octave --eval "huddle_test('$scratch/usr/bin/huddle')"
 
+# The code of docs/matlab.md; what is drawn there needs a display, or a package.
+awk '/^```matlab$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$root/docs/matlab.md" \
+    >"$scratch/page.m"
+[ -s "$scratch/page.m" ]
+mkdir "$scratch/undrawn"
+for name in scatter dendrogram; do
+    printf 'function %s(varargin)\nend\n' $name >"$scratch/undrawn/$name.m"
+done
+$octave --path "$scratch/matlab" --path "$scratch/undrawn" "$scratch/page.m" >"$scratch/log" 2>&1 ||
+    { cat "$scratch/log" >&2; exit 1; }
+echo "ok docs/matlab.md"
+
 # Ctrl-C ends a long fit.
 cat >"$scratch/long.m" <<'END'
 addpath(fullfile(argv(){1}, 'matlab'));

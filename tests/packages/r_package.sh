@@ -38,3 +38,10 @@ HUDDLE_TOOL="$scratch/usr/bin/huddle" NOT_CRAN=true R_LIBS="$scratch/library" Rs
     library(testthat)
     library(huddle)
     test_dir("testthat", package = "huddle", reporter = "summary")'
+
+# The code of docs/r.md.
+awk '/^```r$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$root/docs/r.md" >"$scratch/page.R"
+[ -s "$scratch/page.R" ]
+(cd "$scratch" && R_LIBS="$scratch/library" Rscript page.R >log 2>&1) ||
+    { cat "$scratch/log" >&2; exit 1; }
+echo "ok docs/r.md"

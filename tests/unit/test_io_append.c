@@ -55,6 +55,9 @@ static void several_columns_are_added(void **state) {
     assert_ok(huddle_columns_append(NULL, io_write_text("in.csv", "x\n1\n2\n"), 2, 2, columns,
                                     io_path("out.csv")));
     assert_text(io_path("out.csv"), "x,cluster_2,\"a, b\"\n1,7,0.25\n2,-1,\n");
+    assert_ok(huddle_columns_append(NULL, io_write_text("in.txt", "1 2\n3 4\n"), 2, 2, columns,
+                                    io_path("out.csv")));
+    assert_text(io_path("out.csv"), "1 2 7 0.25\n3 4 -1 NA\n");
     assert_ok(huddle_columns_write(io_path("out.csv"), 4, 2, columns));
     assert_text(io_path("out.csv"), "cluster_2,\"a, b\"\n7,0.25\n-1,\n0,1e-09\n2,3\n");
 }

@@ -2,6 +2,7 @@
  * other, must be what one process reads. */
 #include "unit/io_slabs.h"
 
+#include <math.h>
 #include <sys/stat.h>
 
 static void assert_texts(char *const *actual, char *const *expected, int64_t count) {
@@ -24,6 +25,8 @@ static void assert_facts(const huddle_data *slab, const huddle_data *one) {
     assert_texts(slab->names, one->names, one->n_names);
     assert_int_equal(slab->height, one->height);
     assert_int_equal(slab->width, one->width);
+    assert_int_equal(slab->channels, one->channels);
+    assert_int_equal(slab->column_major, one->column_major);
     assert_int_equal(slab->column_major, one->column_major);
     assert_int_equal(slab->n_columns, one->n_columns);
     for (int64_t c = 0; c < one->n_columns; c++) {
@@ -181,6 +184,14 @@ static void other_formats_are_read_by_process_0(void **state) {
                    NULL, true);
     char text[] = "a,b\n1,2\n3,4\n5,7\n";
     check_division(io_write_gzip("g.csv.gz", text, sizeof text - 1), NULL, true);
+    check_division(io_write("u.csv",
+                            "\xff\xfe"
+                            "1\0,\0002\0\n\0003\0,\0004\0\n\0",
+                            18),
+                   NULL, true);
+    check_division(io_write_text("r.arff", "@relation r\n@attribute a real\n@attribute k {p,q}\n"
+                                           "@data\n1,p\n2,q\n5,q\n"),
+                   NULL, true);
     huddle_read_options options = {.missing = "drop"};
     check_division(io_write_text("d.csv", "a,b,class\n1,2,x\n,2,y\n3,5,x\n4,,y\n"
                                           "1,1,y\n"),
@@ -200,6 +211,30 @@ static void folders_of_images_are_read_by_process_0(void **state) {
         io_write_text(names[k], image);
     }
     check_division(io_path("faces"), NULL, true);
+}
+
+/* A bright spot in images of 12 x 9: neighbours in both directions are alike. The processes infer
+ * the size together, from rows of all of them. */
+static void sizes_of_images_are_inferred(void **state) {
+    (void)state;
+    enum { N = 40, HEIGHT = 12, WIDTH = 9 };
+    huddle_data data = {0};
+    assert_ok(huddle_points_new(N, HEIGHT * WIDTH, &data.points));
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < HEIGHT * WIDTH; j++) {
+            double y = j / WIDTH - (3 + i % 7), x = j % WIDTH - (2 + i % 5);
+            data.points.values[i * HEIGHT * WIDTH + j] =
+                (float)floor(255 * exp(-(x * x + y * y) / 6));
+        }
+    assert_ok(huddle_data_write(NULL, &data, io_path("spots.npy")));
+    huddle_data_free(&data);
+    assert_ok(huddle_data_read(NULL, io_path("spots.npy"), NULL, &data));
+    assert_int_equal(data.height, HEIGHT);
+    assert_int_equal(data.width, WIDTH);
+    huddle_data_free(&data);
+    check_division(io_path("spots.npy"), NULL, false);
+    huddle_read_options given = {.image = "9x12:columns"};
+    check_division(io_path("spots.npy"), &given, false);
 }
 
 static void generated_points_are_divided(void **state) {
@@ -325,6 +360,7 @@ int main(void) {
         cmocka_unit_test(idx_is_read_in_parallel),
         cmocka_unit_test(other_formats_are_read_by_process_0),
         cmocka_unit_test(folders_of_images_are_read_by_process_0),
+        cmocka_unit_test(sizes_of_images_are_inferred),
         cmocka_unit_test(generated_points_are_divided),
         cmocka_unit_test(selected_classes_are_those_of_one_process),
         cmocka_unit_test(labels_come_from_files),

@@ -119,18 +119,24 @@ def test_hdf5_groups_and_texts(tmp_path):
 @pytest.mark.usefixtures("reader")
 def test_hdf5_images(tmp_path):
     cube = np.arange(5 * 3 * 4, dtype=np.float16).reshape(5, 3, 4)
-    write_hdf5(tmp_path / "a.h5", images=cube, flags=np.ones(5, bool))
-    data = huddle.read(tmp_path / "a.h5")
+    flags = np.arange(5) % 2 == 0
+    write_hdf5(tmp_path / "a.h5", images=cube, flags=flags)
+    data = huddle.read(tmp_path / "a.h5", y="flags")
+    assert np.array_equal(data.y, flags)
     assert data.image_shape == (3, 4) and data.image_order == "C"
     assert np.array_equal(data.images, cube) and np.array_equal(data.X, cube.reshape(5, 12))
 
 
 @pytest.mark.usefixtures("reader")
 def test_matlab_v73(tmp_path):
-    write_mat73(tmp_path / "a.mat", {"fea": ("double", X), "gnd": ("uint8", Y[:, None] + 1)})
+    write_mat73(tmp_path / "a.mat", {"fea": ("double", X), "gnd": ("uint8", Y[:, None] + 1),
+                                     "half": ("", X.astype(np.float16))})
     data = huddle.read(tmp_path / "a.mat")
     np.testing.assert_allclose(data.X, X, rtol=1e-6)
-    assert np.array_equal(data.y, Y + 1) and data.format == "mat" and data.names == ["fea", "gnd"]
+    assert np.array_equal(data.y, Y + 1) and data.format == "mat"
+    assert data.names == ["fea", "gnd", "half"]
+    half = huddle.read(tmp_path / "a.mat", x="half", y="none")
+    assert np.array_equal(half.X, X.astype(np.float16)) and half.y is None
 
 
 @pytest.mark.usefixtures("reader")
@@ -147,6 +153,18 @@ def test_matlab_v73_sparse_cells_and_columns(tmp_path):
 
 
 @pytest.mark.usefixtures("reader")
+def test_colour_images(tmp_path):
+    cube = np.arange(2 * 3 * 4 * 3, dtype="uint8").reshape(2, 3, 4, 3)
+    np.save(tmp_path / "a.npy", cube)
+    data = huddle.read(tmp_path / "a.npy")
+    assert data.image_shape == (3, 4, 3) and np.array_equal(data.images, cube)
+    np.save(tmp_path / "b.npy", cube.transpose(0, 3, 1, 2).reshape(2, -1))
+    data = huddle.read(tmp_path / "b.npy", image="3x3x4")
+    assert data.image_shape == (3, 4, 3) and np.array_equal(data.images, cube)
+    data = huddle.read(tmp_path / "a.npy", image="none")
+    assert data.image_shape is None
+
+
 def test_matlab_v73_images_run_down_columns(tmp_path):
     faces = RNG.integers(0, 255, (6, 3, 4)).astype(np.uint8)
     rows = np.array([face.ravel("F") for face in faces])

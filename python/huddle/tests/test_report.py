@@ -143,6 +143,21 @@ def test_images(tmp_path, digits):
     assert not (tmp_path / "other.html").exists()
 
 
+def test_colour_images(tmp_path):
+    rng = np.random.default_rng(0)
+    colours = np.array([[0, 100, 255], [255, 50, 0]])[np.arange(40) % 2]
+    X = np.tile(colours, 16) + rng.integers(0, 3, (40, 48))
+    model = SpectralShrunkClustering(n_clusters=2, random_state=0).fit(X)
+    report(model, tmp_path / "page.html", image_shape=(4, 4), follow_path=False)
+    thumbs = page_of(tmp_path / "page.html")["shared"]["points"]["thumbs"]
+    assert (thumbs["height"], thumbs["width"], thumbs["channels"]) == (4, 4, 3)
+    drawn = np.frombuffer(base64.b64decode(thumbs["data"]), "uint8").reshape(-1, 16, 3)
+    means = np.unique(np.round(drawn.mean(axis=1) / 64).astype(int), axis=0)
+    assert means.tolist() == [[0, 2, 4], [4, 1, 0]]
+    with pytest.raises(ValueError, match="do not fit"):
+        report(model, tmp_path / "page.html", image_shape=(4, 6), follow_path=False)
+
+
 def test_pickled_model(tmp_path, digits):
     X, y, model = digits
     loaded = pickle.loads(pickle.dumps(model))

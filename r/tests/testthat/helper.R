@@ -1,3 +1,6 @@
+# Small fits gain nothing from threads, and lose where several tests share the cores.
+options(huddle.threads = 1)
+
 # Two rings, which kmeans() cannot separate.
 rings <- function(n = 150, noise = .03) {
     set.seed(3)
