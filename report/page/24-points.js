@@ -9,8 +9,18 @@ if (points) {
   points.before = points.before && int32(points.before);
 }
 
-/* The rows of the table of clusters. */
-const clusterRows = (findBlock("clusters") || { rows: [] }).rows;
+/* The rows of the table of clusters; the page of a path has none, and they are counted here if all
+ * points are known. */
+const clusterRows = findBlock("clusters") ? findBlock("clusters").rows : points && points.class && points.count === points.total ? countClusters() : [];
+
+function countClusters() {
+  const classes = points.classes.length, counts = new Int32Array(points.clusters * classes);
+  for (let i = 0; i < points.count; i++) counts[points.label[i] * classes + points.class[i]]++;
+  return Array.from({ length: points.clusters }, (_, cluster) => {
+    const own = counts.subarray(cluster * classes, (cluster + 1) * classes), most = own.indexOf(Math.max(...own));
+    return { cluster, size: own.reduce((a, b) => a + b, 0), class: points.classes[most], class_number: most };
+  });
+}
 
 /* The most frequent class of each cluster as a name, or null without classes. */
 function clusterNames() {

@@ -14,7 +14,9 @@ function colourChooser() {
   if (points.class) options.push(["known class", "class"]);
   features.forEach((feature, i) => options.push([feature.name, `f${i}`]));
   if (options.length < 2) return null;
-  return chooser("Colour", options, "cluster", (value) => look.set({ by: value[0] === "f" ? Number(value.slice(1)) : value, held: -1, hover: -1 }));
+  const made = chooser("Colour", options, "cluster", (value) => look.set({ by: value[0] === "f" ? Number(value.slice(1)) : value, held: -1, hover: -1 }));
+  look.listeners.push(() => { made.querySelector("select").value = typeof look.by === "number" ? `f${look.by}` : look.by; });
+  return made;
 }
 
 /* Which points stand out, and which labels are shown: final ones or those before the refinement. */

@@ -18,13 +18,18 @@ blocks.features = (root, block) => {
   const count = Math.min(points.clusters, 60), dense = count > 14;
   const heads = element("tr", {}, element("th", { scope: "col" }, "feature"), ...Array.from({ length: count }, (_, k) => element("th", { scope: "col" }, dense ? "" : swatch(k), String(k))),
     element("th.number", { scope: "col", "data-tip": "The share of the variance that lies between the clusters" }, "separation"));
-  const body = block.rows.map((row) => featureRow(row, count, dense));
+  const body = block.rows.map((row, i) => featureRow(row, count, dense, i)), more = element("button.small", { type: "button" }, `Show all ${block.rows.length} features`);
+  if (block.rows.length > 20) body.slice(15).forEach((line) => { line.hidden = true; });
+  more.onclick = () => { body.forEach((line) => { line.hidden = false; }); more.remove(); };
   const made = element("div.scroll", {}, element(dense ? "table.heat.dense" : "table.heat", {}, element("thead", {}, heads), element("tbody", {}, ...body)));
-  root.append(made, element("p.caption", {}, `Cells: the mean of the cluster minus that of all points, in standard deviations; red is above, blue below. Separation: the share of the feature's variance that lies between the clusters.${block.rows.length < block.total ? ` The ${block.rows.length} of ${whole(block.total)} features that separate the clusters best are shown.` : ""}${count < points.clusters ? ` The first ${count} of ${points.clusters} clusters are shown.` : ""}`));
+  root.append(made, block.rows.length > 20 ? more : "", element("p.caption", {}, `Cells: the mean of the cluster minus that of all points, in standard deviations; red is above, blue below. Separation: the share of the feature's variance that lies between the clusters.${block.rows.length < block.total ? ` The ${block.rows.length} of ${whole(block.total)} features that separate the clusters best are shown.` : ""}${count < points.clusters ? ` The first ${count} of ${points.clusters} clusters are shown.` : ""}`));
 };
 
-function featureRow(row, count, dense) {
-  const line = element("tr", {}, element("th", { scope: "row" }, row.name));
+/* The name of a feature is a button that colours the points by it. */
+function featureRow(row, count, dense, i) {
+  const isColour = i < (page.shared.features || []).length, name = isColour ? element("button.link", { type: "button", "data-tip": "Colour the points by this feature" }, row.name) : row.name;
+  if (isColour) name.onclick = () => { look.set({ by: i, held: -1, hover: -1 }); document.querySelector(".picture").scrollIntoView(); };
+  const line = element("tr", {}, element("th", { scope: "row" }, name));
   for (let k = 0; k < count; k++) {
     const by = deviation(row, k), cell = element("td", { "data-tip": by === null ? null : `${row.name} in cluster ${k}: mean ${short(row.means[k])}; all points: ${short(row.mean)} ± ${short(row.deviation)}` },
       by === null ? "–" : dense ? "" : signed(by));

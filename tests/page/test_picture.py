@@ -130,6 +130,9 @@ class PictureTest(PageTest):
             values = sorted(float(row[name]) for row in csv.DictReader(file))
         self.assertAlmostEqual(float(key[1].strip("≤ ").replace("−", "-")), values[3], places=2)
         self.assertAlmostEqual(float(key[-1].strip("≥ ")), values[-4], places=2)
+        self.js("document.querySelector('table.heat tbody tr:nth-child(2) button').click()")
+        self.assertEqual(self.js("document.querySelector('.rampkey b').textContent"),
+                         self.js("document.querySelector('table.heat tbody tr:nth-child(2) button').textContent"))
         self.choose("Colour", "cluster")
         self.assertTrue(seen[0] == self.js(CANVAS) and seen[0] != seen[1])
         self.check_clean()
@@ -195,6 +198,7 @@ class PictureTest(PageTest):
 
     def test_tree_sets_gamma_and_selects_the_group(self):
         self.open(digits_path())
+        self.assertRegex(self.js("document.querySelector('.legend').innerText"), r"0\s*→ class \d")
         label = self.js("""(() => { const text = document.querySelector('#tree text.name');
             text.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter'})); return text.textContent; })()""")
         self.assertIn(f"{label.split(' · ')[1]} points selected", self.js("document.querySelector('.selection').innerText"))

@@ -62,8 +62,7 @@ static void test_moves(void **state) {
             const double *a = rows + int32_at(index, i) * g.stride;
             const double *b = rows + int32_at(index, j) * g.stride;
             bool fused = memcmp(a, b, (size_t)g.cols * sizeof *a) == 0;
-            if (fused)
-                assert_int_equal(maps[N + maps[i]], maps[N + maps[j]]);
+            assert_int_equal(fused, maps[N + maps[i]] == maps[N + maps[j]]);
         }
     assert_true(first > last);
     assert_int_equal(last, huddle_model_shrink_info(model)->n_groups);

@@ -30,7 +30,7 @@ def block(page, kind):
 
 
 def shown_labels(page):
-    """Labels of the sampled points by their index; all points if there are at most 5000."""
+    """Labels of the sampled points by their index; all points if there are at most 50000."""
     points = page["shared"]["points"]
     index, label = (np.frombuffer(base64.b64decode(points[name]), "<i4")
                     for name in ("index", "label"))
@@ -55,6 +55,24 @@ def test_page_shows_the_fitted_labels(tmp_path, digits):
     assert summary["options"]["seed"] == 3
     assert {view["name"] for view in block(page, "views")["views"]} == {"X", "F", "G"}
     assert len(block(page, "path")["levels"]) > 10
+
+
+def test_names_of_features_and_rows(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(2)
+    values = np.vstack([rng.normal(0, 1, (30, 2)), rng.normal(8, 1, (30, 2))])
+    frame = pandas.DataFrame(values, columns=["width", "height"],
+                             index=[f"flower {i}" for i in range(60)])
+    model = KMeans(2, random_state=0).fit(frame)
+    report(model, tmp_path / "page.html", frame)
+    page = page_of(tmp_path / "page.html")
+    points = page["shared"]["points"]
+    index = np.frombuffer(base64.b64decode(points["index"]), "<i4")
+    assert points["names"] == [f"flower {i}" for i in index]
+    rows = {row["name"]: row for row in block(page, "features")["rows"]}
+    assert set(rows) == {"width", "height"}
+    assert rows["width"]["means"] == pytest.approx(
+        [values[model.labels_ == k, 0].mean() for k in range(2)], rel=1e-5)
 
 
 def test_no_second_fit(tmp_path):
