@@ -111,6 +111,7 @@ Every intermediate in a folder, as NumPy and SciPy read it.
   W.npz
   X.npy
   centres.npy
+  confidence.npy
   eigenvalues.npy
   labels.npy
   $ /usr/bin/python3 -c '

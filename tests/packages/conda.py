@@ -51,6 +51,7 @@ def searched_libraries():
         text = file.read_text()
         for call in re.findall(r"pkg_(?:check|search)_modules?\(\w+ ([^)]*)\)", text):
             found |= {word for word in call.split() if not word.isupper() or word == "hdf5"}
+        found |= {name.lower() for name in re.findall(r"find_package\((BZip2)", text)}
         found |= set(re.findall(r"find_library\((\w+)_library (?:NAMES )?\w+", text))
     return found - {"lapacke"}
 
