@@ -43,6 +43,8 @@ class Picture {
     if (!this.scene) return;
     this.plot = new Scatter(this.root, "Scatter plot of the points", true);
     this.plot.frame.append(this.plot.zoomButtons());
+    /* The slider may have been moved while the points were on their way. */
+    this.plot.onRest = () => this.plot.place(this.layout(), this.box());
     this.pair = 0;
     this.at = this.moves ? this.moves.n - 1 : 0;
     this.addControls();
