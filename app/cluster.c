@@ -139,6 +139,11 @@ static int run_cluster(const cli_arguments *arguments) {
     return result;
 }
 
+static const char *const *true_or_false(void) {
+    static const char *const words[] = {"true", "false", NULL};
+    return words;
+}
+
 static const char *const *label_choices(void) {
     static const char *const choices[] = {"best", "all", NULL};
     return choices;
@@ -182,6 +187,13 @@ static const cli_flag output_flags[] = {
      .value = "FILE",
      .stream = "page.html",
      .help = "write an HTML page (one file) that shows the clusters and how they were found"},
+    {.name = "report-path",
+     .kind = FLAG_CHOICE,
+     .value = "BOOL",
+     .choices = true_or_false,
+     .default_text = "true",
+     .help = "follow the path of gamma for the page, if the method shrinks: takes up to as long as "
+             "the fit"},
     {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object instead of the summary"},
     {0}};
 

@@ -62,8 +62,8 @@ static void append_head(command_text *out, const cli_arguments *arguments) {
 /* Flags that only determine where results are written: they do not change the result, so the
  * full command line omits them. */
 static bool is_output(const char *name) {
-    static const char *const outputs[] = {"output", "labels", "save",  "dump",
-                                          "report", "json",   "quiet", NULL};
+    static const char *const outputs[] = {"output",      "labels", "save",  "dump", "report",
+                                          "report-path", "json",   "quiet", NULL};
     for (const char *const *output = outputs; *output != NULL; output++)
         if (strcmp(*output, name) == 0)
             return true;
@@ -152,6 +152,8 @@ static int write_page(const fitting *fit, const huddle_report_walk *walk, const 
     char *details = check_allocation(json_dumps(report, 0));
     const huddle_report_command lines[] = {{"As given", given}, {"With every option", full}};
     json_t *unused = json_array(); /* the fit has reported its warnings already */
+    const char *follow = argument(fit->arguments, "report-path");
+    options.follow_path = follow == NULL || strcmp(follow, "true") == 0;
     options.details = details;
     options.commands = lines;
     options.n_commands = 2;

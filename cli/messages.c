@@ -175,8 +175,8 @@ static void print_progress_line(double now, double share, double rate, double re
     char so_far[32], left[32];
     format_duration(now - state.opened, so_far, sizeof so_far);
     format_duration(remaining, left, sizeof left);
-    fprintf(stderr, "huddle: %s %.0f %%, %.3g/s, %s so far, %s left\n", state.stage, 100 * share,
-            rate, so_far, left);
+    fprintf(stderr, "huddle: %s%s %.0f %%, %.3g/s, %s so far, %s left\n", state.stage,
+            strchr(state.stage, ':') == NULL ? "" : ",", 100 * share, rate, so_far, left);
     state.not_till = now + line_interval;
 }
 
@@ -194,8 +194,11 @@ void show_progress(const char *stage, double done, double total) {
     double now = clock_seconds();
     if (state.level == MESSAGES_QUIET || state.silent)
         return;
-    if (strncmp(state.stage, stage, sizeof state.stage - 1) != 0)
+    /* "page: level 4 of 12" is part of the stage "page". */
+    size_t name = strcspn(stage, ":");
+    if (strncmp(state.stage, stage, name) != 0 || strcspn(state.stage, ":") != name)
         begin_stage(stage, now);
+    snprintf(state.stage, sizeof state.stage, "%s", stage);
     /* The remaining time assumes that the rest is as fast as what is done. */
     double share = total > 0 && done < total ? done / total : 1, elapsed = now - state.began;
     double remaining = share > 0 ? elapsed * (1 - share) / share : 0;

@@ -10,7 +10,7 @@
  *     run.c, cell_fit.c     compute the cells that have no record, on threads (workers.c) and on
  *                           several processes (spread.c)
  *     results.c             numbers of records, points of grids, the best point
- *     tables.c, csv.c, experiment_page.c   output
+ *     tables.c, csv.c, experiment_page.c, grid_page.c   output
  *     figure.h, chart.h     pictures by cairo
  *     paper/                the published experiments: a plan, its protocol and its tables
  *
@@ -153,7 +153,12 @@ bool experiment_is_reconstruction(const char *method);
 /* The name of an entry in tables; "(reconstruction)" is appended for methods that are one. */
 const char *experiment_title(const experiment *e, int entry, char *text, size_t size);
 
-/* Sections of the page, which other pages have too. */
+/* Sections of the page, which other pages have too. A heat map of methods by data sets, and charts
+ * of the score against an option; both are left out if there is nothing to show. */
+void add_heat_section(report_page *page, const experiment *e);
+void add_grid_section(report_page *page, const experiment *e);
+
+/* The best of each grid, and every cell. */
 void add_oracle_section(report_page *page, const experiment *e);
 void add_cells_section(report_page *page, const experiment *e);
 

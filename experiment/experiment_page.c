@@ -57,14 +57,12 @@ void add_oracle_section(report_page *page, const experiment *e) {
              json_pack("{s:o, s:o}", "columns", columns, "rows", rows));
 }
 
-/* One row of the table of all cells; the cells must be in the order of the columns below. */
+/* One row of a table of cells, in the order of the columns below. */
 static json_t *cell_row(const experiment *e, const experiment_cell *cell) {
     const json_t *r = cell->record;
-    char text[256], title[128];
+    char text[256];
     cell_grid_text(e, cell, text, sizeof text);
-    json_t *row = json_pack("[o, s, s, s, I]", page_text(e->data[cell->data].name),
-                            experiment_title(e, cell->entry, title, sizeof title), text,
-                            record_text(r, "prepare"), (json_int_t)cell->seed);
+    json_t *row = json_pack("[s, s, I]", text, record_text(r, "prepare"), (json_int_t)cell->seed);
     static const char *const metrics[] = {"acc",      "acc_mean", "acc_std", "nmi",
                                           "nmi_mean", "nmi_std",  "ari",     "purity"};
     static const char *const numbers[] = {"objective", "gap", "groups", "seconds"};
@@ -75,24 +73,43 @@ static json_t *cell_row(const experiment *e, const experiment_cell *cell) {
     return row;
 }
 
-/* One row per cell; the page sorts them on a click. */
-void add_cells_section(report_page *page, const experiment *e) {
-    static const char lead[] = "All cells. Click a column heading to sort.";
-    static const char *const labels[] = {"data", "method", "grid",  "preparation", "seed",
-                                         "ACC",  "mean",   "±",     "NMI",         "mean",
-                                         "±",    "ARI",    "purity"};
-    json_t *columns = json_array(), *rows = json_array();
+static json_t *cell_columns(void) {
+    static const char *const labels[] = {"grid", "preparation", "seed", "ACC", "mean",  "±",
+                                         "NMI",  "mean",        "±",    "ARI", "purity"};
+    json_t *columns = json_array();
     for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
         page_append(columns, make_column(labels[i], NULL));
     page_append(columns, make_column("objective", NULL));
     page_append(columns, make_column("gap", "gap"));
     page_append(columns, make_column("groups", NULL));
     page_append(columns, make_column("seconds", NULL));
-    for (int i = 0; i < e->n_cells; i++)
-        if (e->cells[i].record != NULL)
-            page_append(rows, cell_row(e, &e->cells[i]));
-    page_add(page_section(page, "cells", "Cells", lead), "table",
-             json_pack("{s:o, s:o}", "columns", columns, "rows", rows));
+    return columns;
+}
+
+/* A folded table for each method and data set: a page may have thousands of cells. */
+void add_cells_section(report_page *page, const experiment *e) {
+    static const char lead[] = "All cells, by method and data set. Click a line to unfold its "
+                               "table and a column heading to sort it.";
+    report_section *section = page_section(page, "cells", "Cells", lead);
+    char title[128], label[400];
+    for (int k = 0; k < experiment_entry_count(e); k++)
+        for (int i = 0; i < e->n_data; i++) {
+            json_t *rows = json_array();
+            for (int c = 0; c < e->n_cells; c++) {
+                const experiment_cell *cell = &e->cells[c];
+                if (cell->entry == k && cell->data == i && cell->record != NULL)
+                    page_append(rows, cell_row(e, cell));
+            }
+            size_t count = json_array_size(rows);
+            snprintf(label, sizeof label, "%s on %.200s: %zu cell%s",
+                     experiment_title(e, k, title, sizeof title), e->data[i].name, count,
+                     count == 1 ? "" : "s");
+            if (count > 0)
+                page_add(section, "folded",
+                         json_pack("{s:o, s:o, s:O}", "label", page_text(label), "columns",
+                                   cell_columns(), "rows", rows));
+            json_decref(rows);
+        }
 }
 
 /* CPU time is the sum over cells, also of those found in OUT: what the results cost, not what
@@ -125,11 +142,13 @@ done:
     return status;
 }
 
-/* From general to particular: counts, the best of each grid, all cells. */
+/* From general to particular: counts, methods by data sets, grids, the best of each, all cells. */
 huddle_status experiment_write_page(const experiment *e, const char *file) {
     const char *name = json_string_value(json_object_get(e->plan, "name"));
     report_page *page = page_new(name == NULL ? e->file : name, "experiment");
     add_facts(page, e);
+    add_heat_section(page, e);
+    add_grid_section(page, e);
     add_oracle_section(page, e);
     add_cells_section(page, e);
     return experiment_finish_page(e, page, file);

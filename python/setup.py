@@ -2,8 +2,8 @@
 
 The version is that of include/huddle/version.h. If HUDDLE_BUILD is set to a build folder, the
 libraries are taken from there instead; CMAKE_ARGS are further arguments of CMake, such as
--DHUDDLE_GPL=OFF. With HUDDLE_WITHOUT_LIBRARIES=1 the package has neither libraries nor the command, for
-systems whose own packages have them. A source distribution has the C sources in source/.
+-DHUDDLE_GPL=OFF. With HUDDLE_WITHOUT_LIBRARIES=1 the package has neither libraries nor the command,
+for systems whose own packages have them. A source distribution has the C sources in source/.
 """
 import os
 import pathlib

@@ -172,7 +172,7 @@ const char *report_start_text(const char *name);
 /* Warnings of the run in a section, if there are any. */
 void report_add_warnings(const report_run *run, report_section *section);
 
-/* ---- gamma.c, tree.c ---- */
+/* ---- gamma.c, follow.c, tree.c ---- */
 
 /* Follows the path of gamma from the model's embedding and adds it. */
 huddle_status report_follow_path(report_run *run);

@@ -73,7 +73,32 @@ static json_t *make_row(const paper *p, const char *metric, table_kind kind, int
     return row;
 }
 
-/* One of the three tables of a metric; its lead states what the labels were used for. */
+/* The publication's number, with the standard deviation in its note; the best of a data set is
+ * bold, as in our table. */
+static json_t *published_cell(const paper *p, const char *metric, int method, int data) {
+    const paper_score *score = paper_number(metric, method, p->set[data]);
+    double best = -1;
+    for (int m = 0; m < PAPER_METHODS; m++)
+        best = fmax(best, paper_number(metric, m, p->set[data])->mean);
+    return json_pack(
+        "{s:f, s:o, s:o, s:b}", "value", score->mean, "text", json_sprintf("%.1f", score->mean),
+        "note", json_sprintf("± %.1f over restarts", score->std), "strong", score->mean == best);
+}
+
+static json_t *published_rows(const paper *p, const char *metric, int first) {
+    json_t *rows = json_array();
+    for (int m = first; m < PAPER_METHODS; m++) {
+        json_t *row = json_array();
+        page_append(row, json_string(paper_methods[m]));
+        for (int i = 0; i < p->e.n_data; i++)
+            page_append(row, published_cell(p, metric, m, i));
+        page_append(rows, row);
+    }
+    return rows;
+}
+
+/* One of the three tables of a metric, beside the published one; its lead states what the labels
+ * were used for. */
 static void add_table(report_page *page, const paper *p, const char *metric, table_kind kind) {
     static const char *const leads[] = {
         ("The restart with the smallest inertia at the grid point that the labels choose, as in "
@@ -85,14 +110,18 @@ static void add_table(report_page *page, const paper *p, const char *metric, tab
     static const char *const titles[] = {"published protocol", "defaults",
                                          "ssc over preparations and gamma"};
     char id[16], title[64];
+    /* ssc is the last method. */
+    int first = kind == BY_PREPARATION ? PAPER_SSC : 0;
     json_t *rows = json_array();
     snprintf(id, sizeof id, "%s%d", metric, (int)kind);
     snprintf(title, sizeof title, "%s, %s", strcmp(metric, "acc") == 0 ? "ACC" : "NMI",
              titles[kind]);
-    for (int m = kind == BY_PREPARATION ? PAPER_SSC : 0; m < PAPER_METHODS; m++)
+    for (int m = first; m < PAPER_METHODS; m++)
         page_append(rows, make_row(p, metric, kind, m));
-    page_add(page_section(page, id, title, leads[kind]), "table",
-             json_pack("{s:o, s:o}", "columns", make_columns(p), "rows", rows));
+    page_add(page_section(page, id, title, leads[kind]), "beside",
+             json_pack("{s:[{s:s, s:o, s:o}, {s:s, s:o, s:o}]}", "tables", "title", "Huddle",
+                       "columns", make_columns(p), "rows", rows, "title", "Paper", "columns",
+                       make_columns(p), "rows", published_rows(p, metric, first)));
 }
 
 /* On how many data sets ssc reaches the published result, by the numbers as shown. */

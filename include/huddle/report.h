@@ -44,7 +44,7 @@ typedef struct huddle_report_options {
     bool image_column_major;           /* pixels are stored column by column, not row by row */
 
     bool follow_path; /* solve the shrink problem for a range of gamma and animate it, if the method
-                         shrinks; takes several times as long as the shrink step. Default: true */
+                         shrinks; takes up to as long as the fit. Default: true */
 
     const huddle_report_command *commands; /* n_commands of them; or NULL */
     int32_t n_commands;

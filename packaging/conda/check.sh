@@ -18,8 +18,16 @@ for folder in $(pkg-config --variable pc_path pkg-config | tr ':' ' '); do
 done
 export PKG_CONFIG_LIBDIR="$scratch/pc"
 
-PREFIX=$scratch/library bash "$RECIPE_DIR/build_library.sh" >"$scratch/log" 2>&1 || { tail -n 30 "$scratch/log"; exit 1; }
-PREFIX=$scratch/tool bash "$RECIPE_DIR/build_tool.sh" >"$scratch/log" 2>&1 || { tail -n 30 "$scratch/log"; exit 1; }
+# run SCRIPT: prints nothing unless it fails.
+run() {
+    bash "$RECIPE_DIR/$1" >"$scratch/log" 2>&1 || { tail -n 30 "$scratch/log" >&2; exit 1; }
+}
+
+PREFIX=$scratch/library
+export PREFIX
+run build_library.sh
+PREFIX=$scratch/tool
+run build_tool.sh
 (cd "$scratch/library" && find . -type f -o -type l | sort) >"$scratch/library.txt"
 (cd "$scratch/tool" && find . -type f -o -type l | sort) >"$scratch/tool.txt"
 for file in lib/libhuddle.so lib/libhuddle-io.so lib/libhuddle-report.so include/huddle/huddle.h \
@@ -35,7 +43,9 @@ printf '%s\n' ./bin/huddle ./share/bash-completion/completions/huddle \
 
 # The Python package finds the libraries and the tool in its environment.
 /usr/bin/python3 -m venv --system-site-packages "$scratch/tool"
-PYTHON=$scratch/tool/bin/python bash "$RECIPE_DIR/build_python.sh" >"$scratch/log" 2>&1 || { tail -n 30 "$scratch/log"; exit 1; }
+PYTHON=$scratch/tool/bin/python
+export PYTHON
+run build_python.sh
 cd "$scratch"
 "$scratch/tool/bin/python" -c 'import sys, huddle
 from huddle.__main__ import find_tool

@@ -15,7 +15,8 @@ cp "$source/LICENSE" "$scratch/python/LICENSE"
 cd "$scratch/python"
 "$venv/bin/python" -c 'import sys
 from setuptools import build_meta
-build_meta.build_sdist(sys.argv[1])' "$scratch/out" >"$scratch/log" 2>&1 || { cat "$scratch/log" >&2; exit 1; }
+build_meta.build_sdist(sys.argv[1])' "$scratch/out" >"$scratch/log" 2>&1 ||
+    { cat "$scratch/log" >&2; exit 1; }
 name=$(cd "$scratch/out" && ls huddle_clustering-*.tar.gz)
 mv "$scratch/out/$name" "$target"
 echo "$target/$name"

@@ -13,6 +13,8 @@ import subprocess
 import sys
 import zipfile
 
+from packaging.metadata import Metadata
+
 GCC = "GPL-3.0-or-later WITH GCC-exception-3.1"
 # Of each library: its Debian package and its licences, as SPDX expressions.
 LIBRARIES = {
@@ -70,8 +72,9 @@ def bundled_libraries(names):
 
 def source_of(package):
     """Return the name and the version of the source package of a Debian package."""
-    return subprocess.run(["dpkg-query", "-W", "-f", "${source:Package} ${source:Version}", package],
-                          check=True, capture_output=True, text=True).stdout.split()
+    fields = "${source:Package} ${source:Version}"
+    return subprocess.run(["dpkg-query", "-W", "-f", fields, package], check=True,
+                          capture_output=True, text=True).stdout.split()
 
 
 def licence_texts(libraries):
@@ -97,7 +100,8 @@ def with_licences(metadata, names, expression):
     """Return the metadata with the expression and the names of the files."""
     head, blank, description = metadata.partition("\n\n")
     lines = [line for line in head.split("\n")
-             if not line.startswith(("Metadata-Version:", "License:", "License-Expression:"))]
+             if not line.startswith(("Metadata-Version:", "License:", "License-Expression:",
+                                     "Dynamic: license"))]
     return "\n".join(["Metadata-Version: 2.4", *lines, f"License-Expression: {expression}",
                       *(f"License-File: {name}" for name in names)]) + blank + description
 
@@ -117,6 +121,7 @@ def main(wheel, folder):
     files, expression = licence_texts(bundled_libraries(contents))
     contents[metadata] = with_licences(contents[metadata].decode(), sorted(files),
                                        expression).encode()
+    Metadata.from_email(contents[metadata], validate=True)  # as PyPI does
     contents.update({f"{place}/licenses/{name}": text for name, text in files.items()})
     contents.pop(f"{place}/RECORD")
     lines = [record_line(name, content) for name, content in contents.items()]

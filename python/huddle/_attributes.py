@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from ._running import running_context
 
 
@@ -77,8 +79,8 @@ ATTRIBUTES = {
                                 'Codes of these warnings, such as "not_converged".'),
     "info_": Attribute("dict", "dict[str, Any]",
                        "All results and options of the fit, the JSON object that ``huddle cluster "
-                       "--json`` prints. Its scores, ``internal``, are computed when info_ is "
-                       "first accessed; rows on several processes have none."),
+                       "--json`` prints. Its scores, ``internal`` and ``confidence``, are computed "
+                       "when info_ is first accessed; rows on several processes have none."),
     "n_features_in_": Attribute("int", "int", "Number of features seen during fit."),
     "feature_names_in_": Attribute("ndarray of shape (n_features_in_,)", "NDArray[np.object_]",
                                    "Names of the features, if X has names that are all strings."),
@@ -148,10 +150,23 @@ def fitted_range(estimator):
     return {**dict(zip(numbers, labels.T)), estimator.n_clusters_: estimator.labels_}
 
 
+def _mean_confidence(estimator):
+    """Return the mean confidence of all points and of each cluster, as the tool reports it."""
+    values, count = estimator.confidence_, estimator.n_clusters_
+    sizes = np.bincount(estimator.labels_, minlength=count)
+    sums = np.bincount(estimator.labels_, weights=values, minlength=count)
+    return {"mean": float(values.mean()),
+            "clusters": [total / size if size > 0 else None
+                         for total, size in zip(sums.tolist(), sizes.tolist())]}
+
+
 def fitted_info(estimator):
     """Return the report with the scores that need no classes."""
-    if estimator._places is None:
-        with running_context(estimator.n_jobs, None, estimator.engine) as context:
-            estimator._model.score(context, fitted_points(estimator))
-        return estimator._model.info()
-    return {**estimator._model.info(), "processes": estimator._places}
+    if estimator._places is not None:
+        return {**estimator._model.info(), "processes": estimator._places}
+    with running_context(estimator.n_jobs, None, estimator.engine) as context:
+        estimator._model.score(context, fitted_points(estimator))
+    info = estimator._model.info()
+    if hasattr(estimator, "confidence_"):
+        info["confidence"] = _mean_confidence(estimator)
+    return info

@@ -265,9 +265,9 @@ class KMeans(SklearnKMeans):
                 own, kept = np.where(weights > 0, weights, weights[kept].min() * 1e-9), None
             else:
                 own = weights[kept]
-        points = native.PointsView(context, X)
+        points = native.Rows(context, X)
         rows = X if kept is None else X[kept]
-        found = self._run(context, points if kept is None else native.PointsView(context, rows),
+        found = self._run(context, points if kept is None else native.Rows(context, rows),
                           own, start)
         # The library rounds double precision to single; means in double precision are better.
         centers = found.centers
@@ -297,7 +297,7 @@ class KMeans(SklearnKMeans):
 
     def _nearest(self, X):
         with native.computing() as context:
-            return native.nearest(context, native.PointsView(context, X), self.cluster_centers_)
+            return native.nearest(context, native.Rows(context, X), self.cluster_centers_)
 
     def score(self, X, y=None, sample_weight=None):
         """Return the opposite of the inertia of X.

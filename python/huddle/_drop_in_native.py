@@ -79,6 +79,26 @@ def _doubles(array):
     return array.ctypes.data_as(POINTER(c_double))
 
 
+# Numbers whose largest is outside these limits are scaled, before they leave the range of single
+# precision.
+_SMALL, _LARGE = 1e-30, 1e30
+
+
+class Rows:
+    """Points of the library. `factor`, a power of two, is what X was multiplied by to fit them."""
+
+    def __init__(self, context, X):
+        self.factor = 1.0
+        values = X.data if scipy.sparse.issparse(X) else X
+        if X.dtype == np.float64 and values.size > 0:
+            largest = max(values.max(), -values.min())
+            if largest > _LARGE or 0 < largest < _SMALL:
+                self.factor = 2.0 ** -np.ceil(np.log2(largest))
+                X = X * self.factor
+        self.points = PointsView(context, X)
+        self.struct = self.points.struct
+
+
 def n_draws(n_clusters):
     """Return how many random numbers k-means++ uses."""
     return lib.huddle_kmeans_n_draws(n_clusters)
@@ -109,7 +129,7 @@ def kmeans(context, points, weights, n_clusters, *, max_iter, tol, draws=None, s
     """Cluster points from given draws (n_init x n_draws) or starts (n_init x n_clusters x d)."""
     options = _kmeans_options(n_clusters, max_iter, tol, verbose)
     if starts is not None:
-        start, _keep_start = dense_view(starts.reshape(-1, starts.shape[-1]))
+        start, _keep_start = dense_view(starts.reshape(-1, starts.shape[-1]) * points.factor)
         options.start, options.n_init = ctypes.pointer(start), len(starts)
     else:
         draws = np.ascontiguousarray(draws, np.float64)
@@ -122,7 +142,7 @@ def kmeans(context, points, weights, n_clusters, *, max_iter, tol, draws=None, s
         labels = copy_values(result.labels, points.struct.n, np.int32)
         averaged = (copy_values(result.averaged, points.struct.n, np.int32) if result.averaged
                     else labels)
-        return Clusters(labels, copy_dense(result.centres), averaged, info.inertia,
+        return Clusters(labels, copy_dense(result.centres) / points.factor, averaged, info.inertia,
                         copy_values(info.inertias, info.n_restarts, np.float64), info.best,
                         info.n_iter, info.n_distinct < n_clusters)
     finally:
@@ -132,7 +152,7 @@ def kmeans(context, points, weights, n_clusters, *, max_iter, tol, draws=None, s
 
 def nearest(context, points, centers):
     """Return the index of the nearest centre of each point."""
-    view, _keep = dense_view(centers)
+    view, _keep = dense_view(np.asarray(centers, np.float64) * points.factor)
     labels = np.empty(points.struct.n, np.int32)
     call(context, lib.huddle_kmeans_assign, context.handle, byref(points.struct), byref(view),
          labels.ctypes.data_as(POINTER(c_int32)))
@@ -184,5 +204,5 @@ def eigenvectors(graph, count, tol):
         lib.huddle_embedding_free(byref(out))
 
 
-__all__ = ["Clusters", "Eigenvectors", "PointsView", "computing", "eigenvectors", "kmeans",
+__all__ = ["Clusters", "Eigenvectors", "Rows", "computing", "eigenvectors", "kmeans",
            "n_draws", "nearest"]

@@ -10,6 +10,8 @@ import warnings
 import numpy as np
 import scipy.linalg
 import scipy.sparse
+import scipy.sparse.csgraph
+import scipy.sparse.linalg
 import sklearn.cluster
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import pairwise_kernels
@@ -24,6 +26,15 @@ SklearnSpectralClustering = next(cls for cls in sklearn.cluster.SpectralClusteri
 # scikit-learn's default tolerance is the machine precision, which its solver reaches at little cost
 # by factorising the matrix. Residuals of this size change no labels.
 _TOL, _MIN_TOL = 1e-6, 1e-12
+
+# Matrices of at least this many rows, with this share of entries that are not zero, are not treated
+# as graphs. A few restarts of the Lanczos method are tried before a factorisation of the matrix
+# shifted by _SHIFT (bench/drop_in.py).
+_FULL_ROWS, _FULL_SHARE, _LANCZOS_RESTARTS, _SHIFT = 200, .1, 15, 1e-5
+
+# Eigenvalues of a nearly disconnected graph are closer to 1 than this. Starting from a single
+# vector, the Lanczos method could miss one of them.
+_NEARLY_ONE = 1e-6
 
 _DISCRETIZE_ITERATIONS, _DISCRETIZE_ATTEMPTS = 20, 30
 
@@ -99,15 +110,65 @@ def _without_diagonal(graph):
     return graph
 
 
-def _advance(random_state, eigen_solver, n, count):
-    """Draw the numbers with which scikit-learn starts its solver.
+def _draw_start(random_state, eigen_solver, n, count):
+    """Draw the numbers with which scikit-learn starts its solver, and return a vector of them.
 
-    The library has a start of its own; but what is drawn afterwards then equals scikit-learn's.
+    What is drawn afterwards then equals scikit-learn's.
     """
     if eigen_solver in (None, "arpack"):
-        random_state.uniform(-1, 1, n)
-    elif n >= 5 * count + 1:
-        random_state.standard_normal(size=(n, count + 1))
+        return random_state.uniform(-1, 1, n)
+    if n >= 5 * count + 1:
+        return random_state.standard_normal(size=(n, count + 1))[:, 0]
+    return np.ones(n)
+
+
+def _lanczos(matrix, count, tol, start):
+    """Return the eigenvectors of the largest eigenvalues, or None if a few products with the matrix
+    do not suffice, or if eigenvalues are so close that one could be missed."""
+    try:
+        values, vectors = scipy.sparse.linalg.eigsh(matrix, k=count, which="LA", tol=tol, v0=start,
+                                                    maxiter=_LANCZOS_RESTARTS)
+    except scipy.sparse.linalg.ArpackNoConvergence:
+        return None
+    is_clustered = np.sum(values > 1 - _NEARLY_ONE) > 1
+    return None if is_clustered else vectors[:, np.argsort(-values)]
+
+
+def _inverse_lanczos(matrix, count, tol, start):
+    """The same by products with the inverse of (1 + shift) I - matrix, which is overwritten."""
+    n = len(matrix)
+    np.negative(matrix, out=matrix)
+    matrix.flat[::n + 1] += 1 + _SHIFT
+    factor = scipy.linalg.cho_factor(matrix, overwrite_a=True, check_finite=False)
+    inverse = scipy.sparse.linalg.LinearOperator(
+        (n, n), dtype=np.float64,
+        matvec=lambda x: scipy.linalg.cho_solve(factor, x, check_finite=False))
+    values, vectors = scipy.sparse.linalg.eigsh(inverse, k=count, which="LA", tol=tol, v0=start)
+    return vectors[:, np.argsort(-values)]
+
+
+def _full_eigenvectors(graph, count, tol, start):
+    """Return the first eigenvectors of a full connected matrix as D^-1/2 v; it is overwritten."""
+    scale = graph.sum(axis=1) ** -.5
+    graph *= scale
+    graph *= scale[:, None]
+    vectors = _lanczos(graph, count, tol, start)
+    if vectors is None:
+        vectors = _inverse_lanczos(graph, count, tol, start)
+    return vectors * scale[:, None]
+
+
+def _is_full(graph, count):
+    """Return whether to treat a matrix as full: few zeros, none negative, and connected."""
+    n = graph.shape[0]
+    if scipy.sparse.issparse(graph) or n < _FULL_ROWS or count > n // 2:
+        return False
+    positive = np.count_nonzero(graph > 0)
+    if positive == n * (n - 1):
+        return True
+    if positive < _FULL_SHARE * n * n or graph.min() < 0:
+        return False
+    return scipy.sparse.csgraph.connected_components(graph, directed=False)[0] == 1
 
 
 def _mixed_components(rows, count, random_state):
@@ -122,9 +183,12 @@ def _mixed_components(rows, count, random_state):
 
 def _embed(affinity, count, eigen_solver, eigen_tol, random_state):
     """Return D^-1/2 v in columns. Vertices without edges have a row of zeros."""
-    graph = _without_diagonal(check_symmetric(affinity))
+    graph = _without_diagonal(affinity)
     n = graph.shape[0]
-    _advance(random_state, eigen_solver, n, count)
+    start = _draw_start(random_state, eigen_solver, n, count)
+    if _is_full(graph, count):
+        return _full_eigenvectors(graph, count, 0 if eigen_tol == "auto" else float(eigen_tol),
+                                  start)
     used = np.flatnonzero(np.asarray(abs(graph).sum(axis=1)).ravel() > 0)
     embedding = np.zeros((n, count))
     is_connected = len(used) == n
@@ -292,8 +356,9 @@ class SpectralClustering(SklearnSpectralClustering):
         self.affinity_matrix_ = self._affinity_matrix(X)
         random_state = check_random_state(self.random_state)
         count = self.n_clusters if self.n_components is None else self.n_components
-        embedding = _embed(self.affinity_matrix_, count, self.eigen_solver, self.eigen_tol,
-                           random_state)
+        # What is computed here is symmetric; what is given may not be, and is then averaged.
+        graph = self.affinity_matrix_ if self.affinity != "precomputed" else check_symmetric(X)
+        embedding = _embed(graph, count, self.eigen_solver, self.eigen_tol, random_state)
         if self.verbose:
             print(f"Computing label assignment using {self.assign_labels}")
         self.labels_ = self._assign_labels(embedding, random_state)

@@ -1,8 +1,8 @@
 """Loading libhuddle, and explaining why it cannot be loaded.
 
-It is searched for in $HUDDLE_LIBRARY, in the folder native/ beside this file (a wheel), in build/ of
-the source tree, and in the system's library folders. libhuddle-io and libhuddle-report are loaded
-from the same folder when they are first needed.
+It is searched for in $HUDDLE_LIBRARY, in the folder native/ beside this file (a wheel), in build/
+of the source tree, and in the system's library folders. libhuddle-io and libhuddle-report are
+loaded from the same folder when they are first needed.
 """
 from __future__ import annotations
 

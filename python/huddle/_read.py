@@ -166,8 +166,9 @@ def read(path: str | os.PathLike, *, x: str | list[str] | None = None,
     """Read points and labels from a file, as ``huddle cluster`` does.
 
     CSV, ARFF, NPY, NPZ, MAT, HDF5, LIBSVM, MatrixMarket and IDX files and folders of images are
-    recognised by their content. HDF5 and MATLAB v7.3 files are read by h5py if the library was built
-    without HDF5, as in the wheel; the result is the same. They are copied to a temporary file then.
+    recognised by their content. HDF5 and MATLAB v7.3 files are read by h5py if the library was
+    built without HDF5, as in the wheel; the result is the same. They are copied to a temporary file
+    then.
 
     A warning is issued for everything that is left out of a table: row numbers, dates, columns that
     determine the labels, and rows with missing values.

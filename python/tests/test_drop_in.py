@@ -115,6 +115,17 @@ def test_first_of_equal_restarts_is_kept():
                                       sklearn.cluster.KMeans(**options).fit(X).labels_)
 
 
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("factor", [2.0 ** 400, 2.0 ** -400])
+def test_numbers_beyond_single_precision(container, factor):
+    X = np.ascontiguousarray(NOISE[:300])
+    plain = KMeans(4, n_init=2, random_state=0).fit(X)
+    model = KMeans(4, n_init=2, random_state=0).fit(container(X * factor))
+    np.testing.assert_array_equal(model.labels_, plain.labels_)
+    np.testing.assert_allclose(model.cluster_centers_, plain.cluster_centers_ * factor)
+    np.testing.assert_array_equal(model.predict(X * factor), plain.labels_)
+
+
 def test_nothing_is_computed_by_scikit_learn(monkeypatch):
     def refuse(*arguments, **options):
         raise AssertionError("scikit-learn computed")
@@ -170,6 +181,15 @@ def test_labels_of_scikit_learn(options, assign_labels):
     assert abs(own.affinity_matrix_ - other.affinity_matrix_).max() == 0
     assert adjusted_rand_score(own.labels_, other.labels_) > .98
     assert own.labels_.dtype == other.labels_.dtype
+
+
+@pytest.mark.parametrize("gamma", [.001, .1, 1., 10.])
+def test_any_width_of_the_kernel(gamma):
+    # From one large cluster to points that are hardly connected at all.
+    options = dict(n_clusters=5, gamma=gamma, random_state=0)
+    own = SpectralClustering(**options).fit(BLOBS)
+    other = sklearn.cluster.SpectralClustering(**options).fit(BLOBS)
+    assert adjusted_rand_score(own.labels_, other.labels_) > .98
 
 
 @pytest.mark.parametrize("make", [np.asarray, scipy.sparse.csr_matrix, scipy.sparse.coo_matrix])

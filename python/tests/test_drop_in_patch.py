@@ -1,6 +1,7 @@
 """patch_sklearn(), unpatch_sklearn() and python -m huddle.drop_in, in processes of their own."""
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import textwrap
@@ -86,6 +87,18 @@ def test_estimators_of_scikit_learn_use_the_classes():
         KBinsDiscretizer(3, strategy="kmeans").fit(np.arange(40.0)[:, None] ** 2)
         assert calls
     """)
+
+
+def test_document():
+    page = pathlib.Path(__file__).resolve().parents[2] / "docs" / "drop-in.md"
+    found = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    assert len(found) == 2
+    run_code(found[0] + found[1].replace("huddle.unpatch", """
+assert KMeans.__module__ == "huddle.drop_in"
+huddle.unpatch""") + """
+import sklearn.cluster
+assert sklearn.cluster.KMeans.__module__ == "sklearn.cluster._kmeans"
+""")
 
 
 SCRIPT = """

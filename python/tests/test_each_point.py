@@ -206,3 +206,5 @@ def test_info_is_what_the_tool_prints(digits, clusters, tmp_path):
     for name in ("n", "d", "n_clusters", "method", "options", "sizes", "medoids", "warnings",
                  "internal"):
         assert info[name] == expected[name], name
+    assert np.isclose(info["confidence"]["mean"], expected["confidence"]["mean"])
+    assert np.allclose(info["confidence"]["clusters"], expected["confidence"]["clusters"])

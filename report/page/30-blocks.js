@@ -1,4 +1,4 @@
-/* General blocks: text, large numbers, tables, bars, commands, warnings, figures. */
+/* General blocks: text, large numbers, tables, bars, commands, warnings. */
 
 blocks.text = (root, block) => { root.append(Object.assign(element("div"), { innerHTML: block.html })); };
 
@@ -110,9 +110,4 @@ blocks.command = (root, block) => {
     });
     root.append(element("div.command", {}, element("h3", {}, command.label), element("pre", {}, ...words(command.text)), button));
   }
-};
-
-blocks.figure = (root, block) => {
-  root.append(Object.assign(element("div.figure"), { innerHTML: block.svg }));
-  if (block.caption) root.append(element("p.caption", {}, block.caption));
 };

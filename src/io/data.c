@@ -54,7 +54,7 @@ static huddle_status read_file(hd_io_request *request, const char *path, huddle_
     TRY(hd_io_detect(&file, &format));
     if (format->read != NULL) {
         TRY(hd_io_refuse_table_options(options));
-        TRY(format->read(request, path, data));
+        TRY(format->read(request, &file, data));
         goto done;
     }
     if (format->open == NULL) {

@@ -12,7 +12,7 @@ typedef struct hd_io_format {
     /* NULL for CSV, which has columns instead of variables, and for images. */
     huddle_status (*open)(hd_io_request *request, const hd_file *file, hd_io_container *container);
     /* For files of images; NULL for all others. */
-    huddle_status (*read)(hd_io_request *request, const char *path, huddle_data *data);
+    huddle_status (*read)(hd_io_request *request, const hd_file *file, huddle_data *data);
     /* NULL: not written. Messages contain the file's name. */
     huddle_status (*write)(huddle_context *context, const huddle_data *data, const char *path);
 } hd_io_format;
@@ -101,7 +101,7 @@ huddle_status hd_io_csv_dense(huddle_context *context, const hd_file *file, hudd
 
 /* A folder of images; the pages of a TIFF file. */
 huddle_status hd_io_images_read(hd_io_request *request, const char *folder, huddle_data *data);
-huddle_status hd_io_pages_read(hd_io_request *request, const char *path, huddle_data *data);
+huddle_status hd_io_pages_read(hd_io_request *request, const hd_file *file, huddle_data *data);
 
 /* digits and the generators. */
 bool hd_io_is_generator(const char *name);

@@ -157,40 +157,39 @@ static huddle_status decode_file(const hd_file *file, int32_t page, hd_io_image 
                    "the content is neither PGM (P2, P5), PPM (P3, P6), PNG, JPEG, TIFF nor BMP");
 }
 
-huddle_status hd_io_image_read(const char *path, int32_t page, hd_io_image *image) {
+/* Puts the name of the file before a message that is about it. */
+static huddle_status name_failure(const char *path, huddle_status status) {
+    return status == HUDDLE_OK || status == HUDDLE_NO_MEMORY ? status
+                                                             : hd_fail_at(status, "%s", path);
+}
+
+huddle_status hd_io_image_decode(const hd_file *file, int32_t page, hd_io_image *image) {
     huddle_status status = HUDDLE_OK;
-    hd_file file = {.descriptor = -1};
     *image = (hd_io_image){0};
-    TRY(hd_file_open(path, &file));
-    TRY(decode_file(&file, page, image));
+    TRY(decode_file(file, page, image));
     TRY(turn_upright(image));
     drop_equal_channels(image);
 done:
-    if (file.text != NULL)
-        hd_file_close(&file);
     if (status != HUDDLE_OK) {
         huddle_free(image->pixels);
         *image = (hd_io_image){0};
     }
-    if (status != HUDDLE_OK && status != HUDDLE_NO_MEMORY)
-        status = hd_fail_at(status, "%s", path);
+    return name_failure(file->path, status);
+}
+
+huddle_status hd_io_image_read(const char *path, int32_t page, hd_io_image *image) {
+    hd_file file = {.descriptor = -1};
+    huddle_status status = name_failure(path, hd_file_open(path, &file));
+    *image = (hd_io_image){0};
+    if (status == HUDDLE_OK)
+        status = hd_io_image_decode(&file, page, image);
+    if (file.text != NULL)
+        hd_file_close(&file);
     return status;
 }
 
-/* Only files named like TIFF are opened to count: of other images there is one in each file. */
-huddle_status hd_io_image_pages(const char *path, int32_t *pages) {
-    huddle_status status = HUDDLE_OK;
-    hd_file file = {.descriptor = -1};
+huddle_status hd_io_image_pages(const hd_file *file, int32_t *pages) {
     *pages = 1;
-    if (!hd_has_extension(path, "tif") && !hd_has_extension(path, "tiff"))
-        goto done;
-    TRY(hd_file_open(path, &file));
-    if (hd_io_tiff_is(&file))
-        TRY(hd_io_tiff_pages(&file, pages));
-done:
-    if (file.text != NULL)
-        hd_file_close(&file);
-    if (status != HUDDLE_OK && status != HUDDLE_NO_MEMORY)
-        status = hd_fail_at(status, "%s", path);
-    return status;
+    return hd_io_tiff_is(file) ? name_failure(file->path, hd_io_tiff_pages(file, pages))
+                               : HUDDLE_OK;
 }

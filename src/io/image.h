@@ -19,8 +19,11 @@ enum { HD_IO_MAX_SIDE = 1 << 15 };
  * image is gray if the three channels are equal everywhere; transparency is ignored. */
 huddle_status hd_io_image_read(const char *path, int32_t page, hd_io_image *image);
 
+/* The same for a file that is open. */
+huddle_status hd_io_image_decode(const hd_file *file, int32_t page, hd_io_image *image);
+
 /* The number of images in a file: 1 unless it is TIFF. Messages contain the file's name. */
-huddle_status hd_io_image_pages(const char *path, int32_t *pages);
+huddle_status hd_io_image_pages(const hd_file *file, int32_t *pages);
 
 /* Makes a gray image of a colour one, by its luminance, or the other way round. */
 huddle_status hd_io_image_convert(hd_io_image *image, int32_t channels);

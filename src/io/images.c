@@ -2,6 +2,7 @@
  * several pages is as many images, and may be read by itself. */
 #include "base/check.h"
 #include "base/parallel.h"
+#include "base/text.h"
 #include "io/formats.h"
 #include "io/image.h"
 
@@ -116,7 +117,8 @@ done:
 
 /* An image: a page of a file. */
 typedef struct item {
-    const char *path; /* of a list */
+    const char *path;    /* of a list */
+    const hd_file *file; /* if it is open already; else NULL */
     int64_t class_folder;
     int32_t page;
 } item;
@@ -126,20 +128,49 @@ typedef struct items {
     int64_t count, capacity;
 } items;
 
+/* Adds all pages of an image. */
+static huddle_status add_pages(item first, int32_t pages, items *found) {
+    if (!hd_grow(&found->all, &found->capacity, found->count + pages, sizeof *found->all))
+        return hd_fail(HUDDLE_NO_MEMORY, "no memory for %lld images",
+                       (long long)found->count + pages);
+    for (; first.page < pages; first.page++)
+        found->all[found->count++] = first;
+    return HUDDLE_OK;
+}
+
+/* Only files named like TIFF are opened to count: of other images there is one in each file. */
+static huddle_status count_pages(const char *path, int32_t *pages) {
+    huddle_status status = HUDDLE_OK;
+    hd_file file = {.descriptor = -1};
+    *pages = 1;
+    if (!hd_has_extension(path, "tif") && !hd_has_extension(path, "tiff"))
+        return HUDDLE_OK;
+    status = hd_file_open(path, &file);
+    if (status == HUDDLE_OK)
+        status = hd_io_image_pages(&file, pages);
+    else if (status != HUDDLE_NO_MEMORY)
+        status = hd_fail_at(status, "%s", path);
+    if (file.text != NULL)
+        hd_file_close(&file);
+    return status;
+}
+
 /* All pages of all files. class_of is NULL if there are no class folders. */
 static huddle_status list_pages(const list *images, const int64_t *class_of, items *found) {
     huddle_status status = HUDDLE_OK;
     for (int64_t i = 0; i < images->count; i++) {
         int32_t pages;
-        TRY(hd_io_image_pages(images->items[i], &pages));
-        if (!hd_grow(&found->all, &found->capacity, found->count + pages, sizeof *found->all))
-            FAIL(HUDDLE_NO_MEMORY, "no memory for %lld images", (long long)found->count + pages);
-        for (int32_t page = 0; page < pages; page++)
-            found->all[found->count++] =
-                (item){images->items[i], class_of != NULL ? class_of[i] : 0, page};
+        TRY(count_pages(images->items[i], &pages));
+        TRY(add_pages((item){images->items[i], NULL, class_of != NULL ? class_of[i] : 0, 0}, pages,
+                      found));
     }
 done:
     return status;
+}
+
+static huddle_status read_item(const item *from, hd_io_image *image) {
+    return from->file != NULL ? hd_io_image_decode(from->file, from->page, image)
+                              : hd_io_image_read(from->path, from->page, image);
 }
 
 /* ---- pixels --------------------------------------------------------------------------------- */
@@ -161,8 +192,8 @@ static huddle_status read_chunk(void *argument, hd_chunk chunk) {
     int64_t d = r->data->points.d;
     for (int64_t i = chunk.begin; i < chunk.end && !atomic_load(&r->colour); i++) {
         const char *path = r->images->all[i].path;
-        /* The messages of hd_io_image_read() contain the name of the image. */
-        TRY(hd_io_image_read(path, r->images->all[i].page, &image));
+        /* The messages contain the name of the image. */
+        TRY(read_item(&r->images->all[i], &image));
         if (image.height != r->data->height || image.width != r->data->width)
             FAIL(HUDDLE_FORMAT, "%s: the image is %d x %d, but %s is %d x %d", path, image.height,
                  image.width, r->images->all[0].path, r->data->height, r->data->width);
@@ -197,8 +228,10 @@ static huddle_status read_pixels(hd_io_request *request, const items *images, hu
     hd_io_image first = {0};
     reading r = {.images = images, .data = data, .gray = request->options->gray};
     const char *failing_path = request->failing_path;
+    if (images->all == NULL)
+        FAIL(HUDDLE_FORMAT, "there are no images in it");
     request->failing_path = NULL; /* messages contain the image's name */
-    TRY(hd_io_image_read(images->all[0].path, images->all[0].page, &first));
+    TRY(read_item(&images->all[0], &first));
     data->height = first.height;
     data->width = first.width;
     data->channels = r.gray ? 1 : first.channels;
@@ -282,24 +315,22 @@ done:
     return status;
 }
 
-huddle_status hd_io_pages_read(hd_io_request *request, const char *path, huddle_data *data) {
+huddle_status hd_io_pages_read(hd_io_request *request, const hd_file *file, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
-    char *copy = hd_copy_text(path);
-    list one = {.items = &copy, .count = 1};
     items pages = {0};
+    int32_t count = 0;
+    const char *failing_path = request->failing_path;
     data->format = "images";
-    if (copy == NULL)
-        FAIL(HUDDLE_NO_MEMORY, "no memory for a file's name");
     request->failing_path = NULL; /* messages contain the image's name */
-    TRY(list_pages(&one, NULL, &pages));
-    request->failing_path = path;
-    if (pages.count < 2)
+    TRY(hd_io_image_pages(file, &count));
+    request->failing_path = failing_path;
+    if (count < 2)
         FAIL(HUDDLE_UNSUPPORTED,
              "a single image is not a data set; give the folder of its class folders");
+    TRY(add_pages((item){file->path, file, 0, 0}, count, &pages));
     TRY(read_pixels(request, &pages, data));
     TRY(label_images(request, NULL, &pages, data));
 done:
     huddle_free(pages.all);
-    huddle_free(copy);
     return status;
 }

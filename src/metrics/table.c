@@ -26,6 +26,8 @@ static int32_t label_of(uint32_t key) {
  * makes the order by all bytes correct. */
 static void sort_keys(int64_t n, uint64_t *keys, uint64_t *spare) {
     uint64_t *from = keys, *to = spare;
+    if (n == 0) /* a process without rows */
+        return;
     for (int shift = 0; shift < 64; shift += 8) {
         int64_t places[257] = {0};
         for (int64_t k = 0; k < n; k++)

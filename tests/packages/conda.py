@@ -1,7 +1,7 @@
 """The conda recipe: it renders, its outputs are complete, its dependencies are those of the build.
 
-conda-build is not in Debian; what it evaluates (Jinja, selectors, YAML) is evaluated here. The scripts
-of the recipe are run by ./dev package check conda.
+conda-build is not in Debian; what it evaluates (Jinja, selectors, YAML) is evaluated here. The
+scripts of the recipe are run by ./dev package check conda.
 """
 import pathlib
 import re
@@ -16,8 +16,8 @@ VERSION = re.search(r'define HUDDLE_VERSION +"(.*)"',
 # conda-forge's packages with the libraries that cmake/ and experiment/ search for.
 PACKAGE_OF = {"openblas": "openblas", "lapacke": "openblas", "arpack": "arpack", "zlib": "zlib",
               "jansson": "jansson", "hdf5-serial": "hdf5", "hdf5": "hdf5", "libpng": "libpng",
-              "amd": "suitesparse", "cholmod": "suitesparse", "cairo": "cairo", "cairo-pdf": "cairo",
-              "cairo-svg": "cairo", "libjpeg": "libjpeg-turbo", "libtiff-4": "libtiff",
+              "amd": "suitesparse", "cholmod": "suitesparse", "cairo": "cairo",
+              "cairo-pdf": "cairo", "cairo-svg": "cairo", "libjpeg": "libjpeg-turbo", "libtiff-4": "libtiff",
               "liblzma": "liblzma-devel", "bzip2": "bzip2", "bz2": "bzip2", "libzstd": "zstd"}
 
 
@@ -33,7 +33,8 @@ def render():
         assert from_recipe_dir
         return re.search(regex_pattern, (RECIPE / load_file).read_text())
 
-    text = jinja2.Environment(undefined=jinja2.StrictUndefined).from_string("\n".join(lines)).render(
+    template = jinja2.Environment(undefined=jinja2.StrictUndefined).from_string("\n".join(lines))
+    text = template.render(
         load_file_regex=load_file_regex, compiler=lambda language: f"{language}_compiler",
         pin_subpackage=lambda name, **pins: f"{name} =={VERSION}")
     return yaml.safe_load(text)

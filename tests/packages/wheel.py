@@ -1,7 +1,7 @@
 """wheel.py BUILD: the wheel and the source distribution, built from an existing build folder.
 
-Name, tag, contents, entry points, version and metadata are checked, and the command and a fit in the
-unpacked wheel. That it works on other machines is what ./dev package check wheel shows.
+Name, tag, contents, entry points, version and metadata are checked, and the command and a fit in
+the unpacked wheel. That it works on other machines is what ./dev package check wheel shows.
 """
 import configparser
 import contextlib
@@ -30,7 +30,7 @@ def known_files(*folders):
     if done.returncode == 0 and done.stdout:
         return [name.decode() for name in done.stdout.split(b"\0") if name]
     return [str(path.relative_to(ROOT)) for folder in folders
-            for path in ([ROOT / folder] if (ROOT / folder).is_file() else (ROOT / folder).rglob("*"))
+            for path in [ROOT / folder, *(ROOT / folder).rglob("*")]
             if path.is_file() and "__pycache__" not in path.parts]
 
 
@@ -77,7 +77,8 @@ def check_contents(archive):
     expected = {name[len("python/"):] for name in known_files("python/huddle")}
     assert expected <= names, f"the wheel lacks {sorted(expected - names)}"
     native = {re.sub(r"\.so\..*", ".so", name) for name in names if "/native/" in name}
-    for file in ("lib/libhuddle.so", "lib/libhuddle-io.so", "lib/libhuddle-report.so", "bin/huddle"):
+    for file in ("lib/libhuddle.so", "lib/libhuddle-io.so", "lib/libhuddle-report.so",
+                 "bin/huddle"):
         assert f"huddle/native/{file}" in native, native
     mode = archive.getinfo("huddle/native/bin/huddle").external_attr >> 16
     assert mode & 0o111 == 0o111, oct(mode)
@@ -85,7 +86,8 @@ def check_contents(archive):
 
 def check_unpacked(path, folder):
     """Use the wheel without installing it, from a folder of its own."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("HUDDLE_")}
+    environment = {name: value for name, value in os.environ.items()
+                   if not name.startswith("HUDDLE_")}
     environment["PYTHONPATH"] = str(folder)
     with zipfile.ZipFile(path) as archive:
         archive.extractall(folder)
@@ -128,9 +130,9 @@ def check_sources():
             "CMakeLists.txt", "app", "cli", "cmake", "data", "engines", "experiment", "include",
             "report", "src")}
         assert needed <= names, f"the source distribution lacks {sorted(needed - names)}"
-        listed = set(re.findall(r"add_subdirectory\((\w+)\)", (ROOT / "CMakeLists.txt").read_text()))
-        missing = {f for f in listed - {"tests", "bench"} if f"source/{f}/CMakeLists.txt" not in names}
-        assert not missing, missing
+        listed = re.findall(r"add_subdirectory\((\w+)\)", (ROOT / "CMakeLists.txt").read_text())
+        for folder in set(listed) - {"tests", "bench"}:
+            assert f"source/{folder}/CMakeLists.txt" in names, folder
         assert {"LICENSE", "setup.py", "pyproject.toml", "huddle/__init__.py"} <= names
 
 

@@ -142,6 +142,13 @@ class Images(Files):
         numpy.testing.assert_allclose(self.read(self.path("sixteen"))["X"][0], expected.ravel(),
                                       atol=1e-4)
 
+    def test_two_equal_channels_are_a_colour(self):
+        yellow = smooth(3, 7, 6, 3)
+        yellow[..., 1] = yellow[..., 0]
+        self.exact("bmp", yellow)
+        same = numpy.repeat(yellow[..., :1], 3, axis=3)
+        self.exact("bmp", same, same[..., 0])
+
     def test_bmp_that_is_damaged(self):
         whole = io.BytesIO()
         Image.fromarray(smooth(1, 7, 6, 3)[0]).save(whole, "bmp")
@@ -177,6 +184,9 @@ class Images(Files):
         first.save(self.path("stack.tif"), save_all=True, append_images=others)
         read = self.read(self.path("stack.tif"))
         numpy.testing.assert_array_equal(read["X"], pages.reshape(6, -1))
+        with open(self.path("stack.tif"), "rb") as file:
+            packed = self.write("stack.tif.gz", gzip.compress(file.read()))
+        numpy.testing.assert_array_equal(self.read(packed)["X"], pages.reshape(6, -1))
         first.save(self.path("single.tif"))
         self.refused(self.path("single.tif"), "a single image is not a data set")
         Image.fromarray(pages[0].astype("float32")).save(self.path("real/a.tif"))
@@ -359,6 +369,11 @@ class Tables(Files):
         self.assertEqual(list(read["y"]), ["A", "B", "A"])
         read = self.read(path, "--x", "sepal length", "--x", "flag")
         numpy.testing.assert_allclose(read["X"], [[5.1, 0], [4.9, 1], [4.7, 1]], rtol=1e-6)
+
+    def test_arff_quotes(self):
+        path = self.write("q.arff", "@relation r\n@attribute a real\n@attribute k {'it\\'s',\"b, c\"}\n"
+                                    "@data\n1,'it\\'s'\n2,\"b, c\"\n3,\"it's\"\n")
+        self.assertEqual(list(self.read(path)["y"]), ["it's", "b, c", "it's"])
 
     def test_arff_agrees_with_scipy(self):
         rows = RNG.standard_normal((50, 3))
