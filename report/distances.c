@@ -142,7 +142,7 @@ static bool find_points(const report_run *run, huddle_points *x) {
     huddle_array kept = report_array(run, "points");
     if (kept.type == HUDDLE_ARRAY_F32)
         *x = array_points(&kept);
-    else if (run->x != NULL)
+    else if (report_has_features(run))
         *x = *run->x;
     return x->n == run->n && x->n > 0;
 }

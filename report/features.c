@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Features in the heat map, and in the list of those that points can be coloured by; bytes of the
  * latter; sums of all features and clusters together. */
@@ -204,12 +205,18 @@ static void add_section(report_run *run, const feature_table *t) {
              json_pack("{s:o, s:I}", "rows", rows, "total", (json_int_t)run->x->d));
 }
 
+bool report_has_features(const report_run *run) {
+    const json_t *affinity = json_object_get(json_object_get(run->info, "options"), "affinity");
+    return run->x != NULL &&
+           (!json_is_string(affinity) || strcmp(json_string_value(affinity), "features") == 0);
+}
+
 /* Pixels are better seen as images, and the means of very many features and clusters would take
  * more memory than the points. */
 huddle_status report_add_features(report_run *run) {
     feature_table t = {.run = run};
     huddle_status status = HUDDLE_OK;
-    if (run->x == NULL || report_has_images(run) || run->n == 0 || run->x->d == 0 ||
+    if (!report_has_features(run) || report_has_images(run) || run->n == 0 || run->x->d == 0 ||
         run->x->d * run->n_clusters > MAX_SUMS)
         return HUDDLE_OK;
     if (!allocate_table(&t)) {

@@ -138,6 +138,9 @@ void report_add_sheet(report_run *run);
 
 /* ---- features.c, distances.c ---- */
 
+/* Whether the columns of x are features: not if the rows of a graph or of distances were given. */
+bool report_has_features(const report_run *run);
+
 /* The mean of each feature in each cluster, and the values of the most distinctive features of the
  * sampled points for colouring them. Nothing for images. */
 huddle_status report_add_features(report_run *run);

@@ -192,7 +192,7 @@ static huddle_status make_points_view(const report_run *run, json_t **view) {
     bool is_raw = json_is_string(rule) && strcmp(json_string_value(rule), "none") == 0;
     if (kept.type == HUDDLE_ARRAY_F32)
         return make_view(run, "X", is_raw ? "Points" : "Points, prepared", &prepared, view);
-    return run->x == NULL ? HUDDLE_OK : make_view(run, "X", "Points", run->x, view);
+    return report_has_features(run) ? make_view(run, "X", "Points", run->x, view) : HUDDLE_OK;
 }
 
 /* X, F and G in the order of the method. Each is optional. */

@@ -246,6 +246,7 @@ class Scatter {
         between.y[i] = (1 - s) * y1[i] + s * y2[i];
       }
       this.place(this.pixels ? between : layout, this.box);
+      if (!this.pixels && this.onRest) this.onRest();
     });
   }
 }

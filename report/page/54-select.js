@@ -15,6 +15,9 @@ function colourChooser() {
   features.forEach((feature, i) => options.push([feature.name, `f${i}`]));
   if (options.length < 2) return null;
   const made = chooser("Colour", options, "cluster", (value) => look.set({ by: value[0] === "f" ? Number(value.slice(1)) : value, held: -1, hover: -1 }));
+  const total = (findBlock("features") || { total: 0 }).total;
+  if (features.length && features.length < total)
+    made.querySelector("select").append(element("option", { disabled: "" }, `(the best ${features.length} of ${whole(total)} features)`));
   look.listeners.push(() => { made.querySelector("select").value = typeof look.by === "number" ? `f${look.by}` : look.by; });
   return made;
 }

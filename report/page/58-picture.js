@@ -43,6 +43,8 @@ class Picture {
     if (!this.scene) return;
     this.plot = new Scatter(this.root, "Scatter plot of the points", true);
     this.plot.frame.append(this.plot.zoomButtons());
+    /* The slider may have been moved while the points were on their way. */
+    this.plot.onRest = () => this.plot.place(this.layout(), this.box());
     this.pair = 0;
     this.at = this.moves ? this.moves.n - 1 : 0;
     this.addControls();
@@ -64,10 +66,13 @@ class Picture {
 
   box() { return this.scene === "X" ? undefined : this.moves.box(); }
 
+  /* The last position that shows F: the first level, unless the run's own G is there. */
+  last() { return this.path && this.path.used > 0 && this.moves.position(this.path.used) <= 0 ? -1 : 0; }
+
   /* F and G at a position among the levels; the button F is pressed at the first one. */
   follow(at) {
     const before = this.scene;
-    this.scene = at <= 0 ? "F" : "G";
+    this.scene = at <= this.last() ? "F" : "G";
     this.at = at;
     this.buttons.press(this.scene);
     if (before === "X") { this.offer(); this.plot.morph(this.layout(), this.box()); }

@@ -116,6 +116,17 @@ class PictureTest(PageTest):
             self.assertEqual(len(seen), 3)
             self.check_clean()
 
+    def test_a_graph_has_no_features(self):
+        folder = os.path.join(FOLDER, "dump")
+        subprocess.run([HUDDLE, "cluster", "digits", "-m", "sc", "--dump", folder, "-q"], check=True,
+                       capture_output=True)
+        self.open(make("graph", "cluster", folder + "/A.npz", "--affinity", "precomputed", "-c", "10"))
+        buttons = self.js("[...document.querySelectorAll('.above .choice button')].map((b) => b.own)")
+        self.assertEqual(buttons, ["F", "G"])
+        sections = self.js("[...document.querySelectorAll('section')].map((s) => s.id)")
+        self.assertNotIn("features", sections)
+        self.assertNotIn("distances", sections)
+
     def test_colours(self):
         self.open(make("flowers", "cluster", iris_like(), "-m", "ssc"))
         seen = [self.js(CANVAS)]
