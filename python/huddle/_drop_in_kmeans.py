@@ -34,10 +34,6 @@ SklearnKMeans = next(cls for cls in sklearn.cluster.KMeans.__mro__
 _DRAWS_BY_WEIGHT = "sample_weight" in inspect.signature(sklearn.cluster.kmeans_plusplus).parameters
 _DEFAULT_N_INIT = 10
 
-# Restarts whose inertias agree to this share have found the same clusters. Of these scikit-learn
-# keeps the first.
-_SAME_INERTIA = 1e-9
-
 # Rows of which differences from the centres are computed at a time.
 _BLOCK_ROWS = 4096
 
@@ -126,11 +122,6 @@ class _Start:
             _check_center_shape(X, starts[0], n_clusters)
         self.starts = np.stack([np.asarray(start, np.float64) for start in starts])
 
-    def of(self, restart):
-        """Return the keyword arguments of one restart, or of all if it is None."""
-        pick = slice(None) if restart is None else slice(restart, restart + 1)
-        return {name: value[pick] for name, value in vars(self).items() if value is not None}
-
 
 def _draw_spread(random_state, n, n_clusters):
     """Return the numbers of a restart of k-means++, drawn as scikit-learn draws them."""
@@ -213,18 +204,6 @@ class KMeans(SklearnKMeans):
         return validate_data(self, X, reset=reset, accept_sparse="csr",
                              dtype=[np.float64, np.float32], accept_large_sparse=False)
 
-    def _run(self, context, points, weights, start):
-        """Run all restarts; of those with the same clusters as the best, return the first."""
-        options = dict(max_iter=self.max_iter, tol=self.tol, verbose=bool(self.verbose))
-        found = native.kmeans(context, points, weights, self.n_clusters, **start.of(None),
-                              **options)
-        first = int(np.argmax(found.inertias <= found.inertia * (1 + _SAME_INERTIA)))
-        if first != found.best:
-            options["verbose"] = False
-            found = native.kmeans(context, points, weights, self.n_clusters, **start.of(first),
-                                  **options)
-        return found
-
     def fit(self, X, y=None, sample_weight=None):
         """Compute k-means clustering.
 
@@ -267,12 +246,14 @@ class KMeans(SklearnKMeans):
                 own = weights[kept]
         points = native.Rows(context, X)
         rows = X if kept is None else X[kept]
-        found = self._run(context, points if kept is None else native.Rows(context, rows),
-                          own, start)
+        found = native.kmeans(context, points if kept is None else native.Rows(context, rows), own,
+                              self.n_clusters, max_iter=self.max_iter, tol=self.tol,
+                              draws=start.draws, starts=start.starts, verbose=bool(self.verbose))
         # The library rounds double precision to single; means in double precision are better.
         centers = found.centers
-        if X.dtype == np.float64 and not found.is_exact:
+        if X.dtype == np.float64:
             centers = _means(rows, found.averaged, own, centers)
+        centers[found.n_distinct:] = centers[0]
         self.cluster_centers_ = centers.astype(X.dtype)
         # Labels are those of the centres that the user sees, so that predict() agrees with them.
         self.labels_ = native.nearest(context, points, self.cluster_centers_)

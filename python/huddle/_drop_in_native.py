@@ -105,15 +105,12 @@ def n_draws(n_clusters):
 
 
 class Clusters(NamedTuple):
-    """A result of K-means. `averaged` are the labels whose means the centres are."""
-    labels: np.ndarray
+    """A result of K-means: centres, the labels whose means they are, the number of iterations, and
+    the number of distinct rows, up to that of the clusters."""
     centers: np.ndarray
     averaged: np.ndarray
-    inertia: float
-    inertias: np.ndarray
-    best: int
     n_iter: int
-    is_exact: bool
+    n_distinct: int
 
 
 def _kmeans_options(n_clusters, max_iter, tol, verbose):
@@ -139,12 +136,9 @@ def kmeans(context, points, weights, n_clusters, *, max_iter, tol, draws=None, s
         call(context, lib.huddle_kmeans, context.handle, byref(points.struct),
              _doubles(weights) if weights is not None else None, byref(options), byref(result),
              byref(info))
-        labels = copy_values(result.labels, points.struct.n, np.int32)
-        averaged = (copy_values(result.averaged, points.struct.n, np.int32) if result.averaged
-                    else labels)
-        return Clusters(labels, copy_dense(result.centres) / points.factor, averaged, info.inertia,
-                        copy_values(info.inertias, info.n_restarts, np.float64), info.best,
-                        info.n_iter, info.n_distinct < n_clusters)
+        averaged = copy_values(result.averaged or result.labels, points.struct.n, np.int32)
+        return Clusters(copy_dense(result.centres) / points.factor, averaged, info.n_iter,
+                        info.n_distinct)
     finally:
         lib.huddle_kmeans_result_free(byref(result))
         lib.huddle_kmeans_info_free(byref(info))
@@ -185,7 +179,6 @@ def eigenvectors(graph, count, tol):
         scale = degrees ** -.5
         graph = (scipy.sparse.diags(scale) @ graph @ scipy.sparse.diags(scale)
                  if scipy.sparse.issparse(graph) else scale[:, None] * graph * scale)
-        options.rows = b"sym"
     view, _keep = csr_view(graph)
     out, info = Embedding(), EmbedInfo()
     try:

@@ -12,7 +12,9 @@ import scipy.sparse
 import sklearn.cluster
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_circles
+from sklearn.manifold import spectral_embedding
 from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import kneighbors_graph
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -106,8 +108,7 @@ def test_bad_weights(weights, text):
 
 
 def test_first_of_equal_restarts_is_kept():
-    # The inertias of restarts with the same clusters differ by rounding only; scikit-learn keeps
-    # the first.
+    # Most restarts find the same clusters, with other numbers; scikit-learn keeps the first.
     X, _ = make_blobs(300, centers=5, cluster_std=.3, random_state=1)
     for seed in range(8):
         options = dict(n_clusters=5, n_init=10, random_state=seed)
@@ -124,6 +125,14 @@ def test_numbers_beyond_single_precision(container, factor):
     np.testing.assert_array_equal(model.labels_, plain.labels_)
     np.testing.assert_allclose(model.cluster_centers_, plain.cluster_centers_ * factor)
     np.testing.assert_array_equal(model.predict(X * factor), plain.labels_)
+
+
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
+def test_few_distinct_rows_beyond_single_precision():
+    X = np.repeat([[1e100, 0.0], [0.0, 3e100]], 4, axis=0)
+    model = KMeans(3, n_init=1).fit(X)
+    np.testing.assert_array_equal(np.unique(model.cluster_centers_, axis=0),
+                                  np.unique(X, axis=0))
 
 
 def test_nothing_is_computed_by_scikit_learn(monkeypatch):
@@ -242,6 +251,24 @@ def test_more_components_than_eigenvectors():
         model = SpectralClustering(6, n_components=2, affinity="precomputed", random_state=0)
         labels = model.fit(graph).labels_
     assert adjusted_rand_score(labels, np.repeat(np.arange(6), 10)) == 1
+
+
+@pytest.mark.parametrize("make", [np.asarray, scipy.sparse.csr_matrix])
+def test_embedding_of_scikit_learn(make):
+    # Self-loops do not count, neither in a full matrix nor in a sparse one.
+    graph = rbf_kernel(BLOBS, gamma=.05) + 4 * np.eye(len(BLOBS))
+    own = _drop_in_spectral._embed(make(graph), 4, None, 1e-9, np.random.RandomState(0))
+    other = spectral_embedding(graph, n_components=4, random_state=0, drop_first=False)
+    np.testing.assert_allclose(np.abs(own), np.abs(other), atol=1e-7 * np.abs(other).max())
+
+
+def test_hardly_connected_groups():
+    # Eight copies of a group: eight equal eigenvalues, of which the Lanczos method alone finds one.
+    group = np.random.RandomState(0).uniform(size=(60, 2))
+    X = np.concatenate([group + [8.0 * k, 0] for k in range(8)])
+    graph = rbf_kernel(X, gamma=1.0) + 1e-14
+    labels = spectral_clustering(graph, n_clusters=8, random_state=0, eigen_tol=1e-4)
+    assert adjusted_rand_score(labels, np.repeat(np.arange(8), 60)) == 1
 
 
 def test_vertices_without_edges():
