@@ -1,5 +1,4 @@
-"""What huddle.drop_in needs of the library beyond huddle._library: K-means and any symmetric matrix.
-"""
+"""What huddle.drop_in needs of the library: K-means, and eigenvectors of symmetric matrices."""
 from __future__ import annotations
 
 import contextlib

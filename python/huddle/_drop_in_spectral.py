@@ -1,4 +1,4 @@
-"""SpectralClustering with the parameters and the meaning of scikit-learn's, computed by the library.
+"""SpectralClustering with the parameters and the meaning of scikit-learn's.
 
 The class derives from scikit-learn's, of which it uses the parameters, their checks and the tags.
 """
@@ -30,7 +30,7 @@ _TOL, _MIN_TOL = 1e-6, 1e-12
 # Matrices of at least this many rows, with this share of entries that are not zero, are not treated
 # as graphs. A few restarts of the Lanczos method are tried before a factorisation of the matrix
 # shifted by _SHIFT (bench/drop_in.py).
-_FULL_ROWS, _FULL_SHARE, _LANCZOS_RESTARTS, _SHIFT = 200, .1, 15, 1e-5
+_FULL_ROWS, _FULL_SHARE, _LANCZOS_RESTARTS, _SHIFT = 200, .1, 4, 1e-5
 
 # Eigenvalues of a nearly disconnected graph are closer to 1 than this. Starting from a single
 # vector, the Lanczos method could miss one of them.
@@ -294,15 +294,15 @@ def discretize(vectors, random_state=None):
 class SpectralClustering(SklearnSpectralClustering):
     """Spectral clustering, as scikit-learn's, computed by Huddle.
 
-    Parameters, attributes and methods are those of ``sklearn.cluster.SpectralClustering`` of the installed
-    version, from which the class derives. docs/drop-in.md lists what differs.
+    Parameters, attributes and methods are those of ``sklearn.cluster.SpectralClustering`` of the
+    installed version, from which the class derives. docs/drop-in.md lists what differs.
 
     Examples
     --------
     >>> import numpy as np
     >>> from huddle.drop_in import SpectralClustering
     >>> X = np.array([[1, 2], [1, 4], [1, 0], [10, 2], [10, 4], [10, 0]])
-    >>> labels = SpectralClustering(n_clusters=2, n_init=1, random_state=0, gamma=0.1).fit(X).labels_
+    >>> labels = SpectralClustering(n_clusters=2, gamma=0.1, random_state=0).fit(X).labels_
     >>> bool(labels[0] == labels[1] == labels[2] != labels[3] == labels[4] == labels[5])
     True
     """

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Runs scikit-learn's own tests of KMeans and SpectralClustering with the classes of huddle.drop_in.
+"""Runs scikit-learn's own tests of KMeans and SpectralClustering with those of huddle.drop_in.
 
     python/tests/scikit_learn/run.py [--newest FOLDER] [ARGUMENTS OF PYTEST]
 
