@@ -15,7 +15,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
 # Pages outside docs/ that the site has too; other files that pages link to are copied for download.
-PAGES = ["CHANGELOG.md", "CONTRIBUTING.md"]
+PAGES = ["CHANGELOG.md", "CONTRIBUTING.md", "python/README.md"]
+OUTSIDE_THE_MENU = {"python/README.md"}
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]*)?\)")
 HEADERS = ["huddle.h", "base.h", "matrix.h", "io.h", "prepare.h", "graph.h", "embed.h", "shrink.h", "kmeans.h",
            "refine.h", "path.h", "methods.h", "model.h", "fit.h", "metrics.h", "report.h", "version.h"]
@@ -33,8 +34,9 @@ def copy_page(name, source):
     page = ROOT / name
     target = source / name
     target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy(page, target)
-    for link, _ in LINK.findall(page.read_text()):
+    text = page.read_text()
+    target.write_text("---\norphan: true\n---\n\n" + text if name in OUTSIDE_THE_MENU else text)
+    for link, _ in LINK.findall(text):
         if re.match(r"[a-z]+:", link):
             continue
         linked = (page.parent / link).resolve()
@@ -83,7 +85,7 @@ def main():
     run_doxygen(work)
     environment = dict(os.environ, HUDDLE_ROOT=str(ROOT), HUDDLE_SITE_WORK=str(work), MPLBACKEND="agg",
                        HUDDLE_LIBRARY=str(build / "libhuddle.so"))
-    subprocess.run(["/usr/bin/python3", "-m", "sphinx", "-q", "--keep-going", "-b", "html", "-c", str(HERE),
+    subprocess.run(["/usr/bin/python3", "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "-c", str(HERE),
                     "-d", str(work / "doctrees"), str(source), str(target)], check=True, env=environment)
     subprocess.run(["/usr/bin/python3", str(HERE / "check_links.py"), str(target)], check=True)
 

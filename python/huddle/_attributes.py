@@ -18,7 +18,7 @@ class Attribute(NamedTuple):
 # All fitted attributes in the order of the documentation. Docstrings and stubs are made from this.
 ATTRIBUTES = {
     "labels_": Attribute("ndarray of shape (n_samples,)", "NDArray[np.int32]",
-                         "Cluster of each point, 0 .. n_clusters_ - 1."),
+                         "Cluster of each point, 0 .. ``n_clusters_`` - 1."),
     "n_clusters_": Attribute("int", "int", "Number of clusters, as given or as chosen."),
     "confidence_": Attribute("ndarray of shape (n_samples,)", "NDArray[np.float64]",
                              "How certain each label is, from 0 (as near to another cluster) to 1 "
@@ -50,9 +50,10 @@ ATTRIBUTES = {
     "labels_from_": Attribute("str", "str",
                               '"shrunk" if the labels come from the rows of the shrink step, '
                               '"embedding" if the option guard discarded it. In that case the '
-                              "labels are not those of the step that gap_ and objective_ describe, "
-                              "and a warning is issued. If the labels were refined: the start that "
-                              "they come from, or what was preferred to them, as in refine_."),
+                              "labels are not those of the step that ``gap_`` and ``objective_`` "
+                              "describe, and a warning is issued. If the labels were refined: the "
+                              "start that they come from, or what was preferred to them, as in "
+                              "``refine_``."),
     "refine_": Attribute("dict or None", "dict[str, Any] | None",
                          "How the labels were refined on the graph: ``start``, the labelling from "
                          'which the best were found; ``from``, "graph", or if other labels were '
@@ -80,9 +81,9 @@ ATTRIBUTES = {
     "info_": Attribute("dict", "dict[str, Any]",
                        "All results and options of the fit, the JSON object that ``huddle cluster "
                        "--json`` prints. Its scores, ``internal`` and ``confidence``, are computed "
-                       "when info_ is first accessed; rows on several processes have none."),
+                       "when ``info_`` is first accessed; rows on several processes have none."),
     "n_features_in_": Attribute("int", "int", "Number of features seen during fit."),
-    "feature_names_in_": Attribute("ndarray of shape (n_features_in_,)", "NDArray[np.object_]",
+    "feature_names_in_": Attribute("ndarray of shape (n_features,)", "NDArray[np.object_]",
                                    "Names of the features, if X has names that are all strings."),
 }
 

@@ -57,7 +57,7 @@ class Data:
 
     @property
     def images(self) -> np.ndarray | None:
-        """X as an array of shape (n_samples, *image_shape), or None if its rows are no images."""
+        """X as an array of images, of shape ``(n_samples, *image_shape)``; None if it has none."""
         if self.image_shape is None:
             return None
         dense = self.X if isinstance(self.X, np.ndarray) else self.X.toarray()
