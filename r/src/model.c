@@ -101,7 +101,7 @@ static SEXP model_restore(SEXP class_info, SEXP state) {
     (void)class_info;
     huddle_status status;
     session *session;
-    SEXP owner = PROTECT(session_new(R_NilValue, &session, &status));
+    PROTECT(session_new(R_NilValue, &session, &status));
     const char *path = temporary_name();
     if (status == HUDDLE_OK)
         status = huddle_file_write(path, RAW(state), (size_t)Rf_xlength(state));
