@@ -138,6 +138,10 @@ const char *streams_shown(const char *path) {
     return path == streams.path ? "standard output" : path;
 }
 
+const char *streams_given(const char *value) {
+    return value == streams.path || value == input_path ? "-" : value;
+}
+
 /* ---- temporary files ------------------------------------------------------------------------ */
 
 static void remove_copy(void) {
