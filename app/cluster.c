@@ -29,8 +29,8 @@ static int check_places(const cli_arguments *arguments) {
 
 /* Process 0 writes them. */
 static int check_outputs(huddle_context *context, const cli_arguments *arguments) {
-    static const char *const whole[] = {"report", "dump",   "graph", "embedding",
-                                        "append", "labels", NULL};
+    static const char *const whole[] = {"report", "dump",   "graph",      "embedding",
+                                        "append", "labels", "confidence", NULL};
     int result = processes_refuse(context, arguments, whole);
     if (result == EXIT_DONE && processes_first(context))
         result = check_places(arguments);
@@ -121,6 +121,8 @@ static int run_cluster(const cli_arguments *arguments) {
         result = check_outputs(fit.context, arguments);
     if (result == EXIT_DONE)
         result = fitting_read(&fit);
+    if (result == EXIT_DONE)
+        result = columns_check_data(arguments, &fit.data);
     if (result == EXIT_DONE)
         result = fitting_fit(&fit);
     if (result == EXIT_DONE)

@@ -57,6 +57,13 @@ int columns_check(const cli_arguments *arguments, const char *source) {
                                                    : label_endings);
 }
 
+int columns_check_data(const cli_arguments *arguments, const huddle_data *data) {
+    if (argument(arguments, "append") == NULL || strcmp(data->format, "csv") == 0 ||
+        strcmp(data->format, "tsv") == 0)
+        return EXIT_DONE;
+    return failed("%s: a column can be added to a table (CSV, TSV) only", data->name);
+}
+
 /* ---- columns -------------------------------------------------------------------------------- */
 
 /* Columns and the memory that they point to. */

@@ -9,6 +9,9 @@
  * is DATA, or NULL if there is none. */
 int columns_check(const cli_arguments *arguments, const char *source);
 
+/* Checks before anything is computed that --append has a table to add columns to. */
+int columns_check_data(const cli_arguments *arguments, const huddle_data *data);
+
 /* The results of the n rows that were read. */
 typedef struct row_results {
     const huddle_data *data;

@@ -113,6 +113,8 @@ static int predict_labels(prediction *p) {
     if (status != HUDDLE_OK)
         return failed_call(status, model);
     result = read_features(p, source);
+    if (result == EXIT_DONE)
+        result = columns_check_data(p->arguments, &p->data);
     if (result != EXIT_DONE)
         return result;
     /* The time of the prediction alone, without reading. */

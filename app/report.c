@@ -5,6 +5,7 @@
 #include "cli/catalogue.h"
 #include "json.h"
 #include "session.h"
+#include "streams.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,7 @@ static void append_word(command_text *out, const char *dashes, const char *word)
 static void append_option(command_text *out, const char *name, const char *value) {
     append_word(out, "--", name);
     if (value != NULL)
-        append_word(out, "", value);
+        append_word(out, "", streams_given(value));
 }
 
 /* The command and its operands come first, because "--" is not needed then. */
@@ -56,14 +57,15 @@ static void append_head(command_text *out, const cli_arguments *arguments) {
     append_word(out, "", "huddle");
     append_word(out, "", arguments->command->name);
     for (int i = 0; i < arguments->n_operands; i++)
-        append_word(out, "", arguments->operands[i]);
+        append_word(out, "", streams_given(arguments->operands[i]));
 }
 
 /* Flags that only determine where results are written: they do not change the result, so the
  * full command line omits them. */
 static bool is_output(const char *name) {
-    static const char *const outputs[] = {"output",      "labels", "save",  "dump", "report",
-                                          "report-path", "json",   "quiet", NULL};
+    static const char *const outputs[] = {"output", "append", "labels",  "confidence",
+                                          "save",   "dump",   "report",  "report-path",
+                                          "json",   "quiet",  "verbose", NULL};
     for (const char *const *output = outputs; *output != NULL; output++)
         if (strcmp(*output, name) == 0)
             return true;

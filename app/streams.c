@@ -138,14 +138,27 @@ const char *streams_shown(const char *path) {
     return path == streams.path ? "standard output" : path;
 }
 
-/* ---- input ---------------------------------------------------------------------------------- */
+const char *streams_given(const char *value) {
+    return value == streams.path || value == input_path ? "-" : value;
+}
 
-/* Also at exit(). */
+/* ---- temporary files ------------------------------------------------------------------------ */
+
 static void remove_copy(void) {
     if (streams.copy[0] != '\0')
         unlink(streams.copy);
     streams.copy[0] = '\0';
 }
+
+static void remove_output(void) {
+    if (streams.folder[0] == '\0')
+        return;
+    unlink(streams.path);
+    rmdir(streams.folder);
+    streams.folder[0] = '\0';
+}
+
+/* ---- input ---------------------------------------------------------------------------------- */
 
 /* The file keeps its name until the end, because HDF5 opens files by name. -1 after a message. */
 static int open_copy(void) {
@@ -242,6 +255,7 @@ const char *streams_output(const char *name) {
     }
     memcpy(streams.folder, folder, sizeof folder);
     snprintf(streams.path, sizeof streams.path, "%s/%s", folder, name);
+    (void)atexit(remove_output);
     return replace_stdout() == EXIT_DONE ? streams.path : NULL;
 }
 
@@ -249,16 +263,19 @@ const char *streams_output(const char *name) {
 static int copy_output(void) {
     static char block[1 << 16];
     int result = EXIT_DONE;
+    ssize_t size = 0;
     int from = open(streams.path, O_RDONLY | O_CLOEXEC);
     if (from < 0 && errno == ENOENT) /* of several processes the first writes */
         return EXIT_DONE;
     if (from < 0)
         return failed("%s: cannot be read: %s", streams.path, strerror(errno));
-    unlink(streams.path);
-    rmdir(streams.folder);
-    for (ssize_t size; result == EXIT_DONE && (size = read(from, block, sizeof block)) > 0;)
+    remove_output();
+    while (result == EXIT_DONE && (size = read(from, block, sizeof block)) > 0)
         if (!write_all(streams.output, block, (size_t)size))
             result = failed("standard output: %s", strerror(errno));
+    if (size < 0)
+        result = failed("standard output: its copy in %s cannot be read: %s", temporary_base(),
+                        strerror(errno));
     close(from);
     return result;
 }
@@ -270,8 +287,7 @@ int streams_end(int result) {
     (void)fflush(stdout);
     if (result == EXIT_DONE)
         result = copy_output();
-    unlink(streams.path);
-    rmdir(streams.folder);
+    remove_output();
     if (streams.output > 0 && close(streams.output) != 0 && result == EXIT_DONE)
         result = failed("standard output: %s", strerror(errno));
     return result;

@@ -28,6 +28,9 @@ const char *streams_output(const char *name);
 /* The path for messages: "standard output" for the file that stands for it. */
 const char *streams_shown(const char *path);
 
+/* The value as on the command line: "-" for the files that stand for stdin and stdout. */
+const char *streams_given(const char *value);
+
 /* Copies the output to stdout if result is EXIT_DONE, and removes the temporary files. Returns
  * result, or EXIT_FAILED after a message. */
 int streams_end(int result);

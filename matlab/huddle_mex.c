@@ -1,11 +1,12 @@
 /* The gateway from MATLAB and GNU Octave to libhuddle: huddle_mex(COMMAND, ...). The functions
  * huddle_*.m check their arguments, call it and are what users see; huddle_make.m compiles it.
  *
- *     fit      method, X, names, values, settings, arrays  ->  labels, json, arrays
- *     path     X, names, values, settings, gammas          ->  linkage, levels, groups, labels,
- * ends predict  file, X, settings                           ->  labels options  method ->  cell
- * array of texts methods                                              ->  cell array of texts score
- * truth, labels                               ->  acc, nmi, ari, purity
+ *   - fit(method, X, names, values, settings, arrays): labels, json, arrays
+ *   - path(X, names, values, settings, gammas): linkage, levels, groups, labels, ends
+ *   - predict(file, X, settings): labels
+ *   - options(method): cell array of texts
+ *   - methods(): cell array of texts
+ *   - score(truth, labels): acc, nmi, ari, purity
  *
  * names and values are cell arrays of texts; settings is a struct with threads, memory, progress,
  * graph and save. One source for both programs: what only one of them has is a weak symbol. */

@@ -306,7 +306,7 @@ huddle_status coarse_solve(coarse_problem *p, double gap, huddle_path_level *lev
     TRY(huddle_shrink_certificate(p->context, &p->f, &p->w, NULL, level->gamma, p->loss, &p->g,
                                   &p->z, &level->objective, &level->dual));
     level->gap =
-        level->objective > 0 ? fmax(0, level->objective - level->dual) / level->objective : 0;
+        level->objective != 0 ? fmax(0, level->objective - level->dual) / level->objective : 0;
     memcpy(p->group, shrunk.group, (size_t)p->count * sizeof *p->group);
     level->n_groups = shrunk.n_groups;
     level->n_iter = info.n_iter;

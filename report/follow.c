@@ -156,6 +156,10 @@ done:
     return status;
 }
 
+static int32_t json_int32(const json_t *object, const char *name) {
+    return (int32_t)json_integer_value(json_object_get(object, name));
+}
+
 /* The level of the fit, with its own certificate. False if the fit solved another problem than that
  * of all rows, such as one of distinct rows. */
 static huddle_status reuse_fit(gamma_path *path, bool *reused) {
@@ -165,8 +169,8 @@ static huddle_status reuse_fit(gamma_path *path, bool *reused) {
                                .objective = report_number(shrink, "objective"),
                                .dual = report_number(shrink, "dual"),
                                .gap = report_number(shrink, "gap"),
-                               .n_groups = (int32_t)report_number(shrink, "groups"),
-                               .n_iter = (int32_t)report_number(shrink, "n_iter"),
+                               .n_groups = json_int32(shrink, "groups"),
+                               .n_iter = json_int32(shrink, "n_iter"),
                                .stop = HUDDLE_STOP_CONVERGED};
     const huddle_array *shrunk = &path->run->shrunk;
     double objective;
@@ -199,7 +203,7 @@ static huddle_status follow_coarse(gamma_path *path, coarse_problem *coarse) {
         if (reused)
             continue;
         TRY(coarse_solve(coarse, picture_gap, &level));
-        if (level.gap > max_gap)
+        if (!(level.gap <= max_gap))
             continue;
         TRY(keep_level(path, &level, &coarse->g));
         memcpy(path->groups + (int64_t)path->n_coarse * coarse->count, coarse->group,
@@ -272,8 +276,8 @@ static void use_result(const gamma_path *path, huddle_path *whole) {
         level->objective = report_number(shrink, "objective");
         level->dual = report_number(shrink, "dual");
         level->gap = report_number(shrink, "gap");
-        level->n_groups = (int32_t)json_integer_value(json_object_get(shrink, "groups"));
-        level->n_iter = (int32_t)json_integer_value(json_object_get(shrink, "n_iter"));
+        level->n_groups = json_int32(shrink, "groups");
+        level->n_iter = json_int32(shrink, "n_iter");
     }
 }
 

@@ -24,7 +24,8 @@
  * values in 0 .. 255 or -1 .. 1 are images if values at a distance of one row of pixels are more
  * alike than those one further or one closer. Of such images the order of the pixels is that in
  * which the mean image is symmetric from left to right, as that of faces is, or higher than wide,
- * as that of digits is. The size has no influence on the points: it is for reports.
+ * as that of digits is. The size is for reports and has no influence on the points, except that
+ * image = "3x32x32" changes the order of their features.
  *
  * Mapped files: float32 points of an NPY file in C order are not copied; they are the pages of the
  * file, which the system reads when they are needed and may drop again, until huddle_data_free().

@@ -72,6 +72,8 @@ huddle_csr array_csr(const huddle_array *array);
 
 /* The model of an object of model_object(), or NULL if x is something else. */
 huddle_model *model_of(SEXP x);
+/* The same for an entry point: HUDDLE_INVALID instead of NULL. */
+huddle_status known_model(SEXP x, const huddle_model **model);
 /* Hands the session's model over to an R object. */
 SEXP model_object(session *session);
 void model_register(DllInfo *library);

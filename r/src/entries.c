@@ -6,13 +6,6 @@ static const char *text_of(SEXP x) {
     return Rf_translateCharUTF8(STRING_ELT(x, 0));
 }
 
-/* The session's model is for reading only if it comes from an R object, which owns it. */
-static huddle_status known_model(SEXP x, const huddle_model **model) {
-    *model = model_of(x);
-    return *model != NULL ? HUDDLE_OK
-                          : huddle_set_error(HUDDLE_INVALID, "the object contains no model");
-}
-
 /* ---- fit and predict ---------------------------------------------------------------------- */
 
 static huddle_status set_options(huddle_model *model, SEXP options) {

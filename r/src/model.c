@@ -22,6 +22,12 @@ huddle_model *model_of(SEXP x) {
     return R_altrep_inherits(x, model_class) ? R_ExternalPtrAddr(R_altrep_data1(x)) : NULL;
 }
 
+huddle_status known_model(SEXP x, const huddle_model **model) {
+    *model = model_of(x);
+    return *model != NULL ? HUDDLE_OK
+                          : huddle_set_error(HUDDLE_INVALID, "the object contains no model");
+}
+
 SEXP model_object(session *session) {
     SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
     R_RegisterCFinalizerEx(pointer, free_model, FALSE);
@@ -95,7 +101,7 @@ static SEXP model_restore(SEXP class_info, SEXP state) {
     (void)class_info;
     huddle_status status;
     session *session;
-    SEXP owner = PROTECT(session_new(R_NilValue, &session, &status));
+    PROTECT(session_new(R_NilValue, &session, &status));
     const char *path = temporary_name();
     if (status == HUDDLE_OK)
         status = huddle_file_write(path, RAW(state), (size_t)Rf_xlength(state));

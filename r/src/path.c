@@ -115,6 +115,7 @@ static SEXP copy_path(session *session, const huddle_dense *f, huddle_status *st
 SEXP r_path(SEXP object, SEXP n_gamma, SEXP gammas, SEXP keep_shrunk, SEXP settings) {
     session *session;
     huddle_status status;
+    const huddle_model *model = NULL;
     huddle_dense f = {0};
     huddle_path_options options = huddle_path_defaults();
     options.keep_shrunk = Rf_asLogical(keep_shrunk) == TRUE;
@@ -122,7 +123,9 @@ SEXP r_path(SEXP object, SEXP n_gamma, SEXP gammas, SEXP keep_shrunk, SEXP setti
     if (status == HUDDLE_OK)
         status = set_levels(n_gamma, gammas, &options);
     if (status == HUDDLE_OK)
-        status = solve(session, model_of(object), &options, &f);
+        status = known_model(object, &model);
+    if (status == HUDDLE_OK)
+        status = solve(session, model, &options, &f);
     if (status == HUDDLE_OK)
         value = copy_path(session, &f, &status);
     value = session_finish(owner, status, value);

@@ -47,7 +47,8 @@ static void add_value(rewriting *w, const hd_io_arff_value *value) {
     w->size = to - w->text;
 }
 
-/* One row. The weight of an instance, {2.5} at the end of a row, is not read. */
+/* One row. Values end at a comma or a tab, which hd_io_arff_next() has passed. The weight of an
+ * instance, {2.5} at the end of a row, is refused. */
 static huddle_status add_row(rewriting *w, const char *p, const char *stop, int64_t line) {
     hd_io_arff_value value;
     for (;;) {
@@ -56,10 +57,11 @@ static huddle_status add_row(rewriting *w, const char *p, const char *stop, int6
         add_value(w, &value);
         if (p == stop)
             return HUDDLE_OK;
-        if (*p != ',' && *p != '\t')
+        const char *after = value.end + value.quoted;
+        if (*p != ',' && memchr(after, '\t', (size_t)(p - after)) == NULL)
             return hd_fail(HUDDLE_FORMAT, "line %lld: '%.*s' is not expected after a value",
                            (long long)line, (int)(stop - p < 20 ? stop - p : 20), p);
-        p++;
+        p += *p == ',';
         w->text[w->size++] = ',';
     }
 }

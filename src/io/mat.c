@@ -119,8 +119,8 @@ char *hd_io_characters_row(const hd_io_characters *c, int64_t row, char *to) {
     return to;
 }
 
-/* Continuation bytes are
- * not checked one by one: hd_io_characters_row() replaces what is no character. */
+/* Continuation bytes are not checked one by one: hd_io_characters_row() replaces what is no
+ * character. */
 bool hd_io_decode_utf8(const unsigned char *bytes, int64_t size, int64_t count, uint32_t *to) {
     int64_t at = 0, got = 0;
     while (at < size && got < count) {

@@ -94,10 +94,10 @@ One column for each number of clusters of a range.
   "a ""quoted"" name";1,50;1;0;1;1
   $ huddle cluster points.csv -m kmeans -c 1-3 --labels all -q -o - | cmp - all.csv
 
-Only tables have columns, and rows must be those of the table.
+Only tables have columns, which is checked before the fit, and rows must be those of the table.
 
   $ huddle convert points.csv points.npy -q
-  $ huddle cluster points.npy -m kmeans -c 2 -q --append -o out.csv
+  $ huddle cluster points.npy -m kmeans -c 9999 -q --append -o out.csv
   huddle: points.npy: a column can be added to a table (CSV, TSV) only
   [1]
   $ huddle cluster digits --append

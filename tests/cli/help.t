@@ -96,9 +96,11 @@ Three ways to the help of a command.
         --encode              encode the text columns of a table as features, one per
                               distinct text (one-hot)
         --gray                read colour images as gray ones
-        --image SIZE          what each row shows, for reports: HEIGHTxWIDTH, HEIGHTxWIDTHx3
-                              or 3xHEIGHTxWIDTH, with :rows or :columns after it if pixels
-                              run that way; none; default: inferred
+        --image SIZE          what each row shows, for reports: HEIGHTxWIDTH,
+                              HEIGHTxWIDTHx3, or 3xHEIGHTxWIDTH (which rearranges the
+                              features, so that predict needs it too), with :rows or
+                              :columns after it if pixels run that way; none; default:
+                              inferred
         --classes LIST        keep only these classes, given by their values in the file,
                               such as 11-36,40
         --per-class N         keep only the first N points of each class

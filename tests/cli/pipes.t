@@ -42,6 +42,8 @@ Commands in a row; messages name stdin.
   $ cat model | huddle predict - moons.csv -o - | cmp - stdout.txt
   $ huddle cluster moons.csv -m sc -q --report - | head -c 15; echo
   <!DOCTYPE html>
+  $ huddle cluster - -m sc -q --report - < moons.csv | grep -o 'huddle cluster[^"]*' | head -1
+  huddle cluster - --method sc --quiet --report -
   $ huddle path moons.csv -c 2 --n-gamma 3 -q -o - | head -1
   a,b,gamma,size
   $ huddle path moons.csv -c 2 --n-gamma 3 -q --labels - | wc -l

@@ -375,6 +375,13 @@ class Tables(Files):
                                     "@data\n1,'it\\'s'\n2,\"b, c\"\n3,\"it's\"\n")
         self.assertEqual(list(self.read(path)["y"]), ["it's", "b, c", "it's"])
 
+    def test_arff_tabs(self):
+        path = self.write("t.arff", "@relation r\n@attribute a real\n@attribute b real\n"
+                                    "@attribute k {x,'y z'}\n@data\n1\t2\tx\n3,\t4\t, 'y z'\t\n")
+        read = self.read(path)
+        numpy.testing.assert_array_equal(read["X"], [[1, 2], [3, 4]])
+        self.assertEqual(list(read["y"]), ["x", "y z"])
+
     def test_arff_agrees_with_scipy(self):
         rows = RNG.standard_normal((50, 3))
         text = "@relation r\n" + "".join(f"@attribute a{k} real\n" for k in range(3))
