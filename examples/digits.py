@@ -33,8 +33,9 @@ print("ACC %(acc).3f  NMI %(nmi).3f" % scores(y, labels))
 # %% The certificate of the shrink step: a proven bound of the distance to the optimum
 print(f"objective {model.objective_:.4f}, relative gap at most {model.gap_:.1e}")
 
-# %% The number of clusters: by default it is chosen by the eigengap
-print("number of clusters by the eigengap:", SpectralShrunkClustering().fit(X).n_clusters_)
+# %% The number of clusters: by default it is chosen
+automatic = SpectralShrunkClustering().fit(X)
+print(f"number of clusters by {automatic.info_['chosen_by']}: {automatic.n_clusters_}")
 
 # %% Before and after shrinking
 figure, axes = pyplot.subplots(1, 2, figsize=(9, 4))

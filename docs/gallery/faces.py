@@ -11,8 +11,7 @@ import sys
 import numpy as np
 from matplotlib import pyplot as plt
 
-from huddle import KMeans, SpectralShrunkClustering
-from huddle.datasets import load_file
+from huddle import KMeans, SpectralShrunkClustering, read
 from huddle.metrics import scores
 
 SIDE = 32
@@ -46,10 +45,11 @@ def draw_people(n_people=15, n_images=20, seed=0):
 
 
 if len(sys.argv) > 1 and sys.argv[1].endswith((".mat", ".h5", ".npz")):
-    X, y = load_file(sys.argv[1])
-    SIDE = int(round(X.shape[1] ** .5))
+    data = read(sys.argv[1])
+    X, y, images = data.X, data.y, data.images
 else:
     X, y = draw_people()
+    images = X.reshape(-1, SIDE, SIDE)
 n_people = len(np.unique(y))
 models = {"K-means": KMeans(n_people, prepare="none"), "SSC": SpectralShrunkClustering(n_people)}
 for name, model in models.items():
@@ -58,12 +58,12 @@ for name, model in models.items():
 print("SSC prepared the images by:", model.info_["prepare"]["rule"])
 
 # %%
-# The first clusters, one in each row. Lighting differs within a row, the person does not.
+# The first clusters, one in each row: within a row the light differs more often than the person.
 figure, panels = plt.subplots(8, 14, figsize=(8.4, 4.9))
 for k, row in enumerate(panels):
     members = np.flatnonzero(model.labels_ == k)
     for panel, i in zip(row, members):
-        panel.imshow(X[i].reshape(SIDE, SIDE), cmap="gray")
+        panel.imshow(images[i], cmap="gray")
     for panel in row:
         panel.axis("off")
 figure.tight_layout(pad=.2)

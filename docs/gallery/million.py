@@ -2,9 +2,9 @@
 A million points
 ================
 
-Forty sheets, bent in sixteen dimensions, of 25,000 points each: no sampling of the points, no approximation of the
-neighbours, and a certificate at the end. It needs 3 GB and about 90 seconds on two cores. To try it with fewer points,
-set the environment variable ``HUDDLE_GALLERY_POINTS``.
+Forty sheets, bent in sixteen dimensions, of 25,000 points each: no sampling of the points, and a certificate at the
+end. It needs 3 GB and about 90 seconds on two cores. To try it with fewer points, set the environment variable
+``HUDDLE_GALLERY_POINTS``.
 """
 import os
 import time

@@ -9,8 +9,8 @@ WORK = pathlib.Path(os.environ["HUDDLE_SITE_WORK"])
 sys.path.insert(0, str(ROOT / "python"))
 
 project = "Huddle"
-author = "The Huddle developers"
-copyright = "the Huddle developers"
+author = "The Huddle authors"
+copyright = "the Huddle authors"
 release = version = re.search(r'define HUDDLE_VERSION +"(.*)"',
                               (ROOT / "include/huddle/version.h").read_text()).group(1)
 

@@ -16,6 +16,7 @@ if [ -z "${HUDDLE_PREFIX:-}" ]; then
     export HUDDLE_PREFIX="$scratch/usr"
 fi
 cp -R "$root/r" "$scratch/huddle"
+rm -f "$scratch"/huddle/src/*.o "$scratch"/huddle/src/*.so # of R CMD INSTALL r
 # The version of the library is that of the package.
 version=$(sed -n 's/^#define HUDDLE_VERSION *"\(.*\)"/\1/p' "$root/include/huddle/version.h")
 sed -i "s/^Version: .*/Version: $version/" "$scratch/huddle/DESCRIPTION"

@@ -1,29 +1,16 @@
 #!/bin/sh
 # check.sh FOLDER: installs the wheel of FOLDER with pip into a bare Debian that has Python and nothing
 # else, no compiler and no libraries, and runs the tests of the package there. Called by
-# ./dev package check wheel; needs root, debootstrap and PyPI. The bare Debian is made once and kept
-# in build/.
+# ./dev package check wheel; needs root, debootstrap and PyPI.
 set -eu
 packages=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
-source=$(cd "$here/../.." && pwd)
-archive=$source/build/bookworm-python.tar.gz
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 wheel=$(ls "$packages"/huddle_clustering-*manylinux*.whl) ||
     { echo "check.sh: no wheel in $packages; ./dev package wheel builds it" >&2; exit 1; }
 
-if [ ! -f "$archive" ]; then
-    echo "making a bare Debian with debootstrap (two minutes)"
-    debootstrap --variant=minbase --include=python3,python3-venv,ca-certificates bookworm \
-        "$root" >"$source/build/debootstrap.log"
-    tar -C "$root" -czf "$archive.partial" .
-    mv "$archive.partial" "$archive"
-else
-    tar -C "$root" -xzf "$archive"
-fi
-cp /etc/resolv.conf "$root/etc/resolv.conf"
-cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
+sh "$here/../root.sh" "$root" python3 python3-venv ca-certificates
 cp "$wheel" "$here/inside.sh" "$here/neighbours.py" "$here/import_time.py" "$root/root"
 # Programs find their libraries relative to /proc/self/exe. The mount ends with the command.
 # shellcheck disable=SC2016 # expanded by the inner shell

@@ -47,7 +47,7 @@ packages. CHOLMOD's supernodal module is licensed under the GPL, so that the whe
 distributed under the terms of the GPL, version 3 or later. Without CHOLMOD, which makes some
 computations several times slower, it is built from the source distribution:
 
-    CMAKE_ARGS=-DHUDDLE_GPL=OFF pip install --no-binary huddle-clustering huddle-clustering
+    CMAKE_ARGS=-DHUDDLE_GPL=OFF pip install huddle_clustering-VERSION.tar.gz
 
 Library: licences; Debian source package and version (the source is at snapshot.debian.org)
 """

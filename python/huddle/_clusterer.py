@@ -20,16 +20,11 @@ from ._options import python_value
 from ._processes import agreeing, common_points
 from ._running import print_lines, random_seed, running_context
 from ._signature import suggestion
+from ._sklearn import validate_data
 from ._warnings import issue_warnings
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-try:
-    from sklearn.utils.validation import validate_data
-except ImportError:  # before scikit-learn 1.6
-    def validate_data(estimator, X, **options):
-        return estimator._validate_data(X, **options)
 
 
 class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):

@@ -19,12 +19,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from . import _drop_in_native as native
-
-try:
-    from sklearn.utils.validation import validate_data
-except ImportError:  # before scikit-learn 1.6
-    def validate_data(estimator, X, **options):
-        return estimator._validate_data(X, **options)
+from ._sklearn import validate_data
 
 # patch_sklearn() may have replaced the class in its module before this module is imported again.
 SklearnKMeans = next(cls for cls in sklearn.cluster.KMeans.__mro__

@@ -18,7 +18,8 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import check_random_state, check_symmetric
 
 from . import _drop_in_native as native
-from ._drop_in_kmeans import KMeans, validate_data, validate_params
+from ._drop_in_kmeans import KMeans, validate_params
+from ._sklearn import validate_data
 
 SklearnSpectralClustering = next(cls for cls in sklearn.cluster.SpectralClustering.__mro__
                                  if cls.__module__.startswith("sklearn."))

@@ -39,7 +39,7 @@ _DEBIAN_PACKAGES = {
     "libamd": "libamd2", "libcholmod": "libcholmod3", "libgfortran": "libgfortran5",
     "libhdf5_serial": "libhdf5-103-1", "libpng16": "libpng16-16", "libjansson": "libjansson4",
     "libjpeg": "libjpeg62-turbo", "libtiff": "libtiff6", "liblzma": "liblzma5",
-    "libbz2": "libbz2-1.0", "libz": "zlib1g"}
+    "libbz2": "libbz2-1.0", "libzstd": "libzstd1", "libz": "zlib1g"}
 
 
 def _failure(path, error):
@@ -63,8 +63,8 @@ def _load():
         except OSError as error:
             tried.append(_failure(path, error))
     raise ImportError("libhuddle.so cannot be loaded; tried " + ", ".join(tried) +
-                      ". pip install huddle-clustering has it with all that it needs; ./dev build "
-                      "builds it in a checkout; HUDDLE_LIBRARY is the path of another.")
+                      ". The wheel of huddle-clustering has it with all that it needs; ./dev "
+                      "build builds it in a checkout; HUDDLE_LIBRARY is the path of another.")
 
 
 lib, library_path = _load()

@@ -4,32 +4,40 @@ from __future__ import annotations
 import runpy
 import sys
 
-# The modules in which scikit-learn defines its classes keep them: pickles refer to them by name.
-_DEFINING = ("sklearn.cluster._kmeans", "sklearn.cluster._spectral")
-
 # Modules, by id, and names in them that were classes of huddle.drop_in before patch_sklearn(), by
 # their own choice; None while nothing is replaced.
 _chosen: set[tuple[int, str]] | None = None
 
 
+def _defining_modules():
+    """Return the modules in which scikit-learn defines its classes.
+
+    These keep them: pickles refer to them by name.
+    """
+    from ._drop_in_kmeans import SklearnKMeans
+    from ._drop_in_spectral import SklearnSpectralClustering
+    return [sys.modules[cls.__module__] for cls in (SklearnKMeans, SklearnSpectralClustering)]
+
+
 def _replacements():
     """Return pairs of scikit-learn's classes and functions and those that replace them."""
-    from sklearn.cluster import _kmeans, _spectral
-
     from . import drop_in
-    return [(_kmeans.KMeans, drop_in.KMeans),
-            (_spectral.SpectralClustering, drop_in.SpectralClustering),
-            (_kmeans.k_means, drop_in.k_means),
-            (_spectral.spectral_clustering, drop_in.spectral_clustering)]
+    kmeans, spectral = _defining_modules()
+    return [(kmeans.KMeans, drop_in.KMeans),
+            (spectral.SpectralClustering, drop_in.SpectralClustering),
+            (kmeans.k_means, drop_in.k_means),
+            (spectral.spectral_clustering, drop_in.spectral_clustering)]
 
 
 def _names():
     """Yield module, name and value of all names of the modules that may be changed."""
+    defining = {id(module) for module in _defining_modules()}
     # A module may be registered under several names.
     for name, module in {id(module): (name, module) for name, module in sys.modules.items()
                          }.values():
         names = getattr(module, "__dict__", None)
-        if name in _DEFINING or name.partition(".")[0] == "huddle" or not isinstance(names, dict):
+        is_own = id(module) in defining or name.partition(".")[0] == "huddle"
+        if is_own or not isinstance(names, dict):
             continue
         for key, value in list(names.items()):
             yield module, key, value

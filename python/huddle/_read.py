@@ -5,13 +5,13 @@ import contextlib
 import dataclasses
 import os
 import tempfile
-from ctypes import POINTER, Structure, byref, c_bool, c_char_p
+from ctypes import POINTER, Structure, c_bool, c_char_p
 from typing import Any, Iterator
 
 import numpy as np
 
 from . import datasets
-from ._library import Context, check
+from ._library import Context
 from ._points import copy_values
 from ._warnings import issue_warnings
 
@@ -130,15 +130,6 @@ def _copy_data(data, file_format):
                 format=file_format or data.format.decode())
 
 
-def _read_file(context, path, file_format, options):
-    data, io = datasets._Data(), datasets._io_library()
-    check(io.huddle_data_read(context.handle, os.fsencode(path), byref(options), byref(data)))
-    try:
-        return _copy_data(data, file_format)
-    finally:
-        io.huddle_data_free(byref(data))
-
-
 def read_with(path, stacklevel, **options):
     """Read a file; stacklevel is that of warnings, as for the caller's warnings.warn()."""
     given, context = os.fspath(path), Context()
@@ -147,7 +138,8 @@ def read_with(path, stacklevel, **options):
         def own_name(text):
             return text.replace(os.fspath(file), given)
         try:
-            found = _read_file(context, file, file_format, options)
+            with datasets.reading(context, file, options) as data:
+                found = _copy_data(data, file_format)
         except Exception as error:
             if file_format is not None and len(error.args) == 1:
                 error.args = (own_name(error.args[0]),)

@@ -1,6 +1,7 @@
 """The bundled digits, generators of synthetic points, and readers for data files."""
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import os
@@ -14,8 +15,8 @@ import scipy.sparse
 from ._library import AUTO, Context, Points, check, companion_library
 from ._points import copy_values
 
-__all__ = ["load_digits", "load_file", "make_moons", "make_rings", "make_spirals", "make_blobs", "make_unequal",
-           "make_swissroll"]
+__all__ = ["load_digits", "load_file", "make_moons", "make_rings", "make_spirals", "make_blobs",
+           "make_unequal", "make_swissroll"]
 
 
 class _Column(Structure):
@@ -82,13 +83,20 @@ def _encode_names(names):
     return (c_char_p * len(names))(*(name.encode() for name in names)), len(names)
 
 
-def _read(context, source, options):
+@contextlib.contextmanager
+def reading(context, source, options):
+    """Provide what the library reads from a file, or generates."""
     data, io = _Data(), _io_library()
     check(io.huddle_data_read(context.handle, os.fsencode(source), byref(options), byref(data)))
     try:
-        return _copy_points(data.points), _copy_labels(data)
+        yield data
     finally:
         io.huddle_data_free(byref(data))
+
+
+def _read(source, options):
+    with reading(Context(), source, options) as data:
+        return _copy_points(data.points), _copy_labels(data)
 
 
 def read_options(*, x, y, transpose, classes, per_class, missing, encode, gray=False, image=None):
@@ -127,7 +135,7 @@ def load_digits(*, return_X_y: bool = True) -> Any:
     >>> X.shape
     (1797, 64)
     """
-    x, y = _read(Context(), "digits", _ReadOptions(noise=AUTO))
+    x, y = _read("digits", _ReadOptions(noise=AUTO))
     return (x, y) if return_X_y else x
 
 
@@ -135,7 +143,7 @@ def _make_generator(kind, text):
     def make(n: int = 1000, *, noise: float | None = None,
              random_state: int = 0) -> tuple[np.ndarray, np.ndarray]:
         options = _ReadOptions(n=n, noise=AUTO if noise is None else noise, seed=random_state)
-        return _read(Context(), kind, options)
+        return _read(kind, options)
     make.__name__ = f"make_{kind}"
     make.__qualname__ = make.__name__
     make.__doc__ = (f"{text}: return points of shape (n, d) and their classes.\n\n"

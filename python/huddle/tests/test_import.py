@@ -53,7 +53,7 @@ def test_the_stub_has_the_same_names():
 def test_a_library_that_is_missing():
     done = run("import huddle; huddle.KMeans", HUDDLE_LIBRARY="/nowhere/libhuddle.so")
     assert "libhuddle.so cannot be loaded; tried /nowhere/libhuddle.so. " in done.stderr
-    assert "pip install huddle-clustering" in done.stderr
+    assert "The wheel of huddle-clustering" in done.stderr
 
 
 @pytest.mark.parametrize("missing, advice", [
