@@ -95,7 +95,7 @@ typedef struct huddle_format {
  * reading them fails with HUDDLE_UNSUPPORTED. */
 HUDDLE_API const huddle_format *huddle_formats(void);
 
-/* How a file may be compressed: all formats but HDF5 and MATLAB v7.3, and images. */
+/* How a file may be compressed: all formats but HDF5, MATLAB v7.3 and the images of a folder. */
 typedef struct huddle_packing {
     const char *name;    /* "gzip" */
     const char *ending;  /* ".gz" */
