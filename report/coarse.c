@@ -57,7 +57,7 @@ static int by_length(const void *x, const void *y) {
     return (a->edge > b->edge) - (a->edge < b->edge);
 }
 
-static int32_t find_root(int32_t *parent, int32_t i) {
+int32_t coarse_root(int32_t *parent, int32_t i) {
     while (parent[i] != i)
         i = parent[i] = parent[parent[i]];
     return i;
@@ -81,7 +81,7 @@ static huddle_status merge_rows(coarse_problem *p, int64_t *merged, int64_t *n_m
     }
     for (int64_t k = 0; k < p->n_edges && *n_merged < most; k++) {
         const coarse_edge *e = &p->edges[ranked[k].edge];
-        int32_t a = find_root(parent, e->i), b = find_root(parent, e->j);
+        int32_t a = coarse_root(parent, e->i), b = coarse_root(parent, e->j);
         if (a == b || size[a] + size[b] > MAX_ROWS || !(e->weight > 0))
             continue;
         parent[b] = a;
@@ -101,7 +101,7 @@ static huddle_status number_aggregates(coarse_problem *p) {
     int32_t *number = NULL;
     NEW(number, n);
     for (int64_t i = 0; i < n; i++)
-        p->aggregate[i] = find_root(p->aggregate, (int32_t)i);
+        p->aggregate[i] = coarse_root(p->aggregate, (int32_t)i);
     for (int64_t i = 0; i < n; i++) {
         int32_t root = p->aggregate[i];
         if (number[root] == 0)

@@ -63,4 +63,7 @@ huddle_status coarse_solve(coarse_problem *p, double gap, huddle_path_level *lev
 huddle_status coarse_fusions(const coarse_problem *p, int32_t n_levels, const double *gammas,
                              int32_t *groups, huddle_path_fusion **fusions, int64_t *n_fusions);
 
+/* The root of i in a forest, in which roots are their own parents; shortens the way there. */
+int32_t coarse_root(int32_t *parent, int32_t i);
+
 #endif

@@ -56,12 +56,6 @@ static void fuse_rows(forest *t, const coarse_problem *p, double gamma) {
     }
 }
 
-static int32_t find_root(int32_t *parent, int32_t a) {
-    while (parent[a] != a)
-        a = parent[a] = parent[parent[a]];
-    return a;
-}
-
 /* Joins the trees that a set of this level unites. */
 static void fuse_sets(forest *t, const coarse_problem *p, const int32_t *sets, double gamma) {
     for (int32_t a = 0; a < p->count; a++)
@@ -72,7 +66,7 @@ static void fuse_sets(forest *t, const coarse_problem *p, const int32_t *sets, d
             *first = a;
             continue;
         }
-        int32_t x = find_root(t->parent, *first), y = find_root(t->parent, a);
+        int32_t x = coarse_root(t->parent, *first), y = coarse_root(t->parent, a);
         if (x == y)
             continue;
         t->size[x] += t->size[y];

@@ -18,14 +18,15 @@
  * struct are variables called STRUCT.FIELD.
  *
  * Images: an array of three dimensions is n images of h x w, one of four dimensions n colour images
- * of h x w x 3 or 3 x h x w. Otherwise the size is read from im_height and im_width, and the order
- * of the pixels from im_order (1: along rows, 2: down columns; the default is down columns for MAT,
- * along rows for the others), or given (huddle_read_options.image), or inferred: rows of 64 or more
- * values in 0 .. 255 or -1 .. 1 are images if values at a distance of one row of pixels are more
- * alike than those one further or one closer. Of such images the order of the pixels is that in
- * which the mean image is symmetric from left to right, as that of faces is, or higher than wide,
- * as that of digits is. The size is for reports and has no influence on the points, except that
- * image = "3x32x32" changes the order of their features.
+ * of h x w x 3 or 3 x h x w, or gray ones with 1 in the place of 3. Otherwise the size is read from
+ * im_height and im_width, and the order of the pixels from im_order (1: along rows, 2: down
+ * columns; the default is down columns for MAT, along rows for the others), or given
+ * (huddle_read_options.image), or inferred: rows of 64 or more values in 0 .. 255 or -1 .. 1 are
+ * images if values at a distance of one row of pixels are more alike than those one further or one
+ * closer. Of such images the order of the pixels is that in which the mean image is symmetric from
+ * left to right, as that of faces is, or higher than wide, as that of digits is. The size is for
+ * reports and has no influence on the points, except that image = "3x32x32" changes the order of
+ * their features.
  *
  * Mapped files: float32 points of an NPY file in C order are not copied; they are the pages of the
  * file, which the system reads when they are needed and may drop again, until huddle_data_free().
@@ -94,7 +95,7 @@ typedef struct huddle_format {
  * reading them fails with HUDDLE_UNSUPPORTED. */
 HUDDLE_API const huddle_format *huddle_formats(void);
 
-/* How a file may be compressed: all formats but HDF5 and MATLAB v7.3, and images. */
+/* How a file may be compressed: all formats but HDF5, MATLAB v7.3 and the images of a folder. */
 typedef struct huddle_packing {
     const char *name;    /* "gzip" */
     const char *ending;  /* ".gz" */

@@ -64,7 +64,8 @@ bool hd_io_array_images(const hd_io_array *array, bool in_columns, int32_t axes[
     axes[2] = -1;
     if (array->rank < 4)
         return array->rank == 3;
-    bool leading = array->dims[first] == 3 && array->dims[first + 2] != 3;
+    int64_t before = array->dims[first], after = array->dims[first + 2];
+    bool leading = (before == 3 && after != 3) || (before == 1 && after != 3 && after != 1);
     axes[2] = leading ? first : first + 2;
     axes[0] += leading;
     axes[1] += leading;

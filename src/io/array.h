@@ -52,8 +52,8 @@ typedef struct hd_io_samples {
 } hd_io_samples;
 
 /* The axes of rows, columns and channels of images; false if the array is none. axes[2] is -1 for
- * gray ones. Of colour images, the channels are the last axis of an image or its first: the one
- * that is 3. */
+ * an array without channels. Channels are the last axis of an image or its first: the one that is
+ * 3 or 1. */
 bool hd_io_array_images(const hd_io_array *array, bool in_columns, int32_t axes[3]);
 
 /* Samples along the first axis, or along the last (in_columns). */

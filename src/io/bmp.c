@@ -109,7 +109,8 @@ static bool decode_pixel(const bitmap *m, const unsigned char *row, int64_t x, f
             rgb[c] = masked_value(pixel, m->masks[c]);
     } else {
         int per_byte = 8 / m->bits, place = (int)(x % per_byte);
-        uint32_t number = row[x / per_byte] >> (8 - m->bits * (place + 1)) & ((1u << m->bits) - 1);
+        uint32_t byte = row[x / per_byte], mask = (1u << m->bits) - 1;
+        uint32_t number = byte >> (8 - m->bits * (place + 1)) & mask;
         if ((int64_t)number >= m->colours)
             return false;
         for (int c = 0; c < 3; c++)

@@ -311,9 +311,12 @@ huddle_status hd_io_parts_image_size(hd_io_container *container, const hd_io_var
     int64_t height, width, order;
     int32_t axes[3];
     if (points->kind == HD_IO_ARRAY && hd_io_array_images(&points->array, in_columns, axes)) {
+        int64_t depth = axes[2] < 0 ? 1 : points->array.dims[axes[2]];
+        if (depth != 1 && depth != 3) /* neither gray nor colours */
+            goto done;
         data->height = (int32_t)points->array.dims[axes[0]];
         data->width = (int32_t)points->array.dims[axes[1]];
-        data->channels = axes[2] < 0 ? 1 : (int32_t)points->array.dims[axes[2]];
+        data->channels = (int32_t)depth;
         goto done;
     }
     TRY(read_number(container, heights, &height));

@@ -259,6 +259,17 @@ class Arrays(Files):
             self.assertEqual(self.info(self.path(name))["image"],
                              {"height": 5, "width": 4, "channels": 3, "column_major": False})
 
+    def test_other_images_of_four_dimensions(self):
+        images = RNG.random((6, 5, 4, 7)).astype("f4")
+        for shown, array in (((5, 4), images[..., :1]), ((5, 4), images[:, None, :, :, 0]),
+                             (None, images), (None, images[..., :4])):
+            numpy.save(self.path("a.npy"), array)
+            numpy.testing.assert_array_equal(self.read(self.path("a.npy"))["X"],
+                                             array.reshape(6, -1))
+            image = self.info(self.path("a.npy")).get("image")
+            self.assertEqual(image and (image["height"], image["width"]), shown)
+            self.assertEqual(image and image["channels"], shown and 1)
+
     def shape(self, rows, *flags):
         numpy.save(self.path("rows.npy"), rows)
         image = self.info(self.path("rows.npy"), *flags).get("image")
