@@ -1,6 +1,7 @@
 """Replaces scikit-learn's classes by those of huddle.drop_in, in modules imported before too."""
 from __future__ import annotations
 
+import os
 import runpy
 import sys
 
@@ -94,10 +95,13 @@ def main(arguments: list[str] | None = None) -> None:
         print("usage: python -m huddle.drop_in SCRIPT [ARGUMENTS]\n"
               "       python -m huddle.drop_in -m MODULE [ARGUMENTS]")
         sys.exit(0 if arguments and arguments[0] in ("-h", "--help") else 2)
+    if arguments[0] != "-m" and not os.path.exists(arguments[0]):
+        sys.exit(f"huddle.drop_in: there is no file {arguments[0]}")
     patch_sklearn()
     if arguments[0] == "-m":
         sys.argv = arguments[1:]
         runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
     else:
         sys.argv = arguments
+        sys.path[0] = os.path.dirname(os.path.abspath(arguments[0]))  # as Python does
         runpy.run_path(arguments[0], run_name="__main__")

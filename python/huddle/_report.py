@@ -71,6 +71,16 @@ def _set_names(options, model, X):
         options.row_names = (c_char_p * len(index))(*map(_encode, index))
 
 
+def _set_images(options, shape, order):
+    """Set the size of images and the order of their pixels."""
+    if np.ndim(shape) != 1 or len(shape) not in (2, 3) or (len(shape) == 3 and shape[2] != 3):
+        raise ValueError(f"image_shape = {shape!r}: expected (height, width) or (height, width, 3)")
+    if order not in ("C", "F"):
+        raise ValueError(f"image_order = {order!r}: expected 'C' or 'F'")
+    options.image_height, options.image_width = shape[:2]
+    options.image_column_major = order == "F"
+
+
 def _statement(model, values):
     return f"{type(model).__name__}({', '.join(f'{k}={v!r}' for k, v in values.items())})"
 
@@ -109,8 +119,8 @@ def _points_of(model, X):
 
 
 def report(model, path: str | os.PathLike, X=None, y=None, title: str | None = None, *,
-           source: str | None = None, image_shape: tuple[int, int] | None = None,
-           follow_path: bool = True) -> None:
+           source: str | None = None, image_shape: tuple[int, ...] | None = None,
+           image_order: str = "C", follow_path: bool = True) -> None:
     """Write an HTML page about a fitted model: its clusters, plots, convergence and options.
 
     The page is one file that loads nothing from the network. The model is not fitted again, and the
@@ -132,9 +142,11 @@ def report(model, path: str | os.PathLike, X=None, y=None, title: str | None = N
         The heading of the page. By default the source, or the name of the method.
     source : str, optional
         The name of the data.
-    image_shape : tuple of two int, optional
-        Height and width in pixels, if each row of X is an image, stored row by row: grey, or
-        red, green and blue side by side.
+    image_shape : tuple of two or three int, optional
+        Height and width in pixels, if each row of X is an image: grey, or red, green and blue side
+        by side. The number of colours, 3, may follow, as in ``image_shape`` of :func:`read`.
+    image_order : {"C", "F"}
+        Whether the pixels of an image run along its rows, "C", or down its columns, "F".
     follow_path : bool
         Whether to animate the shrinking for a range of gamma, if the method shrinks. The shrink
         problem is then solved for each of these values, which takes longer than the shrink step
@@ -156,7 +168,7 @@ def report(model, path: str | os.PathLike, X=None, y=None, title: str | None = N
     options.title, options.source = _encode(title), _encode(source)
     options.follow_path = follow_path
     if image_shape is not None:
-        options.image_height, options.image_width = image_shape
+        _set_images(options, image_shape, image_order)
     if y is not None:
         _set_classes(options, y, model.labels_.shape[0])
     _set_commands(options, model)

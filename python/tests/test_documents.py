@@ -17,8 +17,7 @@ def blocks(path):
     return re.findall(r"```python\n(.*?)```", (ROOT / path).read_text(), re.DOTALL)
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/python.md", "docs/drop-in.md",
-                                      "python/README.md"])
+@pytest.mark.parametrize("document", ["README.md", "docs/python.md", "python/README.md"])
 @pytest.mark.filterwarnings("ignore")
 def test_documents_run_when_pasted(document, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib").use("agg")

@@ -104,6 +104,7 @@ assert sklearn.cluster.KMeans.__module__ == "sklearn.cluster._kmeans"
 SCRIPT = """
 import sys
 from sklearn.cluster import KMeans, SpectralClustering
+import beside
 assert __name__ == "__main__"
 print(KMeans.__module__, SpectralClustering.__module__, sys.argv[1:])
 """
@@ -112,6 +113,7 @@ EXPECTED = "huddle.drop_in huddle.drop_in ['--some', 'option']\n"
 
 def test_program(tmp_path):
     (tmp_path / "program.py").write_text(SCRIPT)
+    (tmp_path / "beside.py").write_text("")  # found as Python finds modules beside a program
     result = run("-m", "huddle.drop_in", str(tmp_path / "program.py"), "--some", "option")
     assert (result.returncode, result.stdout) == (0, EXPECTED), result.stderr
     result = run("-m", "huddle.drop_in", "-m", "program", "--some", "option", cwd=tmp_path)
@@ -122,4 +124,5 @@ def test_program_is_missing(tmp_path):
     result = run("-m", "huddle.drop_in")
     assert result.returncode == 2 and "usage" in result.stdout + result.stderr
     result = run("-m", "huddle.drop_in", str(tmp_path / "absent.py"))
-    assert result.returncode != 0 and "absent.py" in result.stderr
+    assert result.returncode != 0
+    assert result.stderr == f"huddle.drop_in: there is no file {tmp_path / 'absent.py'}\n"

@@ -140,7 +140,23 @@ def test_images(tmp_path, digits):
     assert (page["shared"]["points"]["thumbs"]["height"], len(X)) == (8, 1797)
     with pytest.raises(ValueError, match="8 x 9 pixels"):
         report(model, tmp_path / "other.html", image_shape=(8, 9))
+    for shape in (8, (8,), (8, 8, 1)):
+        with pytest.raises(ValueError, match="image_shape = .*expected .height, width"):
+            report(model, tmp_path / "other.html", image_shape=shape)
+    with pytest.raises(ValueError, match="image_order = 'A'"):
+        report(model, tmp_path / "other.html", image_shape=(8, 8), image_order="A")
     assert not (tmp_path / "other.html").exists()
+
+
+def test_images_down_columns(tmp_path, digits):
+    X, _, model = digits
+    drawn = {}
+    for order in "CF":
+        report(model, tmp_path / "page.html", image_shape=(8, 8), image_order=order,
+               follow_path=False)
+        thumbs = page_of(tmp_path / "page.html")["shared"]["points"]["thumbs"]
+        drawn[order] = np.frombuffer(base64.b64decode(thumbs["data"]), "uint8").reshape(-1, 8, 8)
+    assert (drawn["F"] == drawn["C"].swapaxes(1, 2)).all() and (drawn["F"] != drawn["C"]).any()
 
 
 def test_colour_images(tmp_path):
@@ -148,7 +164,7 @@ def test_colour_images(tmp_path):
     colours = np.array([[0, 100, 255], [255, 50, 0]])[np.arange(40) % 2]
     X = np.tile(colours, 16) + rng.integers(0, 3, (40, 48))
     model = SpectralShrunkClustering(n_clusters=2, random_state=0).fit(X)
-    report(model, tmp_path / "page.html", image_shape=(4, 4), follow_path=False)
+    report(model, tmp_path / "page.html", image_shape=(4, 4, 3), follow_path=False)
     thumbs = page_of(tmp_path / "page.html")["shared"]["points"]["thumbs"]
     assert (thumbs["height"], thumbs["width"], thumbs["channels"]) == (4, 4, 3)
     drawn = np.frombuffer(base64.b64decode(thumbs["data"]), "uint8").reshape(-1, 16, 3)
