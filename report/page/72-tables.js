@@ -11,12 +11,15 @@ blocks.heat = (root, block) => {
   const low = Math.min(...values), high = Math.max(...values), most = 45;
   const shade = (value) => `--heat:${(high > low ? (most * (value - low)) / (high - low) : most).toFixed(1)}%`;
   const line = (name, i) => element("tr", {}, element("th", { scope: "row" }, name), ...block.rows[i].map((cell) =>
-    cell === null ? element("td.none", {}, "–") : element("td", { style: shade(cell.value), title: cell.note }, element(cell.strong ? "b" : "span", {}, cell.text))));
-  const made = element("table.heat", {}, element("caption", {}, block.title),
+    cell === null ? element("td.none", {}, "–") : element("td", { style: shade(cell.value), "data-tip": cell.note }, element(cell.strong ? "b" : "span", {}, cell.text))));
+  const made = element("table.scores", {}, element("caption", {}, block.title),
     element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "method"), ...block.columns.map((name) => element("th", { scope: "col" }, name)))),
     element("tbody", {}, ...block.names.map(line)));
-  root.append(element("div.scroll", {}, made));
-  if (values.length) root.append(element("div.scale", { role: "img", "aria-label": `colour scale from ${low} to ${high}` }, element("span", {}, low.toFixed(1)), element("i"), element("span", {}, high.toFixed(1))));
+  const holder = element("div", {}, element("div.scroll", {}, made));
+  if (values.length) holder.append(element("div.scale", { role: "img", "aria-label": `colour scale from ${low} to ${high}` }, element("span", {}, low.toFixed(1)), element("i"), element("span", {}, high.toFixed(1))));
+  /* Maps that follow each other are side by side where there is room. */
+  if (!root.lastElementChild.matches(".maps")) root.append(element("div.maps"));
+  root.lastElementChild.append(holder);
 };
 
 /* ---- charts of grids ---- */

@@ -276,6 +276,14 @@ class PictureTest(PageTest):
         for k in range(report["n_clusters"]):
             own = [v for v, c in zip(column, clusters) if c == k]
             self.assertAlmostEqual(float(shown[k].replace("−", "-")), (sum(own) / len(own) - mean) / deviation, delta=0.0501)
+        # Red is above the mean and blue below it, as the caption says.
+        tones = self.js("""[...document.querySelectorAll('table.heat td:not(.number)')].map((cell) => {
+            const [r, , b] = getComputedStyle(cell).backgroundColor.match(/[0-9.]+/g).map(Number);
+            return [Number(cell.textContent.replace('−', '-')), r - b]; })""")
+        self.assertTrue(any(by > 0.5 for by, _ in tones) and any(by < -0.5 for by, _ in tones))
+        for by, tone in tones:
+            if abs(by) > 0.5:
+                self.assertGreater(tone * by, 0)
         rule = report["prepare"]["rule"]
         if rule == "none":
             self.assertIn(f"their mean, {self.silhouette(rows, clusters):.3g}.", self.js("document.querySelector('#distances').innerText"))
