@@ -55,8 +55,16 @@ blocks.folded = (root, block) => {
   const unfold = () => { if (made.children.length === 1) made.append(table(block)); };
   made.addEventListener("toggle", () => { if (made.open) unfold(); });
   addEventListener("beforeprint", unfold);
-  root.append(made);
+  folds(root, block).append(made);
 };
+
+/* Where a folded table of the section goes: many of them are folded together. */
+function folds(root, block) {
+  const all = page.sections.find((section) => section.blocks.includes(block)).blocks.filter((other) => other.kind === "folded");
+  if (all.length <= 16) return root;
+  if (all[0] === block) root.append(fold(`All ${all.length} tables`, [element("div")]));
+  return root.querySelector("details > div");
+}
 
 /* ---- figures ---- */
 

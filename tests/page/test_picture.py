@@ -228,9 +228,21 @@ class PictureTest(PageTest):
         self.open(digits())
         find = """(text) => { const input = document.querySelector('input[type=search]');
             input.value = text; input.dispatchEvent(new Event('input')); return document.querySelector('.answer').innerText; }"""
-        self.assertRegex(self.js(f"({find})('17')"), r"point 17\s*cluster \d")
+        before = self.js(CANVAS)
+        self.assertRegex(self.js(f"({find})('17')"), r"point 17 · cluster \d · class \d")
+        self.browser.settle()
+        marked = self.js(CANVAS)
+        self.assertNotEqual(marked, before)
+        # The mark remains when the pointer has passed over the picture.
+        x, y, width = self.centre(".picture canvas")
+        self.mouse("mouseMoved", x, y)
+        self.mouse("mouseMoved", x + width, y)
+        self.browser.settle()
+        self.assertEqual(self.js(CANVAS), marked)
         self.assertIn("no such point", self.js(f"({find})('99999')"))
         self.assertEqual(self.js(f"({find})('')"), "")
+        self.browser.settle()
+        self.assertEqual(self.js(CANVAS), before)
 
     def test_downloads(self):
         folder, labels = os.path.join(FOLDER, "saved"), os.path.join(FOLDER, "labels.txt")
