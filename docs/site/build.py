@@ -11,6 +11,8 @@ import shutil
 import subprocess
 import sys
 
+import theme
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
@@ -87,6 +89,7 @@ def main():
                        HUDDLE_LIBRARY=str(build / "libhuddle.so"))
     subprocess.run(["/usr/bin/python3", "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "-c", str(HERE),
                     "-d", str(work / "doctrees"), str(source), str(target)], check=True, env=environment)
+    theme.mend(target)
     subprocess.run(["/usr/bin/python3", str(HERE / "check_links.py"), str(target)], check=True)
 
 

@@ -1,7 +1,9 @@
 #!/usr/bin/python3
-"""Checks the links between the pages of a built site: check_links.py FOLDER. Anchors are checked too."""
+"""Checks the links between the pages of a built site: check_links.py FOLDER. Anchors are checked too, and that styles and scripts
+load nothing that is not there."""
 import html.parser
 import pathlib
+import re
 import sys
 import urllib.parse
 
@@ -39,6 +41,13 @@ def main():
             elif parts.fragment and target in pages and \
                     urllib.parse.unquote(parts.fragment) not in pages[target].anchors:
                 broken.append(f"{path.relative_to(root)}: {link} (no such place)")
+    for path in root.rglob("*.css"):
+        for link in re.findall(r"""(?:@import\s+|url\()\s*(?:url\()?["']?([^"')\s;]+)""", path.read_text()):
+            if not link.startswith("data:") and not (path.parent / link).exists():
+                broken.append(f"{path.relative_to(root)}: {link}")
+    for path in root.rglob("*.js"):
+        if re.match(r"import\s", path.read_text()):
+            broken.append(f"{path.relative_to(root)}: a module, which cannot be loaded from a folder")
     for line in broken:
         print(line, file=sys.stderr)
     print(f"{len(pages)} pages, {sum(len(p.links) for p in pages.values())} links, {len(broken)} broken")

@@ -36,12 +36,12 @@ const isError = (i) => Boolean(points.class) && clusterRows.length > 0 && points
 /* ---- what is shown ---- */
 
 /* by: "cluster", "class" or the number of a feature. only: null, "changed" or "errors": all other
- * points are faded. held and hover are categories, selection marks the selected points. Plots
+ * points are faded. point is pointed at, found is the answer of the search. held and hover are categories, selection marks the selected points. Plots
  * compare the version to see whether anything has changed. */
-const look = { by: "cluster", only: null, held: -1, hover: -1, point: -1, selection: null, selected: 0, version: 0, listeners: [] };
+const look = { by: "cluster", only: null, held: -1, hover: -1, point: -1, found: -1, selection: null, selected: 0, version: 0, listeners: [] };
 look.set = (changes) => {
   if (Object.entries(changes).every(([name, value]) => look[name] === value)) return;
-  if (Object.keys(changes).some((name) => name !== "point")) look.version++;
+  if (Object.keys(changes).some((name) => name !== "point" && name !== "found")) look.version++;
   Object.assign(look, changes);
   for (const listener of look.listeners) listener();
 };

@@ -30,15 +30,26 @@ function compare(a, b) {
   return String(a).localeCompare(String(b), "en", { numeric: true });
 }
 
+/* How the numbers of a column are written: with the same number of decimals, so that they can be
+ * compared, unless they differ too much in size. */
+function aligned(values) {
+  const sizes = values.filter((value) => typeof value === "number" && value !== 0).map(Math.abs), least = Math.min(...sizes), most = Math.max(...sizes);
+  if (!sizes.length || least < 1e-3 || most >= 1e4 * least || most >= 1e5) return cells.number;
+  const digits = Math.max(...sizes.map((value) => (short(value, 5).split(".")[1] || "").length));
+  const format = new Intl.NumberFormat("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return (value) => format.format(value);
+}
+
 /* {columns: [{label, type}], rows: [[...]], caption, marked}. A cell is a value, or {value, text,
  * strong, note}: sorted by its value, shown as its text. */
 function table(block) {
   const value = (cell) => (cell !== null && typeof cell === "object" ? cell.value : cell);
   const types = block.columns.map((column, j) => column.type ||
     (block.rows.some((row) => typeof value(row[j]) === "number") ? "number" : "plain"));
+  const formats = types.map((type, j) => (type === "number" ? aligned(block.rows.map((row) => value(row[j]))) : cells[type]));
   const body = element("tbody"), lines = block.rows.map((row, i) => {
     const line = element(i === block.marked ? "tr.marked" : "tr");
-    row.forEach((cell, j) => line.append(tableCell(cell, value(cell), types[j], row)));
+    row.forEach((cell, j) => line.append(tableCell(cell, value(cell), types[j], row, formats[j])));
     return { row, line };
   });
   const heads = block.columns.map((column, j) => {
@@ -63,9 +74,9 @@ function table(block) {
 /* Whether two texts are equal, or equal as numbers. */
 const same = (a, b) => a === b || (a !== "" && Number(a) === Number(b));
 
-function tableCell(cell, value, type, row) {
+function tableCell(cell, value, type, row, format) {
   const shown = cell !== null && typeof cell === "object" && cell.text !== undefined ? cell.text
-    : cells[type] && typeof value === "number" ? cells[type](value) : value === null || value === undefined ? "–" : String(value);
+    : format && typeof value === "number" ? format(value) : value === null || value === undefined ? "–" : String(value);
   const made = element(cells[type] ? "td.number" : "td", { "data-tip": cell && cell.note });
   if (type === "changed") made.append(element(same(value, row[2]) ? "code" : "code.changed", {}, shown));
   else if (type === "code") made.append(element("code", {}, shown));
@@ -74,16 +85,21 @@ function tableCell(cell, value, type, row) {
   if (type === "text") made.classList.add("meaning");
   return made;
 }
-/* Long tables are folded. */
-blocks.table = (root, block) => root.append(block.rows.length > 12 ? fold(`All ${whole(block.rows.length)} rows`, [table(block)]) : table(block));
+/* Long tables are folded; a short caption becomes the title. */
+blocks.table = (root, block) => {
+  const { caption } = block, count = whole(block.rows.length), isTitle = caption && caption.length < 40;
+  if (block.rows.length <= 12) root.append(table(block));
+  else root.append(fold(isTitle ? `${caption} (${count})` : `All ${count} rows`, [table(isTitle ? { ...block, caption: null } : block)]));
+};
 
+/* Of many bars those that are hardly visible are folded. */
 blocks.bars = (root, block) => {
-  const most = Math.max(...block.bars.map((bar) => bar.value), 1e-300);
-  const made = element("div.bars");
-  for (const bar of block.bars)
-    made.append(element("span", {}, bar.label),
-      element("span.bar", { style: `width:${Math.max(0.3, (100 * bar.value) / most)}%` }), element("span.right", {}, bar.text));
-  root.append(made);
+  const most = Math.max(...block.bars.map((bar) => bar.value), 1e-300), isSmall = (bar) => block.bars.length > 8 && bar.value < 0.01 * most;
+  const draw = (list) => element("div.bars", {}, ...list.flatMap((bar) => [element("span", {}, bar.label),
+    element("span.bar", { style: `width:${Math.max(0.3, (100 * bar.value) / most)}%` }), element("span.right", {}, bar.text)]));
+  const small = block.bars.filter(isSmall);
+  root.append(draw(block.bars.filter((bar) => !isSmall(bar))));
+  if (small.length) root.append(fold(`${small.length} below one per cent of the longest`, [draw(small)]));
 };
 
 /* Copies text to the clipboard, also where a page opened from a file has no clipboard interface. */

@@ -41,7 +41,7 @@ function viewLayout(view, a, b) {
 }
 
 /* What is out of sight is drawn when there is nothing else to do. */
-const whenIdle = (act) => (window.requestIdleCallback || ((call) => setTimeout(call, 300)))(act);
+const whenIdle = (act) => (window.requestIdleCallback || ((call) => setTimeout(call, 300)))(act, { timeout: 1000 });
 
 class Scatter {
   constructor(root, title, interactive) {
@@ -207,7 +207,6 @@ class Scatter {
   }
 
   drawFocus(pen) {
-    const i = look.point;
     if (this.lasso) {
       pen.beginPath();
       this.lasso.forEach(([x, y]) => pen.lineTo(x, y));
@@ -218,12 +217,14 @@ class Scatter {
       pen.strokeStyle = color("--accent");
       pen.stroke();
     }
-    if (i < 0 || i >= this.layout.count) return;
-    pen.beginPath();
-    pen.arc(this.px[this.layout.nodes[i]], this.py[this.layout.nodes[i]], 8, 0, 7);
-    pen.lineWidth = 2.5;
-    pen.strokeStyle = color("--text");
-    pen.stroke();
+    for (const i of [look.point, look.found]) {
+      if (i < 0 || i >= this.layout.count) continue;
+      pen.beginPath();
+      pen.arc(this.px[this.layout.nodes[i]], this.py[this.layout.nodes[i]], 8, 0, 7);
+      pen.lineWidth = 2.5;
+      pen.strokeStyle = color("--text");
+      pen.stroke();
+    }
   }
 
   /* Moves the points from where they are to another layout. */

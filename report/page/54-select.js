@@ -46,9 +46,12 @@ function searchField() {
     const text = input.value.trim();
     let at = /^\d+$/.test(text) ? points.index.indexOf(Number(text)) : -1;
     if (at < 0 && text && points.names) at = points.names.findIndex((name) => name.toLowerCase().includes(text.toLowerCase()));
-    look.set({ point: at });
+    look.set({ found: at });
     if (!text) answer.replaceChildren();
-    else if (at >= 0) answer.replaceChildren(...pointTip(at));
+    else if (at >= 0) {
+      answer.replaceChildren(...pointTip(at));
+      for (const end of answer.querySelectorAll("br")) end.replaceWith(" · ");
+    }
     else answer.replaceChildren(/^\d+$/.test(text) && Number(text) < points.total ? "not among the points shown" : "no such point");
   };
   input.oninput = find;

@@ -199,23 +199,30 @@ function treeChart(block, gammas) {
 function drawTree(chart, tree, row, left, block) {
   const most = Math.max(...tree.all.map((b) => b.size)), y = (b) => 6 + (b.y + 0.5) * row, thick = (b) => 1.5 + (row - 5) * Math.sqrt(b.size / most);
   const inside = (gamma) => Math.max(chart.box.left, Math.min(chart.box.right, chart.x(gamma)));
+  const isLong = tree.leaves.some((b) => leafName(b) && leafName(b).join(" ").length > leafRoom(b, left - 8));
   for (const b of tree.all) {
     const start = inside(b.born), end = Math.max(b.joined > 0 ? inside(b.joined) : chart.box.right, start + 3), d = `M${start} ${y(b)}H${end}`;
     const line = svg("path", { d, style: `stroke:${b.paint !== null && b.paint !== undefined ? clusterColor(b.paint) : "var(--faint)"}`, "stroke-width": thick(b), fill: "none" });
     const hit = svg("path", { d, class: "hit", "stroke-width": Math.max(row, 12), "data-tip": `${plural(b.size, "point")} from gamma ${short(b.born, 3)}${b.joined > 0 ? ` to ${short(b.joined, 3)}` : ""}${b.class && points.classes ? `, ${Math.round(100 * b.class.share)} % class ${points.classes[b.class.label]}` : ""}` });
     hit.onselect = () => selectBranch(block, b);
     if (b.children.length) chart.svg.append(svg("path", { class: "axis", d: `M${start} ${Math.min(...b.children.map(y))}V${Math.max(...b.children.map(y))}`, "stroke-width": 1.5 }));
-    else chart.svg.append(leafLabel(b, left - 8, y(b), () => selectBranch(block, b)), svg("path", { class: "grid", d: `M${left - 4} ${y(b)}H${start - 2}`, "stroke-dasharray": "1 4" }));
+    else chart.svg.append(leafLabel(b, left - 8, y(b), isLong, () => selectBranch(block, b)), svg("path", { class: "grid", d: `M${left - 4} ${y(b)}H${start - 2}`, "stroke-dasharray": "1 4" }));
     chart.svg.append(line, hit);
   }
 }
 
-/* The label of a leaf is also how the keyboard selects its group. */
-function leafLabel(b, x, y, act) {
-  let text = whole(b.size);
-  if (b.class && points.classes) text = `class ${points.classes[b.class.label].slice(0, 9)} · ${text}`;
-  else if (b.cluster) text = `cluster ${b.cluster.label} · ${text}`;
-  const made = svg("text", { x, y: y + 4, "text-anchor": "end", class: "name", tabindex: 0, role: "button", "aria-label": `Select the group: ${text} points` }, text);
+/* What most points of a leaf are: ["class", "7"] or ["cluster", "3"], or null. */
+const leafName = (b) => (b.class && points.classes ? ["class", points.classes[b.class.label]] : b.cluster ? ["cluster", String(b.cluster.label)] : null);
+
+/* The letters of a name for which there is room left of x. */
+const leafRoom = (b, x) => Math.floor(x / 6) - whole(b.size).length - 3;
+
+/* The label of a leaf is also how the keyboard selects its group. If not all fit, they are names
+ * only. */
+function leafLabel(b, x, y, isLong, act) {
+  const size = whole(b.size), named = leafName(b), room = leafRoom(b, x), cut = (name) => (name.length > room ? `${name.slice(0, room - 1)}…` : name);
+  const text = !named ? size : `${isLong ? cut(named[1]) : named.join(" ")} · ${size}`;
+  const made = svg("text", { x, y: y + 4, "text-anchor": "end", class: "name", tabindex: 0, role: "button", "aria-label": `Select the group: ${named ? `${named.join(" ")}, ` : ""}${plural(b.size, "point")}` }, text);
   made.onselect = act;
   made.onkeydown = (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); act(); } };
   return made;

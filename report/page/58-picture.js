@@ -59,7 +59,8 @@ class Picture {
     this.projections = element("span");
     this.note = element("p.caption");
     this.root.prepend(element("div.tools.above", {}, this.scenes.length > 1 ? this.buttons : null, this.projections));
-    this.controls = element("div.controls", {}, legend(), element("div.tools", {}, colourChooser(), pointChooser(), searchField(), downloadMenu(this.plot)), selectionPanel(), this.note);
+    this.controls = element("div.controls", {}, legend(), element("div.tools", {}, colourChooser(), pointChooser(), searchField(), downloadMenu(this.plot)), this.note);
+    this.root.append(selectionPanel());
   }
 
   layout() { return this.scene === "X" ? viewLayout(this.x, this.pair, Math.min(this.pair + 1, this.x.cols - 1)) : this.moves.layout(this.at); }

@@ -216,7 +216,7 @@ function confusionRow(block, i, name, dense) {
 /* ---- images ---- */
 
 blocks.sheet = (root, block) => {
-  const made = element("div.sheet");
+  const made = element(block.rows.length > 12 && block.rows.every((row) => row.index.length < 10) ? "div.sheet.two" : "div.sheet");
   let at = 0;
   for (const row of block.rows) {
     const images = element("div.images");

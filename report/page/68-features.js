@@ -27,7 +27,7 @@ blocks.features = (root, block) => {
 
 /* The name of a feature is a button that colours the points by it. */
 function featureRow(row, count, dense, i) {
-  const isColour = i < (page.shared.features || []).length, name = isColour ? element("button.link", { type: "button", "data-tip": "Colour the points by this feature" }, row.name) : row.name;
+  const isColour = i < (page.shared.features || []).length, name = isColour ? element("button.link", { type: "button", "data-tip": `${row.name}: colour the points by this feature` }, row.name) : row.name;
   if (isColour) name.onclick = () => { look.set({ by: i, held: -1, hover: -1 }); document.querySelector(".picture").scrollIntoView(); };
   const line = element("tr", {}, element("th", { scope: "row" }, name));
   for (let k = 0; k < count; k++) {
@@ -39,7 +39,7 @@ function featureRow(row, count, dense, i) {
     }
     line.append(cell);
   }
-  line.append(element("td.number", {}, percent(row.separation)));
+  line.append(element("td.number", {}, `${(100 * row.separation).toFixed(1)} %`));
   return line;
 }
 

@@ -11,12 +11,15 @@ blocks.heat = (root, block) => {
   const low = Math.min(...values), high = Math.max(...values), most = 45;
   const shade = (value) => `--heat:${(high > low ? (most * (value - low)) / (high - low) : most).toFixed(1)}%`;
   const line = (name, i) => element("tr", {}, element("th", { scope: "row" }, name), ...block.rows[i].map((cell) =>
-    cell === null ? element("td.none", {}, "–") : element("td", { style: shade(cell.value), title: cell.note }, element(cell.strong ? "b" : "span", {}, cell.text))));
-  const made = element("table.heat", {}, element("caption", {}, block.title),
+    cell === null ? element("td.none", {}, "–") : element("td", { style: shade(cell.value), "data-tip": cell.note }, element(cell.strong ? "b" : "span", {}, cell.text))));
+  const made = element("table.scores", {}, element("caption", {}, block.title),
     element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "method"), ...block.columns.map((name) => element("th", { scope: "col" }, name)))),
     element("tbody", {}, ...block.names.map(line)));
-  root.append(element("div.scroll", {}, made));
-  if (values.length) root.append(element("div.scale", { role: "img", "aria-label": `colour scale from ${low} to ${high}` }, element("span", {}, low.toFixed(1)), element("i"), element("span", {}, high.toFixed(1))));
+  const holder = element("div", {}, element("div.scroll", {}, made));
+  if (values.length) holder.append(element("div.scale", { role: "img", "aria-label": `colour scale from ${low} to ${high}` }, element("span", {}, low.toFixed(1)), element("i"), element("span", {}, high.toFixed(1))));
+  /* Maps that follow each other are side by side where there is room. */
+  if (!root.lastElementChild.matches(".maps")) root.append(element("div.maps"));
+  root.lastElementChild.append(holder);
 };
 
 /* ---- charts of grids ---- */
@@ -52,8 +55,16 @@ blocks.folded = (root, block) => {
   const unfold = () => { if (made.children.length === 1) made.append(table(block)); };
   made.addEventListener("toggle", () => { if (made.open) unfold(); });
   addEventListener("beforeprint", unfold);
-  root.append(made);
+  folds(root, block).append(made);
 };
+
+/* Where a folded table of the section goes: many of them are folded together. */
+function folds(root, block) {
+  const all = page.sections.find((section) => section.blocks.includes(block)).blocks.filter((other) => other.kind === "folded");
+  if (all.length <= 16) return root;
+  if (all[0] === block) root.append(fold(`All ${all.length} tables`, [element("div")]));
+  return root.querySelector("details > div");
+}
 
 /* ---- figures ---- */
 

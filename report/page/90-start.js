@@ -5,9 +5,9 @@ const isTaken = (block) => !blocks[block.kind] || (block.kind === "views" && blo
 const isDrawn = (section) => section.blocks.length === 0 || !section.blocks.every(isTaken);
 
 (() => {
-  const main = document.getElementById("page");
+  const main = document.getElementById("page"), isLong = Boolean(page.subtitle) && page.subtitle.length > 30;
   const head = element("header", {},
-    element("div.head", {}, element("div", {}, element("div.brand", {}, `Huddle${page.subtitle ? " · " + page.subtitle : ""}`), element("h1", {}, page.title)), themeButton()));
+    element("div.head", {}, element("div", {}, element("div.brand", {}, `Huddle${page.subtitle && !isLong ? " · " + page.subtitle : ""}`), element("h1", {}, page.title), isLong ? element("p.subtitle", {}, sentence(page.subtitle)) : null), themeButton()));
   const contents = element("nav.contents", { "aria-label": "Contents" });
   for (const section of page.sections)
     if (section.title && isDrawn(section)) contents.append(element("a", { href: `#${section.id}` }, section.title));

@@ -228,9 +228,21 @@ class PictureTest(PageTest):
         self.open(digits())
         find = """(text) => { const input = document.querySelector('input[type=search]');
             input.value = text; input.dispatchEvent(new Event('input')); return document.querySelector('.answer').innerText; }"""
-        self.assertRegex(self.js(f"({find})('17')"), r"point 17\s*cluster \d")
+        before = self.js(CANVAS)
+        self.assertRegex(self.js(f"({find})('17')"), r"point 17 · cluster \d · class \d")
+        self.browser.settle()
+        marked = self.js(CANVAS)
+        self.assertNotEqual(marked, before)
+        # The mark remains when the pointer has passed over the picture.
+        x, y, width = self.centre(".picture canvas")
+        self.mouse("mouseMoved", x, y)
+        self.mouse("mouseMoved", x + width, y)
+        self.browser.settle()
+        self.assertEqual(self.js(CANVAS), marked)
         self.assertIn("no such point", self.js(f"({find})('99999')"))
         self.assertEqual(self.js(f"({find})('')"), "")
+        self.browser.settle()
+        self.assertEqual(self.js(CANVAS), before)
 
     def test_downloads(self):
         folder, labels = os.path.join(FOLDER, "saved"), os.path.join(FOLDER, "labels.txt")
@@ -276,6 +288,14 @@ class PictureTest(PageTest):
         for k in range(report["n_clusters"]):
             own = [v for v, c in zip(column, clusters) if c == k]
             self.assertAlmostEqual(float(shown[k].replace("−", "-")), (sum(own) / len(own) - mean) / deviation, delta=0.0501)
+        # Red is above the mean and blue below it, as the caption says.
+        tones = self.js("""[...document.querySelectorAll('table.heat td:not(.number)')].map((cell) => {
+            const [r, , b] = getComputedStyle(cell).backgroundColor.match(/[0-9.]+/g).map(Number);
+            return [Number(cell.textContent.replace('−', '-')), r - b]; })""")
+        self.assertTrue(any(by > 0.5 for by, _ in tones) and any(by < -0.5 for by, _ in tones))
+        for by, tone in tones:
+            if abs(by) > 0.5:
+                self.assertGreater(tone * by, 0)
         rule = report["prepare"]["rule"]
         if rule == "none":
             self.assertIn(f"their mean, {self.silhouette(rows, clusters):.3g}.", self.js("document.querySelector('#distances').innerText"))

@@ -93,7 +93,7 @@ class TablesTest(unittest.TestCase):
 
     def test_heat_map_has_the_best_of_each_grid(self):
         self.open(experiment())
-        rows = self.js("""[...document.querySelectorAll('table.heat')].slice(0, 1).flatMap((t) =>
+        rows = self.js("""[...document.querySelectorAll('table.scores')].slice(0, 1).flatMap((t) =>
             [...t.querySelectorAll('tbody tr')].map((r) => [...r.children].map((c) => c.textContent)))""")
         best = {}
         for record in self.results():
@@ -105,7 +105,7 @@ class TablesTest(unittest.TestCase):
                 share = best[name, data] if best[name, data] > 1 else 100 * best[name, data]
                 self.assertAlmostEqual(float(shown), share, delta=0.051)
         for j in (1, 2):  # exactly the largest of a column are bold
-            bold = self.js(f"[...document.querySelector('table.heat').querySelectorAll('tbody tr')].map((r) => !!r.children[{j}].querySelector('b'))")
+            bold = self.js(f"[...document.querySelector('table.scores').querySelectorAll('tbody tr')].map((r) => !!r.children[{j}].querySelector('b'))")
             numbers = [float(row[j]) for row in rows]
             self.assertEqual(bold, [number == max(numbers) for number in numbers])
         low, high = self.js("[...document.querySelector('.scale').querySelectorAll('span')].map((s) => Number(s.textContent))")
@@ -114,7 +114,7 @@ class TablesTest(unittest.TestCase):
 
     def test_shades_follow_the_numbers(self):
         self.open(experiment())
-        cells = self.js("""[...document.querySelectorAll('table.heat')].slice(0, 1).flatMap((t) =>
+        cells = self.js("""[...document.querySelectorAll('table.scores')].slice(0, 1).flatMap((t) =>
             [...t.querySelectorAll('td')].map((c) => [Number(c.textContent), parseFloat(c.style.getPropertyValue('--heat'))]))""")
         cells.sort()
         self.assertEqual([heat for _, heat in cells], sorted(heat for _, heat in cells))
