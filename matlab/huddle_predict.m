@@ -20,6 +20,7 @@ function labels = huddle_predict(model, X, varargin)
     if numel(names) > 1
         error('huddle:invalid', 'huddle_predict has no option ''%s''', names{2});
     end
+    model = huddle_text(model);
     if isa(model, 'uint8')
         path = tempname();
         cleaner = onCleanup(@() huddle_delete(path));

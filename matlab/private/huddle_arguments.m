@@ -5,7 +5,7 @@ function [method, names, values, settings] = huddle_arguments(c, given)
     settings = struct('threads', auto, 'memory', '', 'progress', false, 'graph', false, ...
         'save', '');
     names = {'n_clusters'};
-    values = {option_text('the number of clusters', c)};
+    values = {option_text('the number of clusters', huddle_text(c))};
     pairs = huddle_pairs(given);
     affinity = '';
     for i = 1:size(pairs, 1)

@@ -31,7 +31,8 @@ option_text <- function(value, name) {
         if (is.logical(value))
             return(if (value) "true" else "false")
         if (is.numeric(value))
-            return(format(value, digits = 15, scientific = FALSE, drop0trailing = TRUE))
+            return(format(value, digits = 15, scientific = FALSE, drop0trailing = TRUE,
+                          decimal.mark = "."))
         if (is.character(value))
             return(value)
     }

@@ -28,7 +28,7 @@ print.huddle <- function(x, ...) {
 summary.huddle <- function(object, ...) {
     defaults <- huddle_options(object$method)
     used <- vapply(object$info$options[defaults$name], function(value)
-        if (is.logical(value)) tolower(value) else format(value, digits = 15), "")
+        if (is.logical(value)) tolower(value) else format(value, digits = 15, decimal.mark = "."), "")
     same <- used == defaults$default | suppressWarnings(
         !is.na(as.numeric(used)) & as.numeric(used) == as.numeric(defaults$default))
     structure(list(call = object$call, n = length(object$cluster), d = object$info$d,

@@ -23,6 +23,9 @@ test_that("values reach the library", {
     expect_equal(options$prepare, "pca:2")
     expect_equal(ssc(flowers, 3, seed = 4294967296)$info$options$seed, 4294967296)
     expect_equal(ssc(flowers, 3, gamma = NULL)$info$options$gamma, "auto")
+    before <- base::options(OutDec = ",")
+    on.exit(base::options(before))
+    expect_equal(ssc(flowers, 3, gamma = 2.5)$info$options$gamma, 2.5)
 })
 
 test_that("wrong names and values are refused with a hint", {
