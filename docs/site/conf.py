@@ -3,6 +3,7 @@ import os
 import pathlib
 import re
 import sys
+import warnings
 
 ROOT = pathlib.Path(os.environ["HUDDLE_ROOT"])
 WORK = pathlib.Path(os.environ["HUDDLE_SITE_WORK"])
@@ -34,6 +35,14 @@ breathe_default_project = "huddle"
 breathe_domain_by_extension = {"h": "c"}
 
 ORDER = ["digits", "shapes", "faces", "segmentation", "documents", "time_series", "choosing_k", "million"]
+
+
+def short_warning(message, category, *_):
+    """A warning in the output of a program, without the folder in which the site was built."""
+    return f"{category.__name__}: {message}\n"
+
+
+warnings.formatwarning = short_warning
 
 
 class GalleryOrder:
