@@ -34,8 +34,8 @@ function compare(a, b) {
  * compared, unless they differ too much in size. */
 function aligned(values) {
   const sizes = values.filter((value) => typeof value === "number" && value !== 0).map(Math.abs), least = Math.min(...sizes), most = Math.max(...sizes);
-  if (!sizes.length || least < 1e-3 || most >= 1e4 * least || most >= 1e5) return cells.number;
-  const digits = Math.max(...sizes.map((value) => (short(value, 5).split(".")[1] || "").length));
+  if (!sizes.length || least < 1e-3 || most >= 1e3 * least || most >= 1e5) return cells.number;
+  const digits = Math.min(Math.max(...sizes.map((value) => (short(value, 5).split(".")[1] || "").length)), Math.max(0, 4 - Math.floor(Math.log10(most))));
   const format = new Intl.NumberFormat("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
   return (value) => format.format(value);
 }

@@ -89,6 +89,9 @@ class ContentTest(PageTest):
                          [trial["name"] == refine["start"] for trial in refine["trials"]])
         for (_, shown), trial in zip(rows, refine["trials"]):
             self.assertAlmostEqual(shown, trial["modularity"], places=5)
+        for j in range(1, 6):  # the decimals of a column are aligned
+            texts = self.js(f"[...document.querySelectorAll('#refinement tbody tr')].map((r) => r.children[{j}].textContent)")
+            self.assertEqual(len({len(text.partition(".")[2]) for text in texts}), 1, texts)
         self.assertIn("the labels were refined on the graph afterwards",
                       self.js("document.querySelector('#summary').innerText"))
 

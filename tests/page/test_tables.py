@@ -112,6 +112,19 @@ class TablesTest(unittest.TestCase):
         every = [float(number) for row in rows for number in row[1:]]
         self.assertEqual([low, high], [min(every), max(every)])
 
+    def test_notes_of_numbers_can_be_touched(self):
+        self.open(experiment(), 390)
+        x, y = self.js("""(() => { const cell = document.querySelector('table.scores td');
+            cell.scrollIntoView({block: 'center', behavior: 'instant'});
+            const r = cell.getBoundingClientRect(); return [r.left + r.width / 2, r.top + r.height / 2]; })()""")
+        self.browser.settle()
+        self.browser.call("Emulation.setTouchEmulationEnabled", enabled=True)
+        self.browser.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        self.browser.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        self.browser.settle()
+        self.assertIn("single restarts", self.js("document.querySelector('.tip:not([hidden])')?.innerText ?? ''"))
+        self.browser.call("Emulation.setTouchEmulationEnabled", enabled=False)
+
     def test_shades_follow_the_numbers(self):
         self.open(experiment())
         cells = self.js("""[...document.querySelectorAll('table.scores')].slice(0, 1).flatMap((t) =>
