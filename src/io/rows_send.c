@@ -226,14 +226,15 @@ static huddle_status send_sparse(huddle_context *context, const huddle_points *w
     int32_t count = hd_slabs_count(context), rank = hd_slabs_rank(context);
     int64_t n = begins[rank + 1] - begins[rank], d = points->d, *ends = NULL;
     int64_t before = 0;
-    ALLOC_ZERO(ends, count + 1); /* the first non-zero of each process */
-    for (int32_t r = 0; rank == 0 && r <= count; r++)
+    bool sends = whole->offsets != NULL; /* process 0 */
+    ALLOC_ZERO(ends, count + 1);         /* the first non-zero of each process */
+    for (int32_t r = 0; sends && r <= count; r++)
         ends[r] = whole->offsets[begins[r]];
     TRY(hd_slabs_share(context, 0, (count + 1) * (int64_t)sizeof *ends, ends));
     TRY(huddle_points_new_sparse(n, d, ends[rank + 1] - ends[rank], points));
     /* Offsets of the rows' ends, which are then counted from the own first one. */
-    TRY(hd_io_scatter(context, begins, sizeof *points->offsets,
-                      rank == 0 ? whole->offsets + 1 : NULL, points->offsets + 1));
+    TRY(hd_io_scatter(context, begins, sizeof *points->offsets, sends ? whole->offsets + 1 : NULL,
+                      points->offsets + 1));
     before = ends[rank];
     for (int64_t i = 1; i <= n; i++)
         points->offsets[i] -= before;

@@ -353,6 +353,10 @@ static huddle_status apply_shape(huddle_context *context, const char *text, bool
         FAIL(HUDDLE_UNSUPPORTED, "%s %.100s: sparse rows cannot be rearranged", flag, text);
     if (planes)
         TRY(join_planes(data));
+    if (planes && hints_as_flags)
+        hd_log(context,
+               "features are rearranged to %lldx%lldx3; huddle predict needs --image %s too",
+               (long long)size[0], (long long)size[1], text);
     bool columns = order == 'c';
     if (order == '\0' && data->points.offsets == NULL)
         TRY(find_order(context, data, size, channels, &columns));

@@ -313,6 +313,8 @@ class Arrays(Files):
         numpy.save(self.path("planes.npy"), images.transpose(0, 3, 1, 2).reshape(6, -1))
         read = self.read(self.path("planes.npy"), "--image", "3x5x4")
         numpy.testing.assert_array_equal(read["X"], images.reshape(6, -1))
+        self.assertIn("features are rearranged to 5x4x3; huddle predict needs --image 3x5x4 too",
+                      self.notes)
 
     def structs(self, name):
         read = self.read(self.path(name))
