@@ -165,6 +165,7 @@ def test_colour_images(tmp_path):
     assert data.image_shape is None
 
 
+@pytest.mark.usefixtures("reader")
 def test_matlab_v73_images_run_down_columns(tmp_path):
     faces = RNG.integers(0, 255, (6, 3, 4)).astype(np.uint8)
     rows = np.array([face.ravel("F") for face in faces])
