@@ -152,7 +152,6 @@ def test_matlab_v73_sparse_cells_and_columns(tmp_path):
     assert np.array_equal(data.X, X.astype(np.float32)) and np.array_equal(data.y, Y)
 
 
-@pytest.mark.usefixtures("reader")
 def test_colour_images(tmp_path):
     cube = np.arange(2 * 3 * 4 * 3, dtype="uint8").reshape(2, 3, 4, 3)
     np.save(tmp_path / "a.npy", cube)
