@@ -152,7 +152,6 @@ def test_matlab_v73_sparse_cells_and_columns(tmp_path):
     assert np.array_equal(data.X, X.astype(np.float32)) and np.array_equal(data.y, Y)
 
 
-@pytest.mark.usefixtures("reader")
 def test_colour_images(tmp_path):
     cube = np.arange(2 * 3 * 4 * 3, dtype="uint8").reshape(2, 3, 4, 3)
     np.save(tmp_path / "a.npy", cube)
@@ -165,6 +164,7 @@ def test_colour_images(tmp_path):
     assert data.image_shape is None
 
 
+@pytest.mark.usefixtures("reader")
 def test_matlab_v73_images_run_down_columns(tmp_path):
     faces = RNG.integers(0, 255, (6, 3, 4)).astype(np.uint8)
     rows = np.array([face.ravel("F") for face in faces])
