@@ -70,8 +70,7 @@ void add_heat_section(report_page *page, const experiment *e) {
     static const char lead[] =
         "The best grid point of every method on every data set, in per cent; the labels choose it. "
         "The best method of a data set is bold. Point at a number or touch it for the grid point "
-        "and the "
-        "single restarts.";
+        "and the single restarts.";
     if (!has_scores(e))
         return;
     report_section *section = page_section(page, "heat", "Methods by data sets", lead);
