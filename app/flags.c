@@ -41,9 +41,9 @@ const cli_flag input_flags[] = {
      .kind = FLAG_TEXT,
      .value = "SIZE",
      .help =
-         "what each row shows, for reports: HEIGHTxWIDTH, HEIGHTxWIDTHx3, or 3xHEIGHTxWIDTH (which "
-         "rearranges the features, so that predict needs it too), with :rows or :columns after it "
-         "if pixels run that way; none; default: inferred"},
+         "what each row shows, for reports: HEIGHTxWIDTH, HEIGHTxWIDTHx3, or 3xHEIGHTxWIDTH (all "
+         "red values first), with :rows or :columns after it if pixels run that way; none; "
+         "default: inferred"},
     {.name = "classes",
      .kind = FLAG_TEXT,
      .value = "LIST",

@@ -141,6 +141,7 @@ static huddle_report_options data_options(const fitting *fit) {
         options.image_height = data->height;
         options.image_width = data->width;
         options.image_column_major = data->column_major;
+        options.image_planes = data->planes;
     }
     return options;
 }

@@ -31,7 +31,8 @@ static double pixel_value(const image_format *format, int64_t row, int32_t y, in
     const huddle_report_options *o = format->options;
     int64_t j =
         o->image_column_major ? (int64_t)x * o->image_height + y : (int64_t)y * o->image_width + x;
-    j = j * format->channels + channel;
+    j = o->image_planes ? (int64_t)channel * o->image_height * o->image_width + j
+                        : j * format->channels + channel;
     double shift = points->shift == NULL ? 0 : points->shift[j];
     return (double)points->values[row * points->stride + j] + shift;
 }

@@ -25,8 +25,7 @@
  * images if values at a distance of one row of pixels are more alike than those one further or one
  * closer. Of such images the order of the pixels is that in which the mean image is symmetric from
  * left to right, as that of faces is, or higher than wide, as that of digits is. The size is for
- * reports and has no influence on the points, except that image = "3x32x32" changes the order of
- * their features.
+ * reports and has no influence on the points.
  *
  * Mapped files: float32 points of an NPY file in C order are not copied; they are the pages of the
  * file, which the system reads when they are needed and may drop again, until huddle_data_free().
@@ -122,7 +121,8 @@ typedef struct huddle_column {
     char *reason; /* why it is the label or ignored, how text was encoded; or NULL */
 } huddle_column;
 
-/* A data set: points, and labels if there are any. */
+/* A data set: points, and labels if there are any. More than 20 fields: it is everything that a
+ * file can say about its points. */
 typedef struct huddle_data {
     char *name;         /* of the file or the generator */
     const char *format; /* "csv", "npy", ..., "digits", "moons"; static text */
@@ -135,8 +135,9 @@ typedef struct huddle_data {
     char **names;         /* of the variables of a container or the columns of a table */
     int64_t n_names;
     int32_t height, width; /* of images, in rows and columns of pixels; 0 if unknown */
-    int32_t channels;  /* of images: 1 gray, 3 red, green and blue, side by side for each pixel */
-    bool column_major; /* pixels of an image run down its columns */
+    int32_t channels;      /* of images: 1 gray; 3 red, green and blue, side by side or in planes */
+    bool column_major;     /* pixels of an image run down its columns */
+    bool planes;           /* of colour images: all red values first, then green, then blue */
     huddle_column *columns; /* of a table, in the order of the file; else NULL */
     int64_t n_columns;
     int64_t *dropped; /* rows, from 0, that options->missing = "drop" left out; ascending. Empty if
@@ -180,9 +181,8 @@ typedef struct huddle_read_options {
     bool copy;         /* never map: see "Mapped files" above */
     bool gray;         /* image files: colours become gray, by their luminance */
     const char *image; /* what each row shows: "32x32" (height, width), "32x32x3" (red, green and
-                          blue side by side), "3x32x32" (all red first; the features are rearranged
-                          to 32x32x3), with ":rows" or ":columns" after it if pixels run that way;
-                          "none"; NULL: as described above */
+                          blue side by side), "3x32x32" (all red first), with ":rows" or ":columns"
+                          after it if pixels run that way; "none"; NULL: as described above */
     bool hints_as_flags; /* messages suggest flags of the tool, "--missing drop", instead of
                             missing = "drop" */
 } huddle_read_options;

@@ -39,9 +39,9 @@ typedef struct huddle_report_options {
     const char *const *class_names; /* n_classes strings; NULL: their numbers */
 
     int32_t image_height, image_width; /* in pixels, if each dense point is an image; else 0. Three
-                                          times as many features are colours: red, green and blue
-                                          side by side */
+                                          times as many features are colours */
     bool image_column_major;           /* pixels are stored column by column, not row by row */
+    bool image_planes;                 /* colours: all red values first, then green, then blue */
 
     bool follow_path; /* solve the shrink problem for a range of gamma and animate it, if the method
                          shrinks; takes up to as long as the fit. Default: true */

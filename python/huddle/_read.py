@@ -34,7 +34,7 @@ class Data:
         :func:`read` can select.
     image_shape : tuple of two or three int, or None
         Height and width, and 3 for colours, if the rows of X are images: the file says so, or they
-        look like it.
+        look like it. (3, height, width) if all red values come first.
     image_order : {"C", "F"}
         Whether the pixels of an image run along its rows, "C", or down its columns, "F".
     dropped : ndarray of int
@@ -61,10 +61,17 @@ class Data:
         if self.image_shape is None:
             return None
         dense = self.X if isinstance(self.X, np.ndarray) else self.X.toarray()
-        height, width, *channels = self.image_shape
+        shape = list(self.image_shape)
+        down = 1 if has_planes(shape) else 0
         if self.image_order == "C":
-            return dense.reshape(len(dense), height, width, *channels)
-        return dense.reshape(len(dense), width, height, *channels).swapaxes(1, 2)
+            return dense.reshape(len(dense), *shape)
+        shape[down], shape[down + 1] = shape[down + 1], shape[down]
+        return dense.reshape(len(dense), *shape).swapaxes(down + 1, down + 2)
+
+
+def has_planes(shape):
+    """Return whether the shape of an image is that of three planes, (3, height, width)."""
+    return len(shape) == 3 and shape[0] == 3 and shape[2] != 3
 
 
 class _Format(Structure):
@@ -121,7 +128,7 @@ def _copy_data(data, file_format):
     points = data.points
     shape = (data.height, data.width) if data.height > 0 and data.width > 0 else None
     if shape is not None and data.channels > 1:
-        shape = (*shape, data.channels)
+        shape = (data.channels, *shape) if data.planes else (*shape, data.channels)
     return Data(X=datasets._copy_points(points), y=datasets._copy_labels(data),
                 feature_names=_texts(data.features, points.d),
                 names=_texts(data.names, data.n_names) or [], image_shape=shape,
@@ -187,9 +194,9 @@ def read(path: str | os.PathLike, *, x: str | list[str] | None = None,
     gray : bool
         Whether to read colour images as gray ones.
     image : str, optional
-        What the rows are: "32x32" (height and width), "32x32x3", "3x32x32" (all red values first;
-        the features are rearranged), with ":rows" or ":columns" after it if pixels run that way,
-        or "none". By default, the file says so or the values tell.
+        What the rows are: "32x32" (height and width), "32x32x3", "3x32x32" (all red values
+        first), with ":rows" or ":columns" after it if pixels run that way, or "none". By default,
+        the file says so or the values tell.
 
     Returns
     -------

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _library
 from ._points import PointsView
+from ._read import has_planes
 from ._running import running_context
 
 __all__ = ["report"]
@@ -26,7 +27,7 @@ class _ReportOptions(Structure):
     _fields_ = [("title", c_char_p), ("source", c_char_p), ("classes", POINTER(c_int32)),
                 ("n_classes", c_int32), ("class_names", POINTER(c_char_p)),
                 ("image_height", c_int32), ("image_width", c_int32),
-                ("image_column_major", c_bool), ("follow_path", c_bool),
+                ("image_column_major", c_bool), ("image_planes", c_bool), ("follow_path", c_bool),
                 ("commands", POINTER(_Command)), ("n_commands", c_int32), ("details", c_char_p),
                 ("feature_names", POINTER(c_char_p)), ("row_names", POINTER(c_char_p))]
 
@@ -73,12 +74,15 @@ def _set_names(options, model, X):
 
 def _set_images(options, shape, order):
     """Set the size of images and the order of their pixels."""
-    if np.ndim(shape) != 1 or len(shape) not in (2, 3) or (len(shape) == 3 and shape[2] != 3):
-        raise ValueError(f"image_shape = {shape!r}: expected (height, width) or (height, width, 3)")
+    planes = np.ndim(shape) == 1 and has_planes(shape)
+    if np.ndim(shape) != 1 or len(shape) not in (2, 3) or \
+            (len(shape) == 3 and not planes and shape[2] != 3):
+        raise ValueError(f"image_shape = {shape!r}: expected (height, width), (height, width, 3) or "
+                         "(3, height, width)")
     if order not in ("C", "F"):
         raise ValueError(f"image_order = {order!r}: expected 'C' or 'F'")
-    options.image_height, options.image_width = shape[:2]
-    options.image_column_major = order == "F"
+    options.image_height, options.image_width = shape[1:] if planes else shape[:2]
+    options.image_planes, options.image_column_major = planes, order == "F"
 
 
 def _statement(model, values):
@@ -144,7 +148,8 @@ def report(model, path: str | os.PathLike, X=None, y=None, title: str | None = N
         The name of the data.
     image_shape : tuple of two or three int, optional
         Height and width in pixels, if each row of X is an image: grey, or red, green and blue side
-        by side. The number of colours, 3, may follow, as in ``image_shape`` of :func:`read`.
+        by side. The number of colours, 3, may follow, or come first if all red values
+        do, as in ``image_shape`` of :func:`read`.
     image_order : {"C", "F"}
         Whether the pixels of an image run along its rows, "C", or down its columns, "F".
     follow_path : bool

@@ -29,8 +29,8 @@ class _Data(Structure):
                 ("classes", POINTER(c_char_p)), ("classes_numeric", c_bool),
                 ("features", POINTER(c_char_p)), ("names", POINTER(c_char_p)),
                 ("n_names", c_int64), ("height", c_int32), ("width", c_int32),
-                ("channels", c_int32), ("column_major", c_bool), ("columns", POINTER(_Column)),
-                ("n_columns", c_int64), ("dropped", POINTER(c_int64)), ("n_dropped", c_int64),
+                ("channels", c_int32), ("column_major", c_bool), ("planes", c_bool),
+                ("columns", POINTER(_Column)), ("n_columns", c_int64), ("dropped", POINTER(c_int64)), ("n_dropped", c_int64),
                 ("first_row", c_int64), ("total_rows", c_int64)]
 
 

@@ -185,6 +185,7 @@ static huddle_status carry_data(parcel *p, outline *o, huddle_data *data) {
     TRY(carry(p, &data->width, sizeof data->width));
     TRY(carry(p, &data->channels, sizeof data->channels));
     TRY(carry(p, &data->column_major, sizeof data->column_major));
+    TRY(carry(p, &data->planes, sizeof data->planes));
     TRY(carry_columns(p, data));
     TRY(carry_dropped(p, data));
     if (o->shifted && p->reading)

@@ -277,38 +277,6 @@ static bool parse_shape(const char *text, int64_t dims[3], int *count, char *ord
     return *count >= 2 && (*text == '\0' || *order != '\0');
 }
 
-/* Copies rows whose channels are separate planes, so that the channels of a pixel are side by side.
- * Names and shifts move with their features. */
-static huddle_status join_planes(huddle_data *data) {
-    huddle_status status = HUDDLE_OK;
-    huddle_points *x = &data->points, joined = {0};
-    int64_t d = x->d, pixels = d / 3;
-    char **features = NULL;
-    TRY(huddle_points_new(x->n, d, &joined));
-    if (x->shift != NULL)
-        ALLOC(joined.shift, d);
-    if (data->features != NULL)
-        ALLOC(features, d);
-    for (int64_t j = 0; j < d; j++) {
-        int64_t from = j % 3 * pixels + j / 3;
-        for (int64_t i = 0; i < x->n; i++)
-            joined.values[i * d + j] = x->values[i * x->stride + from];
-        if (x->shift != NULL)
-            joined.shift[j] = x->shift[from];
-        if (features != NULL)
-            features[j] = data->features[from];
-    }
-    if (features != NULL)
-        memcpy(data->features, features, (size_t)d * sizeof *features);
-    huddle_points_free(x);
-    *x = joined;
-    joined = (huddle_points){0};
-done:
-    huddle_free(features);
-    huddle_points_free(&joined);
-    return status;
-}
-
 /* Whether the pixels of images of a given size run down columns. Unless they are square, one of
  * both lines is that of the pixels. */
 static huddle_status find_order(huddle_context *context, const huddle_data *data,
@@ -349,18 +317,14 @@ static huddle_status apply_shape(huddle_context *context, const char *text, bool
         data->points.d / channels / size[0] != size[1])
         FAIL(HUDDLE_INVALID, "%s %.100s does not fit rows of %lld features", flag, text,
              (long long)data->points.d);
-    if (data->points.offsets != NULL && planes)
-        FAIL(HUDDLE_UNSUPPORTED, "%s %.100s: sparse rows cannot be rearranged", flag, text);
-    if (planes)
-        TRY(join_planes(data));
-    if (planes && hints_as_flags)
-        hd_log(context,
-               "features are rearranged to %lldx%lldx3; huddle predict needs --image %s too",
-               (long long)size[0], (long long)size[1], text);
     bool columns = order == 'c';
-    if (order == '\0' && data->points.offsets == NULL)
-        TRY(find_order(context, data, size, channels, &columns));
+    if (order == '\0' && data->points.offsets == NULL) {
+        huddle_data seen = *data; /* of planes, the first one */
+        seen.points.d = planes ? data->points.d / 3 : data->points.d;
+        TRY(find_order(context, &seen, size, planes ? 1 : channels, &columns));
+    }
     set_shape(data, columns ? size[0] : size[1], channels, columns);
+    data->planes = planes;
 done:
     return status;
 }
@@ -372,6 +336,6 @@ huddle_status hd_io_data_shape(huddle_context *context, const huddle_read_option
     if (strcmp(options->image, "none") != 0)
         return apply_shape(context, options->image, options->hints_as_flags, data);
     data->height = data->width = data->channels = 0;
-    data->column_major = false;
+    data->column_major = data->planes = false;
     return HUDDLE_OK;
 }

@@ -60,7 +60,7 @@ On request the help goes to stdout.
 The version.
 
   $ huddle --version
-  huddle [0-9]+\.[0-9]+\.[0-9]+ (re)
+  huddle 0.2.0
 
 Three ways to the help of a command.
 
@@ -97,10 +97,9 @@ Three ways to the help of a command.
                               distinct text (one-hot)
         --gray                read colour images as gray ones
         --image SIZE          what each row shows, for reports: HEIGHTxWIDTH,
-                              HEIGHTxWIDTHx3, or 3xHEIGHTxWIDTH (which rearranges the
-                              features, so that predict needs it too), with :rows or
-                              :columns after it if pixels run that way; none; default:
-                              inferred
+                              HEIGHTxWIDTHx3, or 3xHEIGHTxWIDTH (all red values first), with
+                              :rows or :columns after it if pixels run that way; none;
+                              default: inferred
         --classes LIST        keep only these classes, given by their values in the file,
                               such as 11-36,40
         --per-class N         keep only the first N points of each class

@@ -159,7 +159,8 @@ def test_colour_images(tmp_path):
     assert data.image_shape == (3, 4, 3) and np.array_equal(data.images, cube)
     np.save(tmp_path / "b.npy", cube.transpose(0, 3, 1, 2).reshape(2, -1))
     data = huddle.read(tmp_path / "b.npy", image="3x3x4")
-    assert data.image_shape == (3, 4, 3) and np.array_equal(data.images, cube)
+    assert data.image_shape == (3, 3, 4)
+    assert np.array_equal(data.images, cube.transpose(0, 3, 1, 2))
     data = huddle.read(tmp_path / "a.npy", image="none")
     assert data.image_shape is None
 

@@ -257,3 +257,16 @@ def test_relative_library_after_chdir(tmp_path):
                          capture_output=True, env=environment)
     assert run.returncode == 0, run.stderr
     assert block(page_of(tmp_path / "page.html"), "clusters")
+
+
+def test_planes_of_colour_images_look_like_pixels_side_by_side(tmp_path):
+    images = np.random.default_rng(0).integers(0, 256, (60, 5, 4, 3)).astype(np.float32)
+    drawn = []
+    for rows, shape in ((images, (5, 4, 3)), (images.transpose(0, 3, 1, 2), (3, 5, 4))):
+        model = KMeans(2).fit(rows.reshape(60, -1))
+        report(model, tmp_path / "page.html", image_shape=shape)
+        points = page_of(tmp_path / "page.html")["shared"]["points"]
+        order = np.frombuffer(base64.b64decode(points["index"]), "int32")
+        thumbs = np.frombuffer(base64.b64decode(points["thumbs"]["data"]), "uint8")
+        drawn.append(thumbs.reshape(60, -1)[np.argsort(order)])
+    assert np.array_equal(*drawn)
