@@ -68,7 +68,10 @@ def _set_names(options, model, X):
     index = getattr(X, "index", None)
     if features is not None:
         options.feature_names = (c_char_p * len(features))(*map(_encode, features))
-    if index is not None and not callable(index) and not np.issubdtype(index.dtype, np.number):
+    if index is None or callable(index):
+        return
+    # As an array, since NumPy does not know the types of pandas, such as its strings.
+    if not np.issubdtype(np.asarray(index).dtype, np.number):
         options.row_names = (c_char_p * len(index))(*map(_encode, index))
 
 
