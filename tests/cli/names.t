@@ -77,5 +77,5 @@ Several columns in one option; names that contain commas in quotes or one by one
   huddle: read, after N s
   huddle: kmeans, after N s
   huddle: labels.txt: labels written
-  $ script -qec 'huddle cluster digits -m kmeans --n-init 40' /dev/null < /dev/null | tr '\r' '\n' | grep -c 'kmeans .*\[#*-*\].*/s .* left'
+  $ script -qec 'huddle cluster digits -m kmeans --n-init 2000' /dev/null < /dev/null | tr '\r' '\n' | grep -c 'kmeans .*\[#*-*\].*/s .* left'
   [1-9][0-9]* (re)
