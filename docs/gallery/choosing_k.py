@@ -19,15 +19,14 @@ model = SpectralShrunkClustering(n_clusters=range(4, 17)).fit(X)
 print("chosen from a range:", model.n_clusters_)
 
 # %%
-# The eigenvalues of the graph show a gap after the number of clusters, if there is one.
+# The eigenvalues of the graph show a gap after the number of clusters, if there is one. The fusion
+# tree shows which groups of points become one as gamma grows.
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4))
 values = SpectralShrunkClustering(n_clusters=16, refine="none").fit(X).eigenvalues_
 left.plot(np.arange(1, len(values) + 1), values, "o-", ms=4)
 left.axvline(model.n_clusters_ + .5, color="0.6", lw=1, ls="--")
 left.set(xlabel="eigenvalue", ylabel="value", title="spectrum of the graph", xticks=range(1, len(values) + 1, 2))
 
-# %%
-# The fusion tree: which groups of points become one as gamma grows.
 path = cluster_path(X, n_clusters=10, n_gamma=20)
 path.dendrogram(ax=right, max_leaves=30)
 right.set_title("fusions along the path")

@@ -20,16 +20,17 @@ print(f"objective within {model.gap_:.1e} of the optimum, proven")
 # %%
 # Shrinking
 # ---------
-# Two of ten dimensions cannot show ten clusters. This linear map takes the cluster means to a circle.
+# Two of ten dimensions cannot show ten clusters. This linear map brings each cluster as near as
+# possible to its own place on a circle.
 labels = model.labels_
-centres = np.array([model.embedding_[labels == k].mean(axis=0) for k in range(10)])
-angle = 2 * np.pi * np.arange(10) / 10
-axes = np.linalg.pinv(centres) @ np.c_[np.cos(angle), np.sin(angle)]
+angle = 2 * np.pi * labels / 10
+axes = np.linalg.lstsq(model.embedding_, np.c_[np.cos(angle), np.sin(angle)], rcond=None)[0]
 
 figure, panels = plt.subplots(1, 2, figsize=(9, 4.6), sharex=True, sharey=True)
 for panel, rows, title in zip(panels, (model.embedding_, model.shrunk_), ("embedded", "shrunk")):
     panel.scatter(*(rows @ axes).T, c=y, s=7, cmap="tab10", linewidths=0)
-    panel.set(title=f"{title}: {len(np.unique(rows, axis=0))} distinct points", xticks=[], yticks=[], aspect="equal")
+    distinct = len(np.unique(rows, axis=0))
+    panel.set(title=f"{title}: {distinct} distinct points", xticks=[], yticks=[], aspect="equal")
 figure.tight_layout()
 
 # %%
