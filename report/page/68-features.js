@@ -22,7 +22,11 @@ blocks.features = (root, block) => {
   if (block.rows.length > 20) body.slice(15).forEach((line) => { line.hidden = true; });
   more.onclick = () => { body.forEach((line) => { line.hidden = false; }); more.remove(); };
   const made = element("div.scroll", {}, element(dense ? "table.heat.dense" : "table.heat", {}, element("thead", {}, heads), element("tbody", {}, ...body)));
-  root.append(made, block.rows.length > 20 ? more : "", element("p.caption", {}, `Cells: the mean of the cluster minus that of all points, in standard deviations; red is above, blue below. Separation: the share of the feature's variance that lies between the clusters.${block.rows.length < block.total ? ` The ${block.rows.length} of ${whole(block.total)} features that separate the clusters best are shown.` : ""}${count < points.clusters ? ` The first ${count} of ${points.clusters} clusters are shown.` : ""}`));
+  const caption = ["Cells: the mean of the cluster minus that of all points, in standard deviations; red is above, blue below.",
+    "Separation: the share of the feature's variance that lies between the clusters."];
+  if (block.rows.length < block.total) caption.push(`The ${block.rows.length} of ${whole(block.total)} features that separate the clusters best are shown.`);
+  if (count < points.clusters) caption.push(`The first ${count} of ${points.clusters} clusters are shown.`);
+  root.append(made, block.rows.length > 20 ? more : "", element("p.caption", {}, caption.join(" ")));
 };
 
 /* The name of a feature is a button that colours the points by it. */
