@@ -62,7 +62,7 @@ static huddle_status write_data(hid_t file, const huddle_data *data) {
     else if (data->labels != NULL)
         TRY(write_texts(file, data));
     /* Scalars; the image size is 0 if the points are no images. */
-    if (data->height > 0) {
+    if (hd_io_writes_image_size(data)) {
         TRY(write_dataset(file, "im_height", H5T_STD_I32LE, H5T_NATIVE_INT32, 0, NULL,
                           &data->height));
         TRY(write_dataset(file, "im_width", H5T_STD_I32LE, H5T_NATIVE_INT32, 0, NULL,

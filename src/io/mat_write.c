@@ -347,7 +347,7 @@ static huddle_status write_data(hd_output *output, const content *c) {
         TRY(write_numbers(output, c));
     else if (c->units != NULL)
         TRY(write_texts(output, c));
-    if (data->height > 0) {
+    if (hd_io_writes_image_size(data)) {
         TRY(write_number(output, "im_height", data->height));
         TRY(write_number(output, "im_width", data->width));
         TRY(write_number(output, "im_order", data->column_major ? 2 : 1));

@@ -100,7 +100,7 @@ huddle_status hd_io_npz_write(huddle_context *context, const huddle_data *data, 
         snprintf(type, sizeof type, "<U%lld", (long long)width);
         TRY(add_member(&zip, "y", type, 1, shape, texts));
     }
-    if (data->height > 0) {
+    if (hd_io_writes_image_size(data)) {
         TRY(add_member(&zip, "im_height", "<i8", 0, NULL, &sizes[0]));
         TRY(add_member(&zip, "im_width", "<i8", 0, NULL, &sizes[1]));
         TRY(add_member(&zip, "im_order", "<i8", 0, NULL, &sizes[2]));

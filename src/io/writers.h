@@ -31,6 +31,12 @@ huddle_status hd_io_labels_write_npy(const char *path, int64_t n, const int32_t 
  * texts or there are none. */
 huddle_status hd_io_label_numbers(const huddle_data *data, int64_t **numbers);
 
+/* Whether a file gets im_height, im_width and im_order. They cannot say that colours are planes,
+ * and a reader would take them for colours side by side. */
+static inline bool hd_io_writes_image_size(const huddle_data *data) {
+    return data->height > 0 && !data->planes;
+}
+
 /* Dense points as an array to write: floats, or doubles with the shift added back where there is
  * one. by_columns: the samples of one feature lie together. */
 typedef struct hd_io_block {

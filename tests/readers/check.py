@@ -313,6 +313,7 @@ class Arrays(Files):
         numpy.save(self.path("planes.npy"), rows)
         read = self.read(self.path("planes.npy"), "--image", "3x5x4")
         numpy.testing.assert_array_equal(read["X"], rows)
+        self.assertFalse([name for name in read if name.startswith("im_")])
 
     def structs(self, name):
         read = self.read(self.path(name))
