@@ -251,8 +251,20 @@ HUDDLE_API const huddle_option *huddle_option_find(const huddle_option *table, c
 
 /* ---- files ------------------------------------------------------------------------------- */
 
-/* Writes a file completely or not at all: under a temporary name beside it, renamed at the end. */
+/* Writes a file completely or not at all: under a temporary name beside it, renamed at the end. An
+ * existing file keeps its mode, but belongs to the user who replaces it. A symbolic link is kept,
+ * and the file that it leads to is replaced or created. */
 HUDDLE_API huddle_status huddle_file_write(const char *path, const void *bytes, size_t size);
+
+/* The path of the file that writing to `path` replaces or creates: absolute and without links if
+ * its folder exists. To be freed by huddle_free(). HUDDLE_IO if links form a circle or may not be
+ * followed. */
+HUDDLE_API huddle_status huddle_file_target(const char *path, char **target);
+
+/* True if both paths are one file, whatever their spelling and links: of two outputs one would
+ * overwrite the other. Files that do not exist yet are compared too; devices and pipes, which can
+ * be written twice, are not. */
+HUDDLE_API bool huddle_file_same(const char *a, const char *b);
 
 /* Removes the temporary files of all outputs that are being written: for the handler of a signal
  * that ends the process. Async-signal-safe; nothing else of the library may be called afterwards.

@@ -1,15 +1,25 @@
+#define _DEFAULT_SOURCE
 /* BLAS on one thread. Huddle runs its own threads on chunks of fixed size; threads of the BLAS
  * inside them would compete for the same CPUs, and the order of summation, and with it the last
  * bits of a product, would depend on their number. */
 #include "base/blas.h"
 
+#include "base/check.h"
+
 #include <pthread.h>
-#include <stdbool.h>
 #include <stddef.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 /* Present when the BLAS is OpenBLAS; another BLAS keeps its own setting. */
 extern void openblas_set_num_threads(int count) __attribute__((weak));
 extern int openblas_get_num_threads(void) __attribute__((weak));
+
+extern int openblas_get_num_procs(void) __attribute__((weak));
+
+/* The buffers of OpenBLAS's kernels, which it keeps until the process ends. */
+extern void *blas_memory_alloc(int unused) __attribute__((weak));
+extern void blas_memory_free(void *buffer) __attribute__((weak));
 
 /* Present when a library is linked that uses OpenMP: CHOLMOD's supernodal factorisation does, with
  * four threads whatever the machine, most of whose time is spent waiting. With no active level its
@@ -48,4 +58,64 @@ void hd_blas_leave(void) {
     if (--inside == 0 && openblas_set_num_threads != NULL && openblas_get_num_threads != NULL)
         openblas_set_num_threads(callers_threads);
     pthread_mutex_unlock(&lock);
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+/* OpenBLAS needs a buffer for each thread that is inside of it; 128 MB in its usual builds, of
+ * which only what is used becomes memory, but all counts for limits of the address space. */
+static const size_t buffer_size = (size_t)129 << 20;
+
+static int32_t n_reserved; /* buffers that are known to exist; guarded by lock */
+
+static bool is_limited(int resource) {
+    struct rlimit limit;
+    return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+/* Whether the system would map that much; both kinds of limits, and a system that does not
+ * overcommit, would refuse it. */
+static bool has_room(size_t size) {
+    void *room = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == MAP_FAILED)
+        return false;
+    munmap(room, size);
+    return true;
+}
+
+/* Makes OpenBLAS allocate the buffers now, while there is room for them: the arrays of a fit must
+ * not take their place. */
+static void make_buffers(int32_t count) {
+    enum { MOST = 64 };
+    void *buffers[MOST];
+    int32_t processors = openblas_get_num_procs();
+    count = count < processors ? count : processors;
+    count = count < MOST ? count : MOST;
+    for (int32_t k = 0; k < count; k++)
+        buffers[k] = blas_memory_alloc(0);
+    for (int32_t k = 0; k < count; k++)
+        blas_memory_free(buffers[k]);
+}
+
+huddle_status hd_blas_reserve(const huddle_context *context) {
+    huddle_status status = HUDDLE_OK;
+    int32_t count = huddle_context_threads(context);
+    if (blas_memory_alloc == NULL || blas_memory_free == NULL || openblas_get_num_procs == NULL ||
+        (!is_limited(RLIMIT_AS) && !is_limited(RLIMIT_DATA)))
+        return HUDDLE_OK;
+    pthread_mutex_lock(&lock);
+    int32_t missing = count - n_reserved;
+    if (missing > 0 && !has_room((size_t)missing * buffer_size)) {
+        status = hd_fail(HUDDLE_NO_MEMORY,
+                         "BLAS needs 128 MB of address space for %s%d thread%s, which the limit "
+                         "of the process (ulimit -v or -d) does not leave; allow more%s",
+                         count == 1 ? "" : "each of ", count, count == 1 ? "" : "s",
+                         count == 1 ? "" : ", or use fewer threads");
+    } else if (missing > 0) {
+        make_buffers(count);
+        n_reserved = count;
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
 }

@@ -4,6 +4,13 @@
 #ifndef HUDDLE_SRC_BLAS_H
 #define HUDDLE_SRC_BLAS_H
 
+#include "huddle/base.h"
+
+/* Before BLAS is used: OpenBLAS tries forever to allocate the buffer that each thread inside of it
+ * needs. Where the memory of the process is limited, makes those of all threads of the context, or
+ * fails with HUDDLE_NO_MEMORY if there is no room for them. Cheap when they exist. */
+huddle_status hd_blas_reserve(const huddle_context *context);
+
 /* Every enter needs one leave. Calls nest, also across threads. */
 void hd_blas_enter(void);
 void hd_blas_leave(void);

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/engine.h"
 #include "base/parallel.h"
+#include "base/text.h"
 
 #include <sched.h>
 #include <stdarg.h>
@@ -199,8 +200,9 @@ void hd_warnings_free(hd_warnings *warnings) {
  * cannot be stored for lack of memory is still logged. */
 static void write_line(huddle_context *context, huddle_log_level level, huddle_warning_code code,
                        const char *format, va_list arguments) {
-    char text[1024];
-    vsnprintf(text, sizeof text, format, arguments);
+    char raw[1024], text[sizeof raw];
+    vsnprintf(raw, sizeof raw, format, arguments);
+    hd_escape_controls(raw, text, sizeof text);
     pthread_mutex_lock(&context->logging);
     if (level == HUDDLE_LOG_WARNING && context->warnings != NULL)
         (void)hd_warnings_add(context->warnings, code, text);

@@ -1,6 +1,6 @@
 /* The engine of a context. An engine is a table of functions for single stages; a stage calls the
- * function of the engine if it has one and its own code otherwise. The CPU engine has none, so that
- * a context without an engine and one with the CPU engine behave alike. */
+ * function of the engine if it has one and its own code otherwise. The CPU engine is no engine: a
+ * context that it was chosen for has none, like one that nothing was chosen for. */
 #include "base/engine.h"
 
 #include "base/check.h"
@@ -46,7 +46,7 @@ huddle_status hd_context_use_engine(huddle_context *context, const hd_engine *en
              options);
     (void)huddle_context_set_alone(context, false);
     close_engine(context);
-    context->engine = engine;
+    context->engine = engine == &hd_engine_cpu ? NULL : engine;
     context->engine_state = state;
     context->engine_text = text;
     text = NULL;

@@ -239,14 +239,14 @@ static void append_text(char *text, size_t size, const char *more) {
         snprintf(text + length, size - length, "%s", more);
 }
 
-/* "integer in [1, 100]", or "integer >= 1" where the upper bound is the largest number of the type.
- */
-static void append_bounds(const huddle_option *option, char *text, size_t size) {
+/* "integer in [1, 100]", or "integer >= 1" where the upper bound is the largest number of the type,
+ * unless that bound is what matters. */
+static void append_bounds(const huddle_option *option, bool exact, char *text, size_t size) {
     char low[40], high[40], bounds[128];
     bool whole = option->type != HUDDLE_OPTION_REAL;
     huddle_format_real(option->min, low, sizeof low);
     huddle_format_real(option->max, high, sizeof high);
-    bool open = !isfinite(option->max) || (whole && option->max >= INT32_MAX);
+    bool open = !isfinite(option->max) || (whole && option->max >= INT32_MAX && !exact);
     const char *kind = whole ? "integer" : "number";
     if (open)
         snprintf(bounds, sizeof bounds, "%s >= %s", kind, low);
@@ -256,21 +256,21 @@ static void append_bounds(const huddle_option *option, char *text, size_t size) 
 }
 
 /* For help texts and error messages alike, so that both agree with parse_value(). */
-void huddle_option_allowed(const huddle_option *option, char *text, size_t size) {
+static void describe(const huddle_option *option, bool exact, char *text, size_t size) {
     text[0] = '\0';
     if (option->allows_auto)
         append_text(text, size, option->type == HUDDLE_OPTION_RANGE ? "auto, " : "auto or ");
     switch (option->type) {
     case HUDDLE_OPTION_INT:
     case HUDDLE_OPTION_REAL:
-        append_bounds(option, text, size);
+        append_bounds(option, exact, text, size);
         break;
     case HUDDLE_OPTION_RANGE:
-        append_bounds(option, text, size);
+        append_bounds(option, exact, text, size);
         append_text(text, size, ", or range such as 2-20");
         break;
     case HUDDLE_OPTION_SEED:
-        append_text(text, size, "integer >= 0");
+        append_text(text, size, exact ? "integer in [0, 18446744073709551615]" : "integer >= 0");
         break;
     case HUDDLE_OPTION_BOOL:
         append_text(text, size, "true|false");
@@ -285,6 +285,10 @@ void huddle_option_allowed(const huddle_option *option, char *text, size_t size)
     case HUDDLE_OPTION_END:
         break;
     }
+}
+
+void huddle_option_allowed(const huddle_option *option, char *text, size_t size) {
+    describe(option, false, text, size);
 }
 
 /* ---- tables ------------------------------------------------------------------------------- */
@@ -308,12 +312,35 @@ static huddle_status unknown_option(const huddle_option *table, const char *name
     return hd_fail(HUDDLE_INVALID, "no option named '%s'", name);
 }
 
+/* Whether a number is an integer as the option wants it, but one that its type cannot hold. */
+static bool is_too_large(const huddle_option *option, const char *text) {
+    char *end;
+    const char *dash = option->type == HUDDLE_OPTION_RANGE ? strrchr(text, '-') : NULL;
+    const char *last = dash != NULL ? dash + 1 : text; /* of a range */
+    double number = strtod(last, &end);
+    if (end == last || *end != '\0' || !isfinite(number))
+        return false;
+    if (option->type == HUDDLE_OPTION_SEED)
+        return number > (double)INT64_MAX; /* all smaller ones are accepted */
+    return (option->type == HUDDLE_OPTION_INT || option->type == HUDDLE_OPTION_RANGE) &&
+           number > option->max;
+}
+
+/* Whether it is an integer that the option could hold, but written otherwise: 1e6, 10.0. */
+static bool lacks_digits(const huddle_option *option, const char *text) {
+    char *end;
+    double number = strtod(text, &end);
+    return option->type == HUDDLE_OPTION_INT && end != text && *end == '\0' &&
+           number == trunc(number) && number >= option->min && number <= option->max;
+}
+
 /* "NAME = TEXT: expected ...", with the values that the option accepts. */
 static huddle_status report_misfit(const huddle_option *option, const char *text) {
     char allowed[256];
-    huddle_option_allowed(option, allowed, sizeof allowed);
-    return hd_fail(HUDDLE_INVALID, "%s = %s: expected %s%s", option->name, text,
-                   option->choices != NULL ? "one of " : "", allowed);
+    describe(option, is_too_large(option, text), allowed, sizeof allowed);
+    return hd_fail(HUDDLE_INVALID, "%s = %s: expected %s%s%s", option->name, text,
+                   option->choices != NULL ? "one of " : "", allowed,
+                   lacks_digits(option, text) ? ", in digits" : "");
 }
 
 /* Defaults are texts in the table, read like any other value, so that the documented default is the

@@ -4,6 +4,7 @@
 #include "base/parallel.h"
 
 #include "base/check.h"
+#include "base/thread.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -139,7 +140,7 @@ static hd_pool *start_pool(int32_t n_workers) {
         pool->workers[i].pool = pool;
         /* Worker 0 is the thread that calls hd_parallel(). */
         pool->workers[i].index = i + 1;
-        if (pthread_create(&pool->workers[i].thread, NULL, run_worker, &pool->workers[i]) != 0)
+        if (!hd_thread_start(&pool->workers[i].thread, run_worker, &pool->workers[i]))
             break;
         pool->started++;
     }

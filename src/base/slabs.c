@@ -177,7 +177,7 @@ huddle_status hd_pass_finish(hd_pass *pass) {
 
 /* If one process fails, all must return a failure, or the others would wait for it in the next
  * reduction forever. */
-huddle_status hd_agree(huddle_context *context, huddle_status status) {
+huddle_status(hd_agree)(huddle_context *context, huddle_status status) {
     const hd_engine_slabs *slabs = slabs_of(context);
     return slabs == NULL ? status : slabs->agree(context->engine_state, status);
 }

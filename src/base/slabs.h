@@ -77,6 +77,12 @@ huddle_status hd_pass_finish(hd_pass *pass);
 /* What all processes return: HUDDLE_OK only if none failed. */
 huddle_status hd_agree(huddle_context *context, huddle_status status);
 
+#ifdef __clang_analyzer__
+/* Shows the analyser that a process that failed never returns HUDDLE_OK. */
+#define hd_agree(context, status)                                                                  \
+    ((status) != HUDDLE_OK ? (status) : (hd_agree)((context), (status)))
+#endif
+
 /* HUDDLE_UNSUPPORTED if rows are spread over processes: for algorithms, named by `what`, that need
  * all rows on one process and that the engine does not do itself. */
 huddle_status hd_slabs_refuse(const huddle_context *context, const char *what);

@@ -1,6 +1,7 @@
 /* Statuses and the text of the last error, one per thread: fits on different threads do not
  * overwrite each other's messages. */
 #include "base/check.h"
+#include "base/text.h"
 #include "huddle/version.h"
 
 #include <stdarg.h>
@@ -39,6 +40,22 @@ huddle_status huddle_set_error(huddle_status status, const char *message) {
     return hd_fail(status, "%s", message);
 }
 
+/* Names and values come from files: a carriage return or an escape in them must not change what a
+ * terminal shows of the message. Line feeds and tabs are the caller's. */
+void hd_escape_controls(const char *from, char *to, size_t size) {
+    size_t used = 0;
+    for (; *from != '\0' && used + 5 < size; from++) {
+        unsigned char c = (unsigned char)*from;
+        if (c == '\r')
+            used += (size_t)snprintf(to + used, size - used, "\\r");
+        else if ((c < 32 && c != '\n' && c != '\t') || c == 127)
+            used += (size_t)snprintf(to + used, size - used, "\\x%02x", c);
+        else
+            to[used++] = *from;
+    }
+    to[used] = '\0';
+}
+
 huddle_status(hd_fail)(huddle_status status, const char *format, ...) {
     /* Written to a copy first: an argument may be last_error itself, and source and destination of
      * vsnprintf() must not overlap. */
@@ -47,7 +64,7 @@ huddle_status(hd_fail)(huddle_status status, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    memcpy(last_error, text, sizeof text);
+    hd_escape_controls(text, last_error, sizeof last_error);
     return status;
 }
 

@@ -150,6 +150,14 @@ bool hd_has_extension(const char *path, const char *extension) {
            hd_same_word(path + length - tail, extension);
 }
 
+int hd_cut_text(const char *text, int64_t length, int limit) {
+    int shown = length < limit ? (int)length : limit;
+    /* Bytes 10xxxxxx continue a character. */
+    while (shown < length && shown > 0 && (text[shown] & 0xC0) == 0x80)
+        shown--;
+    return shown;
+}
+
 char *hd_copy_part(const char *text, int64_t length) {
     char *copy = hd_alloc(length + 1, 1);
     if (copy == NULL)

@@ -16,6 +16,14 @@ bool hd_has_extension(const char *path, const char *extension);
 /* Compares two texts, ignoring the case of ASCII letters. */
 bool hd_same_word(const char *a, const char *b);
 
+/* Copies a text with \r and \x1b for a carriage return, an escape and other control characters but
+ * line feeds and tabs; what does not fit is cut off. */
+void hd_escape_controls(const char *from, char *to, size_t size);
+
+/* The number of bytes, at most `limit`, of a text of `length` bytes that end with a whole character
+ * of UTF-8. */
+int hd_cut_text(const char *text, int64_t length, int limit);
+
 /* A copy of the first `length` bytes of text, or NULL. */
 char *hd_copy_part(const char *text, int64_t length);
 

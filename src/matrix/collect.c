@@ -36,6 +36,7 @@ huddle_status hd_collect_rows(huddle_context *context, int32_t to, int64_t n, co
                               size_t row_size, int64_t *total, void **all) {
     int64_t size = n * (int64_t)row_size;
     *all = NULL;
+    *total = 0; /* if it fails */
     huddle_status status = to == HD_EVERYWHERE
                                ? collect_everywhere(context, size, rows, total, all)
                                : hd_slabs_gather(context, to, size, rows, NULL, total, all);
