@@ -5,6 +5,7 @@
 #include "archive/file.h"
 
 #include "base/check.h"
+#include "base/machine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,14 +14,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Reads a pipe or a device, which has no size and cannot be mapped. A read that a signal interrupts
- * is repeated. */
+/* Reads a pipe or a terminal, which has no size and cannot be mapped. A read that a signal
+ * interrupts is repeated. A pipe may never end: the array, which is doubled when it is full, does
+ * not become larger than what the machine has available. */
 static huddle_status read_stream(int descriptor, hd_file *file) {
     enum { STEP = 1 << 20 };
     huddle_status status = HUDDLE_OK;
-    char *bytes = NULL;
-    int64_t capacity = 0, size = 0;
+    char *bytes = NULL, text[32];
+    int64_t capacity = 0, size = 0, most = hd_machine_available("");
     for (;;) {
+        if (size + STEP + HD_FILE_PADDING > capacity && capacity > most / 3) {
+            huddle_format_bytes(most, text, sizeof text);
+            FAIL(HUDDLE_IO, "is too long for the memory that is available (%s)", text);
+        }
         /* Room for the next piece and for the padding behind the last one. */
         if (!hd_grow(&bytes, &capacity, size + STEP + HD_FILE_PADDING, 1))
             FAIL(HUDDLE_NO_MEMORY, "no memory for %lld bytes", (long long)size + STEP);
@@ -82,6 +88,9 @@ huddle_status hd_file_open(const char *path, hd_file *file) {
         FAIL(HUDDLE_IO, "cannot be read: %s", strerror(errno));
     if (S_ISDIR(about.st_mode))
         FAIL(HUDDLE_IO, "is a directory");
+    /* /dev/zero and its like never end; of terminals the user is the end. */
+    if (S_ISBLK(about.st_mode) || (S_ISCHR(about.st_mode) && isatty(descriptor) == 0))
+        FAIL(HUDDLE_IO, "is a device, not a file");
     if (S_ISREG(about.st_mode))
         TRY(map_file(descriptor, about.st_size, file));
     else

@@ -15,8 +15,8 @@ typedef struct hd_file {
     int descriptor;   /* open as long as the file is mapped; -1 if the bytes were copied */
 } hd_file;
 
-/* Opens a file that is not a directory. HUDDLE_IO if the system refuses, HUDDLE_FORMAT if it is
- * empty; messages do not contain the file's name. */
+/* Opens a file or a pipe. HUDDLE_IO if it is a directory or a device, or if the system refuses,
+ * HUDDLE_FORMAT if it is empty; messages do not contain the file's name. */
 huddle_status hd_file_open(const char *path, hd_file *file);
 
 /* Maps an open file a second time, for an owner that keeps it longer. The path is left out.

@@ -52,9 +52,11 @@ static const char *read_digits(const char *at, int64_t *number) {
 }
 
 /* A tuple of lengths: (3, 4), (5,) or (); Python 2 wrote 5L. The product is checked before every
- * multiplication: an overflow would make a huge array look small. Dimensions beyond HD_NPY_MAX_RANK
- * are counted but not stored, and callers refuse the rank. */
+ * multiplication: an overflow would make a huge array look small. A length of 0 does not end the
+ * check: readers multiply the others to find the distance between elements. Dimensions beyond
+ * HD_NPY_MAX_RANK are counted but not stored, and callers refuse the rank. */
 static huddle_status parse_shape(const char *text, hd_npy *npy) {
+    bool empty = false;
     if (text == NULL || *text != '(')
         return hd_fail(HUDDLE_FORMAT, "the NPY header has no shape");
     for (text++; *text != ')'; text += strspn(text, ", L")) {
@@ -66,11 +68,14 @@ static huddle_status parse_shape(const char *text, hd_npy *npy) {
         if (npy->rank < HD_NPY_MAX_RANK)
             npy->dims[npy->rank] = length;
         npy->rank++;
+        empty = empty || length == 0;
         if (length > 0 && npy->count > INT64_MAX / 4 / length)
             return hd_fail(HUDDLE_FORMAT, "the NPY header declares an invalid size");
-        npy->count *= length;
+        npy->count *= length > 0 ? length : 1;
         text = end;
     }
+    if (empty)
+        npy->count = 0;
     return HUDDLE_OK;
 }
 

@@ -4,63 +4,18 @@
  * such as /dev/stdout, are written directly. */
 #include "archive/output.h"
 
-#include "archive/file.h"
+#include "archive/temporary.h"
 #include "base/check.h"
-#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* Large enough that system calls do not show in a profile of writing text. */
-enum { BUFFER = 1 << 18, MAX_ATTEMPTS = 100 };
-
-/* ---- outputs in progress -------------------------------------------------------------------- */
-
-/* The names of temporary files, for a handler of a fatal signal, which can neither allocate nor
- * wait for a lock. More outputs at the same time, or longer names, than fit are not listed: their
- * files stay behind after such a signal. */
-enum { MAX_LISTED = 16, MAX_NAME = 1024 };
-
-typedef struct listed_name {
-    atomic_int state; /* one of the enum below */
-    char name[MAX_NAME];
-} listed_name;
-
-enum { LISTED_FREE, LISTED_BUSY, LISTED_COMPLETE };
-
-static listed_name listed[MAX_LISTED];
-
-/* The place of the name, or -1. */
-static int list_name(const char *name) {
-    if (strlen(name) >= MAX_NAME)
-        return -1;
-    for (int k = 0; k < MAX_LISTED; k++) {
-        int free_state = LISTED_FREE;
-        if (!atomic_compare_exchange_strong(&listed[k].state, &free_state, LISTED_BUSY))
-            continue;
-        memcpy(listed[k].name, name, strlen(name) + 1);
-        atomic_store(&listed[k].state, LISTED_COMPLETE);
-        return k;
-    }
-    return -1;
-}
-
-static void unlist_name(int place) {
-    if (place >= 0)
-        atomic_store(&listed[place].state, LISTED_FREE);
-}
-
-void huddle_file_abandon_all(void) {
-    for (int k = 0; k < MAX_LISTED; k++)
-        if (atomic_load(&listed[k].state) == LISTED_COMPLETE)
-            (void)unlink(listed[k].name);
-}
+enum { BUFFER = 1 << 18 };
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
@@ -72,47 +27,25 @@ static huddle_status system_failure(const hd_output *output) {
     return hd_fail(HUDDLE_IO, "%s: cannot be written: %s", output->path, strerror(errno));
 }
 
-/* Creates the temporary file, in the same directory as the target, since rename() does not work
- * across file systems. mkstemp() would create it with mode 0600, and the mode that the umask gives
- * a new file can only be learnt by setting the umask, which other threads would see; open() applies
- * it itself. O_EXCL refuses existing names and links, so that the name need not be unpredictable.
- * An existing file keeps its mode. */
+/* A temporary file beside the target. It is for its owner alone if it replaces a file, whose mode
+ * it gets at the end: what it contains may be secret, and the mode may forbid writing. A new file
+ * has the mode that the umask gives, which open() applies. */
 static huddle_status open_temporary(hd_output *output, const struct stat *old) {
-    huddle_status status = HUDDLE_OK;
-    output->temporary = hd_join_text(output->target, ".XXXXXX");
-    if (output->temporary == NULL)
-        FAIL(HUDDLE_NO_MEMORY, "no memory for a file's name");
-    char *suffix = output->temporary + strlen(output->target) + 1;
-    for (int attempt = 0; attempt < MAX_ATTEMPTS && output->descriptor < 0; attempt++) {
-        static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567";
-        /* Different for processes and for outputs of one process; collisions are resolved by
-         * O_EXCL. */
-        uint64_t number =
-            (uint64_t)getpid() * 1000003 + (uint64_t)(uintptr_t)output + (uint64_t)attempt * 7919;
-        for (int k = 0; k < 6; k++, number /= 32)
-            suffix[k] = letters[number % 32];
-        output->descriptor = open(output->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (output->descriptor < 0 && errno != EEXIST)
-            break;
-    }
-    if (output->descriptor < 0) {
-        status = system_failure(output);
-        huddle_free(output->temporary);
-        output->temporary = NULL;
-    } else {
-        output->place = list_name(output->temporary);
-        if (old != NULL)
-            (void)fchmod(output->descriptor, old->st_mode & 07777);
-    }
-done:
-    return status;
+    output->mode = old != NULL ? (int)(old->st_mode & 07777) : -1;
+    output->descriptor =
+        hd_output_create_temporary(output->target, old != NULL ? 0600 : 0666, &output->temporary);
+    if (output->descriptor < 0 && errno == ENOMEM)
+        return hd_fail(HUDDLE_NO_MEMORY, "no memory for a file's name");
+    if (output->descriptor < 0)
+        return system_failure(output);
+    output->place = hd_output_list(output->temporary);
+    return HUDDLE_OK;
 }
 
 /* regular_only is for formats that are patched after writing, which a pipe does not allow. */
 huddle_status hd_output_begin(const char *path, bool regular_only, hd_output *output) {
     huddle_status status = HUDDLE_OK;
     struct stat about;
-    char *real = NULL;
     *output = (hd_output){.path = path, .descriptor = -1, .place = -1};
     bool exists = stat(path, &about) == 0;
     if (exists && S_ISDIR(about.st_mode))
@@ -124,15 +57,11 @@ huddle_status hd_output_begin(const char *path, bool regular_only, hd_output *ou
         if (output->descriptor < 0)
             TRY(system_failure(output));
     } else {
-        real = realpath(path, NULL); /* a link is kept, and the file that it points to replaced */
-        output->target = hd_copy_text(real != NULL ? real : path);
-        if (output->target == NULL)
-            FAIL(HUDDLE_NO_MEMORY, "no memory for a file's name");
+        TRY(huddle_file_target(path, &output->target));
         TRY(open_temporary(output, exists ? &about : NULL));
     }
     ALLOC(output->buffer, BUFFER);
 done:
-    free(real);
     return status;
 }
 
@@ -230,31 +159,30 @@ huddle_status hd_output_leave(hd_output *output, huddle_status status) {
 /* ---- end ------------------------------------------------------------------------------------ */
 
 /* Synchronises the file before it is renamed, so that a crash cannot leave an empty file under the
- * final name. It is opened again because a library may have replaced the file under its temporary
- * name. */
-static huddle_status rename_to_target(hd_output *output) {
-    int descriptor = open(output->temporary, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0)
-        return system_failure(output);
-    int failed = fsync(descriptor);
-    huddle_status status = failed != 0 ? system_failure(output) : HUDDLE_OK;
-    close(descriptor);
+ * final name; NFS, for one, reports a full disk only then. The descriptor is closed after the
+ * renaming: its lock is what keeps other processes from removing the file. */
+static huddle_status end_temporary(hd_output *output, huddle_status status) {
+    if (status == HUDDLE_OK && fsync(output->descriptor) != 0)
+        status = system_failure(output);
+    /* A file that remains its owner's alone is no failure. */
+    if (status == HUDDLE_OK && output->mode >= 0)
+        (void)fchmod(output->descriptor, (mode_t)output->mode);
     if (status == HUDDLE_OK && rename(output->temporary, output->target) != 0)
         status = system_failure(output);
+    if (status != HUDDLE_OK)
+        (void)unlink(output->temporary);
+    close(output->descriptor);
     return status;
 }
 
-/* close() is checked as well: some file systems, NFS for one, report a full disk only then. */
 huddle_status hd_output_end(hd_output *output, huddle_status status) {
     if (status == HUDDLE_OK)
         status = flush_buffer(output);
-    if (output->descriptor >= 0 && close(output->descriptor) != 0 && status == HUDDLE_OK)
+    if (output->temporary != NULL)
+        status = end_temporary(output, status);
+    else if (output->descriptor >= 0 && close(output->descriptor) != 0 && status == HUDDLE_OK)
         status = system_failure(output);
-    if (output->temporary != NULL && status == HUDDLE_OK)
-        status = rename_to_target(output);
-    if (output->temporary != NULL && status != HUDDLE_OK)
-        unlink(output->temporary);
-    unlist_name(output->place);
+    hd_output_unlist(output->place);
     huddle_free(output->temporary);
     huddle_free(output->target);
     huddle_free(output->buffer);

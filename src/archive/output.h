@@ -7,9 +7,10 @@
 
 typedef struct hd_output {
     const char *path; /* as the caller wrote it, for messages */
-    char *target;     /* the final place, symbolic links resolved */
+    char *target;     /* the final place, links resolved */
     char *temporary;  /* the temporary file; NULL if written in place (a device or a pipe) */
     int descriptor;
+    int mode;  /* of the file that is replaced, or -1 */
     int place; /* in the list of outputs in progress, or -1 */
     char *buffer;
     int64_t used;
@@ -17,7 +18,7 @@ typedef struct hd_output {
 
 /* Opens an output file; HUDDLE_IO, with the file's name, if the system refuses. With
  * `regular_only`, devices and pipes are refused: for formats that are written by a library which
- * opens output->temporary itself, or that go back to patch what they have written. */
+ * needs the descriptor of a file, or that go back to patch what they have written. */
 huddle_status hd_output_begin(const char *path, bool regular_only, hd_output *output);
 huddle_status hd_output_write(hd_output *output, const void *bytes, int64_t size);
 

@@ -55,11 +55,12 @@ static const char *find_end(const char *bytes, int64_t size) {
     return NULL;
 }
 
-/* A number of 64 bits that must not exceed `limit`; -1 if it does. Sums of such numbers and sizes
- * of records cannot overflow. */
+/* A number of 64 bits that must not exceed `limit`; -1 if it does. A negative limit, the difference
+ * of two positions that are in the wrong order, admits no number. Sums of such numbers and sizes of
+ * records cannot overflow. */
 static int64_t bounded_number(const char *at, int64_t limit) {
     uint64_t value = hd_zip_number(at, 8);
-    return value <= (uint64_t)limit ? (int64_t)value : -1;
+    return limit >= 0 && value <= (uint64_t)limit ? (int64_t)value : -1;
 }
 
 /* Reads the ZIP64 end record, to which the locator in front of the plain one refers. Archives
