@@ -42,16 +42,18 @@
  * read it. If one fails, all return its failure. The other functions that read do not communicate:
  * each process gets everything.
  *
- * Tables (CSV, TSV): columns are separated by commas, semicolons, tabs or blanks, a header is
- * recognised, fields may be quoted. Unless the options name the features (x) and the labels (y):
+ * Tables (CSV, TSV): columns are separated by commas, semicolons, tabs, bars or blanks, a header is
+ * recognised, fields may be quoted, lines end in LF, CR LF or CR. Unless the options name the
+ * features (x) and the labels (y):
  *
  *   labels      the column with a conventional name, if it contains text or integers; else
- *               the only text column whose values repeat (with more than 20 rows, text of which
- *               more than half is distinct is taken to be row names). In a table whose columns
+ *               the only text column whose values repeat. In a table whose columns
  *               are x and y, or x, y and z, y is a coordinate, not a label. Dates are never labels.
+ *   row names   the first text column in which no value repeats or, with more than 20 rows, more
+ *               than half of the values are distinct
  *   ignored     row numbers (a first column of 0 .. n - 1 or 1 .. n, or different integers
- *               under a name such as id, index or Unnamed: 0, or without a name); row names; dates;
- *               columns without values; columns that map one to one onto the labels
+ *               under a name such as id, index or Unnamed: 0, or without a name); further row
+ *               names; dates; columns without values; columns that map one to one onto the labels
  *   features    all other columns; text columns are refused with a message that suggests
  *               alternatives, or encoded (huddle_read_options.encode)
  *
@@ -111,14 +113,15 @@ HUDDLE_API const huddle_packing *huddle_packings(void);
 typedef enum huddle_column_role {
     HUDDLE_COLUMN_FEATURE,
     HUDDLE_COLUMN_LABEL,
-    HUDDLE_COLUMN_IGNORED,     /* by the rules above */
-    HUDDLE_COLUMN_NOT_SELECTED /* x and y name other columns */
+    HUDDLE_COLUMN_IGNORED,      /* by the rules above */
+    HUDDLE_COLUMN_NOT_SELECTED, /* x and y name other columns */
+    HUDDLE_COLUMN_NAMES         /* it became row_names */
 } huddle_column_role;
 
 typedef struct huddle_column {
     char *name; /* "" if it has none */
     huddle_column_role role;
-    char *reason; /* why it is the label or ignored, how text was encoded; or NULL */
+    char *reason; /* why it is the label, names or ignored, how text was encoded; or NULL */
 } huddle_column;
 
 /* A data set: points, and labels if there are any. More than 20 fields: it is everything that a
@@ -140,14 +143,19 @@ typedef struct huddle_data {
     bool planes;           /* of colour images: all red values first, then green, then blue */
     huddle_column *columns; /* of a table, in the order of the file; else NULL */
     int64_t n_columns;
+    char **row_names; /* of a table: n texts and NULL, if a column names the rows; else NULL, also
+                         if rows are spread over processes */
     int64_t *dropped; /* rows, from 0, that options->missing = "drop" left out; ascending. Empty if
                          classes were selected. */
     int64_t n_dropped;
     int64_t first_row, total_rows; /* where the points are among those of all processes: 0 and n
                                       unless the context's engine spreads rows */
+    double *exact; /* with huddle_read_options.exact: the values of the points as doubles, n x d or
+                      one for each non-zero; NULL if the points have all their digits */
 } huddle_data;
 
-/* How to read. Zeroed: everything is found by conventional names. */
+/* How to read. Zeroed: everything is found by conventional names. Many fields: each is one flag of
+ * the tool, and most callers set one or two. */
 typedef struct huddle_read_options {
     const char *const *x; /* names, stacked in order (CSV: columns by name, 1-based position or
                              range of positions, such as 2-64) */
@@ -172,19 +180,28 @@ typedef struct huddle_read_options {
                             named COLUMN=TEXT: sqrt(1/2) in rows of that category, else 0, so that
                             rows of different categories are at distance 1. Labels are then found
                             by y or a conventional name only. */
-    bool x_by_name;    /* x are the features of another table, as huddle_data.features has them: the
-                          points have them in that order, found by name and never by position.
-                          COLUMN=TEXT is a category of an encoded column, regardless of encode: a
-                          category that does not occur is 0 in all rows, one that x does not contain
-                          is reported in a warning. A table without names, or another kind of file, is
-                          read as if x were not given. */
-    bool copy;         /* never map: see "Mapped files" above */
-    bool gray;         /* image files: colours become gray, by their luminance */
-    const char *image; /* what each row shows: "32x32" (height, width), "32x32x3" (red, green and
-                          blue side by side), "3x32x32" (all red first), with ":rows" or ":columns"
-                          after it if pixels run that way; "none"; NULL: as described above */
+    bool x_by_name; /* x are the features of another table, as huddle_data.features has them: the
+                       points have them in that order, found by name and never by position.
+                       COLUMN=TEXT is a category of an encoded column, regardless of encode: a
+                       category that does not occur is 0 in all rows, one that x does not contain
+                       is reported in a warning. A table without names, or another kind of file, is
+                       read as if x were not given. */
+    const char *header;  /* tables: "yes" or "no": the first row is a header, or none; NULL or
+                            "auto": as it looks */
+    bool copy;           /* never map: see "Mapped files" above */
+    bool gray;           /* image files: colours become gray, by their luminance */
+    const char *image;   /* what each row shows: "32x32" (height, width), "32x32x3" (red, green and
+                            blue side by side), "3x32x32" (all red first), with ":rows" or
+                            ":columns" after it if pixels run that way; "none"; NULL: as described
+                            above */
     bool hints_as_flags; /* messages suggest flags of the tool, "--missing drop", instead of
                             missing = "drop" */
+    bool exact;          /* keep the values in double precision too, in huddle_data.exact, which
+                            huddle_data_write() writes then: arrays of doubles and of 32-bit and
+                            64-bit integers always, text if float does not hold one of its numbers.
+                            Of values beyond float, which are refused otherwise, the points have
+                            the largest float.
+                            HUDDLE_UNSUPPORTED if the context's engine spreads rows. */
 } huddle_read_options;
 
 /* Reads `source`: a file, a folder, "digits" or a generator's name (to read a file of that
@@ -213,7 +230,10 @@ HUDDLE_API const char *const *huddle_data_kinds(void);
  * hdf5, svm, libsvm. The names inside are X and y, im_height, im_width and im_order. NPY contains
  * no labels, LIBSVM no string labels: a warning is issued. Sparse points can be written as npz
  * (which scipy.sparse reads), mat and svm; HUDDLE_UNSUPPORTED otherwise: they are never made dense.
- */
+ *
+ * Values are float32, and float64 if data->exact is set or the points have a shift. Text has the
+ * fewest digits that are read back as the same number of that precision. Sparse matrices in MAT
+ * are float64. */
 HUDDLE_API huddle_status huddle_data_write(huddle_context *context, const huddle_data *data,
                                            const char *path);
 
@@ -246,16 +266,25 @@ HUDDLE_API huddle_status huddle_columns_write(const char *path, int64_t n, int64
 /* Writes the table `source` (CSV, TSV; also compressed) to `path`, which must be another file, with
  * columns added on its right: one value for each of the n rows that huddle_data_read() finds there.
  * Everything else remains, byte by byte. If the table has no header, the new columns have no names;
- * a name that it has already is followed by ".1", ".2", ... HUDDLE_UNSUPPORTED if the source is not
+ * a name that it has already is followed by ".1", ".2", ... The options are those with which the
+ * table was read, of which only the header counts; or NULL. HUDDLE_UNSUPPORTED if the source is not
  * a table, HUDDLE_INVALID if it does not have n rows. */
 HUDDLE_API huddle_status huddle_columns_append(huddle_context *context, const char *source,
                                                int64_t n, int64_t n_columns,
-                                               const huddle_new_column *columns, const char *path);
+                                               const huddle_new_column *columns,
+                                               const huddle_read_options *options,
+                                               const char *path);
 
 /* Reads one label per row from any supported file: integers or strings, mapped to
  * 0 .. n_classes - 1 by ascending value; *classes receives their strings. The caller frees all. */
 HUDDLE_API huddle_status huddle_labels_read(huddle_context *context, const char *path, int64_t *n,
                                             int32_t **labels, int32_t *n_classes, char ***classes);
+/* The same for labels that a clustering has found: of a table, the column that
+ * huddle_columns_append() has named "cluster", or "cluster.1", ..., is preferred, the last of them;
+ * huddle_labels_read() prefers other names. */
+HUDDLE_API huddle_status huddle_clusters_read(huddle_context *context, const char *path, int64_t *n,
+                                              int32_t **labels, int32_t *n_classes,
+                                              char ***classes);
 
 /* Arrays and graphs as SciPy reads them: .npy (f4, f8, i4) and scipy.sparse's .npz. */
 HUDDLE_API huddle_status huddle_dense_write_npy(const char *path, const huddle_dense *matrix);

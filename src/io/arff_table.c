@@ -114,7 +114,9 @@ static huddle_status declare_columns(hd_io_arff *arff, hd_io_layout *layout) {
     layout->columns = arff->count;
     layout->class_column = class + 1;
     for (int64_t c = 0; c < arff->count; c++) {
-        layout->declared[c] = declared_kind(&arff->attributes[c], c == class);
+        layout->declared[c] =
+            (hd_io_declaration){.kind = declared_kind(&arff->attributes[c], c == class),
+                                .nominal = arff->attributes[c].kind == HD_IO_ATTRIBUTE_NOMINAL};
         layout->names[c] = arff->attributes[c].name;
         arff->attributes[c].name = NULL;
     }

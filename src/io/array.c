@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
+#include "io/exact.h"
 
 #include <float.h>
 #include <math.h>
@@ -26,8 +27,8 @@ bool hd_io_element_narrow(hd_io_element element) {
     return hd_io_element_size(element) <= 2 || element == HD_IO_F4;
 }
 
-/* The step of an axis is the product of the lengths of the axes that vary faster. Lengths may
- * still be unchecked here: hd_io_array_count() is what refuses an overflow. */
+/* The step of an axis is the product of the lengths of the axes that vary faster, which must have
+ * been checked, by hd_io_array_count() or while the header was read. */
 void hd_io_array_pack(hd_io_array *array, bool first_fastest) {
     int64_t step = 1;
     for (int32_t k = 0; k < array->rank; k++) {
@@ -281,6 +282,8 @@ huddle_status hd_io_intake_begin(huddle_context *context, huddle_points *points,
     *intake = (hd_io_intake){.points = points};
     if (narrow)
         goto done;
+    if (options->exact)
+        ALLOC(intake->exact, points->n * points->d);
     if (options->n_shift == points->d) {
         if (options->shift != NULL) {
             ALLOC(points->shift, points->d);
@@ -304,9 +307,10 @@ static double shifted_value(const huddle_points *x, const double *values, int64_
 }
 
 /* Finds the value because of which hd_io_intake_row() refused a row. */
-static huddle_status refuse_row(const huddle_points *x, int64_t row, const double *values) {
+static huddle_status refuse_row(const huddle_points *x, int64_t row, const double *values,
+                                double limit) {
     for (int64_t j = 0; j < x->d; j++)
-        if (!(fabs(shifted_value(x, values, j)) <= (double)FLT_MAX)) {
+        if (!(fabs(shifted_value(x, values, j)) <= limit)) {
             if (isfinite(values[j]))
                 return hd_fail(HUDDLE_INVALID,
                                "row %lld, column %lld: %g is beyond single precision",
@@ -323,16 +327,19 @@ huddle_status hd_io_intake_row(hd_io_intake *intake, int32_t worker, int64_t row
     huddle_points *x = intake->points;
     int64_t d = x->d;
     float *to = x->values + row * x->stride;
+    double limit = hd_io_exact_limit(intake->exact != NULL);
     /* The loop has no branch, so that it is vectorised; which value was bad is found out
      * later, and only if one was. NaN fails the comparison too. */
     int good = 1;
     for (int64_t j = 0; j < d; j++) {
         double v = shifted_value(x, values, j);
-        good &= fabs(v) <= (double)FLT_MAX;
-        to[j] = (float)v;
+        good &= fabs(v) <= limit;
+        to[j] = (float)hd_io_exact_clamp(v);
     }
     if (!good)
-        return refuse_row(x, intake->first + row, values);
+        return refuse_row(x, intake->first + row, values, limit);
+    if (intake->exact != NULL)
+        memcpy(intake->exact + row * d, values, (size_t)d * sizeof *values);
     if (intake->low == NULL)
         return HUDDLE_OK;
     /* The ranges are those of the doubles, before rounding: rounding is what must be avoided. */
@@ -383,6 +390,7 @@ bool hd_io_intake_shifts(huddle_context *context, const hd_io_intake *intake) {
 void hd_io_intake_free(hd_io_intake *intake) {
     huddle_free(intake->low);
     huddle_free(intake->high);
+    huddle_free(intake->exact);
     *intake = (hd_io_intake){0};
 }
 

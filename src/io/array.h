@@ -80,6 +80,7 @@ typedef struct hd_io_intake {
     huddle_points *points;
     double *low, *high; /* workers x d; NULL when no column can need a shift */
     int64_t first;      /* number of the first row, for messages */
+    double *exact;      /* n x d: the values before rounding; NULL unless options->exact */
 } hd_io_intake;
 
 /* The shift is options->shift if that is for as many features as the points have. */

@@ -356,7 +356,7 @@ huddle_status hd_io_labels_from_files(hd_io_request *request, hd_io_labels *labe
     for (int64_t k = 0; k < request->options->n_y; k++) {
         const char *failing_path = request->failing_path;
         request->failing_path = NULL; /* the message will contain the name of the labels' file */
-        TRY(hd_io_labels_read_raw(request->context, request->options->y[k], &part));
+        TRY(hd_io_labels_read_raw(request->context, request->options->y[k], false, &part));
         request->failing_path = failing_path;
         TRY(hd_io_labels_append(labels, &part));
         hd_io_labels_free(&part);
@@ -491,7 +491,7 @@ huddle_status hd_io_container_read(hd_io_request *request, hd_io_container *cont
     TRY(hd_io_container_choose(request, container, data, &choice));
     TRY(gather_labels(request, container, &choice, &labels));
     TRY(hd_io_parts_orient(request, container, points, labels.n > 0 ? labels.n : -1, &in_columns));
-    TRY(hd_io_parts_read(request, container, points, in_columns, &data->points));
+    TRY(hd_io_parts_read(request, container, points, in_columns, data));
     TRY(hd_io_parts_image_size(container, points->items[0], in_columns, data));
     if (labels.n > 0)
         TRY(hd_io_data_set_labels(data, &labels));

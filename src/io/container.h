@@ -22,6 +22,7 @@ typedef struct hd_io_variable {
     bool part;           /* of another variable: not listed, and not found by its name */
     hd_io_array array;   /* HD_IO_ARRAY; for the others only rank and dims count */
     huddle_csr sparse;   /* HD_IO_SPARSE, when loaded */
+    bool wide;           /* HD_IO_SPARSE: its values have a type that float does not contain */
     hd_io_labels texts;  /* HD_IO_TEXTS, when loaded */
     void *owned;         /* the bytes of array, if they are owned */
     int64_t place;       /* for the reader: where it is */
@@ -43,6 +44,8 @@ typedef struct hd_io_request {
     const char
         *failing_path; /* the file that a failure is about; NULL if its message contains one */
     hd_io_rows *rows;  /* NULL: all rows are read */
+    bool typed;        /* the numbers in the file have a type that float does not contain */
+    bool clusters;     /* labels are those of a clustering (hd_io_find_label()) */
 } hd_io_request;
 
 typedef struct hd_io_container hd_io_container;
@@ -115,8 +118,9 @@ bool hd_io_labels_unwanted(const huddle_read_options *options);
 /* Labels from the files that options->y names, stacked. */
 huddle_status hd_io_labels_from_files(hd_io_request *request, hd_io_labels *labels);
 
-/* Labels from any file that has some; error messages contain its name. */
-huddle_status hd_io_labels_read_raw(huddle_context *context, const char *path,
+/* Labels from any file that has some; error messages contain its name. clusters: of a clustering
+ * (hd_io_find_label()). */
+huddle_status hd_io_labels_read_raw(huddle_context *context, const char *path, bool clusters,
                                     hd_io_labels *labels);
 
 /* Labels into data, which must have as many points; a failure is about the file that options->y

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "base/context.h"
+#include "io/exact.h"
 #include "io/formats.h"
 
 #include <math.h>
@@ -13,12 +14,13 @@
 /* ---- points --------------------------------------------------------------------------------- */
 
 /* Complete rows of numbers, straight into floats. Only if a column turns out to need a shift,
- * which is known when all values have been seen, are they read again as doubles: reading twice
- * is rare and costs less than keeping doubles for every file. */
+ * which is known when all values have been seen, are they read again as doubles, unless the caller
+ * wants those too: reading twice is rare and costs less than keeping doubles for every file. */
 static huddle_status read_points(hd_io_request *request, const hd_io_plan *plan,
                                  const hd_io_pieces *pieces, bool *misread, hd_io_labels *labels,
-                                 huddle_points *points) {
+                                 huddle_data *data) {
     huddle_status status = HUDDLE_OK;
+    huddle_points *points = &data->points;
     hd_io_intake intake = {0};
     double *values = NULL;
     int64_t n = pieces->rows, d = plan->d;
@@ -37,12 +39,18 @@ static huddle_status read_points(hd_io_request *request, const hd_io_plan *plan,
     TRY(status);
     if (hd_io_intake_shifts(request->context, &intake)) {
         huddle_points_free(points);
-        ALLOC(values, n * d);
-        r.intake = NULL;
-        r.values = values;
-        TRY(hd_io_table_read(request->context, &r));
-        TRY(huddle_points_from_double(request->context, n, d, values, d, 1, points));
+        if (intake.exact != NULL)
+            TRY(hd_io_exact_points(request->context, n, d, intake.exact, points));
+        else {
+            ALLOC(values, n * d);
+            r.intake = NULL;
+            r.values = values;
+            TRY(hd_io_table_read(request->context, &r));
+            TRY(huddle_points_from_double(request->context, n, d, values, d, 1, points));
+        }
     }
+    data->exact = intake.exact;
+    intake.exact = NULL;
 done:
     huddle_free(values);
     hd_io_intake_free(&intake);
@@ -98,13 +106,13 @@ static void forget_labels(huddle_data *data) {
     data->classes_numeric = false;
 }
 
-/* Values that are nearly all different identify rows. A column of them is not taken for labels
- * unless the caller names it, or selects classes, which means the same. */
+/* Values that are all or nearly all different identify rows. A column of them is not taken for
+ * labels unless the caller names it, or selects classes, which means the same. */
 static huddle_status drop_identifiers(const huddle_read_options *options, hd_io_plan *plan,
                                       huddle_data *data) {
     int64_t n = data->points.n, distinct = data->n_classes;
-    bool label_given = plan->label_given || options->classes != NULL || options->per_class > 0;
-    if (label_given || !hd_io_identifies_rows(distinct, n))
+    if (hd_io_labels_needed(plan, options) ||
+        !hd_io_are_no_labels(&plan->layout->kinds[plan->label], distinct, n))
         return HUDDLE_OK;
     forget_labels(data);
     return hd_io_plan_reject_label(plan, plan->label, distinct, n);
@@ -192,6 +200,7 @@ static bool determines_labels(const huddle_data *data, int64_t j, float *values,
 static void remove_features(huddle_data *data, const bool *gone) {
     huddle_points *x = &data->points;
     int64_t d = 0;
+    hd_io_exact_remove(data, gone);
     /* Within each row kept features move to the front. */
     for (int64_t i = 0; i < x->n; i++) {
         int64_t kept = 0;
@@ -270,6 +279,20 @@ static void suggest_use(const hd_io_request *request, const hd_io_plan *plan, in
     }
 }
 
+/* A column whose own name says that it has labels deserves a warning. */
+static void report_names(const hd_io_request *request, const hd_io_plan *plan) {
+    char place[160], use[400];
+    bool surprising = hd_io_label_name_rank(hd_io_layout_name(plan->layout, plan->names)) >= 0;
+    hd_io_layout_place(plan->layout, plan->names, place, sizeof place);
+    suggest_use(request, plan, plan->names, use, sizeof use);
+    const char *reason = plan->columns[plan->names].reason;
+    if (surprising)
+        hd_warn(request->context, HUDDLE_WARNING_INPUT, "%s names the rows: %s%s", place, reason,
+                use);
+    else
+        hd_log(request->context, "%s names the rows: %s%s", place, reason, use);
+}
+
 /* What deserves attention (a column that would have determined the result) is a warning; the
  * routine cases are log lines, a few of them, since wide tables may have thousands of columns. */
 static void report_ignored_columns(const hd_io_request *request, const hd_io_plan *plan) {
@@ -279,6 +302,8 @@ static void report_ignored_columns(const hd_io_request *request, const hd_io_pla
         char place[160], use[400];
         const huddle_column *column = &plan->columns[c];
         bool notable = plan->leaks[c] || c == plan->rejected;
+        if (c == plan->names)
+            report_names(request, plan);
         if (column->role != HUDDLE_COLUMN_IGNORED || c == plan->looks_like_labels ||
             !(notable || plan->automatic))
             continue;
@@ -351,12 +376,16 @@ static huddle_status read_table(hd_io_request *request, const hd_io_layout *layo
     if (policy != HD_IO_REFUSE || plan.n_texts > (plan.label >= 0))
         TRY(hd_io_table_values(request, &plan, pieces, policy, misread, &labels, data, &sources));
     else {
-        TRY(read_points(request, &plan, pieces, misread, &labels, &data->points));
+        TRY(read_points(request, &plan, pieces, misread, &labels, data));
         TRY(keep_features(&plan, data, &sources));
     }
     TRY(keep_names(layout, data));
     TRY(set_labels(request, &plan, &labels, data));
     TRY(drop_leaks(&plan, sources, data));
+    TRY(hd_io_names_read(request->context, &plan, pieces, data));
+    if (data->exact != NULL)
+        TRY(hd_io_table_warn_rounded(request->context, &plan, pieces, data->exact,
+                                     data->points.n * data->points.d));
     report_ignored_columns(request, &plan);
     report_styles(request->context, &plan);
     /* Ownership moves to the caller. */
@@ -390,7 +419,8 @@ huddle_status hd_io_csv_read(hd_io_request *request, const hd_file *file, huddle
     hd_io_layout layout = {0};
     hd_io_pieces pieces = {0};
     bool misread = false;
-    TRY(hd_io_layout_find(request->context, file, &layout));
+    TRY(hd_io_layout_find(request->context, file, request->options, &layout));
+    TRY(hd_io_header_report(request->context, NULL, request->options, &layout));
     data->format = layout.declared != NULL ? "arff" : layout.separator == '\t' ? "tsv" : "csv";
     if (request->options->transpose)
         FAIL(HUDDLE_UNSUPPORTED, "a table has its samples in rows; transpose is for arrays");
@@ -400,6 +430,8 @@ huddle_status hd_io_csv_read(hd_io_request *request, const hd_file *file, huddle
     status = read_table(request, &layout, &pieces, &misread, data);
     if (status != HUDDLE_OK && misread && !layout.all_examined) {
         huddle_points_free(&data->points);
+        huddle_free(data->exact);
+        data->exact = NULL;
         TRY(hd_io_layout_examine(&layout, INT64_MAX));
         status = read_table(request, &layout, &pieces, &misread, data);
     }
@@ -409,26 +441,22 @@ done:
     return status;
 }
 
-/* A file with a single column is labels whatever its name. */
-huddle_status hd_io_csv_labels(huddle_context *context, const hd_file *file, hd_io_labels *labels) {
+huddle_status hd_io_csv_labels(huddle_context *context, const hd_file *file, bool clusters,
+                               hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
     hd_io_layout layout = {0};
     hd_io_pieces pieces = {0};
-    hd_io_plan plan = {0};
-    bool guessed;
+    hd_io_plan plan = {.layout = &layout, .n_texts = 1};
     *labels = (hd_io_labels){0};
-    TRY(hd_io_layout_find(context, file, &layout));
-    plan.layout = &layout;
-    plan.n_texts = 1;
-    /* A single column is labels whatever it contains. */
-    plan.label = layout.columns == 1 ? 0 : hd_io_plan_find_label(&layout, &guessed, &plan.y_reason);
-    if (plan.label < 0)
-        FAIL(HUDDLE_FORMAT, "it has %lld columns, and none is known to hold labels",
-             (long long)layout.columns);
+    TRY(hd_io_layout_find(context, file, NULL, &layout));
+    TRY(hd_io_header_report(context, file->path, NULL, &layout));
+    if (needs_all_records(&layout))
+        TRY(hd_io_layout_examine(&layout, INT64_MAX));
+    TRY(hd_io_table_cut(context, &layout, &pieces));
+    TRY(hd_io_find_label(context, file->path, &layout, &pieces, clusters, &plan.label));
     ALLOC(plan.roles, layout.columns);
     for (int64_t c = 0; c < layout.columns; c++)
         plan.roles[c] = c == plan.label ? hd_io_text_role(0) : HD_IO_SKIP;
-    TRY(hd_io_table_cut(context, &layout, &pieces));
     ALLOC(labels->texts, pieces.rows);
     labels->n = pieces.rows;
     /* Rows are read without options: nothing can be suggested to somebody who only asked for
@@ -452,7 +480,8 @@ huddle_status hd_io_csv_dense(huddle_context *context, const hd_file *file, hudd
     hd_io_pieces pieces = {0};
     hd_io_plan plan = {0};
     memset(matrix, 0, sizeof *matrix);
-    TRY(hd_io_layout_find(context, file, &layout));
+    TRY(hd_io_layout_find(context, file, NULL, &layout));
+    TRY(hd_io_header_report(context, file->path, NULL, &layout));
     if (needs_all_records(&layout))
         TRY(hd_io_layout_examine(&layout, INT64_MAX));
     plan.layout = &layout;

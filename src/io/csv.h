@@ -72,23 +72,48 @@ typedef struct hd_io_column {
     bool ambiguous;         /* nor do the other columns */
     bool mixed;        /* some values have a per cent or currency sign, others none or another */
     bool times;        /* the dates are times of day */
+    bool nominal;      /* the file lists its values */
     char example[24];  /* a doubtful value */
     char mixes[2][24]; /* two values with different signs */
 } hd_io_column;
 
+/* What a file declares about a column. */
+typedef struct hd_io_declaration {
+    hd_io_column_kind kind;
+    bool nominal;
+} hd_io_declaration;
+
+/* options->header. */
+typedef enum hd_io_header_rule {
+    HD_IO_HEADER_AUTO,
+    HD_IO_HEADER_YES,
+    HD_IO_HEADER_NO
+} hd_io_header_rule;
+
+/* What was decided about the first row. The middle two are guesses, which are reported. */
+typedef enum hd_io_header {
+    HD_IO_HEADER_NONE,
+    HD_IO_HEADER_UNLIKELY, /* it may be a header of numbers, and is read as a row */
+    HD_IO_HEADER_LIKELY,   /* it may be a row of numbers, and is taken for the header */
+    HD_IO_HEADER_CERTAIN
+} hd_io_header;
+
 typedef struct hd_io_layout {
     const char *top;         /* where the header begins, or the data if there is none */
     const char *begin, *end; /* the data, without header */
-    int64_t first_line;      /* its number in the file */
-    int64_t counted_line;    /* the line that determines the number of columns */
-    char separator;          /* ' ' means any run of blanks and tabs */
-    bool quoted;             /* quotes occur */
-    bool row_names;          /* the header has one name fewer: the first column names the rows */
-    bool all_examined;       /* the kinds were judged by all records */
+    const char *units;       /* a line below the header that is none of the data; or NULL */
+    int64_t units_line;      /* its number in the file */
+    hd_io_header header;
+    int64_t first_line;   /* its number in the file */
+    int64_t counted_line; /* the line that determines the number of columns */
+    char separator;       /* ' ' means any run of blanks and tabs */
+    bool quoted;          /* quotes occur */
+    bool row_names;       /* the header has one name fewer: the first column names the rows */
+    bool all_examined;    /* the kinds were judged by all records */
     int64_t columns;
     char **names;                /* of columns, or NULL */
     hd_io_column *kinds;         /* columns */
-    hd_io_column_kind *declared; /* columns: the kinds, if the file declares them; else NULL */
+    hd_io_declaration *declared; /* columns, if the file declares them; else NULL */
     int64_t class_column;        /* the position of the declared class, from 1; 0: none */
     char *owned;                 /* what begin points into, if it is not the file */
 } hd_io_layout;
@@ -96,9 +121,26 @@ typedef struct hd_io_layout {
 /* The layout of an ARFF file, whose rows are rewritten as CSV. */
 huddle_status hd_io_arff_layout(huddle_context *context, const hd_file *file, hd_io_layout *layout);
 
-/* Finds separator, header and, from the first records, the kinds of the columns. */
-huddle_status hd_io_layout_find(huddle_context *context, const hd_file *file, hd_io_layout *layout);
+/* Finds separator, header and, from the first records, the kinds of the columns. Of the options,
+ * which may be NULL, only the header and the names of expected features count. */
+huddle_status hd_io_layout_find(huddle_context *context, const hd_file *file,
+                                const huddle_read_options *options, hd_io_layout *layout);
 void hd_io_layout_free(hd_io_layout *layout);
+
+/* The rule that options->header names; options may be NULL. */
+huddle_status hd_io_header_rule_of(const huddle_read_options *options, hd_io_header_rule *rule);
+
+/* Decides whether the row at layout->begin is a header, and passes it if it is. */
+huddle_status hd_io_header_find(hd_io_layout *layout, const huddle_read_options *options);
+
+/* Logs what was guessed about the first lines; `path` is named if it is not NULL, where several
+ * files may be read. */
+huddle_status hd_io_header_report(huddle_context *context, const char *path,
+                                  const huddle_read_options *options, const hd_io_layout *layout);
+
+/* Line feeds in a text; the end of the blank lines at p, which are added to first_line. */
+int64_t hd_io_count_lines(const char *begin, const char *end);
+const char *hd_io_skip_blank_lines(hd_io_layout *layout, const char *p);
 
 /* Examines the columns in the first `most` records. */
 huddle_status hd_io_layout_examine(hd_io_layout *layout, int64_t max_records);
@@ -144,6 +186,7 @@ typedef struct hd_io_plan {
     int64_t n_texts;           /* texts to be read; the label, if there is one, is the first */
     int64_t looks_like_labels; /* a column that is none because labels are not wanted; or -1 */
     int64_t rejected;          /* a column that was taken for labels and has too many; or -1 */
+    int64_t names;             /* the column that names the rows, or -1 */
     bool guessed;              /* the label is the only column of texts and nobody asked for it */
     bool label_given;          /* the caller named the label */
     bool from_files;           /* the labels are in other files */
@@ -160,6 +203,15 @@ void hd_io_plan_free(hd_io_plan *plan);
 /* The column that looks like labels, or -1; *reason is why. */
 int64_t hd_io_plan_find_label(const hd_io_layout *layout, bool *guessed, const char **reason);
 
+/* The same for a plan, where options may name the labels. */
+huddle_status hd_io_plan_choose_label(hd_io_plan *plan, const huddle_read_options *options);
+
+/* The number of columns of texts, and the last of them; row names are not counted. */
+int64_t hd_io_count_words(const hd_io_layout *layout, int64_t *last);
+
+/* HUDDLE_INVALID, with the columns that there are. */
+huddle_status hd_io_no_such_column(const hd_io_layout *layout, const char *name);
+
 /* Leaves a column out for that reason (formatted). */
 huddle_status hd_io_plan_leave_out(hd_io_plan *plan, int64_t column, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -167,8 +219,18 @@ huddle_status hd_io_plan_leave_out(hd_io_plan *plan, int64_t column, const char 
 /* The same for a column that maps one to one onto the labels. */
 huddle_status hd_io_plan_leave_out_leak(hd_io_plan *plan, int64_t column);
 
+/* Makes it the column that names the rows, if it is the first and of texts; else leaves it out. */
+huddle_status hd_io_plan_take_names(hd_io_plan *plan, int64_t column, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* True if the caller named the label, or selects classes, which means the same. */
+bool hd_io_labels_needed(const hd_io_plan *plan, const huddle_read_options *options);
+
 /* True if so many different values in so many rows identify the rows rather than group them. */
 bool hd_io_identifies_rows(int64_t distinct, int64_t rows);
+
+/* The same for a column that has the name of labels; texts must not all be different either. */
+bool hd_io_are_no_labels(const hd_io_column *kind, int64_t distinct, int64_t rows);
 
 /* Leaves out a column that was taken for labels: its values identify the rows. */
 huddle_status hd_io_plan_reject_label(hd_io_plan *plan, int64_t column, int64_t distinct,
@@ -187,6 +249,7 @@ typedef struct hd_io_facts {
     bool whole;    /* every value is a whole number */
     int64_t first; /* if the values are first, first + 1, ...; -1 if they are not */
     int64_t distinct;
+    int64_t missing; /* empty values */
     int32_t *values; /* rows, 0 .. distinct - 1: equal where the texts are */
 } hd_io_facts;
 
@@ -194,6 +257,34 @@ typedef struct hd_io_facts {
 huddle_status hd_io_facts_find(huddle_context *context, const hd_io_layout *layout,
                                const hd_io_pieces *pieces, const bool *marked, hd_io_facts *facts);
 void hd_io_facts_free(hd_io_facts *facts, int64_t columns);
+
+/* True if the column has no name, or "Unnamed: 0": what pandas and R write above the numbers or
+ * names of rows. */
+bool hd_io_is_unnamed(const hd_io_layout *layout, int64_t column);
+
+/* True if the column is unnamed or its name, such as id or index, says that it identifies rows. */
+bool hd_io_is_id(const hd_io_layout *layout, int64_t column);
+
+/* True if the column numbers the rows; if it is of texts that name them. */
+bool hd_io_are_row_numbers(const hd_io_layout *layout, const hd_io_facts *facts, int64_t column,
+                           int64_t rows);
+bool hd_io_are_row_names(const hd_io_layout *layout, const hd_io_facts *facts, int64_t column,
+                         int64_t rows, bool encode);
+
+/* The only column of texts that groups the rows, or -1, and how many columns of texts name them. */
+int64_t hd_io_find_groups(const hd_io_layout *layout, const hd_io_facts *facts, int64_t rows,
+                          bool encode, int64_t *names);
+
+/* The labels of a table that is read for them alone, reported where others could be meant.
+ * clusters: they are those of a clustering, for which the column that huddle_columns_append() adds
+ * is preferred. HUDDLE_FORMAT if there are none. */
+huddle_status hd_io_find_label(huddle_context *context, const char *path,
+                               const hd_io_layout *layout, const hd_io_pieces *pieces,
+                               bool clusters, int64_t *found);
+
+/* Reads data->row_names if the plan has a column of them. */
+huddle_status hd_io_names_read(huddle_context *context, const hd_io_plan *plan,
+                               const hd_io_pieces *pieces, huddle_data *data);
 
 /* True if equal labels have equal values and different labels different ones. There must be as many
  * different values as labels, which is not checked; map has room for n_labels. */
@@ -237,6 +328,12 @@ huddle_status hd_io_table_read(huddle_context *context, hd_io_reading *reading);
 /* The pieces of a table. */
 huddle_status hd_io_table_cut(huddle_context *context, const hd_io_layout *layout,
                               hd_io_pieces *pieces);
+
+/* A warning if a feature has an integer in digits that a double does not hold. count: of the values
+ * that were read from the table. */
+huddle_status hd_io_table_warn_rounded(huddle_context *context, const hd_io_plan *plan,
+                                       const hd_io_pieces *pieces, const double *values,
+                                       int64_t count);
 
 /* Texts in quotes may hold doubled quotes: all are copied with single ones. */
 huddle_status hd_io_texts_unescape(hd_io_labels *labels);

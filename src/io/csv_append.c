@@ -17,24 +17,76 @@
 typedef struct new_columns {
     const huddle_new_column *items;
     int64_t count, n;
-    char separator;
+    char separator, decimal;
+    hd_io_encoding encoding; /* of the table that they are added to */
     hd_output output;
 } new_columns;
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+/* Text in the encoding of the table. Texts are cut at separators and line ends, never inside a
+ * character. */
+static huddle_status put_text(new_columns *to, const char *begin, const char *end) {
+    huddle_status status = HUDDLE_OK;
+    const hd_io_encoding *encoding = &to->encoding;
+    if (!encoding->utf16 && !encoding->returns)
+        return hd_output_write(&to->output, begin, end - begin);
+    for (const char *p = begin; p < end;) {
+        char bytes[4], c = (char)(encoding->returns && *p == '\n' ? '\r' : *p);
+        bool plain = (unsigned char)c < 0x80;
+        int size = 1, taken = 1;
+        bytes[0] = c;
+        if (encoding->utf16)
+            taken = hd_io_encode_utf16(plain ? &c : p, plain ? &c + 1 : end, encoding->big, bytes,
+                                       &size);
+        TRY(hd_output_write(&to->output, bytes, size));
+        p += taken;
+    }
+done:
+    return status;
+}
+
+static huddle_status put(new_columns *to, const char *text) {
+    return put_text(to, text, text + strlen(text));
+}
+
+static huddle_status put_separator(new_columns *to) {
+    return put_text(to, &to->separator, &to->separator + 1);
+}
+
+/* As hd_io_csv_text() writes it. */
+static huddle_status put_quoted(new_columns *to, const char *text) {
+    huddle_status status = HUDDLE_OK;
+    const char *quote;
+    if (!hd_io_csv_needs_quotes(text, to->separator))
+        return put(to, text);
+    TRY(put(to, "\""));
+    for (; (quote = strchr(text, '"')) != NULL; text = quote + 1) {
+        TRY(put_text(to, text, quote + 1));
+        TRY(put(to, "\""));
+    }
+    TRY(put(to, text));
+    TRY(put(to, "\""));
+done:
+    return status;
+}
 
 /* ---- values --------------------------------------------------------------------------------- */
 
 /* An empty field would vanish between blanks. */
 static huddle_status write_value(new_columns *to, const huddle_new_column *column, int64_t row) {
-    char text[40];
-    int length = 0;
+    char text[40] = "";
     if (column->integers != NULL)
-        length = snprintf(text, sizeof text, "%d", column->integers[row]);
+        snprintf(text, sizeof text, "%d", column->integers[row]);
     else if (!isnan(column->reals[row])) {
         huddle_format_real(column->reals[row], text, sizeof text);
-        length = (int)strlen(text);
+        char *point = strchr(text, '.');
+        if (point != NULL)
+            *point = to->decimal;
     } else if (to->separator == ' ')
-        length = snprintf(text, sizeof text, "NA");
-    return hd_output_write(&to->output, text, length);
+        snprintf(text, sizeof text, "NA");
+    return text[0] == '\0' ? HUDDLE_OK
+                           : put_quoted(to, text); /* a comma may be the separator too */
 }
 
 /* `joined`: the first value follows others in its line. */
@@ -42,7 +94,7 @@ static huddle_status write_values(new_columns *to, int64_t row, bool joined) {
     huddle_status status = HUDDLE_OK;
     for (int64_t k = 0; k < to->count; k++) {
         if (k > 0 || joined)
-            TRY(hd_output_write(&to->output, &to->separator, 1));
+            TRY(put_separator(to));
         TRY(write_value(to, &to->items[k], row));
     }
 done:
@@ -52,15 +104,15 @@ done:
 huddle_status huddle_columns_write(const char *path, int64_t n, int64_t n_columns,
                                    const huddle_new_column *columns) {
     huddle_status status = HUDDLE_OK;
-    new_columns to = {columns, n_columns, n, ',', {0}};
+    new_columns to = {columns, n_columns, n, ',', '.', {0}, {0}};
     TRY(hd_output_begin(path, false, &to.output));
     for (int64_t k = 0; k < n_columns; k++) {
-        TRY(hd_io_csv_text(&to.output, columns[k].name, ','));
-        TRY(hd_output_write(&to.output, k + 1 < n_columns ? "," : "\n", 1));
+        TRY(put_quoted(&to, columns[k].name));
+        TRY(put(&to, k + 1 < n_columns ? "," : "\n"));
     }
     for (int64_t i = 0; i < n; i++) {
         TRY(write_values(&to, i, false));
-        TRY(hd_output_write(&to.output, "\n", 1));
+        TRY(put(&to, "\n"));
     }
 done:
     return hd_output_end(&to.output, status);
@@ -77,10 +129,6 @@ static const char *text_end(const char *begin, const char *end) {
     return end;
 }
 
-static huddle_status copy_text(new_columns *to, const char *begin, const char *end) {
-    return hd_output_write(&to->output, begin, end - begin);
-}
-
 static bool is_taken(const hd_io_layout *layout, const char *name) {
     for (int64_t c = 0; c < layout->columns; c++)
         if (strcmp(layout->names[c], name) == 0)
@@ -94,11 +142,29 @@ static huddle_status write_name(new_columns *to, const hd_io_layout *layout, con
     snprintf(name, sizeof name, "%.200s", wanted);
     for (int32_t k = 1; is_taken(layout, name); k++)
         snprintf(name, sizeof name, "%.200s.%d", wanted, k);
-    return hd_io_csv_text(&to->output, name, to->separator);
+    return put_quoted(to, name);
+}
+
+/* A line of units has none for the new columns. */
+static huddle_status write_units(new_columns *to, const hd_io_layout *layout) {
+    huddle_status status = HUDDLE_OK;
+    const char *end =
+        hd_io_record_end(layout->units, layout->begin, layout->separator, layout->quoted);
+    const char *stop = text_end(layout->units, end);
+    TRY(put_text(to, layout->units, stop));
+    for (int64_t k = 0; k < to->count; k++) {
+        TRY(put_separator(to));
+        if (to->separator == ' ')
+            TRY(put(to, "NA"));
+    }
+    TRY(put_text(to, stop, layout->begin));
+done:
+    return status;
 }
 
 /* A header that ends with a separator has an empty name beyond the last column (keep_names() in
- * csv_layout.c), which the first new name takes. */
+ * csv_header.c), which the first new name takes. Where only the rows end with one, the header gets
+ * the name that it lacks. */
 static huddle_status write_header(new_columns *to, const hd_io_layout *layout) {
     huddle_status status = HUDDLE_OK;
     hd_io_fields fields = {0};
@@ -108,15 +174,39 @@ static huddle_status write_header(new_columns *to, const hd_io_layout *layout) {
     if (hd_io_fields_split(layout->top, end, layout->separator, &fields) == NULL)
         TRY(HUDDLE_NO_MEMORY);
     bool open = fields.count == layout->columns + 1;
-    TRY(copy_text(to, layout->top, stop));
+    TRY(put_text(to, layout->top, stop));
+    if (fields.count == layout->columns - 1 && !layout->row_names)
+        TRY(put_separator(to));
     for (int64_t k = 0; k < to->count; k++) {
         if (k > 0 || !open)
-            TRY(hd_output_write(&to->output, &to->separator, 1));
+            TRY(put_separator(to));
         TRY(write_name(to, layout, to->items[k].name));
     }
-    TRY(copy_text(to, stop, layout->begin)); /* the line end, and blank lines below it */
+    /* The line end, and blank lines below it. */
+    TRY(put_text(to, stop, layout->units != NULL ? layout->units : layout->begin));
+    if (layout->units != NULL)
+        TRY(write_units(to, layout));
 done:
     huddle_free(fields.items);
+    return status;
+}
+
+/* The decimal sign of the first column that needs one; all records are examined, since the first
+ * may be whole. */
+static huddle_status find_decimal(hd_io_layout *layout, new_columns *to) {
+    huddle_status status = HUDDLE_OK;
+    int64_t k = 0, c = 0;
+    while (k < to->count && to->items[k].reals == NULL)
+        k++;
+    if (k == to->count)
+        goto done;
+    TRY(hd_io_layout_examine(layout, INT64_MAX));
+    while (c < layout->columns &&
+           (layout->kinds[c].kind != HD_IO_NUMBERS || layout->kinds[c].whole))
+        c++;
+    if (c < layout->columns)
+        to->decimal = layout->kinds[c].decimal;
+done:
     return status;
 }
 
@@ -129,14 +219,14 @@ static huddle_status write_rows(huddle_context *context, new_columns *to,
     for (const char *p = layout->begin, *next; p < layout->end; p = next) {
         next = hd_io_record_end(p, layout->end, layout->separator, layout->quoted);
         if (!hd_io_is_row(p, next, &records)) {
-            TRY(copy_text(to, p, next));
+            TRY(put_text(to, p, next));
             continue;
         }
         const char *stop = text_end(p, next);
         if (row < to->n) {
-            TRY(copy_text(to, p, stop));
+            TRY(put_text(to, p, stop));
             TRY(write_values(to, row, true));
-            TRY(copy_text(to, stop, next));
+            TRY(put_text(to, stop, next));
         }
         if (row++ % 4096 == 0)
             TRY(hd_progress(context, "write", (double)row, (double)to->n));
@@ -148,18 +238,22 @@ done:
     return status;
 }
 
-static huddle_status append_columns(huddle_context *context, const hd_file *file, const char *path,
+static huddle_status append_columns(huddle_context *context, const hd_file *file,
+                                    const huddle_read_options *options, const char *path,
                                     new_columns *to) {
     huddle_status status = HUDDLE_OK;
     hd_io_layout layout = {0};
-    TRY(hd_io_layout_find(context, file, &layout));
+    TRY(hd_io_layout_find(context, file, options, &layout));
     to->separator = layout.separator;
+    TRY(find_decimal(&layout, to));
     TRY(hd_output_begin(path, false, &to->output));
-    TRY(copy_text(to, file->text, layout.top));
+    if (to->encoding.mark)
+        TRY(put(to, "\xEF\xBB\xBF")); /* U+FEFF */
+    TRY(put_text(to, file->text, layout.top));
     if (layout.names != NULL)
         TRY(write_header(to, &layout));
     TRY(write_rows(context, to, &layout));
-    TRY(copy_text(to, layout.end, file->text + file->size));
+    TRY(put_text(to, layout.end, file->text + file->size));
 done:
     hd_io_layout_free(&layout);
     return status;
@@ -167,20 +261,21 @@ done:
 
 huddle_status huddle_columns_append(huddle_context *context, const char *source, int64_t n,
                                     int64_t n_columns, const huddle_new_column *columns,
-                                    const char *path) {
+                                    const huddle_read_options *options, const char *path) {
     huddle_status status = HUDDLE_OK;
-    new_columns to = {columns, n_columns, n, ',', {.descriptor = -1, .place = -1}};
+    new_columns to = {columns, n_columns, n, ',', '.', {0}, {.descriptor = -1, .place = -1}};
     hd_file file = {.descriptor = -1};
     const hd_io_format *format = NULL;
     hd_io_request request = {context, NULL, source, NULL};
     TRY(hd_io_locate_failure(&request, hd_file_open(source, &file)));
     TRY(hd_io_locate_failure(&request, hd_io_unpack_file(context, &file)));
-    TRY(hd_io_locate_failure(&request, hd_io_recode_utf16(&file)));
+    TRY(hd_io_locate_failure(&request, hd_io_recode_utf16(&file, &to.encoding)));
     TRY(hd_io_locate_failure(&request, hd_io_detect(&file, &format)));
     if (strcmp(format->about->name, "csv") != 0) /* an ARFF file is a table, but no CSV */
         FAIL(HUDDLE_UNSUPPORTED, "%s: a column can be added to a table (CSV, TSV) only", source);
+    TRY(hd_io_recode_returns(&file, &to.encoding));
     to.output.path = path;
-    status = append_columns(context, &file, path, &to);
+    status = append_columns(context, &file, options, path, &to);
     /* The messages of the output contain its own name. */
     if (status != HUDDLE_IO)
         status = hd_io_locate_failure(&request, status);

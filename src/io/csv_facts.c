@@ -26,6 +26,8 @@ static huddle_status analyse_column(const hd_io_labels *texts, hd_io_facts *fact
     }
     if (!facts->whole)
         facts->first = -1;
+    for (int64_t i = 0; i < texts->n; i++)
+        facts->missing += texts->texts[i].length == 0;
     TRY(hd_io_labels_map(texts, &facts->values, &n_classes, &classes));
     facts->distinct = n_classes;
     facts->known = true;

@@ -1,6 +1,9 @@
 /* Suggestions in messages: which options make the table readable. */
 #include "io/csv.h"
 
+#include "base/check.h"
+#include "base/context.h"
+#include "base/text.h"
 #include "io/number.h"
 
 #include <stdio.h>
@@ -139,4 +142,61 @@ void hd_io_hint(const huddle_read_options *options, const char *name, const char
         snprintf(text, size, "%s = \"%s\"", name, value);
     else
         snprintf(text, size, "%s = true", name);
+}
+
+/* ---- guesses about the first lines ---------------------------------------------------------- */
+
+/* The first fields of the line at `from`, for a message: "0, 1, 2, ...". */
+static huddle_status list_fields(const hd_io_layout *layout, const char *from, char *text,
+                                 size_t size) {
+    enum { MOST = 4, LONGEST = 20 };
+    hd_io_fields fields = {0};
+    size_t used = 0;
+    if (hd_io_fields_split(from, layout->end, layout->separator, &fields) == NULL)
+        return HUDDLE_NO_MEMORY;
+    for (int64_t c = 0; c < fields.count && c < MOST; c++) {
+        const hd_io_field *field = &fields.items[c];
+        int64_t length = field->end - field->begin;
+        used += (size_t)snprintf(text + used, size - used, "%s%.*s", c > 0 ? ", " : "",
+                                 hd_cut_text(field->begin, length, LONGEST), field->begin);
+    }
+    snprintf(text + used, size - used, "%s", fields.count > MOST ? ", ..." : "");
+    huddle_free(fields.items);
+    return HUDDLE_OK;
+}
+
+/* What --header makes of a line; nothing for a matrix, which is read without options. */
+static void suggest_header(const huddle_read_options *options, const char *rule, const char *what,
+                           char *text, size_t size) {
+    char hint[60];
+    text[0] = '\0';
+    if (options == NULL)
+        return;
+    hd_io_hint(options, "header", rule, hint, sizeof hint);
+    snprintf(text, size, "; %s makes it %s", hint, what);
+}
+
+/* Units are a warning: a value that is no number may look like one. */
+huddle_status hd_io_header_report(huddle_context *context, const char *path,
+                                  const huddle_read_options *options, const hd_io_layout *layout) {
+    huddle_status status = HUDDLE_OK;
+    const char *file = path != NULL ? path : "", *colon = path != NULL ? ": " : "";
+    char fields[160], advice[120];
+    if (layout->units != NULL) {
+        TRY(list_fields(layout, layout->units, fields, sizeof fields));
+        suggest_header(options, "yes", "a row", advice, sizeof advice);
+        hd_warn(context, HUDDLE_WARNING_INPUT,
+                "%s%sline %lld (%s) is read as the units of the columns, not as a row%s", file,
+                colon, (long long)layout->units_line, fields, advice);
+    }
+    if (layout->header != HD_IO_HEADER_LIKELY && layout->header != HD_IO_HEADER_UNLIKELY)
+        goto done;
+    bool taken = layout->header == HD_IO_HEADER_LIKELY;
+    TRY(list_fields(layout, layout->top, fields, sizeof fields));
+    suggest_header(options, taken ? "no" : "yes", taken ? "a row" : "the header", advice,
+                   sizeof advice);
+    hd_log(context, "%s%sline %lld (%s) is taken for %s%s", file, colon,
+           (long long)layout->counted_line, fields, taken ? "the header" : "a row", advice);
+done:
+    return status;
 }

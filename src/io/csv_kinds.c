@@ -174,9 +174,10 @@ static void choose_decimal_signs(hd_io_layout *layout, const tally *tallies) {
 
 /* A declaration leaves nothing open: the decimal sign of ARFF is a point. A column without values
  * stays empty. */
-static void declare_kind(hd_io_column *column, hd_io_column_kind kind) {
+static void declare_kind(hd_io_column *column, hd_io_declaration declared) {
     if (column->kind != HD_IO_EMPTY)
-        column->kind = kind;
+        column->kind = declared.kind;
+    column->nominal = declared.nominal;
     column->decimal = '.';
     column->open = column->ambiguous = column->mixed = false;
 }

@@ -198,7 +198,7 @@ bool hd_io_field_number(const hd_io_field *field, char decimal, double *value) {
 
 /* ---- dates ---------------------------------------------------------------------------------- */
 
-/* Reads between `least` and `most` digits at p as a number; NULL if there are fewer or more:
+/* Reads between min_digits and max_digits digits at p; NULL if there are fewer or more:
  * the first four digits of 20200131 are not a year. */
 static const char *count_digits(const char *p, const char *end, int min_digits, int max_digits,
                                 int *value) {

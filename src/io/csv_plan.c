@@ -8,151 +8,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-
-/* With fewer rows, texts may all differ (FEW_NAMES) or a column count (FEW_NUMBERS) by chance. */
-enum { FEW_NAMES = 20, FEW_NUMBERS = 3 };
-
-/* ---- names of columns ----------------------------------------------------------------------- */
-
-static bool is_listed(const char *name, const char *const *words) {
-    for (; *words != NULL; words++)
-        if (hd_same_word(name, *words))
-            return true;
-    return false;
-}
-
-/* id, index, CustomerID, row_no and similar names of columns that identify rows. */
-static bool is_id_name(const char *name) {
-    static const char *const words[] = {
-        "id",         "ids",     "idx",    "index",   "row",       "rowid",
-        "row_id",     "rowname", "rownum", "row_num", "row_no",    "rownumber",
-        "row_number", "no",      "no.",    "nr",      "nr.",       "num",
-        "number",     "#",       "obs",    "record",  "row.names", "rownames",
-        "row_names",  "uid",     "uuid",   "guid",    "key",       NULL};
-    size_t length = strlen(name);
-    if (is_listed(name, words))
-        return true;
-    if (length < 4 || !hd_same_word(name + length - 2, "id"))
-        return false;
-    char before = name[length - 3], i = name[length - 2];
-    return before == '_' || before == ' ' || before == '-' || before == '.' ||
-           (before >= 'a' && before <= 'z' && i == 'I');
-}
-
-/* What pandas and R write above the numbers or names of rows. */
-static bool is_unnamed(const hd_io_layout *layout, int64_t column) {
-    const char *name = hd_io_layout_name(layout, column);
-    return layout->names != NULL &&
-           ((column == 0 && name[0] == '\0') || strncmp(name, "Unnamed: 0", 10) == 0);
-}
-
-/* ---- labels --------------------------------------------------------------------------------- */
-
-/* If the numeric columns are x and y, or x, y and z, they are coordinates, and y is no label. */
-static bool holds_coordinates(const hd_io_layout *layout) {
-    static const char *const axes[] = {"x", "y", "z"};
-    bool found[3] = {false};
-    for (int64_t c = 0; layout->names != NULL && c < layout->columns; c++) {
-        int axis = 0;
-        if (layout->kinds[c].kind != HD_IO_NUMBERS || is_unnamed(layout, c))
-            continue;
-        while (axis < 3 && !hd_same_word(layout->names[c], axes[axis]))
-            axis++;
-        if (axis == 3 || found[axis])
-            return false;
-        found[axis] = true;
-    }
-    return found[0] && found[1];
-}
-
-/* The column whose name suits labels best, unless it contains dates or numbers that are not
- * whole: "class" with 0.37 in it is a measurement. */
-static int64_t find_label_by_name(const hd_io_layout *layout) {
-    int64_t best = -1;
-    int32_t best_rank = INT32_MAX;
-    bool coordinates = holds_coordinates(layout);
-    for (int64_t c = 0; layout->names != NULL && c < layout->columns; c++) {
-        const hd_io_column *kind = &layout->kinds[c];
-        int32_t rank = hd_io_label_name_rank(layout->names[c]);
-        if (rank >= 0 && rank < best_rank &&
-            (kind->kind == HD_IO_WORDS ||
-             (kind->kind == HD_IO_NUMBERS && kind->whole && !coordinates))) {
-            best = c;
-            best_rank = rank;
-        }
-    }
-    return best;
-}
-
-static int64_t count_words(const hd_io_layout *layout, int64_t *last) {
-    int64_t count = 0;
-    for (int64_t c = 0; c < layout->columns; c++)
-        if (layout->kinds[c].kind == HD_IO_WORDS && !(c == 0 && layout->row_names)) {
-            count++;
-            *last = c;
-        }
-    return count;
-}
-
-int64_t hd_io_plan_find_label(const hd_io_layout *layout, bool *guessed, const char **reason) {
-    int64_t column = find_label_by_name(layout);
-    *guessed = false;
-    *reason = "a conventional name for labels";
-    if (column >= 0)
-        return column;
-    *reason = "the last attribute, which is nominal";
-    if (layout->class_column > 0)
-        return layout->class_column - 1;
-    *guessed = count_words(layout, &column) == 1;
-    *reason = "the only text column";
-    return *guessed ? column : -1;
-}
-
-static bool is_file(const char *path) {
-    struct stat about;
-    return stat(path, &about) == 0 && !S_ISDIR(about.st_mode);
-}
-
-static huddle_status no_such_column(const hd_io_layout *layout, const char *name) {
-    char names[400] = "";
-    size_t used = 0;
-    if (layout->names == NULL)
-        return hd_fail(HUDDLE_INVALID, "no column '%.200s'; it has %lld columns without names",
-                       name, (long long)layout->columns);
-    for (int64_t c = 0; c < layout->columns && used < sizeof names - 110; c++)
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%.80s", c > 0 ? ", " : "",
-                                 c > 0 && used > sizeof names - 220 ? "..." : layout->names[c]);
-    return hd_fail(HUDDLE_INVALID, "no column '%.200s'; it has %s", name, names);
-}
-
-/* The labels as far as options and names determine them. A column that looks like labels is no
- * feature even if labels are not wanted or come from elsewhere. */
-static huddle_status choose_label(hd_io_plan *plan, const huddle_read_options *options) {
-    const hd_io_layout *layout = plan->layout;
-    plan->label = hd_io_plan_find_label(layout, &plan->guessed, &plan->y_reason);
-    if (plan->guessed && options->encode) { /* texts are to be features */
-        plan->label = -1;
-        plan->guessed = false;
-    }
-    if (options->n_y == 0 || hd_io_labels_unwanted(options))
-        return HUDDLE_OK;
-    int64_t column = hd_io_layout_column(layout, options->y[0]);
-    if (column >= 0 && options->n_y > 1)
-        return hd_fail(HUDDLE_INVALID, "only one column can hold the labels, but %lld are named",
-                       (long long)options->n_y);
-    if (column >= 0) {
-        plan->label = column;
-        plan->guessed = false;
-        plan->label_given = true;
-        plan->y_reason = options->hints_as_flags ? "chosen by --y" : "chosen by y";
-        return HUDDLE_OK;
-    }
-    if (!is_file(options->y[0]))
-        return no_such_column(layout, options->y[0]);
-    plan->from_files = true;
-    return HUDDLE_OK;
-}
 
 /* ---- features that were named --------------------------------------------------------------- */
 
@@ -193,6 +48,60 @@ static void skip_column(hd_io_plan *plan, int64_t column) {
     plan->columns[column].role = HUDDLE_COLUMN_NOT_SELECTED;
 }
 
+/* Names of which there are so many. */
+static huddle_status take_names(hd_io_plan *plan, int64_t column, int64_t distinct, int64_t rows) {
+    return hd_io_plan_take_names(plan, column, "%lld distinct value%s in %lld row%s",
+                                 (long long)distinct, distinct == 1 ? "" : "s", (long long)rows,
+                                 rows == 1 ? "" : "s");
+}
+
+/* Rejects labels whose values identify the rows. */
+static huddle_status reject_names(hd_io_plan *plan, const huddle_read_options *options,
+                                  const hd_io_facts *facts, int64_t rows) {
+    int64_t column = plan->label;
+    if (column < 0 || !facts[column].known || hd_io_labels_needed(plan, options) ||
+        !(plan->guessed
+              ? hd_io_are_row_names(plan->layout, facts, column, rows, false)
+              : hd_io_are_no_labels(&plan->layout->kinds[column], facts[column].distinct, rows)))
+        return HUDDLE_OK;
+    plan->label = -1;
+    plan->guessed = false;
+    return hd_io_plan_reject_label(plan, column, facts[column].distinct, rows);
+}
+
+/* Where features are named: the other columns that name the rows, as the number of their distinct
+ * values, or 0. Labels among them are rejected. */
+static huddle_status find_names(hd_io_request *request, hd_io_plan *plan,
+                                const hd_io_pieces *pieces, int64_t *names) {
+    huddle_status status = HUDDLE_OK;
+    const int64_t columns = plan->layout->columns;
+    hd_io_facts *facts = NULL;
+    bool *marked = NULL;
+    ALLOC_ZERO(facts, columns);
+    ALLOC(marked, columns);
+    for (int64_t c = 0; c < columns; c++)
+        marked[c] =
+            plan->layout->kinds[c].kind == HD_IO_WORDS && (c != plan->label || plan->guessed);
+    TRY(hd_io_facts_find(request->context, plan->layout, pieces, marked, facts));
+    TRY(reject_names(plan, request->options, facts, pieces->rows));
+    plan->names = -1; /* it may be one of the features */
+    for (int64_t c = 0; c < columns; c++)
+        if (c != plan->label && hd_io_are_row_names(plan->layout, facts, c, pieces->rows, false))
+            names[c] = facts[c].distinct;
+done:
+    huddle_free(marked);
+    hd_io_facts_free(facts, columns);
+    return status;
+}
+
+/* The first of them that is not a feature. */
+static huddle_status keep_names(hd_io_plan *plan, const int64_t *names, int64_t rows) {
+    for (int64_t c = 0; c < plan->layout->columns; c++)
+        if (names[c] > 0 && plan->columns[c].role == HUDDLE_COLUMN_NOT_SELECTED)
+            return take_names(plan, c, names[c], rows);
+    return HUDDLE_OK;
+}
+
 /* The label must be text 0, so its role is given out before those of encoded columns. */
 static huddle_status take_named(hd_io_plan *plan, const huddle_read_options *options) {
     huddle_status status = HUDDLE_OK;
@@ -202,7 +111,7 @@ static huddle_status take_named(hd_io_plan *plan, const huddle_read_options *opt
     for (int64_t k = 0; k < options->n_x; k++) {
         int64_t first, last;
         if (!find_columns(layout, options->x[k], &first, &last))
-            TRY(no_such_column(layout, options->x[k]));
+            TRY(hd_io_no_such_column(layout, options->x[k]));
         for (int64_t c = first; c <= last; c++) {
             if (taken[c])
                 FAIL(HUDDLE_INVALID, "column %lld is chosen twice", (long long)c + 1);
@@ -253,20 +162,34 @@ done:
     return status;
 }
 
+static huddle_status take_chosen(hd_io_request *request, hd_io_plan *plan,
+                                 const hd_io_pieces *pieces) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_read_options *options = request->options;
+    int64_t *names = NULL;
+    ALLOC_ZERO(names, plan->layout->columns);
+    TRY(find_names(request, plan, pieces, names));
+    TRY((options->x_by_name ? take_expected : take_named)(plan, options));
+    TRY(keep_names(plan, names, pieces->rows));
+done:
+    huddle_free(names);
+    return status;
+}
+
 /* ---- features that were not named ----------------------------------------------------------- */
 
 /* Columns whose values must all be read to know what they are. */
 static void mark_columns(const hd_io_plan *plan, bool *marked) {
     const hd_io_layout *layout = plan->layout;
-    int64_t last = -1, words = count_words(layout, &last);
+    int64_t last = -1, words = hd_io_count_words(layout, &last);
     if (plan->label >= 0 && layout->kinds[plan->label].kind == HD_IO_WORDS)
         words--;
     for (int64_t c = 0; c < layout->columns; c++) {
         const hd_io_column *kind = &layout->kinds[c];
         bool whole = kind->kind == HD_IO_NUMBERS && kind->whole;
-        bool id = is_id_name(hd_io_layout_name(layout, c)) || is_unnamed(layout, c);
+        bool id = hd_io_is_id(layout, c);
         if (c == plan->label)
-            marked[c] = words > 0;
+            marked[c] = words > 0 || plan->guessed;
         else if (kind->kind == HD_IO_WORDS)
             marked[c] = words > 1 || plan->label >= 0 || id;
         else
@@ -274,53 +197,17 @@ static void mark_columns(const hd_io_plan *plan, bool *marked) {
     }
 }
 
-static bool are_row_numbers(const hd_io_plan *plan, const hd_io_facts *facts, int64_t column,
-                            int64_t rows) {
-    const hd_io_facts *f = &facts[column];
-    bool id =
-        is_id_name(hd_io_layout_name(plan->layout, column)) || is_unnamed(plan->layout, column);
-    if (!f->known || !f->whole || rows < 2 || plan->layout->kinds[column].kind != HD_IO_NUMBERS)
-        return false;
-    return (id && f->distinct == rows) || (column == 0 && f->first >= 0 && rows >= FEW_NUMBERS);
-}
-
-static bool are_row_names(const hd_io_plan *plan, const hd_io_facts *facts, int64_t column,
-                          int64_t rows) {
-    const hd_io_facts *f = &facts[column];
-    bool id =
-        is_id_name(hd_io_layout_name(plan->layout, column)) || is_unnamed(plan->layout, column);
-    if (!f->known || plan->layout->kinds[column].kind != HD_IO_WORDS || rows < 2)
-        return false;
-    return (id && f->distinct == rows) || hd_io_identifies_rows(f->distinct, rows);
-}
-
-/* Without a better candidate, the labels are the only texts that group the rows. A candidate
- * found by its name is rejected first if its values identify the rows. */
+/* Without a better candidate, the labels are the only texts that group the rows. */
 static huddle_status guess_label(hd_io_plan *plan, const huddle_read_options *options,
                                  const hd_io_facts *facts, int64_t rows) {
-    int64_t groups = 0, found = -1, names = 0;
-    if (plan->label >= 0 && !plan->label_given && facts[plan->label].known &&
-        hd_io_identifies_rows(facts[plan->label].distinct, rows)) {
-        int64_t column = plan->label;
-        plan->label = -1;
-        plan->guessed = false;
-        huddle_status status = hd_io_plan_reject_label(plan, column, facts[column].distinct, rows);
-        if (status != HUDDLE_OK)
-            return status;
-    }
+    int64_t names = 0;
+    huddle_status status = reject_names(plan, options, facts, rows);
+    if (status != HUDDLE_OK)
+        return status;
     if (plan->label >= 0 || plan->from_files || options->encode)
         return HUDDLE_OK;
-    for (int64_t c = 0; c < plan->layout->columns; c++) {
-        if (plan->layout->kinds[c].kind != HD_IO_WORDS || (c == 0 && plan->layout->row_names))
-            continue;
-        bool name = are_row_names(plan, facts, c, rows);
-        names += name;
-        if (!name) {
-            groups++;
-            found = c;
-        }
-    }
-    if (groups != 1 || (names == 0 && plan->rejected < 0))
+    int64_t found = hd_io_find_groups(plan->layout, facts, rows, options->encode, &names);
+    if (found < 0 || (names == 0 && plan->rejected < 0))
         return HUDDLE_OK;
     plan->label = found;
     plan->guessed = true;
@@ -371,19 +258,18 @@ static huddle_status examine_column(hd_io_plan *plan, const huddle_read_options 
     if (column == plan->rejected)
         return HUDDLE_OK;
     if (column == 0 && plan->layout->row_names)
-        TRY(hd_io_plan_leave_out(plan, column, "names of rows, for which the header has no name"));
+        TRY(hd_io_plan_take_names(plan, column, "the header has no name for it"));
     else if (kind->kind == HD_IO_EMPTY)
         TRY(hd_io_plan_leave_out(plan, column, "no values"));
     else if (kind->kind == HD_IO_DATES)
         TRY(hd_io_plan_leave_out(plan, column, kind->times ? "times" : "dates"));
-    else if (are_row_numbers(plan, facts, column, rows) && f->first >= 0)
+    else if (hd_io_are_row_numbers(plan->layout, facts, column, rows) && f->first >= 0)
         TRY(hd_io_plan_leave_out(plan, column, "row numbers %lld .. %lld", (long long)f->first,
                                  (long long)(f->first + rows - 1)));
-    else if (are_row_numbers(plan, facts, column, rows))
+    else if (hd_io_are_row_numbers(plan->layout, facts, column, rows))
         TRY(hd_io_plan_leave_out(plan, column, "row numbers, a different one in every row"));
-    else if (are_row_names(plan, facts, column, rows))
-        TRY(hd_io_plan_leave_out(plan, column, "row names, %lld distinct values in %lld rows",
-                                 (long long)f->distinct, (long long)rows));
+    else if (hd_io_are_row_names(plan->layout, facts, column, rows, options->encode))
+        TRY(take_names(plan, column, f->distinct, rows));
     else {
         *left_out = false;
         if (kind->kind == HD_IO_WORDS && !options->encode)
@@ -437,7 +323,7 @@ done:
 /* Row numbers are better than nothing. */
 static int64_t only_row_numbers(const hd_io_plan *plan, const hd_io_facts *facts, int64_t rows) {
     for (int64_t c = 0; c < plan->layout->columns; c++)
-        if (c != plan->label && are_row_numbers(plan, facts, c, rows))
+        if (c != plan->label && hd_io_are_row_numbers(plan->layout, facts, c, rows))
             return c;
     return -1;
 }
@@ -495,18 +381,39 @@ done:
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-huddle_status hd_io_plan_leave_out(hd_io_plan *plan, int64_t column, const char *format, ...) {
+static huddle_status set_role(hd_io_plan *plan, int64_t column, huddle_column_role role,
+                              const char *before, const char *format, va_list arguments) {
     char reason[160];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(reason, sizeof reason, format, arguments);
-    va_end(arguments);
+    size_t used = (size_t)snprintf(reason, sizeof reason, "%s", before);
+    vsnprintf(reason + used, sizeof reason - used, format, arguments);
     huddle_free(plan->columns[column].reason);
-    plan->columns[column].role = HUDDLE_COLUMN_IGNORED;
+    plan->columns[column].role = role;
     plan->columns[column].reason = hd_copy_text(reason);
     if (plan->columns[column].reason == NULL)
         return hd_fail(HUDDLE_NO_MEMORY, "no memory for a line of text");
     return HUDDLE_OK;
+}
+
+huddle_status hd_io_plan_leave_out(hd_io_plan *plan, int64_t column, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    huddle_status status = set_role(plan, column, HUDDLE_COLUMN_IGNORED, "", format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+/* Numbers are ignored: they are shown as those of the rows anyway. */
+huddle_status hd_io_plan_take_names(hd_io_plan *plan, int64_t column, const char *format, ...) {
+    va_list arguments;
+    bool taken = plan->names < 0 && plan->layout->kinds[column].kind == HD_IO_WORDS;
+    if (taken)
+        plan->names = column;
+    va_start(arguments, format);
+    huddle_status status =
+        set_role(plan, column, taken ? HUDDLE_COLUMN_NAMES : HUDDLE_COLUMN_IGNORED,
+                 taken ? "" : "row names, ", format, arguments);
+    va_end(arguments);
+    return status;
 }
 
 huddle_status hd_io_plan_leave_out_leak(hd_io_plan *plan, int64_t column) {
@@ -514,19 +421,13 @@ huddle_status hd_io_plan_leave_out_leak(hd_io_plan *plan, int64_t column) {
     return hd_io_plan_leave_out(plan, column, "it maps one to one onto the labels");
 }
 
-/* More than one distinct value for every two rows: classes would have fewer than two members
- * on average. */
-bool hd_io_identifies_rows(int64_t distinct, int64_t rows) {
-    return rows > FEW_NAMES && 2 * distinct > rows;
-}
-
 huddle_status hd_io_plan_reject_label(hd_io_plan *plan, int64_t column, int64_t distinct,
                                       int64_t rows) {
     plan->rejected = column;
+    if (plan->layout->kinds[column].kind == HD_IO_WORDS)
+        return take_names(plan, column, distinct, rows);
     return hd_io_plan_leave_out(plan, column,
-                                plan->layout->kinds[column].kind == HD_IO_WORDS
-                                    ? "row names, %lld distinct values in %lld rows"
-                                    : "%lld different numbers in %lld rows are too many for labels",
+                                "%lld different numbers in %lld rows are too many for labels",
                                 (long long)distinct, (long long)rows);
 }
 
@@ -557,19 +458,18 @@ huddle_status hd_io_plan_make(hd_io_request *request, const hd_io_layout *layout
     *plan = (hd_io_plan){.layout = layout,
                          .label = -1,
                          .looks_like_labels = -1,
+                         .names = -1,
                          .rejected = -1,
                          .automatic = options->n_x == 0 || by_position};
     if (by_position && options->encode)
         FAIL(HUDDLE_FORMAT, "the table has no header, so its text cannot be matched with the "
                             "features that were encoded");
     TRY(begin_plan(plan));
-    TRY(choose_label(plan, options));
+    TRY(hd_io_plan_choose_label(plan, options));
     if (plan->automatic)
         TRY(take_automatic(request, plan, pieces));
-    else if (options->x_by_name)
-        TRY(take_expected(plan, options));
     else
-        TRY(take_named(plan, options));
+        TRY(take_chosen(request, plan, pieces));
     if (plan->n_chosen == 0)
         FAIL(HUDDLE_FORMAT, "no column is left for the features");
     if (plan->label >= 0 && plan->roles[plan->label] == HD_IO_SKIP) {

@@ -2,10 +2,11 @@
 #include "io/csv.h"
 
 #include "base/check.h"
+#include "base/context.h"
 #include "base/parallel.h"
+#include "io/exact.h"
 #include "io/number.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,16 +63,19 @@ static huddle_status refuse_field(hd_io_reading *r, int64_t line, int64_t column
                                         : "");
 }
 
-/* A number that float cannot hold. If each value by itself fits, the shift is what makes it
- * too large. */
-static huddle_status refuse_value(const hd_io_plan *plan, int64_t line, const double *values) {
+/* A number that float cannot hold, or double if those are kept. If each value by itself fits, the
+ * shift is what makes it too large. */
+static huddle_status refuse_value(const hd_io_plan *plan, bool exact, int64_t line,
+                                  const double *values) {
     char place[200];
+    double limit = hd_io_exact_limit(exact);
     for (int64_t c = 0; c < plan->layout->columns; c++) {
         int32_t role = plan->roles[c];
-        if (role < 0 || fabs(values[role]) <= (double)FLT_MAX)
+        if (role < 0 || fabs(values[role]) <= limit)
             continue;
         name_place(plan, line, c, place, sizeof place);
-        return hd_fail(HUDDLE_INVALID, "%s: %g is beyond single precision", place, values[role]);
+        return hd_fail(HUDDLE_INVALID, "%s: %g is beyond %s precision", place, values[role],
+                       exact ? "double" : "single");
     }
     return hd_fail(HUDDLE_INVALID, "line %lld: a value less its shift is beyond single precision",
                    (long long)line);
@@ -206,7 +210,7 @@ typedef struct scratch {
 static huddle_status store_row(hd_io_reading *r, int32_t worker, int64_t row, int64_t line,
                                const double *values, const hd_io_span *texts, bool incomplete) {
     if (r->intake != NULL && hd_io_intake_row(r->intake, worker, row, values) != HUDDLE_OK)
-        return refuse_value(r->plan, line, values);
+        return refuse_value(r->plan, r->intake->exact != NULL, line, values);
     for (int64_t k = 0; k < r->plan->n_texts; k++)
         r->texts[k * r->pieces->rows + row] = texts[k];
     if (r->incomplete != NULL)
@@ -276,6 +280,63 @@ done:
 
 huddle_status hd_io_table_read(huddle_context *context, hd_io_reading *reading) {
     return hd_parallel(context, "read", reading->pieces->count, 1, read_pieces, reading);
+}
+
+/* ---- integers that are rounded -------------------------------------------------------------- */
+
+/* True if the digits of an integer are not those of the double that is read. 2^53 has 16 digits,
+ * the largest double 309. */
+static bool is_rounded(const hd_io_field *field) {
+    char digits[320];
+    double value;
+    const char *p = field->begin;
+    p += p < field->end && (*p == '-' || *p == '+');
+    while (p < field->end && *p == '0')
+        p++;
+    size_t length = (size_t)(field->end - p);
+    for (size_t k = 0; k < length; k++)
+        if (p[k] < '0' || p[k] > '9')
+            return false;
+    if (length < 16 || length > 308 || !hd_io_field_number(field, '.', &value))
+        return false;
+    snprintf(digits, sizeof digits, "%.0f", fabs(value));
+    return strlen(digits) != length || memcmp(digits, p, length) != 0;
+}
+
+static const hd_io_field *find_rounded(const hd_io_plan *plan, const hd_io_fields *fields) {
+    for (int64_t c = 0; c < plan->layout->columns && c < fields->count; c++)
+        if (plan->roles[c] >= 0 && is_rounded(&fields->items[c]))
+            return &fields->items[c];
+    return NULL;
+}
+
+/* Once is enough. The text is read again only if a value is that large. */
+huddle_status hd_io_table_warn_rounded(huddle_context *context, const hd_io_plan *plan,
+                                       const hd_io_pieces *pieces, const double *values,
+                                       int64_t count) {
+    huddle_status status = HUDDLE_OK;
+    const hd_io_layout *layout = plan->layout;
+    const hd_io_field *found = NULL;
+    hd_io_fields fields = {0};
+    int64_t e = 0;
+    while (e < count && fabs(values[e]) < 0x1p53)
+        e++;
+    for (int64_t k = 0; e < count && found == NULL && k < pieces->count; k++)
+        for (const char *p = pieces->items[k].begin, *end = pieces->items[k].end;
+             found == NULL && p < end;) {
+            const char *next = hd_io_record_end(p, end, layout->separator, layout->quoted);
+            if (hd_io_fields_split(p, next, layout->separator, &fields) == NULL)
+                TRY(HUDDLE_NO_MEMORY);
+            found = find_rounded(plan, &fields);
+            p = next;
+        }
+    if (found != NULL)
+        hd_warn(context, HUDDLE_WARNING_INPUT,
+                "integers beyond 2^53, such as %.*s, are rounded to double precision",
+                (int)(found->end - found->begin), found->begin);
+done:
+    huddle_free(fields.items);
+    return status;
 }
 
 /* A blank line is a missing value if there is one column, and no record otherwise. */

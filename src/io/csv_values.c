@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/context.h"
 #include "base/text.h"
+#include "io/exact.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -446,9 +447,15 @@ huddle_status hd_io_table_values(hd_io_request *request, hd_io_plan *plan,
     if (request->options->n_shift == d)
         TRY(huddle_points_from_double_shifted(request->context, n, d, wide, d, 1,
                                               request->options->shift, &data->points));
+    else if (request->options->exact)
+        TRY(hd_io_exact_points(request->context, n, d, wide, &data->points));
     else
         TRY(huddle_points_from_double(request->context, n, d, wide, d, 1, &data->points));
     report_missing(request->context, &r, policy, filled, data);
+    if (request->options->exact) {
+        data->exact = wide;
+        wide = NULL;
+    }
 done:
     if (status != HUDDLE_OK && data->features != NULL) { /* freed by d, which is not known yet */
         hd_io_classes_free(data->features, d);

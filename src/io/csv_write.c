@@ -12,13 +12,17 @@
 /* RFC 4180: a text with a separator, quote or line break is quoted, and its quotes are
  * doubled. Also quoted is what the reader would not return unchanged: an empty text, blanks at
  * the ends, and '#', which would make a first line a comment. */
-huddle_status hd_io_csv_text(hd_output *output, const char *text, char separator) {
-    huddle_status status = HUDDLE_OK;
+bool hd_io_csv_needs_quotes(const char *text, char separator) {
     size_t length = strlen(text);
     char special[] = {separator, '"', '\n', '\r', '\0'};
-    if (length > 0 && strpbrk(text, special) == NULL && text[0] != ' ' && text[0] != '#' &&
-        text[length - 1] != ' ')
-        return hd_output_write(output, text, (int64_t)length);
+    return length == 0 || strpbrk(text, special) != NULL || text[0] == ' ' || text[0] == '#' ||
+           text[length - 1] == ' ';
+}
+
+huddle_status hd_io_csv_text(hd_output *output, const char *text, char separator) {
+    huddle_status status = HUDDLE_OK;
+    if (!hd_io_csv_needs_quotes(text, separator))
+        return hd_output_write(output, text, (int64_t)strlen(text));
     TRY(hd_output_write(output, "\"", 1));
     for (; *text != '\0'; text++) {
         if (*text == '"')
@@ -30,10 +34,22 @@ done:
     return status;
 }
 
+/* The column that the names of the rows came from, if the data is from a table. */
+static const char *names_title(const huddle_data *data) {
+    for (int64_t c = 0; c < data->n_columns; c++)
+        if (data->columns[c].role == HUDDLE_COLUMN_NAMES && data->columns[c].name[0] != '\0')
+            return data->columns[c].name;
+    return "name";
+}
+
 /* A table with names is written even if the data has none, so that the header never has to be
  * guessed. */
 static huddle_status write_header(hd_output *output, const huddle_data *data, char separator) {
     huddle_status status = HUDDLE_OK;
+    if (data->row_names != NULL) {
+        TRY(hd_io_csv_text(output, names_title(data), separator));
+        TRY(hd_output_write(output, &separator, 1));
+    }
     for (int64_t j = 0; j < data->points.d; j++) {
         char name[32];
         snprintf(name, sizeof name, "x%lld", (long long)j + 1);
@@ -50,18 +66,19 @@ done:
     return status;
 }
 
-/* Floats are written with as many digits as they need to be read back exactly; a value with a
- * shift has the precision of a double. */
+/* A value with a shift has the precision of a double. */
 static huddle_status write_row(hd_output *output, const huddle_data *data, int64_t i,
                                char separator) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *x = &data->points;
+    if (data->row_names != NULL) {
+        TRY(hd_io_csv_text(output, data->row_names[i], separator));
+        TRY(hd_output_write(output, &separator, 1));
+    }
     for (int64_t j = 0; j < x->d; j++) {
         char text[40];
-        double value = (double)x->values[i * x->stride + j];
-        if (x->shift != NULL)
-            value += x->shift[j];
-        int length = hd_io_number_write(value, x->shift != NULL && x->shift[j] != 0, text);
+        bool wide = data->exact != NULL || (x->shift != NULL && x->shift[j] != 0);
+        int length = hd_io_number_write(hd_io_value(data, i * x->stride + j, j), wide, text);
         text[length++] = j + 1 < x->d || data->labels != NULL ? separator : '\n';
         TRY(hd_output_write(output, text, length));
     }

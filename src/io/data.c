@@ -1,6 +1,7 @@
 /* The entry points that read. */
 #include "base/check.h"
 #include "base/context.h"
+#include "io/exact.h"
 #include "io/formats.h"
 #include "io/rows.h"
 #include "io/unpack.h"
@@ -9,6 +10,12 @@
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
+
+void hd_io_names_free(char **names) {
+    for (char **name = names; name != NULL && *name != NULL; name++)
+        huddle_free(*name);
+    huddle_free(names);
+}
 
 /* Works for data that was only partly filled: everything not reached is zero. */
 void huddle_data_free(huddle_data *data) {
@@ -22,7 +29,9 @@ void huddle_data_free(huddle_data *data) {
         huddle_free(data->columns[c].reason);
     }
     huddle_free(data->columns);
+    hd_io_names_free(data->row_names);
     huddle_free(data->dropped);
+    huddle_free(data->exact);
     huddle_points_free(&data->points);
     memset(data, 0, sizeof *data);
 }
@@ -35,6 +44,9 @@ huddle_status hd_io_refuse_table_options(const huddle_read_options *options) {
                        options->missing);
     if (options->encode)
         return hd_fail(HUDDLE_UNSUPPORTED, "encode is for tables (CSV, TSV) only");
+    if (options->header != NULL && strcmp(options->header, "auto") != 0)
+        return hd_fail(HUDDLE_UNSUPPORTED, "header = %.100s is for tables (CSV, TSV) only",
+                       options->header);
     return HUDDLE_OK;
 }
 
@@ -50,7 +62,7 @@ static huddle_status read_file(hd_io_request *request, const char *path, huddle_
     const hd_io_format *format;
     TRY(hd_file_open(path, &file));
     TRY(hd_io_unpack_file(request->context, &file));
-    TRY(hd_io_recode_utf16(&file));
+    TRY(hd_io_recode_utf16(&file, NULL));
     TRY(hd_io_detect(&file, &format));
     if (format->read != NULL) {
         TRY(hd_io_refuse_table_options(options));
@@ -58,6 +70,7 @@ static huddle_status read_file(hd_io_request *request, const char *path, huddle_
         goto done;
     }
     if (format->open == NULL) {
+        TRY(hd_io_recode_returns(&file, NULL));
         TRY(hd_io_recode_latin1(request->context, &file));
         TRY(hd_io_csv_read(request, &file, data));
         goto done;
@@ -151,10 +164,14 @@ huddle_status huddle_data_read(huddle_context *context, const char *source,
     if (data->name == NULL)
         FAIL(HUDDLE_NO_MEMORY, "no memory for a file's name");
     if (hd_slabs_spread(context)) {
+        if (request.options->exact)
+            FAIL(HUDDLE_UNSUPPORTED, "exact: rows that are spread over processes are floats");
         request.rows = &rows;
         TRY(hd_io_rows_read(&request, source, data));
     } else {
         TRY(hd_io_data_read(&request, source, data));
+        if (!request.typed)
+            hd_io_exact_settle(data);
     }
     request.failing_path = source;
     TRY(hd_io_locate_failure(&request, hd_io_data_shape(context, request.options, data)));
@@ -173,7 +190,7 @@ huddle_status hd_io_open_file(hd_io_request *request, const char *path, hd_file 
     if (status == HUDDLE_OK)
         status = hd_io_unpack_file(request->context, file);
     if (status == HUDDLE_OK)
-        status = hd_io_recode_utf16(file);
+        status = hd_io_recode_utf16(file, NULL);
     if (status == HUDDLE_OK)
         status = hd_io_detect(file, format);
     if (status == HUDDLE_OK && (*format)->read != NULL)
@@ -181,6 +198,8 @@ huddle_status hd_io_open_file(hd_io_request *request, const char *path, hd_file 
     if (status == HUDDLE_OK && (*format)->open != NULL)
         status = hd_io_open_container(request, *format, file, container);
     else if (status == HUDDLE_OK)
+        status = hd_io_recode_returns(file, NULL);
+    if (status == HUDDLE_OK && (*format)->open == NULL)
         status = hd_io_recode_latin1(request->context, file);
     return status;
 }
@@ -194,7 +213,7 @@ static huddle_status open_file(huddle_context *context, const char *path, hd_fil
 
 /* For files that contain labels only, and for those with points and labels, of which the
  * labels are used. */
-huddle_status hd_io_labels_read_raw(huddle_context *context, const char *path,
+huddle_status hd_io_labels_read_raw(huddle_context *context, const char *path, bool clusters,
                                     hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
     hd_file file = {.descriptor = -1};
@@ -204,7 +223,7 @@ huddle_status hd_io_labels_read_raw(huddle_context *context, const char *path,
     /* Also used for y = FILE, whose failures are about that file. */
     TRY(open_file(context, path, &file, &format, &container));
     if (format->open == NULL)
-        TRY(hd_io_csv_labels(context, &file, labels));
+        TRY(hd_io_csv_labels(context, &file, clusters, labels));
     else
         TRY(hd_io_container_labels(&container, labels));
     TRY(hd_io_labels_simplify(labels));
@@ -218,14 +237,15 @@ done:
 }
 
 /* The labels of this process's rows if rows are spread over processes. */
-static huddle_status read_labels(huddle_context *context, const char *path,
+static huddle_status read_labels(huddle_context *context, const char *path, bool clusters,
                                  hd_io_row_labels *labels) {
     static const huddle_read_options plain = {0};
     hd_io_rows rows = {.rank = hd_slabs_rank(context), .count = hd_slabs_count(context)};
     hd_io_labels raw;
+    hd_io_request request = {context, &plain, path, &rows, .clusters = clusters};
     if (hd_slabs_spread(context))
-        return hd_io_rows_labels(&(hd_io_request){context, &plain, path, &rows}, &path, 1, labels);
-    huddle_status status = hd_io_labels_read_raw(context, path, &raw);
+        return hd_io_rows_labels(&request, &path, 1, labels);
+    huddle_status status = hd_io_labels_read_raw(context, path, clusters, &raw);
     if (status == HUDDLE_OK)
         status = hd_io_labels_map(&raw, &labels->labels, &labels->n_classes, &labels->classes);
     labels->n = raw.n;
@@ -234,10 +254,11 @@ static huddle_status read_labels(huddle_context *context, const char *path,
 }
 
 /* Outputs are cleared first, so that they are valid after a failure. */
-huddle_status huddle_labels_read(huddle_context *context, const char *path, int64_t *n,
-                                 int32_t **labels, int32_t *n_classes, char ***classes) {
+static huddle_status give_labels(huddle_context *context, const char *path, bool clusters,
+                                 int64_t *n, int32_t **labels, int32_t *n_classes,
+                                 char ***classes) {
     hd_io_row_labels read = {0};
-    huddle_status status = hd_agree(context, read_labels(context, path, &read));
+    huddle_status status = hd_agree(context, read_labels(context, path, clusters, &read));
     if (status != HUDDLE_OK)
         hd_io_row_labels_free(&read);
     *n = read.n;
@@ -245,6 +266,16 @@ huddle_status huddle_labels_read(huddle_context *context, const char *path, int6
     *n_classes = read.n_classes;
     *classes = read.classes;
     return status;
+}
+
+huddle_status huddle_labels_read(huddle_context *context, const char *path, int64_t *n,
+                                 int32_t **labels, int32_t *n_classes, char ***classes) {
+    return give_labels(context, path, false, n, labels, n_classes, classes);
+}
+
+huddle_status huddle_clusters_read(huddle_context *context, const char *path, int64_t *n,
+                                   int32_t **labels, int32_t *n_classes, char ***classes) {
+    return give_labels(context, path, true, n, labels, n_classes, classes);
 }
 
 /* ---- listing -------------------------------------------------------------------------------- */

@@ -30,10 +30,23 @@ void hd_io_list_write_endings(char *text, size_t size);
  * read, such as Parquet or a spreadsheet. binary: the content is not text. */
 huddle_status hd_io_refuse_foreign(const hd_file *file, bool binary);
 
+/* What was recoded in a file, for those who write it again. */
+typedef struct hd_io_encoding {
+    bool utf16, big; /* big-endian */
+    bool mark;       /* it begins with a byte order mark */
+    bool returns;    /* lines end with CR alone */
+} hd_io_encoding;
+
 /* Text in another encoding becomes UTF-8: UTF-16 in any file, Latin-1 (Windows-1252) in a table,
- * with a warning. Other files are left alone. */
-huddle_status hd_io_recode_utf16(hd_file *file);
+ * with a warning. In a table whose lines end with CR alone, these become LF. Other files are left
+ * alone. What was done is set in *encoding, which may be NULL. */
+huddle_status hd_io_recode_utf16(hd_file *file, hd_io_encoding *encoding);
+huddle_status hd_io_recode_returns(hd_file *file, hd_io_encoding *encoding);
 huddle_status hd_io_recode_latin1(huddle_context *context, hd_file *file);
+
+/* The first character of a UTF-8 text of at least one byte as UTF-16, in two or four bytes; returns
+ * how many bytes of the text it takes. A byte that is not UTF-8 is U+FFFD. */
+int hd_io_encode_utf16(const char *text, const char *end, bool big, char to[4], int *size);
 
 /* The size of the images that the rows of data are, if the reader did not find it: as
  * options->image says, or inferred. All processes that have rows call it. */
@@ -94,8 +107,9 @@ huddle_status hd_io_arff_open(hd_io_request *request, const hd_file *file,
 
 /* Columns are points and labels. */
 huddle_status hd_io_csv_read(hd_io_request *request, const hd_file *file, huddle_data *data);
-/* One column, or the one that looks like labels. */
-huddle_status hd_io_csv_labels(huddle_context *context, const hd_file *file, hd_io_labels *labels);
+/* One column, or the one that looks like labels; clusters: of a clustering (hd_io_find_label()). */
+huddle_status hd_io_csv_labels(huddle_context *context, const hd_file *file, bool clusters,
+                               hd_io_labels *labels);
 /* All columns, as doubles. */
 huddle_status hd_io_csv_dense(huddle_context *context, const hd_file *file, huddle_dense *matrix);
 
@@ -111,6 +125,9 @@ huddle_status hd_io_data_number_classes(int32_t n_classes, huddle_data *data);
 huddle_status hd_io_generate(huddle_context *context, const char *kind,
                              const huddle_read_options *options, hd_io_rows *rows,
                              huddle_data *data);
+
+/* Frees texts that end with NULL, as huddle_data.row_names does; names may be NULL. */
+void hd_io_names_free(char **names);
 
 /* Applies options->classes and options->per_class. */
 huddle_status hd_io_data_select(huddle_context *context, const huddle_read_options *options,

@@ -52,7 +52,7 @@ static huddle_status write_data(hid_t file, const huddle_data *data) {
     int64_t *numbers = NULL;
     int32_t order = data->column_major ? 2 : 1;
     hsize_t dims[] = {(hsize_t)x->n, (hsize_t)x->d};
-    TRY(hd_io_block_make(x, false, &block));
+    TRY(hd_io_block_make(x, data->exact, false, &block));
     TRY(write_dataset(file, "X", block.wide ? H5T_IEEE_F64LE : H5T_IEEE_F32LE,
                       block.wide ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT, 2, dims, block.values));
     TRY(hd_io_label_numbers(data, &numbers));

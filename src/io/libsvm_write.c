@@ -16,19 +16,18 @@ static huddle_status write_pair(hd_output *output, int64_t column, double value,
 
 /* Zeros are left out. The first line contains the last feature even if it is zero: readers
  * derive the number of features from the largest index. */
-static huddle_status write_row(hd_output *output, const huddle_points *x, int64_t i) {
+static huddle_status write_row(hd_output *output, const huddle_data *data, int64_t i) {
     huddle_status status = HUDDLE_OK;
+    const huddle_points *x = &data->points;
     int64_t begin = x->offsets != NULL ? x->offsets[i] : 0;
     int64_t end = x->offsets != NULL ? x->offsets[i + 1] : x->d, last = -1;
     for (int64_t e = begin; e < end; e++) {
         int64_t column = x->offsets != NULL ? x->columns[e] : e;
-        double value = (double)x->values[x->offsets != NULL ? e : i * x->stride + e];
-        if (x->shift != NULL)
-            value += x->shift[column];
+        double value = hd_io_value(data, x->offsets != NULL ? e : i * x->stride + e, column);
         /* A value that is zero only after its shift is added is left out, too. */
         if (value == 0)
             continue;
-        TRY(write_pair(output, column, value, x->shift != NULL));
+        TRY(write_pair(output, column, value, hd_io_writes_doubles(data)));
         last = column;
     }
     if (i == 0 && last < x->d - 1)
@@ -56,7 +55,7 @@ huddle_status hd_io_libsvm_write(huddle_context *context, const huddle_data *dat
         int64_t number = numbers != NULL ? numbers[i] : data->labels != NULL ? data->labels[i] : 0;
         TRY(hd_output_write(&output, label,
                             snprintf(label, sizeof label, "%lld", (long long)number)));
-        TRY(write_row(&output, &data->points, i));
+        TRY(write_row(&output, data, i));
         if (i % 256 == 0)
             TRY(hd_progress(context, "write", (double)i, (double)data->points.n));
     }

@@ -446,9 +446,10 @@ static void describe_variable(const span *s, const head *h, hd_io_variable *vari
         hd_io_mat_refuse(variable, "contains complex numbers");
     else if (h->class >= CLASS_DOUBLE && h->class <= CLASS_UINT64)
         describe_array(s, h, variable);
-    else if (array->rank == 2 && h->class == CLASS_SPARSE)
+    else if (array->rank == 2 && h->class == CLASS_SPARSE) {
         variable->kind = HD_IO_SPARSE;
-    else if (array->rank == 2 && (h->class == CLASS_CELL || h->class == CLASS_CHAR))
+        variable->wide = true; /* MATLAB's are double, or logical */
+    } else if (array->rank == 2 && (h->class == CLASS_CELL || h->class == CLASS_CHAR))
         variable->kind = HD_IO_TEXTS;
     else
         hd_io_mat_refuse(variable, refusal_of(s, h));

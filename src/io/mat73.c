@@ -140,11 +140,13 @@ static void describe_empty(hid_t set, hd_io_variable *variable) {
         return;
     }
     array.rank = (int32_t)rank;
+    if (hd_io_array_count(&array, (int64_t)INT32_MAX * 8) != 0) {
+        hd_io_mat_refuse(variable, "is damaged");
+        return;
+    }
     hd_io_array_pack(&array, true);
     variable->array = array;
     variable->place = FORM_EMPTY;
-    if (hd_io_array_count(&array, (int64_t)INT32_MAX * 8) != 0)
-        hd_io_mat_refuse(variable, "is damaged");
 }
 
 /* A matrix of characters, n texts by length. */
@@ -154,6 +156,11 @@ static void describe_characters(hd_io_variable *variable) {
         return;
     if (array->rank > 2) {
         hd_io_mat_refuse(variable, "has more than two dimensions");
+        return;
+    }
+    /* An empty array has the type of its dimensions. */
+    if (hd_io_element_size(array->element) > 4 && variable->place != FORM_EMPTY) {
+        hd_io_mat_refuse(variable, "has characters of eight bytes");
         return;
     }
     if (array->rank <
@@ -245,6 +252,7 @@ static void describe_group(hid_t group, int64_t file_size, hd_io_variable *varia
         return;
     }
     variable->kind = HD_IO_SPARSE;
+    variable->wide = true;
     variable->place = FORM_SPARSE;
     variable->array =
         (hd_io_array){.element = HD_IO_F8, .rank = 2, .dims = {rows, offsets.array.dims[0] - 1}};

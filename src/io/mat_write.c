@@ -77,11 +77,11 @@ done:
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
 
-/* A shift restored takes double precision; otherwise floats are what there is. */
-static head dense_head(const huddle_points *x) {
-    int64_t width = x->shift != NULL ? 8 : 4;
+static head dense_head(const huddle_data *data) {
+    const huddle_points *x = &data->points;
+    int64_t width = hd_io_writes_doubles(data) ? 8 : 4;
     return (head){.name = "X",
-                  .class = x->shift != NULL ? CLASS_DOUBLE : CLASS_SINGLE,
+                  .class = hd_io_writes_doubles(data) ? CLASS_DOUBLE : CLASS_SINGLE,
                   .rows = x->n,
                   .cols = x->d,
                   .bytes = part_size(x->n * x->d * width)};
@@ -137,7 +137,7 @@ static bool fits_format(const head *h) {
  * names the formats that have no such limit. */
 static huddle_status check_sizes(const content *c, const char *path) {
     const huddle_points *x = &c->data->points;
-    head points = x->offsets != NULL ? sparse_head(x) : dense_head(x), labels = {.name = "y"};
+    head points = x->offsets != NULL ? sparse_head(x) : dense_head(c->data), labels = {.name = "y"};
     if (!fits_format(&points) && x->offsets != NULL)
         return hd_fail(HUDDLE_UNSUPPORTED, "%s: %lld non-zeros are too many for MAT v5; write .npz",
                        path, (long long)x->offsets[x->n]);
@@ -247,11 +247,12 @@ done:
 }
 
 /* MATLAB stores columns, so the points are transposed first. */
-static huddle_status write_dense(hd_output *output, const huddle_points *x) {
+static huddle_status write_dense(hd_output *output, const huddle_data *data) {
     huddle_status status = HUDDLE_OK;
+    const huddle_points *x = &data->points;
     hd_io_block block = {0};
-    head h = dense_head(x);
-    TRY(hd_io_block_make(x, true, &block));
+    head h = dense_head(data);
+    TRY(hd_io_block_make(x, data->exact, true, &block));
     TRY(write_head(output, &h));
     TRY(write_part(output, block.wide ? MI_DOUBLE : MI_SINGLE, block.values,
                    x->n * x->d * (block.wide ? 8 : 4)));
@@ -262,8 +263,9 @@ done:
 
 /* MATLAB stores sparse matrices by columns, in double: the transpose of the rows is the
  * columns. The structure of the points is borrowed, only the values are copied. */
-static huddle_status write_sparse(hd_output *output, const huddle_points *x) {
+static huddle_status write_sparse(hd_output *output, const huddle_data *data) {
     huddle_status status = HUDDLE_OK;
+    const huddle_points *x = &data->points;
     huddle_csr rows = {.rows = x->n, .cols = x->d, .offsets = x->offsets, .columns = x->columns};
     huddle_csr columns = {0};
     int32_t *offsets = NULL;
@@ -272,7 +274,7 @@ static huddle_status write_sparse(hd_output *output, const huddle_points *x) {
     head h = sparse_head(x);
     ALLOC(values, count);
     for (int64_t e = 0; e < count; e++)
-        values[e] = (double)x->values[e];
+        values[e] = hd_io_value(data, e, x->columns[e]);
     rows.values = values;
     TRY(huddle_csr_transpose(&rows, &columns));
     ALLOC(offsets, x->d + 1);
@@ -341,8 +343,7 @@ static huddle_status write_data(hd_output *output, const content *c) {
     huddle_status status = HUDDLE_OK;
     const huddle_data *data = c->data;
     TRY(write_header(output));
-    TRY(data->points.offsets != NULL ? write_sparse(output, &data->points)
-                                     : write_dense(output, &data->points));
+    TRY(data->points.offsets != NULL ? write_sparse(output, data) : write_dense(output, data));
     if (c->numbers != NULL)
         TRY(write_numbers(output, c));
     else if (c->units != NULL)

@@ -48,8 +48,8 @@ static huddle_status parse_banner(const hd_file *file, market *m) {
     return HUDDLE_OK;
 }
 
-/* Up to `most` numbers of the next line that is neither blank nor a comment; -1 at the end,
- * and `most` + 1 for a line with more numbers or with something else. Every line ends with a
+/* Up to max_count numbers of the next line that is neither blank nor a comment; -1 at the end,
+ * and max_count + 1 for a line with more numbers or with something else. Every line ends with a
  * line feed, so that the scan needs no bound. */
 static int next_line(market *m, double *numbers, int max_count) {
     while (m->p < m->end) {

@@ -23,18 +23,22 @@ done:
 
 /* A sparse matrix is not made dense: it might not fit into memory, and .npz stores it as it
  * is. */
-huddle_status huddle_points_write_npy(const char *path, const huddle_points *points) {
+static huddle_status write_points(const char *path, const huddle_points *points, double *exact) {
     huddle_status status = HUDDLE_OK;
     hd_io_block block = {0};
     int64_t dims[] = {points->n, points->d}, count = points->n * points->d;
     if (points->offsets != NULL)
         FAIL(HUDDLE_UNSUPPORTED, "%s: sparse points are not made dense", path);
-    TRY(hd_io_block_make(points, false, &block));
+    TRY(hd_io_block_make(points, exact, false, &block));
     TRY(write_array(path, block.wide ? "<f8" : "<f4", 2, dims, block.values,
                     count * (block.wide ? 8 : 4)));
 done:
     huddle_free(block.owned);
     return status;
+}
+
+huddle_status huddle_points_write_npy(const char *path, const huddle_points *points) {
+    return write_points(path, points, NULL);
 }
 
 /* Row by row, because the matrix may have a stride. */
@@ -59,7 +63,7 @@ huddle_status hd_io_npy_write(huddle_context *context, const huddle_data *data, 
     if (data->labels != NULL)
         hd_warn(context, HUDDLE_WARNING_OUTPUT,
                 "%s: the labels are not written; .npz contains both", path);
-    return huddle_points_write_npy(path, &data->points);
+    return write_points(path, &data->points, data->exact);
 }
 
 huddle_status hd_io_labels_write_npy(const char *path, int64_t n, const int32_t *values) {

@@ -215,6 +215,7 @@ static huddle_status find_sparse(hd_io_container *container) {
         variable->refusal = "is a sparse matrix neither csr, csc nor coo";
     }
     variable->place = format[1] == 'o' ? 'o' : format[2];
+    variable->wide = !hd_io_element_narrow(find_member(container, "data")->array.element);
     static const char *const names[] = {"data",  "indices", "indptr",  "row",      "col",
                                         "shape", "format",  "offsets", "blocksize"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)

@@ -87,9 +87,11 @@ huddle_status hd_io_npz_write(huddle_context *context, const huddle_data *data, 
     TRY(hd_zip_create(path, &zip));
     TRY(hd_check_cancel(context));
     if (x->offsets != NULL) {
-        TRY(add_sparse(&zip, shape, x->offsets, x->columns, x->values, "<f4"));
+        const void *values = data->exact != NULL ? (const void *)data->exact : x->values;
+        TRY(add_sparse(&zip, shape, x->offsets, x->columns, values,
+                       data->exact != NULL ? "<f8" : "<f4"));
     } else {
-        TRY(hd_io_block_make(x, false, &block));
+        TRY(hd_io_block_make(x, data->exact, false, &block));
         TRY(add_member(&zip, "X", block.wide ? "<f8" : "<f4", 2, shape, block.values));
     }
     TRY(hd_io_label_numbers(data, &numbers));

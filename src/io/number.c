@@ -115,16 +115,24 @@ static int write_digits(uint64_t number, char *text) {
     return count;
 }
 
-/* Finds the fewest decimals, at most 9, after which the number reads back as the same float;
- * -1 if none do. Below 1e9 the scaled number is exact, and the division is the one that the
- * reader performs, so the test is exact too. */
-static int decimals_needed(double value, double *scaled) {
-    float target = (float)value;
-    for (int decimals = 1; decimals <= 9; decimals++) {
+/* Nine digits identify a float and 17 a double; so many, or fewer, survive the way through it. */
+enum { FLOAT_DIGITS = 9, FLOAT_SAFE = 6, DOUBLE_DIGITS = 17, DOUBLE_SAFE = 15 };
+
+/* Whether what was read is the value, as a float or as a double. */
+static bool reads_back(double read, double value, bool as_double) {
+    return as_double ? read == value : (float)read == (float)value;
+}
+
+/* Finds the fewest decimals after which the number reads back the same; -1 if none of at most nine
+ * digits do, or 15 of a double. The scaled number is then exact, and the division is the one that
+ * the reader performs, so the test is exact too. */
+static int decimals_needed(double value, bool as_double, double *scaled) {
+    int most = as_double ? DOUBLE_SAFE : FLOAT_DIGITS;
+    for (int decimals = 1; decimals <= most; decimals++) {
         double m = rint(value * hd_io_tens[decimals]);
-        if (m >= 1e9)
+        if (m >= hd_io_tens[most])
             return -1;
-        if ((float)(m / hd_io_tens[decimals]) == target) {
+        if (reads_back(m / hd_io_tens[decimals], value, as_double)) {
             *scaled = m;
             return decimals;
         }
@@ -145,20 +153,31 @@ static int write_fixed(double scaled, int decimals, char *text) {
     return length + decimals;
 }
 
-/* Whole numbers and short decimals, which most data are, take the fast paths. Nine digits
- * identify a float and 17 a double; printf()'s decimal comma is replaced. */
-int hd_io_number_write(double value, bool wide_digits, char *text) {
+/* With the fewest digits that read back, in as many as printf() needs. Its decimal comma is
+ * replaced before the text is read. */
+static int write_any(double value, bool as_double, char *text) {
+    int digits = as_double ? DOUBLE_SAFE : FLOAT_SAFE;
+    int most = as_double ? DOUBLE_DIGITS : FLOAT_DIGITS, length;
+    double read = NAN;
+    do {
+        length = snprintf(text, 32, "%.*g", digits, value);
+        for (char *p = text; *p != '\0'; p++)
+            if (*p == ',')
+                *p = '.';
+        hd_io_number(text, &read);
+    } while (digits++ < most && !reads_back(read, value, as_double));
+    return length;
+}
+
+/* Whole numbers and short decimals, which most data are, take the fast paths. */
+int hd_io_number_write(double value, bool as_double, char *text) {
     double magnitude = fabs(value), scaled = 0;
     int sign = 0, decimals;
     if (value < 0)
         text[sign++] = '-';
-    if (magnitude < 1e9 && magnitude == floor(magnitude))
+    if (magnitude <= 0x1p53 && magnitude == floor(magnitude))
         return sign + write_digits((uint64_t)magnitude, text + sign);
-    if (!wide_digits && magnitude >= 1e-3 && (decimals = decimals_needed(magnitude, &scaled)) > 0)
+    if (magnitude >= 1e-3 && (decimals = decimals_needed(magnitude, as_double, &scaled)) > 0)
         return sign + write_fixed(scaled, decimals, text + sign);
-    int length = snprintf(text, 32, "%.*g", wide_digits ? 17 : 9, value);
-    for (char *p = text; *p != '\0'; p++)
-        if (*p == ',')
-            *p = '.';
-    return length;
+    return write_any(value, as_double, text);
 }

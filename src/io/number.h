@@ -13,8 +13,8 @@
 double hd_io_number_hard(const char *begin, const char *end, bool exact, uint64_t mantissa,
                          int64_t exponent);
 
-/* Writes the shortest digits that read back as this float (or, if wide, 17 digits of a double).
- * Returns the length; 32 bytes are enough. */
+/* Writes the fewest digits that read back as this float or, if wide, as this double; whole numbers
+ * up to 2^53 without an exponent. Returns the length; 32 bytes are enough. */
 int hd_io_number_write(double value, bool wide, char *text);
 
 /* True if the text between begin and end is a whole number within 2^53 or int64; "4.0" and "1e3"

@@ -3,6 +3,7 @@
 #include "io/parts.h"
 
 #include "base/check.h"
+#include "io/exact.h"
 #include "io/sparse.h"
 
 #include <math.h>
@@ -149,9 +150,10 @@ huddle_status hd_io_part_fill(hd_io_request *request, hd_io_container *container
     huddle_points *points = intake->points;
     hd_io_samples samples = hd_io_array_samples(&variable->array, in_columns);
     bool placed = false, checked = false;
-    /* The direct path needs elements that float represents exactly, no shift to subtract, and
-     * samples that are contiguous in the order of the points. */
-    if (container->read_floats != NULL && points->shift == NULL &&
+    /* The direct path needs elements that float represents exactly, no shift to subtract, no
+     * doubles to keep for other parts, and samples that are contiguous in the order of the
+     * points. */
+    if (container->read_floats != NULL && points->shift == NULL && intake->exact == NULL &&
         hd_io_element_narrow(variable->array.element) && hd_io_samples_packed(&samples))
         TRY(container->read_floats(request, container, variable,
                                    points->values + first_row * points->stride, &placed, &checked));
@@ -211,11 +213,12 @@ done:
 
 /* The intake records ranges only if some part has elements that float cannot hold exactly. */
 static huddle_status fill_dense(hd_io_request *request, hd_io_container *container,
-                                const hd_io_parts *parts, bool in_columns, huddle_points *points) {
+                                const hd_io_parts *parts, bool in_columns, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
+    huddle_points *points = &data->points;
     hd_io_intake intake = {0};
     int64_t n = 0, row = 0;
-    bool narrow = true;
+    bool narrow = true, long_integers = false;
     if (parts->count == 1)
         TRY(hd_io_part_map(request, container, parts->items[0], in_columns, points));
     if (points->mapping != NULL)
@@ -224,31 +227,52 @@ static huddle_status fill_dense(hd_io_request *request, hd_io_container *contain
      * allocation. */
     for (int64_t k = 0; k < parts->count; k++) {
         n += hd_io_samples_in(parts->items[k], in_columns);
-        narrow = narrow && hd_io_element_narrow(parts->items[k]->array.element);
+        hd_io_element element = parts->items[k]->array.element;
+        narrow = narrow && hd_io_element_narrow(element);
+        long_integers = long_integers || element == HD_IO_I8 || element == HD_IO_U8;
     }
+    request->typed = !narrow;
     TRY(hd_io_points_reserve(n, hd_io_features_in(parts->items[0], in_columns), points));
     TRY(hd_io_intake_begin(request->context, points, narrow, request->options, &intake));
     for (int64_t k = 0; k < parts->count; k++) {
         TRY(hd_io_part_fill(request, container, parts->items[k], in_columns, &intake, row));
         row += hd_io_samples_in(parts->items[k], in_columns);
     }
-    if (hd_io_intake_shifts(request->context, &intake))
+    bool shifts = hd_io_intake_shifts(request->context, &intake);
+    if (shifts && intake.exact != NULL) {
+        int64_t d = points->d;
+        huddle_points_free(points);
+        TRY(hd_io_exact_points(request->context, n, d, intake.exact, points));
+    } else if (shifts)
         TRY(fill_shifted(request, container, parts, in_columns, points));
+    if (intake.exact != NULL && long_integers)
+        hd_io_exact_warn(request->context, intake.exact, n * points->d);
+    data->exact = intake.exact;
+    intake.exact = NULL;
 done:
     hd_io_intake_free(&intake);
     return status;
 }
 
 /* A single part is taken over without a copy; several are appended one by one. */
-static huddle_status fill_sparse(hd_io_container *container, const hd_io_parts *parts,
-                                 bool in_columns, huddle_points *points) {
+static huddle_status fill_sparse(hd_io_request *request, hd_io_container *container,
+                                 const hd_io_parts *parts, bool in_columns, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
-    huddle_points part = {0};
+    huddle_points part = {0}, *points = &data->points;
+    double *exact = NULL;
+    int64_t entries = 0;
     /* Parts are unloaded as soon as they are converted. */
     for (int64_t k = 0; k < parts->count; k++) {
         TRY(hd_io_variable_load(container, parts->items[k]));
-        TRY(hd_io_points_from_csr(&parts->items[k]->sparse, in_columns, &part));
+        TRY(hd_io_points_from_csr(&parts->items[k]->sparse, in_columns, &part,
+                                  request->options->exact ? &exact : NULL));
         hd_io_variable_unload(container, parts->items[k]);
+        request->typed = request->typed || parts->items[k]->wide;
+        if (exact != NULL)
+            TRY(hd_io_exact_append(&data->exact, entries, exact, part.offsets[part.n]));
+        entries += part.offsets[part.n];
+        huddle_free(exact);
+        exact = NULL;
         if (k == 0 && parts->count == 1) {
             *points = part;
             part = (huddle_points){0};
@@ -259,21 +283,22 @@ static huddle_status fill_sparse(hd_io_container *container, const hd_io_parts *
     }
 done:
     huddle_points_free(&part);
+    huddle_free(exact);
     return status;
 }
 
 /* Dense and sparse parts are not mixed: making the sparse ones dense might take more memory
  * than there is. */
 huddle_status hd_io_parts_read(hd_io_request *request, hd_io_container *container,
-                               const hd_io_parts *parts, bool in_columns, huddle_points *points) {
+                               const hd_io_parts *parts, bool in_columns, huddle_data *data) {
     int64_t sparse = 0;
     for (int64_t k = 0; k < parts->count; k++)
         sparse += parts->items[k]->kind == HD_IO_SPARSE;
     if (sparse == 0)
-        return fill_dense(request, container, parts, in_columns, points);
+        return fill_dense(request, container, parts, in_columns, data);
     if (sparse < parts->count)
         return hd_fail(HUDDLE_UNSUPPORTED, "sparse and dense parts cannot be stacked");
-    return fill_sparse(container, parts, in_columns, points);
+    return fill_sparse(request, container, parts, in_columns, data);
 }
 
 /* ---- image size ----------------------------------------------------------------------------- */

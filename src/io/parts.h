@@ -32,9 +32,9 @@ int64_t hd_io_variable_count(const hd_io_variable *variable);
 huddle_status hd_io_parts_orient(hd_io_request *request, const hd_io_container *container,
                                  const hd_io_parts *parts, int64_t n_labels, bool *in_columns);
 
-/* Reads the values of all parts. */
+/* Reads the values of all parts: data->points, and data->exact if the options ask for it. */
 huddle_status hd_io_parts_read(hd_io_request *request, hd_io_container *container,
-                               const hd_io_parts *parts, bool in_columns, huddle_points *points);
+                               const hd_io_parts *parts, bool in_columns, huddle_data *data);
 
 /* Samples and features of a variable. */
 int64_t hd_io_samples_in(const hd_io_variable *variable, bool in_columns);

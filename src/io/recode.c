@@ -58,14 +58,15 @@ static uint32_t next_character(const hd_file *file, int64_t *at, bool big) {
 }
 
 /* What Windows programs call "Unicode text". A unit of two bytes takes at most three in UTF-8. */
-huddle_status hd_io_recode_utf16(hd_file *file) {
+huddle_status hd_io_recode_utf16(hd_file *file, hd_io_encoding *encoding) {
     huddle_status status = HUDDLE_OK;
     const unsigned char *b = (const unsigned char *)file->text;
-    bool big = false;
+    bool big = false, mark = false;
     char *bytes = NULL;
     int64_t at = 0;
     if (file->size >= 2 && ((b[0] == 0xFF && b[1] == 0xFE) || (b[0] == 0xFE && b[1] == 0xFF))) {
         big = b[0] == 0xFE;
+        mark = true;
         at = 2;
     } else if (!looks_like_utf16(file, &big)) {
         goto done;
@@ -79,7 +80,29 @@ huddle_status hd_io_recode_utf16(hd_file *file) {
     char *to = bytes;
     while (at < file->size)
         to = hd_io_store_utf8(next_character(file, &at, big), to);
+    if (encoding != NULL)
+        *encoding = (hd_io_encoding){.utf16 = true, .big = big, .mark = mark};
     replace_bytes(file, bytes, to - bytes);
+done:
+    return status;
+}
+
+/* ---- line ends ------------------------------------------------------------------------------ */
+
+/* Old spreadsheets on the Mac end lines with CR alone. Where there is a LF, a CR is not the end of
+ * a line. */
+huddle_status hd_io_recode_returns(hd_file *file, hd_io_encoding *encoding) {
+    huddle_status status = HUDDLE_OK;
+    char *bytes = NULL;
+    if (memchr(file->text, '\n', (size_t)file->size) != NULL ||
+        memchr(file->text, '\r', (size_t)file->size) == NULL)
+        goto done;
+    ALLOC(bytes, file->size + HD_FILE_PADDING);
+    for (int64_t i = 0; i < file->size; i++)
+        bytes[i] = (char)(file->text[i] == '\r' ? '\n' : file->text[i]);
+    if (encoding != NULL)
+        encoding->returns = true;
+    replace_bytes(file, bytes, file->size);
 done:
     return status;
 }
@@ -99,6 +122,29 @@ static int utf8_length(const unsigned char *p, const unsigned char *end) {
         if (p[k] >> 6 != 2)
             return 0;
     return more + 1;
+}
+
+static void store_unit(uint32_t unit, bool big, char *to) {
+    to[!big] = (char)(unit >> 8);
+    to[big] = (char)(unit & 0xFF);
+}
+
+int hd_io_encode_utf16(const char *text, const char *end, bool big, char to[4], int *size) {
+    static const unsigned char first_bits[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
+    const unsigned char *p = (const unsigned char *)text;
+    int length = utf8_length(p, (const unsigned char *)end);
+    uint32_t c = length == 0 ? 0xFFFD : p[0] & first_bits[length];
+    for (int k = 1; k < length; k++)
+        c = c << 6 | (p[k] & 0x3F);
+    *size = 2;
+    if (c < 0x10000) {
+        store_unit(c, big, to);
+    } else {
+        store_unit(0xD800 + ((c - 0x10000) >> 10), big, to);
+        store_unit(0xDC00 + ((c - 0x10000) & 0x3FF), big, to + 2);
+        *size = 4;
+    }
+    return length == 0 ? 1 : length;
 }
 
 /* The first byte that is not UTF-8, or end. Eight ASCII characters are passed at once. */

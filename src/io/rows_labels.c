@@ -176,7 +176,7 @@ static huddle_status read_whole(void *argument) {
     hd_io_labels part = {0};
     f->request->failing_path = NULL; /* messages contain the name already */
     for (int64_t k = 0; f->request->rows->rank == 0 && k < f->count; k++) {
-        TRY(hd_io_labels_read_raw(f->request->context, f->paths[k], &part));
+        TRY(hd_io_labels_read_raw(f->request->context, f->paths[k], f->request->clusters, &part));
         TRY(hd_io_labels_append(&f->raw, &part));
         hd_io_labels_free(&part);
     }
@@ -210,7 +210,7 @@ huddle_status hd_io_rows_labels(hd_io_request *request, const char *const *paths
     huddle_status status = HUDDLE_OK;
     static const huddle_read_options plain = {0};
     hd_io_rows rows = *request->rows;
-    hd_io_request own = {request->context, &plain, NULL, &rows};
+    hd_io_request own = {request->context, &plain, NULL, &rows, .clusters = request->clusters};
     label_files f = {.request = &own, .paths = paths, .count = count};
     bool divisible = false;
     double extremes[2];

@@ -1,6 +1,7 @@
 /* Keeping some classes, and the first so many samples of each. */
 #include "base/check.h"
 #include "base/context.h"
+#include "io/exact.h"
 #include "io/formats.h"
 #include "io/number.h"
 
@@ -91,6 +92,19 @@ static void renumber_classes(huddle_data *data, const bool *kept, int32_t *rank)
     data->n_classes = left;
 }
 
+/* The names of rows index[0] < index[1] < ...; the others are freed. */
+static void select_names(char **names, int64_t n, const int64_t *index, int64_t count) {
+    int64_t kept = 0;
+    for (int64_t i = 0; i < n; i++) {
+        char *name = names[i];
+        names[i] = NULL;
+        if (kept < count && index[kept] == i)
+            names[kept++] = name;
+        else
+            huddle_free(name);
+    }
+}
+
 /* One warning is enough: classes are usually all too small or none. */
 static void warn_of_few(huddle_context *context, const huddle_data *data, const bool *kept,
                         const int64_t *counts, int64_t per_class) {
@@ -128,8 +142,11 @@ huddle_status hd_io_data_select(huddle_context *context, const huddle_read_optio
         TRY(mark_classes(data, options->classes, kept));
     int64_t count = choose_rows(data, kept, options->per_class, counts, index);
     warn_of_few(context, data, kept, counts, options->per_class);
+    TRY(hd_io_exact_take(data, index, count));
     /* The points are copied before the old ones are freed. */
     TRY(huddle_points_take(&data->points, index, count, &points));
+    if (data->row_names != NULL)
+        select_names(data->row_names, data->points.n, index, count);
     huddle_points_free(&data->points);
     data->points = points;
     /* data->dropped refers to rows of the file, which no longer correspond to the points. */

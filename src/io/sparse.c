@@ -1,8 +1,8 @@
 #include "io/sparse.h"
 
 #include "base/check.h"
+#include "io/exact.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,8 +177,8 @@ done:
 }
 
 /* NaN fails the comparison too. */
-static huddle_status check_value(double v, int64_t row, int64_t column) {
-    if (fabs(v) <= (double)FLT_MAX)
+static huddle_status check_value(double v, double limit, int64_t row, int64_t column) {
+    if (fabs(v) <= limit)
         return HUDDLE_OK;
     if (isfinite(v))
         return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: %g is beyond single precision",
@@ -189,9 +189,10 @@ static huddle_status check_value(double v, int64_t row, int64_t column) {
 
 /* Transposing allocates an offset per column, so its sizes are checked like those of entries. */
 huddle_status hd_io_points_from_csr(const huddle_csr *matrix, bool in_columns,
-                                    huddle_points *points) {
+                                    huddle_points *points, double **exact) {
     huddle_status status = HUDDLE_OK;
     huddle_csr turned = {0};
+    double limit = hd_io_exact_limit(exact != NULL);
     memset(points, 0, sizeof *points);
     if (in_columns) {
         TRY(check_sizes(matrix->rows, matrix->cols, matrix->offsets[matrix->rows]));
@@ -209,9 +210,11 @@ huddle_status hd_io_points_from_csr(const huddle_csr *matrix, bool in_columns,
     /* The values are checked one by one, so that the message can name the place. */
     for (int64_t i = 0; i < matrix->rows; i++)
         for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++) {
-            TRY(check_value(matrix->values[e], i, matrix->columns[e]));
-            points->values[e] = (float)matrix->values[e];
+            TRY(check_value(matrix->values[e], limit, i, matrix->columns[e]));
+            points->values[e] = (float)hd_io_exact_clamp(matrix->values[e]);
         }
+    if (exact != NULL)
+        TRY(hd_io_exact_append(exact, 0, matrix->values, count));
 done:
     huddle_csr_free(&turned);
     if (status != HUDDLE_OK)

@@ -23,9 +23,10 @@ typedef struct hd_io_lines {
 
 huddle_status hd_io_csr_from_lines(const hd_io_lines *lines, huddle_csr *matrix);
 
-/* Sparse points from a matrix's rows, or from its columns. */
+/* Sparse points from a matrix's rows, or from its columns. The values before rounding are in
+ * *exact, which the caller frees, unless exact is NULL. */
 huddle_status hd_io_points_from_csr(const huddle_csr *matrix, bool in_columns,
-                                    huddle_points *points);
+                                    huddle_points *points, double **exact);
 
 /* Adds the rows of `more` below those of points, which may be empty. */
 huddle_status hd_io_points_append(huddle_points *points, const huddle_points *more);

@@ -34,7 +34,7 @@ static tmsize_t refuse_bytes(thandle_t handle, void *from, tmsize_t size) {
 static toff_t seek_bytes(thandle_t handle, toff_t offset, int whence) {
     source *s = handle;
     int64_t base = whence == SEEK_CUR ? s->at : whence == SEEK_END ? s->file->size : 0;
-    if (offset > (toff_t)(INT64_MAX / 2))
+    if (offset > (toff_t)(INT64_MAX / 2) || base > INT64_MAX / 2)
         return (toff_t)-1;
     s->at = base + (int64_t)offset;
     return (toff_t)s->at;

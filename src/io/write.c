@@ -2,6 +2,7 @@
 #include "archive/file.h"
 #include "archive/output.h"
 #include "base/check.h"
+#include "base/context.h"
 #include "base/text.h"
 #include "io/formats.h"
 #include "io/writers.h"
@@ -23,6 +24,9 @@ huddle_status huddle_data_write(huddle_context *context, const huddle_data *data
     if (data->points.offsets != NULL && !format->about->sparse)
         return hd_fail(HUDDLE_UNSUPPORTED,
                        "%s: sparse points are not made dense; write .npz, .mat or .svm", path);
+    if (data->row_names != NULL && format->write != hd_io_csv_write)
+        hd_warn(context, HUDDLE_WARNING_OUTPUT,
+                "%s: the names of the rows are not written; .csv contains them", path);
     return format->write(context, data, path);
 }
 
@@ -87,25 +91,28 @@ static void copy_floats(const huddle_points *x, bool by_columns, float *to) {
             to[i * row_step + j * step] = x->values[i * x->stride + j];
 }
 
-/* Doubles carry the shift that was subtracted when the points were rounded to float. */
-static void copy_doubles(const huddle_points *x, bool by_columns, double *to) {
+/* The shift that was subtracted when the points were rounded to float is added again. */
+static void copy_doubles(const huddle_data *data, bool by_columns, double *to) {
+    const huddle_points *x = &data->points;
     int64_t row_step = by_columns ? 1 : x->d, step = by_columns ? x->n : 1;
     for (int64_t i = 0; i < x->n; i++)
-        for (int64_t j = 0; j < x->d; j++) {
-            double shift = x->shift != NULL ? x->shift[j] : 0;
-            to[i * row_step + j * step] = (double)x->values[i * x->stride + j] + shift;
-        }
+        for (int64_t j = 0; j < x->d; j++)
+            to[i * row_step + j * step] = hd_io_value(data, i * x->stride + j, j);
 }
 
 /* Without a copy if the points already have the layout of the file. */
-huddle_status hd_io_block_make(const huddle_points *points, bool by_columns, hd_io_block *block) {
+huddle_status hd_io_block_make(const huddle_points *points, double *exact, bool by_columns,
+                               hd_io_block *block) {
     huddle_status status = HUDDLE_OK;
+    huddle_data data = {.points = *points, .exact = exact};
     float *floats = NULL;
     double *doubles = NULL;
-    *block = (hd_io_block){.wide = points->shift != NULL, .values = points->values};
-    if (block->wide) {
+    *block = (hd_io_block){.wide = hd_io_writes_doubles(&data), .values = points->values};
+    if (exact != NULL && !by_columns) {
+        block->values = exact;
+    } else if (block->wide) {
         ALLOC(doubles, points->n * points->d);
-        copy_doubles(points, by_columns, doubles);
+        copy_doubles(&data, by_columns, doubles);
         block->values = block->owned = doubles;
     } else if (by_columns || points->stride != points->d) {
         ALLOC(floats, points->n * points->d);

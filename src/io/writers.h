@@ -15,6 +15,7 @@ huddle_status hd_io_libsvm_write(huddle_context *context, const huddle_data *dat
 
 /* Writes a text, in quotes where it would be misread: separators, quotes, line ends, blanks around.
  */
+bool hd_io_csv_needs_quotes(const char *text, char separator);
 huddle_status hd_io_csv_text(hd_output *output, const char *text, char separator);
 
 /* The first line of labels in a CSV file; other files have none. */
@@ -37,14 +38,29 @@ static inline bool hd_io_writes_image_size(const huddle_data *data) {
     return data->height > 0 && !data->planes;
 }
 
-/* Dense points as an array to write: floats, or doubles with the shift added back where there is
- * one. by_columns: the samples of one feature lie together. */
+/* Whether the values that are written are doubles: those before rounding, or with a shift added. */
+static inline bool hd_io_writes_doubles(const huddle_data *data) {
+    return data->exact != NULL || data->points.shift != NULL;
+}
+
+/* The value at `place` of the points' values, in `column`; rows are contiguous if there are exact
+ * values. */
+static inline double hd_io_value(const huddle_data *data, int64_t place, int64_t column) {
+    const huddle_points *x = &data->points;
+    if (data->exact != NULL)
+        return data->exact[place];
+    return (double)x->values[place] + (x->shift != NULL ? x->shift[column] : 0);
+}
+
+/* Dense points as an array to write: floats, or doubles if exact is not NULL or there is a shift to
+ * add. by_columns: the samples of one feature lie together. */
 typedef struct hd_io_block {
     bool wide; /* doubles */
     const void *values;
     void *owned; /* to be freed; NULL if the points' own values will do */
 } hd_io_block;
 
-huddle_status hd_io_block_make(const huddle_points *points, bool by_columns, hd_io_block *block);
+huddle_status hd_io_block_make(const huddle_points *points, double *exact, bool by_columns,
+                               hd_io_block *block);
 
 #endif

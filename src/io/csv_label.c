@@ -1,0 +1,227 @@
+/* Which column of a table has the labels, as far as options and names tell. */
+#include "io/csv.h"
+
+#include "base/check.h"
+#include "base/context.h"
+#include "base/text.h"
+#include "io/number.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* If the numeric columns are x and y, or x, y and z, they are coordinates, and y is no label. */
+static bool holds_coordinates(const hd_io_layout *layout) {
+    static const char *const axes[] = {"x", "y", "z"};
+    bool found[3] = {false};
+    for (int64_t c = 0; layout->names != NULL && c < layout->columns; c++) {
+        int axis = 0;
+        if (layout->kinds[c].kind != HD_IO_NUMBERS || hd_io_is_unnamed(layout, c))
+            continue;
+        while (axis < 3 && !hd_same_word(layout->names[c], axes[axis]))
+            axis++;
+        if (axis == 3 || found[axis])
+            return false;
+        found[axis] = true;
+    }
+    return found[0] && found[1];
+}
+
+/* Not dates or numbers that are not whole: "class" with 0.37 in it is a measurement. */
+static bool may_be_classes(const hd_io_column *kind) {
+    return kind->kind == HD_IO_WORDS || (kind->kind == HD_IO_NUMBERS && kind->whole);
+}
+
+/* The column whose name suits labels best. */
+static int64_t find_label_by_name(const hd_io_layout *layout) {
+    int64_t best = -1;
+    int32_t best_rank = INT32_MAX;
+    bool coordinates = holds_coordinates(layout);
+    for (int64_t c = 0; layout->names != NULL && c < layout->columns; c++) {
+        const hd_io_column *kind = &layout->kinds[c];
+        int32_t rank = hd_io_label_name_rank(layout->names[c]);
+        if (rank >= 0 && rank < best_rank && may_be_classes(kind) &&
+            !(kind->kind == HD_IO_NUMBERS && coordinates)) {
+            best = c;
+            best_rank = rank;
+        }
+    }
+    return best;
+}
+
+int64_t hd_io_count_words(const hd_io_layout *layout, int64_t *last) {
+    int64_t count = 0;
+    for (int64_t c = 0; c < layout->columns; c++)
+        if (layout->kinds[c].kind == HD_IO_WORDS && !(c == 0 && layout->row_names)) {
+            count++;
+            *last = c;
+        }
+    return count;
+}
+
+int64_t hd_io_plan_find_label(const hd_io_layout *layout, bool *guessed, const char **reason) {
+    int64_t column = find_label_by_name(layout);
+    *guessed = false;
+    *reason = "a conventional name for labels";
+    if (column >= 0)
+        return column;
+    *reason = "the last attribute, which is nominal";
+    if (layout->class_column > 0)
+        return layout->class_column - 1;
+    *guessed = hd_io_count_words(layout, &column) == 1;
+    *reason = "the only text column";
+    return *guessed ? column : -1;
+}
+
+int64_t hd_io_find_groups(const hd_io_layout *layout, const hd_io_facts *facts, int64_t rows,
+                          bool encode, int64_t *names) {
+    int64_t groups = 0, found = -1;
+    *names = 0;
+    for (int64_t c = 0; c < layout->columns; c++) {
+        if (layout->kinds[c].kind != HD_IO_WORDS || (c == 0 && layout->row_names))
+            continue;
+        bool name = hd_io_are_row_names(layout, facts, c, rows, encode);
+        *names += name;
+        if (!name) {
+            groups++;
+            found = c;
+        }
+    }
+    return groups == 1 ? found : -1;
+}
+
+/* ---- a table that is read for its labels alone ----------------------------------------------- */
+
+/* The last of the columns that huddle_columns_append() has named: cluster, cluster.1, .... */
+static int64_t find_clusters(const hd_io_layout *layout) {
+    static const char cluster[] = "cluster";
+    const size_t length = sizeof cluster - 1;
+    int64_t found = -1;
+    for (int64_t c = 0; layout->names != NULL && c < layout->columns; c++) {
+        const char *name = layout->names[c];
+        int64_t number = 0;
+        bool numbered = strncmp(name, cluster, length) == 0 && name[length] == '.' &&
+                        hd_io_number_whole(name + length + 1, name + strlen(name), &number);
+        if ((hd_same_word(name, cluster) || numbered) && may_be_classes(&layout->kinds[c]))
+            found = c;
+    }
+    return found;
+}
+
+/* How many columns have a name for labels, or texts. */
+static int64_t count_candidates(const hd_io_layout *layout) {
+    int64_t count = 0;
+    for (int64_t c = 0; c < layout->columns; c++)
+        count += (layout->kinds[c].kind == HD_IO_WORDS && !(c == 0 && layout->row_names)) ||
+                 (hd_io_label_name_rank(hd_io_layout_name(layout, c)) >= 0 &&
+                  may_be_classes(&layout->kinds[c]));
+    return count;
+}
+
+/* The column that huddle_data_read() would take. Where it would take none, a column with a name for
+ * labels is believed: the caller says that there are labels. So is the only row's label. */
+static huddle_status find_usual(huddle_context *context, const hd_io_layout *layout,
+                                const hd_io_pieces *pieces, int64_t *found) {
+    huddle_status status = HUDDLE_OK;
+    hd_io_facts *facts = NULL;
+    bool *marked = NULL, guessed = false;
+    const char *reason;
+    char place[160];
+    int64_t rows = pieces->rows, names = 0, last = -1, words = hd_io_count_words(layout, &last);
+    *found = hd_io_plan_find_label(layout, &guessed, &reason);
+    if (*found >= 0 && !guessed && (words == 0 || (words == 1 && last == *found)))
+        goto done; /* there is no other */
+    ALLOC_ZERO(facts, layout->columns);
+    ALLOC(marked, layout->columns);
+    for (int64_t c = 0; c < layout->columns; c++)
+        marked[c] = layout->kinds[c].kind == HD_IO_WORDS || c == *found;
+    TRY(hd_io_facts_find(context, layout, pieces, marked, facts));
+    bool rejected =
+        *found >= 0 &&
+        (guessed ? hd_io_are_row_names(layout, facts, *found, rows, false)
+                 : hd_io_are_no_labels(&layout->kinds[*found], facts[*found].distinct, rows));
+    int64_t other = hd_io_find_groups(layout, facts, rows, false, &names);
+    if ((*found < 0 || rejected) && other >= 0)
+        *found = other;
+    else if (rejected && guessed && rows > 1) {
+        hd_io_layout_place(layout, *found, place, sizeof place);
+        FAIL(HUDDLE_FORMAT, "%s names the rows, and no other column is known to hold labels",
+             place);
+    }
+done:
+    huddle_free(marked);
+    hd_io_facts_free(facts, layout->columns);
+    return status;
+}
+
+huddle_status hd_io_find_label(huddle_context *context, const char *path,
+                               const hd_io_layout *layout, const hd_io_pieces *pieces,
+                               bool clusters, int64_t *found) {
+    huddle_status status = HUDDLE_OK;
+    char place[160];
+    *found = 0; /* a single column is labels whatever it contains */
+    if (layout->columns == 1)
+        goto done;
+    *found = clusters ? find_clusters(layout) : -1;
+    if (*found < 0)
+        TRY(find_usual(context, layout, pieces, found));
+    if (*found < 0)
+        FAIL(HUDDLE_FORMAT, "it has %lld columns, and none is known to hold labels",
+             (long long)layout->columns);
+    hd_io_layout_place(layout, *found, place, sizeof place);
+    if (count_candidates(layout) > 1)
+        hd_log(context, "%s: the labels are those in %s", path, place);
+done:
+    return status;
+}
+
+/* ---- labels beside points -------------------------------------------------------------------- */
+
+static bool is_file(const char *path) {
+    struct stat about;
+    return stat(path, &about) == 0 && !S_ISDIR(about.st_mode);
+}
+
+huddle_status hd_io_no_such_column(const hd_io_layout *layout, const char *name) {
+    char names[400] = "";
+    size_t used = 0;
+    if (layout->names == NULL)
+        return hd_fail(HUDDLE_INVALID, "no column '%.200s'; it has %lld columns without names",
+                       name, (long long)layout->columns);
+    for (int64_t c = 0; c < layout->columns && used < sizeof names - 110; c++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%.80s", c > 0 ? ", " : "",
+                                 c > 0 && used > sizeof names - 220 ? "..." : layout->names[c]);
+    return hd_fail(HUDDLE_INVALID, "no column '%.200s'; it has %s", name, names);
+}
+
+/* The labels as far as options and names determine them. A column that looks like labels is no
+ * feature even if labels are not wanted or come from elsewhere. */
+huddle_status hd_io_plan_choose_label(hd_io_plan *plan, const huddle_read_options *options) {
+    const hd_io_layout *layout = plan->layout;
+    plan->label = hd_io_plan_find_label(layout, &plan->guessed, &plan->y_reason);
+    if (plan->guessed && options->encode) { /* texts are to be features */
+        plan->label = -1;
+        plan->guessed = false;
+    }
+    if (options->n_y == 0 || hd_io_labels_unwanted(options))
+        return HUDDLE_OK;
+    int64_t column = hd_io_layout_column(layout, options->y[0]);
+    if (column >= 0 && options->n_y > 1)
+        return hd_fail(HUDDLE_INVALID, "only one column can hold the labels, but %lld are named",
+                       (long long)options->n_y);
+    if (column >= 0) {
+        plan->label = column;
+        plan->guessed = false;
+        plan->label_given = true;
+        plan->y_reason = options->hints_as_flags ? "chosen by --y" : "chosen by y";
+        return HUDDLE_OK;
+    }
+    if (!is_file(options->y[0]))
+        return hd_io_no_such_column(layout, options->y[0]);
+    plan->from_files = true;
+    return HUDDLE_OK;
+}
+
+bool hd_io_labels_needed(const hd_io_plan *plan, const huddle_read_options *options) {
+    return plan->label_given || options->classes != NULL || options->per_class > 0;
+}
