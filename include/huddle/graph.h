@@ -253,7 +253,8 @@ HUDDLE_API huddle_status huddle_graph_connect_distances(
 
 /* ---- precomputed matrices ---------------------------------------------------------------- */
 
-/* A graph from similarities: w_ij is the larger of a_ij and a_ji; diagonal and zeros dropped. The
+/* A graph from similarities; diagonal and zeros dropped. Of a matrix that is not symmetric
+ * (A + A')/2 is used, with a warning (huddle_csr_symmetric_part()). The
  * matrix must be square; HUDDLE_INVALID, naming the place, on a negative value, NaN or infinity. */
 HUDDLE_API huddle_status huddle_graph_from_affinity(huddle_context *context,
                                                     const huddle_csr *affinity, huddle_csr *graph);

@@ -152,6 +152,13 @@ HUDDLE_API huddle_status huddle_dense_distinct(huddle_context *context, const hu
                                                huddle_distinct *distinct);
 HUDDLE_API void huddle_distinct_free(huddle_distinct *distinct);
 
+/* For graphs from elsewhere, which stages and scores expect to be symmetric: if two entries (i, j)
+ * and (j, i) differ by more than one part in 1e9, part is (A + A')/2, as scikit-learn makes it of a
+ * precomputed affinity, and a warning names the first such pair; otherwise part stays empty
+ * (offsets == NULL), and the matrix can be used as it is. HUDDLE_INVALID if it is not square. */
+HUDDLE_API huddle_status huddle_csr_symmetric_part(huddle_context *context,
+                                                   const huddle_csr *matrix, huddle_csr *part);
+
 /* The transpose, columns ascending. */
 HUDDLE_API huddle_status huddle_csr_transpose(const huddle_csr *matrix, huddle_csr *transpose);
 

@@ -35,9 +35,9 @@ typedef struct huddle_confusion {
     int32_t *match;    /* match[j]: row mapped to column j, or -1 if there are more clusters */
 } huddle_confusion;
 
-/* All four scores of labels against truth; any int32 values, n >= 1. Memory and time are
- * proportional to n, not to classes times clusters. HUDDLE_INVALID if a labelling is missing or
- * empty, HUDDLE_NO_MEMORY. */
+/* All four scores of labels against truth; any int32 values, n >= 1: -1 is a cluster like others,
+ * so leave out rows that have none. Memory and time are proportional to n, not to classes times
+ * clusters. HUDDLE_INVALID if a labelling is missing or empty, HUDDLE_NO_MEMORY. */
 HUDDLE_API huddle_status huddle_metrics_scores(huddle_context *context, int64_t n,
                                                const int32_t *truth, const int32_t *labels,
                                                huddle_scores *scores);
@@ -79,7 +79,8 @@ HUDDLE_API huddle_status huddle_metrics_silhouette_samples(huddle_context *conte
                                                            const int32_t *labels,
                                                            double *silhouettes);
 
-/* Scores on a graph: a symmetric matrix of non-negative weights, one label per vertex.
+/* Scores on a graph: a symmetric matrix of non-negative weights, one label per vertex. Symmetry is
+ * not checked; huddle_csr_symmetric_part() does.
  *
  * Normalised cut: sum over clusters of cut / volume, where the cut is the weight of the edges that
  * leave the cluster and the volume the sum of its vertices' degrees. A cluster without volume

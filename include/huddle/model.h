@@ -67,7 +67,14 @@ HUDDLE_API void huddle_model_borrow_points(huddle_model *model, bool borrow);
 HUDDLE_API huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
                                           const huddle_points *x);
 
-/* The labels, 0 .. n_clusters - 1; n may be NULL. NULL before a fit. Owned by the model. */
+/* The labels, 0 .. n_clusters - 1; n may be NULL. NULL before a fit. Owned by the model.
+ *
+ * Clusters are numbered by their first member: cluster 0 contains the first row, cluster 1 the
+ * first row that is not in cluster 0, and so on; empty clusters come last. On several processes the
+ * rows are those of all. Range labels and restarts are numbered likewise, each for itself;
+ * unrefined_labels, centres, medoids and sizes have the numbers of the labels, and so do predicted
+ * labels and columns of distances. Models saved by earlier versions keep the numbers that they
+ * have. */
 HUDDLE_API const int32_t *huddle_model_labels(const huddle_model *model, int64_t *n);
 
 /* Computes scores of the fit that need no classes (see huddle_fit_scores); they are in the report

@@ -74,7 +74,7 @@ HUDDLE_API huddle_status huddle_shrink_path(huddle_context *context, const huddl
  * n_clusters groups of at least max(2, .05 n / n_clusters) rows: the n_clusters largest are the
  * clusters, and every other row joins the one whose mean row of x is nearest (x: F, or G of that
  * level). If no level has that many, the level with the most is used, labels are 0 .. n_found - 1
- * and choice->level is -1. */
+ * and choice->level is -1. Clusters are numbered by their first member. */
 HUDDLE_API huddle_status huddle_path_labels(huddle_context *context, const huddle_path *path,
                                             const huddle_dense *x, int32_t n_clusters,
                                             int32_t *labels, huddle_path_choice *choice);

@@ -7,7 +7,8 @@
  * objective by a share of the description length, and not much worse in the normalised cut.
  * docs/method.md, "Refinement", has the mathematics.
  *
- * Graphs are symmetric with weights >= 0, as those of huddle/graph.h; loops count once. All results
+ * Graphs are symmetric with weights >= 0, as those of huddle/graph.h; loops count once. Others are
+ * refused; huddle_csr_symmetric_part() makes them symmetric. All results
  * are deterministic for a seed, and the same for any number of threads.
  *
  * Under an engine that spreads rows over processes each gives the rows of the graph and the labels

@@ -103,6 +103,7 @@ huddle_status hd_embed_solve_dense(huddle_context *context, const hd_embed_probl
     int64_t n = op->n, n_wanted = problem->request->n_wanted, limit = n - op->n_known;
     int64_t count = n_wanted + EXTRA < limit ? n_wanted + EXTRA : limit;
     hd_blas_enter();
+    TRY(hd_blas_reserve(context));
     TRY(hd_progress(context, "embed", 0, 1));
     ALLOC(a, n * n);
     ALLOC(values, n);

@@ -324,7 +324,7 @@ huddle_status hd_embed_run_start(huddle_context *context, uint64_t seed, hd_embe
         all = count = aggregate_vertices(op, aggregate);
         TRY(hd_reduce_count(context, &all));
     }
-    if ((double)all < worthwhile_share * (double)op->slab.total &&
+    if (aggregate != NULL && (double)all < worthwhile_share * (double)op->slab.total &&
         all > ROWS_PER_COLUMN * run->block.width)
         TRY(start_from_coarse(context, aggregate, count, seed, run));
     else

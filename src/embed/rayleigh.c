@@ -290,6 +290,7 @@ huddle_status hd_embed_rayleigh_ritz(huddle_context *context, hd_embed_block *bl
     step s = {0};
     int64_t width = block->width;
     hd_blas_enter();
+    TRY(hd_blas_reserve(context));
     TRY(new_step(context, block, ritz, &s));
     TRY(hd_parallel(context, NULL, block->n, s.grain, add_grams, &s));
     TRY(add_chunks(context, &s, 2 * width * width));
@@ -319,6 +320,7 @@ huddle_status hd_embed_ritz_exact(huddle_context *context, const hd_embed_operat
     step s = {0};
     int64_t width = block->width;
     hd_blas_enter();
+    TRY(hd_blas_reserve(context));
     TRY(new_step(context, block, ritz, &s));
     s.op = op;
     TRY(hd_embed_block_fetch_ghosts(op, block));

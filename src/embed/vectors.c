@@ -372,6 +372,7 @@ huddle_status hd_embed_block_orthogonalise(huddle_context *context, const float 
     int64_t chunks = hd_chunks(block->n, PROJECT_ROWS), length = count * block->width;
     projection p = {.vectors = vectors, .stride = stride, .count = count, .width = block->width};
     hd_blas_enter();
+    TRY(hd_blas_reserve(context));
     ALLOC_ZERO(p.sums, (chunks > 0 ? chunks : 1) * length);
     for (int pass = 0; pass < (both ? 2 : 1); pass++) {
         p.numbers = pass == 0 ? block->x : block->y;

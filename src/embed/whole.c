@@ -44,7 +44,7 @@ static huddle_status share_outcome(huddle_context *context, const huddle_embeddi
     info->verified = verified_names[o->verified];
     out->n_eigenvalues = o->n_eigenvalues;
     ALLOC(out->eigenvalues, o->n_eigenvalues);
-    if (here)
+    if (here && all->eigenvalues != NULL)
         memcpy(out->eigenvalues, all->eigenvalues,
                (size_t)o->n_eigenvalues * sizeof *out->eigenvalues);
     TRY(hd_slabs_share(context, 0, o->n_eigenvalues * (int64_t)sizeof *out->eigenvalues,

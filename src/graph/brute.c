@@ -116,13 +116,14 @@ static void compare_exactly(void *argument, int64_t i, int64_t j, float value) {
 static huddle_status repeat_queries(void *argument, hd_chunk chunk) {
     brute *b = argument;
     int64_t doubtful = 0;
-    /* A tile has eight rows, doubtful or not; a tau of -infinity excludes those that are not. The
-     * limit is rounded up to float, since a point exactly at the limit must be a hit. */
+    /* A tile has eight rows, doubtful or not; a tau of -infinity excludes those that are not.
+     * Values are floats: one that is not above the limit is not above the float nearest to it
+     * either. */
     for (int64_t group = chunk.begin; group < chunk.end; group++) {
         int64_t begin = group * HD_GRAPH_TILE_ROWS, end = begin + HD_GRAPH_TILE_ROWS, here = 0;
         for (int64_t i = begin; i < end; i++) {
             bool again = i < b->query->n && b->doubtful[i];
-            b->tiles.tau[i] = again ? nextafterf((float)b->limits[i], INFINITY) : -INFINITY;
+            b->tiles.tau[i] = again ? (float)b->limits[i] : -INFINITY;
             if (again)
                 hd_graph_search_clear(b->search, i, i + 1);
             here += again;

@@ -66,8 +66,19 @@ done:
 
 static const char affinity_name[] = "the affinity", distances_name[] = "the distances";
 
-/* An affinity need not be symmetric, nor have an empty diagonal: the graph is max(A, A') without
- * loops. */
+/* An affinity need not be symmetric, nor have an empty diagonal. Entries that differ by rounding
+ * become the larger of the two. */
+static huddle_status graph_of_pairs(huddle_context *context, const huddle_csr *affinity,
+                                    huddle_csr *graph) {
+    huddle_status status = HUDDLE_OK;
+    huddle_csr average = {0};
+    TRY(huddle_csr_symmetric_part(context, affinity, &average));
+    TRY(hd_graph_symmetrize(context, average.offsets != NULL ? &average : affinity, graph));
+done:
+    huddle_csr_free(&average);
+    return status;
+}
+
 static huddle_status graph_from_affinity(huddle_context *context, const huddle_csr *affinity,
                                          huddle_csr *graph) {
     huddle_status status = HUDDLE_OK;
@@ -75,7 +86,7 @@ static huddle_status graph_from_affinity(huddle_context *context, const huddle_c
     *graph = (huddle_csr){0};
     TRY(hd_slabs_refuse(context, "making a graph from an affinity matrix"));
     TRY(check_csr(context, affinity, affinity_name, &slab));
-    TRY(hd_graph_symmetrize(context, affinity, graph));
+    TRY(graph_of_pairs(context, affinity, graph));
 done:
     return status;
 }
@@ -109,7 +120,7 @@ static huddle_status graph_from_affinity_dense(huddle_context *context,
         }
         sparse.offsets[i + 1] = at;
     }
-    TRY(hd_graph_symmetrize(context, &sparse, graph));
+    TRY(graph_of_pairs(context, &sparse, graph));
 done:
     huddle_csr_free(&sparse);
     return status;

@@ -193,6 +193,7 @@ huddle_status hd_graph_projection_apply(huddle_context *context,
     ALLOC(task.scratch, hd_workers(context) * ROWS_PER_CHUNK * projection->d);
     ALLOC(task.largest, chunks);
     TRY(huddle_dense_new(rows->n, projection->p + 1, y));
+    TRY(hd_blas_reserve(context));
     hd_blas_enter();
     status = hd_parallel(context, NULL, rows->n, ROWS_PER_CHUNK, project_rows, &task);
     hd_blas_leave();
@@ -219,6 +220,7 @@ huddle_status hd_graph_projection_new(huddle_context *context, const hd_graph_ro
     ALLOC(f.products, f.m * p);
     ALLOC(f.scratch, f.d);
     take_sample(&f);
+    TRY(hd_blas_reserve(context));
     hd_blas_enter();
     find_directions(&f, seed);
     hd_blas_leave();

@@ -48,11 +48,12 @@ void hd_graph_rows_pack(const hd_graph_rows *rows, const int32_t *pick, int64_t 
 
 huddle_status hd_graph_rows_unpack(huddle_context *context, const hd_graph_rows *like, int64_t n,
                                    const char *bytes, hd_graph_rows *rows) {
+    const void *values = bytes; /* aligned as malloc() aligns */
     *rows = *like;
     rows->n = n;
     rows->stride = like->d;
-    rows->singles = like->singles != NULL ? (const float *)bytes : NULL;
-    rows->doubles = like->singles != NULL ? NULL : (const double *)bytes;
+    rows->singles = like->singles != NULL ? values : NULL;
+    rows->doubles = like->singles != NULL ? NULL : values;
     rows->pick = NULL;
     rows->scale = rows->owned_shift = rows->owned_values = NULL;
     return like->scale != NULL ? hd_graph_rows_normalise(context, rows) : HUDDLE_OK;
@@ -68,9 +69,10 @@ static int64_t lists_size(const ride *r, int64_t n) {
 /* Makes the block of process `owner` out of the buffers. */
 static void describe_block(const ride *r, int32_t owner, carriage *c) {
     int64_t n = (int64_t)r->rows[owner];
+    void *distances = c->lists, *indices = c->lists + (size_t)(n * r->ring->k) * sizeof(double);
     c->block = (hd_graph_block){.n = n, .bytes = c->bytes, .size = (int64_t)r->sizes[owner]};
-    c->block.distance2 = (double *)c->lists;
-    c->block.index = (int32_t *)(c->lists + (size_t)(n * r->ring->k) * sizeof(double));
+    c->block.distance2 = distances;
+    c->block.index = indices;
 }
 
 /* How many blocks there are: those of the process that needs most. */

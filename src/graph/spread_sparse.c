@@ -29,7 +29,7 @@ static int64_t measure_queries(const void *argument, int64_t begin, int64_t end)
 static huddle_points points_in(const char *bytes, int64_t n, int64_t d) {
     int64_t *offsets = (int64_t *)bytes;
     int32_t *columns = (int32_t *)(offsets + n + 1);
-    float *values = (float *)(columns + offsets[n]);
+    void *values = columns + offsets[n];
     return (huddle_points){
         .n = n, .d = d, .offsets = offsets, .columns = columns, .values = values};
 }

@@ -115,7 +115,7 @@ static void update_dual(matching *s, int32_t root, int64_t length) {
     s->u[root] -= length;
     for (int64_t k = 0; k < s->n_touched; k++) {
         int32_t j = s->touched[k];
-        if (s->place[j] == FINAL && s->distance[j] < length) {
+        if (s->distance[j] < length) { /* and final: nearer columns were taken first */
             s->v[j] += length - s->distance[j];
             s->u[s->row_of[j]] -= length - s->distance[j];
         }
@@ -156,7 +156,8 @@ static void add_row(matching *s, int32_t root) {
         augment_matching(s, end);
 }
 
-/* The largest count of a row is a feasible u while all v are 0. */
+/* Whatever the u of a row that is added, it only changes the lengths of all its paths by the same;
+ * the search makes it feasible. */
 static void match_rows(matching *s) {
     for (int64_t j = 0; j < s->cols; j++) {
         s->row_of[j] = -1;
@@ -166,8 +167,6 @@ static void match_rows(matching *s) {
     for (int64_t i = 0; i < s->rows; i++) {
         s->col_of[i] = -1;
         s->u[i] = 0;
-        for (int64_t e = s->offsets[i]; e < s->offsets[i + 1]; e++)
-            s->u[i] = s->counts[e] > s->u[i] ? s->counts[e] : s->u[i];
     }
     for (int64_t i = 0; i < s->rows; i++)
         add_row(s, (int32_t)i);

@@ -261,6 +261,7 @@ static huddle_status survey_points(huddle_context *context, survey *s, double *v
         prepare_sparse(s);
     else
         prepare_dense(s, s->scratch);
+    TRY(hd_blas_reserve(context));
     hd_blas_enter();
     status = hd_parallel(context, "silhouette", s->count, BLOCK, survey_block, s);
     hd_blas_leave();

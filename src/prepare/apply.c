@@ -204,6 +204,7 @@ static huddle_status apply_to_chunks(huddle_context *context, application *a, hd
     int64_t chunks = hd_chunks(a->x->n, grain);
     ALLOC(a->scratch, a->scratch_size * hd_workers(context));
     ALLOC_ZERO(a->zero_rows, chunks);
+    TRY(hd_blas_reserve(context));
     hd_blas_enter();
     status = hd_parallel(context, "prepare", a->x->n, grain, body, a);
     hd_blas_leave();

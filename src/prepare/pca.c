@@ -154,6 +154,7 @@ huddle_status hd_prepare_pca_rough(huddle_context *context, hd_prepare_centred *
     int64_t limit = c->x->offsets == NULL ? DENSE_LIMIT : SPARSE_LIMIT;
     bool spread = hd_context_engine(context)->slabs != NULL;
     hd_blas_enter();
+    TRY(hd_blas_reserve(context));
     TRY(hd_reduce_count(context, &n));
     bool by_columns = d <= n || spread;
     int64_t m = by_columns ? d : n;

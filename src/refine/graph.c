@@ -1,13 +1,10 @@
 /* The graph as the stage uses it: checks, degrees, and the graph of its clusters. */
 #include "base/check.h"
+#include "matrix/symmetric.h"
 #include "refine/refine.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Two entries that should be equal may differ by this part, as in the embedding: graphs are often
- * written as text. */
-static const double symmetry_tolerance = 1e-9;
 
 void hd_refine_graph_free(hd_refine_graph *graph) {
     huddle_csr_free(&graph->own);
@@ -15,34 +12,20 @@ void hd_refine_graph_free(hd_refine_graph *graph) {
     memset(graph, 0, sizeof *graph);
 }
 
-/* Rows are visited in ascending order and columns ascend, so the next unmatched entry of row j must
- * be (j, i): one pass without searching. Explicit zeros need no partner. */
-static huddle_status check_symmetric(const huddle_csr *matrix) {
-    huddle_status status = HUDDLE_OK;
-    int64_t *next = NULL;
-    ALLOC(next, matrix->rows);
-    memcpy(next, matrix->offsets, (size_t)matrix->rows * sizeof *next);
+static huddle_status check_weights(const huddle_csr *matrix) {
+    hd_asymmetry a;
     for (int64_t i = 0; i < matrix->rows; i++)
-        for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++) {
-            double value = matrix->values[e];
-            int64_t j = matrix->columns[e], twin = next[j], end = matrix->offsets[j + 1];
-            if (value == 0)
-                continue;
-            if (value < 0)
-                FAIL(HUDDLE_INVALID, "row %lld, column %lld: the weight %g is negative",
-                     (long long)i + 1, (long long)j + 1, value);
-            while (twin < end && matrix->values[twin] == 0)
-                twin++;
-            double other = twin < end && matrix->columns[twin] == i ? matrix->values[twin] : 0;
-            if (fabs(value - other) > symmetry_tolerance * value)
-                FAIL(HUDDLE_INVALID,
-                     "not symmetric: row %lld, column %lld is %g, row %lld, column %lld is %g",
-                     (long long)i + 1, (long long)j + 1, value, (long long)j + 1, (long long)i + 1,
-                     other);
-            next[j] = twin + 1;
-        }
-done:
-    huddle_free(next);
+        for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++)
+            if (matrix->values[e] < 0)
+                return hd_fail(HUDDLE_INVALID, "row %lld, column %d: the weight %g is negative",
+                               (long long)i + 1, matrix->columns[e] + 1, matrix->values[e]);
+    huddle_status status = hd_csr_find_asymmetry(matrix, &a);
+    if (status == HUDDLE_OK && a.found)
+        return hd_fail(HUDDLE_INVALID,
+                       "not symmetric: row %lld, column %lld is %g, row %lld, column %lld is %g; "
+                       "use huddle_csr_symmetric_part()",
+                       (long long)a.row + 1, (long long)a.column + 1, a.value,
+                       (long long)a.column + 1, (long long)a.row + 1, a.other);
     return status;
 }
 
@@ -58,7 +41,7 @@ huddle_status hd_refine_graph_new(huddle_context *context, const huddle_csr *mat
     if (matrix->rows != matrix->cols || matrix->rows < 1)
         FAIL(HUDDLE_INVALID, "a matrix of %lld x %lld is not a graph", (long long)matrix->rows,
              (long long)matrix->cols);
-    TRY(check_symmetric(matrix));
+    TRY(check_weights(matrix));
     TRY(hd_check_cancel(context));
     graph->matrix = matrix;
     graph->n = matrix->rows;

@@ -201,7 +201,7 @@ static huddle_status move_in_parallel(huddle_context *context, const huddle_csr 
     }
     TRY(hd_reduce_max(context, 2, extremes));
     if (own.n_clusters == HUDDLE_AUTO)
-        own.n_clusters = (int32_t)extremes[0] + 1;
+        own.n_clusters = extremes[0] < INT32_MAX ? (int32_t)extremes[0] + 1 : INT32_MAX;
     TRY(check_clusters(own.n_clusters, matrix->cols));
     if (extremes[1] > 0 || extremes[0] >= own.n_clusters)
         FAIL(HUDDLE_INVALID, "there is a label %.0f, not one of 0 to %d",

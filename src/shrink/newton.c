@@ -178,15 +178,13 @@ done:
 
 /* ---- the step ------------------------------------------------------------------------------ */
 
-/* A dual vector after a move d from `at`. Linearising u r = x at (x, u), with the derivative x . d
- * / r of r, gives
+/* Linearising u r = x at (x, u), with the derivative x . d / r of r, gives
  *
  *     u_new = (x + d - u (x . d) / r) / r
  *
- * (inverse = 1 / r), which is then brought into the unit ball, so that the next Hessian is positive
- * semidefinite. */
-static void follow_move(double *restrict unit, const double *at, const double *d, double inverse,
-                        int64_t c) {
+ * which is then brought into the unit ball, so that the next Hessian is positive semidefinite. */
+void hd_shrink_follow_move(double *restrict unit, const double *at, const double *d, double inverse,
+                           int64_t c) {
     double along = inverse * hd_shrink_dot(at, d, c), square = 0;
     for (int64_t k = 0; k < c; k++) {
         double full = inverse * (at[k] + d[k] - unit[k] * along);
@@ -209,8 +207,8 @@ static void follow_edges(const void *argument, int64_t begin, int64_t end, doubl
         const double *head = q->from + p->head[e] * c, *tail = q->from + p->tail[e] * c;
         for (int64_t k = 0; k < c; k++)
             scratch[k] = head[k] - tail[k];
-        follow_move(q->unit_x + e * c, q->irls->x + e * c, scratch,
-                    q->b->arrays->edge_weight[e] / p->lambda[e], c);
+        hd_shrink_follow_move(q->unit_x + e * c, q->irls->x + e * c, scratch,
+                              q->b->arrays->edge_weight[e] / p->lambda[e], c);
     }
 }
 
@@ -220,8 +218,8 @@ static void follow_vertices(const void *argument, int64_t begin, int64_t end, do
     int64_t c = p->c, v0 = q->b->range.v0;
     (void)sums;
     for (int64_t i = v0 + begin; i < v0 + end; i++)
-        follow_move(q->unit_h + i * c, q->b->arrays->h + i * c, q->from + i * c,
-                    q->irls->vertex_weight[i] / p->mass[i], c);
+        hd_shrink_follow_move(q->unit_h + i * c, q->b->arrays->h + i * c, q->from + i * c,
+                              q->irls->vertex_weight[i] / p->mass[i], c);
 }
 
 /* Updates the dual vectors for a move by `step` that has not been made yet: they are linearised at
@@ -272,7 +270,7 @@ done:
 }
 
 /* The dual vectors start at the values that the smoothed objective implies at the present tau, u_e
- * = x_e / r_e and u_i = h_i / rho_i. */
+ * = x_e / r_e and u_i = h_i / rho_i; the squared loss does not use the latter. */
 static void begin_tail(newton *s, const hd_shrink_block *b) {
     const hd_shrink_problem *p = b->problem;
     const hd_shrink_irls_state *irls = &s->irls;
@@ -284,8 +282,7 @@ static void begin_tail(newton *s, const hd_shrink_block *b) {
             s->unit_x[e * c + k] = b->arrays->edge_weight[e] / p->lambda[e] * irls->x[e * c + k];
     for (int64_t i = b->range.v0; i < b->range.v1; i++)
         for (int64_t k = 0; k < c; k++)
-            s->unit_h[i * c + k] =
-                p->squared ? 0 : irls->vertex_weight[i] / p->mass[i] * b->arrays->h[i * c + k];
+            s->unit_h[i * c + k] = irls->vertex_weight[i] / p->mass[i] * b->arrays->h[i * c + k];
     s->blocks[b->index].is_active = true;
     own->waiting = 0;
     own->tau = fmax(own->tau, fmin(2 * gap, largest_tau));

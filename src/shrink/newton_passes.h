@@ -23,4 +23,9 @@ HD_SHRINK_PASS(hd_shrink_apply_vertices);
 HD_SHRINK_PASS(hd_shrink_multiply_rows);
 HD_SHRINK_PASS(hd_shrink_add_rows);
 
+/* The dual vector `unit` of an edge or vertex after a move d of its x or h, which was `at`; inverse
+ * = 1 / r or 1 / rho. It stays in the unit ball. */
+void hd_shrink_follow_move(double *restrict unit, const double *at, const double *d, double inverse,
+                           int64_t c);
+
 #endif

@@ -366,6 +366,17 @@ done:
     return status;
 }
 
+/* As the labels of fits are numbered. number: n elements, whatever is in them. */
+static void number_by_first_member(int64_t n, int32_t *labels, int32_t *number) {
+    int32_t next = 0;
+    memset(number, -1, (size_t)n * sizeof *number);
+    for (int64_t i = 0; i < n; i++) {
+        if (number[labels[i]] < 0)
+            number[labels[i]] = next++;
+        labels[i] = number[labels[i]];
+    }
+}
+
 /* Labels without K-means (docs/method.md, "The two ends of gamma"): the c largest groups of the
  * coarsest suitable level, and all other rows by the nearest mean in x. */
 huddle_status huddle_path_labels(huddle_context *context, const huddle_path *path,
@@ -396,6 +407,7 @@ huddle_status huddle_path_labels(huddle_context *context, const huddle_path *pat
         labels[i] = count > 0 ? cluster[groups[i]] : 0;
     if (count > 0)
         TRY(join_nearest(x, count, labels));
+    number_by_first_member(n, labels, cluster);
     if (choice != NULL)
         *choice = own;
 done:

@@ -1,5 +1,6 @@
 #include "huddle/shrink.h"
 
+#include "base/blas.h"
 #include "base/check.h"
 #include "base/options.h"
 #include "shrink/certificate.h"
@@ -182,6 +183,7 @@ huddle_status huddle_shrink(huddle_context *context, const huddle_dense *f, cons
         memset(info, 0, sizeof *info);
     s.options = options == NULL ? huddle_shrink_defaults() : *options;
     TRY(check_arguments(context, f, w, &s.options));
+    TRY(hd_blas_reserve(context)); /* for CHOLMOD and the Gram matrices of parts */
     TRY(choose_gamma(context, f, &s.options, &own.gamma));
     s.input = (hd_shrink_input){.context = context,
                                 .f = f,

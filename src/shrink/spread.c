@@ -33,16 +33,17 @@ static huddle_status return_groups(spread *t, const hd_shrink_subset *u, const h
     huddle_status status = HUDDLE_OK;
     double *first = NULL;
     int32_t *moved = NULL, *own = NULL;
+    int64_t n = part->group != NULL ? u->moved.moved : 0; /* no row came, so none was solved */
     ALLOC(first, part->n_groups);
     ALLOC(moved, u->moved.moved);
     ALLOC(own, u->n);
     for (int32_t q = 0; q < part->n_groups; q++)
         first[q] = INFINITY;
-    for (int64_t k = 0; k < u->moved.moved; k++)
+    for (int64_t k = 0; k < n; k++)
         first[part->group[k]] = fmin(first[part->group[k]], (double)u->origin[k]);
     if (together)
         TRY(hd_reduce_min(t->whole->input.context, part->n_groups, first));
-    for (int64_t k = 0; k < u->moved.moved; k++)
+    for (int64_t k = 0; k < n; k++)
         moved[k] = (int32_t)first[part->group[k]];
     TRY(hd_arrange_back(&u->moved, moved, sizeof *moved, own));
     for (int64_t k = 0; k < u->n; k++)
@@ -259,12 +260,13 @@ static huddle_status solve_alone(const spread *t, hd_shrink_solve *s, huddle_shr
         status = hd_shrink_solve_part(s, part, is_trivial);
     hd_alone_end(context, before);
     TRY(status);
-    s->input.edges = &edges;
     if (split) {
         *is_trivial = false;
+        s->input.edges = &edges;
         TRY(hd_shrink_split(s, part));
     }
 done:
+    s->input.edges = NULL;
     hd_shrink_edges_free(&edges);
     return status;
 }
