@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- walk ---------------------------------------------------------------------------------- */
@@ -153,16 +154,34 @@ static const hd_fit_array arrays[] = {{"labels", HD_FIT_EXPAND_ROWS, view_labels
                                       {"start_labels", HD_FIT_EXPAND_COLS, view_starts, NULL},
                                       {0}};
 
+/* The number of a restart, or 0 if there was none. */
+static bool is_restart(int32_t best, int32_t n_restarts) {
+    return best >= 0 && (best < n_restarts || best == 0);
+}
+
 /* n_clusters is the length of arrays that labels index, and at most the number of rows of x. There
- * may be fewer centres than clusters if K-means had too few distinct rows. */
-static bool sizes_fit(const hd_fit *fit) {
+ * may be fewer centres than clusters if K-means had too few distinct rows. Centres without an
+ * embedding, which checks its own, are compared with prepared points. */
+static huddle_status sizes_fit(const hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
     const hd_fit_clusters *c = &fit->clusters;
-    return c->labels != NULL && c->n_clusters >= 1 &&
-           c->n_clusters <= hd_fit_rows_everywhere(&fit->rows) &&
-           c->centres.rows <= c->n_clusters &&
-           hd_fit_array_fits(c->kmeans.n_restarts, c->kmeans.inertias) &&
-           hd_fit_array_fits(c->rotation.n_restarts, c->rotation.objectives) &&
-           hd_fit_array_fits(c->alternation.n_history, c->alternation.objective);
+    if (c->labels == NULL)
+        return hd_fit_lacks("labels.npy");
+    HD_FIT_REQUIRE(c->n_clusters >= 1 && c->n_clusters <= hd_fit_rows_everywhere(&fit->rows),
+                   "n_clusters", c->n_clusters);
+    HD_FIT_REQUIRE(c->centres.rows <= c->n_clusters, "rows of centres.npy", c->centres.rows);
+    HD_FIT_REQUIRE(c->centres.values == NULL || fit->embedding.f.rows.values != NULL ||
+                       c->centres.cols == hd_fit_prepared_columns(&fit->prepared),
+                   "columns of centres.npy", c->centres.cols);
+    TRY(hd_fit_check_array("kmeans_n_restarts", c->kmeans.n_restarts, c->kmeans.inertias));
+    TRY(hd_fit_check_array("rotation_n_restarts", c->rotation.n_restarts, c->rotation.objectives));
+    TRY(hd_fit_check_array("alternation_n_history", c->alternation.n_history,
+                           c->alternation.objective));
+    HD_FIT_REQUIRE(is_restart(c->kmeans.best, c->kmeans.n_restarts), "kmeans_best", c->kmeans.best);
+    HD_FIT_REQUIRE(is_restart(c->rotation.best, c->rotation.n_restarts), "rotation_best",
+                   c->rotation.best);
+done:
+    return status;
 }
 
 /* Every index that later code uses without checking: medoids are printed as rows of x, labels index
@@ -199,6 +218,17 @@ static void write_alternation(const huddle_alternation_info *a, hd_json_writer *
     hd_json_close_object(json);
 }
 
+/* How many restarts ended at the best objective; those that ended on a sample have only estimates,
+ * which may be below it. If it is one of many, others are nearly as good, and rounding, which
+ * differs between CPUs, may choose another. */
+static int32_t count_reached(int32_t n_restarts, const double *objectives, double best) {
+    static const double same = 1e-5;
+    int32_t count = 0;
+    for (int32_t k = 0; k < n_restarts; k++)
+        count += fabs(objectives[k] - best) <= same * fabs(best);
+    return count;
+}
+
 /* The member is called "kmeans" whatever assigned the labels, so that readers of the report find it
  * under one name. */
 static void write_restarts(const hd_fit_clusters *c, hd_json_writer *json) {
@@ -211,6 +241,9 @@ static void write_restarts(const hd_fit_clusters *c, hd_json_writer *json) {
     hd_json_set_integer(json, "n_iter", rotated ? r->n_iter : k->n_iter);
     hd_json_set_integer(json, "restarts", rotated ? r->n_restarts : k->n_restarts);
     hd_json_set_integer(json, "best", rotated ? r->best : k->best);
+    hd_json_set_integer(json, "reached",
+                        rotated ? count_reached(r->n_restarts, r->objectives, r->objective)
+                                : count_reached(k->n_restarts, k->inertias, k->inertia));
     hd_json_set_string(json, "stop", huddle_stop_name(rotated ? r->stop : k->stop));
     hd_json_close_object(json);
 }

@@ -3,6 +3,8 @@
  * the graph or of K-means (a member of the refinement). */
 #include "fit/fit.h"
 
+#include "base/check.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,8 +42,7 @@ void hd_fit_walk_decision(hd_walk *walk, hd_fit_decision *decision) {
 }
 
 /* Labels other than those of the graph come from a decision. */
-bool hd_fit_decision_fits(const hd_fit *fit) {
-    const hd_fit_refined *refined = &fit->refined;
+static bool reason_fits(const hd_fit_refined *refined) {
     const char *reason = refined->decision.reason;
     if (!refined->present)
         return reason == NULL;
@@ -49,6 +50,16 @@ bool hd_fit_decision_fits(const hd_fit *fit) {
         return reason == NULL || strcmp(reason, "commute") != 0;
     return reason != NULL &&
            (strcmp(refined->from, "commute") == 0) == (strcmp(reason, "commute") == 0);
+}
+
+huddle_status hd_fit_decision_fits(const hd_fit *fit) {
+    const char *reason = fit->refined.decision.reason;
+    if (reason_fits(&fit->refined))
+        return HUDDLE_OK;
+    return hd_fail(
+        HUDDLE_FORMAT,
+        "the model file is damaged: decision_reason = %s does not agree with the rest of it",
+        reason != NULL ? reason : "null");
 }
 
 /* ---- text ---------------------------------------------------------------------------------- */

@@ -92,29 +92,55 @@ static const hd_fit_array arrays[] = {
     {0}};
 
 /* The map is indexed by landmark and by column of the embedding in predict. */
-static bool landmarks_fit(const hd_fit_embedding *e) {
+static huddle_status landmarks_fit(const hd_fit_embedding *e) {
     const huddle_dense *map = &e->landmark_map;
-    if (map->values == NULL) /* an embedding by landmarks cannot be without their map */
-        return e->landmarks.values == NULL || !e->present;
-    return e->landmarks.values != NULL && e->landmarks.n == map->rows && map->rows >= 1 &&
-           map->cols >= e->f.rows.cols;
+    if (map->values == NULL) { /* an embedding by landmarks cannot be without their map */
+        HD_FIT_REQUIRE(e->landmarks.values == NULL || !e->present, "landmarks_n", e->landmarks.n);
+        return HUDDLE_OK;
+    }
+    if (e->landmarks.values == NULL)
+        return hd_fit_lacks("landmarks.npy");
+    HD_FIT_REQUIRE(map->rows >= 1 && map->rows == e->landmarks.n, "rows of landmark_vectors.npy",
+                   map->rows);
+    HD_FIT_REQUIRE(map->cols >= e->f.rows.cols, "columns of landmark_vectors.npy", map->cols);
+    return HUDDLE_OK;
 }
 
-/* All sizes that prediction relies on: one row of F and of the eigenvectors per row of the fit,
- * centres in the space of F, and an eigenvalue and a degree for everything that (15) divides by. */
-static bool sizes_fit(const hd_fit *fit) {
-    const hd_fit_embedding *e = &fit->embedding;
-    const huddle_dense *rows = &e->f.rows, *vectors = &e->f.vectors;
-    if (!landmarks_fit(e) || e->present != (vectors->values != NULL))
-        return false;
-    /* Centres are rows of the same space as F, or prediction would compare vectors of different
-     * lengths. */
-    if (rows->values != NULL &&
-        (rows->rows != fit->rows.n || rows->cols != fit->clusters.centres.cols))
-        return false;
-    return vectors->values == NULL ||
-           (vectors->rows == fit->rows.n && e->f.degrees != NULL && e->f.eigenvalues != NULL &&
-            rows->cols <= vectors->cols && rows->cols <= e->f.n_eigenvalues);
+/* An eigenvalue and a degree for everything that (15) divides by, and a column of the eigenvectors
+ * for every column of F. */
+static huddle_status vectors_fit(const hd_fit *fit) {
+    const huddle_embedding *f = &fit->embedding.f;
+    HD_FIT_REQUIRE(fit->embedding.present == (f->vectors.values != NULL), "embed_present",
+                   fit->embedding.present);
+    if (f->vectors.values == NULL && fit->embedding.landmark_map.values == NULL)
+        return HUDDLE_OK;
+    if (f->rows.values == NULL || f->vectors.values == NULL || f->degrees == NULL ||
+        f->eigenvalues == NULL)
+        return hd_fit_lacks("embedding.npy, eigenvectors.npy, degrees.npy or eigenvalues.npy");
+    HD_FIT_REQUIRE(f->vectors.rows == fit->rows.n, "rows of eigenvectors.npy", f->vectors.rows);
+    HD_FIT_REQUIRE(f->rows.cols <= f->vectors.cols, "columns of eigenvectors.npy", f->vectors.cols);
+    HD_FIT_REQUIRE(f->rows.cols <= f->n_eigenvalues, "n_eigenvalues", f->n_eigenvalues);
+    return HUDDLE_OK;
+}
+
+/* All sizes that prediction relies on: one row of F and of the eigenvectors per row of the fit, and
+ * centres in the space of F, or vectors of different lengths would be compared. */
+static huddle_status sizes_fit(const hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_dense *rows = &fit->embedding.f.rows;
+    TRY(landmarks_fit(&fit->embedding));
+    HD_FIT_REQUIRE(fit->embedding.landmarks.values == NULL ||
+                       fit->embedding.landmarks.d == hd_fit_prepared_columns(&fit->prepared),
+                   "landmarks_d", fit->embedding.landmarks.d);
+    TRY(vectors_fit(fit));
+    HD_FIT_REQUIRE(rows->values == NULL || rows->rows == fit->rows.n, "rows of embedding.npy",
+                   rows->rows);
+    HD_FIT_REQUIRE(rows->values == NULL || rows->cols == fit->clusters.centres.cols,
+                   "columns of embedding.npy", rows->cols);
+    TRY(hd_fit_check_array("n_eigenvalues", fit->embedding.f.n_eigenvalues,
+                           fit->embedding.f.eigenvalues));
+done:
+    return status;
 }
 
 /* Landmarks are searched like any points: their columns must be in range and their values

@@ -43,13 +43,22 @@ huddle_status hd_fit_fetch(hd_fit *fit) {
     return walk.status;
 }
 
+huddle_status hd_fit_misfit(const char *name, long long value) {
+    return hd_fail(HUDDLE_FORMAT,
+                   "the model file is damaged: %s = %lld does not agree with the rest of it", name,
+                   value);
+}
+
+huddle_status hd_fit_lacks(const char *name) {
+    return hd_fail(HUDDLE_FORMAT, "the model file is damaged: %s is missing", name);
+}
+
 /* All sizes are checked before any content: the content of one part is checked by reading other
  * parts, which must have the sizes they claim. */
 huddle_status hd_fit_check(const hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     for (int k = 0; k < N_PARTS; k++)
-        if (!parts[k]->fits(fit))
-            FAIL(HUDDLE_FORMAT, "the model file is damaged: its sizes do not agree");
+        TRY(parts[k]->fits(fit));
     for (int k = 0; k < N_PARTS; k++)
         if (parts[k]->check != NULL)
             TRY(parts[k]->check(fit));
@@ -81,8 +90,9 @@ huddle_array hd_fit_view_vector(huddle_array_type type, int64_t n, const void *v
 
 /* A negative n must be refused explicitly: an array that is absent from the file was never compared
  * with it, and loops and allocations take n for granted. */
-bool hd_fit_array_fits(int64_t n, const void *values) {
-    return n == 0 || (n > 0 && values != NULL);
+huddle_status hd_fit_check_array(const char *name, int64_t n, const void *values) {
+    HD_FIT_REQUIRE(n == 0 || (n > 0 && values != NULL), name, n);
+    return HUDDLE_OK;
 }
 
 /* Quadratic if all arrays are listed, but there are about a dozen. */

@@ -65,7 +65,8 @@ enum { HD_FIT_MAX_DOMINANT = 3 };
 typedef struct hd_fit_dominant {
     int count; /* 0 if the preparation scaled or mixed the features */
     int64_t features[HD_FIT_MAX_DOMINANT];
-    double share; /* of the variance that they contain together */
+    int64_t others; /* features that vary besides them */
+    double share;   /* of the variance that they contain together */
 } hd_fit_dominant;
 
 /* The candidates of prepare = auto, best first, and the numbers of clusters at which the last round
@@ -102,6 +103,9 @@ typedef struct hd_fit_prepared {
 
 void hd_fit_prepared_free(hd_fit_prepared *prepared);
 
+/* Columns of the points that are clustered: those of x after preparation and reduction. */
+int64_t hd_fit_prepared_columns(const hd_fit_prepared *prepared);
+
 /* Whether a map leaves points as they are. */
 bool hd_fit_is_identity(const huddle_preparation *map);
 
@@ -129,7 +133,8 @@ huddle_status hd_fit_graph_count(huddle_context *context, hd_fit_graph *graph);
 
 /* The graph's members under names that begin with prefix. */
 void hd_fit_graph_walk(hd_walk *walk, const char *prefix, hd_fit_graph *graph);
-bool hd_fit_graph_fits(const hd_fit_graph *graph, const hd_fit_rows *rows);
+huddle_status hd_fit_graph_fits(const char *prefix, const hd_fit_graph *graph,
+                                const hd_fit_rows *rows);
 
 /* ---- embedding ----------------------------------------------------------------------------- */
 
@@ -223,7 +228,7 @@ void hd_fit_describe_decision(const hd_fit *fit, char *text, size_t size);
 /* Members of the walk, of the check of a loaded file, and of the JSON. */
 void hd_fit_walk_table(hd_walk *walk, hd_fit_table *table);
 void hd_fit_walk_decision(hd_walk *walk, hd_fit_decision *decision);
-bool hd_fit_decision_fits(const hd_fit *fit);
+huddle_status hd_fit_decision_fits(const hd_fit *fit);
 void hd_fit_write_table(const hd_fit_table *table, hd_json_writer *json);
 void hd_fit_write_decision(const hd_fit_decision *decision, hd_json_writer *json);
 
@@ -239,6 +244,21 @@ typedef struct hd_fit_trials {
     huddle_embed_choice choice; /* when n_clusters was auto: the best candidates */
     bool by_modularity;         /* the number was chosen by modularity */
 } hd_fit_trials;
+
+/* ---- numbers of clusters ------------------------------------------------------------------- */
+
+/* numbers[k] becomes the number of the cluster with label k: by first member among the rows of all
+ * processes, empty ones last. *count (may be NULL): those that are not empty. All processes call
+ * these functions. */
+huddle_status hd_fit_order_labels(huddle_context *context, int64_t n, const int32_t *labels,
+                                  int32_t n_clusters, int32_t *numbers, int32_t *count);
+
+/* Gives labels these numbers. */
+huddle_status hd_fit_number_labels(huddle_context *context, int64_t n, int32_t n_clusters,
+                                   int32_t *labels);
+
+/* The same for the clusters of a fit; everything of it that is indexed by clusters follows. */
+huddle_status hd_fit_number_clusters(huddle_context *context, hd_fit *fit);
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
@@ -299,8 +319,8 @@ typedef struct hd_fit_array {
 /* What is done with every part alike. */
 typedef struct hd_fit_part {
     void (*walk)(hd_walk *walk, hd_fit *fit);
-    const hd_fit_array *arrays;      /* NULL: none */
-    bool (*fits)(const hd_fit *fit); /* the sizes of a loaded part agree with the others */
+    const hd_fit_array *arrays;                /* NULL: none */
+    huddle_status (*fits)(const hd_fit *fit);  /* sizes of a loaded part agree with the others */
     huddle_status (*check)(const hd_fit *fit); /* further checks, after all sizes; or NULL */
     void (*write_json)(const hd_fit *fit, hd_json_writer *json); /* members of the report */
 } hd_fit_part;
@@ -321,8 +341,20 @@ huddle_status hd_fit_fetch(hd_fit *fit);
  * doing harm. */
 huddle_status hd_fit_check(const hd_fit *fit);
 
-/* Whether an array of n elements is there, or n is 0; false for a negative n. */
-bool hd_fit_array_fits(int64_t n, const void *values);
+/* For the checks of a loaded part: returns HUDDLE_FORMAT from the function, with the name of the
+ * member in the file and its value, unless the condition holds. */
+#define HD_FIT_REQUIRE(condition, name, value)                                                     \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            return hd_fit_misfit(name, (long long)(value));                                        \
+    } while (0)
+huddle_status hd_fit_misfit(const char *name, long long value);
+
+/* The same for arrays that must exist. */
+huddle_status hd_fit_lacks(const char *name);
+
+/* HUDDLE_FORMAT unless an array of n elements is there, or n is 0; `name` is the length's. */
+huddle_status hd_fit_check_array(const char *name, int64_t n, const void *values);
 
 /* The array of that name, or NULL; the names in order, to be continued until NULL. */
 const hd_fit_array *hd_fit_find_array(const char *name);

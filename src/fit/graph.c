@@ -88,17 +88,23 @@ static bool scale_fits(const huddle_scale *scale, int64_t n) {
     return local ? scale->local != NULL && scale->n == n : scale->local == NULL;
 }
 
-/* A graph between other numbers of points would lead out of the labels when cuts are computed. */
-bool hd_fit_graph_fits(const hd_fit_graph *graph, const hd_fit_rows *rows) {
+/* A graph between other numbers of points would lead out of the labels when cuts are computed. A
+ * method may keep the scale of its weights without the graph. */
+huddle_status hd_fit_graph_fits(const char *prefix, const hd_fit_graph *graph,
+                                const hd_fit_rows *rows) {
     const huddle_csr *m = &graph->matrix;
+    char name[HD_WALK_NAME];
     int64_t n = rows->n;
-    /* A method may keep the scale of its weights without the graph. */
-    return (m->offsets == NULL || (m->rows == n && m->cols == n + rows->elsewhere)) &&
-           scale_fits(&graph->scale, n);
+    HD_FIT_REQUIRE(m->offsets == NULL || m->rows == n, hd_walk_join(name, prefix, "rows"), m->rows);
+    HD_FIT_REQUIRE(m->offsets == NULL || m->cols == n + rows->elsewhere,
+                   hd_walk_join(name, prefix, "cols"), m->cols);
+    HD_FIT_REQUIRE(scale_fits(&graph->scale, n), hd_walk_join(name, prefix, "scale_n"),
+                   graph->scale.n);
+    return HUDDLE_OK;
 }
 
-static bool sizes_fit(const hd_fit *fit) {
-    return hd_fit_graph_fits(&fit->graph, &fit->rows);
+static huddle_status sizes_fit(const hd_fit *fit) {
+    return hd_fit_graph_fits("graph", &fit->graph, &fit->rows);
 }
 
 static huddle_status check_graph(const hd_fit *fit) {

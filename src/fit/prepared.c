@@ -145,10 +145,22 @@ static const hd_fit_array arrays[] = {{"points", HD_FIT_EXPAND_ROWS, view_points
 
 /* ---- a loaded file ------------------------------------------------------------------------- */
 
-/* A product with a projection of other dimensions would read outside of it. */
-static bool projection_fits(const huddle_preparation *p) {
-    return p->projection.values == NULL ||
-           (p->projection.rows == p->d_in && p->projection.cols == p->d_out && p->centre != NULL);
+int64_t hd_fit_prepared_columns(const hd_fit_prepared *prepared) {
+    return prepared->reduction.rule.name != NULL ? prepared->reduction.d_out
+                                                 : prepared->preparation.d_out;
+}
+
+/* A product with a projection of other dimensions would read outside of it. Only a projection
+ * changes the number of columns. */
+static huddle_status projection_fits(const char *prefix, const huddle_preparation *p) {
+    char name[HD_WALK_NAME];
+    const huddle_dense *projection = &p->projection;
+    HD_FIT_REQUIRE(projection->values != NULL ? projection->rows == p->d_in && p->centre != NULL
+                                              : p->d_out == p->d_in,
+                   hd_walk_join(name, prefix, "d_in"), p->d_in);
+    HD_FIT_REQUIRE(projection->values == NULL || projection->cols == p->d_out,
+                   hd_walk_join(name, prefix, "d_out"), p->d_out);
+    return HUDDLE_OK;
 }
 
 /* Every column has a knot, and the values of a column ascend: the search for a value and the
@@ -170,18 +182,36 @@ static bool knots_fit(const huddle_preparation *p) {
     return offsets[p->d_in] == knots->rows;
 }
 
-static bool map_fits(const huddle_preparation *p) {
-    /* Only a projection changes the number of columns. */
-    return projection_fits(p) && knots_fit(p) &&
-           (p->projection.values != NULL || p->d_out == p->d_in);
+static huddle_status map_fits(const char *prefix, const huddle_preparation *p) {
+    huddle_status status = HUDDLE_OK;
+    char name[HD_WALK_NAME];
+    TRY(projection_fits(prefix, p));
+    HD_FIT_REQUIRE(knots_fit(p), hd_walk_join(name, prefix, "knots.npy, rows"), p->knots.rows);
+    /* A map without a name is not applied, and must not look like one that is. */
+    HD_FIT_REQUIRE(p->rule.name != NULL || hd_fit_is_identity(p),
+                   hd_walk_join(name, prefix, "d_in"), p->d_in);
+done:
+    return status;
 }
 
-/* The reduction is applied to the output of the preparation. */
-static bool sizes_fit(const hd_fit *fit) {
+/* The preparation is applied to points with the features of x, the reduction to its output. Points
+ * are kept from before or after the reduction. Sparse ones have columns that are not stored, so
+ * that a large number of them, which costs nothing in the file, would cost memory. */
+static huddle_status sizes_fit(const hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
     const hd_fit_prepared *p = &fit->prepared;
-    return (p->points.values == NULL || p->points.n == fit->rows.n) && map_fits(&p->preparation) &&
-           map_fits(&p->reduction) &&
-           (p->reduction.rule.name == NULL || p->reduction.d_in == p->preparation.d_out);
+    TRY(map_fits("prepare", &p->preparation));
+    TRY(map_fits("reduce", &p->reduction));
+    HD_FIT_REQUIRE(p->preparation.d_in == 0 || p->preparation.d_in == fit->d, "prepare_d_in",
+                   p->preparation.d_in);
+    HD_FIT_REQUIRE(p->reduction.rule.name == NULL || p->reduction.d_in == p->preparation.d_out,
+                   "reduce_d_in", p->reduction.d_in);
+    HD_FIT_REQUIRE(p->points.values == NULL || p->points.n == fit->rows.n, "points_n", p->points.n);
+    HD_FIT_REQUIRE(p->points.values == NULL || p->points.d == p->preparation.d_out ||
+                       p->points.d == hd_fit_prepared_columns(p),
+                   "points_d", p->points.d);
+done:
+    return status;
 }
 
 /* NaN or infinity in a shift would make every distance NaN, and with it every comparison false. */

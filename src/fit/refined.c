@@ -93,27 +93,37 @@ static const hd_fit_array arrays[] = {{"unrefined_labels", HD_FIT_EXPAND_ROWS, v
                                       {0}};
 
 /* Centres are compared with the prepared points of new rows, and their number becomes the label. */
-static bool centres_fit(const hd_fit *fit) {
+static huddle_status centres_fit(const hd_fit *fit) {
     const hd_fit_refined *refined = &fit->refined;
     const huddle_dense *centres = &refined->centres;
     bool by_kmeans = refined->present && strcmp(refined->from, "kmeans") == 0;
-    if (!by_kmeans)
-        return centres->values == NULL;
-    return centres->values != NULL && centres->rows >= 1 &&
-           centres->rows <= fit->clusters.n_clusters && centres->cols == fit->prepared.points.d;
+    HD_FIT_REQUIRE(by_kmeans == (centres->values != NULL), "rows of refine_centres.npy",
+                   centres->rows);
+    HD_FIT_REQUIRE(!by_kmeans || (centres->rows >= 1 && centres->rows <= fit->clusters.n_clusters),
+                   "rows of refine_centres.npy", centres->rows);
+    HD_FIT_REQUIRE(!by_kmeans || centres->cols == fit->prepared.points.d,
+                   "columns of refine_centres.npy", centres->cols);
+    return HUDDLE_OK;
 }
 
 /* Prediction by votes needs the scale of the graph. */
-static bool sizes_fit(const hd_fit *fit) {
+static huddle_status sizes_fit(const hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
     const hd_fit_refined *refined = &fit->refined;
     const huddle_refine_info *info = &refined->info;
-    if (refined->present != (refined->own != NULL) || (refined->present && refined->from == NULL))
-        return false;
-    if (refined->present && (!fit->graph.present || fit->graph.matrix.offsets == NULL))
-        return false;
     int32_t n_trials = info->n_trials > 0 ? info->n_trials : 1;
-    return centres_fit(fit) && hd_fit_decision_fits(fit) && info->best >= 0 &&
-           info->best < n_trials && info->reference >= 0 && info->reference < n_trials;
+    HD_FIT_REQUIRE(refined->present == (refined->own != NULL), "refine_present", refined->present);
+    if (refined->present && refined->from == NULL)
+        return hd_fit_lacks("refine_from");
+    if (refined->present && (!fit->graph.present || fit->graph.matrix.offsets == NULL))
+        return hd_fit_lacks("graph_offsets.npy");
+    TRY(centres_fit(fit));
+    TRY(hd_fit_decision_fits(fit));
+    HD_FIT_REQUIRE(info->best >= 0 && info->best < n_trials, "refine_best", info->best);
+    HD_FIT_REQUIRE(info->reference >= 0 && info->reference < n_trials, "refine_reference",
+                   info->reference);
+done:
+    return status;
 }
 
 static huddle_status check_refined(const hd_fit *fit) {

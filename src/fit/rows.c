@@ -116,9 +116,12 @@ static bool nodes_fit(const huddle_distinct *nodes, int64_t n) {
     return fine && seen == n;
 }
 
-static bool rows_fit(const hd_fit *fit) {
-    return fit->rows.n + fit->rows.elsewhere >= 1 && fit->d >= 0 &&
-           nodes_fit(&fit->rows.nodes, fit->rows.n);
+static huddle_status rows_fit(const hd_fit *fit) {
+    const hd_fit_rows *rows = &fit->rows;
+    HD_FIT_REQUIRE(rows->n + rows->elsewhere >= 1, "n", rows->n);
+    HD_FIT_REQUIRE(fit->d >= 0, "d", fit->d);
+    HD_FIT_REQUIRE(nodes_fit(&rows->nodes, rows->n), "nodes_n", rows->nodes.n);
+    return HUDDLE_OK;
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------- */

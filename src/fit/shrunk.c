@@ -90,15 +90,21 @@ static const hd_fit_array arrays[] = {{"shrink_graph", HD_FIT_EXPAND_SHRINK, vie
                                       {0}};
 
 /* G has the size of F: new rows of F are compared with rows of G in (16). */
-static bool sizes_fit(const hd_fit *fit) {
+static huddle_status sizes_fit(const hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
     const huddle_dense *g = &fit->shrunk.g.g;
     const huddle_shrink_info *info = &fit->shrunk.info;
-    return hd_fit_array_fits(info->n_history, info->history_objective) &&
-           hd_fit_array_fits(info->n_history, info->history_dual) &&
-           hd_fit_array_fits(info->n_history, info->history_seconds) &&
-           fit->shrunk.present == (g->values != NULL) &&
-           hd_fit_graph_fits(&fit->shrunk.w, &fit->rows) &&
-           (g->values == NULL || (g->rows == fit->rows.n && g->cols == fit->embedding.f.rows.cols));
+    TRY(hd_fit_check_array("shrink_n_history", info->n_history, info->history_objective));
+    TRY(hd_fit_check_array("shrink_n_history", info->n_history, info->history_dual));
+    TRY(hd_fit_check_array("shrink_n_history", info->n_history, info->history_seconds));
+    TRY(hd_fit_graph_fits("shrink_graph", &fit->shrunk.w, &fit->rows));
+    HD_FIT_REQUIRE(fit->shrunk.present == (g->values != NULL), "shrink_present",
+                   fit->shrunk.present);
+    HD_FIT_REQUIRE(g->values == NULL || g->rows == fit->rows.n, "rows of shrunk.npy", g->rows);
+    HD_FIT_REQUIRE(g->values == NULL || g->cols == fit->embedding.f.rows.cols,
+                   "columns of shrunk.npy", g->cols);
+done:
+    return status;
 }
 
 /* Groups are at most as many as rows. W must be a valid sparse matrix: a column out of range would

@@ -120,9 +120,8 @@ static huddle_array view_labels(const hd_fit *fit) {
 /* The labels have a row for each row of x already. */
 static const hd_fit_array arrays[] = {{"range_labels", HD_FIT_KEEP, view_labels, NULL}, {0}};
 
-static bool sizes_fit(const hd_fit *fit) {
-    const hd_fit_trials *trials = &fit->trials;
-    return trials->count == 0 || trials->items != NULL;
+static huddle_status sizes_fit(const hd_fit *fit) {
+    return hd_fit_check_array("n_trials", fit->trials.count, fit->trials.items);
 }
 
 /* Each column contains labels of its own number of clusters. Sizes have been checked, so items

@@ -20,10 +20,25 @@ void hd_walk_texts_free(hd_walk_texts *texts) {
     memset(texts, 0, sizeof *texts);
 }
 
+/* A number or text is shown as the file has it; long ones, and lists, only in part. */
 void hd_walk_fail(hd_walk *walk, const char *name) {
-    if (walk->status == HUDDLE_OK)
+    const hd_json_value *value = hd_json_get(walk->values, name);
+    hd_json_writer json = hd_json_begin((hd_json_style){0});
+    char *text = NULL;
+    if (walk->status != HUDDLE_OK)
+        return;
+    if (value != NULL) {
+        hd_json_write(&json, value);
+        (void)hd_json_finish(&json, &text);
+    }
+    if (text != NULL)
+        walk->status =
+            hd_fail(HUDDLE_FORMAT, "the model file is damaged: %s = %.40s is wrong", name, text);
+    else
         walk->status =
             hd_fail(HUDDLE_FORMAT, "the model file is damaged: %s is missing or wrong", name);
+    hd_json_discard(&json);
+    huddle_free(text);
 }
 
 /* Names are literals and at most two prefixes deep, so that they fit. */
@@ -208,7 +223,11 @@ static void load_array(hd_walk *walk, const char *name, const element *e, int32_
         return;
     if (!hd_walk_is_array_of(&npy, e, rank)) {
         huddle_free(bytes);
-        hd_walk_fail(walk, name);
+        walk->status = hd_fail(HUDDLE_FORMAT,
+                               "the model file is damaged: %s is an array of %d dimensions of type "
+                               "%c%lld, not of %d of type %c%d",
+                               entry_name, npy.rank, npy.kind, (long long)npy.width, rank, e->kind,
+                               (int)e->size);
         return;
     }
     for (int32_t k = 0; k < rank; k++)
@@ -231,6 +250,20 @@ static void copy_array(hd_walk *walk, int64_t count, size_t size, void **values)
         memcpy(*values, from, (size_t)count * size);
 }
 
+static void fail_size(hd_walk *walk, const char *name, int32_t rank, const int64_t found[2],
+                      const int64_t dims[2]) {
+    if (rank == 1)
+        walk->status =
+            hd_fail(HUDDLE_FORMAT, "the model file is damaged: %s.npy has %lld elements, not %lld",
+                    name, (long long)found[0], (long long)dims[0]);
+    else
+        walk->status = hd_fail(HUDDLE_FORMAT,
+                               "the model file is damaged: %s.npy has %lld x %lld elements, not "
+                               "%lld x %lld",
+                               name, (long long)found[0], (long long)found[1], (long long)dims[0],
+                               (long long)dims[1]);
+}
+
 /* An array whose size is known from members before it: what is read must have exactly that size, or
  * indices computed from the size would leave the array. */
 static void walk_array(hd_walk *walk, const char *name, const element *e, int32_t rank,
@@ -246,7 +279,7 @@ static void walk_array(hd_walk *walk, const char *name, const element *e, int32_
     } else if (is_loading(walk, name)) {
         load_array(walk, name, e, rank, found, values);
         if (*values != NULL && (found[0] != dims[0] || (rank > 1 && found[1] != dims[1])))
-            hd_walk_fail(walk, name);
+            fail_size(walk, name, rank, found, dims);
     }
 }
 
@@ -539,52 +572,4 @@ void hd_walk_points(hd_walk *walk, const char *name, huddle_points *points) {
     walk->slab = NULL;
     hd_walk_row_points(walk, name, points);
     walk->slab = slab;
-}
-
-/* ---- structs of the stages ----------------------------------------------------------------- */
-
-/* Contents are checked by the part that contains it. */
-void hd_walk_distinct(hd_walk *walk, const char *name, huddle_distinct *distinct) {
-    char part[HD_WALK_NAME];
-    hd_walk_int(walk, hd_walk_join(part, name, "n"), &distinct->n);
-    hd_walk_int(walk, hd_walk_join(part, name, "count"), &distinct->count);
-    hd_walk_ints(walk, hd_walk_join(part, name, "of"), distinct->n, &distinct->of);
-    hd_walk_longs(walk, hd_walk_join(part, name, "first"), distinct->count, &distinct->first);
-    hd_walk_longs(walk, hd_walk_join(part, name, "copies"), distinct->count, &distinct->copies);
-}
-
-/* The arrays have d_in elements or are absent; the projection is checked against d_in and d_out
- * later. */
-void hd_walk_preparation(hd_walk *walk, const char *name, huddle_preparation *p) {
-    char part[HD_WALK_NAME];
-    const huddle_option *option = huddle_option_find(huddle_prepare_options_table(), "prepare");
-    hd_walk_choice(walk, hd_walk_join(part, name, "rule"), option, &p->rule.name);
-    hd_walk_int32(walk, hd_walk_join(part, name, "r"), &p->rule.r);
-    hd_walk_int(walk, hd_walk_join(part, name, "d_in"), &p->d_in);
-    hd_walk_int(walk, hd_walk_join(part, name, "d_out"), &p->d_out);
-    hd_walk_bool(walk, hd_walk_join(part, name, "center_rows"), &p->center_rows);
-    hd_walk_bool(walk, hd_walk_join(part, name, "unit_rows"), &p->unit_rows);
-    hd_walk_real(walk, hd_walk_join(part, name, "variance_kept"), &p->variance_kept);
-    hd_walk_real(walk, hd_walk_join(part, name, "limit"), &p->limit);
-    hd_walk_reals(walk, hd_walk_join(part, name, "centre"), p->d_in, &p->centre);
-    hd_walk_reals(walk, hd_walk_join(part, name, "scale"), p->d_in, &p->scale);
-    hd_walk_reals(walk, hd_walk_join(part, name, "shift"), p->d_in, &p->shift);
-    hd_walk_dense(walk, hd_walk_join(part, name, "projection"), &p->projection);
-    /* A file may contain any number. */
-    bool in_range = p->d_in >= 0 && p->d_in < INT64_MAX;
-    if (!in_range)
-        hd_walk_fail(walk, hd_walk_join(part, name, "d_in"));
-    hd_walk_longs(walk, hd_walk_join(part, name, "knot_offsets"), in_range ? p->d_in + 1 : 0,
-                  &p->knot_offsets);
-    hd_walk_dense(walk, hd_walk_join(part, name, "knots"), &p->knots);
-}
-
-void hd_walk_scale(hd_walk *walk, const char *name, huddle_scale *scale) {
-    char part[HD_WALK_NAME];
-    const huddle_option *option = huddle_option_find(huddle_weight_options_table(), "scale");
-    hd_walk_choice(walk, hd_walk_join(part, name, "rule"), option, &scale->rule);
-    hd_walk_real(walk, hd_walk_join(part, name, "delta2"), &scale->delta2);
-    hd_walk_real(walk, hd_walk_join(part, name, "smallest"), &scale->smallest);
-    hd_walk_row_count(walk, hd_walk_join(part, name, "n"), &scale->n);
-    hd_walk_row_reals(walk, hd_walk_join(part, name, "local"), scale->n, &scale->local);
 }

@@ -76,7 +76,7 @@ static huddle_status send_rows(hd_walk *walk, const hd_walk_rows_part *part, int
     void *all = NULL;
     begin = begin > first ? begin - first : 0;
     end = end < first + part->n ? end - first : part->n;
-    int64_t count = end > begin ? end - begin : 0;
+    int64_t count = part->values != NULL && end > begin ? end - begin : 0;
     const char *rows = count > 0 ? (const char *)part->values + begin * step : NULL;
     if (count > 0 && step != row_size) {
         ALLOC(packed, count * row_size);
@@ -132,7 +132,8 @@ static huddle_status save_sparse(hd_walk *walk, const char *name, const hd_walk_
     huddle_status status = HUDDLE_OK;
     huddle_context *context = walk->slab->context;
     char entry[HD_WALK_NAME];
-    int64_t own = *sparse->offsets != NULL ? (*sparse->offsets)[sparse->n] : 0, *ends = NULL;
+    int64_t n = *sparse->offsets != NULL ? sparse->n : 0, *ends = NULL;
+    int64_t own = *sparse->offsets != NULL ? (*sparse->offsets)[n] : 0;
     int64_t before = hd_slabs_rank(context) == 0 ? 1 : 0;
     double present = *sparse->offsets != NULL;
     hd_slab place;
@@ -140,11 +141,11 @@ static huddle_status save_sparse(hd_walk *walk, const char *name, const hd_walk_
     if (present == 0)
         goto done;
     TRY(hd_slab_locate(context, own, &place));
-    ALLOC_ZERO(ends, sparse->n + 1);
-    for (int64_t i = 0; i < sparse->n; i++)
+    ALLOC_ZERO(ends, n + 1);
+    for (int64_t i = 0; i < n; i++)
         ends[before + i] = place.first + (*sparse->offsets)[i + 1];
     TRY(save_rows(walk, hd_walk_join(entry, name, "offsets"),
-                  &(hd_walk_rows_part){&hd_walk_long, 1, sparse->n + before, 1, 1, ends}));
+                  &(hd_walk_rows_part){&hd_walk_long, 1, n + before, 1, 1, ends}));
     TRY(save_rows(walk, hd_walk_join(entry, name, "columns"),
                   &(hd_walk_rows_part){&hd_walk_int_element, 1, own, 1, 1, *sparse->columns}));
     TRY(save_rows(walk, hd_walk_join(entry, name, "values"),

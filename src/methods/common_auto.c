@@ -76,7 +76,7 @@ static bool is_on_cpu(const huddle_context *context) {
     return context == NULL || context->engine == NULL;
 }
 
-/* All points, or a random sample of `most` of them. owned is to be freed, view never. */
+/* All points, or a random sample of `limit` of them. owned is to be freed, view never. */
 static huddle_status sample_points(const huddle_points *x, int64_t limit, uint64_t seed,
                                    huddle_points *owned, huddle_points *view) {
     huddle_status status = HUDDLE_OK;
@@ -217,29 +217,11 @@ done:
     return status;
 }
 
-/* Gives a candidate what was checked if that is its own. Only one candidate has the rule none, so
- * that no two threads take it. */
-static void take_checked(const hd_judging *judge, hd_candidate *c) {
-    if (judge->checked == NULL || !judge->checked->graph.present ||
-        strcmp(c->trial.rule.name, "none") != 0)
-        return;
-    *c = *judge->checked;
-    *judge->checked = (hd_candidate){0};
-}
-
-/* The graph is kept for the candidates that remain. */
-static huddle_status screen_candidate(huddle_context *context, const hd_judging *judge,
-                                      hd_candidate *c) {
-    take_checked(judge, c);
-    return hd_judge_screen(context, judge, c);
-}
-
 /* For a known number of clusters each candidate is scored and freed before the next one: with many
  * clusters all embeddings would be a lot of memory. */
 static huddle_status evaluate_at_once(huddle_context *context, const hd_judging *judge,
                                       hd_candidate *c) {
     huddle_status status = HUDDLE_OK;
-    take_checked(judge, c);
     TRY(hd_judge_embed(context, judge, c));
     TRY(hd_judge_score(context, judge, c));
 done:
@@ -286,7 +268,7 @@ static huddle_status screen_candidates(pass p, int32_t count, int32_t *left) {
     double best = -INFINITY;
     int32_t n_others = 0;
     *left = 0;
-    p.evaluate = screen_candidate;
+    p.evaluate = hd_judge_screen; /* it keeps the graph for the candidates that remain */
     ALLOC_ZERO(others, count);
     TRY(run_pass(&p, count));
     for (int32_t k = 0; k < count; k++)
@@ -304,6 +286,16 @@ done:
     return status;
 }
 
+/* Gives a candidate what was checked if that is its own. Not by the threads of a pass: one would
+ * take it while the others ask whose it is. */
+static void take_checked(const hd_judging *judge, hd_candidate *c) {
+    if (judge->checked == NULL || !judge->checked->graph.present ||
+        strcmp(c->trial.rule.name, "none") != 0)
+        return;
+    *c = *judge->checked;
+    *judge->checked = (hd_candidate){0};
+}
+
 /* Evaluates the first `count` trials on these points and ranks them. *left: so many of them, which
  * come first, were not screened out. If that is one, or at most `enough`, which is how many the
  * next round can evaluate, nothing is to be selected and they are not evaluated. */
@@ -318,6 +310,7 @@ static huddle_status run_round(huddle_context *context, hd_judging judge, int32_
     ALLOC_ZERO(p.tried, count);
     for (int32_t k = 0; k < count; k++) {
         p.tried[k].trial = trials->items[k];
+        take_checked(&judge, &p.tried[k]);
         projects = projects || hd_judge_projects(&trials->items[k].rule);
     }
     if (projects)

@@ -347,6 +347,7 @@ static huddle_status score_on_graph(huddle_context *context, const hd_spectral_o
     move.seed = options->common.seed;
     ALLOC(moved, fit->rows.n);
     memcpy(moved, labels, (size_t)fit->rows.n * sizeof *moved);
+    TRY(hd_fit_number_labels(context, fit->rows.n, move.n_clusters, moved));
     TRY(huddle_refine_move(context, &fit->graph.matrix, &move, moved, NULL));
     TRY(huddle_metrics_graph_scores(context, &fit->graph.matrix, moved, scores));
 done:
@@ -374,9 +375,9 @@ int hd_decide_choose(hd_fit_decision *d) {
     return kmeans > graph - (fits_better ? stability_allowance : 0) ? HD_FIT_KMEANS : HD_FIT_GRAPH;
 }
 
-/* Makes other labels those of the fit, numbered as similarly as possible. Every row becomes a
- * candidate for the medoid of its cluster, of which hd_fit_choose_medoids() chooses the one nearest
- * the mean. */
+/* Makes other labels those of the fit, numbered as similarly as possible, so that those that
+ * changed can be counted. Every row becomes a candidate for the medoid of its cluster, of which
+ * hd_fit_choose_medoids() chooses the one nearest the mean. */
 static huddle_status take_labels(huddle_context *context, const char *from, const int32_t *labels,
                                  hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -385,6 +386,7 @@ static huddle_status take_labels(huddle_context *context, const char *from, cons
     int32_t *taken = NULL;
     ALLOC(taken, n);
     memcpy(taken, labels, (size_t)n * sizeof *taken);
+    TRY(hd_fit_number_labels(context, n, clusters->n_clusters, taken));
     TRY(huddle_metrics_renumber(context, n, clusters->labels, taken));
     if (clusters->is_medoid_row == NULL)
         ALLOC(clusters->is_medoid_row, n);

@@ -428,6 +428,13 @@ done:
     return status;
 }
 
+/* Methods need not care how their clusters are numbered. */
+static huddle_status cluster_for(huddle_context *context, const hd_fit_trial_plan *plan,
+                                 int32_t n_clusters, hd_fit *fit) {
+    huddle_status status = plan->cluster(context, plan->argument, n_clusters, fit);
+    return status == HUDDLE_OK ? hd_fit_number_clusters(context, fit) : status;
+}
+
 /* Clusters with every number of the range. Labels are stored for the rows of x, one column per
  * trial, because merged rows may differ between trials (lda-sc). */
 static huddle_status run_trials(huddle_context *context, huddle_range n_clusters,
@@ -441,7 +448,7 @@ static huddle_status run_trials(huddle_context *context, huddle_range n_clusters
     for (int32_t t = 0; t < count; t++) {
         TRY(hd_progress(context, "range", t, count));
         /* Each call replaces the results of the previous number in fit. */
-        TRY(plan->cluster(context, plan->argument, n_clusters.first + t, fit));
+        TRY(cluster_for(context, plan, n_clusters.first + t, fit));
         TRY_STAGE(context, HD_STAGE_CHOOSE, score_trial(context, plan, fit, &trials->items[t]));
         for (int64_t i = 0; i < rows; i++)
             trials->labels[i * count + t] = fit->clusters.labels[hd_fit_rows_node(&fit->rows, i)];
@@ -469,10 +476,11 @@ huddle_status hd_fit_range(huddle_context *context, huddle_range n_clusters,
                 context, HD_STAGE_CHOOSE,
                 hd_count_measure_stability(context, plan->spectral, plan->points, &fit->trials));
     }
-    TRY(plan->cluster(context, plan->argument, chosen, fit));
+    TRY(cluster_for(context, plan, chosen, fit));
     if (plan->deciding != NULL)
         TRY_STAGE(context, HD_STAGE_DECIDE,
                   hd_decide_labels(context, plan->deciding, plan->laplacian, plan->points, fit));
+    TRY(hd_fit_number_clusters(context, fit)); /* the labels may be others now */
     TRY_STAGE(context, HD_STAGE_MEDOIDS,
               hd_fit_choose_medoids(context, plan->points, plan->graph, fit));
     huddle_refine_tree_free(&fit->refined.tree); /* no further number of clusters needs it */

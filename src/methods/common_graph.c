@@ -3,6 +3,7 @@
 #include "methods/spectral.h"
 
 #include "base/check.h"
+#include "matrix/symmetric.h"
 #include "methods/refining.h"
 
 #include <string.h>
@@ -205,12 +206,18 @@ static huddle_status graph_of_all_distances(huddle_context *context, const huddl
                                             huddle_range n_clusters, hd_fit_rows *rows,
                                             hd_fit_graph *graph) {
     huddle_status status = HUDDLE_OK;
+    huddle_csr average = {0};
     huddle_dense distances = {0};
     huddle_neighbors neighbors = {0};
     huddle_weight_options weight = options->weight;
     huddle_connect_options connect;
     int32_t n_neighbors = options->knn.n_neighbors;
-    TRY(dense_distances(matrix, &distances));
+    TRY(dense_distances(matrix, &distances)); /* refuses a matrix of which a half is stored */
+    TRY(hd_csr_make_symmetric(context, "the distances are", matrix, &average));
+    if (average.offsets != NULL) {
+        huddle_dense_free(&distances);
+        TRY(dense_distances(&average, &distances));
+    }
     TRY(merge_distances(context, n_neighbors, &distances, rows));
     TRY(rows->nodes.n > 0
             ? huddle_graph_from_distances_ties(context, &distances, n_neighbors, &neighbors)
@@ -223,6 +230,7 @@ static huddle_status graph_of_all_distances(huddle_context *context, const huddl
     if (rows->nodes.n > 0)
         TRY(huddle_graph_weigh_copies(context, rows->nodes.copies, n_neighbors, &graph->matrix));
 done:
+    huddle_csr_free(&average);
     huddle_neighbors_free(&neighbors);
     huddle_dense_free(&distances);
     return status;

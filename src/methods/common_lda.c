@@ -7,7 +7,8 @@
  * round. P is scaled so that P'S_t P = I.
  *
  * Beyond the alternation itself, Huddle adds a ridge to S_t, starts K-means from the clusters of
- * the previous round, and keeps the round with the largest trace instead of the last one. */
+ * the previous round, and keeps the round with the largest trace, of level ones the last, instead
+ * of the last of all. */
 #include "methods/lda.h"
 
 #include "base/blas.h"
@@ -22,6 +23,11 @@
 
 /* Smaller eigenvalues, relative to the largest, are rounding and give no direction. */
 static const double rank_tolerance = 1e-12;
+
+/* Traces that differ by less, relative to the largest, are level: rounding must not decide between
+ * rounds. Where the start has no more components than directions, it spans the same space as every
+ * later P, and its trace is theirs; but its distances are not those of the method. */
+static const double level_trace = 1e-10;
 
 enum { MAX_ROUNDS = 50 };
 
@@ -252,7 +258,8 @@ static void keep_round(lda *l, const lda_round *now) {
     memcpy(l->best_labels, now->clusters.labels, (size_t)l->n * sizeof *l->best_labels);
 }
 
-/* Records the objective of the current clusters, and keeps them if it is the best so far. */
+/* Records the objective of the current clusters, and keeps them if it is the best so far; of level
+ * ones, the last. */
 static huddle_status record_round(huddle_context *context, lda *l, const lda_round *now,
                                   huddle_alternation_info *alternation, double *best) {
     huddle_status status = HUDDLE_OK;
@@ -260,10 +267,9 @@ static huddle_status record_round(huddle_context *context, lda *l, const lda_rou
     TRY(set_between(context, l, now->clusters.labels));
     TRY(trace_objective(l, &trace));
     TRY(hd_fit_alternation_add(alternation, trace));
-    if (trace > *best) {
-        *best = trace;
+    if (trace > *best - level_trace * fabs(*best))
         keep_round(l, now);
-    }
+    *best = fmax(*best, trace);
 done:
     return status;
 }
@@ -363,6 +369,7 @@ huddle_status hd_lda_cluster(huddle_context *context, const huddle_points *x,
     search.keep_starts = false;
     hd_fit_alternation_reset(alternation);
     hd_blas_enter();
+    TRY(hd_blas_reserve(context));
     TRY(huddle_points_fetch(&start->points));
     ALLOC(l.b, m * l.c);
     ALLOC(l.best_p, m * r);

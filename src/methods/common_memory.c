@@ -404,8 +404,12 @@ static huddle_status refuse(const huddle_context *context, const hd_fit_memory *
                             hd_stage peak) {
     char needed[32], allowed[32];
     bool given = context->memory != HUDDLE_AUTO;
+    int64_t limit = memory->base + memory->available;
+    /* A given limit may be below what the process has already; the message repeats it as given. */
+    if (given && context->memory < limit)
+        limit = context->memory;
     huddle_format_bytes(memory->base + memory->stages[peak], needed, sizeof needed);
-    huddle_format_bytes(memory->base + memory->available, allowed, sizeof allowed);
+    huddle_format_bytes(limit, allowed, sizeof allowed);
     return hd_fail(
         HUDDLE_NO_MEMORY,
         "the fit would need about %s of memory (in stage %s), but %s %s; %sfewer points, "

@@ -24,7 +24,7 @@ static huddle_status extend(const hd_halo *halo, int64_t n, const void *own, siz
     huddle_status status = HUDDLE_OK;
     char *rows = NULL;
     ALLOC(rows, (n + halo->ghosts) * (int64_t)row_size);
-    if (n > 0)
+    if (own != NULL) /* a process without rows has none */
         memcpy(rows, own, (size_t)n * row_size);
     memcpy(extended, &rows, sizeof rows); /* a pointer of another type */
     TRY(hd_halo_fetch(halo, rows, row_size));

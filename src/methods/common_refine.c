@@ -42,22 +42,6 @@ done:
 
 /* ---- starts -------------------------------------------------------------------------------- */
 
-/* Labels without gaps: the stage then numbers its clusters as the first start does. */
-static huddle_status compact_labels(int64_t n, const int32_t *labels, int32_t count,
-                                    const int32_t *names, int32_t **compact) {
-    huddle_status status = HUDDLE_OK;
-    int32_t *number = NULL, last = names[count - 1];
-    ALLOC_ZERO(number, last + 1);
-    for (int32_t k = 0; k < count; k++)
-        number[names[k]] = k;
-    ALLOC(*compact, n);
-    for (int64_t i = 0; i < n; i++)
-        (*compact)[i] = number[labels[i]];
-done:
-    huddle_free(number);
-    return status;
-}
-
 /* The options of the method's own K-means; a method that only has restarts leaves the others
  * empty. */
 static huddle_kmeans_options kmeans_options(const hd_spectral_options *options,
@@ -113,22 +97,40 @@ done:
 
 /* The starts of a refinement. */
 typedef struct start_list {
-    int64_t n; /* vertices */
-    int32_t n_clusters;
-    int32_t *space; /* n_clusters */
+    int64_t n;          /* vertices */
+    int32_t n_clusters; /* of the first start */
+    int32_t *names;     /* n_clusters: its labels, in the order of their first vertices */
+    int32_t *labels;    /* n for each start */
     int32_t count;
     huddle_refine_start items[MAX_STARTS];
 } start_list;
 
-/* A start with fewer clusters than the first is of no use. */
+static void start_list_free(start_list *list) {
+    huddle_free(list->names);
+    huddle_free(list->labels);
+}
+
+/* Numbered by first members, because moves of equal gain go to the smaller number: the result must
+ * not depend on numbers that K-means happened to give. Without gaps the stage numbers its clusters
+ * as the first start does. A start with fewer clusters than the first is of no use. */
 static huddle_status add_start(huddle_context *context, const char *name, const int32_t *labels,
                                int32_t n_labels, start_list *list) {
     huddle_status status = HUDDLE_OK;
-    int32_t count;
-    TRY(hd_spread_list_labels(context, list->n, labels, n_labels, list->space, &count));
-    if (list->count < MAX_STARTS && count >= list->n_clusters)
-        list->items[list->count++] = (huddle_refine_start){name, labels};
+    int32_t *numbers = NULL, *to = list->labels + list->count * list->n, count;
+    ALLOC(numbers, n_labels);
+    TRY(hd_fit_order_labels(context, list->n, labels, n_labels, numbers, &count));
+    if (list->count == 0) {
+        list->n_clusters = count;
+        for (int32_t k = 0; k < n_labels; k++)
+            list->names[numbers[k]] = k;
+    }
+    if (list->count == MAX_STARTS || count < list->n_clusters)
+        goto done;
+    for (int64_t i = 0; i < list->n; i++)
+        to[i] = numbers[labels[i]];
+    list->items[list->count++] = (huddle_refine_start){name, to};
 done:
+    huddle_free(numbers);
     return status;
 }
 
@@ -143,21 +145,16 @@ huddle_status hd_refine_labels(huddle_context *context, const hd_spectral_option
     hd_fit_clusters commute = {0};
     huddle_refine_options refine = huddle_refine_defaults();
     start_list starts = {.n = rows->n};
-    int32_t *names = NULL, *first = NULL;
     memset(info, 0, sizeof *info);
-    memcpy(labels, own[0].labels, (size_t)rows->n * sizeof *labels);
-    ALLOC(names, n_clusters);
-    ALLOC(starts.space, n_clusters);
-    TRY(hd_spread_list_labels(context, rows->n, own[0].labels, n_clusters, names,
-                              &refine.n_clusters));
-    if (refine.n_clusters < 2)
-        goto done;
-    refine.seed = options->common.seed;
-    starts.n_clusters = refine.n_clusters;
-    TRY(compact_labels(rows->n, own[0].labels, refine.n_clusters, names, &first));
-    TRY(add_start(context, own[0].name, first, n_clusters, &starts));
-    for (int32_t k = 1; k < n_own; k++)
+    memmove(labels, own[0].labels, (size_t)rows->n * sizeof *labels);
+    ALLOC(starts.names, n_clusters);
+    ALLOC(starts.labels, ((int64_t)n_own + 1) * rows->n);
+    for (int32_t k = 0; k < n_own; k++)
         TRY(add_start(context, own[k].name, own[k].labels, n_clusters, &starts));
+    if (starts.n_clusters < 2)
+        goto done;
+    refine.n_clusters = starts.n_clusters;
+    refine.seed = options->common.seed;
     if (has_vectors(embedding)) {
         TRY(hd_refine_cluster_commute(context, options, refine.n_clusters, rows, embedding,
                                       &commute));
@@ -166,11 +163,9 @@ huddle_status hd_refine_labels(huddle_context *context, const hd_spectral_option
     TRY(huddle_refine_with_tree(context, graph, tree, starts.count, starts.items, &refine, labels,
                                 info));
     for (int64_t i = 0; i < rows->n; i++)
-        labels[i] = names[labels[i]];
+        labels[i] = starts.names[labels[i]];
 done:
-    huddle_free(names);
-    huddle_free(first);
-    huddle_free(starts.space);
+    start_list_free(&starts);
     hd_fit_clusters_free(&commute);
     return status;
 }
@@ -311,6 +306,8 @@ huddle_status hd_refine_clusters(huddle_context *context, const hd_spectral_opti
     hd_fit_refined_reset(&fit->refined);
     if (!hd_refine_is_wanted(options) || !fit->graph.present)
         return status;
+    /* The refined labels are matched to the method's own, whose numbers must not be arbitrary. */
+    TRY(hd_fit_number_clusters(context, fit));
     hd_stage before = hd_stage_enter(context, HD_STAGE_REFINE);
     TRY(refine_on_graph(context, options, embedding, n_own, own, fit));
     if (fit->refined.present)

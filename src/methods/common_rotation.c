@@ -16,12 +16,26 @@
 #include <math.h>
 #include <string.h>
 
-/* Relative gain below which alternating ends: larger than the rounding of the objective. */
+/* Relative gain below which alternating ends, and by which a start must be better than those
+ * before: larger than the rounding of the objective. */
 static const double min_gain = 1e-10;
 
-/* The usual constant of Armijo's rule (Nocedal and Wright, Numerical Optimization, chapter 3), and
- * the relative decrease at which the descent ends. */
-static const double armijo = 1e-4, min_decrease = 1e-6;
+/* Squared distance from the space of other rows, which have norm 1, below which a row adds no
+ * direction to it: far above rounding, far below what distinct clusters have. */
+static const double min_residual = 1e-8;
+
+/* Squared distances that differ by less are equal: of several rows, such as those of components
+ * that are equally far from all others, the first is chosen. */
+static const double tie = 1e-6;
+
+/* Of the axis of a cluster without rows among sums of rows of norm 1: too little to turn these. */
+static const double empty_weight = 1e-6;
+
+/* The constant of Armijo's rule (Nocedal and Wright, Numerical Optimization, chapter 3), and the
+ * relative decrease at which the descent ends. The usual constant of 1e-4 accepts steps of nearly
+ * twice the best length, which lead to the other side of the minimum at the same cost; the descent
+ * would end there. A quarter refuses steps of more than 1.5 times that length. */
+static const double armijo = .25, min_decrease = 1e-6;
 
 /* Limits that end a slow iteration; convergence is usually reached much earlier. ROWS_PER_CHUNK
  * determines the order of summation and therefore the last bits of all results. */
@@ -133,30 +147,95 @@ static huddle_status discretise_chunk(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* Initial rotation: rows that are as orthogonal to each other as possible, each next one with the
- * smallest sum of |cos| to those chosen before (Yu and Shi, section 3). Greedy and deterministic
- * apart from the first row; of equal rows the one with the smallest index. */
+/* Rows that are chosen one after another, each as far as possible from the space of those before.
+ * basis[k] is the part of row k that is orthogonal to them, with norm 1. */
+typedef struct spreading {
+    const huddle_dense *rows;
+    double *basis;    /* c x c */
+    double *residual; /* n: squared distance of each row from the space of the basis */
+    int64_t count;    /* of the basis */
+} spreading;
+
+/* Adds a row to the basis, and measures all rows again. */
+static void add_to_basis(spreading *s, const double *row) {
+    int64_t c = s->rows->cols;
+    double *q = s->basis + s->count * c, norm = 0;
+    memcpy(q, row, (size_t)c * sizeof *q);
+    for (int64_t k = 0; k < s->count; k++)
+        cblas_daxpy((int)c, -cblas_ddot((int)c, q, 1, s->basis + k * c, 1), s->basis + k * c, 1, q,
+                    1);
+    norm = cblas_dnrm2((int)c, q, 1);
+    cblas_dscal((int)c, 1 / norm, q, 1);
+    for (int64_t i = 0; i < s->rows->rows; i++) {
+        double product = cblas_ddot((int)c, s->rows->values + i * s->rows->stride, 1, q, 1);
+        s->residual[i] -= product * product;
+    }
+    s->count++;
+}
+
+/* A unit vector for c directions that the rows do not span: of the axes the one that is farthest
+ * from the basis. */
+static void farthest_axis(const spreading *s, double *axis) {
+    int64_t c = s->rows->cols, chosen = 0;
+    double least = INFINITY;
+    for (int64_t j = 0; j < c; j++) {
+        double inside = 0;
+        for (int64_t k = 0; k < s->count; k++)
+            inside += s->basis[k * c + j] * s->basis[k * c + j];
+        if (inside < least - tie) {
+            least = inside;
+            chosen = j;
+        }
+    }
+    memset(axis, 0, (size_t)c * sizeof *axis);
+    axis[chosen] = 1;
+}
+
+/* Initial rotation: the first row, then always the row that is farthest from the space of those
+ * chosen before, as in a QR factorisation with pivoting. Yu and Shi (section 3) take the row with
+ * the smallest sum of |cos| to those before. With many clusters that chooses rows of one cluster
+ * twice, as one cosine of 1 is less than many small ones: the matrix is singular, and its nearest
+ * rotation is determined by rounding. */
 static huddle_status spread_rows(const huddle_dense *rows, int64_t first, double *rotation) {
     huddle_status status = HUDDLE_OK;
     int64_t n = rows->rows, c = rows->cols, chosen = first;
-    double *closeness = NULL;
-    ALLOC_ZERO(closeness, n);
+    spreading s = {.rows = rows};
+    double *axis = NULL;
+    ALLOC(axis, c);
+    ALLOC(s.basis, c * c);
+    ALLOC(s.residual, n);
+    for (int64_t i = 0; i < n; i++)
+        s.residual[i] = cblas_ddot((int)c, rows->values + i * rows->stride, 1,
+                                   rows->values + i * rows->stride, 1);
     for (int64_t k = 0; k < c; k++) {
-        for (int64_t j = 0; j < c; j++)
-            rotation[j * c + k] = rows->values[chosen * rows->stride + j];
-        chosen = 0;
-        for (int64_t i = 0; i < n && k + 1 < c; i++) {
-            double product = 0;
-            for (int64_t j = 0; j < c; j++)
-                product += rows->values[i * rows->stride + j] * rotation[j * c + k];
-            closeness[i] += fabs(product);
-            if (closeness[i] < closeness[chosen])
-                chosen = i;
+        for (int64_t i = 0; i < n && k > 0; i++)
+            chosen = s.residual[i] > s.residual[chosen] + tie ? i : chosen;
+        const double *row = rows->values + chosen * rows->stride;
+        if (s.residual[chosen] < min_residual) {
+            farthest_axis(&s, axis);
+            row = axis;
         }
+        for (int64_t j = 0; j < c; j++)
+            rotation[j * c + k] = row[j];
+        add_to_basis(&s, row);
     }
 done:
-    huddle_free(closeness);
+    huddle_free(axis);
+    huddle_free(s.basis);
+    huddle_free(s.residual);
     return status;
+}
+
+/* A cluster without rows has no sum. Its axis stays near where it was: any direction orthogonal to
+ * the others would do, and rounding would choose one. */
+static void keep_empty_axes(int64_t c, const double *rotation, double *sums) {
+    for (int64_t k = 0; k < c; k++) {
+        double largest = 0;
+        for (int64_t j = 0; j < c; j++)
+            largest = fmax(largest, fabs(sums[j * c + k]));
+        for (int64_t j = 0; j < c && largest == 0; j++)
+            sums[j * c + k] = empty_weight * rotation[j * c + k];
+    }
 }
 
 /* One start: computes labels and rotation, *objective = sum_i ||x_i R - e_{y_i}||^2 = 2 (n -
@@ -184,6 +263,7 @@ static huddle_status discretise(huddle_context *context, turning *t, int64_t fir
             break;
         record->stop = HUDDLE_STOP_MAX_ITER;
         best = value;
+        keep_empty_axes(c, rotation, sums);
         memcpy(rotation, sums, (size_t)(c * c) * sizeof *rotation);
         TRY(orthogonalise((int)c, rotation, NULL));
     }
@@ -233,8 +313,8 @@ huddle_status hd_rotation_find(huddle_context *context, const huddle_dense *rows
         hd_fit_alternation_reset(&record);
         TRY(discretise(context, &t, start == 0 ? 0 : hd_rng_below(&rng, n), trial, &record,
                        &objectives[start]));
-        /* Of equal objectives the first one is kept. */
-        if (best >= 0 && objectives[start] >= objectives[best])
+        /* Of objectives that are equal but for rounding, the first one is kept. */
+        if (best >= 0 && objectives[start] >= objectives[best] - min_gain * (double)n)
             continue;
         best = start;
         memcpy(labels, trial_labels, (size_t)n * sizeof *labels);
@@ -309,15 +389,26 @@ typedef struct descent {
 } descent;
 
 /* Cost and gradient at a rotation. */
-static huddle_status cost_at(huddle_context *context, descent *d, const double *rotation,
+static huddle_status cost_at(huddle_context *context, turning *t, const double *rotation,
                              double *gradient, double *cost) {
-    d->turning.rotation = rotation;
-    huddle_status status = hd_parallel(context, "align", d->turning.rows->rows, ROWS_PER_CHUNK,
-                                       cost_chunk, &d->turning);
-    return status == HUDDLE_OK ? add_chunks(context, &d->turning, gradient, cost) : status;
+    t->rotation = rotation;
+    huddle_status status =
+        hd_parallel(context, "align", t->rows->rows, ROWS_PER_CHUNK, cost_chunk, t);
+    return status == HUDDLE_OK ? add_chunks(context, t, gradient, cost) : status;
 }
 
-/* A step downhill with Armijo's rule: halved until the cost falls by 1e-4 of what the slope
+huddle_status hd_rotation_cost(huddle_context *context, const huddle_dense *rows,
+                               const double *rotation, double *gradient, double *cost) {
+    huddle_status status = HUDDLE_OK;
+    turning t = {0};
+    TRY(turning_new(context, rows, &t));
+    TRY(cost_at(context, &t, rotation, gradient, cost));
+done:
+    turning_free(&t);
+    return status;
+}
+
+/* A step downhill with Armijo's rule: halved until the cost falls by a quarter of what the slope
  * predicts. *done if no step lowers the cost, or by less than 1e-6 of it. The next step starts at
  * twice the accepted length. d->gradient belongs to the last trial: to the new rotation if the
  * trial was accepted, and it is not used otherwise. */
@@ -331,7 +422,7 @@ static huddle_status descent_step(huddle_context *context, descent *d, bool *don
         memcpy(d->trial, d->rotation, (size_t)cells * sizeof *d->trial);
         cblas_daxpy(cells, -d->step, d->direction, 1, d->trial, 1);
         TRY(orthogonalise(c, d->trial, NULL));
-        TRY(cost_at(context, d, d->trial, d->gradient, &cost));
+        TRY(cost_at(context, &d->turning, d->trial, d->gradient, &cost));
         if (cost <= d->cost - armijo * d->step * slope)
             break;
     }
@@ -358,7 +449,7 @@ huddle_status hd_rotation_align(huddle_context *context, const huddle_dense *row
     ALLOC(d.gradient, c * c);
     ALLOC(d.direction, c * c);
     ALLOC(d.scratch, c * c);
-    TRY(cost_at(context, &d, d.rotation, d.gradient, &d.cost));
+    TRY(hd_rotation_cost(context, rows, d.rotation, d.gradient, &d.cost));
     bool finished = false;
     for (int step = 0; step < MAX_STEPS && !finished; step++)
         TRY(descent_step(context, &d, &finished));

@@ -80,15 +80,19 @@ done:
 }
 
 /* Determines the features with the largest variances, in descending order, until they contain the
- * share; none if more than the allowed number would be needed. */
-static void name_largest(const double *variances, int64_t d, double share,
-                         hd_fit_dominant *dominant) {
-    int64_t limit = d / FEATURES_PER_NAMED;
-    limit = limit < 1 ? 1 : limit > HD_FIT_MAX_DOMINANT ? HD_FIT_MAX_DOMINANT : limit;
+ * share; none if more than the allowed number would be needed. Constant features have no weight in
+ * any scale and do not count: the only feature that varies does not outweigh others. */
+static void name_largest(const double *variances, int64_t d, hd_fit_dominant *dominant) {
+    int64_t varying = 0;
     double total = 0, sum = 0;
-    for (int64_t j = 0; j < d; j++)
+    for (int64_t j = 0; j < d; j++) {
         total += variances[j];
-    for (int count = 0; total > 0 && count < limit; count++) {
+        varying += variances[j] > 0;
+    }
+    double share = varying == 2 ? share_in_plane : share_in_space;
+    int64_t limit = varying / FEATURES_PER_NAMED;
+    limit = limit < 1 ? 1 : limit > HD_FIT_MAX_DOMINANT ? HD_FIT_MAX_DOMINANT : limit;
+    for (int count = 0; varying > 1 && count < limit; count++) {
         int64_t best = -1;
         for (int64_t j = 0; j < d; j++) {
             bool taken = false;
@@ -102,6 +106,7 @@ static void name_largest(const double *variances, int64_t d, double share,
         dominant->share = sum / total;
         if (dominant->share > share) {
             dominant->count = count + 1;
+            dominant->others = varying - dominant->count;
             return;
         }
     }
@@ -120,7 +125,7 @@ huddle_status hd_fit_find_dominant(huddle_context *context, const huddle_prepara
         preparation->projection.values != NULL || preparation->knots.values != NULL)
         goto done;
     TRY(find_variances(context, x, &variances));
-    name_largest(variances, x->d, x->d == 2 ? share_in_plane : share_in_space, dominant);
+    name_largest(variances, x->d, dominant);
 done:
     huddle_free(variances);
     return status;
@@ -146,7 +151,7 @@ static int shown_length(const char *name) {
 void hd_fit_warn_dominant(huddle_context *context, const hd_fit *fit, const char *const *names) {
     const hd_fit_dominant *dominant = &fit->prepared.dominant;
     int count = dominant->count;
-    bool one = count == 1, one_other = fit->d - count == 1;
+    bool one = count == 1, one_other = dominant->others == 1;
     char list[HD_FIT_MAX_DOMINANT * (MAX_NAME_LENGTH + 32)] = "";
     size_t used = 0;
     if (count == 0)

@@ -157,6 +157,7 @@ static huddle_status compute(huddle_context *context, const huddle_model *model,
              "others",
              what);
     TRY(hd_model_find_spread(context, model, &spread));
+    TRY(hd_blas_reserve(context));
     bool alone = hd_slabs_spread(context) && !spread;
     hd_alone before = {0};
     if (alone)

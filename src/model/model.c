@@ -313,6 +313,41 @@ done:
     return status;
 }
 
+/* Before the work begins. Methods without a plan of their memory are preparation and K-means, of
+ * which only some preparations use BLAS; these reserve it themselves. */
+static huddle_status reserve_blas(const huddle_context *context, const hd_method *method) {
+    return method->plan != NULL ? hd_blas_reserve(context) : HUDDLE_OK;
+}
+
+/* After the method: a copy of x during the fit would increase the peak of memory. The memory of an
+ * engine ends with the context, the model does not. */
+static huddle_status finish_fit(huddle_context *context, const huddle_model *model,
+                                const huddle_points *x, hd_fit *fit, hd_model_rows **all_rows) {
+    huddle_status status = HUDDLE_OK;
+    if (!model->borrows_points || fit->prepared.points.resident != NULL)
+        TRY(hd_fit_own_points(&fit->prepared));
+    TRY(hd_fit_fetch(fit));
+    TRY(hd_fit_graph_count(context, &fit->graph));
+    TRY(copy_shift(x, &fit->prepared.shift));
+    TRY(hd_model_rows_new(fit, all_rows));
+done:
+    return status;
+}
+
+/* Takes over the fit, which is empty afterwards, its rows and its options. */
+static void keep_fit(huddle_model *model, hd_fit *fit, hd_model_rows *all_rows, void *options) {
+    hd_fit_free(&model->fit);
+    hd_model_rows_free(model->all_rows);
+    huddle_free(model->report);
+    huddle_free(model->fitted_options);
+    model->all_rows = all_rows;
+    model->report = NULL;
+    model->fitted_options = options;
+    model->fit = *fit;
+    model->fitted = true;
+    memset(fit, 0, sizeof *fit);
+}
+
 /* The options are copied before the fit, and the copy is kept for prediction: options that are
  * set afterwards apply to the next fit. Warnings go to the fit instead of an outer list while it
  * runs. */
@@ -345,34 +380,17 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     TRY(hd_model_copy_options(model, &options));
     TRY_STAGE(context, HD_STAGE_CHECK,
               hd_memory_settle(context, model->method, &job, options, &fit.memory));
+    TRY(reserve_blas(context, model->method));
     TRY(model->method->fit(context, &job, options, &fit));
     hd_fit_warn_dominant(context, &fit, feature_names(model, fit.d));
     TRY(count_everywhere(context, &fit));
-    hd_stage before = hd_stage_enter(context, HD_STAGE_FINISH);
-    /* After the method has finished: a copy of x during the fit would increase the peak of
-     * memory. What is in the memory of an engine does not outlive the context. */
-    if (!model->borrows_points || fit.prepared.points.resident != NULL)
-        TRY(hd_fit_own_points(&fit.prepared));
-    /* The engine's memory ends with the context, the model does not. */
-    TRY(hd_fit_fetch(&fit));
-    TRY(hd_fit_graph_count(context, &fit.graph));
-    TRY(copy_shift(x, &fit.prepared.shift));
-    TRY(hd_model_rows_new(&fit, &all_rows));
-    hd_stage_leave(context, before);
+    TRY_STAGE(context, HD_STAGE_FINISH, finish_fit(context, model, x, &fit, &all_rows));
     hd_stages_update(&fit.stages);
     fit.seconds = hd_seconds() - begin;
     TRY(hd_agree(context, HUDDLE_OK)); /* no process keeps a fit that another does not have */
-    hd_fit_free(&model->fit);
-    hd_model_rows_free(model->all_rows);
-    model->all_rows = all_rows;
-    huddle_free(model->report);
-    model->report = NULL;
-    huddle_free(model->fitted_options);
-    model->fitted_options = options;
+    keep_fit(model, &fit, all_rows, options);
+    all_rows = NULL;
     options = NULL;
-    model->fit = fit;
-    model->fitted = true;
-    memset(&fit, 0, sizeof fit);
 done:
     if (context != NULL) {
         status = status != HUDDLE_OK ? hd_agree(context, status) : status;
@@ -381,6 +399,7 @@ done:
         hd_blas_leave();
     }
     hd_fit_free(&fit);
+    hd_model_rows_free(all_rows);
     huddle_free(options);
     huddle_context_free(own);
     return status;
@@ -460,6 +479,7 @@ huddle_status huddle_model_predict(huddle_context *context, const huddle_model *
         TRY(huddle_points_rebase(context, x, huddle_model_shift(model, NULL), &rebased));
         x = &rebased;
     }
+    TRY(reserve_blas(context, model->method));
     hd_blas_enter();
     status = predict_rows(context, model, x, labels);
     hd_blas_leave();

@@ -27,6 +27,10 @@ struct huddle_model {
     const char **array_names; /* what huddle_model_arrays() returned last */
 };
 
+/* HUDDLE_FORMAT unless what the report of a loaded model repeats of its arrays is the same there:
+ * n, d, n_clusters, sizes and medoids, which readers of the report use as sizes and indices. */
+huddle_status hd_model_check_report(const huddle_model *model, const hd_json_value *report);
+
 /* HUDDLE_INVALID if the model has not been fitted. */
 huddle_status hd_model_check_fitted(const huddle_model *model);
 

@@ -73,6 +73,57 @@ static void write_report(const huddle_model *model, hd_json_writer *json) {
     hd_json_close_object(json);
 }
 
+/* A member as text. */
+static huddle_status print_member(const hd_json_value *object, const char *name, char **text) {
+    const hd_json_value *value = hd_json_get(object, name);
+    hd_json_writer json = hd_json_begin((hd_json_style){0});
+    if (value == NULL)
+        hd_json_null(&json);
+    else
+        hd_json_write(&json, value);
+    return hd_json_finish(&json, text);
+}
+
+static huddle_status compare_member(const hd_json_value *report, const hd_json_value *known,
+                                    const char *name) {
+    huddle_status status = HUDDLE_OK;
+    char *stored = NULL, *right = NULL;
+    TRY(print_member(report, name, &stored));
+    TRY(print_member(known, name, &right));
+    if (strcmp(stored, right) != 0)
+        FAIL(HUDDLE_FORMAT,
+             "the model file is damaged: \"%s\" of its report is %.60s, but its arrays have %.60s",
+             name, stored, right);
+done:
+    huddle_free(stored);
+    huddle_free(right);
+    return status;
+}
+
+/* What the arrays say is written by the parts themselves. Of rows on other processes the sizes are
+ * not known here. */
+huddle_status hd_model_check_report(const huddle_model *model, const hd_json_value *report) {
+    static const char *const names[] = {"n", "d", "n_clusters", "medoids", "sizes"};
+    int count = model->fit.rows.elsewhere > 0 ? 4 : 5;
+    huddle_status status = HUDDLE_OK;
+    hd_json_writer json = hd_json_begin((hd_json_style){0});
+    hd_json_document known = {0};
+    char *text = NULL;
+    hd_json_open_object(&json);
+    hd_fit_part_rows.write_json(&model->fit, &json);
+    hd_fit_part_clusters.write_json(&model->fit, &json);
+    hd_json_close_object(&json);
+    TRY(hd_json_finish(&json, &text));
+    TRY(hd_json_parse(text, (int64_t)strlen(text), &known));
+    for (int k = 0; k < count; k++)
+        TRY(compare_member(report, known.root, names[k]));
+done:
+    hd_json_discard(&json);
+    hd_json_document_free(&known);
+    huddle_free(text);
+    return status;
+}
+
 /* The report of a loaded model is the one it was saved with, with scores computed since in place
  * of the saved ones. It is not generated anew: times and warnings of the fit are known from it
  * alone. */

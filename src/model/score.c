@@ -182,6 +182,7 @@ huddle_status huddle_model_score(huddle_context *context, huddle_model *model,
     const huddle_points *points;
     TRY(hd_model_check_fitted(model));
     TRY(hd_model_find_points(context, model, x, &owned, &view, &points));
+    TRY(hd_blas_reserve(context));
     hd_blas_enter();
     status = score_fit(context, &model->fit, points);
     hd_blas_leave();

@@ -21,6 +21,9 @@ static huddle_status embed_rows(huddle_context *context, const huddle_model *mod
     ALLOC(same, x->n);
     TRY(model->method->place(context, &model->fit, model->fitted_options, x, rows, same));
     TRY(huddle_dense_fetch(known));
+    if (rows->cols != known->cols)
+        FAIL(HUDDLE_INVALID, "new rows have %lld columns, the embedding of the model has %lld",
+             (long long)rows->cols, (long long)known->cols);
     for (int64_t i = 0; i < x->n; i++)
         if (same[i] >= 0)
             memcpy(rows->values + i * rows->stride, known->values + same[i] * known->stride,
@@ -58,6 +61,9 @@ static huddle_status measure_distances(huddle_context *context, const huddle_mod
     double *centres = NULL, *norms = NULL;
     TRY(hd_fit_prepare_new(context, &model->fit, x, &owned, &view));
     TRY(huddle_points_fetch(&view));
+    if (from->cols != view.d)
+        FAIL(HUDDLE_INVALID, "prepared points have %lld columns, the centres of the model %lld",
+             (long long)view.d, (long long)from->cols);
     ALLOC(centres, from->rows * from->cols);
     ALLOC_ZERO(norms, from->rows);
     for (int64_t k = 0; k < from->rows; k++)
@@ -92,6 +98,7 @@ huddle_status huddle_model_transform(huddle_context *context, const huddle_model
         TRY(huddle_points_rebase(context, x, huddle_model_shift(model, NULL), &rebased));
         x = &rebased;
     }
+    TRY(hd_blas_reserve(context));
     hd_blas_enter();
     status =
         (model->method->place != NULL ? embed_rows : measure_distances)(context, model, x, &made);
