@@ -56,6 +56,7 @@ typedef struct experiment {
     char *folder;       /* the plan's; sources are relative to it */
     json_t *plan;       /* owned */
     const char *output; /* OUT */
+    const char *report; /* file of the page, which must not be a source; NULL: in OUT */
     experiment_data *data;
     int n_data;
     experiment_cell *cells;

@@ -252,16 +252,50 @@ done:
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-/* access() is asked first for the system's own reason. Duplicate members are rejected, because
- * one of them would silently be ignored. */
-huddle_status experiment_load_plan(const char *file, json_t **plan) {
-    json_error_t error;
-    *plan = NULL;
-    /* Checked first for a message of the usual form; jansson's own begins otherwise. */
-    if (access(file, R_OK) != 0)
+/* The text of a plan, which may come from a pipe. A device or a pipe that never ends, or another
+ * file by mistake, is refused when it becomes longer than any plan. */
+static huddle_status read_text(const char *file, char **text, size_t *size) {
+    enum { MAX_SIZE = 64 << 20, STEP = 1 << 16 };
+    huddle_status status = HUDDLE_OK;
+    size_t capacity = 0, got = 1;
+    *size = 0;
+    FILE *in = fopen(file, "re");
+    if (in == NULL)
         return experiment_fail(HUDDLE_IO, "%s: the plan cannot be opened: %s", file,
                                strerror(errno));
-    *plan = json_load_file(file, JSON_REJECT_DUPLICATES, &error);
+    while (got > 0 && *size <= MAX_SIZE) {
+        if (*size + STEP > capacity) {
+            capacity = 2 * capacity + STEP;
+            char *larger = realloc(*text, capacity);
+            TRY_POINTER(larger);
+            *text = larger;
+        }
+        got = fread(*text + *size, 1, STEP, in);
+        *size += got;
+    }
+    if (ferror(in) != 0)
+        status =
+            experiment_fail(HUDDLE_IO, "%s: the plan cannot be read: %s", file, strerror(errno));
+    else if (*size > MAX_SIZE)
+        status =
+            experiment_fail(HUDDLE_FORMAT, "%s: is longer than 64 MB, so it is not a plan", file);
+done:
+    fclose(in);
+    return status;
+}
+
+/* Duplicate members are rejected, because one of them would silently be ignored. */
+huddle_status experiment_load_plan(const char *file, json_t **plan) {
+    json_error_t error;
+    char *text = NULL;
+    size_t size = 0;
+    *plan = NULL;
+    huddle_status status = read_text(file, &text, &size);
+    if (status == HUDDLE_OK)
+        *plan = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+    free(text);
+    if (status != HUDDLE_OK)
+        return status;
     if (*plan == NULL && error.line < 0)
         return experiment_fail(HUDDLE_FORMAT, "%s: %s", file, error.text);
     if (*plan == NULL)
@@ -285,7 +319,7 @@ static huddle_status check_numbers(const experiment *e) {
             return plan_fail(e->file, "seeds", "must be a list of non-negative integers");
     if (n_init != NULL && (!json_is_integer(n_init) || json_integer_value(n_init) < 1 ||
                            json_integer_value(n_init) > INT32_MAX))
-        return plan_fail(e->file, "n_init", "must be an integer of at least 1");
+        return plan_fail(e->file, "n_init", "must be an integer from 1 to %d", INT32_MAX);
     return HUDDLE_OK;
 }
 

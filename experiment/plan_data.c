@@ -4,11 +4,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Members of an entry of the plan's data; they are those of huddle_read_options. */
-static const char *const data_members[] = {"name",    "source", "x",       "y",         "transpose",
-                                           "missing", "encode", "classes", "per_class", "n",
-                                           "noise",   "seed",   NULL};
+static const char *const data_members[] = {"name",   "source",  "x",      "y",       "transpose",
+                                           "header", "missing", "encode", "classes", "per_class",
+                                           "n",      "noise",   "seed",   NULL};
 
 /* ---- digests -------------------------------------------------------------------------------- */
 
@@ -136,8 +137,8 @@ static huddle_status check_names(const char *file, const char *place, const json
 
 /* Texts and truth values; numbers are checked by check_numbers(). */
 static huddle_status check_types(const char *file, const char *place, const json_t *entry) {
-    static const char *const strings[] = {"name", "classes", "missing"}, *const booleans[] = {
-                                                                             "transpose", "encode"};
+    static const char *const strings[] = {"name", "classes", "header", "missing"},
+                             *const booleans[] = {"transpose", "encode"};
     for (size_t k = 0; k < sizeof strings / sizeof *strings; k++) {
         const json_t *value = json_object_get(entry, strings[k]);
         if (value != NULL && !json_is_string(value))
@@ -158,6 +159,29 @@ static huddle_status check_name(const experiment *e, const char *place, int inde
             return plan_fail(e->file, place, "the name '%s' is already used by data[%d]",
                              e->data[index].name, i);
     return HUDDLE_OK;
+}
+
+/* What the experiment writes must not replace what it reads. */
+static huddle_status check_not_output(const experiment *e, const char *place, const char *source) {
+    huddle_status status = HUDDLE_OK;
+    static const char *const files[] = {"results.jsonl", "results.csv", "index.html"};
+    char *path = NULL;
+    struct stat about;
+    if (is_generator(source) || stat(source, &about) != 0)
+        return HUDDLE_OK;
+    if (e->report != NULL && huddle_file_same(source, e->report))
+        return plan_fail(e->file, place, "%s would be overwritten by the page", source);
+    for (size_t k = 0; k < sizeof files / sizeof *files && e->output != NULL; k++) {
+        path = experiment_path(e, files[k]);
+        TRY_POINTER(path);
+        if (huddle_file_same(source, path))
+            TRY(plan_fail(e->file, place, "%s would be overwritten by the results", source));
+        free(path);
+        path = NULL;
+    }
+done:
+    free(path);
+    return status;
 }
 
 /* Checks an entry and normalises it to an object, without opening the file. */
@@ -184,6 +208,7 @@ huddle_status plan_check_data(experiment *e, int index) {
     data->name = name != NULL ? strdup(name) : short_name(source);
     TRY_POINTER(data->source);
     TRY_POINTER(data->name);
+    TRY(check_not_output(e, place, data->source));
     TRY(check_name(e, place, index));
 done:
     return status;
@@ -218,7 +243,8 @@ static huddle_status read_entry(huddle_context *context, experiment_data *data) 
                                    .noise = noise == NULL ? HUDDLE_AUTO : json_number_value(noise),
                                    .seed = (uint64_t)integer_member(entry, "seed"),
                                    .missing = json_string_value(json_object_get(entry, "missing")),
-                                   .encode = json_is_true(json_object_get(entry, "encode"))};
+                                   .encode = json_is_true(json_object_get(entry, "encode")),
+                                   .header = json_string_value(json_object_get(entry, "header"))};
     const char **x = list_strings(json_object_get(entry, "x"), &options.n_x);
     const char **y = list_strings(json_object_get(entry, "y"), &options.n_y);
     TRY_POINTER(x);

@@ -55,6 +55,19 @@ static void *run_cells(void *argument) {
     return NULL;
 }
 
+/* With the usual stack, whatever the limit of the process (ulimit -s): a fit calls LAPACK.
+ * hd_thread_start() does the same, but is internal to the library. */
+static bool start_thread(pthread_t *thread, void *argument) {
+    static const size_t stack_size = (size_t)8 << 20;
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0)
+        return false;
+    bool started = pthread_attr_setstacksize(&attributes, stack_size) == 0 &&
+                   pthread_create(thread, &attributes, run_cells, argument) == 0;
+    pthread_attr_destroy(&attributes);
+    return started;
+}
+
 /* One thread per fit and several fits at a time: there is no synchronisation inside a fit, and
  * results do not depend on it. */
 static bool start_worker(work *w, worker *made) {
@@ -64,7 +77,7 @@ static bool start_worker(work *w, worker *made) {
         return false;
     (void)huddle_context_set_threads(made->context, 1);
     if (huddle_context_set_engine(made->context, w->engine) == HUDDLE_OK &&
-        pthread_create(&made->thread, NULL, run_cells, made) == 0)
+        start_thread(&made->thread, made))
         return true;
     huddle_context_free(made->context);
     return false;

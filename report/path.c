@@ -87,11 +87,7 @@ static huddle_status check_walk(const huddle_report_walk *walk, const huddle_mod
     if (walk->path->n != n)
         return report_invalid("a path of %lld points, but the model was fitted to %lld",
                               (long long)walk->path->n, (long long)n);
-    for (int64_t i = 0; i < n; i++)
-        if (walk->labels[i] < 0 || walk->labels[i] >= walk->n_clusters)
-            return report_invalid("label %d of point %lld is outside [0, %d]", walk->labels[i],
-                                  (long long)i, walk->n_clusters - 1);
-    return HUDDLE_OK;
+    return report_check_labels(n, walk->labels, walk->n_clusters);
 }
 
 /* The same order as for a clustering: results, how they came about, how to repeat them. */

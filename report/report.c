@@ -72,6 +72,14 @@ static huddle_status check_classes(const huddle_report_options *o, int64_t n) {
     return HUDDLE_OK;
 }
 
+huddle_status report_check_labels(int64_t n, const int32_t *labels, int32_t n_clusters) {
+    for (int64_t i = 0; i < n; i++)
+        if (labels[i] < 0 || labels[i] >= n_clusters)
+            return report_invalid("label %d of point %lld is outside [0, %d]", labels[i],
+                                  (long long)i, n_clusters - 1);
+    return HUDDLE_OK;
+}
+
 /* The points must be those of the fit: a page that combines the labels of one data set with
  * the picture of another would look plausible. */
 static huddle_status check_points(const report_run *run) {
@@ -266,6 +274,7 @@ huddle_status huddle_report_write(huddle_context *context, const huddle_model *m
     TRY(report_begin(&run, "clustering", path));
     run.labels = huddle_model_labels(model, &run.n);
     run.n_clusters = (int32_t)json_integer_value(json_object_get(run.info, "n_clusters"));
+    TRY(report_check_labels(run.n, run.labels, run.n_clusters));
     run.unrefined = unrefined_labels(&run);
     TRY(report_prepare(&run));
     TRY(report_add_details(&run));

@@ -63,6 +63,9 @@ void report_free(report_run *run);
 /* HUDDLE_INVALID with a message. */
 huddle_status report_invalid(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* HUDDLE_INVALID unless labels are in 0 .. n_clusters - 1, the rows of tables in every section. */
+huddle_status report_check_labels(int64_t n, const int32_t *labels, int32_t n_clusters);
+
 /* HUDDLE_NO_MEMORY with a message. */
 huddle_status report_no_memory(void);
 

@@ -18,7 +18,7 @@ static json_t *objects_table(const json_t *list, const json_t *chosen) {
         /* relative_gap is shown as "relative gap". */
         for (char *c = label; (c = strchr(c, '_')) != NULL;)
             *c = ' ';
-        page_append(columns, json_pack("{s:s}", "label", label));
+        page_append(columns, json_pack("{s:o}", "label", page_text(label)));
     }
     for (size_t i = 0; i < json_array_size(list); i++) {
         json_t *row = json_array();
