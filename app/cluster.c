@@ -14,17 +14,10 @@
 /* Outputs that cannot be written are reported before the computation, not after it: it may
  * take hours. */
 static int check_places(const cli_arguments *arguments) {
-    static const char *const files[] = {"output", "save", "report"};
     /* Only labels have a choice of endings; a model and a page may have any name. */
     int result =
         columns_check(arguments, arguments->n_operands == 1 ? arguments->operands[0] : NULL);
-    for (size_t i = 0; i < sizeof files / sizeof *files && result == EXIT_DONE; i++) {
-        const char *path = argument(arguments, files[i]);
-        result = output_check_not_input(arguments, path);
-        if (result == EXIT_DONE)
-            result = output_check(path);
-    }
-    return result == EXIT_DONE ? output_check_folder(argument(arguments, "dump")) : result;
+    return result == EXIT_DONE ? outputs_check(arguments, NULL) : result;
 }
 
 /* Process 0 writes them. */
@@ -181,6 +174,7 @@ static const cli_flag output_flags[] = {
     {.name = "dump",
      .kind = FLAG_FOLDER,
      .value = "DIR",
+     .files = dump_files,
      .help = "write all intermediate results to this folder: X.npy, A.npz, F.npy, eigenvalues.npy, "
              "W.npz, G.npy, "
              "centres.npy, labels.npy, confidence.npy"},

@@ -144,6 +144,8 @@ int columns_write(huddle_context *context, const cli_arguments *arguments,
     const char *path = argument(arguments, "output");
     bool append = argument(arguments, "append") != NULL, all = wants_all(arguments);
     label_columns columns = {0};
+    /* As it was read, where options or the features of a model may have decided. */
+    huddle_read_options read = {.header = rows->data->n_names > 0 ? "yes" : "no"};
     huddle_status status = HUDDLE_OK;
     if (path == NULL)
         return EXIT_DONE;
@@ -153,7 +155,7 @@ int columns_write(huddle_context *context, const cli_arguments *arguments,
         set_best(&columns, rows);
     if (status == HUDDLE_OK && append)
         status = huddle_columns_append(context, rows->data->name, columns.n, columns.count,
-                                       columns.items, path);
+                                       columns.items, &read, path);
     else if (status == HUDDLE_OK && (all || rows->confidence != NULL))
         status = huddle_columns_write(path, columns.n, columns.count, columns.items);
     else if (status == HUDDLE_OK) /* also of several processes, and as .npy */

@@ -17,16 +17,16 @@ static int run_convert(const cli_arguments *arguments) {
     if (result == EXIT_DONE)
         result = output_check_format(arguments, target);
     if (result == EXIT_DONE)
-        result = output_check_not_input(arguments, target);
-    if (result == EXIT_DONE)
-        result = output_check(target);
+        result = outputs_check(arguments, NULL);
     /* All checks precede reading, which may take long. */
     huddle_context *context = result == EXIT_DONE ? session_begin(arguments, &result) : NULL;
     if (context == NULL)
         return result;
     result = streams_read_input();
     if (result == EXIT_DONE)
-        result = input_read(context, arguments, source, NULL, &data);
+        result = argument(arguments, "float32") != NULL
+                     ? input_read(context, arguments, source, NULL, &data)
+                     : input_read_exact(context, arguments, source, &data);
     if (result == EXIT_DONE) {
         huddle_status status = huddle_data_write(context, &data, target);
         if (status != HUDDLE_OK)
@@ -44,7 +44,13 @@ static int run_convert(const cli_arguments *arguments) {
     return result;
 }
 
-static const cli_flag convert_flags[] = {FORMAT_FLAG, {0}};
+static const cli_flag convert_flags[] = {
+    FORMAT_FLAG,
+    {.name = "float32",
+     .kind = FLAG_SWITCH,
+     .help = "round to float32, the precision that huddle computes with: half the size, and .npy "
+             "is read without a copy; columns that would lose their digits stay float64"},
+    {0}};
 
 static const flag_group convert_groups[] = {{"Options", convert_flags},
                                             {"Input", input_flags},
@@ -67,7 +73,9 @@ const cli_command convert_command = {
     .summary = "write a data set in another format",
     .text = "IN is any data set that huddle reads (see huddle help info). The extension of OUT "
             "determines the format: .csv, .tsv, .txt, .npy (points only), .npz, .mat, .h5, .hdf5, "
-            ".svm or .libsvm. IN may be -, stdin, and OUT may be -, stdout.",
+            ".svm or .libsvm. IN may be -, stdin, and OUT may be -, stdout. Numbers keep all their "
+            "digits: doubles and 32-bit and 64-bit integers are written as float64, smaller types "
+            "and images as float32, text as float64 unless float32 contains all its numbers.",
     .words = huddle_data_kinds,
     .groups = convert_groups,
     .examples = convert_examples,

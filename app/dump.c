@@ -17,6 +17,9 @@ static const struct {
     {"points", "X"},       {"graph", "A"},  {"embedding", "F"},     {"eigenvalues", "eigenvalues"},
     {"shrink_graph", "W"}, {"shrunk", "G"}, {"centres", "centres"}, {"labels", "labels"}};
 
+const char *const dump_files[] = {"X.npy", "A.npz",       "F.npy",      "eigenvalues.npy", "W.npz",
+                                  "G.npy", "centres.npy", "labels.npy", "confidence.npy",  NULL};
+
 /* Writes a one-dimensional NPY array, which huddle_dense_write_npy() cannot: it writes
  * matrices. NPY version 1.0: magic, version, the length of the header (little-endian), a
  * Python dictionary padded by blanks to a multiple of 64 bytes, a line feed, the values. They

@@ -5,6 +5,8 @@
 #include "engines.h"
 #include "experiment_flags.h"
 #include "json.h"
+#include "output.h"
+#include "processes.h"
 #include "session.h"
 #include "streams.h"
 
@@ -56,10 +58,14 @@ static int run_experiment(const cli_arguments *arguments) {
     const char *output = argument(arguments, "output");
     char *own = output == NULL ? default_output(arguments->operands[0]) : NULL;
     experiment e = {.output = output == NULL ? own : output,
+                    .report = argument(arguments, "report"),
                     .alone = argument(arguments, "alone") != NULL};
     int result = EXIT_DONE;
     huddle_context *context = session_begin(arguments, &result);
-    if (context != NULL)
+    if (context != NULL && processes_first(context))
+        result = outputs_check(arguments, own);
+    result = processes_agree(context, result);
+    if (result == EXIT_DONE)
         result = streams_read_input();
     /* Messages of experiments contain the name of the plan or of the file concerned. */
     if (result == EXIT_DONE && context != NULL &&
@@ -82,6 +88,7 @@ const cli_flag experiment_flags[] = {
      .kind = FLAG_COUNT,
      .value = "N",
      .min = 1,
+     .max = INT32_MAX,
      .help = "number of cells to compute in parallel; default: one per CPU available to the "
              "process; results do not depend on it. With --engine mpi: on each process"},
     {.name = "alone",
@@ -91,11 +98,15 @@ const cli_flag experiment_flags[] = {
     ENGINE_FLAG,
     {0}};
 
+/* The page is not listed: --report may name it. */
+static const char *const result_files[] = {"results.jsonl", "results.csv", NULL};
+
 static const cli_flag output_flags[] = {
     {.name = "output",
      .letter = 'o',
      .kind = FLAG_FOLDER,
      .value = "OUT",
+     .files = result_files,
      .help = "folder for results.jsonl, results.csv and index.html; default: the plan's name "
              "without .json, in the current folder"},
     {.name = "report",

@@ -27,7 +27,7 @@ const cli_flag compute_flags[] = {
      .value = "FILE",
      .reads = true,
      .help = "use this graph (SciPy's .npz, MatrixMarket, MAT) instead of building one; DATA may "
-             "be omitted"},
+             "be omitted; of one that is not symmetric, (A + A')/2 is used, with a warning"},
     {.name = "embedding",
      .kind = FLAG_FILE,
      .value = "FILE",
@@ -38,6 +38,7 @@ const cli_flag compute_flags[] = {
      .kind = FLAG_COUNT,
      .value = "N",
      .min = 1,
+     .max = INT32_MAX,
      .help = "number of threads; default: one per CPU available to the process; labels do not "
              "depend on it"},
     {.name = "memory",
@@ -298,6 +299,7 @@ json_t *fitting_json(const fitting *fit) {
     if (fit->data.labels != NULL)
         json_object_set_new(report, "n_classes", json_integer(fit->data.n_classes));
     input_add_json(&fit->data, report);
+    input_add_medoid_names_json(&fit->data, report);
     /* Where n_clusters came from is part of the report, since it came from the labels. */
     if (fit->counted_classes)
         json_object_set_new(report, "n_clusters_from", json_string("classes"));

@@ -46,6 +46,9 @@ const huddle_points *fitting_points(const fitting *fit);
 /* Writes all intermediate results to this folder, which is created if necessary. */
 int fitting_dump(const fitting *fit, const char *folder);
 
+/* The files that it may write; ends with NULL. */
+extern const char *const dump_files[];
+
 /* Prints the summary of fitting_json() for people to stdout. */
 void print_summary(const json_t *report);
 

@@ -10,6 +10,11 @@ static const char *const *missing_rules(void) {
     return rules;
 }
 
+static const char *const *header_rules(void) {
+    static const char *const rules[] = {"auto", "yes", "no", NULL};
+    return rules;
+}
+
 /* The flags mirror huddle_read_options. */
 const cli_flag input_flags[] = {
     {.name = "x",
@@ -26,6 +31,12 @@ const cli_flag input_flags[] = {
      .reads = true,
      .help = "the labels: likewise, or a file of labels, or none"},
     {.name = "transpose", .kind = FLAG_SWITCH, .help = "samples are columns, not rows"},
+    {.name = "header",
+     .kind = FLAG_CHOICE,
+     .value = "RULE",
+     .choices = header_rules,
+     .default_text = "auto",
+     .help = "whether the first row of a table has the names of the columns; auto: as it looks"},
     {.name = "missing",
      .kind = FLAG_CHOICE,
      .value = "RULE",

@@ -47,7 +47,7 @@ static int run_generate(const cli_arguments *arguments) {
     if (result == EXIT_DONE)
         result = output_check_format(arguments, path);
     if (result == EXIT_DONE)
-        result = output_check(path);
+        result = outputs_check(arguments, NULL);
     huddle_context *context = result == EXIT_DONE ? session_begin(arguments, &result) : NULL;
     if (context == NULL)
         return result;

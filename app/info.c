@@ -26,6 +26,7 @@ static json_t *info_json(const huddle_data *data) {
     if (data->points.offsets != NULL)
         json_object_set_new(report, "nonzeros",
                             json_integer((json_int_t)data->points.offsets[data->points.n]));
+    input_add_names_json(data, report);
     input_add_json(data, report);
     return report;
 }
@@ -79,10 +80,42 @@ static void print_role(const huddle_data *data, huddle_column_role role, const c
         printf("%-10s%lld more columns\n", title, (long long)(count - MAX_SHOWN));
 }
 
+static char printable(char c) {
+    return (unsigned char)c < ' ' || c == 127 ? ' ' : c;
+}
+
+/* Not cut within a character of UTF-8. */
+static void append_name(char *text, size_t size, const char *name) {
+    enum { LONGEST = 60 };
+    size_t used = strlen(text), length = strlen(name) < LONGEST ? strlen(name) : LONGEST;
+    while (length > 0 && (name[length] & 0xC0) == 0x80)
+        length--;
+    for (size_t k = 0; k < length && used + 1 < size; k++)
+        text[used++] = printable(name[k]);
+    text[used] = '\0';
+}
+
+/* The first few names suffice to recognise the rows. */
+static void print_row_names(const huddle_data *data) {
+    enum { MAX_SHOWN = 6 };
+    char text[512] = "";
+    if (data->row_names == NULL)
+        return;
+    for (int64_t i = 0; i < data->points.n && i < MAX_SHOWN; i++) {
+        append_text(text, sizeof text, "%s", i == 0 ? "" : ", ");
+        append_name(text, sizeof text, data->row_names[i]);
+    }
+    append_text(text, sizeof text, "%s", data->points.n > MAX_SHOWN ? ", ..." : "");
+    printf("rows      ");
+    print_wrapped(stdout, text, 10, 10);
+}
+
 /* Which column of a table contains the labels, which were encoded and which were ignored. */
 static void print_columns(const huddle_data *data) {
     print_labels(data);
     print_role(data, HUDDLE_COLUMN_FEATURE, "feature");
+    print_role(data, HUDDLE_COLUMN_NAMES, "row names");
+    print_row_names(data);
     print_role(data, HUDDLE_COLUMN_IGNORED, "ignored");
     if (data->n_dropped > 0)
         printf("dropped   %lld row%s with missing values\n", (long long)data->n_dropped,
@@ -98,7 +131,9 @@ static void print_name(const char *name, bool first, bool last, int *column) {
     else if (*column + width > PAGE_WIDTH)
         *column = printf("\n          ") - 1;
     *column += width;
-    printf("%s%s", name, last ? "\n" : ", ");
+    for (; *name != '\0'; name++)
+        putchar(printable(*name));
+    printf("%s", last ? "\n" : ", ");
 }
 
 /* One line per fact, with the names in a column of ten characters. */

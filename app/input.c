@@ -27,8 +27,8 @@ static bool is_generator(const char *source) {
 /* Flags without effect on this source are refused: ignoring them would hide a mistake. */
 static int check_flags(const cli_arguments *arguments, const char *source) {
     bool generator = is_generator(source);
-    static const char *const for_files[] = {"x",    "transpose", "missing", "encode",
-                                            "gray", "image",     NULL};
+    static const char *const for_files[] = {"x",      "transpose", "header", "missing",
+                                            "encode", "gray",      "image",  NULL};
     static const char *const for_generators[] = {"n", "noise", NULL};
     const char *const *misplaced = generator ? for_files : for_generators;
     for (; *misplaced != NULL; misplaced++)
@@ -44,6 +44,7 @@ typedef struct input_columns {
     const char *const *x;
     int64_t n_x;
     bool by_name;
+    bool exact; /* data->exact is wanted too */
 } input_columns;
 
 /* The names in a list such as a,b,c; a part in double quotes may contain commas. Appends them to
@@ -104,10 +105,12 @@ static int read_columns(huddle_context *context, const cli_arguments *arguments,
                                    .seed = seed_of(arguments),
                                    .missing = argument(arguments, "missing"),
                                    .encode = argument(arguments, "encode") != NULL,
+                                   .header = argument(arguments, "header"),
                                    .x_by_name = columns.by_name,
                                    .gray = argument(arguments, "gray") != NULL,
                                    .image = argument(arguments, "image"),
-                                   .hints_as_flags = true};
+                                   .hints_as_flags = true,
+                                   .exact = columns.exact};
     /* Before anything is read. */
     int result = check_flags(arguments, source);
     if (result != EXIT_DONE)
@@ -131,30 +134,61 @@ static int read_columns(huddle_context *context, const cli_arguments *arguments,
 int input_try_columns(huddle_context *context, const cli_arguments *arguments, const char *source,
                       const char *const *x, int64_t n_x, const huddle_model *model,
                       huddle_data *data, huddle_status *status) {
-    input_columns columns = {x, n_x, true};
+    input_columns columns = {x, n_x, true, false};
     return read_columns(context, arguments, source, columns, model, data, status);
 }
 
-int input_try(huddle_context *context, const cli_arguments *arguments, const char *source,
-              const huddle_model *model, huddle_data *data, huddle_status *status) {
+static int try_flags(huddle_context *context, const cli_arguments *arguments, const char *source,
+                     const huddle_model *model, bool exact, huddle_data *data,
+                     huddle_status *status) {
     name_list x;
     list_names(arguments, "x", &x);
-    input_columns columns = {x.names, x.count, false};
+    input_columns columns = {x.names, x.count, false, exact};
     int result = read_columns(context, arguments, source, columns, model, data, status);
     free_names(&x);
     return result;
 }
 
-/* Messages of the readers begin with the file's name; failed_call() adds the name only where
- * there is none. */
+int input_try(huddle_context *context, const cli_arguments *arguments, const char *source,
+              const huddle_model *model, huddle_data *data, huddle_status *status) {
+    return try_flags(context, arguments, source, model, false, data, status);
+}
+
+/* Messages of the readers begin with the name of a file, which may be another one (--y);
+ * failed_call() adds the name only where there is none. */
+static int report_failure(int result, huddle_status status, const char *source) {
+    if (result == EXIT_DONE && status != HUDDLE_OK)
+        return failed_call(status, status == HUDDLE_NO_MEMORY ? source : NULL);
+    return result;
+}
+
 int input_read(huddle_context *context, const cli_arguments *arguments, const char *source,
                const huddle_model *model, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     int result = input_try(context, arguments, source, model, data, &status);
-    /* Messages of the readers begin with the name of a file, which may be another one (--y). */
-    if (result == EXIT_DONE && status != HUDDLE_OK)
-        return failed_call(status, status == HUDDLE_NO_MEMORY ? source : NULL);
-    return result;
+    return report_failure(result, status, source);
+}
+
+int input_read_exact(huddle_context *context, const cli_arguments *arguments, const char *source,
+                     huddle_data *data) {
+    huddle_status status = HUDDLE_OK;
+    int result = try_flags(context, arguments, source, NULL, true, data, &status);
+    return report_failure(result, status, source);
+}
+
+/* The one place where the tool makes a graph symmetric itself; huddle_graph_from_affinity() applies
+ * the same rule in a fit. A matrix that is not square is left to the caller, whose message has the
+ * name of the file. */
+huddle_status input_read_graph(huddle_context *context, const char *source, huddle_csr *graph) {
+    huddle_csr part = {0};
+    huddle_status status = huddle_csr_read(context, source, graph);
+    if (status == HUDDLE_OK && graph->rows == graph->cols)
+        status = huddle_csr_symmetric_part(context, graph, &part);
+    if (status == HUDDLE_OK && part.offsets != NULL) {
+        huddle_csr_free(graph);
+        *graph = part;
+    }
+    return status;
 }
 
 void input_describe(const huddle_data *data, char *text, size_t size) {
@@ -166,12 +200,16 @@ void input_describe(const huddle_data *data, char *text, size_t size) {
 
 /* ---- columns of tables ---------------------------------------------------------------------- */
 
-/* At most one column is the label. */
-const huddle_column *input_label(const huddle_data *data) {
+/* At most one column is the label, and one has the names of the rows. */
+static const huddle_column *find_role(const huddle_data *data, huddle_column_role role) {
     for (int64_t c = 0; c < data->n_columns; c++)
-        if (data->columns[c].role == HUDDLE_COLUMN_LABEL)
+        if (data->columns[c].role == role)
             return &data->columns[c];
     return NULL;
+}
+
+const huddle_column *input_label(const huddle_data *data) {
+    return find_role(data, HUDDLE_COLUMN_LABEL);
 }
 
 void input_column_name(const huddle_data *data, const huddle_column *column, char *text,
@@ -184,7 +222,7 @@ void input_column_name(const huddle_data *data, const huddle_column *column, cha
 
 /* In the order of huddle_column_role. */
 json_t *input_columns_json(const huddle_data *data) {
-    static const char *const roles[] = {"feature", "label", "ignored", "not selected"};
+    static const char *const roles[] = {"feature", "label", "ignored", "not selected", "row names"};
     json_t *columns = json_array();
     for (int64_t c = 0; c < data->n_columns; c++) {
         const huddle_column *column = &data->columns[c];
@@ -200,12 +238,16 @@ json_t *input_columns_json(const huddle_data *data) {
 /* Only tables have columns; for other sources nothing is added. */
 void input_add_json(const huddle_data *data, json_t *report) {
     char name[256];
-    const huddle_column *label = input_label(data);
+    const huddle_column *label = input_label(data), *names = find_role(data, HUDDLE_COLUMN_NAMES);
     if (data->n_columns == 0)
         return;
     if (label != NULL) {
         input_column_name(data, label, name, sizeof name);
         json_object_set_new(report, "label_column", text_json(name));
+    }
+    if (names != NULL) {
+        input_column_name(data, names, name, sizeof name);
+        json_object_set_new(report, "names_column", text_json(name));
     }
     json_object_set_new(report, "columns", input_columns_json(data));
     /* Without dropped rows the member is absent. */
@@ -215,6 +257,30 @@ void input_add_json(const huddle_data *data, json_t *report) {
     for (int64_t k = 0; k < data->n_dropped; k++)
         json_array_append_new(rows, json_integer((json_int_t)data->dropped[k]));
     json_object_set_new(report, "dropped_rows", rows);
+}
+
+void input_add_names_json(const huddle_data *data, json_t *report) {
+    if (data->row_names == NULL)
+        return;
+    json_t *names = json_array();
+    for (int64_t i = 0; i < data->points.n; i++)
+        json_array_append_new(names, text_json(data->row_names[i]));
+    json_object_set_new(report, "row_names", names);
+}
+
+/* A cluster without a medoid has null in both. */
+void input_add_medoid_names_json(const huddle_data *data, json_t *report) {
+    const json_t *medoids = json_object_get(report, "medoids");
+    if (data->row_names == NULL || medoids == NULL)
+        return;
+    json_t *names = json_array();
+    for (size_t k = 0; k < json_array_size(medoids); k++) {
+        const json_t *row = json_array_get(medoids, k);
+        json_array_append_new(names, json_is_integer(row)
+                                         ? text_json(data->row_names[json_integer_value(row)])
+                                         : json_null());
+    }
+    json_object_set_new(report, "medoid_names", names);
 }
 
 /* ---- labels of all rows --------------------------------------------------------------------- */

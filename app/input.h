@@ -13,7 +13,11 @@
 int input_read(huddle_context *context, const cli_arguments *arguments, const char *source,
                const huddle_model *model, huddle_data *data);
 
-/* The same, but leaves it to the caller to report a status other than HUDDLE_OK. */
+/* Reads it with data->exact, to write it again. */
+int input_read_exact(huddle_context *context, const cli_arguments *arguments, const char *source,
+                     huddle_data *data);
+
+/* As input_read(), but leaves it to the caller to report a status other than HUDDLE_OK. */
 int input_try(huddle_context *context, const cli_arguments *arguments, const char *source,
               const huddle_model *model, huddle_data *data, huddle_status *status);
 
@@ -22,6 +26,9 @@ int input_try(huddle_context *context, const cli_arguments *arguments, const cha
 int input_try_columns(huddle_context *context, const cli_arguments *arguments, const char *source,
                       const char *const *x, int64_t n_x, const huddle_model *model,
                       huddle_data *data, huddle_status *status);
+
+/* Reads a graph for refine and score, which need symmetric ones. */
+huddle_status input_read_graph(huddle_context *context, const char *source, huddle_csr *graph);
 
 /* "1797 points, 64 features, 10 classes". */
 void input_describe(const huddle_data *data, char *text, size_t size);
@@ -36,7 +43,12 @@ void input_column_name(const huddle_data *data, const huddle_column *column, cha
 /* How the columns of a table were used: [{name, role, reason}]. */
 json_t *input_columns_json(const huddle_data *data);
 
-/* Adds label_column, columns and dropped_rows (from 0) to a report, for tables. */
+/* Adds the names of the rows that were read, row_names; those of the rows that the report's medoids
+ * are, medoid_names. Nothing if the rows have no names. */
+void input_add_names_json(const huddle_data *data, json_t *report);
+void input_add_medoid_names_json(const huddle_data *data, json_t *report);
+
+/* Adds label_column, names_column, columns and dropped_rows (from 0) to a report, for tables. */
 void input_add_json(const huddle_data *data, json_t *report);
 
 /* Labels for every row of the file: -1 for rows that were dropped. Freed by free(). */

@@ -32,15 +32,37 @@ static huddle_status take_labels(huddle_context *context, const char *kind, labe
 }
 
 /* The names of generators win over files, as for every command that reads data. */
-int labelling_read(huddle_context *context, const char *source, labelling *l) {
+int labelling_read(huddle_context *context, const char *source, bool clusters, labelling *l) {
     huddle_status status;
     for (const char *const *kind = huddle_data_kinds(); *kind != NULL; kind++)
         if (strcmp(source, *kind) == 0) {
             status = take_labels(context, source, l);
             return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, source);
         }
-    status = huddle_labels_read(context, source, &l->n, &l->labels, &l->n_classes, &l->classes);
+    status = (clusters ? huddle_clusters_read : huddle_labels_read)(
+        context, source, &l->n, &l->labels, &l->n_classes, &l->classes);
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, source);
+}
+
+/* Classes are sorted, numbers by value. */
+int64_t labelling_rows(const labelling *l, int64_t **rows) {
+    int64_t count = 0;
+    *rows = NULL;
+    if (l->n_classes < 1 || strcmp(l->classes[0], "-1") != 0 ||
+        (l->n_classes > 1 && strcmp(l->classes[1], "0") != 0))
+        return l->n;
+    *rows = check_allocation(calloc((size_t)l->n, sizeof **rows));
+    for (int64_t i = 0; i < l->n; i++)
+        if (l->labels[i] != 0)
+            (*rows)[count++] = i;
+    return count;
+}
+
+/* In place: a row never moves down. */
+void labelling_keep(labelling *l, int64_t n, const int64_t *rows) {
+    for (int64_t i = 0; i < n; i++)
+        l->labels[i] = l->labels[rows[i]];
+    l->n = n;
 }
 
 /* Whether a text is the usual way to write an int32: "007" is a name, not a number. */

@@ -1,7 +1,9 @@
+#define _XOPEN_SOURCE 700
 /* The tool: finds the command, parses its arguments and runs it. */
 #include "cli/arguments.h"
 #include "cli/catalogue.h"
 #include "cli/help.h"
+#include "cli/messages.h"
 #include "cli/text.h"
 #include "commands.h"
 #include "processes.h"
@@ -9,8 +11,12 @@
 #include "streams.h"
 
 #include <huddle/base.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 /* The order of --help: the work first, then data, then information about the tool. */
 const cli_command *const commands[] = {&cluster_command,
@@ -76,12 +82,69 @@ static int run_command(int count, char **words) {
     return result;
 }
 
+/* ---- the stack ------------------------------------------------------------------------------ */
+
+typedef struct command_line {
+    int count;
+    char **words;
+    int result;
+} command_line;
+
+static void *run_in_thread(void *argument) {
+    command_line *line = argument;
+    line->result = run_command(line->count, line->words);
+    return NULL;
+}
+
+/* LAPACK, CHOLMOD and HDF5 expect the stack that processes usually have. Where there is less
+ * (ulimit -s), the command runs in a thread, whose stack has any size. */
+static int run_with_stack(int count, char **words) {
+    static const size_t usual = (size_t)8 << 20, enough = (size_t)1 << 20;
+    command_line line = {count, words, EXIT_FAILED};
+    struct rlimit limit;
+    pthread_attr_t attributes;
+    pthread_t thread;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= enough)
+        return run_command(count, words);
+    if (pthread_attr_init(&attributes) != 0 || pthread_attr_setstacksize(&attributes, usual) != 0 ||
+        pthread_create(&thread, &attributes, run_in_thread, &line) != 0)
+        return failed(
+            "the stack (ulimit -s) has less than 1 MB, and there is no memory for another");
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&attributes);
+    return line.result;
+}
+
+/* ---- the address space ---------------------------------------------------------------------- */
+
+static bool is_limited(int resource) {
+    struct rlimit limit;
+    return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+/* OpenBLAS starts its threads when it is loaded, before main(). Each tries forever to allocate 128
+ * MB where the address space is limited (ulimit -v), and exit() waits for them. The tool does not
+ * use these threads: it starts again without them. */
+static void leave_blas_threads(char **words) {
+    const char *threads = getenv("OPENBLAS_NUM_THREADS");
+    if ((!is_limited(RLIMIT_AS) && !is_limited(RLIMIT_DATA)) ||
+        (threads != NULL && strcmp(threads, "1") == 0))
+        return;
+    if (setenv("OPENBLAS_NUM_THREADS", "1", 1) == 0)
+        (void)execv("/proc/self/exe", words);
+}
+
 /* Closing stdout is part of the result: output lost to a full disk must not exit with 0. */
 int main(int count, char **words) {
+    /* A file that grows beyond what is allowed (ulimit -f) is a failing write, as on a full disk.
+     */
+    (void)signal(SIGXFSZ, SIG_IGN);
+    leave_blas_threads(words);
     streams_reserve();
     processes_begin(count, words);
-    int result = run_command(count, words);
+    int result = run_with_stack(count, words);
     catalogue_free();
+    processes_end(result);
     /* Lost output is a failure even if the command succeeded. */
     int closed = close_output();
     return result != EXIT_DONE ? result : closed;

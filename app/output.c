@@ -1,4 +1,3 @@
-#define _XOPEN_SOURCE 700 /* realpath() */
 #include "output.h"
 
 #include "cli/messages.h"
@@ -30,19 +29,21 @@ int output_check_format(const cli_arguments *arguments, const char *path) {
                        path);
 }
 
+/* ---- places --------------------------------------------------------------------------------- */
+
 /* A file is written under a temporary name beside its final place and then renamed, so the
- * folder must be writable, not the file. */
-static int check_parent(const char *path) {
+ * folder must be writable, not the file. `target` is path without links. */
+static int check_parent(const char *path, const char *target) {
     struct stat place;
     char folder[4096] = ".";
-    size_t length = strlen(path);
+    size_t length = strlen(target);
     /* The part before the last slash; "." if there is none, "/" for a file in the root. */
-    while (length > 1 && path[length - 1] == '/')
+    while (length > 1 && target[length - 1] == '/')
         length--;
-    while (length > 0 && path[length - 1] != '/')
+    while (length > 0 && target[length - 1] != '/')
         length--;
     if (length > 0)
-        snprintf(folder, sizeof folder, "%.*s", (int)(length > 1 ? length - 1 : 1), path);
+        snprintf(folder, sizeof folder, "%.*s", (int)(length > 1 ? length - 1 : 1), target);
     if (stat(folder, &place) != 0 || !S_ISDIR(place.st_mode))
         return failed("%s: folder '%s' does not exist", path, folder);
     if (access(folder, W_OK | X_OK) != 0)
@@ -52,31 +53,31 @@ static int check_parent(const char *path) {
 
 /* Not a guarantee, since the disk may fill up during the computation, but it finds the usual
  * mistakes before it. */
-int output_check(const char *path) {
+static int check_file(const char *path) {
     struct stat place;
-    if (path == NULL)
-        return EXIT_DONE;
-    if (stat(path, &place) != 0)
-        return check_parent(path);
-    if (S_ISDIR(place.st_mode))
+    char *target = NULL;
+    bool exists = stat(path, &place) == 0;
+    if (exists && S_ISDIR(place.st_mode))
         return failed("%s: is a folder", path);
-    if (!S_ISREG(
-            place.st_mode)) /* devices and pipes are written directly, without a temporary file */
+    /* Devices and pipes are written directly, without a temporary file. */
+    if (exists && !S_ISREG(place.st_mode))
         return access(path, W_OK) == 0 ? EXIT_DONE
                                        : failed("%s: cannot be written: %s", path, strerror(errno));
-    char *real = realpath(path, NULL); /* a link is kept; the file it leads to is replaced */
-    int result = check_parent(real == NULL ? path : real);
-    free(real);
+    if (huddle_file_target(path, &target) != HUDDLE_OK)
+        return failed("%s", huddle_last_error());
+    int result = check_parent(path, target);
+    huddle_free(target);
     return result;
 }
 
 /* A folder that does not exist is created later, so only its parent is checked. */
-int output_check_folder(const char *path) {
+static int check_folder(const char *path) {
     struct stat place;
-    if (path == NULL)
-        return EXIT_DONE;
-    if (stat(path, &place) != 0)
-        return check_parent(path);
+    bool exists = stat(path, &place) == 0;
+    if (!exists && lstat(path, &place) == 0) /* mkdir() does not follow it */
+        return failed("%s: is a link that leads nowhere", path);
+    if (!exists)
+        return check_parent(path, path);
     if (!S_ISDIR(place.st_mode))
         return failed("%s: is not a folder", path);
     if (access(path, W_OK | X_OK) != 0)
@@ -84,30 +85,125 @@ int output_check_folder(const char *path) {
     return EXIT_DONE;
 }
 
-/* By device and inode, so that different spellings and links are recognised. Devices are
- * excluded: /dev/null may be input and output. */
-static bool same_file(const char *a, const char *b) {
-    struct stat first, second;
-    /* a == b is the same argument, not another file of that name. */
-    return a != b && stat(a, &first) == 0 && stat(b, &second) == 0 && S_ISREG(first.st_mode) &&
-           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+/* ---- outputs of a command line -------------------------------------------------------------- */
+
+/* A file or folder that will be written, and the word of the command line that asks for it. */
+typedef struct written {
+    char word[32];
+    char *path; /* owned */
+    bool is_folder, in_folder;
+} written;
+
+typedef struct written_list {
+    written *items;
+    int count, capacity;
+} written_list;
+
+/* The file `name` in a folder, or the path itself if name is NULL. */
+static written *add_written(written_list *list, const char *word, const char *path,
+                            const char *name) {
+    if (list->count == list->capacity) {
+        list->capacity = 2 * list->capacity + 8;
+        list->items =
+            check_allocation(realloc(list->items, (size_t)list->capacity * sizeof *list->items));
+    }
+    written *item = &list->items[list->count++];
+    size_t size = strlen(path) + (name == NULL ? 0 : strlen(name) + 1) + 1;
+    *item = (written){.path = check_allocation(malloc(size)), .in_folder = name != NULL};
+    snprintf(item->word, sizeof item->word, "%s", word);
+    snprintf(item->path, size, "%s%s%s", path, name == NULL ? "" : "/", name == NULL ? "" : name);
+    return item;
+}
+
+static void free_written(written_list *list) {
+    for (int k = 0; k < list->count; k++)
+        free(list->items[k].path);
+    free(list->items);
+}
+
+/* One flag of the command, of which the last value counts; a folder with the files that are written
+ * in it. */
+static void add_flag(written_list *list, const cli_arguments *arguments, const cli_flag *flag,
+                     const char *folder) {
+    const char *path = argument(arguments, flag->name);
+    char word[32];
+    if (flag->letter != 0)
+        snprintf(word, sizeof word, "-%c", flag->letter);
+    else
+        snprintf(word, sizeof word, "--%s", flag->name);
+    if (flag->kind == FLAG_FOLDER && path == NULL)
+        path = folder;
+    if (path == NULL || flag->reads || (flag->kind != FLAG_FILE && flag->kind != FLAG_FOLDER))
+        return;
+    add_written(list, word, path, NULL)->is_folder = flag->kind == FLAG_FOLDER;
+    for (const char *const *name = flag->files; name != NULL && *name != NULL; name++)
+        add_written(list, word, path, *name);
+}
+
+static void list_written(written_list *list, const cli_arguments *arguments, const char *folder) {
+    const cli_command *command = arguments->command;
+    for (const flag_group *group = command->groups; group->flags != NULL; group++)
+        for (const cli_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
+            add_flag(list, arguments, flag, folder);
+    /* The last operand may be a file to write. */
+    if (command->stream != NULL)
+        add_written(list, "OUT", arguments->operands[command->max_operands - 1], NULL);
 }
 
 /* Replacing an input is nearly always a mistake, and the data would be gone. */
-int output_check_not_input(const cli_arguments *arguments, const char *path) {
+static int check_not_input(const cli_arguments *arguments, const written *item) {
     bool same = false;
-    if (path == NULL)
+    int n_read = arguments->n_operands - (arguments->command->stream != NULL);
+    struct stat about;
+    if (stat(item->path, &about) != 0) /* an input that does not exist cannot be lost */
         return EXIT_DONE;
-    for (int i = 0; i < arguments->n_operands; i++)
-        same = same || same_file(path, arguments->operands[i]);
+    for (int i = 0; i < n_read; i++)
+        same = same || huddle_file_same(item->path, arguments->operands[i]);
     for (int i = 0; i < arguments->n_settings; i++)
         if (arguments->settings[i].flag != NULL && arguments->settings[i].flag->reads)
-            same = same || same_file(path, arguments->settings[i].value);
-    if (same)
-        return usage_error("%s: is also an input and would be overwritten; choose another file",
-                           path);
+            same = same || huddle_file_same(item->path, arguments->settings[i].value);
+    if (!same)
+        return EXIT_DONE;
+    if (item->in_folder)
+        return usage_error("%s: is an input and would be overwritten by %s; choose another folder",
+                           item->path, item->word);
+    return usage_error("%s: is also an input and would be overwritten; choose another file",
+                       item->path);
+}
+
+/* Files of one folder have different names. */
+static int check_distinct(const written_list *list, int k) {
+    const written *item = &list->items[k];
+    for (int i = 0; i < k; i++) {
+        const written *before = &list->items[i];
+        if (strcmp(item->word, before->word) != 0 &&
+            (huddle_file_same(before->path, item->path) ||
+             ((before->is_folder || item->is_folder) && strcmp(before->path, item->path) == 0)))
+            return usage_error("%s: %s and %s would write the same file; choose another",
+                               item->path, before->word, item->word);
+    }
     return EXIT_DONE;
 }
+
+int outputs_check(const cli_arguments *arguments, const char *folder) {
+    written_list list = {0};
+    int result = EXIT_DONE;
+    list_written(&list, arguments, folder);
+    for (int k = 0; k < list.count && result == EXIT_DONE; k++)
+        result = check_distinct(&list, k);
+    for (int k = 0; k < list.count && result == EXIT_DONE; k++) {
+        const written *item = &list.items[k];
+        result = check_not_input(arguments, item);
+        if (result == EXIT_DONE && item->is_folder)
+            result = check_folder(item->path);
+        else if (result == EXIT_DONE && !item->in_folder)
+            result = check_file(item->path);
+    }
+    free_written(&list);
+    return result;
+}
+
+/* ---- formats -------------------------------------------------------------------------------- */
 
 /* The list of endings is assembled while searching; it is complete exactly if none matched. */
 int output_check_ending(const char *path, const char *what, const char *const *endings) {

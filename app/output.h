@@ -1,22 +1,18 @@
 /* Checks of output files before the work begins: a mistake in a name should not cost the result of
- * a long computation. Every function accepts NULL for an output that was not requested. */
+ * a long computation. */
 #ifndef HUDDLE_APP_OUTPUT_H
 #define HUDDLE_APP_OUTPUT_H
 
 #include "cli/arguments.h"
 
-/* EXIT_FAILED, after a message, if path is a folder, or cannot be written because its folder does
- * not exist or may not be changed. */
-int output_check(const char *path);
-
-/* The same for an output folder, which may exist already. */
-int output_check_folder(const char *path);
-
-/* EXIT_USAGE, after a message, if path is a file that the command reads. */
-int output_check_not_input(const cli_arguments *arguments, const char *path);
+/* All files and folders that the command line names as outputs. EXIT_USAGE, after a message, if one
+ * of them is a file that the command reads, or if two are the same file; EXIT_FAILED if one cannot
+ * be written because its folder does not exist or may not be changed. `folder` is where the command
+ * writes if the flag of its folder is not given; NULL: nowhere. */
+int outputs_check(const cli_arguments *arguments, const char *folder);
 
 /* EXIT_USAGE, after a message, if path does not end in one of the endings (".npy" ...; ends with
- * NULL). `what` names the content in the message: "labels". */
+ * NULL). `what` names the content in the message: "labels". path may be NULL: no such output. */
 int output_check_ending(const char *path, const char *what, const char *const *endings);
 
 /* EXIT_USAGE, after a message, if --format is given although `path` has an ending. */

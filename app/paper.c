@@ -4,6 +4,8 @@
 
 #include "experiment_flags.h"
 #include "json.h"
+#include "output.h"
+#include "processes.h"
 #include "session.h"
 
 #include <string.h>
@@ -46,10 +48,15 @@ static void print_results(const paper *p, bool json) {
 static int run_paper(const cli_arguments *arguments) {
     const char *output = argument(arguments, "output");
     paper p = {.e = {.output = output == NULL ? "paper" : output,
+                     .report = argument(arguments, "report"),
                      .alone = argument(arguments, "alone") != NULL}};
     int result = EXIT_DONE;
     huddle_context *context = session_begin(arguments, &result);
-    if (context != NULL && run_and_write(context, arguments, &p) != HUDDLE_OK)
+    if (context != NULL && processes_first(context))
+        result = outputs_check(arguments, p.e.output);
+    result = processes_agree(context, result);
+    if (context != NULL && result == EXIT_DONE &&
+        run_and_write(context, arguments, &p) != HUDDLE_OK)
         result = failed("%s", huddle_last_error());
     clear_progress();
     if (result == EXIT_DONE && huddle_context_process(context) == 0)
@@ -59,11 +66,18 @@ static int run_paper(const cli_arguments *arguments) {
     return result;
 }
 
+/* The page is not listed: --report may name it. */
+static const char *const result_files[] = {
+    "results.jsonl", "results.csv", "plan.json",   "acc.csv",     "acc.md",      "acc.tex",
+    "nmi.csv",       "nmi.md",      "nmi.tex",     "figure1.svg", "figure1.pdf", "figure1.png",
+    "figure2.svg",   "figure2.pdf", "figure2.png", NULL};
+
 static const cli_flag output_flags[] = {
     {.name = "output",
      .letter = 'o',
      .kind = FLAG_FOLDER,
      .value = "OUT",
+     .files = result_files,
      .default_text = "paper",
      .help = "folder for tables, figures, the page and the raw results"},
     {.name = "report",
@@ -78,6 +92,7 @@ static const cli_flag protocol_flags[] = {
      .kind = FLAG_COUNT,
      .value = "N",
      .min = 1,
+     .max = INT32_MAX,
      .default_text = "50",
      .help = "number of restarts of K-means; 50 in the paper"},
     {0}};

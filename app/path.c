@@ -269,17 +269,10 @@ static int print_result(const gamma_walk *walk) {
 
 /* As check_outputs() of cluster: before the computation. */
 static int check_arguments(const cli_arguments *arguments) {
-    static const char *const files[] = {"output", "labels", "report"};
     int result = output_check_ending(argument(arguments, "output"), "the tree", tree_endings);
     if (result == EXIT_DONE)
         result = output_check_ending(argument(arguments, "labels"), "labels", label_endings);
-    for (size_t i = 0; i < sizeof files / sizeof *files && result == EXIT_DONE; i++) {
-        const char *path = argument(arguments, files[i]);
-        result = output_check_not_input(arguments, path);
-        if (result == EXIT_DONE)
-            result = output_check(path);
-    }
-    return result;
+    return result == EXIT_DONE ? outputs_check(arguments, NULL) : result;
 }
 
 /* The command line is checked completely before the data are read. */

@@ -145,6 +145,7 @@ static int print_report(const prediction *p) {
     if (status == HUDDLE_OK && p->data.labels != NULL)
         json_object_set_new(report, "scores", scores_json(&scores));
     json_object_set_new(report, "labels", labels);
+    input_add_names_json(&p->data, report);
     input_add_json(&p->data, report);
     if (status == HUDDLE_OK)
         print_json(report);
@@ -189,14 +190,11 @@ static int write_labels(prediction *p) {
 /* Process 0 writes the file. */
 static int check_output(const prediction *p) {
     static const char *const whole[] = {"append", NULL};
-    const char *path = argument(p->arguments, "output");
     int result = processes_refuse(p->context, p->arguments, whole);
     if (result == EXIT_DONE && processes_first(p->context))
         result = columns_check(p->arguments, p->arguments->operands[1]);
     if (result == EXIT_DONE && processes_first(p->context))
-        result = output_check_not_input(p->arguments, path);
-    if (result == EXIT_DONE && processes_first(p->context))
-        result = output_check(path);
+        result = outputs_check(p->arguments, NULL);
     return processes_agree(p->context, result);
 }
 
@@ -234,6 +232,7 @@ static const cli_flag predict_flags[] = {
      .kind = FLAG_COUNT,
      .value = "N",
      .min = 1,
+     .max = INT32_MAX,
      .help = "number of threads; default: one per CPU available to the process"},
     ENGINE_FLAG,
     {0}};

@@ -10,6 +10,18 @@
  * launcher says that this is not process 0, nothing is printed by this process from now on. */
 void processes_begin(int count, char **words);
 
+/* At the end of the process: prints the failure of a process that process 0 could not know of. */
+void processes_end(int result);
+
+/* huddle_context_set_engine(). The engine mpi starts when all processes have started it; if they do
+ * not within HUDDLE_MPI_START_SECONDS, this process exits with a message, and the launcher ends
+ * the others. */
+huddle_status processes_set_engine(huddle_context *context, const char *engine);
+
+/* EXIT_FAILED on all processes, after a message of process 0, unless all run the same command with
+ * the same options of methods. */
+int processes_check_command(huddle_context *context, const cli_arguments *arguments);
+
 /* Whether this process writes files: the only one, or process 0. */
 bool processes_first(const huddle_context *context);
 

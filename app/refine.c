@@ -1,6 +1,7 @@
 /* huddle refine: improves labels on a graph. */
 #include "cli/text.h"
 #include "commands.h"
+#include "input.h"
 #include "json.h"
 #include "labels.h"
 #include "output.h"
@@ -49,11 +50,8 @@ static int configure(refining *r) {
 
 /* Before the computation, as in cluster. */
 static int check_output(const cli_arguments *arguments) {
-    const char *path = argument(arguments, "output");
-    int result = output_check_ending(path, "labels", label_endings);
-    if (result == EXIT_DONE)
-        result = output_check_not_input(arguments, path);
-    return result == EXIT_DONE ? output_check(path) : result;
+    int result = output_check_ending(argument(arguments, "output"), "labels", label_endings);
+    return result == EXIT_DONE ? outputs_check(arguments, NULL) : result;
 }
 
 /* ---- files -------------------------------------------------------------------------------- */
@@ -79,7 +77,7 @@ static int read_files(refining *r) {
     int result = streams_read_input();
     if (result != EXIT_DONE)
         return result;
-    huddle_status status = huddle_csr_read(r->context, source, &r->graph);
+    huddle_status status = input_read_graph(r->context, source, &r->graph);
     if (status != HUDDLE_OK)
         return failed_call(status, source);
     if (r->graph.rows != r->graph.cols)
@@ -87,7 +85,7 @@ static int read_files(refining *r) {
                       (long long)r->graph.cols);
     r->n_starts = r->arguments->n_operands - 1;
     for (int i = 0; i < r->n_starts; i++) {
-        result = labelling_read(r->context, r->arguments->operands[1 + i], &r->starts[i]);
+        result = labelling_read(r->context, r->arguments->operands[1 + i], true, &r->starts[i]);
         if (result != EXIT_DONE)
             return result;
         r->n_clusters =
@@ -302,7 +300,8 @@ const cli_command refine_command = {
     .summary = "improve labels on a graph",
     .text =
         "GRAPH is a symmetric matrix of weights (SciPy's .npz, MatrixMarket, MAT, or a dense "
-        "array), LABELS a file of labels, one per row of the graph: numbers or words. Vertices are "
+        "array; of one that is not symmetric, (A + A')/2 is used, with a warning), LABELS a file "
+        "of labels, one per row of the graph: numbers or words. Vertices are "
         "moved to the clusters of their neighbours while that lowers the objective. Several files "
         "are several starts; further ones are made by merging clusters. The first file's labels, "
         "after the moves, are returned unless another start is clearly better: smaller in the "

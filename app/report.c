@@ -130,6 +130,7 @@ static huddle_report_options data_options(const fitting *fit) {
     huddle_report_options options = huddle_report_defaults();
     options.source = fit->source;
     options.feature_names = (const char *const *)data->features;
+    options.row_names = (const char *const *)data->row_names;
     if (data->labels != NULL) {
         options.classes = data->labels;
         options.n_classes = data->n_classes;

@@ -1,6 +1,7 @@
 /* huddle score: how well labels agree with known classes. */
 #include "cli/text.h"
 #include "commands.h"
+#include "input.h"
 #include "json.h"
 #include "labels.h"
 #include "session.h"
@@ -104,6 +105,26 @@ static void print_scores(const huddle_scores *scores) {
            scores->ari, scores->purity);
 }
 
+/* ---- rows --------------------------------------------------------------------------------- */
+
+/* Rows without a cluster are left out: they are no cluster. */
+typedef struct scored_rows {
+    int64_t total; /* in the files */
+    int64_t *rows; /* those that are scored; NULL: all */
+} scored_rows;
+
+static int leave_out(const char *source, labelling *truth, labelling *labels, scored_rows *scored) {
+    scored->total = labels->n;
+    int64_t n = labelling_rows(labels, &scored->rows);
+    if (n == 0)
+        return failed("%s: no row has a cluster: every label is -1", source);
+    if (scored->rows == NULL)
+        return EXIT_DONE;
+    labelling_keep(truth, n, scored->rows);
+    labelling_keep(labels, n, scored->rows);
+    return EXIT_DONE;
+}
+
 /* ---- on a graph --------------------------------------------------------------------------- */
 
 /* Scores that need no classes: those of the classes themselves show whether the graph agrees with
@@ -113,14 +134,44 @@ typedef struct graph_pair {
     huddle_graph_scores truth, labels;
 } graph_pair;
 
+/* The edges between the rows that are scored, in place. new_row[i] is negative for the others. */
+static void restrict_graph(huddle_csr *graph, int64_t n, const int64_t *rows) {
+    int64_t *new_row = check_allocation(calloc((size_t)graph->rows + 1, sizeof *new_row));
+    int64_t kept = 0;
+    for (int64_t i = 0; i < graph->rows; i++)
+        new_row[i] = -1;
+    for (int64_t k = 0; k < n; k++)
+        new_row[rows[k]] = k;
+    for (int64_t k = 0, end; k < n; k++) {
+        end = graph->offsets[rows[k] + 1];
+        for (int64_t e = graph->offsets[rows[k]]; e < end; e++)
+            if (new_row[graph->columns[e]] >= 0) {
+                graph->columns[kept] = (int32_t)new_row[graph->columns[e]];
+                graph->values[kept++] = graph->values[e];
+            }
+        graph->offsets[k] = kept;
+    }
+    /* Each row's end was written over its beginning, which is needed no more. */
+    for (int64_t k = n; k > 0; k--)
+        graph->offsets[k] = graph->offsets[k - 1];
+    graph->offsets[0] = 0;
+    graph->rows = graph->cols = n;
+    free(new_row);
+}
+
+/* A graph of all rows, or of those that are scored: huddle writes that of the rows it has
+ * clustered. */
 static int score_on_graph(huddle_context *context, const char *path, const labelling *truth,
-                          const labelling *labels, graph_pair *pair) {
+                          const labelling *labels, const scored_rows *scored, graph_pair *pair) {
     huddle_csr graph = {0};
     int result = EXIT_DONE;
-    huddle_status status = huddle_csr_read(context, path, &graph);
-    if (status == HUDDLE_OK && graph.rows != labels->n)
+    huddle_status status = input_read_graph(context, path, &graph);
+    if (status == HUDDLE_OK && graph.rows != labels->n && graph.rows != scored->total)
         result = failed("%s: %lld rows, but there are %lld labels", path, (long long)graph.rows,
                         (long long)labels->n);
+    if (status == HUDDLE_OK && result == EXIT_DONE && graph.cols == graph.rows &&
+        graph.rows != labels->n)
+        restrict_graph(&graph, labels->n, scored->rows);
     if (status == HUDDLE_OK && result == EXIT_DONE)
         status = huddle_metrics_graph_scores(context, &graph, truth->labels, &pair->truth);
     if (status == HUDDLE_OK && result == EXIT_DONE)
@@ -149,7 +200,9 @@ static void print_graph_scores(const graph_pair *pair) {
 
 /* Scores and table come from the same labels; the context is not needed for either. */
 static int compare_labels(const cli_arguments *arguments, const labelling *truth,
-                          const labelling *labels, const graph_pair *pair) {
+                          const labelling *labels, const scored_rows *scored,
+                          const graph_pair *pair) {
+    int64_t left_out = scored->total - labels->n;
     const char *source = arguments->operands[1];
     huddle_scores scores;
     huddle_confusion table = {0};
@@ -160,9 +213,9 @@ static int compare_labels(const cli_arguments *arguments, const labelling *truth
     if (status != HUDDLE_OK)
         return failed_call(status, source);
     if (argument(arguments, "json") != NULL) {
-        json_t *report =
-            json_pack("{s:I, s:o, s:o}", "n", (json_int_t)truth->n, "scores", scores_json(&scores),
-                      "confusion", confusion_json(truth, labels, &table));
+        json_t *report = json_pack("{s:I, s:I, s:o, s:o}", "n", (json_int_t)truth->n, "left_out",
+                                   (json_int_t)left_out, "scores", scores_json(&scores),
+                                   "confusion", confusion_json(truth, labels, &table));
         if (pair->present)
             json_object_set_new(report, "graph",
                                 json_pack("{s:o, s:o}", "truth", graph_scores_json(&pair->truth),
@@ -171,6 +224,9 @@ static int compare_labels(const cli_arguments *arguments, const labelling *truth
         json_decref(report);
     } else {
         print_scores(&scores);
+        if (left_out > 0)
+            printf("\nleft out: %lld of %lld rows, which have the label -1\n", (long long)left_out,
+                   (long long)scored->total);
         if (pair->present)
             print_graph_scores(pair);
         print_confusion(truth, labels, &table);
@@ -184,6 +240,7 @@ static int compare_labels(const cli_arguments *arguments, const labelling *truth
 static int run_score(const cli_arguments *arguments) {
     int result = EXIT_DONE;
     labelling truth = {0}, labels = {0};
+    scored_rows scored = {0};
     graph_pair pair = {0};
     const char *graph = argument(arguments, "graph");
     huddle_context *context = session_begin(arguments, &result);
@@ -191,20 +248,23 @@ static int run_score(const cli_arguments *arguments) {
         return result;
     result = streams_read_input();
     if (result == EXIT_DONE)
-        result = labelling_read(context, arguments->operands[0], &truth);
+        result = labelling_read(context, arguments->operands[0], false, &truth);
     if (result == EXIT_DONE)
-        result = labelling_read(context, arguments->operands[1], &labels);
+        result = labelling_read(context, arguments->operands[1], true, &labels);
     /* The i-th labels of both files belong to the same point; nothing else connects them. */
     if (result == EXIT_DONE && truth.n != labels.n)
         result = failed("%s: %lld labels, but %s has %lld", arguments->operands[1],
                         (long long)labels.n, arguments->operands[0], (long long)truth.n);
+    if (result == EXIT_DONE)
+        result = leave_out(arguments->operands[1], &truth, &labels, &scored);
     if (result == EXIT_DONE && graph != NULL)
-        result = score_on_graph(context, graph, &truth, &labels, &pair);
+        result = score_on_graph(context, graph, &truth, &labels, &scored, &pair);
     clear_progress();
     if (result == EXIT_DONE)
-        result = compare_labels(arguments, &truth, &labels, &pair);
+        result = compare_labels(arguments, &truth, &labels, &scored, &pair);
     labelling_free(&truth);
     labelling_free(&labels);
+    free(scored.rows);
     session_end(context);
     return result;
 }
@@ -216,7 +276,7 @@ static const cli_flag score_flags[] = {
      .reads = true,
      .help =
          "also print scores of both on this graph (SciPy's .npz, MatrixMarket, MAT), which need "
-         "no classes"},
+         "no classes; of one that is not symmetric, (A + A')/2 is used, with a warning"},
     {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object"},
     {0}};
 
@@ -239,13 +299,13 @@ const cli_command score_command = {
     .summary = "compare labels with known classes",
     .text =
         "TRUTH and LABELS are files of labels, one per row: numbers or words, in any format that "
-        "huddle "
-        "reads. The labels of a data set, such as digits, are accepted as well. Prints the "
-        "accuracy "
-        "under the best one-to-one map of clusters to classes, the normalised mutual information, "
-        "the "
-        "adjusted Rand index, the purity, and the table of counts with the matched clusters on its "
-        "diagonal.",
+        "huddle reads. The labels of a data set, such as digits, are accepted as well. Prints the "
+        "accuracy under the best one-to-one map of clusters to classes, the normalised mutual "
+        "information, the adjusted Rand index, the purity, and the table of counts with the "
+        "matched clusters on its diagonal. Of a table the column of labels is found as for the "
+        "other commands; in LABELS, the column cluster that --append added last is preferred. Rows "
+        "with the label -1 in LABELS, whose other labels are 0 and larger numbers, have no "
+        "cluster, such as those of --missing drop, and are left out; in TRUTH -1 is a class.",
     .groups = score_groups,
     .examples = score_examples,
     .run = run_score};

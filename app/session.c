@@ -2,6 +2,7 @@
 
 #include "cli/text.h"
 #include "mapped.h"
+#include "processes.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -100,23 +101,21 @@ static void set_signal_handler(void (*handler)(int)) {
 
 /* ---- begin and end ------------------------------------------------------------------------- */
 
-/* The parser allows more threads than int32 holds; the library limits them anyway. */
 static huddle_status configure_context(huddle_context *context, const cli_arguments *arguments) {
     const char *engine = argument(arguments, "engine"), *threads = argument(arguments, "n-threads");
     const char *memory = argument(arguments, "memory");
     huddle_status status = HUDDLE_OK;
     int64_t bytes = HUDDLE_AUTO;
-    /* Counts have 64 bits on the command line, threads 32 in the library. */
-    int64_t n = argument_count(arguments, "n-threads", HUDDLE_AUTO);
     if (memory != NULL)
         status = huddle_parse_bytes(memory, &bytes);
     if (status == HUDDLE_OK && memory != NULL)
         status = huddle_context_set_memory(context, bytes);
     if (status == HUDDLE_OK && engine != NULL)
-        status = huddle_context_set_engine(context, engine);
+        status = processes_set_engine(context, engine);
     /* After the engine, which shares the CPUs of a machine among its processes. */
     if (status == HUDDLE_OK && threads != NULL)
-        status = huddle_context_set_threads(context, n > INT32_MAX ? INT32_MAX : (int32_t)n);
+        status = huddle_context_set_threads(
+            context, (int32_t)argument_count(arguments, "n-threads", HUDDLE_AUTO));
     return status;
 }
 
@@ -131,6 +130,11 @@ huddle_context *session_begin(const cli_arguments *arguments, int *result) {
     }
     if (configure_context(context, arguments) != HUDDLE_OK) {
         *result = usage_error("%s", huddle_last_error());
+        huddle_context_free(context);
+        return NULL;
+    }
+    *result = processes_check_command(context, arguments);
+    if (*result != EXIT_DONE) {
         huddle_context_free(context);
         return NULL;
     }

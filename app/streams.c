@@ -1,7 +1,7 @@
-#define _XOPEN_SOURCE 700 /* mkdtemp() */
 #include "streams.h"
 
 #include "cli/messages.h"
+#include "scratch.h"
 #include "session.h"
 
 #include <errno.h>
@@ -17,10 +17,8 @@ static const char input_path[] = "/dev/stdin";
 /* There is one stdin and one stdout in a process. */
 static struct {
     bool reads, quiet;
-    int output;        /* the stdout that the process was started with; 0: it is not replaced */
-    char copy[4200];   /* the file that stdin was copied to, or "" */
-    char folder[4096]; /* that contains the file below */
-    char path[4200];
+    int output;      /* the stdout that the process was started with; 0: it is not replaced */
+    char path[4200]; /* the file that stands for it, or "" */
 } streams;
 
 /* ---- closed streams ------------------------------------------------------------------------- */
@@ -34,12 +32,6 @@ void streams_reserve(void) {
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */
-
-/* The folder of temporary files. */
-static const char *temporary_base(void) {
-    const char *base = getenv("TMPDIR");
-    return base == NULL || base[0] == '\0' ? "/tmp" : base;
-}
 
 static bool is_stream(const char *value) {
     return strcmp(value, "-") == 0 || strcmp(value, input_path) == 0 ||
@@ -142,35 +134,18 @@ const char *streams_given(const char *value) {
     return value == streams.path || value == input_path ? "-" : value;
 }
 
-/* ---- temporary files ------------------------------------------------------------------------ */
-
-static void remove_copy(void) {
-    if (streams.copy[0] != '\0')
-        unlink(streams.copy);
-    streams.copy[0] = '\0';
-}
-
-static void remove_output(void) {
-    if (streams.folder[0] == '\0')
-        return;
-    unlink(streams.path);
-    rmdir(streams.folder);
-    streams.folder[0] = '\0';
-}
-
 /* ---- input ---------------------------------------------------------------------------------- */
 
 /* The file keeps its name until the end, because HDF5 opens files by name. -1 after a message. */
 static int open_copy(void) {
-    char path[sizeof streams.copy];
-    snprintf(path, sizeof path, "%s/huddle-XXXXXX", temporary_base());
-    int made = mkstemp(path);
-    if (made < 0) {
-        (void)failed("%s: cannot create a temporary file: %s", path, strerror(errno));
+    char path[4200];
+    const char *folder = scratch_folder();
+    if (folder == NULL)
         return -1;
-    }
-    memcpy(streams.copy, path, sizeof path);
-    (void)atexit(remove_copy);
+    snprintf(path, sizeof path, "%s/stdin", folder);
+    int made = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (made < 0)
+        (void)failed("%s: cannot create a temporary file: %s", path, strerror(errno));
     return made;
 }
 
@@ -188,6 +163,12 @@ static bool write_all(int to, const char *bytes, size_t size) {
     return true;
 }
 
+/* A device but a terminal may have no end. */
+static bool is_device(int descriptor) {
+    struct stat about;
+    return isatty(descriptor) != 1 && fstat(descriptor, &about) == 0 && S_ISCHR(about.st_mode);
+}
+
 /* Copies what can be read. */
 static int copy_input(int to) {
     static char block[1 << 16];
@@ -201,8 +182,10 @@ static int copy_input(int to) {
             return failed("standard input: cannot be read: %s", strerror(errno));
         if (size == 0)
             return EXIT_DONE;
+        if (is_device(STDIN_FILENO))
+            return failed("standard input: is a device, not a file");
         if (!write_all(to, block, (size_t)size))
-            return failed("standard input: cannot be copied to %s: %s", temporary_base(),
+            return failed("standard input: cannot be copied to %s: %s", scratch_base(),
                           strerror(errno));
     }
 }
@@ -247,19 +230,14 @@ static int replace_stdout(void) {
 }
 
 const char *streams_output(const char *name) {
-    char folder[sizeof streams.folder];
-    snprintf(folder, sizeof folder, "%s/huddle-XXXXXX", temporary_base());
-    if (mkdtemp(folder) == NULL) {
-        (void)failed("%s: cannot create a temporary folder: %s", folder, strerror(errno));
+    const char *folder = scratch_folder();
+    if (folder == NULL)
         return NULL;
-    }
-    memcpy(streams.folder, folder, sizeof folder);
     snprintf(streams.path, sizeof streams.path, "%s/%s", folder, name);
-    (void)atexit(remove_output);
     return replace_stdout() == EXIT_DONE ? streams.path : NULL;
 }
 
-/* The file is removed first: a broken pipe ends the process. */
+/* The files are removed first: a broken pipe ends the process. */
 static int copy_output(void) {
     static char block[1 << 16];
     int result = EXIT_DONE;
@@ -269,25 +247,23 @@ static int copy_output(void) {
         return EXIT_DONE;
     if (from < 0)
         return failed("%s: cannot be read: %s", streams.path, strerror(errno));
-    remove_output();
+    scratch_remove();
     while (result == EXIT_DONE && (size = read(from, block, sizeof block)) > 0)
         if (!write_all(streams.output, block, (size_t)size))
             result = failed("standard output: %s", strerror(errno));
     if (size < 0)
-        result = failed("standard output: its copy in %s cannot be read: %s", temporary_base(),
+        result = failed("standard output: its copy in %s cannot be read: %s", scratch_base(),
                         strerror(errno));
     close(from);
     return result;
 }
 
 int streams_end(int result) {
-    remove_copy();
-    if (streams.path[0] == '\0')
-        return result;
-    (void)fflush(stdout);
-    if (result == EXIT_DONE)
+    if (streams.path[0] != '\0')
+        (void)fflush(stdout);
+    if (streams.path[0] != '\0' && result == EXIT_DONE)
         result = copy_output();
-    remove_output();
+    scratch_remove();
     if (streams.output > 0 && close(streams.output) != 0 && result == EXIT_DONE)
         result = failed("standard output: %s", strerror(errno));
     return result;

@@ -413,6 +413,7 @@ void print_summary(const json_t *report) {
     print_columns(report, "label");
     print_labels(report);
     print_columns(report, "feature");
+    print_columns(report, "row names");
     print_columns(report, "ignored");
     print_method(report);
     print_choice(report);

@@ -127,16 +127,31 @@ static int unknown_letter(const cli_command *command, char letter) {
 
 /* ---- values ------------------------------------------------------------------------------- */
 
+/* Below 2^63, and such that a double represents it. */
+static double most_count(const cli_flag *flag) {
+    return flag->max > 0 ? flag->max : 9e18;
+}
+
+/* The upper bound is of interest only to who exceeds it. */
+static int wrong_count(const cli_flag *flag, const char *value) {
+    if (value[0] != '\0' && value[strspn(value, "0123456789")] == '\0' &&
+        strtod(value, NULL) > most_count(flag))
+        return usage_error("--%s = %s: expected integer in [%g, %.0f]", flag->name, value,
+                           flag->min, most_count(flag));
+    return usage_error("--%s = %s: expected integer >= %g", flag->name, value, flag->min);
+}
+
 /* strtod() also accepts leading blanks, "inf", "nan" and hexadecimal numbers; the first three
  * are refused. Counts are limited to digits, and to what int64 holds. */
-static bool is_number(const char *text, double min, bool whole) {
+static bool is_number(const char *text, const cli_flag *flag) {
     char *end;
     double number = strtod(text, &end);
+    bool whole = flag->kind == FLAG_COUNT;
     if (text[0] == '\0' || isspace((unsigned char)text[0]) || *end != '\0' || !isfinite(number))
         return false;
-    if (whole && (text[strspn(text, "0123456789")] != '\0' || number > 9e18))
+    if (whole && (text[strspn(text, "0123456789")] != '\0' || number > most_count(flag)))
         return false;
-    return number >= min;
+    return number >= flag->min;
 }
 
 /* Short lists are shown as a whole; the nearest name is more helpful if there is one. */
@@ -158,9 +173,9 @@ static int wrong_choice(const cli_flag *flag, const char *value) {
 /* A choice that takes options (--engine NAME:OPTIONS) is compared up to the colon; the library
  * checks the rest. Options of methods are not checked here but by the tables of the library. */
 static int check_value(const cli_flag *flag, const char *value) {
-    if (flag->kind == FLAG_COUNT && !is_number(value, flag->min, true))
-        return usage_error("--%s = %s: expected integer >= %g", flag->name, value, flag->min);
-    if (flag->kind == FLAG_NUMBER && !is_number(value, flag->min, false))
+    if (flag->kind == FLAG_COUNT && !is_number(value, flag))
+        return wrong_count(flag, value);
+    if (flag->kind == FLAG_NUMBER && !is_number(value, flag))
         return usage_error("--%s = %s: expected number >= %g", flag->name, value, flag->min);
     if (flag->kind == FLAG_CHOICE) {
         /* Of NAME:OPTIONS only the name is known here. */

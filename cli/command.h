@@ -27,11 +27,13 @@ typedef struct cli_flag {
     flag_kind kind;
     const char *value; /* placeholder of the value in --help: "FILE" */
     double min;
+    double max;         /* COUNT: the largest value; 0: any */
     bool repeats;       /* may be given several times; all values are used */
     bool reads;         /* its value may be a file that the command reads; "-" is stdin */
     const char *stream; /* its value is a file that the command writes; "-" is stdout, for which
                            this is the name of a file of the same format. NULL: not a file to
                            write, or one that must have a name */
+    const char *const *files; /* FOLDER: what the command writes there; ends with NULL */
     const char *const *(*choices)(void);
     bool takes_options;               /* CHOICE: NAME:OPTIONS is accepted as well */
     const char *default_text;         /* the default in --help, or NULL */

@@ -125,8 +125,11 @@ static const double line_interval = 10;
  * log file it is a line now and then. */
 void messages_set_level(message_level level) {
     bool silent = state.silent;
+    char last_error[sizeof state.last_error];
+    memcpy(last_error, state.last_error, sizeof last_error);
     clear_progress();
     memset(&state, 0, sizeof state);
+    memcpy(state.last_error, last_error, sizeof last_error);
     state.silent = silent;
     state.level = level;
     state.terminal = isatty(STDERR_FILENO) == 1;
