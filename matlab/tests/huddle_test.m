@@ -63,6 +63,12 @@ function test_clusters()
     check(huddle_score(truth, labels).acc == 1, 'rings are separated');
     [X, truth] = blobs();
     check(huddle_score(truth, huddle_ssc(X, 3)).acc == 1, 'blobs are found');
+    scores = huddle_score({'a', 'a', 'b', 'b', 'b'}, [0 0 1 1 -1]);
+    check(scores.acc == 1 && scores.left_out == 1, 'rows without a cluster are not scored');
+    check_error(@() huddle_score([1 1 2], [-1 -1 -1]), 'huddle:invalid', ...
+        'no row has a cluster');
+    scores = huddle_score([-1 -1 1 1], [1 1 -1 -1]);
+    check(scores.acc == 1 && scores.left_out == 0, '-1 and 1 are clusters');
     check(isequal(huddle_ssc(X), huddle_ssc(X, 'auto')), 'auto is the default');
     check(max(huddle_ssc(X)) == 3, 'auto finds the number of blobs');
 end
@@ -154,6 +160,11 @@ function test_graphs()
     check(huddle_score(truth, labels).acc == 1, 'graph');
     check(isequal(huddle_ssc(sparse(W), 2, 'graph', true), labels), 'sparse graph');
     check_error(@() huddle_ssc(X, 2, 'graph', true), 'huddle:invalid', 'square, not 300 x 2');
+    A = triu(W); % one direction of each edge
+    lastwarn('', '');
+    text = evalc('halves = huddle_ssc(A, 2, ''graph'', true);');
+    check(~isempty(strfind(text, 'the graph is not symmetric')), text);
+    check(isequal(halves, huddle_ssc((A + A') / 2, 2, 'graph', true)), 'the average is used');
     check_error(@() huddle_ssc(-W, 2, 'graph', true), 'huddle:invalid', '-1');
 end
 

@@ -18,7 +18,8 @@ class Attribute(NamedTuple):
 # All fitted attributes in the order of the documentation. Docstrings and stubs are made from this.
 ATTRIBUTES = {
     "labels_": Attribute("ndarray of shape (n_samples,)", "NDArray[np.int32]",
-                         "Cluster of each point, 0 .. ``n_clusters_`` - 1."),
+                         "Cluster of each point, 0 .. ``n_clusters_`` - 1, numbered by first member: "
+                         "cluster 0 contains the first point."),
     "n_clusters_": Attribute("int", "int", "Number of clusters, as given or as chosen."),
     "confidence_": Attribute("ndarray of shape (n_samples,)", "NDArray[np.float64]",
                              "How certain each label is, from 0 (as near to another cluster) to 1 "

@@ -17,6 +17,7 @@ from ._attributes import (ATTRIBUTES, FittedAttribute, fitted_array, fitted_info
 from ._library import engine_text
 from ._model import Model
 from ._options import python_value
+from ._points import kept_points
 from ._processes import agreeing, common_points
 from ._running import print_lines, random_seed, running_context
 from ._signature import suggestion
@@ -107,9 +108,9 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Points, or a matrix of shape (n_samples, n_samples) for a precomputed ``affinity``. A
-            float32 array in C order is not copied. It must stay as it is while attributes that are
-            computed from it are accessed.
+            Points, or a matrix of shape (n_samples, n_samples) for a precomputed ``affinity``. The
+            estimator keeps a copy of points for attributes that are computed when they are accessed.
+            A memory map that was opened for reading, ``np.load(..., mmap_mode="r")``, is not copied.
         y : Ignored
             Not used, present for API consistency by convention.
 
@@ -120,6 +121,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         """
         with running_context(self.n_jobs, self.progress, self.engine, self.memory, spread=True,
                              verbose=self.verbose) as context:
+            given = X
             X, options, common = self._prepare(context, X)
             with agreeing(context):
                 model = Model(self._method, options)
@@ -132,7 +134,8 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
             place = context.process
             count = context.processes
         self._model = model
-        self._fit_X = X  # not a copy; for report()
+        # For report() and attributes that are computed later; the model has a copy of a graph.
+        self._fit_X = None if self._is_pairwise() else kept_points(X, given)
         self._places = None
         if common is not None:
             self._places = {"number": place, "count": count, "n": common.n,

@@ -14,7 +14,7 @@ from ._library import (Csr, Embedding, EmbedInfo, Neighbors, Scale, ShrinkInfo, 
                        lib)
 from ._options import stage_options, stage_parameters
 from ._points import (PointsView, copy_csr, copy_dense, copy_values, csr_view, dense_view,
-                      graph_array)
+                      graph_array, symmetric_graph)
 from ._running import options_context, random_seed
 from ._signature import with_options
 from ._warnings import issue_warnings
@@ -146,7 +146,8 @@ def spectral_embedding(A: ArrayLike | spmatrix, n_components: int = 8, *,
     Parameters
     ----------
     A : array or sparse matrix of shape (n_samples, n_samples)
-        Symmetric graph with non-negative weights.
+        Symmetric graph with non-negative weights. If it is not symmetric, (A + A')/2 is used, with a
+        warning.
     n_components : int, default=8
         Number of eigenvectors, including the trivial ones.
     return_eigenvalues : bool, default=False
@@ -167,12 +168,13 @@ def spectral_embedding(A: ArrayLike | spmatrix, n_components: int = 8, *,
     >>> spectral_embedding(knn_graph(X), 3).shape
     (300, 3)
     """
-    view, _keep = csr_view(graph_array(A, None, "A"))
+    graph = graph_array(A, None, "A")
     options["n_components"] = n_components
     embed, out, info = stage_options("embed", options), Embedding(), EmbedInfo()
     embed.seed = random_seed(options["random_state"])
     try:
         with options_context(options) as context:
+            view, _keep = csr_view(symmetric_graph(context, graph))
             call(context, lib.huddle_embed, context.handle, byref(view), byref(embed), byref(out),
                  byref(info))
         issue_warnings(_embedding_warnings(context, info), stacklevel=_CALLER)
@@ -228,7 +230,8 @@ def shrink(F: ArrayLike, W: ArrayLike | spmatrix, gamma: float | str = "auto", *
     ----------
     F : array-like of shape (n_samples, n_components)
     W : array or sparse matrix of shape (n_samples, n_samples)
-        Symmetric graph with non-negative weights; the diagonal is ignored.
+        Symmetric graph with non-negative weights; the diagonal is ignored. If it is not symmetric,
+        (W + W')/2 is used, with a warning.
     gamma : float or "auto", default="auto"
         Weight of the second term; "auto" is n_samples / n_components.
     start : array-like of the shape of F, optional
@@ -252,7 +255,7 @@ def shrink(F: ArrayLike, W: ArrayLike | spmatrix, gamma: float | str = "auto", *
     True
     """
     f, keep_f = dense_view(check_array(F, dtype=np.float64))
-    w, _keep_w = csr_view(graph_array(W, keep_f.shape[0], "W"))
+    graph = graph_array(W, keep_f.shape[0], "W")
     options["gamma"] = gamma
     problem, out, info = stage_options("shrink", options), Shrunk(), ShrinkInfo()
     problem.seed = random_seed(options["random_state"])
@@ -264,6 +267,7 @@ def shrink(F: ArrayLike, W: ArrayLike | spmatrix, gamma: float | str = "auto", *
         problem.start = pointer(first)
     try:
         with options_context(options) as context:
+            w, _keep_w = csr_view(symmetric_graph(context, graph))
             call(context, lib.huddle_shrink, context.handle, byref(f), byref(w), byref(problem),
                  byref(out), byref(info))
         issue_warnings(context.warnings, stacklevel=_CALLER)

@@ -243,6 +243,7 @@ _declare("huddle_model_save", c_void_p, c_char_p)
 _declare("huddle_model_load", c_char_p, POINTER(c_void_p))
 _declare("huddle_model_save_spread", c_void_p, c_void_p, c_char_p)
 _declare("huddle_model_load_spread", c_void_p, c_char_p, POINTER(c_void_p))
+_declare("huddle_csr_symmetric_part", c_void_p, POINTER(Csr), POINTER(Csr))
 _declare("huddle_metrics_scores", c_void_p, c_int64, POINTER(c_int32), POINTER(c_int32),
          POINTER(Scores))
 _declare("huddle_metrics_silhouette_samples", c_void_p, POINTER(Points), POINTER(c_int32),

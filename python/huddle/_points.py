@@ -6,6 +6,7 @@ beside it. Inputs are copied only if their type or layout requires it; results a
 from __future__ import annotations
 
 import ctypes
+import mmap
 from ctypes import POINTER, byref, c_double, c_float, c_int32, c_int64
 
 import numpy as np
@@ -83,6 +84,35 @@ class PointsView:
             lib.huddle_points_free(byref(self.struct))
 
 
+def _is_frozen(array):
+    """Return whether the values of an array cannot change, nor be made writable.
+
+    The flag of an array that owns its memory, or views writable memory, can be set again. That of a
+    map which was opened for reading, or of bytes, cannot.
+    """
+    while isinstance(array, np.ndarray):
+        if array.flags.writeable:
+            return False
+        array = array.base
+    return isinstance(array, bytes) or (isinstance(array, mmap.mmap) and memoryview(array).readonly)
+
+
+def _is_new(x, given):
+    """Return whether the validation of `given` has made the array x, so that nobody else has it."""
+    if isinstance(given, (list, tuple)):
+        return True
+    if scipy.sparse.issparse(x):
+        # Any other format has been converted.
+        return given.format != "csr" or not np.may_share_memory(x.data, given.data)
+    return isinstance(given, np.ndarray) and x is not given and x.base is None
+
+
+def kept_points(x, given):
+    """Return x, validated from what the caller has given, or a copy if the caller could change it."""
+    parts = (x.data, x.indices, x.indptr) if scipy.sparse.issparse(x) else (x,)
+    return x if _is_new(x, given) or all(map(_is_frozen, parts)) else x.copy()
+
+
 def dense_view(x):
     """Return a huddle_dense that refers to a float64 array, and the array to keep alive."""
     x = np.ascontiguousarray(x, np.float64)
@@ -112,6 +142,16 @@ def graph_array(matrix, n, name):
         expected = "square" if n is None else f"{n} x {n}"
         raise ValueError(f"{name} must be {expected}, not {matrix.shape[0]} x {matrix.shape[1]}")
     return matrix
+
+
+def symmetric_graph(context, graph):
+    """Return a graph, or its symmetric part if it is not symmetric; the context has the warning."""
+    (view, _keep), part = csr_view(graph), Csr()
+    check(lib.huddle_csr_symmetric_part(context.handle, byref(view), byref(part)))
+    try:
+        return copy_csr(part) if part.offsets else graph
+    finally:
+        lib.huddle_csr_free(byref(part))
 
 
 def copy_values(pointer, count, dtype):

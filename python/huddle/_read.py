@@ -37,6 +37,8 @@ class Data:
         look like it. (3, height, width) if all red values come first.
     image_order : {"C", "F"}
         Whether the pixels of an image run along its rows, "C", or down its columns, "F".
+    row_names : list of str, or None
+        The names of the rows, from a column of a table whose texts do not repeat.
     dropped : ndarray of int
         The rows of a table that ``missing="drop"`` left out.
     format : str
@@ -49,6 +51,7 @@ class Data:
     names: list[str]
     image_shape: tuple[int, ...] | None
     image_order: str
+    row_names: list[str] | None
     dropped: np.ndarray
     format: str
 
@@ -133,6 +136,7 @@ def _copy_data(data, file_format):
                 feature_names=_texts(data.features, points.d),
                 names=_texts(data.names, data.n_names) or [], image_shape=shape,
                 image_order="F" if data.column_major else "C",
+                row_names=_texts(data.row_names, points.n),
                 dropped=copy_values(data.dropped, data.n_dropped, np.int64),
                 format=file_format or data.format.decode())
 
@@ -161,7 +165,7 @@ def read_with(path, stacklevel, **options):
 def read(path: str | os.PathLike, *, x: str | list[str] | None = None,
          y: str | list[str] | None = None, transpose: bool = False, classes: str | None = None,
          per_class: int = 0, missing: str = "error", encode: bool = False,
-         gray: bool = False, image: str | None = None) -> Data:
+         header: str = "auto", gray: bool = False, image: str | None = None) -> Data:
     """Read points and labels from a file, as ``huddle cluster`` does.
 
     CSV, ARFF, NPY, NPZ, MAT, HDF5, LIBSVM, MatrixMarket and IDX files and folders of images are
@@ -169,8 +173,9 @@ def read(path: str | os.PathLike, *, x: str | list[str] | None = None,
     built without HDF5, as in the wheel; the result is the same. They are copied to a temporary file
     then.
 
-    A warning is issued for everything that is left out of a table: row numbers, dates, columns that
-    determine the labels, and rows with missing values.
+    A warning is issued for everything that is left out of a table (row numbers, dates, columns that
+    determine the labels, rows with missing values), and for what is guessed: a header of numbers, and
+    a column that names the rows.
 
     Parameters
     ----------
@@ -191,6 +196,8 @@ def read(path: str | os.PathLike, *, x: str | list[str] | None = None,
         the median of the column.
     encode : bool
         Whether to encode text columns of a table, as one feature per distinct text.
+    header : {"auto", "yes", "no"}
+        Whether the first row of a table has the names of the columns; "auto" finds out.
     gray : bool
         Whether to read colour images as gray ones.
     image : str, optional
@@ -208,13 +215,13 @@ def read(path: str | os.PathLike, *, x: str | list[str] | None = None,
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "points.csv")
     >>> with open(path, "w") as file:
-    ...     _ = file.write("age,height,class\\n30,1.5,a\\n40,1.75,b\\n")
+    ...     _ = file.write("age,height,class\\n30,1.5,a\\n40,1.75,b\\n50,1.25,a\\n")
     >>> data = read(path)
     >>> data.feature_names
     ['age', 'height']
     >>> X, y = data
     >>> X.tolist(), y.tolist()
-    ([[30.0, 1.5], [40.0, 1.75]], ['a', 'b'])
+    ([[30.0, 1.5], [40.0, 1.75], [50.0, 1.25]], ['a', 'b', 'a'])
     """
     return read_with(path, 2, x=x, y=y, transpose=transpose, classes=classes, per_class=per_class,
-                     missing=missing, encode=encode, gray=gray, image=image)
+                     missing=missing, encode=encode, header=header, gray=gray, image=image)

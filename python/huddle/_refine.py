@@ -11,9 +11,10 @@ from scipy.sparse import spmatrix
 from . import _library
 from ._library import GraphScores, RefineInfo, RefineStart, call, lib
 from ._options import stage_options, stage_parameters
-from ._points import csr_view, graph_array
+from ._points import csr_view, graph_array, symmetric_graph
 from ._running import options_context, random_seed
 from ._signature import with_options
+from ._warnings import issue_warnings
 from .metrics import graph_labels, scores_dict
 
 __all__ = ["refine"]
@@ -51,7 +52,8 @@ def refine(A: ArrayLike | spmatrix, labels: ArrayLike | dict[str, ArrayLike] | l
     Parameters
     ----------
     A : array or sparse matrix of shape (n_samples, n_samples)
-        Symmetric graph with non-negative weights.
+        Symmetric graph with non-negative weights. If it is not symmetric, (A + A')/2 is used, with
+        a warning.
     labels : array-like of shape (n_samples,), or a list or dict of such
         Labels to start from, numbers or strings; a dict also names the starts.
     n_clusters : int, optional
@@ -97,9 +99,10 @@ def refine(A: ArrayLike | spmatrix, labels: ArrayLike | dict[str, ArrayLike] | l
     settings.seed = random_seed(options["random_state"])
     found = int(values[0].max()) + 1
     settings.n_clusters = found if n_clusters is None else n_clusters
-    view, _keep = csr_view(graph)
     refined, info, before = np.empty(graph.shape[0], np.int32), RefineInfo(), GraphScores()
     with options_context(options) as context:
+        view, _keep = csr_view(symmetric_graph(context, graph))
+        issue_warnings(context.warnings, stacklevel=3)
         call(context, lib.huddle_refine, context.handle, byref(view), len(values), starts,
              byref(settings), refined.ctypes.data_as(POINTER(c_int32)), byref(info))
         if not return_info:

@@ -62,17 +62,27 @@ def _set_classes(options, y, n):
     options.keep_classes = codes, texts  # the options refer to them
 
 
-def _set_names(options, model, X):
-    """Set the names of the features, and those of the rows if X is a table with an index of text."""
-    features = getattr(model, "feature_names_in_", None)
+def _text_index(X):
+    """Return the index of a data frame, if it is text."""
     index = getattr(X, "index", None)
+    if index is None or callable(index):
+        return None
+    # As an array, since NumPy does not know the types of pandas, such as its strings.
+    return None if np.issubdtype(np.asarray(index).dtype, np.number) else index
+
+
+def _set_names(options, model, X, names):
+    """Set the names of the features, and those of the rows: names, or a text index of X."""
+    features = getattr(model, "feature_names_in_", None)
     if features is not None:
         options.feature_names = (c_char_p * len(features))(*map(_encode, features))
-    if index is None or callable(index):
+    names = _text_index(X) if names is None else list(names)
+    if names is None:
         return
-    # As an array, since NumPy does not know the types of pandas, such as its strings.
-    if not np.issubdtype(np.asarray(index).dtype, np.number):
-        options.row_names = (c_char_p * len(index))(*map(_encode, index))
+    if len(names) != model.labels_.shape[0]:
+        raise ValueError(f"names has {len(names)} values, but the model was fitted to "
+                         f"{model.labels_.shape[0]} points")
+    options.row_names = (c_char_p * len(names))(*map(_encode, names))
 
 
 def _set_images(options, shape, order):
@@ -127,7 +137,7 @@ def _points_of(model, X):
 
 def report(model, path: str | os.PathLike, X=None, y=None, title: str | None = None, *,
            source: str | None = None, image_shape: tuple[int, ...] | None = None,
-           image_order: str = "C", follow_path: bool = True) -> None:
+           image_order: str = "C", follow_path: bool = True, names=None) -> None:
     """Write an HTML page about a fitted model: its clusters, plots, convergence and options.
 
     The page is one file that loads nothing from the network. The model is not fitted again, and the
@@ -139,8 +149,7 @@ def report(model, path: str | os.PathLike, X=None, y=None, title: str | None = N
     path : str or path-like
         The file to write.
     X : array-like or sparse matrix, optional
-        What the model was fitted to; the index of a data frame, if it is text, names the points.
-        By default the points that ``fit`` was called with, which a
+        What the model was fitted to. By default the points that ``fit`` was called with, which a
         pickled and loaded model no longer has; then the page omits what needs the points
         themselves: images, and for some methods the scatter plot of the points.
     y : array-like of shape (n_samples,), optional
@@ -159,6 +168,9 @@ def report(model, path: str | os.PathLike, X=None, y=None, title: str | None = N
         Whether to animate the shrinking for a range of gamma, if the method shrinks. The shrink
         problem is then solved for each of these values, which takes longer than the shrink step
         itself.
+    names : sequence of str, optional
+        The names of the points, to find them on the page: ``row_names`` of :func:`read`. By default
+        the index of X, if it is a data frame with an index of text.
 
     Examples
     --------
@@ -180,7 +192,7 @@ def report(model, path: str | os.PathLike, X=None, y=None, title: str | None = N
     if y is not None:
         _set_classes(options, y, model.labels_.shape[0])
     _set_commands(options, model)
-    _set_names(options, model, X)
+    _set_names(options, model, X, names)
     with running_context(model.n_jobs, model.progress, model.engine) as context:
         view = None
         if points is not None and not model._is_pairwise():

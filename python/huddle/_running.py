@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import numbers
 import time
 
@@ -15,9 +16,12 @@ from ._warnings import logger
 def thread_count(n_jobs):
     """Convert n_jobs of scikit-learn to n_threads of the library.
 
-    The library counts the available threads itself, except in a worker of joblib: there it uses
-    one, since the other workers use the others.
+    The library counts the available threads itself, except in a worker of joblib or of a pool of
+    processes: there it uses one, since the other workers use the others. In a pool joblib says so
+    too, but with a warning about processes that it could not start, and the library starts none.
     """
+    if multiprocessing.current_process().daemon and n_jobs not in (None, 0):
+        return 1
     if n_jobs == -1:
         return AUTO if joblib.effective_n_jobs(2) > 1 else 1
     return joblib.effective_n_jobs(n_jobs)

@@ -30,8 +30,10 @@ class _Data(Structure):
                 ("features", POINTER(c_char_p)), ("names", POINTER(c_char_p)),
                 ("n_names", c_int64), ("height", c_int32), ("width", c_int32),
                 ("channels", c_int32), ("column_major", c_bool), ("planes", c_bool),
-                ("columns", POINTER(_Column)), ("n_columns", c_int64), ("dropped", POINTER(c_int64)), ("n_dropped", c_int64),
-                ("first_row", c_int64), ("total_rows", c_int64)]
+                ("columns", POINTER(_Column)), ("n_columns", c_int64), ("row_names", POINTER(c_char_p)),
+                ("dropped", POINTER(c_int64)), ("n_dropped", c_int64),
+                ("first_row", c_int64), ("total_rows", c_int64),
+                ("exact", POINTER(c_double))]
 
 
 class _ReadOptions(Structure):
@@ -40,8 +42,8 @@ class _ReadOptions(Structure):
                 ("per_class", c_int64), ("n", c_int64), ("noise", c_double), ("seed", c_uint64),
                 ("shift", POINTER(c_double)), ("n_shift", c_int64),
                 ("missing", c_char_p), ("encode", c_bool), ("x_by_name", c_bool),
-                ("copy", c_bool), ("gray", c_bool), ("image", c_char_p),
-                ("hints_as_flags", c_bool)]
+                ("header", c_char_p), ("copy", c_bool), ("gray", c_bool), ("image", c_char_p),
+                ("hints_as_flags", c_bool), ("exact", c_bool)]
 
 
 @functools.lru_cache(maxsize=None)
@@ -99,9 +101,11 @@ def _read(source, options):
         return _copy_points(data.points), _copy_labels(data)
 
 
-def read_options(*, x, y, transpose, classes, per_class, missing, encode, gray=False, image=None):
+def read_options(*, x, y, transpose, classes, per_class, missing, encode, header="auto", gray=False,
+                 image=None):
     """Return the struct of the options of read()."""
     options = _ReadOptions(transpose=transpose, per_class=per_class, noise=AUTO,
+                           header=str(header).encode(),
                            missing=str(missing).encode(), encode=encode, gray=gray,
                            image=None if image is None else str(image).encode())
     if classes is not None:
@@ -115,7 +119,7 @@ def read_options(*, x, y, transpose, classes, per_class, missing, encode, gray=F
 def load_file(path: str | os.PathLike, *, x: str | list[str] | None = None,
               y: str | list[str] | None = None, transpose: bool = False,
               classes: str | None = None, per_class: int = 0, missing: str = "error",
-              encode: bool = False) -> tuple[Any, np.ndarray | None]:
+              encode: bool = False, header: str = "auto") -> tuple[Any, np.ndarray | None]:
     """Read points and labels from a file: those of :func:`huddle.read`, which has the parameters.
 
     Returns
@@ -125,7 +129,7 @@ def load_file(path: str | os.PathLike, *, x: str | list[str] | None = None,
     """
     from ._read import read_with  # which uses this module
     return tuple(read_with(path, 2, x=x, y=y, transpose=transpose, classes=classes,
-                           per_class=per_class, missing=missing, encode=encode))
+                           per_class=per_class, missing=missing, encode=encode, header=header))
 
 
 def load_digits(*, return_X_y: bool = True) -> Any:

@@ -10,9 +10,10 @@ from scipy.sparse import spmatrix
 from sklearn.utils import check_array
 
 from ._library import GraphScores, Scores, call, check, lib
-from ._points import PointsView, csr_view, graph_array
+from ._points import PointsView, csr_view, graph_array, symmetric_graph
 from ._processes import agreeing
 from ._running import running_context
+from ._warnings import issue_warnings
 
 __all__ = ["scores", "accuracy", "nmi", "ari", "purity", "silhouette_samples", "graph_scores"]
 
@@ -53,11 +54,32 @@ def _shared_labels(labels, name):
     return np.ascontiguousarray(labels, np.int32)
 
 
+def _without_left_out(truth, labels, always):
+    """Return truth and labels of the rows that have a cluster: a label of -1 means that there is none.
+
+    It does so only if the other labels are 0 and larger numbers (always: whatever they are): in
+    labels of -1 and 1 both are clusters.
+    """
+    labels = np.asarray(labels).ravel()
+    kept = labels != -1 if labels.dtype.kind in "if" else np.ones(len(labels), bool)
+    if not (always or kept.any() or labels.size == 0):
+        raise ValueError("no row has a cluster: every label is -1")
+    if kept.all() or not (always or np.min(labels[kept], initial=1) == 0):
+        return truth, labels
+    return np.asarray(truth).ravel()[kept], labels[kept]
+
+
 def scores(truth: ArrayLike, labels: ArrayLike, *, engine: Any = "cpu") -> dict[str, float]:
-    """Return all scores as a dict: acc, nmi, ari and purity.
+    """Return all scores as a dict: acc, nmi, ari, purity, and left_out, a number of rows.
+
+    Rows with the label -1, among labels that are otherwise 0 and larger numbers, have no cluster
+    (``huddle cluster --missing drop`` writes it for rows with missing values, scikit-learn's HDBSCAN
+    for noise) and are left out; if all have it, there is nothing to score and a ValueError is raised. In
+    ``truth`` -1 is a class like others.
 
     With ``engine="mpi"`` (or a communicator of mpi4py) every process passes the values of its rows,
-    which must be integers, and gets the scores of all rows.
+    which must be integers, and gets the scores of all rows; -1 is always left out, and left_out counts
+    rows of the process.
 
     >>> scores([0, 0, 1, 1], ["b", "b", "a", "a"])["acc"]
     1.0
@@ -68,15 +90,22 @@ def scores(truth: ArrayLike, labels: ArrayLike, *, engine: Any = "cpu") -> dict[
             if context.spreads:
                 a, b = _shared_labels(truth, "truth"), _shared_labels(labels, "labels")
             else:
-                a, b = _integer_labels(truth), _integer_labels(labels)
+                a, b = np.asarray(truth).ravel(), np.asarray(labels).ravel()
             _equal_lengths(a, b)
+            n = len(a)
+            a, b = _without_left_out(a, b, context.spreads)
+            if not context.spreads:
+                a, b = _integer_labels(a), _integer_labels(b)
         check(lib.huddle_metrics_scores(context.handle, len(a), a.ctypes.data_as(POINTER(c_int32)),
                                         b.ctypes.data_as(POINTER(c_int32)), byref(found)))
-    return scores_dict(found)
+    return {**scores_dict(found), "left_out": n - len(a)}
 
 
 def accuracy(truth: ArrayLike, labels: ArrayLike) -> float:
-    """Fraction of points that the best one-to-one map of clusters to classes assigns correctly."""
+    """Fraction of points that the best one-to-one map of clusters to classes assigns correctly.
+
+    Rows without a cluster are left out, here and in the functions below: see :func:`scores`.
+    """
     return scores(truth, labels)["acc"]
 
 
@@ -147,7 +176,8 @@ def graph_scores(A: ArrayLike | spmatrix, labels: ArrayLike) -> dict[str, float]
     Parameters
     ----------
     A : array or sparse matrix of shape (n_samples, n_samples)
-        Symmetric graph with non-negative weights.
+        Symmetric graph with non-negative weights. If it is not symmetric, as the result of
+        scikit-learn's ``kneighbors_graph``, (A + A')/2 is used, with a warning.
     labels : array-like of shape (n_samples,)
         Numbers or strings.
 
@@ -158,8 +188,10 @@ def graph_scores(A: ArrayLike | spmatrix, labels: ArrayLike) -> dict[str, float]
     """
     graph = graph_array(A, None, "A")
     values = graph_labels(labels, graph.shape[0], "labels")
-    view, _keep = csr_view(graph)
     found = GraphScores()
-    check(lib.huddle_metrics_graph_scores(None, byref(view), values.ctypes.data_as(POINTER(c_int32)),
-                                          byref(found)))
+    with running_context(1, None, "cpu") as context:
+        view, _keep = csr_view(symmetric_graph(context, graph))
+        check(lib.huddle_metrics_graph_scores(context.handle, byref(view),
+                                              values.ctypes.data_as(POINTER(c_int32)), byref(found)))
+        issue_warnings(context.warnings, stacklevel=2)
     return scores_dict(found)

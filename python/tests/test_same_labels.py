@@ -1,14 +1,16 @@
 """Python, the tool and C return the same labels for the same data and seed."""
 import io
+import json
 import os
 import pathlib
 import shutil
 import subprocess
+import zipfile
 
 import numpy as np
 import pytest
 
-from huddle import _library, datasets
+from huddle import _library, datasets, load
 from huddle._estimators import ESTIMATORS
 from huddle._model import Model
 from huddle.datasets import load_digits
@@ -89,3 +91,19 @@ def test_other_model_files_are_refused(tmp_path):
     (tmp_path / "model").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(500))
     with pytest.raises((ValueError, NotImplementedError), match="model"):
         Model.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("member, wrong", [("options", "[]"), ("kmeans", "true"), ("shrink", "3")])
+def test_a_report_of_another_form_is_an_error(member, wrong, saved_model, tmp_path):
+    """What Python alone reads of a model file is refused with the name of the file."""
+    crafted = tmp_path / "crafted.huddle"
+    with zipfile.ZipFile(saved_model) as old, zipfile.ZipFile(crafted, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name == "model.json":
+                document = json.loads(content)
+                document["report"][member] = json.loads(wrong)
+                content = json.dumps(document, indent=1).encode()
+            new.writestr(name, content)
+    with pytest.raises(ValueError, match="crafted.huddle.*damaged"):
+        load(crafted)

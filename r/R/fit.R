@@ -136,5 +136,13 @@ huddle_score <- function(truth, cluster) {
         fail("truth has ", length(truth), " elements, cluster has ", length(cluster))
     if (anyNA(truth) || anyNA(cluster))
         fail("labels must not be NA")
+    if (is.numeric(cluster) && length(cluster) > 0 && all(cluster == -1))
+        fail("no row has a cluster: every label is -1")
+    # -1 among 0 and larger numbers: rows without a cluster, as the tool writes them.
+    if (is.numeric(cluster) && any(cluster == -1) && identical(min(cluster[cluster != -1], 1), 0)) {
+        warning(sum(cluster == -1), " of ", length(cluster), " rows have the label -1 and are left out")
+        truth <- truth[cluster != -1]
+        cluster <- cluster[cluster != -1]
+    }
     run(.Call(r_score, as.integer(factor(truth)), as.integer(factor(cluster))))
 }

@@ -219,6 +219,8 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
     before = model.predict(X)
     with pytest.raises(ValueError):
         model.set_params(n_init=0).fit(X)
+    with pytest.raises(ValueError, match=r"n_init = 1000000000000: expected integer in \[1, 2147483647\]"):
+        model.set_params(n_init=10**12).fit(X)
     assert np.array_equal(model.predict(X), before)
 
 
@@ -233,3 +235,19 @@ def test_metrics_agree_with_scikit_learn():
     assert scores(a, b)["acc"] == accuracy(a, b)
     with pytest.raises(ValueError, match="lengths differ"):
         accuracy([0, 1], [0, 1, 2])
+
+
+def test_rows_without_a_cluster_are_not_scored():
+    truth, labels = ["a", "a", "b", "b", "b", "a"], [0, 0, 1, 1, -1, -1]
+    found = scores(truth, labels)
+    assert found == {"acc": 1, "nmi": 1, "ari": 1, "purity": 1, "left_out": 2}
+    assert accuracy(truth, labels) == 1
+    assert scores(truth, np.array(labels, np.int32)) == found
+    assert scores(truth, np.array(labels, float)) == found
+    # -1 is a class like others, and a cluster unless the clusters are numbered from 0.
+    assert scores([-1, -1, 0, 0], [0, 0, 1, 1])["left_out"] == 0
+    assert scores([-1, -1, 1, 1], [1, 1, -1, -1]) == {
+        "acc": 1, "nmi": 1, "ari": 1, "purity": 1, "left_out": 0}
+    assert scores(["u", "v"], ["-1", "0"])["left_out"] == 0
+    with pytest.raises(ValueError, match="no row has a cluster: every label is -1"):
+        scores([0, 0, 1], [-1, -1, -1])

@@ -1,12 +1,16 @@
 """Refinement of labels on a graph, and the scores of labels on a graph."""
 import inspect
+import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse
+import sklearn.cluster
+from sklearn.metrics import pairwise_distances
+from sklearn.neighbors import kneighbors_graph
 
 import huddle
-from huddle import SpectralClustering, knn_graph, refine
+from huddle import SpectralClustering, drop_in, knn_graph, refine
 from huddle.datasets import make_blobs
 from huddle.metrics import accuracy, graph_scores
 
@@ -131,7 +135,6 @@ def test_options_are_keywords():
     (lambda A, y: (A, {"mine": y, "theirs": y[1:]}), "theirs has 11 values"),
     (lambda A, y: (A, np.zeros((12, 2))), "labels must have one dimension"),
     (lambda A, y: (A, {}), "at least one start"),
-    (lambda A, y: (np.triu(A), y), "symmetric"),
     (lambda A, y: (-A, y), "negative"),
 ])
 def test_bad_arguments_are_refused(change, message):
@@ -155,3 +158,79 @@ def test_graph_scores_refuse_what_is_no_graph():
         graph_scores(A, truth[:5])
     with pytest.raises(ValueError, match="negative"):
         graph_scores(-A, truth)
+
+
+def _neighbour_graph():
+    """A graph of neighbours as scikit-learn makes it: not symmetric."""
+    X, y = make_blobs(60, random_state=1)
+    return kneighbors_graph(X, 5), y
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_graphs_that_are_not_symmetric_are_averaged_everywhere(dense):
+    A, y = _neighbour_graph()
+    symmetric = (A + A.T) / 2
+    assert abs(A - A.T).sum() > 0
+    if dense:
+        A, symmetric = A.toarray(), symmetric.toarray()
+    with pytest.warns(UserWarning, match=r"not symmetric .* \(A \+ A'\)/2"):
+        assert graph_scores(A, y) == graph_scores(symmetric, y)
+    with pytest.warns(UserWarning, match="not symmetric") as caught:
+        labels, info = refine(A, y, return_info=True)
+    assert len(caught) == 1 and caught[0].filename == __file__
+    expected, expected_info = refine(symmetric, y, return_info=True)
+    np.testing.assert_array_equal(labels, expected)
+    assert info["before"] == expected_info["before"]
+    with pytest.warns(UserWarning, match="not symmetric"):
+        model = SpectralClustering(5, affinity="precomputed", random_state=0).fit(A)
+    np.testing.assert_allclose(model.affinity_matrix_.toarray(), scipy.sparse.csr_matrix(symmetric).toarray())
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_the_stages_average_too(dense):
+    A, _ = _neighbour_graph()
+    symmetric = (A + A.T) / 2
+    F = np.random.default_rng(0).normal(size=(A.shape[0], 2))
+    if dense:
+        A, symmetric = A.toarray(), symmetric.toarray()
+    with pytest.warns(UserWarning, match=r"not symmetric .* \(A \+ A'\)/2") as caught:
+        eigenvalues = huddle.spectral_embedding(A, 3, random_state=0, return_eigenvalues=True)[1]
+    assert caught[0].filename == __file__
+    expected = huddle.spectral_embedding(symmetric, 3, random_state=0, return_eigenvalues=True)[1]
+    np.testing.assert_allclose(eigenvalues, expected)
+    with pytest.warns(UserWarning, match="the graph is not symmetric"):
+        shrunk = huddle.shrink(F, A, 1.0)
+    np.testing.assert_allclose(shrunk.G, huddle.shrink(F, symmetric, 1.0).G)
+
+
+def test_distances_that_are_not_symmetric_are_averaged():
+    X, _ = make_blobs(60, random_state=1)
+    D = pairwise_distances(X)
+    D = D * np.random.default_rng(0).uniform(1, 2, size=D.shape)
+    with pytest.warns(UserWarning, match="the distances are not symmetric .* is used"):
+        model = SpectralClustering(3, affinity="distances", random_state=0).fit(D)
+    expected = SpectralClustering(3, affinity="distances", random_state=0).fit((D + D.T) / 2)
+    np.testing.assert_allclose(model.affinity_matrix_.toarray(), expected.affinity_matrix_.toarray())
+    half = scipy.sparse.csr_matrix(np.triu(D))
+    with pytest.raises(ValueError, match="needs all of them"):  # a half is not made the whole
+        SpectralClustering(3, affinity="distances").fit(half)
+
+
+def test_a_symmetric_graph_raises_no_warning():
+    A, y = _neighbour_graph()
+    A = (A + A.T).toarray()
+    A *= 1 + 1e-12 * np.random.default_rng(0).uniform(size=A.shape)  # rounding
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        graph_scores(A, y)
+        refine(A, y)
+
+
+def test_the_drop_in_averages_as_scikit_learn_does():
+    A, _ = _neighbour_graph()
+    with pytest.warns(UserWarning, match="not symmetric"):
+        ours = drop_in.SpectralClustering(5, affinity="precomputed", random_state=0).fit(A)
+    with pytest.warns(UserWarning, match="not symmetric"):
+        theirs = sklearn.cluster.SpectralClustering(5, affinity="precomputed", random_state=0).fit(A)
+    assert accuracy(theirs.labels_, ours.labels_) == 1
+    assert (ours.affinity_matrix_ != theirs.affinity_matrix_).nnz == 0

@@ -75,6 +75,17 @@ def test_names_of_features_and_rows(tmp_path):
         [values[model.labels_ == k, 0].mean() for k in range(2)], rel=1e-5)
 
 
+def test_names_of_rows_can_be_given(tmp_path):
+    X = np.random.default_rng(3).normal(size=(30, 2))
+    model = KMeans(2, random_state=0).fit(X)
+    report(model, tmp_path / "page.html", names=[f"town {i}" for i in range(30)])
+    points = page_of(tmp_path / "page.html")["shared"]["points"]
+    index = np.frombuffer(base64.b64decode(points["index"]), "<i4")
+    assert points["names"] == [f"town {i}" for i in index]
+    with pytest.raises(ValueError, match="names has 3 values, but the model was fitted to 30 points"):
+        report(model, tmp_path / "page.html", names=["a", "b", "c"])
+
+
 def test_no_second_fit(tmp_path):
     """Without a seed of its own a second fit would find other labels, and would report its stages."""
     rng = np.random.default_rng(5)

@@ -1,5 +1,6 @@
 """Ctrl-C, the interpreter lock, progress, and freeing of objects."""
 import gc
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -8,6 +9,7 @@ import textwrap
 import threading
 import time
 import types
+import warnings
 import weakref
 
 import numpy as np
@@ -203,3 +205,19 @@ def test_contexts_are_freed_without_garbage_collection():
         assert reference() is None
     finally:
         gc.enable()
+
+
+def fit_in_pool(n_jobs):
+    """Return the warnings of a fit; at the top of the module, for a pool."""
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = KMeans(2, n_jobs=n_jobs).fit(X)
+    return [str(warning.message) for warning in caught], model.labels_.tolist()
+
+
+def test_fit_in_a_pool_of_processes_does_not_warn():
+    """joblib warns there that it cannot start processes, which the library does not want."""
+    expected = KMeans(2).fit_predict(np.random.default_rng(0).normal(size=(50, 2))).tolist()
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.map(fit_in_pool, [-1, 2, None]) == [([], expected)] * 3

@@ -93,3 +93,34 @@ def test_wine_names_proline():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         huddle.KMeans(3, prepare="standard").fit(X)
+
+
+@pytest.mark.parametrize("index", [True, False])
+def test_names_that_are_numbers_are_a_header(tmp_path, iris, index):
+    values = iris.iloc[:, :4].to_numpy()
+    pandas.DataFrame(values).to_csv(tmp_path / "iris.csv", index=index)
+    with pytest.warns(UserWarning, match="row numbers" if index else r"line 1 \(0, 1, 2, 3\) is taken"):
+        data = huddle.read(tmp_path / "iris.csv")
+    np.testing.assert_allclose(data.X, values, rtol=1e-6)
+    assert data.feature_names == ["0", "1", "2", "3"]
+
+
+def test_header_can_be_chosen(tmp_path):
+    (tmp_path / "table.csv").write_text("5,6\n1,2\n3,4\n")
+    assert huddle.read(tmp_path / "table.csv").X.shape == (3, 2)
+    assert huddle.read(tmp_path / "table.csv", header="yes").feature_names == ["5", "6"]
+    assert load_file(tmp_path / "table.csv", header="yes")[0].shape == (2, 2)
+    with pytest.raises(ValueError, match=r"header = None: expected one of auto\|yes\|no"):
+        huddle.read(tmp_path / "table.csv", header=None)
+
+
+def test_texts_that_differ_name_the_rows(tmp_path):
+    """Also in few rows, where each would be a class of its own."""
+    names = [f"c\u00f4te {i}" for i in range(20)]
+    frame = pandas.DataFrame({"country": names, "gdp": np.arange(20) ** 2, "life": np.arange(20) % 7})
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    with pytest.warns(UserWarning, match=r"column 1 \(country\) names the rows"):
+        data = huddle.read(tmp_path / "table.csv")
+    assert data.y is None and data.row_names == names
+    assert data.feature_names == ["gdp", "life"]
+    assert huddle.read(tmp_path / "table.csv", y="country").row_names is None

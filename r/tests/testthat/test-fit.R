@@ -73,6 +73,11 @@ test_that("scores are those of their definitions", {
     expect_equal(huddle_score(truth, c(1, 2, 2, 2))[["acc"]], .75)
     expect_error(huddle_score(truth, 1:3), "4 elements, cluster has 3")
     expect_error(huddle_score(c("a", NA), 1:2), "must not be NA")
+    expect_warning(left <- huddle_score(c(truth, "a"), c(1, 1, 0, 0, -1)), "1 of 5 rows")
+    expect_equal(left[["acc"]], 1)
+    expect_error(huddle_score(truth, c(-1, -1, -1, -1)), "no row has a cluster")
+    expect_silent(signs <- huddle_score(truth, c(1, 1, -1, -1)))
+    expect_equal(signs[["acc"]], 1)
 })
 
 test_that("text is printed", {

@@ -52,6 +52,10 @@ test_that("a graph can be given, dense or sparse", {
     expect_s4_class(sparse, "dsCMatrix")
     expect_identical(ssc(sparse, 2, graph = TRUE)$cluster, dense$cluster)
     expect_error(ssc(graph[, 1:5], 2, graph = TRUE), "must be square, not 300 x 5")
+    half <- graph
+    half[lower.tri(half)] <- 0
+    expect_warning(fit <- ssc(half, 2, graph = TRUE), "the graph is not symmetric")
+    expect_identical(fit$cluster, ssc((half + t(half)) / 2, 2, graph = TRUE)$cluster)
     graph[2, 3] <- -1
     expect_error(ssc(graph, 2, graph = TRUE), "-1", class = "huddle_error_invalid")
 })
