@@ -7,6 +7,7 @@
 #include "huddle/io.h"
 #include "io/formats.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,15 @@ static inline huddle_read_options fuzz_options(uint8_t choice) {
     return options;
 }
 
+/* One thread, which is faster for small files. */
+static inline huddle_context *fuzz_context(void) {
+    static huddle_context *context;
+    if (context == NULL && (huddle_context_new(&context) != HUDDLE_OK ||
+                            huddle_context_set_threads(context, 1) != HUDDLE_OK))
+        abort();
+    return context;
+}
+
 /* What a reader returns must be valid input for every other stage. */
 static inline void fuzz_check(huddle_status status, huddle_data *data) {
     if (status != HUDDLE_OK) {
@@ -41,8 +51,11 @@ static inline void fuzz_check(huddle_status status, huddle_data *data) {
             abort();
         return;
     }
-    if (huddle_points_check(NULL, &data->points) != HUDDLE_OK)
+    if (huddle_points_check(fuzz_context(), &data->points) != HUDDLE_OK)
         abort();
+    for (int64_t i = 0; data->row_names != NULL && i <= data->points.n; i++)
+        if ((data->row_names[i] == NULL) != (i == data->points.n))
+            abort();
     for (int64_t i = 0; data->labels != NULL && i < data->points.n; i++)
         if (data->labels[i] < 0 || data->labels[i] >= data->n_classes)
             abort();
@@ -55,7 +68,7 @@ static inline int fuzz_container(const uint8_t *bytes, size_t size, bool (*is)(c
     if (size < 2)
         return 0;
     huddle_read_options options = fuzz_options(bytes[0]);
-    hd_io_request request = {NULL, &options, "input"};
+    hd_io_request request = {fuzz_context(), &options, "input"};
     hd_file file = {"input-images-idx3", NULL, (int64_t)size - 1, -1};
     hd_io_container container = {.format = "fuzzed", .file = &file};
     hd_io_labels labels = {0};
@@ -68,7 +81,7 @@ static inline int fuzz_container(const uint8_t *bytes, size_t size, bool (*is)(c
         if (status == HUDDLE_OK)
             status = hd_io_container_read(&request, &container, &data);
         if (status == HUDDLE_OK)
-            status = hd_io_data_select(NULL, &options, &data);
+            status = hd_io_data_select(fuzz_context(), &options, &data);
         fuzz_check(status, &data);
         if (container.count > 0 && container.load != NULL)
             (void)hd_io_container_labels(&container, &labels);
@@ -80,23 +93,39 @@ static inline int fuzz_container(const uint8_t *bytes, size_t size, bool (*is)(c
     return 0;
 }
 
-/* Writes the bytes after the first to a temporary file and reads it, for readers that open files by
- * name. */
+/* Puts the bytes into a temporary file, in memory, for readers that open files by name. The file is
+ * made once: making one for each input would take longer than reading it. */
+static const char *fuzz_path;
+
+static inline void fuzz_remove(void) {
+    (void)unlink(fuzz_path);
+}
+
+static inline const char *fuzz_put(const uint8_t *bytes, size_t size, const char *extension) {
+    static char path[64];
+    static int descriptor = -1;
+    if (descriptor < 0) {
+        snprintf(path, sizeof path, "/dev/shm/huddle-fuzz-%ld.%s", (long)getpid(), extension);
+        fuzz_path = path;
+        descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        if (descriptor < 0 || atexit(fuzz_remove) != 0)
+            abort();
+    }
+    if (ftruncate(descriptor, (off_t)size) != 0 ||
+        pwrite(descriptor, bytes, size, 0) != (ssize_t)size)
+        abort();
+    return path;
+}
+
+/* The bytes after the first as a file of that kind. */
 static inline int fuzz_file(const uint8_t *bytes, size_t size, const char *extension) {
-    char path[64];
     huddle_data data;
     if (size < 2)
         return 0;
     huddle_read_options options = fuzz_options(bytes[0]);
-    snprintf(path, sizeof path, "/dev/shm/huddle-fuzz-%ld.%s", (long)getpid(), extension);
-    FILE *file = fopen(path, "wb");
-    if (file == NULL)
-        abort();
-    fwrite(bytes + 1, 1, size - 1, file);
-    fclose(file);
-    fuzz_check(huddle_data_read(NULL, path, &options, &data), &data);
+    const char *path = fuzz_put(bytes + 1, size - 1, extension);
+    fuzz_check(huddle_data_read(fuzz_context(), path, &options, &data), &data);
     huddle_data_free(&data);
-    remove(path);
     return 0;
 }
 

@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     options.transpose = false;
     options.missing = rules[bytes[0] >> 6];
     options.encode = (bytes[0] & 1) != 0;
-    hd_io_request request = {NULL, &options, "input", NULL};
+    hd_io_request request = {fuzz_context(), &options, "input", NULL};
     hd_file file = {"input", NULL, (int64_t)size - 1, -1};
     hd_io_container container = {.format = "arff", .file = &file};
     huddle_data data = {0};
@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         fuzz_check(status, &data);
     } else if (hd_io_arff_is(&file)) {
         fuzz_check(hd_io_csv_read(&request, &file, &data), &data);
-        (void)hd_io_csv_labels(NULL, &file, &labels);
+        (void)hd_io_csv_labels(fuzz_context(), &file, false, &labels);
     }
     hd_io_labels_free(&labels);
     huddle_data_free(&data);

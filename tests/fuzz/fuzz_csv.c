@@ -10,7 +10,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     options.missing = rules[bytes[0] >> 6]; /* classes are selected later, and not here */
     options.encode = (bytes[0] & 1) != 0;
     options.hints_as_flags = (bytes[0] & 32) != 0;
-    hd_io_request request = {NULL, &options, "input"};
+    static const char *const headers[] = {NULL, "yes", "no", "auto"};
+    options.header = headers[bytes[0] >> 3 & 3];
+    hd_io_request request = {fuzz_context(), &options, "input"};
     hd_file file = {"input", NULL, (int64_t)size - 1, -1};
     huddle_data data = {0};
     huddle_dense matrix = {0};
@@ -19,8 +21,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     memcpy(copy, bytes + 1, size - 1);
     file.text = copy;
     fuzz_check(hd_io_csv_read(&request, &file, &data), &data);
-    (void)hd_io_csv_labels(NULL, &file, &labels);
-    (void)hd_io_csv_dense(NULL, &file, &matrix);
+    (void)hd_io_csv_labels(fuzz_context(), &file, false, &labels);
+    (void)hd_io_csv_dense(fuzz_context(), &file, &matrix);
     huddle_data_free(&data);
     huddle_dense_free(&matrix);
     hd_io_labels_free(&labels);
