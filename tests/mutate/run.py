@@ -2,20 +2,23 @@
 """Mutation testing: each entry of tests/mutate/*.txt breaks one line, and some test must fail.
 
     run.py [AREA...]          run the mutations of those lists (default: all)
-    run.py --check [AREA...]  only check that every entry still fits the sources
+    run.py --share 1/10       run a random share of them, another one for each commit
+    run.py --check [AREA...]  only check that every entry still fits the sources and, without AREA,
+                              that every file that computes something has entries
     run.py --list [AREA...]   print the entries
 
 The lists are described in CONTRIBUTING.md. The tree is copied to build-mutate/, one copy per
-worker, and only the copies are changed.
+worker, and only the copies are changed. If the environment sets CMAKE_C_COMPILER_LAUNCHER to ccache,
+mutations that were compiled before are not compiled again.
 """
 import argparse
 import collections
-import dataclasses
-import glob
+import fractions
 import json
 import os
 import queue
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -23,90 +26,15 @@ import sys
 import threading
 import time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-KEYS = ("file", "from", "to", "tests", "argued")
-SHORTEST_LIMIT = 30  # seconds that a test is always allowed
-LIMIT_FACTOR = 10  # and how many times its unmutated time
+import lists
+from lists import ROOT
+
+SHORTEST_LIMIT = 12  # seconds that a test is always allowed
+LIMIT_FACTOR = 4  # and how many times its unmutated time
+PATIENCE = 3  # how many times that limit it has when it runs again, alone
 BUILD_LIMIT = 900
-
-
-@dataclasses.dataclass
-class Mutation:
-    area: str
-    line: int  # of its first key, in the list
-    file: str = ""
-    before: str = ""
-    after: str = ""
-    tests: str = ""
-    argued: str = ""
-    outcome: str = ""  # "killed by ...", "SURVIVED" or an error of the list
-    seconds: float = 0
-
-    @property
-    def place(self):
-        return f"tests/mutate/{self.area}.txt:{self.line}"
-
-    def __str__(self):
-        return f"{self.file}: {self.before} -> {self.after or '(nothing)'}"
-
-
-def read_list(path):
-    """Returns the mutations of one list and the errors of its syntax."""
-    area = os.path.splitext(os.path.basename(path))[0]
-    names = {"file": "file", "from": "before", "to": "after", "tests": "tests", "argued": "argued"}
-    mutations, errors, current, seen = [], [], None, set()
-    with open(path, encoding="utf-8") as text:
-        lines = text.read().split("\n") + [""]
-    for number, line in enumerate(lines, 1):
-        if line.startswith("#"):
-            continue
-        if not line.strip():
-            if current is not None:
-                missing = [key for key in KEYS[:4] if key not in seen]
-                if missing:
-                    errors.append(f"{current.place}: no '{missing[0]}:'")
-                else:
-                    mutations.append(current)
-            current, seen = None, set()
-            continue
-        key, colon, value = line.partition(":")
-        key = key.strip()
-        if not colon or key not in names or key in seen:
-            errors.append(f"tests/mutate/{area}.txt:{number}: cannot be understood: {line}")
-            continue
-        if current is None:
-            current = Mutation(area, number)
-        seen.add(key)
-        setattr(current, names[key], value.strip())
-    return mutations, errors
-
-
-def check(mutations):
-    """Returns what is stale: entries whose `from` is not exactly once in their file."""
-    errors, texts = [], {}
-    for mutation in mutations:
-        path = os.path.join(ROOT, mutation.file)
-        if mutation.file not in texts:
-            try:
-                with open(path, encoding="utf-8") as text:
-                    texts[mutation.file] = text.read()
-            except OSError as error:
-                texts[mutation.file] = None
-                errors.append(f"{mutation.place}: {mutation.file}: {error.strerror}")
-        text = texts[mutation.file]
-        if text is None:
-            continue
-        count = text.count(mutation.before) if mutation.before else 0
-        if count != 1:
-            errors.append(f"{mutation.place}: stale: occurs {count} times in {mutation.file}: "
-                          f"{mutation.before}")
-        elif mutation.before == mutation.after:
-            errors.append(f"{mutation.place}: 'to' is the same as 'from'")
-        try:
-            re.compile(mutation.tests)
-        except re.error as error:
-            errors.append(f"{mutation.place}: tests: {error}")
-    return errors
+TIMEOUT = "TIMEOUT"  # the outcome until the test has run again
+MPI = "engines/mpi/"  # its files are compiled only on demand
 
 
 class Tree:
@@ -143,12 +71,15 @@ class Tree:
                 file.write(content)
             shutil.copymode(new, old)
 
-    def configure(self):
-        # Optimised, because the tests take longer than the compiler; no debug information, because
-        # the linker takes longer with it.
+    def configure(self, mpi):
+        # Optimised: the compiler takes most of its time for the headers, and the tests are faster.
+        # No debug information and gold: the linker runs for every mutation.
+        options = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O2", "-DHUDDLE_BENCH=OFF",
+                   f"-DHUDDLE_MPI={'ON' if mpi else 'OFF'}"]
+        linker = "-fuse-ld=gold" if shutil.which("ld.gold") else ""
+        options += [f"-DCMAKE_{kind}_LINKER_FLAGS={linker}" for kind in ("EXE", "SHARED", "MODULE")]
         result = subprocess.run(
-            ["cmake", "-S", self.source, "-B", self.build, "-G", "Ninja",
-             "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O2", "-DHUDDLE_BENCH=OFF"],
+            ["cmake", "-S", self.source, "-B", self.build, "-G", "Ninja"] + options,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if result.returncode != 0:
             raise SystemExit(f"mutate: cmake failed\n{result.stdout}")
@@ -184,14 +115,16 @@ class Tree:
                                 errors="replace", timeout=BUILD_LIMIT)
         return result.stdout if result.returncode != 0 else None
 
-    def test(self, tests, limit, jobs=1, stop=True):
+    def test(self, tests, limit, jobs=1):
         """Returns {name: (outcome, seconds)}, outcome "Passed", "Failed", "Timeout", ..."""
         expression = "^(" + "|".join(re.escape(name) for name in tests) + ")$"
         command = ["ctest", "--test-dir", self.build, "-R", expression, "--timeout", str(limit),
                    "-j", str(jobs), "--output-on-failure"]
-        result = subprocess.run(command + (["--stop-on-failure"] if stop else []),
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                errors="replace")
+        # cmocka ends a program at its first failure; nobody needs a core dump of that.
+        result = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+            env={**os.environ, "CMOCKA_TEST_ABORT": "1"},
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
         with open(self.log, "a", encoding="utf-8") as log:
             log.write(result.stdout)
         outcomes = {}
@@ -211,49 +144,52 @@ class Tree:
         if os.stat(path).st_mtime_ns <= old:  # a coarse clock: ninja must see the change
             os.utime(path, ns=(old + 1000000, old + 1000000))
 
-    def run(self, mutation):
+    def run(self, mutation, patience=1):
         """Applies one mutation, builds, tests and restores; the outcome is left in it."""
         begin = time.monotonic()
-        tests = self.matching(mutation.tests)
         with open(os.path.join(self.source, mutation.file), encoding="utf-8") as text:
             original = text.read()
         self.write(mutation.file, original.replace(mutation.before, mutation.after))
         try:
-            broken = self.compile(tests, 1)
-            if broken is not None:
-                mutation.outcome = "DOES NOT COMPILE\n" + broken[-2000:]
-            else:
-                limit = max(self.limits[name] for name in tests)
-                outcomes = self.test(tests, limit)
-                failed = [(name, how) for name, (how, _) in outcomes.items()
-                          if how not in ("Passed", "Skipped")]
-                if failed:
-                    name, how = failed[0]
-                    mutation.outcome = ("killed by " + name +
-                                        (" (timeout)" if how == "Timeout" else ""))
-                elif not outcomes:
-                    mutation.outcome = "NO TEST RAN"
-                else:
-                    mutation.outcome = "SURVIVED"
+            mutation.outcome = self.outcome(self.matching(mutation.tests), patience)
         finally:
             self.write(mutation.file, original)
-        mutation.seconds = time.monotonic() - begin
+        mutation.seconds += time.monotonic() - begin
+
+    def outcome(self, tests, patience):
+        """Builds and runs the tests one after another, the fastest first, until one fails. The
+        limits are multiplied by patience; without any, a timeout proves nothing yet."""
+        ran = False
+        for test in sorted(tests, key=self.limits.get):
+            broken = self.compile([test], 1)
+            if broken is not None:
+                return "DOES NOT COMPILE\n" + broken[-2000:]
+            for name, (how, _) in self.test([test], patience * self.limits[test]).items():
+                ran = ran or how != "Skipped"
+                if how == "Timeout" and patience == 1:
+                    return f"{TIMEOUT} in {name}"
+                if how not in ("Passed", "Skipped"):
+                    return f"killed by {name}" + (" (timeout)" if how == "Timeout" else "")
+        return "SURVIVED" if ran else "NO TEST RAN"
 
 
 def baseline(trees, mutations):
     """Builds and runs the needed tests unmutated, and sets their time limits."""
     tests = sorted({name for mutation in mutations for name in trees[0].matching(mutation.tests)})
+    jobs = os.cpu_count() or 2
     for tree in trees:
-        broken = tree.compile(tests, os.cpu_count() or 2)
+        broken = tree.compile(tests, jobs)
         if broken is not None:
             raise SystemExit(f"mutate: the build fails without a mutation\n{broken[-4000:]}")
-    outcomes = trees[0].test(tests, 1500, jobs=len(trees), stop=False)
+    outcomes = trees[0].test(tests, 1500, jobs=jobs)
     bad = [name for name in tests if outcomes.get(name, ("Missing", 0))[0] not in
            ("Passed", "Skipped")]
     if bad:
         raise SystemExit("mutate: these tests fail without a mutation: " + " ".join(bad))
+    # One limit for each whole second, so that tests of the same length stay in the order of the
+    # names and two runs name the same killers.
     for tree in trees:
-        tree.limits = {name: max(SHORTEST_LIMIT, LIMIT_FACTOR * seconds)
+        tree.limits = {name: max(SHORTEST_LIMIT, LIMIT_FACTOR * (int(seconds) + 1))
                        for name, (_, seconds) in outcomes.items()}
 
 
@@ -262,7 +198,7 @@ def run(mutations, workers):
     begin = time.monotonic()
     for tree in trees:
         tree.copy()
-        tree.configure()
+        tree.configure(any(m.file.startswith(MPI) for m in mutations))
         if os.path.exists(tree.log):
             os.remove(tree.log)
     unmatched = [f"{m.place}: no test matches '{m.tests}'" for m in mutations
@@ -305,54 +241,136 @@ def run(mutations, workers):
         thread.join()
     if failures:
         raise SystemExit("\n".join(failures))
+    # A busy machine may have slowed a test down: it runs again when nothing else does.
+    for mutation in mutations:
+        if mutation.outcome.startswith(TIMEOUT):
+            trees[0].run(mutation, PATIENCE)
+            print(f"{mutation.outcome:32} {mutation.seconds:4.0f} s  {mutation}", flush=True)
     return report(mutations, time.monotonic() - begin)
 
 
 def report(mutations, seconds):
+    """Prints what survived, with the reasons; returns the exit status."""
     killed = [m for m in mutations if m.outcome.startswith("killed")]
+    late = sum(m.outcome.endswith("(timeout)") for m in killed)
     survivors = [m for m in mutations if m.outcome == "SURVIVED"]
+    argued = [m for m in survivors if m.argued]
     invalid = [m for m in mutations if m not in killed and m not in survivors]
     for mutation in killed:
         if mutation.argued:
             print(f"{mutation.place}: argued for as a survivor, but killed: drop 'argued:'")
+    if argued:
+        print(f"\nSurvived for a stated reason ({len(argued)}):")
+    for mutation in argued:
+        print(f"  {mutation.place}: {mutation}\n    because: {mutation.argued}")
+    if len(survivors) > len(argued):
+        print(f"\nSurvived without a reason ({len(survivors) - len(argued)}):")
     for mutation in survivors:
-        print(f"survived: {mutation.place}: {mutation}")
-        print(f"          {'argued: ' + mutation.argued if mutation.argued else 'not argued for'}")
+        if not mutation.argued:
+            print(f"  {mutation.place}: {mutation} [{mutation.tests}]")
     for mutation in invalid:
-        print(f"invalid: {mutation.place}: {mutation}: {mutation.outcome}")
-    print(f"{len(killed)} of {len(mutations)} killed in {seconds / 60:.1f} minutes")
-    return 1 if invalid or any(not m.argued for m in survivors) else 0
+        print(f"\ninvalid: {mutation.place}: {mutation}: {mutation.outcome}")
+    spent = sum(m.seconds for m in mutations) / len(mutations)
+    print(f"\n{len(killed)} of {len(mutations)} killed ({100 * len(killed) / len(mutations):.1f} %), "
+          f"{late} of them by a timeout, {len(argued)} survived for a stated reason, {len(survivors) - len(argued)} without one, "
+          f"in {seconds / 60:.1f} minutes ({spent:.1f} s per mutation)")
+    return 1 if invalid or len(survivors) > len(argued) else 0
 
 
-def main():
+def without_mpi(mutations):
+    """Leaves out the engine mpi where it cannot be built."""
+    if not any(m.file.startswith(MPI) for m in mutations) or \
+            subprocess.run(["pkg-config", "--exists", "petsc"]).returncode == 0:
+        return mutations
+    left = [m for m in mutations if not m.file.startswith(MPI)]
+    print(f"mutate: no PETSc: {len(mutations) - len(left)} mutations of {MPI} are left out")
+    return left
+
+
+class Script(Tree):
+    """Tests with given outcomes, for the self-test: how each one ends in turn."""
+
+    def __init__(self, ends):
+        super().__init__("")
+        self.ends = {name: list(how) for name, how in ends.items()}
+        self.limits = {name: SHORTEST_LIMIT for name in ends}
+        self.used = []  # limits
+
+    def compile(self, tests, jobs):
+        return None
+
+    def test(self, tests, limit, jobs=1):
+        self.used.append(limit)
+        return {name: (self.ends[name].pop(0), 0) for name in tests}
+
+
+def self_test():
+    """Proves that a timeout counts only if it is repeated with a longer limit."""
+    lists.self_test()
+    tree = Script({"a": ["Timeout", "Passed", "Timeout"], "b": ["Passed", "Failed"]})
+    assert tree.outcome(["a", "b"], 1) == f"{TIMEOUT} in a"
+    assert tree.outcome(["a", "b"], PATIENCE) == "SURVIVED"
+    assert tree.outcome(["a"], PATIENCE) == "killed by a (timeout)"
+    assert tree.outcome(["b"], 1) == "killed by b"
+    short, long = SHORTEST_LIMIT, PATIENCE * SHORTEST_LIMIT
+    assert tree.used == [short, long, long, long, short]
+    print("self-test passed")
+
+
+def parse():
     parser = argparse.ArgumentParser(description="mutation tests; see CONTRIBUTING.md")
     parser.add_argument("--check", action="store_true", help="only check the lists")
     parser.add_argument("--list", action="store_true", help="print the entries")
+    parser.add_argument("--self-test", action="store_true", help="check this program")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 2)
     parser.add_argument("--grep", default="", help="only entries whose text matches")
+    parser.add_argument("--share", default="1", help="run a random share, such as 1/10")
+    parser.add_argument("--seed", help="what the share depends on (default: the commit)")
     parser.add_argument("area", nargs="*")
     arguments = parser.parse_args()
-    folder = os.path.join(ROOT, "tests", "mutate")
-    paths = {os.path.splitext(os.path.basename(path))[0]: path
-             for path in sorted(glob.glob(os.path.join(folder, "*.txt")))}
+    try:
+        arguments.share = float(fractions.Fraction(arguments.share))
+    except (ValueError, ZeroDivisionError):
+        arguments.share = 0
+    if not 0 < arguments.share <= 1:
+        parser.error("--share is not a number in (0, 1], such as 1/10")
+    return arguments
+
+
+def main():
+    arguments = parse()
+    if arguments.self_test:
+        return self_test()
+    paths = lists.areas()
     unknown = [area for area in arguments.area if area not in paths]
     if unknown:
         raise SystemExit(f"mutate: no list '{unknown[0]}'; there are {' '.join(paths)}")
     mutations, errors = [], []
     for area in arguments.area or paths:
-        found, wrong = read_list(paths[area])
+        found, wrong = lists.read_list(paths[area])
         mutations += found
         errors += wrong
-    errors += check(mutations)
+    errors += lists.check(mutations)
+    files = 0
+    if arguments.check and not arguments.area:
+        files, wrong = lists.check_files(mutations)
+        errors += wrong
     if errors:
         raise SystemExit("\n".join(errors))
     mutations = [m for m in mutations if re.search(arguments.grep, str(m))]
+    if arguments.share < 1:
+        seed = arguments.seed or lists.default_seed()
+        chosen = lists.draw(mutations, arguments.share, seed)
+        print(f"mutate: {len(chosen)} of {len(mutations)} mutations, by the seed {seed}", flush=True)
+        mutations = chosen
     if arguments.list:
         for mutation in mutations:
             print(f"{mutation.area}: {mutation} [{mutation.tests}]")
     if arguments.check or arguments.list:
-        print(f"{len(mutations)} mutations in {len(arguments.area or paths)} lists, none stale")
+        print(f"{len(mutations)} mutations in {len(arguments.area or paths)} lists, none stale" +
+              (f"; {files} files have at least {lists.FEWEST}" if files else ""))
         return 0
+    mutations = without_mpi(mutations)
     if not mutations:
         raise SystemExit("mutate: nothing to do")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
