@@ -10,15 +10,15 @@
   > d;9,60;7,9
   > END
   $ huddle cluster points.csv -m kmeans -c 2 -q --append -o out.csv | head -1
-  points.csv: 4 points, 2 features, 4 classes
+  points.csv: 4 points, 2 features
   $ cat out.csv
   # measured by hand
   name;"width, cm";height;cluster
-  "a ""quoted"" name";1,50;1;1
-  b;1,60;1,0;1
-  c;9,50;8;0
+  "a ""quoted"" name";1,50;1;0
+  b;1,60;1,0;0
+  c;9,50;8;1
   
-  d;9,60;7,9;0
+  d;9,60;7,9;1
 
 Without -o it is written to stdout. Both ends may be pipes.
 
@@ -29,37 +29,39 @@ Without -o it is written to stdout. Both ends may be pipes.
 The result is a table with a column of labels, which keeps its name if it is labelled again.
 
   $ huddle score out.csv out.csv | head -1
+  huddle: out.csv: the labels are those in column 4 (cluster)
+  huddle: out.csv: the labels are those in column 4 (cluster)
   acc     1.0000
   $ huddle cluster out.csv -m kmeans --x 2,3 -c 2 -q --append | sed -n 2,3p
   name;"width, cm";height;cluster;cluster.1
-  "a ""quoted"" name";1,50;1;1;1
+  "a ""quoted"" name";1,50;1;0;0
 
 Rows that were dropped have -1. predict adds a column as well; a table without names gets none.
 
   $ printf '1 1\n2 NA\n9 9\n9 8\n' > blanks.txt
   $ huddle cluster blanks.txt -m kmeans -c 2 --missing drop -q --append --save model 2> /dev/null
-  1 1 1
+  1 1 0
   2 NA -1
-  9 9 0
-  9 8 0
+  9 9 1
+  9 8 1
   $ printf '8,8\r\n0,1' | huddle predict model - --append | od -An -c
-     8   ,   8   ,   0  \r  \n   0   ,   1   ,   1
+     8   ,   8   ,   1  \r  \n   0   ,   1   ,   0
 
 --confidence adds how certain each label is; a row without a label has none. --json has means, --dump an array.
 
   $ huddle cluster blanks.txt -m kmeans -c 2 --missing drop -q --append --confidence 2> /dev/null
-  1 1 1 1
+  1 1 0 1
   2 NA -1 NA
-  9 9 0 0.95* (glob)
-  9 8 0 0.95* (glob)
+  9 9 1 0.95* (glob)
+  9 8 1 0.95* (glob)
   $ huddle cluster points.csv -m kmeans -c 2 -q --confidence --dump parts -o sure.csv | head -1
-  points.csv: 4 points, 2 features, 4 classes
+  points.csv: 4 points, 2 features
   $ cat sure.csv
   cluster,confidence
-  1,0.9* (glob)
-  1,0.9* (glob)
   0,0.9* (glob)
   0,0.9* (glob)
+  1,0.9* (glob)
+  1,0.9* (glob)
   $ huddle cluster points.csv -m kmeans -c 2 -q --json > report.json
   $ /usr/bin/python3 << END
   > import json, numpy as np
@@ -70,6 +72,27 @@ Rows that were dropped have -1. predict adds a column as well; a table without n
   >       np.allclose(own["clusters"], [rows["confidence"][rows["cluster"] == k].mean() for k in (0, 1)]))
   > END
   True True True
+
+It has the decimal sign of the table, which the first rows need not show.
+
+  $ printf 'a;b\n1;2\n1;3\n9;8,5\n9,5;8\n' > commas.csv
+  $ huddle cluster commas.csv -m kmeans -c 2 -q --append --confidence | sed 's/[0-9]*$/DIGITS/'
+  a;b;cluster;confidenceDIGITS
+  1;2;0;0,DIGITS
+  1;3;0;0,DIGITS
+  9;8,5;1;0,DIGITS
+  9,5;8;1;0,DIGITS
+  $ printf 'a,b\n1,"2,5"\n1,3\n9,8\n' > quoted.csv
+  $ huddle cluster quoted.csv -m kmeans -c 2 -q --append --confidence | sed 's/[0-9]*"$/DIGITS/' | head -2
+  a,b,cluster,confidence
+  1,"2,5",0,"0,DIGITS
+  $ printf 'a;b\n1;1,234\n1;2,345\n9;8,125\n' > three.csv
+  $ huddle cluster three.csv -m kmeans -c 2 -q --append --confidence | sed 's/[0-9]*$/DIGITS/' | sed -n 2p
+  1;1,234;0;0,DIGITS
+  $ printf 'a,b\n1,2.5\n1,3\n9,8\n' > points.tsv
+  $ huddle cluster points.tsv -m kmeans -c 2 -q --append --confidence | sed 's/[0-9]*$/DIGITS/' | sed -n 2p
+  1,2.5,0,0.DIGITS
+
   $ huddle cluster points.csv --confidence
   huddle: --confidence needs -o FILE
   [2]
@@ -85,13 +108,13 @@ One column for each number of clusters of a range.
   $ huddle cluster points.csv -m kmeans -c 1-3 --labels all -q -o all.csv > /dev/null
   $ cat all.csv
   cluster_1,cluster_2,cluster_3
-  0,1,1
-  0,1,1
-  0,0,2
   0,0,0
+  0,0,0
+  0,1,1
+  0,1,2
   $ huddle cluster points.csv -m kmeans -c 1-3 --labels all -q --append | sed -n 2,3p
   name;"width, cm";height;cluster_1;cluster_2;cluster_3
-  "a ""quoted"" name";1,50;1;0;1;1
+  "a ""quoted"" name";1,50;1;0;0;0
   $ huddle cluster points.csv -m kmeans -c 1-3 --labels all -q -o - | cmp - all.csv
 
 Only tables have columns, which is checked before the fit, and rows must be those of the table.
@@ -132,15 +155,15 @@ Labels in CSV files have a header, in others none; labels are read with and with
 
   $ huddle cluster points.csv -m kmeans -c 2 -q -o labels.csv > /dev/null; cat labels.csv
   cluster
-  1
-  1
   0
   0
+  1
+  1
   $ huddle cluster points.csv -m kmeans -c 2 -q -o labels.txt > /dev/null; cat labels.txt
-  1
-  1
   0
   0
+  1
+  1
   $ huddle score labels.csv labels.txt | head -1
   acc     1.0000
   $ huddle predict model labels.csv 2>&1 | head -1

@@ -120,6 +120,19 @@ Truncated or damaged containers.
   $ huddle info short.npz
   huddle: short.npz: the archive is damaged: * (glob)
   [1]
+  $ { printf 'PK\003\004'; head -c 26 /dev/zero; printf 'PK\006\007\0\0\0\0'
+  >   printf '\0\0\0\0\0\100\0\0\001\0\0\0PK\005\006'; head -c 18 /dev/zero; } > end64.npz
+  $ wc -c < end64.npz
+  72
+  $ huddle info end64.npz
+  huddle: end64.npz: the archive is damaged: its ZIP64 directory is missing
+  [1]
+  $ huddle cluster end64.npz
+  huddle: end64.npz: the archive is damaged: its ZIP64 directory is missing
+  [1]
+  $ huddle predict end64.npz digits
+  huddle: end64.npz: the archive is damaged: its ZIP64 directory is missing
+  [1]
   $ head -c 300 good.mat > short.mat
   $ huddle info short.mat
   huddle: short.mat: * (glob)
@@ -178,6 +191,21 @@ More clusters than points.
   $ huddle cluster good.npy -m ssc -c 201 -o labels.csv
   huddle: good.npy: n_clusters = 201 is outside [1, 200]
   [1]
+
+Devices never end, or are no data; a pipe is read.
+
+  $ huddle cluster /dev/zero -c 2
+  huddle: /dev/zero: is a device, not a file
+  [1]
+  $ huddle cluster good.npy -c 2 --y /dev/zero
+  huddle: *dev/zero* (glob)
+  [1]
+  $ huddle predict /dev/urandom good.npy
+  huddle: /dev/urandom: is a device, not a file
+  [1]
+  $ mkfifo pipe.csv; (printf 'a,b\n1,2\n3,4\n' > pipe.csv &)
+  $ huddle info pipe.csv | grep points
+  points    2
 
 Files that are not models.
 

@@ -47,8 +47,24 @@ A mistake in a plan is reported with its place.
   huddle: bad.json: seeds: must be a list of non-negative integers
   [1]
   $ try '{"data": ["digits"], "methods": ["sc"], "n_init": 0}'
-  huddle: bad.json: n_init: must be an integer of at least 1
+  huddle: bad.json: n_init: must be an integer from 1 to 2147483647
   [1]
+  $ try '{"data": ["digits"], "methods": ["sc"], "n_init": 1000000000000}'
+  huddle: bad.json: n_init: must be an integer from 1 to 2147483647
+  [1]
+  $ try '{"data": ["digits"], "methods": [{"method": "sc", "options": {"n_init": 1e12}}]}'
+  huddle: bad.json: methods[0].options.n_init: n_init = 1e+12: expected integer in [1, 2147483647]
+  [1]
+  $ try '{"data": ["/dev/zero"], "methods": ["sc"]}'
+  huddle: /dev/zero: is a device, not a file
+  [1]
+  $ huddle experiment /dev/zero -o nowhere -q 2>&1 | cut -c 1-28
+  huddle: /dev/zero: is longer
+  $ mkdir folder
+  $ huddle experiment folder -o nowhere -q
+  huddle: folder: the plan cannot be read: Is a directory
+  [1]
+  $ rmdir folder
   $ try '{"data": [{"name": "a"}], "methods": ["sc"]}'
   huddle: bad.json: data[0]: the member 'source' is missing
   [1]
@@ -57,6 +73,12 @@ A mistake in a plan is reported with its place.
   [1]
   $ try '{"data": [{"source": "digits", "x": 3}], "methods": ["sc"]}'
   huddle: bad.json: data[0]: x must be a name or a list of names
+  [1]
+  $ try '{"data": [{"source": "digits", "header": true}], "methods": ["sc"]}'
+  huddle: bad.json: data[0]: header must be a string
+  [1]
+  $ try '{"data": [{"source": "digits", "header": "yes"}], "methods": ["sc"]}'
+  huddle: *digits: header = yes is for tables (CSV, TSV) only (glob)
   [1]
   $ try '{"data": ["digits", "digits"], "methods": ["sc"]}'
   huddle: bad.json: data[1]: the name 'digits' is already used by data[0]
@@ -110,4 +132,11 @@ A plan that does not exist is named once.
 
   $ huddle experiment nowhere.json -o results
   huddle: nowhere.json: the plan cannot be opened: No such file or directory
+  [1]
+
+A plan is a small file.
+
+  $ head -c 70000000 /dev/zero > large.json
+  $ huddle experiment large.json
+  huddle: large.json: is longer than 64 MB, so it is not a plan
   [1]

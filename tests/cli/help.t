@@ -90,6 +90,8 @@ Three ways to the help of a command.
                               repeat --x
         --y NAME              the labels: likewise, or a file of labels, or none
         --transpose           samples are columns, not rows
+        --header RULE         whether the first row of a table has the names of the columns;
+                              auto: as it looks; auto|yes|no [auto]
         --missing RULE        missing values of a table (empty, NA, ?): refuse them, drop
                               their rows, or replace them by the mean or median of the
                               column; error|drop|mean|median [error]

@@ -223,22 +223,23 @@ Texts that are all different are names of rows, not labels, unless they are aske
 
   $ (echo size,weight,name; for i in $(seq 30); do echo $((i + 7)),$((i * i)),n$i; done) > named.csv
   $ huddle info named.csv
-  huddle: warning: column 3 (name) is ignored: row names, 30 distinct values in 30 rows; --y name makes it the labels
+  huddle: column 3 (name) names the rows: 30 distinct values in 30 rows; --y name makes it the labels
   file      named.csv
   format    csv
   points    30
   features  2
   classes   none
-  ignored   name: row names, 30 distinct values in 30 rows
+  row names name: 30 distinct values in 30 rows
+  rows      n1, n2, n3, n4, n5, n6, ...
   names     size, weight, name
   $ huddle info named.csv --y name | grep ^classes
   classes   30: n1 n10 n11 n12 n13 n14 n15 n16 n17 n18 n19 n2 ...
-  $ huddle cluster named.csv -c 2 -m kmeans -q | grep -A1 'column 3 (name)'
-    warning    column 3 (name) is ignored: row names, 30 distinct values in 30 rows; --y
-               name makes it the labels
+  $ huddle cluster named.csv -c 2 -m kmeans -q | grep 'row names'
+    row names  name: 30 distinct values in 30 rows
   $ head -21 named.csv > few.csv
   $ huddle info few.csv | grep ^classes
-  classes   20: n1 n10 n11 n12 n13 n14 n15 n16 n17 n18 n19 n2 ...
+  huddle: column 3 (name) names the rows: 20 distinct values in 20 rows; --y name makes it the labels
+  classes   none
 
 Coordinates are points: y beside x is no label.
 

@@ -1,50 +1,11 @@
-The memory of a fit is predicted before it begins, shown, and limited.
+A limit of memory that no fit can keep: refused at once, with what is needed, and nothing is written.
 
   $ huddle generate blobs --n 30000 --noise 3 -o points.npy -q
-  $ huddle cluster points.npy -m sc -c 20 --prepare none --n-init 2 -q --json > report.json
-  $ /usr/bin/python3 -c '
-  > import json
-  > r = json.load(open("report.json")); m = r["memory"]
-  > print(m["stage"], m["leaner"], m["predicted"] < m["limit"])
-  > print(0.7 < (m["predicted"] - m["base"]) / m["arrays"] < 1.5)
-  > print(0.6 < m["predicted"] / r["peak_bytes"] < 1.6)
-  > s = r["seconds"]
-  > named = sum(v for k, v in s.items() if k not in ("other", "total"))
-  > print(named >= 0.95 * s["total"], abs(named + s["other"] - s["total"]) < 0.01 * s["total"])'
-  * [] True (glob)
-  True
-  True
-  True True
-
-Too little for any algorithm: refused at once, with what is needed, and nothing is written.
-
   $ huddle cluster points.npy -m sc -c 20 --memory 20M -o labels.npy --save model --dump dump -q
   huddle: points.npy: the fit would need about * of memory (in stage *), but it may use 20 MB; allow more, or: fewer points, clusters or neighbours need less (glob)
   [1]
   $ ls -A
   points.npy
-  report.json
-
-In between: a leaner algorithm, which the log and the summary name.
-
-  $ huddle generate blobs --n 4000 --noise 3 -o few.npy -q
-  $ huddle cluster few.npy -c 20 --prepare none --gap 1e-2 -q --json > report.json
-  $ /usr/bin/python3 -c '
-  > import json
-  > m = json.load(open("report.json"))["memory"]
-  > print(m["stage"])
-  > open("limit", "w").write(str(m["base"] + int(0.8 * (m["predicted"] - m["base"]))))'
-  shrink
-  $ huddle cluster few.npy -c 20 --prepare none --gap 1e-2 --memory $(cat limit) > out 2> log
-  $ grep -c 'to save memory, the shrink step is solved by pdhg' log
-  1
-  $ grep -A 2 '^  memory' out | tr -s ' \n' ' ' | grep -o 'the shrink step is solved by pdhg'
-  the shrink step is solved by pdhg
-
-A limit of the process, not of the tool.
-
-  $ (ulimit -v 450000; huddle cluster points.npy -c 400 --prepare none -q) 2>&1 | grep -o 'the fit would need about .* of memory'
-  the fit would need about * of memory (glob)
 
   $ huddle cluster points.npy --memory lots
   huddle: memory = lots: expected a number and a unit (K, M, G, T), such as 500M or 4G

@@ -101,8 +101,9 @@ A reader that stops early ends the tool without a message, or is an error where 
   x1,x2,label
   $ huddle cluster moons --n 50000 -m kmeans --n-init 1 -q -o - | head -1
   [01] (re)
-  $ (trap '' PIPE; huddle generate moons --n 200000 -q) | head -1
+  $ (trap '' PIPE; huddle generate moons --n 200000 -q 2> early.txt) | head -1
   x1,x2,label
+  $ cat early.txt
   huddle: standard output: Broken pipe
 
 A full disk and a closed stdout are failures, whatever is written there.
@@ -141,3 +142,26 @@ Nothing is left behind, nor after a failure.
   huddle: method sc has no option --gamma; see huddle options sc
   [2]
   $ ls -A tmp
+
+A process that is killed leaves the copy of its input, which the next one removes. Devices may have no end.
+
+  $ cat > killed.py <<END
+  > import os, signal, subprocess, time
+  > process = subprocess.Popen(["huddle", "info", "-"], stdin=subprocess.PIPE)
+  > process.stdin.write(b"1,2\\n3,4\\n")
+  > process.stdin.flush()
+  > while not os.listdir("tmp"):
+  >     time.sleep(.01)
+  > name = os.listdir("tmp")[0]
+  > process.send_signal(signal.SIGKILL)
+  > process.wait()
+  > print(os.path.isdir(os.path.join("tmp", name)), oct(os.stat(os.path.join("tmp", name)).st_mode & 0o777))
+  > END
+  $ /usr/bin/python3 killed.py
+  True 0o700
+  $ cat moons.csv | huddle info - | sed -n 3p
+  points    300
+  $ ls -A tmp
+  $ huddle info - < /dev/zero
+  huddle: standard input: is a device, not a file
+  [1]

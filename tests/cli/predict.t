@@ -78,6 +78,19 @@ Points with another number of features, a damaged model, a file of another kind.
   $ huddle predict bent.model digits
   huddle: bent.model: * (glob)
   [1]
+  $ /usr/bin/python3 -c '
+  > import json, zipfile
+  > with zipfile.ZipFile("kmeans.model") as old, zipfile.ZipFile("crafted.model", "w") as new:
+  >     for name in old.namelist():
+  >         content = old.read(name)
+  >         if name == "model.json":
+  >             model = json.loads(content)
+  >             model["report"]["n_clusters"] = 2
+  >             content = json.dumps(model)
+  >         new.writestr(name, content)'
+  $ huddle predict crafted.model digits
+  huddle: crafted.model: the model file is damaged: "n_clusters" of its report is 2, but its arrays have 10
+  [1]
   $ printf 'no model\n' > foreign.model
   $ huddle predict foreign.model digits
   huddle: foreign.model: this is not a Huddle model

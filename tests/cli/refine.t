@@ -194,9 +194,37 @@ What cannot be refined is refused, with the place.
   [1]
   $ printf '%%%%MatrixMarket matrix coordinate real general\n3 3 3\n1 2 1\n2 1 1\n3 1 2\n' > directed.mtx
   $ printf '0\n0\n1\n' > three.txt
-  $ huddle refine directed.mtx three.txt
-  huddle: directed.mtx: not symmetric: row 3, column 1 is 2, row 1, column 3 is 0
+  $ printf '%%%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 1\n3 1 1\n' > averaged.mtx
+  $ huddle refine averaged.mtx three.txt | tail -n +2 > averaged.out
+  $ huddle refine directed.mtx three.txt | tail -n +2 | diff averaged.out -
+  huddle: warning: the graph is not symmetric (row 3, column 1 is 2, row 1, column 3 is 0): the average of both directions, (A + A')/2, is used
+  $ huddle score three.txt three.txt --graph averaged.mtx > averaged.out
+  $ huddle score three.txt three.txt --graph directed.mtx | diff averaged.out -
+  huddle: warning: the graph is not symmetric (row 3, column 1 is 2, row 1, column 3 is 0): the average of both directions, (A + A')/2, is used
+  $ printf '%%%%MatrixMarket matrix coordinate real general\n3 3 3\n2 3 1\n3 2 1\n3 1 2\n' > before.mtx
+  $ huddle refine before.mtx three.txt > /dev/null
+  huddle: warning: the graph is not symmetric (row 3, column 1 is 2, row 1, column 3 is 0): the average of both directions, (A + A')/2, is used
+  $ huddle cluster --graph directed.mtx -m sc -c 2 --dump parts --json -q | grep -o "not symmetric"
+  not symmetric
+  $ /usr/bin/python3 -c 'import scipy.sparse as sp; print(sp.load_npz("parts/A.npz").toarray().tolist())'
+  [[0.0, 1.0, 1.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
+
+So are matrices of distances, of which nearest neighbours in one direction would be others.
+
+  $ cat > distances.py <<'END'
+  > import numpy as np
+  > x = np.arange(8) + 20. * (np.arange(8) > 3)
+  > D = abs(x[:, None] - x) * (1 + np.triu(np.ones((8, 8))) * np.arange(8) % 3)
+  > np.save("directed.npy", D); np.save("both.npy", (D + D.T) / 2)
+  > END
+  $ /usr/bin/python3 distances.py
+  $ for name in directed both; do
+  >   huddle cluster $name.npy --affinity distances -m sc -c 2 --n-neighbors 2 --dump $name -q > $name.out
+  >   grep -o 'the distances are not symmetric.*' $name.out
+  > done
+  the distances are not symmetric (row 1, column 2 is 2, row 2, column 1 is 1):
   [1]
+  $ cmp directed/A.npz both/A.npz
   $ printf '%%%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 1\n3 2 -0.5\n' > negative.mtx
   $ huddle refine negative.mtx three.txt
   huddle: negative.mtx: row 2, column 3: the weight -0.5 is negative

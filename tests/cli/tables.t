@@ -158,8 +158,8 @@ Missing values: the place, and what to do about it.
   huddle: full.csv: 5 points, 2 features, 2 classes
   a,b,label
   1,2,u
-  3,3.6666667,v
-  9,3.6666667,u
+  3,3.6666666666666665,v
+  9,3.6666666666666665,u
   8,8,v
   1,1,u
   $ huddle convert gaps.csv full.csv --missing median -q && cut -d, -f2 full.csv | tr '\n' ' '
@@ -199,10 +199,10 @@ Text columns: the message contains an --x that works.
   features  2
   $ huddle convert texts.csv encoded.csv --encode -q && cat encoded.csv
   size,city=P,city=R,max temp,kind=u,kind=v
-  1,0.70710677,0,4,0.70710677,0
-  6,0,0.70710677,8,0,0.70710677
-  3,0.70710677,0,5,0.70710677,0
-  2,0,0.70710677,1,0.70710677,0
+  1,0.7071067811865476,0,4,0.7071067811865476,0
+  6,0,0.7071067811865476,8,0,0.7071067811865476
+  3,0.7071067811865476,0,5,0.7071067811865476,0
+  2,0,0.7071067811865476,1,0.7071067811865476,0
 
 A model finds its columns by their names, and encoded texts in their order.
 

@@ -54,6 +54,30 @@ Values that are never valid.
   $ huddle cluster digits -m kmeans --n-init 0
   huddle: n_init = 0: expected integer >= 1
   [2]
+  $ huddle cluster digits -m kmeans --n-init 1000000000000
+  huddle: n_init = 1000000000000: expected integer in [1, 2147483647]
+  [2]
+  $ huddle cluster digits -m kmeans --n-init 1e12
+  huddle: n_init = 1e12: expected integer in [1, 2147483647]
+  [2]
+  $ huddle cluster digits -m kmeans --n-init 1e3
+  huddle: n_init = 1e3: expected integer >= 1, in digits
+  [2]
+  $ huddle cluster digits -m kmeans -c 2-3000000000
+  huddle: n_clusters = 2-3000000000: expected auto, integer in [1, 2147483647], or range such as 2-20
+  [2]
+  $ huddle cluster digits -m kmeans --seed 18446744073709551616
+  huddle: seed = 18446744073709551616: expected integer in [0, 18446744073709551615]
+  [2]
+  $ huddle generate moons --n 10000000000000000000
+  huddle: --n = 10000000000000000000: expected integer in [1, 9000000000000000000]
+  [2]
+  $ huddle paper . --n-init 3000000000
+  huddle: --n-init = 3000000000: expected integer in [1, 2147483647]
+  [2]
+  $ huddle cluster digits -m kmeans --n-threads 3000000000
+  huddle: --n-threads = 3000000000: expected integer in [1, 2147483647]
+  [2]
   $ huddle cluster digits -m kmeans --seed -1
   huddle: seed = -1: expected integer >= 0
   [2]

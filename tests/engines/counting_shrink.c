@@ -207,7 +207,7 @@ static huddle_status solve(problem *p, double wanted, int32_t *n_iter) {
             break;
         bool better = mean_gap < gap;
         double best = better ? mean_gap : gap;
-        if (best <= wanted || best < .3 * last || p->n_averaged > .4 * *n_iter) {
+        if (best <= wanted || best < .3 * last || (double)p->n_averaged > .4 * *n_iter) {
             last = best;
             restart(p, better ? mean_g : p->g, better ? mean_z : p->z);
         }

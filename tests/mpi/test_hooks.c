@@ -4,6 +4,7 @@
  *
  * Prints "ok" on process 0; a process that finds a mistake says so and ends the job. */
 #include "base/check.h"
+#include "base/context.h"
 #include "base/slabs.h"
 #include "matrix/arrange.h"
 
@@ -29,6 +30,35 @@ static void check(bool right, const char *what, int line) {
 /* What process r has at place k: numbers whose sum depends on the order of addition. */
 static double value_of(int32_t r, int64_t k) {
     return (r % 2 == 0 ? 1e16 : -1e16) + (double)(k % 1000) * (r + 1) / 3;
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+/* Processes that share CPUs share the threads of the machine: the tests bind no process. */
+static void check_threads(void) {
+    huddle_context *other = NULL;
+    CHECK_OK(huddle_context_new(&other));
+    CHECK_OK(huddle_context_set_threads(other, 12));
+    CHECK_OK(huddle_context_set_engine(other, "mpi"));
+    CHECK(other->n_sharing >= 1 && other->n_sharing <= count);
+    CHECK(huddle_context_threads(other) == 12 / other->n_sharing);
+    huddle_context_free(other);
+}
+
+/* Options are read one after the other; the last one counts. */
+static void check_options(void) {
+    static const char *const refused[] = {"mpi:few_rows=-1", "mpi:few_rows=7x",
+                                          "mpi:few_rows=", "mpi:rows=7",
+                                          "mpi:few_rows=7;few_rows=9"};
+    huddle_context *other = NULL;
+    CHECK_OK(huddle_context_new(&other));
+    CHECK_OK(huddle_context_set_engine(other, "mpi:few_rows=7"));
+    CHECK(hd_slabs_few_rows(other) == 7);
+    CHECK_OK(huddle_context_set_engine(other, "mpi:few_rows=7,few_rows=11"));
+    CHECK(hd_slabs_few_rows(other) == 11);
+    for (size_t k = 0; k < sizeof refused / sizeof *refused; k++)
+        CHECK(huddle_context_set_engine(other, refused[k]) == HUDDLE_INVALID);
+    huddle_context_free(other);
 }
 
 /* ---- reductions ---------------------------------------------------------------------------- */
@@ -203,6 +233,24 @@ static void check_partition(void) {
     huddle_csr_free(&graph);
 }
 
+/* Graphs of a few rows stay where they are. */
+static void check_small_partition(void) {
+    huddle_csr graph;
+    hd_arrangement a;
+    CHECK_OK(huddle_csr_new(3, 3 * count, 3, &graph));
+    for (int32_t i = 0; i < 3; i++) {
+        graph.columns[i] = (3 * rank + i + 1) % (3 * count);
+        graph.values[i] = 1;
+        graph.offsets[i + 1] = i + 1;
+    }
+    CHECK_OK(hd_arrange_open(context, &graph, NULL, &a));
+    CHECK(a.moved == 3);
+    for (int32_t i = 0; i < 3; i++)
+        CHECK(a.number[i] == 3 * rank + i);
+    hd_arrange_close(&a);
+    huddle_csr_free(&graph);
+}
+
 /* ---- failures ------------------------------------------------------------------------------ */
 
 /* A function that owns its failure: process `bad` fails before call number `when`, the others wait
@@ -256,6 +304,21 @@ static void check_failures(void) {
         }
 }
 
+/* Processes in different calls, or in the same one with different sizes: an error of all, after
+ * which they can go on. */
+static void check_out_of_step(void) {
+    double values[2] = {1, 1};
+    hd_slab slab;
+    if (count == 1)
+        return;
+    CHECK(hd_reduce_sum(context, rank == 0 ? 1 : 2, values) == HUDDLE_INTERNAL);
+    CHECK(strstr(huddle_last_error(), "out of step") != NULL);
+    CHECK((rank == 0 ? hd_agree(context, HUDDLE_OK) : hd_slab_locate(context, 1, &slab)) ==
+          HUDDLE_INTERNAL);
+    CHECK_OK(hd_agree(context, HUDDLE_OK));
+    check_sums(5);
+}
+
 int main(int argument_count, char **arguments) {
     if (huddle_context_new(&context) != HUDDLE_OK ||
         huddle_context_set_engine(context, argument_count > 1 ? arguments[1] : "mpi") !=
@@ -266,6 +329,8 @@ int main(int argument_count, char **arguments) {
     rank = huddle_context_process(context);
     count = huddle_context_processes(context);
     CHECK(count <= 64);
+    check_threads();
+    check_options();
     check_reductions();
     check_exchange(1);
     check_exchange(100003);
@@ -275,7 +340,9 @@ int main(int argument_count, char **arguments) {
     check_halo(5 * rank + 3, 1);
     check_halo(rank == 0 && count > 1 ? 0 : 40, 3);
     check_partition();
+    check_small_partition();
     check_failures();
+    check_out_of_step();
     huddle_context_free(context);
     if (rank == 0)
         printf("ok %d\n", count);

@@ -372,3 +372,54 @@ def test_a_process_that_is_asked_to_stop_stops_all(folder, solver):
         os.kill(max(workers(folder)), signal.SIGTERM)
         stderr = end_of(job, output, folder)
         assert stderr.count("huddle: cancelled") == 1
+
+
+def run_different(first, second, seconds=None):
+    """Two processes with command lines of their own."""
+    environment = dict(os.environ)
+    if seconds is not None:
+        environment["HUDDLE_MPI_START_SECONDS"] = str(seconds)
+    command = LAUNCHER + ["-n", "1", TOOL, *map(str, first), ":", "-n", "1", TOOL, *map(str, second)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_process_without_mpi_is_noticed(folder, swapped):
+    words = ["cluster", folder / "digits.npy", "-m", "kmeans", "-c", "3", "-q", "--engine", "mpi",
+             "-o", folder / "never.npy"]
+    commands = [words, ["info", folder / "digits.npy"]]
+    result = run_different(*(commands[::-1] if swapped else commands), seconds=4)
+    assert result.returncode == 1
+    assert "huddle: waited too long for the other processes to start MPI" in result.stderr
+    assert not (folder / "never.npy").exists()
+
+
+@pytest.mark.parametrize("other, shown", [
+    (["cluster", "-m", "kmeans", "-c", "4"], "huddle cluster -m kmeans n_clusters=4"),
+    (["cluster", "-m", "sc", "-c", "3"], "huddle cluster -m sc n_clusters=3"),
+    (["cluster", "-m", "kmeans", "-c", "3", "--save", "never"],
+     "huddle cluster -m kmeans n_clusters=3 --save"),
+    (["experiment"], "huddle experiment")])
+def test_processes_with_different_commands_end(folder, other, shown):
+    words = ["-q", "--engine", "mpi"]
+    result = run_different(["cluster", folder / "digits.npy", "-m", "kmeans", "-c", "3", *words],
+                           [*other[:1], folder / "digits.npy", *other[1:], *words])
+    assert result.returncode == 1
+    assert (f"processes run different commands: '{shown}', but process 0 "
+            "'huddle cluster -m kmeans n_clusters=3' (process 1 of 2)") in result.stderr
+
+
+def test_files_and_threads_may_differ(folder):
+    words = ["-m", "kmeans", "-c", "3", "-q", "--engine", "mpi", "-o", folder / "same.npy"]
+    (folder / "copy.npy").write_bytes((folder / "digits.npy").read_bytes())
+    result = run_different(["cluster", folder / "digits.npy", *words],
+                           ["cluster", folder / "copy.npy", *words, "--n-threads", "1"])
+    assert result.returncode == 0, result.stderr
+    assert len(numpy.load(folder / "same.npy")) == 1797
+
+
+def test_a_mistake_in_one_of_two_command_lines_is_reported(folder):
+    words = ["cluster", folder / "digits.npy", "-m", "kmeans", "-q", "--engine", "mpi"]
+    result = run_different([*words, "-c", "3"], [*words, "-c", "0"])
+    assert result.returncode == 2
+    assert "huddle: n_clusters = 0: expected" in result.stderr

@@ -210,6 +210,7 @@ class Images(Files):
         for orientation, stored in turn.items():
             exif = Image.Exif()
             exif[0x0112] = orientation
+            exif.endian = "<" if orientation % 2 == 0 else ">"
             Image.fromarray(numpy.ascontiguousarray(stored(upright))).save(
                 self.path("turned/a.jpg"), quality=100, subsampling=0, exif=exif)
             read = self.read(self.path("turned"))
@@ -402,7 +403,7 @@ class Tables(Files):
         known, _ = scipy.io.arff.loadarff(io.StringIO(text))
         read = self.read(self.write("r.arff", text))
         numpy.testing.assert_array_equal(
-            read["X"], numpy.array([[r[k] for k in range(3)] for r in known], "f4"))
+            read["X"], numpy.array([[r[k] for k in range(3)] for r in known]))
         self.assertEqual(list(read["y"]), [r[3].decode() for r in known])
 
     def test_arff_missing_values(self):

@@ -122,4 +122,18 @@ static inline int32_t int32_at(const unsigned char *bytes, int64_t i) {
                      (uint32_t)b[3] << 24);
 }
 
+/* Bytes of base64 as 16-bit numbers; the caller frees them. */
+static inline uint16_t *numbers_of(const json_t *object, const char *name, size_t *count) {
+    const char *text = text_of(object, name);
+    unsigned char *bytes = calloc(1, strlen(text) + 4);
+    assert_non_null(bytes);
+    *count = decode_bytes(text, bytes) / 2;
+    uint16_t *made = calloc(*count + 1, sizeof *made);
+    assert_non_null(made);
+    for (size_t i = 0; i < *count; i++)
+        made[i] = (uint16_t)(bytes[2 * i] | bytes[2 * i + 1] << 8);
+    free(bytes);
+    return made;
+}
+
 #endif

@@ -37,6 +37,14 @@ double *test_golden(const char *name, int64_t *count);
  * succeeds. Each failing run must return HUDDLE_NO_MEMORY; leaks are the sanitizer's to find. */
 void test_each_allocation(huddle_status (*work)(void *argument), void *argument);
 
+/* Begins a test that compares sizes in memory: a sanitizer has an allocator of its own, which keeps
+ * several times as much. */
+#define skip_unless_memory_is_measured()                                                           \
+    do {                                                                                           \
+        if (HUDDLE_SANITIZED)                                                                      \
+            skip();                                                                                \
+    } while (0)
+
 /* A directory of its own for this test program, made on first use and removed at exit. */
 const char *test_directory(void);
 

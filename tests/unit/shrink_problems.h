@@ -118,4 +118,28 @@ static inline void shrink_checked(huddle_context *context, const example *x,
                     info->history_dual[k] >= info->history_dual[k - 1]);
 }
 
+/* Solves A X = B in place of B by Gaussian elimination with pivots; both are overwritten. */
+static inline void eliminate(int64_t n, int64_t c, double *a, double *b) {
+    for (int64_t k = 0; k < n; k++) {
+        int64_t pivot = k;
+        for (int64_t i = k + 1; i < n; i++)
+            pivot = fabs(a[i * n + k]) > fabs(a[pivot * n + k]) ? i : pivot;
+        for (int64_t j = 0; j < n + c; j++) {
+            double *x = j < n ? &a[k * n + j] : &b[k * c + j - n];
+            double *y = j < n ? &a[pivot * n + j] : &b[pivot * c + j - n], swap = *x;
+            *x = *y;
+            *y = swap;
+        }
+        for (int64_t i = 0; i < n; i++) {
+            double factor = i == k ? 0 : a[i * n + k] / a[k * n + k];
+            for (int64_t j = k; j < n; j++)
+                a[i * n + j] -= factor * a[k * n + j];
+            for (int64_t j = 0; j < c; j++)
+                b[i * c + j] -= factor * b[k * c + j];
+        }
+    }
+    for (int64_t k = 0; k < n * c; k++)
+        b[k] /= a[k / c * n + k / c];
+}
+
 #endif

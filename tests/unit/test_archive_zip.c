@@ -221,6 +221,26 @@ static void test_damaged_directory(void **state) {
     free(i.bytes);
 }
 
+/* A locator of a ZIP64 directory so near the beginning that no directory fits before it. The offset
+ * that it gives would lead far out of the file. */
+static void test_locator_at_the_beginning(void **state) {
+    (void)state;
+    static const uint64_t offsets[] = {0, 1, UINT64_C(1) << 46, INT64_MAX, UINT64_MAX};
+    for (int64_t locator = 0; locator < HD_ZIP_END64_SIZE; locator += 5)
+        for (size_t k = 0; k < sizeof offsets / sizeof *offsets; k++) {
+            int64_t size = locator + HD_ZIP_LOCATOR64_SIZE + HD_ZIP_END_SIZE;
+            char *bytes = calloc(1, (size_t)size);
+            hd_zip zip;
+            hd_zip_store(bytes + locator, 4, HD_ZIP_LOCATOR64);
+            hd_zip_store(bytes + locator + 8, 8, offsets[k]);
+            hd_zip_store(bytes + locator + 16, 4, 1);
+            hd_zip_store(bytes + locator + HD_ZIP_LOCATOR64_SIZE, 4, HD_ZIP_END);
+            assert_refused(hd_zip_open_memory(bytes, size, &zip), HUDDLE_FORMAT,
+                           "its ZIP64 directory is missing");
+            free(bytes);
+        }
+}
+
 static void test_damaged_content(void **state) {
     (void)state;
     image i = make_image();
@@ -391,6 +411,11 @@ static void test_headers(void **state) {
                    HUDDLE_FORMAT, "invalid size");
     assert_refused(parse_header("{'descr': '<f8', 'shape': (999999999999999999,)}", &npy),
                    HUDDLE_FORMAT, "invalid size");
+    /* A length of 0 does not hide the others. */
+    assert_refused(parse_header("{'descr': '<f8', 'shape': (0, 999999999999, 999999999999)}", &npy),
+                   HUDDLE_FORMAT, "invalid size");
+    assert_ok(parse_header("{'descr': '<f8', 'shape': (3, 0, 7)}", &npy));
+    assert_true(npy.count == 0 && npy.bytes == 0 && npy.dims[2] == 7);
     assert_refused(hd_npy_parse("\x93NUMPY\1\0\xff\0{}", 12, &npy), HUDDLE_FORMAT, "cut short");
 }
 
@@ -469,13 +494,21 @@ static void test_parts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_zip64),
-        cmocka_unit_test(test_many_entries),    cmocka_unit_test(test_large_entry),
-        cmocka_unit_test(test_failed_archive),  cmocka_unit_test(test_damaged_directory),
-        cmocka_unit_test(test_damaged_content), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_overlap),         cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_arrays),          cmocka_unit_test(test_headers),
-        cmocka_unit_test(test_golden_files),    cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_zip64),
+        cmocka_unit_test(test_many_entries),
+        cmocka_unit_test(test_large_entry),
+        cmocka_unit_test(test_failed_archive),
+        cmocka_unit_test(test_damaged_directory),
+        cmocka_unit_test(test_damaged_content),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_arrays),
+        cmocka_unit_test(test_headers),
+        cmocka_unit_test(test_golden_files),
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_locator_at_the_beginning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -144,7 +144,7 @@ static void vectors_beyond_the_exact_ones_are_approximate(void **state) {
     assert_int_equal(info.stop, HUDDLE_STOP_CONVERGED);
     assert_true(info.residual <= options.tol);
     assert_string_equal(info.verified, "probe");
-    assert_true(info.n_products < .8 * (double)all.n_products);
+    assert_true((double)info.n_products < .8 * (double)all.n_products);
     assert_int_equal(e.vectors.cols, C);
     assert_int_equal(e.rows.cols, ROWS);
     assert_true(e.n_eigenvalues >= C);

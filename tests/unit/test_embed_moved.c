@@ -1,5 +1,7 @@
 /* embed on several processes with an engine that moves rows: whatever rows a process is given
  * before or during the solve, the answer is that of one process, in the rows as they were given. */
+#include "embed/moved.h"
+#include "embed/operator.h"
 #include "embed_team.h"
 
 #include <stdatomic.h>
@@ -214,6 +216,59 @@ static huddle_csr alternating_rings(int64_t n) {
     return to_csr(s);
 }
 
+/* Rows that each member gets. */
+typedef struct shares {
+    const huddle_csr *graph;
+    int size;
+    int64_t moved[TEAM_MAX];
+} shares;
+
+static huddle_status deal_part(huddle_context *context, int rank, void *argument) {
+    huddle_status status = HUDDLE_OK;
+    shares *s = argument;
+    const huddle_csr *m = s->graph;
+    int64_t begin = m->rows * rank / s->size, end = m->rows * (rank + 1) / s->size;
+    int64_t first = m->offsets[begin];
+    huddle_csr own = {.rows = end - begin,
+                      .cols = m->cols,
+                      .columns = m->columns + first,
+                      .values = m->values + first};
+    hd_embed_laplacian laplacian = {0};
+    hd_embed_moved moved = {0};
+    ALLOC(own.offsets, own.rows + 1);
+    for (int64_t i = 0; i <= own.rows; i++)
+        own.offsets[i] = m->offsets[begin + i] - first;
+    TRY(hd_embed_laplacian_new(context, &own, &laplacian));
+    hd_eigen_request request = {.matrix = &own,
+                                .scale = laplacian.scale,
+                                .component = laplacian.component,
+                                .known = laplacian.known,
+                                .n_components = (int32_t)laplacian.n_components,
+                                .n_wanted = 2};
+    TRY(hd_embed_move(context, &request, 0, "chebyshev", &moved));
+    s->moved[rank] = moved.rows.moved;
+done:
+    hd_embed_moved_free(&moved);
+    hd_embed_laplacian_free(&laplacian);
+    huddle_free(own.offsets);
+    return hd_agree(context, status);
+}
+
+/* Four components of 300 rows: two for each of two members, one for each of four. */
+static void components_are_dealt_evenly(void **state) {
+    (void)state;
+    mover m;
+    const hd_engine *engine = new_mover(scramble, &m);
+    huddle_csr graph = alternating_rings(1200);
+    for (int size = 2; size <= 4; size += 2) {
+        shares s = {.graph = &graph, .size = size};
+        assert_ok(team_run(size, engine, deal_part, &s));
+        for (int r = 0; r < size; r++)
+            assert_int_equal(s.moved[r], 1200 / size);
+    }
+    huddle_csr_free(&graph);
+}
+
 static atomic_llong fetched; /* ghost rows of vectors */
 
 static huddle_status fetch_and_count(void *halo, void *rows, size_t row_size) {
@@ -336,6 +391,7 @@ int main(void) {
         cmocka_unit_test(any_matrix_is_moved),
         cmocka_unit_test(draws_do_not_depend_on_the_processes),
         cmocka_unit_test(components_are_kept_whole),
+        cmocka_unit_test(components_are_dealt_evenly),
         cmocka_unit_test(small_graphs_are_solved_on_one_process),
         cmocka_unit_test(few_rows_are_embedded_on_one_process),
         cmocka_unit_test(a_failure_on_one_process_ends_the_others),

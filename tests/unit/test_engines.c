@@ -1,8 +1,13 @@
-/* The registry of engines, and how a context opens and closes one. */
+/* The registry of engines, how a context opens and closes one, and engines in shared objects. */
+#define _GNU_SOURCE /* dladdr */
 #include "base/context.h"
 #include "base/engine.h"
+#include "engines/module.h"
 #include "support/support.h"
 
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int n_open;
@@ -33,9 +38,17 @@ static void engines_are_found_by_name(void **state) {
                    "no engine named 'abacus'");
     assert_refused(huddle_context_set_engine(context, "cpu:fast"), HUDDLE_INVALID,
                    "takes no options");
+    /* The whole name up to a colon, and what follows it. */
+    assert_refused(huddle_context_set_engine(context, "cp"), HUDDLE_UNSUPPORTED,
+                   "no engine named 'cp'");
+    assert_refused(huddle_context_set_engine(context, "cpus"), HUDDLE_UNSUPPORTED,
+                   "no engine named 'cpus'");
+    assert_ok(huddle_context_set_engine(context, "cpu:"));
     assert_ok(huddle_context_set_engine(context, "cpu"));
     assert_ptr_equal(hd_context_engine(context), &hd_engine_cpu);
     assert_ptr_equal(hd_context_engine(NULL), &hd_engine_cpu);
+    /* Chosen by name or not at all: the same code runs, so the context must not differ. */
+    assert_null(context->engine);
     assert_string_equal(huddle_context_engine(context), "cpu");
     assert_string_equal(huddle_context_engine(NULL), "cpu");
     huddle_context_free(context);
@@ -64,10 +77,54 @@ static void an_engine_is_opened_and_closed_once(void **state) {
     assert_int_equal(n_open, 0);
 }
 
+/* ---- shared objects -----------------------------------------------------------------------------
+ */
+
+/* Each by its name, and the same table again. */
+static void engines_are_loaded_by_name(void **state) {
+    (void)state;
+    const hd_engine *first = NULL, *second = NULL, *again = NULL;
+    assert_int_equal(setenv("HUDDLE_ENGINE_PATH", ENGINES, 1), 0);
+    assert_true(hd_engine_installed("first") && !hd_engine_installed("third"));
+    assert_ok(hd_engine_load("first", &first));
+    assert_ok(hd_engine_load("second", &second));
+    assert_string_equal(first->text.name, "first");
+    assert_string_equal(second->text.name, "second");
+    assert_ok(hd_engine_load("first", &again));
+    assert_ptr_equal(again, first);
+    assert_ok(hd_engine_load("second", &again));
+    assert_ptr_equal(again, second);
+    assert_refused(hd_engine_load("third", &again), HUDDLE_UNSUPPORTED, ENGINES "/third.so");
+    /* An engine that was loaded stays, wherever others are looked for. */
+    assert_int_equal(setenv("HUDDLE_ENGINE_PATH", "/nowhere", 1), 0);
+    assert_ok(hd_engine_load("first", &again));
+    assert_ptr_equal(again, first);
+    assert_refused(hd_engine_load("third", &again), HUDDLE_UNSUPPORTED, "/nowhere/third.so");
+    assert_int_equal(unsetenv("HUDDLE_ENGINE_PATH"), 0);
+}
+
+/* Without that variable they are beside the library, which is this program here. */
+static void engines_are_beside_the_library(void **state) {
+    (void)state;
+    static const char anchor = 0;
+    const hd_engine *engine = NULL;
+    char path[4096];
+    Dl_info program;
+    assert_int_equal(unsetenv("HUDDLE_ENGINE_PATH"), 0);
+    assert_true(dladdr(&anchor, &program) != 0);
+    const char *name = strrchr(program.dli_fname, '/');
+    int folder = name != NULL ? (int)(name - program.dli_fname) : 0;
+    snprintf(path, sizeof path, "there is no %.*s%shuddle-engines/third.so", folder,
+             program.dli_fname, name != NULL ? "/" : "");
+    assert_refused(hd_engine_load("third", &engine), HUDDLE_UNSUPPORTED, path);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(engines_are_found_by_name),
         cmocka_unit_test(an_engine_is_opened_and_closed_once),
+        cmocka_unit_test(engines_are_loaded_by_name),
+        cmocka_unit_test(engines_are_beside_the_library),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

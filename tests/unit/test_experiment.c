@@ -179,6 +179,49 @@ static void context_goes_before_a_message(void **state) {
     assert_int_equal(experiment_fail_about(HUDDLE_OK, "a.csv"), HUDDLE_OK);
 }
 
+/* Mean and standard deviation of the accuracy over the single restarts, from a model that is fitted
+ * here with the cell's settings and keeps the labels of each. */
+static void restarts_have_a_mean_and_a_deviation(void **state) {
+    (void)state;
+    char *output = new_output("restarts");
+    experiment e = {.output = output};
+    huddle_model *model = NULL;
+    huddle_array starts = {0};
+    const char *name;
+    json_t *value;
+    double sum = 0, squares = 0;
+    assert_ok(experiment_run_plan(
+        NULL, "plan.json",
+        parse("{\"data\": [{\"source\": \"blobs\", \"n\": 80, \"noise\": 6}],"
+              " \"methods\": [{\"method\": \"kmeans\", \"options\": {\"max_iter\": 2}}],"
+              " \"seeds\": [4], \"n_init\": 5}"),
+        &e));
+    const huddle_data *data = &e.data[0].data;
+    assert_ok(huddle_model_new("kmeans", &model));
+    json_object_foreach(e.cells[0].settings, name, value) {
+        assert_ok(huddle_model_set_option(model, name, json_string_value(value)));
+    }
+    huddle_model_keep_starts(model, true);
+    assert_ok(huddle_model_fit(NULL, model, &data->points));
+    assert_ok(huddle_model_array(model, "start_labels", &starts));
+    assert_int_equal(starts.rows, 5);
+    for (int64_t r = 0; r < 5; r++) {
+        huddle_scores scores;
+        assert_ok(huddle_metrics_scores(NULL, data->points.n, data->labels,
+                                        (const int32_t *)starts.values + r * starts.stride,
+                                        &scores));
+        sum += scores.acc;
+        squares += scores.acc * scores.acc;
+    }
+    double mean = sum / 5, deviation = sqrt(squares / 5 - mean * mean);
+    assert_true(deviation > 1e-3);
+    assert_close(record_number(e.cells[0].record, "acc_mean"), mean, 1e-12);
+    assert_close(record_number(e.cells[0].record, "acc_std"), deviation, 1e-9);
+    huddle_model_free(model);
+    experiment_free(&e);
+    free(output);
+}
+
 /* ---- running -------------------------------------------------------------------------------- */
 
 static void finished_cells_are_found_again(void **state) {
@@ -305,6 +348,28 @@ static void a_cancelled_run_continues(void **state) {
     free(output);
 }
 
+/* One cell, which would take long enough to be stored if it went on. */
+static void a_cell_that_has_begun_is_cancelled(void **state) {
+    (void)state;
+    static const char plan[] =
+        "{\"data\": [{\"source\": \"moons\", \"n\": 2000}], \"n_init\": 2500,"
+        " \"methods\": [{\"method\": \"kmeans\", \"options\": {\"n_clusters\": 20, \"tol\": 0}}]}";
+    char *output = new_output("begun");
+    huddle_context *context = NULL;
+    progress_calls calls = {.stop = true};
+    experiment e = {.output = output};
+    assert_ok(huddle_context_new(&context));
+    assert_ok(huddle_context_set_threads(context, 1));
+    huddle_context_set_progress(context, on_progress, &calls);
+    assert_refused(experiment_run_plan(context, "plan.json", parse(plan), &e), HUDDLE_CANCELLED,
+                   "cancelled; ");
+    assert_int_equal(e.n_cells, 1);
+    assert_int_equal(e.n_computed, 0);
+    experiment_free(&e);
+    huddle_context_free(context);
+    free(output);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_is_appended_as_far_as_it_fits),
@@ -315,10 +380,12 @@ int main(void) {
         cmocka_unit_test(cells_are_listed_with_their_settings),
         cmocka_unit_test(mistakes_are_reported_with_their_place),
         cmocka_unit_test(context_goes_before_a_message),
+        cmocka_unit_test(restarts_have_a_mean_and_a_deviation),
         cmocka_unit_test(finished_cells_are_found_again),
         cmocka_unit_test(other_lines_are_passed_over),
         cmocka_unit_test(failed_cells_are_counted),
         cmocka_unit_test(a_cancelled_run_continues),
+        cmocka_unit_test(a_cell_that_has_begun_is_cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* graph: weights, and what is made from known matrices. */
 #include "base/context.h"
 #include "base/rng.h"
+#include "graph/symmetrize.h"
 #include "unit/graph_helpers.h"
 
 #include <math.h>
@@ -144,6 +145,20 @@ static void mean_distances_agree(void **state) {
 }
 /* ---- known matrices -------------------------------------------------------------------------- */
 
+/* Both directions of an edge differ by rounding at most; the larger weight makes them equal. */
+static void the_larger_weight_is_that_of_both_directions(void **state) {
+    (void)state;
+    int64_t offsets[] = {0, 2, 3, 4};
+    int32_t columns[] = {1, 2, 0, 0};
+    double values[] = {2, 7, 3, 5};
+    huddle_csr a = {.rows = 3, .cols = 3, .offsets = offsets, .columns = columns, .values = values};
+    huddle_csr graph;
+    assert_ok(hd_graph_symmetrize(NULL, &a, &graph));
+    check_symmetric(&graph);
+    assert_true(entry(&graph, 0, 1) == 3 && entry(&graph, 0, 2) == 7);
+    huddle_csr_free(&graph);
+}
+
 static void affinities_become_symmetric(void **state) {
     (void)state;
     double values[] = {9, 1, 0, 0, 3, .5, 0, 0, 0, 0, 0, .25, 2, 0, 0, 1};
@@ -151,8 +166,8 @@ static void affinities_become_symmetric(void **state) {
     huddle_csr graph, sparse, again;
     assert_ok(huddle_graph_from_affinity_dense(NULL, &dense, &graph));
     check_symmetric(&graph);
-    assert_true(entry(&graph, 0, 1) == 3 && entry(&graph, 0, 3) == 2);
-    assert_true(entry(&graph, 2, 3) == .25 && graph.offsets[4] == 6);
+    assert_true(entry(&graph, 0, 1) == 2 && entry(&graph, 0, 3) == 1); /* (A + A')/2 */
+    assert_true(entry(&graph, 2, 3) == .125 && entry(&graph, 1, 2) == 0 && graph.offsets[4] == 6);
     assert_ok(huddle_csr_new(4, 4, 16, &sparse));
     for (int64_t e = 0; e < 16; e++) {
         sparse.offsets[e / 4 + 1] = e + 1;
@@ -236,6 +251,7 @@ int main(void) {
         cmocka_unit_test(duplicates_weigh_one_and_far_points_do_not_vanish),
         cmocka_unit_test(constant_points_weigh_one),
         cmocka_unit_test(mean_distances_agree),
+        cmocka_unit_test(the_larger_weight_is_that_of_both_directions),
         cmocka_unit_test(affinities_become_symmetric),
         cmocka_unit_test(distances_become_lists),
         cmocka_unit_test(impossible_lists_are_refused),

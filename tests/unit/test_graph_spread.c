@@ -119,9 +119,10 @@ static void find_lists(setting *s, int32_t k) {
     assert_ok(huddle_graph_knn(NULL, &s->x, &knn, &s->lists, NULL));
 }
 
-/* Small clusters far from each other in random order, hence many components; `levels`: on a grid,
- * with bridges of equal lengths. */
-static setting make_setting(int64_t n, int64_t d, int clusters, int levels, const char *metric) {
+/* Small clusters in random order, `apart` from each other; `levels`: on a grid, with bridges of
+ * equal lengths. */
+static setting make_clusters(int64_t n, int64_t d, int clusters, int levels, const char *metric,
+                             double apart) {
     setting s = {.weight = huddle_weight_defaults(), .connect = huddle_connect_defaults()};
     hd_rng rng = hd_rng_stream(21, (uint64_t)d);
     s.connect.metric = metric;
@@ -129,7 +130,7 @@ static setting make_setting(int64_t n, int64_t d, int clusters, int levels, cons
     for (int64_t i = 0; i < n; i++) {
         int64_t c = hd_rng_below(&rng, clusters);
         for (int64_t j = 0; j < d; j++) {
-            double at = 20 * (double)((c * (j + 3) * 7919) % 11);
+            double at = apart * (double)((c * (j + 3) * 7919) % 11);
             s.x.values[i * s.x.stride + j] =
                 (float)(levels > 0 ? at + (double)hd_rng_below(&rng, levels)
                                    : at + hd_rng_normal(&rng));
@@ -138,6 +139,11 @@ static setting make_setting(int64_t n, int64_t d, int clusters, int levels, cons
     }
     find_lists(&s, 4);
     return s;
+}
+
+/* So far from each other that there are many components. */
+static setting make_setting(int64_t n, int64_t d, int clusters, int levels, const char *metric) {
+    return make_clusters(n, d, clusters, levels, metric, 20);
 }
 
 static void free_setting(setting *s) {
@@ -214,6 +220,34 @@ static void bridges(void **state) {
     }
 }
 
+/* Bridges so short that their weights depend on the scales of both ends, which are on different
+ * processes. */
+static void weights_of_bridges(void **state) {
+    (void)state;
+    setting s = make_clusters(200, 2, 40, 0, "euclidean", 5);
+    huddle_csr before, after;
+    huddle_scale scale;
+    huddle_connect_info info;
+    int64_t varied = 0;
+    s.connects = true;
+    s.connect.connect = "true";
+    s.connect.n_clusters = 1;
+    assert_ok(huddle_graph_weigh(NULL, &s.lists, &s.weight, &before, &scale));
+    assert_ok(huddle_csr_copy(&before, &after));
+    assert_ok(huddle_graph_connect(NULL, &s.x, &s.connect, &scale, &after, &info));
+    /* Some of the weights that were added are not the smallest possible one. */
+    for (int64_t e = 0; e < after.offsets[200]; e++)
+        varied += after.values[e] > 1.01 * exp(-20);
+    for (int64_t e = 0; e < before.offsets[200]; e++)
+        varied -= before.values[e] > 1.01 * exp(-20);
+    assert_true(varied > 0);
+    huddle_csr_free(&before);
+    huddle_csr_free(&after);
+    huddle_scale_free(&scale);
+    compare_divisions(&s, true);
+    free_setting(&s);
+}
+
 static void failure_of_one_member(void **state) {
     (void)state;
     setting s = make_setting(100, 3, 5, 0, "euclidean");
@@ -244,9 +278,10 @@ static void short_bridges_are_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(weights_of_every_rule), cmocka_unit_test(lists_with_empty_places),
-        cmocka_unit_test(a_long_component),      cmocka_unit_test(bridges),
-        cmocka_unit_test(failure_of_one_member), cmocka_unit_test(short_bridges_are_refused),
+        cmocka_unit_test(weights_of_every_rule),     cmocka_unit_test(lists_with_empty_places),
+        cmocka_unit_test(a_long_component),          cmocka_unit_test(bridges),
+        cmocka_unit_test(weights_of_bridges),        cmocka_unit_test(failure_of_one_member),
+        cmocka_unit_test(short_bridges_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

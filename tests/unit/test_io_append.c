@@ -7,7 +7,7 @@ static const int32_t labels[] = {7, -1, 0, 2};
 
 static huddle_status append(const char *source, int64_t n) {
     huddle_new_column column = {.name = "cluster", .integers = labels};
-    return huddle_columns_append(NULL, source, n, 1, &column, io_path("out.csv"));
+    return huddle_columns_append(NULL, source, n, 1, &column, NULL, io_path("out.csv"));
 }
 
 /* Everything that a table may contain besides its values is kept. */
@@ -37,6 +37,12 @@ static void the_rest_of_a_table_remains(void **state) {
         {"x,cluster\n1,2\n3,4\n", "x,cluster,cluster.1\n1,2,7\n3,4,-1\n", 2},
         {"cluster,cluster.1\n1,2\n3,4\n", "cluster,cluster.1,cluster.2\n1,2,7\n3,4,-1\n", 2},
         {"a\n5\n6\n", "a,cluster\n5,7\n6,-1\n", 2},
+        /* a line of units; rows that end with a separator; a line that gives it; CR alone */
+        {"a,b\nm,s\n\n1,2\n3,4\n", "a,b,cluster\nm,s,\n\n1,2,7\n3,4,-1\n", 2},
+        {"a b\nm s\n1 2\n", "a b cluster\nm s NA\n1 2 7\n", 1},
+        {"a,b\n1,2,\n3,4,\n", "a,b,,cluster\n1,2,,7\n3,4,,-1\n", 2},
+        {"sep=|\na|b\n1|2\n", "sep=|\na|b|cluster\n1|2|7\n", 1},
+        {"a,b\r1,2\r\"3\",4\r", "a,b,cluster\r1,2,7\r\"3\",4,-1\r", 2},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         assert_ok(append(io_write_text("in.csv", cases[k].before), cases[k].n));
@@ -52,11 +58,11 @@ static void several_columns_are_added(void **state) {
     const double reals[] = {0.25, NAN, 1e-9, 3};
     const huddle_new_column columns[] = {{.name = "cluster_2", .integers = labels},
                                          {.name = "a, b", .reals = reals}};
-    assert_ok(huddle_columns_append(NULL, io_write_text("in.csv", "x\n1\n2\n"), 2, 2, columns,
+    assert_ok(huddle_columns_append(NULL, io_write_text("in.csv", "x\n1\n2\n"), 2, 2, columns, NULL,
                                     io_path("out.csv")));
     assert_text(io_path("out.csv"), "x,cluster_2,\"a, b\"\n1,7,0.25\n2,-1,\n");
     assert_ok(huddle_columns_append(NULL, io_write_text("in.txt", "1 2\n3 4\n"), 2, 2, columns,
-                                    io_path("out.csv")));
+                                    NULL, io_path("out.csv")));
     assert_text(io_path("out.csv"), "1 2 7 0.25\n3 4 -1 NA\n");
     assert_ok(huddle_columns_write(io_path("out.csv"), 4, 2, columns));
     assert_text(io_path("out.csv"), "cluster_2,\"a, b\"\n7,0.25\n-1,\n0,1e-09\n2,3\n");
@@ -75,7 +81,7 @@ static void other_files_are_refused(void **state) {
                    "in.npy: a column can be added to a table (CSV, TSV) only");
     assert_text(io_path("out.csv"), "old");
     huddle_new_column column = {.name = "cluster", .integers = labels};
-    assert_refused(huddle_columns_append(NULL, table, 2, 1, &column, io_path("no/out.csv")),
+    assert_refused(huddle_columns_append(NULL, table, 2, 1, &column, NULL, io_path("no/out.csv")),
                    HUDDLE_IO, "no/out.csv: cannot be written");
 }
 

@@ -43,7 +43,7 @@ static void tables_of_every_layout_are_read(void **state) {
 static void headers_name_the_features(void **state) {
     (void)state;
     huddle_data data;
-    assert_ok(read_text("\"a, x\",\"b \"\"q\"\"\",Class\n1,2,u\n3,4,v\n", NULL, &data));
+    assert_ok(read_text("\"a, x\",\"b \"\"q\"\"\",Class\n1,2,u\n3,4,v\n5,6,v\n", NULL, &data));
     assert_string_equal(data.features[0], "a, x");
     assert_string_equal(data.features[1], "b \"q\"");
     assert_string_equal(data.classes[1], "v");
@@ -59,16 +59,16 @@ static void labels_are_found_by_name_or_by_being_texts(void **state) {
     } cases[] = {
         {"a,b,y\n1,2,7\n3,4,-7\n", "-7", "7", true},
         {"x,y,LABEL\n1,2,7\n3,4,8\n", "7", "8", true},
-        {"1,2,u\n3,4,v\n", "u", "v", false},
-        {"u,1,2\nv,3,4\n", "u", "v", false},
-        {"a,kind,b\n1,\"v, w\",2\n3,\"q \"\"z\"\"\",4\n", "q \"z\"", "v, w", false},
+        {"1,2,u\n3,4,v\n1,2,u\n", "u", "v", false},
+        {"u,1,2\nv,3,4\nu,1,2\n", "u", "v", false},
+        {"a,kind,b\n1,\"v, w\",2\n3,\"q \"\"z\"\"\",4\n1,\"v, w\",2\n", "q \"z\"", "v, w", false},
         {"a,gnd,b\n1,2.0,2\n3,10,4\n", "2", "10", true},
-        {"0,1,species\n1,2,setosa\n3,4,virginica\n", "setosa", "virginica", false},
+        {"0,1,species\n1,2,setosa\n3,4,virginica\n1,2,setosa\n", "setosa", "virginica", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         huddle_data data;
         assert_ok(read_text(cases[i].text, NULL, &data));
-        assert_values(&data, 2, 2, (float[]){1, 2, 3, 4});
+        assert_values(&data, cases[i].numeric ? 2 : 3, 2, (float[]){1, 2, 3, 4, 1, 2});
         assert_int_equal(data.n_classes, 2);
         assert_string_equal(data.classes[0], cases[i].first);
         assert_string_equal(data.classes[1], cases[i].last);
@@ -126,8 +126,9 @@ static void faults_of_tables_are_named(void **state) {
         {"1,2\n3,1e39\n", "table.csv: line 2, column 2: 1e+39 is beyond single precision"},
         {"1,2,\"u\n3,4,v\n", "table.csv: line 1: a quote is not closed"},
         {"\"a\nb\",c\n1,2\n3,z4\n", "table.csv: line 4, column 2 (c): 'z4' is not a number"},
-        {"a,b,c\n1,u,v\n2,w,x\n", "table.csv: column 2 (b), column 3 (c): text, not numbers; "
-                                  "select the numeric columns with x = [\"a\"], or use"},
+        {"a,b,c\n1,u,v\n5,w,x\n3,u,x\n",
+         "table.csv: column 2 (b), column 3 (c): text, not numbers; "
+         "select the numeric columns with x = [\"a\"], or use"},
         {"label\n1\n2\n", "table.csv: no column is left for the features"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -198,8 +199,8 @@ static void compressed_tables_are_read(void **state) {
     (void)state;
     huddle_data data;
     assert_ok(huddle_data_read(NULL,
-                               io_write_gzip("packed.csv.gz", "a,b,label\n1,2,u\n3,4,v\n",
-                                             strlen("a,b,label\n1,2,u\n3,4,v\n")),
+                               io_write_gzip("packed.csv.gz", "a,b,label\n1,2,7\n3,4,8\n",
+                                             strlen("a,b,label\n1,2,7\n3,4,8\n")),
                                NULL, &data));
     assert_values(&data, 2, 2, (float[]){1, 2, 3, 4});
     assert_int_equal(data.n_classes, 2);

@@ -1,6 +1,8 @@
 /* io: MATLAB v7.3 files, which are HDF5. */
+#include "io/hdf5.h"
 #include "support/io.h"
 
+#include <hdf5.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -113,6 +115,26 @@ static void version_73_names_of_matlab_are_hidden(void **state) {
     huddle_listing_free(&listing);
 }
 
+/* Units of UTF-16 or UTF-32 are what a class of characters may have. */
+static void characters_of_eight_bytes_are_refused(void **state) {
+    (void)state;
+    size_t size;
+    huddle_data data;
+    const char *x[] = {"single"}, *y[] = {"int64"};
+    huddle_read_options options = {.x = x, .n_x = 1, .y = y, .n_y = 1};
+    char *bytes = io_read_bytes(io_golden("io_v73_kinds.mat"), &size);
+    const char *path = io_write("wide.mat", bytes, size);
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    hid_t set = H5Dopen2(file, "int64", H5P_DEFAULT);
+    hid_t class = H5Aopen(set, "MATLAB_class", H5P_DEFAULT), type = H5Aget_type(class);
+    assert_true(H5Awrite(class, type, "char\0\0\0\0\0\0") >= 0);
+    assert_true(H5Tclose(type) >= 0 && H5Aclose(class) >= 0);
+    assert_true(H5Dclose(set) >= 0 && H5Fclose(file) >= 0);
+    assert_refused(huddle_data_read(NULL, path, &options, &data), HUDDLE_UNSUPPORTED,
+                   "'int64' has characters of eight bytes");
+    free(bytes);
+}
+
 /* The first MATLAB that wrote HDF5 called it something else; bytes 124 to 127 say what it is. */
 static void version_73_is_recognised_by_its_number(void **state) {
     (void)state;
@@ -174,6 +196,92 @@ static void damaged_version_73_files_are_refused(void **state) {
     free(bytes);
 }
 
+/* ---- the trial in another process ------------------------------------------------------------ */
+
+static huddle_status load_or_crash(hd_io_container *container, hd_io_variable *variable) {
+    (void)container;
+    if (variable->place != 0)
+        abort();
+    return HUDDLE_FORMAT;
+}
+
+/* The variable that crashes when it is read follows one that only fails. */
+static huddle_status list_two(hd_io_container *container, int64_t rows, int64_t cols) {
+    container->load = load_or_crash;
+    for (int64_t k = 0; k < 2; k++) {
+        hd_io_variable *variable = hd_io_container_add(container, "x", 1);
+        if (variable == NULL)
+            return HUDDLE_NO_MEMORY;
+        variable->kind = HD_IO_ARRAY;
+        variable->place = k;
+        variable->array.rank = 2;
+        variable->array.dims[0] = k == 0 ? 1 : rows;
+        variable->array.dims[1] = k == 0 ? 1 : cols;
+    }
+    return HUDDLE_OK;
+}
+
+static huddle_status list_small(const hd_file *file, hd_io_container *container) {
+    (void)file;
+    return list_two(container, 1 << 16, 2);
+}
+
+static huddle_status list_large(const hd_file *file, hd_io_container *container) {
+    (void)file;
+    return list_two(container, 1 << 16, 3);
+}
+
+/* Whose product is 0 in 64 bits. */
+static huddle_status list_huge(const hd_file *file, hd_io_container *container) {
+    (void)file;
+    return list_two(container, INT64_C(1) << 32, INT64_C(1) << 32);
+}
+
+static huddle_status refuse_file(const hd_file *file, hd_io_container *container) {
+    (void)file;
+    (void)container;
+    return HUDDLE_FORMAT;
+}
+
+static huddle_status crash_at_once(const hd_file *file, hd_io_container *container) {
+    (void)file;
+    (void)container;
+    abort();
+}
+
+/* Memory that a small file may take, and what none should. */
+static huddle_status take_some_memory(const hd_file *file, hd_io_container *container) {
+    (void)file;
+    (void)container;
+    char *volatile block = malloc((size_t)1 << 28);
+    bool got = block != NULL;
+    free(block);
+    return got ? HUDDLE_OK : HUDDLE_NO_MEMORY;
+}
+
+static huddle_status take_much_memory(const hd_file *file, hd_io_container *container) {
+    (void)file;
+    (void)container;
+    char *volatile block = malloc((size_t)3 << 30);
+    bool got = block != NULL;
+    free(block);
+    return got ? HUDDLE_OK : HUDDLE_NO_MEMORY;
+}
+
+/* Small variables are read, so that what crashes does so there; large ones are not. */
+static void a_trial_reads_what_is_small(void **state) {
+    (void)state;
+    hd_file file = {0};
+    assert_false(hd_io_hdf5_try(&file, list_small));
+    assert_true(hd_io_hdf5_try(&file, list_large));
+    assert_true(hd_io_hdf5_try(&file, list_huge));
+    assert_false(hd_io_hdf5_try(&file, refuse_file));
+    assert_false(hd_io_hdf5_try(&file, crash_at_once));
+    assert_true(hd_io_hdf5_try(&file, take_some_memory));
+    if (!HUDDLE_SANITIZED) /* a sanitizer ends the process instead */
+        assert_false(hd_io_hdf5_try(&file, take_much_memory));
+}
+
 static void every_allocation_may_fail(void **state) {
     (void)state;
     const char *parts[][3] = {{"io_v73_kinds.mat", "single", "rows"}, {"io_v73.mat", "S", "names"}};
@@ -190,7 +298,9 @@ int main(void) {
         cmocka_unit_test(version_73_what_is_not_read_is_explained),
         cmocka_unit_test(version_73_names_of_matlab_are_hidden),
         cmocka_unit_test(version_73_is_recognised_by_its_number),
+        cmocka_unit_test(characters_of_eight_bytes_are_refused),
         cmocka_unit_test(damaged_version_73_files_are_refused),
+        cmocka_unit_test(a_trial_reads_what_is_small),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,12 +116,17 @@ static void faults_of_arrays_are_named(void **state) {
                    HUDDLE_INVALID, "f.npy: row 3, column 1: the value is infinite");
 }
 
-/* An NPY file of 3 x 2 floats whose header ends at a multiple of 4, plus `shift` bytes. */
-static size_t make_floats(int shift, const float *values, char *file) {
+/* An NPY file of 3 x 2 elements of four bytes whose header ends at a multiple of 4, plus `shift`
+ * bytes. */
+static size_t make_elements(int shift, const char *description, const void *values, char *file) {
     char header[128];
-    snprintf(header, sizeof header, "%-*s\n", 69 + shift,
-             "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }");
-    return make_npy(header, values, 6 * sizeof *values, file);
+    snprintf(header, sizeof header, "%-*s\n", 69 + shift, description);
+    return make_npy(header, values, 24, file);
+}
+
+static size_t make_floats(int shift, const float *values, char *file) {
+    return make_elements(shift, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }",
+                         values, file);
 }
 
 static void floats_stay_in_the_file(void **state) {
@@ -163,6 +168,20 @@ static void floats_stay_in_the_file(void **state) {
     huddle_data_free(&data);
 }
 
+static void floats_of_another_byte_order_are_copied(void **state) {
+    (void)state;
+    static const unsigned char bytes[24] = {0x40, 0, 0, 0, 0x40, 0x40}; /* 2, 3, 0, 0, 0, 0 */
+    char file[256];
+    huddle_data data;
+    size_t size = make_elements(0, "{'descr': '>f4', 'fortran_order': False, 'shape': (3, 2), }",
+                                bytes, file);
+    assert_ok(huddle_data_read(NULL, io_write("b.npy", file, size), NULL, &data));
+    assert_null(data.points.mapping);
+    assert_close(data.points.values[0], 2, 0);
+    assert_close(data.points.values[1], 3, 0);
+    huddle_data_free(&data);
+}
+
 static void transposed_floats_are_copied(void **state) {
     (void)state;
     static const float values[] = {1, 2, 3, 4, 5, 6};
@@ -183,6 +202,7 @@ int main(void) {
         cmocka_unit_test(shapes_and_orders_of_arrays_are_understood),
         cmocka_unit_test(faults_of_arrays_are_named),
         cmocka_unit_test(floats_stay_in_the_file),
+        cmocka_unit_test(floats_of_another_byte_order_are_copied),
         cmocka_unit_test(transposed_floats_are_copied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* io: numbers in text. */
+/* io: numbers in text, and all their digits in files. */
 #include "base/rng.h"
 #include "io/number.h"
 #include "support/io.h"
@@ -114,12 +114,81 @@ static void floats_are_written_short_and_read_back(void **state) {
     }
 }
 
+static void assert_written(double value, bool as_double, const char *expected) {
+    char text[40];
+    int length = hd_io_number_write(value, as_double, text);
+    text[length] = '\0';
+    assert_string_equal(text, expected);
+}
+
+/* The digits are those of Python's repr(). */
+static void doubles_are_written_short_and_read_back(void **state) {
+    (void)state;
+    char text[40];
+    assert_written(0.1, true, "0.1");
+    assert_written(0.1 + 0.2, true, "0.30000000000000004");
+    assert_written(1600003600.25, true, "1600003600.25");
+    assert_written(-1600003600, true, "-1600003600");
+    assert_written(0x1p53, true, "9007199254740992");
+    assert_written(1e22, true, "1e+22");
+    assert_written(1.0 / 3, true, "0.3333333333333333");
+    assert_written(5e-324, true, "4.94065645841247e-324");
+    assert_written((double)1e-7f, false, "1e-07");
+    assert_written((double)1.6e9f, false, "1600000000");
+    hd_rng rng = hd_rng_stream(6, 0);
+    for (int i = 0; i < 200000; i++) {
+        uint64_t bits = hd_rng_bits(&rng);
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        if (i % 2 == 0)
+            value = hd_rng_normal(&rng) * (i % 4 == 0 ? 1 : 1e9);
+        if (!isfinite(value))
+            continue;
+        int length = hd_io_number_write(value, true, text);
+        assert_in_range(length, 1, 31);
+        text[length] = '\n';
+        double back = 0;
+        assert_ptr_equal(hd_io_number(text, &back), text + length);
+        assert_true(back == value);
+    }
+}
+
+/* In every format that dense points have: numbers that float does not contain. */
+static void exact_values_are_written_and_read_back(void **state) {
+    (void)state;
+    enum { N = 30, D = 3 };
+    static const char *const names[] = {"exact.csv", "exact.npy", "exact.npz", "exact.mat",
+                                        "exact.svm"};
+    huddle_data data = {0};
+    hd_rng rng = hd_rng_stream(4, 0);
+    assert_ok(huddle_points_new(N, D, &data.points));
+    data.exact = malloc(N * D * sizeof *data.exact);
+    for (int e = 0; e < N * D; e++) {
+        data.exact[e] = 1e6 + hd_rng_normal(&rng);
+        data.points.values[e] = (float)data.exact[e];
+    }
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        huddle_data back;
+        huddle_read_options options = {.exact = true};
+        assert_ok(huddle_data_write(NULL, &data, io_path(names[k])));
+        assert_ok(huddle_data_read(NULL, io_path(names[k]), &options, &back));
+        assert_true(back.points.n == N && back.points.d == D && back.exact != NULL);
+        assert_memory_equal(back.exact, data.exact, N * D * sizeof *data.exact);
+        huddle_data_free(&back);
+    }
+    free(data.exact);
+    data.exact = NULL;
+    huddle_data_free(&data);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_read_exactly),
         cmocka_unit_test(ties_between_doubles_round_to_even),
         cmocka_unit_test(other_texts_are_not_numbers),
         cmocka_unit_test(floats_are_written_short_and_read_back),
+        cmocka_unit_test(doubles_are_written_short_and_read_back),
+        cmocka_unit_test(exact_values_are_written_and_read_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

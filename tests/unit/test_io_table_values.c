@@ -156,13 +156,13 @@ static void missing_values_are_named_dropped_or_filled(void **state) {
 static void missing_labels_can_only_be_dropped(void **state) {
     (void)state;
     huddle_data data;
-    static const char text[] = "a,label\n4,u\n5,\n7,v\n9,NA\n3,none\n";
+    static const char text[] = "a,label\n4,u\n5,\n7,v\n9,NA\n3,none\n8,u\n";
     assert_refused(read_text(text, NULL, &data), HUDDLE_FORMAT,
                    "line 3, column 2 (label): the label is missing; missing = \"drop\"");
     assert_refused(read_text(text, &(huddle_read_options){.missing = "mean"}, &data), HUDDLE_FORMAT,
                    "the label is missing");
     assert_ok(read_text(text, &(huddle_read_options){.missing = "drop"}, &data));
-    assert_values(&data, 3, 1, (double[]){4, 7, 3});
+    assert_values(&data, 4, 1, (double[]){4, 7, 3, 8});
     assert_int_equal(data.n_classes, 3); /* none may be a class */
     huddle_data_free(&data);
 }

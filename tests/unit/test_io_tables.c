@@ -126,7 +126,7 @@ static void headers_may_lack_one_name(void **state) {
     assert_ok(read_text("\"a\",\"b\"\n\"Mazda\",1.5,2\n\"Fiat\",3,4\n", NULL, &data));
     assert_values(&data, 2, 2, (double[]){1.5, 2, 3, 4});
     assert_string_equal(data.features[0], "a");
-    assert_non_null(strstr(recorded, "column 1 is ignored: names of rows"));
+    assert_non_null(strstr(recorded, "column 1 names the rows: the header has no name for it"));
     huddle_data_free(&data);
     assert_ok(read_text("a,b,\n1.5,2\n3,4\n", NULL, &data));
     assert_values(&data, 2, 2, (double[]){1.5, 2, 3, 4});
@@ -193,7 +193,7 @@ static void labels_are_explained(void **state) {
     assert_ok(read_text(text, NULL, &data));
     assert_int_equal(data.n_classes, 4);
     assert_string_equal(column_of(&data, 2)->reason, "the only text column whose values repeat");
-    assert_int_equal(column_of(&data, 0)->role, HUDDLE_COLUMN_IGNORED);
+    assert_int_equal(column_of(&data, 0)->role, HUDDLE_COLUMN_NAMES);
     huddle_data_free(&data);
 }
 

@@ -1,5 +1,5 @@
 /* matrix: the containers, their checks, conversion from double, taking rows, transposing. */
-#include "huddle/matrix.h"
+#include "matrix/insert.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -38,6 +38,8 @@ static void impossible_sizes_are_refused(void **state) {
     assert_refused(huddle_points_new(1, (int64_t)INT32_MAX + 1, &points), HUDDLE_INVALID,
                    "1 x 2147483648");
     assert_refused(huddle_points_new(INT64_MAX / 8, 100, &points), HUDDLE_NO_MEMORY,
+                   "does not fit");
+    assert_refused(huddle_points_new(INT64_MAX / 1600 + 1, 100, &points), HUDDLE_NO_MEMORY,
                    "does not fit");
     assert_refused(huddle_points_new_sparse(2, 2, -1, &points), HUDDLE_INVALID, "non-zeros: -1");
     assert_refused(huddle_csr_new(2, 2, -5, &csr), HUDDLE_INVALID, "non-zeros: -5");
@@ -265,6 +267,76 @@ static void transposing_twice_gives_the_matrix(void **state) {
     huddle_csr_free(&back);
 }
 
+static void count_warning(void *user, huddle_log_level level, huddle_warning_code code,
+                          const char *text) {
+    (void)level;
+    *(int *)user += code == HUDDLE_WARNING_INPUT && strstr(text, "row 1, column 2 is 3") != NULL;
+}
+
+/* Clears the text when a warning contains it. */
+static void find_text(void *user, huddle_log_level level, huddle_warning_code code,
+                      const char *text) {
+    const char **wanted = user;
+    (void)level;
+    if (code == HUDDLE_WARNING_INPUT && *wanted != NULL && strstr(text, *wanted) != NULL)
+        *wanted = NULL;
+}
+
+static void graphs_become_symmetric(void **state) {
+    (void)state;
+    /* 5 on the diagonal, 3 and 1 in both directions, 4 in one. */
+    int64_t offsets[] = {0, 3, 4, 4};
+    int32_t columns[] = {0, 1, 2, 0};
+    double values[] = {5, 3, 4, 1};
+    static const int64_t expected_offsets[] = {0, 3, 4, 5};
+    static const int32_t expected_columns[] = {0, 1, 2, 0, 0};
+    static const double expected[] = {5, 2, 2, 2, 2};
+    huddle_csr matrix = {3, 3, offsets, columns, values, NULL}, part, again;
+    huddle_context *context = NULL;
+    int warnings = 0;
+    assert_ok(huddle_context_new(&context));
+    huddle_context_set_log(context, count_warning, &warnings);
+    assert_ok(huddle_csr_symmetric_part(context, &matrix, &part));
+    assert_int_equal(warnings, 1);
+    assert_memory_equal(part.offsets, expected_offsets, sizeof expected_offsets);
+    assert_memory_equal(part.columns, expected_columns, sizeof expected_columns);
+    assert_memory_equal(part.values, expected, sizeof expected);
+    assert_ok(huddle_csr_symmetric_part(context, &part, &again));
+    assert_null(again.offsets); /* it is symmetric */
+    part.values[1] *= 1 + 1e-10;
+    assert_ok(huddle_csr_symmetric_part(context, &part, &again));
+    assert_null(again.offsets);
+    part.values[1] *= 1 + 1e-8;
+    assert_ok(huddle_csr_symmetric_part(context, &part, &again));
+    assert_non_null(again.offsets);
+    huddle_csr_free(&again);
+    part.values[1] = part.values[3] = 1.5e308; /* the sum of both would be infinite */
+    part.values[2] = 1;
+    assert_ok(huddle_csr_symmetric_part(context, &part, &again));
+    assert_true(again.values[1] == 1.5e308);
+    huddle_csr_free(&again);
+    huddle_csr_free(&part);
+    /* A zero that is stored in one direction only. */
+    int64_t zero_offsets[] = {0, 0, 1, 3};
+    int32_t zero_columns[] = {2, 0, 1};
+    double zero_values[] = {7, 0, 7};
+    huddle_csr with_zero = {3, 3, zero_offsets, zero_columns, zero_values, NULL};
+    assert_ok(huddle_csr_symmetric_part(context, &with_zero, &part));
+    assert_null(part.offsets);
+    /* An entry before the one that is looked for: (3, 1) where (3, 2) matches (2, 3). */
+    const char *before = "row 3, column 1 is 2, row 1, column 3 is 0)";
+    double before_values[] = {1, 2, 1};
+    with_zero.values = before_values;
+    huddle_context_set_log(context, find_text, &before);
+    assert_ok(huddle_csr_symmetric_part(context, &with_zero, &part));
+    assert_null(before);
+    huddle_csr_free(&part);
+    matrix.cols = 4;
+    assert_refused(huddle_csr_symmetric_part(context, &matrix, &part), HUDDLE_INVALID,
+                   "3 x 4 is not a graph");
+    huddle_context_free(context);
+}
+
 static void rows_are_taken_from_both_kinds(void **state) {
     (void)state;
     static const int64_t index[] = {2, 0, 2}, wrong[] = {0, 3};
@@ -342,6 +414,29 @@ static void every_allocation_may_fail(void **state) {
     huddle_csr_free(&a);
 }
 
+/* Into a row between two others, which stay as they are. */
+static void entries_are_inserted_by_column(void **state) {
+    (void)state;
+    static const int32_t given[] = {4, 7, 1, 9, 0, 5}, sorted[] = {0, 1, 4, 5, 7, 9};
+    huddle_csr a;
+    int64_t end = 1;
+    assert_ok(huddle_csr_new(3, 10, 8, &a));
+    a.offsets[1] = 1;
+    a.offsets[2] = 7;
+    a.offsets[3] = 8;
+    a.columns[0] = a.columns[7] = 8;
+    a.values[0] = a.values[7] = -1;
+    for (int k = 0; k < 6; k++)
+        hd_csr_insert(&a, 1, &end, given[k], 10 + given[k]);
+    assert_int_equal(end, 7);
+    for (int k = 0; k < 6; k++) {
+        assert_int_equal(a.columns[1 + k], sorted[k]);
+        assert_true(a.values[1 + k] == 10 + sorted[k]);
+    }
+    assert_true(a.columns[0] == 8 && a.columns[7] == 8 && a.values[0] == -1 && a.values[7] == -1);
+    huddle_csr_free(&a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(containers_begin_as_zeros),
@@ -356,8 +451,10 @@ int main(void) {
         cmocka_unit_test(a_shift_that_leaves_float_is_refused),
         cmocka_unit_test(doubles_without_a_float_are_named),
         cmocka_unit_test(transposing_twice_gives_the_matrix),
+        cmocka_unit_test(graphs_become_symmetric),
         cmocka_unit_test(rows_are_taken_from_both_kinds),
         cmocka_unit_test(copies_own_their_arrays),
+        cmocka_unit_test(entries_are_inserted_by_column),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

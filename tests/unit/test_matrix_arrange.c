@@ -63,6 +63,29 @@ done:
     return status;
 }
 
+/* The entries of the graph's rows, which have different lengths, return. */
+static huddle_status return_entries(const hd_arrangement *a, const huddle_csr *graph) {
+    huddle_status status = HUDDLE_OK;
+    double *entries = NULL;
+    int64_t count = graph->offsets[graph->rows];
+    ALLOC_ZERO(entries, count);
+    TRY(hd_arrange_entries_back(a, a->graph.offsets, a->graph.values, sizeof *entries,
+                                graph->offsets, entries));
+    /* Entries of a row are ordered by the new columns: compared are their sums. */
+    for (int64_t i = 0; i < graph->rows; i++) {
+        double sum = 0, expected = 0;
+        for (int64_t e = graph->offsets[i]; e < graph->offsets[i + 1]; e++) {
+            sum += entries[e];
+            expected += graph->values[e];
+        }
+        if (!(sum - expected < 1e-9 && expected - sum < 1e-9))
+            FAIL(HUDDLE_INTERNAL, "entries of row %lld returned as %g", (long long)i, sum);
+    }
+done:
+    huddle_free(entries);
+    return status;
+}
+
 static huddle_status arrange_part(huddle_context *context, int rank, void *argument) {
     setting *s = argument;
     huddle_status status = HUDDLE_OK;
@@ -89,10 +112,11 @@ static huddle_status arrange_part(huddle_context *context, int rank, void *argum
             FAIL(HUDDLE_INTERNAL, "row %lld came as %g", (long long)a.number[i], moved[i]);
     TRY(hd_arrange_back(&a, moved, sizeof *moved, s->back + begin));
     TRY(move_long_rows(&a, begin));
+    TRY(return_entries(&a, &graph));
 done:
     hd_arrange_close(&a);
     huddle_csr_free(&graph);
-    return status;
+    return hd_agree(context, status); /* so that the others do not wait */
 }
 
 static void check_setting(setting *s) {

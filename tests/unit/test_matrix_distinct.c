@@ -4,6 +4,7 @@
 #include "huddle/matrix.h"
 #include "support/support.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,6 +155,70 @@ static void rows_that_all_differ_need_no_arrays(void **state) {
     huddle_points_free(&x);
 }
 
+/* The hash of distinct.c, to make different rows of equal hash. */
+static uint64_t mix(uint64_t hash, uint64_t bits) {
+    hash = (hash ^ bits) * 0x9E3779B97F4A7C15u;
+    return hash ^ hash >> 29;
+}
+
+static uint64_t bits_of(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* The second number of the second row makes up for the difference in the first. */
+static void rows_of_equal_hash_are_compared(void **state) {
+    (void)state;
+    huddle_dense x;
+    huddle_distinct distinct;
+    assert_ok(huddle_dense_new(3, 2, &x));
+    double first = 1.5, second = 2.5, last = 0;
+    for (double other = 3; !isfinite(last) || last == 0; other++) {
+        uint64_t bits = bits_of(second) ^ mix(1, bits_of(first)) ^ mix(1, bits_of(other));
+        memcpy(&last, &bits, sizeof last);
+        x.values[2] = other;
+    }
+    x.values[0] = x.values[4] = first;
+    x.values[1] = x.values[5] = second;
+    x.values[3] = last;
+    assert_true(mix(mix(1, bits_of(first)), bits_of(second)) ==
+                mix(mix(1, bits_of(x.values[2])), bits_of(last)));
+    assert_ok(huddle_dense_distinct(NULL, &x, &distinct));
+    check_against_all_pairs(&distinct, 3, equal_dense, &x);
+    assert_int_equal(distinct.count, 2);
+    huddle_distinct_free(&distinct);
+    huddle_dense_free(&x);
+}
+
+/* The same with two entries, whose columns are part of the hash. */
+static void sparse_rows_of_equal_hash_are_compared(void **state) {
+    (void)state;
+    int64_t offsets[] = {0, 2, 4, 6};
+    int32_t columns[] = {0, 5, 0, 0, 0, 5};
+    float values[] = {1, 2, 0, 0, 1, 2};
+    uint32_t one, two, other;
+    memcpy(&one, &values[0], sizeof one);
+    memcpy(&two, &values[1], sizeof two);
+    huddle_points x = {3, INT32_MAX, 0, values, offsets, columns, NULL};
+    huddle_distinct distinct;
+    for (int k = 3; k < 1000; k++) {
+        values[2] = (float)k;
+        memcpy(&other, &values[2], sizeof other);
+        uint64_t bits = ((uint64_t)5 << 32 | two) ^ mix(1, one) ^ mix(1, other);
+        uint32_t low = (uint32_t)bits;
+        memcpy(&values[3], &low, sizeof low);
+        columns[3] = (int32_t)(bits >> 32);
+        if (columns[3] > 0 && columns[3] < INT32_MAX && isfinite(values[3]) && values[3] != 0)
+            break;
+    }
+    assert_true(columns[3] > 0 && isfinite(values[3]));
+    assert_ok(huddle_points_distinct(NULL, &x, &distinct));
+    assert_int_equal(distinct.count, 2);
+    assert_int_equal(distinct.of[2], 0);
+    huddle_distinct_free(&distinct);
+}
+
 static huddle_status find(void *argument) {
     huddle_distinct distinct;
     huddle_status status = huddle_points_distinct(NULL, argument, &distinct);
@@ -175,6 +240,8 @@ int main(void) {
         cmocka_unit_test(zeros_stored_in_sparse_rows_count_for_nothing),
         cmocka_unit_test(rows_of_doubles_are_those_of_comparing_all_pairs),
         cmocka_unit_test(rows_that_all_differ_need_no_arrays),
+        cmocka_unit_test(rows_of_equal_hash_are_compared),
+        cmocka_unit_test(sparse_rows_of_equal_hash_are_compared),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,19 +13,24 @@
 
 enum { N = 240, D = 30, C = 4 };
 
-/* Clusters are directions; the lengths of the rows, which say nothing, vary a hundredfold. */
-static huddle_points make_directions(void) {
+/* Clusters are directions; the lengths of the rows, which say nothing, vary by a factor of
+ * exp(spread). */
+static huddle_points make_rays(double spread) {
     huddle_points x;
     assert_ok(huddle_points_new(N, D, &x));
     for (int64_t i = 0; i < N; i++) {
         hd_rng rng = hd_rng_stream(11, (uint64_t)i);
-        double length = exp(4.6 * hd_rng_uniform(&rng));
+        double length = exp(spread * hd_rng_uniform(&rng));
         for (int64_t j = 0; j < D; j++) {
             double value = (j % C == i % C ? 1 : 0.2) + 0.35 * hd_rng_normal(&rng);
             x.values[i * D + j] = (float)(length * value);
         }
     }
     return x;
+}
+
+static huddle_points make_directions(void) {
+    return make_rays(4.6);
 }
 
 /* Many clusters, more points than the first round has, and too few features for projections. */
@@ -174,6 +179,20 @@ static void separate_points_are_not_prepared(void **state) {
         if (k < 2)
             assert_string_equal(prepared->preparation.rule.name, "none");
         huddle_free(json);
+        huddle_model_free(model);
+    }
+    huddle_points_free(&x);
+}
+
+/* Labels that are not refined are judged by their modularity, which does notice. */
+static void only_for_refined_labels_separate_points_are_not_prepared(void **state) {
+    (void)state;
+    huddle_points x = make_rays(0);
+    static const char *const refine[] = {"auto", "none"};
+    for (int k = 0; k < 2; k++) {
+        huddle_model *model = fit(&x, (setting){"auto", refine[k], "euclidean", "4"});
+        assert_int_equal(model->fit.prepared.trials.separate, k == 0);
+        assert_int_equal(model->fit.prepared.trials.count == 0, k == 0);
         huddle_model_free(model);
     }
     huddle_points_free(&x);
@@ -347,6 +366,7 @@ int main(void) {
         cmocka_unit_test(the_largest_divergence_of_refined_labels_is_chosen),
         cmocka_unit_test(candidates_far_from_the_best_are_ruled_out),
         cmocka_unit_test(separate_points_are_not_prepared),
+        cmocka_unit_test(only_for_refined_labels_separate_points_are_not_prepared),
         cmocka_unit_test(the_chosen_preparation_finds_what_the_worst_does_not),
         cmocka_unit_test(the_smallest_of_nearly_equal_modularities_is_chosen),
         cmocka_unit_test(unbalanced_components_are_no_evidence),

@@ -148,9 +148,10 @@ static void points_and_graphs_are_shared_too(void **state) {
     huddle_points_free(&x);
 }
 
-static huddle_model *fit_auto(const huddle_points *x, huddle_cache *cache, const char *n_clusters) {
+static huddle_model *fit_auto(const char *method, const huddle_points *x, huddle_cache *cache,
+                              const char *n_clusters) {
     huddle_model *model;
-    assert_ok(huddle_model_new("sc", &model));
+    assert_ok(huddle_model_new(method, &model));
     assert_ok(huddle_model_set_option(model, "prepare", "auto"));
     assert_ok(huddle_model_set_option(model, "n_init", "2"));
     assert_ok(huddle_model_set_option(model, "n_clusters", n_clusters));
@@ -166,9 +167,11 @@ static void preparations_are_shared_only_where_they_were_judged_alike(void **sta
     huddle_points x = dense_points(0);
     huddle_cache *cache;
     assert_ok(huddle_cache_new(&cache));
-    for (int k = 0; k < 4; k++) {
-        huddle_model *alone = fit_auto(&x, NULL, numbers[k]);
-        huddle_model *shared = fit_auto(&x, cache, numbers[k]);
+    for (int k = 0; k < 8; k++) {
+        /* llc shares the points, sc the points with their graph. */
+        const char *method = k < 4 ? "sc" : "llc";
+        huddle_model *alone = fit_auto(method, &x, NULL, numbers[k % 4]);
+        huddle_model *shared = fit_auto(method, &x, cache, numbers[k % 4]);
         assert_int_equal(alone->fit.prepared.trials.count, shared->fit.prepared.trials.count);
         for (int32_t t = 0; t < alone->fit.prepared.trials.count; t++)
             assert_true(alone->fit.prepared.trials.items[t].modularity ==

@@ -296,10 +296,10 @@ static void damaged_labels_are_refused(void **state) {
     assert_refused(hd_fit_check(&model->fit), HUDDLE_FORMAT, "row 8 had label -1");
     refined->own[7] = 0;
     refined->info.best = refined->info.n_trials;
-    assert_refused(hd_fit_check(&model->fit), HUDDLE_FORMAT, "sizes");
+    assert_refused(hd_fit_check(&model->fit), HUDDLE_FORMAT, "does not agree");
     refined->info.best = 0;
     model->fit.graph.present = false;
-    assert_refused(hd_fit_check(&model->fit), HUDDLE_FORMAT, "sizes");
+    assert_refused(hd_fit_check(&model->fit), HUDDLE_FORMAT, "graph_offsets");
     huddle_model_free(model);
     huddle_points_free(&x);
 }

@@ -3,6 +3,7 @@
 #include "base/rng.h"
 #include "engines/team.h"
 #include "methods/method.h"
+#include "methods/spreading.h"
 #include "model/model.h"
 #include "support/support.h"
 
@@ -33,7 +34,7 @@ typedef struct task {
     const huddle_points *x;
     int32_t n_clusters;
     int32_t labels[N];
-    int64_t medoids[TEAM][C];
+    int64_t medoids[TEAM][C], all_medoids[TEAM][C];
 } task;
 
 static huddle_status fit_member(huddle_context *context, int rank, void *argument) {
@@ -52,6 +53,7 @@ static huddle_status fit_member(huddle_context *context, int rank, void *argumen
     TRY(huddle_model_fit(context, model, &own));
     memcpy(t->labels + first, huddle_model_labels(model, NULL), (size_t)n * sizeof *t->labels);
     memcpy(t->medoids[rank], model->fit.clusters.medoids, sizeof t->medoids[rank]);
+    memcpy(t->all_medoids[rank], model->fit.clusters.all_medoids, sizeof t->all_medoids[rank]);
 done:
     huddle_model_free(model);
     return status;
@@ -81,14 +83,16 @@ static void a_team_has_the_medoids_of_one_process(void **state) {
     assert_ok(huddle_model_set_option(model, "prepare", "none"));
     assert_ok(huddle_model_fit(NULL, model, &x));
     const hd_fit_clusters *one = &model->fit.clusters;
-    for (int64_t i = 0; i < N; i++)
-        for (int64_t j = 0; j < i; j++)
-            assert_int_equal(t.labels[i] == t.labels[j], one->labels[i] == one->labels[j]);
+    /* Numbered by the first row of each cluster among those of all processes. */
+    for (int64_t i = 0; i < N; i++) {
+        assert_int_equal(one->labels[i], i % C);
+        assert_int_equal(t.labels[i], i % C);
+    }
     for (int32_t k = 0; k < C; k++) {
-        int64_t medoid = one->medoids[k];
-        int32_t same = t.labels[medoid];
-        int owner = owner_of(&t, same);
-        assert_int_equal(first_row[owner] + t.medoids[owner][same], medoid);
+        int owner = owner_of(&t, k);
+        assert_int_equal(first_row[owner] + t.medoids[owner][k], one->medoids[k]);
+        for (int rank = 0; rank < TEAM; rank++)
+            assert_int_equal(t.all_medoids[rank][k], one->medoids[k]);
     }
     huddle_model_free(model);
     huddle_points_free(&x);
@@ -129,11 +133,172 @@ static void medoids_belong_to_one_process(void **state) {
     assert_memory_equal(t.medoids, expected, sizeof expected);
 }
 
+/* ---- equal rows ---------------------------------------------------------------------------------
+ */
+
+typedef struct equal_task {
+    const huddle_dense *matrix;
+    const huddle_distinct *one; /* as one process finds them */
+    int32_t labels[N];
+    int wrong[TEAM]; /* differences that the members see */
+} equal_task;
+
+/* Every distinct row is first on one member, with the number of all rows that equal it. */
+static huddle_status find_member(huddle_context *context, int rank, void *argument) {
+    huddle_status status = HUDDLE_OK;
+    equal_task *t = argument;
+    int64_t first = first_row[rank], n = first_row[rank + 1] - first;
+    huddle_dense own = *t->matrix;
+    hd_fit_rows rows = {.n = n, .elsewhere = N - n};
+    hd_spread_distinct distinct = {0};
+    int32_t found[N];
+    own.rows = n;
+    own.values += first * own.stride;
+    TRY(hd_spread_find_distinct(context, &own, &rows, &distinct));
+    for (int64_t i = 0; i < n; i++)
+        t->wrong[rank] += distinct.of[i] != t->one->of[first + i];
+    for (int64_t k = 0; k < distinct.count; k++) {
+        int32_t number = t->one->of[first + distinct.first[k]];
+        t->wrong[rank] += t->one->first[number] != first + distinct.first[k];
+        t->wrong[rank] += distinct.weights[k] != (double)t->one->copies[number];
+        found[k] = 100 + number;
+    }
+    TRY(hd_spread_expand_labels(context, &distinct, found, n, t->labels + first));
+done:
+    hd_spread_distinct_free(&distinct);
+    return status;
+}
+
+static void equal_rows_of_a_team_have_one_number(void **state) {
+    (void)state;
+    huddle_dense matrix;
+    huddle_distinct one;
+    assert_ok(huddle_dense_new(N, 2, &matrix));
+    for (int64_t i = 0; i < N; i++) {
+        matrix.values[2 * i] = (double)(i * i % 11);
+        matrix.values[2 * i + 1] = (double)(i % 3);
+    }
+    assert_ok(huddle_dense_distinct(NULL, &matrix, &one));
+    assert_true(one.count > 10 && one.count < N / 2);
+    equal_task t = {.matrix = &matrix, .one = &one};
+    assert_ok(team_run(TEAM, &team_engine, find_member, &t));
+    for (int rank = 0; rank < TEAM; rank++)
+        assert_int_equal(t.wrong[rank], 0);
+    for (int64_t i = 0; i < N; i++)
+        assert_int_equal(t.labels[i], 100 + one.of[i]);
+    huddle_distinct_free(&one);
+    huddle_dense_free(&matrix);
+}
+
+/* Rows that equal the medoid of their cluster are marked by the members that have them. The medoid
+ * of cluster k is row medoids[k] of all. */
+typedef struct mark_task {
+    double values[N];
+    int32_t labels[N];
+    int64_t medoids[C];
+    bool marks[N];
+} mark_task;
+
+static huddle_status mark_member(huddle_context *context, int rank, void *argument) {
+    huddle_status status = HUDDLE_OK;
+    mark_task *t = argument;
+    int64_t first = first_row[rank], n = first_row[rank + 1] - first, own[C];
+    huddle_dense matrix = {.rows = n, .cols = 1, .stride = 1, .values = t->values + first};
+    hd_fit_clusters clusters = {
+        .centres = {.rows = C}, .labels = t->labels + first, .medoids = own};
+    for (int k = 0; k < C; k++)
+        own[k] = t->medoids[k] >= first && t->medoids[k] < first + n ? t->medoids[k] - first : -1;
+    TRY(hd_spread_mark_medoids(context, &matrix, &clusters));
+    memcpy(t->marks + first, clusters.is_medoid_row, (size_t)n * sizeof *t->marks);
+done:
+    huddle_free(clusters.is_medoid_row);
+    return status;
+}
+
+static void copies_of_medoids_are_marked(void **state) {
+    (void)state;
+    mark_task t = {.medoids = {0, 1, 2, 35}}; /* the first rows of two members among them */
+    int marked = 0;
+    for (int i = 0; i < N; i++) {
+        t.values[i] = -1 - i % 6;
+        t.labels[i] = i < C ? i : i * i % C;
+    }
+    t.labels[35] = 3;
+    assert_ok(team_run(TEAM, &team_engine, mark_member, &t));
+    for (int i = 0; i < N; i++) {
+        assert_int_equal(t.marks[i], t.values[i] == t.values[t.medoids[t.labels[i]]]);
+        marked += t.marks[i];
+    }
+    assert_true(marked > C && marked < N);
+}
+
+/* ---- new points ---------------------------------------------------------------------------------
+ */
+
+enum { NEW = 5, NEAR = 3 };
+
+/* Member r has new points whose neighbours are rows of all members; some lists are shorter. */
+static int32_t neighbour_of(int rank, int64_t e) {
+    return e % 6 == 5 ? -1 : (int32_t)((11 * e + 17 * rank) % N);
+}
+
+static huddle_status near_member(huddle_context *context, int rank, void *argument) {
+    huddle_status status = HUDDLE_OK;
+    int64_t first = first_row[rank], n = first_row[rank + 1] - first;
+    int32_t labels[N], index[NEW * NEAR], columns[NEAR] = {0};
+    double local[N], distance[NEW * NEAR] = {0}, values[NEAR] = {0};
+    int64_t offsets[2] = {0, 0};
+    hd_fit fit = {.rows = {.n = n, .elsewhere = N - n}};
+    huddle_neighbors lists = {.n = NEW, .k = NEAR, .index = index, .distance = distance};
+    huddle_csr w = {.rows = 1, .offsets = offsets, .columns = columns, .values = values};
+    hd_spread_near near = {0};
+    int *wrong = argument;
+    for (int64_t i = 0; i < n; i++) {
+        labels[i] = (int32_t)(1000 + first + i);
+        local[i] = .5 * (double)(first + i);
+    }
+    for (int64_t e = 0; e < NEW * NEAR; e++)
+        index[e] = neighbour_of(rank, e);
+    fit.clusters.labels = labels;
+    fit.graph.scale.local = local;
+    TRY(hd_spread_near_open(context, &fit, false, &lists, &near));
+    for (int64_t e = 0; e < NEW * NEAR; e++) {
+        int32_t row = neighbour_of(rank, e);
+        wrong[rank] += row < 0 ? index[e] != -1
+                               : near.numbers[index[e]] != row ||
+                                     near.view.clusters.labels[index[e]] != 1000 + row ||
+                                     near.view.graph.scale.local[index[e]] != .5 * row;
+    }
+    /* Columns by their numbers among all rows, ascending, with their values. */
+    for (int k = 0; k < NEAR; k++, offsets[1]++) {
+        columns[k] = index[k];
+        values[k] = neighbour_of(rank, k);
+    }
+    hd_spread_near_number(&near, &w);
+    for (int k = 0; k < NEAR; k++)
+        wrong[rank] += w.cols != N || columns[k] != (int32_t)values[k] ||
+                       (k > 0 && columns[k - 1] >= columns[k]);
+done:
+    hd_spread_near_close(&near);
+    return hd_agree(context, status);
+}
+
+static void neighbours_of_other_members_are_fetched(void **state) {
+    (void)state;
+    int wrong[TEAM] = {0};
+    assert_ok(team_run(TEAM, &team_engine, near_member, wrong));
+    for (int rank = 0; rank < TEAM; rank++)
+        assert_int_equal(wrong[rank], 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_team_has_the_medoids_of_one_process),
         cmocka_unit_test(too_many_clusters_are_refused),
         cmocka_unit_test(medoids_belong_to_one_process),
+        cmocka_unit_test(equal_rows_of_a_team_have_one_number),
+        cmocka_unit_test(copies_of_medoids_are_marked),
+        cmocka_unit_test(neighbours_of_other_members_are_fetched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

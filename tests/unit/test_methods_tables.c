@@ -472,9 +472,9 @@ static void new_points_get_the_nearest_centre(void **state) {
     huddle_model_free(loaded);
     /* Labels that are not those of the graph come from a decision. */
     model->fit.refined.decision.reason = NULL;
-    assert_refused(hd_fit_check(&model->fit), HUDDLE_FORMAT, "sizes");
+    assert_refused(hd_fit_check(&model->fit), HUDDLE_FORMAT, "does not agree");
     model->fit.refined.decision.reason = "commute";
-    assert_refused(hd_fit_check(&model->fit), HUDDLE_FORMAT, "sizes");
+    assert_refused(hd_fit_check(&model->fit), HUDDLE_FORMAT, "does not agree");
     huddle_model_free(model);
     huddle_points_free(&x);
     huddle_points_free(&y);

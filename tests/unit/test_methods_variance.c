@@ -94,6 +94,40 @@ static void the_share_is_exact(void **state) {
     }
 }
 
+/* Columns that do not vary are no features that others outweigh. */
+static void constant_features_do_not_count(void **state) {
+    (void)state;
+    huddle_points points;
+    /* One that varies beside constants. */
+    make_points(3, 0, 50, &points);
+    for (int64_t i = 0; i < N; i++) {
+        points.values[i * 3 + 1] = 7;
+        points.values[i * 3 + 2] = 1e6F;
+    }
+    assert_warning("kmeans", "none", &points, NULL, NULL);
+    /* Two that vary are a plane, where .97 is no mistake. */
+    for (int64_t i = 0; i < N; i++)
+        points.values[i * 3 + 2] = points.values[(N - 1 - i) * 3] / 6;
+    assert_warning("kmeans", "none", &points, NULL, NULL);
+    for (int64_t i = 0; i < N; i++)
+        points.values[i * 3 + 2] /= 10;
+    assert_warning("kmeans", "none", &points, NULL, "so that the other hardly counts;");
+    huddle_points_free(&points);
+    /* Two of 21 that vary may be named, but not two of 19. */
+    make_points(30, 3, 1000, &points);
+    for (int64_t i = 0; i < N; i++) {
+        points.values[i * 30 + 23] = 2000 * (float)(i % 7);
+        for (int64_t j = 24; j < 30; j++)
+            points.values[i * 30 + j] = 1;
+    }
+    assert_warning("kmeans", "none", &points, NULL, "features 24 and 4 hold 99.9 %");
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t j = 4; j < 9; j++)
+            points.values[i * 30 + j] = (float)j;
+    assert_warning("kmeans", "none", &points, NULL, NULL);
+    huddle_points_free(&points);
+}
+
 static void ordinary_points_are_not_warned_of(void **state) {
     (void)state;
     static const char *const kinds[] = {"moons", "rings", "spirals", "blobs", "swissroll"};
@@ -228,6 +262,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(features_with_nearly_all_variance_are_named),
         cmocka_unit_test(the_share_is_exact),
+        cmocka_unit_test(constant_features_do_not_count),
         cmocka_unit_test(ordinary_points_are_not_warned_of),
         cmocka_unit_test(a_few_of_many_features_are_named_together),
         cmocka_unit_test(the_features_are_warned_of_once),

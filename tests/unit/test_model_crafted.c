@@ -1,8 +1,10 @@
 /* model: files whose checksums are right but whose numbers are not. Every number and every array of
- * indices is changed in turn: loading must refuse the file, or what is loaded must be usable. */
+ * indices is changed in turn: loading must refuse the file, or what is loaded must be usable, also
+ * for a page. */
 #include "archive/json.h"
 #include "archive/npy.h"
 #include "base/rng.h"
+#include "huddle/report.h"
 #include "model/model.h"
 #include "support/support.h"
 
@@ -47,11 +49,32 @@ static void save_model(const char *method, const char *prepare, const huddle_poi
     huddle_model_free(model);
 }
 
+/* One thread: thousands of models are loaded, of a few rows each. */
+static huddle_context *shared_context(void) {
+    static huddle_context *context;
+    if (context == NULL) {
+        assert_ok(huddle_context_new(&context));
+        assert_ok(huddle_context_set_threads(context, 1));
+    }
+    return context;
+}
+
+/* Without the path of gamma, which takes long and depends on the arrays alone. */
+static void write_page(const huddle_model *model, const huddle_points *x) {
+    huddle_report_options options = huddle_report_defaults();
+    options.follow_path = false;
+    if (huddle_report_write(shared_context(), model, x, &options, "/dev/null") != HUDDLE_OK)
+        assert_true(huddle_last_error()[0] != '\0');
+}
+
 /* Uses everything that a loaded model offers. */
 static void use_model(const char *path, const huddle_points *x, int64_t *refused) {
+    huddle_context *context = shared_context();
     huddle_model *model;
     huddle_array view;
+    huddle_dense rows = {0};
     int32_t labels[N];
+    double values[N];
     char *json = NULL;
     if (huddle_model_load(path, &model) != HUDDLE_OK) {
         assert_null(model);
@@ -61,10 +84,14 @@ static void use_model(const char *path, const huddle_points *x, int64_t *refused
     }
     for (const char *const *name = huddle_model_arrays(model); *name != NULL; name++)
         (void)huddle_model_array(model, *name, &view);
-    (void)huddle_model_predict(NULL, model, x, labels);
-    (void)huddle_model_score(NULL, model, x);
+    (void)huddle_model_predict(context, model, x, labels);
+    (void)huddle_model_transform(context, model, x, &rows);
+    (void)huddle_model_confidence(context, model, x, values);
+    (void)huddle_model_score(context, model, x);
     (void)huddle_model_info_json(model, &json);
+    write_page(model, x);
     huddle_free(json);
+    huddle_dense_free(&rows);
     huddle_model_free(model);
 }
 
@@ -100,17 +127,30 @@ static void try_value(const hd_zip *zip, const char *json, const char *at, size_
     free(text);
 }
 
-/* Every number and flag in "values". */
+/* The length of the JSON value that begins here: to the end of its line, or of an array. */
+static size_t value_length(const char *value) {
+    if (*value != '[')
+        return strcspn(value, ",\n}");
+    size_t length = 0;
+    for (int depth = 0; length == 0 || depth > 0; length++)
+        depth += value[length] == '[' ? 1 : value[length] == ']' ? -1 : 0;
+    return length;
+}
+
+/* Every number, flag and array in "values" and in the report. */
 static int64_t craft_values(const hd_zip *zip, const huddle_points *x, int64_t *refused) {
-    static const char *const wrong[] = {"-1", "0", "3", "4000000000", "9223372036854775807"};
+    static const char *const wrong[] = {"-1", "0",    "3",  "4000000000", "9223372036854775807",
+                                        "[]", "-0.0", "{}", "2147483647", "true"};
     int64_t tried = 0;
     char *json;
     assert_ok(hd_zip_read(zip, hd_zip_find(zip, "model.json"), &json));
-    char *begin = strstr(json, "\"values\""), *end = strstr(json, "\"arrays\"");
-    assert_true(begin != NULL && end != NULL);
-    for (char *at = strstr(begin, "\": "); at != NULL && at < end; at = strstr(at + 1, "\": ")) {
+    char *begin = strstr(json, "\"values\""), *report = strstr(json, "\"report\"");
+    assert_true(begin != NULL && report != NULL);
+    for (char *at = strstr(begin, "\": "); at != NULL; at = strstr(at + 1, "\": ")) {
         char *value = at + 3;
-        size_t length = strcspn(value, ",\n}");
+        size_t length = value_length(value);
+        /* Members of the report that only texts depend on are changed less often. */
+        size_t few = at < report || strstr(at - 12, "n_clusters\"") == at - 10 ? 0 : 5;
         if (*value == '"' || *value == '{')
             continue;
         if (*value == 't' || *value == 'f') {
@@ -118,12 +158,91 @@ static int64_t craft_values(const hd_zip *zip, const huddle_points *x, int64_t *
             tried++;
             continue;
         }
-        bool real = memchr(value, '.', length) != NULL || memchr(value, 'e', length) != NULL;
-        for (size_t k = 0; k < (real ? 1 : sizeof wrong / sizeof *wrong); k++, tried++)
-            try_value(zip, json, value, length, real ? "-1e300" : wrong[k], x, refused);
+        if (memchr(value, '.', length) != NULL || memchr(value, 'e', length) != NULL) {
+            try_value(zip, json, value, length, at < report ? "-1e300" : "[]", x, refused);
+            tried++;
+            continue;
+        }
+        for (size_t k = few; k < sizeof wrong / sizeof *wrong; k++, tried++)
+            try_value(zip, json, value, length, wrong[k], x, refused);
     }
     huddle_free(json);
     return tried;
+}
+
+/* Changes one member of a section of model.json; the message that refuses it names it. */
+static void assert_member_refused(const hd_zip *zip, const char *section, const char *member,
+                                  const char *value, const huddle_points *x, const char *message) {
+    char path[256], name[64];
+    huddle_model *model;
+    char *json;
+    int64_t refused = 0;
+    snprintf(path, sizeof path, "%s/crafted.huddle", test_directory());
+    snprintf(name, sizeof name, "\n  \"%s\": ", member); /* a member of the section itself */
+    assert_ok(hd_zip_read(zip, hd_zip_find(zip, "model.json"), &json));
+    char *at = strstr(strstr(json, section), name);
+    assert_non_null(at);
+    at += strlen(name);
+    try_value(zip, json, at, value_length(at), value, x, &refused);
+    assert_int_equal(refused, 1);
+    assert_refused(huddle_model_load(path, &model), HUDDLE_FORMAT, message);
+    assert_refused(huddle_model_load(path, &model), HUDDLE_FORMAT, "crafted.huddle: ");
+    huddle_free(json);
+}
+
+/* What the report repeats of the arrays must be the same there: pages are made from both. */
+static void report_must_agree_with_arrays(void **state) {
+    (void)state;
+    static const char *const cases[][3] = {
+        {"n_clusters", "2147483647",
+         "\"n_clusters\" of its report is 2147483647, but its arrays have 2"},
+        {"n_clusters", "1", "\"n_clusters\" of its report is 1, but its arrays have 2"},
+        {"n_clusters", "[]", "\"n_clusters\" of its report is [], but its arrays have 2"},
+        {"n", "61", "\"n\" of its report is 61, but its arrays have 60"},
+        {"d", "-0.0", "\"d\" of its report is -0.0, but its arrays have 3"},
+        {"sizes", "[]", "\"sizes\" of its report is [], but its arrays have ["},
+        {"medoids", "[60, 0, 1]", "\"medoids\" of its report is [60, 0, 1], but"},
+    };
+    char path[256];
+    huddle_points x = grid_points(false);
+    hd_zip zip;
+    snprintf(path, sizeof path, "%s/fitted.huddle", test_directory());
+    save_model("kmeans", NULL, &x, path);
+    assert_ok(hd_zip_open(path, &zip));
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        assert_member_refused(&zip, "\"report\"", cases[k][0], cases[k][1], &x, cases[k][2]);
+    hd_zip_free(&zip);
+    huddle_points_free(&x);
+}
+
+/* Numbers that no array of the file has as a length, and what is not a number. */
+static void messages_name_member_and_value(void **state) {
+    (void)state;
+    static const char *const cases[][3] = {
+        {"points_d", "2147483647", "points_d = 2147483647 does not agree with the rest of it"},
+        {"n_clusters", "-0.0", "n_clusters = -0.0 is wrong"},
+        {"n_clusters", "1e300", "n_clusters = 1e300 is wrong"},
+        {"n_clusters", "4000000000", "n_clusters = 4000000000 is wrong"},
+        {"n_clusters", "true", "n_clusters = true is wrong"},
+        {"n_clusters", "\"3\"", "n_clusters = \"3\" is wrong"},
+        {"n_clusters", "-1", "n_clusters = -1 does not agree with the rest of it"},
+        {"n_clusters", "1", "rows of centres.npy = 2 does not agree"},
+        {"n", "[]", "n = [] is wrong"},
+        {"n", "59", "labels.npy has "},
+        {"graph_cols", "7", "graph_cols = 7 does not agree"},
+        {"n_trials", "2147483647", "trials is missing or wrong"},
+        {"n_eigenvalues", "0", "eigenvalues.npy has "},
+    };
+    char path[256];
+    huddle_points x = grid_points(true);
+    hd_zip zip;
+    snprintf(path, sizeof path, "%s/fitted.huddle", test_directory());
+    save_model("llc", NULL, &x, path);
+    assert_ok(hd_zip_open(path, &zip));
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        assert_member_refused(&zip, "\"values\"", cases[k][0], cases[k][1], &x, cases[k][2]);
+    hd_zip_free(&zip);
+    huddle_points_free(&x);
 }
 
 /* One element of every array of integers, at its beginning, middle and end. */
@@ -161,6 +280,34 @@ static int64_t craft_indices(const hd_zip *zip, const huddle_points *x, int64_t 
     return tried;
 }
 
+/* What is loaded has been checked; these are checked again where they are used. */
+static void spaces_are_compared_where_they_meet(void **state) {
+    (void)state;
+    static const char *const methods[] = {"kmeans", "spls"};
+    huddle_points x = grid_points(false);
+    for (int k = 0; k < 2; k++) {
+        huddle_model *model;
+        huddle_dense rows = {0};
+        assert_ok(huddle_model_new(methods[k], &model));
+        assert_ok(huddle_model_set_option(model, "n_clusters", "2"));
+        assert_ok(huddle_model_fit(NULL, model, &x));
+        huddle_dense *other = k == 0 ? &model->fit.clusters.centres : &model->fit.embedding.f.rows;
+        assert_ok(huddle_model_transform(NULL, model, &x, &rows));
+        huddle_dense_free(&rows);
+        other->cols--;
+        assert_refused(huddle_model_transform(NULL, model, &x, &rows), HUDDLE_INVALID, "columns");
+        other->cols++;
+        if (k == 0) {
+            assert_null(model->all_rows);
+            model->fit.clusters.labels[7] = 2;
+            assert_refused(huddle_report_write(NULL, model, &x, NULL, "/dev/null"), HUDDLE_INVALID,
+                           "label 2 of point 7 is outside [0, 1]");
+        }
+        huddle_model_free(model);
+    }
+    huddle_points_free(&x);
+}
+
 static void crafted_models_do_no_harm(void **state) {
     (void)state;
     static const struct {
@@ -191,6 +338,9 @@ static void crafted_models_do_no_harm(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(crafted_models_do_no_harm)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(report_must_agree_with_arrays),
+                                       cmocka_unit_test(messages_name_member_and_value),
+                                       cmocka_unit_test(spaces_are_compared_where_they_meet),
+                                       cmocka_unit_test(crafted_models_do_no_harm)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

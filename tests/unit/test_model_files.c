@@ -74,7 +74,7 @@ static void damaged_models_are_refused(void **state) {
         bytes[at] ^= 0x10;
     }
     /* What remains are bytes of the archive that no reader needs. */
-    assert_true(refused > 0.97 * (double)tried);
+    assert_true((double)refused > 0.97 * (double)tried);
     snprintf(path, sizeof path, "%s/absent.huddle", test_directory());
     assert_refused(huddle_model_load(path, &loaded), HUDDLE_IO, "absent.huddle");
     assert_refused(huddle_model_save(model, "/nowhere/model"), HUDDLE_IO, "/nowhere/model");
@@ -366,16 +366,54 @@ static void claim_more_clusters(hd_fit *fit) {
     fit->clusters.n_clusters = N + 1;
 }
 
+/* Rows of F without columns would be compared with centres that have some. */
+static void lose_embedding(hd_fit *fit) {
+    huddle_dense_free(&fit->embedding.f.rows);
+}
+
+static void narrow_centres(hd_fit *fit) {
+    int64_t rows = fit->clusters.centres.rows;
+    huddle_dense_free(&fit->clusters.centres);
+    assert_ok(huddle_dense_new(rows, 1, &fit->clusters.centres));
+}
+
+static void claim_more_features(hd_fit *fit) {
+    huddle_free(fit->prepared.shift);
+    fit->prepared.shift = NULL;
+    fit->d++;
+}
+
+static void claim_more_columns(hd_fit *fit) {
+    fit->prepared.preparation.d_out++;
+}
+
+static void claim_another_best(hd_fit *fit) {
+    fit->clusters.kmeans.best = -1;
+}
+
+static void claim_a_restart_too_many(hd_fit *fit) {
+    fit->clusters.kmeans.best = fit->clusters.kmeans.n_restarts;
+}
+
 static void impossible_models_are_refused(void **state) {
     (void)state;
     static const struct {
         const char *method, *prepare;
         void (*spoil)(hd_fit *fit);
-    } cases[] = {{"kmeans", "pca:1", lose_centre},
-                 {"sc", "none", lose_scale},
-                 {"llc", "none", lose_eigenvectors},
-                 {"lsc", "none", lose_landmark_vectors},
-                 {"ncut", "none", claim_more_clusters}};
+        const char *message;
+    } cases[] = {
+        {"kmeans", "pca:1", lose_centre, "prepare_d_in = 2 does not agree with the rest of it"},
+        {"sc", "none", lose_scale, "graph_scale_n = "},
+        {"llc", "none", lose_eigenvectors, "embed_present = 1 does not agree"},
+        {"lsc", "none", lose_landmark_vectors, "landmarks_n = "},
+        {"ncut", "none", claim_more_clusters, "n_clusters = "},
+        {"ncut", "none", lose_embedding, "embedding.npy, eigenvectors.npy, degrees.npy or"},
+        {"kmeans", "none", narrow_centres, "columns of centres.npy = 1 does not agree"},
+        {"kmeans", "none", claim_more_features, "prepare_d_in = 2 does not agree"},
+        {"kmeans", "none", claim_more_columns, "prepare_d_in = 2 does not agree"},
+        {"kmeans", "none", claim_another_best, "kmeans_best = -1 does not agree"},
+        {"kmeans", "none", claim_a_restart_too_many, "kmeans_best = "},
+    };
     char path[256];
     huddle_points x = arcs(0.03, 1);
     snprintf(path, sizeof path, "%s/impossible.huddle", test_directory());
@@ -391,7 +429,8 @@ static void impossible_models_are_refused(void **state) {
         cases[k].spoil(&loaded->fit);
         assert_ok(huddle_model_save(loaded, path));
         huddle_model_free(loaded);
-        assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "its sizes do not agree");
+        assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, cases[k].message);
+        assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, path);
         huddle_model_free(model);
     }
     huddle_points_free(&x);

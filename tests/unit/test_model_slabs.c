@@ -112,11 +112,14 @@ static char *read_whole(const char *path, int64_t *size) {
 
 /* ---- load, predict, save again --------------------------------------------------------------- */
 
+enum { MOST_MEDOIDS = 16 };
+
 typedef struct job {
     int k, layout;
     const char *from, *to; /* the file that is loaded, and the one that is written; or NULL */
     const char *alone_path;
     int64_t n[TEAM_MAX]; /* rows of the members */
+    int64_t medoids[TEAM_MAX][MOST_MEDOIDS];
     int32_t predicted[N];
     huddle_status alone[TEAM_MAX]; /* of saving without the others */
 } job;
@@ -129,6 +132,8 @@ static huddle_status load_member(huddle_context *context, int rank, void *argume
     int64_t begin = layouts[t->layout].first[rank], end = layouts[t->layout].first[rank + 1];
     TRY(huddle_model_load_spread(context, t->from, &model));
     (void)huddle_model_labels(model, &t->n[rank]);
+    for (int64_t k = 0; k < model->fit.clusters.centres.rows && k < MOST_MEDOIDS; k++)
+        t->medoids[rank][k] = model->fit.clusters.medoids[k];
     TRY(make_clouds(2, begin, end, cases[t->k].sparse, &y));
     TRY(huddle_model_predict(context, model, &y, t->predicted + begin));
     if (t->to != NULL) {
@@ -139,6 +144,16 @@ done:
     huddle_points_free(&y);
     huddle_model_free(model);
     return status;
+}
+
+/* A member has the medoids among its own rows, numbered from its first. */
+static void assert_medoids(const hd_fit_clusters *one, const int64_t *medoids, int64_t first,
+                           int64_t n) {
+    assert_in_range(one->centres.rows, 1, MOST_MEDOIDS);
+    for (int64_t k = 0; k < one->centres.rows; k++) {
+        int64_t row = one->medoids[k] - first;
+        assert_int_equal(medoids[k], row >= 0 && row < n ? row : -1);
+    }
 }
 
 /* Bytes, not only values: the processes write the same file that they have read. */
@@ -158,6 +173,7 @@ static void files_pass_through_processes_unchanged(void **state) {
             assert_ok(team_run(members, &team_engine, load_member, &t));
             for (int r = 0; r < members; r++) {
                 assert_int_equal(t.n[r], N * (r + 1) / members - N * r / members);
+                assert_medoids(&model->fit.clusters, t.medoids[r], N * r / members, t.n[r]);
                 assert_int_equal(t.alone[r], members > 1 ? HUDDLE_UNSUPPORTED : HUDDLE_OK);
             }
             assert_memory_equal(t.predicted, predicted, sizeof predicted);
@@ -267,7 +283,8 @@ static huddle_status fit_member(huddle_context *context, int rank, void *argumen
                           ? model->fit.graph.matrix.offsets[model->fit.graph.matrix.rows]
                           : 0;
     TRY(hd_reduce_count(context, &entries));
-    t->entries = entries;
+    if (rank == 0)
+        t->entries = entries;
     TRY(hd_model_save_pieces(context, model, t->path, PIECE));
 done:
     huddle_points_free(&x);

@@ -191,7 +191,9 @@ static void crafted_indices_do_no_harm(void **state) {
                 int64_t before = 0;
                 job t = {.from = crafted, .to = again};
                 memcpy(&before, element, (size_t)npy.width);
-                memcpy(element, &wrong[w], (size_t)npy.width);
+                /* One entry too few is still ascending. */
+                int64_t value = place == 4 && w == 1 ? before - 1 : wrong[w];
+                memcpy(element, &value, (size_t)npy.width);
                 copy_archive(&zip, crafted, HD_ZIP_STORED, entry->name, bytes);
                 huddle_status status = team_run(1 + w, &team_engine, load_member, &t);
                 refused += status != HUDDLE_OK;
@@ -199,8 +201,8 @@ static void crafted_indices_do_no_harm(void **state) {
                             status == HUDDLE_INVALID);
                 for (int r = 0; r <= w; r++)
                     assert_false(t.kept[r]);
-                if (wrong[w] != before && (strstr(entry->name, "_offsets") != NULL ||
-                                           (strcmp(entry->name, "medoids.npy") == 0 && w != 1)))
+                if (value != before && (strstr(entry->name, "_offsets") != NULL ||
+                                        (strcmp(entry->name, "medoids.npy") == 0 && w != 1)))
                     assert_int_not_equal(status, HUDDLE_OK);
                 memcpy(element, &before, (size_t)npy.width);
             }

@@ -75,6 +75,34 @@ static void optima_are_those_of_a_conic_solver(void **state) {
     free(numbers);
 }
 
+/* Mistakes in a step do not change optima, which are proven; they cost iterations. The bounds are
+ * about 1.2 times what is needed. (irls may need twice as many with another factorisation.) */
+static void iterations_are_few(void **state) {
+    (void)state;
+    static const struct {
+        const char *solver, *loss;
+        int32_t most;
+    } cases[] = {{"newton", "l21", 1030}, {"newton", "l2", 1250}};
+    int64_t count;
+    double *numbers = test_golden("shrink.txt", &count);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        int32_t n_iter = 0;
+        for (int64_t at = 0; at < count;) {
+            example x;
+            bool squared;
+            double gamma, optimum;
+            at += read_golden(numbers + at, &x, &squared, &gamma, &optimum);
+            huddle_shrink_options o = with(gamma, cases[k].loss, cases[k].solver, 1e-7);
+            o.linear_solver = "approximate"; /* in every build */
+            n_iter += solve(&x, o).n_iter;
+            example_free(&x);
+        }
+        if (n_iter > cases[k].most)
+            fail_msg("%s, %s: %d iterations", cases[k].solver, cases[k].loss, n_iter);
+    }
+    free(numbers);
+}
+
 static void solvers_agree_within_their_gaps(void **state) {
     (void)state;
     static const double gammas[] = {.3, 2, 15};
@@ -507,6 +535,7 @@ static void every_allocation_may_fail(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(iterations_are_few),
         cmocka_unit_test(optima_are_those_of_a_conic_solver),
         cmocka_unit_test(solvers_agree_within_their_gaps),
         cmocka_unit_test(any_dual_point_gives_a_lower_bound),

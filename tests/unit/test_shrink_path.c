@@ -243,6 +243,18 @@ static void labels_come_from_the_coarsest_level_that_has_them(void **state) {
                    "n_clusters = 9");
 }
 
+static void clusters_are_numbered_by_their_first_member(void **state) {
+    (void)state;
+    int32_t groups[8] = {0, 0, 1, 1, 2, 2, 2, 2};
+    huddle_path_level level = {.gamma = 1};
+    huddle_path path = {.n = 8, .n_levels = 1, .levels = &level, .groups = groups};
+    double rows[] = {1, 1, 0, 0, 5, 5, 5, 5};
+    huddle_dense x = {8, 1, 1, rows};
+    int32_t labels[8];
+    assert_ok(huddle_path_labels(NULL, &path, &x, 3, labels, NULL));
+    assert_memory_equal(labels, groups, sizeof labels); /* the largest is not the first */
+}
+
 static void a_finer_level_with_more_groups_is_not_taken(void **state) {
     (void)state;
     int32_t groups[3 * 8] = {0, 0, 1, 1, 2, 2, 3, 3, 0, 0, 0, 0,
@@ -419,6 +431,7 @@ int main(void) {
         cmocka_unit_test(the_path_runs_from_fit_to_collapse),
         cmocka_unit_test(the_tree_says_from_where_rows_stay_together),
         cmocka_unit_test(labels_come_from_the_coarsest_level_that_has_them),
+        cmocka_unit_test(clusters_are_numbered_by_their_first_member),
         cmocka_unit_test(a_finer_level_with_more_groups_is_not_taken),
         cmocka_unit_test(labels_of_clouds_are_the_clouds),
         cmocka_unit_test(bad_grids_are_refused),

@@ -80,6 +80,7 @@ static void check(int32_t n, int64_t c, const char *solver, const char *linear, 
 
 static void a_whole_problem_stays_within_its_prediction(void **state) {
     (void)state;
+    skip_unless_memory_is_measured();
     check(20000, 4, "irls", "approximate", .5);
     check(20000, 16, "irls", "approximate", .5);
     check(20000, 8, "auto", "approximate", .4);
@@ -88,6 +89,7 @@ static void a_whole_problem_stays_within_its_prediction(void **state) {
 
 static void a_component_stays_within_its_prediction(void **state) {
     (void)state;
+    skip_unless_memory_is_measured();
     check(100000, 11, "irls", "approximate", .4);
 }
 

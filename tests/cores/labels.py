@@ -1,0 +1,76 @@
+#!/usr/bin/python3
+"""Labels do not depend on the kernels: labels.py HUDDLE
+
+Runs every method on generated points and on digits, once for each of the kernels that settings.py lists,
+and compares the files of labels byte for byte with those of the first.
+"""
+import concurrent.futures
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from settings import settings
+
+DATA = {name: [name, "--n", "300"] for name in
+        ("moons", "rings", "spirals", "blobs", "unequal", "swissroll")}
+DATA["blobs that overlap"] = ["blobs", "--n", "400", "--noise", "3", "-c", "6"]
+DATA["digits"] = ["digits"]
+
+
+def range_of(method):
+    """Several numbers of clusters of five separate blobs. lsc does not join them by bridges: for fewer
+    clusters its embedding is not unique, of which it warns, and rounding chooses one."""
+    return ["blobs", "--n", "200", "-c", "5-7" if method == "lsc" else "2-6", "--labels", "all"]
+
+
+def list_methods(tool):
+    printed = subprocess.run([tool, "methods", "--json"], check=True, capture_output=True,
+                             text=True).stdout
+    return [method["name"] for method in json.loads(printed)["methods"]]
+
+
+def labels_of(tool, arguments, setting, folder):
+    """The bytes of the file of labels."""
+    name, value = setting.split("=")
+    descriptor, path = tempfile.mkstemp(suffix=".csv", dir=folder)
+    os.close(descriptor)
+    subprocess.run([tool, "cluster", *arguments, "-q", "-j", "1", "-o", path], check=True,
+                   stdout=subprocess.DEVNULL, env={**os.environ, name: value})
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def compare(tool, case, kernels, folder):
+    """A sentence for each of the kernels whose labels differ from those of the first."""
+    name, method, arguments = case
+    first = labels_of(tool, arguments, kernels[0], folder).split(b"\n")
+    sentences = []
+    for setting in kernels[1:]:
+        other = labels_of(tool, arguments, setting, folder).split(b"\n")
+        differing = sum(a != b for a, b in zip(first, other)) + abs(len(first) - len(other))
+        if differing:
+            sentences.append(f"{method} on {name}: {differing} of {len(first) - 2} labels with "
+                             f"{setting} differ from those with {kernels[0]}")
+    return sentences
+
+
+def main():
+    tool = sys.argv[1]
+    kernels, _ = settings(tool)
+    methods = list_methods(tool)
+    cases = [(name, method, [*arguments, "-m", method]) for name, arguments in DATA.items()
+             for method in methods]
+    cases += [("a range", method, [*range_of(method), "-m", method]) for method in methods]
+    with tempfile.TemporaryDirectory() as folder, \
+            concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = list(pool.map(lambda case: compare(tool, case, kernels, folder), cases))
+    failed = [sentence for sentences in found for sentence in sentences]
+    print("\n".join(failed + [f"labels of {len(cases)} fits with {len(kernels)} kernels: "
+                              f"{len(failed)} differ"]))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

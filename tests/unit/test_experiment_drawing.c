@@ -1,0 +1,273 @@
+/* The figures and the page of the paper, for results made by hand, and what is found of an earlier
+ * run: all that a build without cairo does not have. */
+#include "experiment_records.h"
+
+#include "experiment/chart.h"
+#include "experiment/paper/paper_figures.h"
+
+/* Lines of this colour and width with more than two points, in the order of drawing. */
+static const figure_shape *find_line(const figure *f, const char *colour, double width, int k) {
+    for (int i = 0; i < f->count; i++) {
+        const figure_shape *s = &f->shapes[i];
+        if (s->kind == SHAPE_LINE && s->n_points > 2 && s->stroke == colour &&
+            s->line_width == width && k-- == 0)
+            return s;
+    }
+    fail_msg("line %d is missing", k);
+    return NULL;
+}
+
+/* ---- panels --------------------------------------------------------------------------------- */
+
+/* Up to five data sets are side by side, more in two rows. */
+static void panels_are_arranged(void **state) {
+    (void)state;
+    static const legend_entry legend[] = {{"one", LEGEND_LINE, paper_blue, 0, false}};
+    static const int expected[][3] = {{1, 1, 1}, {5, 5, 1}, {6, 3, 2}, {7, 4, 2}};
+    for (size_t k = 0; k < 4; k++) {
+        figure f;
+        int n = expected[k][0], columns = expected[k][1], rows = expected[k][2];
+        panel_layout layout = paper_start_figure(&f, "name", "title", n, 300, 1, legend);
+        assert_int_equal(layout.columns, columns);
+        assert_int_equal(layout.rows, rows);
+        chart_panel first = paper_panel(&f, &layout, 0, 20, 100);
+        chart_panel last = paper_panel(&f, &layout, n - 1, 20, 100);
+        chart_panel corner = paper_panel(&f, &layout, columns - 1, 20, 100);
+        assert_close(last.y - first.y, 300 * (rows - 1), 1e-9);
+        assert_close(corner.y, first.y, 1e-9);
+        assert_true(f.width - (corner.x + corner.w) >= 14 - 1e-9);
+        assert_true(f.height >= last.y + 280);
+        for (int i = 1; i < columns; i++) {
+            chart_panel left = paper_panel(&f, &layout, i - 1, 20, 100);
+            chart_panel right = paper_panel(&f, &layout, i, 20, 100);
+            assert_true(right.x - (left.x + left.w) >= 36 - 1e-9);
+        }
+        for (int i = 0; i < n; i++)
+            assert_close(paper_panel(&f, &layout, i, 20, 100).y, first.y + 300 * (i / columns),
+                         1e-9);
+        for (int i = 0; i < n; i++)
+            assert_int_equal(paper_is_leftmost(&layout, i), i == 0 || i == columns);
+        figure_free(&f);
+    }
+}
+
+/* ---- figure 1 ------------------------------------------------------------------------------- */
+
+typedef struct curve_point {
+    double gamma, value;
+} curve_point;
+
+static int by_gamma(const void *a, const void *b) {
+    double x = ((const curve_point *)a)->gamma, y = ((const curve_point *)b)->gamma;
+    return (x > y) - (x < y);
+}
+
+static int list_points(const paper *p, int data, int entry, curve_point *points) {
+    int count = 0;
+    for (int k = 0; k < experiment_grid_size(&p->e, entry); k++)
+        points[count++] = (curve_point){mean_of(&p->e, data, entry, k, "gamma"),
+                                        100 * mean_of(&p->e, data, entry, k, "acc")};
+    return count;
+}
+
+/* The smallest ACC of all curves of a data set, rounded down to a multiple of 20. */
+static double axis_start(const paper *p, int data) {
+    static const int entries[] = {ENTRY_FINE, ENTRY_FINE_AUTO, ENTRY_GRID + PAPER_SSC};
+    double smallest = paper_number("acc", PAPER_SSC, p->set[data])->mean;
+    for (size_t k = 0; k < 3; k++)
+        for (int g = 0; g < experiment_grid_size(&p->e, entries[k]); g++)
+            smallest = fmin(smallest, 100 * mean_of(&p->e, data, entries[k], g, "acc"));
+    return 20 * floor(smallest / 20);
+}
+
+/* The published and the finer grid are one line, from the left to the right: twelve powers of ten
+ * are the width of the panel, and 100 less the start of the axis its height of 128. */
+static void figure_1_shows_the_grids(void **state) {
+    (void)state;
+    paper p;
+    figure f;
+    curve_point points[64];
+    make_paper(&p, "unused");
+    paper_draw_gamma(&p, &f);
+    double width = (f.width - 52 - 14 - 36) / 2;
+    for (int data = 0; data < 2; data++) {
+        int count = list_points(&p, data, ENTRY_FINE, points);
+        count += list_points(&p, data, ENTRY_GRID + PAPER_SSC, points + count);
+        qsort(points, (size_t)count, sizeof *points, by_gamma);
+        const figure_shape *line = find_line(&f, paper_blue, 1.8, 2 * data);
+        assert_int_equal(line->n_points, count);
+        int alone = 0; /* the first gamma that only one of the grids has */
+        while (points[alone].gamma == points[alone + 1].gamma ||
+               (alone > 0 && points[alone].gamma == points[alone - 1].gamma))
+            alone++;
+        for (int k = 0; k < count; k++) {
+            const figure_point *own = &line->points[k], *other = &line->points[alone];
+            bool twice = (k > 0 && points[k - 1].gamma == points[k].gamma) ||
+                         (k + 1 < count && points[k + 1].gamma == points[k].gamma);
+            assert_close(own->x - other->x,
+                         width / 12 * log10(points[k].gamma / points[alone].gamma), 1e-6);
+            if (!twice)
+                assert_close(other->y - own->y,
+                             128 * (points[k].value - points[alone].value) /
+                                 (100 - axis_start(&p, data)),
+                             1e-6);
+        }
+    }
+    figure_free(&f);
+    paper_free(&p);
+}
+
+/* ---- figure 2 ------------------------------------------------------------------------------- */
+
+enum { ITERATIONS = 60 };
+
+static double made_objective(int cell, int i) {
+    return (50 + cell * 5 % 7) * (1 + pow(0.8 + 0.01 * (cell % 4), i));
+}
+
+static double made_dual(int cell, int i) {
+    return (50 + cell * 5 % 7) * (0.999 - pow(0.85, i + 1));
+}
+
+static void add_traces(experiment *e) {
+    for (int c = 0; c < e->n_cells; c++) {
+        json_t *objective = json_array(), *dual = json_array();
+        for (int i = 0; i < ITERATIONS; i++) {
+            json_array_append_new(objective, json_real(made_objective(c, i)));
+            json_array_append_new(dual, json_real(made_dual(c, i)));
+        }
+        json_object_set_new(e->cells[c].record, "trace",
+                            json_pack("{s:o, s:o}", "objective", objective, "dual", dual));
+    }
+}
+
+/* The cell of a grid point. */
+static int find_cell(const experiment *e, int data, int entry, int point) {
+    int c = 0;
+    while (e->cells[c].data != data || e->cells[c].entry != entry || e->cells[c].point != point)
+        c++;
+    return c;
+}
+
+/* Line k is trace k of the first data set, above or in the panel of gaps: `range` powers of ten
+ * are the height of 120. Places are compared with that of the first point. */
+static void check_trace(const figure *f, const char *colour, int k, const double *values,
+                        double range) {
+    const figure_shape *line = find_line(f, colour, 1.7, k);
+    double width = (f->width - 52 - 14 - 36) / 2;
+    assert_true(line->n_points > ITERATIONS / 2 && line->n_points <= ITERATIONS);
+    for (int i = 1; i < line->n_points; i++) {
+        double along = (line->points[i].x - line->points[0].x) / width;
+        int iteration = (int)lrint(pow(100, along)); /* the axis ends at 100 */
+        assert_in_range(iteration, 2, ITERATIONS);
+        assert_close(along, log10(iteration) / 2, 1e-6);
+        assert_close((line->points[0].y - line->points[i].y) / 120,
+                     log10(values[iteration - 1] / values[0]) / range, 1e-6);
+    }
+}
+
+static void figure_2_shows_objective_and_gap(void **state) {
+    (void)state;
+    paper p;
+    figure f;
+    make_paper(&p, "unused");
+    add_traces(&p.e);
+    paper_draw_convergence(&p, &f);
+    for (int k = 0; k < 4; k++) {
+        int own = find_cell(&p.e, 0, ENTRY_TRACE, k);
+        int other = find_cell(&p.e, 0, ENTRY_TRACE, k ^ 1);
+        double above[ITERATIONS], gap[ITERATIONS];
+        double smallest =
+            fmin(made_objective(own, ITERATIONS - 1), made_objective(other, ITERATIONS - 1));
+        for (int i = 0; i < ITERATIONS; i++) {
+            above[i] = fmax(made_objective(own, i) / smallest - 1, 1e-7);
+            gap[i] = 1 - made_dual(own, i) / made_objective(own, i);
+        }
+        check_trace(&f, k < 2 ? paper_blue : paper_orange, k % 2, above, 9);
+        check_trace(&f, k < 2 ? paper_blue : paper_orange, 2 + k % 2, gap, 7);
+    }
+    figure_free(&f);
+    paper_free(&p);
+}
+
+/* ---- the page -------------------------------------------------------------------------------- */
+
+/* The tables of the page, and on how many data sets ssc reaches the published number. */
+static void the_page_of_the_paper_compares_with_it(void **state) {
+    (void)state;
+    char *svg[2] = {"<svg/>", "<svg/>"}, expected[32];
+    int reached = 0;
+    paper p;
+    make_paper(&p, new_folder("paper-page"));
+    /* Less than the published numbers of these data sets, more than that of another. */
+    for (int i = 0; i < p.e.n_cells; i++)
+        if (p.e.cells[i].entry == ENTRY_DEFAULT + PAPER_SSC)
+            json_object_set_new(p.e.cells[i].record, "acc", json_real(0.7));
+    assert_ok(paper_write_page(&p, svg, NULL));
+    json_t *data = read_page_data(p.e.output);
+    for (int i = 0; i < 2; i++)
+        reached += shown(best_of(&p.e, i, ENTRY_DEFAULT + PAPER_SSC, "acc")) >=
+                   paper_number("acc", PAPER_SSC, p.set[i])->mean;
+    snprintf(expected, sizeof expected, "%d of 2", reached);
+    assert_string_equal(record_text(item_of(block_of(data, "summary", 0), "facts", 0), "value"),
+                        expected);
+    for (int m = 0; m < PAPER_METHODS; m++)
+        for (int i = 0; i < 2; i++) {
+            const json_t *tables = json_object_get(block_of(data, "nmi1", 0), "tables");
+            const json_t *ours = json_array_get(
+                item_of(json_array_get(tables, 0), "rows", (size_t)m), (size_t)(1 + i));
+            const json_t *theirs = json_array_get(
+                item_of(json_array_get(tables, 1), "rows", (size_t)m), (size_t)(1 + i));
+            double own = shown(best_of(&p.e, i, ENTRY_DEFAULT + m, "nmi")), best = 0;
+            for (int k = 0; k < PAPER_METHODS; k++)
+                best = fmax(best, shown(best_of(&p.e, i, ENTRY_DEFAULT + k, "nmi")));
+            assert_close(record_number(ours, "value"), own, 1e-5);
+            assert_int_equal(json_is_true(json_object_get(ours, "strong")), own == best);
+            assert_close(record_number(theirs, "value"), paper_number("nmi", m, p.set[i])->mean,
+                         1e-5);
+            assert_int_equal(json_is_true(json_object_get(theirs, "strong")), m == PAPER_SSC);
+        }
+    json_decref(data);
+    paper_free(&p);
+}
+
+/* ---- running -------------------------------------------------------------------------------- */
+
+/* All cells are found in OUT, and the data sets keep their places in the paper's tables. */
+static void a_complete_paper_is_not_computed_again(void **state) {
+    (void)state;
+    static char output[512];
+    snprintf(output, sizeof output, "%s", new_folder("complete"));
+    paper first, again = {.e = {.output = output}};
+    make_paper(&first, output);
+    char path[600];
+    snprintf(path, sizeof path, "%s/results.jsonl", output);
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    for (int i = 0; i < first.e.n_cells; i++) {
+        char *line = json_dumps(first.e.cells[i].record, JSON_COMPACT);
+        fprintf(out, "%s\n", line);
+        free(line);
+    }
+    fclose(out);
+    for (int s = 0; s < PAPER_SETS; s++)
+        again.found.entry[s] = json_incref(first.found.entry[s]);
+    assert_ok(paper_run(NULL, 1, &again));
+    assert_int_equal(again.e.n_computed, 0);
+    assert_int_equal(again.e.n_found, first.e.n_cells);
+    assert_int_equal(again.set[0], 2);
+    assert_int_equal(again.set[1], 7);
+    paper_free(&again);
+    paper_free(&first);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(panels_are_arranged),
+        cmocka_unit_test(figure_1_shows_the_grids),
+        cmocka_unit_test(figure_2_shows_objective_and_gap),
+        cmocka_unit_test(the_page_of_the_paper_compares_with_it),
+        cmocka_unit_test(a_complete_paper_is_not_computed_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
