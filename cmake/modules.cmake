@@ -134,17 +134,19 @@ macro(huddle_engines)
   huddle_registry(engines.inc ENGINE ${engine_names})
 endmacro()
 
-# One method per file of src/methods/ but registry.c and common_*.c: lda-kmeans.c defines hd_method_lda_kmeans.
+# Methods are the files of src/methods/ that define one: lda-kmeans.c defines hd_method_lda_kmeans.
 macro(huddle_methods)
   file(GLOB method_files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/src/methods
        ${PROJECT_SOURCE_DIR}/src/methods/*.c)
-  list(REMOVE_ITEM method_files registry.c)
-  list(FILTER method_files EXCLUDE REGEX "^common_")
   set(method_names "")
   foreach(file IN LISTS method_files)
     string(REGEX REPLACE "\\.c$" "" method ${file})
     string(REPLACE "-" "_" method ${method})
-    list(APPEND method_names ${method})
+    file(STRINGS ${PROJECT_SOURCE_DIR}/src/methods/${file} defined
+         REGEX "^const hd_method hd_method_${method} =")
+    if(defined)
+      list(APPEND method_names ${method})
+    endif()
   endforeach()
   huddle_registry(methods.inc METHOD ${method_names})
 endmacro()

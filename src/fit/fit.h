@@ -9,7 +9,7 @@
  * fit.c.
  *
  * Parts that a method does not use stay empty (all zero). What a fit is given and what is needed
- * only while it runs is elsewhere (methods/method.h). */
+ * only while it runs is elsewhere (steps/options.h). */
 #ifndef HUDDLE_SRC_FIT_H
 #define HUDDLE_SRC_FIT_H
 
@@ -81,7 +81,7 @@ typedef struct hd_fit_prepare_trials {
     double seconds;
 } hd_fit_prepare_trials;
 
-/* Whether x is a table of columns in different units (methods/deciding.h). */
+/* Whether x is a table of columns in different units (decide/table.h). */
 typedef struct hd_fit_table {
     const char *kind;                /* "units", "categories"; NULL: no, or not examined */
     int64_t n_columns, n_categories; /* that are not constant; of those, categories */
@@ -192,7 +192,7 @@ double hd_fit_inertia(const hd_fit_clusters *clusters);
 
 /* ---- refined ------------------------------------------------------------------------------- */
 
-/* The labels among which methods/deciding.h chooses. */
+/* The labels among which decide/labels.h chooses. */
 enum { HD_FIT_KMEANS, HD_FIT_GRAPH, HD_FIT_COMMUTE, HD_FIT_LABELLINGS };
 
 /* Whether the labels of the graph or those of K-means on the points are better, and why. */
@@ -203,7 +203,7 @@ typedef struct hd_fit_decision {
     double seconds;
 } hd_fit_decision;
 
-/* What refinement (methods/refining.h) did to the labels. clusters.labels are the refined ones;
+/* What refinement (steps/refine.h) did to the labels. clusters.labels are the refined ones;
  * centres, K-means and rotation in hd_fit_clusters describe the method's own step before. */
 typedef struct hd_fit_refined {
     bool present;
@@ -262,7 +262,7 @@ huddle_status hd_fit_number_clusters(huddle_context *context, hd_fit *fit);
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-/* What was predicted before the fit began (methods/planning.h). */
+/* What was predicted before the fit began (decide/memory.h). */
 enum { HD_FIT_MAX_ECONOMIES = 8 };
 typedef struct hd_fit_memory {
     int64_t base;                   /* private bytes of the process before the fit */

@@ -10,10 +10,11 @@
  * Without a cache nothing is found and storing does nothing, so that the stage is just called. The
  * cache knows nothing of points: one cache is for one data set. Safe to use from several
  * threads. */
-#ifndef HUDDLE_SRC_CACHE_H
-#define HUDDLE_SRC_CACHE_H
+#ifndef HUDDLE_SRC_METHODS_CACHE_H
+#define HUDDLE_SRC_METHODS_CACHE_H
 
-#include "methods/method.h"
+#include "fit/fit.h"
+#include "huddle/methods.h"
 
 /* The name of a result, built up option by option. */
 typedef struct hd_cache_key {
@@ -44,10 +45,5 @@ huddle_status hd_cache_find(const hd_cache_key *key, const hd_cache_part *parts,
  * first who waits computes it. Returns computed, or why there is no copy. */
 huddle_status hd_cache_store(const hd_cache_key *key, const hd_cache_part *parts, int count,
                              huddle_status computed);
-
-/* hd_fit_prepare() with `keep`, shared: fit->prepared.points are the prepared points. */
-huddle_status hd_fit_prepare_shared(huddle_context *context, const hd_fit_job *job,
-                                    const huddle_prepare_options *options, hd_cache_key *key,
-                                    hd_fit *fit);
 
 #endif

@@ -5,8 +5,13 @@
  * The method is therefore K-means on these components. */
 #include "base/check.h"
 #include "base/options.h"
+#include "decide/eigengap.h"
+#include "methods/method.h"
+#include "methods/prepare.h"
+#include "methods/range.h"
 #include "methods/reduce.h"
-#include "methods/spectral.h"
+#include "steps/kmeans.h"
+#include "steps/predict.h"
 
 #include <math.h>
 

@@ -1,9 +1,12 @@
 /* K-means on the prepared points (Lloyd, IEEE Trans. Information Theory 1982, with the
  * initialisation of Arthur and Vassilvitskii, SODA 2007; src/kmeans/ contains the algorithm). */
-#include "methods/method.h"
-
+#include "steps/kmeans.h"
 #include "base/check.h"
-#include "methods/spectral.h"
+#include "decide/eigengap.h"
+#include "methods/method.h"
+#include "methods/prepare.h"
+#include "methods/range.h"
+#include "steps/predict.h"
 
 typedef struct kmeans_options {
     hd_common common;

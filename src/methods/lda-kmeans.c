@@ -2,8 +2,13 @@
  * The PCA beforehand is required: if n - c is below the rank of the points, every labelling can be
  * separated perfectly, and the first labels would never change. */
 #include "base/check.h"
+#include "decide/eigengap.h"
 #include "methods/lda.h"
-#include "methods/spectral.h"
+#include "methods/method.h"
+#include "methods/range.h"
+#include "methods/reduce.h"
+#include "steps/kmeans.h"
+#include "steps/predict.h"
 
 typedef struct lda_options {
     hd_common common;

@@ -2,9 +2,14 @@
  * 2007). The directions depend on n_clusters, and so does the graph: every number of a range has
  * its own. */
 #include "base/check.h"
+#include "decide/eigengap.h"
+#include "decide/memory.h"
 #include "methods/lda.h"
-#include "methods/planning.h"
+#include "methods/reduce.h"
 #include "methods/spectral.h"
+#include "steps/kmeans.h"
+#include "steps/place.h"
+#include "steps/predict.h"
 
 typedef struct lda_sc_options {
     hd_spectral_options spectral;
@@ -79,4 +84,4 @@ const hd_method hd_method_lda_sc = {
     .fit = fit_lda_sc,
     .predict = hd_spectral_predict,
     .place = hd_spectral_place,
-    .plan = hd_memory_plan_spectral};
+    .memory = {.plan = hd_memory_plan_spectral}};

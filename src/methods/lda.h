@@ -1,6 +1,6 @@
 /* Discriminant directions found together with the clusters they discriminate. */
-#ifndef HUDDLE_SRC_LDA_H
-#define HUDDLE_SRC_LDA_H
+#ifndef HUDDLE_SRC_METHODS_LDA_H
+#define HUDDLE_SRC_METHODS_LDA_H
 
 #include "methods/reduce.h"
 

@@ -14,10 +14,20 @@
 #include "base/check.h"
 #include "base/options.h"
 #include "base/parallel.h"
-#include "methods/blocks.h"
-#include "methods/learning.h"
-#include "methods/planning.h"
-#include "methods/refining.h"
+#include "decide/eigengap.h"
+#include "decide/memory.h"
+#include "methods/prepare.h"
+#include "methods/spectral.h"
+#include "steps/blocks.h"
+#include "steps/embed.h"
+#include "steps/graph.h"
+#include "steps/kmeans.h"
+#include "steps/llc_matrix.h"
+#include "steps/merge.h"
+#include "steps/place.h"
+#include "steps/predict.h"
+#include "steps/prepare.h"
+#include "steps/refine.h"
 
 #include <math.h>
 #include <string.h>
@@ -549,5 +559,4 @@ const hd_method hd_method_llc = {
     .fit = fit_llc,
     .predict = predict_llc,
     .place = place_llc,
-    .plan = hd_memory_plan_spectral,
-    .economise = hd_memory_economise_spectral};
+    .memory = {hd_memory_plan_spectral, hd_memory_economise_spectral}};

@@ -10,8 +10,14 @@
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "base/slabs.h"
-#include "methods/planning.h"
+#include "decide/eigengap.h"
+#include "decide/memory.h"
+#include "methods/prepare.h"
 #include "methods/spectral.h"
+#include "steps/embed.h"
+#include "steps/kmeans.h"
+#include "steps/predict.h"
+#include "steps/prepare.h"
 
 #include <lapacke.h>
 #include <math.h>
@@ -443,4 +449,4 @@ const hd_method hd_method_lsc = {
     .fit = fit_lsc,
     .predict = predict_lsc,
     .place = place_lsc,
-    .plan = hd_memory_plan_spectral};
+    .memory = {.plan = hd_memory_plan_spectral}};

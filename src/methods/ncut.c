@@ -1,15 +1,19 @@
 /* Normalised cuts by rotation (Yu and Shi, Multiclass spectral clustering, ICCV 2003). Finds a
  * rotation R and labels such that the rows of F R are near the unit vectors of their labels. The
  * rows of F are those of the random-walk Laplacian, scaled to norm 1; the rotation itself is in
- * methods/rotation.h. The centres of the fit are the columns of R: a new row is labelled by the
+ * steps/rotation.h. The centres of the fit are the columns of R: a new row is labelled by the
  * largest entry of its row of F R. */
 #include "base/check.h"
-#include "methods/choosing.h"
-#include "methods/planning.h"
-#include "methods/rotation.h"
-
-#include <math.h>
-#include <string.h>
+#include "decide/count.h"
+#include "decide/memory.h"
+#include "methods/spectral.h"
+#include "steps/embed.h"
+#include "steps/medoids.h"
+#include "steps/merge.h"
+#include "steps/place.h"
+#include "steps/predict.h"
+#include "steps/refine.h"
+#include "steps/rotation.h"
 
 /* The row rule is fixed by the method, and of the options of K-means only the restarts apply. */
 static const hd_rename embed_names[] = {{"embed_solver", "embed_solver", NULL, NULL},
@@ -53,35 +57,15 @@ done:
     return status;
 }
 
-/* The row nearest each axis among those of the cluster; for unit rows, the one with the largest
- * entry. Ties are resolved by the smaller index. */
-static huddle_status find_medoids(huddle_context *context, const huddle_dense *unit,
-                                  hd_fit_clusters *clusters) {
-    huddle_status status = HUDDLE_OK;
-    int64_t c = clusters->centres.rows;
-    double *best = NULL;
-    huddle_free(clusters->medoids);
-    clusters->medoids = NULL;
-    ALLOC(best, c);
-    ALLOC(clusters->medoids, c);
-    for (int64_t k = 0; k < c; k++) {
-        best[k] = -INFINITY;
-        clusters->medoids[k] = -1;
-    }
-    for (int64_t i = 0; i < unit->rows; i++) {
-        int32_t k = clusters->labels[i];
-        double product = rotated_entry(&clusters->centres, unit->values + i * unit->stride, k);
-        if (product > best[k]) {
-            best[k] = product;
-            clusters->medoids[k] = i;
-        }
-    }
-    for (int64_t k = 0; k < c; k++)
-        best[k] = -best[k]; /* the nearest row has the largest product */
-    TRY(hd_fit_reduce_medoids(context, unit->rows, best, clusters));
-done:
-    huddle_free(best);
-    return status;
+/* Unit rows and the axes of their clusters. */
+typedef struct axes {
+    const huddle_dense *unit, *centres;
+} axes;
+
+/* The row nearest an axis is, for unit rows, the one with the largest entry. */
+static double distance_from_axis(const void *of, int64_t row, int32_t cluster) {
+    const axes *a = of;
+    return -rotated_entry(a->centres, a->unit->values + row * a->unit->stride, cluster);
 }
 
 /* Scales rows to norm 1, finds the rotation, and stores its columns as centres. A given
@@ -111,7 +95,8 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
                                &clusters->alternation));
     TRY(set_centres(&rotation, &clusters->centres));
     hd_fit_unify_labels(&fit->rows, clusters);
-    TRY(find_medoids(context, &unit, clusters));
+    const axes of = {&unit, &clusters->centres};
+    TRY(hd_fit_find_medoids(context, unit.rows, distance_from_axis, &of, clusters));
     clusters->rotation.seconds = hd_seconds() - begin;
     const huddle_refine_start own = {"rotation", clusters->labels};
     TRY(hd_refine_clusters(context, options, &fit->embedding, 1, &own, &unit, fit));
@@ -187,5 +172,4 @@ const hd_method hd_method_ncut = {
     .fit = fit_ncut,
     .predict = predict_ncut,
     .place = place_ncut,
-    .plan = hd_memory_plan_spectral,
-    .economise = hd_memory_economise_spectral};
+    .memory = {hd_memory_plan_spectral, hd_memory_economise_spectral}};

@@ -2,8 +2,12 @@
  * analysis, ICML 2004) show that the first n_clusters - 1 components span the continuous solution
  * of the K-means problem. */
 #include "base/check.h"
+#include "decide/eigengap.h"
+#include "methods/method.h"
+#include "methods/range.h"
 #include "methods/reduce.h"
-#include "methods/spectral.h"
+#include "steps/kmeans.h"
+#include "steps/predict.h"
 
 typedef struct pca_options {
     hd_common common;

@@ -1,9 +1,12 @@
 /* Spectral clustering of principal components. The graph is that of the components; fits that share
  * a cache share the decomposition. */
 #include "base/check.h"
-#include "methods/planning.h"
+#include "decide/memory.h"
 #include "methods/reduce.h"
 #include "methods/spectral.h"
+#include "steps/kmeans.h"
+#include "steps/place.h"
+#include "steps/predict.h"
 
 typedef struct pca_sc_options {
     hd_spectral_options spectral;
@@ -46,4 +49,4 @@ const hd_method hd_method_pca_sc = {
     .fit = fit_pca_sc,
     .predict = hd_spectral_predict,
     .place = hd_spectral_place,
-    .plan = hd_memory_plan_spectral};
+    .memory = {.plan = hd_memory_plan_spectral}};

@@ -1,8 +1,9 @@
 /* Linear maps that a method applies after the preparation. */
-#ifndef HUDDLE_SRC_REDUCE_H
-#define HUDDLE_SRC_REDUCE_H
+#ifndef HUDDLE_SRC_METHODS_REDUCE_H
+#define HUDDLE_SRC_METHODS_REDUCE_H
 
 #include "methods/cache.h"
+#include "steps/options.h"
 
 typedef struct hd_fit_reduce_options {
     int32_t dim; /* principal components to keep, or HUDDLE_AUTO */

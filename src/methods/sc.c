@@ -1,8 +1,12 @@
 /* Spectral clustering (Ng, Jordan and Weiss, NIPS 2001; von Luxburg, Statistics and Computing
- * 2007): the shortest method that uses the whole of methods/spectral.h. */
+ * 2007): the shortest of the spectral methods. */
 #include "base/check.h"
-#include "methods/choosing.h"
-#include "methods/planning.h"
+#include "decide/count.h"
+#include "decide/memory.h"
+#include "methods/spectral.h"
+#include "steps/place.h"
+#include "steps/predict.h"
+#include "steps/refine.h"
 
 static const hd_section sections[] = {
     HD_SPECTRAL_SECTIONS,
@@ -42,5 +46,4 @@ const hd_method hd_method_sc = {
     .fit = fit_sc,
     .predict = hd_spectral_predict,
     .place = hd_spectral_place,
-    .plan = hd_memory_plan_spectral,
-    .economise = hd_memory_economise_spectral};
+    .memory = {hd_memory_plan_spectral, hd_memory_economise_spectral}};

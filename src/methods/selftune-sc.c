@@ -4,9 +4,12 @@
  * Departures from the paper: the graph of nearest neighbours instead of all pairs of points, and
  * labels by K-means on the rows instead of the largest entry after the rotation. */
 #include "base/check.h"
-#include "methods/planning.h"
-#include "methods/refining.h"
-#include "methods/rotation.h"
+#include "decide/memory.h"
+#include "methods/spectral.h"
+#include "steps/place.h"
+#include "steps/predict.h"
+#include "steps/refine.h"
+#include "steps/rotation.h"
 
 #include <math.h>
 #include <string.h>
@@ -160,5 +163,4 @@ const hd_method hd_method_selftune_sc = {
     .fit = fit_selftune_sc,
     .predict = hd_spectral_predict,
     .place = hd_spectral_place,
-    .plan = hd_memory_plan_spectral,
-    .economise = hd_memory_economise_spectral};
+    .memory = {hd_memory_plan_spectral, hd_memory_economise_spectral}};

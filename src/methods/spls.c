@@ -13,11 +13,19 @@
 #include "base/check.h"
 #include "base/options.h"
 #include "base/slabs.h"
+#include "decide/eigengap.h"
+#include "decide/memory.h"
 #include "matrix/resident.h"
-#include "methods/planning.h"
+#include "methods/prepare.h"
 #include "methods/reduce.h"
 #include "methods/spectral.h"
 #include "prepare/pca.h"
+#include "steps/graph.h"
+#include "steps/kmeans.h"
+#include "steps/merge.h"
+#include "steps/place.h"
+#include "steps/predict.h"
+#include "steps/prepare.h"
 
 #include <cblas.h>
 #include <lapacke.h>
@@ -471,4 +479,4 @@ const hd_method hd_method_spls = {
     .fit = fit_spls,
     .predict = predict_spls,
     .place = place_spls,
-    .plan = plan_spls};
+    .memory = {.plan = plan_spls}};

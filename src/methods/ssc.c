@@ -5,9 +5,15 @@
 #include "base/check.h"
 #include "base/options.h"
 #include "base/slabs.h"
-#include "methods/choosing.h"
-#include "methods/planning.h"
-#include "methods/spreading.h"
+#include "decide/count.h"
+#include "decide/memory.h"
+#include "methods/spectral.h"
+#include "steps/embed.h"
+#include "steps/kmeans.h"
+#include "steps/near.h"
+#include "steps/place.h"
+#include "steps/predict.h"
+#include "steps/refine.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -370,5 +376,4 @@ const hd_method hd_method_ssc = {
     .fit = fit_ssc,
     .predict = predict_ssc,
     .place = hd_spectral_place,
-    .plan = plan_ssc,
-    .economise = economise_ssc};
+    .memory = {plan_ssc, economise_ssc}};

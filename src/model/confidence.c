@@ -12,6 +12,7 @@
 #include "base/parallel.h"
 #include "base/slabs.h"
 #include "huddle/metrics.h"
+#include "steps/medoids.h"
 
 #include <math.h>
 #include <string.h>

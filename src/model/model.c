@@ -10,7 +10,8 @@
 #include "base/check.h"
 #include "base/options.h"
 #include "base/slabs.h"
-#include "methods/planning.h"
+#include "decide/memory.h"
+#include "steps/dominant.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -316,7 +317,7 @@ done:
 /* Before the work begins. Methods without a plan of their memory are preparation and K-means, of
  * which only some preparations use BLAS; these reserve it themselves. */
 static huddle_status reserve_blas(const huddle_context *context, const hd_method *method) {
-    return method->plan != NULL ? hd_blas_reserve(context) : HUDDLE_OK;
+    return method->memory.plan != NULL ? hd_blas_reserve(context) : HUDDLE_OK;
 }
 
 /* After the method: a copy of x during the fit would increase the peak of memory. The memory of an
@@ -379,7 +380,8 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     fit.d = x != NULL ? x->d : 0;
     TRY(hd_model_copy_options(model, &options));
     TRY_STAGE(context, HD_STAGE_CHECK,
-              hd_memory_settle(context, model->method, &job, options, &fit.memory));
+              hd_memory_settle(context, &model->method->memory, &job, options,
+                               model->method->options_size, &fit.memory));
     TRY(reserve_blas(context, model->method));
     TRY(model->method->fit(context, &job, options, &fit));
     hd_fit_warn_dominant(context, &fit, feature_names(model, fit.d));

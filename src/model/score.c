@@ -7,8 +7,11 @@
 #include "base/blas.h"
 #include "base/check.h"
 #include "base/rng.h"
+#include "base/slabs.h"
 #include "huddle/metrics.h"
-#include "methods/spreading.h"
+#include "matrix/collect.h"
+#include "steps/merge.h"
+#include "steps/prepare.h"
 
 #include <math.h>
 #include <string.h>

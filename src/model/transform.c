@@ -6,6 +6,8 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/slabs.h"
+#include "steps/medoids.h"
+#include "steps/prepare.h"
 
 #include <math.h>
 #include <string.h>

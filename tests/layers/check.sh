@@ -2,7 +2,7 @@
 # Reads the #include lines below include/, src/, report/, experiment/, cli/, app/ and engines/ and
 # fails, with file and line, if a layer includes a header that it must not include:
 #
-#     base < matrix < archive < stages < fit < methods < model < report < experiment, cli < app; engines
+#     base < matrix < archive < stages < fit < steps < decide < methods < model < report < experiment, cli < app; engines
 #
 # Stages do not include each other, except that refine, the last of them, includes huddle/metrics.h.
 # io, the readers and writers, is a library of its own: nothing else in src/ includes it, and it
@@ -34,13 +34,15 @@ check() {
         rank["refine"] = 4.5 # the stage that uses the scores of another
         rank["engines"] = 5 # the registry
         rank["fit"] = 5
-        rank["methods"] = 6
-        rank["model"] = 7
-        rank["huddle"] = 8 # the header that includes all others
-        rank["report"] = 9
-        rank["experiment"] = 10
-        rank["cli"] = 10
-        rank["app"] = 11
+        rank["steps"] = 6
+        rank["decide"] = 7
+        rank["methods"] = 8
+        rank["model"] = 9
+        rank["huddle"] = 10 # the header that includes all others
+        rank["report"] = 11
+        rank["experiment"] = 12
+        rank["cli"] = 12
+        rank["app"] = 13
         # Public headers that are not named after a folder.
         room["version"] = "base"
         room["path"] = "shrink"
@@ -101,7 +103,7 @@ check() {
         } else if (internal && outer) {
             if (!(target in exists))
                 wrong("includes " target ", which does not exist")
-            else if (!sees(here, first) || (rank[here] == 10 && first == "report" &&
+            else if (!sees(here, first) || (rank[here] == rank["cli"] && first == "report" &&
                                             target !~ /^report\/(page|text)\.h$/))
                 wrong(here " must not see " first " (" target ")")
         } else if (internal && (top == "app" || top == "report" || top == "experiment" ||
@@ -148,7 +150,7 @@ self_test() {
     root=$(mktemp -d)
     trap 'rm -rf "$root"' EXIT
     trap 'exit 1' HUP INT TERM
-    for room in base matrix archive io graph metrics refine methods model; do
+    for room in base matrix archive io graph metrics refine fit steps decide methods model; do
         mkdir -p "$root/src/$room" "$root/include/huddle" "$root/app"
         echo "#include \"$room/own.h\"" >"$root/src/$room/own.c"
         echo '#include <stdio.h>' >"$root/src/$room/own.h"
@@ -190,6 +192,9 @@ self_test() {
     trial src/refine/own.c '#include "metrics/own.h"' 'refine must not see metrics'
     trial src/refine/own.c '#include "huddle/graph.h"' 'refine must not see graph'
     trial src/refine/own.c '#include "methods/own.h"' 'refine must not see methods'
+    trial src/steps/own.c '#include "decide/own.h"' 'steps must not see decide'
+    trial src/decide/own.c '#include "methods/own.h"' 'decide must not see methods'
+    trial src/fit/own.c '#include "steps/own.h"' 'fit must not see steps'
     trial src/model/own.c '#include "huddle/io.h"' 'model must not see io'
     trial src/methods/own.c '#include "model/own.h"' 'methods must not see model'
     trial include/huddle/io.h '#include "base/own.h"' 'a public header must not include an'

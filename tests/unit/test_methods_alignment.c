@@ -1,6 +1,6 @@
 /* methods: the alignment of rows with axes, its gradient and its minima. */
 #include "base/rng.h"
-#include "methods/rotation.h"
+#include "steps/rotation.h"
 #include "support/support.h"
 
 #include <math.h>

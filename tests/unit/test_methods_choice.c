@@ -1,8 +1,8 @@
 /* Choices without labels: the preparation whose own clusters have the largest score, computed here
  * from its definition, and the number of clusters. */
 #include "base/rng.h"
+#include "decide/count.h"
 #include "huddle/huddle.h"
-#include "methods/choosing.h"
 #include "model/model.h"
 #include "support/support.h"
 

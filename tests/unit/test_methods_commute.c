@@ -1,7 +1,6 @@
 /* Row rule commute in the methods: number of columns, the formula, new points. */
 #include "base/rng.h"
 #include "huddle/huddle.h"
-#include "methods/spectral.h"
 #include "model/model.h"
 #include "support/support.h"
 

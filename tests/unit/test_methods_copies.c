@@ -1,7 +1,10 @@
 /* What a fit to equal rows holds: degrees, weights, inertia, new rows, shared work. */
 #include "base/rng.h"
-#include "methods/spectral.h"
 #include "model/model.h"
+#include "steps/kmeans.h"
+#include "steps/medoids.h"
+#include "steps/merge.h"
+#include "steps/place.h"
 #include "support/support.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* The methods against NumPy, SciPy, scikit-learn and their own definitions. */
 #include "base/rng.h"
 #include "huddle/metrics.h"
-#include "methods/rotation.h"
 #include "model/model.h"
+#include "steps/rotation.h"
 #include "support/support.h"
 
 #include <lapacke.h>

@@ -3,8 +3,8 @@
 #include "base/rng.h"
 #include "huddle/io.h"
 #include "huddle/metrics.h"
-#include "methods/blocks.h"
 #include "model/model.h"
+#include "steps/blocks.h"
 #include "support/support.h"
 
 #include <math.h>

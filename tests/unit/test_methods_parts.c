@@ -2,9 +2,9 @@
  * clusters, and the way of new points through preparation and projection. */
 #include "base/rng.h"
 #include "huddle/huddle.h"
-#include "methods/method.h"
-#include "methods/rotation.h"
 #include "model/model.h"
+#include "steps/dominant.h"
+#include "steps/rotation.h"
 #include "support/support.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
  * rows, and the labels of rows that were in the training data. */
 #include "base/rng.h"
 #include "huddle/huddle.h"
-#include "methods/spectral.h"
 #include "model/model.h"
+#include "steps/place.h"
 #include "support/support.h"
 
 #include <math.h>

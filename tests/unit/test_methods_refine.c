@@ -2,9 +2,9 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "huddle/huddle.h"
-#include "methods/refining.h"
 #include "model/model.h"
 #include "refined_fits.h"
+#include "steps/refine.h"
 #include "support/support.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * choose one. */
 #include "base/rng.h"
 #include "huddle/metrics.h"
-#include "methods/rotation.h"
+#include "steps/rotation.h"
 #include "support/support.h"
 
 #include <math.h>

@@ -2,9 +2,10 @@
 #include "base/check.h"
 #include "base/rng.h"
 #include "engines/team.h"
-#include "methods/method.h"
-#include "methods/spreading.h"
 #include "model/model.h"
+#include "steps/medoids.h"
+#include "steps/near.h"
+#include "steps/slabs.h"
 #include "support/support.h"
 
 #include <math.h>

@@ -2,10 +2,8 @@
  * process. */
 #include "base/rng.h"
 #include "engines/team.h"
-#include "methods/choosing.h"
-#include "methods/deciding.h"
-#include "methods/spreading.h"
 #include "model/model.h"
+#include "steps/slabs.h"
 #include "support/support.h"
 
 #include <math.h>

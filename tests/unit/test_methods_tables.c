@@ -1,8 +1,9 @@
 /* methods: tables of columns in different units, and the choice between the labels of the graph and
  * those of K-means. */
 #include "base/rng.h"
+#include "decide/labels.h"
+#include "decide/table.h"
 #include "huddle/huddle.h"
-#include "methods/deciding.h"
 #include "model/model.h"
 #include "support/support.h"
 

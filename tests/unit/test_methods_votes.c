@@ -1,5 +1,4 @@
 /* methods: new points of fits whose labels were refined. */
-#include "methods/refining.h"
 #include "model/model.h"
 #include "refined_fits.h"
 #include "support/support.h"

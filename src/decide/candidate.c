@@ -1,0 +1,269 @@
+/* The evaluation of one candidate of prepare = auto: its points, their graph and embedding, and the
+ * scores of clusters on them (docs/method.md, "Preparation"). */
+#include "decide/candidate.h"
+
+#include "base/check.h"
+#include "decide/count.h"
+#include "decide/eigengap.h"
+#include "huddle/metrics.h"
+#include "prepare/pca.h"
+#include "steps/embed.h"
+#include "steps/graph.h"
+#include "steps/kmeans.h"
+#include "steps/merge.h"
+#include "steps/refine.h"
+
+#include <math.h>
+#include <string.h>
+
+bool hd_judge_projects(const huddle_rule *rule) {
+    return rule->r > 0;
+}
+
+/* ---- points -------------------------------------------------------------------------------- */
+
+/* A row shorter than this share of the whitened row that it is a part of consists of rounding
+ * errors. */
+static const double least_part = 1e-12;
+
+/* The first columns of a row times factors, with norm 1. */
+static void narrow_row(int64_t r, const float *wide, const double *factors, float *row) {
+    double squares = 0;
+    for (int64_t j = 0; j < r; j++) {
+        double value = (double)wide[j] * factors[j];
+        squares += value * value;
+    }
+    double scale = squares > least_part * least_part ? 1 / sqrt(squares) : 0;
+    for (int64_t j = 0; j < r; j++)
+        row[j] = (float)((double)wide[j] * factors[j] * scale);
+}
+
+/* Derives the points of a projection from those of the widest whitening, so that all of them share
+ * one decomposition and one product with the points. Column j of a whitening is principal component
+ * j divided by its standard deviation, which is the inverse norm of the direction's column. So the
+ * first r columns are the whitening to r components, and undoing the division gives the PCA. That
+ * the rows have norm 1 does no harm: those of the result have it as well. */
+static huddle_status narrow_points(const huddle_preparation *widest, const huddle_points *whitened,
+                                   const huddle_rule *rule, huddle_points *points) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_dense *directions = &widest->projection;
+    bool pca = strcmp(rule->name, "pca:R") == 0;
+    double *factors = NULL;
+    ALLOC_ZERO(factors, rule->r);
+    TRY(huddle_points_new(whitened->n, rule->r, points));
+    for (int64_t i = 0; i < directions->rows && pca; i++)
+        for (int64_t j = 0; j < rule->r; j++) {
+            double value = directions->values[i * directions->stride + j];
+            factors[j] += value * value;
+        }
+    /* Relative to the first, the largest standard deviation: the scale of the points must not
+     * matter. */
+    double first = factors[0];
+    for (int64_t j = 0; j < rule->r; j++)
+        factors[j] = pca && factors[j] > 0 ? sqrt(first / factors[j]) : 1;
+    for (int64_t i = 0; i < whitened->n; i++)
+        narrow_row(rule->r, whitened->values + i * whitened->stride, factors,
+                   points->values + i * points->stride);
+done:
+    huddle_free(factors);
+    return status;
+}
+
+/* Applies a candidate to the points of the round. Projections come from the widest one; the others
+ * are fitted. */
+static huddle_status prepare_candidate(huddle_context *context, const hd_judging *judge,
+                                       const huddle_rule *rule, huddle_points *points) {
+    huddle_status status = HUDDLE_OK;
+    huddle_preparation preparation = {0};
+    huddle_prepare_options options = {*rule, judge->options.common.seed};
+    if (hd_judge_projects(rule))
+        return narrow_points(judge->widest, judge->whitened, rule, points);
+    TRY(huddle_prepare_fit(context, judge->x, &options, &preparation, NULL));
+    TRY(huddle_prepare_apply(context, &preparation, judge->x, points, NULL));
+done:
+    huddle_preparation_free(&preparation);
+    return status;
+}
+
+/* ---- graph and embedding ------------------------------------------------------------------- */
+
+void hd_candidate_free(hd_candidate *c) {
+    hd_fit_rows_free(&c->rows);
+    hd_fit_graph_free(&c->graph);
+    hd_fit_embedding_free(&c->embedding);
+    huddle_refine_tree_free(&c->tree);
+}
+
+/* rows.equal is left empty because equality in x is not known here; equal prepared rows are merged
+ * all the same. */
+static huddle_status make_graph(huddle_context *context, const hd_judging *judge, hd_candidate *c) {
+    huddle_status status = HUDDLE_OK;
+    const hd_spectral_options *options = &judge->options;
+    hd_fit_prepared prepared = {0};
+    TRY(hd_fit_rows_begin(context, judge->x->n, &c->rows));
+    TRY(prepare_candidate(context, judge, &c->trial.rule, &prepared.points));
+    TRY(hd_fit_merge(context, options->knn.n_neighbors, &c->rows, &prepared));
+    TRY(hd_spectral_make_graph(context, options, judge->n_clusters, &c->rows, &prepared.points,
+                               &c->graph));
+    c->trial.n = hd_fit_rows_everywhere(&c->rows);
+done:
+    hd_fit_prepared_free(&prepared);
+    return status;
+}
+
+huddle_status hd_judge_embed(huddle_context *context, const hd_judging *judge, hd_candidate *c) {
+    huddle_status status = HUDDLE_OK;
+    const hd_spectral_options *options = &judge->options;
+    huddle_range n_clusters = judge->n_clusters;
+    if (!c->graph.present)
+        TRY(make_graph(context, judge, c));
+    if (c->embedding.present || judge->trials->score == HUDDLE_PREPARE_BY_LARGEST_MODULARITY)
+        goto done; /* merging needs no eigenvectors */
+    TRY(hd_spectral_find_vectors(context, options,
+                                 hd_spectral_count_vectors(options, n_clusters, &c->rows),
+                                 &c->graph.matrix, &c->embedding));
+    TRY(hd_spectral_measure_extents(context, &c->rows, &c->embedding));
+    TRY(hd_spectral_choose(&c->embedding, &c->rows, &c->choice, &n_clusters));
+done:
+    return status;
+}
+
+/* ---- scores -------------------------------------------------------------------------------- */
+
+/* Labels by K-means on the first columns of the embedding, refined or not, and their scores. */
+static huddle_status score_number(huddle_context *context, const hd_judging *judge,
+                                  int32_t n_clusters, const huddle_refine_tree *tree,
+                                  hd_candidate *c, huddle_graph_scores *scores) {
+    huddle_status status = HUDDLE_OK;
+    hd_spectral_options options = judge->options;
+    hd_fit_clusters clusters = {0};
+    huddle_refine_info *info = NULL;
+    options.kmeans.n_clusters = n_clusters;
+    TRY(hd_spectral_make_rows(&options, n_clusters, &c->embedding));
+    TRY(hd_fit_kmeans_dense(context, &c->embedding.f.rows, &options.kmeans, &c->rows, &clusters));
+    if (judge->refines) {
+        huddle_refine_start own = {"kmeans", clusters.labels};
+        ALLOC_ZERO(info, 1);
+        TRY(hd_refine_labels(context, &options, n_clusters, &c->rows, &c->graph.matrix,
+                             &c->embedding, tree, 1, &own, clusters.labels, info));
+        /* A single cluster has nothing to refine; its divergence is 0. */
+        if (info->n_trials > 0)
+            *scores = info->trials[info->best].scores;
+        else
+            *scores = (huddle_graph_scores){0};
+    } else {
+        TRY(huddle_metrics_modularity(context, &c->graph.matrix, clusters.labels,
+                                      &scores->modularity));
+    }
+done:
+    huddle_free(info);
+    hd_fit_clusters_free(&clusters);
+    return status;
+}
+
+huddle_range hd_judge_all_numbers(int64_t n) {
+    int32_t last = huddle_embed_max_clusters(n);
+    return (huddle_range){2, last > 2 ? last : 2};
+}
+
+/* The mean scores over the numbers of clusters of the round. The number only selects the first
+ * columns of the embedding and where the merging stops, so that one embedding and one tree are
+ * sufficient for all numbers. */
+static huddle_status score_mean(huddle_context *context, const hd_judging *judge, hd_candidate *c) {
+    huddle_status status = HUDDLE_OK;
+    const hd_fit_prepare_trials *at = judge->trials;
+    double modularity = 0, divergence = 0;
+    if (judge->refines && c->tree.n == 0)
+        TRY(huddle_refine_merge(context, &c->graph.matrix, &c->tree));
+    for (int32_t k = 0; k < at->n_clusters; k++) {
+        huddle_graph_scores scores = {.divergence = NAN};
+        TRY(score_number(context, judge, at->clusters[k], judge->refines ? &c->tree : NULL, c,
+                         &scores));
+        modularity += scores.modularity;
+        divergence += scores.divergence;
+    }
+    c->trial.modularity = modularity / at->n_clusters;
+    c->trial.divergence = divergence / at->n_clusters;
+done:
+    return status;
+}
+
+/* The largest modularity over all numbers, for refined labels with n_clusters = auto. Clusters are
+ * found by merging alone: the maximum is flat, and K-means for every number would take most of the
+ * time. */
+static huddle_status score_largest(huddle_context *context, const hd_judging *judge,
+                                   hd_candidate *c) {
+    huddle_status status = HUDDLE_OK;
+    hd_count_curve curve = {0};
+    huddle_refine_tree tree = {0};
+    TRY(hd_count_scores(context, &judge->options, hd_judge_all_numbers(c->trial.n), &c->rows,
+                        &c->graph.matrix, NULL, &tree, &curve));
+    for (int32_t k = 0; k < curve.count; k++)
+        if (k == 0 || curve.scores[k].modularity > c->trial.modularity) {
+            c->trial.modularity = curve.scores[k].modularity;
+            c->trial.divergence = curve.scores[k].divergence;
+        }
+done:
+    huddle_refine_tree_free(&tree);
+    hd_count_curve_free(&curve);
+    return status;
+}
+
+/* The best of the clusters found by merging: those with the largest divergence, whatever their cut,
+ * because only those of K-means could limit it. */
+static huddle_status score_merged(huddle_context *context, const hd_judging *judge,
+                                  int32_t n_clusters, const huddle_refine_tree *tree,
+                                  const hd_candidate *c, huddle_graph_scores *scores) {
+    huddle_status status = HUDDLE_OK;
+    huddle_refine_options refine = huddle_refine_defaults();
+    huddle_refine_info *info = NULL;
+    int32_t *labels = NULL;
+    refine.n_clusters = n_clusters < c->rows.n ? n_clusters : (int32_t)c->rows.n;
+    refine.seed = judge->options.common.seed;
+    ALLOC(labels, c->rows.n);
+    ALLOC_ZERO(info, 1);
+    TRY(huddle_refine_cut_tree(tree, refine.n_clusters, labels));
+    huddle_refine_start start = {"merged", labels};
+    TRY(huddle_refine_with_tree(context, &c->graph.matrix, tree, 1, &start, &refine, labels, info));
+    *scores = info->trials[0].scores;
+    for (int32_t k = 1; k < info->n_trials; k++)
+        if (info->trials[k].scores.divergence > scores->divergence)
+            *scores = info->trials[k].scores;
+done:
+    huddle_free(labels);
+    huddle_free(info);
+    return status;
+}
+
+huddle_status hd_judge_screen(huddle_context *context, const hd_judging *judge, hd_candidate *c) {
+    huddle_status status = HUDDLE_OK;
+    const hd_fit_prepare_trials *at = judge->trials;
+    if (!c->graph.present)
+        TRY(make_graph(context, judge, c));
+    TRY(huddle_refine_merge(context, &c->graph.matrix, &c->tree));
+    c->trial.modularity = c->trial.divergence = 0;
+    for (int32_t k = 0; k < at->n_clusters; k++) {
+        huddle_graph_scores scores;
+        TRY(score_merged(context, judge, at->clusters[k], &c->tree, c, &scores));
+        c->trial.modularity += scores.modularity / at->n_clusters;
+        c->trial.divergence += scores.divergence / at->n_clusters;
+    }
+done:
+    return status;
+}
+
+/* The ways to score a candidate, and the score by which candidates are ranked. */
+static const struct {
+    huddle_status (*run)(huddle_context *context, const hd_judging *judge, hd_candidate *c);
+    bool by_divergence;
+} scorings[] = {[HUDDLE_PREPARE_BY_MODULARITY] = {score_mean, false},
+                [HUDDLE_PREPARE_BY_DIVERGENCE] = {score_mean, true},
+                [HUDDLE_PREPARE_BY_LARGEST_MODULARITY] = {score_largest, false}};
+
+double hd_judge_score_of(const huddle_prepare_trial *trial, huddle_prepare_score score) {
+    return scorings[score].by_divergence ? trial->divergence : trial->modularity;
+}
+
+huddle_status hd_judge_score(huddle_context *context, const hd_judging *judge, hd_candidate *c) {
+    return scorings[judge->trials->score].run(context, judge, c);
+}

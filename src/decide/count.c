@@ -1,0 +1,559 @@
+/* The number of clusters for labels that are refined (docs/method.md, "How many clusters?").
+ *
+ * A clear eigengap decides as for all spectral methods. Without one, the number is the smallest
+ * whose clusters have nearly the largest modularity, if they are stable. Modularity has a maximum
+ * over the number of clusters, unlike the other scores, but a flat one: beyond the number of groups
+ * that are well separated it changes little, hence the smallest of nearly equal ones.
+ *
+ * One merge tree and one embedding serve all numbers. */
+#include "decide/count.h"
+
+#include "base/check.h"
+#include "base/parallel.h"
+#include "base/rng.h"
+#include "steps/embed.h"
+#include "steps/graph.h"
+#include "steps/kmeans.h"
+#include "steps/slabs.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Modularities within this distance of the largest count as equally good. Chosen on image data sets
+ * of 10 to 40 classes; bench/clusters.py measures the rule. */
+static const double modularity_tolerance = 0.005;
+
+/* Components are evidence for a number of clusters if they are of comparable size: their modularity
+ * must be at least this share of 1 - 1 / c, which c equal ones have. Two rings of which one has
+ * twice as many points have .89. Image data often have a few small groups far from all others. */
+static const double balanced_share = 0.6;
+
+/* Clusters by modularity count only if those of samples agree with them so well. The neighbour
+ * graph of a single cluster also has divisions of large modularity, but each sample has others:
+ * their agreement is .2 to .5, that of image data sets is .58 and more (bench/clusters.py). */
+static const double min_stability = 0.5;
+
+enum {
+    RESTARTS = 5,        /* of K-means */
+    KMEANS_ROWS = 10000, /* with more vertices only the clusters found by merging are compared */
+    /* Stability: of so many numbers, by the agreement with so many samples. */
+    STABILITY_NUMBERS = 5,
+    STABILITY_SAMPLES = 5,
+    STABILITY_POINTS = 2500,
+    STABILITY_ROWS = 2 /* points per cluster that a sample must have */
+};
+static const double sample_share = 0.8;
+
+/* ---- one graph ----------------------------------------------------------------------------- */
+
+/* What the labels of one graph are computed from. */
+typedef struct source {
+    huddle_context *context;
+    const hd_spectral_options *options;
+    const hd_fit_rows *rows;
+    const huddle_csr *graph;
+    const hd_fit_embedding *embedding; /* NULL: clusters are found by merging only */
+    const huddle_refine_tree *tree;
+} source;
+
+/* Moves vertices of a labelling, scores it and keeps it as the best if its modularity is larger.
+ * trial is overwritten; best and scores receive the result. */
+static huddle_status consider(const source *s, int32_t n_clusters, int32_t *trial, bool is_first,
+                              int32_t *best, huddle_graph_scores *scores) {
+    huddle_status status = HUDDLE_OK;
+    huddle_refine_options move = huddle_refine_defaults();
+    huddle_graph_scores found;
+    move.n_clusters = n_clusters;
+    move.seed = s->options->common.seed;
+    TRY(huddle_refine_move(s->context, s->graph, &move, trial, NULL));
+    TRY(huddle_metrics_graph_scores(s->context, s->graph, trial, &found));
+    if (is_first || found.modularity > scores->modularity) {
+        *scores = found;
+        memcpy(best, trial, (size_t)s->rows->n * sizeof *best);
+    }
+done:
+    return status;
+}
+
+/* K-means on rows of its own: numbers of clusters are processed side by side. Sets *complete to
+ * false if there are fewer distinct rows than clusters. */
+static huddle_status cluster_rows(const source *s, int32_t n_clusters, int32_t *labels,
+                                  bool *complete) {
+    huddle_status status = HUDDLE_OK;
+    huddle_kmeans_options kmeans = s->options->kmeans;
+    hd_fit_clusters clusters = {0};
+    hd_fit_embedding own = *s->embedding;
+    memset(&own.f.rows, 0, sizeof own.f.rows);
+    if (kmeans.init == NULL) /* a method whose labels come from a rotation */
+        kmeans = huddle_kmeans_defaults();
+    kmeans.n_clusters = n_clusters;
+    kmeans.n_init = kmeans.n_init < RESTARTS ? kmeans.n_init : RESTARTS;
+    kmeans.seed = s->options->common.seed;
+    kmeans.keep_starts = false;
+    TRY(hd_spectral_make_rows(s->options, n_clusters, &own));
+    TRY(hd_fit_kmeans_dense(s->context, &own.f.rows, &kmeans, s->rows, &clusters));
+    *complete = clusters.kmeans.n_distinct >= n_clusters;
+    memcpy(labels, clusters.labels, (size_t)s->rows->n * sizeof *labels);
+done:
+    huddle_dense_free(&own.f.rows); /* all else belongs to the original */
+    hd_fit_clusters_free(&clusters);
+    return status;
+}
+
+/* Labels for one number of clusters, and their scores. */
+static huddle_status cluster_number(const source *s, int32_t n_clusters, int32_t *labels,
+                                    huddle_graph_scores *scores) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *trial = NULL;
+    bool complete = false;
+    ALLOC(trial, s->rows->n);
+    TRY(huddle_refine_cut_tree(s->tree, n_clusters, trial));
+    TRY(consider(s, n_clusters, trial, true, labels, scores));
+    if (s->embedding != NULL && s->rows->n <= KMEANS_ROWS)
+        TRY(cluster_rows(s, n_clusters, trial, &complete));
+    if (complete)
+        TRY(consider(s, n_clusters, trial, false, labels, scores));
+done:
+    huddle_free(trial);
+    return status;
+}
+
+/* ---- scores over a range ------------------------------------------------------------------- */
+
+void hd_count_curve_free(hd_count_curve *curve) {
+    huddle_free(curve->scores);
+    memset(curve, 0, sizeof *curve);
+}
+
+typedef struct curve_pass {
+    const source *source;
+    hd_count_curve *curve;
+} curve_pass;
+
+static huddle_status score_numbers(void *argument, hd_chunk chunk) {
+    huddle_status status = HUDDLE_OK;
+    curve_pass *pass = argument;
+    int32_t *labels = NULL;
+    ALLOC(labels, pass->source->rows->n);
+    for (int64_t k = chunk.begin; k < chunk.end; k++)
+        TRY(cluster_number(pass->source, pass->curve->first + (int32_t)k, labels,
+                           &pass->curve->scores[k]));
+done:
+    huddle_free(labels);
+    return status;
+}
+
+/* A graph has no more clusters than vertices, and its embedding may have fewer columns than the
+ * range asks for. */
+static huddle_status limit_curve(huddle_range range, int64_t vertices,
+                                 const hd_fit_embedding *embedding, hd_count_curve *curve) {
+    huddle_status status = HUDDLE_OK;
+    int64_t limit = embedding != NULL ? embedding->f.vectors.cols : vertices;
+    int64_t last = range.last < limit ? range.last : limit;
+    curve->first = range.first < last ? range.first : (int32_t)last;
+    curve->count = (int32_t)last - curve->first + 1;
+    ALLOC_ZERO(curve->scores, curve->count);
+done:
+    return status;
+}
+
+huddle_status hd_count_scores(huddle_context *context, const hd_spectral_options *options,
+                              huddle_range range, const hd_fit_rows *rows, const huddle_csr *graph,
+                              const hd_fit_embedding *embedding, huddle_refine_tree *tree,
+                              hd_count_curve *curve) {
+    huddle_status status = HUDDLE_OK;
+    source s = {context, options, rows, graph, embedding, tree};
+    curve_pass pass = {&s, curve};
+    TRY(limit_curve(range, rows->n, embedding, curve));
+    TRY(huddle_csr_fetch(graph));
+    if (embedding != NULL)
+        TRY(huddle_dense_fetch(&embedding->f.vectors));
+    if (tree->n != rows->n)
+        TRY(huddle_refine_merge(context, graph, tree));
+    TRY(hd_parallel(context, "numbers", curve->count, 1, score_numbers, &pass));
+done:
+    return status;
+}
+
+/* ---- rows on several processes --------------------------------------------------------------- */
+
+/* Vertices of all processes up to which process 0 gets the whole graph, as in the refinement. */
+enum { WHOLE_ROWS = 1 << 18 };
+
+/* Eigenvectors and degrees of all rows on process 0; a view of the rest. */
+static huddle_status collect_embedding(huddle_context *context, const hd_fit_embedding *embedding,
+                                       hd_fit_embedding *whole) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_dense *vectors = &embedding->f.vectors;
+    huddle_dense own = {0};
+    void *values = NULL, *degrees = NULL;
+    int64_t total = 0;
+    *whole = *embedding;
+    TRY(huddle_dense_copy(vectors, &own)); /* without gaps */
+    TRY(hd_collect_rows(context, 0, own.rows, own.values, (size_t)own.cols * sizeof *own.values,
+                        &total, &values));
+    whole->f.vectors =
+        (huddle_dense){.rows = total, .cols = own.cols, .stride = own.cols, .values = values};
+    TRY(hd_collect_rows(context, 0, own.rows, embedding->f.degrees, sizeof(double), &total,
+                        &degrees));
+    whole->f.degrees = degrees;
+done:
+    huddle_dense_free(&own);
+    return hd_agree(context, status);
+}
+
+/* K-means takes part up to KMEANS_ROWS vertices; with more the vectors stay where they are. */
+static huddle_status score_spread(huddle_context *context, const hd_spectral_options *options,
+                                  huddle_range range, const hd_fit *fit, hd_count_curve *curve) {
+    huddle_status status = HUDDLE_OK;
+    huddle_csr graph = {0};
+    hd_fit_embedding whole = {0};
+    huddle_refine_tree tree = {0};
+    int64_t total = hd_fit_rows_everywhere(&fit->rows);
+    bool by_kmeans = total <= KMEANS_ROWS;
+    if (total > WHOLE_ROWS)
+        FAIL(
+            HUDDLE_UNSUPPORTED,
+            "n_clusters = auto with refinement chooses among at most %d rows on several processes; "
+            "give a number, or refine = none",
+            WHOLE_ROWS);
+    TRY(hd_collect_csr(context, &fit->graph.matrix, 0, &graph));
+    if (by_kmeans)
+        TRY(collect_embedding(context, &fit->embedding, &whole));
+    if (hd_slabs_rank(context) == 0) {
+        hd_fit_rows rows = {.n = total};
+        hd_alone before = hd_alone_begin(context);
+        status = hd_count_scores(context, options, range, &rows, &graph,
+                                 by_kmeans ? &whole : &fit->embedding, &tree, curve);
+        hd_alone_end(context, before);
+    } else {
+        status = limit_curve(range, total, &fit->embedding, curve);
+    }
+    TRY(hd_agree(context, status));
+    TRY(hd_slabs_share(context, 0, curve->count * (int64_t)sizeof *curve->scores, curve->scores));
+done:
+    huddle_csr_free(&graph);
+    huddle_refine_tree_free(&tree);
+    if (by_kmeans) {
+        huddle_free(whole.f.degrees == fit->embedding.f.degrees ? NULL : whole.f.degrees);
+        huddle_free(whole.f.vectors.values == fit->embedding.f.vectors.values
+                        ? NULL
+                        : whole.f.vectors.values);
+    }
+    return hd_agree(context, status);
+}
+
+int32_t hd_count_smallest(int32_t count, const huddle_trial *trials) {
+    double largest = -INFINITY;
+    for (int32_t t = 0; t < count; t++)
+        largest = fmax(largest, trials[t].modularity);
+    int32_t smallest = 0; /* if none has a modularity */
+    for (int32_t t = count - 1; t >= 0; t--)
+        if (trials[t].modularity >= largest - modularity_tolerance)
+            smallest = t;
+    return smallest;
+}
+
+/* Components of the graph, counted before some of them were joined by short bridges. A graph with
+ * more components than any number of clusters was joined altogether, and its gaps are its own. */
+static int32_t count_pieces(const hd_fit *fit) {
+    int32_t before = fit->graph.connect.before, after = fit->embedding.info.components;
+    return before <= huddle_embed_max_clusters(hd_fit_rows_everywhere(&fit->rows)) ? before : after;
+}
+
+/* Whether the eigengap rule has a clear answer. The gap after the components of a graph is 1 by
+ * construction and therefore counts only if they are balanced. So do gaps that were made by
+ * components before short bridges joined them. */
+static bool is_gap_clear(const hd_fit *fit, const huddle_embed_choice *choice) {
+    const hd_fit_trials *trials = &fit->trials;
+    int32_t c = choice->candidates[0];
+    if (choice->n_clear == 0 || c > count_pieces(fit))
+        return choice->n_clear > 0;
+    for (int32_t t = 0; t < trials->count; t++)
+        if (trials->items[t].n_clusters == c)
+            return trials->items[t].modularity >= balanced_share * (1 - 1 / (double)c);
+    return true;
+}
+
+/* A graph that was given has no points, and its modularity is taken as it is. */
+bool hd_count_by_modularity(const hd_fit *fit, const huddle_embed_choice *choice) {
+    const huddle_points *points = &fit->prepared.points;
+    bool given = points->values == NULL && points->resident == NULL;
+    return (given || points->d >= HD_MIN_FEATURES) && !is_gap_clear(fit, choice);
+}
+
+/* ---- stability ----------------------------------------------------------------------------- */
+
+/* The numbers whose stability is measured, and the labels of all points for each. */
+typedef struct stability_pass {
+    huddle_context *context;
+    const hd_spectral_options *options;
+    const huddle_points *points;
+    int32_t count, numbers[STABILITY_NUMBERS];
+    int32_t *labels;   /* points->n for each number */
+    double *agreement; /* count for each sample */
+} stability_pass;
+
+/* Labels of points for each of the numbers: graph, embedding, then as cluster_number(). */
+static huddle_status cluster_points(const stability_pass *p, const huddle_points *points,
+                                    int32_t *labels) {
+    huddle_status status = HUDDLE_OK;
+    hd_fit_rows rows = {0};
+    hd_fit_graph graph = {0};
+    hd_fit_embedding embedding = {0};
+    hd_spectral_options options = *p->options;
+    huddle_refine_tree tree = {0};
+    source s = {p->context, &options, &rows, &graph.matrix, &embedding, &tree};
+    huddle_range range = {p->numbers[0], p->numbers[0]};
+    huddle_graph_scores scores;
+    for (int32_t k = 1; k < p->count; k++) {
+        range.first = p->numbers[k] < range.first ? p->numbers[k] : range.first;
+        range.last = p->numbers[k] > range.last ? p->numbers[k] : range.last;
+    }
+    options.embed.verify = "none";
+    TRY(hd_fit_rows_begin(p->context, points->n, &rows));
+    TRY(hd_spectral_make_graph(p->context, &options, range, &rows, points, &graph));
+    TRY(hd_spectral_find_vectors(p->context, &options,
+                                 hd_spectral_count_vectors(&options, range, &rows), &graph.matrix,
+                                 &embedding));
+    TRY(huddle_csr_fetch(&graph.matrix));
+    TRY(huddle_refine_merge(p->context, &graph.matrix, &tree));
+    for (int32_t k = 0; k < p->count; k++)
+        TRY(cluster_number(&s, p->numbers[k], labels + k * points->n, &scores));
+done:
+    huddle_refine_tree_free(&tree);
+    hd_fit_embedding_free(&embedding);
+    hd_fit_graph_free(&graph);
+    hd_fit_rows_free(&rows);
+    return status;
+}
+
+static int64_t sample_size(int64_t n) {
+    return (int64_t)(sample_share * (double)n);
+}
+
+/* Clusters one sample and compares its labels with those of all points. */
+static huddle_status compare_sample(stability_pass *p, int64_t sample) {
+    huddle_status status = HUDDLE_OK;
+    int64_t n = p->points->n, size = sample_size(n);
+    int64_t *index = NULL;
+    int32_t *own = NULL, *all = NULL;
+    huddle_points points = {0};
+    hd_rng rng = hd_rng_stream(p->options->common.seed, (uint64_t)sample + 1);
+    ALLOC(index, size);
+    ALLOC(own, size * p->count);
+    ALLOC(all, size);
+    hd_rng_sample(&rng, n, size, index);
+    TRY(huddle_points_take(p->points, index, size, &points));
+    TRY(cluster_points(p, &points, own));
+    for (int32_t k = 0; k < p->count; k++) {
+        huddle_scores scores;
+        for (int64_t i = 0; i < size; i++)
+            all[i] = p->labels[k * n + index[i]];
+        TRY(huddle_metrics_scores(p->context, size, all, own + k * size, &scores));
+        p->agreement[sample * p->count + k] = scores.ari;
+    }
+done:
+    huddle_points_free(&points);
+    huddle_free(index);
+    huddle_free(own);
+    huddle_free(all);
+    return status;
+}
+
+static huddle_status compare_samples(void *argument, hd_chunk chunk) {
+    huddle_status status = HUDDLE_OK;
+    for (int64_t sample = chunk.begin; sample < chunk.end; sample++)
+        TRY(compare_sample(argument, sample));
+done:
+    return status;
+}
+
+/* The trial with the largest modularity among those not taken; of equal ones the smaller number. */
+static int32_t next_best(const hd_fit_trials *trials, int32_t n_taken, const int32_t *taken) {
+    int32_t best = -1;
+    for (int32_t t = 0; t < trials->count; t++) {
+        bool is_taken = false;
+        for (int32_t k = 0; k < n_taken; k++)
+            is_taken = is_taken || taken[k] == t;
+        if (!is_taken && (best < 0 || trials->items[t].modularity > trials->items[best].modularity))
+            best = t;
+    }
+    return best;
+}
+
+/* The places of the trials whose stability is measured: the chosen number, if it is among them, and
+ * those with the largest modularities, among the numbers that a sample has points for. */
+static void choose_best(const hd_fit_trials *trials, stability_pass *p, int32_t *places) {
+    hd_fit_trials few = *trials;
+    int32_t chosen = 0;
+    while (few.count > 0 &&
+           few.items[few.count - 1].n_clusters > sample_size(p->points->n) / STABILITY_ROWS)
+        few.count--;
+    while (chosen < few.count && few.items[chosen].n_clusters != few.choice.candidates[0])
+        chosen++;
+    for (p->count = 0; p->count < STABILITY_NUMBERS && p->count < few.count; p->count++) {
+        places[p->count] =
+            p->count == 0 && chosen < few.count ? chosen : next_best(&few, p->count, places);
+        p->numbers[p->count] = trials->items[places[p->count]].n_clusters;
+    }
+}
+
+/* Points are sampled once if there are many, and the sample takes the place of all of them. Copies
+ * of merged points are not counted here: a stability is a rough number in any case. */
+static huddle_status measure_whole(huddle_context *context, const hd_spectral_options *options,
+                                   const huddle_points *points, hd_fit_trials *trials) {
+    huddle_status status = HUDDLE_OK;
+    stability_pass p = {.context = context, .options = options, .points = points};
+    int32_t places[STABILITY_NUMBERS];
+    int64_t *index = NULL;
+    huddle_points sample = {0};
+    if (points->n > STABILITY_POINTS) {
+        hd_rng rng = hd_rng_stream(options->common.seed, 0);
+        ALLOC(index, STABILITY_POINTS);
+        hd_rng_sample(&rng, points->n, STABILITY_POINTS, index);
+        TRY(huddle_points_take(points, index, STABILITY_POINTS, &sample));
+        p.points = &sample;
+    }
+    choose_best(trials, &p, places);
+    if (p.count == 0)
+        goto done;
+    ALLOC(p.labels, p.count * p.points->n);
+    ALLOC(p.agreement, p.count * STABILITY_SAMPLES);
+    TRY(cluster_points(&p, p.points, p.labels));
+    TRY(hd_parallel(context, "stability", STABILITY_SAMPLES, 1, compare_samples, &p));
+    for (int32_t k = 0; k < p.count; k++) {
+        double sum = 0;
+        for (int32_t r = 0; r < STABILITY_SAMPLES; r++)
+            sum += p.agreement[r * p.count + k];
+        trials->items[places[k]].stability = sum / STABILITY_SAMPLES;
+    }
+done:
+    huddle_points_free(&sample);
+    huddle_free(index);
+    huddle_free(p.labels);
+    huddle_free(p.agreement);
+    return status;
+}
+
+/* Process 0 measures with the sample that one process would draw, or all points. */
+static huddle_status measure_spread(huddle_context *context, const hd_spectral_options *options,
+                                    const huddle_points *points, hd_fit_trials *trials) {
+    huddle_status status = HUDDLE_OK;
+    huddle_points sample = {0};
+    TRY(hd_spread_sample(context, points, STABILITY_POINTS, options->common.seed, &sample));
+    TRY_ON_FIRST(context, measure_whole(context, options, &sample, trials));
+    TRY(hd_slabs_share(context, 0, trials->count * (int64_t)sizeof *trials->items, trials->items));
+done:
+    huddle_points_free(&sample);
+    return status;
+}
+
+huddle_status hd_count_measure_stability(huddle_context *context,
+                                         const hd_spectral_options *options,
+                                         const huddle_points *points, hd_fit_trials *trials) {
+    if (points == NULL || trials->count == 0)
+        return HUDDLE_OK;
+    return (hd_slabs_spread(context) ? measure_spread : measure_whole)(context, options, points,
+                                                                       trials);
+}
+
+/* ---- the choice ---------------------------------------------------------------------------- */
+
+/* Without a clear gap: the chosen number first, then the others by decreasing modularity. */
+static void rank_by_modularity(const hd_fit_trials *trials, huddle_embed_choice *choice) {
+    enum { MAX_CANDIDATES = sizeof choice->scores / sizeof *choice->scores };
+    int32_t places[MAX_CANDIDATES] = {hd_count_smallest(trials->count, trials->items)};
+    memset(choice, 0, sizeof *choice);
+    for (choice->count = 0; choice->count < MAX_CANDIDATES && choice->count < trials->count;
+         choice->count++) {
+        if (choice->count > 0)
+            places[choice->count] = next_best(trials, choice->count, places);
+        const huddle_trial *trial = &trials->items[places[choice->count]];
+        choice->candidates[choice->count] = trial->n_clusters;
+        choice->scores[choice->count] = trial->modularity;
+    }
+}
+
+/* The scores of all numbers as trials, which have no labels of their own. */
+static huddle_status keep_curve(const hd_count_curve *curve, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    hd_fit_trials *trials = &fit->trials;
+    huddle_spectrum spectrum = hd_fit_spectrum(&fit->embedding, &fit->rows);
+    ALLOC_ZERO(trials->items, curve->count);
+    trials->count = curve->count;
+    for (int32_t t = 0; t < curve->count; t++) {
+        int32_t c = curve->first + t;
+        trials->items[t] = (huddle_trial){.n_clusters = c,
+                                          .inertia = NAN,
+                                          .silhouette = NAN,
+                                          .ncut = curve->scores[t].ncut,
+                                          .eigengap = huddle_embed_gap(&spectrum, c),
+                                          .alignment = NAN,
+                                          .modularity = curve->scores[t].modularity,
+                                          .divergence = curve->scores[t].divergence,
+                                          .stability = NAN};
+    }
+done:
+    return status;
+}
+
+/* Whether the number chosen by modularity has clusters that samples do not reproduce. Without
+ * points nothing is known about that. */
+static bool is_unstable(const hd_fit_trials *trials) {
+    for (int32_t t = 0; t < trials->count; t++)
+        if (trials->items[t].n_clusters == trials->choice.candidates[0])
+            return trials->items[t].stability < min_stability; /* false for NAN */
+    return false;
+}
+
+/* The decision between eigengap and modularity, given the scores of all numbers. */
+static huddle_status decide(huddle_context *context, const hd_spectral_options *options,
+                            hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    hd_fit_trials *trials = &fit->trials;
+    const huddle_embed_choice by_gaps = trials->choice;
+    const huddle_points *points = &fit->prepared.points;
+    if (points->values == NULL && points->resident == NULL)
+        points = NULL;
+    trials->by_modularity = hd_count_by_modularity(fit, &by_gaps);
+    if (trials->by_modularity)
+        rank_by_modularity(trials, &trials->choice);
+    TRY(hd_count_measure_stability(context, options, points, trials));
+    if (!trials->by_modularity || !is_unstable(trials))
+        goto done;
+    trials->by_modularity = false;
+    trials->choice = by_gaps;
+    TRY(hd_count_measure_stability(context, options, points, trials)); /* of the new choice */
+done:
+    return status;
+}
+
+/* The curve is computed also where the eigengap decides, for the report. Too few points for a
+ * choice leave that of the eigengap rule. */
+huddle_status hd_count_choose(huddle_context *context, const hd_spectral_options *options,
+                              hd_fit *fit, huddle_range *n_clusters) {
+    huddle_status status = HUDDLE_OK;
+    hd_count_curve curve = {0};
+    huddle_range range = {2, huddle_embed_max_clusters(hd_fit_rows_everywhere(&fit->rows))};
+    if (options->common.n_clusters.first != HUDDLE_AUTO || !hd_refine_is_wanted(options) ||
+        !fit->embedding.present || range.last < 2)
+        return status;
+    hd_stage stage = hd_stage_enter(context, HD_STAGE_CHOOSE);
+    hd_silence before = hd_silence_begin(context);
+    status = hd_slabs_spread(context)
+                 ? score_spread(context, options, range, fit, &curve)
+                 : hd_count_scores(context, options, range, &fit->rows, &fit->graph.matrix,
+                                   &fit->embedding, &fit->refined.tree, &curve);
+    if (status == HUDDLE_OK)
+        status = keep_curve(&curve, fit);
+    if (status == HUDDLE_OK)
+        status = decide(context, options, fit);
+    hd_silence_end(context, before);
+    hd_stage_leave(context, stage);
+    TRY(status);
+    n_clusters->first = n_clusters->last = fit->trials.choice.candidates[0];
+done:
+    hd_count_curve_free(&curve);
+    return status;
+}

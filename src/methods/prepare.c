@@ -1,0 +1,84 @@
+#include "methods/prepare.h"
+
+#include "base/check.h"
+#include "decide/preparation.h"
+#include "decide/table.h"
+#include "steps/prepare.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* prepare = auto: the columns of a table are scaled; all else is chosen by trials. */
+static huddle_status choose_rule(huddle_context *context, const hd_fit_job *job,
+                                 hd_fit_prepared *prepared, huddle_rule *rule) {
+    prepared->table.is_scaled = hd_table_is_to_scale(job->spectral, &prepared->table);
+    if (!prepared->table.is_scaled)
+        return hd_choose_prepare(context, job->x, job->common, job->spectral, rule,
+                                 &prepared->trials);
+    *rule = (huddle_rule){"clip", 0};
+    return HUDDLE_OK;
+}
+
+/* Tables are examined also if the user has chosen the preparation: fits with different options
+ * share the result. */
+huddle_status hd_fit_prepare(huddle_context *context, const hd_fit_job *job,
+                             const huddle_prepare_options *options, bool keep, hd_fit *fit,
+                             huddle_points *view) {
+    huddle_status status = HUDDLE_OK;
+    hd_fit_prepared *prepared = &fit->prepared;
+    huddle_prepare_options chosen = *options;
+    if (job->spectral != NULL && job->spectral->refine != NULL)
+        TRY_STAGE(context, HD_STAGE_PREPARE, hd_table_examine(context, job->x, &prepared->table));
+    if (strcmp(chosen.prepare.name, "auto") == 0)
+        TRY_STAGE(context, HD_STAGE_PREPARE, choose_rule(context, job, prepared, &chosen.prepare));
+    TRY(hd_fit_apply_rule(context, job->x, &chosen, keep, fit, view));
+    prepared->info.seconds += prepared->trials.seconds;
+done:
+    return status;
+}
+
+/* Options of which the choice uses a part (restarts of K-means, the verification of eigenvectors)
+ * are added whole: that costs some repeated work at most. Methods whose labels come from a rotation
+ * have no K-means but its restarts. Without refinement the choice depends on nothing but the
+ * points. */
+void hd_spectral_add_choice_to_key(const hd_spectral_options *o, hd_cache_key *key) {
+    char text[64];
+    if (!hd_refine_is_wanted(o))
+        return;
+    snprintf(text, sizeof text, "%s;%d", o->refine, o->kmeans.n_init);
+    hd_cache_key_add(key, text);
+    hd_cache_key_add_options(key, huddle_embed_options_table(), &o->embed);
+    if (o->kmeans.init != NULL)
+        hd_cache_key_add_options(key, huddle_kmeans_options_table(), &o->kmeans);
+}
+
+/* n_clusters is always part of the key, although only prepare = auto depends on it; the cost is
+ * some repeated work. */
+huddle_status hd_fit_prepare_shared(huddle_context *context, const hd_fit_job *job,
+                                    const huddle_prepare_options *options, hd_cache_key *key,
+                                    hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    const hd_cache_part parts[] = {{&fit->rows, &hd_fit_rows_copier},
+                                   {&fit->prepared, &hd_fit_prepared_copier}};
+    huddle_points view;
+    bool found;
+    char numbers[96];
+    /* The automatic preparation depends on n_clusters. */
+    snprintf(numbers, sizeof numbers, "points;%llu;%d;%d", (unsigned long long)options->seed,
+             job->common.n_clusters.first, job->common.n_clusters.last);
+    hd_cache_key_add(key, numbers);
+    hd_cache_key_add_options(key, huddle_prepare_options_table(), options);
+    if (job->spectral != NULL)
+        hd_cache_key_add(key, "table"); /* examined, unlike by methods without refinement */
+    if (job->spectral != NULL && strcmp(options->prepare.name, "auto") == 0) {
+        hd_spectral_add_choice_to_key(job->spectral, key);
+        hd_cache_key_add_options(key, huddle_knn_options_table(), &job->spectral->knn);
+        hd_cache_key_add_options(key, huddle_weight_options_table(), &job->spectral->weight);
+        hd_cache_key_add_options(key, huddle_connect_options_table(), &job->spectral->connect);
+    }
+    TRY(hd_cache_find(key, parts, 2, &found));
+    if (!found)
+        TRY(hd_cache_store(key, parts, 2, hd_fit_prepare(context, job, options, true, fit, &view)));
+done:
+    return status;
+}

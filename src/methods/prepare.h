@@ -1,0 +1,24 @@
+/* From x to the prepared points, with the preparation that was asked for or chosen. */
+#ifndef HUDDLE_SRC_METHODS_PREPARE_H
+#define HUDDLE_SRC_METHODS_PREPARE_H
+
+#include "methods/cache.h"
+#include "steps/options.h"
+
+/* Prepares job->x. view is the prepared points and never freed. With `keep` they are also
+ * fit->prepared.points, which borrows x if the preparation changes nothing; without, the fit has
+ * points only if the preparation made new ones. */
+huddle_status hd_fit_prepare(huddle_context *context, const hd_fit_job *job,
+                             const huddle_prepare_options *options, bool keep, hd_fit *fit,
+                             huddle_points *view);
+
+/* hd_fit_prepare() with `keep`, shared: fit->prepared.points are the prepared points. */
+huddle_status hd_fit_prepare_shared(huddle_context *context, const hd_fit_job *job,
+                                    const huddle_prepare_options *options, hd_cache_key *key,
+                                    hd_fit *fit);
+
+/* Adds the options that determine the choice of prepare = auto by refined labels, besides those of
+ * the graph. */
+void hd_spectral_add_choice_to_key(const hd_spectral_options *options, hd_cache_key *key);
+
+#endif

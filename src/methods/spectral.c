@@ -1,0 +1,238 @@
+/* From points to a graph to an embedding. Results are shared with other fits of the same points
+ * where a cache is given. */
+#include "methods/spectral.h"
+
+#include "base/check.h"
+#include "base/options.h"
+#include "decide/eigengap.h"
+#include "methods/prepare.h"
+#include "steps/embed.h"
+#include "steps/graph.h"
+#include "steps/kmeans.h"
+#include "steps/merge.h"
+#include "steps/refine.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- options ------------------------------------------------------------------------------- */
+
+const huddle_option *hd_spectral_affinity_table(void) {
+    static const char *const affinities[] = {"features", "distances", "precomputed",
+                                             "precomputed_nearest_neighbors", NULL};
+    static const huddle_option table[] = {
+        HD_CHOICE(hd_spectral_options, affinity, "features", affinities,
+                  "meaning of the input matrix: features, distances between all points, "
+                  "similarities, or a sparse matrix of distances to neighbours"),
+        {0}};
+    return table;
+}
+
+const huddle_option *hd_spectral_refine_table(void) {
+    static const char *const choices[] = {"auto", "none", "graph", NULL};
+    static const huddle_option table[] = {
+        HD_CHOICE(hd_spectral_options, refine, "auto", choices,
+                  "refinement of the labels on the graph: where possible, never, or always"),
+        {0}};
+    return table;
+}
+
+/* Spectral methods depend strongly on the preparation, so they choose it by default. */
+const hd_rename hd_spectral_prepare_names[] = {{"prepare", "prepare", "auto", NULL}, {0}};
+
+const hd_rename hd_spectral_kmeans_names[] = {{"n_init", "n_init", NULL, NULL},
+                                              {"init", "init", NULL, NULL},
+                                              {"max_iter", "kmeans_max_iter", NULL, NULL},
+                                              {"tol", "kmeans_tol", NULL, NULL},
+                                              {"full_restarts", "full_restarts", NULL, NULL},
+                                              {0}};
+
+/* ---- graph and eigenvectors, shared with other fits of the same points -------------------------
+ */
+
+/* Adds everything that graph and points depend on. The first number of clusters, or auto,
+ * determines how the graph is connected; with prepare = auto the whole range determines the
+ * points. */
+static void add_graph_to_key(const hd_spectral_options *o, huddle_range n_clusters,
+                             hd_cache_key *key) {
+    char numbers[64];
+    snprintf(numbers, sizeof numbers, "%llu;%d:%d", (unsigned long long)o->common.seed,
+             n_clusters.first, n_clusters.last);
+    hd_cache_key_add(key, numbers);
+    /* Methods without the option leave it NULL. */
+    hd_cache_key_add(key, o->affinity != NULL ? o->affinity : "features");
+    hd_cache_key_add_options(key, huddle_prepare_options_table(), &o->prepare);
+    if (strcmp(o->prepare.prepare.name, "auto") == 0)
+        hd_spectral_add_choice_to_key(o, key);
+    hd_cache_key_add_options(key, huddle_knn_options_table(), &o->knn);
+    hd_cache_key_add_options(key, huddle_weight_options_table(), &o->weight);
+    hd_cache_key_add_options(key, huddle_connect_options_table(), &o->connect);
+    if (hd_spectral_joins_pieces(o, n_clusters))
+        hd_cache_key_add(key, "short bridges");
+}
+
+/* Appended to the key of the graph, on which the embedding depends. */
+static void add_embedding_to_key(const hd_spectral_options *o, int32_t n_components,
+                                 hd_cache_key *key) {
+    char numbers[64];
+    snprintf(numbers, sizeof numbers, "embed;%d;%lld", n_components,
+             (long long)hd_spectral_count_given(o));
+    hd_cache_key_add(key, numbers);
+    hd_cache_key_add_options(key, huddle_embed_options_table(), &o->embed);
+}
+
+/* Prepared points, merged, and their graph; or the graph of a given matrix, which has no points. */
+static huddle_status make_points_and_graph(huddle_context *context, const hd_fit_job *job,
+                                           const hd_spectral_options *options,
+                                           huddle_range n_clusters, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    huddle_points points;
+    hd_fit_job own = *job;
+    huddle_prepare_options prepare = options->prepare;
+    prepare.seed = options->common.seed;
+    own.spectral = options;
+    if (job->graph != NULL || strcmp(options->affinity, "features") != 0)
+        return hd_spectral_make_matrix_graph(context, job, options, n_clusters, &fit->rows,
+                                             &fit->graph);
+    TRY(hd_fit_prepare(context, &own, &prepare, true, fit, &points));
+    TRY(hd_fit_merge(context, options->knn.n_neighbors, &fit->rows, &fit->prepared));
+    TRY(hd_spectral_make_graph(context, options, n_clusters, &fit->rows, &fit->prepared.points,
+                               &fit->graph));
+done:
+    return status;
+}
+
+/* Eigenvalues that differ by no more than this are equal to LAPACK, whose error is of the order of
+ * the rounding; those of the other solvers are separated if they differ by more than tol. */
+static const double equal_eigenvalues = 1e-10;
+
+/* If more vectors were found than F has columns, for the refinement: the gap that matters is still
+ * the one after the last column, by the criterion of the solvers. */
+static void set_gap(const huddle_embed_options *options, int32_t n_clusters,
+                    hd_fit_embedding *embedding) {
+    huddle_embed_info *info = &embedding->info;
+    const double *eigenvalues = embedding->f.eigenvalues;
+    double tol = strcmp(info->solver, "dense") == 0 ? equal_eigenvalues : options->tol;
+    int64_t c = hd_spectral_count_columns(options->rows, n_clusters);
+    if (c >= embedding->f.vectors.cols)
+        return;
+    info->gap = eigenvalues[c] - eigenvalues[c - 1];
+    info->cuts_cluster = info->gap <= tol;
+}
+
+/* Computes the eigenvectors of the fit's graph and chooses n_clusters if it is auto. Warnings are
+ * raised outside the shared computation, so that a fit that finds its embedding in the cache has
+ * the same warnings as the one that computed it. */
+static huddle_status embed_graph(huddle_context *context, const hd_spectral_options *options,
+                                 hd_cache_key *key, hd_fit *fit, huddle_range *n_clusters) {
+    huddle_status status = HUDDLE_OK;
+    const hd_cache_part part = {&fit->embedding, &hd_fit_embedding_copier};
+    bool found;
+    hd_spectral_warn_graph(context, options, *n_clusters, &fit->rows, &fit->graph.connect);
+    int32_t n_components = hd_spectral_count_vectors(options, *n_clusters, &fit->rows);
+    hd_fit_embedding_free(&fit->embedding);
+    add_embedding_to_key(options, n_components, key);
+    TRY(hd_cache_find(key, &part, 1, &found));
+    if (!found)
+        TRY(hd_cache_store(key, &part, 1,
+                           hd_spectral_find_vectors(context, options, n_components,
+                                                    &fit->graph.matrix, &fit->embedding)));
+    TRY(hd_spectral_measure_extents(context, &fit->rows, &fit->embedding));
+    if (n_clusters->first != HUDDLE_AUTO && n_clusters->first == n_clusters->last)
+        set_gap(&options->embed, n_clusters->first, &fit->embedding);
+    hd_spectral_warn_embedding(context, &options->embed, &fit->embedding.info, *n_clusters);
+    TRY(hd_spectral_choose(&fit->embedding, &fit->rows, &fit->trials.choice, n_clusters));
+done:
+    return status;
+}
+
+/* Copies a given embedding. Without n_clusters, one cluster per column is assumed, as in spectral
+ * embeddings. */
+static huddle_status copy_given_embedding(const huddle_dense *given, hd_fit *fit,
+                                          huddle_range *n_clusters) {
+    huddle_status status = HUDDLE_OK;
+    TRY(huddle_dense_copy(given, &fit->embedding.f.rows));
+    if (n_clusters->first == HUDDLE_AUTO)
+        n_clusters->first = n_clusters->last = (int32_t)given->cols;
+done:
+    return status;
+}
+
+/* Points and graph are one entry of the cache, the embedding another: fits that differ only in
+ * options of the embedding or of later steps share the graph. */
+huddle_status hd_spectral_embed(huddle_context *context, const hd_fit_job *job,
+                                const hd_spectral_options *options, hd_cache_key *key, hd_fit *fit,
+                                huddle_range *n_clusters) {
+    huddle_status status = HUDDLE_OK;
+    const hd_cache_part parts[] = {{&fit->rows, &hd_fit_rows_copier},
+                                   {&fit->prepared, &hd_fit_prepared_copier},
+                                   {&fit->graph, &hd_fit_graph_copier}};
+    bool found;
+    *n_clusters = options->common.n_clusters;
+    if (job->graph != NULL || job->embedding != NULL)
+        key->cache = NULL; /* these belong to one model; only what comes from x is shared */
+    TRY(hd_fit_check_clusters(*n_clusters, &fit->rows));
+    if (job->embedding != NULL)
+        return copy_given_embedding(job->embedding, fit, n_clusters);
+    add_graph_to_key(options, *n_clusters, key);
+    TRY(hd_cache_find(key, parts, 3, &found));
+    if (!found)
+        TRY(hd_cache_store(key, parts, 3,
+                           make_points_and_graph(context, job, options, *n_clusters, fit)));
+    TRY(embed_graph(context, options, key, fit, n_clusters));
+done:
+    return status;
+}
+
+/* Called once per number of clusters by lda-sc: graph and embedding of the previous call are
+ * freed. */
+huddle_status hd_spectral_embed_points(huddle_context *context, const hd_spectral_options *options,
+                                       hd_cache_key *key, hd_fit *fit, huddle_range *n_clusters) {
+    huddle_status status = HUDDLE_OK;
+    const hd_cache_part part = {&fit->graph, &hd_fit_graph_copier};
+    bool found;
+    hd_fit_graph_free(&fit->graph);
+    TRY(hd_fit_merge(context, options->knn.n_neighbors, &fit->rows, &fit->prepared));
+    add_graph_to_key(options, *n_clusters, key);
+    TRY(hd_cache_find(key, &part, 1, &found));
+    if (!found)
+        TRY(hd_cache_store(key, &part, 1,
+                           hd_spectral_make_graph(context, options, *n_clusters, &fit->rows,
+                                                  &fit->prepared.points, &fit->graph)));
+    TRY(embed_graph(context, options, key, fit, n_clusters));
+done:
+    return status;
+}
+
+/* ---- clustering ---------------------------------------------------------------------------- */
+
+/* Points and graph exist unless an embedding or a matrix was given; trials are scored by what
+ * exists. */
+hd_fit_trial_plan hd_spectral_plan(const hd_fit *fit,
+                                   huddle_status (*cluster)(huddle_context *context, void *argument,
+                                                            int32_t n_clusters, hd_fit *fit),
+                                   void *argument) {
+    const huddle_points *points = &fit->prepared.points;
+    return (hd_fit_trial_plan){.cluster = cluster,
+                               .argument = argument,
+                               .points = points->values != NULL || points->resident != NULL ? points
+                                                                                            : NULL,
+                               .graph = fit->graph.present ? &fit->graph.matrix : NULL};
+}
+
+/* Steps 4 and 5 of spectral clustering (Ng, Jordan and Weiss, 2001): rows, then K-means on them.
+ * Refinement follows where the method has it. */
+huddle_status hd_spectral_cluster(huddle_context *context, void *options, int32_t n_clusters,
+                                  hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    const hd_spectral_options *o = options;
+    huddle_kmeans_options kmeans = o->kmeans;
+    kmeans.n_clusters = n_clusters;
+    kmeans.seed = o->common.seed;
+    TRY_STAGE(context, HD_STAGE_ROWS, hd_spectral_make_rows(o, n_clusters, &fit->embedding));
+    TRY(hd_fit_kmeans_dense(context, &fit->embedding.f.rows, &kmeans, &fit->rows, &fit->clusters));
+    const huddle_refine_start own = {"embedding", fit->clusters.labels};
+    TRY(hd_refine_clusters(context, o, &fit->embedding, 1, &own, &fit->embedding.f.rows, fit));
+done:
+    return status;
+}

@@ -1,0 +1,201 @@
+/* K-means as a step of a fit: on points, or on the distinct rows of a matrix. */
+#include "steps/kmeans.h"
+
+#include "base/check.h"
+#include "matrix/rows.h"
+#include "steps/medoids.h"
+#include "steps/merge.h"
+#include "steps/slabs.h"
+
+#include <string.h>
+
+huddle_status hd_fit_check_clusters(huddle_range n_clusters, const hd_fit_rows *rows) {
+    int64_t n = rows->n + rows->elsewhere;
+    if (n_clusters.last > n)
+        return hd_fail(HUDDLE_INVALID, "n_clusters = %d is outside [1, %lld]", n_clusters.last,
+                       (long long)n);
+    return HUDDLE_OK;
+}
+
+/* Frees the results of an earlier K-means run; alternation and alignment belong to the method. */
+static void forget_clusters(hd_fit_clusters *clusters) {
+    huddle_free(clusters->labels);
+    clusters->labels = NULL;
+    huddle_free(clusters->medoids);
+    clusters->medoids = NULL;
+    huddle_free(clusters->is_medoid_row);
+    clusters->is_medoid_row = NULL;
+    huddle_dense_free(&clusters->centres);
+    huddle_kmeans_info_free(&clusters->kmeans);
+}
+
+/* Moves the results; `other` is left without them, so that freeing it is safe. */
+void hd_fit_take_clusters(hd_fit_clusters *clusters, hd_fit_clusters *other) {
+    forget_clusters(clusters);
+    clusters->n_clusters = other->n_clusters;
+    clusters->labels = other->labels;
+    clusters->medoids = other->medoids;
+    clusters->is_medoid_row = other->is_medoid_row;
+    clusters->centres = other->centres;
+    clusters->kmeans = other->kmeans;
+    other->labels = NULL;
+    other->medoids = NULL;
+    other->is_medoid_row = NULL;
+    memset(&other->centres, 0, sizeof other->centres);
+    memset(&other->kmeans, 0, sizeof other->kmeans);
+}
+
+void hd_fit_warn_few_distinct(huddle_context *context, const hd_fit_clusters *clusters) {
+    int32_t distinct = clusters->kmeans.n_distinct, empty = clusters->n_clusters - distinct;
+    if (empty > 0)
+        hd_warn(context, HUDDLE_WARNING_FEW_DISTINCT,
+                "only %d distinct row%s for %d clusters: %d cluster%s empty", distinct,
+                distinct == 1 ? "" : "s", clusters->n_clusters, empty,
+                empty == 1 ? " is" : "s are");
+}
+
+/* points->n differs from rows->n where the points are all rows of x although the fit has merged
+ * rows; labels are then those of points, and rows does not apply to them. */
+huddle_status hd_fit_kmeans(huddle_context *context, const huddle_points *points,
+                            const huddle_kmeans_options *options, const hd_fit_rows *rows,
+                            hd_fit_clusters *clusters) {
+    huddle_status status = HUDDLE_OK;
+    huddle_kmeans_result result = {0};
+    hd_stage before = hd_stage_enter(context, HD_STAGE_KMEANS);
+    forget_clusters(clusters);
+    TRY(huddle_kmeans(context, points, NULL, options, &result, &clusters->kmeans));
+    clusters->n_clusters = options->n_clusters;
+    clusters->labels = result.labels;
+    clusters->centres = result.centres;
+    /* The arrays belong to clusters now. */
+    memset(&result, 0, sizeof result);
+    if (points->n == rows->n)
+        hd_fit_unify_labels(rows, clusters);
+    TRY(hd_fit_medoids_of_points(context, points, NULL, points->n, clusters));
+    hd_stage_leave(context, before);
+done:
+    huddle_kmeans_result_free(&result);
+    return status;
+}
+
+/* Collects the distinct rows of a matrix as points. The weight of each is the number of rows of x
+ * that it represents: copies among the rows of the matrix, times those merged before. */
+static huddle_status take_distinct(huddle_context *context, const huddle_dense *matrix,
+                                   const huddle_distinct *distinct, const hd_fit_rows *rows,
+                                   huddle_points *points, double **weights) {
+    huddle_status status = HUDDLE_OK;
+    TRY(hd_points_from_rows(context, matrix, distinct->first, distinct->count, points));
+    ALLOC_ZERO(*weights, distinct->count);
+    for (int64_t i = 0; i < matrix->rows; i++)
+        (*weights)[distinct->of != NULL ? distinct->of[i] : i] +=
+            (double)hd_fit_rows_copies(rows, i);
+done:
+    return status;
+}
+
+/* Translates the labels of every restart from distinct rows to all rows. */
+static huddle_status expand_starts(const huddle_distinct *distinct, int64_t n,
+                                   huddle_kmeans_info *info) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *all = NULL;
+    if (info->start_labels == NULL || distinct->of == NULL)
+        return status;
+    ALLOC(all, info->n_restarts * n);
+    for (int64_t r = 0; r < info->n_restarts; r++)
+        for (int64_t i = 0; i < n; i++)
+            all[r * n + i] = info->start_labels[r * distinct->count + distinct->of[i]];
+    huddle_free(info->start_labels);
+    info->start_labels = all;
+done:
+    return status;
+}
+
+/* hd_fit_kmeans_dense() of rows that are spread over processes. The rows that K-means gets are in
+ * the same order as on one process, so that its random numbers choose the same ones. */
+static huddle_status cluster_spread(huddle_context *context, const huddle_dense *matrix,
+                                    const huddle_kmeans_options *options, const hd_fit_rows *rows,
+                                    hd_fit_clusters *clusters) {
+    huddle_status status = HUDDLE_OK;
+    hd_spread_distinct distinct = {0};
+    huddle_points points = {0}, all = {0};
+    huddle_kmeans_result result = {0};
+    huddle_kmeans_options few = *options;
+    hd_slab slab;
+    int64_t n = matrix->rows;
+    few.keep_starts = false; /* labels of every restart are not kept for rows of other processes */
+    TRY(hd_spread_find_distinct(context, matrix, rows, &distinct));
+    TRY(hd_points_from_rows(context, matrix, distinct.first, distinct.count, &points));
+    TRY(hd_slab_locate(context, distinct.count, &slab));
+    if (few.n_clusters > slab.total)
+        few.n_clusters = (int32_t)slab.total;
+    TRY(huddle_kmeans(context, &points, distinct.weights, &few, &result, &clusters->kmeans));
+    clusters->n_clusters = options->n_clusters;
+    ALLOC(clusters->labels, n);
+    TRY(hd_spread_expand_labels(context, &distinct, result.labels, n, clusters->labels));
+    hd_fit_unify_labels(rows, clusters);
+    clusters->centres = result.centres;
+    memset(&result.centres, 0, sizeof result.centres);
+    huddle_points_free(&points);
+    TRY(hd_points_from_rows(context, matrix, NULL, n, &all));
+    TRY(hd_fit_medoids_of_points(context, &all, NULL, n, clusters));
+    TRY(hd_spread_mark_medoids(context, matrix, clusters));
+done:
+    hd_spread_distinct_free(&distinct);
+    huddle_points_free(&points);
+    huddle_points_free(&all);
+    huddle_kmeans_result_free(&result);
+    return hd_agree(context, status);
+}
+
+/* Clusters of one process that holds all rows. */
+static huddle_status cluster_whole(huddle_context *context, const huddle_dense *matrix,
+                                   const huddle_kmeans_options *options, const hd_fit_rows *rows,
+                                   hd_fit_clusters *clusters) {
+    huddle_status status = HUDDLE_OK;
+    huddle_distinct distinct = {0};
+    double *weights = NULL;
+    huddle_points points = {0};
+    huddle_kmeans_result result = {0};
+    huddle_kmeans_options few = *options;
+    int64_t n = matrix->rows;
+    /* Shrunk rows fuse: K-means on their few distinct values, weighted, is the same problem. */
+    TRY(huddle_dense_distinct(context, matrix, &distinct));
+    TRY(take_distinct(context, matrix, &distinct, rows, &points, &weights));
+    /* Complete fusion can leave fewer distinct rows than clusters. The remaining clusters stay
+     * empty, and a warning reports this. */
+    if (few.n_clusters > distinct.count)
+        few.n_clusters = (int32_t)distinct.count;
+    TRY(huddle_kmeans(context, &points, weights, &few, &result, &clusters->kmeans));
+    TRY(expand_starts(&distinct, n, &clusters->kmeans));
+    clusters->n_clusters = options->n_clusters;
+    ALLOC(clusters->labels, n);
+    for (int64_t i = 0; i < n; i++)
+        clusters->labels[i] = result.labels[distinct.of != NULL ? distinct.of[i] : i];
+    hd_fit_unify_labels(rows, clusters);
+    clusters->centres = result.centres;
+    memset(&result.centres, 0, sizeof result.centres);
+    TRY(hd_fit_medoids_of_points(context, &points, distinct.of, n, clusters));
+    TRY(hd_fit_mark_medoids(&distinct, n, clusters));
+done:
+    huddle_distinct_free(&distinct);
+    huddle_free(weights);
+    huddle_points_free(&points);
+    huddle_kmeans_result_free(&result);
+    return status;
+}
+
+/* Equal rows get equal labels by construction: only distinct rows are clustered. */
+huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *matrix,
+                                  const huddle_kmeans_options *options, const hd_fit_rows *rows,
+                                  hd_fit_clusters *clusters) {
+    huddle_status status = HUDDLE_OK;
+    hd_stage before = hd_stage_enter(context, HD_STAGE_KMEANS);
+    forget_clusters(clusters);
+    TRY(huddle_dense_fetch(matrix));
+    TRY((hd_slabs_spread(context) ? cluster_spread : cluster_whole)(context, matrix, options, rows,
+                                                                    clusters));
+    hd_stage_leave(context, before);
+    hd_fit_warn_few_distinct(context, clusters);
+done:
+    return status;
+}

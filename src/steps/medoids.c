@@ -1,0 +1,429 @@
+/* Medoids: for each cluster the row that is shown to users as a typical point, the nearest to its
+ * centre. Ties are resolved by the smaller index.
+ *
+ * Shrinking fuses points: all rows of a group are equally near the centre of their cluster. Among
+ * rows that K-means cannot distinguish the medoid is the row nearest the mean of the group in the
+ * original points or, if there are no points, the row with the largest degree in the graph. */
+#include "steps/medoids.h"
+
+#include "base/check.h"
+#include "base/slabs.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- the nearest row ----------------------------------------------------------------------- */
+
+/* Two reductions: the smallest distance, then the smallest row number among those that attain it.
+ * Row numbers are below 2^53 and exact as doubles. */
+huddle_status hd_fit_reduce_medoids(huddle_context *context, int64_t n, double *distances,
+                                    hd_fit_clusters *clusters) {
+    huddle_status status = HUDDLE_OK;
+    int64_t c = clusters->centres.rows;
+    double *least = NULL, *row = NULL;
+    hd_slab slab;
+    if (hd_context_engine(context)->slabs == NULL)
+        return status;
+    TRY(hd_slab_locate(context, n, &slab));
+    ALLOC(least, c);
+    ALLOC(row, c);
+    memcpy(least, distances, (size_t)c * sizeof *least);
+    TRY(hd_reduce_min(context, c, least));
+    for (int64_t k = 0; k < c; k++) {
+        int64_t medoid = clusters->medoids[k];
+        row[k] = medoid >= 0 && distances[k] == least[k] ? (double)(slab.first + medoid) : INFINITY;
+    }
+    memcpy(least, row, (size_t)c * sizeof *least);
+    TRY(hd_reduce_min(context, c, least));
+    for (int64_t k = 0; k < c; k++)
+        if (row[k] != least[k] || row[k] == INFINITY)
+            clusters->medoids[k] = -1;
+done:
+    huddle_free(least);
+    huddle_free(row);
+    return status;
+}
+
+/* Sequential, because the result must not depend on the number of threads and the loop is cheap
+ * compared with K-means. */
+huddle_status hd_fit_find_medoids(huddle_context *context, int64_t n, hd_fit_row_distance *distance,
+                                  const void *of, hd_fit_clusters *clusters) {
+    huddle_status status = HUDDLE_OK;
+    int64_t c = clusters->centres.rows;
+    double *best = NULL;
+    huddle_free(clusters->medoids);
+    clusters->medoids = NULL;
+    ALLOC(best, c);
+    ALLOC(clusters->medoids, c);
+    for (int64_t k = 0; k < c; k++) {
+        best[k] = INFINITY;
+        /* Remains -1 for an empty cluster. */
+        clusters->medoids[k] = -1;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        int32_t k = clusters->labels[i];
+        double from_centre = distance(of, i, k);
+        if (from_centre < best[k]) {
+            best[k] = from_centre;
+            clusters->medoids[k] = i;
+        }
+    }
+    TRY(hd_fit_reduce_medoids(context, n, best, clusters));
+done:
+    huddle_free(best);
+    return status;
+}
+
+/* ---- of points ----------------------------------------------------------------------------- */
+
+void hd_fit_add_row(const huddle_points *x, int64_t i, double copies, double *sum) {
+    if (x->offsets == NULL) {
+        for (int64_t j = 0; j < x->d; j++)
+            sum[j] += copies * (double)x->values[i * x->stride + j];
+        return;
+    }
+    for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++)
+        sum[x->columns[e]] += copies * (double)x->values[e];
+}
+
+/* Sparse rows are compared in time proportional to their nonzeros. */
+double hd_fit_distance_to(const huddle_points *x, int64_t i, const double *centre,
+                          double centre_norm) {
+    double square = 0;
+    if (x->offsets == NULL) {
+        for (int64_t j = 0; j < x->d; j++) {
+            double difference = (double)x->values[i * x->stride + j] - centre[j];
+            square += difference * difference;
+        }
+        return square;
+    }
+    /* ||x - m||^2 = ||m||^2 + sum over the non-zeros of x of x (x - 2 m) */
+    square = centre_norm;
+    for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++) {
+        double value = (double)x->values[e];
+        square += value * (value - 2 * centre[x->columns[e]]);
+    }
+    return square;
+}
+
+/* Centres relative to the points' shift, in which the stored values can be compared with them
+ * directly, and their squared norms. Only sparse points use the norms, and these have no shift. */
+static huddle_status stored_centres(const huddle_points *points, const huddle_dense *centres,
+                                    double **stored, double **norms) {
+    huddle_status status = HUDDLE_OK;
+    int64_t c = centres->rows, d = centres->cols;
+    ALLOC(*stored, c * d);
+    ALLOC_ZERO(*norms, c);
+    for (int64_t k = 0; k < c; k++)
+        for (int64_t j = 0; j < d; j++) {
+            double value = centres->values[k * centres->stride + j];
+            (*stored)[k * d + j] = value - (points->shift != NULL ? points->shift[j] : 0);
+            (*norms)[k] += value * value;
+        }
+done:
+    return status;
+}
+
+/* Rows as points, and the centres in their values. */
+typedef struct centred_points {
+    const huddle_points *points;
+    const int32_t *of; /* row i is point of[i]; NULL: point i */
+    double *centres, *norms;
+} centred_points;
+
+static double distance_of_point(const void *of, int64_t row, int32_t cluster) {
+    const centred_points *p = of;
+    return hd_fit_distance_to(p->points, p->of != NULL ? p->of[row] : row,
+                              p->centres + cluster * p->points->d, p->norms[cluster]);
+}
+
+huddle_status hd_fit_medoids_of_points(huddle_context *context, const huddle_points *points,
+                                       const int32_t *of, int64_t n, hd_fit_clusters *clusters) {
+    huddle_status status = HUDDLE_OK;
+    centred_points p = {.points = points, .of = of};
+    TRY(huddle_points_fetch(points));
+    TRY(huddle_dense_fetch(&clusters->centres));
+    TRY(stored_centres(points, &clusters->centres, &p.centres, &p.norms));
+    TRY(hd_fit_find_medoids(context, n, distance_of_point, &p, clusters));
+done:
+    huddle_free(p.centres);
+    huddle_free(p.norms);
+    return status;
+}
+
+/* ---- of rows of a matrix ------------------------------------------------------------------- */
+
+huddle_status hd_fit_mark_medoids(const huddle_distinct *distinct, int64_t n,
+                                  hd_fit_clusters *clusters) {
+    huddle_status status = HUDDLE_OK;
+    const int32_t *of = distinct->of;
+    ALLOC(clusters->is_medoid_row, n);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t medoid = clusters->medoids[clusters->labels[i]];
+        clusters->is_medoid_row[i] = of != NULL ? of[i] == of[medoid] : i == medoid;
+    }
+done:
+    return status;
+}
+
+/* The process that has a medoid gives its row; the others take part in the maximum. */
+huddle_status hd_spread_mark_medoids(huddle_context *context, const huddle_dense *matrix,
+                                     hd_fit_clusters *clusters) {
+    huddle_status status = HUDDLE_OK;
+    int64_t d = matrix->cols, c = clusters->centres.rows;
+    double *medoids = NULL;
+    ALLOC(medoids, c * d);
+    for (int64_t k = 0; k < c; k++)
+        for (int64_t j = 0; j < d; j++)
+            medoids[k * d + j] = clusters->medoids[k] >= 0
+                                     ? matrix->values[clusters->medoids[k] * matrix->stride + j]
+                                     : -INFINITY;
+    TRY(hd_reduce_max(context, c * d, medoids));
+    if (clusters->is_medoid_row == NULL)
+        ALLOC(clusters->is_medoid_row, matrix->rows);
+    for (int64_t i = 0; i < matrix->rows; i++) {
+        const double *row = matrix->values + i * matrix->stride;
+        const double *medoid = medoids + clusters->labels[i] * d;
+        bool equal = true;
+        for (int64_t j = 0; j < d && equal; j++)
+            equal = row[j] == medoid[j];
+        clusters->is_medoid_row[i] = equal;
+    }
+done:
+    huddle_free(medoids);
+    return status;
+}
+
+/* Mean of the rows of each cluster, with their copies. */
+static huddle_status cluster_means(huddle_context *context, const hd_fit_rows *rows,
+                                   const huddle_dense *matrix, const hd_fit_clusters *clusters,
+                                   huddle_dense *means) {
+    huddle_status status = HUDDLE_OK;
+    int64_t d = matrix->cols;
+    double *total = NULL;
+    TRY(huddle_dense_new(clusters->centres.rows, d, means));
+    ALLOC_ZERO(total, means->rows);
+    for (int64_t i = 0; i < rows->n; i++) {
+        int32_t k = clusters->labels[i];
+        double copies = (double)hd_fit_rows_copies(rows, i);
+        total[k] += copies;
+        for (int64_t j = 0; j < d; j++)
+            means->values[k * d + j] += copies * matrix->values[i * matrix->stride + j];
+    }
+    TRY(hd_reduce_sum(context, means->rows * d, means->values));
+    TRY(hd_reduce_sum(context, means->rows, total));
+    for (int64_t k = 0; k < means->rows; k++)
+        for (int64_t j = 0; j < d && total[k] > 0; j++)
+            means->values[k * d + j] /= total[k];
+done:
+    huddle_free(total);
+    return status;
+}
+
+static double squared_distance(int64_t d, const double *a, const double *b) {
+    double square = 0;
+    for (int64_t j = 0; j < d; j++)
+        square += (a[j] - b[j]) * (a[j] - b[j]);
+    return square;
+}
+
+/* Rows of a matrix and the means of their clusters. */
+typedef struct centred_rows {
+    const huddle_dense *matrix;
+    huddle_dense means;
+} centred_rows;
+
+static double distance_of_row(const void *of, int64_t row, int32_t cluster) {
+    const centred_rows *r = of;
+    int64_t d = r->matrix->cols;
+    return squared_distance(d, r->matrix->values + row * r->matrix->stride,
+                            r->means.values + cluster * d);
+}
+
+huddle_status hd_fit_medoids_of_rows(huddle_context *context, const hd_fit_rows *rows,
+                                     const huddle_dense *matrix, hd_fit_clusters *clusters) {
+    huddle_status status = HUDDLE_OK;
+    centred_rows r = {.matrix = matrix};
+    TRY(huddle_dense_fetch(matrix));
+    TRY(cluster_means(context, rows, matrix, clusters, &r.means));
+    TRY(hd_fit_find_medoids(context, rows->n, distance_of_row, &r, clusters));
+    if (hd_slabs_spread(context)) {
+        TRY(hd_spread_mark_medoids(context, matrix, clusters));
+        goto done;
+    }
+    if (clusters->is_medoid_row == NULL)
+        ALLOC(clusters->is_medoid_row, rows->n);
+    for (int64_t i = 0; i < rows->n; i++) {
+        const double *medoid =
+            matrix->values + clusters->medoids[clusters->labels[i]] * matrix->stride;
+        clusters->is_medoid_row[i] =
+            squared_distance(matrix->cols, matrix->values + i * matrix->stride, medoid) == 0;
+    }
+done:
+    huddle_dense_free(&r.means);
+    return status;
+}
+
+/* ---- among equal rows ---------------------------------------------------------------------- */
+
+/* The rows of each cluster that are as near to its centre as its medoid, in ascending order: those
+ * of cluster k are rows[offsets[k]] .. rows[offsets[k + 1] - 1]. */
+typedef struct tied_rows {
+    int64_t *offsets, *rows;
+} tied_rows;
+
+static void tied_free(tied_rows *tied) {
+    huddle_free(tied->offsets);
+    huddle_free(tied->rows);
+}
+
+/* A counting sort by cluster. offsets has two leading places instead of one: the last pass advances
+ * offsets[k + 1] from the begin of cluster k to its end, which leaves the usual offsets. */
+static huddle_status list_tied(const hd_fit_clusters *clusters, int64_t n, tied_rows *tied) {
+    huddle_status status = HUDDLE_OK;
+    int64_t c = clusters->centres.rows;
+    ALLOC_ZERO(tied->offsets, c + 2);
+    ALLOC(tied->rows, n);
+    for (int64_t i = 0; i < n; i++)
+        if (clusters->is_medoid_row[i])
+            tied->offsets[clusters->labels[i] + 2]++;
+    for (int64_t k = 1; k <= c; k++)
+        tied->offsets[k + 1] += tied->offsets[k];
+    for (int64_t i = 0; i < n; i++)
+        if (clusters->is_medoid_row[i])
+            tied->rows[tied->offsets[clusters->labels[i] + 1]++] = i;
+done:
+    return status;
+}
+
+/* The row nearest the mean of `count` rows and their copies; mean is space for d numbers. The shift
+ * of a column is the same for all rows and cancels. The norm of the mean would add the same
+ * constant to all distances of sparse rows, so 0 is passed for it. */
+static int64_t most_central(const hd_fit_rows *of, const huddle_points *x, const int64_t *rows,
+                            int64_t count, double *mean) {
+    int64_t best = rows[0];
+    double smallest = INFINITY, total = 0;
+    memset(mean, 0, (size_t)x->d * sizeof *mean);
+    for (int64_t r = 0; r < count; r++) {
+        double copies = (double)hd_fit_rows_copies(of, rows[r]);
+        hd_fit_add_row(x, hd_fit_rows_point(of, x, rows[r]), copies, mean);
+        total += copies;
+    }
+    for (int64_t j = 0; j < x->d; j++)
+        mean[j] /= total;
+    for (int64_t r = 0; r < count; r++) {
+        double distance = hd_fit_distance_to(x, hd_fit_rows_point(of, x, rows[r]), mean, 0);
+        if (distance < smallest) {
+            smallest = distance;
+            best = rows[r];
+        }
+    }
+    return best;
+}
+
+/* The row that is most strongly connected, a central one in the graph. */
+static int64_t largest_degree(const huddle_csr *graph, const int64_t *rows, int64_t count) {
+    int64_t best = rows[0];
+    double largest = -INFINITY;
+    for (int64_t r = 0; r < count; r++) {
+        double degree = 0;
+        for (int64_t e = graph->offsets[rows[r]]; e < graph->offsets[rows[r] + 1]; e++)
+            degree += graph->values[e];
+        if (degree > largest) {
+            largest = degree;
+            best = rows[r];
+        }
+    }
+    return best;
+}
+
+/* ---- rows on several processes ------------------------------------------------------------- */
+
+/* The means of the tied rows of all processes; c x d. */
+static huddle_status mean_of_tied(huddle_context *context, const huddle_points *x,
+                                  const hd_fit *fit, double **means) {
+    huddle_status status = HUDDLE_OK;
+    const hd_fit_clusters *clusters = &fit->clusters;
+    int64_t c = clusters->centres.rows, d = x->d;
+    double *sums = NULL;
+    ALLOC_ZERO(sums, c * (d + 1));
+    for (int64_t i = 0; i < fit->rows.n; i++)
+        if (clusters->is_medoid_row[i]) {
+            double copies = (double)hd_fit_rows_copies(&fit->rows, i);
+            hd_fit_add_row(x, hd_fit_rows_point(&fit->rows, x, i), copies,
+                           sums + clusters->labels[i] * d);
+            sums[c * d + clusters->labels[i]] += copies;
+        }
+    TRY(hd_reduce_sum(context, c * (d + 1), sums));
+    for (int64_t k = 0; k < c; k++)
+        for (int64_t j = 0; j < d && sums[c * d + k] > 0; j++)
+            sums[k * d + j] /= sums[c * d + k];
+    *means = sums;
+    sums = NULL;
+done:
+    huddle_free(sums);
+    return status;
+}
+
+/* What tied rows are compared by: points and the means of those of each cluster, or a graph. */
+typedef struct tied_measure {
+    const huddle_points *points;
+    const huddle_csr *graph;
+    const hd_fit *fit;
+    double *means;
+} tied_measure;
+
+/* How far a tied row is from being the medoid of its cluster. */
+static double distance_of_tied(const void *of, int64_t row, int32_t cluster) {
+    const tied_measure *m = of;
+    double degree = 0;
+    if (!m->fit->clusters.is_medoid_row[row])
+        return INFINITY;
+    if (m->points != NULL)
+        return hd_fit_distance_to(m->points, hd_fit_rows_point(&m->fit->rows, m->points, row),
+                                  m->means + cluster * m->points->d, 0);
+    for (int64_t e = m->graph->offsets[row]; e < m->graph->offsets[row + 1]; e++)
+        degree += m->graph->values[e];
+    return -degree;
+}
+
+static huddle_status choose_spread(huddle_context *context, const huddle_points *points,
+                                   const huddle_csr *graph, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    tied_measure m = {points, graph, fit, NULL};
+    if (points != NULL)
+        TRY(mean_of_tied(context, points, fit, &m.means));
+    TRY(hd_fit_find_medoids(context, fit->rows.n, distance_of_tied, &m, &fit->clusters));
+done:
+    huddle_free(m.means);
+    return status;
+}
+
+/* Called once, for the final clusters; trials do not need medoids. */
+huddle_status hd_fit_choose_medoids(huddle_context *context, const huddle_points *points,
+                                    const huddle_csr *graph, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    hd_fit_clusters *clusters = &fit->clusters;
+    tied_rows tied = {0};
+    double *mean = NULL;
+    if (clusters->is_medoid_row == NULL || (points == NULL && graph == NULL))
+        return status;
+    TRY(points != NULL ? huddle_points_fetch(points) : huddle_csr_fetch(graph));
+    if (hd_slabs_spread(context))
+        return choose_spread(context, points, graph, fit);
+    TRY(list_tied(clusters, fit->rows.n, &tied));
+    if (points != NULL)
+        ALLOC(mean, points->d);
+    for (int64_t k = 0; k < clusters->centres.rows; k++) {
+        const int64_t *rows = tied.rows + tied.offsets[k];
+        int64_t count = tied.offsets[k + 1] - tied.offsets[k];
+        if (count > 1)
+            clusters->medoids[k] = points != NULL
+                                       ? most_central(&fit->rows, points, rows, count, mean)
+                                       : largest_degree(graph, rows, count);
+    }
+done:
+    tied_free(&tied);
+    huddle_free(mean);
+    return status;
+}

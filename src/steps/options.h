@@ -1,0 +1,47 @@
+/* What a fit is given, and the options that the steps of spectral methods share. */
+#ifndef HUDDLE_SRC_STEPS_OPTIONS_H
+#define HUDDLE_SRC_STEPS_OPTIONS_H
+
+#include "fit/fit.h"
+
+/* Every method's options struct begins with these. */
+typedef struct hd_common {
+    huddle_range n_clusters;
+    uint64_t seed;
+} hd_common;
+
+/* Begins the options struct of every spectral method. */
+typedef struct hd_spectral_options {
+    hd_common common;
+    const char *affinity; /* what x is: features, distances, precomputed,
+                             precomputed_nearest_neighbors */
+    huddle_prepare_options prepare;
+    huddle_knn_options knn;
+    huddle_weight_options weight;
+    huddle_connect_options connect;
+    huddle_embed_options embed;
+    huddle_kmeans_options kmeans;
+    const char *refine; /* auto, none, graph; NULL: a method without refinement (steps/refine.h) */
+    bool few_vectors;   /* refinement has no eigenvectors beyond those of F, to save memory */
+} hd_spectral_options;
+
+/* The default options of every stage, for choices that a method makes on the side. */
+hd_spectral_options hd_spectral_defaults(huddle_range n_clusters, uint64_t seed);
+
+/* Whether labels are to be refined: the option is there and not "none". */
+bool hd_refine_is_wanted(const hd_spectral_options *options);
+
+/* What a fit is given. x is NULL only if a graph or an embedding is there instead. */
+typedef struct hd_fit_job {
+    const huddle_points *x;
+    const huddle_csr *graph;
+    const huddle_dense *embedding;
+    struct huddle_cache *cache; /* to share results with other fits of the same x, or NULL */
+    hd_common common;           /* as the method's options have it */
+    /* Of a method that may refine its labels: prepare = auto then compares refined labels. Or
+     * NULL. */
+    const hd_spectral_options *spectral;
+    bool keep_starts; /* K-means keeps the labels of every restart */
+} hd_fit_job;
+
+#endif

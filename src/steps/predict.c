@@ -1,0 +1,141 @@
+/* Labels of new points: by votes of their neighbours if those of the fit were refined, else by the
+ * nearest centre. */
+#include "steps/predict.h"
+
+#include "base/check.h"
+#include "base/slabs.h"
+#include "steps/near.h"
+#include "steps/place.h"
+#include "steps/prepare.h"
+
+#include <string.h>
+
+/* Sum of the weights of the neighbours with this label. */
+static double count_votes(const huddle_csr *w, int64_t i, const int32_t *labels, int32_t label) {
+    double votes = 0;
+    for (int64_t e = w->offsets[i]; e < w->offsets[i + 1]; e++)
+        votes += labels[w->columns[e]] == label ? w->values[e] : 0;
+    return votes;
+}
+
+/* The lists are ordered by distance, so that of equal votes the first is that of the nearest
+ * neighbour. Far from all points the weights have their smallest value and are equal. */
+static int32_t elect_label(const huddle_neighbors *neighbors, const huddle_csr *w, int64_t i,
+                           const int32_t *labels) {
+    const int32_t *index = neighbors->index + i * neighbors->k;
+    int32_t elected = labels[index[0]];
+    double most = -1;
+    for (int32_t j = 0; j < neighbors->k && index[j] >= 0; j++) {
+        double votes = count_votes(w, i, labels, labels[index[j]]);
+        if (votes > most) {
+            most = votes;
+            elected = labels[index[j]];
+        }
+    }
+    return elected;
+}
+
+/* Points are labelled independently of each other: a label does not depend on the batch. */
+static huddle_status predict_by_votes(huddle_context *context, const hd_fit *fit,
+                                      const huddle_knn_options *knn, const huddle_points *x,
+                                      int32_t *labels) {
+    huddle_status status = HUDDLE_OK;
+    huddle_neighbors neighbors = {0};
+    huddle_csr w = {0};
+    hd_spread_near near = {0};
+    TRY(huddle_points_fetch(x));
+    TRY(hd_spectral_query_neighbors(context, fit, x, knn, &neighbors));
+    TRY(hd_spread_near_open(context, fit, false, &neighbors, &near));
+    const int32_t *known = near.view.clusters.labels;
+    TRY(hd_spectral_weigh_new(&neighbors, &near.view.graph.scale, &near.view, &w));
+    for (int64_t i = 0; i < x->n; i++) {
+        int64_t same = hd_spectral_same_row(x, i, knn, &neighbors);
+        labels[i] = same >= 0 ? known[same] : elect_label(&neighbors, &w, i, known);
+    }
+done:
+    hd_spread_near_close(&near);
+    huddle_neighbors_free(&neighbors);
+    huddle_csr_free(&w);
+    return status;
+}
+
+/* Neighbours are searched in the prepared points, which a model of a given graph does not have. */
+huddle_status hd_refine_predict(huddle_context *context, const hd_fit *fit,
+                                const hd_spectral_options *options, const huddle_points *x,
+                                int32_t *labels) {
+    huddle_status status = HUDDLE_OK;
+    huddle_points owned = {0}, view;
+    const huddle_points *points = &fit->prepared.points;
+    if (points->values == NULL && points->resident == NULL)
+        FAIL(HUDDLE_UNSUPPORTED,
+             "a model fitted to a given graph or embedding cannot label new points");
+    TRY(hd_fit_prepare_new(context, fit, x, &owned, &view));
+    if (strcmp(fit->refined.from, "kmeans") == 0)
+        TRY(huddle_kmeans_assign(context, &view, &fit->refined.centres, labels));
+    else
+        TRY(predict_by_votes(context, fit, &options->knn, &view, labels));
+done:
+    huddle_points_free(&owned);
+    return status;
+}
+
+/* A row that equals a training row gets the label of that row, not that of the nearest centre: for
+ * most rows both are the same, but (15) is an approximation. */
+huddle_status hd_spectral_assign(huddle_context *context, const hd_fit *fit,
+                                 const huddle_dense *rows, const int64_t *same, int32_t *labels) {
+    huddle_status status = HUDDLE_OK;
+    huddle_neighbors nearest = {0};
+    huddle_knn_options options = huddle_knn_defaults();
+    options.n_neighbors = 1;
+    /* In double precision: converting the rows to points would subtract a shift that depends on all
+     * of them, and the label of a row could depend on the other rows of its batch. */
+    if (rows->rows == 0)
+        goto done; /* a process without rows */
+    /* Every process has all centres. */
+    bool spread = hd_slabs_spread(context);
+    hd_alone before = {0};
+    if (spread)
+        before = hd_alone_begin(context);
+    status =
+        huddle_graph_query_dense(context, &fit->clusters.centres, rows, &options, &nearest, NULL);
+    if (spread)
+        hd_alone_end(context, before);
+    TRY(status);
+    TRY(huddle_neighbors_fetch(&nearest));
+    for (int64_t i = 0; i < rows->rows; i++) {
+        int64_t known = same[i] >= 0 && !spread ? fit->clusters.labels[same[i]] : same[i];
+        labels[i] = known >= 0 ? (int32_t)known : nearest.index[i];
+    }
+done:
+    huddle_neighbors_free(&nearest);
+    return status;
+}
+
+huddle_status hd_spectral_predict(huddle_context *context, const hd_fit *fit, const void *options,
+                                  const huddle_points *x, int32_t *labels) {
+    huddle_status status = HUDDLE_OK;
+    huddle_dense rows = {0};
+    int64_t *same = NULL;
+    if (fit->refined.present)
+        return hd_refine_predict(context, fit, options, x, labels);
+    ALLOC(same, x->n);
+    TRY(hd_spectral_new_rows(context, fit, options, x, &rows, same));
+    TRY(hd_spectral_assign(context, fit, &rows, same, labels));
+done:
+    huddle_dense_free(&rows);
+    huddle_free(same);
+    return status;
+}
+
+/* For methods that run K-means on the prepared points themselves: the clusters are the Voronoi
+ * cells of the centres, so that new points need nothing else. */
+huddle_status hd_fit_predict_centres(huddle_context *context, const hd_fit *fit,
+                                     const void *options, const huddle_points *x, int32_t *labels) {
+    (void)options;
+    huddle_points owned, view;
+    huddle_status status = hd_fit_prepare_new(context, fit, x, &owned, &view);
+    if (status == HUDDLE_OK)
+        status = huddle_kmeans_assign(context, &view, &fit->clusters.centres, labels);
+    huddle_points_free(&owned);
+    return status;
+}

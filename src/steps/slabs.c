@@ -1,0 +1,174 @@
+#include "steps/slabs.h"
+
+#include "base/check.h"
+#include "base/rng.h"
+
+#include <string.h>
+
+huddle_status hd_spread_list_labels(huddle_context *context, int64_t n, const int32_t *labels,
+                                    int32_t n_clusters, int32_t *names, int32_t *count) {
+    huddle_status status = HUDDLE_OK;
+    double *occurs = NULL;
+    *count = 0;
+    ALLOC_ZERO(occurs, n_clusters);
+    for (int64_t i = 0; i < n; i++)
+        occurs[labels[i]] = 1;
+    TRY(hd_reduce_max(context, n_clusters, occurs));
+    for (int32_t k = 0; k < n_clusters; k++)
+        if (occurs[k] > 0)
+            names[(*count)++] = k;
+done:
+    huddle_free(occurs);
+    return status;
+}
+
+/* The same random numbers as on one process give the same rows. */
+huddle_status hd_spread_sample(huddle_context *context, const huddle_points *x, int64_t limit,
+                               uint64_t seed, huddle_points *sample) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *index = NULL;
+    hd_slab slab;
+    memset(sample, 0, sizeof *sample);
+    TRY(huddle_points_fetch(x));
+    TRY(hd_slab_locate(context, x->n, &slab));
+    if (slab.total > limit) {
+        hd_rng rng = hd_rng_stream(seed, 0);
+        ALLOC(index, limit);
+        hd_rng_sample(&rng, slab.total, limit, index);
+    }
+    TRY(hd_collect_points(context, x, index, limit, 0, sample));
+done:
+    huddle_free(index);
+    return hd_agree(context, status);
+}
+
+/* ---- equal rows ------------------------------------------------------------------------------ */
+
+/* Values of distinct rows that every process may have of all (64 MB). */
+enum { MOST_VALUES = 1 << 23 };
+
+void hd_spread_distinct_free(hd_spread_distinct *s) {
+    huddle_free(s->first);
+    huddle_free(s->weights);
+    huddle_free(s->of);
+    memset(s, 0, sizeof *s);
+}
+
+/* The distinct rows of one process, and their numbers among those of all. */
+typedef struct own_rows {
+    huddle_distinct distinct;
+    double *copies; /* rows of x that each stands for */
+    hd_slab slab;
+} own_rows;
+
+static int64_t first_of(const own_rows *own, int64_t k) {
+    return own->distinct.first != NULL ? own->distinct.first[k] : k;
+}
+
+static int64_t number_of(const own_rows *own, int64_t i) {
+    return own->distinct.of != NULL ? own->distinct.of[i] : i;
+}
+
+static huddle_status find_own(huddle_context *context, const huddle_dense *matrix,
+                              const hd_fit_rows *rows, own_rows *own) {
+    huddle_status status = HUDDLE_OK;
+    TRY(huddle_dense_distinct(context, matrix, &own->distinct));
+    TRY(hd_slab_locate(context, own->distinct.count, &own->slab));
+    ALLOC_ZERO(own->copies, own->distinct.count);
+    for (int64_t i = 0; i < matrix->rows; i++)
+        own->copies[number_of(own, i)] += (double)hd_fit_rows_copies(rows, i);
+done:
+    return status;
+}
+
+/* Every process gets the distinct rows of all and compares them; `among` numbers them by first
+ * occurrence, as one process would. weights: of those. */
+static huddle_status compare_all(huddle_context *context, const huddle_dense *matrix,
+                                 const own_rows *own, huddle_distinct *among, double **weights) {
+    huddle_status status = HUDDLE_OK;
+    int64_t count = own->distinct.count, d = matrix->cols, total;
+    double *values = NULL;
+    void *all = NULL, *copies = NULL;
+    ALLOC(values, count * d);
+    for (int64_t k = 0; k < count; k++)
+        memcpy(values + k * d, matrix->values + first_of(own, k) * matrix->stride,
+               (size_t)d * sizeof *values);
+    TRY(hd_collect_rows(context, HD_EVERYWHERE, count, values, (size_t)d * sizeof *values, &total,
+                        &all));
+    TRY(hd_collect_rows(context, HD_EVERYWHERE, count, own->copies, sizeof *own->copies, &total,
+                        &copies));
+    huddle_dense rows = {.rows = total, .cols = d, .stride = d, .values = all};
+    hd_alone before = hd_alone_begin(context);
+    status = huddle_dense_distinct(context, &rows, among);
+    hd_alone_end(context, before);
+    TRY(status);
+    ALLOC_ZERO(*weights, among->count);
+    for (int64_t g = 0; g < total; g++)
+        (*weights)[among->of != NULL ? among->of[g] : g] += ((const double *)copies)[g];
+done:
+    huddle_free(values);
+    huddle_free(all);
+    huddle_free(copies);
+    return hd_agree(context, status);
+}
+
+/* Of the own distinct rows, those that no earlier process has. */
+static void list_firsts(const own_rows *own, const huddle_distinct *among, const double *weights,
+                        hd_spread_distinct *s) {
+    for (int64_t k = 0; k < own->distinct.count; k++) {
+        int64_t here = own->slab.first + k, number = among->of != NULL ? among->of[here] : here;
+        if (s->merged && among->of != NULL && among->first[number] != here)
+            continue;
+        s->weights[s->count] = s->merged ? weights[number] : own->copies[k];
+        s->first[s->count++] = first_of(own, k);
+    }
+}
+
+huddle_status hd_spread_find_distinct(huddle_context *context, const huddle_dense *matrix,
+                                      const hd_fit_rows *rows, hd_spread_distinct *s) {
+    huddle_status status = HUDDLE_OK;
+    own_rows own = {0};
+    huddle_distinct among = {0};
+    double *weights = NULL;
+    memset(s, 0, sizeof *s);
+    TRY(find_own(context, matrix, rows, &own));
+    s->merged = own.slab.total * matrix->cols <= MOST_VALUES;
+    if (s->merged)
+        TRY(compare_all(context, matrix, &own, &among, &weights));
+    ALLOC(s->first, own.distinct.count);
+    ALLOC(s->weights, own.distinct.count);
+    ALLOC(s->of, matrix->rows);
+    list_firsts(&own, &among, weights, s);
+    for (int64_t i = 0; i < matrix->rows; i++) {
+        int64_t here = number_of(&own, i);
+        here += s->merged ? own.slab.first : 0;
+        s->of[i] = among.of != NULL ? among.of[here] : (int32_t)here;
+    }
+done:
+    huddle_distinct_free(&own.distinct);
+    huddle_free(own.copies);
+    huddle_distinct_free(&among);
+    huddle_free(weights);
+    status = hd_agree(context, status);
+    if (status != HUDDLE_OK)
+        hd_spread_distinct_free(s);
+    return status;
+}
+
+huddle_status hd_spread_expand_labels(huddle_context *context, const hd_spread_distinct *s,
+                                      const int32_t *found, int64_t n, int32_t *labels) {
+    huddle_status status = HUDDLE_OK;
+    const int32_t *all = found;
+    void *collected = NULL;
+    int64_t total;
+    if (s->merged) {
+        TRY(hd_collect_rows(context, HD_EVERYWHERE, s->count, found, sizeof *found, &total,
+                            &collected));
+        all = collected;
+    }
+    for (int64_t i = 0; i < n; i++)
+        labels[i] = all[s->of[i]];
+done:
+    huddle_free(collected);
+    return status;
+}
