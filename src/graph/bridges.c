@@ -11,16 +11,16 @@
 #include <string.h>
 
 enum {
-    CELLS_MIN_ROWS = 4000, /* as in spread.c */
+    CELLS_MIN_ROWS = 4000, /* as in distributed.c */
     MAX_WIDTH = 64,
 };
 
 /* One round. */
 typedef struct bridge_round {
     hd_graph_bridges *b;
-    const int32_t *part, *asking;
+    const int32_t *part, *query;
     hd_graph_edge *best;
-    int32_t *beyond;
+    int32_t *target;
 } bridge_round;
 
 /* ---- the rows ------------------------------------------------------------------------------ */
@@ -54,7 +54,7 @@ done:
 static huddle_status build_indices(hd_graph_bridges *b, double reach) {
     huddle_status status = HUDDLE_OK;
     if (b->n > 1)
-        TRY(hd_graph_outside_new(b->context, &b->rows, &b->tree));
+        TRY(hd_graph_boruvka_new(b->context, &b->rows, &b->tree));
     b->by_cells = b->n > CELLS_MIN_ROWS && hd_graph_rows_width(&b->rows) <= MAX_WIDTH;
     if (b->by_cells)
         TRY(hd_graph_cells_new(b->context, &b->rows, 0, reach, &b->cells));
@@ -87,7 +87,7 @@ done:
 
 void hd_graph_bridges_free(hd_graph_bridges *bridges) {
     huddle_free(bridges->names);
-    hd_graph_outside_free(&bridges->tree);
+    hd_graph_boruvka_free(&bridges->tree);
     hd_graph_cells_free(&bridges->cells);
     hd_graph_sweep_free(&bridges->sweep);
     hd_graph_rows_free(&bridges->rows);
@@ -112,7 +112,7 @@ done:
 /* By distance, then by the smaller vertex, then by the larger one, as hd_graph_edge_is_shorter().
  */
 static huddle_status reduce_best(huddle_context *context, int32_t n, hd_graph_edge *best,
-                                 int32_t *beyond) {
+                                 int32_t *target) {
     enum { KEYS = 4 };
     huddle_status status = HUDDLE_OK;
     double *own = NULL, *least = NULL;
@@ -125,7 +125,7 @@ static huddle_status reduce_best(huddle_context *context, int32_t n, hd_graph_ed
         own[p] = best[p].distance;
         own[n + p] = best[p].low;
         own[2 * n + p] = best[p].high;
-        own[3 * n + p] = beyond[p];
+        own[3 * n + p] = target[p];
     }
     for (int key = 0; key < KEYS; key++)
         TRY(reduce_possible(context, n, possible, own + key * n, least + key * n));
@@ -134,7 +134,7 @@ static huddle_status reduce_best(huddle_context *context, int32_t n, hd_graph_ed
         if (!isfinite(least[n + p]))
             continue;
         best[p] = (hd_graph_edge){(int32_t)least[n + p], (int32_t)least[2 * n + p], least[p]};
-        beyond[p] = (int32_t)least[3 * n + p];
+        target[p] = (int32_t)least[3 * n + p];
     }
 done:
     huddle_free(own);
@@ -160,10 +160,10 @@ static void pack_queries(const void *argument, int64_t begin, int64_t end, char 
     int64_t count = end - begin;
     int32_t *head = (int32_t *)bytes;
     for (int64_t i = 0; i < count; i++) {
-        head[i] = r->part[r->asking[begin + i]];
-        head[count + i] = r->b->names[r->asking[begin + i]];
+        head[i] = r->part[r->query[begin + i]];
+        head[count + i] = r->b->names[r->query[begin + i]];
     }
-    hd_graph_rows_pack(&r->b->rows, r->asking, begin, end, bytes + head_size(count));
+    hd_graph_rows_pack(&r->b->rows, r->query, begin, end, bytes + head_size(count));
 }
 
 /* The list of a query, of one entry, begins with the shortest edge of its part: what is longer does
@@ -171,7 +171,7 @@ static void pack_queries(const void *argument, int64_t begin, int64_t end, char 
 static void lend_lists(const void *argument, int64_t begin, int64_t end, hd_graph_block *block) {
     const bridge_round *r = argument;
     for (int64_t i = begin; i < end; i++) {
-        block->distance2[i - begin] = r->best[r->part[r->asking[i]]].distance;
+        block->distance2[i - begin] = r->best[r->part[r->query[i]]].distance;
         block->index[i - begin] = INT32_MAX;
     }
 }
@@ -188,7 +188,7 @@ static void offer_edge(bridge_round *r, int32_t p, int32_t vertex, int64_t j, do
     if (r->best[p].low >= 0 && !hd_graph_edge_is_shorter(found, r->best[p]))
         return;
     r->best[p] = found;
-    r->beyond[p] = r->part[j];
+    r->target[p] = r->part[j];
 }
 
 /* Looks for shorter edges to the own rows. A shorter edge that this process knows of the part takes
@@ -235,14 +235,14 @@ static huddle_status find_own(bridge_round *r, int32_t n_parts, const bool *sear
     huddle_status status = HUDDLE_OK;
     hd_graph_bridges *b = r->b;
     if (b->n > 1)
-        TRY(hd_graph_outside_find(b->context, &b->tree, r->part, n_parts, searching, r->best));
+        TRY(hd_graph_boruvka_find(b->context, &b->tree, r->part, n_parts, searching, r->best));
     for (int32_t p = 0; p < n_parts; p++) {
         hd_graph_edge found = r->best[p];
         if (b->n < 2 || !searching[p] || found.low < 0) {
             r->best[p] = (hd_graph_edge){-1, -1, INFINITY};
             continue;
         }
-        r->beyond[p] = r->part[r->part[found.low] == p ? found.high : found.low];
+        r->target[p] = r->part[r->part[found.low] == p ? found.high : found.low];
         r->best[p].low = b->names[found.low];
         r->best[p].high = b->names[found.high];
     }
@@ -251,11 +251,11 @@ done:
 }
 
 huddle_status hd_graph_bridges_find(hd_graph_bridges *bridges, const int32_t *part, int32_t n_parts,
-                                    const bool *searching, const int32_t *asking, int64_t count,
-                                    hd_graph_edge *best, int32_t *beyond) {
+                                    const bool *searching, const int32_t *query, int64_t count,
+                                    hd_graph_edge *best, int32_t *target) {
     huddle_status status = HUDDLE_OK;
     huddle_context *context = bridges->context;
-    bridge_round r = {bridges, part, asking, best, beyond};
+    bridge_round r = {bridges, part, query, best, target};
     hd_graph_ring ring = {.n = count,
                           .k = 1,
                           .measure = measure_queries,
@@ -268,9 +268,9 @@ huddle_status hd_graph_bridges_find(hd_graph_bridges *bridges, const int32_t *pa
     status = find_own(&r, n_parts, searching);
     hd_alone_end(context, before);
     TRY(status);
-    TRY(reduce_best(context, n_parts, best, beyond));
+    TRY(reduce_best(context, n_parts, best, target));
     TRY(hd_graph_ring_run(context, &ring));
-    TRY(reduce_best(context, n_parts, best, beyond));
+    TRY(reduce_best(context, n_parts, best, target));
 done:
     return status;
 }

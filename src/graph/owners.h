@@ -11,7 +11,8 @@ typedef struct hd_graph_owners {
     int64_t *begins;     /* count + 1: the rows of process r are begins[r] .. begins[r + 1] - 1 */
 } hd_graph_owners;
 
-/* HUDDLE_UNSUPPORTED, naming `what`, if rows are spread by an engine that cannot pass them on. */
+/* HUDDLE_UNSUPPORTED, naming `what`, if rows are distributed by an engine that cannot pass them on.
+ */
 huddle_status hd_graph_require_passing(const huddle_context *context, const char *what);
 
 /* n: rows of this process. */

@@ -182,12 +182,12 @@ done:
 /* ---- the estimate -------------------------------------------------------------------------- */
 
 hd_graph_recall hd_graph_recall_interval(double sum, double sum2, double count, double k) {
-    double share = sum / count, spread = share * (1 - share);
+    double share = sum / count, max_variance = share * (1 - share);
     double variance = count > 1 ? (sum2 - sum * share) / (count - 1) : 0;
-    /* Shares in [0, 1] of this mean have at most the variance `spread`, that of all or nothing. */
-    double factor = variance > 0 ? fmin(k, fmax(1, spread / variance)) : 1;
+    /* Of all shares in [0, 1] of this mean, those of all or nothing vary most. */
+    double factor = variance > 0 ? fmin(k, fmax(1, max_variance / variance)) : 1;
     double m = count * factor, centre = (share + z * z / (2 * m)) / (1 + z * z / m);
-    double half = z / (1 + z * z / m) * sqrt(spread / m + z * z / (4 * m * m));
+    double half = z / (1 + z * z / m) * sqrt(max_variance / m + z * z / (4 * m * m));
     /* The ends are 0 and 1 there, except for rounding. */
     return (hd_graph_recall){share, share > 0 ? centre - half : 0, share < 1 ? centre + half : 1};
 }

@@ -1,7 +1,7 @@
 /* max(A, A') by merging each row of A with the same row of its transpose, both of which have
  * ascending columns. Two points are adjacent if either is a neighbour of the other (docs/method.md,
- * "Graph A"). If rows are spread over processes, every entry is sent to the process that holds the
- * row of its column. */
+ * "Graph A"). If rows are distributed over processes, every entry is sent to the process that holds
+ * the row of its column. */
 #include "graph/symmetrize.h"
 
 #include "base/check.h"
@@ -81,9 +81,9 @@ typedef struct entry {
     double value;
 } entry;
 
-/* The transpose of a matrix whose rows are spread. Entries arrive in the order of the processes and
- * of their rows, so that the columns of the transpose ascend. */
-static huddle_status transpose_spread(huddle_context *context, symmetry *s) {
+/* The transpose of a matrix whose rows are distributed_search. Entries arrive in the order of the
+ * processes and of their rows, so that the columns of the transpose ascend. */
+static huddle_status transpose_distributed(huddle_context *context, symmetry *s) {
     huddle_status status = HUDDLE_OK;
     const huddle_csr *a = s->a;
     int64_t n = a->rows, count = 0, *next = NULL;
@@ -176,7 +176,7 @@ huddle_status hd_graph_symmetrize(huddle_context *context, const huddle_csr *a, 
     TRY(huddle_csr_fetch(a));
     TRY(hd_slab_locate(context, a->rows, &slab));
     s.first = slab.first;
-    TRY(hd_slabs_spread(context) ? transpose_spread(context, &s) : transpose(context, &s));
+    TRY(hd_slabs_spread(context) ? transpose_distributed(context, &s) : transpose(context, &s));
     ALLOC(s.counts, a->rows);
     TRY(hd_parallel(context, NULL, a->rows, MERGE_ROWS, count_rows, &s));
     for (int64_t i = 0; i < a->rows; i++)

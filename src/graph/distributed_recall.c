@@ -1,6 +1,6 @@
 /* Every process gets the rows of the sample, a few hundred, finds the nearest among its own rows by
  * tiles, and returns the distances to the processes that asked. */
-#include "graph/spread_recall.h"
+#include "graph/distributed_recall.h"
 
 #include "base/check.h"
 #include "base/slabs.h"
@@ -12,7 +12,8 @@
 #include <string.h>
 
 /* The rows of the sample that are here. */
-static huddle_status draw_rows(const hd_graph_search *s, int64_t total, hd_graph_probe *probe) {
+static huddle_status draw_rows(const hd_graph_search *s, int64_t total,
+                               hd_graph_recall_sample *probe) {
     huddle_status status = HUDDLE_OK;
     int64_t *number = NULL, size = hd_graph_sample_size(total), i = 0;
     ALLOC(number, size);
@@ -32,7 +33,7 @@ done:
 
 /* Sends the own rows of the sample to all processes; those of all come, in their order. */
 static huddle_status share_rows(huddle_context *context, const hd_graph_search *s,
-                                const hd_graph_probe *probe, int64_t *came, void **rows) {
+                                const hd_graph_recall_sample *probe, int64_t *came, void **rows) {
     huddle_status status = HUDDLE_OK;
     int32_t processes = hd_slabs_count(context);
     int64_t size = hd_graph_rows_measure(s->train, probe->count), *sizes = NULL;
@@ -83,7 +84,7 @@ static void insert_distance(double *list, int32_t k, double distance2) {
  * without rows has sent none. */
 static huddle_status merge_answers(const hd_graph_search *s, int32_t processes,
                                    const int64_t *sizes, const double *came,
-                                   hd_graph_probe *probe) {
+                                   hd_graph_recall_sample *probe) {
     huddle_status status = HUDDLE_OK;
     int32_t k = s->k + 1;
     double *list = NULL;
@@ -104,8 +105,8 @@ done:
     return status;
 }
 
-huddle_status hd_graph_probe_new(huddle_context *context, const hd_graph_search *search,
-                                 hd_graph_probe *probe) {
+huddle_status hd_graph_recall_sample_new(huddle_context *context, const hd_graph_search *search,
+                                         hd_graph_recall_sample *probe) {
     huddle_status status = HUDDLE_OK;
     int32_t processes = hd_slabs_count(context);
     int64_t *sizes = NULL, *answered = NULL, count = 0,
@@ -113,16 +114,16 @@ huddle_status hd_graph_probe_new(huddle_context *context, const hd_graph_search 
     double *distance2 = NULL;
     void *rows = NULL, *answers = NULL;
     hd_slab slab;
-    *probe = (hd_graph_probe){0};
+    *probe = (hd_graph_recall_sample){0};
     TRY(hd_slab_locate(context, search->train->n, &slab));
     TRY(draw_rows(search, slab.total, probe));
     ALLOC(sizes, processes);
     ALLOC(answered, processes);
     TRY(share_rows(context, search, probe, sizes, &rows));
     for (int32_t r = 0; r < processes; r++) {
-        int64_t asking = search->train->n > 0 ? sizes[r] / row : 0;
-        count += asking;
-        sizes[r] = asking * (search->k + 1) * (int64_t)sizeof *distance2;
+        int64_t n_queries = search->train->n > 0 ? sizes[r] / row : 0;
+        count += n_queries;
+        sizes[r] = n_queries * (search->k + 1) * (int64_t)sizeof *distance2;
     }
     ALLOC(distance2, count * (search->k + 1));
     if (count > 0) {
@@ -142,14 +143,16 @@ done:
     return status;
 }
 
-void hd_graph_probe_free(hd_graph_probe *probe) {
+void hd_graph_recall_sample_free(hd_graph_recall_sample *probe) {
     huddle_free(probe->row);
     huddle_free(probe->kth2);
-    *probe = (hd_graph_probe){0};
+    *probe = (hd_graph_recall_sample){0};
 }
 
-huddle_status hd_graph_probe_measure(huddle_context *context, const hd_graph_probe *probe,
-                                     const hd_graph_search *search, hd_graph_recall *recall) {
+huddle_status hd_graph_recall_sample_measure(huddle_context *context,
+                                             const hd_graph_recall_sample *probe,
+                                             const hd_graph_search *search,
+                                             hd_graph_recall *recall) {
     huddle_status status = HUDDLE_OK;
     int32_t k = search->k;
     double sums[3] = {0, 0, (double)probe->count};
