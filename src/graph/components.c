@@ -9,7 +9,7 @@
 #include "base/check.h"
 #include "base/slabs.h"
 #include "graph/common.h"
-#include "graph/owners.h"
+#include "graph/layout.h"
 
 #include <string.h>
 
@@ -40,7 +40,7 @@ static huddle_status join_rows(const huddle_csr *graph, int32_t *component, int3
 typedef struct distributed_sets {
     huddle_context *context;
     const huddle_csr *graph;
-    hd_graph_owners owners;
+    hd_graph_layout layout;
     int64_t first;    /* the number of this process's first row */
     int32_t *columns; /* of the graph: own rows, then those of other processes */
     hd_halo halo;
@@ -96,11 +96,11 @@ static huddle_status lower_labels(distributed_sets *s) {
             offer[offers][0] = s->label[k];
             offer[offers++][1] = s->lower[k];
         }
-    TRY(hd_graph_owners_send(&s->owners, offers, offer, sizeof *offer, &received, &n_received));
+    TRY(hd_graph_layout_send(&s->layout, offers, offer, sizeof *offer, &received, &n_received));
     for (int64_t e = 0; e < n_received; e++) {
-        const int32_t *came = (const int32_t *)received + 2 * e;
-        int32_t k = s->set[came[0] - s->first];
-        s->lower[k] = came[1] < s->lower[k] ? came[1] : s->lower[k];
+        const int32_t *pair = (const int32_t *)received + 2 * e;
+        int32_t k = s->set[pair[0] - s->first];
+        s->lower[k] = pair[1] < s->lower[k] ? pair[1] : s->lower[k];
     }
 done:
     huddle_free(offer);
@@ -176,13 +176,13 @@ static huddle_status join_distributed_rows(huddle_context *context, const huddle
     huddle_status status = HUDDLE_OK;
     distributed_sets s = {.context = context, .graph = graph, .first = first};
     int64_t changed = 1;
-    TRY(hd_graph_owners_new(context, graph->rows, &s.owners));
+    TRY(hd_graph_layout_new(context, graph->rows, &s.layout));
     TRY(begin_sets(&s));
     while (changed > 0)
         TRY(run_round(&s, &changed));
     TRY(number_labels(&s, component, count));
 done:
-    hd_graph_owners_free(&s.owners);
+    hd_graph_layout_free(&s.layout);
     hd_halo_close(&s.halo);
     huddle_free(s.columns);
     huddle_free(s.set);

@@ -15,8 +15,8 @@
 #include "base/slabs.h"
 #include "graph/bridges.h"
 #include "graph/common.h"
+#include "graph/layout.h"
 #include "graph/neighbors.h"
-#include "graph/owners.h"
 #include "matrix/small.h"
 
 #include <math.h>

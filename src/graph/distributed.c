@@ -9,7 +9,7 @@
  *
  * If that costs too much, the search is approximate, as on one process: every process searches
  * among its own rows approximately and keeps trees and lists, in which the queries that come look
- * for neighbours (guests.h). The recall is estimated over all rows. */
+ * for neighbours (approximate_queries.c). The recall is estimated over all rows. */
 #include "graph/distributed.h"
 
 #include "base/check.h"
@@ -18,7 +18,6 @@
 #include "graph/approximate.h"
 #include "graph/cells.h"
 #include "graph/distributed_recall.h"
-#include "graph/guests.h"
 #include "graph/regions.h"
 #include "graph/ring.h"
 #include "graph/sweep.h"
@@ -34,7 +33,7 @@ enum {
     BOUND_MIN_ROWS =
         3000,             /* as are more of them if "pcabound" gave up; between, it was not tried */
     BOUND_MIN_WIDTH = 33, /* columns from which bounds of projections may pay */
-    NEAR_MIN_ROWS = 1200, /* of a process: fewer are searched exactly in any case */
+    APPROXIMATE_MIN_ROWS = 1200, /* of a process: fewer are searched exactly in any case */
     NEAR_PER_CHUNK = 1024,
 };
 
@@ -58,8 +57,8 @@ typedef struct distributed_search {
     hd_graph_sweep sweep;
     hd_graph_leaves query_leaves; /* of queries that are other points than the training rows */
     bool approximate;
-    hd_graph_approximation near; /* of the own rows, if there are enough of them */
-    hd_graph_recall_sample probe;
+    hd_graph_approximation approximation; /* of the own rows, if there are enough of them */
+    hd_graph_recall_sample sample;
 } distributed_search;
 
 /* ---- rows ---------------------------------------------------------------------------------- */
@@ -224,7 +223,7 @@ static huddle_status continue_near(distributed_search *p, hd_graph_search *searc
         ALLOC(m.rows, hd_workers(p->context) * p->regions.width);
         TRY(hd_parallel(p->context, NULL, search->query->n, NEAR_PER_CHUNK, mark_near, &m));
     }
-    TRY(hd_graph_guests_continue(p->context, &p->near, m.near, search));
+    TRY(hd_graph_approximation_continue(p->context, &p->approximation, m.near, search));
 done:
     huddle_free(m.near);
     huddle_free(m.rows);
@@ -233,7 +232,7 @@ done:
 
 /* Continues lists with the rows of this process. */
 static huddle_status continue_lists(distributed_search *p, hd_graph_search *search) {
-    if (p->near.places.n > 0)
+    if (p->approximation.points.n > 0)
         return continue_near(p, search);
     return p->by_cells ? hd_graph_cells_continue(p->context, &p->cells, search)
                        : hd_graph_sweep_continue(p->context, &p->sweep, search);
@@ -293,7 +292,7 @@ static void free_index(distributed_search *p) {
     hd_graph_cells_free(&p->cells);
     hd_graph_sweep_free(&p->sweep);
     hd_graph_leaves_free(&p->query_leaves);
-    hd_graph_approximation_free(&p->near);
+    hd_graph_approximation_free(&p->approximation);
 }
 
 /* ---- the ring ------------------------------------------------------------------------------ */
@@ -415,20 +414,20 @@ done:
 static huddle_status attempt_own(distributed_search *p, int attempt) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *own = &p->own;
-    if (p->train->n < NEAR_MIN_ROWS || own->k > p->train->n / 4) {
+    if (p->train->n < APPROXIMATE_MIN_ROWS || own->k > p->train->n / 4) {
         free_index(p);
         p->used = NULL;
         TRY(begin_lists(p));
         goto done;
     }
     if (attempt == 0) {
-        p->near.search = own;
-        p->near.keep = true;
-        TRY(hd_graph_approximation_begin(p->context, &p->near));
-        own->order = p->near.places.order;
+        p->approximation.search = own;
+        p->approximation.keep = true;
+        TRY(hd_graph_approximation_begin(p->context, &p->approximation));
+        own->order = p->approximation.points.order;
     }
-    TRY(hd_graph_approximation_attempt(p->context, &p->near, attempt));
-    TRY(hd_graph_approximation_verify(p->context, &p->near));
+    TRY(hd_graph_approximation_attempt(p->context, &p->approximation, attempt));
+    TRY(hd_graph_approximation_verify(p->context, &p->approximation));
     name_entries(p);
 done:
     return status;
@@ -441,7 +440,7 @@ static huddle_status search_approximately(distributed_search *p, const hd_graph_
     double rounds = 0;
     int64_t total = p->train->n;
     TRY(hd_reduce_count(p->context, &total));
-    TRY(hd_graph_recall_sample_new(p->context, &p->own, &p->probe));
+    TRY(hd_graph_recall_sample_new(p->context, &p->own, &p->sample));
     for (int attempt = 0; attempt < HD_GRAPH_ATTEMPTS; attempt++) {
         p->approximate =
             strcmp(p->name, "auto") != 0 || hd_graph_approximation_pays(total, attempt);
@@ -452,7 +451,7 @@ static huddle_status search_approximately(distributed_search *p, const hd_graph_
         hd_alone_end(p->context, before);
         TRY(status);
         TRY(hd_graph_ring_run(p->context, ring));
-        TRY(hd_graph_recall_sample_measure(p->context, &p->probe, &p->own, &asked->recall));
+        TRY(hd_graph_recall_sample_measure(p->context, &p->sample, &p->own, &asked->recall));
         rounds = (double)p->own.n_rounds;
         TRY(hd_reduce_max(p->context, 1, &rounds));
         asked->n_rounds = (int32_t)rounds;
@@ -492,7 +491,7 @@ static void free_search(distributed_search *p) {
     hd_graph_regions_free(&p->regions);
     hd_graph_moved_free(&p->moved_train);
     hd_graph_moved_free(&p->moved_query);
-    hd_graph_recall_sample_free(&p->probe);
+    hd_graph_recall_sample_free(&p->sample);
     free_index(p);
 }
 

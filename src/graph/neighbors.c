@@ -7,7 +7,7 @@
 #include "base/slabs.h"
 #include "graph/common.h"
 #include "graph/distributed.h"
-#include "graph/owners.h"
+#include "graph/layout.h"
 
 #include <math.h>
 #include <string.h>
@@ -180,7 +180,7 @@ done:
 static huddle_status search_rows(host_search *h, hd_graph_rows *train, hd_graph_rows *query) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search s = {.train = train, .query = query, .self = query == train};
-    /* One process holds all rows, even if the engine could distributed_search them. */
+    /* One process holds all rows, even if the engine could distribute them. */
     bool whole = hd_slabs_count(h->context) == 1;
     huddle_status (*run)(huddle_context *, const char *, hd_graph_search *, const char **) =
         whole ? hd_graph_search_run : hd_graph_search_distributed;

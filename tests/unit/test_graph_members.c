@@ -5,7 +5,7 @@
 #include "engines/team.h"
 #include "graph/approximate.h"
 #include "graph/distributed_recall.h"
-#include "graph/owners.h"
+#include "graph/layout.h"
 #include "graph/regions.h"
 #include "graph/ring.h"
 #include "huddle/graph.h"
@@ -72,23 +72,23 @@ static huddle_points own_points(setting *s, int rank) {
 /* Each member sends a record about every third row to its owner. */
 static huddle_status send_records(huddle_context *context, int rank, void *argument) {
     huddle_status status = HUDDLE_OK;
-    hd_graph_owners owners;
+    hd_graph_layout layout;
     int32_t(*records)[2] = NULL;
     const int32_t(*came)[2];
     void *received = NULL;
     int64_t count = 0, n_received;
     (void)argument;
-    TRY(hd_graph_owners_new(context, begins[rank + 1] - begins[rank], &owners));
+    TRY(hd_graph_layout_new(context, begins[rank + 1] - begins[rank], &layout));
     for (int32_t row = 0; row < N; row++)
-        if (row < begins[hd_graph_owner_of(&owners, row)] ||
-            row >= begins[hd_graph_owner_of(&owners, row) + 1])
+        if (row < begins[hd_graph_layout_owner(&layout, row)] ||
+            row >= begins[hd_graph_layout_owner(&layout, row) + 1])
             FAIL(HUDDLE_INTERNAL, "row %d is elsewhere", row);
     ALLOC(records, N);
     for (int32_t row = N - 1 - rank; row >= 0; row -= 3, count++) { /* descending */
         records[count][0] = row;
         records[count][1] = 1000 * rank + row % 7;
     }
-    TRY(hd_graph_owners_send(&owners, count, records, sizeof *records, &received, &n_received));
+    TRY(hd_graph_layout_send(&layout, count, records, sizeof *records, &received, &n_received));
     came = received;
     int64_t e = 0;
     for (int32_t from = 0; from < MEMBERS; from++)
@@ -102,7 +102,7 @@ static huddle_status send_records(huddle_context *context, int rank, void *argum
     if (e != n_received)
         FAIL(HUDDLE_INTERNAL, "%lld records came", (long long)n_received);
 done:
-    hd_graph_owners_free(&owners);
+    hd_graph_layout_free(&layout);
     huddle_free(records);
     huddle_free(received);
     return hd_agree(context, status);
