@@ -168,7 +168,7 @@ static void pack_queries(const void *argument, int64_t begin, int64_t end, char 
 
 /* The list of a query, of one entry, begins with the shortest edge of its part: what is longer does
  * not matter. */
-static void lend_lists(const void *argument, int64_t begin, int64_t end, hd_graph_block *block) {
+static void load_lists(const void *argument, int64_t begin, int64_t end, hd_graph_block *block) {
     const bridge_round *r = argument;
     for (int64_t i = begin; i < end; i++) {
         block->distance2[i - begin] = r->best[r->part[r->query[i]]].distance;
@@ -177,7 +177,7 @@ static void lend_lists(const void *argument, int64_t begin, int64_t end, hd_grap
 }
 
 /* What was found is kept where it was found. */
-static void take_lists(void *argument, int64_t begin, int64_t end, const hd_graph_block *block) {
+static void store_lists(void *argument, int64_t begin, int64_t end, const hd_graph_block *block) {
     (void)argument, (void)begin, (void)end, (void)block;
 }
 
@@ -260,8 +260,8 @@ huddle_status hd_graph_bridges_find(hd_graph_bridges *bridges, const int32_t *pa
                           .k = 1,
                           .measure = measure_queries,
                           .pack = pack_queries,
-                          .lend = lend_lists,
-                          .take = take_lists,
+                          .load = load_lists,
+                          .store = store_lists,
                           .compare = compare_queries,
                           .argument = &r};
     hd_alone before = hd_alone_begin(context);

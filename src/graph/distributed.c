@@ -307,7 +307,7 @@ static void pack_queries(const void *argument, int64_t begin, int64_t end, char 
     hd_graph_rows_pack(p->query, p->own.order, begin, end, bytes);
 }
 
-static void lend_lists(const void *argument, int64_t begin, int64_t end, hd_graph_block *block) {
+static void load_lists(const void *argument, int64_t begin, int64_t end, hd_graph_block *block) {
     const distributed_search *p = argument;
     const int32_t *order = p->own.order;
     int64_t k = p->own.k;
@@ -318,7 +318,7 @@ static void lend_lists(const void *argument, int64_t begin, int64_t end, hd_grap
     }
 }
 
-static void take_lists(void *argument, int64_t begin, int64_t end, const hd_graph_block *block) {
+static void store_lists(void *argument, int64_t begin, int64_t end, const hd_graph_block *block) {
     const distributed_search *p = argument;
     const int32_t *order = p->own.order;
     int64_t k = p->own.k;
@@ -501,8 +501,8 @@ huddle_status hd_graph_search_distributed(huddle_context *context, const char *n
     distributed_search p = {.context = context, .asked = search, .name = name};
     hd_graph_ring ring = {.measure = measure_queries,
                           .pack = pack_queries,
-                          .lend = lend_lists,
-                          .take = take_lists,
+                          .load = load_lists,
+                          .store = store_lists,
                           .compare = compare_queries,
                           .argument = &p};
     TRY(measure_reach(&p, &p.own.reach));

@@ -33,7 +33,8 @@ done:
 
 /* Sends the own rows of the sample to all processes; those of all come, in their order. */
 static huddle_status share_rows(huddle_context *context, const hd_graph_search *s,
-                                const hd_graph_recall_sample *sample, int64_t *came, void **rows) {
+                                const hd_graph_recall_sample *sample, int64_t *received_sizes,
+                                void **rows) {
     huddle_status status = HUDDLE_OK;
     int32_t processes = hd_slabs_count(context);
     int64_t size = hd_graph_rows_measure(s->train, sample->count), *sizes = NULL;
@@ -44,7 +45,7 @@ static huddle_status share_rows(huddle_context *context, const hd_graph_search *
         hd_graph_rows_pack(s->train, sample->row, 0, sample->count, bytes + r * size);
         sizes[r] = size;
     }
-    TRY(hd_slabs_exchange(context, sizes, bytes, came, rows));
+    TRY(hd_slabs_exchange(context, sizes, bytes, received_sizes, rows));
 done:
     huddle_free(bytes);
     huddle_free(sizes);
@@ -83,14 +84,14 @@ static void insert_distance(double *list, int32_t k, double distance2) {
 /* The (k + 1)-th of the distances that came from all processes, the row's own included; one
  * without rows has sent none. */
 static huddle_status merge_answers(const hd_graph_search *s, int32_t processes,
-                                   const int64_t *sizes, const double *came,
+                                   const int64_t *sizes, const double *received,
                                    hd_graph_recall_sample *sample) {
     huddle_status status = HUDDLE_OK;
     int32_t k = s->k + 1;
     double *list = NULL;
     ALLOC(list, k);
     for (int64_t q = 0; q < sample->count; q++) {
-        const double *from = came;
+        const double *from = received;
         for (int32_t c = 0; c < k; c++)
             list[c] = INFINITY;
         for (int32_t r = 0; r < processes; r++) {

@@ -49,14 +49,14 @@ static void pack_queries(const void *argument, int64_t begin, int64_t end, char 
 
 /* ---- lists --------------------------------------------------------------------------------- */
 
-static void lend_lists(const void *argument, int64_t begin, int64_t end, hd_graph_block *block) {
+static void load_lists(const void *argument, int64_t begin, int64_t end, hd_graph_block *block) {
     const hd_graph_search *s = ((const sparse_search *)argument)->search;
     size_t count = (size_t)((end - begin) * s->k);
     memcpy(block->index, s->index + begin * s->k, count * sizeof *s->index);
     memcpy(block->distance2, s->distance2 + begin * s->k, count * sizeof *s->distance2);
 }
 
-static void take_lists(void *argument, int64_t begin, int64_t end, const hd_graph_block *block) {
+static void store_lists(void *argument, int64_t begin, int64_t end, const hd_graph_block *block) {
     hd_graph_search *s = ((const sparse_search *)argument)->search;
     size_t count = (size_t)((end - begin) * s->k);
     memcpy(s->index + begin * s->k, block->index, count * sizeof *s->index);
@@ -104,8 +104,8 @@ huddle_status hd_graph_search_sparse_distributed(huddle_context *context,
                           .k = search->k,
                           .measure = measure_queries,
                           .pack = pack_queries,
-                          .lend = lend_lists,
-                          .take = take_lists,
+                          .load = load_lists,
+                          .store = store_lists,
                           .compare = compare_queries,
                           .argument = &p};
     hd_slab slab;

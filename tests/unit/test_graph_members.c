@@ -119,9 +119,9 @@ static huddle_status check_moved(const setting *s, const hd_graph_regions *regio
                                  const hd_graph_moved *moved) {
     char here[N] = {0};
     double row[MAX_D];
-    if (moved->arrived < N / 6 || moved->arrived > N / 2)
-        return hd_fail(HUDDLE_INTERNAL, "%lld rows came", (long long)moved->arrived);
-    for (int64_t i = 0; i < moved->arrived; i++) {
+    if (moved->n_received < N / 6 || moved->n_received > N / 2)
+        return hd_fail(HUDDLE_INTERNAL, "%lld rows came", (long long)moved->n_received);
+    for (int64_t i = 0; i < moved->n_received; i++) {
         int32_t number = moved->number[i];
         hd_graph_rows_read(&moved->rows, i, row);
         here[number] = 1;
@@ -161,9 +161,9 @@ static huddle_status move_part(huddle_context *context, int rank, void *argument
     if (!moved.balanced)
         FAIL(HUDDLE_INTERNAL, "the regions are not balanced");
     TRY(check_moved(s, &regions, &moved));
-    ALLOC(index, 2 * moved.arrived);
-    ALLOC(distance2, 2 * moved.arrived);
-    for (int64_t e = 0; e < 2 * moved.arrived; e++) {
+    ALLOC(index, 2 * moved.n_received);
+    ALLOC(distance2, 2 * moved.n_received);
+    for (int64_t e = 0; e < 2 * moved.n_received; e++) {
         index[e] = 2 * moved.number[e / 2] + (int32_t)(e % 2);
         distance2[e] = .5 * index[e];
     }
