@@ -245,7 +245,7 @@ static void finish_list(const query_batch *b, int64_t query) {
         hd_graph_list_insert(
             distance2, index, s->k,
             hd_graph_rows_distance2(s->query, query, s->train, j, distance2[s->k - 1]),
-            hd_graph_search_name(s, j));
+            hd_graph_search_id(s, j));
     }
 }
 

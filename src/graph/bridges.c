@@ -74,9 +74,9 @@ huddle_status hd_graph_bridges_new(huddle_context *context, const huddle_points 
     TRY(huddle_points_fetch(points));
     TRY(hd_slab_locate(context, points->n, &slab));
     bridges->first = slab.first;
-    ALLOC(bridges->names, points->n);
+    ALLOC(bridges->ids, points->n);
     for (int64_t i = 0; i < points->n; i++)
-        bridges->names[i] = (int32_t)(slab.first + i);
+        bridges->ids[i] = (int32_t)(slab.first + i);
     TRY(prepare_rows(bridges, &reach));
     hd_alone before = hd_alone_begin(context);
     status = build_indices(bridges, reach);
@@ -86,7 +86,7 @@ done:
 }
 
 void hd_graph_bridges_free(hd_graph_bridges *bridges) {
-    huddle_free(bridges->names);
+    huddle_free(bridges->ids);
     hd_graph_boruvka_free(&bridges->tree);
     hd_graph_cells_free(&bridges->cells);
     hd_graph_sweep_free(&bridges->sweep);
@@ -161,7 +161,7 @@ static void pack_queries(const void *argument, int64_t begin, int64_t end, char 
     int32_t *head = (int32_t *)bytes;
     for (int64_t i = 0; i < count; i++) {
         head[i] = r->part[r->query[begin + i]];
-        head[count + i] = r->b->names[r->query[begin + i]];
+        head[count + i] = r->b->ids[r->query[begin + i]];
     }
     hd_graph_rows_pack(&r->b->rows, r->query, begin, end, bytes + head_size(count));
 }
@@ -183,8 +183,8 @@ static void store_lists(void *argument, int64_t begin, int64_t end, const hd_gra
 
 /* Enters an edge from a vertex of part p to own row j. */
 static void offer_edge(bridge_round *r, int32_t p, int32_t vertex, int64_t j, double distance2) {
-    int32_t name = r->b->names[j];
-    hd_graph_edge found = {vertex < name ? vertex : name, vertex < name ? name : vertex, distance2};
+    int32_t id = r->b->ids[j];
+    hd_graph_edge found = {vertex < id ? vertex : id, vertex < id ? id : vertex, distance2};
     if (r->best[p].low >= 0 && !hd_graph_edge_is_shorter(found, r->best[p]))
         return;
     r->best[p] = found;
@@ -206,7 +206,7 @@ static huddle_status compare_queries(void *argument, const hd_graph_block *block
                          .k = 1,
                          .index = block->index,
                          .distance2 = block->distance2,
-                         .names = b->names};
+                         .ids = b->ids};
     if (b->n == 0)
         return status;
     for (int64_t i = 0; i < block->n; i++)
@@ -243,8 +243,8 @@ static huddle_status find_own(bridge_round *r, int32_t n_parts, const bool *sear
             continue;
         }
         r->target[p] = r->part[r->part[found.low] == p ? found.high : found.low];
-        r->best[p].low = b->names[found.low];
-        r->best[p].high = b->names[found.high];
+        r->best[p].low = b->ids[found.low];
+        r->best[p].high = b->ids[found.high];
     }
 done:
     return status;

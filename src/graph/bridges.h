@@ -14,7 +14,7 @@ typedef struct hd_graph_bridges {
     const huddle_points *points;
     bool cosine;
     int64_t n, first; /* own rows, and the number of the first */
-    int32_t *names;   /* of the own rows */
+    int32_t *ids;     /* of the own rows */
     hd_graph_rows rows;
     hd_graph_boruvka tree; /* over the own rows, if there are two */
     bool by_cells;         /* which of these answers for rows of other processes */

@@ -113,12 +113,12 @@ static bool compare_in_full(const cells *c, workspace *w, int64_t r, int32_t j) 
     int64_t i = row_number(c, w, r);
     int32_t *index = s->index + i * s->k;
     double *distance2 = s->distance2 + i * s->k, last = distance2[s->k - 1];
-    int32_t name = hd_graph_search_name(s, j);
-    if ((last == 0 && name > index[s->k - 1]) || hd_graph_search_skips(s, i, j))
+    int32_t id = hd_graph_search_id(s, j);
+    if ((last == 0 && id > index[s->k - 1]) || hd_graph_search_skips(s, i, j))
         return false;
     w->n_full++;
     double value = hd_graph_rows_distance2(s->query, i, s->train, j, last);
-    if (!hd_graph_list_insert(distance2, index, s->k, value, name))
+    if (!hd_graph_list_insert(distance2, index, s->k, value, id))
         return false;
     update_limits(c, w, r);
     return true;
@@ -209,7 +209,7 @@ static int64_t find_active(const cells *c, workspace *w, int64_t other) {
         if (bounds[r] > w->limits[r])
             continue;
         int32_t last = s->index[row_number(c, w, r) * s->k + s->k - 1];
-        if (w->kth[r] > 0 || hd_graph_search_name(s, c->index->leaves.smallest[other]) < last)
+        if (w->kth[r] > 0 || hd_graph_search_id(s, c->index->leaves.smallest[other]) < last)
             w->active.row[count++] = (int32_t)r;
     }
     return count;

@@ -48,7 +48,7 @@ typedef struct distributed_search {
     hd_graph_regions regions;
     hd_graph_moved moved_train, moved_query;
     const hd_graph_rows *train, *query; /* the rows that this process answers for */
-    int32_t *owned_names;
+    int32_t *own_ids;
     int32_t *index;    /* lists of these queries: the caller's, or those that are moved back */
     double *distance2; /* likewise */
     hd_graph_search own;
@@ -147,12 +147,12 @@ static huddle_status settle_rows(distributed_search *p) {
     }
     if (p->moved_train.balanced) {
         p->train = p->query = &p->moved_train.rows;
-        p->own.names = p->moved_train.number;
+        p->own.ids = p->moved_train.number;
     } else {
-        ALLOC(p->owned_names, s->train->n);
+        ALLOC(p->own_ids, s->train->n);
         for (int64_t i = 0; i < s->train->n; i++)
-            p->owned_names[i] = (int32_t)(slab.first + i);
-        p->own.names = p->owned_names;
+            p->own_ids[i] = (int32_t)(slab.first + i);
+        p->own.ids = p->own_ids;
     }
     if (p->moved_query.balanced)
         p->query = &p->moved_query.rows;
@@ -170,25 +170,26 @@ done:
 
 /* ---- the own rows -------------------------------------------------------------------------- */
 
-/* Numbers of own rows in the lists become names. */
-static void name_entries(distributed_search *p) {
+/* Replaces numbers of own rows in the lists by ids. */
+static void map_to_ids(distributed_search *p) {
     for (int64_t e = 0; e < p->query->n * p->own.k; e++)
         if (p->own.index[e] != INT32_MAX)
-            p->own.index[e] = p->own.names[p->own.index[e]];
+            p->own.index[e] = p->own.ids[p->own.index[e]];
 }
 
-/* Lists of the own rows by the solver that suits them; its numbers become names. */
+/* Lists of the own rows by the solver that suits them; its numbers become
+ * ids. */
 static huddle_status search_own(distributed_search *p) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *own = &p->own;
-    const int32_t *names = own->names;
-    own->names = NULL;
+    const int32_t *ids = own->ids;
+    own->ids = NULL;
     own->cells = &p->cells;
     TRY(hd_graph_search_run(p->context, p->name, own, &p->used));
-    own->names = names;
-    name_entries(p);
+    own->ids = ids;
+    map_to_ids(p);
 done:
-    own->names = names;
+    own->ids = ids;
     own->cells = NULL;
     return status;
 }
@@ -338,7 +339,7 @@ static huddle_status compare_queries(void *argument, const hd_graph_block *block
                          .k = p->own.k,
                          .index = block->index,
                          .distance2 = block->distance2,
-                         .names = p->own.names};
+                         .ids = p->own.ids};
     if (p->train->n == 0)
         return status;
     TRY(hd_graph_rows_unpack(p->context, p->query, block->n, block->bytes, &rows));
@@ -365,7 +366,7 @@ static huddle_status try_bound(distributed_search *p, double total, bool *gave_u
     own->cost_limit = p->asked->cost_limit * (double)p->train->n / total;
     TRY(hd_graph_search_pcabound(p->context, own, gave_up));
     if (!*gave_up) {
-        name_entries(p);
+        map_to_ids(p);
         p->used = "pcabound";
     }
 done:
@@ -386,11 +387,11 @@ static huddle_status decide(distributed_search *p) {
     n = (double)total;
     cost = (double)p->train->n * n / 2 * (double)width;
     hd_alone before = hd_alone_begin(p->context);
-    const int32_t *names = own->names;
-    own->names = NULL;
+    const int32_t *ids = own->ids;
+    own->ids = NULL;
     if (is_boxed(p) && p->train->n > CELLS_MIN_ROWS)
         status = hd_graph_cells_predict(p->context, own, &cost);
-    own->names = names;
+    own->ids = ids;
     hd_alone_end(p->context, before);
     TRY(status);
     TRY(hd_reduce_sum(p->context, 1, &cost));
@@ -428,7 +429,7 @@ static huddle_status attempt_own(distributed_search *p, int attempt) {
     }
     TRY(hd_graph_approximation_attempt(p->context, &p->approximation, attempt));
     TRY(hd_graph_approximation_verify(p->context, &p->approximation));
-    name_entries(p);
+    map_to_ids(p);
 done:
     return status;
 }
@@ -487,7 +488,7 @@ static void free_search(distributed_search *p) {
         huddle_free(p->index);
     if (p->distance2 != p->asked->distance2)
         huddle_free(p->distance2);
-    huddle_free(p->owned_names);
+    huddle_free(p->own_ids);
     hd_graph_regions_free(&p->regions);
     hd_graph_moved_free(&p->moved_train);
     hd_graph_moved_free(&p->moved_query);

@@ -21,9 +21,9 @@ static huddle_status draw_rows(const hd_graph_search *s, int64_t total,
     ALLOC(sample->kth2, size);
     hd_graph_sample_draw(s->seed, total, number);
     for (int64_t q = 0; q < size; q++) {
-        while (i < s->train->n && s->names[i] < number[q])
+        while (i < s->train->n && s->ids[i] < number[q])
             i++;
-        if (i < s->train->n && s->names[i] == number[q])
+        if (i < s->train->n && s->ids[i] == number[q])
             sample->row[sample->count++] = (int32_t)i;
     }
 done:

@@ -14,7 +14,7 @@ typedef struct hd_graph_recall_sample {
 } hd_graph_recall_sample;
 
 /* Draws the rows and answers them exactly, by all processes. search: the rows of this process among
- * themselves, their names, k, seed and reach. */
+ * themselves, their ids, k, seed and reach. */
 huddle_status hd_graph_recall_sample_new(huddle_context *context, const hd_graph_search *search,
                                          hd_graph_recall_sample *sample);
 void hd_graph_recall_sample_free(hd_graph_recall_sample *sample);

@@ -323,17 +323,17 @@ static huddle_status probe_part(huddle_context *context, int rank, void *argumen
     hd_graph_rows rows = hd_graph_rows_of_points(&x);
     hd_graph_recall_sample probe = {0};
     hd_graph_recall recall;
-    int32_t names[N];
+    int32_t ids[N];
     double distance2[N * K], missed = 0, count = 0;
     hd_graph_search search = {.train = &rows,
                               .query = &rows,
                               .self = true,
                               .k = K,
-                              .names = names,
+                              .ids = ids,
                               .reach = 8,
                               .distance2 = distance2};
     for (int32_t i = 0; i < x.n; i++)
-        names[i] = (int32_t)begins[rank] + i;
+        ids[i] = (int32_t)begins[rank] + i;
     TRY(hd_graph_recall_sample_new(context, &search, &probe));
     for (int64_t e = 0; e < x.n * K; e++) {
         bool last = e % K == K - 1 && e / K % 2 == 0;

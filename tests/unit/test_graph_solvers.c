@@ -209,18 +209,18 @@ static void bounds_of_projections(void **state) {
     huddle_points_free(&x);
 }
 
-/* The lists contain the names of the rows. */
+/* The lists contain the ids of the rows. */
 static void sweeps_continue_lists(void **state) {
     (void)state;
-    int32_t names[500];
+    int32_t ids[500];
     for (int32_t i = 0; i < 500; i++)
-        names[i] = 3 * i + 1;
+        ids[i] = 3 * i + 1;
     for (int project = 0; project < 2; project++) {
         huddle_points x = make_sheet(500, 70, 5), y = make_sheet(90, 70, 6);
         setting s;
         hd_graph_sweep sweep;
         open_setting(&x, &y, &s);
-        s.search.names = names;
+        s.search.ids = ids;
         assert_ok(hd_graph_sweep_new(NULL, &s.train, project, 0, 8, &sweep));
         assert_ok(hd_graph_sweep_continue(NULL, &sweep, &s.search));
         hd_graph_sweep_free(&sweep);
