@@ -40,7 +40,7 @@ bool hd_refine_hub_is_full(const hd_refine_hub *hub) {
 }
 
 /* The place of a name, or the empty one where it belongs. Multiplication by the golden ratio
- * spreads consecutive names. */
+ * scatters consecutive names. */
 static int64_t find_place(const hd_refine_hub *hub, int32_t name) {
     uint64_t mask = (uint64_t)hub->capacity - 1;
     uint64_t place = ((uint64_t)name * 0x9E3779B97F4A7C15u >> 32) & mask;

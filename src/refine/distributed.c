@@ -1,5 +1,5 @@
-/* Refinement of rows that are spread over processes (docs/method.md, "Refinement"). Process 0 does
- * what one process alone would do, on the graph itself if it is small enough, otherwise on a
+/* Refinement of rows that are distributed over processes (docs/method.md, "Refinement"). Process 0
+ * does what one process alone would do, on the graph itself if it is small enough, otherwise on a
  * contracted one; the labels go back to the processes, which then move single vertices. */
 #include "base/check.h"
 #include "base/slabs.h"
@@ -149,8 +149,8 @@ static huddle_status refine_contracted(huddle_context *context, const huddle_csr
     TRY(run_on_first(context, &coarse, found, info));
     for (int64_t i = 0; i < matrix->rows; i++)
         labels[i] = found[c.set[i]];
-    TRY(hd_refine_spread_move(context, matrix, objective, t->options->n_clusters,
-                              t->options->max_sweeps, t->options->seed, labels, &n_sweeps));
+    TRY(hd_refine_move_distributed(context, matrix, objective, t->options->n_clusters,
+                                   t->options->max_sweeps, t->options->seed, labels, &n_sweeps));
     huddle_refine_trial *best = &info->trials[info->best];
     best->n_sweeps += n_sweeps;
     TRY(huddle_metrics_graph_scores(context, matrix, labels, &best->scores));
@@ -192,10 +192,11 @@ done:
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-huddle_status hd_refine_spread(huddle_context *context, const huddle_csr *matrix, int64_t budget,
-                               int32_t n_starts, const huddle_refine_start *starts,
-                               const huddle_refine_options *options, int32_t *labels,
-                               huddle_refine_info *info) {
+huddle_status hd_refine_distributed(huddle_context *context, const huddle_csr *matrix,
+                                    int64_t budget, int32_t n_starts,
+                                    const huddle_refine_start *starts,
+                                    const huddle_refine_options *options, int32_t *labels,
+                                    huddle_refine_info *info) {
     huddle_status status = HUDDLE_OK;
     huddle_refine_options own = *options;
     int32_t *given[HUDDLE_REFINE_MAX_TRIALS] = {0};
