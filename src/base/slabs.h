@@ -1,5 +1,5 @@
-/* Rows that are spread over processes. Under an engine with slabs every process runs the same code
- * on its own consecutive rows; the calls below are what makes the results those of all rows.
+/* Rows that are distributed over processes. Under an engine with slabs every process runs the same
+ * code on its own consecutive rows; the calls below are what makes the results those of all rows.
  * Without such an engine, and with a NULL context, they do nothing and cost nothing.
  *
  * The rule for numerical code: a number that depends on all rows (a sum, a count, an extreme value)
@@ -40,7 +40,8 @@ huddle_status hd_reduce_max(huddle_context *context, int64_t count, double *valu
 /* The same for one count, which must be below 2^53. */
 huddle_status hd_reduce_count(huddle_context *context, int64_t *count);
 
-/* Whether rows are spread over processes: an engine with slabs, even if it has one process only. */
+/* Whether rows are distributed over processes: an engine with slabs, even if it has one process
+ * only. */
 bool hd_slabs_spread(const huddle_context *context);
 
 /* The number of this process, from 0, and how many there are: 0 and 1 without slabs. */
@@ -83,8 +84,8 @@ huddle_status hd_agree(huddle_context *context, huddle_status status);
     ((status) != HUDDLE_OK ? (status) : (hd_agree)((context), (status)))
 #endif
 
-/* HUDDLE_UNSUPPORTED if rows are spread over processes: for algorithms, named by `what`, that need
- * all rows on one process and that the engine does not do itself. */
+/* HUDDLE_UNSUPPORTED if rows are distributed over processes: for algorithms, named by `what`, that
+ * need all rows on one process and that the engine does not do itself. */
 huddle_status hd_slabs_refuse(const huddle_context *context, const char *what);
 
 /* Between these two calls the context computes on the CPU with the rows it is given and does not

@@ -8,8 +8,8 @@
  * then about that of the first sample, which does not grow with n.
  *
  * Samples and choices depend on the data and the seed alone, not on the number of threads. With
- * rows spread over processes (slabs), every process gets the sample, which is the same as that of
- * one process, and they share the restarts on it; the last rounds are on the rows of all. */
+ * rows distributed over processes (slabs), every process gets the sample, which is the same as that
+ * of one process, and they share the restarts on it; the last rounds are on the rows of all. */
 #include "kmeans/restart.h"
 
 #include "base/check.h"
