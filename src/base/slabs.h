@@ -116,11 +116,11 @@ void hd_alone_end(huddle_context *context, hd_alone before);
 typedef struct hd_halo {
     huddle_context *context;
     const hd_engine_slabs *slabs; /* NULL: there are none */
-    void *plan;
-    int64_t ghosts; /* rows that follow the own ones in every array that is fetched */
+    void *handle;                 /* the engine's */
+    int64_t ghosts;               /* rows that follow the own ones in every array that is fetched */
 } hd_halo;
 
-/* Plans the exchange for `count` column indices of n own rows; they become local. */
+/* Sets up the exchange for `count` column indices of n own rows; they become local. */
 huddle_status hd_halo_open(huddle_context *context, int64_t n, int64_t count, int32_t *columns,
                            hd_halo *halo);
 huddle_status hd_halo_fetch(const hd_halo *halo, void *rows, size_t row_size);
