@@ -84,7 +84,7 @@ done:
 
 /* The labels as hd_refine_number() numbers them, of all processes. */
 static huddle_status number_labels(huddle_context *context, int64_t n, int32_t n_clusters,
-                                   const int32_t *model, int32_t *labels, int64_t *n_changed) {
+                                   const int32_t *reference, int32_t *labels, int64_t *n_changed) {
     huddle_status status = HUDDLE_OK;
     double *first = NULL, outside = 0;
     int32_t *number = NULL;
@@ -96,21 +96,21 @@ static huddle_status number_labels(huddle_context *context, int64_t n, int32_t n
         first[k] = INFINITY;
     for (int64_t i = n - 1; i >= 0; i--) {
         first[labels[i]] = (double)(slab.first + i);
-        if (model[i] >= 0 && model[i] < n_clusters)
-            first[n_clusters + model[i]] = 0;
+        if (reference[i] >= 0 && reference[i] < n_clusters)
+            first[n_clusters + reference[i]] = 0;
         else
             outside = 1;
     }
     TRY(hd_reduce_min(context, 2 * (int64_t)n_clusters, first));
     TRY(hd_reduce_max(context, 1, &outside));
-    bool by_model = outside == 0;
+    bool by_reference = outside == 0;
     for (int32_t k = 0; k < n_clusters; k++)
-        by_model = by_model && isfinite(first[n_clusters + k]);
+        by_reference = by_reference && isfinite(first[n_clusters + k]);
     *n_changed = 0;
-    if (by_model) {
-        TRY(huddle_metrics_renumber(context, n, model, labels));
+    if (by_reference) {
+        TRY(huddle_metrics_renumber(context, n, reference, labels));
         for (int64_t i = 0; i < n; i++)
-            *n_changed += labels[i] != model[i];
+            *n_changed += labels[i] != reference[i];
         TRY(hd_reduce_count(context, n_changed));
         goto done;
     }

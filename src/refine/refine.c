@@ -51,6 +51,7 @@ static huddle_status check_clusters(int32_t n_clusters, int64_t n) {
     return HUDDLE_OK;
 }
 
+/* Merging adds up to four starts of its own (trials.c), which need places in the info. */
 static huddle_status check_starts(int32_t n_starts, const huddle_refine_start *starts, bool merge) {
     huddle_status status = HUDDLE_OK;
     int32_t most = HUDDLE_REFINE_MAX_TRIALS - (merge ? 4 : 0);
@@ -164,10 +165,11 @@ done:
     return status;
 }
 
-/* Process 0 moves the vertices of a graph that it may have. */
-static huddle_status move_distributed(huddle_context *context, const huddle_csr *matrix,
-                                      const huddle_refine_options *options, int32_t *labels,
-                                      int32_t *n_sweeps) {
+/* A small graph is gathered, and process 0 moves its vertices one after the other: the labels are
+ * those of one process. */
+static huddle_status move_gathered(huddle_context *context, const huddle_csr *matrix,
+                                   const huddle_refine_options *options, int32_t *labels,
+                                   int32_t *n_sweeps) {
     huddle_status status = HUDDLE_OK;
     huddle_csr whole = {0};
     void *all = NULL;
@@ -186,8 +188,9 @@ done:
     return status;
 }
 
-/* The labels of all processes are numbered from 0 to the largest, unless their number is given. */
-static huddle_status move_in_parallel(huddle_context *context, const huddle_csr *matrix,
+/* Every process moves its own vertices. The labels of all processes are numbered from 0 to the
+ * largest, unless their number is given. */
+static huddle_status move_distributed(huddle_context *context, const huddle_csr *matrix,
                                       const huddle_refine_options *options, int32_t *labels,
                                       int32_t *n_sweeps) {
     huddle_status status = HUDDLE_OK;
@@ -221,8 +224,8 @@ huddle_status huddle_refine_move(huddle_context *context, const huddle_csr *grap
         return hd_agree(context, move_vertices(context, graph, options, labels, n_sweeps));
     TRY(huddle_csr_fetch(graph));
     TRY(graph->cols <= HD_REFINE_BUDGET
-            ? move_distributed(context, graph, options, labels, n_sweeps)
-            : move_in_parallel(context, graph, options, labels, n_sweeps));
+            ? move_gathered(context, graph, options, labels, n_sweeps)
+            : move_distributed(context, graph, options, labels, n_sweeps));
 done:
     return hd_agree(context, status);
 }
