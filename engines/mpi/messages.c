@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { FEW_VALUES = 4096 };                       /* values that every process sums up itself */
+enum { FEW_VALUES = 4096 }; /* values that every process sums up itself: latency outweighs size */
 static const int64_t largest_message = 1LL << 30; /* counts of MPI are ints */
 
 void hd_mpi_place(const void *state, int32_t *rank, int32_t *count) {

@@ -318,6 +318,8 @@ static double bound_of(const search_round *r, int32_t part) {
     return bound;
 }
 
+/* Without locks: the exchange fails only if another thread has changed the bound, and ends when
+ * that is not above. */
 static void lower_bound(const search_round *r, int32_t part, double distance) {
     unsigned long long bits, before = atomic_load_explicit(&r->bounds[part], memory_order_relaxed);
     memcpy(&bits, &distance, sizeof bits);
@@ -365,7 +367,8 @@ static void find_limits(walk *w) {
     }
 }
 
-/* A pair whose values do not exclude it, compared in double. The edge serves both parts. */
+/* A pair whose values do not exclude it, compared in double. The edge serves both parts. One that
+ * is as long as the bound is compared too: the order of edges decides between equal lengths. */
 static void compare_rows(const walk *w, int32_t i, int32_t j) {
     const search_round *r = w->r;
     int32_t own = r->part[i], other = r->part[j];

@@ -11,7 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The rows of the sample that are here. */
+/* The rows of the sample that this process has. They are drawn by their ids, which do not depend on
+ * the number of processes. */
 static huddle_status draw_rows(const hd_graph_search *s, int64_t total,
                                hd_graph_recall_sample *sample) {
     huddle_status status = HUDDLE_OK;
@@ -72,6 +73,7 @@ done:
     return status;
 }
 
+/* Distances alone: of rows at the same distance any one is a true neighbour. */
 static void insert_distance(double *list, int32_t k, double distance2) {
     int32_t at = k - 1;
     if (!(distance2 < list[at]))
@@ -150,6 +152,7 @@ void hd_graph_recall_sample_free(hd_graph_recall_sample *sample) {
     *sample = (hd_graph_recall_sample){0};
 }
 
+/* An entry is a true neighbour if it is not farther than the k-th one. */
 huddle_status hd_graph_recall_sample_measure(huddle_context *context,
                                              const hd_graph_recall_sample *sample,
                                              const hd_graph_search *search,

@@ -63,7 +63,8 @@ static void store_lists(void *argument, int64_t begin, int64_t end, const hd_gra
     memcpy(s->distance2 + begin * s->k, block->distance2, count * sizeof *s->distance2);
 }
 
-/* Searches the queries among the rows of this process, and merges what is found into lists of k. */
+/* Searches the queries among the rows of this process, and merges what is found into lists of k.
+ * The sparse search cannot continue lists, so that it makes its own first. */
 static huddle_status merge_lists(sparse_search *p, const huddle_points *query, int32_t *index,
                                  double *distance2) {
     huddle_status status = HUDDLE_OK;

@@ -40,7 +40,9 @@ static double project(const double *row, const double *direction, int64_t width)
     return sum;
 }
 
-/* The column of largest variance (t = 0), or a direction of large variance from a random start. */
+/* The column of largest variance (t = 0), or a direction of large variance from a random start. A
+ * few steps of the power iteration suffice: there need not be one largest variance, and different
+ * starts should find different directions. */
 static void choose_direction(const divider *v, const int32_t *rows, int64_t count, int t,
                              hd_rng *rng) {
     int64_t width = v->regions->width, widest = 0;
@@ -102,7 +104,8 @@ static double find_gap(const double *sorted, int64_t count, double share, double
     return best > 0 && variance > 0 ? widest / sqrt(variance) : -1;
 }
 
-/* Divides processes a .. b - 1 and the rows of the sample that are theirs. */
+/* Divides processes a .. b - 1 and the rows of the sample that are theirs. Of several directions
+ * the one with the widest gap is taken: neighbours are rarely on both sides of it. */
 static void divide(const divider *v, int32_t *rows, int64_t count, int32_t a, int32_t b) {
     int64_t width = v->regions->width, low = 0;
     if (b - a < 2)
@@ -155,7 +158,7 @@ done:
     return status;
 }
 
-/* Evenly spaced rows of all processes, on the first. */
+/* From evenly spaced rows of all processes, on the first, which sends all the same planes. */
 huddle_status hd_graph_regions_new(huddle_context *context, const hd_graph_rows *rows,
                                    hd_graph_regions *regions) {
     huddle_status status = HUDDLE_OK;
@@ -221,7 +224,8 @@ double hd_graph_regions_distance(const hd_graph_regions *regions, const double *
 
 /* ---- moving -------------------------------------------------------------------------------- */
 
-/* Sorts the own rows by destination, keeping their order. */
+/* Sorts the own rows by destination, keeping their order. All processes know how many rows each
+ * would receive, and decide alike whether that is balanced. */
 static huddle_status sort_by_region(const hd_graph_regions *regions, const hd_graph_rows *rows,
                                     hd_graph_moved *moved) {
     huddle_status status = HUDDLE_OK;
