@@ -144,6 +144,17 @@ huddle_status hd_graph_sample_new(const hd_graph_ordered_points *points, int32_t
                                   hd_graph_sample *sample);
 void hd_graph_sample_free(hd_graph_sample *sample);
 
+/* Inserts a distance into an ascending list of k, from which the last is dropped. Distances alone:
+ * of rows at the same distance any one is a true neighbour. */
+static inline void hd_graph_sample_insert(double *list, int32_t k, double distance2) {
+    int32_t at = k - 1;
+    if (!(distance2 < list[at]))
+        return;
+    for (; at > 0 && distance2 < list[at - 1]; at--)
+        list[at] = list[at - 1];
+    list[at] = distance2;
+}
+
 /* Estimates the recall of the k nearest in each list of the search, of which those of the sample
  * must be final. */
 huddle_status hd_graph_estimate_recall(huddle_context *context,

@@ -27,8 +27,7 @@ typedef struct bridge_round {
 
 static huddle_status prepare_rows(hd_graph_bridges *b, double *reach) {
     huddle_status status = HUDDLE_OK;
-    double *row = NULL, zeros;
-    *reach = 0;
+    double zeros;
     b->rows = hd_graph_rows_of_points(b->points);
     b->rows.shift = b->cosine ? b->points->shift : NULL;
     if (b->cosine) {
@@ -37,17 +36,8 @@ static huddle_status prepare_rows(hd_graph_bridges *b, double *reach) {
         TRY(hd_reduce_max(b->context, 1, &zeros));
         b->rows.zeros = zeros > 0;
     }
-    ALLOC(row, hd_graph_rows_width(&b->rows));
-    for (int64_t i = 0; i < b->n; i++) {
-        hd_graph_rows_read(&b->rows, i, row);
-        for (int64_t j = 0; j < hd_graph_rows_width(&b->rows); j++)
-            *reach = fmax(*reach, fabs(row[j]));
-    }
-    TRY(hd_reduce_max(b->context, 1, reach));
-    if (*reach == 0)
-        *reach = 1;
+    TRY(hd_graph_rows_reach(b->context, &b->rows, &b->rows, reach));
 done:
-    huddle_free(row);
     return status;
 }
 

@@ -63,45 +63,6 @@ typedef struct distributed_search {
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
-/* That of floats as they are in memory, which is much faster than reading rows as doubles. */
-static double measure_singles(const hd_graph_rows *rows) {
-    float largest = 0;
-    for (int64_t i = 0; i < rows->n; i++)
-        for (int64_t j = 0; j < rows->d; j++) {
-            float value = fabsf(rows->singles[i * rows->stride + j]);
-            largest = value > largest ? value : largest;
-        }
-    return (double)largest;
-}
-
-/* The largest absolute coordinate. */
-static huddle_status measure_reach(distributed_search *p, double *reach) {
-    huddle_status status = HUDDLE_OK;
-    const hd_graph_rows *both[] = {p->asked->train, p->asked->query};
-    int64_t width = hd_graph_rows_width(p->asked->train);
-    double *row = NULL;
-    *reach = 0;
-    ALLOC(row, width);
-    for (int b = 0; b < (p->asked->self ? 1 : 2); b++) {
-        const hd_graph_rows *rows = both[b];
-        bool plain = rows->singles != NULL && rows->scale == NULL && rows->shift == NULL &&
-                     rows->pick == NULL;
-        if (plain)
-            *reach = fmax(*reach, measure_singles(rows));
-        for (int64_t i = 0; i < rows->n && !plain; i++) {
-            hd_graph_rows_read(rows, i, row);
-            for (int64_t j = 0; j < width; j++)
-                *reach = fmax(*reach, fabs(row[j]));
-        }
-    }
-    TRY(hd_reduce_max(p->context, 1, reach));
-    if (*reach == 0)
-        *reach = 1; /* all rows are zeros */
-done:
-    huddle_free(row);
-    return status;
-}
-
 /* Whether boxes exclude most pairs of such rows. */
 static bool is_boxed(const distributed_search *p) {
     const hd_graph_rows *train = p->asked->train;
@@ -506,7 +467,7 @@ huddle_status hd_graph_search_distributed(huddle_context *context, const char *n
                           .store = store_lists,
                           .compare = compare_queries,
                           .argument = &p};
-    TRY(measure_reach(&p, &p.own.reach));
+    TRY(hd_graph_rows_reach(context, search->train, search->query, &p.own.reach));
     TRY(allow_approximate(&p));
     TRY(settle_rows(&p));
     p.own.train = p.train;

@@ -73,16 +73,6 @@ done:
     return status;
 }
 
-/* Distances alone: of rows at the same distance any one is a true neighbour. */
-static void insert_distance(double *list, int32_t k, double distance2) {
-    int32_t at = k - 1;
-    if (!(distance2 < list[at]))
-        return;
-    for (; at > 0 && distance2 < list[at - 1]; at--)
-        list[at] = list[at - 1];
-    list[at] = distance2;
-}
-
 /* The (k + 1)-th of the distances that came from all processes, the row's own included; one
  * without rows has sent none. */
 static huddle_status merge_answers(const hd_graph_search *s, int32_t processes,
@@ -98,7 +88,7 @@ static huddle_status merge_answers(const hd_graph_search *s, int32_t processes,
             list[c] = INFINITY;
         for (int32_t r = 0; r < processes; r++) {
             for (int32_t c = 0; c < k && sizes[r] > 0; c++)
-                insert_distance(list, k, from[q * k + c]);
+                hd_graph_sample_insert(list, k, from[q * k + c]);
             from += sizes[r] / (int64_t)sizeof *from;
         }
         sample->kth2[q] = list[k - 1];

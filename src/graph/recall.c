@@ -77,13 +77,12 @@ typedef struct block {
     int64_t first; /* the position of column 0 */
 } block;
 
-/* Enters the distance of a pair into the list of the query, in which only distances matter. */
+/* Enters the distance of a pair into the list of the query. */
 static void insert_distance(void *argument, int64_t q, int64_t column, float value) {
     const block *b = argument;
     truth *t = b->t;
     int64_t position = b->first + column, own = t->sample->position[q];
-    int32_t k = t->search->k, at = k - 1;
-    double *list = t->sample->distance2 + q * k;
+    int32_t k = t->search->k;
     (void)value;
     if (position == own)
         return;
@@ -92,11 +91,7 @@ static void insert_distance(void *argument, int64_t q, int64_t column, float val
                                 t->points->order[position], INFINITY);
     while (atomic_flag_test_and_set_explicit(&t->locked[q], memory_order_acquire))
         ;
-    if (distance2 < list[at]) {
-        for (; at > 0 && distance2 < list[at - 1]; at--)
-            list[at] = list[at - 1];
-        list[at] = distance2;
-    }
+    hd_graph_sample_insert(t->sample->distance2 + q * k, k, distance2);
     atomic_flag_clear_explicit(&t->locked[q], memory_order_release);
 }
 
