@@ -201,9 +201,8 @@ huddle_status hd_graph_approximation_attempt(huddle_context *context, hd_graph_a
 /* Computes the lists of the search from those of the positions. */
 huddle_status hd_graph_approximation_verify(huddle_context *context, hd_graph_approximation *a);
 
-/* Continues the lists of search->query, of which the approximation's points are the training rows,
- * by its trees, which it has kept, and its lists. A query with near[i] false is left out; near may
- * be NULL. */
+/* Continues the lists of search->query with the points of the approximation, by the trees that it
+ * has kept and its lists. A query with near[i] false is left out; near may be NULL. */
 huddle_status hd_graph_approximation_continue(huddle_context *context,
                                               const hd_graph_approximation *a, const bool *near,
                                               hd_graph_search *search);

@@ -72,8 +72,7 @@ static void sort_queries(const query_batch *b) {
     b->offsets[0] = 0;
 }
 
-/* Queries and points of a leaf: row i of the tiles is queries[i], column j
- * positions[j]. */
+/* Queries and points of a leaf: rows and columns of the tiles. */
 typedef struct leaf_pairs {
     hd_graph_lists *lists;
     const int32_t *queries, *positions;

@@ -138,8 +138,7 @@ static void map_to_ids(distributed_search *p) {
             p->own.index[e] = p->own.ids[p->own.index[e]];
 }
 
-/* Lists of the own rows by the solver that suits them; its numbers become
- * ids. */
+/* Lists of the own rows by the solver that suits them; its numbers become ids. */
 static huddle_status search_own(distributed_search *p) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *own = &p->own;
