@@ -25,7 +25,7 @@ static const double rounding = 1e-7;
  * the eigenvalues of a chain or a ring grow like 1, 4, 9, ..., so its largest ratio is about 4. */
 static const double clear_gap = 0.8;
 
-/* A vector belongs to a small component, or to one that is nearly separate, if it is spread over
+/* A vector belongs to a small component, or to one that is nearly separate, if it extends over
  * less than HD_SMALL_SHARE of the mean cluster (the same share as in huddle_graph_connect) and over
  * few points: fewer than 12, twice the smallest component that 5 neighbours allow, or in a large
  * graph fewer than that share of the mean of MAX_CLUSTERS clusters. Chosen by bench/clusters.py. */

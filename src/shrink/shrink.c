@@ -4,9 +4,9 @@
 #include "base/check.h"
 #include "base/options.h"
 #include "shrink/certificate.h"
+#include "shrink/distributed.h"
 #include "shrink/solve.h"
 #include "shrink/split.h"
-#include "shrink/spread.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -114,8 +114,8 @@ static huddle_status shrink_checked(hd_shrink_solve *s, huddle_shrunk *out) {
     hd_shrink_limits limits = hd_shrink_engine_limits(s->input.context);
     TRY(hd_shrink_edges_read(s->input.context, s->input.w, &edges));
     s->input.edges = &edges;
-    if (hd_shrink_can_spread(s))
-        TRY(hd_shrink_spread(s, &limits, out, &is_trivial));
+    if (hd_shrink_can_distribute(s))
+        TRY(hd_shrink_distributed(s, &limits, out, &is_trivial));
     else if (hd_shrink_split_pays(s))
         TRY(hd_shrink_split(s, out));
     else
