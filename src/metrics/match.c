@@ -1,5 +1,5 @@
-/* The best one-to-one mapping of rows to columns, by shortest augmenting paths (the Hungarian method
- * of Kuhn and Munkres with Dijkstra's algorithm; Jonker and Volgenant, Computing 1987).
+/* The best one-to-one mapping of rows to columns, by shortest augmenting paths (the Hungarian
+ * method of Kuhn and Munkres with Dijkstra's algorithm; Jonker and Volgenant, Computing 1987).
  *
  *     maximise   sum of values over matched cells
  *     dual       minimise sum u_i + sum v_j  with  u_i + v_j >= value_ij,  u, v >= 0
