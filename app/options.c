@@ -47,7 +47,6 @@ static json_t *bound_json(const huddle_option *option, double bound) {
 static json_t *option_json(const huddle_option *option) {
     char allowed[512];
     huddle_option_allowed(option, allowed, sizeof allowed);
-    /* "allowed" is the range as --help shows it. */
     json_t *made =
         json_pack("{s:s, s:s, s:o, s:s}", "name", option->name, "type", type_name(option->type),
                   "default", default_json(option), "allowed", allowed);
@@ -78,19 +77,11 @@ static json_t *method_json(int method) {
                      all->methods[method]->title, "options", options);
 }
 
-/* One method, or all of them if method is -1. */
-static void print_options_json(int method) {
-    json_t *report, *list = json_array();
-    if (method >= 0)
-        report = method_json(method);
-    else {
-        for (int i = 0; i < catalogue()->n_methods; i++)
-            json_array_append_new(list, method_json(i));
-        report = json_pack("{s:O}", "methods", list);
-    }
-    print_json(report);
-    json_decref(list);
-    json_decref(report);
+static json_t *methods_json(void) {
+    json_t *list = json_array();
+    for (int i = 0; i < catalogue()->n_methods; i++)
+        json_array_append_new(list, method_json(i));
+    return json_pack("{s:o}", "methods", list);
 }
 
 /* ---- text --------------------------------------------------------------------------------- */
@@ -132,7 +123,7 @@ static int run_options(const cli_arguments *arguments) {
             return EXIT_USAGE;
     }
     if (argument(arguments, "json") != NULL)
-        print_options_json(method);
+        print_json(method >= 0 ? method_json(method) : methods_json());
     else if (argument(arguments, "markdown") != NULL)
         print_options_markdown();
     else

@@ -28,7 +28,8 @@ typedef struct report_run {
     const huddle_points *x; /* or NULL */
     const huddle_report_options *options;
     report_page *page;
-    json_t *info; /* of the model, scores and the caller's details included */
+    json_t *details; /* of the caller, or NULL */
+    json_t *info;    /* of the model, scores and the caller's details included */
 
     int64_t n;
     const int32_t *labels; /* n in 0 .. n_clusters - 1 */
@@ -50,13 +51,12 @@ enum { MAX_VIEW_POINTS = 50000, MANY_POINTS = 10000 };
 /* ---- report.c ---- */
 
 /* The steps of every page. report_begin() checks the model and the file name, begins the page and
- * reads the info. Then the caller sets labels, n and n_clusters, and report_prepare() checks the
- * points and classes, scores the labels and draws the sample. report_add_details() merges the
- * caller's details into the info. report_write() writes the page unless the context has been
- * cancelled. report_free() is called in any case. */
+ * reads the info and the caller's details. Then the caller sets labels, n and n_clusters, and
+ * report_prepare() checks the points and classes, scores the labels, merges the details into the
+ * info and draws the sample. report_write() writes the page unless the context has been cancelled.
+ * report_free() is called in any case. */
 huddle_status report_begin(report_run *run, const char *kind, const char *path);
 huddle_status report_prepare(report_run *run);
-huddle_status report_add_details(report_run *run);
 huddle_status report_write(const report_run *run, const char *path);
 void report_free(report_run *run);
 
