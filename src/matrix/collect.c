@@ -1,6 +1,7 @@
 #include "matrix/collect.h"
 
 #include "base/check.h"
+#include "matrix/rows.h"
 
 #include <string.h>
 
@@ -88,16 +89,6 @@ done:
     return status;
 }
 
-static huddle_status copy_shift(const huddle_points *from, huddle_points *to) {
-    huddle_status status = HUDDLE_OK;
-    if (from->shift == NULL)
-        return status;
-    ALLOC(to->shift, from->d);
-    memcpy(to->shift, from->shift, (size_t)from->d * sizeof *to->shift);
-done:
-    return status;
-}
-
 /* huddle_points_take() leaves rows without gaps. */
 static huddle_status collect_dense_points(huddle_context *context, const huddle_points *own,
                                           int32_t to, huddle_points *y) {
@@ -111,7 +102,7 @@ static huddle_status collect_dense_points(huddle_context *context, const huddle_
     TRY(huddle_points_new(n, own->d, y));
     if (n > 0)
         memcpy(y->values, all, (size_t)n * row_size);
-    TRY(copy_shift(own, y));
+    TRY(hd_points_keep_shift(own->shift, y));
 done:
     huddle_free(all);
     return status;

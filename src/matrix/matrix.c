@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "matrix/mapping.h"
 #include "matrix/resident.h"
+#include "matrix/rows.h"
 
 #include <string.h>
 
@@ -131,10 +132,7 @@ huddle_status huddle_points_copy(const huddle_points *points, huddle_points *cop
     for (int64_t i = 0; i < points->n; i++)
         memcpy(copy->values + i * copy->stride, points->values + i * points->stride,
                (size_t)points->d * sizeof *copy->values);
-    if (points->shift != NULL) {
-        ALLOC(copy->shift, points->d);
-        memcpy(copy->shift, points->shift, (size_t)points->d * sizeof *copy->shift);
-    }
+    TRY(hd_points_keep_shift(points->shift, copy));
 done:
     if (status != HUDDLE_OK)
         huddle_points_free(copy);

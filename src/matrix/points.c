@@ -323,8 +323,7 @@ huddle_status hd_points_from_rows(huddle_context *context, const huddle_dense *m
     return convert_shifted(context, count, matrix->cols, c, points);
 }
 
-/* The points keep a copy of the shift of their own. */
-static huddle_status keep_shift(const double *shift, huddle_points *y) {
+huddle_status hd_points_keep_shift(const double *shift, huddle_points *y) {
     huddle_status status = HUDDLE_OK;
     if (shift == NULL)
         return status;
@@ -343,7 +342,7 @@ huddle_status huddle_points_from_double_shifted(huddle_context *context, int64_t
     huddle_status status = HUDDLE_OK;
     conversion c = {.values = values, .row_step = row_step, .col_step = col_step, .points = points};
     TRY(huddle_points_new(n, d, points));
-    TRY(keep_shift(shift, points));
+    TRY(hd_points_keep_shift(shift, points));
     TRY(hd_parallel(context, NULL, n, row_grain(d), convert_rows, &c));
 done:
     if (status != HUDDLE_OK)
@@ -383,7 +382,7 @@ huddle_status huddle_points_rebase(huddle_context *context, const huddle_points 
     if (x->offsets != NULL)
         FAIL(HUDDLE_INVALID, "sparse points cannot have a shift");
     TRY(huddle_points_new(x->n, x->d, y));
-    TRY(keep_shift(shift, y));
+    TRY(hd_points_keep_shift(shift, y));
     ALLOC(difference, x->d);
     for (int64_t j = 0; j < x->d; j++)
         difference[j] = (x->shift != NULL ? x->shift[j] : 0) - (shift != NULL ? shift[j] : 0);
@@ -413,7 +412,7 @@ huddle_status huddle_points_take(const huddle_points *x, const int64_t *index, i
         for (int64_t i = 0; i < count; i++)
             memcpy(y->values + i * x->d, x->values + index[i] * x->stride,
                    (size_t)x->d * sizeof *y->values);
-        TRY(keep_shift(x->shift, y));
+        TRY(hd_points_keep_shift(x->shift, y));
         goto done;
     }
     /* Sparse rows: their total length first, so that the arrays are allocated once. */
