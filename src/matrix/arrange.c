@@ -83,8 +83,7 @@ static huddle_status send_rows(const hd_arrangement *a, side from, const void *r
         sizes[r] = from.counts[r] * (int64_t)size;
     TRY(hd_slabs_exchange(a->context, sizes, packed, received_sizes, received));
 done:
-    huddle_free(packed);
-    huddle_free(sizes);
+    FREE(packed, sizes);
     return hd_agree(a->context, status);
 }
 
@@ -104,8 +103,7 @@ static huddle_status move_rows(const hd_arrangement *a, side from, side to, cons
         received = NULL;
     }
 done:
-    huddle_free(sizes);
-    huddle_free(received);
+    FREE(sizes, received);
     return hd_agree(a->context, status);
 }
 
@@ -138,9 +136,7 @@ static huddle_status send_entries(const hd_arrangement *a, side from, const int6
         }
     TRY(hd_slabs_exchange(a->context, sizes, packed, received_sizes, received));
 done:
-    huddle_free(sizes);
-    huddle_free(received_sizes);
-    huddle_free(packed);
+    FREE(sizes, received_sizes, packed);
     return hd_agree(a->context, status);
 }
 
@@ -174,10 +170,7 @@ typedef struct arrived {
 } arrived;
 
 static void arrived_free(arrived *g) {
-    huddle_free(g->offsets);
-    huddle_free(g->columns);
-    huddle_free(g->values);
-    huddle_free(g->foreign);
+    FREE(g->offsets, g->columns, g->values, g->foreign);
 }
 
 static huddle_status send_graph(hd_arrangement *a, const huddle_csr *graph, int64_t first,
@@ -210,9 +203,7 @@ static huddle_status send_graph(hd_arrangement *a, const huddle_csr *graph, int6
     TRY(send_entries(a, rows_before(a), graph->offsets, graph->values, sizeof *graph->values,
                      (void **)&g->values));
 done:
-    huddle_free(own);
-    huddle_free(sizes);
-    huddle_free(received);
+    FREE(own, sizes, received);
     return hd_agree(a->context, status);
 }
 
@@ -237,8 +228,7 @@ done:
 }
 
 static void number_set_free(number_set *set) {
-    huddle_free(set->bits);
-    huddle_free(set->before);
+    FREE(set->bits, set->before);
 }
 
 static void add_number(number_set *set, int64_t number) {
@@ -357,9 +347,7 @@ static huddle_status ask_numbers(const hd_arrangement *a, const int64_t *begins,
         asked[t] = now[asked[t] - first];
     TRY(hd_slabs_exchange(a->context, asked_sizes, asked, sizes, answers));
 done:
-    huddle_free(sizes);
-    huddle_free(asked_sizes);
-    huddle_free(received);
+    FREE(sizes, asked_sizes, received);
     return hd_agree(a->context, status);
 }
 
@@ -441,10 +429,7 @@ static huddle_status number_rows(hd_arrangement *a, const arrived *g, hd_slab be
     TRY(write_graph(a, g, after.first, before.total, answers));
     sort_columns(&a->graph);
 done:
-    huddle_free(begins);
-    huddle_free(numbers);
-    huddle_free(now);
-    huddle_free(answers);
+    FREE(begins, numbers, now, answers);
     return status;
 }
 
@@ -503,10 +488,6 @@ huddle_status hd_arrange_open_ordered(huddle_context *context, const huddle_csr 
 
 void hd_arrange_close(hd_arrangement *a) {
     huddle_csr_free(&a->graph);
-    huddle_free(a->sent);
-    huddle_free(a->came);
-    huddle_free(a->order);
-    huddle_free(a->place);
-    huddle_free(a->number);
+    FREE(a->sent, a->came, a->order, a->place, a->number);
     memset(a, 0, sizeof *a);
 }

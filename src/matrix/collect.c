@@ -27,9 +27,7 @@ static huddle_status collect_everywhere(huddle_context *context, int64_t size, c
     for (int32_t r = 0; r < count; r++)
         *total += came[r];
 done:
-    huddle_free(sizes);
-    huddle_free(came);
-    huddle_free(copies);
+    FREE(sizes, came, copies);
     return hd_agree(context, status);
 }
 
@@ -61,10 +59,7 @@ huddle_status hd_spread_rows(huddle_context *context, int32_t from, const void *
     if (size > 0)
         memcpy(rows, received, (size_t)size);
 done:
-    huddle_free(sizes);
-    huddle_free(came);
-    huddle_free(counts);
-    huddle_free(received);
+    FREE(sizes, came, counts, received);
     return hd_agree(context, status);
 }
 
@@ -115,9 +110,7 @@ typedef struct entries {
 } entries;
 
 static void entries_free(entries *e) {
-    huddle_free(e->lengths);
-    huddle_free(e->columns);
-    huddle_free(e->values);
+    FREE(e->lengths, e->columns, e->values);
 }
 
 static huddle_status collect_entries(huddle_context *context, int64_t n, const int64_t *offsets,

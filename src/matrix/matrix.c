@@ -94,9 +94,7 @@ void huddle_points_free(huddle_points *points) {
         points->mapping->free(points->mapping);
     else
         huddle_free(points->values);
-    huddle_free(points->offsets);
-    huddle_free(points->columns);
-    huddle_free(points->shift);
+    FREE(points->offsets, points->columns, points->shift);
     hd_resident_drop(&points->resident);
     memset(points, 0, sizeof *points);
 }
@@ -108,9 +106,7 @@ void huddle_dense_free(huddle_dense *matrix) {
 }
 
 void huddle_csr_free(huddle_csr *matrix) {
-    huddle_free(matrix->offsets);
-    huddle_free(matrix->columns);
-    huddle_free(matrix->values);
+    FREE(matrix->offsets, matrix->columns, matrix->values);
     hd_resident_drop(&matrix->resident);
     memset(matrix, 0, sizeof *matrix);
 }

@@ -298,9 +298,7 @@ static huddle_status convert_shifted(huddle_context *context, int64_t n, int64_t
         TRY(choose_shift(&c, all));
     TRY(hd_parallel(context, NULL, n, grain, convert_rows, &c));
 done:
-    huddle_free(c.sums);
-    huddle_free(c.lows);
-    huddle_free(c.highs);
+    FREE(c.sums, c.lows, c.highs);
     if (status != HUDDLE_OK)
         huddle_points_free(points);
     return hd_agree(context, status);

@@ -218,15 +218,7 @@ huddle_status hd_metrics_match(const huddle_csr *cells, bool complete, int32_t *
     if (row_of != NULL)
         memcpy(row_of, turn ? s.col_of : s.row_of, (size_t)cells->cols * sizeof *row_of);
 done:
-    huddle_free(s.u);
-    huddle_free(s.v);
-    huddle_free(s.col_of);
-    huddle_free(s.row_of);
-    huddle_free(s.distance);
-    huddle_free(s.parent);
-    huddle_free(s.heap);
-    huddle_free(s.place);
-    huddle_free(s.touched);
+    FREE(s.u, s.v, s.col_of, s.row_of, s.distance, s.parent, s.heap, s.place, s.touched);
     huddle_csr_free(&turned);
     return status;
 }

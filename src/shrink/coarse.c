@@ -68,8 +68,7 @@ static huddle_status merge_rows(hd_shrink_coarse *p, int64_t *merged, int64_t *n
         merged[(*n_merged)++] = e;
     }
 done:
-    huddle_free(size);
-    huddle_free(ranked);
+    FREE(size, ranked);
     return status;
 }
 
@@ -209,8 +208,7 @@ static huddle_status order_flows(hd_shrink_coarse *p, const int64_t *merged, int
             i = next;
         }
 done:
-    huddle_free(sum);
-    huddle_free(degree);
+    FREE(sum, degree);
     return status;
 }
 
@@ -248,8 +246,7 @@ static huddle_status expand_dual(hd_shrink_coarse *p, const huddle_dense *dual) 
         }
     }
 done:
-    huddle_free(total);
-    huddle_free(y);
+    FREE(total, y);
     return status;
 }
 

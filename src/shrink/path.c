@@ -212,10 +212,7 @@ static huddle_status grow_tree(huddle_path *path, const int32_t *stay) {
         }
     }
 done:
-    huddle_free(first);
-    huddle_free(size);
-    huddle_free(node);
-    huddle_free(parent);
+    FREE(first, size, node, parent);
     return status;
 }
 
@@ -270,10 +267,7 @@ done:
 void huddle_path_free(huddle_path *path) {
     for (int32_t l = 0; path->shrunk != NULL && l < path->n_levels; l++)
         huddle_dense_free(&path->shrunk[l]);
-    huddle_free(path->shrunk);
-    huddle_free(path->levels);
-    huddle_free(path->groups);
-    huddle_free(path->fusions);
+    FREE(path->shrunk, path->levels, path->groups, path->fusions);
     memset(path, 0, sizeof *path);
 }
 
@@ -361,8 +355,7 @@ static huddle_status join_nearest(const huddle_dense *x, int32_t count, int32_t 
             labels[i] = nearest;
     }
 done:
-    huddle_free(size);
-    huddle_free(mean);
+    FREE(size, mean);
     return status;
 }
 
@@ -403,7 +396,6 @@ huddle_status huddle_path_labels(huddle_context *context, const huddle_path *pat
     if (choice != NULL)
         *choice = own;
 done:
-    huddle_free(cluster);
-    huddle_free(size);
+    FREE(cluster, size);
     return status;
 }

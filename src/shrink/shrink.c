@@ -199,8 +199,6 @@ void huddle_shrunk_free(huddle_shrunk *shrunk) {
 }
 
 void huddle_shrink_info_free(huddle_shrink_info *info) {
-    huddle_free(info->history_objective);
-    huddle_free(info->history_dual);
-    huddle_free(info->history_seconds);
+    FREE(info->history_objective, info->history_dual, info->history_seconds);
     memset(info, 0, sizeof *info);
 }
