@@ -97,28 +97,11 @@ static void print_options(int method) {
     }
 }
 
-/* A misspelt name is answered with the nearest one. */
-static int find_method(const char *name) {
-    const catalogue_of_methods *all = catalogue();
-    const char *best = NULL;
-    int distance = HUDDLE_SUGGEST_DISTANCE;
-    for (int i = 0; i < all->n_methods; i++) {
-        if (strcmp(all->names[i], name) == 0)
-            return i;
-        huddle_suggest_name(name, all->names[i], &distance, &best);
-    }
-    if (best != NULL)
-        (void)usage_error("no method named '%s'; did you mean '%s'?", name, best);
-    else
-        (void)usage_error("no method named '%s'; see huddle methods", name);
-    return -1;
-}
-
 /* Without a method all of them are listed, in the order of `huddle methods`. */
 static int run_options(const cli_arguments *arguments) {
     int method = -1;
     if (arguments->n_operands == 1) {
-        method = find_method(arguments->operands[0]);
+        method = find_name("method", arguments->operands[0], catalogue()->names, "methods");
         if (method < 0)
             return EXIT_USAGE;
     }

@@ -31,6 +31,10 @@ huddle_status report_no_memory(void) {
     return huddle_set_error(HUDDLE_NO_MEMORY, "no memory for the page");
 }
 
+void *report_zeros(int64_t count, size_t size) {
+    return calloc((size_t)count + 1, size);
+}
+
 /* A method without such an array is not an error here: the section that needs it is left out. */
 huddle_array report_array(const report_run *run, const char *name) {
     huddle_array array = {0};

@@ -21,6 +21,16 @@
             goto done;                                                                             \
     } while (0)
 
+/* Allocates an array of `count` zeros, or goes to `done`. */
+#define NEW(array, count)                                                                          \
+    do {                                                                                           \
+        (array) = report_zeros((int64_t)(count), sizeof *(array));                                 \
+        if ((array) == NULL) {                                                                     \
+            status = report_no_memory();                                                           \
+            goto done;                                                                             \
+        }                                                                                          \
+    } while (0)
+
 /* A run to be shown. */
 typedef struct report_run {
     huddle_context *context;
@@ -69,6 +79,9 @@ huddle_status report_check_labels(int64_t n, const int32_t *labels, int32_t n_cl
 /* HUDDLE_NO_MEMORY with a message. */
 huddle_status report_no_memory(void);
 
+/* An array of zeros, freed by free(), which is not NULL for a count of 0; NULL without memory. */
+void *report_zeros(int64_t count, size_t size);
+
 /* An array of the model, of type HUDDLE_ARRAY_NONE if the method has none of that name. */
 huddle_array report_array(const report_run *run, const char *name);
 
@@ -116,9 +129,9 @@ json_t *report_grid_json(const report_grid *grid, int32_t cols);
 /* ---- circle.c, moves.c ---- */
 
 /* Whether there are enough clusters for the projection that maps their centres to a circle, and
- * its axes: columns of F x 2, freed by the caller; NULL if there is no memory. */
+ * its axes: columns of F x 2, freed by free(). */
 bool report_has_circle(const report_run *run);
-double *report_circle_axes(const report_run *run);
+huddle_status report_circle_axes(const report_run *run, double **axes);
 
 /* The sampled rows of each level, matrices of the size of F: {count, projections, nodes, maps,
  * stray_counts, strays}. */
