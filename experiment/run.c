@@ -66,7 +66,6 @@ static huddle_status list_work(work *w) {
     TRY_POINTER(w->groups);
     for (int i = 0; i < e->n_cells; i++) {
         const experiment_cell *cell = &e->cells[i];
-        /* A cell is computed once for all cells with its key. */
         if (cell->record != NULL || is_repeated(e, i))
             continue;
         double cost = estimate_cost(e, cell);
@@ -182,7 +181,6 @@ static huddle_status check_outcome(const work *w) {
     if (e->n_failed > 0)
         return experiment_fail(HUDDLE_NUMERIC, "%d of %d cells failed; the first was %s",
                                e->n_failed, e->n_cells, w->first_failure);
-    /* A worker that has no memory for a record ends without one. */
     return done == e->n_cells ? HUDDLE_OK : experiment_no_memory();
 }
 

@@ -163,8 +163,7 @@ done:
 static huddle_status combine_processes(huddle_context *context, huddle_shrink_info *info,
                                        bool *is_trivial) {
     huddle_status status = HUDDLE_OK;
-    const char *const *solvers = hd_shrink_solver_names(), *const *linear =
-                                                               hd_shrink_linear_names();
+    const char *const *solvers = hd_shrink_solver_names, *const *linear = hd_shrink_linear_names;
     double sums[] = {info->objective, info->dual, (double)info->n_solves, (double)info->n_fixed};
     double most[] = {info->n_iter,
                      info->snapped,
@@ -251,7 +250,7 @@ static huddle_status solve_alone(const distributed_solve *t, hd_shrink_solve *s,
     bool split = !t->allotment.is_small && !s->options.keep_dual;
     s->info->solver = "exact";
     *is_trivial = true;
-    if (find_name(hd_shrink_linear_names(), s->options.linear_solver) == 0)
+    if (find_name(hd_shrink_linear_names, s->options.linear_solver) == 0)
         s->options.linear_solver = "auto"; /* the engine's is for what processes solve together */
     before = hd_alone_begin(context);
     if (split)
