@@ -7,12 +7,14 @@
 #include "cli/messages.h"
 
 #include <signal.h>
-#include <string.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* More inputs than this are not named in the message. */
-enum { MAX_WATCHED = 32 };
+enum {
+    MAX_WATCHED = 32, /* more inputs are not named in the message */
+    MAX_LINE = 8192   /* longer than any path that the system opens */
+};
 
 /* There is one set of inputs in a process, and a signal handler has no argument to find it by. */
 static struct {
@@ -30,10 +32,11 @@ static void watch(const char *path) {
     watched.sizes[watched.count++] = about.st_size;
 }
 
-/* A failing write to stderr leaves nothing else to do. */
-static void print_text(const char *text) {
-    if (write(STDERR_FILENO, text, strlen(text)) < 0)
-        return;
+/* Appends as much of the text as there is room for; there is no async-signal-safe snprintf(). */
+static size_t append(char *line, size_t length, const char *text) {
+    while (*text != '\0' && length < MAX_LINE)
+        line[length++] = *text++;
+    return length;
 }
 
 /* The input that is shorter than it was, or NULL. */
@@ -45,13 +48,22 @@ static const char *find_shrunk(void) {
     return NULL;
 }
 
+/* Several threads may read the same file, and others print progress: the first thread writes one
+ * line at once, and ends the process while the others wait. */
 static void on_fault(int number) {
+    static atomic_flag reported = ATOMIC_FLAG_INIT;
+    static char line[MAX_LINE];
     (void)number;
+    while (atomic_flag_test_and_set(&reported))
+        pause();
     const char *path = find_shrunk();
-    print_text(progress_is_shown() ? "\r\033[Khuddle: " : "huddle: ");
-    print_text(path != NULL ? path : "an input file");
-    print_text(path != NULL ? ": the file became shorter while it was read\n"
-                            : ": a part of it that was mapped into memory cannot be read\n");
+    size_t length = append(line, 0, progress_is_shown() ? "\r\033[Khuddle: " : "huddle: ");
+    length = append(line, length, path != NULL ? path : "an input file");
+    length = append(line, length,
+                    path != NULL ? ": the file became shorter while it was read\n"
+                                 : ": a part of it that was mapped into memory cannot be read\n");
+    /* A failing write leaves nothing else to do. */
+    (void)!write(STDERR_FILENO, line, length);
     huddle_file_abandon_all();
     _exit(EXIT_FAILED);
 }

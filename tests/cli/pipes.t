@@ -150,9 +150,10 @@ A process that is killed leaves the copy of its input, which the next one remove
   > process = subprocess.Popen(["huddle", "info", "-"], stdin=subprocess.PIPE)
   > process.stdin.write(b"1,2\\n3,4\\n")
   > process.stdin.flush()
-  > while not os.listdir("tmp"):
+  > copies = lambda: [name for name in os.listdir("tmp") if name.startswith("huddle-")]
+  > while not copies():
   >     time.sleep(.01)
-  > name = os.listdir("tmp")[0]
+  > name = copies()[0]
   > process.send_signal(signal.SIGKILL)
   > process.wait()
   > print(os.path.isdir(os.path.join("tmp", name)), oct(os.stat(os.path.join("tmp", name)).st_mode & 0o777))
@@ -161,7 +162,8 @@ A process that is killed leaves the copy of its input, which the next one remove
   True 0o700
   $ cat moons.csv | huddle info - | sed -n 3p
   points    300
-  $ ls -A tmp
+  $ ls -A tmp | grep huddle
+  [1]
   $ huddle info - < /dev/zero
   huddle: standard input: is a device, not a file
   [1]
