@@ -26,6 +26,7 @@
 #include "base/rng.h"
 #include "decide/candidate.h"
 #include "decide/count.h"
+#include "decide/table.h"
 #include "prepare/pca.h"
 #include "steps/slabs.h"
 
@@ -500,9 +501,9 @@ done:
 
 /* The trials share the context of the fit, and with it threads, progress and cancelling; only their
  * messages are suppressed. */
-huddle_status hd_choose_prepare(huddle_context *context, const huddle_points *x, hd_common common,
-                                const hd_spectral_options *method, huddle_rule *rule,
-                                hd_fit_prepare_trials *trials) {
+static huddle_status choose_by_trials(huddle_context *context, const huddle_points *x,
+                                      hd_common common, const hd_spectral_options *method,
+                                      hd_fit_prepare_trials *trials, huddle_rule *rule) {
     huddle_status status = HUDDLE_OK;
     double begin = hd_seconds();
     hd_slab slab;
@@ -529,4 +530,14 @@ huddle_status hd_choose_prepare(huddle_context *context, const huddle_points *x,
     trials->seconds = hd_seconds() - begin;
 done:
     return status;
+}
+
+huddle_status hd_choose_prepare(huddle_context *context, const huddle_points *x, hd_common common,
+                                const hd_spectral_options *spectral, hd_fit_prepared *prepared,
+                                huddle_rule *rule) {
+    prepared->table.is_scaled = hd_table_is_to_scale(spectral, &prepared->table);
+    if (!prepared->table.is_scaled)
+        return choose_by_trials(context, x, common, spectral, &prepared->trials, rule);
+    *rule = (huddle_rule){"clip", 0};
+    return HUDDLE_OK;
 }

@@ -6,9 +6,9 @@
 #include "base/check.h"
 #include "base/options.h"
 #include "decide/eigengap.h"
+#include "methods/cluster.h"
 #include "methods/method.h"
 #include "methods/prepare.h"
-#include "methods/range.h"
 #include "methods/reduce.h"
 #include "steps/kmeans.h"
 #include "steps/predict.h"
@@ -73,7 +73,7 @@ static huddle_status reduce_points(huddle_context *context, const hd_fit_job *jo
     huddle_points points;
     double *variances = NULL, total;
     prepare.seed = options->common.seed;
-    TRY(hd_fit_prepare(context, job, &prepare, false, fit, &points));
+    TRY(hd_fit_prepare(context, job, &prepare, NULL, false, fit, &points));
     double begin = hd_seconds();
     /* The rank is at most the shorter side. */
     int64_t r = points.n < points.d ? points.n : points.d;
@@ -103,7 +103,7 @@ static huddle_status fit_diskmeans(huddle_context *context, const hd_fit_job *jo
     if (n_clusters.first == HUDDLE_AUTO)
         TRY(hd_spectral_choose_clusters(context, points, o.common.seed, &fit->trials.choice,
                                         &n_clusters));
-    TRY(hd_fit_range(context, n_clusters, &plan, fit));
+    TRY(hd_fit_cluster(context, n_clusters, &plan, fit));
 done:
     return status;
 }

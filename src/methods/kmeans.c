@@ -3,9 +3,9 @@
 #include "steps/kmeans.h"
 #include "base/check.h"
 #include "decide/eigengap.h"
+#include "methods/cluster.h"
 #include "methods/method.h"
 #include "methods/prepare.h"
-#include "methods/range.h"
 #include "steps/predict.h"
 
 typedef struct kmeans_options {
@@ -47,11 +47,11 @@ static huddle_status fit_kmeans(huddle_context *context, const hd_fit_job *job, 
     prepare.seed = step.options.seed = o->common.seed;
     step.options.keep_starts = job->keep_starts;
     TRY(hd_fit_check_clusters(n_clusters, &fit->rows));
-    TRY(hd_fit_prepare(context, job, &prepare, false, fit, &points));
+    TRY(hd_fit_prepare(context, job, &prepare, NULL, false, fit, &points));
     if (n_clusters.first == HUDDLE_AUTO)
         TRY(hd_spectral_choose_clusters(context, &points, o->common.seed, &fit->trials.choice,
                                         &n_clusters));
-    TRY(hd_fit_range(context, n_clusters, &plan, fit));
+    TRY(hd_fit_cluster(context, n_clusters, &plan, fit));
 done:
     return status;
 }

@@ -3,9 +3,9 @@
  * separated perfectly, and the first labels would never change. */
 #include "base/check.h"
 #include "decide/eigengap.h"
+#include "methods/cluster.h"
 #include "methods/lda.h"
 #include "methods/method.h"
-#include "methods/range.h"
 #include "methods/reduce.h"
 #include "steps/kmeans.h"
 #include "steps/predict.h"
@@ -59,7 +59,7 @@ static huddle_status fit_lda_kmeans(huddle_context *context, const hd_fit_job *j
     if (n_clusters.first == HUDDLE_AUTO)
         TRY(hd_spectral_choose_clusters(context, &step.start.points, o->common.seed,
                                         &fit->trials.choice, &n_clusters));
-    TRY(hd_fit_range(context, n_clusters, &plan, fit));
+    TRY(hd_fit_cluster(context, n_clusters, &plan, fit));
 done:
     hd_lda_start_free(&step.start);
     return status;

@@ -69,7 +69,7 @@ static huddle_status fit_lda_sc(huddle_context *context, const hd_fit_job *job, 
         TRY(hd_spectral_choose_clusters(context, &step.start.points, o->common.seed,
                                         &fit->trials.choice, &n_clusters));
     step.options.spectral.kmeans.keep_starts = job->keep_starts;
-    TRY(hd_fit_range(context, n_clusters, &plan, fit));
+    TRY(hd_fit_cluster(context, n_clusters, &plan, fit));
 done:
     hd_lda_start_free(&step.start);
     return status;

@@ -468,14 +468,12 @@ static huddle_status fit_llc(huddle_context *context, const hd_fit_job *job, con
     huddle_range n_clusters = o.spectral.common.n_clusters;
     hd_fit_embedding laplacian = {0};
     llc_step step = {&o.spectral, &laplacian};
-    hd_fit_job own = *job;
     hd_cache_key key = {.cache = job->cache};
     prepare.seed = o.spectral.common.seed;
     o.spectral.kmeans.keep_starts = job->keep_starts;
     TRY(hd_refine_settle(context, job, &o.spectral, &fit->refined));
     TRY(hd_fit_check_clusters(n_clusters, &fit->rows));
-    own.spectral = &o.spectral;
-    TRY(hd_fit_prepare_shared(context, &own, &prepare, &key, fit));
+    TRY(hd_fit_prepare_shared(context, job, &prepare, &o.spectral, &key, fit));
     if (n_clusters.first == HUDDLE_AUTO)
         TRY(hd_spectral_choose_for_refined(context, &fit->prepared.points, prepare.seed,
                                            o.spectral.refine, &fit->trials.choice, &n_clusters));
@@ -486,10 +484,10 @@ static huddle_status fit_llc(huddle_context *context, const hd_fit_job *job, con
               find_vectors(context, &o, &neighbors, &bridges, n_clusters, fit));
     TRY_STAGE(context, HD_STAGE_EMBED,
               embed_graph(context, &o.spectral, n_clusters, fit, &laplacian));
-    hd_fit_trial_plan plan = hd_spectral_plan(fit, cluster, &step);
-    plan.deciding = &o.spectral;
+    hd_fit_trial_plan plan = hd_spectral_plan(fit, cluster, &step, &o.spectral);
     plan.laplacian = &laplacian;
-    TRY(hd_fit_range(context, n_clusters, &plan, fit));
+    plan.measures_stability = false;
+    TRY(hd_fit_cluster(context, n_clusters, &plan, fit));
 done:
     hd_fit_embedding_free(&laplacian);
     huddle_neighbors_free(&neighbors);

@@ -385,7 +385,7 @@ static huddle_status fit_lsc(huddle_context *context, const hd_fit_job *job, con
     prepare.seed = o.spectral.common.seed;
     o.spectral.kmeans.keep_starts = job->keep_starts;
     TRY(hd_fit_check_clusters(n_clusters, &fit->rows));
-    TRY(hd_fit_prepare(context, job, &prepare, false, fit, &points));
+    TRY(hd_fit_prepare(context, job, &prepare, NULL, false, fit, &points));
     double begin = hd_seconds();
     /* Around LAPACK, which calls the BLAS. */
     hd_blas_enter();
@@ -397,7 +397,7 @@ static huddle_status fit_lsc(huddle_context *context, const hd_fit_job *job, con
     fit->embedding.info = describe_vectors(&fit->embedding.f, n_clusters.last);
     fit->embedding.info.seconds = hd_seconds() - begin;
     hd_spectral_warn_embedding(context, &o.spectral.embed, &fit->embedding.info, n_clusters);
-    TRY(hd_fit_range(context, n_clusters, &plan, fit));
+    TRY(hd_fit_cluster(context, n_clusters, &plan, fit));
 done:
     return status;
 }

@@ -3,8 +3,8 @@
  * of the K-means problem. */
 #include "base/check.h"
 #include "decide/eigengap.h"
+#include "methods/cluster.h"
 #include "methods/method.h"
-#include "methods/range.h"
 #include "methods/reduce.h"
 #include "steps/kmeans.h"
 #include "steps/predict.h"
@@ -48,7 +48,7 @@ static huddle_status fit_pca_kmeans(huddle_context *context, const hd_fit_job *j
     if (n_clusters.first == HUDDLE_AUTO)
         TRY(hd_spectral_choose_clusters(context, points, o.common.seed, &fit->trials.choice,
                                         &n_clusters));
-    TRY(hd_fit_range(context, n_clusters, &plan, fit));
+    TRY(hd_fit_cluster(context, n_clusters, &plan, fit));
 done:
     return status;
 }

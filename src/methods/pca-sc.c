@@ -33,8 +33,8 @@ static huddle_status fit_pca_sc(huddle_context *context, const hd_fit_job *job, 
     TRY_STAGE(context, HD_STAGE_PREPARE,
               hd_fit_pca(context, job, &o.spectral.prepare, o.reduce.dim, &key, fit));
     TRY(hd_spectral_embed_points(context, &o.spectral, &key, fit, &n_clusters));
-    hd_fit_trial_plan plan = hd_spectral_plan(fit, hd_spectral_cluster, &o);
-    TRY(hd_fit_range(context, n_clusters, &plan, fit));
+    hd_fit_trial_plan plan = hd_spectral_plan(fit, hd_spectral_cluster, &o, NULL);
+    TRY(hd_fit_cluster(context, n_clusters, &plan, fit));
 done:
     return status;
 }

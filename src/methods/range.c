@@ -1,12 +1,9 @@
-/* Ranges of n_clusters. Methods supply a function that clusters for one number; this file tries the
- * numbers of a range, scores them and chooses one. */
+/* Tries the numbers of a range, scores them and chooses one. */
 #include "methods/range.h"
 
 #include "base/check.h"
 #include "decide/count.h"
-#include "decide/labels.h"
 #include "huddle/metrics.h"
-#include "steps/medoids.h"
 #include "steps/merge.h"
 
 #include <math.h>
@@ -15,8 +12,6 @@
  * 2004) take the largest number of groups among those of minimal cost, and computed costs are never
  * exactly equal. */
 static const double alignment_tolerance = 1e-3;
-
-/* ---- trials -------------------------------------------------------------------------------- */
 
 /* Silhouette of the points; without any, of a given embedding, which is the same for all trials. */
 static huddle_status score_silhouette(huddle_context *context, const huddle_points *points,
@@ -122,13 +117,6 @@ done:
     return status;
 }
 
-/* Methods need not care how their clusters are numbered. */
-static huddle_status cluster_for(huddle_context *context, const hd_fit_trial_plan *plan,
-                                 int32_t n_clusters, hd_fit *fit) {
-    huddle_status status = plan->cluster(context, plan->argument, n_clusters, fit);
-    return status == HUDDLE_OK ? hd_fit_number_clusters(context, fit) : status;
-}
-
 /* Clusters with every number of the range. Labels are stored for the rows of x, one column per
  * trial, because merged rows may differ between trials (lda-sc). */
 static huddle_status run_trials(huddle_context *context, huddle_range n_clusters,
@@ -142,7 +130,7 @@ static huddle_status run_trials(huddle_context *context, huddle_range n_clusters
     for (int32_t t = 0; t < count; t++) {
         TRY(hd_progress(context, "range", t, count));
         /* Each call replaces the results of the previous number in fit. */
-        TRY(cluster_for(context, plan, n_clusters.first + t, fit));
+        TRY(hd_fit_cluster_number(context, plan, n_clusters.first + t, fit));
         TRY_STAGE(context, HD_STAGE_CHOOSE, score_trial(context, plan, fit, &trials->items[t]));
         for (int64_t i = 0; i < rows; i++)
             trials->labels[i * count + t] = fit->clusters.labels[hd_fit_rows_node(&fit->rows, i)];
@@ -152,32 +140,10 @@ done:
     return status;
 }
 
-/* The best trial is computed once more instead of being kept: results of all stages would have to
- * be stored for every trial, while most methods share graph and eigenvectors, the expensive part,
- * between all numbers. The same seed gives the same result. */
 huddle_status hd_fit_range(huddle_context *context, huddle_range n_clusters,
-                           const hd_fit_trial_plan *plan, hd_fit *fit) {
-    huddle_status status = HUDDLE_OK;
-    int32_t chosen = n_clusters.first;
-    if (n_clusters.first < n_clusters.last) {
-        hd_silence before = hd_silence_begin(context);
-        status = run_trials(context, n_clusters, plan, fit);
-        hd_silence_end(context, before);
-        TRY(status);
-        TRY(choose_trial(plan, fit, &chosen));
-        if (fit->refined.present && plan->points != NULL && plan->spectral != NULL)
-            TRY_STAGE(
-                context, HD_STAGE_CHOOSE,
-                hd_count_measure_stability(context, plan->spectral, plan->points, &fit->trials));
-    }
-    TRY(cluster_for(context, plan, chosen, fit));
-    if (plan->deciding != NULL)
-        TRY_STAGE(context, HD_STAGE_DECIDE,
-                  hd_decide_labels(context, plan->deciding, plan->laplacian, plan->points, fit));
-    TRY(hd_fit_number_clusters(context, fit)); /* the labels may be others now */
-    TRY_STAGE(context, HD_STAGE_MEDOIDS,
-              hd_fit_choose_medoids(context, plan->points, plan->graph, fit));
-    huddle_refine_tree_free(&fit->refined.tree); /* no further number of clusters needs it */
-done:
-    return status;
+                           const hd_fit_trial_plan *plan, hd_fit *fit, int32_t *chosen) {
+    hd_silence before = hd_silence_begin(context);
+    huddle_status status = run_trials(context, n_clusters, plan, fit);
+    hd_silence_end(context, before);
+    return status == HUDDLE_OK ? choose_trial(plan, fit, chosen) : status;
 }

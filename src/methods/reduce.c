@@ -115,7 +115,7 @@ static huddle_status make_components(huddle_context *context, const hd_fit_job *
     huddle_points points;
     double *variances = NULL, total;
     ALLOC(variances, r);
-    TRY(hd_fit_prepare(context, job, prepare, false, fit, &points));
+    TRY(hd_fit_prepare(context, job, prepare, NULL, false, fit, &points));
     double begin = hd_seconds();
     int64_t side = points.n < points.d ? points.n : points.d;
     TRY(hd_fit_principal_map(context, &points, r < side ? r : side, prepare->seed,

@@ -24,13 +24,11 @@ static huddle_status fit_sc(huddle_context *context, const hd_fit_job *job, cons
     huddle_range n_clusters;
     o.kmeans.keep_starts = job->keep_starts;
     TRY(hd_refine_settle(context, job, &o, &fit->refined));
+    TRY(hd_spectral_prepare_graph(context, job, &o, &key, fit));
     TRY(hd_spectral_embed(context, job, &o, &key, fit, &n_clusters));
     TRY(hd_count_choose(context, &o, fit, &n_clusters));
-    hd_fit_trial_plan plan = hd_spectral_plan(fit, hd_spectral_cluster, &o);
-    plan.spectral = &o;
-    plan.deciding = &o;
-    plan.laplacian = &fit->embedding;
-    TRY(hd_fit_range(context, n_clusters, &plan, fit));
+    hd_fit_trial_plan plan = hd_spectral_plan(fit, hd_spectral_cluster, &o, &o);
+    TRY(hd_fit_cluster(context, n_clusters, &plan, fit));
 done:
     return status;
 }

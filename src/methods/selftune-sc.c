@@ -5,6 +5,7 @@
  * labels by K-means on the rows instead of the largest entry after the rotation. */
 #include "base/check.h"
 #include "decide/memory.h"
+#include "methods/range.h"
 #include "methods/spectral.h"
 #include "steps/place.h"
 #include "steps/predict.h"
@@ -141,13 +142,13 @@ static huddle_status fit_selftune_sc(huddle_context *context, const hd_fit_job *
     o.weight.scale = "selftune";
     o.kmeans.keep_starts = job->keep_starts;
     TRY(hd_refine_settle(context, job, &o, &fit->refined));
+    TRY(hd_spectral_prepare_graph(context, job, &o, &key, fit));
     TRY(hd_spectral_embed(context, job, &o, &key, fit, &n_clusters));
     if (o.common.n_clusters.first == HUDDLE_AUTO && fit->embedding.present)
         TRY(choose_clusters(context, &o, fit, &n_clusters));
-    hd_fit_trial_plan plan = hd_spectral_plan(fit, cluster, &o);
-    plan.deciding = &o;
-    plan.laplacian = &fit->embedding;
-    TRY(hd_fit_range(context, n_clusters, &plan, fit));
+    hd_fit_trial_plan plan = hd_spectral_plan(fit, cluster, &o, &o);
+    plan.measures_stability = false;
+    TRY(hd_fit_cluster(context, n_clusters, &plan, fit));
 done:
     return status;
 }

@@ -87,14 +87,12 @@ static huddle_status make_points_and_graph(huddle_context *context, const hd_fit
                                            huddle_range n_clusters, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     huddle_points points;
-    hd_fit_job own = *job;
     huddle_prepare_options prepare = options->prepare;
     prepare.seed = options->common.seed;
-    own.spectral = options;
     if (job->graph != NULL || strcmp(options->affinity, "features") != 0)
         return hd_spectral_make_matrix_graph(context, job, options, n_clusters, &fit->rows,
                                              &fit->graph);
-    TRY(hd_fit_prepare(context, &own, &prepare, true, fit, &points));
+    TRY(hd_fit_prepare(context, job, &prepare, options, true, fit, &points));
     TRY(hd_fit_merge(context, options->knn.n_neighbors, &fit->rows, &fit->prepared));
     TRY(hd_spectral_make_graph(context, options, n_clusters, &fit->rows, &fit->prepared.points,
                                &fit->graph));
@@ -160,28 +158,35 @@ done:
 
 /* Points and graph are one entry of the cache, the embedding another: fits that differ only in
  * options of the embedding or of later steps share the graph. */
-huddle_status hd_spectral_embed(huddle_context *context, const hd_fit_job *job,
-                                const hd_spectral_options *options, hd_cache_key *key, hd_fit *fit,
-                                huddle_range *n_clusters) {
+huddle_status hd_spectral_prepare_graph(huddle_context *context, const hd_fit_job *job,
+                                        const hd_spectral_options *options, hd_cache_key *key,
+                                        hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     const hd_cache_part parts[] = {{&fit->rows, &hd_fit_rows_copier},
                                    {&fit->prepared, &hd_fit_prepared_copier},
                                    {&fit->graph, &hd_fit_graph_copier}};
+    huddle_range n_clusters = options->common.n_clusters;
     bool found;
-    *n_clusters = options->common.n_clusters;
     if (job->graph != NULL || job->embedding != NULL)
         key->cache = NULL; /* these belong to one model; only what comes from x is shared */
-    TRY(hd_fit_check_clusters(*n_clusters, &fit->rows));
+    TRY(hd_fit_check_clusters(n_clusters, &fit->rows));
     if (job->embedding != NULL)
-        return copy_given_embedding(job->embedding, fit, n_clusters);
-    add_graph_to_key(options, *n_clusters, key);
+        return status;
+    add_graph_to_key(options, n_clusters, key);
     TRY(hd_cache_find(key, parts, 3, &found));
     if (!found)
         TRY(hd_cache_store(key, parts, 3,
-                           make_points_and_graph(context, job, options, *n_clusters, fit)));
-    TRY(embed_graph(context, options, key, fit, n_clusters));
+                           make_points_and_graph(context, job, options, n_clusters, fit)));
 done:
     return status;
+}
+
+huddle_status hd_spectral_embed(huddle_context *context, const hd_fit_job *job,
+                                const hd_spectral_options *options, hd_cache_key *key, hd_fit *fit,
+                                huddle_range *n_clusters) {
+    *n_clusters = options->common.n_clusters;
+    return job->embedding != NULL ? copy_given_embedding(job->embedding, fit, n_clusters)
+                                  : embed_graph(context, options, key, fit, n_clusters);
 }
 
 /* Called once per number of clusters by lda-sc: graph and embedding of the previous call are
@@ -208,16 +213,17 @@ done:
 
 /* Points and graph exist unless an embedding or a matrix was given; trials are scored by what
  * exists. */
-hd_fit_trial_plan hd_spectral_plan(const hd_fit *fit,
-                                   huddle_status (*cluster)(huddle_context *context, void *argument,
-                                                            int32_t n_clusters, hd_fit *fit),
-                                   void *argument) {
+hd_fit_trial_plan hd_spectral_plan(const hd_fit *fit, hd_fit_cluster_step *cluster, void *argument,
+                                   const hd_spectral_options *refined) {
     const huddle_points *points = &fit->prepared.points;
+    bool has_points = points->values != NULL || points->resident != NULL;
     return (hd_fit_trial_plan){.cluster = cluster,
                                .argument = argument,
-                               .points = points->values != NULL || points->resident != NULL ? points
-                                                                                            : NULL,
-                               .graph = fit->graph.present ? &fit->graph.matrix : NULL};
+                               .points = has_points ? points : NULL,
+                               .graph = fit->graph.present ? &fit->graph.matrix : NULL,
+                               .refined = refined,
+                               .laplacian = refined != NULL ? &fit->embedding : NULL,
+                               .measures_stability = refined != NULL};
 }
 
 /* Steps 4 and 5 of spectral clustering (Ng, Jordan and Weiss, 2001): rows, then K-means on them.

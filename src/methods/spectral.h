@@ -3,8 +3,8 @@
 #define HUDDLE_SRC_METHODS_SPECTRAL_H
 
 #include "methods/cache.h"
+#include "methods/cluster.h"
 #include "methods/method.h"
-#include "methods/range.h"
 
 /* ---- options ------------------------------------------------------------------------------- */
 
@@ -36,25 +36,31 @@ extern const hd_rename hd_spectral_prepare_names[];
         huddle_embed_options_table, offsetof(hd_spectral_options, embed), NULL                     \
     }
 
-/* ---- the whole way ------------------------------------------------------------------------- */
+/* ---- steps --------------------------------------------------------------------------------- */
 
-/* From what the fit is given to the eigenvectors: fills in points, graph and eigenvectors of the
- * fit (or embedding.f.rows, if an embedding was given), and settles n_clusters if it is auto. key,
- * empty but for its cache, names the embedding afterwards. */
+/* Prepares x and makes its graph, or the graph of a given matrix, which has no points; does neither
+ * if an embedding was given. key, empty but for its cache, names the graph afterwards. */
+huddle_status hd_spectral_prepare_graph(huddle_context *context, const hd_fit_job *job,
+                                        const hd_spectral_options *options, hd_cache_key *key,
+                                        hd_fit *fit);
+
+/* The eigenvectors of the fit's graph (or embedding.f.rows, if an embedding was given), and the
+ * number of clusters of the options, chosen by the eigengap if it is auto. key names the embedding
+ * afterwards. */
 huddle_status hd_spectral_embed(huddle_context *context, const hd_fit_job *job,
                                 const hd_spectral_options *options, hd_cache_key *key, hd_fit *fit,
                                 huddle_range *n_clusters);
 
-/* The same from the points that the fit has, prepared and reduced already, for *n_clusters. What
- * an earlier call left is replaced. key names those points. */
+/* Graph and eigenvectors of the points that the fit has, prepared and reduced already, for
+ * *n_clusters. What an earlier call left is replaced. key names those points. */
 huddle_status hd_spectral_embed_points(huddle_context *context, const hd_spectral_options *options,
                                        hd_cache_key *key, hd_fit *fit, huddle_range *n_clusters);
 
-/* A plan (hd_fit_range) that scores trials by the fit's points and graph, if it has them. */
-hd_fit_trial_plan hd_spectral_plan(const hd_fit *fit,
-                                   huddle_status (*cluster)(huddle_context *context, void *argument,
-                                                            int32_t n_clusters, hd_fit *fit),
-                                   void *argument);
+/* How the method clusters (methods/cluster.h): trials are scored by the fit's points and graph, if
+ * it has them. refined: options of a method that may refine its labels, by the eigenvectors of the
+ * fit unless another laplacian is set; or NULL. */
+hd_fit_trial_plan hd_spectral_plan(const hd_fit *fit, hd_fit_cluster_step *cluster, void *argument,
+                                   const hd_spectral_options *refined);
 
 /* The clustering step that most share: rows, then K-means on them. options is the method's struct,
  * which begins with hd_spectral_options. */

@@ -370,7 +370,7 @@ static huddle_status fit_spls(huddle_context *context, const hd_fit_job *job, co
     hd_cache_key key = {.cache = job->cache};
     prepare.seed = o->common.seed;
     TRY(hd_fit_check_clusters(n_clusters, &fit->rows));
-    TRY(hd_fit_prepare_shared(context, job, &prepare, &key, fit));
+    TRY(hd_fit_prepare_shared(context, job, &prepare, NULL, &key, fit));
     if (n_clusters.first == HUDDLE_AUTO)
         TRY(hd_spectral_choose_clusters(context, points, prepare.seed, &fit->trials.choice,
                                         &n_clusters));
@@ -390,7 +390,7 @@ static huddle_status fit_spls(huddle_context *context, const hd_fit_job *job, co
     status = find_components(context, step.max_dim, s);
     hd_stage_leave(context, before);
     if (status == HUDDLE_OK)
-        status = hd_fit_range(context, n_clusters, &plan, fit);
+        status = hd_fit_cluster(context, n_clusters, &plan, fit);
     hd_blas_leave();
 done:
     subspace_free(s);

@@ -220,66 +220,74 @@ done:
     return status;
 }
 
-/* Computes W, the convex step (6), and K-means on its rows. The guard applies to gamma = auto only:
- * a value that the user has chosen is not overruled. */
-static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
-                             hd_fit *fit) {
+/* W and the convex step (6) on the rows of F. */
+static huddle_status shrink_rows(huddle_context *context, const ssc_step *step, int32_t n_clusters,
+                                 hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
-    ssc_step *step = argument;
     hd_fit_shrunk *shrunk = &fit->shrunk;
-    const ssc_options *options = &step->options;
-    huddle_shrink_options shrink = options->shrink;
-    huddle_kmeans_options kmeans = options->spectral.kmeans;
-    hd_fit_clusters plain = {0};
-    double *weights = NULL;
-    shrink.n_clusters = kmeans.n_clusters = n_clusters;
-    shrink.seed = kmeans.seed = options->spectral.common.seed;
-    TRY_STAGE(context, HD_STAGE_ROWS,
-              hd_spectral_make_rows(&options->spectral, n_clusters, &fit->embedding));
-    double begin = hd_seconds();
+    const huddle_dense *f = &fit->embedding.f.rows;
+    huddle_shrink_options shrink = step->options.shrink;
+    double *weights = NULL, begin = hd_seconds();
+    shrink.n_clusters = n_clusters;
+    shrink.seed = step->options.spectral.common.seed;
     TRY_STAGE(context, HD_STAGE_SHRINK_GRAPH,
-              share_shrink_graph(context, options, n_clusters, &step->embedding, fit));
+              share_shrink_graph(context, &step->options, n_clusters, &step->embedding, fit));
     huddle_shrunk_free(&shrunk->g);
     huddle_shrink_info_free(&shrunk->info);
     TRY(hd_fit_rows_weights(&fit->rows, &weights));
     shrink.weights = weights;
-    TRY(hd_memory_settle_shrink(context, &shrunk->w.matrix, fit->embedding.f.rows.cols, &shrink,
-                                fit));
+    TRY(hd_memory_settle_shrink(context, &shrunk->w.matrix, f->cols, &shrink, fit));
     TRY_STAGE(context, HD_STAGE_SHRINK,
-              huddle_shrink(context, &fit->embedding.f.rows, &shrunk->w.matrix, &shrink, &shrunk->g,
-                            &shrunk->info));
+              huddle_shrink(context, f, &shrunk->w.matrix, &shrink, &shrunk->g, &shrunk->info));
     shrunk->seconds = hd_seconds() - begin;
     shrunk->present = true;
     shrunk->labels_from_embedding = false;
-    if (options->guard && shrink.gamma == HUDDLE_AUTO)
-        TRY(cluster_with_guard(context, &kmeans, hd_refine_is_wanted(&options->spectral), fit,
-                               &plain));
-    else
-        TRY(hd_fit_kmeans_dense(context, &shrunk->g.g, &kmeans, &fit->rows, &fit->clusters));
-    TRY_STAGE(context, hd_refine_is_wanted(&options->spectral) ? HD_STAGE_REFINE : HD_STAGE_OTHER,
-              refine_labels(context, &options->spectral, &kmeans, shrink.gamma == HUDDLE_AUTO,
-                            &plain, fit));
 done:
-    hd_fit_clusters_free(&plain);
     huddle_free(weights);
     return status;
 }
 
-/* Embedding once, then W, shrinking and K-means for each number of clusters. */
+/* Rows of F, the shrink step to G, K-means on G, refinement. The guard applies to gamma = auto
+ * only: a value that the user has chosen is not overruled. */
+static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
+                             hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    const ssc_step *step = argument;
+    const hd_spectral_options *spectral = &step->options.spectral;
+    bool is_auto = step->options.shrink.gamma == HUDDLE_AUTO,
+         refined = hd_refine_is_wanted(spectral);
+    huddle_kmeans_options kmeans = spectral->kmeans;
+    hd_fit_clusters plain = {0};
+    kmeans.n_clusters = n_clusters;
+    kmeans.seed = spectral->common.seed;
+    TRY_STAGE(context, HD_STAGE_ROWS, hd_spectral_make_rows(spectral, n_clusters, &fit->embedding));
+    TRY(shrink_rows(context, step, n_clusters, fit));
+    if (step->options.guard && is_auto)
+        TRY(cluster_with_guard(context, &kmeans, refined, fit, &plain));
+    else
+        TRY(hd_fit_kmeans_dense(context, &fit->shrunk.g.g, &kmeans, &fit->rows, &fit->clusters));
+    TRY_STAGE(context, refined ? HD_STAGE_REFINE : HD_STAGE_OTHER,
+              refine_labels(context, spectral, &kmeans, is_auto, &plain, fit));
+done:
+    hd_fit_clusters_free(&plain);
+    return status;
+}
+
+/* Preparation, graph and embedding once, then shrinking, K-means and refinement for each number of
+ * clusters. */
 static huddle_status fit_ssc(huddle_context *context, const hd_fit_job *job, const void *options,
                              hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     ssc_step step = {*(const ssc_options *)options, {.cache = job->cache}};
+    hd_spectral_options *o = &step.options.spectral;
     huddle_range n_clusters;
-    step.options.spectral.kmeans.keep_starts = job->keep_starts;
-    TRY(hd_refine_settle(context, job, &step.options.spectral, &fit->refined));
-    TRY(hd_spectral_embed(context, job, &step.options.spectral, &step.embedding, fit, &n_clusters));
-    TRY(hd_count_choose(context, &step.options.spectral, fit, &n_clusters));
-    hd_fit_trial_plan plan = hd_spectral_plan(fit, cluster, &step);
-    plan.spectral = &step.options.spectral;
-    plan.deciding = &step.options.spectral;
-    plan.laplacian = &fit->embedding;
-    TRY(hd_fit_range(context, n_clusters, &plan, fit));
+    o->kmeans.keep_starts = job->keep_starts;
+    TRY(hd_refine_settle(context, job, o, &fit->refined));
+    TRY(hd_spectral_prepare_graph(context, job, o, &step.embedding, fit));
+    TRY(hd_spectral_embed(context, job, o, &step.embedding, fit, &n_clusters));
+    TRY(hd_count_choose(context, o, fit, &n_clusters));
+    hd_fit_trial_plan plan = hd_spectral_plan(fit, cluster, &step, o);
+    TRY(hd_fit_cluster(context, n_clusters, &plan, fit));
 done:
     return status;
 }

@@ -38,10 +38,7 @@ typedef struct hd_fit_job {
     const huddle_dense *embedding;
     struct huddle_cache *cache; /* to share results with other fits of the same x, or NULL */
     hd_common common;           /* as the method's options have it */
-    /* Of a method that may refine its labels: prepare = auto then compares refined labels. Or
-     * NULL. */
-    const hd_spectral_options *spectral;
-    bool keep_starts; /* K-means keeps the labels of every restart */
+    bool keep_starts;           /* K-means keeps the labels of every restart */
 } hd_fit_job;
 
 #endif
