@@ -9,8 +9,8 @@
  * numbers of clusters. spectral: options of a method that may refine its labels, which determine
  * labels and score; or NULL. The candidates are left in prepared->trials, which stays empty if
  * there is nothing to choose from. */
-huddle_status hd_choose_prepare(huddle_context *context, const huddle_points *x, hd_common common,
-                                const hd_spectral_options *spectral, hd_fit_prepared *prepared,
-                                huddle_rule *rule);
+huddle_status hd_decide_preparation(huddle_context *context, const huddle_points *x,
+                                    hd_step_common common, const hd_spectral_options *spectral,
+                                    hd_fit_prepared *prepared, huddle_rule *rule);
 
 #endif

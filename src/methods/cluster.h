@@ -6,12 +6,12 @@
 
 /* Makes the clusters of a fit for one number of them, replacing those of another. argument is the
  * method's. */
-typedef huddle_status hd_fit_cluster_step(huddle_context *context, void *argument,
-                                          int32_t n_clusters, hd_fit *fit);
+typedef huddle_status hd_method_cluster_step(huddle_context *context, void *argument,
+                                             int32_t n_clusters, hd_fit *fit);
 
 /* How a method clusters, and what its trials are scored by. */
-typedef struct hd_fit_trial_plan {
-    hd_fit_cluster_step *cluster;
+typedef struct hd_method_clustering {
+    hd_method_cluster_step *cluster;
     void *argument;
     const huddle_points *points;        /* for silhouettes and medoids; or NULL */
     const huddle_csr *graph;            /* for normalised cuts; or NULL */
@@ -21,16 +21,16 @@ typedef struct hd_fit_trial_plan {
                                            the graph and K-means (decide/labels.h); or NULL */
     const hd_fit_embedding *laplacian;  /* for that: eigenvectors of the graph */
     bool measures_stability;            /* of refined labels for the numbers of a range */
-} hd_fit_trial_plan;
+} hd_method_clustering;
 
 /* Clusters for n_clusters or, of a range, for the best number (methods/range.h), and decides
  * between the labels of the graph and of K-means where the method refines them. Clusters are
  * numbered, and medoids chosen. */
-huddle_status hd_fit_cluster(huddle_context *context, huddle_range n_clusters,
-                             const hd_fit_trial_plan *plan, hd_fit *fit);
+huddle_status hd_method_cluster(huddle_context *context, huddle_range n_clusters,
+                                const hd_method_clustering *how, hd_fit *fit);
 
 /* Clusters for one number, and numbers the clusters: methods need not care. */
-huddle_status hd_fit_cluster_number(huddle_context *context, const hd_fit_trial_plan *plan,
-                                    int32_t n_clusters, hd_fit *fit);
+huddle_status hd_method_cluster_number(huddle_context *context, const hd_method_clustering *how,
+                                       int32_t n_clusters, hd_fit *fit);
 
 #endif

@@ -41,20 +41,20 @@ static const huddle_option *guard_table(void) {
 }
 
 /* The graph W has two options of its own, which must not be confused with those of A. */
-static const hd_rename shrink_knn_names[] = {
+static const hd_method_rename shrink_knn_names[] = {
     {"n_neighbors", "shrink_neighbors", "5", "number of neighbours per row of the embedding"}, {0}};
-static const hd_rename shrink_weight_names[] = {
+static const hd_method_rename shrink_weight_names[] = {
     {"scale", "shrink_scale", "mean", "how weights are computed from distances in the embedding"},
     {0}};
 
-static const hd_section sections[] = {
-    HD_SPECTRAL_SECTIONS,
+static const hd_method_section sections[] = {
+    HD_METHOD_SPECTRAL_SECTIONS,
     {huddle_knn_options_table, offsetof(ssc_options, shrink_knn), shrink_knn_names},
     {huddle_weight_options_table, offsetof(ssc_options, shrink_weight), shrink_weight_names},
     {huddle_shrink_options_table, offsetof(ssc_options, shrink), NULL},
     {guard_table, 0, NULL},
-    {huddle_kmeans_options_table, offsetof(ssc_options, spectral.kmeans), hd_spectral_kmeans_names},
-    {hd_spectral_refine_table, 0, NULL},
+    {huddle_kmeans_options_table, offsetof(ssc_options, spectral.kmeans), hd_method_kmeans_names},
+    {hd_method_refine_table, 0, NULL},
     {0}};
 
 /* W: neighbours among the rows of F, with one scale for all edges by default. Multiplicities have
@@ -144,15 +144,15 @@ static huddle_status cluster_both(huddle_context *context, const huddle_kmeans_o
                                   double *unshrunk) {
     huddle_status status = HUDDLE_OK;
     const hd_fit_rows *rows = &fit->rows;
-    TRY(hd_fit_kmeans_dense(context, &fit->shrunk.g.g, kmeans, rows, &fit->clusters));
+    TRY(hd_step_kmeans_dense(context, &fit->shrunk.g.g, kmeans, rows, &fit->clusters));
     TRY_STAGE(context, HD_STAGE_GUARD,
-              hd_fit_kmeans_dense(context, &fit->embedding.f.rows, kmeans, rows, plain));
+              hd_step_kmeans_dense(context, &fit->embedding.f.rows, kmeans, rows, plain));
     TRY(compute_evenness(context, rows, &fit->clusters, shrunk));
     TRY(compute_evenness(context, rows, plain, unshrunk));
     /* One-sided: more even clusters than those of F are no reason for doubt. */
     fit->shrunk.labels_from_embedding = *shrunk < *unshrunk - max_entropy_loss;
     if (fit->shrunk.labels_from_embedding)
-        hd_fit_take_clusters(&fit->clusters, plain);
+        hd_step_take_clusters(&fit->clusters, plain);
 done:
     return status;
 }
@@ -169,7 +169,7 @@ static huddle_status cluster_with_guard(huddle_context *context,
     hd_silence_end(context, before);
     if (status != HUDDLE_OK)
         return status;
-    hd_fit_warn_few_distinct(context, &fit->clusters);
+    hd_step_warn_few_distinct(context, &fit->clusters);
     if (fit->shrunk.labels_from_embedding)
         hd_warn(
             context, HUDDLE_WARNING_GUARDED,
@@ -202,9 +202,9 @@ static huddle_status refine_labels(huddle_context *context, const hd_spectral_op
     const huddle_dense *f = &fit->embedding.f.rows;
     bool from_f = fit->shrunk.labels_from_embedding;
     double begin = hd_seconds();
-    if (hd_refine_is_wanted(options) && !from_f && plain->labels == NULL) {
+    if (hd_spectral_refines(options) && !from_f && plain->labels == NULL) {
         hd_silence before = hd_silence_begin(context);
-        status = hd_fit_kmeans_dense(context, f, kmeans, &fit->rows, plain);
+        status = hd_step_kmeans_dense(context, f, kmeans, &fit->rows, plain);
         hd_silence_end(context, before);
         TRY(status);
     }
@@ -213,8 +213,8 @@ static huddle_status refine_labels(huddle_context *context, const hd_spectral_op
     f_first = from_f || (f_first && has_all_clusters(&fit->clusters));
     const huddle_refine_start own[] = {f_first ? of_f : of_g, f_first ? of_g : of_f};
     double seconds = hd_seconds() - begin;
-    TRY(hd_refine_clusters(context, options, &fit->embedding, from_f ? 1 : 2, own,
-                           from_f ? f : &fit->shrunk.g.g, fit));
+    TRY(hd_step_refine(context, options, &fit->embedding, from_f ? 1 : 2, own,
+                       from_f ? f : &fit->shrunk.g.g, fit));
     fit->refined.seconds += seconds;
 done:
     return status;
@@ -236,7 +236,7 @@ static huddle_status shrink_rows(huddle_context *context, const ssc_step *step, 
     huddle_shrink_info_free(&shrunk->info);
     TRY(hd_fit_rows_weights(&fit->rows, &weights));
     shrink.weights = weights;
-    TRY(hd_memory_settle_shrink(context, &shrunk->w.matrix, f->cols, &shrink, fit));
+    TRY(hd_decide_settle_shrink(context, &shrunk->w.matrix, f->cols, &shrink, fit));
     TRY_STAGE(context, HD_STAGE_SHRINK,
               huddle_shrink(context, f, &shrunk->w.matrix, &shrink, &shrunk->g, &shrunk->info));
     shrunk->seconds = hd_seconds() - begin;
@@ -255,7 +255,7 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     const ssc_step *step = argument;
     const hd_spectral_options *spectral = &step->options.spectral;
     bool is_auto = step->options.shrink.gamma == HUDDLE_AUTO,
-         refined = hd_refine_is_wanted(spectral);
+         refined = hd_spectral_refines(spectral);
     huddle_kmeans_options kmeans = spectral->kmeans;
     hd_fit_clusters plain = {0};
     kmeans.n_clusters = n_clusters;
@@ -265,7 +265,7 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     if (step->options.guard && is_auto)
         TRY(cluster_with_guard(context, &kmeans, refined, fit, &plain));
     else
-        TRY(hd_fit_kmeans_dense(context, &fit->shrunk.g.g, &kmeans, &fit->rows, &fit->clusters));
+        TRY(hd_step_kmeans_dense(context, &fit->shrunk.g.g, &kmeans, &fit->rows, &fit->clusters));
     TRY_STAGE(context, refined ? HD_STAGE_REFINE : HD_STAGE_OTHER,
               refine_labels(context, spectral, &kmeans, is_auto, &plain, fit));
 done:
@@ -275,19 +275,19 @@ done:
 
 /* Preparation, graph and embedding once, then shrinking, K-means and refinement for each number of
  * clusters. */
-static huddle_status fit_ssc(huddle_context *context, const hd_fit_job *job, const void *options,
+static huddle_status fit_ssc(huddle_context *context, const hd_step_job *job, const void *options,
                              hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     ssc_step step = {*(const ssc_options *)options, {.cache = job->cache}};
     hd_spectral_options *o = &step.options.spectral;
     huddle_range n_clusters;
     o->kmeans.keep_starts = job->keep_starts;
-    TRY(hd_refine_settle(context, job, o, &fit->refined));
-    TRY(hd_spectral_prepare_graph(context, job, o, &step.embedding, fit));
-    TRY(hd_spectral_embed(context, job, o, &step.embedding, fit, &n_clusters));
-    TRY(hd_count_choose(context, o, fit, &n_clusters));
-    hd_fit_trial_plan plan = hd_spectral_plan(fit, cluster, &step, o);
-    TRY(hd_fit_cluster(context, n_clusters, &plan, fit));
+    TRY(hd_step_settle_refine(context, job, o, &fit->refined));
+    TRY(hd_method_prepare_graph(context, job, o, &step.embedding, fit));
+    TRY(hd_method_embed(context, job, o, &step.embedding, fit, &n_clusters));
+    TRY(hd_decide_count(context, o, fit, &n_clusters));
+    hd_method_clustering how = hd_method_clustering_of(fit, cluster, &step, o);
+    TRY(hd_method_cluster(context, n_clusters, &how, fit));
 done:
     return status;
 }
@@ -298,16 +298,16 @@ static huddle_status weigh_new_rows(huddle_context *context, const hd_fit *fit,
                                     huddle_csr *w) {
     huddle_status status = HUDDLE_OK;
     huddle_neighbors neighbors = {0};
-    hd_spread_near near = {0};
+    hd_step_near near = {0};
     huddle_knn_options knn = huddle_knn_defaults();
     knn.n_neighbors = options->shrink_knn.n_neighbors;
     TRY(huddle_graph_query_dense(context, &fit->embedding.f.rows, rows, &knn, &neighbors, NULL));
     TRY(huddle_neighbors_fetch(&neighbors));
-    TRY(hd_spread_near_open(context, fit, false, &neighbors, &near));
+    TRY(hd_step_near_open(context, fit, false, &neighbors, &near));
     TRY(hd_spectral_weigh_new(&neighbors, &near.view.shrunk.w.scale, &near.view, w));
-    hd_spread_near_number(&near, w);
+    hd_step_near_number(&near, w);
 done:
-    hd_spread_near_close(&near);
+    hd_step_near_close(&near);
     huddle_neighbors_free(&neighbors);
     return status;
 }
@@ -323,7 +323,7 @@ static huddle_status predict_ssc(huddle_context *context, const hd_fit *fit, con
     huddle_csr w = {0};
     int64_t *same = NULL;
     if (fit->refined.present)
-        return hd_refine_predict(context, fit, &o->spectral, x, labels);
+        return hd_step_predict_refined(context, fit, &o->spectral, x, labels);
     ALLOC(same, x->n);
     TRY(hd_spectral_new_rows(context, fit, &o->spectral, x, &rows, same));
     if (!fit->shrunk.labels_from_embedding) {
@@ -341,13 +341,14 @@ done:
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-static void plan_ssc(const hd_memory_case *x, const void *options, hd_memory_plan *plan) {
+static void predict_memory(const hd_decide_sizes *x, const void *options,
+                           hd_decide_memory *needed) {
     const ssc_options *o = options;
     int64_t columns = hd_spectral_count_columns(o->spectral.embed.rows, (int32_t)x->n_clusters);
     columns = columns < x->n ? columns : x->n;
-    hd_memory_plan_embedding(x, &o->spectral, plan);
-    hd_memory_plan_shrink(x, columns, o->shrink_knn.n_neighbors, &o->shrink, plan);
-    hd_memory_plan_labels(x, columns, &o->spectral, plan);
+    hd_decide_memory_of_embedding(x, &o->spectral, needed);
+    hd_decide_memory_of_shrink(x, columns, o->shrink_knn.n_neighbors, &o->shrink, needed);
+    hd_decide_memory_of_labels(x, columns, &o->spectral, needed);
 }
 
 /* The result of the shrink step does not depend on its solver, within the certified gap, so that
@@ -368,7 +369,7 @@ static const char *economise_ssc(void *options, int32_t step) {
         shrink->solver = "pdhg";
         return "the shrink step is solved by pdhg, without linear systems";
     }
-    return hd_memory_economise_spectral(&o->spectral, step - 2);
+    return hd_decide_economise_spectral(&o->spectral, step - 2);
 }
 
 const hd_method hd_method_ssc = {
@@ -384,4 +385,4 @@ const hd_method hd_method_ssc = {
     .fit = fit_ssc,
     .predict = predict_ssc,
     .place = hd_spectral_place,
-    .memory = {plan_ssc, economise_ssc}};
+    .memory = {predict_memory, economise_ssc}};

@@ -15,6 +15,6 @@ hd_spectral_options hd_spectral_defaults(huddle_range n_clusters, uint64_t seed)
 }
 
 /* Methods without the option leave it NULL. */
-bool hd_refine_is_wanted(const hd_spectral_options *options) {
+bool hd_spectral_refines(const hd_spectral_options *options) {
     return options->refine != NULL && strcmp(options->refine, "none") != 0;
 }
