@@ -60,25 +60,31 @@ static int write_outputs(const fitting *fit) {
     return dump == NULL ? EXIT_DONE : fitting_dump(fit, dump);
 }
 
-/* The page is written after the labels: it may take much longer, and follows the path of
- * gamma. */
-static int write_page(const fitting *fit) {
-    const char *page = argument(fit->arguments, "report");
-    return page == NULL ? EXIT_DONE : report_cluster(fit, page);
-}
-
-/* The progress bar is on stderr, but shares the terminal with what follows on stdout. */
-static int print_result(const fitting *fit) {
+/* The page and what is printed are made from one object. The page is written after the other files:
+ * it may take much longer, and follows the path of gamma. The progress bar is on stderr, but shares
+ * the terminal with what follows on stdout. */
+static int write_results(const fitting *fit) {
+    static const char *const outputs[] = {"output", "save", "dump", "report"};
+    double began = clock_seconds();
+    bool writes = false;
+    int result = write_outputs(fit);
+    if (result != EXIT_DONE)
+        return result;
     json_t *report = fitting_json(fit);
     if (report == NULL)
         return EXIT_FAILED;
+    result = report_write_page(fit, NULL, report);
+    for (size_t k = 0; k < sizeof outputs / sizeof *outputs; k++)
+        writes = writes || argument(fit->arguments, outputs[k]) != NULL;
+    if (writes)
+        fitting_add_seconds(report, "write", clock_seconds() - began);
     clear_progress();
-    if (argument(fit->arguments, "json") != NULL)
-        print_json(report);
-    else
+    if (result == EXIT_DONE && argument(fit->arguments, "json") != NULL)
+        print_json(json_incref(report));
+    else if (result == EXIT_DONE)
         print_summary(report);
     json_decref(report);
-    return EXIT_DONE;
+    return result;
 }
 
 /* Scores that need no classes (silhouette, confidence and others) are computed only where they are
@@ -120,16 +126,8 @@ static int run_cluster(const cli_arguments *arguments) {
         result = fitting_fit(&fit);
     if (result == EXIT_DONE)
         result = score_without_labels(&fit);
-    double began = clock_seconds();
     if (result == EXIT_DONE)
-        result = write_outputs(&fit);
-    if (result == EXIT_DONE)
-        result = write_page(&fit);
-    if (argument(arguments, "output") != NULL || argument(arguments, "save") != NULL ||
-        argument(arguments, "dump") != NULL || argument(arguments, "report") != NULL)
-        fit.write_seconds = clock_seconds() - began;
-    if (result == EXIT_DONE)
-        result = print_result(&fit);
+        result = write_results(&fit);
     fitting_free(&fit);
     return result;
 }

@@ -18,7 +18,6 @@ static int run_convert(const cli_arguments *arguments) {
         result = output_check_format(arguments, target);
     if (result == EXIT_DONE)
         result = outputs_check(arguments, NULL);
-    /* All checks precede reading, which may take long. */
     huddle_context *context = result == EXIT_DONE ? session_begin(arguments, &result) : NULL;
     if (context == NULL)
         return result;
@@ -33,10 +32,8 @@ static int run_convert(const cli_arguments *arguments) {
             result = failed_call(status, target);
     }
     if (result == EXIT_DONE) {
-        /* What was written, so that a wrong --x or --y is noticed. */
         char text[128];
         input_describe(&data, text, sizeof text);
-        /* On stderr: stdout is for data. */
         print_note("%s: %s", streams_shown(target), text);
     }
     huddle_data_free(&data);

@@ -27,7 +27,6 @@ const char *const dump_files[] = {"X.npy", "A.npz",       "F.npy",      "eigenva
 static huddle_status write_vector(const huddle_array *array, const char *path) {
     enum { HEADER = 128 };
     const uint16_t one = 1;
-    /* The header is padded to 128 bytes. */
     size_t size = (size_t)array->rows * sizeof(double);
     char *bytes = check_allocation(malloc(HEADER + size)), text[HEADER];
     int length =
@@ -69,7 +68,6 @@ static int make_folder(const char *folder) {
     struct stat place;
     if (mkdir(folder, 0777) == 0)
         return EXIT_DONE;
-    /* errno is saved, because stat() would replace it. */
     int reason = errno;
     if (reason == EEXIST && stat(folder, &place) == 0 && S_ISDIR(place.st_mode))
         return EXIT_DONE;
@@ -109,7 +107,6 @@ int fitting_dump(const fitting *fit, const char *folder) {
         char path[4096];
         huddle_status status = HUDDLE_OK;
         bool known = false;
-        /* Which arrays exist depends on the method. */
         for (const char *const *name = names; name != NULL && *name != NULL; name++)
             known = known || strcmp(*name, dumped[i].array) == 0;
         if (known)

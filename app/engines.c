@@ -33,9 +33,7 @@ static json_t *engines_json(void) {
 /* Text for people: name and summary, one engine per line. */
 static int run_engines(const cli_arguments *arguments) {
     if (argument(arguments, "json") != NULL) {
-        json_t *report = engines_json();
-        print_json(report);
-        json_decref(report);
+        print_json(engines_json());
         return EXIT_DONE;
     }
     for (const huddle_engine_text *const *engine = huddle_engines(); *engine != NULL; engine++) {

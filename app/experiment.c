@@ -44,13 +44,10 @@ static huddle_status run_and_write(huddle_context *context, const cli_arguments 
 
 /* The tables, or one JSON object; progress was cleared from the terminal before. */
 static void print_results(const experiment *e, bool json) {
-    if (!json) {
+    if (json)
+        print_json(check_allocation(experiment_json(e)));
+    else
         experiment_print(e, stdout);
-        return;
-    }
-    json_t *report = check_allocation(experiment_json(e));
-    print_json(report);
-    json_decref(report);
 }
 
 /* Results are printed only if the run is complete; what was computed before a failure is in OUT. */
@@ -71,7 +68,6 @@ static int run_experiment(const cli_arguments *arguments) {
     if (result == EXIT_DONE && context != NULL &&
         run_and_write(context, arguments, &e) != HUDDLE_OK)
         result = failed("%s", huddle_last_error());
-    /* The tables must not begin in the line of the progress bar. */
     clear_progress();
     if (result == EXIT_DONE && huddle_context_process(context) == 0)
         print_results(&e, argument(arguments, "json") != NULL);

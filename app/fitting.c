@@ -148,7 +148,6 @@ static int read_files(fitting *fit) {
 int fitting_read(fitting *fit) {
     double began = clock_seconds();
     fit->warnings = json_array();
-    /* Warnings of the readers become part of the report, like those of the fit. */
     session_collect_warnings(fit->warnings);
     int result = streams_read_input();
     if (result == EXIT_DONE)
@@ -160,11 +159,9 @@ int fitting_read(fitting *fit) {
             check_given(huddle_model_set_feature_names(fit->model, fit->data.points.d,
                                                        (const char *const *)fit->data.features),
                         fit->source);
-    /* With known classes their number is the natural number of clusters, unless -c is given. */
     if (result != EXIT_DONE || argument(fit->arguments, "n_clusters") != NULL ||
         fit->data.labels == NULL)
         return result;
-    /* An int32 has at most eleven characters. */
     char count[16];
     snprintf(count, sizeof count, "%d", fit->data.n_classes);
     huddle_status status = huddle_model_set_option(fit->model, "n_clusters", count);
@@ -185,7 +182,6 @@ static int score_labels(fitting *fit) {
     const int32_t *labels = huddle_model_labels(fit->model, &n);
     if (fit->data.labels == NULL)
         return EXIT_DONE;
-    /* Possible if --graph and --y are files of their own. */
     if (n != fit->data.points.n)
         return failed("%s: %lld points, but %lld labels", fit->source, (long long)n,
                       (long long)fit->data.points.n);
@@ -210,8 +206,6 @@ int fitting_fit(fitting *fit) {
     json_decref(collected);
     if (status != HUDDLE_OK)
         return failed_call(status, fit->source);
-    /* The computation may have ended just before it noticed the signal; its result is not
-     * used. */
     int result = session_cancelled() ? failed("cancelled") : EXIT_DONE;
     result = processes_agree(fit->context, result);
     return result == EXIT_DONE ? score_labels(fit) : result;
@@ -244,21 +238,26 @@ void fitting_free(fitting *fit) {
 
 /* ---- the report --------------------------------------------------------------------------- */
 
+/* The total stays the last member. */
+void fitting_add_seconds(json_t *report, const char *stage, double seconds) {
+    json_t *times = json_object_get(report, "seconds");
+    double total = json_number_value(json_object_get(times, "total"));
+    if (seconds > 0)
+        json_object_set_new(times, stage, json_real(seconds));
+    json_object_del(times, "total");
+    json_object_set_new(times, "total", json_real(total + seconds));
+}
+
 /* Inserts the times of what the tool does before and after the model's stages, and adds them to the
  * total. A new object, because members keep the order in which they are set. */
 static void add_own_seconds(json_t *report, const fitting *fit) {
-    json_t *old = json_object_get(report, "seconds");
+    json_t *times = json_object_get(report, "seconds");
+    double total = json_number_value(json_object_get(times, "total"));
     json_t *seconds = json_pack("{s:f}", "read", fit->read_seconds);
-    double total = json_number_value(json_object_get(old, "total")) + fit->read_seconds +
-                   fit->score_seconds + fit->write_seconds;
-    json_object_del(old, "total");
-    json_object_update(seconds, old);
-    if (fit->score_seconds > 0)
-        json_object_set_new(seconds, "score", json_real(fit->score_seconds));
-    if (fit->write_seconds > 0)
-        json_object_set_new(seconds, "write", json_real(fit->write_seconds));
-    json_object_set_new(seconds, "total", json_real(total));
+    json_object_update(seconds, times);
+    json_object_set_new(seconds, "total", json_real(total + fit->read_seconds));
     json_object_set_new(report, "seconds", seconds);
+    fitting_add_seconds(report, "score", fit->score_seconds);
 }
 
 /* Means over all points and over each cluster. */
@@ -300,7 +299,6 @@ json_t *fitting_json(const fitting *fit) {
         json_object_set_new(report, "n_classes", json_integer(fit->data.n_classes));
     input_add_json(&fit->data, report);
     input_add_medoid_names_json(&fit->data, report);
-    /* Where n_clusters came from is part of the report, since it came from the labels. */
     if (fit->counted_classes)
         json_object_set_new(report, "n_clusters_from", json_string("classes"));
     if (fit->has_scores)

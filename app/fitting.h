@@ -16,7 +16,7 @@ typedef struct fitting {
     huddle_data data;   /* without points if only a graph or an embedding is given */
     huddle_model *model;
     json_t *warnings; /* issued while reading */
-    double read_seconds, score_seconds, write_seconds;
+    double read_seconds, score_seconds;
     bool counted_classes; /* n_clusters was set to the number of classes */
     double *confidence;   /* one value for each label, or NULL */
     bool has_scores;
@@ -37,6 +37,9 @@ huddle_status fitting_measure_confidence(fitting *fit);
 
 /* What `cluster --json` prints; NULL after a message. */
 json_t *fitting_json(const fitting *fit);
+
+/* Adds the time of a further stage to it. */
+void fitting_add_seconds(json_t *report, const char *stage, double seconds);
 
 void fitting_free(fitting *fit);
 

@@ -6,9 +6,6 @@
 #include "session.h"
 #include "streams.h"
 
-#include <huddle/base.h>
-#include <string.h>
-
 /* The note is on stderr; data on stdout need none. */
 static int write_data(huddle_context *context, const huddle_data *data, const char *path) {
     huddle_status status = huddle_data_write(context, data, path);
@@ -21,29 +18,14 @@ static int write_data(huddle_context *context, const huddle_data *data, const ch
     return EXIT_DONE;
 }
 
-/* A misspelt kind is answered with the nearest name; HUDDLE_SUGGEST_DISTANCE is how far
- * "nearest" may be. */
-static int check_kind(const char *kind) {
-    const char *best = NULL;
-    int distance = HUDDLE_SUGGEST_DISTANCE;
-    for (const char *const *known = huddle_data_kinds(); *known != NULL; known++) {
-        if (strcmp(kind, *known) == 0)
-            return EXIT_DONE;
-        huddle_suggest_name(kind, *known, &distance, &best);
-    }
-    if (best != NULL)
-        return usage_error("no kind named '%s'; did you mean '%s'?", kind, best);
-    return usage_error("no kind named '%s'; see huddle help generate", kind);
-}
-
 /* Generated points are read like any data set, so that seed, noise and number mean the same
  * everywhere. */
 static int run_generate(const cli_arguments *arguments) {
     const char *kind = arguments->operands[0], *path = argument(arguments, "output");
-    int result = check_kind(kind);
     huddle_data data = {0};
-    if (result == EXIT_DONE)
-        result = output_check_ending(path, "data", data_endings);
+    if (find_name("kind", kind, huddle_data_kinds(), "help generate") < 0)
+        return EXIT_USAGE;
+    int result = output_check_ending(path, "data", data_endings);
     if (result == EXIT_DONE)
         result = output_check_format(arguments, path);
     if (result == EXIT_DONE)

@@ -15,7 +15,6 @@ static int run_help(const cli_arguments *arguments) {
         print_general_help(stdout);
         return EXIT_DONE;
     }
-    /* find_command() has printed a message, with a suggestion if there is a similar name. */
     const cli_command *command = find_command(arguments->operands[0]);
     if (command == NULL)
         return EXIT_USAGE;

@@ -176,7 +176,6 @@ static json_t *listing_json(const char *source, const huddle_listing *listing) {
 static void print_listing(const char *source, char *reason, const huddle_listing *listing) {
     size_t own = strlen(source);
     int column = 0;
-    /* "FILE: reason" is the usual form. */
     if (strncmp(reason, source, own) == 0 && strncmp(reason + own, ": ", 2) == 0)
         reason += own + 2;
     reason[strcspn(reason, ";")] = '\0'; /* the advice that follows is replaced by that below */
@@ -204,8 +203,6 @@ static int report_failure(huddle_context *context, const cli_arguments *argument
     char reason[1024];
     huddle_listing listing = {0};
     snprintf(reason, sizeof reason, "%s", huddle_last_error());
-    /* Only a wrong choice of arrays can be cured by a listing; any other failure is reported
-     * as it is. */
     bool choose = status == HUDDLE_INVALID && argument(arguments, "x") == NULL &&
                   huddle_data_list(context, source, &listing) == HUDDLE_OK && listing.count > 1 &&
                   !listing.has_points;
@@ -213,11 +210,9 @@ static int report_failure(huddle_context *context, const cli_arguments *argument
         huddle_listing_free(&listing);
         return status == HUDDLE_CANCELLED ? failed("cancelled") : failed("%s", reason);
     }
-    if (argument(arguments, "json") != NULL) {
-        json_t *report = listing_json(source, &listing);
-        print_json(report);
-        json_decref(report);
-    } else
+    if (argument(arguments, "json") != NULL)
+        print_json(listing_json(source, &listing));
+    else
         print_listing(source, reason, &listing);
     huddle_listing_free(&listing);
     return EXIT_DONE;
@@ -225,13 +220,10 @@ static int report_failure(huddle_context *context, const cli_arguments *argument
 
 /* Both forms contain the same facts. */
 static int print_data(const cli_arguments *arguments, const huddle_data *data) {
-    if (argument(arguments, "json") == NULL) {
+    if (argument(arguments, "json") != NULL)
+        print_json(info_json(data));
+    else
         print_info(data);
-        return EXIT_DONE;
-    }
-    json_t *report = info_json(data);
-    print_json(report);
-    json_decref(report);
     return EXIT_DONE;
 }
 
@@ -254,9 +246,7 @@ static json_t *formats_json(void) {
  * that the user learns which library is missing. */
 static int print_formats(bool json) {
     if (json) {
-        json_t *array = formats_json();
-        print_json(array);
-        json_decref(array);
+        print_json(formats_json());
         return EXIT_DONE;
     }
     printf("%-13s %-11s %-14s %s\n", "format", "access", "values", "files");

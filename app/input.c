@@ -111,7 +111,6 @@ static int read_columns(huddle_context *context, const cli_arguments *arguments,
                                    .image = argument(arguments, "image"),
                                    .hints_as_flags = true,
                                    .exact = columns.exact};
-    /* Before anything is read. */
     int result = check_flags(arguments, source);
     if (result != EXIT_DONE)
         return result;
@@ -121,8 +120,6 @@ static int read_columns(huddle_context *context, const cli_arguments *arguments,
     options.n_x = columns.n_x;
     options.y = y.names;
     options.n_y = y.count;
-    /* New points must be rounded relative to the same shift as those of the fit, see
-     * huddle/matrix.h. */
     if (model != NULL)
         options.shift = huddle_model_shift(model, &options.n_shift);
     *status = huddle_data_read(context, source, &options, data);
@@ -250,7 +247,6 @@ void input_add_json(const huddle_data *data, json_t *report) {
         json_object_set_new(report, "names_column", text_json(name));
     }
     json_object_set_new(report, "columns", input_columns_json(data));
-    /* Without dropped rows the member is absent. */
     if (data->n_dropped == 0)
         return;
     json_t *rows = json_array();

@@ -75,9 +75,10 @@ static void print_value(const json_t *value, int indent) {
         json_dumpf(value, stdout, JSON_ENCODE_ANY);
 }
 
-void print_json(const json_t *value) {
+void print_json(json_t *value) {
     print_value(value, 0);
     fputc('\n', stdout);
+    json_decref(value);
 }
 
 /* The names of the scores are the same in every command and in the library's JSON. */

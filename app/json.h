@@ -5,9 +5,10 @@
 #include <huddle/metrics.h>
 #include <jansson.h>
 
-/* Prints a value and a line feed to stdout: one line per member of an object, arrays of plain
- * values on one line, numbers with the fewest digits that read back as the same number. */
-void print_json(const json_t *value);
+/* Prints a value and a line feed to stdout, and releases it: one line per member of an object,
+ * arrays of plain values on one line, numbers with the fewest digits that read back as the same
+ * number. */
+void print_json(json_t *value);
 
 /* {acc, nmi, ari, purity}. */
 json_t *scores_json(const huddle_scores *scores);

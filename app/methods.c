@@ -18,9 +18,7 @@ static json_t *methods_json(void) {
 
 static int run_methods(const cli_arguments *arguments) {
     if (argument(arguments, "json") != NULL) {
-        json_t *report = methods_json();
-        print_json(report);
-        json_decref(report);
+        print_json(methods_json());
         return EXIT_DONE;
     }
     for (const huddle_method_text *const *method = huddle_methods(); *method != NULL; method++) {

@@ -47,7 +47,6 @@ static json_t *bound_json(const huddle_option *option, double bound) {
 static json_t *option_json(const huddle_option *option) {
     char allowed[512];
     huddle_option_allowed(option, allowed, sizeof allowed);
-    /* "allowed" is the range as --help shows it. */
     json_t *made =
         json_pack("{s:s, s:s, s:o, s:s}", "name", option->name, "type", type_name(option->type),
                   "default", default_json(option), "allowed", allowed);
@@ -78,19 +77,11 @@ static json_t *method_json(int method) {
                      all->methods[method]->title, "options", options);
 }
 
-/* One method, or all of them if method is -1. */
-static void print_options_json(int method) {
-    json_t *report, *list = json_array();
-    if (method >= 0)
-        report = method_json(method);
-    else {
-        for (int i = 0; i < catalogue()->n_methods; i++)
-            json_array_append_new(list, method_json(i));
-        report = json_pack("{s:O}", "methods", list);
-    }
-    print_json(report);
-    json_decref(list);
-    json_decref(report);
+static json_t *methods_json(void) {
+    json_t *list = json_array();
+    for (int i = 0; i < catalogue()->n_methods; i++)
+        json_array_append_new(list, method_json(i));
+    return json_pack("{s:o}", "methods", list);
 }
 
 /* ---- text --------------------------------------------------------------------------------- */
@@ -106,33 +97,16 @@ static void print_options(int method) {
     }
 }
 
-/* A misspelt name is answered with the nearest one. */
-static int find_method(const char *name) {
-    const catalogue_of_methods *all = catalogue();
-    const char *best = NULL;
-    int distance = HUDDLE_SUGGEST_DISTANCE;
-    for (int i = 0; i < all->n_methods; i++) {
-        if (strcmp(all->names[i], name) == 0)
-            return i;
-        huddle_suggest_name(name, all->names[i], &distance, &best);
-    }
-    if (best != NULL)
-        (void)usage_error("no method named '%s'; did you mean '%s'?", name, best);
-    else
-        (void)usage_error("no method named '%s'; see huddle methods", name);
-    return -1;
-}
-
 /* Without a method all of them are listed, in the order of `huddle methods`. */
 static int run_options(const cli_arguments *arguments) {
     int method = -1;
     if (arguments->n_operands == 1) {
-        method = find_method(arguments->operands[0]);
+        method = find_name("method", arguments->operands[0], catalogue()->names, "methods");
         if (method < 0)
             return EXIT_USAGE;
     }
     if (argument(arguments, "json") != NULL)
-        print_options_json(method);
+        print_json(method >= 0 ? method_json(method) : methods_json());
     else if (argument(arguments, "markdown") != NULL)
         print_options_markdown();
     else

@@ -41,7 +41,6 @@ static void print_results(const paper *p, bool json) {
     json_t *report = check_allocation(experiment_json(&p->e));
     json_object_set_new(report, "notes", paper_notes(&p->found));
     print_json(report);
-    json_decref(report);
 }
 
 /* The default output folder is named after the command. */

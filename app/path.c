@@ -24,6 +24,7 @@ typedef struct gamma_walk {
     int32_t *labels;
     huddle_path_choice choice;
     double seconds;
+    json_t *report; /* what --json prints */
 } gamma_walk;
 
 /* ---- options ------------------------------------------------------------------------------ */
@@ -51,14 +52,12 @@ static int configure_path(gamma_walk *walk) {
     /* n_gamma is an option of the path, not of the method, so it is a flag of this command. */
     const char *levels = argument(arguments, "n-gamma");
     walk->options = huddle_path_defaults();
-    /* G of every level is large and only the page shows it. */
     walk->options.keep_shrunk = argument(arguments, "report") != NULL;
     if (levels != NULL && huddle_options_set(huddle_path_options_table(), &walk->options, "n_gamma",
                                              levels) != HUDDLE_OK)
         return usage_error("%s", huddle_last_error());
     for (int i = 0; i < arguments->n_settings; i++) {
         const cli_setting *setting = &arguments->settings[i];
-        /* Options of other stages were set in the model already. */
         if (setting->option != NULL && huddle_option_find(table, setting->option) != NULL &&
             huddle_options_set(table, &walk->options.shrink, setting->option, setting->value) !=
                 HUDDLE_OK)
@@ -78,17 +77,14 @@ static huddle_status solve_path(gamma_walk *walk) {
         status = huddle_model_array(walk->fit.model, "shrink_graph", &w);
     if (status != HUDDLE_OK)
         return status;
-    /* Views of the model's arrays: F of n x c and W of n x n. */
     huddle_dense rows = array_dense(&f);
     huddle_csr graph = array_csr(&w);
-    /* F has one column per cluster. */
     walk->n_clusters = (int32_t)f.cols;
     walk->options.shrink.n_clusters = walk->n_clusters;
     status = huddle_shrink_path(walk->fit.context, &rows, &graph, &walk->options, &walk->path);
     if (status != HUDDLE_OK)
         return status;
     walk->labels = check_allocation(calloc((size_t)walk->path.n + 1, sizeof *walk->labels));
-    /* The scores of the fit are those of K-means on F; the path has labels of its own. */
     status = huddle_path_labels(walk->fit.context, &walk->path, &rows, walk->n_clusters,
                                 walk->labels, &walk->choice);
     if (status == HUDDLE_OK && walk->fit.has_scores)
@@ -194,16 +190,12 @@ static json_t *path_json(const gamma_walk *walk) {
     return report;
 }
 
-/* The walk only borrows its members; the page is written before they are freed. */
-static int write_page(const gamma_walk *walk) {
-    const char *page = argument(walk->fit.arguments, "report");
-    if (page == NULL)
-        return EXIT_DONE;
-    json_t *report = path_json(walk);
+/* The page and --json are made from one object. The walk only borrows its members; the page is
+ * written before they are freed. */
+static int write_page(gamma_walk *walk) {
+    walk->report = path_json(walk);
     huddle_report_walk shown = report_walk(walk);
-    int result = report == NULL ? EXIT_FAILED : report_path(&walk->fit, &shown, report, page);
-    json_decref(report);
-    return result;
+    return walk->report == NULL ? EXIT_FAILED : report_write_page(&walk->fit, &shown, walk->report);
 }
 
 /* level is -1 if no level of the path has that many large groups; the labels then come from
@@ -214,7 +206,6 @@ static void print_choice(const gamma_walk *walk) {
         printf("\n  %d cluster%s from the %d large groups at gamma %.4g\n", walk->n_clusters,
                plural(walk->n_clusters), choice->n_found, choice->gamma);
     else
-        /* Too few large groups at every gamma: the labels are those of the level that has most. */
         printf("\n  no level has %d large groups; the maximum is %d\n", walk->n_clusters,
                choice->n_found);
     if (walk->fit.has_scores)
@@ -251,18 +242,12 @@ static void print_path(const gamma_walk *walk) {
 }
 
 /* The progress bar is erased before anything is printed. */
-static int print_result(const gamma_walk *walk) {
+static void print_result(const gamma_walk *walk) {
     clear_progress();
-    if (argument(walk->fit.arguments, "json") == NULL) {
+    if (argument(walk->fit.arguments, "json") == NULL)
         print_path(walk);
-        return EXIT_DONE;
-    }
-    json_t *report = path_json(walk);
-    if (report == NULL)
-        return EXIT_FAILED;
-    print_json(report);
-    json_decref(report);
-    return EXIT_DONE;
+    else
+        print_json(json_incref(walk->report));
 }
 
 /* ---- the command -------------------------------------------------------------------------- */
@@ -294,7 +279,8 @@ static int run_path(const cli_arguments *arguments) {
     if (result == EXIT_DONE)
         result = write_page(&walk);
     if (result == EXIT_DONE)
-        result = print_result(&walk);
+        print_result(&walk);
+    json_decref(walk.report);
     free(walk.labels);
     huddle_path_free(&walk.path);
     fitting_free(&walk.fit);

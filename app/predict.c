@@ -117,7 +117,6 @@ static int predict_labels(prediction *p) {
         result = columns_check_data(p->arguments, &p->data);
     if (result != EXIT_DONE)
         return result;
-    /* The time of the prediction alone, without reading. */
     double began = clock_seconds();
     p->labels = check_allocation(calloc((size_t)p->data.points.n + 1, sizeof *p->labels));
     status = huddle_model_predict(p->context, p->model, &p->data.points, p->labels);
@@ -148,7 +147,7 @@ static int print_report(const prediction *p) {
     input_add_names_json(&p->data, report);
     input_add_json(&p->data, report);
     if (status == HUDDLE_OK)
-        print_json(report);
+        print_json(json_incref(report));
     json_decref(report);
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, p->data.name);
 }

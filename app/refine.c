@@ -246,11 +246,9 @@ static int run_refine(const cli_arguments *arguments) {
     clear_progress();
     if (result == EXIT_DONE)
         result = write_labels(&r);
-    if (result == EXIT_DONE && argument(arguments, "json") != NULL) {
-        json_t *report = result_json(&r);
-        print_json(report);
-        json_decref(report);
-    } else if (result == EXIT_DONE)
+    if (result == EXIT_DONE && argument(arguments, "json") != NULL)
+        print_json(result_json(&r));
+    else if (result == EXIT_DONE)
         print_result(&r);
     for (int i = 0; i < r.n_starts; i++)
         labelling_free(&r.starts[i]);

@@ -105,7 +105,6 @@ static char *full_command(const fitting *fit) {
         append_option(&out, "method", huddle_model_method(fit->model));
     for (int i = 0; i < arguments->n_settings; i++) {
         const cli_flag *flag = arguments->settings[i].flag;
-        /* The method is already there, and outputs are left out. */
         if (flag != NULL && strcmp(flag->name, "method") != 0 && !is_output(flag->name))
             append_option(&out, flag->name,
                           flag->kind == FLAG_SWITCH ? NULL : arguments->settings[i].value);
@@ -147,10 +146,11 @@ static huddle_report_options data_options(const fitting *fit) {
     return options;
 }
 
-/* Writes the page of a clustering, or of a path if `walk` is not NULL. `report` becomes the
- * table of details in the page. An I/O failure is about the page, any other about the data. */
-static int write_page(const fitting *fit, const huddle_report_walk *walk, const json_t *report,
-                      const char *file) {
+/* An I/O failure is about the page, any other about the data. */
+int report_write_page(const fitting *fit, const huddle_report_walk *walk, const json_t *report) {
+    const char *file = argument(fit->arguments, "report");
+    if (file == NULL)
+        return EXIT_DONE;
     huddle_report_options options = data_options(fit);
     char *given = given_command(fit->arguments), *full = full_command(fit);
     char *details = check_allocation(json_dumps(report, 0));
@@ -174,19 +174,4 @@ static int write_page(const fitting *fit, const huddle_report_walk *walk, const 
     free(given);
     return status == HUDDLE_OK ? EXIT_DONE
                                : failed_call(status, status == HUDDLE_IO ? file : fit->source);
-}
-
-/* The page shows what --json prints. */
-int report_cluster(const fitting *fit, const char *file) {
-    json_t *report = fitting_json(fit);
-    if (report == NULL)
-        return EXIT_FAILED;
-    int result = write_page(fit, NULL, report, file);
-    json_decref(report);
-    return result;
-}
-
-int report_path(const fitting *fit, const huddle_report_walk *walk, const json_t *report,
-                const char *file) {
-    return write_page(fit, walk, report, file);
 }

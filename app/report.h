@@ -6,12 +6,9 @@
 
 #include <huddle/report.h>
 
-/* Writes the page of a fit. Follows the path of gamma for it if the method shrinks, which takes
- * time. Returns EXIT_DONE, or EXIT_FAILED after a message. */
-int report_cluster(const fitting *fit, const char *file);
-
-/* Writes the page of a path, which keeps G of every level. `report` is what --json prints. */
-int report_path(const fitting *fit, const huddle_report_walk *walk, const json_t *report,
-                const char *file);
+/* Writes the page of --report, if there is one: of a clustering, which follows the path of gamma if
+ * the method shrinks and then takes time, or of a path that keeps G of every level, if `walk` is
+ * not NULL. `report` is what --json prints. Returns EXIT_DONE, or EXIT_FAILED after a message. */
+int report_write_page(const fitting *fit, const huddle_report_walk *walk, const json_t *report);
 
 #endif

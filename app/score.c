@@ -49,13 +49,10 @@ static json_t *confusion_json(const labelling *truth, const labelling *labels,
 static int64_t *column_order(const huddle_confusion *table) {
     int64_t *order = check_allocation(calloc((size_t)table->n_clusters + 1, sizeof *order)),
             filled = 0;
-    for (int64_t i = 0; i < table->n_classes; i++)
+    for (int64_t i = 0; i <= table->n_classes; i++)
         for (int64_t j = 0; j < table->n_clusters; j++)
-            if (table->match[j] == i)
+            if (table->match[j] == (i < table->n_classes ? i : -1))
                 order[filled++] = j;
-    for (int64_t j = 0; j < table->n_clusters; j++)
-        if (table->match[j] < 0)
-            order[filled++] = j;
     return order;
 }
 
@@ -221,7 +218,6 @@ static int compare_labels(const cli_arguments *arguments, const labelling *truth
                                 json_pack("{s:o, s:o}", "truth", graph_scores_json(&pair->truth),
                                           "labels", graph_scores_json(&pair->labels)));
         print_json(report);
-        json_decref(report);
     } else {
         print_scores(&scores);
         if (left_out > 0)

@@ -13,7 +13,6 @@ import numpy as np
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent)]
 
-import clusters  # noqa: E402
 import make_mnist70k  # noqa: E402
 
 DRAWS = 3
@@ -71,6 +70,35 @@ def unbalanced(data, ratio, draw):
     return X[keep], y[keep]
 
 
+def blobs(sizes, rng, d=2, box=10, apart=5, spread=1.0):
+    """Gaussian blobs whose centres are at least `apart` from each other."""
+    while True:
+        centres = rng.uniform(-box, box, (len(sizes), d))
+        distance = np.linalg.norm(centres[:, None] - centres[None], axis=2)
+        if (distance + np.eye(len(sizes)) * apart * 9 >= apart).all():
+            break
+    X = np.vstack([c + spread * rng.standard_normal((m, d)) for c, m in zip(centres, sizes)])
+    return X, np.repeat(np.arange(len(sizes)), sizes)
+
+
+def moons(rng, n=250, noise=.06):
+    t, u = np.pi * rng.uniform(size=(2, n))
+    X = np.vstack([np.c_[np.cos(t), np.sin(t)], np.c_[1 - np.cos(u), .5 - np.sin(u)]])
+    return X + noise * rng.standard_normal(X.shape), np.repeat([0, 1], n)
+
+
+def rings(rng, n=300, noise=.04):
+    t, u = 2 * np.pi * rng.uniform(size=n), 2 * np.pi * rng.uniform(size=2 * n)
+    X = np.vstack([.5 * np.c_[np.cos(t), np.sin(t)], np.c_[np.cos(u), np.sin(u)]])
+    return X + noise * rng.standard_normal(X.shape), np.repeat([0, 1], [n, 2 * n])
+
+
+def gaussians(rng, sizes=(1000, 20), d=20, apart=8.0):
+    X = rng.standard_normal((sum(sizes), d))
+    X[sizes[0]:, 0] += apart
+    return X, np.repeat([0, 1], sizes)
+
+
 def target(rng):
     """A disc, and a ring around it that has as many points."""
     n = 400
@@ -98,7 +126,7 @@ def chains(rng):
 
 
 def rings_with_noise_column(rng):
-    X, y = clusters.rings(rng)
+    X, y = rings(rng)
     return np.c_[X, X.std() * rng.standard_normal(len(X))], y
 
 
@@ -123,19 +151,26 @@ def mnist70k(folder, cache):
 
 
 SYNTHETIC = {
-    "rings": clusters.rings, "target": target, "two spirals": two_spirals, "chains": chains,
-    "moons": clusters.moons,
-    "blobs 1000/100/50/20": lambda r: clusters.blobs([1000, 100, 50, 20], r, apart=9),
-    "15 equal blobs": lambda r: clusters.blobs([100] * 15, r, box=15),
+    "rings": rings, "target": target, "two spirals": two_spirals, "chains": chains,
+    "moons": moons,
+    "blobs 1000/100/50/20": lambda r: blobs([1000, 100, 50, 20], r, apart=9),
+    "15 equal blobs": lambda r: blobs([100] * 15, r, box=15),
     "uniform noise": lambda r: (r.uniform(size=(600, 2)), None),
     "rings with a noise column": rings_with_noise_column,
-    "Gaussians 1000:20 in 20-d": clusters.gaussians,
+    "Gaussians 1000:20 in 20-d": gaussians,
 }
 
 
-def speck(rng):
+def speck(rng, size=7):
     """Eight blobs and a dense group of seven points far from them, which is not counted as a cluster."""
-    return clusters.with_small_group(clusters.blobs([100] * 8, rng), rng, True)
+    X, y = blobs([100] * 8, rng)
+    while True:
+        direction = rng.standard_normal(X.shape[1])
+        direction /= np.linalg.norm(direction)
+        at = X.mean(0) + direction * 60
+        if np.linalg.norm(X - at, axis=1).min() > 1.5:
+            break
+    return np.vstack([X, at + .1 * rng.standard_normal((size, X.shape[1]))]), np.r_[y, np.full(size, -1)]
 
 
 def drawn(make):

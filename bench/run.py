@@ -14,13 +14,12 @@ import sys
 
 HERE = pathlib.Path(__file__).parent
 MODULES = {"cases", "growth", "launch", "measure", "peers", "run", "stages", "store", "table", "tasks"}
-HELPERS = {"clusters", "duplicates", "make_corpus", "make_mnist70k", "make_sheets", "quality_data", "quality_fit",
-           "quality_tables", "rules", "shrink_ideas", "tables"}
+HELPERS = {"duplicates", "make_corpus", "make_mnist70k", "make_sheets", "quality_data", "quality_fit", "quality_tables"}
 
 
 def scripts():
     return sorted(path.stem for path in HERE.glob("*.py")
-                  if path.stem not in MODULES | HELPERS and not path.stem.startswith("peer_"))
+                  if path.stem not in MODULES | HELPERS)
 
 
 def run_scripts(names):

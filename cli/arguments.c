@@ -178,7 +178,6 @@ static int check_value(const cli_flag *flag, const char *value) {
     if (flag->kind == FLAG_NUMBER && !is_number(value, flag))
         return usage_error("--%s = %s: expected number >= %g", flag->name, value, flag->min);
     if (flag->kind == FLAG_CHOICE) {
-        /* Of NAME:OPTIONS only the name is known here. */
         size_t length = flag->takes_options ? strcspn(value, ":") : strlen(value);
         for (const char *const *choice = flag->choices(); *choice != NULL; choice++)
             if (strlen(*choice) == length && strncmp(value, *choice, length) == 0)
@@ -301,8 +300,6 @@ static int check_operands(const cli_arguments *arguments) {
  * own. */
 int arguments_parse(const cli_command *command, int count, char **words, cli_arguments *out) {
     reader in = {0, count, words};
-    /* An upper bound on the settings: each takes at least one letter of the command line, and
-     * arguments_add() may add one. */
     size_t letters = 2;
     for (int i = 0; i < count; i++)
         letters += strlen(words[i]);
@@ -310,7 +307,6 @@ int arguments_parse(const cli_command *command, int count, char **words, cli_arg
     out->operands = check_allocation(calloc((size_t)count + 1, sizeof *out->operands));
     out->settings = check_allocation(calloc(letters, sizeof *out->settings));
     int result = read_words(&in, out);
-    /* --help and --version are accepted without operands. */
     if (result != EXIT_DONE || argument(out, "help") != NULL || argument(out, "version") != NULL)
         return result;
     return check_operands(out);

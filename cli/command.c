@@ -16,18 +16,23 @@ const char *const *command_names(void) {
     return names;
 }
 
-/* There are few commands: a linear search also finds the nearest name for the message. */
-const cli_command *find_command(const char *name) {
+/* Lists of names are short: a linear search also finds the nearest one for the message. */
+int find_name(const char *what, const char *name, const char *const *names, const char *help) {
     const char *best = NULL;
     int distance = HUDDLE_SUGGEST_DISTANCE;
-    for (const cli_command *const *entry = commands; *entry != NULL; entry++) {
-        if (strcmp((*entry)->name, name) == 0)
-            return *entry;
-        huddle_suggest_name(name, (*entry)->name, &distance, &best);
+    for (int i = 0; names[i] != NULL; i++) {
+        if (strcmp(names[i], name) == 0)
+            return i;
+        huddle_suggest_name(name, names[i], &distance, &best);
     }
     if (best != NULL)
-        (void)usage_error("no command named '%s'; did you mean '%s'?", name, best);
+        (void)usage_error("no %s named '%s'; did you mean '%s'?", what, name, best);
     else
-        (void)usage_error("no command named '%s'; see huddle help", name);
-    return NULL;
+        (void)usage_error("no %s named '%s'; see huddle %s", what, name, help);
+    return -1;
+}
+
+const cli_command *find_command(const char *name) {
+    int found = find_name("command", name, command_names(), "help");
+    return found < 0 ? NULL : commands[found];
 }

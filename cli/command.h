@@ -74,4 +74,8 @@ const cli_command *find_command(const char *name);
 /* The names of all commands; ends with NULL. */
 const char *const *command_names(void);
 
+/* The place of a name in a list that ends with NULL; -1, after a message, if it is not there: "no
+ * WHAT named 'NAME'" and the nearest one, or "see huddle HELP". */
+int find_name(const char *what, const char *name, const char *const *names, const char *help);
+
 #endif

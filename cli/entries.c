@@ -153,7 +153,6 @@ void entry_names(const cli_entry *entry, char *text, size_t size) {
 
 /* Summaries begin in lower case and have no full stop, as in the list of commands. */
 void command_sentence(const cli_command *command, char *text, size_t size) {
-    /* Summaries are phrases in lower case, as lists show them. */
     char first = command->summary[0];
     if (first >= 'a' && first <= 'z')
         first = (char)(first - 'a' + 'A');

@@ -22,7 +22,6 @@ void print_wrapped(FILE *file, const char *text, int indent, int column) {
             column = start = indent;
             text += strspn(text, "\n");
         }
-        /* A piece that is wider than a line is not broken. */
         int length = piece_length(text);
         if (column > start && column + space + length > PAGE_WIDTH) {
             fprintf(file, "\n%*s", indent, "");

@@ -37,7 +37,6 @@ static huddle_status add_report(const huddle_model *model, json_t *record) {
         return status;
     json_t *info = json_loads(text, 0, NULL);
     huddle_free(text);
-    /* The library's own JSON is valid, so only memory can be missing. */
     if (info == NULL)
         return experiment_no_memory();
     /* A method that alternates reports the objective of the whole under "alternation". */

@@ -50,11 +50,8 @@ static json_t *make_settings(const experiment *e, const experiment_cell *cell,
     const huddle_data *data = &e->data[cell->data].data;
     json_t *settings = json_object(), *value;
     const char *name;
-    /* With labels the number of clusters is taken as known, as publications do; options and grids
-     * of the entry may still replace it. */
     if (data->labels != NULL)
         json_object_set_new(settings, "n_clusters", json_sprintf("%d", data->n_classes));
-    /* n_init of the plan is for all methods, and some of them have no restarts. */
     if (n_init != NULL && huddle_option_find(huddle_model_options(model), "n_init") != NULL)
         set_value(settings, "n_init", n_init, data);
     json_object_foreach(json_object_get(entry, "options"), name, value) {
@@ -70,8 +67,6 @@ static json_t *make_settings(const experiment *e, const experiment_cell *cell,
  * version are therefore computed again. */
 static void set_key(const experiment *e, const huddle_model *model, experiment_cell *cell) {
     char text[8192], value[128];
-    /* The version is included because a release may change numbers; all options are included, also
-     * those with defaults, because a release may change those too. */
     snprintf(text, sizeof text, "%s;%s;%s;", huddle_version(), e->data[cell->data].fingerprint,
              huddle_model_method(model));
     for (const huddle_option *o = huddle_model_options(model); o->type != HUDDLE_OPTION_END; o++)
@@ -112,13 +107,9 @@ huddle_status experiment_list_cells(experiment *e) {
     int n_entries = experiment_entry_count(e), n_seeds = (int)json_array_size(seeds), n_points = 0;
     for (int k = 0; k < n_entries; k++)
         n_points += experiment_grid_size(e, k);
-    /* One cell more than needed, so that calloc() is never asked for nothing. */
     e->cells = calloc((size_t)(e->n_data * n_seeds * n_points) + 1, sizeof *e->cells);
     TRY_POINTER(e->cells);
-    /* The order of results.csv and of the page. The order of computation is another (run.c). */
     for (int i = 0; i < e->n_data; i++)
-        /* experiment_grid_size() of every entry is added up above, so the array has room for
-         * all cells. */
         for (int s = 0; s < n_seeds; s++)
             for (int k = 0; k < n_entries; k++)
                 for (int p = 0; p < experiment_grid_size(e, k); p++) {

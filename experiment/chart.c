@@ -25,12 +25,11 @@ static double axis_fraction(const chart_axis *axis, double value) {
     return fmin(fmax(fraction, 0), 1);
 }
 
-/* y increases downwards in a figure, but upwards in a chart. */
 double chart_x(const chart_panel *panel, double value) {
     return panel->x + panel->w * axis_fraction(&panel->x_axis, value);
 }
 
-/* y grows downwards in figures and upwards in charts. */
+/* y increases downwards in a figure, but upwards in a chart. */
 double chart_y(const chart_panel *panel, double value) {
     return panel->y + panel->h * (1 - axis_fraction(&panel->y_axis, value));
 }
@@ -139,7 +138,6 @@ figure_shape *chart_draw_line(const chart_panel *panel, int n, const double *x, 
     for (int i = 0; i < n && points != NULL; i++)
         if (isfinite(x[i]) && isfinite(y[i]))
             points[count++] = (figure_point){chart_x(panel, x[i]), chart_y(panel, y[i])};
-    /* Callers set properties of the line, so there must be one even without memory. */
     figure_shape *line = points == NULL
                              ? figure_add_segment(panel->figure, (figure_point){0, 0},
                                                   (figure_point){0, 0}, colour, width)
@@ -156,7 +154,6 @@ void chart_draw_marks(const chart_panel *panel, int n, const chart_mark *marks) 
     double used = panel->x, right = panel->x + panel->w; /* labels stay between these */
     for (int i = 0; i < n; i++) {
         const chart_mark *mark = &marks[i];
-        /* Marks outside the axis are not drawn. */
         if (!isfinite(mark->value) || mark->value < panel->x_axis.from ||
             mark->value > panel->x_axis.to)
             continue;

@@ -39,7 +39,6 @@ static void write_row(FILE *out, const experiment *e, const experiment_cell *cel
     write_field(out, experiment_method(e, cell->entry));
     fputc(',', out);
     write_field(out, experiment_label(e, cell->entry));
-    /* "name=value", separated by blanks. */
     json_object_foreach(cell->settings, name, value) {
         append_text(options, sizeof options, "%s%s=%s", options[0] == '\0' ? "" : " ", name,
                     json_string_value(value));

@@ -8,7 +8,7 @@
  *     cells.c               expand a plan into cells
  *     store.c               OUT/results.jsonl: find and append records
  *     run.c, cell_fit.c     compute the cells that have no record, on threads (workers.c) and on
- *                           several processes (spread.c)
+ *                           several processes (distributed.c)
  *     results.c             numbers of records, points of grids, the best point
  *     tables.c, csv.c, experiment_page.c, grid_page.c   output
  *     figure.h, chart.h     pictures by cairo
@@ -73,11 +73,11 @@ typedef struct experiment {
 huddle_status experiment_run_file(huddle_context *context, const char *file, experiment *e);
 
 /* Takes ownership of the plan, checks it, reads the data, and computes the cells that OUT does not
- * have yet, on as many threads as the context has. With an engine that spreads rows over processes
- * (mpi) the cells are spread instead: all processes call this, each computes some of the cells
- * alone on its CPUs, and only process 0 has the results and writes to OUT. `file` is the plan's
- * name in messages; sources are relative to its folder. The context's progress function receives
- * the stage "cells". */
+ * have yet, on as many threads as the context has. With an engine that distributes rows over
+ * processes (mpi) the cells are distributed instead: all processes call this, each computes some of
+ * the cells alone on its CPUs, and only process 0 has the results and writes to OUT. `file` is the
+ * plan's name in messages; sources are relative to its folder. The context's progress function
+ * receives the stage "cells". */
 huddle_status experiment_run_plan(huddle_context *context, const char *file, json_t *plan,
                                   experiment *e);
 void experiment_free(experiment *e);

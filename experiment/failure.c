@@ -7,7 +7,6 @@
 /* Messages contain file names; longer ones are cut off. */
 enum { MESSAGE_SIZE = 1024 };
 
-/* A longer message is cut. */
 huddle_status experiment_fail(huddle_status status, const char *format, ...) {
     char message[MESSAGE_SIZE];
     va_list arguments;
@@ -21,7 +20,6 @@ huddle_status experiment_fail(huddle_status status, const char *format, ...) {
  * is added where it is missing. Cancellation is not about a file. */
 huddle_status experiment_fail_about(huddle_status status, const char *about) {
     const char *message = huddle_last_error();
-    /* A cancelled call has no message of its own. */
     if (status == HUDDLE_OK || status == HUDDLE_CANCELLED ||
         strncmp(message, about, strlen(about)) == 0)
         return status;

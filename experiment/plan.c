@@ -66,7 +66,6 @@ huddle_status plan_check_members(const char *file, const char *place, const json
 bool plan_format_value(const json_t *value, const huddle_data *data, char *text, size_t size) {
     double c = data == NULL || data->n_classes == 0 ? 2 : data->n_classes;
     double n = data == NULL ? 100 : (double)data->points.n;
-    /* true and false, as the options of the library spell them. */
     if (json_is_boolean(value))
         snprintf(text, size, "%s", json_is_true(value) ? "true" : "false");
     else if (json_is_integer(value))
@@ -78,7 +77,6 @@ bool plan_format_value(const json_t *value, const huddle_data *data, char *text,
         char *rest;
         /* "3 n/c": a factor before the formula. */
         double factor = strtod(given, &rest);
-        /* No number in front: "n/c". */
         factor = rest == given ? 1 : factor;
         rest += strspn(rest, " *");
         if (strcmp(rest, "n/c") == 0)
@@ -143,7 +141,6 @@ static huddle_status check_axis(const char *file, const char *place, huddle_mode
     char where[160];
     snprintf(where, sizeof where, "%s.%s", place, name);
     TRY(check_option(file, where, model, name));
-    /* Also refuses a value that is not a list. */
     if (json_array_size(values) == 0)
         return plan_fail(file, where, "must be a list of values");
     /* Which of the two values is meant cannot be known. */
@@ -214,7 +211,6 @@ static huddle_status check_entry(const experiment *e, const char *place, const j
     const char *method = json_string_value(json_object_get(entry, "method"));
     const json_t *label = json_object_get(entry, "label");
     huddle_model *model = NULL;
-    /* Checked here rather than by plan_check_members(), which only knows names. */
     if (method == NULL)
         return plan_fail(e->file, place, "the member 'method' is missing");
     if (label != NULL && !json_is_string(label))
@@ -312,7 +308,6 @@ static huddle_status check_numbers(const experiment *e) {
         json_object_set_new(e->plan, "seeds", json_pack("[i]", 0));
     else if (json_array_size(seeds) == 0)
         return plan_fail(e->file, "seeds", "must be a list of non-negative integers");
-    /* seeds is NULL if it was just added; its size is then 0. */
     for (size_t i = 0; i < json_array_size(seeds); i++)
         if (!json_is_integer(json_array_get(seeds, i)) ||
             json_integer_value(json_array_get(seeds, i)) < 0)
@@ -343,7 +338,6 @@ huddle_status experiment_open_plan(huddle_context *context, const char *file, js
     TRY_POINTER(plan);
     TRY_POINTER(e->folder = folder_of(file));
     TRY(plan_check_members(file, "", plan, plan_members));
-    /* A value that is not a list has size 0. */
     size_t n_data = json_array_size(json_object_get(plan, "data"));
     if (n_data == 0)
         return plan_fail(file, "data", "must be a list of data sets");

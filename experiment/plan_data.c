@@ -53,7 +53,6 @@ static void set_fingerprint(experiment_data *data) {
     /* The shape too: the same bytes may be 2 x 6 or 3 x 4. */
     int64_t shape[2] = {x->n, x->d};
     digest_add(&d, shape, sizeof shape);
-    /* Sparse points have no padding. */
     if (x->offsets != NULL) {
         digest_add(&d, x->offsets, (size_t)(x->n + 1) * sizeof *x->offsets);
         digest_add(&d, x->columns, (size_t)x->offsets[x->n] * sizeof *x->columns);

@@ -22,7 +22,6 @@ const char *record_text(const json_t *record, const char *name) {
 static void shorten_value(const char *text, char *out, size_t size) {
     char *end;
     double number = strtod(text, &end);
-    /* Numbers only: "unit" and "auto" stay. */
     if (end != text && *end == '\0')
         snprintf(out, size, "%.6g", number);
     else
@@ -52,7 +51,6 @@ grid_result grid_point(const experiment *e, int data, int entry, int point, cons
      * "acc_std"). */
     snprintf(mean, sizeof mean, "%s_mean", metric);
     snprintf(std, sizeof std, "%s_std", metric);
-    /* Cells are few enough for a linear search. */
     for (int i = 0; i < e->n_cells; i++) {
         const experiment_cell *cell = &e->cells[i];
         if (cell->data != data || cell->entry != entry || cell->point != point ||

@@ -1,6 +1,6 @@
 /* Runs the cells that have no record yet: each on one thread, as many at a time as the context
  * has threads, those of the largest data sets first; on several processes if the context has
- * several (spread.c). */
+ * several (distributed.c). */
 #include "experiment/cell_fit.h"
 #include "experiment/failure.h"
 #include "experiment/work.h"
@@ -66,7 +66,6 @@ static huddle_status list_work(work *w) {
     TRY_POINTER(w->groups);
     for (int i = 0; i < e->n_cells; i++) {
         const experiment_cell *cell = &e->cells[i];
-        /* A cell is computed once for all cells with its key. */
         if (cell->record != NULL || is_repeated(e, i))
             continue;
         double cost = estimate_cost(e, cell);
@@ -182,7 +181,6 @@ static huddle_status check_outcome(const work *w) {
     if (e->n_failed > 0)
         return experiment_fail(HUDDLE_NUMERIC, "%d of %d cells failed; the first was %s",
                                e->n_failed, e->n_cells, w->first_failure);
-    /* A worker that has no memory for a record ends without one. */
     return done == e->n_cells ? HUDDLE_OK : experiment_no_memory();
 }
 
@@ -198,19 +196,19 @@ static void free_work(work *w) {
 
 /* Records are in e->cells of process 0 and in the store when this returns, also after a failure. */
 static huddle_status compute_cells(huddle_context *context, experiment *e,
-                                   const result_store *store, bool spread) {
+                                   const result_store *store, bool distributed) {
     huddle_status status = HUDDLE_OK;
     work w = {.e = e,
               .store = store,
               .context = context,
-              .engine = spread ? huddle_engines()[0]->name : huddle_context_engine(context)};
+              .engine = distributed ? huddle_engines()[0]->name : huddle_context_engine(context)};
     double began = wall_seconds(), cpu = process_seconds();
     pthread_mutex_init(&w.lock, NULL);
     pthread_cond_init(&w.changed, NULL);
     TRY(huddle_context_agree(context, list_work(&w)));
     if (w.count > 0)
-        TRY(spread ? spread_run(&w) : run_here(&w));
-    if (!spread || w.count == 0)
+        TRY(distributed ? distributed_run(&w) : run_here(&w));
+    if (!distributed || w.count == 0)
         e->cpu_seconds = process_seconds() - cpu;
     TRY(experiment_first_status(context, huddle_context_process(context) == 0 ? check_outcome(&w)
                                                                               : HUDDLE_OK));
@@ -222,8 +220,8 @@ done:
 
 /* Every process reads all data, as if it were alone. */
 static huddle_status open_alone(huddle_context *context, const char *file, json_t *plan,
-                                experiment *e, bool *spread) {
-    *spread = huddle_context_set_alone(context, true);
+                                experiment *e, bool *distributed) {
+    *distributed = huddle_context_set_alone(context, true);
     huddle_status status = experiment_open_plan(context, file, plan, e);
     if (status == HUDDLE_OK)
         status = experiment_list_cells(e);
@@ -237,13 +235,13 @@ huddle_status experiment_run_plan(huddle_context *context, const char *file, jso
                                   experiment *e) {
     huddle_status status = HUDDLE_OK;
     result_store store = {.file = -1};
-    bool spread = false;
-    TRY(open_alone(context, file, plan, e, &spread));
-    TRY(spread_compare(context, e));
+    bool distributed = false;
+    TRY(open_alone(context, file, plan, e, &distributed));
+    TRY(distributed_compare(context, e));
     TRY(experiment_first_status(
         context, huddle_context_process(context) == 0 ? store_open(e, &store) : HUDDLE_OK));
-    TRY(spread_share_found(context, e));
-    TRY(compute_cells(context, e, &store, spread));
+    TRY(distributed_share_found(context, e));
+    TRY(compute_cells(context, e, &store, distributed));
 done:
     store_close(&store);
     return status;

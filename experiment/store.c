@@ -64,12 +64,10 @@ static bool read_records(experiment *e, int file) {
         return false;
     /* The duplicate shares its offset with `file`. */
     rewind(lines);
-    /* A line without its line feed was not written completely. */
     while ((length = getline(&line, &capacity, lines)) > 0) {
         if (line[length - 1] != '\n')
             break;
         json_t *record = json_loadb(line, (size_t)length, 0, NULL);
-        /* A damaged line costs one cell, which is computed again, not the run. */
         if (record != NULL)
             assign_record(e, record);
         json_decref(record);

@@ -92,7 +92,6 @@ json_t *experiment_json(const experiment *e) {
                   "computed", e->n_computed, "found", e->n_found, "failed", e->n_failed, "seconds",
                   page_real(e->seconds), "cpu_seconds", page_real(e->cpu_seconds), "shared",
                   "computed", (json_int_t)e->misses, "found", (json_int_t)e->hits);
-    /* "oracle" states that the labels have chosen the point. */
     json_t *best = json_array();
     for (int i = 0; i < e->n_data; i++)
         for (int k = 0; k < experiment_entry_count(e); k++) {

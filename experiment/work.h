@@ -1,8 +1,8 @@
 /* The cells of a run that have no record yet, and the threads of this process that compute them.
  *
- *     run.c      lists the work and checks its outcome
- *     workers.c  threads that take cells from a queue
- *     spread.c   hands the cells out to several processes */
+ *     run.c          lists the work and checks its outcome
+ *     workers.c      threads that take cells from a queue
+ *     distributed.c  hands the cells out to several processes */
 #ifndef HUDDLE_EXPERIMENT_WORK_H
 #define HUDDLE_EXPERIMENT_WORK_H
 
@@ -86,14 +86,14 @@ void workers_cancel(work *w, const workers *made);
 /* Waits until all threads have ended, which the queue must be closed for. */
 void workers_join(workers *made);
 
-/* ---- spread.c ------------------------------------------------------------------------------- */
+/* ---- distributed.c -------------------------------------------------------------------------- */
 
 /* Hands the items out to the processes of the context and computes those of this one. Process 0
  * has all records when this returns. The status is the same on all processes. */
-huddle_status spread_run(work *w);
+huddle_status distributed_run(work *w);
 
 /* Whether all processes have the same cells, and which of them process 0 has found in OUT. */
-huddle_status spread_compare(huddle_context *context, experiment *e);
-huddle_status spread_share_found(huddle_context *context, experiment *e);
+huddle_status distributed_compare(huddle_context *context, experiment *e);
+huddle_status distributed_share_found(huddle_context *context, experiment *e);
 
 #endif

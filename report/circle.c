@@ -135,20 +135,16 @@ static void solve_ridge(double *moments, int64_t size, double *y) {
  * axes = (F' D F + ridge)^-1 F' D T, with D the weights of the points. F' D T is the sum of the
  * centres times the places. (To map the centres exactly, as pinv(C) T would, sends points far away
  * where a cluster has parts that are far from each other.) */
-double *report_circle_axes(const report_run *run) {
+huddle_status report_circle_axes(const report_run *run, double **out) {
+    huddle_status status = HUDDLE_OK;
     huddle_dense f = array_dense(&run->embedding);
     int32_t count = run->n_clusters, order[MAX_CENTRES];
     int64_t sizes[MAX_CENTRES] = {0};
-    size_t cols = (size_t)f.cols, squares = (size_t)count * (size_t)count;
-    double *axes = calloc(cols * 2 + 1, sizeof *axes);
-    double *centres = calloc((size_t)count * cols + 1, sizeof *centres);
-    double *gram = calloc(squares + 1, sizeof *gram);
-    double *moments = calloc(cols * cols + 1, sizeof *moments);
-    if (axes == NULL || centres == NULL || gram == NULL || moments == NULL) {
-        free(axes);
-        axes = NULL;
-        goto done;
-    }
+    double *axes = NULL, *centres = NULL, *gram = NULL, *moments = NULL;
+    NEW(axes, 2 * f.cols);
+    NEW(centres, count * f.cols);
+    NEW(gram, count * count);
+    NEW(moments, f.cols * f.cols);
     count_sizes(run, sizes);
     find_centres(run, &f, sizes, centres);
     find_products(centres, count, f.cols, gram);
@@ -162,9 +158,12 @@ double *report_circle_axes(const report_run *run) {
     }
     find_moments(run, &f, sizes, moments);
     solve_ridge(moments, f.cols, axes);
+    *out = axes;
+    axes = NULL;
 done:
+    free(axes);
     free(moments);
     free(gram);
     free(centres);
-    return axes;
+    return status;
 }

@@ -198,15 +198,13 @@ static json_t *silhouettes_json(const report_run *run, const int32_t *labels,
 static huddle_status add_silhouettes(const report_run *run, const huddle_points *x, json_t *block) {
     huddle_points taken = {0};
     huddle_status status = HUDDLE_OK;
+    int32_t *labels = NULL;
+    double *silhouettes = NULL;
     double most = sqrt(max_products / (double)(x->d > 0 ? x->d : 1));
     int64_t count = run->n < MAX_SILHOUETTES ? run->n : MAX_SILHOUETTES;
     count = (double)count > most ? (int64_t)most : count;
-    int32_t *labels = malloc((size_t)(count + 1) * sizeof *labels);
-    double *silhouettes = malloc((size_t)(count + 1) * sizeof *silhouettes);
-    if (labels == NULL || silhouettes == NULL) {
-        status = report_no_memory();
-        goto done;
-    }
+    NEW(labels, count);
+    NEW(silhouettes, count);
     for (int64_t i = 0; i < count; i++)
         labels[i] = run->labels[run->rows[i]];
     TRY(huddle_points_take(x, run->rows, count, &taken));
@@ -231,13 +229,9 @@ huddle_status report_add_distances(report_run *run) {
     if (!find_points(run, &m.x) || run->n_clusters > MAX_MATRIX / MIN_PER_CLUSTER || run->n < 3)
         return HUDDLE_OK;
     size_t room = 2 * MAX_MATRIX;
-    quota = calloc((size_t)run->n_clusters + 1, sizeof *quota);
-    m.points = calloc(room, sizeof *m.points);
-    m.table = calloc(room * room, sizeof *m.table);
-    if (quota == NULL || m.points == NULL || m.table == NULL) {
-        status = report_no_memory();
-        goto done;
-    }
+    NEW(quota, run->n_clusters);
+    NEW(m.points, room);
+    NEW(m.table, room * room);
     choose_points(&m, quota);
     fill_matrix(&m);
     block = matrix_json(&m);

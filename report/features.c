@@ -173,16 +173,17 @@ static json_t *colours_json(const feature_table *t) {
 
 /* ---- the section -------------------------------------------------------------------------- */
 
-static bool allocate_table(feature_table *t) {
-    size_t d = (size_t)t->run->x->d + 1, k = (size_t)t->run->n_clusters + 1;
-    t->sizes = calloc(k, sizeof *t->sizes);
-    t->means = calloc(k * d, sizeof *t->means);
-    t->mean = calloc(d, sizeof *t->mean);
-    t->squares = calloc(d, sizeof *t->squares);
-    t->separation = calloc(d, sizeof *t->separation);
-    t->order = calloc(d, sizeof *t->order);
-    return t->sizes != NULL && t->means != NULL && t->mean != NULL && t->squares != NULL &&
-           t->separation != NULL && t->order != NULL;
+static huddle_status allocate_table(feature_table *t) {
+    huddle_status status = HUDDLE_OK;
+    int64_t d = t->run->x->d, k = t->run->n_clusters;
+    NEW(t->sizes, k);
+    NEW(t->means, k * d);
+    NEW(t->mean, d);
+    NEW(t->squares, d);
+    NEW(t->separation, d);
+    NEW(t->order, d);
+done:
+    return status;
 }
 
 static void free_table(feature_table *t) {
@@ -219,10 +220,7 @@ huddle_status report_add_features(report_run *run) {
     if (!report_has_features(run) || report_has_images(run) || run->n == 0 || run->x->d == 0 ||
         run->x->d * run->n_clusters > MAX_SUMS)
         return HUDDLE_OK;
-    if (!allocate_table(&t)) {
-        status = report_no_memory();
-        goto done;
-    }
+    TRY(allocate_table(&t));
     measure_features(&t);
     for (int32_t j = 0; j < run->x->d; j++)
         t.order[j] = j;

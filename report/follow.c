@@ -1,16 +1,14 @@
 /* Follows the path of gamma for the page of a clustering.
  *
  * Up to MAX_WHOLE_ROWS rows every level is solved on all of them, from the solution before. For
- * more rows the levels are solved on aggregates (coarse.h), apart from both ends that the fit has
- * already: G = F at gamma_fit, and G of the fit at its own gamma. Either way the gap of a level is
- * proven for all rows; levels without a good proof are not shown. */
+ * more rows the levels are solved on aggregates (huddle_shrink_path_coarse), apart from both that
+ * are known: G = F at gamma_fit, and G of the fit at its own gamma. Either way the gap of a level
+ * is proven for all rows; levels without a good proof are not shown. */
 #include "report/arrays.h"
-#include "report/coarse.h"
 #include "report/run.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Levels to follow: more where each is quick. */
@@ -23,8 +21,8 @@ static const double picture_gap = 1e-3;
  * share of n / c: below it rows are still single, and aggregates would be wrong. */
 static const double max_gap = .05, first_share = 1. / 4;
 
-/* Maximum size in bytes of what a path takes. */
-static const double max_path_bytes = 1e9;
+/* Maximum size in bytes of what a path takes, and what each edge takes besides a row of numbers. */
+static const double max_path_bytes = 1e9, edge_bytes = 40;
 
 /* A path that is being followed. */
 typedef struct gamma_path {
@@ -38,16 +36,7 @@ typedef struct gamma_path {
     double gamma_fit, gamma_up;
     double gammas[LEVELS + 2];
     int32_t n_gammas, at; /* to solve, and which one is being solved */
-    huddle_path_level levels[FEW_LEVELS + 2];
-    huddle_dense shrunk[FEW_LEVELS + 2];
-    int32_t n_levels;
-
-    int32_t aggregates;                   /* 0: levels are solved on all rows */
-    int32_t *groups;                      /* of the aggregates at each coarse level */
-    double coarse_gammas[FEW_LEVELS + 2]; /* of these levels */
-    int32_t n_coarse;
-    huddle_path_fusion *fusions;
-    int64_t n_fusions;
+    int32_t aggregates;   /* 0: levels are solved on all rows */
 } gamma_path;
 
 /* ---- progress ----------------------------------------------------------------------------- */
@@ -112,8 +101,7 @@ static void space_gammas(gamma_path *path, double low, double high, int32_t leve
     }
 }
 
-/* All levels on all rows. */
-static huddle_status follow_whole(const gamma_path *path, huddle_path *whole) {
+static huddle_path_options path_options(const gamma_path *path) {
     huddle_path_options options = huddle_path_defaults();
     options.shrink.loss = path->loss;
     options.shrink.gap = picture_gap;
@@ -121,37 +109,32 @@ static huddle_status follow_whole(const gamma_path *path, huddle_path *whole) {
     options.keep_shrunk = true;
     options.gammas = path->gammas;
     options.n_gamma = path->n_gammas;
-    return huddle_shrink_path(path->context, &path->f, &path->w, &options, whole);
+    return options;
 }
 
 /* ---- levels of many rows ------------------------------------------------------------------ */
 
-static huddle_status keep_level(gamma_path *path, const huddle_path_level *level,
-                                const huddle_dense *g) {
-    huddle_dense *rows = &path->shrunk[path->n_levels];
-    huddle_status status = huddle_dense_new(g->rows, g->cols, rows);
-    for (int64_t i = 0; i < g->rows && status == HUDDLE_OK; i++)
-        memcpy(rows->values + i * rows->stride, g->values + i * g->stride,
-               (size_t)g->cols * sizeof(double));
-    path->levels[path->n_levels++] = *level;
-    return status;
-}
+/* Levels that need not be solved on aggregates: at gamma_fit, and of the fit. */
+typedef struct known_levels {
+    huddle_path_level levels[2];
+    huddle_dense shrunk[2];
+    int32_t count;
+} known_levels;
 
 /* At gamma_fit G = F, which huddle_shrink() finds without an iteration. */
-static huddle_status keep_fit(gamma_path *path) {
+static huddle_status solve_fit(const gamma_path *path, huddle_shrunk *shrunk, known_levels *known) {
     huddle_status status = HUDDLE_OK;
     huddle_shrink_options options = huddle_shrink_defaults();
-    huddle_shrunk shrunk = {0};
     huddle_shrink_info info = {0};
     options.gamma = path->gamma_fit;
     options.gap = picture_gap;
     options.loss = path->loss;
-    TRY(huddle_shrink(path->context, &path->f, &path->w, &options, &shrunk, &info));
-    huddle_path_level level = {path->gamma_fit, info.objective, info.dual, info.gap,
-                               info.n_groups,   info.n_iter,    info.stop};
-    TRY(keep_level(path, &level, &shrunk.g));
+    TRY(huddle_shrink(path->context, &path->f, &path->w, &options, shrunk, &info));
+    known->shrunk[known->count] = shrunk->g;
+    known->levels[known->count++] =
+        (huddle_path_level){path->gamma_fit, info.objective, info.dual, info.gap,
+                            info.n_groups,   info.n_iter,    info.stop};
 done:
-    huddle_shrunk_free(&shrunk);
     huddle_shrink_info_free(&info);
     return status;
 }
@@ -160,9 +143,9 @@ static int32_t json_int32(const json_t *object, const char *name) {
     return (int32_t)json_integer_value(json_object_get(object, name));
 }
 
-/* The level of the fit, with its own certificate. False if the fit solved another problem than that
+/* The level of the fit, with its own certificate. Not if the fit solved another problem than that
  * of all rows, such as one of distinct rows. */
-static huddle_status reuse_fit(gamma_path *path, bool *reused) {
+static huddle_status reuse_fit(const gamma_path *path, known_levels *known) {
     const json_t *shrink = json_object_get(path->run->info, "shrink");
     const json_t *stop = json_object_get(shrink, "stop");
     huddle_path_level level = {.gamma = path->used,
@@ -174,8 +157,7 @@ static huddle_status reuse_fit(gamma_path *path, bool *reused) {
                                .stop = HUDDLE_STOP_CONVERGED};
     const huddle_array *shrunk = &path->run->shrunk;
     double objective;
-    *reused = false;
-    if (shrunk->type != HUDDLE_ARRAY_F64 || shrunk->rows != path->f.rows ||
+    if (!(path->used > 0) || shrunk->type != HUDDLE_ARRAY_F64 || shrunk->rows != path->f.rows ||
         shrunk->cols != path->f.cols || !json_is_string(stop))
         return HUDDLE_OK;
     huddle_dense g = array_dense(shrunk);
@@ -187,53 +169,27 @@ static huddle_status reuse_fit(gamma_path *path, bool *reused) {
     while (level.stop < HUDDLE_STOP_ROUNDING &&
            strcmp(huddle_stop_name(level.stop), json_string_value(stop)) != 0)
         level.stop++;
-    *reused = true;
-    return keep_level(path, &level, &g);
+    known->shrunk[known->count] = g;
+    known->levels[known->count++] = level;
+    return HUDDLE_OK;
 }
 
-/* Levels on aggregates that are not proven well enough are left out. */
-static huddle_status follow_coarse(gamma_path *path, coarse_problem *coarse) {
+static huddle_status follow_many(gamma_path *path, huddle_path *whole) {
     huddle_status status = HUDDLE_OK;
-    for (; path->at < path->n_gammas; path->at++) {
-        huddle_path_level level = {.gamma = path->gammas[path->at]};
-        bool reused = false;
-        TRY(report_level(path, 0));
-        if (level.gamma == path->used)
-            TRY(reuse_fit(path, &reused));
-        if (reused)
-            continue;
-        TRY(coarse_solve(coarse, picture_gap, &level));
-        if (!(level.gap <= max_gap))
-            continue;
-        TRY(keep_level(path, &level, &coarse->g));
-        memcpy(path->groups + (int64_t)path->n_coarse * coarse->count, coarse->group,
-               (size_t)coarse->count * sizeof *coarse->group);
-        path->coarse_gammas[path->n_coarse++] = level.gamma;
-    }
-done:
-    return status;
-}
-
-static huddle_status follow_many(gamma_path *path) {
-    huddle_status status = HUDDLE_OK;
-    coarse_problem coarse = {0};
+    huddle_path_options options = path_options(path);
+    huddle_shrunk fit = {0};
+    known_levels known = {0};
     TRY(report_level(path, 0));
-    if (path->gammas[0] == path->gamma_fit) {
-        TRY(keep_fit(path));
-        path->at++;
-    }
-    TRY(coarse_open(path->context, &path->f, &path->w, path->loss, &coarse));
-    path->aggregates = coarse.count;
-    path->groups = calloc((size_t)coarse.count * (FEW_LEVELS + 2), sizeof *path->groups);
-    if (path->groups == NULL) {
-        status = report_no_memory();
-        goto done;
-    }
-    TRY(follow_coarse(path, &coarse));
-    TRY(coarse_fusions(&coarse, path->n_coarse, path->coarse_gammas, path->groups, &path->fusions,
-                       &path->n_fusions));
+    if (path->gammas[0] == path->gamma_fit)
+        TRY(solve_fit(path, &fit, &known));
+    TRY(reuse_fit(path, &known));
+    huddle_path levels = {.n_levels = known.count, .levels = known.levels, .shrunk = known.shrunk};
+    TRY(huddle_shrink_path_coarse(path->context, &path->f, &path->w, &options, &levels, max_gap,
+                                  whole, &path->aggregates));
+    whole->gamma_fit = path->gamma_fit;
+    whole->gamma_up = path->gamma_up;
 done:
-    coarse_close(&coarse);
+    huddle_shrunk_free(&fit);
     return status;
 }
 
@@ -314,26 +270,19 @@ static huddle_status follow(gamma_path *path) {
     choose_gammas(path, many);
     if (path->n_gammas == 0)
         goto done;
-    if (many) {
-        TRY(follow_many(path));
-        huddle_path view = {.n = path->f.rows,
-                            .n_levels = path->n_levels,
-                            .gamma_fit = path->gamma_fit,
-                            .gamma_up = path->gamma_up,
-                            .levels = path->levels,
-                            .shrunk = path->shrunk,
-                            .fusions = path->fusions,
-                            .n_fusions = path->n_fusions};
-        TRY(show_path(path, &view));
-    } else {
-        TRY(follow_whole(path, &whole));
+    if (many)
+        TRY(follow_many(path, &whole));
+    else {
+        huddle_path_options options = path_options(path);
+        TRY(huddle_shrink_path(path->context, &path->f, &path->w, &options, &whole));
         use_result(path, &whole);
-        TRY(show_path(path, &whole));
     }
+    TRY(show_path(path, &whole));
     path->at = path->n_gammas - 1;
     TRY(report_level(path, 1));
 done:
     huddle_path_free(&whole);
+    huddle_context_free(path->context);
     return status;
 }
 
@@ -344,29 +293,18 @@ huddle_status report_follow_path(report_run *run) {
     const json_t *loss = json_object_get(shrink, "loss");
     if (f->type != HUDDLE_ARRAY_F64 || run->shrink_graph.type != HUDDLE_ARRAY_CSR)
         return HUDDLE_OK;
-    gamma_path *path = calloc(1, sizeof *path);
-    if (path == NULL)
-        return report_no_memory();
-    *path = (gamma_path){.run = run,
-                         .f = array_dense(f),
-                         .w = array_csr(&run->shrink_graph),
-                         .loss = json_is_string(loss) ? json_string_value(loss) : "l21",
-                         .used = report_number(shrink, "gamma")};
-    double edges = (double)path->w.offsets[path->w.rows] / 2, row = 8 * (double)path->f.cols;
-    double bytes = edges * (row + sizeof(coarse_edge)) + (double)f->rows * row * (FEW_LEVELS + 2);
-    huddle_status status = HUDDLE_OK;
+    gamma_path path = {.run = run,
+                       .f = array_dense(f),
+                       .w = array_csr(&run->shrink_graph),
+                       .loss = json_is_string(loss) ? json_string_value(loss) : "l21",
+                       .used = report_number(shrink, "gamma")};
+    double edges = (double)path.w.offsets[path.w.rows] / 2, row = 8 * (double)path.f.cols;
+    double bytes = edges * (row + edge_bytes) + (double)f->rows * row * (FEW_LEVELS + 2);
     if (bytes < max_path_bytes)
-        status = follow(path);
-    else
-        page_add(page_section(run->page, "path", "Regularisation path", NULL), "text",
-                 json_pack("{s:s}", "html",
-                           "<p>Not shown: the path of so many points would take more than 1 GB of "
-                           "memory.</p>"));
-    for (int32_t l = 0; l < path->n_levels; l++)
-        huddle_dense_free(&path->shrunk[l]);
-    huddle_context_free(path->context);
-    free(path->fusions);
-    free(path->groups);
-    free(path);
-    return status;
+        return follow(&path);
+    page_add(page_section(run->page, "path", "Regularisation path", NULL), "text",
+             json_pack("{s:s}", "html",
+                       "<p>Not shown: the path of so many points would take more than 1 GB of "
+                       "memory.</p>"));
+    return HUDDLE_OK;
 }

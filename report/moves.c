@@ -201,31 +201,26 @@ static huddle_status add_level(moves_writer *w, const huddle_dense *g, bool is_f
 static huddle_status begin_moves(moves_writer *w) {
     const report_run *run = w->run;
     size_t count = (size_t)run->count;
-    huddle_status status = fit_embedding_plane(run, &w->plane);
-    if (status != HUDDLE_OK)
-        return status;
+    huddle_status status = HUDDLE_OK;
+    TRY(fit_embedding_plane(run, &w->plane));
     int32_t n_planes = w->plane.d_out < 4 ? 1 : (int32_t)w->plane.d_out / 2;
     if (n_planes > 1 && run->count > MANY_POINTS)
         n_planes = 1;
-    if (report_has_circle(run)) {
-        w->axes = report_circle_axes(run);
-        if (w->axes == NULL)
-            return report_no_memory();
-    }
+    if (report_has_circle(run))
+        TRY(report_circle_axes(run, &w->axes));
     w->n_coords = 2 * (n_planes + (w->axes != NULL));
     for (w->table_size = 64; w->table_size < 2 * count;)
         w->table_size *= 2;
-    w->coords = malloc((count * (size_t)w->n_coords + 1) * sizeof *w->coords);
-    w->steps = malloc((count * (size_t)w->n_coords + 1) * sizeof *w->steps);
-    w->node = malloc((count + 1) * sizeof *w->node);
-    w->before = malloc((count + 1) * sizeof *w->before);
-    w->map = malloc((count + 1) * sizeof *w->map);
-    w->table = malloc(w->table_size * sizeof *w->table);
     w->n_nodes_json = json_array();
     w->n_strays_json = json_array();
-    bool complete = w->coords != NULL && w->steps != NULL && w->node != NULL && w->before != NULL &&
-                    w->map != NULL && w->table != NULL;
-    return complete ? HUDDLE_OK : report_no_memory();
+    NEW(w->coords, count * (size_t)w->n_coords);
+    NEW(w->steps, count * (size_t)w->n_coords);
+    NEW(w->node, count);
+    NEW(w->before, count);
+    NEW(w->map, count);
+    NEW(w->table, w->table_size);
+done:
+    return status;
 }
 
 static void end_moves(moves_writer *w) {

@@ -142,7 +142,6 @@ json_t *page_bytes(const void *bytes, size_t size) {
     /* Positions beyond the end count as zero bits and become '=' below: i + k > size holds
      * exactly for them. */
     for (size_t i = 0; i < size; i += 3) {
-        /* Three bytes are four digits of six bits; missing bytes at the end are padded by "=". */
         uint32_t three = (uint32_t)in[i] << 16;
         three |= i + 1 < size ? (uint32_t)in[i + 1] << 8 : 0;
         three |= i + 2 < size ? in[i + 2] : 0;

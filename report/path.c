@@ -122,7 +122,6 @@ huddle_status huddle_report_write_path(huddle_context *context, const huddle_mod
     run.n_clusters = walk->n_clusters;
     TRY(describe_path(&run, walk));
     TRY(report_prepare(&run));
-    TRY(report_add_details(&run));
     TRY(fill_page(&run, walk));
     TRY(report_write(&run, path));
 done:

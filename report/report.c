@@ -31,6 +31,10 @@ huddle_status report_no_memory(void) {
     return huddle_set_error(HUDDLE_NO_MEMORY, "no memory for the page");
 }
 
+void *report_zeros(int64_t count, size_t size) {
+    return calloc((size_t)count + 1, size);
+}
+
 /* A method without such an array is not an error here: the section that needs it is left out. */
 huddle_array report_array(const report_run *run, const char *name) {
     huddle_array array = {0};
@@ -122,40 +126,38 @@ static huddle_status read_info(report_run *run) {
     return updated == 0 ? HUDDLE_OK : report_no_memory();
 }
 
-/* Scores of the labels against the classes, and the confusion table; both are left out without
- * classes. */
+static huddle_status read_details(report_run *run) {
+    json_error_t error;
+    if (run->options->details == NULL)
+        return HUDDLE_OK;
+    run->details = json_loads(run->options->details, 0, &error);
+    if (run->details == NULL)
+        return report_invalid("the details are not a JSON object: %s", error.text);
+    return json_is_object(run->details) ? HUDDLE_OK
+                                        : report_invalid("the details are not a JSON object");
+}
+
+/* Scores of the labels against the classes, those of the caller if the details have them, and the
+ * confusion table; both are left out without classes. */
 static huddle_status score_labels(report_run *run) {
     const huddle_report_options *o = run->options;
+    json_t *given = json_object_get(run->details, "scores");
     huddle_scores scores;
     huddle_status status = HUDDLE_OK;
     if (o->classes == NULL)
         return HUDDLE_OK;
-    TRY(huddle_metrics_scores(NULL, run->n, o->classes, run->labels, &scores));
     TRY(huddle_metrics_confusion(NULL, run->n, o->classes, run->labels, &run->confusion));
     page_set(run->info, "n_classes", json_integer(o->n_classes));
+    if (given != NULL) {
+        page_set(run->info, "scores", json_incref(given));
+        goto done;
+    }
+    TRY(huddle_metrics_scores(NULL, run->n, o->classes, run->labels, &scores));
     page_set(run->info, "scores",
              json_pack("{s:f, s:f, s:f, s:f}", "acc", scores.acc, "nmi", scores.nmi, "ari",
                        scores.ari, "purity", scores.purity));
 done:
     return status;
-}
-
-/* Merged after the library's own members: the caller knows more, for example the time for reading
- * the data. */
-huddle_status report_add_details(report_run *run) {
-    json_error_t error;
-    if (run->options->details == NULL)
-        return HUDDLE_OK;
-    json_t *details = json_loads(run->options->details, 0, &error);
-    if (details == NULL)
-        return report_invalid("the details are not a JSON object: %s", error.text);
-    if (!json_is_object(details)) {
-        json_decref(details);
-        return report_invalid("the details are not a JSON object");
-    }
-    int updated = json_object_update(run->info, details);
-    json_decref(details);
-    return updated == 0 ? HUDDLE_OK : report_no_memory();
 }
 
 /* The file name of a path; a path that ends with a slash is kept. */
@@ -185,16 +187,23 @@ huddle_status report_begin(report_run *run, const char *kind, const char *path) 
         return report_invalid("a report needs a model and a file name");
     if (huddle_model_labels(run->model, NULL) == NULL)
         return report_invalid("the model is not fitted");
-    huddle_status status = begin_page(run, kind);
-    return status == HUDDLE_OK ? read_info(run) : status;
+    huddle_status status = HUDDLE_OK;
+    TRY(begin_page(run, kind));
+    TRY(read_details(run));
+    TRY(read_info(run));
+done:
+    return status;
 }
 
-/* Scores come before the caller's details are merged, which may replace them. */
+/* The caller's details replace members of the same name: the caller knows more, for example the
+ * time for reading the data. */
 huddle_status report_prepare(report_run *run) {
     huddle_status status = HUDDLE_OK;
     TRY(check_classes(run->options, run->n));
     TRY(check_points(run));
     TRY(score_labels(run));
+    if (run->details != NULL && json_object_update(run->info, run->details) != 0)
+        return report_no_memory();
     run->embedding = report_array(run, "embedding");
     run->shrunk = report_array(run, "shrunk");
     run->shrink_graph = report_array(run, "shrink_graph");
@@ -213,6 +222,7 @@ void report_free(report_run *run) {
     free(run->rows);
     huddle_confusion_free(&run->confusion);
     page_free(run->page);
+    json_decref(run->details);
     json_decref(run->info);
 }
 
@@ -277,7 +287,6 @@ huddle_status huddle_report_write(huddle_context *context, const huddle_model *m
     TRY(report_check_labels(run.n, run.labels, run.n_clusters));
     run.unrefined = unrefined_labels(&run);
     TRY(report_prepare(&run));
-    TRY(report_add_details(&run));
     TRY(fill_cluster_page(&run));
     TRY(report_write(&run, path));
 done:

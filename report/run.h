@@ -21,6 +21,16 @@
             goto done;                                                                             \
     } while (0)
 
+/* Allocates an array of `count` zeros, or goes to `done`. */
+#define NEW(array, count)                                                                          \
+    do {                                                                                           \
+        (array) = report_zeros((int64_t)(count), sizeof *(array));                                 \
+        if ((array) == NULL) {                                                                     \
+            status = report_no_memory();                                                           \
+            goto done;                                                                             \
+        }                                                                                          \
+    } while (0)
+
 /* A run to be shown. */
 typedef struct report_run {
     huddle_context *context;
@@ -28,7 +38,8 @@ typedef struct report_run {
     const huddle_points *x; /* or NULL */
     const huddle_report_options *options;
     report_page *page;
-    json_t *info; /* of the model, scores and the caller's details included */
+    json_t *details; /* of the caller, or NULL */
+    json_t *info;    /* of the model, scores and the caller's details included */
 
     int64_t n;
     const int32_t *labels; /* n in 0 .. n_clusters - 1 */
@@ -50,13 +61,12 @@ enum { MAX_VIEW_POINTS = 50000, MANY_POINTS = 10000 };
 /* ---- report.c ---- */
 
 /* The steps of every page. report_begin() checks the model and the file name, begins the page and
- * reads the info. Then the caller sets labels, n and n_clusters, and report_prepare() checks the
- * points and classes, scores the labels and draws the sample. report_add_details() merges the
- * caller's details into the info. report_write() writes the page unless the context has been
- * cancelled. report_free() is called in any case. */
+ * reads the info and the caller's details. Then the caller sets labels, n and n_clusters, and
+ * report_prepare() checks the points and classes, scores the labels, merges the details into the
+ * info and draws the sample. report_write() writes the page unless the context has been cancelled.
+ * report_free() is called in any case. */
 huddle_status report_begin(report_run *run, const char *kind, const char *path);
 huddle_status report_prepare(report_run *run);
-huddle_status report_add_details(report_run *run);
 huddle_status report_write(const report_run *run, const char *path);
 void report_free(report_run *run);
 
@@ -68,6 +78,9 @@ huddle_status report_check_labels(int64_t n, const int32_t *labels, int32_t n_cl
 
 /* HUDDLE_NO_MEMORY with a message. */
 huddle_status report_no_memory(void);
+
+/* An array of zeros, freed by free(), which is not NULL for a count of 0; NULL without memory. */
+void *report_zeros(int64_t count, size_t size);
 
 /* An array of the model, of type HUDDLE_ARRAY_NONE if the method has none of that name. */
 huddle_array report_array(const report_run *run, const char *name);
@@ -116,9 +129,9 @@ json_t *report_grid_json(const report_grid *grid, int32_t cols);
 /* ---- circle.c, moves.c ---- */
 
 /* Whether there are enough clusters for the projection that maps their centres to a circle, and
- * its axes: columns of F x 2, freed by the caller; NULL if there is no memory. */
+ * its axes: columns of F x 2, freed by free(). */
 bool report_has_circle(const report_run *run);
-double *report_circle_axes(const report_run *run);
+huddle_status report_circle_axes(const report_run *run, double **axes);
 
 /* The sampled rows of each level, matrices of the size of F: {count, projections, nodes, maps,
  * stray_counts, strays}. */

@@ -31,12 +31,9 @@ static huddle_status favour_small_clusters(const report_run *run, int64_t *order
     enum { MIN_PER_CLUSTER = 8 };
     huddle_status status = HUDDLE_OK;
     int64_t n = run->n, front = 0, back = 0;
-    int64_t *seen = calloc((size_t)run->n_clusters + 1, sizeof *seen);
-    int64_t *rest = malloc((size_t)(n + 1) * sizeof *rest);
-    if (seen == NULL || rest == NULL) {
-        status = report_no_memory();
-        goto done;
-    }
+    int64_t *seen = NULL, *rest = NULL;
+    NEW(seen, run->n_clusters);
+    NEW(rest, n);
     for (int64_t i = 0; i < n; i++)
         if (seen[run->labels[order[i]]]++ < MIN_PER_CLUSTER)
             order[front++] = order[i];
@@ -52,12 +49,13 @@ done:
 /* All rows are kept in their order, not only the sample: the sheet of images looks for members
  * of each cluster beyond it. */
 huddle_status report_draw_sample(report_run *run) {
-    run->rows = calloc((size_t)run->n + 1, sizeof *run->rows);
-    if (run->rows == NULL)
-        return report_no_memory();
+    huddle_status status = HUDDLE_OK;
+    NEW(run->rows, run->n);
     run->count = run->n < MAX_VIEW_POINTS ? run->n : MAX_VIEW_POINTS;
     shuffle_rows(run->n, run->rows);
-    return favour_small_clusters(run, run->rows);
+    TRY(favour_small_clusters(run, run->rows));
+done:
+    return status;
 }
 
 /* The values of the sampled rows, or their indices if values is NULL. */

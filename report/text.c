@@ -7,7 +7,6 @@
 
 /* vsnprintf() cuts what does not fit, and always ends the text. */
 void append_text(char *text, size_t size, const char *format, ...) {
-    /* vsnprintf() ends the text and writes at most what fits. */
     size_t length = strlen(text);
     va_list arguments;
     va_start(arguments, format);
@@ -18,6 +17,5 @@ void append_text(char *text, size_t size, const char *format, ...) {
 /* In floating point 1000 * fraction may lie just below a half; the result is the same in every
  * table, which is what matters. */
 double shown_percent(double fraction) {
-    /* round(), not the rounding of printf(), which depends on how the binary fraction lies. */
     return round(1000 * fraction) / 10;
 }

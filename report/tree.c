@@ -209,7 +209,6 @@ json_t *report_tree_json(const report_run *run, const huddle_path *path) {
     if (tree.branch_of == NULL || tree.items == NULL)
         goto done;
     build_branches(&tree);
-    /* Larger minimum sizes leave fewer branches, until the drawing is readable. */
     while (tree.leaves > MAX_LEAVES) {
         tree.min_size += tree.min_size / 2;
         build_branches(&tree);

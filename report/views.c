@@ -113,17 +113,12 @@ static huddle_status make_sample_view(const report_run *run, const huddle_points
     uint16_t *steps = NULL;
     huddle_status status = HUDDLE_OK;
     TRY(huddle_points_take(projected, run->rows, run->count, &taken));
-    /* A plot needs two coordinates; of many points it has no more, for the size of the file. */
     int32_t cols = taken.d < 2 ? 2 : taken.d < MAX_COMPONENTS ? (int32_t)taken.d : MAX_COMPONENTS;
     if (run->count > MANY_POINTS)
         cols = 2;
     size_t count = (size_t)run->count * (size_t)cols;
     report_grid grid = report_grid_of(&taken);
-    steps = malloc((count + 1) * sizeof *steps);
-    if (steps == NULL) {
-        status = report_no_memory();
-        goto done;
-    }
+    NEW(steps, count);
     report_grid_quantise(&grid, &taken, cols, steps);
     *view = report_grid_json(&grid, cols);
     page_set(*view, "data", page_uint16(steps, count));

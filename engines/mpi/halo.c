@@ -1,5 +1,6 @@
-/* Rows of other processes. PETSc's star forest (PetscSF) packs, sends and unpacks them; the plan is
- * made once for a matrix, and a fetch costs one message to and from each neighbouring process. */
+/* Rows of other processes. PETSc's star forest (PetscSF) packs, sends and unpacks them; the star
+ * forest is set up once for a matrix, and a fetch costs one message to and from each neighbouring
+ * process. */
 #include "base/check.h"
 #include "engines/mpi/mpi_engine.h"
 
@@ -15,8 +16,8 @@ typedef struct halo {
     MPI_Datatype row;
 } halo;
 
-void hd_mpi_close_halo(void *plan) {
-    halo *h = plan;
+void hd_mpi_close_halo(void *handle) {
+    halo *h = handle;
     if (h->row != MPI_DATATYPE_NULL)
         MPI_Type_free(&h->row);
     (void)PetscSFDestroy(&h->forest);
@@ -64,10 +65,10 @@ static int64_t find_ghost(int64_t ghosts, const int32_t *list, int32_t column) {
     return low;
 }
 
-/* ---- the plan ------------------------------------------------------------------------------ */
+/* ---- the star forest ----------------------------------------------------------------------- */
 
 /* Leaf k is row n + k of the local array and row list[k] of all. */
-static huddle_status make_forest(halo *h, const int64_t *begins, const int32_t *list) {
+static huddle_status make_forest(halo *h, const int64_t *offsets, const int32_t *list) {
     huddle_status status = HUDDLE_OK;
     PetscSFNode *remote = NULL;
     PetscInt *local = NULL;
@@ -75,12 +76,12 @@ static huddle_status make_forest(halo *h, const int64_t *begins, const int32_t *
     ALLOC(remote, h->ghosts);
     ALLOC(local, h->ghosts);
     for (int64_t k = 0; k < h->ghosts; k++) {
-        while (list[k] >= begins[owner + 1])
+        while (list[k] >= offsets[owner + 1])
             owner++;
-        remote[k] = (PetscSFNode){.rank = owner, .index = (PetscInt)(list[k] - begins[owner])};
+        remote[k] = (PetscSFNode){.rank = owner, .index = (PetscInt)(list[k] - offsets[owner])};
         local[k] = (PetscInt)(h->n + k);
     }
-    TRY(hd_mpi_meet(h->mpi, HD_MPI_HALO, 0));
+    TRY(hd_mpi_enter(h->mpi, HD_MPI_HALO, 0));
     TRY_PETSC(PetscSFCreate(h->mpi->comm, &h->forest), "a plan of rows to fetch");
     TRY_PETSC(PetscSFSetGraph(h->forest, (PetscInt)h->n, (PetscInt)h->ghosts, local,
                               PETSC_COPY_VALUES, remote, PETSC_COPY_VALUES),
@@ -93,36 +94,36 @@ done:
 }
 
 huddle_status hd_mpi_open_halo(void *state, int64_t n, int64_t count, int32_t *columns,
-                               int64_t *ghosts, void **plan) {
+                               int64_t *ghosts, void **handle) {
     hd_mpi *m = state;
     huddle_status status = HUDDLE_OK;
-    int64_t *begins = NULL;
+    int64_t *offsets = NULL;
     int32_t *list = NULL;
     halo *h = NULL;
     *ghosts = 0;
-    *plan = NULL;
-    ALLOC(begins, m->count + 1);
-    TRY(hd_mpi_begins(m, n, begins));
+    *handle = NULL;
+    ALLOC(offsets, m->count + 1);
+    TRY(hd_mpi_layout(m, n, offsets));
     ALLOC_ZERO(h, 1);
     h->mpi = m;
     h->n = n;
     h->row = MPI_DATATYPE_NULL;
-    int64_t first = begins[m->rank];
+    int64_t first = offsets[m->rank];
     for (int64_t e = 0; e < count; e++)
-        if (columns[e] < 0 || columns[e] >= begins[m->count])
+        if (columns[e] < 0 || columns[e] >= offsets[m->count])
             FAIL(HUDDLE_INTERNAL, "column %d of a matrix of %lld rows", columns[e],
-                 (long long)begins[m->count]);
+                 (long long)offsets[m->count]);
     TRY(list_ghosts(first, n, count, columns, &h->ghosts, &list));
-    TRY(make_forest(h, begins, list));
+    TRY(make_forest(h, offsets, list));
     for (int64_t e = 0; e < count; e++)
         columns[e] = columns[e] >= first && columns[e] < first + n
                          ? (int32_t)(columns[e] - first)
                          : (int32_t)(n + find_ghost(h->ghosts, list, columns[e]));
     *ghosts = h->ghosts;
-    *plan = h;
+    *handle = h;
     h = NULL;
 done:
-    huddle_free(begins);
+    huddle_free(offsets);
     huddle_free(list);
     if (h != NULL)
         hd_mpi_close_halo(h);
@@ -143,12 +144,12 @@ static huddle_status choose_type(halo *h, size_t row_size) {
     return HUDDLE_OK;
 }
 
-huddle_status hd_mpi_fetch_halo(void *plan, void *rows, size_t row_size) {
-    halo *h = plan;
+huddle_status hd_mpi_fetch_halo(void *handle, void *rows, size_t row_size) {
+    halo *h = handle;
     huddle_status status = HUDDLE_OK;
     if (h->mpi->count == 1)
         return status;
-    TRY(hd_mpi_meet(h->mpi, HD_MPI_FETCH, (int64_t)row_size));
+    TRY(hd_mpi_enter(h->mpi, HD_MPI_FETCH, (int64_t)row_size));
     TRY(choose_type(h, row_size));
     TRY_PETSC(PetscSFBcastBegin(h->forest, h->row, rows, rows, MPI_REPLACE), "fetching rows");
     TRY_PETSC(PetscSFBcastEnd(h->forest, h->row, rows, rows, MPI_REPLACE), "fetching rows");

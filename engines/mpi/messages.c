@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { FEW_VALUES = 4096 };                       /* values that every process sums up itself */
+enum { FEW_VALUES = 4096 }; /* values that every process sums up itself: latency outweighs size */
 static const int64_t largest_message = 1LL << 30; /* counts of MPI are ints */
 
 void hd_mpi_place(const void *state, int32_t *rank, int32_t *count) {
@@ -14,28 +14,28 @@ void hd_mpi_place(const void *state, int32_t *rank, int32_t *count) {
     *count = m->count;
 }
 
-huddle_status hd_mpi_begins(hd_mpi *m, int64_t n, int64_t *begins) {
-    huddle_status status = hd_mpi_meet(m, HD_MPI_LOCATE, 0);
+huddle_status hd_mpi_layout(hd_mpi *m, int64_t n, int64_t *offsets) {
+    huddle_status status = hd_mpi_enter(m, HD_MPI_LOCATE, 0);
     if (status != HUDDLE_OK)
         return status;
-    begins[0] = 0;
-    MPI_Allgather(&n, 1, MPI_INT64_T, begins + 1, 1, MPI_INT64_T, m->comm);
+    offsets[0] = 0;
+    MPI_Allgather(&n, 1, MPI_INT64_T, offsets + 1, 1, MPI_INT64_T, m->comm);
     for (int32_t r = 0; r < m->count; r++)
-        begins[r + 1] += begins[r];
+        offsets[r + 1] += offsets[r];
     return status;
 }
 
 huddle_status hd_mpi_locate(void *state, int64_t n, int64_t *first, int64_t *total) {
     hd_mpi *m = state;
     huddle_status status = HUDDLE_OK;
-    int64_t *begins = NULL;
+    int64_t *offsets = NULL;
     *first = *total = 0;
-    ALLOC(begins, m->count + 1);
-    TRY(hd_mpi_begins(m, n, begins));
-    *first = begins[m->rank];
-    *total = begins[m->count];
+    ALLOC(offsets, m->count + 1);
+    TRY(hd_mpi_layout(m, n, offsets));
+    *first = offsets[m->rank];
+    *total = offsets[m->count];
 done:
-    huddle_free(begins);
+    huddle_free(offsets);
     return hd_mpi_leave(m, status);
 }
 
@@ -52,35 +52,36 @@ static void combine(hd_reduction operation, int64_t count, const double *values,
 }
 
 /* Every process gets the values of all and combines them itself: one message. */
-static void reduce_few(hd_mpi *m, hd_reduction operation, int count, double *values, double *room) {
-    MPI_Allgather(values, count, MPI_DOUBLE, room, count, MPI_DOUBLE, m->comm);
-    memcpy(values, room, (size_t)count * sizeof *values);
+static void reduce_few(hd_mpi *m, hd_reduction operation, int count, double *values,
+                       double *buffer) {
+    MPI_Allgather(values, count, MPI_DOUBLE, buffer, count, MPI_DOUBLE, m->comm);
+    memcpy(values, buffer, (size_t)count * sizeof *values);
     for (int32_t r = 1; r < m->count; r++)
-        combine(operation, count, room + (int64_t)r * count, values);
+        combine(operation, count, buffer + (int64_t)r * count, values);
 }
 
 /* Each process combines its share of the values, and all get the results: less to send and to add.
- * `part` values for each process, the last may have fewer; room has space for `part` values of
+ * `part` values for each process, the last may have fewer; buffer has space for `part` values of
  * every process. */
 static void reduce_many(hd_mpi *m, hd_reduction operation, int64_t count, double *values,
-                        double *room, int *sizes, int *places) {
+                        double *buffer, int *sizes, int *displs) {
     int64_t part = (count + m->count - 1) / m->count, own = 0;
     for (int32_t r = 0; r < m->count; r++) {
         int64_t begin = r * part < count ? r * part : count;
-        places[r] = (int)begin;
+        displs[r] = (int)begin;
         sizes[r] = (int)(begin + part < count ? part : count - begin);
     }
     own = sizes[m->rank];
-    int *from_sizes = sizes + m->count, *from_places = places + m->count;
+    int *from_sizes = sizes + m->count, *from_displs = displs + m->count;
     for (int32_t r = 0; r < m->count; r++) {
         from_sizes[r] = (int)own;
-        from_places[r] = (int)(r * own);
+        from_displs[r] = (int)(r * own);
     }
-    MPI_Alltoallv(values, sizes, places, MPI_DOUBLE, room, from_sizes, from_places, MPI_DOUBLE,
+    MPI_Alltoallv(values, sizes, displs, MPI_DOUBLE, buffer, from_sizes, from_displs, MPI_DOUBLE,
                   m->comm);
     for (int32_t r = 1; r < m->count; r++)
-        combine(operation, own, room + r * own, room);
-    MPI_Allgatherv(room, (int)own, MPI_DOUBLE, values, sizes, places, MPI_DOUBLE, m->comm);
+        combine(operation, own, buffer + r * own, buffer);
+    MPI_Allgatherv(buffer, (int)own, MPI_DOUBLE, values, sizes, displs, MPI_DOUBLE, m->comm);
 }
 
 huddle_status hd_mpi_reduce(void *state, hd_reduction operation, int64_t count, double *values) {
@@ -88,25 +89,25 @@ huddle_status hd_mpi_reduce(void *state, hd_reduction operation, int64_t count, 
     huddle_status status = HUDDLE_OK;
     const int64_t most = 1LL << 27; /* values at a time */
     int64_t largest = count < most ? count : most;
-    double *room = NULL;
-    int *sizes = NULL, *places = NULL;
+    double *buffer = NULL;
+    int *sizes = NULL, *displs = NULL;
     if (m->count == 1)
         return status;
-    ALLOC(room, largest <= FEW_VALUES ? largest * m->count : largest + m->count);
+    ALLOC(buffer, largest <= FEW_VALUES ? largest * m->count : largest + m->count);
     ALLOC(sizes, 2 * m->count);
-    ALLOC(places, 2 * m->count);
-    TRY(hd_mpi_meet(m, HD_MPI_REDUCE, count));
+    ALLOC(displs, 2 * m->count);
+    TRY(hd_mpi_enter(m, HD_MPI_REDUCE, count));
     for (int64_t begin = 0; begin < count; begin += most) {
         int64_t some = count - begin < most ? count - begin : most;
         if (some <= FEW_VALUES)
-            reduce_few(m, operation, (int)some, values + begin, room);
+            reduce_few(m, operation, (int)some, values + begin, buffer);
         else
-            reduce_many(m, operation, some, values + begin, room, sizes, places);
+            reduce_many(m, operation, some, values + begin, buffer, sizes, displs);
     }
 done:
-    huddle_free(room);
+    huddle_free(buffer);
     huddle_free(sizes);
-    huddle_free(places);
+    huddle_free(displs);
     return hd_mpi_leave(m, status);
 }
 
@@ -148,7 +149,7 @@ static huddle_status move_bytes(hd_mpi *m, const int64_t *sizes, const char *sen
     for (int32_t r = 0; r < m->count; r++)
         n_messages += count_messages(sizes[r]) + count_messages(received_sizes[r]);
     ALLOC(q.items, n_messages);
-    TRY(hd_mpi_meet(m, HD_MPI_EXCHANGE, 1));
+    TRY(hd_mpi_enter(m, HD_MPI_EXCHANGE, 1));
     for (int32_t r = 0; r < m->rank; r++)
         own = (own == NULL ? send : own) + sizes[r];
     own = own == NULL ? send : own;
@@ -174,7 +175,7 @@ huddle_status hd_mpi_exchange(void *state, const int64_t *sizes, const void *sen
     int64_t total = 0;
     char *bytes = NULL;
     *received = NULL;
-    TRY(hd_mpi_meet(m, HD_MPI_EXCHANGE, 0));
+    TRY(hd_mpi_enter(m, HD_MPI_EXCHANGE, 0));
     MPI_Alltoall(sizes, 1, MPI_INT64_T, received_sizes, 1, MPI_INT64_T, m->comm);
     for (int32_t r = 0; r < m->count; r++)
         total += received_sizes[r];
@@ -207,7 +208,7 @@ huddle_status hd_mpi_start_pass(void *state, const void *send, int64_t size, voi
         t->q.items = NULL;
         ALLOC(t->q.items, n_messages);
     }
-    TRY(hd_mpi_meet(m, HD_MPI_PASS, 0));
+    TRY(hd_mpi_enter(m, HD_MPI_PASS, 0));
     start_receive(m, &t->q, (m->rank + m->count - 1) % m->count, received, received_size);
     start_send(m, &t->q, (m->rank + 1) % m->count, send, size);
     *result = t;
@@ -219,7 +220,7 @@ done:
     return hd_mpi_leave(m, status);
 }
 
-/* No meeting: every process that started a pass finishes it, also after a failure. */
+/* Not collective: every process that started a pass finishes it, also after a failure. */
 huddle_status hd_mpi_finish_pass(void *pass) {
     transfer *t = pass;
     MPI_Waitall(t->q.count, t->q.items, MPI_STATUSES_IGNORE);

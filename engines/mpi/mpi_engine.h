@@ -16,7 +16,7 @@ typedef struct hd_mpi {
     int32_t rank, count;
     int64_t few_rows;     /* problems up to this size are solved by one process */
     huddle_status agreed; /* the failure that all processes have agreed on last, or HUDDLE_OK */
-    char sentence[1100];  /* and what it said */
+    char message[1100];   /* and what it said */
 } hd_mpi;
 
 /* ---- engine.c ------------------------------------------------------------------------------ */
@@ -24,9 +24,9 @@ typedef struct hd_mpi {
 /* The communicator of a context with this engine. */
 MPI_Comm hd_mpi_communicator(const huddle_context *context);
 
-/* ---- meet.c: one status for all ------------------------------------------------------------ */
+/* ---- collective.c: one status for all ------------------------------------------------------ */
 
-/* What processes meet for. A process that is in another call than the others, or in the same with
+/* Collective calls. A process that is in another call than the others, or in the same with
  * another count, is a mistake of the program, which would otherwise end in a deadlock. */
 typedef enum hd_mpi_call {
     HD_MPI_AGREE = 1,
@@ -39,10 +39,10 @@ typedef enum hd_mpi_call {
     HD_MPI_PARTITION
 } hd_mpi_call;
 
-/* Every call that communicates begins here: HUDDLE_OK if all processes came with the same call and
- * count. Else the status of the first process that failed, with its sentence, on all of them. So a
- * process that fails tells the others at once, whatever call they are in. */
-huddle_status hd_mpi_meet(hd_mpi *m, hd_mpi_call call, int64_t count);
+/* Every call that communicates begins here: HUDDLE_OK if all processes entered with the same call
+ * and count. Else the status of the first process that failed, with its message, on all of them. So
+ * a process that fails tells the others at once, whatever call they are in. */
+huddle_status hd_mpi_enter(hd_mpi *m, hd_mpi_call call, int64_t count);
 
 /* What a call that communicates returns: a failure is told to the others, success needs no message.
  */
@@ -60,8 +60,8 @@ huddle_status hd_mpi_start_pass(void *state, const void *send, int64_t size, voi
                                 int64_t received_size, void **transfer);
 huddle_status hd_mpi_finish_pass(void *transfer);
 
-/* The first row of each process, and the rows of all at the end: count + 1 numbers. */
-huddle_status hd_mpi_begins(hd_mpi *m, int64_t n, int64_t *begins);
+/* The first row of each process, and the rows of all at the end: count + 1 offsets. */
+huddle_status hd_mpi_layout(hd_mpi *m, int64_t n, int64_t *offsets);
 
 /* ---- halo.c, partition.c: PETSc's star forests and PT-Scotch --------------------------------- */
 
@@ -77,7 +77,7 @@ huddle_status hd_mpi_partition(void *state, int64_t n, const int64_t *offsets,
 /* Starts PETSc on a communicator, once in a process; its errors are returned, not printed. */
 huddle_status hd_mpi_petsc_begin(MPI_Comm comm);
 
-/* HUDDLE_OK, or a failure with the sentence of PETSc's error. */
+/* HUDDLE_OK, or a failure with the message of PETSc's error. */
 huddle_status hd_mpi_petsc_status(PetscErrorCode code, const char *what);
 
 /* Goes to done with that failure; `what` says what was attempted. */

@@ -85,7 +85,7 @@ huddle_status hd_mpi_partition(void *state, int64_t n, const int64_t *offsets,
     if (m->count == 1 || total < min_rows_per_process * m->count)
         goto done;
     TRY(copy_pattern(n, first, offsets, columns, &p));
-    TRY(hd_mpi_meet(m, HD_MPI_PARTITION, 0));
+    TRY(hd_mpi_enter(m, HD_MPI_PARTITION, 0));
     TRY(run_scotch(m, n, &p, owner));
 done:
     huddle_free(p.at);

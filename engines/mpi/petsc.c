@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The sentence of the last error. PETSc calls the handler for every function on the way up, the
+/* The message of the last error. PETSc calls the handler for every function on the way up, the
  * innermost first. */
 static char last_error[512];
 

@@ -102,7 +102,7 @@ done:
 
 /* ---- conjugate gradients ------------------------------------------------------------------- */
 
-/* image = A direction; the first product plans those that follow. */
+/* image = A direction; the first product is set up for those that follow. */
 static huddle_status apply_matrix(multigrid *s) {
     return hd_mpi_petsc_status(MatMatMult(s->matrix.a, s->direction,
                                           s->image == NULL ? MAT_INITIAL_MATRIX : MAT_REUSE_MATRIX,

@@ -44,7 +44,6 @@ static trace read_trace(const paper *p, figure *f, int data, int index) {
         double value = json_number_value(json_array_get(objective, (size_t)i));
         t.iteration[i] = i + 1;
         t.objective[i] = value;
-        /* The bound that a user sees: relative to the objective. */
         t.gap[i] = (value - json_number_value(json_array_get(dual, (size_t)i))) / value;
     }
     return t;
@@ -74,7 +73,6 @@ static void thin_trace(trace *t) {
     int kept = 0;
     double next = 0;
     for (int i = 0; i < t->n; i++) {
-        /* The last iteration is where the run ended. */
         if (t->iteration[i] < next && i + 1 < t->n)
             continue;
         t->iteration[kept] = t->iteration[i];

@@ -171,7 +171,6 @@ static void inspect_file(huddle_context *context, int s, paper_found *found) {
     bool read = huddle_data_read(context, found->file[s], &options, &data) == HUDDLE_OK;
     /* Without conventional names at the top level, training and test parts are tried. */
     if (!read) {
-        /* The second attempt will replace the message of the first, which is the one to report. */
         char message[400];
         snprintf(message, sizeof message, "%s", huddle_last_error());
         read = read_parts(context, found->file[s], entry, &data);

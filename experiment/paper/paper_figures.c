@@ -17,7 +17,6 @@ enum { MAX_COLUMNS = 5 };
  */
 panel_layout paper_start_figure(figure *f, const char *name, const char *title, int n,
                                 double row_height, int n_legend, const legend_entry *legend) {
-    /* Up to five data sets in one row, more in two rows of about equal length. */
     int columns = n <= MAX_COLUMNS ? n : (n + 1) / 2;
     /* Few panels are widened, so that the title and the legend fit above them. */
     double gaps = LEFT + RIGHT + (columns - 1) * GAP_X,

@@ -110,7 +110,6 @@ static void add_table(report_page *page, const paper *p, const char *metric, tab
     static const char *const titles[] = {"published protocol", "defaults",
                                          "ssc over preparations and gamma"};
     char id[16], title[64];
-    /* ssc is the last method. */
     int first = kind == BY_PREPARATION ? PAPER_SSC : 0;
     json_t *rows = json_array();
     snprintf(id, sizeof id, "%s%d", metric, (int)kind);

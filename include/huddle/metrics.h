@@ -57,7 +57,8 @@ HUDDLE_API huddle_status huddle_metrics_renumber(huddle_context *context, int64_
 
 /* The assignment problem: column_of[i] for each row i so that the sum of value[i * cols +
  * column_of[i]] is largest, every column at most once; -1 for rows without a column when rows >
- * cols. O(min^2 max). HUDDLE_INVALID, naming the place, if a value is NaN or infinite. */
+ * cols. At most O(min^2 max log max). HUDDLE_INVALID, naming the place, if a value is NaN or
+ * infinite. */
 HUDDLE_API huddle_status huddle_metrics_assign(int64_t rows, int64_t cols, const double *value,
                                                int32_t *column_of);
 

@@ -45,7 +45,7 @@ typedef struct huddle_path {
     int32_t n_levels;
     double gamma_fit, gamma_up;  /* the two ends */
     huddle_path_level *levels;   /* ascending gamma */
-    int32_t *groups;             /* n_levels x n: groups of level l from groups + l * n */
+    int32_t *groups;             /* n_levels x n: groups of level l from groups + l * n; or NULL */
     huddle_dense *shrunk;        /* with keep_shrunk: G of each level; else NULL */
     huddle_path_fusion *fusions; /* ascending gamma; many rows fused at once are several entries */
     int64_t n_fusions;           /* n minus the number of trees that remain at the last level */
@@ -69,6 +69,20 @@ HUDDLE_API huddle_path_options huddle_path_defaults(void);
 HUDDLE_API huddle_status huddle_shrink_path(huddle_context *context, const huddle_dense *f,
                                             const huddle_csr *w, const huddle_path_options *options,
                                             huddle_path *out);
+
+/* The path of many rows: the levels options->gammas, which must be given, are solved on aggregates
+ * of about five neighbouring rows, and G of each is kept. Objective, bound and gap are those of all
+ * rows; levels whose gap is larger than max_gap are left out. Levels of `known`, which may be NULL,
+ * are not solved: they are taken from there, with their G. Of the other options loss and gap have
+ * an effect.
+ * The ends of gamma are not computed, and out->groups is NULL. The tree is that of the levels
+ * solved here; the rows of an aggregate fuse at the first of them. Fails as huddle_shrink_path().
+ */
+HUDDLE_API huddle_status huddle_shrink_path_coarse(huddle_context *context, const huddle_dense *f,
+                                                   const huddle_csr *w,
+                                                   const huddle_path_options *options,
+                                                   const huddle_path *known, double max_gap,
+                                                   huddle_path *out, int32_t *n_aggregates);
 
 /* Labels for n_clusters groups, without K-means. Taken from the coarsest level that has at least
  * n_clusters groups of at least max(2, .05 n / n_clusters) rows: the n_clusters largest are the

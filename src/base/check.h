@@ -54,4 +54,13 @@ huddle_status hd_fail_at(huddle_status status, const char *format, ...)
                  sizeof *(pointer));                                                               \
     } while (0)
 
+static inline void hd_free_all(void *const *pointers, size_t count) {
+    for (size_t k = 0; k < count; k++)
+        huddle_free(pointers[k]);
+}
+
+/* huddle_free() of each of these. */
+#define FREE(...)                                                                                  \
+    hd_free_all((void *const[]){__VA_ARGS__}, sizeof(void *[]){__VA_ARGS__} / sizeof(void *))
+
 #endif

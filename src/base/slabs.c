@@ -107,24 +107,24 @@ huddle_status hd_slabs_gather(huddle_context *context, int32_t to, int64_t size,
                               int64_t *sizes, int64_t *total, void **all) {
     huddle_status status = HUDDLE_OK;
     int32_t count = hd_slabs_count(context);
-    int64_t *sent = NULL, *came = NULL;
+    int64_t *sent = NULL, *received_sizes = NULL;
     *all = NULL;
     *total = 0;
     ALLOC_ZERO(sent, count);
-    ALLOC_ZERO(came, count);
+    ALLOC_ZERO(received_sizes, count);
     sent[to] = size;
-    TRY(hd_slabs_exchange(context, sent, bytes, came, all));
+    TRY(hd_slabs_exchange(context, sent, bytes, received_sizes, all));
     for (int32_t r = 0; r < count; r++)
-        *total += came[r];
+        *total += received_sizes[r];
     if (sizes != NULL)
-        memcpy(sizes, came, (size_t)count * sizeof *sizes);
+        memcpy(sizes, received_sizes, (size_t)count * sizeof *sizes);
     if (hd_slabs_rank(context) != to) {
         huddle_free(*all);
         *all = NULL;
     }
 done:
     huddle_free(sent);
-    huddle_free(came);
+    huddle_free(received_sizes);
     return hd_agree(context, status);
 }
 
@@ -132,23 +132,23 @@ huddle_status hd_slabs_share(huddle_context *context, int32_t from, int64_t size
     huddle_status status = HUDDLE_OK;
     int32_t count = hd_slabs_count(context);
     bool sends = hd_slabs_rank(context) == from;
-    int64_t *sent = NULL, *came = NULL;
+    int64_t *sent = NULL, *received_sizes = NULL;
     char *copies = NULL;
     void *received = NULL;
     if (!hd_slabs_spread(context) || size == 0)
         return status;
     ALLOC_ZERO(sent, count);
-    ALLOC_ZERO(came, count);
+    ALLOC_ZERO(received_sizes, count);
     ALLOC(copies, sends ? count * size : 0);
     for (int32_t r = 0; r < count && sends; r++) {
         sent[r] = size;
         memcpy(copies + r * size, bytes, (size_t)size);
     }
-    TRY(hd_slabs_exchange(context, sent, copies, came, &received));
+    TRY(hd_slabs_exchange(context, sent, copies, received_sizes, &received));
     memcpy(bytes, received, (size_t)size);
 done:
     huddle_free(sent);
-    huddle_free(came);
+    huddle_free(received_sizes);
     huddle_free(copies);
     huddle_free(received);
     return hd_agree(context, status);
@@ -217,7 +217,7 @@ huddle_status hd_halo_open(huddle_context *context, int64_t n, int64_t count, in
     if (slabs == NULL)
         return HUDDLE_OK;
     huddle_status status =
-        slabs->open_halo(context->engine_state, n, count, columns, &halo->ghosts, &halo->plan);
+        slabs->open_halo(context->engine_state, n, count, columns, &halo->ghosts, &halo->handle);
     if (status == HUDDLE_OK) {
         halo->slabs = slabs;
         halo->context = context;
@@ -229,12 +229,12 @@ huddle_status hd_halo_fetch(const hd_halo *halo, void *rows, size_t row_size) {
     if (halo->slabs == NULL)
         return HUDDLE_OK;
     hd_stages_received(halo->context, halo->ghosts * (int64_t)row_size);
-    return halo->slabs->fetch_halo(halo->plan, rows, row_size);
+    return halo->slabs->fetch_halo(halo->handle, rows, row_size);
 }
 
 void hd_halo_close(hd_halo *halo) {
     if (halo->slabs != NULL)
-        halo->slabs->close_halo(halo->plan);
+        halo->slabs->close_halo(halo->handle);
     memset(halo, 0, sizeof *halo);
 }
 

@@ -1,5 +1,5 @@
-/* Rows that are spread over processes. Under an engine with slabs every process runs the same code
- * on its own consecutive rows; the calls below are what makes the results those of all rows.
+/* Rows that are distributed over processes. Under an engine with slabs every process runs the same
+ * code on its own consecutive rows; the calls below are what makes the results those of all rows.
  * Without such an engine, and with a NULL context, they do nothing and cost nothing.
  *
  * The rule for numerical code: a number that depends on all rows (a sum, a count, an extreme value)
@@ -40,7 +40,8 @@ huddle_status hd_reduce_max(huddle_context *context, int64_t count, double *valu
 /* The same for one count, which must be below 2^53. */
 huddle_status hd_reduce_count(huddle_context *context, int64_t *count);
 
-/* Whether rows are spread over processes: an engine with slabs, even if it has one process only. */
+/* Whether rows are distributed over processes: an engine with slabs, even if it has one process
+ * only. */
 bool hd_slabs_spread(const huddle_context *context);
 
 /* The number of this process, from 0, and how many there are: 0 and 1 without slabs. */
@@ -83,8 +84,8 @@ huddle_status hd_agree(huddle_context *context, huddle_status status);
     ((status) != HUDDLE_OK ? (status) : (hd_agree)((context), (status)))
 #endif
 
-/* HUDDLE_UNSUPPORTED if rows are spread over processes: for algorithms, named by `what`, that need
- * all rows on one process and that the engine does not do itself. */
+/* HUDDLE_UNSUPPORTED if rows are distributed over processes: for algorithms, named by `what`, that
+ * need all rows on one process and that the engine does not do itself. */
 huddle_status hd_slabs_refuse(const huddle_context *context, const char *what);
 
 /* Between these two calls the context computes on the CPU with the rows it is given and does not
@@ -115,11 +116,11 @@ void hd_alone_end(huddle_context *context, hd_alone before);
 typedef struct hd_halo {
     huddle_context *context;
     const hd_engine_slabs *slabs; /* NULL: there are none */
-    void *plan;
-    int64_t ghosts; /* rows that follow the own ones in every array that is fetched */
+    void *handle;                 /* the engine's */
+    int64_t ghosts;               /* rows that follow the own ones in every array that is fetched */
 } hd_halo;
 
-/* Plans the exchange for `count` column indices of n own rows; they become local. */
+/* Sets up the exchange for `count` column indices of n own rows; they become local. */
 huddle_status hd_halo_open(huddle_context *context, int64_t n, int64_t count, int32_t *columns,
                            hd_halo *halo);
 huddle_status hd_halo_fetch(const hd_halo *halo, void *rows, size_t row_size);

@@ -301,9 +301,9 @@ static double extra_ratio(const hd_embed_run *run, double tol) {
  * degenerating: at least 5 % of the spectrum is damped, and a stays below the top. */
 double hd_embed_run_edge(const hd_embed_run *run) {
     const hd_embed_operator *op = run->op;
-    double top = top_of_spectrum(run), spread = top - op->lower;
+    double top = top_of_spectrum(run), length = top - op->lower;
     double a = run->ritz.rank > 0 ? run->ritz.theta[run->ritz.rank - 1] : op->lower;
-    return fmin(fmax(a, op->lower + .05 * spread), top - 1e-7 * spread);
+    return fmin(fmax(a, op->lower + .05 * length), top - 1e-7 * length);
 }
 
 /* A degree that makes up for the shortfall, within the range that the arithmetic allows between the

@@ -12,7 +12,7 @@
 
 /* The bounds of the eigengap rule, which huddle_embed_max_clusters() combines: no more clusters
  * than this, and no fewer points per cluster on average. Beyond 30 clusters the eigenvalues of real
- * data lie so close together that their gaps are noise (bench/clusters.py). */
+ * data lie so close together that their gaps are noise (bench/clusters.py of 0.2.0). */
 enum { MAX_CLUSTERS = 30, POINTS_PER_CLUSTER = 5 };
 
 enum { MAX_CANDIDATES = sizeof((huddle_embed_choice *)0)->scores / sizeof(double) };
@@ -25,10 +25,11 @@ static const double rounding = 1e-7;
  * the eigenvalues of a chain or a ring grow like 1, 4, 9, ..., so its largest ratio is about 4. */
 static const double clear_gap = 0.8;
 
-/* A vector belongs to a small component, or to one that is nearly separate, if it is spread over
+/* A vector belongs to a small component, or to one that is nearly separate, if it extends over
  * less than HD_SMALL_SHARE of the mean cluster (the same share as in huddle_graph_connect) and over
  * few points: fewer than 12, twice the smallest component that 5 neighbours allow, or in a large
- * graph fewer than that share of the mean of MAX_CLUSTERS clusters. Chosen by bench/clusters.py. */
+ * graph fewer than that share of the mean of MAX_CLUSTERS clusters. Chosen by bench/clusters.py
+ * of 0.2.0. */
 static const double small_size = 12;
 
 int32_t huddle_embed_max_clusters(int64_t n) {

@@ -6,8 +6,8 @@
 #include "base/context.h"
 #include "base/options.h"
 #include "base/parallel.h"
+#include "embed/gathered.h"
 #include "embed/moved.h"
-#include "embed/whole.h"
 
 #include <math.h>
 #include <string.h>
@@ -285,8 +285,8 @@ static huddle_status solve_request(huddle_context *context, hd_eigen_request *re
                                 options->verify, n_extra};
     hd_embed_solve_function *solve = laplacian != NULL ? hd_embed_solve : hd_embed_solve_any;
     TRY(hd_embed_move(context, request, n_extra, options->embed_solver, &moved));
-    if (moved.whole) {
-        TRY(hd_embed_solve_whole(context, request, n_extra, &op, &pairs));
+    if (moved.gathered) {
+        TRY(hd_embed_solve_gathered(context, request, n_extra, &op, &pairs));
     } else {
         TRY(hd_embed_operator_new(context, request, order, moved.rows.number, &op));
         hd_embed_moved_release(context, &moved);
@@ -401,7 +401,7 @@ huddle_status huddle_embed(huddle_context *context, const huddle_csr *graph,
     memset(info, 0, sizeof *info);
     TRY(hd_slab_locate(context, graph->rows, &slab));
     if (hd_slabs_few_rows(context) > 0 && slab.total <= hd_slabs_few_rows(context)) {
-        TRY(hd_embed_whole(context, graph, options, out, info));
+        TRY(hd_embed_gathered(context, graph, options, out, info));
         goto done;
     }
     TRY(check_options(context, options, slab.total));

@@ -8,9 +8,9 @@ static int64_t larger(int64_t a, int64_t b) {
 }
 
 /* Three moments: the filter has two blocks of floats; at the end one of them is left beside the
- * vectors and the block of the probe (refine.c, verify.c); and the rows are made after everything
- * but the vectors and the vertices' own arrays has been freed (embed.c). The dense solver has the
- * full matrix and as many vectors again. */
+ * vectors and the block of the probe (chebyshev_solve.c, verify.c); and the rows are made after
+ * everything but the vectors and the vertices' own arrays has been freed (embed.c). The dense
+ * solver has the full matrix and as many vectors again. */
 int64_t hd_embed_predict_memory(int64_t n, int64_t entries, const huddle_embed_options *options) {
     huddle_embed_options defaults = huddle_embed_defaults();
     const huddle_embed_options *o = options != NULL ? options : &defaults;

@@ -55,14 +55,14 @@ done:
 }
 
 static huddle_status choose_owners(huddle_context *context, const hd_eigen_request *request,
-                                   bool whole, int32_t *owner) {
+                                   bool gathered, int32_t *owner) {
     huddle_status status = HUDDLE_OK;
     bool balanced = false;
-    if (whole)
+    if (gathered)
         memset(owner, 0, (size_t)request->matrix->rows * sizeof *owner);
     else if (request->n_components >= hd_slabs_count(context))
         TRY(deal_components(context, request, owner, &balanced));
-    if (!whole && !balanced)
+    if (!gathered && !balanced)
         TRY(hd_arrange_partition(context, request->matrix, owner));
 done:
     return status;
@@ -101,12 +101,12 @@ huddle_status hd_embed_move(huddle_context *context, hd_eigen_request *request, 
     hd_slab slab;
     *m = (hd_embed_moved){0};
     TRY(hd_slab_locate(context, request->matrix->rows, &slab));
-    m->whole = slabs != NULL && hd_context_engine(context)->find_eigenpairs == NULL &&
-               hd_embed_needs_all_rows(request, n_extra, solver, slab.total);
-    if (slabs == NULL || (slabs->partition == NULL && !m->whole))
+    m->gathered = slabs != NULL && hd_context_engine(context)->find_eigenpairs == NULL &&
+                  hd_embed_needs_all_rows(request, n_extra, solver, slab.total);
+    if (slabs == NULL || (slabs->partition == NULL && !m->gathered))
         goto done;
     ALLOC(owner, request->matrix->rows);
-    TRY(choose_owners(context, request, m->whole, owner));
+    TRY(choose_owners(context, request, m->gathered, owner));
     TRY(hd_arrange_open(context, request->matrix, owner, &m->rows));
     m->active = true;
     TRY(move_arrays(request, m));
@@ -145,8 +145,9 @@ done:
     return status;
 }
 
-huddle_status hd_embed_solve_whole(huddle_context *context, const hd_eigen_request *request,
-                                   int32_t n_extra, hd_embed_operator *op, hd_embed_pairs *pairs) {
+huddle_status hd_embed_solve_gathered(huddle_context *context, const hd_eigen_request *request,
+                                      int32_t n_extra, hd_embed_operator *op,
+                                      hd_embed_pairs *pairs) {
     huddle_status status = HUDDLE_OK;
     bool here = hd_slabs_rank(context) == 0;
     hd_eigen_request all = *request;

@@ -4,7 +4,7 @@
  *
  * Without slabs, and if the engine cannot tell joined rows apart (it has no partition()), the
  * request stays as it is, and moving back does nothing. A problem that needs all rows in one
- * process and is small is moved to process 0 as a whole and solved there, as without processes. */
+ * process and is small is gathered on process 0 and solved there, as without processes. */
 #ifndef HUDDLE_SRC_EMBED_MOVED_H
 #define HUDDLE_SRC_EMBED_MOVED_H
 
@@ -12,8 +12,8 @@
 #include "matrix/arrange.h"
 
 typedef struct hd_embed_moved {
-    bool active; /* rows were moved */
-    bool whole;  /* all of them to process 0 */
+    bool active;   /* rows were moved */
+    bool gathered; /* all of them to process 0 */
     hd_arrangement rows;
     double *scale, *known;
     int32_t *component;
@@ -27,10 +27,11 @@ huddle_status hd_embed_move(huddle_context *context, hd_eigen_request *request, 
 /* Frees the moved matrix, which an operator has copied, unless the engine may still want it. */
 void hd_embed_moved_release(huddle_context *context, hd_embed_moved *moved);
 
-/* Solves a request that was moved as a whole, on process 0; the others get its values, and no
+/* Solves a request that was gathered, on process 0; the others get its values, and no
  * vectors. On success op has the shift and unit on all processes. */
-huddle_status hd_embed_solve_whole(huddle_context *context, const hd_eigen_request *request,
-                                   int32_t n_extra, hd_embed_operator *op, hd_embed_pairs *pairs);
+huddle_status hd_embed_solve_gathered(huddle_context *context, const hd_eigen_request *request,
+                                      int32_t n_extra, hd_embed_operator *op,
+                                      hd_embed_pairs *pairs);
 
 /* Replaces the vectors of the moved rows by those of the rows that were given. */
 huddle_status hd_embed_move_back(const hd_embed_moved *moved, huddle_dense *vectors);

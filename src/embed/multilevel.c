@@ -6,8 +6,8 @@
  * smaller graph, with the known vector that belongs to it. Its eigenvectors, prolonged by P,
  * are close to the larger ones: the filter only has to add detail.
  *
- * Aggregates lie within one process; the coarse graph is spread over the processes as the fine one
- * is. */
+ * Aggregates lie within one process; the coarse graph is distributed over the processes as the fine
+ * one is. */
 #include "base/check.h"
 #include "embed/chebyshev.h"
 

@@ -20,7 +20,7 @@ static const double retry_factor = 1e-2, retry_floor = 1e-10;
 typedef struct solver {
     const char *name;
     hd_embed_solve_function *solve;
-    bool slabs; /* can work on rows that are spread over processes */
+    bool slabs; /* can work on rows that are distributed over processes */
 } solver;
 
 #define SOLVERS(SOLVER) SOLVER(dense, false) SOLVER(chebyshev, true) SOLVER(arpack, false)
@@ -174,8 +174,8 @@ static huddle_status solve_by_engine(huddle_context *context, const hd_embed_pro
     TRY(hd_embed_take_span(context, problem, engine->text.name, &span, pairs));
     double tol = problem->request->tol;
     int64_t n_wanted = problem->request->n_wanted;
-    /* The same criterion as for the CPU (refine.c). The residual is measured again: an engine that
-     * reports convergence without reaching tol has stalled. */
+    /* The same criterion as for the CPU (chebyshev_solve.c). The residual is measured again: an
+     * engine that reports convergence without reaching tol has stalled. */
     pairs->cuts_cluster =
         pairs->count > n_wanted && pairs->theta[n_wanted - 1] - pairs->theta[n_wanted] <= tol;
     pairs->stop = result.stop;
@@ -211,7 +211,7 @@ huddle_status hd_embed_solve(huddle_context *context, const hd_embed_problem *pr
 
 /* ---- matrices that are no Laplacians ------------------------------------------------------- */
 
-/* The wanted eigenvalues of a Laplacian are spread over a fair share of its spectrum. Those of
+/* The wanted eigenvalues of a Laplacian extend over a fair share of its spectrum. Those of
  * another matrix may be so close, compared with its width, that the tolerance does not separate
  * them. Then a tolerance smaller by retry_factor is tried, and after that LAPACK, if the matrix is
  * small enough; otherwise the answer is marked as cutting a cluster. */

@@ -13,7 +13,7 @@ huddle_status hd_embed_verify(huddle_context *context, const hd_embed_problem *p
                               hd_embed_pairs *pairs, hd_embed_block *probe, bool *missed);
 
 /* Takes the pairs of a converged run and verifies them; where some were missed, they are added to
- * the block and the iteration continues (refine.c). */
+ * the block and the iteration continues (chebyshev_solve.c). */
 huddle_status hd_embed_run_finish(huddle_context *context, const hd_embed_problem *problem,
                                   hd_embed_run *run, hd_embed_pairs *pairs);
 

@@ -34,28 +34,28 @@ typedef hd_graph_approximation approximation;
 
 /* ---- distances in double ------------------------------------------------------------------- */
 
-static void verify_place(const approximation *a, int64_t place) {
+static void verify_list(const approximation *a, int64_t position) {
     const hd_graph_search *s = a->search;
-    int64_t i = a->places.order[place];
+    int64_t i = a->points.order[position];
     double *distance2 = s->distance2 + i * s->k;
     int32_t *index = s->index + i * s->k;
     for (int32_t c = 0; c < a->lists.k; c++) {
-        int32_t other = hd_graph_entry_place(a->lists.entries[place * a->lists.k + c]);
-        if (other >= a->places.n)
+        int32_t other = hd_graph_entry_position(a->lists.entries[position * a->lists.k + c]);
+        if (other >= a->points.n)
             break;
-        int32_t j = a->places.order[other];
+        int32_t j = a->points.order[other];
         hd_graph_list_insert(distance2, index, s->k,
                              hd_graph_rows_distance2(s->query, i, s->train, j, distance2[s->k - 1]),
                              j);
     }
 }
 
-static huddle_status verify_places(void *argument, hd_chunk chunk) {
+static huddle_status verify_lists(void *argument, hd_chunk chunk) {
     const approximation *a = argument;
-    for (int64_t place = chunk.begin; place < chunk.end; place++) {
-        int64_t i = a->places.order[place];
+    for (int64_t position = chunk.begin; position < chunk.end; position++) {
+        int64_t i = a->points.order[position];
         hd_graph_search_clear(a->search, i, i + 1);
-        verify_place(a, place);
+        verify_list(a, position);
     }
     atomic_fetch_add(&a->search->n_distances, (chunk.end - chunk.begin) * a->lists.k);
     return HUDDLE_OK;
@@ -64,11 +64,11 @@ static huddle_status verify_places(void *argument, hd_chunk chunk) {
 /* Makes the lists of the sample final and compares them with the truth. */
 static huddle_status estimate_recall(huddle_context *context, approximation *a) {
     for (int64_t q = 0; q < a->sample.count; q++) {
-        int64_t i = a->places.order[a->sample.place[q]];
+        int64_t i = a->points.order[a->sample.position[q]];
         hd_graph_search_clear(a->search, i, i + 1);
-        verify_place(a, a->sample.place[q]);
+        verify_list(a, a->sample.position[q]);
     }
-    return hd_graph_estimate_recall(context, &a->places, a->search, &a->sample, &a->search->recall);
+    return hd_graph_estimate_recall(context, &a->points, a->search, &a->sample, &a->search->recall);
 }
 
 /* ---- attempts ------------------------------------------------------------------------------ */
@@ -97,12 +97,12 @@ static huddle_status grow_tree(huddle_context *context, approximation *a) {
     huddle_status status = HUDDLE_OK;
     bool kept = a->keep && a->trees < HD_GRAPH_KEPT_TREES;
     if (kept) {
-        ALLOC(a->routes[a->trees], a->forest.leaves * (a->places.d + 1));
-        ALLOC(a->orders[a->trees], a->places.n);
+        ALLOC(a->routes[a->trees], a->forest.leaves * (a->points.d + 1));
+        ALLOC(a->orders[a->trees], a->points.n);
     }
     a->forest.routes = kept ? a->routes[a->trees] : NULL;
     TRY(hd_graph_forest_grow(context, &a->forest, a->trees));
-    for (int64_t p = 0; p < a->places.n && kept; p++)
+    for (int64_t p = 0; p < a->points.n && kept; p++)
         a->orders[a->trees][p] = a->trees == 0 ? (int32_t)p : a->forest.order[p];
     a->trees++;
 done:
@@ -113,13 +113,13 @@ done:
 huddle_status hd_graph_approximation_begin(huddle_context *context, hd_graph_approximation *a) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *s = a->search;
-    TRY(hd_graph_places_new(context, s->train, s->reach, &a->places));
-    TRY(hd_graph_forest_new(context, &a->places, leaf_size(s), s->seed, &a->forest));
+    TRY(hd_graph_ordered_points_new(context, s->train, s->reach, &a->points));
+    TRY(hd_graph_forest_new(context, &a->points, leaf_size(s), s->seed, &a->forest));
     TRY(grow_tree(context, a));
-    TRY(hd_graph_places_arrange(context, &a->places, a->forest.order));
-    for (int64_t p = 0; p < a->places.n; p++)
+    TRY(hd_graph_ordered_points_permute(context, &a->points, a->forest.order));
+    for (int64_t p = 0; p < a->points.n; p++)
         a->forest.order[p] = (int32_t)p;
-    TRY(hd_graph_lists_new(a->places.n, list_length(s, 0), &a->lists));
+    TRY(hd_graph_lists_new(a->points.n, list_length(s, 0), &a->lists));
     TRY(hd_graph_forest_join(context, &a->forest, &a->lists));
 done:
     return status;
@@ -133,7 +133,7 @@ void hd_graph_approximation_free(hd_graph_approximation *a) {
     hd_graph_sample_free(&a->sample);
     hd_graph_lists_free(&a->lists);
     hd_graph_forest_free(&a->forest);
-    hd_graph_places_free(&a->places);
+    hd_graph_ordered_points_free(&a->points);
     *a = (hd_graph_approximation){0};
 }
 
@@ -150,7 +150,7 @@ huddle_status hd_graph_approximation_attempt(huddle_context *context, hd_graph_a
     }
     for (int round = 0; round < MAX_ROUNDS && !converged; round++) {
         TRY(report_progress(context, a, trees));
-        TRY(hd_graph_descend(context, &a->places, a->search->seed, a->search->n_rounds++, &a->lists,
+        TRY(hd_graph_descend(context, &a->points, a->search->seed, a->search->n_rounds++, &a->lists,
                              &converged));
     }
 done:
@@ -199,7 +199,7 @@ done:
 }
 
 huddle_status hd_graph_approximation_verify(huddle_context *context, hd_graph_approximation *a) {
-    return hd_parallel(context, NULL, a->places.n, POINTS_PER_CHUNK, verify_places, a);
+    return hd_parallel(context, NULL, a->points.n, POINTS_PER_CHUNK, verify_lists, a);
 }
 
 huddle_status hd_graph_search_approximate(huddle_context *context, hd_graph_search *search,
@@ -207,7 +207,7 @@ huddle_status hd_graph_search_approximate(huddle_context *context, hd_graph_sear
     huddle_status status = HUDDLE_OK;
     approximation a = {.search = search};
     TRY(hd_graph_approximation_begin(context, &a));
-    TRY(hd_graph_sample_new(&a.places, search->k, search->seed, &a.sample));
+    TRY(hd_graph_sample_new(&a.points, search->k, search->seed, &a.sample));
     TRY(attempt_all(context, &a, gave_up));
     if (gave_up == NULL || !*gave_up)
         TRY(hd_graph_approximation_verify(context, &a));

@@ -1,11 +1,11 @@
 /* The parts of the approximate neighbour search (approximate.c): random trees whose leaves are
  * compared pair by pair, neighbour descent, and the estimate of the recall.
  *
- * Points are numbered by their places in the order of the first tree, so that near points are near
- * in memory. Distances are differences in float between coordinates times a power of two: the value
- * of a pair has the same bits wherever it is computed, in whichever order and lane. A list contains
- * the smallest (value, place) that it was offered, hence its content does not depend on the order
- * of the offers, nor on the number of threads. */
+ * Points are numbered by their positions in the order of the first tree, so that near points are
+ * near in memory. Distances are differences in float between coordinates times a power of two: the
+ * value of a pair has the same bits wherever it is computed, in whichever order and lane. A list
+ * contains the smallest (value, position) that it was offered, hence its content does not depend on
+ * the order of the offers, nor on the number of threads. */
 #ifndef HUDDLE_SRC_GRAPH_APPROXIMATE_H
 #define HUDDLE_SRC_GRAPH_APPROXIMATE_H
 
@@ -14,45 +14,48 @@
 
 #include <string.h>
 
-/* ---- places -------------------------------------------------------------------------------- */
+/* ---- points in the order of a tree ------------------------------------------------------------
+ */
 
-typedef struct hd_graph_places {
+typedef struct hd_graph_ordered_points {
     const hd_graph_rows *rows;
     int64_t n, d;
     const float *values; /* rows of coordinates, stride apart */
     int64_t stride;
-    const int32_t *pick;      /* which of them belongs to each place; NULL: in order */
-    int32_t *order;           /* the point at each place */
+    const int32_t *pick;      /* which of them belongs to each position; NULL: in order */
+    int32_t *order;           /* the point at each position */
     float *copy;              /* what values points to, if it was allocated here */
     hd_graph_packing packing; /* differences, no centre; all coordinates are in [-1, 1] */
     hd_graph_tile_function kernel;
-} hd_graph_places;
+} hd_graph_ordered_points;
 
-/* Every point at the place of its number. Under cosine the rows are copied, normalised. No
+/* Every point at the position of its number. Under cosine the rows are copied, normalised. No
  * coordinate that these points are compared with exceeds reach; 0: they are compared among
  * themselves. */
-huddle_status hd_graph_places_new(huddle_context *context, const hd_graph_rows *rows, double reach,
-                                  hd_graph_places *places);
-void hd_graph_places_free(hd_graph_places *places);
+huddle_status hd_graph_ordered_points_new(huddle_context *context, const hd_graph_rows *rows,
+                                          double reach, hd_graph_ordered_points *points);
+void hd_graph_ordered_points_free(hd_graph_ordered_points *points);
 
-/* Moves the points: place p gets the point that was at order[p]. Called once. Rows of few cache
+/* Moves the points: position p gets the point that was at order[p]. Called once. Rows of few cache
  * lines are copied in the new order; longer ones remain where they are. */
-huddle_status hd_graph_places_arrange(huddle_context *context, hd_graph_places *places,
-                                      const int32_t *order);
+huddle_status hd_graph_ordered_points_permute(huddle_context *context,
+                                              hd_graph_ordered_points *points,
+                                              const int32_t *order);
 
-static inline const float *hd_graph_place_row(const hd_graph_places *x, int64_t place) {
-    return x->values + (x->pick != NULL ? x->pick[place] : place) * x->stride;
+static inline const float *hd_graph_ordered_row(const hd_graph_ordered_points *x,
+                                                int64_t position) {
+    return x->values + (x->pick != NULL ? x->pick[position] : position) * x->stride;
 }
 
-/* Packs `count` places into panels (panels.h), which have room for a multiple of 16 points; what is
+/* Packs `count` points into panels (panels.h), which have room for a multiple of 16 points; what is
  * left of the last panel becomes 0. */
-void hd_graph_places_pack(const hd_graph_places *x, const int32_t *place, int64_t count,
-                          float *panels);
+void hd_graph_ordered_points_pack(const hd_graph_ordered_points *x, const int32_t *position,
+                                  int64_t count, float *panels);
 
 /* ---- lists --------------------------------------------------------------------------------- */
 
 /* An entry is one number, so that entries are compared and moved at once: the bits of the value,
- * which is not negative, then the place, then whether the entry is new to the descent. */
+ * which is not negative, then the position, then whether the entry is new to the descent. */
 typedef struct hd_graph_lists {
     int64_t n;
     int32_t k;
@@ -64,10 +67,10 @@ typedef struct hd_graph_lists {
 huddle_status hd_graph_lists_new(int64_t n, int32_t k, hd_graph_lists *lists);
 void hd_graph_lists_free(hd_graph_lists *lists);
 
-/* Makes the lists longer; the places that are added are empty. */
+/* Makes the lists longer; the entries that are added are empty. */
 huddle_status hd_graph_lists_extend(hd_graph_lists *lists, int32_t k);
 
-static inline int32_t hd_graph_entry_place(uint64_t entry) {
+static inline int32_t hd_graph_entry_position(uint64_t entry) {
     return (int32_t)((entry & UINT32_MAX) >> 1);
 }
 
@@ -80,15 +83,15 @@ static inline float hd_graph_entry_value(uint64_t entry) {
 
 /* Inserts a new entry unless it is there already or belongs behind the last one; returns whether it
  * was inserted. The caller is the only one who works on list i. */
-bool hd_graph_lists_insert(hd_graph_lists *lists, int64_t i, float value, int64_t place);
+bool hd_graph_lists_insert(hd_graph_lists *lists, int64_t i, float value, int64_t position);
 
 /* The same where other threads may work on list i. */
-void hd_graph_lists_offer(hd_graph_lists *lists, int64_t i, float value, int64_t place);
+void hd_graph_lists_offer(hd_graph_lists *lists, int64_t i, float value, int64_t position);
 
 /* ---- trees --------------------------------------------------------------------------------- */
 
 typedef struct hd_graph_forest {
-    const hd_graph_places *places;
+    const hd_graph_ordered_points *points;
     int64_t leaves;   /* of a tree: leaf l begins at l n / leaves of its order */
     int64_t capacity; /* points of the largest leaf, padded */
     uint64_t seed;
@@ -101,11 +104,11 @@ typedef struct hd_graph_forest {
 
 /* Where leaf `leaf` begins. */
 static inline int64_t hd_graph_forest_begin(const hd_graph_forest *f, int64_t leaf) {
-    return leaf * f->places->n / f->leaves;
+    return leaf * f->points->n / f->leaves;
 }
 
 /* Leaves have at most `leaf` points, and at least half as many if there are so many points. */
-huddle_status hd_graph_forest_new(huddle_context *context, const hd_graph_places *places,
+huddle_status hd_graph_forest_new(huddle_context *context, const hd_graph_ordered_points *points,
                                   int64_t leaf, uint64_t seed, hd_graph_forest *forest);
 void hd_graph_forest_free(hd_graph_forest *forest);
 
@@ -113,7 +116,7 @@ void hd_graph_forest_free(hd_graph_forest *forest);
 huddle_status hd_graph_forest_grow(huddle_context *context, hd_graph_forest *forest, int64_t tree);
 
 /* The leaf of a tree, of which the routes were kept, to which a row of coordinates as those of the
- * places belongs. */
+ * points belongs. */
 int64_t hd_graph_forest_find(const hd_graph_forest *forest, const float *routes, const float *row);
 
 /* Enters all pairs within leaves of the tree that was grown last into the lists. */
@@ -123,7 +126,7 @@ huddle_status hd_graph_forest_join(huddle_context *context, const hd_graph_fores
 /* ---- descent ------------------------------------------------------------------------------- */
 
 /* One round of neighbour descent, which has converged if few entries changed. */
-huddle_status hd_graph_descend(huddle_context *context, const hd_graph_places *places,
+huddle_status hd_graph_descend(huddle_context *context, const hd_graph_ordered_points *points,
                                uint64_t seed, int32_t round, hd_graph_lists *lists,
                                bool *converged);
 
@@ -132,18 +135,30 @@ huddle_status hd_graph_descend(huddle_context *context, const hd_graph_places *p
 /* Random queries and the distance of the k-th true neighbour of each. */
 typedef struct hd_graph_sample {
     int64_t count;
-    int64_t *place;    /* count, ascending */
+    int64_t *position; /* count, ascending */
     double *distance2; /* count x k: the true neighbours; the last is the k-th */
     bool known;        /* distance2 was computed */
 } hd_graph_sample;
 
-huddle_status hd_graph_sample_new(const hd_graph_places *places, int32_t k, uint64_t seed,
+huddle_status hd_graph_sample_new(const hd_graph_ordered_points *points, int32_t k, uint64_t seed,
                                   hd_graph_sample *sample);
 void hd_graph_sample_free(hd_graph_sample *sample);
 
+/* Inserts a distance into an ascending list of k, from which the last is dropped. Distances alone:
+ * of rows at the same distance any one is a true neighbour. */
+static inline void hd_graph_sample_insert(double *list, int32_t k, double distance2) {
+    int32_t at = k - 1;
+    if (!(distance2 < list[at]))
+        return;
+    for (; at > 0 && distance2 < list[at - 1]; at--)
+        list[at] = list[at - 1];
+    list[at] = distance2;
+}
+
 /* Estimates the recall of the k nearest in each list of the search, of which those of the sample
  * must be final. */
-huddle_status hd_graph_estimate_recall(huddle_context *context, const hd_graph_places *places,
+huddle_status hd_graph_estimate_recall(huddle_context *context,
+                                       const hd_graph_ordered_points *points,
                                        const hd_graph_search *search, hd_graph_sample *sample,
                                        hd_graph_recall *recall);
 
@@ -162,14 +177,14 @@ enum { HD_GRAPH_ATTEMPTS = 4, HD_GRAPH_KEPT_TREES = 2 };
 
 typedef struct hd_graph_approximation {
     hd_graph_search *search;
-    hd_graph_places places;
+    hd_graph_ordered_points points;
     hd_graph_forest forest;
     hd_graph_lists lists;
     hd_graph_sample sample;
     int64_t trees;
     bool keep;                            /* trees */
     float *routes[HD_GRAPH_KEPT_TREES];   /* hd_graph_forest_find() */
-    int32_t *orders[HD_GRAPH_KEPT_TREES]; /* the place at each position of the leaves */
+    int32_t *orders[HD_GRAPH_KEPT_TREES]; /* positions, leaf by leaf */
 } hd_graph_approximation;
 
 /* Whether brute force among n points takes longer than an attempt. */
@@ -179,12 +194,18 @@ bool hd_graph_approximation_pays(int64_t n, int attempt);
 huddle_status hd_graph_approximation_begin(huddle_context *context, hd_graph_approximation *a);
 void hd_graph_approximation_free(hd_graph_approximation *a);
 
-/* Trees and rounds of an attempt; the lists of places are then what it found. */
+/* Trees and rounds of an attempt; the lists of positions are then what it found. */
 huddle_status hd_graph_approximation_attempt(huddle_context *context, hd_graph_approximation *a,
                                              int attempt);
 
-/* Computes the lists of the search from those of the places. */
+/* Computes the lists of the search from those of the positions. */
 huddle_status hd_graph_approximation_verify(huddle_context *context, hd_graph_approximation *a);
+
+/* Continues the lists of search->query with the points of the approximation, by the trees that it
+ * has kept and its lists. A query with near[i] false is left out; near may be NULL. */
+huddle_status hd_graph_approximation_continue(huddle_context *context,
+                                              const hd_graph_approximation *a, const bool *near,
+                                              hd_graph_search *search);
 
 /* Warns that no attempt met the target. */
 void hd_graph_approximation_warn(huddle_context *context, const hd_graph_search *search);

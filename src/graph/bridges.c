@@ -11,24 +11,23 @@
 #include <string.h>
 
 enum {
-    CELLS_MIN_ROWS = 4000, /* as in spread.c */
+    CELLS_MIN_ROWS = 4000, /* as in distributed.c */
     MAX_WIDTH = 64,
 };
 
 /* One round. */
 typedef struct bridge_round {
     hd_graph_bridges *b;
-    const int32_t *part, *asking;
+    const int32_t *part, *query;
     hd_graph_edge *best;
-    int32_t *beyond;
+    int32_t *target;
 } bridge_round;
 
 /* ---- the rows ------------------------------------------------------------------------------ */
 
 static huddle_status prepare_rows(hd_graph_bridges *b, double *reach) {
     huddle_status status = HUDDLE_OK;
-    double *row = NULL, zeros;
-    *reach = 0;
+    double zeros;
     b->rows = hd_graph_rows_of_points(b->points);
     b->rows.shift = b->cosine ? b->points->shift : NULL;
     if (b->cosine) {
@@ -37,24 +36,15 @@ static huddle_status prepare_rows(hd_graph_bridges *b, double *reach) {
         TRY(hd_reduce_max(b->context, 1, &zeros));
         b->rows.zeros = zeros > 0;
     }
-    ALLOC(row, hd_graph_rows_width(&b->rows));
-    for (int64_t i = 0; i < b->n; i++) {
-        hd_graph_rows_read(&b->rows, i, row);
-        for (int64_t j = 0; j < hd_graph_rows_width(&b->rows); j++)
-            *reach = fmax(*reach, fabs(row[j]));
-    }
-    TRY(hd_reduce_max(b->context, 1, reach));
-    if (*reach == 0)
-        *reach = 1;
+    TRY(hd_graph_rows_reach(b->context, &b->rows, &b->rows, reach));
 done:
-    huddle_free(row);
     return status;
 }
 
 static huddle_status build_indices(hd_graph_bridges *b, double reach) {
     huddle_status status = HUDDLE_OK;
     if (b->n > 1)
-        TRY(hd_graph_outside_new(b->context, &b->rows, &b->tree));
+        TRY(hd_graph_boruvka_new(b->context, &b->rows, &b->tree));
     b->by_cells = b->n > CELLS_MIN_ROWS && hd_graph_rows_width(&b->rows) <= MAX_WIDTH;
     if (b->by_cells)
         TRY(hd_graph_cells_new(b->context, &b->rows, 0, reach, &b->cells));
@@ -74,9 +64,9 @@ huddle_status hd_graph_bridges_new(huddle_context *context, const huddle_points 
     TRY(huddle_points_fetch(points));
     TRY(hd_slab_locate(context, points->n, &slab));
     bridges->first = slab.first;
-    ALLOC(bridges->names, points->n);
+    ALLOC(bridges->ids, points->n);
     for (int64_t i = 0; i < points->n; i++)
-        bridges->names[i] = (int32_t)(slab.first + i);
+        bridges->ids[i] = (int32_t)(slab.first + i);
     TRY(prepare_rows(bridges, &reach));
     hd_alone before = hd_alone_begin(context);
     status = build_indices(bridges, reach);
@@ -86,8 +76,8 @@ done:
 }
 
 void hd_graph_bridges_free(hd_graph_bridges *bridges) {
-    huddle_free(bridges->names);
-    hd_graph_outside_free(&bridges->tree);
+    huddle_free(bridges->ids);
+    hd_graph_boruvka_free(&bridges->tree);
     hd_graph_cells_free(&bridges->cells);
     hd_graph_sweep_free(&bridges->sweep);
     hd_graph_rows_free(&bridges->rows);
@@ -112,7 +102,7 @@ done:
 /* By distance, then by the smaller vertex, then by the larger one, as hd_graph_edge_is_shorter().
  */
 static huddle_status reduce_best(huddle_context *context, int32_t n, hd_graph_edge *best,
-                                 int32_t *beyond) {
+                                 int32_t *target) {
     enum { KEYS = 4 };
     huddle_status status = HUDDLE_OK;
     double *own = NULL, *least = NULL;
@@ -125,7 +115,7 @@ static huddle_status reduce_best(huddle_context *context, int32_t n, hd_graph_ed
         own[p] = best[p].distance;
         own[n + p] = best[p].low;
         own[2 * n + p] = best[p].high;
-        own[3 * n + p] = beyond[p];
+        own[3 * n + p] = target[p];
     }
     for (int key = 0; key < KEYS; key++)
         TRY(reduce_possible(context, n, possible, own + key * n, least + key * n));
@@ -134,7 +124,7 @@ static huddle_status reduce_best(huddle_context *context, int32_t n, hd_graph_ed
         if (!isfinite(least[n + p]))
             continue;
         best[p] = (hd_graph_edge){(int32_t)least[n + p], (int32_t)least[2 * n + p], least[p]};
-        beyond[p] = (int32_t)least[3 * n + p];
+        target[p] = (int32_t)least[3 * n + p];
     }
 done:
     huddle_free(own);
@@ -160,35 +150,35 @@ static void pack_queries(const void *argument, int64_t begin, int64_t end, char 
     int64_t count = end - begin;
     int32_t *head = (int32_t *)bytes;
     for (int64_t i = 0; i < count; i++) {
-        head[i] = r->part[r->asking[begin + i]];
-        head[count + i] = r->b->names[r->asking[begin + i]];
+        head[i] = r->part[r->query[begin + i]];
+        head[count + i] = r->b->ids[r->query[begin + i]];
     }
-    hd_graph_rows_pack(&r->b->rows, r->asking, begin, end, bytes + head_size(count));
+    hd_graph_rows_pack(&r->b->rows, r->query, begin, end, bytes + head_size(count));
 }
 
 /* The list of a query, of one entry, begins with the shortest edge of its part: what is longer does
  * not matter. */
-static void lend_lists(const void *argument, int64_t begin, int64_t end, hd_graph_block *block) {
+static void load_lists(const void *argument, int64_t begin, int64_t end, hd_graph_block *block) {
     const bridge_round *r = argument;
     for (int64_t i = begin; i < end; i++) {
-        block->distance2[i - begin] = r->best[r->part[r->asking[i]]].distance;
+        block->distance2[i - begin] = r->best[r->part[r->query[i]]].distance;
         block->index[i - begin] = INT32_MAX;
     }
 }
 
 /* What was found is kept where it was found. */
-static void take_lists(void *argument, int64_t begin, int64_t end, const hd_graph_block *block) {
+static void store_lists(void *argument, int64_t begin, int64_t end, const hd_graph_block *block) {
     (void)argument, (void)begin, (void)end, (void)block;
 }
 
 /* Enters an edge from a vertex of part p to own row j. */
 static void offer_edge(bridge_round *r, int32_t p, int32_t vertex, int64_t j, double distance2) {
-    int32_t name = r->b->names[j];
-    hd_graph_edge found = {vertex < name ? vertex : name, vertex < name ? name : vertex, distance2};
+    int32_t id = r->b->ids[j];
+    hd_graph_edge found = {vertex < id ? vertex : id, vertex < id ? id : vertex, distance2};
     if (r->best[p].low >= 0 && !hd_graph_edge_is_shorter(found, r->best[p]))
         return;
     r->best[p] = found;
-    r->beyond[p] = r->part[j];
+    r->target[p] = r->part[j];
 }
 
 /* Looks for shorter edges to the own rows. A shorter edge that this process knows of the part takes
@@ -206,7 +196,7 @@ static huddle_status compare_queries(void *argument, const hd_graph_block *block
                          .k = 1,
                          .index = block->index,
                          .distance2 = block->distance2,
-                         .names = b->names};
+                         .ids = b->ids};
     if (b->n == 0)
         return status;
     for (int64_t i = 0; i < block->n; i++)
@@ -235,42 +225,42 @@ static huddle_status find_own(bridge_round *r, int32_t n_parts, const bool *sear
     huddle_status status = HUDDLE_OK;
     hd_graph_bridges *b = r->b;
     if (b->n > 1)
-        TRY(hd_graph_outside_find(b->context, &b->tree, r->part, n_parts, searching, r->best));
+        TRY(hd_graph_boruvka_find(b->context, &b->tree, r->part, n_parts, searching, r->best));
     for (int32_t p = 0; p < n_parts; p++) {
         hd_graph_edge found = r->best[p];
         if (b->n < 2 || !searching[p] || found.low < 0) {
             r->best[p] = (hd_graph_edge){-1, -1, INFINITY};
             continue;
         }
-        r->beyond[p] = r->part[r->part[found.low] == p ? found.high : found.low];
-        r->best[p].low = b->names[found.low];
-        r->best[p].high = b->names[found.high];
+        r->target[p] = r->part[r->part[found.low] == p ? found.high : found.low];
+        r->best[p].low = b->ids[found.low];
+        r->best[p].high = b->ids[found.high];
     }
 done:
     return status;
 }
 
 huddle_status hd_graph_bridges_find(hd_graph_bridges *bridges, const int32_t *part, int32_t n_parts,
-                                    const bool *searching, const int32_t *asking, int64_t count,
-                                    hd_graph_edge *best, int32_t *beyond) {
+                                    const bool *searching, const int32_t *query, int64_t count,
+                                    hd_graph_edge *best, int32_t *target) {
     huddle_status status = HUDDLE_OK;
     huddle_context *context = bridges->context;
-    bridge_round r = {bridges, part, asking, best, beyond};
+    bridge_round r = {bridges, part, query, best, target};
     hd_graph_ring ring = {.n = count,
                           .k = 1,
                           .measure = measure_queries,
                           .pack = pack_queries,
-                          .lend = lend_lists,
-                          .take = take_lists,
+                          .load = load_lists,
+                          .store = store_lists,
                           .compare = compare_queries,
                           .argument = &r};
     hd_alone before = hd_alone_begin(context);
     status = find_own(&r, n_parts, searching);
     hd_alone_end(context, before);
     TRY(status);
-    TRY(reduce_best(context, n_parts, best, beyond));
+    TRY(reduce_best(context, n_parts, best, target));
     TRY(hd_graph_ring_run(context, &ring));
-    TRY(reduce_best(context, n_parts, best, beyond));
+    TRY(reduce_best(context, n_parts, best, target));
 done:
     return status;
 }

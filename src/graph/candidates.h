@@ -38,16 +38,16 @@ static inline void hd_graph_candidates_free(hd_graph_candidates *lists) {
 static inline float hd_graph_candidates_insert(const hd_graph_candidates *lists, int64_t i,
                                                float value, int64_t j) {
     float *values = lists->value + i * lists->k;
-    int32_t *index = lists->index + i * lists->k, at = lists->k - 1, name = (int32_t)j;
-    if (value > values[at] || (value == values[at] && name >= index[at]))
+    int32_t *index = lists->index + i * lists->k, at = lists->k - 1, id = (int32_t)j;
+    if (value > values[at] || (value == values[at] && id >= index[at]))
         return values[at];
-    for (; at > 0 && (value < values[at - 1] || (value == values[at - 1] && name < index[at - 1]));
+    for (; at > 0 && (value < values[at - 1] || (value == values[at - 1] && id < index[at - 1]));
          at--) {
         values[at] = values[at - 1];
         index[at] = index[at - 1];
     }
     values[at] = value;
-    index[at] = name;
+    index[at] = id;
     return values[lists->k - 1];
 }
 

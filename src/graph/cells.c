@@ -55,10 +55,10 @@ typedef struct cells {
     huddle_context *context;
     hd_graph_search *search;
     const hd_graph_cells *index;
-    const int32_t *order;       /* of the queries, leaf by leaf; NULL: that of their rows */
-    const hd_graph_rows *space; /* the queries in the space of the boxes */
-    double position_error;      /* of a row of either */
-    struct desk *desks;         /* one per worker */
+    const int32_t *order;         /* of the queries, leaf by leaf; NULL: that of their rows */
+    const hd_graph_rows *space;   /* the queries in the space of the boxes */
+    double position_error;        /* of a row of either */
+    struct workspace *workspaces; /* one per worker */
     atomic_llong n_pairs, n_full;
 } cells;
 
@@ -71,7 +71,7 @@ typedef struct active_points {
 } active_points;
 
 /* What a worker needs for the leaf that it searches. */
-typedef struct desk {
+typedef struct workspace {
     int64_t leaf, begin, count;     /* the leaf and its points */
     double *rows;                   /* HD_GRAPH_LEAF x d */
     double *points;                 /* in the space of the boxes, [column][HD_GRAPH_LEAF] */
@@ -86,12 +86,12 @@ typedef struct desk {
     double limits[HD_GRAPH_LEAF]; /* per point: squared distance of the farthest box to compare */
     active_points active;
     bool first[HD_GRAPH_LEAF_GROUP]; /* leaves of the group that were compared already */
-} desk;
+} workspace;
 
 /* ---- lists --------------------------------------------------------------------------------- */
 
 /* The row number of point r of the leaf. */
-static int64_t row_number(const cells *c, const desk *w, int64_t r) {
+static int64_t row_number(const cells *c, const workspace *w, int64_t r) {
     return c->order != NULL ? c->order[w->begin + r] : w->begin + r;
 }
 
@@ -99,7 +99,7 @@ static int64_t row_number(const cells *c, const desk *w, int64_t r) {
  * largest squared distance, as the kernels of boxes compute it, at which a box can contain a point
  * that enters the list. That is the k-th distance, the error of both positions in the projection,
  * and rounding. */
-static void update_limits(const cells *c, desk *w, int64_t r) {
+static void update_limits(const cells *c, workspace *w, int64_t r) {
     int64_t last = row_number(c, w, r) * c->search->k + c->search->k - 1;
     double kth = sqrt(c->search->distance2[last]), farthest = kth + 2 * c->position_error;
     w->kth[r] = kth * c->index->points.scale;
@@ -108,17 +108,17 @@ static void update_limits(const cells *c, desk *w, int64_t r) {
 
 /* Compares point r of the leaf with row j in double; returns whether the list has changed. Nothing
  * can enter a list of zeros but a smaller number. */
-static bool compare_in_full(const cells *c, desk *w, int64_t r, int32_t j) {
+static bool compare_in_full(const cells *c, workspace *w, int64_t r, int32_t j) {
     hd_graph_search *s = c->search;
     int64_t i = row_number(c, w, r);
     int32_t *index = s->index + i * s->k;
     double *distance2 = s->distance2 + i * s->k, last = distance2[s->k - 1];
-    int32_t name = hd_graph_search_name(s, j);
-    if ((last == 0 && name > index[s->k - 1]) || hd_graph_search_skips(s, i, j))
+    int32_t id = hd_graph_search_id(s, j);
+    if ((last == 0 && id > index[s->k - 1]) || hd_graph_search_skips(s, i, j))
         return false;
     w->n_full++;
     double value = hd_graph_rows_distance2(s->query, i, s->train, j, last);
-    if (!hd_graph_list_insert(distance2, index, s->k, value, name))
+    if (!hd_graph_list_insert(distance2, index, s->k, value, id))
         return false;
     update_limits(c, w, r);
     return true;
@@ -128,7 +128,7 @@ static bool compare_in_full(const cells *c, desk *w, int64_t r, int32_t j) {
 
 /* Compares the hits of a tile in double. Rows in memory are scattered, so that all are requested
  * before the first is used. */
-static void compare_hits(const cells *c, desk *w, const hd_graph_tile *t, int64_t row,
+static void compare_hits(const cells *c, workspace *w, const hd_graph_tile *t, int64_t row,
                          int64_t column) {
     const int32_t *others = c->index->leaves.order + column;
     for (int64_t r = 0; r < HD_GRAPH_TILE_ROWS; r++)
@@ -149,7 +149,7 @@ static void compare_hits(const cells *c, desk *w, const hd_graph_tile *t, int64_
 /* Packs the active points and sets what depends on their norms. Returns whether rounding changes a
  * distance that matters by more than max_error, and would do less relative to the centre of their
  * own leaf. */
-static bool pack_active(const cells *c, desk *w, const double *centre, int64_t count) {
+static bool pack_active(const cells *c, workspace *w, const double *centre, int64_t count) {
     bool coarse = false;
     for (int64_t at = 0; at < count; at++) {
         int64_t r = w->active.row[at];
@@ -173,7 +173,7 @@ static const float nowhere[HD_GRAPH_TILE_COLUMNS] = {NOWHERE8, NOWHERE8, NOWHERE
                                                      NOWHERE8, NOWHERE8, NOWHERE8};
 
 /* Compares the `count` packed points with all points of a leaf, packed in `columns`. */
-static void compare_tiles(const cells *c, desk *w, int64_t other, const float *columns,
+static void compare_tiles(const cells *c, workspace *w, int64_t other, const float *columns,
                           int64_t count) {
     static const float none[HD_GRAPH_TILE_ROWS];
     float out[HD_GRAPH_TILE_ROWS * HD_GRAPH_TILE_COLUMNS];
@@ -198,7 +198,7 @@ static void compare_tiles(const cells *c, desk *w, int64_t other, const float *c
 /* Lists the points whose own distance to the other box does not exclude it; returns their number. A
  * list of zeros can only change by a smaller row number: without this condition every leaf of equal
  * points would be compared with every other. */
-static int64_t find_active(const cells *c, desk *w, int64_t other) {
+static int64_t find_active(const cells *c, workspace *w, int64_t other) {
     const hd_graph_search *s = c->search;
     double bounds[HD_GRAPH_LEAF];
     int64_t count = 0;
@@ -209,14 +209,14 @@ static int64_t find_active(const cells *c, desk *w, int64_t other) {
         if (bounds[r] > w->limits[r])
             continue;
         int32_t last = s->index[row_number(c, w, r) * s->k + s->k - 1];
-        if (w->kth[r] > 0 || hd_graph_search_name(s, c->index->leaves.smallest[other]) < last)
+        if (w->kth[r] > 0 || hd_graph_search_id(s, c->index->leaves.smallest[other]) < last)
             w->active.row[count++] = (int32_t)r;
     }
     return count;
 }
 
 /* Compares the leaf with another one, or with itself. */
-static void compare_leaf(const cells *c, desk *w, int64_t other) {
+static void compare_leaf(const cells *c, workspace *w, int64_t other) {
     const float *columns = hd_graph_leaf_values(&c->index->points, other);
     int64_t count = find_active(c, w, other);
     if (count == 0)
@@ -234,8 +234,8 @@ static void compare_leaf(const cells *c, desk *w, int64_t other) {
 
 /* ---- one leaf ------------------------------------------------------------------------------ */
 
-/* Places the queries of the leaf on the desk. Padding is at infinity. */
-static void take_queries(const cells *c, desk *w, int64_t leaf, int64_t count) {
+/* Reads the queries of a leaf. Padding is at infinity. */
+static void load_queries(const cells *c, workspace *w, int64_t leaf, int64_t count) {
     w->leaf = leaf;
     w->begin = hd_graph_leaf_begin(leaf);
     w->count = count;
@@ -253,11 +253,11 @@ static void take_queries(const cells *c, desk *w, int64_t leaf, int64_t count) {
 }
 
 /* A leaf of the index, with empty lists. */
-static void take_leaf(const cells *c, desk *w, int64_t leaf) {
+static void load_leaf(const cells *c, workspace *w, int64_t leaf) {
     int64_t begin = hd_graph_leaf_begin(leaf), end = hd_graph_leaf_end(&c->index->leaves, leaf);
     for (int64_t place = begin; place < end; place++)
         hd_graph_search_clear(c->search, c->order[place], c->order[place] + 1);
-    take_queries(c, w, leaf, end - begin);
+    load_queries(c, w, leaf, end - begin);
     hd_graph_leaves_box(&c->index->leaves, leaf, w->low, w->high);
     memcpy(w->active.centre, hd_graph_leaf_centre(&c->index->points, leaf),
            (size_t)c->index->points.d * sizeof *w->active.centre);
@@ -274,7 +274,7 @@ static int by_bound(const void *a, const void *b) {
 
 /* The leaf itself and the nearest of its group: their points make the k-th distances small before
  * the boxes of all leaves are tested. */
-static void compare_first(const cells *c, desk *w) {
+static void compare_first(const cells *c, workspace *w) {
     int64_t group = w->leaf / HD_GRAPH_LEAF_GROUP;
     memset(w->first, 0, sizeof w->first);
     compare_leaf(c, w, w->leaf);
@@ -288,10 +288,10 @@ static void compare_first(const cells *c, desk *w) {
     }
 }
 
-/* Takes a leaf, compares the first leaves, and lists the others that could contain a neighbour,
+/* Loads a leaf, compares the first leaves, and lists the others that could contain a neighbour,
  * nearest box first; returns their number. */
-static int64_t begin_leaf(const cells *c, desk *w, int64_t leaf) {
-    take_leaf(c, w, leaf);
+static int64_t begin_leaf(const cells *c, workspace *w, int64_t leaf) {
+    load_leaf(c, w, leaf);
     compare_first(c, w);
     int64_t kept = 0;
     int64_t count =
@@ -308,7 +308,7 @@ static int64_t begin_leaf(const cells *c, desk *w, int64_t leaf) {
 
 /* Finds the lists of all points of a leaf. Boxes come by ascending distance, and a distance only
  * excludes what is strictly beyond it, because of ties. */
-static huddle_status search_leaf(const cells *c, desk *w, int64_t leaf) {
+static huddle_status search_leaf(const cells *c, workspace *w, int64_t leaf) {
     huddle_status status = HUDDLE_OK;
     int64_t count = begin_leaf(c, w, leaf);
     for (int64_t k = 0; k < count && w->near[k].bound <= w->worst; k++) {
@@ -322,7 +322,7 @@ done:
 static huddle_status search_leaves(void *argument, hd_chunk chunk) {
     huddle_status status = HUDDLE_OK;
     cells *c = argument;
-    desk *w = &c->desks[chunk.worker];
+    workspace *w = &c->workspaces[chunk.worker];
     w->n_full = 0;
     w->n_pairs = 0;
     for (int64_t leaf = chunk.begin; leaf < chunk.end; leaf++)
@@ -344,7 +344,7 @@ static int64_t count_samples(const cells *c) {
 static huddle_status sample_leaves(void *argument, hd_chunk chunk) {
     huddle_status status = HUDDLE_OK;
     cells *c = argument;
-    desk *w = &c->desks[chunk.worker];
+    workspace *w = &c->workspaces[chunk.worker];
     w->n_full = 0;
     w->n_pairs = 0;
     for (int64_t s = chunk.begin; s < chunk.end; s++) {
@@ -385,13 +385,13 @@ static double brute_cost(const cells *c) {
 
 /* ---- the solver ---------------------------------------------------------------------------- */
 
-static huddle_status new_desks(cells *c) {
+static huddle_status new_workspaces(cells *c) {
     huddle_status status = HUDDLE_OK;
     int32_t workers = hd_workers(c->context);
     int64_t d = c->index->points.d, width = c->index->width;
-    ALLOC_ZERO(c->desks, workers);
+    ALLOC_ZERO(c->workspaces, workers);
     for (int32_t k = 0; k < workers; k++) {
-        desk *w = &c->desks[k];
+        workspace *w = &c->workspaces[k];
         ALLOC(w->points, width * HD_GRAPH_LEAF);
         ALLOC(w->low, width);
         ALLOC(w->high, width);
@@ -408,9 +408,9 @@ done:
     return status;
 }
 
-static void free_desks(cells *c) {
-    for (int32_t k = 0; c->desks != NULL && k < hd_workers(c->context); k++) {
-        desk *w = &c->desks[k];
+static void free_workspaces(cells *c) {
+    for (int32_t k = 0; c->workspaces != NULL && k < hd_workers(c->context); k++) {
+        workspace *w = &c->workspaces[k];
         huddle_free(w->points);
         huddle_free(w->low);
         huddle_free(w->high);
@@ -423,7 +423,7 @@ static void free_desks(cells *c) {
         huddle_free(w->panels);
         huddle_free(w->columns);
     }
-    huddle_free(c->desks);
+    huddle_free(c->workspaces);
 }
 
 /* The tree, in the space in which boxes exclude most, and the packed points. */
@@ -460,7 +460,7 @@ static huddle_status begin_search(cells *c, hd_graph_cells *index) {
     c->order = index->leaves.order;
     c->space = index->space;
     c->position_error = index->position_error;
-    TRY(new_desks(c));
+    TRY(new_workspaces(c));
 done:
     return status;
 }
@@ -473,7 +473,7 @@ huddle_status hd_graph_cells_predict(huddle_context *context, hd_graph_search *s
     TRY(begin_search(&c, &index));
     TRY(predict_cost(&c, cost));
 done:
-    free_desks(&c);
+    free_workspaces(&c);
     hd_graph_cells_free(&index);
     return status;
 }
@@ -494,7 +494,7 @@ huddle_status hd_graph_search_cells(huddle_context *context, hd_graph_search *se
                         &c));
     atomic_fetch_add(&search->n_distances, atomic_load(&c.n_full));
 done:
-    free_desks(&c);
+    free_workspaces(&c);
     if (search->cells == NULL || status != HUDDLE_OK || (gave_up != NULL && *gave_up))
         hd_graph_cells_free(index);
     return status;
@@ -502,11 +502,11 @@ done:
 
 /* ---- lists that have begun ----------------------------------------------------------------- */
 
-/* Takes a leaf of other points, whose centre and box are measured here. */
-static void take_others(const cells *c, desk *w, int64_t leaf) {
+/* Loads a leaf of other points, whose centre and box are measured here. */
+static void load_others(const cells *c, workspace *w, int64_t leaf) {
     int64_t begin = hd_graph_leaf_begin(leaf), rest = c->search->query->n - begin;
     int64_t d = c->index->points.d;
-    take_queries(c, w, leaf, rest < HD_GRAPH_LEAF ? rest : HD_GRAPH_LEAF);
+    load_queries(c, w, leaf, rest < HD_GRAPH_LEAF ? rest : HD_GRAPH_LEAF);
     for (int64_t f = 0; f < c->index->width; f++) {
         const double *column = w->points + f * HD_GRAPH_LEAF;
         w->low[f] = w->high[f] = column[0];
@@ -531,11 +531,11 @@ static void take_others(const cells *c, desk *w, int64_t leaf) {
 static huddle_status continue_leaves(void *argument, hd_chunk chunk) {
     huddle_status status = HUDDLE_OK;
     cells *c = argument;
-    desk *w = &c->desks[chunk.worker];
+    workspace *w = &c->workspaces[chunk.worker];
     w->n_full = 0;
     w->n_pairs = 0;
     for (int64_t leaf = chunk.begin; leaf < chunk.end; leaf++) {
-        take_others(c, w, leaf);
+        load_others(c, w, leaf);
         int64_t count =
             hd_graph_leaves_near(&c->index->leaves, w->low, w->high, w->worst, -1, w->near);
         qsort(w->near, (size_t)count, sizeof *w->near, by_bound);
@@ -566,12 +566,12 @@ huddle_status hd_graph_cells_continue(huddle_context *context, const hd_graph_ce
         c.space = &projected;
         c.position_error = fmax(c.position_error, index->position_error);
     }
-    TRY(new_desks(&c));
+    TRY(new_workspaces(&c));
     TRY(hd_parallel(context, NULL, hd_chunks(search->query->n, HD_GRAPH_LEAF), LEAVES_PER_CHUNK,
                     continue_leaves, &c));
     atomic_fetch_add(&search->n_distances, atomic_load(&c.n_full));
 done:
-    free_desks(&c);
+    free_workspaces(&c);
     huddle_dense_free(&y);
     return status;
 }

@@ -28,7 +28,7 @@ void hd_graph_cells_free(hd_graph_cells *cells);
 huddle_status hd_graph_cells_predict(huddle_context *context, hd_graph_search *search,
                                      double *cost);
 
-/* Continues lists that have begun (search->names) with the points of the index, search->train.
+/* Continues lists that have begun (search->ids) with the points of the index, search->train.
  * Consecutive queries of search->order are searched together. */
 huddle_status hd_graph_cells_continue(huddle_context *context, const hd_graph_cells *cells,
                                       hd_graph_search *search);

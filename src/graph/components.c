@@ -1,15 +1,15 @@
 /* Connected components by union-find. Edges of weight 0 do not connect. Components are numbered by
  * their smallest vertex, so that the numbers do not depend on the order of the edges.
  *
- * Rows that are spread over processes: each process joins its own rows first. The sets that this
- * leaves carry a label, a vertex of their component, and a round lowers it in three ways, as in
- * FastSV (Zhang, Azad and Hu, SIAM PP 2020): a set takes the smallest label beside it; it offers
+ * Rows that are distributed over processes: each process joins its own rows first. The sets that
+ * this leaves carry a label, a vertex of their component, and a round lowers it in three ways, as
+ * in FastSV (Zhang, Azad and Hu, SIAM PP 2020): a set takes the smallest label beside it; it offers
  * that to the set of the vertex that was its label; and it takes the label of its label. Rounds are
  * few even if components are long, unlike those of passing on the smallest number along edges. */
 #include "base/check.h"
 #include "base/slabs.h"
 #include "graph/common.h"
-#include "graph/owners.h"
+#include "graph/layout.h"
 
 #include <string.h>
 
@@ -37,10 +37,10 @@ static huddle_status join_rows(const huddle_csr *graph, int32_t *component, int3
 
 /* ---- rows on several processes ------------------------------------------------------------- */
 
-typedef struct spread_sets {
+typedef struct distributed_sets {
     huddle_context *context;
     const huddle_csr *graph;
-    hd_graph_owners owners;
+    hd_graph_layout layout;
     int64_t first;    /* the number of this process's first row */
     int32_t *columns; /* of the graph: own rows, then those of other processes */
     hd_halo halo;
@@ -49,10 +49,10 @@ typedef struct spread_sets {
     int32_t *label;  /* of each set: a vertex of its component */
     int32_t *lower;  /* of each set: its next label */
     int32_t *labels; /* own rows, then others */
-} spread_sets;
+} distributed_sets;
 
 /* Joins the rows of this process. A set begins with its smallest vertex as its label. */
-static huddle_status begin_sets(spread_sets *s) {
+static huddle_status begin_sets(distributed_sets *s) {
     huddle_status status = HUDDLE_OK;
     const huddle_csr *graph = s->graph;
     int64_t n = graph->rows, entries = graph->offsets[n];
@@ -77,7 +77,7 @@ done:
 }
 
 /* The smallest label beside each set, offered to the set of the vertex that is its label. */
-static huddle_status lower_labels(spread_sets *s) {
+static huddle_status lower_labels(distributed_sets *s) {
     huddle_status status = HUDDLE_OK;
     int64_t n = s->graph->rows, offers = 0, n_received = 0;
     int32_t(*offer)[2] = NULL;
@@ -96,11 +96,11 @@ static huddle_status lower_labels(spread_sets *s) {
             offer[offers][0] = s->label[k];
             offer[offers++][1] = s->lower[k];
         }
-    TRY(hd_graph_owners_send(&s->owners, offers, offer, sizeof *offer, &received, &n_received));
+    TRY(hd_graph_layout_send(&s->layout, offers, offer, sizeof *offer, &received, &n_received));
     for (int64_t e = 0; e < n_received; e++) {
-        const int32_t *came = (const int32_t *)received + 2 * e;
-        int32_t k = s->set[came[0] - s->first];
-        s->lower[k] = came[1] < s->lower[k] ? came[1] : s->lower[k];
+        const int32_t *pair = (const int32_t *)received + 2 * e;
+        int32_t k = s->set[pair[0] - s->first];
+        s->lower[k] = pair[1] < s->lower[k] ? pair[1] : s->lower[k];
     }
 done:
     huddle_free(offer);
@@ -110,7 +110,7 @@ done:
 
 /* answers[k] = values of row ask[k], which may be on another process; values has one per own row.
  * Uses ask as scratch. */
-static huddle_status ask_rows(const spread_sets *s, const int32_t *values, int64_t count,
+static huddle_status ask_rows(const distributed_sets *s, const int32_t *values, int64_t count,
                               int32_t *ask, int32_t *answers) {
     huddle_status status = HUDDLE_OK;
     int64_t n = s->graph->rows;
@@ -129,7 +129,7 @@ done:
 }
 
 /* One round. *changed counts the labels of all processes that became lower. */
-static huddle_status run_round(spread_sets *s, int64_t *changed) {
+static huddle_status run_round(distributed_sets *s, int64_t *changed) {
     huddle_status status = HUDDLE_OK;
     int32_t *ask = NULL;
     ALLOC(ask, s->count);
@@ -150,7 +150,7 @@ done:
 }
 
 /* Labels are the smallest vertices of their components now; these are numbered in their order. */
-static huddle_status number_labels(spread_sets *s, int32_t *component, int32_t *count) {
+static huddle_status number_labels(distributed_sets *s, int32_t *component, int32_t *count) {
     huddle_status status = HUDDLE_OK;
     int64_t n = s->graph->rows, own = 0;
     hd_slab where;
@@ -171,18 +171,18 @@ done:
     return status;
 }
 
-static huddle_status join_spread_rows(huddle_context *context, const huddle_csr *graph,
-                                      int64_t first, int32_t *component, int32_t *count) {
+static huddle_status join_distributed_rows(huddle_context *context, const huddle_csr *graph,
+                                           int64_t first, int32_t *component, int32_t *count) {
     huddle_status status = HUDDLE_OK;
-    spread_sets s = {.context = context, .graph = graph, .first = first};
+    distributed_sets s = {.context = context, .graph = graph, .first = first};
     int64_t changed = 1;
-    TRY(hd_graph_owners_new(context, graph->rows, &s.owners));
+    TRY(hd_graph_layout_new(context, graph->rows, &s.layout));
     TRY(begin_sets(&s));
     while (changed > 0)
         TRY(run_round(&s, &changed));
     TRY(number_labels(&s, component, count));
 done:
-    hd_graph_owners_free(&s.owners);
+    hd_graph_layout_free(&s.layout);
     hd_halo_close(&s.halo);
     huddle_free(s.columns);
     huddle_free(s.set);
@@ -205,8 +205,9 @@ static huddle_status find_components(huddle_context *context, const huddle_csr *
         FAIL(HUDDLE_INVALID, "a matrix of %lld x %lld is not a graph", (long long)graph->rows,
              (long long)graph->cols);
     TRY(huddle_csr_fetch(graph));
-    TRY(hd_slabs_spread(context) ? join_spread_rows(context, graph, slab.first, component, count)
-                                 : join_rows(graph, component, count));
+    TRY(hd_slabs_spread(context)
+            ? join_distributed_rows(context, graph, slab.first, component, count)
+            : join_rows(graph, component, count));
 done:
     return status;
 }

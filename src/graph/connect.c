@@ -6,17 +6,17 @@
  * its edges of the tree are found from their other ends, in this round or a later one. Edges are
  * ordered by (distance, smaller vertex, larger vertex), so the tree is unique.
  *
- * If rows are spread over processes, vertices have their numbers among all rows in bridges, and a
- * process knows the parts of its own vertices; sizes, bridges and what is joined are the same on
- * all. */
+ * If rows are distributed over processes, vertices have their numbers among all rows in bridges,
+ * and a process knows the parts of its own vertices; sizes, bridges and what is joined are the same
+ * on all. */
 #include "base/check.h"
 #include "base/context.h"
 #include "base/options.h"
 #include "base/slabs.h"
 #include "graph/bridges.h"
 #include "graph/common.h"
+#include "graph/layout.h"
 #include "graph/neighbors.h"
-#include "graph/owners.h"
 #include "matrix/small.h"
 
 #include <math.h>
@@ -47,15 +47,15 @@ typedef struct parts parts;
 /* Finds the shortest edge of each part that searches. */
 typedef huddle_status (*best_function)(parts *j);
 
-/* Vertices that search in a round. */
-typedef struct askers {
+/* Vertices of the parts that search in a round. */
+typedef struct queries {
     int64_t count;
     bool *searching; /* of each part: whether it searches in this round */
-    int32_t *beyond; /* of each part that searches: the part at the end of its best edge */
+    int32_t *target; /* of each part that searches: the part at the end of its best edge */
     int32_t *vertices, *group; /* and their parts */
     int32_t *nearest;          /* what each found, where each searches by itself */
     double *distance;
-} askers;
+} queries;
 
 /* The parts of the graph while they are being joined. The arrays of a round are kept from one round
  * to the next. */
@@ -65,34 +65,34 @@ struct parts {
     const huddle_points *points; /* what find_best searches: one of these two */
     const huddle_dense *distances;
     bool cosine;
-    hd_graph_rows rows;    /* of dense points, once the CPU needs them */
-    hd_graph_outside tree; /* over them */
-    hd_graph_bridges far;  /* instead of these two if rows are spread over processes */
-    int64_t n;             /* vertices of this process */
-    const int64_t *copies; /* points of each vertex, or NULL */
-    int32_t *part;         /* of each vertex */
-    int32_t count;         /* of the parts */
-    int64_t *sizes;        /* of each part, in points */
-    askers asking;         /* the vertices of these parts */
-    bool squared;          /* these distances are squared, and under cosine of rows of norm 1 */
-    bridge *best;          /* of each part */
-    int32_t *merged;       /* union-find of parts */
-    bridge *bridges;       /* all so far */
+    hd_graph_rows rows;           /* of dense points, once the CPU needs them */
+    hd_graph_boruvka tree;        /* over them */
+    hd_graph_bridges distributed; /* instead of these two if rows are distributed over processes */
+    int64_t n;                    /* vertices of this process */
+    const int64_t *copies;        /* points of each vertex, or NULL */
+    int32_t *part;                /* of each vertex */
+    int32_t count;                /* of the parts */
+    int64_t *sizes;               /* of each part, in points */
+    queries queries;
+    bool squared;    /* distances of a round are squared, and under cosine of rows of norm 1 */
+    bridge *best;    /* of each part */
+    int32_t *merged; /* union-find of parts */
+    bridge *bridges; /* all so far */
     int32_t n_bridges;
 };
 
 /* Of the nearest vertices that each vertex found for itself, the shortest edge of each part. */
 static void take_shortest(parts *j) {
-    for (int64_t i = 0; i < j->asking.count; i++) {
-        int32_t a = j->asking.vertices[i], b = j->asking.nearest[i];
-        bridge found = {a < b ? a : b, a < b ? b : a, j->asking.distance[i]};
-        if (j->best[j->asking.group[i]].low < 0 ||
-            hd_graph_edge_is_shorter(found, j->best[j->asking.group[i]]))
-            j->best[j->asking.group[i]] = found;
+    for (int64_t i = 0; i < j->queries.count; i++) {
+        int32_t a = j->queries.vertices[i], b = j->queries.nearest[i];
+        bridge found = {a < b ? a : b, a < b ? b : a, j->queries.distance[i]};
+        if (j->best[j->queries.group[i]].low < 0 ||
+            hd_graph_edge_is_shorter(found, j->best[j->queries.group[i]]))
+            j->best[j->queries.group[i]] = found;
     }
 }
 
-/* ---- nearest outside ----------------------------------------------------------------------- */
+/* ---- shortest edges of the parts ------------------------------------------------------------- */
 
 /* The rows that the CPU compares; prepared in the first round that needs them. */
 static huddle_status prepare_rows(parts *j) {
@@ -112,36 +112,36 @@ static huddle_status find_among_dense(parts *j) {
     huddle_status status = HUDDLE_OK;
     TRY(prepare_rows(j));
     if (j->tree.rows == NULL)
-        TRY(hd_graph_outside_new(j->context, &j->rows, &j->tree));
-    TRY(hd_graph_outside_find(j->context, &j->tree, j->part, j->count, j->asking.searching,
+        TRY(hd_graph_boruvka_new(j->context, &j->rows, &j->tree));
+    TRY(hd_graph_boruvka_find(j->context, &j->tree, j->part, j->count, j->queries.searching,
                               j->best));
     for (int32_t p = 0; p < j->count; p++)
-        if (!j->asking.searching[p])
+        if (!j->queries.searching[p])
             j->best[p].low = -1;
 done:
     return status;
 }
 
-/* The same for sparse points, vertex by vertex. The search has no selection of rows, so that the
- * asking rows are copied. */
+/* The same for sparse points, vertex by vertex. The search has no selection of rows, so that their
+ * rows are copied. */
 static huddle_status find_among_sparse(parts *j) {
     huddle_status status = HUDDLE_OK;
-    huddle_points asking = {0};
+    huddle_points query = {0};
     int64_t *rows = NULL;
     hd_graph_search s = {.train_group = j->part,
-                         .query_group = j->asking.group,
+                         .query_group = j->queries.group,
                          .k = 1,
-                         .index = j->asking.nearest,
-                         .distance2 = j->asking.distance};
-    ALLOC(rows, j->asking.count);
-    for (int64_t i = 0; i < j->asking.count; i++)
-        rows[i] = j->asking.vertices[i];
-    TRY(huddle_points_take(j->points, rows, j->asking.count, &asking));
-    TRY(hd_graph_search_sparse(j->context, j->points, &asking, j->cosine, &s));
+                         .index = j->queries.nearest,
+                         .distance2 = j->queries.distance};
+    ALLOC(rows, j->queries.count);
+    for (int64_t i = 0; i < j->queries.count; i++)
+        rows[i] = j->queries.vertices[i];
+    TRY(huddle_points_take(j->points, rows, j->queries.count, &query));
+    TRY(hd_graph_search_sparse(j->context, j->points, &query, j->cosine, &s));
     take_shortest(j);
 done:
     huddle_free(rows);
-    huddle_points_free(&asking);
+    huddle_points_free(&query);
     return status;
 }
 
@@ -159,9 +159,9 @@ static huddle_status try_engine(parts *j, bool *handled) {
     if (!*handled)
         goto done;
     TRY(huddle_neighbors_fetch(&lists));
-    for (int64_t i = 0; i < j->asking.count; i++) {
-        j->asking.nearest[i] = lists.index[j->asking.vertices[i]];
-        j->asking.distance[i] = lists.distance[j->asking.vertices[i]];
+    for (int64_t i = 0; i < j->queries.count; i++) {
+        j->queries.nearest[i] = lists.index[j->queries.vertices[i]];
+        j->queries.distance[i] = lists.distance[j->queries.vertices[i]];
     }
     take_shortest(j);
 done:
@@ -173,10 +173,10 @@ done:
 static huddle_status find_across(parts *j) {
     huddle_status status = HUDDLE_OK;
     j->squared = true;
-    if (j->far.context == NULL)
-        TRY(hd_graph_bridges_new(j->context, j->points, j->cosine, &j->far));
-    TRY(hd_graph_bridges_find(&j->far, j->part, j->count, j->asking.searching, j->asking.vertices,
-                              j->asking.count, j->best, j->asking.beyond));
+    if (j->distributed.context == NULL)
+        TRY(hd_graph_bridges_new(j->context, j->points, j->cosine, &j->distributed));
+    TRY(hd_graph_bridges_find(&j->distributed, j->part, j->count, j->queries.searching,
+                              j->queries.vertices, j->queries.count, j->best, j->queries.target));
 done:
     return status;
 }
@@ -199,14 +199,14 @@ done:
 
 /* The first of several nearest vertices is kept: ties are broken by the smaller index. */
 static huddle_status find_in_matrix(parts *j) {
-    for (int64_t i = 0; i < j->asking.count; i++) {
-        const double *row = j->distances->values + j->asking.vertices[i] * j->distances->stride;
+    for (int64_t i = 0; i < j->queries.count; i++) {
+        const double *row = j->distances->values + j->queries.vertices[i] * j->distances->stride;
         int32_t nearest = -1;
         for (int32_t v = 0; v < j->n; v++)
-            if (j->part[v] != j->asking.group[i] && (nearest < 0 || row[v] < row[nearest]))
+            if (j->part[v] != j->queries.group[i] && (nearest < 0 || row[v] < row[nearest]))
                 nearest = v;
-        j->asking.nearest[i] = nearest;
-        j->asking.distance[i] = row[nearest];
+        j->queries.nearest[i] = nearest;
+        j->queries.distance[i] = row[nearest];
     }
     take_shortest(j);
     return HUDDLE_OK;
@@ -242,19 +242,19 @@ static huddle_status find_best_bridges(parts *j, double min_size) {
     for (int32_t p = 1; p < j->count; p++)
         largest = j->sizes[p] > j->sizes[largest] ? p : largest;
     for (int32_t p = 0; p < j->count; p++) {
-        j->asking.searching[p] = min_size > 0 ? (double)j->sizes[p] < min_size : p != largest;
+        j->queries.searching[p] = min_size > 0 ? (double)j->sizes[p] < min_size : p != largest;
         j->best[p] = (bridge){-1, -1, INFINITY};
     }
-    j->asking.count = 0;
+    j->queries.count = 0;
     for (int64_t v = 0; v < j->n; v++)
-        if (j->asking.searching[j->part[v]]) {
-            j->asking.vertices[j->asking.count] = (int32_t)v;
-            j->asking.group[j->asking.count++] = j->part[v];
+        if (j->queries.searching[j->part[v]]) {
+            j->queries.vertices[j->queries.count] = (int32_t)v;
+            j->queries.group[j->queries.count++] = j->part[v];
         }
     TRY(j->find_best(j));
     for (int32_t p = 0; p < j->count && !hd_slabs_spread(j->context); p++)
         if (j->best[p].low >= 0)
-            j->asking.beyond[p] =
+            j->queries.target[p] =
                 j->part[j->part[j->best[p].low] == p ? j->best[p].high : j->best[p].low];
 done:
     return status;
@@ -278,9 +278,9 @@ static huddle_status join_parts(parts *j) {
         bridge b = j->best[p];
         if (b.low < 0)
             continue;
-        if (hd_find_root(j->merged, p) == hd_find_root(j->merged, j->asking.beyond[p]))
+        if (hd_find_root(j->merged, p) == hd_find_root(j->merged, j->queries.target[p]))
             continue;
-        hd_unite(j->merged, p, j->asking.beyond[p]);
+        hd_unite(j->merged, p, j->queries.target[p]);
         j->bridges[j->n_bridges++] = convert_distance(j, b);
     }
     j->count = hd_graph_number_roots(j->merged, j->count);
@@ -425,14 +425,14 @@ static huddle_status allocate_parts(parts *j) {
     huddle_status status = HUDDLE_OK;
     ALLOC(j->sizes, j->count);
     ALLOC(j->best, j->count);
-    ALLOC(j->asking.beyond, j->count);
-    ALLOC(j->asking.searching, j->count);
+    ALLOC(j->queries.target, j->count);
+    ALLOC(j->queries.searching, j->count);
     ALLOC(j->merged, j->count);
     ALLOC(j->bridges, j->count);
-    ALLOC(j->asking.vertices, j->n);
-    ALLOC(j->asking.nearest, j->n);
-    ALLOC(j->asking.distance, j->n);
-    ALLOC(j->asking.group, j->n);
+    ALLOC(j->queries.vertices, j->n);
+    ALLOC(j->queries.nearest, j->n);
+    ALLOC(j->queries.distance, j->n);
+    ALLOC(j->queries.group, j->n);
     TRY(count_sizes(j));
 done:
     return status;
@@ -442,16 +442,16 @@ static void free_parts(parts *j) {
     huddle_free(j->part);
     huddle_free(j->sizes);
     huddle_free(j->best);
-    huddle_free(j->asking.beyond);
-    huddle_free(j->asking.searching);
+    huddle_free(j->queries.target);
+    huddle_free(j->queries.searching);
     huddle_free(j->merged);
     huddle_free(j->bridges);
-    huddle_free(j->asking.vertices);
-    huddle_free(j->asking.nearest);
-    huddle_free(j->asking.distance);
-    huddle_free(j->asking.group);
-    hd_graph_outside_free(&j->tree);
-    hd_graph_bridges_free(&j->far);
+    huddle_free(j->queries.vertices);
+    huddle_free(j->queries.nearest);
+    huddle_free(j->queries.distance);
+    huddle_free(j->queries.group);
+    hd_graph_boruvka_free(&j->tree);
+    hd_graph_bridges_free(&j->distributed);
     hd_graph_rows_free(&j->rows);
 }
 

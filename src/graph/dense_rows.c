@@ -173,6 +173,45 @@ void hd_graph_rows_read(const hd_graph_rows *rows, int64_t i, double *coordinate
         coordinates[rows->d] = rows->scale[i] == 0 ? 1 : 0;
 }
 
+/* That of floats as they are in memory, which is much faster than reading rows as doubles. */
+static double measure_singles(const hd_graph_rows *rows) {
+    float largest = 0;
+    for (int64_t i = 0; i < rows->n; i++)
+        for (int64_t j = 0; j < rows->d; j++) {
+            float value = fabsf(rows->singles[i * rows->stride + j]);
+            largest = value > largest ? value : largest;
+        }
+    return (double)largest;
+}
+
+huddle_status hd_graph_rows_reach(huddle_context *context, const hd_graph_rows *train,
+                                  const hd_graph_rows *query, double *reach) {
+    huddle_status status = HUDDLE_OK;
+    const hd_graph_rows *both[] = {train, query};
+    int64_t width = hd_graph_rows_width(train);
+    double *row = NULL;
+    *reach = 0;
+    ALLOC(row, width);
+    for (int b = 0; b < (query == train ? 1 : 2); b++) {
+        const hd_graph_rows *rows = both[b];
+        bool plain = rows->singles != NULL && rows->scale == NULL && rows->shift == NULL &&
+                     rows->pick == NULL;
+        if (plain)
+            *reach = fmax(*reach, measure_singles(rows));
+        for (int64_t i = 0; i < rows->n && !plain; i++) {
+            hd_graph_rows_read(rows, i, row);
+            for (int64_t j = 0; j < width; j++)
+                *reach = fmax(*reach, fabs(row[j]));
+        }
+    }
+    TRY(hd_reduce_max(context, 1, reach));
+    if (*reach == 0)
+        *reach = 1;
+done:
+    huddle_free(row);
+    return status;
+}
+
 double hd_graph_rows_coordinate(const hd_graph_rows *rows, int64_t i, int64_t f) {
     if (f >= rows->d)
         return rows->scale != NULL && rows->scale[i] == 0 ? 1 : 0;

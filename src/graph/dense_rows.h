@@ -35,6 +35,11 @@ void hd_graph_rows_free(hd_graph_rows *rows);
 huddle_status hd_graph_rows_rescale(huddle_context *context, hd_graph_rows *train,
                                     hd_graph_rows *query, int *exponent);
 
+/* The largest absolute coordinate in the rows of all processes, or 1 if all are 0. query may be
+ * train. */
+huddle_status hd_graph_rows_reach(huddle_context *context, const hd_graph_rows *train,
+                                  const hd_graph_rows *query, double *reach);
+
 /* Sets scale and zeros for the cosine metric, of the rows of this process. */
 huddle_status hd_graph_rows_normalise(huddle_context *context, hd_graph_rows *rows);
 

@@ -26,7 +26,7 @@ enum {
 static const double few_changes = 0.01;
 
 typedef struct descent {
-    const hd_graph_places *places;
+    const hd_graph_ordered_points *points;
     hd_graph_lists *lists;
     uint64_t salt;          /* of the hash: seed and round */
     atomic_llong *offsets;  /* n + 1: where the reverse list of each point begins */
@@ -44,9 +44,9 @@ static huddle_status count_reverse(void *argument, hd_chunk chunk) {
     descent *s = argument;
     const hd_graph_lists *l = s->lists;
     for (int64_t e = chunk.begin * l->k; e < chunk.end * l->k; e++) {
-        int32_t place = hd_graph_entry_place(l->entries[e]);
-        if (place < l->n)
-            atomic_fetch_add_explicit(&s->offsets[place], 1, memory_order_relaxed);
+        int32_t position = hd_graph_entry_position(l->entries[e]);
+        if (position < l->n)
+            atomic_fetch_add_explicit(&s->offsets[position], 1, memory_order_relaxed);
     }
     return HUDDLE_OK;
 }
@@ -58,11 +58,11 @@ static huddle_status fill_reverse(void *argument, hd_chunk chunk) {
     for (int64_t i = chunk.begin; i < chunk.end; i++)
         for (int32_t c = 0; c < l->k; c++) {
             uint64_t entry = l->entries[i * l->k + c];
-            int32_t place = hd_graph_entry_place(entry);
-            if (place >= l->n)
+            int32_t position = hd_graph_entry_position(entry);
+            if (position >= l->n)
                 continue;
             long long at =
-                atomic_fetch_sub_explicit(&s->offsets[place], 1, memory_order_relaxed) - 1;
+                atomic_fetch_sub_explicit(&s->offsets[position], 1, memory_order_relaxed) - 1;
             s->reverse[at] = (uint32_t)i << 1 | (uint32_t)(entry & 1);
         }
     return HUDDLE_OK;
@@ -87,7 +87,7 @@ done:
 
 /* ---- candidates ---------------------------------------------------------------------------- */
 
-/* A bounded set of candidates: those of smallest hash, sorted by (hash, place). */
+/* A bounded set of candidates: those of smallest hash, sorted by (hash, position). */
 typedef struct choice {
     uint64_t keys[COLUMNS];
     int count, limit;
@@ -103,8 +103,8 @@ static uint64_t hash_pair(uint64_t salt, int64_t i, int64_t j) {
 }
 
 /* A candidate that is in both lists of a pair is offered twice, and kept once. */
-static void add_candidate(choice *c, uint64_t hash, int64_t place) {
-    uint64_t key = (hash & ~(uint64_t)UINT32_MAX) | (uint64_t)place;
+static void add_candidate(choice *c, uint64_t hash, int64_t position) {
+    uint64_t key = (hash & ~(uint64_t)UINT32_MAX) | (uint64_t)position;
     int at = c->count;
     while (at > 0 && c->keys[at - 1] > key)
         at--;
@@ -116,9 +116,9 @@ static void add_candidate(choice *c, uint64_t hash, int64_t place) {
     c->keys[at] = key;
 }
 
-static bool is_chosen(const choice *c, int64_t place) {
+static bool is_chosen(const choice *c, int64_t position) {
     for (int k = 0; k < c->count; k++)
-        if ((int64_t)(c->keys[k] & UINT32_MAX) == place)
+        if ((int64_t)(c->keys[k] & UINT32_MAX) == position)
             return true;
     return false;
 }
@@ -131,13 +131,13 @@ static void choose_candidates(const descent *s, int64_t i) {
     choice fresh = {.limit = MAX_NEW}, old = {.limit = COLUMNS};
     long long end = atomic_load_explicit(&s->offsets[i + 1], memory_order_relaxed);
     for (int32_t c = 0; c < l->k; c++) {
-        int32_t place = hd_graph_entry_place(list[c]);
-        if (place < l->n)
-            add_candidate(list[c] & 1 ? &fresh : &old, hash_pair(s->salt, i, place), place);
+        int32_t position = hd_graph_entry_position(list[c]);
+        if (position < l->n)
+            add_candidate(list[c] & 1 ? &fresh : &old, hash_pair(s->salt, i, position), position);
     }
     for (long long e = atomic_load_explicit(&s->offsets[i], memory_order_relaxed); e < end; e++) {
-        int64_t place = s->reverse[e] >> 1;
-        add_candidate(s->reverse[e] & 1 ? &fresh : &old, hash_pair(s->salt, i, place), place);
+        int64_t position = s->reverse[e] >> 1;
+        add_candidate(s->reverse[e] & 1 ? &fresh : &old, hash_pair(s->salt, i, position), position);
     }
     int32_t *to = s->candidates + at * COLUMNS;
     int count = 0;
@@ -145,13 +145,13 @@ static void choose_candidates(const descent *s, int64_t i) {
         to[count++] = (int32_t)(fresh.keys[c] & UINT32_MAX);
     s->n_new[at] = (uint8_t)count;
     for (int c = 0; c < old.count && count < COLUMNS && fresh.count > 0; c++) {
-        int32_t place = (int32_t)(old.keys[c] & UINT32_MAX);
-        if (!is_chosen(&fresh, place))
-            to[count++] = place;
+        int32_t position = (int32_t)(old.keys[c] & UINT32_MAX);
+        if (!is_chosen(&fresh, position))
+            to[count++] = position;
     }
     s->n_all[at] = (uint8_t)count;
     for (int32_t c = 0; c < l->k; c++)
-        if (list[c] & 1 && is_chosen(&fresh, hd_graph_entry_place(list[c])))
+        if (list[c] & 1 && is_chosen(&fresh, hd_graph_entry_position(list[c])))
             list[c] &= ~(uint64_t)1;
 }
 
@@ -187,10 +187,10 @@ static void offer_pairs(const descent *s, const int32_t *candidates, int n_new, 
 static void compare_candidates(const descent *s, int64_t at, float *panels) {
     float out[HD_GRAPH_TILE_ROWS * HD_GRAPH_TILE_COLUMNS], base[COLUMNS], tau[COLUMNS];
     uint64_t hits[HD_GRAPH_TILE_ROWS];
-    const hd_graph_places *x = s->places;
+    const hd_graph_ordered_points *x = s->points;
     const int32_t *candidates = s->candidates + at * COLUMNS;
     int n_new = s->n_new[at], n_all = s->n_all[at];
-    hd_graph_places_pack(x, candidates, n_all, panels);
+    hd_graph_ordered_points_pack(x, candidates, n_all, panels);
     for (int c = 0; c < COLUMNS; c++) {
         base[c] = c < n_all ? 0 : INFINITY;
         tau[c] = c < n_all
@@ -216,7 +216,7 @@ static void compare_candidates(const descent *s, int64_t at, float *panels) {
 
 static huddle_status compare_block(void *argument, hd_chunk chunk) {
     const descent *s = argument;
-    float *panels = s->panels + chunk.worker * COLUMNS * s->places->d;
+    float *panels = s->panels + chunk.worker * COLUMNS * s->points->d;
     for (int64_t at = chunk.begin; at < chunk.end; at++)
         if (s->n_new[at] > 0 && s->n_all[at] > 1)
             compare_candidates(s, at, panels);
@@ -236,7 +236,7 @@ static huddle_status count_new(void *argument, hd_chunk chunk) {
 
 static huddle_status run_round(huddle_context *context, descent *s) {
     huddle_status status = HUDDLE_OK;
-    int64_t n = s->places->n;
+    int64_t n = s->points->n;
     TRY(make_reverse(context, s));
     for (s->first = 0; s->first < n; s->first += BLOCK) {
         int64_t size = n - s->first < BLOCK ? n - s->first : BLOCK;
@@ -249,12 +249,12 @@ done:
     return status;
 }
 
-huddle_status hd_graph_descend(huddle_context *context, const hd_graph_places *places,
+huddle_status hd_graph_descend(huddle_context *context, const hd_graph_ordered_points *points,
                                uint64_t seed, int32_t round, hd_graph_lists *lists,
                                bool *converged) {
     huddle_status status = HUDDLE_OK;
-    descent s = {.places = places, .lists = lists};
-    int64_t n = places->n, block = n < BLOCK ? n : BLOCK;
+    descent s = {.points = points, .lists = lists};
+    int64_t n = points->n, block = n < BLOCK ? n : BLOCK;
     s.salt = seed ^ ((uint64_t)round + 1) * 0x9e3779b97f4a7c15ull;
     ALLOC(s.offsets, n + 1);
     ALLOC(s.reverse, n * lists->k);
@@ -262,7 +262,7 @@ huddle_status hd_graph_descend(huddle_context *context, const hd_graph_places *p
     ALLOC(s.n_new, block);
     ALLOC(s.n_all, block);
     /* Cleared: the kernel reads all columns. */
-    ALLOC_ZERO(s.panels, hd_workers(context) * COLUMNS * places->d);
+    ALLOC_ZERO(s.panels, hd_workers(context) * COLUMNS * points->d);
     TRY(run_round(context, &s));
     *converged = (double)atomic_load(&s.changed) < few_changes * (double)n;
 done:

@@ -60,8 +60,8 @@ HD_SIMD_DECLARE(void, hd_graph_leaf_bounds, const double *points, const double *
 
 /* For bridges: which of the points of a leaf, leaf[coordinate][64], are not farther from q than
  * `limit`, a squared distance in float. */
-enum { HD_GRAPH_OUTSIDE_LEAF = 64 };
-HD_SIMD_DECLARE(uint64_t, hd_graph_outside_near, const float *q, const float *leaf, int64_t d,
+enum { HD_GRAPH_BORUVKA_LEAF = 64 };
+HD_SIMD_DECLARE(uint64_t, hd_graph_boruvka_near, const float *q, const float *leaf, int64_t d,
                 float limit);
 
 #endif

@@ -53,20 +53,20 @@ static int64_t middle_leaf(node m) {
 
 /* Direction and threshold of the node, which no other node has the middle of. */
 static float *route_of(const hd_graph_forest *f, node m) {
-    return f->routes + middle_leaf(m) * (f->places->d + 1);
+    return f->routes + middle_leaf(m) * (f->points->d + 1);
 }
 
 /* The line through two random points of the node, by tree and node number only. */
 static void choose_direction(const growth *g, node m, float *direction) {
     const hd_graph_forest *f = g->forest;
-    const hd_graph_places *x = f->places;
+    const hd_graph_ordered_points *x = f->points;
     hd_rng rng = hd_rng_stream(f->seed, (g->tree + 1) << 40 ^ m.number);
     int64_t begin = leaf_begin(f, m.begin), size = leaf_begin(f, m.end) - begin;
     float scale = (float)x->packing.scale;
     bool found = false;
     for (int t = 0; t < DIRECTION_TRIES && !found; t++) {
-        const float *a = hd_graph_place_row(x, f->order[begin + hd_rng_below(&rng, size)]);
-        const float *b = hd_graph_place_row(x, f->order[begin + hd_rng_below(&rng, size)]);
+        const float *a = hd_graph_ordered_row(x, f->order[begin + hd_rng_below(&rng, size)]);
+        const float *b = hd_graph_ordered_row(x, f->order[begin + hd_rng_below(&rng, size)]);
         for (int64_t j = 0; j < x->d; j++) {
             /* Scaled twice: once for this row and once for those that are multiplied by it. */
             direction[j] = scale * (scale * a[j] - scale * b[j]);
@@ -77,20 +77,20 @@ static void choose_direction(const growth *g, node m, float *direction) {
         memcpy(route_of(f, m), direction, (size_t)x->d * sizeof *direction);
 }
 
-/* The side of each point as an integer in the order of the sides, followed by its place, which
+/* The side of each point as an integer in the order of the sides, followed by its position, which
  * makes the order strict. */
 static void compute_keys(const growth *g, const float *direction, int64_t begin, int64_t end) {
     const hd_graph_forest *f = g->forest;
-    const hd_graph_places *x = f->places;
+    const hd_graph_ordered_points *x = f->points;
     enum { AHEAD = 8, LINE = 16 };
     for (int64_t p = begin; p < end; p++) {
         uint32_t bits;
         if (p + AHEAD < end) {
-            const float *next = hd_graph_place_row(x, f->order[p + AHEAD]);
+            const float *next = hd_graph_ordered_row(x, f->order[p + AHEAD]);
             for (int64_t j = 0; j < x->d; j += LINE)
                 __builtin_prefetch(next + j);
         }
-        float side = g->product(direction, hd_graph_place_row(x, f->order[p]), x->d);
+        float side = g->product(direction, hd_graph_ordered_row(x, f->order[p]), x->d);
         memcpy(&bits, &side, sizeof bits);
         bits = bits >> 31 ? ~bits : bits | 0x80000000u;
         f->keys[p] = (uint64_t)bits << 32 | (uint32_t)f->order[p];
@@ -161,7 +161,7 @@ static void divide_node(const growth *g, node m) {
         f->order[p] = (int32_t)(f->keys[p] & UINT32_MAX);
     /* The smallest key of the second half is in its place. */
     if (f->routes != NULL)
-        route_of(f, m)[f->places->d] = side_of(f->keys[leaf_begin(f, middle_leaf(m))]);
+        route_of(f, m)[f->points->d] = side_of(f->keys[leaf_begin(f, middle_leaf(m))]);
 }
 
 /* ---- growth -------------------------------------------------------------------------------- */
@@ -197,7 +197,7 @@ static void grow_subtree(const growth *g, node root, float *direction) {
 
 static huddle_status grow_subtrees(void *argument, hd_chunk chunk) {
     const growth *g = argument;
-    float *direction = g->forest->directions + chunk.worker * g->forest->places->d;
+    float *direction = g->forest->directions + chunk.worker * g->forest->points->d;
     for (int64_t m = chunk.begin; m < chunk.end; m++)
         grow_subtree(g, g->nodes[m], direction);
     return HUDDLE_OK;
@@ -237,10 +237,10 @@ done:
     return status;
 }
 
-/* Every tree begins with the order of the places: it depends on its number only. */
+/* Every tree begins with the order of the points: it depends on its number only. */
 huddle_status hd_graph_forest_grow(huddle_context *context, hd_graph_forest *forest, int64_t tree) {
     huddle_status status = HUDDLE_OK;
-    const hd_graph_places *x = forest->places;
+    const hd_graph_ordered_points *x = forest->points;
     growth g = {.forest = forest, .tree = (uint64_t)tree};
     g.product = products[x->packing.isa];
     for (int64_t p = 0; p < x->n; p++)
@@ -258,7 +258,7 @@ done:
 }
 
 int64_t hd_graph_forest_find(const hd_graph_forest *forest, const float *routes, const float *row) {
-    const hd_graph_places *x = forest->places;
+    const hd_graph_ordered_points *x = forest->points;
     node m = {0, forest->leaves, 1};
     while (m.end - m.begin > 1) {
         const float *route = routes + middle_leaf(m) * (x->d + 1);
@@ -268,16 +268,16 @@ int64_t hd_graph_forest_find(const hd_graph_forest *forest, const float *routes,
     return m.begin;
 }
 
-huddle_status hd_graph_forest_new(huddle_context *context, const hd_graph_places *places,
+huddle_status hd_graph_forest_new(huddle_context *context, const hd_graph_ordered_points *points,
                                   int64_t leaf, uint64_t seed, hd_graph_forest *forest) {
     huddle_status status = HUDDLE_OK;
     int64_t tile = HD_GRAPH_TILE_COLUMNS;
-    *forest = (hd_graph_forest){.places = places, .seed = seed};
-    forest->leaves = (places->n + leaf - 1) / leaf;
+    *forest = (hd_graph_forest){.points = points, .seed = seed};
+    forest->leaves = (points->n + leaf - 1) / leaf;
     forest->capacity = (leaf + tile - 1) / tile * tile;
-    ALLOC(forest->order, places->n);
-    ALLOC(forest->keys, places->n);
-    ALLOC(forest->directions, hd_workers(context) * places->d);
+    ALLOC(forest->order, points->n);
+    ALLOC(forest->keys, points->n);
+    ALLOC(forest->directions, hd_workers(context) * points->d);
 done:
     return status;
 }
@@ -298,17 +298,17 @@ typedef struct joining {
     float *base, *tau; /* workers x capacity */
 } joining;
 
-/* A leaf: position p in its panels is places[p]. */
+/* A leaf: column p of its panels is point positions[p]. */
 typedef struct leaf_pairs {
     hd_graph_lists *lists;
-    const int32_t *places;
+    const int32_t *positions;
     float *tau;
 } leaf_pairs;
 
 /* No lock: a point is in one leaf of a tree. */
 static void insert_pair(void *argument, int64_t i, int64_t j, float value) {
     const leaf_pairs *l = argument;
-    int32_t p = l->places[i], q = l->places[j];
+    int32_t p = l->positions[i], q = l->positions[j];
     if (value <= l->tau[i] && hd_graph_lists_insert(l->lists, p, value, q))
         l->tau[i] = atomic_load_explicit(&l->lists->tau[p], memory_order_relaxed);
     if (value <= l->tau[j] && hd_graph_lists_insert(l->lists, q, value, p))
@@ -318,7 +318,7 @@ static void insert_pair(void *argument, int64_t i, int64_t j, float value) {
 static huddle_status join_leaves(void *argument, hd_chunk chunk) {
     const joining *g = argument;
     const hd_graph_forest *f = g->forest;
-    const hd_graph_places *x = f->places;
+    const hd_graph_ordered_points *x = f->points;
     for (int64_t leaf = chunk.begin; leaf < chunk.end; leaf++) {
         int64_t begin = leaf_begin(f, leaf), size = leaf_begin(f, leaf + 1) - begin;
         int64_t at = chunk.worker * f->capacity;
@@ -332,10 +332,10 @@ static huddle_status join_leaves(void *argument, hd_chunk chunk) {
                                 .argument = &pairs};
         panels.base = g->base + at;
         panels.padded = hd_chunks(size, HD_GRAPH_TILE_COLUMNS) * HD_GRAPH_TILE_COLUMNS;
-        hd_graph_places_pack(x, pairs.places, size, panels.values);
+        hd_graph_ordered_points_pack(x, pairs.positions, size, panels.values);
         for (int64_t p = 0; p < panels.padded; p++) {
             panels.base[p] = p < size ? 0 : INFINITY;
-            pairs.tau[p] = p < size ? atomic_load_explicit(&g->lists->tau[pairs.places[p]],
+            pairs.tau[p] = p < size ? atomic_load_explicit(&g->lists->tau[pairs.positions[p]],
                                                            memory_order_relaxed)
                                     : -INFINITY;
         }
@@ -351,7 +351,7 @@ huddle_status hd_graph_forest_join(huddle_context *context, const hd_graph_fores
     int64_t room = hd_workers(context) * forest->capacity;
     /* Cleared, because panels beyond the points are read by the tiles, where infinity is added to
      * whatever they contain. */
-    ALLOC_ZERO(g.panels, room * forest->places->d);
+    ALLOC_ZERO(g.panels, room * forest->points->d);
     ALLOC(g.base, room);
     ALLOC(g.tau, room);
     TRY(hd_parallel(context, NULL, forest->leaves, 1, join_leaves, &g));

@@ -69,9 +69,9 @@ static double coordinate(const tree *t, int32_t place, int64_t f) {
 }
 
 static void swap_places(int32_t *order, int64_t a, int64_t b) {
-    int32_t name = order[a];
+    int32_t id = order[a];
     order[a] = order[b];
-    order[b] = name;
+    order[b] = id;
 }
 
 /* The value that would be at position `middle` of begin .. end - 1 if they were sorted by
@@ -323,11 +323,11 @@ typedef struct visit {
 /* The distance for the list, by the arithmetic that all solvers use, so that results do not depend
  * on the solver. Short rows are read from the panel, which is in the cache already. `column` is the
  * place of the point in its panel. */
-static double exact_distance2(const visit *v, const double *column, int32_t name, double limit) {
+static double exact_distance2(const visit *v, const double *column, int32_t id, double limit) {
     const tree *t = v->t;
     double differences[HD_GRAPH_SHORT_ROW];
     if (!t->short_rows)
-        return hd_graph_rows_distance2(t->search->query, v->i, t->search->train, name, limit);
+        return hd_graph_rows_distance2(t->search->query, v->i, t->search->train, id, limit);
     for (int64_t f = 0; f < t->d; f++)
         differences[f] = v->q[f] - column[f * HD_GRAPH_LEAF_LANES];
     return hd_graph_short_square(differences, t->d);
@@ -336,13 +336,12 @@ static double exact_distance2(const visit *v, const double *column, int32_t name
 /* Inserts a point into the list of the query if it belongs there; `value` is its squared distance
  * by the kernel. It is excluded only if it is farther than the k-th neighbour by more than
  * rounding: a tie may still enter by its smaller index. */
-static void insert_candidate(visit *v, double value, const double *column, int32_t name) {
+static void insert_candidate(visit *v, double value, const double *column, int32_t id) {
     hd_graph_search *s = v->t->search;
     double last = v->distance2[s->k - 1];
-    if (v->t->factor * value > last || hd_graph_search_skips(s, v->i, name))
+    if (v->t->factor * value > last || hd_graph_search_skips(s, v->i, id))
         return;
-    hd_graph_list_insert(v->distance2, v->index, s->k, exact_distance2(v, column, name, last),
-                         name);
+    hd_graph_list_insert(v->distance2, v->index, s->k, exact_distance2(v, column, id, last), id);
 }
 
 /* Compares the query with the points of a leaf, eight at a time. */
@@ -396,10 +395,10 @@ static void visit_subtree(visit *v, int32_t at) {
         int32_t near = here->left, far = here->right;
         double near_bound = box_distance(v, near), far_bound = box_distance(v, far);
         if (far_bound < near_bound) {
-            int32_t name = near;
+            int32_t other = near;
             double bound = near_bound;
             near = far;
-            far = name;
+            far = other;
             near_bound = far_bound;
             far_bound = bound;
         }

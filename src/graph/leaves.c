@@ -32,27 +32,27 @@ typedef struct node {
 } node;
 
 /* What a worker needs for the node that it divides. */
-typedef struct desk {
+typedef struct workspace {
     int64_t count;            /* rows of the sample */
     double *sample;           /* SAMPLE x d */
     double *mean, *direction; /* d */
     double keys[SAMPLE];
-} desk;
+} workspace;
 
 typedef struct builder {
     const hd_graph_rows *rows;
     hd_graph_leaves *leaves;
     int64_t d;
-    double *keys;           /* n: the coordinates by which nodes are divided */
-    struct desk *desks;     /* one per worker */
-    node *nodes, *children; /* of this level and of the next */
+    double *keys;                 /* n: the coordinates by which nodes are divided */
+    struct workspace *workspaces; /* one per worker */
+    node *nodes, *children;       /* of this level and of the next */
     int64_t n_nodes;
 } builder;
 
 /* ---- order --------------------------------------------------------------------------------- */
 
 /* Copies an evenly spaced sample of the node, less its mean, to scratch->sample. */
-static void take_sample(const builder *b, int64_t begin, int64_t end, desk *w) {
+static void take_sample(const builder *b, int64_t begin, int64_t end, workspace *w) {
     int64_t d = b->d;
     w->count = end - begin < SAMPLE ? end - begin : SAMPLE;
     memset(w->mean, 0, (size_t)d * sizeof *w->mean);
@@ -70,7 +70,7 @@ static void take_sample(const builder *b, int64_t begin, int64_t end, desk *w) {
 }
 
 /* The column of largest variance over the sample. */
-static int64_t widest_column(const builder *b, desk *w) {
+static int64_t widest_column(const builder *b, workspace *w) {
     double *sum = w->mean, largest = 0; /* the mean is not needed any more */
     int64_t widest = 0;
     memset(sum, 0, (size_t)b->d * sizeof *sum);
@@ -99,7 +99,7 @@ static double dot_product(const double *a, const double *b, int64_t d) {
 /* A direction of large variance, by a few steps of the power iteration from a random start: where
  * many directions are equally wide, as between clusters in the corners of a simplex, it is a random
  * combination of them. */
-static void find_direction(const builder *b, int64_t begin, desk *w) {
+static void find_direction(const builder *b, int64_t begin, workspace *w) {
     hd_rng rng = hd_rng_stream(0, (uint64_t)begin);
     double *v = w->direction, *next = w->mean;
     for (int64_t f = 0; f < b->d; f++)
@@ -124,7 +124,7 @@ static int by_value(const void *a, const void *b) {
 }
 
 /* How far apart the means of the two halves of the sample are, by the keys in w->keys. */
-static double measure_separation(desk *w) {
+static double measure_separation(workspace *w) {
     double low = 0, high = 0;
     int64_t half = w->count / 2;
     qsort(w->keys, (size_t)w->count, sizeof *w->keys, by_value);
@@ -135,7 +135,7 @@ static double measure_separation(desk *w) {
 
 /* Fills the keys of the node: coordinates of the widest column, or positions along a direction that
  * separates the halves better. */
-static void compute_keys(const builder *b, int64_t begin, int64_t end, desk *w) {
+static void compute_keys(const builder *b, int64_t begin, int64_t end, workspace *w) {
     const int32_t *order = b->leaves->order;
     take_sample(b, begin, end, w);
     int64_t f = widest_column(b, w);
@@ -155,7 +155,7 @@ static void compute_keys(const builder *b, int64_t begin, int64_t end, desk *w) 
 }
 
 /* Divides a node of at least two leaves; returns the first leaf of its upper half. */
-static int64_t split_node(const builder *b, node at, desk *w) {
+static int64_t split_node(const builder *b, node at, workspace *w) {
     int64_t leaves = at.end - at.begin, half = leaves / 2;
     int64_t begin = at.begin * HD_GRAPH_LEAF, end = hd_graph_leaf_end(b->leaves, at.end - 1);
     if (leaves > HD_GRAPH_LEAF_GROUP)
@@ -172,7 +172,7 @@ static huddle_status split_nodes(void *argument, hd_chunk chunk) {
         node at = b->nodes[i], none = {at.end, at.end};
         int64_t middle = at.end;
         if (at.end - at.begin > 1)
-            middle = split_node(b, at, &b->desks[chunk.worker]);
+            middle = split_node(b, at, &b->workspaces[chunk.worker]);
         b->children[2 * i] = (node){at.begin, middle};
         b->children[2 * i + 1] = middle < at.end ? (node){middle, at.end} : none;
     }
@@ -253,7 +253,7 @@ static void measure_group(const builder *b, int64_t group, double *row) {
 static huddle_status measure_groups(void *argument, hd_chunk chunk) {
     const builder *b = argument;
     for (int64_t group = chunk.begin; group < chunk.end; group++)
-        measure_group(b, group, b->desks[chunk.worker].mean);
+        measure_group(b, group, b->workspaces[chunk.worker].mean);
     return HUDDLE_OK;
 }
 
@@ -269,11 +269,11 @@ huddle_status hd_graph_leaves_new(huddle_context *context, const hd_graph_rows *
     TRY(new_boxes(leaves->count, b.d, &leaves->leaf_boxes));
     TRY(new_boxes(leaves->groups, b.d, &leaves->group_boxes));
     ALLOC(b.keys, leaves->n);
-    ALLOC_ZERO(b.desks, hd_workers(context));
+    ALLOC_ZERO(b.workspaces, hd_workers(context));
     for (int32_t k = 0; k < hd_workers(context); k++) {
-        ALLOC(b.desks[k].sample, SAMPLE * b.d);
-        ALLOC(b.desks[k].mean, b.d);
-        ALLOC(b.desks[k].direction, b.d);
+        ALLOC(b.workspaces[k].sample, SAMPLE * b.d);
+        ALLOC(b.workspaces[k].mean, b.d);
+        ALLOC(b.workspaces[k].direction, b.d);
     }
     ALLOC(b.nodes, leaves->count + 1);
     ALLOC(b.children, 2 * (leaves->count + 1));
@@ -283,12 +283,12 @@ huddle_status hd_graph_leaves_new(huddle_context *context, const hd_graph_rows *
     TRY(hd_parallel(context, NULL, leaves->groups, 1, measure_groups, &b));
 done:
     huddle_free(b.keys);
-    for (int32_t k = 0; b.desks != NULL && k < hd_workers(context); k++) {
-        huddle_free(b.desks[k].sample);
-        huddle_free(b.desks[k].mean);
-        huddle_free(b.desks[k].direction);
+    for (int32_t k = 0; b.workspaces != NULL && k < hd_workers(context); k++) {
+        huddle_free(b.workspaces[k].sample);
+        huddle_free(b.workspaces[k].mean);
+        huddle_free(b.workspaces[k].direction);
     }
-    huddle_free(b.desks);
+    huddle_free(b.workspaces);
     huddle_free(b.nodes);
     huddle_free(b.children);
     return status;

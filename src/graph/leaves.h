@@ -3,7 +3,7 @@
  * Every node is divided at the median of the column of largest variance, by (value, row number),
  * until its points fill one leaf. Clusters in many corners of the space would be cut through by any
  * column, of which each separates one cluster from all others only; there the node is divided along
- * a direction of large variance, in which the clusters are spread out. The number of points in the
+ * a direction of large variance, in which the clusters lie apart. The number of points in the
  * lower half is a whole number of leaves, and of groups of leaves as long as there is more than
  * one: leaf l consists of places l * HD_GRAPH_LEAF .. of the order, group g of leaves g *
  * HD_GRAPH_LEAF_GROUP .., and only the last one of each is not full. Equal points are divided by

@@ -7,11 +7,11 @@
 #include <sched.h>
 #include <string.h>
 
-/* An empty entry has the largest float as its value and a place that no point has. */
-static uint64_t make_entry(float value, int64_t place, bool is_new) {
+/* An empty entry has the largest float as its value and a position that no point has. */
+static uint64_t make_entry(float value, int64_t position, bool is_new) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
-    return (uint64_t)bits << 32 | (uint64_t)place << 1 | is_new;
+    return (uint64_t)bits << 32 | (uint64_t)position << 1 | is_new;
 }
 
 static uint64_t empty_entry(void) {
@@ -62,13 +62,13 @@ done:
 
 /* An entry that is there already has the same value, because the value of a pair always has the
  * same bits; it may differ in whether it is new. */
-bool hd_graph_lists_insert(hd_graph_lists *lists, int64_t i, float value, int64_t place) {
+bool hd_graph_lists_insert(hd_graph_lists *lists, int64_t i, float value, int64_t position) {
     uint64_t *list = lists->entries + i * lists->k;
-    uint64_t entry = make_entry(value, place, true);
+    uint64_t entry = make_entry(value, position, true);
     int32_t at = lists->k;
     while (at > 0 && list[at - 1] > entry)
         at--;
-    /* The new mark is the lowest bit, so that an old entry of the same place is right before. */
+    /* The new mark is the lowest bit, so that an old entry of the same position is right before. */
     if (at == lists->k || (at > 0 && list[at - 1] >> 1 == entry >> 1))
         return false;
     memmove(list + at + 1, list + at, (size_t)(lists->k - 1 - at) * sizeof *list);
@@ -80,12 +80,12 @@ bool hd_graph_lists_insert(hd_graph_lists *lists, int64_t i, float value, int64_
 
 /* A lock is held for some ten nanoseconds; a thread that finds it taken for longer waits for one
  * that was interrupted. */
-void hd_graph_lists_offer(hd_graph_lists *lists, int64_t i, float value, int64_t place) {
+void hd_graph_lists_offer(hd_graph_lists *lists, int64_t i, float value, int64_t position) {
     enum { SPINS = 100 };
     for (int spins = 0; atomic_flag_test_and_set_explicit(&lists->locked[i], memory_order_acquire);
          spins++)
         if (spins >= SPINS)
             sched_yield();
-    hd_graph_lists_insert(lists, i, value, place);
+    hd_graph_lists_insert(lists, i, value, position);
     atomic_flag_clear_explicit(&lists->locked[i], memory_order_release);
 }

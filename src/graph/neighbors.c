@@ -6,8 +6,8 @@
 #include "base/context.h"
 #include "base/slabs.h"
 #include "graph/common.h"
-#include "graph/owners.h"
-#include "graph/spread.h"
+#include "graph/distributed.h"
+#include "graph/layout.h"
 
 #include <math.h>
 #include <string.h>
@@ -180,10 +180,10 @@ done:
 static huddle_status search_rows(host_search *h, hd_graph_rows *train, hd_graph_rows *query) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search s = {.train = train, .query = query, .self = query == train};
-    /* One process holds all rows, even if the engine could spread them. */
+    /* One process holds all rows, even if the engine could distribute them. */
     bool whole = hd_slabs_count(h->context) == 1;
     huddle_status (*run)(huddle_context *, const char *, hd_graph_search *, const char **) =
-        whole ? hd_graph_search_run : hd_graph_search_spread;
+        whole ? hd_graph_search_run : hd_graph_search_distributed;
     if (hd_slabs_spread(h->context)) {
         TRY(agree_on_width(h, train->n, &train->d));
         if (query->n == 0)
@@ -221,7 +221,7 @@ static huddle_status search_sparse(host_search *h) {
     if (s.k > 0)
         TRY(hd_slabs_count(h->context) == 1
                 ? hd_graph_search_sparse(h->context, train, query, h->cosine, &s)
-                : hd_graph_search_sparse_spread(h->context, train, query, h->cosine, &s));
+                : hd_graph_search_sparse_distributed(h->context, train, query, h->cosine, &s));
     close_lists(h, &s);
 done:
     return status;

@@ -67,12 +67,12 @@ static void combine_chunks(survey *s, int64_t chunks) {
     }
 }
 
-/* Sets the centre, if this is the first survey, and increases the spread around it. Integers keep
+/* Sets the centre, if this is the first survey, and increases the radius around it. Integers keep
  * an integer centre, so that they stay integers. Centring leaves distances unchanged but makes
  * norms as small as possible, and with them the rounding error of the product form, which is
  * relative to |x_i|^2 + |x_j|^2. The centre itself need not be accurate. */
 static huddle_status survey_one(huddle_context *context, const hd_graph_rows *rows, bool first,
-                                hd_graph_packing *p, double *spread) {
+                                hd_graph_packing *p, double *radius) {
     huddle_status status = HUDDLE_OK;
     survey s = {.rows = rows, .width = p->d};
     int64_t grain = (rows->n + SURVEY_CHUNKS - 1) / SURVEY_CHUNKS;
@@ -90,7 +90,7 @@ static huddle_status survey_one(huddle_context *context, const hd_graph_rows *ro
             double mean = s.sums[j] / (double)rows->n;
             p->centre[j] = p->whole ? rint(mean) : mean;
         }
-        *spread = fmax(*spread, fmax(s.highs[j] - p->centre[j], p->centre[j] - s.lows[j]));
+        *radius = fmax(*radius, fmax(s.highs[j] - p->centre[j], p->centre[j] - s.lows[j]));
     }
 done:
     huddle_free(s.sums);
@@ -106,17 +106,17 @@ done:
 huddle_status hd_graph_packing_new(huddle_context *context, const hd_graph_rows *train,
                                    const hd_graph_rows *query, hd_graph_packing *packing) {
     huddle_status status = HUDDLE_OK;
-    double spread = 0;
+    double radius = 0;
     int exponent = 0;
     *packing =
         (hd_graph_packing){.d = hd_graph_rows_width(train), .whole = true, .isa = hd_cpu_isa()};
     packing->differences = packing->d <= MAX_DIFFERENCES;
     ALLOC(packing->centre, packing->d);
-    TRY(survey_one(context, train, true, packing, &spread));
+    TRY(survey_one(context, train, true, packing, &radius));
     if (query != NULL)
-        TRY(survey_one(context, query, false, packing, &spread));
-    if (spread > 0)
-        frexp(spread, &exponent);
+        TRY(survey_one(context, query, false, packing, &radius));
+    if (radius > 0)
+        frexp(radius, &exponent);
     packing->scale = ldexp(1, -exponent);
 done:
     return status;

@@ -37,13 +37,13 @@ void hd_graph_sample_draw(uint64_t seed, int64_t n, int64_t *rows) {
     hd_rng_sample(&rng, n, hd_graph_sample_size(n), rows);
 }
 
-huddle_status hd_graph_sample_new(const hd_graph_places *places, int32_t k, uint64_t seed,
+huddle_status hd_graph_sample_new(const hd_graph_ordered_points *points, int32_t k, uint64_t seed,
                                   hd_graph_sample *sample) {
     huddle_status status = HUDDLE_OK;
-    *sample = (hd_graph_sample){.count = hd_graph_sample_size(places->n)};
-    ALLOC(sample->place, sample->count);
+    *sample = (hd_graph_sample){.count = hd_graph_sample_size(points->n)};
+    ALLOC(sample->position, sample->count);
     ALLOC(sample->distance2, sample->count * k);
-    hd_graph_sample_draw(seed, places->n, sample->place);
+    hd_graph_sample_draw(seed, points->n, sample->position);
     for (int64_t e = 0; e < sample->count * k; e++)
         sample->distance2[e] = INFINITY;
 done:
@@ -51,7 +51,7 @@ done:
 }
 
 void hd_graph_sample_free(hd_graph_sample *sample) {
-    huddle_free(sample->place);
+    huddle_free(sample->position);
     huddle_free(sample->distance2);
     *sample = (hd_graph_sample){0};
 }
@@ -59,7 +59,7 @@ void hd_graph_sample_free(hd_graph_sample *sample) {
 /* ---- exact answers ------------------------------------------------------------------------- */
 
 typedef struct truth {
-    const hd_graph_places *places;
+    const hd_graph_ordered_points *points;
     const hd_graph_search *search;
     hd_graph_sample *sample;
     hd_graph_panels queries;
@@ -68,56 +68,52 @@ typedef struct truth {
     int64_t columns;     /* points packed at a time */
     float *panels;       /* workers x columns x d */
     float *base;         /* workers x columns */
-    int32_t *names;      /* workers x columns */
+    int32_t *positions;  /* workers x columns */
 } truth;
 
 /* What a hit needs to know. */
 typedef struct block {
     truth *t;
-    int64_t first; /* the place of column 0 */
+    int64_t first; /* the position of column 0 */
 } block;
 
-/* Enters the distance of a pair into the list of the query, in which only distances matter. */
+/* Enters the distance of a pair into the list of the query. */
 static void insert_distance(void *argument, int64_t q, int64_t column, float value) {
     const block *b = argument;
     truth *t = b->t;
-    int64_t place = b->first + column, own = t->sample->place[q];
-    int32_t k = t->search->k, at = k - 1;
-    double *list = t->sample->distance2 + q * k;
+    int64_t position = b->first + column, own = t->sample->position[q];
+    int32_t k = t->search->k;
     (void)value;
-    if (place == own)
+    if (position == own)
         return;
-    double distance2 = hd_graph_rows_distance2(t->search->query, t->places->order[own],
-                                               t->search->train, t->places->order[place], INFINITY);
+    double distance2 =
+        hd_graph_rows_distance2(t->search->query, t->points->order[own], t->search->train,
+                                t->points->order[position], INFINITY);
     while (atomic_flag_test_and_set_explicit(&t->locked[q], memory_order_acquire))
         ;
-    if (distance2 < list[at]) {
-        for (; at > 0 && distance2 < list[at - 1]; at--)
-            list[at] = list[at - 1];
-        list[at] = distance2;
-    }
+    hd_graph_sample_insert(t->sample->distance2 + q * k, k, distance2);
     atomic_flag_clear_explicit(&t->locked[q], memory_order_release);
 }
 
 /* Compares all queries with a chunk of the points. */
 static huddle_status sweep_points(void *argument, hd_chunk chunk) {
     truth *t = argument;
-    int64_t at = chunk.worker * t->columns, size = chunk.end - chunk.begin, d = t->places->d;
+    int64_t at = chunk.worker * t->columns, size = chunk.end - chunk.begin, d = t->points->d;
     block b = {.t = t, .first = chunk.begin};
     hd_graph_panels points = {
         .n = size, .d = d, .values = t->panels + at * d, .base = t->base + at};
     hd_graph_tiles tiles = {.rows = &t->queries,
                             .columns = &points,
-                            .kernel = t->places->kernel,
+                            .kernel = t->points->kernel,
                             .tau = t->tau,
                             .hit = insert_distance,
                             .argument = &b};
     points.padded = hd_chunks(size, HD_GRAPH_TILE_COLUMNS) * HD_GRAPH_TILE_COLUMNS;
     for (int64_t c = 0; c < points.padded; c++) {
-        t->names[at + c] = (int32_t)(chunk.begin + c);
+        t->positions[at + c] = (int32_t)(chunk.begin + c);
         points.base[c] = c < size ? 0 : INFINITY;
     }
-    hd_graph_places_pack(t->places, t->names + at, size, points.values);
+    hd_graph_ordered_points_pack(t->points, t->positions + at, size, points.values);
     hd_graph_tiles_sweep(&tiles, 0, t->queries.padded);
     return HUDDLE_OK;
 }
@@ -125,27 +121,27 @@ static huddle_status sweep_points(void *argument, hd_chunk chunk) {
 /* Packs the queries and sets the bounds of their values. */
 static huddle_status pack_queries(truth *t) {
     huddle_status status = HUDDLE_OK;
-    const hd_graph_places *x = t->places;
+    const hd_graph_ordered_points *x = t->points;
     int64_t count = t->sample->count, tile = HD_GRAPH_TILE_COLUMNS;
     int64_t padded = hd_chunks(count, tile) * tile;
-    int32_t *place = NULL;
+    int32_t *position = NULL;
     t->queries = (hd_graph_panels){.n = count, .padded = padded, .d = x->d};
-    ALLOC(place, count);
+    ALLOC(position, count);
     ALLOC_ZERO(t->queries.values, padded * x->d);
     ALLOC(t->queries.base, padded);
     ALLOC(t->tau, padded);
     ALLOC(t->locked, count);
     for (int64_t q = 0; q < count; q++)
-        place[q] = (int32_t)t->sample->place[q];
-    hd_graph_places_pack(x, place, count, t->queries.values);
+        position[q] = (int32_t)t->sample->position[q];
+    hd_graph_ordered_points_pack(x, position, count, t->queries.values);
     for (int64_t q = 0; q < padded; q++) {
         t->queries.base[q] = q < count ? 0 : INFINITY;
         t->tau[q] = -INFINITY;
         if (q >= count)
             continue;
         atomic_flag_clear(&t->locked[q]);
-        const float *row = hd_graph_place_row(x, place[q]);
-        const double *list = t->search->distance2 + (int64_t)x->order[place[q]] * t->search->k;
+        const float *row = hd_graph_ordered_row(x, position[q]);
+        const double *list = t->search->distance2 + (int64_t)x->order[position[q]] * t->search->k;
         double norm2 = 0;
         for (int64_t j = 0; j < x->d; j++)
             norm2 += x->packing.scale * (double)row[j] * x->packing.scale * (double)row[j];
@@ -153,20 +149,20 @@ static huddle_status pack_queries(truth *t) {
         t->tau[q] = limit < (double)FLT_MAX ? nextafterf((float)limit, INFINITY) : FLT_MAX;
     }
 done:
-    huddle_free(place);
+    huddle_free(position);
     return status;
 }
 
 /* The true distances of the sample, once: later lists have smaller distances, not other truths. */
 static huddle_status find_truth(huddle_context *context, truth *t) {
     huddle_status status = HUDDLE_OK;
-    int64_t row = (int64_t)sizeof(float) * t->places->d, tile = HD_GRAPH_TILE_COLUMNS;
+    int64_t row = (int64_t)sizeof(float) * t->points->d, tile = HD_GRAPH_TILE_COLUMNS;
     t->columns = (BYTES / row / tile + 1) * tile;
     TRY(pack_queries(t));
-    ALLOC_ZERO(t->panels, hd_workers(context) * t->columns * t->places->d);
+    ALLOC_ZERO(t->panels, hd_workers(context) * t->columns * t->points->d);
     ALLOC(t->base, hd_workers(context) * t->columns);
-    ALLOC(t->names, hd_workers(context) * t->columns);
-    TRY(hd_parallel(context, NULL, t->places->n, t->columns, sweep_points, t));
+    ALLOC(t->positions, hd_workers(context) * t->columns);
+    TRY(hd_parallel(context, NULL, t->points->n, t->columns, sweep_points, t));
     t->sample->known = true;
 done:
     huddle_free(t->queries.values);
@@ -175,34 +171,35 @@ done:
     huddle_free((void *)t->locked);
     huddle_free(t->panels);
     huddle_free(t->base);
-    huddle_free(t->names);
+    huddle_free(t->positions);
     return status;
 }
 
 /* ---- the estimate -------------------------------------------------------------------------- */
 
 hd_graph_recall hd_graph_recall_interval(double sum, double sum2, double count, double k) {
-    double share = sum / count, spread = share * (1 - share);
+    double share = sum / count, max_variance = share * (1 - share);
     double variance = count > 1 ? (sum2 - sum * share) / (count - 1) : 0;
-    /* Shares in [0, 1] of this mean have at most the variance `spread`, that of all or nothing. */
-    double factor = variance > 0 ? fmin(k, fmax(1, spread / variance)) : 1;
+    /* Of all shares in [0, 1] of this mean, those of all or nothing vary most. */
+    double factor = variance > 0 ? fmin(k, fmax(1, max_variance / variance)) : 1;
     double m = count * factor, centre = (share + z * z / (2 * m)) / (1 + z * z / m);
-    double half = z / (1 + z * z / m) * sqrt(spread / m + z * z / (4 * m * m));
+    double half = z / (1 + z * z / m) * sqrt(max_variance / m + z * z / (4 * m * m));
     /* The ends are 0 and 1 there, except for rounding. */
     return (hd_graph_recall){share, share > 0 ? centre - half : 0, share < 1 ? centre + half : 1};
 }
 
-huddle_status hd_graph_estimate_recall(huddle_context *context, const hd_graph_places *places,
+huddle_status hd_graph_estimate_recall(huddle_context *context,
+                                       const hd_graph_ordered_points *points,
                                        const hd_graph_search *search, hd_graph_sample *sample,
                                        hd_graph_recall *recall) {
     huddle_status status = HUDDLE_OK;
-    truth t = {.places = places, .search = search, .sample = sample};
+    truth t = {.points = points, .search = search, .sample = sample};
     double sum = 0, sum2 = 0;
     int32_t k = search->k;
     if (!sample->known)
         TRY(find_truth(context, &t));
     for (int64_t q = 0; q < sample->count; q++) {
-        const double *list = search->distance2 + (int64_t)places->order[sample->place[q]] * k;
+        const double *list = search->distance2 + (int64_t)points->order[sample->position[q]] * k;
         int32_t found = 0;
         for (int32_t c = 0; c < k; c++)
             found += list[c] <= sample->distance2[q * k + k - 1];

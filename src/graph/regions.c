@@ -40,7 +40,9 @@ static double project(const double *row, const double *direction, int64_t width)
     return sum;
 }
 
-/* The column of largest variance (t = 0), or a direction of large variance from a random start. */
+/* The column of largest variance (t = 0), or a direction of large variance from a random start. A
+ * few steps of the power iteration suffice: there need not be one largest variance, and different
+ * starts should find different directions. */
 static void choose_direction(const divider *v, const int32_t *rows, int64_t count, int t,
                              hd_rng *rng) {
     int64_t width = v->regions->width, widest = 0;
@@ -102,7 +104,8 @@ static double find_gap(const double *sorted, int64_t count, double share, double
     return best > 0 && variance > 0 ? widest / sqrt(variance) : -1;
 }
 
-/* Divides processes a .. b - 1 and the rows of the sample that are theirs. */
+/* Divides processes a .. b - 1 and the rows of the sample that are theirs. Of several directions
+ * the one with the widest gap is taken: neighbours are rarely on both sides of it. */
 static void divide(const divider *v, int32_t *rows, int64_t count, int32_t a, int32_t b) {
     int64_t width = v->regions->width, low = 0;
     if (b - a < 2)
@@ -155,7 +158,7 @@ done:
     return status;
 }
 
-/* Evenly spaced rows of all processes, on the first. */
+/* From evenly spaced rows of all processes, on the first, which sends all the same planes. */
 huddle_status hd_graph_regions_new(huddle_context *context, const hd_graph_rows *rows,
                                    hd_graph_regions *regions) {
     huddle_status status = HUDDLE_OK;
@@ -221,9 +224,10 @@ double hd_graph_regions_distance(const hd_graph_regions *regions, const double *
 
 /* ---- moving -------------------------------------------------------------------------------- */
 
-/* Sorts the own rows by destination, keeping their order. */
-static huddle_status plan_move(const hd_graph_regions *regions, const hd_graph_rows *rows,
-                               hd_graph_moved *moved) {
+/* Sorts the own rows by destination, keeping their order. All processes know how many rows each
+ * would receive, and decide alike whether that is balanced. */
+static huddle_status sort_by_region(const hd_graph_regions *regions, const hd_graph_rows *rows,
+                                    hd_graph_moved *moved) {
     huddle_status status = HUDDLE_OK;
     int32_t *owner = NULL;
     int64_t *next = NULL;
@@ -233,7 +237,7 @@ static huddle_status plan_move(const hd_graph_regions *regions, const hd_graph_r
     ALLOC(next, regions->count);
     ALLOC(arriving, regions->count);
     ALLOC_ZERO(moved->sent, regions->count);
-    ALLOC_ZERO(moved->came, regions->count);
+    ALLOC_ZERO(moved->received, regions->count);
     ALLOC(moved->order, rows->n);
     for (int64_t i = 0; i < rows->n; i++) {
         hd_graph_rows_read(rows, i, row);
@@ -262,20 +266,20 @@ done:
 
 /* Exchanges records of `size` bytes per row, which are sorted by destination. */
 static huddle_status exchange_records(huddle_context *context, int32_t count, const int64_t *sent,
-                                      const void *records, int64_t size, int64_t *came,
+                                      const void *records, int64_t size, int64_t *n_received,
                                       void **received) {
     huddle_status status = HUDDLE_OK;
-    int64_t *bytes = NULL, *came_bytes = NULL;
+    int64_t *bytes = NULL, *received_bytes = NULL;
     ALLOC(bytes, count);
-    ALLOC(came_bytes, count);
+    ALLOC(received_bytes, count);
     for (int32_t r = 0; r < count; r++)
         bytes[r] = sent[r] * size;
-    TRY(hd_slabs_exchange(context, bytes, records, came_bytes, received));
-    for (int32_t r = 0; r < count && came != NULL; r++)
-        came[r] = came_bytes[r] / size;
+    TRY(hd_slabs_exchange(context, bytes, records, received_bytes, received));
+    for (int32_t r = 0; r < count && n_received != NULL; r++)
+        n_received[r] = received_bytes[r] / size;
 done:
     huddle_free(bytes);
-    huddle_free(came_bytes);
+    huddle_free(received_bytes);
     return status;
 }
 
@@ -286,27 +290,27 @@ huddle_status hd_graph_move_rows(const hd_graph_regions *regions, const hd_graph
     huddle_status status = HUDDLE_OK;
     huddle_context *context = regions->context;
     int32_t *numbers = NULL;
-    void *numbers_came = NULL;
+    void *received_numbers = NULL;
     char *bytes = NULL;
     hd_slab slab;
     *moved = (hd_graph_moved){.context = context, .count = regions->count, .n = rows->n};
     TRY(hd_slab_locate(context, rows->n, &slab));
-    TRY(plan_move(regions, rows, moved));
+    TRY(sort_by_region(regions, rows, moved));
     if (!moved->balanced)
         goto done;
     ALLOC(numbers, rows->n);
     for (int64_t i = 0; i < rows->n; i++)
         numbers[i] = (int32_t)(slab.first + moved->order[i]);
     TRY(exchange_records(context, regions->count, moved->sent, numbers, sizeof *numbers,
-                         moved->came, &numbers_came));
-    moved->number = numbers_came;
+                         moved->received, &received_numbers));
+    moved->number = received_numbers;
     ALLOC(bytes, hd_graph_rows_measure(rows, rows->n));
     hd_graph_rows_pack(rows, moved->order, 0, rows->n, bytes);
     TRY(exchange_records(context, regions->count, moved->sent, bytes,
                          hd_graph_rows_measure(rows, 1), NULL, &moved->bytes));
     for (int32_t r = 0; r < regions->count; r++)
-        moved->arrived += moved->came[r];
-    TRY(hd_graph_rows_unpack(context, rows, moved->arrived, moved->bytes, &moved->rows));
+        moved->n_received += moved->received[r];
+    TRY(hd_graph_rows_unpack(context, rows, moved->n_received, moved->bytes, &moved->rows));
 done:
     huddle_free(numbers);
     huddle_free(bytes);
@@ -315,7 +319,7 @@ done:
 
 void hd_graph_moved_free(hd_graph_moved *moved) {
     huddle_free(moved->sent);
-    huddle_free(moved->came);
+    huddle_free(moved->received);
     huddle_free(moved->order);
     huddle_free(moved->bytes);
     huddle_free(moved->number);
@@ -327,20 +331,20 @@ huddle_status hd_graph_move_back(const hd_graph_moved *moved, int32_t k, const i
                                  const double *distance2, int32_t *own_index,
                                  double *own_distance2) {
     huddle_status status = HUDDLE_OK;
-    void *index_came = NULL, *distance_came = NULL;
+    void *received_index = NULL, *received_distance = NULL;
     size_t length = (size_t)k;
-    TRY(exchange_records(moved->context, moved->count, moved->came, index,
-                         k * (int64_t)sizeof *index, NULL, &index_came));
-    TRY(exchange_records(moved->context, moved->count, moved->came, distance2,
-                         k * (int64_t)sizeof *distance2, NULL, &distance_came));
+    TRY(exchange_records(moved->context, moved->count, moved->received, index,
+                         k * (int64_t)sizeof *index, NULL, &received_index));
+    TRY(exchange_records(moved->context, moved->count, moved->received, distance2,
+                         k * (int64_t)sizeof *distance2, NULL, &received_distance));
     for (int64_t i = 0; i < moved->n; i++) {
         int64_t to = (int64_t)moved->order[i] * k;
-        memcpy(own_index + to, (const int32_t *)index_came + i * k, length * sizeof *own_index);
-        memcpy(own_distance2 + to, (const double *)distance_came + i * k,
+        memcpy(own_index + to, (const int32_t *)received_index + i * k, length * sizeof *own_index);
+        memcpy(own_distance2 + to, (const double *)received_distance + i * k,
                length * sizeof *own_distance2);
     }
 done:
-    huddle_free(index_came);
-    huddle_free(distance_came);
+    huddle_free(received_index);
+    huddle_free(received_distance);
     return status;
 }

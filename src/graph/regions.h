@@ -24,17 +24,17 @@ void hd_graph_regions_free(hd_graph_regions *regions);
 /* A lower bound on the distance of a row from all rows of this process's region, up to rounding. */
 double hd_graph_regions_distance(const hd_graph_regions *regions, const double *row);
 
-/* Rows of this process that were moved, and those that came for them. */
+/* Rows of this process that were moved, and those that were received. */
 typedef struct hd_graph_moved {
     huddle_context *context;
     int32_t count;
-    int64_t n, arrived;   /* own rows, and rows that came */
-    int64_t *sent, *came; /* rows to and from each process */
-    int32_t *order;       /* own rows by destination, in their order */
-    void *bytes;          /* of rows */
-    hd_graph_rows rows;   /* those that came, by ascending number */
-    int32_t *number;      /* of each of them among the rows of all processes */
-    bool balanced;        /* false: some process would get far too many rows, and none was moved */
+    int64_t n, n_received;    /* own rows, and rows received */
+    int64_t *sent, *received; /* rows to and from each process */
+    int32_t *order;           /* own rows by destination, in their order */
+    void *bytes;              /* of rows */
+    hd_graph_rows rows;       /* those received, by ascending number */
+    int32_t *number;          /* of each of them among the rows of all processes */
+    bool balanced; /* false: some process would get far too many rows, and none was moved */
 } hd_graph_moved;
 
 /* Moves the rows to the processes of their regions. The view that results has shift and scale as
@@ -43,7 +43,7 @@ huddle_status hd_graph_move_rows(const hd_graph_regions *regions, const hd_graph
                                  hd_graph_moved *moved);
 void hd_graph_moved_free(hd_graph_moved *moved);
 
-/* Moves the lists of the rows that came, of k, back to the own rows. */
+/* Moves the lists of the rows received, of k, back to the own rows. */
 huddle_status hd_graph_move_back(const hd_graph_moved *moved, int32_t k, const int32_t *index,
                                  const double *distance2, int32_t *own_index,
                                  double *own_distance2);

@@ -11,18 +11,18 @@
 static const int64_t largest_block = (int64_t)1 << 26;
 
 /* A block and the buffers behind it. */
-typedef struct carriage {
+typedef struct block_buffer {
     hd_graph_block block;
     char *bytes, *lists;
-} carriage;
+} block_buffer;
 
-typedef struct ride {
+typedef struct circulation {
     huddle_context *context;
     const hd_graph_ring *ring;
     int32_t count, rank;
     double *rows, *sizes; /* of the current block of each process */
-    carriage here, next;
-} ride;
+    block_buffer current, next;
+} circulation;
 
 /* ---- rows as bytes ------------------------------------------------------------------------- */
 
@@ -62,12 +62,12 @@ huddle_status hd_graph_rows_unpack(huddle_context *context, const hd_graph_rows 
 /* ---- blocks -------------------------------------------------------------------------------- */
 
 /* Distances first, then indices. */
-static int64_t lists_size(const ride *r, int64_t n) {
+static int64_t lists_size(const circulation *r, int64_t n) {
     return n * r->ring->k * (int64_t)(sizeof(double) + sizeof(int32_t));
 }
 
 /* Makes the block of process `owner` out of the buffers. */
-static void describe_block(const ride *r, int32_t owner, carriage *c) {
+static void describe_block(const circulation *r, int32_t owner, block_buffer *c) {
     int64_t n = (int64_t)r->rows[owner];
     void *distances = c->lists, *indices = c->lists + (size_t)(n * r->ring->k) * sizeof(double);
     c->block = (hd_graph_block){.n = n, .bytes = c->bytes, .size = (int64_t)r->sizes[owner]};
@@ -76,7 +76,7 @@ static void describe_block(const ride *r, int32_t owner, carriage *c) {
 }
 
 /* How many blocks there are: those of the process that needs most. */
-static huddle_status count_blocks(const ride *r, int64_t *blocks) {
+static huddle_status count_blocks(const circulation *r, int64_t *blocks) {
     huddle_status status = HUDDLE_OK;
     const hd_graph_ring *ring = r->ring;
     int64_t largest = ring->largest > 0 ? ring->largest : largest_block;
@@ -95,10 +95,10 @@ static int64_t block_begin(const hd_graph_ring *ring, int64_t b, int64_t blocks)
 }
 
 /* Sizes of the blocks of all processes, room for the largest, and the own block. */
-static huddle_status begin_block(ride *r, int64_t begin, int64_t end) {
+static huddle_status begin_block(circulation *r, int64_t begin, int64_t end) {
     huddle_status status = HUDDLE_OK;
     const hd_graph_ring *ring = r->ring;
-    carriage *both[] = {&r->here, &r->next};
+    block_buffer *both[] = {&r->current, &r->next};
     double most_rows = 0, most_bytes = 0;
     memset(r->rows, 0, (size_t)r->count * sizeof *r->rows);
     memset(r->sizes, 0, (size_t)r->count * sizeof *r->sizes);
@@ -117,45 +117,46 @@ static huddle_status begin_block(ride *r, int64_t begin, int64_t end) {
         ALLOC(both[c]->bytes, (int64_t)most_bytes);
         ALLOC(both[c]->lists, lists_size(r, (int64_t)most_rows));
     }
-    describe_block(r, r->rank, &r->here);
-    ring->pack(ring->argument, begin, end, r->here.bytes);
-    ring->lend(ring->argument, begin, end, &r->here.block);
+    describe_block(r, r->rank, &r->current);
+    ring->pack(ring->argument, begin, end, r->current.bytes);
+    ring->load(ring->argument, begin, end, &r->current.block);
 done:
     return status;
 }
 
 /* ---- the ring ------------------------------------------------------------------------------ */
 
-/* Compares the block that is here with the rows of this process. Empty blocks travel too: all
+/* Compares the current block with the rows of this process. Empty blocks travel too: all
  * processes make the same calls. */
-static huddle_status compare_block(const ride *r, int32_t step) {
-    if (step == 0 || r->here.block.n == 0)
+static huddle_status compare_block(const circulation *r, int32_t step) {
+    if (step == 0 || r->current.block.n == 0)
         return HUDDLE_OK;
     hd_alone before = hd_alone_begin(r->context);
-    huddle_status status = r->ring->compare(r->ring->argument, &r->here.block);
+    huddle_status status = r->ring->compare(r->ring->argument, &r->current.block);
     hd_alone_end(r->context, before);
     return status;
 }
 
-/* One step: the block that is here is passed on and compared, then its lists are passed on. The
- * last step brings the own lists home; the rows are not needed there. */
-static huddle_status take_step(ride *r, int32_t step) {
+/* One step: the current block is passed on and compared, then its lists are passed on. The last
+ * step returns the own lists; the rows are not needed for it. */
+static huddle_status take_step(circulation *r, int32_t step) {
     huddle_status status = HUDDLE_OK, compared;
     int32_t before = (r->rank - step - 1 + 2 * r->count) % r->count;
     bool is_last = step + 1 == r->count;
     hd_pass pass = {0};
     describe_block(r, before, &r->next);
-    int64_t size = is_last ? 0 : r->here.block.size, next_size = is_last ? 0 : r->next.block.size;
-    status = hd_pass_start(r->context, r->here.bytes, size, r->next.bytes, next_size, &pass);
+    int64_t size = is_last ? 0 : r->current.block.size,
+            next_size = is_last ? 0 : r->next.block.size;
+    status = hd_pass_start(r->context, r->current.bytes, size, r->next.bytes, next_size, &pass);
     compared = status == HUDDLE_OK ? compare_block(r, step) : status;
     status = hd_pass_finish(&pass); /* in any case */
     TRY(compared != HUDDLE_OK ? compared : status);
-    status = hd_pass_start(r->context, r->here.lists, lists_size(r, r->here.block.n), r->next.lists,
-                           lists_size(r, r->next.block.n), &pass);
+    status = hd_pass_start(r->context, r->current.lists, lists_size(r, r->current.block.n),
+                           r->next.lists, lists_size(r, r->next.block.n), &pass);
     compared = hd_pass_finish(&pass);
     TRY(status != HUDDLE_OK ? status : compared);
-    carriage left = r->here;
-    r->here = r->next;
+    block_buffer left = r->current;
+    r->current = r->next;
     r->next = left;
 done:
     return status;
@@ -163,10 +164,10 @@ done:
 
 huddle_status hd_graph_ring_run(huddle_context *context, const hd_graph_ring *ring) {
     huddle_status status = HUDDLE_OK;
-    ride r = {.context = context,
-              .ring = ring,
-              .count = hd_slabs_count(context),
-              .rank = hd_slabs_rank(context)};
+    circulation r = {.context = context,
+                     .ring = ring,
+                     .count = hd_slabs_count(context),
+                     .rank = hd_slabs_rank(context)};
     int64_t blocks = 0;
     if (r.count == 1)
         return status;
@@ -178,13 +179,13 @@ huddle_status hd_graph_ring_run(huddle_context *context, const hd_graph_ring *ri
         TRY(begin_block(&r, begin, end));
         for (int32_t step = 0; step < r.count; step++)
             TRY(take_step(&r, step));
-        ring->take(ring->argument, begin, end, &r.here.block);
+        ring->store(ring->argument, begin, end, &r.current.block);
     }
 done:
     huddle_free(r.rows);
     huddle_free(r.sizes);
-    huddle_free(r.here.bytes);
-    huddle_free(r.here.lists);
+    huddle_free(r.current.bytes);
+    huddle_free(r.current.lists);
     huddle_free(r.next.bytes);
     huddle_free(r.next.lists);
     return status;

@@ -24,8 +24,8 @@ typedef struct hd_graph_ring {
     int64_t (*measure)(const void *argument, int64_t begin, int64_t end);
     void (*pack)(const void *argument, int64_t begin, int64_t end, char *bytes);
     /* Their lists: out of the caller's arrays, and back when they are complete. */
-    void (*lend)(const void *argument, int64_t begin, int64_t end, hd_graph_block *block);
-    void (*take)(void *argument, int64_t begin, int64_t end, const hd_graph_block *block);
+    void (*load)(const void *argument, int64_t begin, int64_t end, hd_graph_block *block);
+    void (*store)(void *argument, int64_t begin, int64_t end, const hd_graph_block *block);
     /* Continues the lists of another process's queries with the rows of this one; it must not
      * communicate. */
     huddle_status (*compare)(void *argument, const hd_graph_block *block);

@@ -22,13 +22,14 @@ typedef struct hd_graph_search {
     bool self;
     int32_t k; /* every query has at least so many rows that are not skipped */
     uint64_t seed;
-    double cost_limit; /* a solver that predicts a larger cost gives up: multiply-adds in float, or
-                          what takes as long; 0 or infinity: none */
-    int32_t *index;    /* query rows x k */
-    double *distance2; /* likewise: squared */
-    const int32_t *names; /* of the train rows in the lists, ascending; NULL: their numbers */
-    const int32_t *order; /* of the queries, near ones together; NULL: that of their rows */
-    double reach;         /* as for hd_graph_leaf_points_new() */
+    double cost_limit;  /* a solver that predicts a larger cost gives up: multiply-adds in float, or
+                           what takes as long; 0 or infinity: none */
+    int32_t *index;     /* query rows x k */
+    double *distance2;  /* likewise: squared */
+    const int32_t *ids; /* of the train rows in the lists, their numbers among the rows of all
+                           processes, ascending; NULL: their numbers here */
+    const int32_t *order;         /* of the queries, near ones together; NULL: that of their rows */
+    double reach;                 /* as for hd_graph_leaf_points_new() */
     struct hd_graph_cells *cells; /* not NULL: where "cells" leaves its index, if it is used */
     double recall_target;         /* of an approximate search */
     hd_graph_recall recall;
@@ -42,9 +43,9 @@ static inline bool hd_graph_search_skips(const hd_graph_search *s, int64_t i, in
            (s->query_group != NULL && s->query_group[i] == s->train_group[j]);
 }
 
-/* The name of train row j in the lists. */
-static inline int32_t hd_graph_search_name(const hd_graph_search *s, int64_t j) {
-    return s->names != NULL ? s->names[j] : (int32_t)j;
+/* The id of train row j in the lists. */
+static inline int32_t hd_graph_search_id(const hd_graph_search *s, int64_t j) {
+    return s->ids != NULL ? s->ids[j] : (int32_t)j;
 }
 
 /* Whether a predicted cost is above the limit. */
@@ -52,21 +53,21 @@ static inline bool hd_graph_search_exceeds(const hd_graph_search *s, double cost
     return s->cost_limit > 0 && cost > s->cost_limit;
 }
 
-/* Inserts (value, name) into a list of k that is sorted by both, dropping the last entry. Returns
+/* Inserts (value, id) into a list of k that is sorted by both, dropping the last entry. Returns
  * false if it does not belong there. Empty places contain infinity and INT32_MAX. */
 static inline bool hd_graph_list_insert(double *distance2, int32_t *index, int32_t k, double value,
-                                        int32_t name) {
+                                        int32_t id) {
     int32_t at = k - 1;
-    if (value > distance2[at] || (value == distance2[at] && name >= index[at]))
+    if (value > distance2[at] || (value == distance2[at] && id >= index[at]))
         return false;
     for (; at > 0 &&
-           (value < distance2[at - 1] || (value == distance2[at - 1] && name < index[at - 1]));
+           (value < distance2[at - 1] || (value == distance2[at - 1] && id < index[at - 1]));
          at--) {
         distance2[at] = distance2[at - 1];
         index[at] = index[at - 1];
     }
     distance2[at] = value;
-    index[at] = name;
+    index[at] = id;
     return true;
 }
 

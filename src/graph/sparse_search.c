@@ -42,7 +42,7 @@ enum {
 static const double cosine_rounding = 0x1p-22;
 
 /* A query on a worker. */
-typedef struct asking {
+typedef struct query_state {
     int64_t i;
     double *scores;       /* n: `origin` of the index between two queries */
     unsigned char *marks; /* groups in which a score was changed; 0 between two queries */
@@ -57,7 +57,7 @@ typedef struct asking {
     int32_t *top_rows;
     int32_t *possible; /* rows of a block that are not excluded */
     int64_t n_possible, n_products, n_distances;
-} asking;
+} query_state;
 
 typedef struct task {
     hd_graph_search *search;
@@ -66,14 +66,14 @@ typedef struct task {
     hd_graph_sparse_index index;
     bool cosine;
     hd_graph_sparse_function find_possible;
-    asking *workers;
+    query_state *workers;
     int64_t n_workers;
 } task;
 
 /* ---- the query ----------------------------------------------------------------------------- */
 
 /* Sorts the values of query i by class. */
-static void open_query(const task *t, asking *q, int64_t i) {
+static void open_query(const task *t, query_state *q, int64_t i) {
     const huddle_points *x = t->rows->x;
     int64_t first = x->offsets[i], last = x->offsets[i + 1], place[CLASSES];
     double squares[CLASSES] = {0};
@@ -101,7 +101,7 @@ static void open_query(const task *t, asking *q, int64_t i) {
     }
 }
 
-static void close_query(const task *t, asking *q) {
+static void close_query(const task *t, query_state *q) {
     for (int64_t e = q->begin[1]; e < q->begin[CLASSES]; e++)
         q->dense[t->index.common[q->columns[e]]] = 0;
 }
@@ -121,7 +121,7 @@ static double rounding_error(double terms, double norm2, double other2) {
 /* The smallest score, as computed here, of a row whose distance by differences is at most that of
  * the k-th neighbour so far. By the triangle inequality, the norm of such a row is at most that of
  * the query plus the distance. */
-static void update_least(const task *t, asking *q) {
+static void update_least(const task *t, query_state *q) {
     const hd_graph_search *s = t->search;
     double within2 = s->distance2[q->i * s->k + s->k - 1], norm2 = t->rows->norm2[q->i];
     double other = sqrt(norm2) + sqrt(within2);
@@ -133,7 +133,7 @@ static void update_least(const task *t, asking *q) {
 }
 
 /* Compares row j by differences, unless it is in the list already. */
-static void compare_row(const task *t, asking *q, int32_t j) {
+static void compare_row(const task *t, query_state *q, int32_t j) {
     const hd_graph_search *s = t->search;
     int32_t *list = s->index + q->i * s->k;
     for (int32_t c = 0; c < s->k; c++)
@@ -146,12 +146,12 @@ static void compare_row(const task *t, asking *q, int32_t j) {
 }
 
 /* Whether a row may be a neighbour, given a bound of its score (as hd_graph_sparse_possible()). */
-static bool is_possible(const asking *q, double bound) {
+static bool is_possible(const query_state *q, double bound) {
     return !(bound < q->least);
 }
 
 /* Adds the products of the classes c and above to the score of row j, until it is excluded. */
-static bool complete_score(const task *t, asking *q, int c, int64_t j) {
+static bool complete_score(const task *t, query_state *q, int c, int64_t j) {
     const hd_graph_sparse_index *x = &t->index;
     double score = q->scores[j];
     for (; c < CLASSES; c++) {
@@ -169,7 +169,8 @@ static bool complete_score(const task *t, asking *q, int c, int64_t j) {
 
 /* ---- one block of rows --------------------------------------------------------------------- */
 
-static int64_t count_products(const asking *q, const hd_graph_sparse_block *b, int c, int end) {
+static int64_t count_products(const query_state *q, const hd_graph_sparse_block *b, int c,
+                              int end) {
     int64_t count = 0;
     for (int64_t e = q->begin[c]; e < q->begin[end]; e++)
         count += b->offsets[q->columns[e] + 1] - b->offsets[q->columns[e]];
@@ -177,7 +178,7 @@ static int64_t count_products(const asking *q, const hd_graph_sparse_block *b, i
 }
 
 /* Adds the products of class c to the scores of the block. */
-static void add_class(asking *q, const hd_graph_sparse_block *b, int c) {
+static void add_class(query_state *q, const hd_graph_sparse_block *b, int c) {
     double *scores = q->scores;
     const hd_graph_sparse_entry *lists = b->lists;
     for (int64_t e = q->begin[c]; e < q->begin[c + 1]; e++) {
@@ -192,7 +193,7 @@ static void add_class(asking *q, const hd_graph_sparse_block *b, int c) {
 }
 
 /* Adds the products of all classes, and marks the groups in which there are some. */
-static void add_all_marked(asking *q, const hd_graph_sparse_block *b) {
+static void add_all_marked(query_state *q, const hd_graph_sparse_block *b) {
     for (int64_t e = 0; e < q->begin[CLASSES]; e++) {
         int64_t end = b->offsets[q->columns[e] + 1];
         for (int64_t p = b->offsets[q->columns[e]]; p < end; p++) {
@@ -210,9 +211,9 @@ static int64_t row_of(uint64_t found, int64_t at) {
 /* Calls `visit` for the rows of the block whose score plus the bound of the classes c and above is
  * not below *least, and that are not skipped. If `marked`, groups that are not marked are read only
  * if a row without any product may be among them. */
-static void visit_rows(const task *t, asking *q, const hd_graph_sparse_block *b, bool marked, int c,
-                       const double *least,
-                       void (*visit)(const task *t, asking *q, int c, int32_t j)) {
+static void visit_rows(const task *t, query_state *q, const hd_graph_sparse_block *b, bool marked,
+                       int c, const double *least,
+                       void (*visit)(const task *t, query_state *q, int c, int32_t j)) {
     double norm = q->rest[c];
     const float *rest = t->index.rest + (c < CLASSES ? c : CLASSES - 1) * t->index.padded;
     for (int64_t at = b->begin; at < b->end; at += GROUP) {
@@ -227,7 +228,7 @@ static void visit_rows(const task *t, asking *q, const hd_graph_sparse_block *b,
     }
 }
 
-static void keep_top(const task *t, asking *q, int c, int32_t j) {
+static void keep_top(const task *t, query_state *q, int c, int32_t j) {
     (void)c;
     hd_graph_list_insert(q->top, q->top_rows, t->search->k, -q->scores[j], j);
     q->least_top = -q->top[t->search->k - 1];
@@ -235,7 +236,7 @@ static void keep_top(const task *t, asking *q, int c, int32_t j) {
 
 /* Compares the k rows of the largest scores of the classes below c: their distances exclude most of
  * the others. */
-static void compare_top(const task *t, asking *q, const hd_graph_sparse_block *b, bool marked,
+static void compare_top(const task *t, query_state *q, const hd_graph_sparse_block *b, bool marked,
                         int class) {
     int32_t k = t->search->k;
     q->least_top = -INFINITY;
@@ -251,8 +252,8 @@ static void compare_top(const task *t, asking *q, const hd_graph_sparse_block *b
 
 /* Whether completing the rows that are not excluded by class c costs less than adding the class.
  * Both are counted, so that the choice does not depend on anything else. */
-static bool is_completing_cheaper(const task *t, const asking *q, const hd_graph_sparse_block *b,
-                                  int c, int64_t products) {
+static bool is_completing_cheaper(const task *t, const query_state *q,
+                                  const hd_graph_sparse_block *b, int c, int64_t products) {
     const float *rest = t->index.rest + c * t->index.padded;
     int64_t possible = 0;
     for (int64_t at = b->begin; at < b->end; at += SAMPLE * GROUP) {
@@ -263,7 +264,7 @@ static bool is_completing_cheaper(const task *t, const asking *q, const hd_graph
     return SAMPLE * (double)possible * (ROW_COST + t->index.mean_length[c]) < (double)products;
 }
 
-static void keep_possible(const task *t, asking *q, int c, int32_t j) {
+static void keep_possible(const task *t, query_state *q, int c, int32_t j) {
     (void)t;
     (void)c;
     q->possible[q->n_possible++] = j;
@@ -271,8 +272,8 @@ static void keep_possible(const task *t, asking *q, int c, int32_t j) {
 
 /* Compares the rows that are not excluded, given the scores of the classes below c. They are listed
  * first, because their values are all over the memory: so they can be fetched ahead. */
-static void compare_possible(const task *t, asking *q, const hd_graph_sparse_block *b, bool marked,
-                             int c) {
+static void compare_possible(const task *t, query_state *q, const hd_graph_sparse_block *b,
+                             bool marked, int c) {
     const hd_graph_sparse_index *x = &t->index;
     q->n_possible = 0;
     visit_rows(t, q, b, marked, c, &q->least, keep_possible);
@@ -288,7 +289,8 @@ static void compare_possible(const task *t, asking *q, const hd_graph_sparse_blo
 }
 
 /* Makes the scores those of no product again. */
-static void reset_scores(const task *t, asking *q, const hd_graph_sparse_block *b, bool marked) {
+static void reset_scores(const task *t, query_state *q, const hd_graph_sparse_block *b,
+                         bool marked) {
     for (int64_t at = b->begin; at < b->end; at += GROUP)
         if (!marked || q->marks[at / GROUP]) {
             memcpy(q->scores + at, t->index.origin + at, GROUP * sizeof *q->scores);
@@ -300,7 +302,7 @@ static void reset_scores(const task *t, asking *q, const hd_graph_sparse_block *
  * work is not proportional to the number of rows. Otherwise classes are added until completing the
  * remaining rows is cheaper. Without neighbours from an earlier block, the rows of the largest
  * scores provide the first ones, once enough classes are added to find good ones. */
-static void search_block(const task *t, asking *q, const hd_graph_sparse_block *b) {
+static void search_block(const task *t, query_state *q, const hd_graph_sparse_block *b) {
     bool marked = count_products(q, b, 0, CLASSES) * MARK_SHARE < b->end - b->begin;
     bool excludes = q->least > -INFINITY;
     int c = 0, first = excludes ? 1 : FIRST_CHECK;
@@ -324,7 +326,7 @@ static void search_block(const task *t, asking *q, const hd_graph_sparse_block *
 /* ---- all queries --------------------------------------------------------------------------- */
 
 /* A row of zeros under cosine has no product that would give its distances (sparse_rows.c). */
-static void compare_all(const task *t, asking *q) {
+static void compare_all(const task *t, query_state *q) {
     hd_graph_search *s = t->search;
     for (int64_t j = 0; j < t->train.x->n; j++)
         if (!hd_graph_search_skips(s, q->i, j))
@@ -336,7 +338,7 @@ static void compare_all(const task *t, asking *q) {
 
 /* The block of the query itself comes first in a search of points among themselves: files are often
  * sorted, and near neighbours found early exclude more. */
-static void search_query(const task *t, asking *q, int64_t i) {
+static void search_query(const task *t, query_state *q, int64_t i) {
     const hd_graph_sparse_index *x = &t->index;
     int64_t first = t->search->self ? i / x->block_rows : 0;
     hd_graph_search_clear(t->search, i, i + 1);
@@ -351,7 +353,7 @@ static void search_query(const task *t, asking *q, int64_t i) {
 
 static huddle_status search_queries(void *argument, hd_chunk chunk) {
     const task *t = argument;
-    asking *q = &t->workers[chunk.worker];
+    query_state *q = &t->workers[chunk.worker];
     q->n_products = q->n_distances = 0;
     for (int64_t i = chunk.begin; i < chunk.end; i++)
         search_query(t, q, i);
@@ -371,7 +373,7 @@ static huddle_status prepare_workers(huddle_context *context, task *t) {
     ALLOC_ZERO(t->workers, count);
     t->n_workers = count;
     for (int64_t w = 0; w < count; w++) {
-        asking *q = &t->workers[w];
+        query_state *q = &t->workers[w];
         ALLOC(q->scores, t->index.padded);
         ALLOC_ZERO(q->marks, t->index.padded / GROUP);
         ALLOC_ZERO(q->dense, t->index.n_common);
@@ -388,7 +390,7 @@ done:
 
 static void free_workers(task *t) {
     for (int64_t w = 0; w < t->n_workers; w++) {
-        asking *q = &t->workers[w];
+        query_state *q = &t->workers[w];
         huddle_free(q->scores);
         huddle_free(q->marks);
         huddle_free(q->dense);

@@ -3,8 +3,8 @@
 
 #include <stdbool.h>
 
-static bool is_before(double key, int32_t name, double other_key, int32_t other_name) {
-    return key < other_key || (key == other_key && name < other_name);
+static bool is_before(double key, int32_t id, double other_key, int32_t other_id) {
+    return key < other_key || (key == other_key && id < other_id);
 }
 
 /* Quickselect (Hoare) with the median of three as pivot. */
@@ -18,12 +18,12 @@ void hd_graph_split_at(double *keys, int32_t *order, int64_t begin, int64_t end,
         if (first != second)
             pick = first == outer ? high : low;
         double key = keys[pick];
-        int32_t name = order[pick];
+        int32_t id = order[pick];
         int64_t p = low, q = high;
         while (p <= q) {
-            while (is_before(keys[p], order[p], key, name))
+            while (is_before(keys[p], order[p], key, id))
                 p++;
-            while (is_before(key, name, keys[q], order[q]))
+            while (is_before(key, id, keys[q], order[q]))
                 q--;
             if (p > q)
                 break;

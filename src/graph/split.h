@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Moves the smaller points of begin .. end - 1 by (key, name) in front of middle. order contains
- * the names. They make the order strict, so that the two sets are unique even if many keys are
+/* Moves the smaller points of begin .. end - 1 by (key, id) in front of middle. order contains
+ * the ids. They make the order strict, so that the two sets are unique even if many keys are
  * equal. */
 void hd_graph_split_at(double *keys, int32_t *order, int64_t begin, int64_t end, int64_t middle);
 

@@ -55,18 +55,18 @@ static void set_tau(continuing *c, int64_t i) {
     c->tiles.tau[i] = limit < (double)FLT_MAX ? nextafterf((float)limit, INFINITY) : FLT_MAX;
 }
 
-/* Nothing can enter a list of zeros but a smaller name. An earlier hit of the tile may have lowered
+/* Nothing can enter a list of zeros but a smaller id. An earlier hit of the tile may have lowered
  * tau since the kernel ran. */
 static void compare_in_full(void *argument, int64_t i, int64_t j, float value) {
     continuing *c = argument;
     hd_graph_search *s = c->search;
     double *distance2 = s->distance2 + i * s->k, last = distance2[s->k - 1];
-    int32_t *index = s->index + i * s->k, name = hd_graph_search_name(s, j);
-    if (value > c->tiles.tau[i] || (last == 0 && name > index[s->k - 1]) ||
+    int32_t *index = s->index + i * s->k, id = hd_graph_search_id(s, j);
+    if (value > c->tiles.tau[i] || (last == 0 && id > index[s->k - 1]) ||
         hd_graph_search_skips(s, i, j))
         return;
     double exact = hd_graph_rows_distance2(s->query, i, s->train, j, last);
-    if (hd_graph_list_insert(distance2, index, s->k, exact, name))
+    if (hd_graph_list_insert(distance2, index, s->k, exact, id))
         set_tau(c, i);
 }
 

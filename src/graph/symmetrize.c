@@ -1,12 +1,12 @@
 /* max(A, A') by merging each row of A with the same row of its transpose, both of which have
  * ascending columns. Two points are adjacent if either is a neighbour of the other (docs/method.md,
- * "Graph A"). If rows are spread over processes, every entry is sent to the process that holds the
- * row of its column. */
+ * "Graph A"). If rows are distributed over processes, every entry is sent to the process that holds
+ * the row of its column. */
 #include "graph/symmetrize.h"
 
 #include "base/check.h"
 #include "base/parallel.h"
-#include "graph/owners.h"
+#include "graph/layout.h"
 
 #include <string.h>
 
@@ -81,38 +81,38 @@ typedef struct entry {
     double value;
 } entry;
 
-/* The transpose of a matrix whose rows are spread. Entries arrive in the order of the processes and
- * of their rows, so that the columns of the transpose ascend. */
-static huddle_status transpose_spread(huddle_context *context, symmetry *s) {
+/* The transpose of a matrix whose rows are distributed. Entries arrive in the order of the
+ * processes and of their rows, so that the columns of the transpose ascend. */
+static huddle_status transpose_distributed(huddle_context *context, symmetry *s) {
     huddle_status status = HUDDLE_OK;
     const huddle_csr *a = s->a;
     int64_t n = a->rows, count = 0, *next = NULL;
-    hd_graph_owners owners = {0};
+    hd_graph_layout layout = {0};
     entry *sent = NULL;
     void *received = NULL;
-    TRY(hd_graph_owners_new(context, n, &owners));
+    TRY(hd_graph_layout_new(context, n, &layout));
     ALLOC(sent, a->offsets[n]);
     for (int64_t i = 0; i < n; i++)
         for (int64_t e = a->offsets[i]; e < a->offsets[i + 1]; e++)
             sent[e] = (entry){a->columns[e], (int32_t)(s->first + i), a->values[e]};
-    TRY(hd_graph_owners_send(&owners, a->offsets[n], sent, sizeof *sent, &received, &count));
+    TRY(hd_graph_layout_send(&layout, a->offsets[n], sent, sizeof *sent, &received, &count));
     huddle_free(sent);
     sent = NULL;
-    const entry *came = received;
+    const entry *entries = received;
     TRY(huddle_csr_new(n, a->cols, count, &s->transpose));
     for (int64_t e = 0; e < count; e++)
-        s->transpose.offsets[came[e].column - s->first + 1]++;
+        s->transpose.offsets[entries[e].column - s->first + 1]++;
     for (int64_t i = 0; i < n; i++)
         s->transpose.offsets[i + 1] += s->transpose.offsets[i];
     ALLOC(next, n);
     memcpy(next, s->transpose.offsets, (size_t)n * sizeof *next);
     for (int64_t e = 0; e < count; e++) {
-        int64_t place = next[came[e].column - s->first]++;
-        s->transpose.columns[place] = came[e].row;
-        s->transpose.values[place] = came[e].value;
+        int64_t place = next[entries[e].column - s->first]++;
+        s->transpose.columns[place] = entries[e].row;
+        s->transpose.values[place] = entries[e].value;
     }
 done:
-    hd_graph_owners_free(&owners);
+    hd_graph_layout_free(&layout);
     huddle_free(sent);
     huddle_free(received);
     huddle_free(next);
@@ -176,7 +176,7 @@ huddle_status hd_graph_symmetrize(huddle_context *context, const huddle_csr *a, 
     TRY(huddle_csr_fetch(a));
     TRY(hd_slab_locate(context, a->rows, &slab));
     s.first = slab.first;
-    TRY(hd_slabs_spread(context) ? transpose_spread(context, &s) : transpose(context, &s));
+    TRY(hd_slabs_spread(context) ? transpose_distributed(context, &s) : transpose(context, &s));
     ALLOC(s.counts, a->rows);
     TRY(hd_parallel(context, NULL, a->rows, MERGE_ROWS, count_rows, &s));
     for (int64_t i = 0; i < a->rows; i++)

@@ -6,7 +6,7 @@
 #include "base/parallel.h"
 #include "base/slabs.h"
 #include "graph/common.h"
-#include "graph/owners.h"
+#include "graph/layout.h"
 #include "graph/symmetrize.h"
 
 #include <math.h>

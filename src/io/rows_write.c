@@ -89,13 +89,14 @@ done:
 /* ---- by all processes ----------------------------------------------------------------------- */
 
 /* What the others need to know of the file. */
-typedef struct invitation {
+typedef struct shared_file {
     int64_t offset, size; /* of the first row, of the file */
-    char temporary[4096]; /* "": nobody can join */
-} invitation;
+    char temporary[4096]; /* "": process 0 writes alone */
+} shared_file;
 
 /* A pipe has no temporary file, and cannot be written at several places. */
-static huddle_status invite(hd_output *output, int64_t header, int64_t bytes, invitation *to) {
+static huddle_status describe_file(hd_output *output, int64_t header, int64_t bytes,
+                                   shared_file *to) {
     to->offset = header;
     to->size = header + bytes;
     if (output->temporary == NULL || strlen(output->temporary) >= sizeof to->temporary)
@@ -124,7 +125,7 @@ done:
 
 /* *written is false, on all processes, if one of them does not see the file. */
 static huddle_status write_together(huddle_context *context, const row_source *s, int64_t first,
-                                    const invitation *to, hd_output *output, bool *written) {
+                                    const shared_file *to, hd_output *output, bool *written) {
     huddle_status status = HUDDLE_OK;
     hd_output joined = {.descriptor = -1};
     bool begun = hd_slabs_rank(context) == 0;
@@ -148,14 +149,14 @@ static huddle_status end_output(huddle_context *context, hd_output *output, hudd
 
 static huddle_status begin_npy(const char *path, const char *type, int32_t rank,
                                const int64_t *dims, int64_t bytes, hd_output *output,
-                               invitation *to) {
+                               shared_file *to) {
     huddle_status status = HUDDLE_OK;
     char *header = NULL;
     int64_t length = 0;
     TRY(hd_output_begin(path, false, output));
     TRY(hd_npy_header(type, rank, dims, &header, &length));
     TRY(hd_output_write(output, header, length));
-    TRY(invite(output, length, bytes, to));
+    TRY(describe_file(output, length, bytes, to));
 done:
     huddle_free(header);
     return status;
@@ -167,7 +168,7 @@ static huddle_status write_npy(huddle_context *context, const char *path, const 
                                int32_t rank, int64_t cols, const row_source *s) {
     huddle_status status = HUDDLE_OK;
     hd_output output = {.path = path, .descriptor = -1, .place = -1};
-    invitation *to = NULL;
+    shared_file *to = NULL;
     hd_slab slab = {0};
     bool written = false;
     ALLOC_ZERO(to, 1);

@@ -30,7 +30,7 @@ static bool next_value(const huddle_points *x, int64_t i, int64_t *e, int64_t *c
 
 /* A hash of the positions and bits of the values that are not 0, so that dense and sparse rows, and
  * -0 and 0, agree. Multiplication by 2^64 divided by the golden ratio (Fibonacci hashing, Knuth)
- * and shifts spread the bits. */
+ * and shifts mix the bits. */
 static uint64_t hash_row(const huddle_points *x, int64_t i) {
     uint64_t hash = 0;
     int64_t e = 0, column;

@@ -1,6 +1,7 @@
-/* Few rows that are spread over processes: every process gets all of them and runs its share of the
- * restarts alone. A common iteration would send a message in each of its steps, of which small
- * problems, such as the distinct rows of G, have thousands. Results are those of one process. */
+/* Few rows that are distributed over processes: every process gets all of them and runs its share
+ * of the restarts alone. A common iteration would send a message in each of its steps, of which
+ * small problems, such as the distinct rows of G, have thousands. Results are those of one process.
+ */
 #include "base/check.h"
 #include "kmeans/restart.h"
 #include "matrix/collect.h"

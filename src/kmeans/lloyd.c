@@ -5,8 +5,8 @@
  * the row is not read at all. The bounds include rounding errors, so that labels are the same as
  * without them. The sums of the clusters are updated by the rows that change their label.
  *
- * With rows spread over processes (slabs), each process keeps the sums of its own rows, and sums
- * over all processes are computed from them in each iteration; so all processes have the same
+ * With rows distributed over processes (slabs), each process keeps the sums of its own rows, and
+ * sums over all processes are computed from them in each iteration; so all processes have the same
  * centres, bit for bit, and take the same decisions. */
 #include "kmeans/restart.h"
 

@@ -125,8 +125,8 @@ huddle_status hd_kmeans_try_sampled(huddle_context *context, const huddle_points
                                     const double *row_weights, const huddle_kmeans_options *options,
                                     huddle_kmeans_result *result, huddle_kmeans_info *info);
 
-/* The same for few rows that are spread over processes (gathered.c): each runs some of the restarts
- * on all rows. Otherwise leaves result->labels NULL. */
+/* The same for few rows that are distributed over processes (gathered.c): each runs some of the
+ * restarts on all rows. Otherwise leaves result->labels NULL. */
 huddle_status hd_kmeans_try_gathered(huddle_context *context, const huddle_points *x,
                                      const double *row_weights,
                                      const huddle_kmeans_options *options,

@@ -8,8 +8,8 @@
  * then about that of the first sample, which does not grow with n.
  *
  * Samples and choices depend on the data and the seed alone, not on the number of threads. With
- * rows spread over processes (slabs), every process gets the sample, which is the same as that of
- * one process, and they share the restarts on it; the last rounds are on the rows of all. */
+ * rows distributed over processes (slabs), every process gets the sample, which is the same as that
+ * of one process, and they share the restarts on it; the last rounds are on the rows of all. */
 #include "kmeans/restart.h"
 
 #include "base/check.h"
@@ -180,16 +180,16 @@ done:
 /* ---- rounds -------------------------------------------------------------------------------- */
 
 /* The restarts that take part in a round, and their centres. */
-typedef struct field {
+typedef struct candidates {
     int32_t count;
     int32_t *restarts; /* count: their numbers */
     double *centres;   /* count x c x d; not valid before the first round */
     double *inertias;  /* count, of the last round */
-} field;
+} candidates;
 
 /* The restarts that continue move to the front, in the order of their inertias, ties by the smaller
  * number; of those that have found the same clusters only the best. */
-static huddle_status choose_field(int64_t cells, int32_t limit, field *f) {
+static huddle_status choose_candidates(int64_t cells, int32_t limit, candidates *f) {
     huddle_status status = HUDDLE_OK;
     int32_t *chosen = NULL, n_chosen = 0;
     double *centres = NULL, last = -INFINITY;
@@ -223,7 +223,7 @@ done:
  * them. */
 static huddle_status run_part(huddle_context *context, const sample *s,
                               const huddle_kmeans_options *options, bool first, int32_t part,
-                              int32_t parts, field *f, bool *enough) {
+                              int32_t parts, candidates *f, bool *enough) {
     huddle_status status = HUDDLE_OK;
     hd_kmeans_data data = {0};
     TRY(hd_kmeans_has_distinct(context, &s->points, options->n_clusters, enough));
@@ -246,7 +246,7 @@ done:
 
 /* Inertias and centres of the restarts that other processes ran. */
 static huddle_status share_ends(huddle_context *context, int64_t cells, int32_t part, int32_t parts,
-                                field *f) {
+                                candidates *f) {
     huddle_status status = HUDDLE_OK;
     for (int32_t k = 0; k < f->count; k++) {
         if (k % parts == part)
@@ -265,7 +265,7 @@ done:
  * all rows. */
 static huddle_status run_on_sample(huddle_context *context, const huddle_points *x,
                                    const double *row_weights, const huddle_kmeans_options *options,
-                                   int64_t size, bool first, hd_rng *rng, field *f,
+                                   int64_t size, bool first, hd_rng *rng, candidates *f,
                                    double *all_inertias, bool *enough) {
     huddle_status status = HUDDLE_OK;
     sample s = {0};
@@ -290,7 +290,8 @@ done:
 /* The last round. */
 static huddle_status run_on_all(huddle_context *context, const huddle_points *x,
                                 const double *row_weights, const huddle_kmeans_options *options,
-                                field *f, huddle_kmeans_result *result, huddle_kmeans_info *info) {
+                                candidates *f, huddle_kmeans_result *result,
+                                huddle_kmeans_info *info) {
     huddle_status status = HUDDLE_OK;
     hd_kmeans_data data = {0};
     huddle_kmeans_options finer = *options;
@@ -316,7 +317,8 @@ done:
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-static huddle_status new_field(const huddle_kmeans_options *options, int64_t cells, field *f) {
+static huddle_status new_candidates(const huddle_kmeans_options *options, int64_t cells,
+                                    candidates *f) {
     huddle_status status = HUDDLE_OK;
     f->count = options->n_init;
     ALLOC(f->restarts, f->count);
@@ -332,7 +334,7 @@ done:
  * than there are clusters, some of which it would leave empty. */
 static huddle_status run_rounds(huddle_context *context, const huddle_points *x,
                                 const double *row_weights, const huddle_kmeans_options *options,
-                                field *f, double *inertias, bool *enough) {
+                                candidates *f, double *inertias, bool *enough) {
     huddle_status status = HUDDLE_OK;
     hd_rng rng = hd_rng_stream(options->seed, sample_stream);
     int64_t first = first_size(options->n_clusters);
@@ -348,7 +350,8 @@ static huddle_status run_rounds(huddle_context *context, const huddle_points *x,
                           enough));
         int32_t limit = f->count / CONTINUE_SHARE;
         if (*enough)
-            TRY(choose_field(options->n_clusters * x->d, limit > FINALISTS ? limit : FINALISTS, f));
+            TRY(choose_candidates(options->n_clusters * x->d, limit > FINALISTS ? limit : FINALISTS,
+                                  f));
     }
 done:
     return status;
@@ -358,13 +361,13 @@ huddle_status hd_kmeans_try_sampled(huddle_context *context, const huddle_points
                                     const double *row_weights, const huddle_kmeans_options *options,
                                     huddle_kmeans_result *result, huddle_kmeans_info *info) {
     huddle_status status = HUDDLE_OK;
-    field f = {0};
+    candidates f = {0};
     bool enough;
     hd_slab slab;
     TRY(hd_slab_locate(context, x->n, &slab));
     if (!wants_sample(slab.total, options))
         goto done;
-    TRY(new_field(options, options->n_clusters * x->d, &f));
+    TRY(new_candidates(options, options->n_clusters * x->d, &f));
     ALLOC(info->inertias, options->n_init);
     info->n_restarts = options->n_init;
     TRY(run_rounds(context, x, row_weights, options, &f, info->inertias, &enough));

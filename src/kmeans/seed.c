@@ -333,7 +333,7 @@ static huddle_status draw_first(hd_kmeans_run *run, hd_kmeans_source *source, in
 
 /* k-means++. The first centre is a random row; FLT_MAX as the distance to it before it is known
  * lets every row join it. */
-static huddle_status choose_spread(hd_kmeans_run *run, hd_kmeans_source *source) {
+static huddle_status choose_plusplus(hd_kmeans_run *run, hd_kmeans_source *source) {
     huddle_status status = HUDDLE_OK;
     int32_t c = run->data->c, trials = hd_kmeans_trials(c);
     int64_t rows[MAX_TRIALS];
@@ -386,5 +386,5 @@ done:
 huddle_status hd_kmeans_seed(hd_kmeans_run *run, const char *init, hd_kmeans_source *source) {
     if (strcmp(init, "sample") == 0)
         return choose_sample(run, source);
-    return choose_spread(run, source);
+    return choose_plusplus(run, source);
 }

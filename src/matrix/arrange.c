@@ -50,86 +50,93 @@ done:
  * compared with the rows themselves. */
 enum { PIECE = 64 };
 
-/* Sends bytes [begin, begin + size) of each of the own rows: as they come, by process and number,
- * before they are put in their places. */
-static huddle_status send_rows(const hd_arrangement *a, const void *rows, size_t row_size,
-                               size_t begin, size_t size, int64_t *received_sizes,
+/* The rows of a process as it had them, or as it has them now: how many go to or come from each
+ * process, and where the k-th of them is. */
+typedef struct side {
+    int64_t n;
+    const int64_t *counts;
+    const int32_t *row;
+} side;
+
+static side rows_before(const hd_arrangement *a) {
+    return (side){a->n, a->sent, a->order};
+}
+
+static side rows_now(const hd_arrangement *a) {
+    return (side){a->moved, a->came, a->place};
+}
+
+/* Sends bytes [begin, begin + size) of each row: as they come, by process and number, before they
+ * are put in their places. */
+static huddle_status send_rows(const hd_arrangement *a, side from, const void *rows,
+                               size_t row_size, size_t begin, size_t size, int64_t *received_sizes,
                                void **received) {
     huddle_status status = HUDDLE_OK;
     char *packed = NULL;
     int64_t *sizes = NULL;
     ALLOC(sizes, a->n_processes);
-    ALLOC(packed, a->n * (int64_t)size);
-    for (int64_t k = 0; k < a->n; k++)
+    ALLOC(packed, from.n * (int64_t)size);
+    for (int64_t k = 0; k < from.n; k++)
         memcpy(packed + (size_t)k * size,
-               (const char *)rows + (size_t)a->order[k] * row_size + begin, size);
+               (const char *)rows + (size_t)from.row[k] * row_size + begin, size);
     for (int32_t r = 0; r < a->n_processes; r++)
-        sizes[r] = a->sent[r] * (int64_t)size;
+        sizes[r] = from.counts[r] * (int64_t)size;
     TRY(hd_slabs_exchange(a->context, sizes, packed, received_sizes, received));
 done:
-    huddle_free(packed);
-    huddle_free(sizes);
+    FREE(packed, sizes);
     return hd_agree(a->context, status);
 }
 
-huddle_status hd_arrange_rows(const hd_arrangement *a, const void *rows, size_t row_size,
-                              void *moved) {
+static huddle_status move_rows(const hd_arrangement *a, side from, side to, const void *rows,
+                               size_t row_size, void *moved) {
     huddle_status status = HUDDLE_OK;
     int64_t *sizes = NULL;
     void *received = NULL;
     ALLOC(sizes, a->n_processes);
     for (size_t begin = 0; begin < row_size; begin += PIECE) {
         size_t size = row_size - begin < PIECE ? row_size - begin : PIECE;
-        TRY(send_rows(a, rows, row_size, begin, size, sizes, &received));
-        for (int64_t k = 0; k < a->moved; k++)
-            memcpy((char *)moved + (size_t)a->place[k] * row_size + begin,
+        TRY(send_rows(a, from, rows, row_size, begin, size, sizes, &received));
+        for (int64_t k = 0; k < to.n; k++)
+            memcpy((char *)moved + (size_t)to.row[k] * row_size + begin,
                    (const char *)received + (size_t)k * size, size);
         huddle_free(received);
         received = NULL;
     }
 done:
-    huddle_free(sizes);
-    huddle_free(received);
+    FREE(sizes, received);
     return hd_agree(a->context, status);
 }
 
-/* The same the other way: bytes of the moved rows in the order in which they came. */
-static huddle_status return_rows(const hd_arrangement *a, const void *moved, size_t row_size,
-                                 size_t begin, size_t size, void **received) {
-    huddle_status status = HUDDLE_OK;
-    int64_t *sizes = NULL, *received_sizes = NULL;
-    char *packed = NULL;
-    ALLOC(sizes, a->n_processes);
-    ALLOC(received_sizes, a->n_processes);
-    ALLOC(packed, a->moved * (int64_t)size);
-    for (int64_t k = 0; k < a->moved; k++)
-        memcpy(packed + (size_t)k * size,
-               (const char *)moved + (size_t)a->place[k] * row_size + begin, size);
-    for (int32_t r = 0; r < a->n_processes; r++)
-        sizes[r] = a->came[r] * (int64_t)size;
-    TRY(hd_slabs_exchange(a->context, sizes, packed, received_sizes, received));
-done:
-    huddle_free(sizes);
-    huddle_free(received_sizes);
-    huddle_free(packed);
-    return hd_agree(a->context, status);
+huddle_status hd_arrange_rows(const hd_arrangement *a, const void *rows, size_t row_size,
+                              void *moved) {
+    return move_rows(a, rows_before(a), rows_now(a), rows, row_size, moved);
 }
 
 huddle_status hd_arrange_back(const hd_arrangement *a, const void *moved, size_t row_size,
                               void *rows) {
+    return move_rows(a, rows_now(a), rows_before(a), moved, row_size, rows);
+}
+
+/* Sends the entries of sparse rows; those of row i begin at offsets[i]. */
+static huddle_status send_entries(const hd_arrangement *a, side from, const int64_t *offsets,
+                                  const void *entries, size_t size, void **received) {
     huddle_status status = HUDDLE_OK;
-    void *received = NULL;
-    for (size_t begin = 0; begin < row_size; begin += PIECE) {
-        size_t size = row_size - begin < PIECE ? row_size - begin : PIECE;
-        TRY(return_rows(a, moved, row_size, begin, size, &received));
-        for (int64_t k = 0; k < a->n; k++)
-            memcpy((char *)rows + (size_t)a->order[k] * row_size + begin,
-                   (const char *)received + (size_t)k * size, size);
-        huddle_free(received);
-        received = NULL;
-    }
+    int64_t *sizes = NULL, *received_sizes = NULL, count = 0, k = 0;
+    char *packed = NULL;
+    ALLOC_ZERO(sizes, a->n_processes);
+    ALLOC(received_sizes, a->n_processes);
+    ALLOC(packed, offsets[from.n] * (int64_t)size);
+    for (int32_t r = 0; r < a->n_processes; r++)
+        for (int64_t end = k + from.counts[r]; k < end; k++) {
+            int64_t at = offsets[from.row[k]], length = offsets[from.row[k] + 1] - at;
+            memcpy(packed + (size_t)count * size, (const char *)entries + (size_t)at * size,
+                   (size_t)length * size);
+            count += length;
+            sizes[r] += length * (int64_t)size;
+        }
+    TRY(hd_slabs_exchange(a->context, sizes, packed, received_sizes, received));
 done:
-    huddle_free(received);
+    FREE(sizes, received_sizes, packed);
     return hd_agree(a->context, status);
 }
 
@@ -137,63 +144,20 @@ huddle_status hd_arrange_entries_back(const hd_arrangement *a, const int64_t *of
                                       const void *moved, size_t entry_size,
                                       const int64_t *rows_offsets, void *entries) {
     huddle_status status = HUDDLE_OK;
-    int64_t *sizes = NULL, *received_sizes = NULL, k = 0;
-    char *packed = NULL, *to;
     void *received = NULL;
-    const char *from;
-    ALLOC_ZERO(sizes, a->n_processes);
-    ALLOC(received_sizes, a->n_processes);
-    ALLOC(packed, offsets[a->moved] * (int64_t)entry_size);
-    to = packed;
-    for (int32_t r = 0; r < a->n_processes; r++)
-        for (int64_t end = k + a->came[r]; k < end; k++) {
-            int64_t at = offsets[a->place[k]], count = offsets[a->place[k] + 1] - at;
-            memcpy(to, (const char *)moved + (size_t)at * entry_size, (size_t)count * entry_size);
-            to += (size_t)count * entry_size;
-            sizes[r] += count * (int64_t)entry_size;
-        }
-    TRY(hd_slabs_exchange(a->context, sizes, packed, received_sizes, &received));
-    from = received;
-    for (int64_t t = 0; t < a->n; t++) {
-        int64_t at = rows_offsets[a->order[t]], count = rows_offsets[a->order[t] + 1] - at;
+    TRY(send_entries(a, rows_now(a), offsets, moved, entry_size, &received));
+    const char *from = received;
+    for (int64_t k = 0; k < a->n; k++) {
+        int64_t at = rows_offsets[a->order[k]], count = rows_offsets[a->order[k] + 1] - at;
         memcpy((char *)entries + (size_t)at * entry_size, from, (size_t)count * entry_size);
         from += (size_t)count * entry_size;
     }
 done:
-    huddle_free(sizes);
-    huddle_free(received_sizes);
-    huddle_free(packed);
     huddle_free(received);
-    return hd_agree(a->context, status);
+    return status;
 }
 
 /* ---- the graph ----------------------------------------------------------------------------- */
-
-/* The entries of the rows that are sent, of one array of the graph, and those that come. */
-static huddle_status send_entries(const hd_arrangement *a, const huddle_csr *graph,
-                                  const void *entries, size_t size, void **received) {
-    huddle_status status = HUDDLE_OK;
-    int64_t *sizes = NULL, *received_sizes = NULL, count = 0, k = 0;
-    char *packed = NULL;
-    ALLOC_ZERO(sizes, a->n_processes);
-    ALLOC(received_sizes, a->n_processes);
-    ALLOC(packed, graph->offsets[a->n] * (int64_t)size);
-    for (int32_t r = 0; r < a->n_processes; r++)
-        for (int64_t end = k + a->sent[r]; k < end; k++) {
-            int64_t from = graph->offsets[a->order[k]];
-            int64_t length = graph->offsets[a->order[k] + 1] - from;
-            memcpy(packed + (size_t)count * size, (const char *)entries + (size_t)from * size,
-                   (size_t)length * size);
-            count += length;
-            sizes[r] += length * (int64_t)size;
-        }
-    TRY(hd_slabs_exchange(a->context, sizes, packed, received_sizes, received));
-done:
-    huddle_free(sizes);
-    huddle_free(received_sizes);
-    huddle_free(packed);
-    return hd_agree(a->context, status);
-}
 
 /* The graph as it came: rows in the order of arrival. Columns are numbered as before until
  * localise_columns(). */
@@ -206,10 +170,7 @@ typedef struct arrived {
 } arrived;
 
 static void arrived_free(arrived *g) {
-    huddle_free(g->offsets);
-    huddle_free(g->columns);
-    huddle_free(g->values);
-    huddle_free(g->foreign);
+    FREE(g->offsets, g->columns, g->values, g->foreign);
 }
 
 static huddle_status send_graph(hd_arrangement *a, const huddle_csr *graph, int64_t first,
@@ -224,7 +185,7 @@ static huddle_status send_graph(hd_arrangement *a, const huddle_csr *graph, int6
         own[2 * i] = graph->offsets[i + 1] - graph->offsets[i];
         own[2 * i + 1] = first + i;
     }
-    TRY(send_rows(a, own, 2 * sizeof *own, 0, 2 * sizeof *own, sizes, &received));
+    TRY(send_rows(a, rows_before(a), own, 2 * sizeof *own, 0, 2 * sizeof *own, sizes, &received));
     facts = received;
     for (int32_t r = 0; r < a->n_processes; r++) {
         a->came[r] = sizes[r] / (int64_t)(2 * sizeof *own);
@@ -237,12 +198,12 @@ static huddle_status send_graph(hd_arrangement *a, const huddle_csr *graph, int6
         g->offsets[k + 1] = g->offsets[k] + facts[2 * k];
         a->number[k] = facts[2 * k + 1];
     }
-    TRY(send_entries(a, graph, graph->columns, sizeof *graph->columns, (void **)&g->columns));
-    TRY(send_entries(a, graph, graph->values, sizeof *graph->values, (void **)&g->values));
+    TRY(send_entries(a, rows_before(a), graph->offsets, graph->columns, sizeof *graph->columns,
+                     (void **)&g->columns));
+    TRY(send_entries(a, rows_before(a), graph->offsets, graph->values, sizeof *graph->values,
+                     (void **)&g->values));
 done:
-    huddle_free(own);
-    huddle_free(sizes);
-    huddle_free(received);
+    FREE(own, sizes, received);
     return hd_agree(a->context, status);
 }
 
@@ -267,8 +228,7 @@ done:
 }
 
 static void number_set_free(number_set *set) {
-    huddle_free(set->bits);
-    huddle_free(set->before);
+    FREE(set->bits, set->before);
 }
 
 static void add_number(number_set *set, int64_t number) {
@@ -387,9 +347,7 @@ static huddle_status ask_numbers(const hd_arrangement *a, const int64_t *begins,
         asked[t] = now[asked[t] - first];
     TRY(hd_slabs_exchange(a->context, asked_sizes, asked, sizes, answers));
 done:
-    huddle_free(sizes);
-    huddle_free(asked_sizes);
-    huddle_free(received);
+    FREE(sizes, asked_sizes, received);
     return hd_agree(a->context, status);
 }
 
@@ -471,10 +429,7 @@ static huddle_status number_rows(hd_arrangement *a, const arrived *g, hd_slab be
     TRY(write_graph(a, g, after.first, before.total, answers));
     sort_columns(&a->graph);
 done:
-    huddle_free(begins);
-    huddle_free(numbers);
-    huddle_free(now);
-    huddle_free(answers);
+    FREE(begins, numbers, now, answers);
     return status;
 }
 
@@ -533,10 +488,6 @@ huddle_status hd_arrange_open_ordered(huddle_context *context, const huddle_csr 
 
 void hd_arrange_close(hd_arrangement *a) {
     huddle_csr_free(&a->graph);
-    huddle_free(a->sent);
-    huddle_free(a->came);
-    huddle_free(a->order);
-    huddle_free(a->place);
-    huddle_free(a->number);
+    FREE(a->sent, a->came, a->order, a->place, a->number);
     memset(a, 0, sizeof *a);
 }

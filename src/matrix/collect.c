@@ -1,6 +1,7 @@
 #include "matrix/collect.h"
 
 #include "base/check.h"
+#include "matrix/rows.h"
 
 #include <string.h>
 
@@ -26,9 +27,7 @@ static huddle_status collect_everywhere(huddle_context *context, int64_t size, c
     for (int32_t r = 0; r < count; r++)
         *total += came[r];
 done:
-    huddle_free(sizes);
-    huddle_free(came);
-    huddle_free(copies);
+    FREE(sizes, came, copies);
     return hd_agree(context, status);
 }
 
@@ -60,10 +59,7 @@ huddle_status hd_spread_rows(huddle_context *context, int32_t from, const void *
     if (size > 0)
         memcpy(rows, received, (size_t)size);
 done:
-    huddle_free(sizes);
-    huddle_free(came);
-    huddle_free(counts);
-    huddle_free(received);
+    FREE(sizes, came, counts, received);
     return hd_agree(context, status);
 }
 
@@ -88,16 +84,6 @@ done:
     return status;
 }
 
-static huddle_status copy_shift(const huddle_points *from, huddle_points *to) {
-    huddle_status status = HUDDLE_OK;
-    if (from->shift == NULL)
-        return status;
-    ALLOC(to->shift, from->d);
-    memcpy(to->shift, from->shift, (size_t)from->d * sizeof *to->shift);
-done:
-    return status;
-}
-
 /* huddle_points_take() leaves rows without gaps. */
 static huddle_status collect_dense_points(huddle_context *context, const huddle_points *own,
                                           int32_t to, huddle_points *y) {
@@ -111,7 +97,7 @@ static huddle_status collect_dense_points(huddle_context *context, const huddle_
     TRY(huddle_points_new(n, own->d, y));
     if (n > 0)
         memcpy(y->values, all, (size_t)n * row_size);
-    TRY(copy_shift(own, y));
+    TRY(hd_points_keep_shift(own->shift, y));
 done:
     huddle_free(all);
     return status;
@@ -124,9 +110,7 @@ typedef struct entries {
 } entries;
 
 static void entries_free(entries *e) {
-    huddle_free(e->lengths);
-    huddle_free(e->columns);
-    huddle_free(e->values);
+    FREE(e->lengths, e->columns, e->values);
 }
 
 static huddle_status collect_entries(huddle_context *context, int64_t n, const int64_t *offsets,

@@ -131,9 +131,7 @@ static bool equal_rows(const rows *r, int64_t a, int64_t b) {
 /* ---- the whole ----------------------------------------------------------------------------- */
 
 void huddle_distinct_free(huddle_distinct *distinct) {
-    huddle_free(distinct->of);
-    huddle_free(distinct->first);
-    huddle_free(distinct->copies);
+    FREE(distinct->of, distinct->first, distinct->copies);
     memset(distinct, 0, sizeof *distinct);
 }
 

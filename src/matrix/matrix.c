@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "matrix/mapping.h"
 #include "matrix/resident.h"
+#include "matrix/rows.h"
 
 #include <string.h>
 
@@ -93,9 +94,7 @@ void huddle_points_free(huddle_points *points) {
         points->mapping->free(points->mapping);
     else
         huddle_free(points->values);
-    huddle_free(points->offsets);
-    huddle_free(points->columns);
-    huddle_free(points->shift);
+    FREE(points->offsets, points->columns, points->shift);
     hd_resident_drop(&points->resident);
     memset(points, 0, sizeof *points);
 }
@@ -107,9 +106,7 @@ void huddle_dense_free(huddle_dense *matrix) {
 }
 
 void huddle_csr_free(huddle_csr *matrix) {
-    huddle_free(matrix->offsets);
-    huddle_free(matrix->columns);
-    huddle_free(matrix->values);
+    FREE(matrix->offsets, matrix->columns, matrix->values);
     hd_resident_drop(&matrix->resident);
     memset(matrix, 0, sizeof *matrix);
 }
@@ -131,10 +128,7 @@ huddle_status huddle_points_copy(const huddle_points *points, huddle_points *cop
     for (int64_t i = 0; i < points->n; i++)
         memcpy(copy->values + i * copy->stride, points->values + i * points->stride,
                (size_t)points->d * sizeof *copy->values);
-    if (points->shift != NULL) {
-        ALLOC(copy->shift, points->d);
-        memcpy(copy->shift, points->shift, (size_t)points->d * sizeof *copy->shift);
-    }
+    TRY(hd_points_keep_shift(points->shift, copy));
 done:
     if (status != HUDDLE_OK)
         huddle_points_free(copy);

@@ -298,9 +298,7 @@ static huddle_status convert_shifted(huddle_context *context, int64_t n, int64_t
         TRY(choose_shift(&c, all));
     TRY(hd_parallel(context, NULL, n, grain, convert_rows, &c));
 done:
-    huddle_free(c.sums);
-    huddle_free(c.lows);
-    huddle_free(c.highs);
+    FREE(c.sums, c.lows, c.highs);
     if (status != HUDDLE_OK)
         huddle_points_free(points);
     return hd_agree(context, status);
@@ -323,8 +321,7 @@ huddle_status hd_points_from_rows(huddle_context *context, const huddle_dense *m
     return convert_shifted(context, count, matrix->cols, c, points);
 }
 
-/* The points keep a copy of the shift of their own. */
-static huddle_status keep_shift(const double *shift, huddle_points *y) {
+huddle_status hd_points_keep_shift(const double *shift, huddle_points *y) {
     huddle_status status = HUDDLE_OK;
     if (shift == NULL)
         return status;
@@ -343,7 +340,7 @@ huddle_status huddle_points_from_double_shifted(huddle_context *context, int64_t
     huddle_status status = HUDDLE_OK;
     conversion c = {.values = values, .row_step = row_step, .col_step = col_step, .points = points};
     TRY(huddle_points_new(n, d, points));
-    TRY(keep_shift(shift, points));
+    TRY(hd_points_keep_shift(shift, points));
     TRY(hd_parallel(context, NULL, n, row_grain(d), convert_rows, &c));
 done:
     if (status != HUDDLE_OK)
@@ -383,7 +380,7 @@ huddle_status huddle_points_rebase(huddle_context *context, const huddle_points 
     if (x->offsets != NULL)
         FAIL(HUDDLE_INVALID, "sparse points cannot have a shift");
     TRY(huddle_points_new(x->n, x->d, y));
-    TRY(keep_shift(shift, y));
+    TRY(hd_points_keep_shift(shift, y));
     ALLOC(difference, x->d);
     for (int64_t j = 0; j < x->d; j++)
         difference[j] = (x->shift != NULL ? x->shift[j] : 0) - (shift != NULL ? shift[j] : 0);
@@ -413,7 +410,7 @@ huddle_status huddle_points_take(const huddle_points *x, const int64_t *index, i
         for (int64_t i = 0; i < count; i++)
             memcpy(y->values + i * x->d, x->values + index[i] * x->stride,
                    (size_t)x->d * sizeof *y->values);
-        TRY(keep_shift(x->shift, y));
+        TRY(hd_points_keep_shift(x->shift, y));
         goto done;
     }
     /* Sparse rows: their total length first, so that the arrays are allocated once. */

@@ -1,4 +1,4 @@
-/* Points made of some rows of a matrix. */
+/* Points made of some rows of a matrix, and their shift. */
 #ifndef HUDDLE_SRC_MATRIX_ROWS_H
 #define HUDDLE_SRC_MATRIX_ROWS_H
 
@@ -8,5 +8,8 @@
  * `count` rows if index is NULL, without a copy of them as doubles. */
 huddle_status hd_points_from_rows(huddle_context *context, const huddle_dense *matrix,
                                   const int64_t *index, int64_t count, huddle_points *points);
+
+/* Gives the points a copy of their own of this shift; NULL: none. */
+huddle_status hd_points_keep_shift(const double *shift, huddle_points *points);
 
 #endif

@@ -26,11 +26,7 @@ typedef struct volumes {
 } volumes;
 
 static void volumes_free(volumes *m) {
-    huddle_free(m->ranks);
-    huddle_free(m->local);
-    huddle_free(m->degree);
-    huddle_free(m->inside);
-    huddle_free(m->volume);
+    FREE(m->ranks, m->local, m->degree, m->inside, m->volume);
 }
 
 static huddle_status check_rows(void *argument, hd_chunk chunk) {
@@ -312,10 +308,7 @@ static huddle_status add_information(huddle_context *context, const huddle_csr *
     for (int64_t c = 0; c < m->n_clusters; c++)
         *information += t.values[c];
 done:
-    huddle_free(t.members);
-    huddle_free(t.begin);
-    huddle_free(t.rows);
-    huddle_free(t.values);
+    FREE(t.members, t.begin, t.rows, t.values);
     return status;
 }
 

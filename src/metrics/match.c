@@ -1,29 +1,28 @@
-/* The best one-to-one mapping of a sparse table, by shortest augmenting paths (the Hungarian method
- * with Dijkstra's algorithm).
+/* The best one-to-one mapping of rows to columns, by shortest augmenting paths (the Hungarian
+ * method of Kuhn and Munkres with Dijkstra's algorithm; Jonker and Volgenant, Computing 1987).
  *
- *     maximise   sum of counts over matched cells
- *     dual       minimise sum u_i + sum v_j  with  u_i + v_j >= count_ij,  u, v >= 0
+ *     maximise   sum of values over matched cells
+ *     dual       minimise sum u_i + sum v_j  with  u_i + v_j >= value_ij,  u, v >= 0
  *
  * Rows are added one by one. From the new row, Dijkstra's algorithm follows cells, with the slack
- * u_i + v_j - count_ij as length, and matched cells backwards, until it finds the nearest end: a
- * column that is still free, or a row that should stay without a column (at the cost u_i). Counts
- * are integers, so the result is exact. Cells that are 0 are never visited.
- *
- * This maximum is the numerator of ACC (17). */
-#include "metrics/table.h"
+ * u_i + v_j - value_ij as length, and matched cells backwards, until it finds the nearest end: a
+ * column that is still free, or a row that should stay without a column (at the cost u_i). In a
+ * complete matching no row may stay without one, and u has no sign. Cells that are not stored are
+ * never visited. Counts are integers, so that their matching is exact: their maximum is the
+ * numerator of ACC (17). */
+#include "metrics/match.h"
 
 #include "base/check.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct matching {
-    const int64_t *offsets; /* the table, with the fewer as rows */
-    const int32_t *columns;
-    const int64_t *counts;
-    int64_t rows, cols;
-    int64_t *u, *v;           /* the dual */
+    huddle_csr cells; /* borrowed; no more rows than columns */
+    bool complete;
+    double *u, *v;            /* the dual */
     int32_t *col_of, *row_of; /* the matching, -1 for none */
-    int64_t *distance;        /* of a column from the new row; valid if reached */
+    double *distance;         /* of a column from the new row; valid if reached */
     int32_t *parent;          /* the row from which a column was reached */
     int32_t *heap, *place;    /* columns by distance; place -1: not reached, -2: final */
     int32_t *touched;         /* columns reached or final */
@@ -78,12 +77,12 @@ static int32_t take_nearest(matching *s) {
 /* ---- adding a row ------------------------------------------------------------------------ */
 
 /* Updates the distances of the columns that share a cell with `row`, itself at distance `at`. */
-static void update_distances(matching *s, int32_t row, int64_t at) {
-    for (int64_t e = s->offsets[row]; e < s->offsets[row + 1]; e++) {
-        int32_t j = s->columns[e];
+static void update_distances(matching *s, int32_t row, double at) {
+    for (int64_t e = s->cells.offsets[row]; e < s->cells.offsets[row + 1]; e++) {
+        int32_t j = s->cells.columns[e];
         if (s->place[j] == FINAL)
             continue;
-        int64_t length = at + s->u[row] + s->v[j] - s->counts[e];
+        double length = at + s->u[row] + s->v[j] - s->cells.values[e];
         if (s->place[j] == NOT_REACHED) {
             s->touched[s->n_touched++] = j;
             place_in_heap(s, s->heap_size++, j);
@@ -111,7 +110,7 @@ static void augment_matching(matching *s, int32_t column) {
  * `length` or beyond keep their price: for them the change would be zero or negative. The scratch
  * arrays are reset for the touched columns only, which keeps the cost of a row proportional to what
  * its search has seen. */
-static void update_dual(matching *s, int32_t root, int64_t length) {
+static void update_dual(matching *s, int32_t root, double length) {
     s->u[root] -= length;
     for (int64_t k = 0; k < s->n_touched; k++) {
         int32_t j = s->touched[k];
@@ -129,18 +128,19 @@ static void update_dual(matching *s, int32_t root, int64_t length) {
  * its u must become 0 (complementary slackness): a path that ends there is longer by u. `best` is
  * the length of the shortest path so far, and the search ends when no open column is nearer. */
 static void add_row(matching *s, int32_t root) {
-    int64_t best = s->u[root]; /* the nearest end so far: root stays without a column */
+    /* The nearest end so far: root stays without a column. */
+    double best = s->complete ? INFINITY : s->u[root];
     int32_t released_row = root, end = -1;
     update_distances(s, root, 0);
     while (s->heap_size > 0 && s->distance[s->heap[0]] < best) {
         int32_t column = take_nearest(s), row = s->row_of[column];
-        int64_t at = s->distance[column];
+        double at = s->distance[column];
         if (row < 0) {
             best = at;
             end = column;
             break;
         }
-        if (at + s->u[row] < best) {
+        if (!s->complete && at + s->u[row] < best) {
             best = at + s->u[row];
             released_row = row;
         }
@@ -159,45 +159,20 @@ static void add_row(matching *s, int32_t root) {
 /* Whatever the u of a row that is added, it only changes the lengths of all its paths by the same;
  * the search makes it feasible. */
 static void match_rows(matching *s) {
-    for (int64_t j = 0; j < s->cols; j++) {
+    for (int64_t j = 0; j < s->cells.cols; j++) {
         s->row_of[j] = -1;
         s->place[j] = NOT_REACHED;
         s->v[j] = 0;
     }
-    for (int64_t i = 0; i < s->rows; i++) {
+    for (int64_t i = 0; i < s->cells.rows; i++) {
         s->col_of[i] = -1;
         s->u[i] = 0;
     }
-    for (int64_t i = 0; i < s->rows; i++)
+    for (int64_t i = 0; i < s->cells.rows; i++)
         add_row(s, (int32_t)i);
 }
 
-/* ---- either orientation -----------------------------------------------------------------------
- */
-
-/* The table with rows and columns exchanged, by a counting sort: columns stay ascending. */
-static huddle_status transpose_table(const hd_metrics_table *t, int64_t **offsets,
-                                     int32_t **columns, int64_t **counts) {
-    huddle_status status = HUDDLE_OK;
-    int64_t cells = t->offsets[t->rows];
-    ALLOC_ZERO(*offsets, t->cols + 1);
-    ALLOC(*columns, cells);
-    ALLOC(*counts, cells);
-    for (int64_t e = 0; e < cells; e++)
-        (*offsets)[t->columns[e] + 1]++;
-    for (int64_t j = 0; j < t->cols; j++)
-        (*offsets)[j + 1] += (*offsets)[j];
-    for (int64_t i = 0; i < t->rows; i++)
-        for (int64_t e = t->offsets[i]; e < t->offsets[i + 1]; e++) {
-            int64_t place = (*offsets)[t->columns[e]]++;
-            (*columns)[place] = (int32_t)i;
-            (*counts)[place] = t->counts[e];
-        }
-    memmove(*offsets + 1, *offsets, (size_t)t->cols * sizeof **offsets);
-    (*offsets)[0] = 0;
-done:
-    return status;
-}
+/* ---- the matching -------------------------------------------------------------------------- */
 
 /* Pairs the remaining rows and columns in order: their cells are 0, but the mapping should be
  * complete. */
@@ -216,46 +191,48 @@ static void pair_remaining(int64_t rows, int64_t cols, int32_t *col_of, int32_t 
 }
 
 /* The side with fewer members is added one by one: fewer and shorter paths. */
+huddle_status hd_metrics_match(const huddle_csr *cells, bool complete, int32_t *col_of,
+                               int32_t *row_of) {
+    huddle_status status = HUDDLE_OK;
+    huddle_csr turned = {0};
+    bool turn = cells->rows > cells->cols;
+    int64_t rows = turn ? cells->cols : cells->rows, cols = turn ? cells->rows : cells->cols;
+    matching s = {.cells = *cells, .complete = complete};
+    if (turn) {
+        TRY(huddle_csr_transpose(cells, &turned));
+        s.cells = turned;
+    }
+    ALLOC(s.u, rows);
+    ALLOC(s.v, cols);
+    ALLOC(s.col_of, rows);
+    ALLOC(s.row_of, cols);
+    ALLOC(s.distance, cols);
+    ALLOC(s.parent, cols);
+    ALLOC(s.heap, cols);
+    ALLOC(s.place, cols);
+    ALLOC(s.touched, cols);
+    match_rows(&s);
+    pair_remaining(rows, cols, s.col_of, s.row_of);
+    if (col_of != NULL)
+        memcpy(col_of, turn ? s.row_of : s.col_of, (size_t)cells->rows * sizeof *col_of);
+    if (row_of != NULL)
+        memcpy(row_of, turn ? s.col_of : s.row_of, (size_t)cells->cols * sizeof *row_of);
+done:
+    FREE(s.u, s.v, s.col_of, s.row_of, s.distance, s.parent, s.heap, s.place, s.touched);
+    huddle_csr_free(&turned);
+    return status;
+}
+
+/* A double represents every count exactly, and every sum of them that occurs here. */
 huddle_status hd_metrics_table_match(const hd_metrics_table *table, int32_t *row_of) {
     huddle_status status = HUDDLE_OK;
-    int64_t *offsets = NULL, *counts = NULL;
-    int32_t *columns = NULL;
-    bool exchanged = table->rows > table->cols;
-    matching s = {.offsets = table->offsets,
-                  .columns = table->columns,
-                  .counts = table->counts,
-                  .rows = exchanged ? table->cols : table->rows,
-                  .cols = exchanged ? table->rows : table->cols};
-    if (exchanged) {
-        TRY(transpose_table(table, &offsets, &columns, &counts));
-        s.offsets = offsets;
-        s.columns = columns;
-        s.counts = counts;
-    }
-    ALLOC(s.u, s.rows);
-    ALLOC(s.v, s.cols);
-    ALLOC(s.col_of, s.rows);
-    ALLOC(s.row_of, s.cols);
-    ALLOC(s.distance, s.cols);
-    ALLOC(s.parent, s.cols);
-    ALLOC(s.heap, s.cols);
-    ALLOC(s.place, s.cols);
-    ALLOC(s.touched, s.cols);
-    match_rows(&s);
-    pair_remaining(s.rows, s.cols, s.col_of, s.row_of);
-    memcpy(row_of, exchanged ? s.col_of : s.row_of, (size_t)table->cols * sizeof *row_of);
+    int64_t n_cells = table->offsets[table->rows];
+    huddle_csr cells = {table->rows, table->cols, table->offsets, table->columns, NULL};
+    ALLOC(cells.values, n_cells);
+    for (int64_t e = 0; e < n_cells; e++)
+        cells.values[e] = (double)table->counts[e];
+    TRY(hd_metrics_match(&cells, false, NULL, row_of));
 done:
-    huddle_free(s.u);
-    huddle_free(s.v);
-    huddle_free(s.col_of);
-    huddle_free(s.row_of);
-    huddle_free(s.distance);
-    huddle_free(s.parent);
-    huddle_free(s.heap);
-    huddle_free(s.place);
-    huddle_free(s.touched);
-    huddle_free(offsets);
-    huddle_free(columns);
-    huddle_free(counts);
+    huddle_free(cells.values);
     return status;
 }

@@ -147,10 +147,7 @@ done:
 }
 
 void huddle_confusion_free(huddle_confusion *confusion) {
-    huddle_free(confusion->counts);
-    huddle_free(confusion->classes);
-    huddle_free(confusion->clusters);
-    huddle_free(confusion->match);
+    FREE(confusion->counts, confusion->classes, confusion->clusters, confusion->match);
     memset(confusion, 0, sizeof *confusion);
 }
 
@@ -173,7 +170,6 @@ huddle_status huddle_metrics_renumber(huddle_context *context, int64_t n, const 
         labels[i] = table.classes[row_of[ranks[i]]];
 done:
     hd_metrics_table_free(&table);
-    huddle_free(row_of);
-    huddle_free(ranks);
+    FREE(row_of, ranks);
     return hd_agree(context, status);
 }

@@ -266,10 +266,7 @@ static huddle_status survey_points(huddle_context *context, survey *s, double *v
     status = hd_parallel(context, "silhouette", s->count, BLOCK, survey_block, s);
     hd_blas_leave();
 done:
-    huddle_free(s->sizes);
-    huddle_free(s->mean);
-    huddle_free(s->squares);
-    huddle_free(s->scratch);
+    FREE(s->sizes, s->mean, s->squares, s->scratch);
     return status;
 }
 
@@ -335,8 +332,7 @@ static huddle_status compare_points(huddle_context *context, const huddle_points
     TRY(values != NULL ? survey_points(context, &s, values)
                        : mean_silhouette(context, &s, silhouette));
 done:
-    huddle_free(ranks);
-    huddle_free(chosen);
+    FREE(ranks, chosen);
     huddle_points_free(&part);
     return status;
 }

@@ -126,8 +126,7 @@ huddle_status hd_metrics_rank_labels(huddle_context *context, int64_t n, const i
     for (int64_t k = 0; k < n; k++)
         ranks[k] = (int32_t)find_key(keys, *count, key_of(labels[k]));
 done:
-    huddle_free(keys);
-    huddle_free(spare);
+    FREE(keys, spare);
     return status;
 }
 
@@ -220,9 +219,7 @@ static huddle_status count_own_points(int64_t n, const int32_t *truth, const int
     count_pairs(n, pairs, table, found);
     TRY(number_columns(table, found, spare));
 done:
-    huddle_free(pairs);
-    huddle_free(spare);
-    huddle_free(found);
+    FREE(pairs, spare, found);
     return status;
 }
 
@@ -241,8 +238,7 @@ static huddle_status unite_labels(huddle_context *context, const int32_t *own, i
     for (int64_t k = 0; k < *count; k++)
         (*labels)[k] = label_of((uint32_t)all[k]);
 done:
-    huddle_free(keys);
-    huddle_free(all);
+    FREE(keys, all);
     return status;
 }
 
@@ -306,8 +302,7 @@ static huddle_status add_tables(huddle_context *context, const hd_metrics_table 
     if (all->n < 1 || all->n > INT32_MAX)
         FAIL(HUDDLE_INVALID, "n = %lld labels cannot be scored", (long long)all->n);
 done:
-    huddle_free(columns);
-    huddle_free(line);
+    FREE(columns, line);
     return status;
 }
 
@@ -337,12 +332,7 @@ done:
 }
 
 void hd_metrics_table_free(hd_metrics_table *table) {
-    huddle_free(table->offsets);
-    huddle_free(table->columns);
-    huddle_free(table->counts);
-    huddle_free(table->row_sums);
-    huddle_free(table->col_sums);
-    huddle_free(table->classes);
-    huddle_free(table->clusters);
+    FREE(table->offsets, table->columns, table->counts, table->row_sums, table->col_sums,
+         table->classes, table->clusters);
     memset(table, 0, sizeof *table);
 }

@@ -105,9 +105,7 @@ static huddle_status compute_confidence(huddle_context *context, const huddle_mo
     for (int64_t i = 0; i < hd_fit_rows_total(&fit->rows); i++)
         confidence[i] = m.values[hd_fit_rows_node(&fit->rows, i)];
 done:
-    huddle_free(m.means);
-    huddle_free(m.norms);
-    huddle_free(m.values);
+    FREE(m.means, m.norms, m.values);
     huddle_points_free(&prepared);
     huddle_points_free(&converted);
     return status;

@@ -65,12 +65,8 @@ void huddle_model_free(huddle_model *model) {
     huddle_csr_free(&model->given_graph);
     huddle_dense_free(&model->given_embedding);
     free_names(model->feature_names, model->n_names);
-    huddle_free(model->table);
-    huddle_free(model->options);
-    huddle_free(model->fitted_options);
-    huddle_free(model->array_names);
-    huddle_free(model->report);
-    huddle_free(model);
+    FREE(model->table, model->options, model->fitted_options, model->array_names, model->report,
+         model);
 }
 
 huddle_status hd_model_check_fitted(const huddle_model *model) {
@@ -339,8 +335,7 @@ done:
 static void keep_fit(huddle_model *model, hd_fit *fit, hd_model_rows *all_rows, void *options) {
     hd_fit_free(&model->fit);
     hd_model_rows_free(model->all_rows);
-    huddle_free(model->report);
-    huddle_free(model->fitted_options);
+    FREE(model->report, model->fitted_options);
     model->all_rows = all_rows;
     model->report = NULL;
     model->fitted_options = options;

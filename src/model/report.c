@@ -95,8 +95,7 @@ static huddle_status compare_member(const hd_json_value *report, const hd_json_v
              "the model file is damaged: \"%s\" of its report is %.60s, but its arrays have %.60s",
              name, stored, right);
 done:
-    huddle_free(stored);
-    huddle_free(right);
+    FREE(stored, right);
     return status;
 }
 

@@ -99,9 +99,7 @@ static huddle_status score_spread_stability(huddle_context *context, const huddl
                  average_agreement(context, &sample, all, fit->clusters.n_clusters, stability));
     TRY(hd_slabs_share(context, 0, sizeof *stability, stability));
 done:
-    huddle_free(index);
-    huddle_free(labels);
-    huddle_free(all);
+    FREE(index, labels, all);
     huddle_points_free(&sample);
     return hd_agree(context, status);
 }
@@ -130,8 +128,7 @@ static huddle_status score_stability(huddle_context *context, const huddle_point
         labels[i] = own[index[i]];
     TRY(average_agreement(context, &sample, labels, fit->clusters.n_clusters, stability));
 done:
-    huddle_free(index);
-    huddle_free(labels);
+    FREE(index, labels);
     huddle_points_free(&sample);
     return status;
 }

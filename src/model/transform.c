@@ -80,8 +80,7 @@ static huddle_status measure_distances(huddle_context *context, const huddle_mod
     TRY(hd_parallel(context, "transform", x->n, GRAIN, measure_rows, &m));
 done:
     huddle_points_free(&owned);
-    huddle_free(centres);
-    huddle_free(norms);
+    FREE(centres, norms);
     return status;
 }
 

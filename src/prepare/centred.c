@@ -174,7 +174,7 @@ static huddle_status transpose_chunk(void *argument, hd_chunk chunk) {
 
 /* Adds a product over the processes. The rows of out may be apart, so a copy is reduced; on one
  * process there is nothing to do. The product with the transpose is a sum over rows, which are
- * spread over the processes. */
+ * distributed over the processes. */
 static huddle_status reduce_product(huddle_context *context, const product *p) {
     huddle_status status = HUDDLE_OK;
     double *packed = NULL;

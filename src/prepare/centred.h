@@ -2,8 +2,8 @@
  * points are converted to centred doubles one tile at a time; sparse points stay as they are, and o
  * is subtracted from the products. All matrices are row-major with a leading dimension.
  *
- * If rows are spread over processes, X has the rows of this process, and a matrix with one row per
- * column of X is the same on all processes: sums over rows go through the reduction. */
+ * If rows are distributed over processes, X has the rows of this process, and a matrix with one row
+ * per column of X is the same on all processes: sums over rows go through the reduction. */
 #ifndef HUDDLE_SRC_PREPARE_CENTRED_H
 #define HUDDLE_SRC_PREPARE_CENTRED_H
 

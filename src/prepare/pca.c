@@ -1,8 +1,8 @@
 /* Principal components from the smaller of two matrices. With C the centred points, C'C (d x d) has
  * the components as eigenvectors; if n < d, the eigenvectors u of CC' (n x n) are computed instead,
  * and the components are C'u / |C'u|. A matrix of moderate size is formed and decomposed; a larger
- * one is only multiplied with (krylov.c). If rows are spread over processes it is always C'C, which
- * every process then has.
+ * one is only multiplied with (krylov.c). If rows are distributed over processes it is always C'C,
+ * which every process then has.
  *
  * Squaring the matrix loses components of variance below eps times the largest, which are noise in
  * single-precision data anyway. */
@@ -152,11 +152,11 @@ huddle_status hd_prepare_pca_rough(huddle_context *context, hd_prepare_centred *
     int64_t n = c->x->n, d = c->x->d;
     double *vectors = NULL, *values = variances;
     int64_t limit = c->x->offsets == NULL ? DENSE_LIMIT : SPARSE_LIMIT;
-    bool spread = hd_context_engine(context)->slabs != NULL;
+    bool distributed = hd_context_engine(context)->slabs != NULL;
     hd_blas_enter();
     TRY(hd_blas_reserve(context));
     TRY(hd_reduce_count(context, &n));
-    bool by_columns = d <= n || spread;
+    bool by_columns = d <= n || distributed;
     int64_t m = by_columns ? d : n;
     ALLOC(vectors, m * r);
     TRY(hd_prepare_centred_transpose(c));

@@ -2,16 +2,17 @@
  *
  * Each cluster has a list of the clusters that it is joined to and one place in a heap, with the
  * largest gain of its pairs as key. Nothing is ever searched for in the lists of others: a list
- * may name clusters by members that have been merged since, which union-find resolves when the
+ * may refer to clusters by members that have been merged since, which union-find resolves when the
  * list is next read. A key may be too large, since the gains of a cluster's pairs change when its
  * neighbours merge, but never too small: the cluster on top is checked by reading its list, and
  * goes down if its best gain is smaller than its key.
  *
  * A merge reads the lists of both clusters, which would take D^2 / 2 steps for a vertex that is
  * merged with D neighbours one by one. So a cluster with a long list becomes a hub (hub.h): its
- * weights are up to date at all times, because every neighbour that changes tells it, and a heap of
- * its own has an item for each of its pairs, again with a key that may be too large but never too
- * small. A merge then takes time in proportion to the smaller of the two clusters' neighbours. */
+ * weights are up to date at all times, because every neighbour that changes updates them, and a
+ * heap of its own has an item for each of its pairs, again with a key that may be too large but
+ * never too small. A merge then takes time in proportion to the smaller of the two clusters'
+ * neighbours. */
 #include "base/check.h"
 #include "refine/heap.h"
 #include "refine/hub.h"
@@ -34,7 +35,7 @@ static const uint32_t no_gain = 0;
 typedef struct link {
     double weight;
     int32_t to;
-    int32_t room; /* header: places for links that follow */
+    int32_t capacity; /* header: places for links that follow */
 } link;
 
 /* A cluster, or a vertex that has been merged into one. What reading a list needs of each cluster
@@ -42,7 +43,7 @@ typedef struct link {
 typedef struct node {
     double weight;  /* a sum while a list is read, else 0 */
     double volume;  /* share of the total weight */
-    int32_t parent; /* union-find: the root is the smallest member, and names the cluster */
+    int32_t parent; /* union-find: the root is the smallest member, the id of the cluster */
     uint32_t key;   /* that of the heap */
     int32_t length; /* of the list; of a hub: -1 less its place among the hubs */
     int32_t size;   /* vertices */
@@ -102,10 +103,10 @@ static void pack_pool(merger *m) {
     int64_t to = 1; /* place 0 stays free: a beginning of 0 means no list */
     for (int64_t at = 1; at < m->end;) {
         int32_t owner = m->pool[at].to, length = m->nodes[owner].length;
-        int64_t next = at + 1 + m->pool[at].room;
+        int64_t next = at + 1 + m->pool[at].capacity;
         if (m->begin[owner] == at + 1) {
             memmove(m->pool + to, m->pool + at, (size_t)(1 + length) * sizeof *m->pool);
-            m->pool[to].room = length;
+            m->pool[to].capacity = length;
             m->begin[owner] = to + 1;
             to += 1 + length;
         }
@@ -123,7 +124,7 @@ static void new_list(merger *m, int32_t owner, int64_t count) {
     int64_t left = m->capacity - m->end - 1, wanted = count + count / 2;
     m->pool[m->end] = (link){0, owner, (int32_t)(wanted < left ? wanted : count)};
     m->begin[owner] = m->end + 1;
-    m->end += 1 + m->pool[m->end].room;
+    m->end += 1 + m->pool[m->end].capacity;
 }
 
 /* The cluster of a vertex, with path halving. */
@@ -194,10 +195,10 @@ static hd_refine_hub *hub_of(const merger *m, int32_t cluster) {
     return &m->hubs[-1 - m->nodes[cluster].length];
 }
 
-/* Whether a name in the table of a hub is one of its neighbours: not a cluster that was merged into
- * another, and not the hub itself, which may have got the name of a neighbour. */
-static bool is_neighbor(const merger *m, int32_t hub, int32_t name) {
-    return name >= 0 && name != hub && m->nodes[name].parent == name;
+/* Whether an id in the table of a hub is one of its neighbours: not a cluster that was merged into
+ * another, and not the hub itself, which may have got the id of a neighbour. */
+static bool is_neighbor(const merger *m, int32_t hub, int32_t id) {
+    return id >= 0 && id != hub && m->nodes[id].parent == id;
 }
 
 /* Leaves out what is not needed any more; afterwards there is space. */
@@ -206,12 +207,12 @@ static huddle_status rebuild_hub(const merger *m, int32_t cluster) {
     hd_refine_hub *old = hub_of(m, cluster), new;
     int64_t count = 0;
     for (int64_t k = 0; k < old->capacity; k++)
-        count += is_neighbor(m, cluster, old->names[k]);
+        count += is_neighbor(m, cluster, old->ids[k]);
     TRY(hd_refine_hub_new(count, &new));
     for (int64_t k = 0; k < old->capacity; k++)
-        if (is_neighbor(m, cluster, old->names[k]))
-            hd_refine_hub_put(&new, old->names[k], old->weights[k],
-                              key_of_pair(m, old->weights[k], cluster, old->names[k]));
+        if (is_neighbor(m, cluster, old->ids[k]))
+            hd_refine_hub_put(&new, old->ids[k], old->weights[k],
+                              key_of_pair(m, old->weights[k], cluster, old->ids[k]));
     hd_refine_hub_free(old);
     *old = new;
 done:
@@ -219,7 +220,7 @@ done:
 }
 
 /* Tells a hub the weight of its pair with a cluster, and raises its key. */
-static huddle_status tell_hub(merger *m, int32_t hub, int32_t cluster, double weight) {
+static huddle_status update_hub(merger *m, int32_t hub, int32_t cluster, double weight) {
     huddle_status status = HUDDLE_OK;
     uint32_t key = key_of_pair(m, weight, hub, cluster);
     if (hd_refine_hub_is_full(hub_of(m, hub)))
@@ -236,7 +237,7 @@ static huddle_status tell_hubs(merger *m, int32_t cluster) {
     for (int32_t k = 0; k < m->nodes[cluster].length; k++) {
         const link *to = m->pool + m->begin[cluster] + k;
         if (is_hub(m, to->to))
-            TRY(tell_hub(m, to->to, cluster, to->weight));
+            TRY(update_hub(m, to->to, cluster, to->weight));
     }
 done:
     return status;
@@ -281,14 +282,14 @@ static uint32_t read_hub(merger *m, int32_t cluster, int32_t *partner) {
     *partner = -1;
     while (hub->n_items > 0) {
         uint32_t key;
-        int32_t name = hd_refine_hub_top(hub, &key);
-        if (!is_neighbor(m, cluster, name)) {
+        int32_t id = hd_refine_hub_top(hub, &key);
+        if (!is_neighbor(m, cluster, id)) {
             hd_refine_hub_remove_top(hub);
             continue;
         }
-        uint32_t exact = key_of_pair(m, hd_refine_hub_weight(hub, name), cluster, name);
+        uint32_t exact = key_of_pair(m, hd_refine_hub_weight(hub, id), cluster, id);
         if (exact >= key) {
-            *partner = name;
+            *partner = id;
             return exact;
         }
         hd_refine_hub_lower_top(hub, exact);
@@ -300,22 +301,22 @@ static uint32_t read_hub(merger *m, int32_t cluster, int32_t *partner) {
 static huddle_status add_to_hub(merger *m, int32_t hub, int32_t other, double weight) {
     huddle_status status = HUDDLE_OK;
     double sum = hd_refine_hub_weight(hub_of(m, hub), other) + weight;
-    TRY(tell_hub(m, hub, other, sum));
+    TRY(update_hub(m, hub, other, sum));
     if (is_hub(m, other))
-        TRY(tell_hub(m, other, hub, sum));
+        TRY(update_hub(m, other, hub, sum));
     else
         raise_key(m, other, key_of_pair(m, sum, hub, other));
 done:
     return status;
 }
 
-/* A hub has another name: other hubs know it by its old one. */
+/* A hub has another id: other hubs have its old one. */
 static huddle_status rename_hub(merger *m, int32_t hub) {
     huddle_status status = HUDDLE_OK;
     const hd_refine_hub *own = hub_of(m, hub);
     for (int64_t k = 0; k < own->capacity; k++)
-        if (is_neighbor(m, hub, own->names[k]) && is_hub(m, own->names[k]))
-            TRY(tell_hub(m, own->names[k], hub, own->weights[k]));
+        if (is_neighbor(m, hub, own->ids[k]) && is_hub(m, own->ids[k]))
+            TRY(update_hub(m, own->ids[k], hub, own->weights[k]));
 done:
     return status;
 }
@@ -326,8 +327,8 @@ static huddle_status add_hub(merger *m, int32_t hub, int32_t place) {
     hd_refine_hub smaller = m->hubs[place];
     memset(&m->hubs[place], 0, sizeof m->hubs[place]);
     for (int64_t k = 0; k < smaller.capacity; k++)
-        if (is_neighbor(m, hub, smaller.names[k]))
-            TRY(add_to_hub(m, hub, smaller.names[k], smaller.weights[k]));
+        if (is_neighbor(m, hub, smaller.ids[k]))
+            TRY(add_to_hub(m, hub, smaller.ids[k], smaller.weights[k]));
 done:
     hd_refine_hub_free(&smaller);
     return status;
@@ -400,14 +401,14 @@ static uint32_t read_top(merger *m, int32_t top, int32_t *partner) {
 /* The joint list of a and b, in the place of one of the two if it fits. */
 static huddle_status join_lists(merger *m, int32_t a, int32_t b) {
     huddle_status status = HUDDLE_OK;
-    int64_t count = 0, room_a = m->pool[m->begin[a] - 1].room;
-    int64_t room_b = m->pool[m->begin[b] - 1].room;
+    int64_t count = 0, capacity_a = m->pool[m->begin[a] - 1].capacity;
+    int64_t capacity_b = m->pool[m->begin[b] - 1].capacity;
     add_links(m, a, a, &count);
     add_links(m, b, a, &count);
-    if (count > room_a && count <= room_b) {
+    if (count > capacity_a && count <= capacity_b) {
         m->begin[a] = m->begin[b];
         m->pool[m->begin[a] - 1].to = a;
-    } else if (count > room_a) {
+    } else if (count > capacity_a) {
         m->begin[a] = m->begin[b] = 0; /* both may be overwritten */
         new_list(m, a, count);
     }

@@ -35,6 +35,7 @@ static bool have_same_labels(const slab_rows *s, int64_t i, int64_t j) {
     return true;
 }
 
+/* Shares of the weight of all processes, as those of the whole graph are. */
 static huddle_status add_degrees(slab_rows *s) {
     huddle_status status = HUDDLE_OK;
     const huddle_csr *a = s->matrix;
@@ -55,7 +56,8 @@ done:
 
 /* ---- sets ----------------------------------------------------------------------------------- */
 
-/* The edges along which vertices may be merged. */
+/* The edges along which vertices may be merged: between own vertices, so that no process waits for
+ * another, and between equal labels, so that every start is a labelling of the sets too. */
 static huddle_status list_edges(const slab_rows *s, hd_refine_quotient *q) {
     huddle_status status = HUDDLE_OK;
     const huddle_csr *a = s->matrix;
@@ -158,7 +160,8 @@ static double h(double x) {
     return x > 0 ? x * log(x) : 0;
 }
 
-/* H of (25) of the vertices less that of the sets. */
+/* H of (25) of the vertices less that of the sets: merging vertices changes this term of the map
+ * equation by a constant, which is added again so that both graphs have the same values. */
 static huddle_status add_entropy(const slab_rows *s, hd_refine_contraction *c) {
     huddle_status status = HUDDLE_OK;
     double *volume = NULL;
@@ -175,7 +178,8 @@ done:
     return status;
 }
 
-/* For each entry of the matrix the set that it leads to, numbered among those of all processes. */
+/* Sets of other processes are known to their owners only, hence the halo. For each entry of the
+ * matrix the set that it leads to, numbered among those of all processes. */
 static huddle_status find_targets(const slab_rows *s, hd_refine_contraction *c, int32_t **targets) {
     huddle_status status = HUDDLE_OK;
     const huddle_csr *a = s->matrix;

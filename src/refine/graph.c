@@ -12,6 +12,8 @@ void hd_refine_graph_free(hd_refine_graph *graph) {
     memset(graph, 0, sizeof *graph);
 }
 
+/* Shares of the total must not be negative, and the weight that leaves a cluster is that which
+ * enters it only if the graph is symmetric. */
 static huddle_status check_weights(const huddle_csr *matrix) {
     hd_asymmetry a;
     for (int64_t i = 0; i < matrix->rows; i++)
@@ -68,13 +70,13 @@ done:
 
 /* Columns are visited in their new order, so that those of every row ascend. Since the graph is
  * symmetric, column k has the entries of row k. */
-static void order_entries(const huddle_csr *from, const int32_t *order, const int32_t *place,
+static void order_entries(const huddle_csr *from, const int32_t *order, const int32_t *position,
                           int64_t *next, huddle_csr *to) {
     for (int64_t k = 0; k < from->rows; k++)
         for (int64_t e = from->offsets[order[k]]; e < from->offsets[order[k] + 1]; e++) {
             if (from->values[e] <= 0)
                 continue;
-            int64_t at = next[place[from->columns[e]]]++;
+            int64_t at = next[position[from->columns[e]]]++;
             to->columns[at] = (int32_t)k;
             to->values[at] = from->values[e];
         }
@@ -93,10 +95,10 @@ huddle_status hd_refine_graph_order(const hd_refine_graph *graph, const int32_t 
                                     hd_refine_graph *ordered) {
     huddle_status status = HUDDLE_OK;
     const huddle_csr *from = graph->matrix;
-    int32_t *place = NULL;
+    int32_t *position = NULL;
     int64_t *next = NULL, n = graph->n;
     memset(ordered, 0, sizeof *ordered);
-    ALLOC(place, n);
+    ALLOC(position, n);
     ALLOC(next, n);
     ALLOC(ordered->degree, n);
     TRY(huddle_csr_new(n, n, from->offsets[n], &ordered->own));
@@ -104,15 +106,15 @@ huddle_status hd_refine_graph_order(const hd_refine_graph *graph, const int32_t 
         next[k] = ordered->own.offsets[k];
         ordered->own.offsets[k + 1] = next[k] + count_entries(from, order[k]);
         ordered->degree[k] = graph->degree[order[k]];
-        place[order[k]] = (int32_t)k;
+        position[order[k]] = (int32_t)k;
     }
-    order_entries(from, order, place, next, &ordered->own);
+    order_entries(from, order, position, next, &ordered->own);
     ordered->matrix = &ordered->own;
     ordered->n = n;
     ordered->unit = graph->unit;
     ordered->hidden = graph->hidden;
 done:
-    huddle_free(place);
+    huddle_free(position);
     huddle_free(next);
     if (status != HUDDLE_OK)
         hd_refine_graph_free(ordered);

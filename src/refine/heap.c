@@ -11,7 +11,7 @@ huddle_status hd_refine_heap_new(int64_t n, hd_refine_heap *heap) {
     huddle_status status = HUDDLE_OK;
     memset(heap, 0, sizeof *heap);
     ALLOC(heap->items, n);
-    ALLOC(heap->place, n);
+    ALLOC(heap->position, n);
 done:
     if (status != HUDDLE_OK)
         hd_refine_heap_free(heap);
@@ -20,7 +20,7 @@ done:
 
 void hd_refine_heap_free(hd_refine_heap *heap) {
     huddle_free(heap->items);
-    huddle_free(heap->place);
+    huddle_free(heap->position);
     memset(heap, 0, sizeof *heap);
 }
 
@@ -34,9 +34,10 @@ static uint64_t make_item(int32_t cluster, uint32_t key) {
 
 static void put(hd_refine_heap *heap, int64_t at, uint64_t item) {
     heap->items[at] = item;
-    heap->place[cluster_of(item)] = (int32_t)at;
+    heap->position[cluster_of(item)] = (int32_t)at;
 }
 
+/* Ancestors move down into the gap that the item leaves, so that a level costs one write. */
 static void move_up(hd_refine_heap *heap, int64_t at, uint64_t item) {
     while (at > 0 && heap->items[(at - 1) / CHILDREN] < item) {
         put(heap, at, heap->items[(at - 1) / CHILDREN]);
@@ -68,6 +69,8 @@ void hd_refine_heap_add(hd_refine_heap *heap, int32_t cluster, uint32_t key) {
     heap->count++;
 }
 
+/* Each parent is moved down, the last first (Floyd): linear time, where adding one item after the
+ * other would take n log n. */
 void hd_refine_heap_order(hd_refine_heap *heap) {
     for (int64_t at = (heap->count - 2) / CHILDREN; at >= 0 && heap->count > 1; at--)
         move_down(heap, at, heap->items[at]);
@@ -78,7 +81,7 @@ int32_t hd_refine_heap_top(const hd_refine_heap *heap) {
 }
 
 void hd_refine_heap_change(hd_refine_heap *heap, int32_t cluster, uint32_t key) {
-    int64_t at = heap->place[cluster];
+    int64_t at = heap->position[cluster];
     uint64_t before = heap->items[at], item = make_item(cluster, key);
     if (item > before)
         move_up(heap, at, item);
@@ -86,8 +89,10 @@ void hd_refine_heap_change(hd_refine_heap *heap, int32_t cluster, uint32_t key) 
         move_down(heap, at, item);
 }
 
+/* The last item takes the place of the one that is removed. It comes from another branch, and may
+ * have to move either way. */
 void hd_refine_heap_remove(hd_refine_heap *heap, int32_t cluster) {
-    int64_t at = heap->place[cluster];
+    int64_t at = heap->position[cluster];
     uint64_t last = heap->items[--heap->count];
     if (at == heap->count)
         return;

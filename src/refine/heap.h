@@ -10,7 +10,7 @@
 typedef struct hd_refine_heap {
     uint64_t *items;
     int64_t count;
-    int32_t *place; /* of each cluster in items */
+    int32_t *position; /* of each cluster in items */
 } hd_refine_heap;
 
 huddle_status hd_refine_heap_new(int64_t n, hd_refine_heap *heap);

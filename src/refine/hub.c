@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* The table is at most half full, and the heap has as many places as the table: a rebuilt hub has
- * one item per name, so that at least as many more can be added before it is full. */
+ * one item per id, so that at least as many more can be added before it is full. */
 enum { CHILDREN = 4, LEAST_CAPACITY = 16 };
 
 huddle_status hd_refine_hub_new(int64_t count, hd_refine_hub *hub) {
@@ -16,12 +16,12 @@ huddle_status hd_refine_hub_new(int64_t count, hd_refine_hub *hub) {
     hub->capacity = LEAST_CAPACITY;
     while (hub->capacity < 4 * count)
         hub->capacity *= 2;
-    hub->room = hub->capacity;
-    ALLOC(hub->names, hub->capacity);
+    hub->max_items = hub->capacity;
+    ALLOC(hub->ids, hub->capacity);
     ALLOC(hub->weights, hub->capacity);
-    ALLOC(hub->items, hub->room);
+    ALLOC(hub->items, hub->max_items);
     for (int64_t k = 0; k < hub->capacity; k++)
-        hub->names[k] = -1;
+        hub->ids[k] = -1;
 done:
     if (status != HUDDLE_OK)
         hd_refine_hub_free(hub);
@@ -29,41 +29,41 @@ done:
 }
 
 void hd_refine_hub_free(hd_refine_hub *hub) {
-    huddle_free(hub->names);
+    huddle_free(hub->ids);
     huddle_free(hub->weights);
     huddle_free(hub->items);
     memset(hub, 0, sizeof *hub);
 }
 
 bool hd_refine_hub_is_full(const hd_refine_hub *hub) {
-    return 2 * hub->used >= hub->capacity || hub->n_items >= hub->room;
+    return 2 * hub->used >= hub->capacity || hub->n_items >= hub->max_items;
 }
 
-/* The place of a name, or the empty one where it belongs. Multiplication by the golden ratio
- * spreads consecutive names. */
-static int64_t find_place(const hd_refine_hub *hub, int32_t name) {
+/* The slot of an id, or the empty one where it belongs. Multiplication by the golden ratio
+ * scatters consecutive ids. */
+static int64_t find_slot(const hd_refine_hub *hub, int32_t id) {
     uint64_t mask = (uint64_t)hub->capacity - 1;
-    uint64_t place = ((uint64_t)name * 0x9E3779B97F4A7C15u >> 32) & mask;
-    while (hub->names[place] >= 0 && hub->names[place] != name)
-        place = (place + 1) & mask;
-    return (int64_t)place;
+    uint64_t slot = ((uint64_t)id * 0x9E3779B97F4A7C15u >> 32) & mask;
+    while (hub->ids[slot] >= 0 && hub->ids[slot] != id)
+        slot = (slot + 1) & mask;
+    return (int64_t)slot;
 }
 
-double hd_refine_hub_weight(const hd_refine_hub *hub, int32_t name) {
-    int64_t place = find_place(hub, name);
-    return hub->names[place] == name ? hub->weights[place] : 0;
+double hd_refine_hub_weight(const hd_refine_hub *hub, int32_t id) {
+    int64_t slot = find_slot(hub, id);
+    return hub->ids[slot] == id ? hub->weights[slot] : 0;
 }
 
-static uint64_t make_item(int32_t name, uint32_t key) {
-    return (uint64_t)key << 32 | ~(uint32_t)name;
+static uint64_t make_item(int32_t id, uint32_t key) {
+    return (uint64_t)key << 32 | ~(uint32_t)id;
 }
 
-void hd_refine_hub_put(hd_refine_hub *hub, int32_t name, double weight, uint32_t key) {
-    int64_t place = find_place(hub, name), at = hub->n_items++;
-    uint64_t item = make_item(name, key);
-    hub->used += hub->names[place] < 0;
-    hub->names[place] = name;
-    hub->weights[place] = weight;
+void hd_refine_hub_put(hd_refine_hub *hub, int32_t id, double weight, uint32_t key) {
+    int64_t slot = find_slot(hub, id), at = hub->n_items++;
+    uint64_t item = make_item(id, key);
+    hub->used += hub->ids[slot] < 0;
+    hub->ids[slot] = id;
+    hub->weights[slot] = weight;
     for (; at > 0 && hub->items[(at - 1) / CHILDREN] < item; at = (at - 1) / CHILDREN)
         hub->items[at] = hub->items[(at - 1) / CHILDREN];
     hub->items[at] = item;

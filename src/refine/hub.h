@@ -6,30 +6,30 @@
 
 #include "huddle/base.h"
 
-/* Neighbours are named by clusters, some of which may have been merged into others since. */
+/* A neighbour's id is that of a cluster, which may have been merged into another since. */
 typedef struct hd_refine_hub {
     int64_t capacity; /* of the table: a power of 2 */
     int64_t used;
-    int32_t *names; /* -1: empty */
+    int32_t *ids; /* -1: empty */
     double *weights;
-    int64_t n_items, room;
-    uint64_t *items; /* as those of hd_refine_heap; a name may occur several times */
+    int64_t n_items, max_items;
+    uint64_t *items; /* as those of hd_refine_heap; an id may occur several times */
 } hd_refine_hub;
 
 /* Space for `count` neighbours; more are refused by hd_refine_hub_is_full(). */
 huddle_status hd_refine_hub_new(int64_t count, hd_refine_hub *hub);
 void hd_refine_hub_free(hd_refine_hub *hub);
 
-/* Whether there may be no place for one more name or item. */
+/* Whether there may be no slot for one more id or item. */
 bool hd_refine_hub_is_full(const hd_refine_hub *hub);
 
 /* The weight of a neighbour; 0: it is none. */
-double hd_refine_hub_weight(const hd_refine_hub *hub, int32_t name);
+double hd_refine_hub_weight(const hd_refine_hub *hub, int32_t id);
 
 /* Sets the weight of a neighbour and adds the key of its pair. There must be space. */
-void hd_refine_hub_put(hd_refine_hub *hub, int32_t name, double weight, uint32_t key);
+void hd_refine_hub_put(hd_refine_hub *hub, int32_t id, double weight, uint32_t key);
 
-/* The item of the largest key, of equal ones that with the smallest name. There must be one. */
+/* The item of the largest key, of equal ones that with the smallest id. There must be one. */
 int32_t hd_refine_hub_top(const hd_refine_hub *hub, uint32_t *key);
 void hd_refine_hub_remove_top(hd_refine_hub *hub);
 void hd_refine_hub_lower_top(hd_refine_hub *hub, uint32_t key);

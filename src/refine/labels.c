@@ -1,4 +1,4 @@
-/* Numbers of clusters: any labels to 0 .. k - 1, and back to those of a model labelling. */
+/* Numbers of clusters: any labels to 0 .. k - 1, and back to those of a reference labelling. */
 #include "base/check.h"
 #include "refine/refine.h"
 
@@ -10,7 +10,7 @@ static int compare_labels(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Labels in a range not much larger than n, by an array over the range. */
+/* Labels in a range not much larger than n, as all methods make them: an array over the range. */
 static huddle_status rank_by_table(int64_t n, const int32_t *labels, int32_t least, int64_t range,
                                    int32_t *ranks, int64_t *count) {
     huddle_status status = HUDDLE_OK;
@@ -29,6 +29,7 @@ done:
     return status;
 }
 
+/* Labels from elsewhere may be any numbers, and their range too large for an array. */
 static huddle_status rank_by_sorting(int64_t n, const int32_t *labels, int32_t *ranks,
                                      int64_t *count) {
     huddle_status status = HUDDLE_OK;
@@ -80,31 +81,33 @@ done:
 }
 
 /* Exactly the values 0 .. n_clusters - 1. */
-static bool has_labels(int64_t n, int32_t n_clusters, const int32_t *model, int32_t *seen) {
+static bool has_labels(int64_t n, int32_t n_clusters, const int32_t *reference, int32_t *seen) {
     int32_t count = 0;
     memset(seen, 0, (size_t)n_clusters * sizeof *seen);
     for (int64_t i = 0; i < n; i++) {
-        if (model[i] < 0 || model[i] >= n_clusters)
+        if (reference[i] < 0 || reference[i] >= n_clusters)
             return false;
-        count += seen[model[i]] == 0;
-        seen[model[i]] = 1;
+        count += seen[reference[i]] == 0;
+        seen[reference[i]] = 1;
     }
     return count == n_clusters;
 }
 
-huddle_status hd_refine_number(int64_t n, int32_t n_clusters, const int32_t *model, int32_t *labels,
-                               int64_t *n_changed) {
+/* Clusters are matched by ranks, which any reference has. Its own numbers are kept if they are
+ * exactly 0 .. n_clusters - 1; otherwise clusters are numbered as after a fit. */
+huddle_status hd_refine_number(int64_t n, int32_t n_clusters, const int32_t *reference,
+                               int32_t *labels, int64_t *n_changed) {
     huddle_status status = HUDDLE_OK;
     int32_t *ranks = NULL, *scratch = NULL;
     int64_t count;
     *n_changed = 0;
     ALLOC(ranks, n);
     ALLOC(scratch, n_clusters);
-    TRY(hd_refine_rank_labels(n, model, ranks, &count));
+    TRY(hd_refine_rank_labels(n, reference, ranks, &count));
     TRY(huddle_metrics_renumber(NULL, n, ranks, labels));
     for (int64_t i = 0; i < n; i++)
         *n_changed += labels[i] != ranks[i];
-    if (!has_labels(n, n_clusters, model, scratch))
+    if (!has_labels(n, n_clusters, reference, scratch))
         TRY(number_by_occurrence(n, labels));
 done:
     huddle_free(ranks);

@@ -348,7 +348,7 @@ done:
 /* A round with one of this many vertices that does not help is the last. */
 enum { MOST_DAMPED = 16 };
 
-typedef struct spread {
+typedef struct distributed_graph {
     huddle_context *context;
     hd_refine_graph graph; /* own rows; columns are own rows, then ghosts */
     int64_t first;         /* number of the first own row */
@@ -356,9 +356,9 @@ typedef struct spread {
     int32_t *columns; /* of the matrix */
     double *sums;     /* 3 n_clusters: inside, volume, count */
     int32_t *kept;    /* n: the best labels so far */
-} spread;
+} distributed_graph;
 
-static void spread_free(spread *s) {
+static void distributed_free(distributed_graph *s) {
     hd_halo_close(&s->halo);
     huddle_free(s->columns);
     huddle_free(s->graph.degree);
@@ -367,7 +367,8 @@ static void spread_free(spread *s) {
 }
 
 /* The matrix with local columns; offsets and values are those of the caller. */
-static huddle_status spread_new(const huddle_csr *matrix, int64_t n_clusters, spread *s) {
+static huddle_status distributed_new(const huddle_csr *matrix, int64_t n_clusters,
+                                     distributed_graph *s) {
     huddle_status status = HUDDLE_OK;
     hd_refine_graph *graph = &s->graph;
     int64_t n = matrix->rows, entries = matrix->offsets[n];
@@ -401,7 +402,7 @@ done:
 }
 
 /* The sums of all processes, the vertices to visit, and the value of the objective. */
-static huddle_status measure(const spread *s, mover *m, double *value) {
+static huddle_status measure(const distributed_graph *s, mover *m, double *value) {
     huddle_status status = HUDDLE_OK;
     int64_t c = m->n_clusters;
     TRY(hd_halo_fetch(&s->halo, m->labels, sizeof *m->labels));
@@ -425,7 +426,7 @@ done:
 
 /* Of each cluster a process may take its share of all vertices but one: no cluster becomes empty,
  * whatever the others do. */
-static void limit_moves(const spread *s, mover *m) {
+static void limit_moves(const distributed_graph *s, mover *m) {
     int64_t processes = hd_slabs_count(s->context), rank = hd_slabs_rank(s->context);
     for (int64_t k = 0; k < m->n_clusters; k++) {
         int64_t free = (int64_t)s->sums[2 * m->n_clusters + k] - 1;
@@ -434,7 +435,7 @@ static void limit_moves(const spread *s, mover *m) {
 }
 
 /* Keeps one of `damp` vertices, by a hash of their numbers, another part in each round. */
-static void thin_visits(const spread *s, mover *m, int32_t round, int32_t damp) {
+static void thin_visits(const distributed_graph *s, mover *m, int32_t round, int32_t damp) {
     int64_t count = 0;
     for (int64_t t = 0; t < m->n_visits; t++) {
         uint64_t number = (uint64_t)(s->first + m->visits[t]) * 0x9E3779B97F4A7C15u;
@@ -445,7 +446,7 @@ static void thin_visits(const spread *s, mover *m, int32_t round, int32_t damp) 
 }
 
 /* One round: every process sweeps once over its vertices. */
-static huddle_status move_round(const spread *s, mover *m, uint64_t seed, int32_t round,
+static huddle_status move_round(const distributed_graph *s, mover *m, uint64_t seed, int32_t round,
                                 int32_t damp, int64_t *n_moved) {
     huddle_status status = HUDDLE_OK;
     limit_moves(s, m);
@@ -460,8 +461,8 @@ done:
 }
 
 /* Rounds until one moves nothing, or even few vertices at a time do not help. */
-static huddle_status run_rounds(const spread *s, mover *m, int32_t max_sweeps, uint64_t seed,
-                                int32_t *n_sweeps) {
+static huddle_status run_rounds(const distributed_graph *s, mover *m, int32_t max_sweeps,
+                                uint64_t seed, int32_t *n_sweeps) {
     huddle_status status = HUDDLE_OK;
     double best = INFINITY, value;
     size_t size = (size_t)m->graph->n * sizeof *m->labels;
@@ -490,16 +491,16 @@ done:
     return status;
 }
 
-huddle_status hd_refine_spread_move(huddle_context *context, const huddle_csr *matrix,
-                                    const hd_refine_objective *objective, int64_t n_clusters,
-                                    int32_t max_sweeps, uint64_t seed, int32_t *labels,
-                                    int32_t *n_sweeps) {
+huddle_status hd_refine_move_distributed(huddle_context *context, const huddle_csr *matrix,
+                                         const hd_refine_objective *objective, int64_t n_clusters,
+                                         int32_t max_sweeps, uint64_t seed, int32_t *labels,
+                                         int32_t *n_sweeps) {
     huddle_status status = HUDDLE_OK;
-    spread s = {.context = context};
+    distributed_graph s = {.context = context};
     mover m = {.graph = &s.graph, .objective = objective, .n_clusters = n_clusters};
     int32_t rounds = 0;
     size_t size = (size_t)matrix->rows * sizeof *labels;
-    TRY(spread_new(matrix, n_clusters, &s));
+    TRY(distributed_new(matrix, n_clusters, &s));
     TRY(mover_new(&m));
     ALLOC_ZERO(m.labels, s.graph.own.cols);
     if (size > 0)
@@ -512,6 +513,6 @@ done:
         *n_sweeps = rounds;
     huddle_free(m.labels);
     mover_free(&m);
-    spread_free(&s);
+    distributed_free(&s);
     return hd_agree(context, status);
 }

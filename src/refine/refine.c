@@ -51,6 +51,7 @@ static huddle_status check_clusters(int32_t n_clusters, int64_t n) {
     return HUDDLE_OK;
 }
 
+/* Merging adds up to four starts of its own (trials.c), which need places in the info. */
 static huddle_status check_starts(int32_t n_starts, const huddle_refine_start *starts, bool merge) {
     huddle_status status = HUDDLE_OK;
     int32_t most = HUDDLE_REFINE_MAX_TRIALS - (merge ? 4 : 0);
@@ -98,8 +99,8 @@ static huddle_status refine(huddle_context *context, const huddle_csr *matrix,
     if (tree != NULL)
         TRY(hd_slabs_refuse(context, "refining labels with a given merge tree"));
     if (hd_slabs_spread(context) && matrix != NULL)
-        return hd_refine_spread(context, matrix, HD_REFINE_BUDGET, n_starts, starts, &own, labels,
-                                info);
+        return hd_refine_distributed(context, matrix, HD_REFINE_BUDGET, n_starts, starts, &own,
+                                     labels, info);
     TRY(hd_refine_graph_new(context, matrix, &graph));
     TRY(hd_refine_complete(graph.n, &starts[0], &own));
     if (tree != NULL && tree->n != graph.n)
@@ -164,10 +165,11 @@ done:
     return status;
 }
 
-/* Process 0 moves the vertices of a graph that it may have. */
-static huddle_status move_spread(huddle_context *context, const huddle_csr *matrix,
-                                 const huddle_refine_options *options, int32_t *labels,
-                                 int32_t *n_sweeps) {
+/* A small graph is gathered, and process 0 moves its vertices one after the other: the labels are
+ * those of one process. */
+static huddle_status move_gathered(huddle_context *context, const huddle_csr *matrix,
+                                   const huddle_refine_options *options, int32_t *labels,
+                                   int32_t *n_sweeps) {
     huddle_status status = HUDDLE_OK;
     huddle_csr whole = {0};
     void *all = NULL;
@@ -186,8 +188,9 @@ done:
     return status;
 }
 
-/* The labels of all processes are numbered from 0 to the largest, unless their number is given. */
-static huddle_status move_in_parallel(huddle_context *context, const huddle_csr *matrix,
+/* Every process moves its own vertices. The labels of all processes are numbered from 0 to the
+ * largest, unless their number is given. */
+static huddle_status move_distributed(huddle_context *context, const huddle_csr *matrix,
                                       const huddle_refine_options *options, int32_t *labels,
                                       int32_t *n_sweeps) {
     huddle_status status = HUDDLE_OK;
@@ -206,8 +209,8 @@ static huddle_status move_in_parallel(huddle_context *context, const huddle_csr 
     if (extremes[1] > 0 || extremes[0] >= own.n_clusters)
         FAIL(HUDDLE_INVALID, "there is a label %.0f, not one of 0 to %d",
              extremes[1] > 0 ? -extremes[1] : extremes[0], own.n_clusters - 1);
-    TRY(hd_refine_spread_move(context, matrix, hd_refine_objective_find(own.objective),
-                              own.n_clusters, own.max_sweeps, own.seed, labels, n_sweeps));
+    TRY(hd_refine_move_distributed(context, matrix, hd_refine_objective_find(own.objective),
+                                   own.n_clusters, own.max_sweeps, own.seed, labels, n_sweeps));
 done:
     return status;
 }
@@ -216,13 +219,13 @@ huddle_status huddle_refine_move(huddle_context *context, const huddle_csr *grap
                                  const huddle_refine_options *options, int32_t *labels,
                                  int32_t *n_sweeps) {
     huddle_status status = HUDDLE_OK;
-    bool spread = hd_slabs_spread(context) && graph != NULL && labels != NULL;
-    if (!spread)
+    bool distributed = hd_slabs_spread(context) && graph != NULL && labels != NULL;
+    if (!distributed)
         return hd_agree(context, move_vertices(context, graph, options, labels, n_sweeps));
     TRY(huddle_csr_fetch(graph));
     TRY(graph->cols <= HD_REFINE_BUDGET
-            ? move_spread(context, graph, options, labels, n_sweeps)
-            : move_in_parallel(context, graph, options, labels, n_sweeps));
+            ? move_gathered(context, graph, options, labels, n_sweeps)
+            : move_distributed(context, graph, options, labels, n_sweeps));
 done:
     return hd_agree(context, status);
 }

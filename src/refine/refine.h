@@ -111,14 +111,14 @@ huddle_status hd_refine_move(huddle_context *context, const hd_refine_graph *gra
                              const hd_refine_objective *objective, int64_t n_clusters,
                              int32_t max_sweeps, uint64_t seed, int32_t *labels, int32_t *n_sweeps);
 
-/* The same on rows that are spread over processes (move.c). The matrix has the own rows, its
+/* The same on rows that are distributed over processes (move.c). The matrix has the own rows, its
  * columns are numbers among all. Every process moves its own vertices with the labels that the
  * others had before the round; a round that does not lower the objective is undone and repeated
  * with fewer vertices. */
-huddle_status hd_refine_spread_move(huddle_context *context, const huddle_csr *matrix,
-                                    const hd_refine_objective *objective, int64_t n_clusters,
-                                    int32_t max_sweeps, uint64_t seed, int32_t *labels,
-                                    int32_t *n_sweeps);
+huddle_status hd_refine_move_distributed(huddle_context *context, const huddle_csr *matrix,
+                                         const hd_refine_objective *objective, int64_t n_clusters,
+                                         int32_t max_sweeps, uint64_t seed, int32_t *labels,
+                                         int32_t *n_sweeps);
 
 /* ---- labels -------------------------------------------------------------------------------- */
 
@@ -126,11 +126,12 @@ huddle_status hd_refine_spread_move(huddle_context *context, const huddle_csr *m
 huddle_status hd_refine_rank_labels(int64_t n, const int32_t *labels, int32_t *ranks,
                                     int64_t *count);
 
-/* Renumbers labels 0 .. n_clusters - 1 in place: so that most vertices keep their label of `model`
- * if that has exactly these values, else by first occurrence. n_changed: the vertices whose label
- * differs from that of the model when clusters are matched so that as few as possible do. */
-huddle_status hd_refine_number(int64_t n, int32_t n_clusters, const int32_t *model, int32_t *labels,
-                               int64_t *n_changed);
+/* Renumbers labels 0 .. n_clusters - 1 in place: so that most vertices keep their label of
+ * `reference` if that has exactly these values, else by first occurrence. n_changed: the vertices
+ * whose label differs from that of the reference when clusters are matched so that as few as
+ * possible do. */
+huddle_status hd_refine_number(int64_t n, int32_t n_clusters, const int32_t *reference,
+                               int32_t *labels, int64_t *n_changed);
 
 /* The resolution at which modularity is the likelihood of a planted partition of that many equal
  * clusters with this share of weight inside, taken as at least 1/2. */
@@ -149,19 +150,19 @@ huddle_status hd_refine_run(huddle_context *context, const hd_refine_graph *grap
                             const huddle_refine_start *starts, const huddle_refine_options *options,
                             int32_t *labels, huddle_refine_info *info);
 
-/* ---- rows on several processes (spread.c) -----------------------------------------------------
- */
+/* ---- rows on several processes (distributed.c) ----------------------------------------------- */
 
 /* Vertices of all processes up to which process 0 gets the graph as it is. */
 enum { HD_REFINE_BUDGET = 1 << 18 };
 
-/* hd_refine_run() on rows that are spread over processes, with complete options but for n_clusters.
- * Process 0 refines the graph itself if it has at most `budget` vertices, else a contracted one of
- * about as many; moves on the processes follow then. */
-huddle_status hd_refine_spread(huddle_context *context, const huddle_csr *matrix, int64_t budget,
-                               int32_t n_starts, const huddle_refine_start *starts,
-                               const huddle_refine_options *options, int32_t *labels,
-                               huddle_refine_info *info);
+/* hd_refine_run() on rows that are distributed over processes, with complete options but for
+ * n_clusters. Process 0 refines the graph itself if it has at most `budget` vertices, else a
+ * contracted one of about as many; moves on the processes follow then. */
+huddle_status hd_refine_distributed(huddle_context *context, const huddle_csr *matrix,
+                                    int64_t budget, int32_t n_starts,
+                                    const huddle_refine_start *starts,
+                                    const huddle_refine_options *options, int32_t *labels,
+                                    huddle_refine_info *info);
 
 /* A graph of which each vertex is a set of vertices that are on one process and have the same
  * labels in all starts; the columns are numbers among the sets of all processes (contract.c). */

@@ -12,6 +12,7 @@ void huddle_refine_tree_free(huddle_refine_tree *tree) {
     memset(tree, 0, sizeof *tree);
 }
 
+/* One tree serves all numbers of clusters: cutting it early leaves more. */
 huddle_status hd_refine_tree_new(huddle_context *context, const hd_refine_graph *graph,
                                  huddle_refine_tree *tree) {
     huddle_status status = HUDDLE_OK;
@@ -42,7 +43,7 @@ done:
     return hd_agree(context, status);
 }
 
-/* Checks that a merge names vertices. */
+/* A tree may come from a file or a caller: its numbers are used as indices. */
 static huddle_status check_merge(const huddle_refine_tree *tree, int64_t t) {
     if (tree->first[t] < 0 || tree->first[t] >= tree->n || tree->second[t] < 0 ||
         tree->second[t] >= tree->n)
@@ -120,6 +121,7 @@ done:
     return status;
 }
 
+/* The merges are computed on the quotient graph, which is as small as the number of clusters. */
 huddle_status hd_refine_merge_labels(huddle_context *context, const hd_refine_graph *graph,
                                      double resolution, int64_t n_clusters, int32_t *labels,
                                      int64_t *n_labels) {

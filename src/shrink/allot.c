@@ -78,9 +78,7 @@ static huddle_status measure_components(const hd_shrink_input *in, const hd_shri
                            .home = (int32_t)home[q],
                            .index = q};
 done:
-    huddle_free(sums);
-    huddle_free(own);
-    huddle_free(home);
+    FREE(sums, own, home);
     return status;
 }
 
@@ -149,9 +147,7 @@ static huddle_status estimate_work(const hd_shrink_input *in, const hd_shrink_al
         all[q].work *= all[q].is_idle ? idle_part : share < full_share ? moving_part : 1;
     }
 done:
-    huddle_free(mean);
-    huddle_free(cost);
-    huddle_free(slot);
+    FREE(mean, cost, slot);
     return status;
 }
 
@@ -190,8 +186,7 @@ static huddle_status choose_owners(const hd_shrink_input *in, const hd_shrink_li
             rows[*owner] += m->rows;
         }
 done:
-    huddle_free(work);
-    huddle_free(rows);
+    FREE(work, rows);
     return status;
 }
 
@@ -222,7 +217,6 @@ done:
 }
 
 void hd_shrink_allotment_free(hd_shrink_allotment *a) {
-    huddle_free(a->component);
-    huddle_free(a->owner);
+    FREE(a->component, a->owner);
     *a = (hd_shrink_allotment){0};
 }

@@ -178,9 +178,7 @@ huddle_status hd_shrink_radii(huddle_context *context, const huddle_dense *f,
     for (int64_t i = 0; i < n; i++)
         radius[i] = (radius[i] + farthest[component[i]]) * (1 + radius_margin);
 done:
-    huddle_free(size);
-    huddle_free(farthest);
-    huddle_free(mean);
+    FREE(size, farthest, mean);
     return status;
 }
 

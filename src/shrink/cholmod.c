@@ -112,9 +112,7 @@ static void direct_free(void *state) {
     cholmod_l_free_dense(&d->y, &d->common);
     cholmod_l_free_dense(&d->e, &d->common);
     cholmod_l_finish(&d->common);
-    huddle_free(d->edge_at);
-    huddle_free(d->work);
-    huddle_free(d);
+    FREE(d->edge_at, d->work, d);
 }
 
 /* The pattern of the lower triangle by columns, built with a counting sort: the diagonal entry

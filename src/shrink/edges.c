@@ -312,8 +312,7 @@ huddle_status hd_shrink_edges_read(huddle_context *context, const huddle_csr *w,
     TRY(pair_entries(&r, edges));
     TRY(append_outward(&r, edges));
 done:
-    huddle_free(r.cursor);
-    huddle_free(local);
+    FREE(r.cursor, local);
     if (status != HUDDLE_OK)
         hd_shrink_edges_free(edges);
     return status;
@@ -321,9 +320,6 @@ done:
 
 void hd_shrink_edges_free(hd_shrink_edges *edges) {
     hd_halo_close(&edges->halo);
-    huddle_free(edges->i);
-    huddle_free(edges->j);
-    huddle_free(edges->weight);
-    huddle_free(edges->at);
+    FREE(edges->i, edges->j, edges->weight, edges->at);
     memset(edges, 0, sizeof *edges);
 }

@@ -294,8 +294,7 @@ static huddle_status relax_and_pass(hd_shrink_block *b, double *ratio) {
         *ratio = pass_to_first(b, q.potential, image);
     } while (*ratio > 1 && *ratio < relaxed_progress * before);
 done:
-    huddle_free(direction);
-    huddle_free(image);
+    FREE(direction, image);
     return status;
 }
 
@@ -381,8 +380,7 @@ huddle_status hd_shrink_try_collapse(hd_shrink_block *b) {
     b->progress.is_exact = b->progress.is_collapsed =
         objective - b->point.dual <= collapse_gap * objective;
 done:
-    huddle_free(rest);
-    huddle_free(centre);
+    FREE(rest, centre);
     return status;
 }
 
@@ -469,10 +467,7 @@ static huddle_status find_fit(const hd_shrink_input *in, double *gamma) {
         *gamma = fmin(*gamma, together >= min_gamma[i] ? together : own[i] / sqrt(square));
     }
 done:
-    huddle_free(pull);
-    huddle_free(own);
-    huddle_free(leaves);
-    huddle_free(min_gamma);
+    FREE(pull, own, leaves, min_gamma);
     return status;
 }
 
@@ -499,8 +494,7 @@ static huddle_status find_collapse(huddle_context *context, const hd_shrink_prob
 done:
     hd_shrink_blocks_free(blocks, p->n_blocks);
     hd_shrink_arrays_free(&arrays);
-    huddle_free(rest);
-    huddle_free(centre);
+    FREE(rest, centre);
     return status;
 }
 

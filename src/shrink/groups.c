@@ -96,8 +96,7 @@ huddle_status hd_shrink_find_groups(huddle_context *context, const hd_shrink_pro
             unite_ends(p, e, parent);
     TRY(hd_shrink_label_sets(context, p->halo, p->n, parent, group, n_groups));
 done:
-    huddle_free(parent);
-    huddle_free(cost);
+    FREE(parent, cost);
     return status;
 }
 
@@ -160,8 +159,7 @@ static huddle_status place_groups(huddle_context *context, const int32_t *group,
         if (size[q] == 0 && place[q] == 0)
             place[q] = (int32_t)(*count)++;
 done:
-    huddle_free(own);
-    huddle_free(size);
+    FREE(own, size);
     return status;
 }
 
@@ -197,9 +195,7 @@ static huddle_status snap_spread(const hd_shrink_input *in, const int32_t *group
         if (place[group[v]] >= 0)
             memcpy(g->values + v * g->stride, mean + place[group[v]] * c, (size_t)c * sizeof *mean);
 done:
-    huddle_free(place);
-    huddle_free(mean);
-    huddle_free(mass);
+    FREE(place, mean, mass);
     return status;
 }
 
@@ -231,9 +227,6 @@ huddle_status hd_shrink_snap(const hd_shrink_input *in, const hd_shrink_problem 
         if (size[group[v]] > 1 && fixed[group[v]] != SEVERAL_FIXED)
             memcpy(g->values + v * g->stride, mean + group[v] * c, (size_t)c * sizeof *mean);
 done:
-    huddle_free(fixed);
-    huddle_free(size);
-    huddle_free(mass);
-    huddle_free(mean);
+    FREE(fixed, size, mass, mean);
     return status;
 }

@@ -2,7 +2,6 @@
 
 #include "base/check.h"
 
-#include <pthread.h>
 #include <string.h>
 
 /* The solvers of this build, in the order in which "auto" tries them. */
@@ -14,20 +13,11 @@ static const hd_shrink_linear_solver *const solvers[] = {
 };
 enum { N_SOLVERS = sizeof solvers / sizeof *solvers };
 
-/* Filled in once: the list depends on the build. */
-static const char *names[N_SOLVERS + 2];
-
-static void list_names(void) {
-    names[0] = "auto";
-    for (int k = 0; k < N_SOLVERS; k++)
-        names[k + 1] = solvers[k]->name;
-}
-
-const char *const *hd_shrink_linear_names(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, list_names);
-    return names;
-}
+const char *const hd_shrink_linear_names[] = {"auto",
+#if HUDDLE_GPL
+                                              "cholmod",
+#endif
+                                              "approximate", NULL};
 
 /* Whether edges lead to rows of other processes, on any of them. */
 static huddle_status find_ghosts(huddle_context *context, const hd_shrink_linear_graph *graph,

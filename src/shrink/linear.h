@@ -59,7 +59,7 @@ extern const hd_shrink_linear_solver hd_shrink_approximate;
 extern const hd_shrink_linear_solver hd_shrink_cholmod;
 
 /* The values of the option linear_solver: "auto" and the solvers of this build; ends with NULL. */
-const char *const *hd_shrink_linear_names(void);
+extern const char *const hd_shrink_linear_names[];
 
 /* A solver with its state. */
 typedef struct hd_shrink_linear_system {

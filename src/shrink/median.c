@@ -196,9 +196,6 @@ huddle_status hd_shrink_median(int64_t n, int64_t c, const double *rows, const d
         m.total_mass += mass[i];
     find_median(&m, step);
 done:
-    huddle_free(step);
-    huddle_free(m.trial);
-    huddle_free(m.hessian);
-    huddle_free(m.gradient);
+    FREE(step, m.trial, m.hessian, m.gradient);
     return status;
 }

@@ -371,11 +371,7 @@ static void newton_close(void *state) {
     if (s == NULL)
         return;
     hd_shrink_irls_close(&s->irls);
-    huddle_free(s->blocks);
-    huddle_free(s->unit_x);
-    huddle_free(s->unit_h);
-    huddle_free(s->conjugate);
-    huddle_free(s);
+    FREE(s->blocks, s->unit_x, s->unit_h, s->conjugate, s);
 }
 
 const hd_shrink_solver hd_shrink_newton = {.name = "newton",

@@ -105,9 +105,7 @@ static huddle_status find_directions(hd_shrink_part *p) {
         for (int64_t k = 0; k < c; k++)
             p->direction[k * c + r] = gram[k * c + (c - 1 - r)];
 done:
-    huddle_free(panel);
-    huddle_free(gram);
-    huddle_free(value);
+    FREE(panel, gram, value);
     return status;
 }
 
@@ -127,8 +125,7 @@ done:
 }
 
 void hd_shrink_part_close(hd_shrink_part *p) {
-    huddle_free(p->mean);
-    huddle_free(p->direction);
+    FREE(p->mean, p->direction);
     p->mean = p->direction = NULL;
 }
 
@@ -192,8 +189,7 @@ huddle_status hd_shrink_part_costs(const hd_shrink_part *p, const huddle_dense *
         add_costs(p, weight_of(p, i), along, moved, cost);
     }
 done:
-    huddle_free(along);
-    huddle_free(moved);
+    FREE(along, moved);
     return status;
 }
 

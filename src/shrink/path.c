@@ -1,4 +1,4 @@
-#include "huddle/path.h"
+#include "shrink/path.h"
 
 #include "base/check.h"
 #include "base/context.h"
@@ -38,7 +38,7 @@ huddle_path_options huddle_path_defaults(void) {
 
 /* Ascending values are required because each level starts from the one before, and because the tree
  * needs an order. */
-static huddle_status check_grid(const huddle_path_options *options) {
+huddle_status hd_shrink_check_grid(const huddle_path_options *options) {
     huddle_status status = HUDDLE_OK;
     TRY(huddle_options_check(huddle_path_options_table(), options));
     for (int32_t k = 0; options->gammas != NULL && k < options->n_gamma; k++) {
@@ -212,15 +212,12 @@ static huddle_status grow_tree(huddle_path *path, const int32_t *stay) {
         }
     }
 done:
-    huddle_free(first);
-    huddle_free(size);
-    huddle_free(node);
-    huddle_free(parent);
+    FREE(first, size, node, parent);
     return status;
 }
 
-/* Finds the fusions of the path: lasting groups first, then the tree. */
-static huddle_status find_fusions(huddle_path *path) {
+/* Lasting groups first, then the tree. */
+huddle_status hd_shrink_find_fusions(huddle_path *path) {
     huddle_status status = HUDDLE_OK;
     int32_t *stay = NULL;
     ALLOC(stay, path->n_levels * path->n);
@@ -241,7 +238,7 @@ huddle_status huddle_shrink_path(huddle_context *context, const huddle_dense *f,
     huddle_path_options own = options == NULL ? huddle_path_defaults() : *options;
     huddle_dense g = {0};
     memset(out, 0, sizeof *out);
-    TRY(check_grid(&own));
+    TRY(hd_shrink_check_grid(&own));
     if (f->rows > INT32_MAX / 2)
         FAIL(HUDDLE_UNSUPPORTED, "a tree of %lld rows is more than this build can number",
              (long long)f->rows);
@@ -258,7 +255,7 @@ huddle_status huddle_shrink_path(huddle_context *context, const huddle_dense *f,
         TRY(hd_progress(context, "path", l, own.n_gamma));
         TRY(solve_level(context, f, w, &own.shrink, l, out, &g));
     }
-    TRY(find_fusions(out));
+    TRY(hd_shrink_find_fusions(out));
 done:
     huddle_dense_free(&g);
     status = hd_agree(context, status);
@@ -270,10 +267,7 @@ done:
 void huddle_path_free(huddle_path *path) {
     for (int32_t l = 0; path->shrunk != NULL && l < path->n_levels; l++)
         huddle_dense_free(&path->shrunk[l]);
-    huddle_free(path->shrunk);
-    huddle_free(path->levels);
-    huddle_free(path->groups);
-    huddle_free(path->fusions);
+    FREE(path->shrunk, path->levels, path->groups, path->fusions);
     memset(path, 0, sizeof *path);
 }
 
@@ -361,20 +355,8 @@ static huddle_status join_nearest(const huddle_dense *x, int32_t count, int32_t 
             labels[i] = nearest;
     }
 done:
-    huddle_free(size);
-    huddle_free(mean);
+    FREE(size, mean);
     return status;
-}
-
-/* As the labels of fits are numbered. number: n elements, whatever is in them. */
-static void number_by_first_member(int64_t n, int32_t *labels, int32_t *number) {
-    int32_t next = 0;
-    memset(number, -1, (size_t)n * sizeof *number);
-    for (int64_t i = 0; i < n; i++) {
-        if (number[labels[i]] < 0)
-            number[labels[i]] = next++;
-        labels[i] = number[labels[i]];
-    }
 }
 
 /* Labels without K-means (docs/method.md, "The two ends of gamma"): the c largest groups of the
@@ -385,12 +367,14 @@ huddle_status huddle_path_labels(huddle_context *context, const huddle_path *pat
     huddle_status status = HUDDLE_OK;
     huddle_path_choice own;
     int64_t n = path->n, *size = NULL;
-    int32_t *cluster = NULL;
+    int32_t *cluster = NULL, unused;
     (void)context;
     if (n_clusters < 1 || n_clusters > n)
         FAIL(HUDDLE_INVALID, "n_clusters = %d is outside [1, %lld]", n_clusters, (long long)n);
     if (path->n_levels < 1)
         FAIL(HUDDLE_INVALID, "the path has no levels");
+    if (path->groups == NULL)
+        FAIL(HUDDLE_INVALID, "the path has no groups");
     TRY(hd_shrink_check_rows(x, "x", n));
     ALLOC(size, n);
     ALLOC(cluster, n);
@@ -407,11 +391,11 @@ huddle_status huddle_path_labels(huddle_context *context, const huddle_path *pat
         labels[i] = count > 0 ? cluster[groups[i]] : 0;
     if (count > 0)
         TRY(join_nearest(x, count, labels));
-    number_by_first_member(n, labels, cluster);
+    /* As the labels of fits are numbered. */
+    TRY(hd_shrink_number_by_first(labels, n, &unused));
     if (choice != NULL)
         *choice = own;
 done:
-    huddle_free(cluster);
-    huddle_free(size);
+    FREE(cluster, size);
     return status;
 }

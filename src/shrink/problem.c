@@ -24,10 +24,7 @@ typedef struct builder {
 } builder;
 
 static void builder_free(builder *d) {
-    huddle_free(d->lambda);
-    huddle_free(d->fixed);
-    huddle_free(d->number);
-    huddle_free(d->component);
+    FREE(d->lambda, d->fixed, d->number, d->component);
 }
 
 huddle_status hd_shrink_total_weight(huddle_context *context, const double *weights, int64_t n,
@@ -378,17 +375,7 @@ done:
 }
 
 void hd_shrink_problem_free(hd_shrink_problem *p) {
-    huddle_free(p->blocks);
-    huddle_free(p->vertex);
-    huddle_free(p->edge);
-    huddle_free(p->flipped);
-    huddle_free(p->head);
-    huddle_free(p->tail);
-    huddle_free(p->lambda);
-    huddle_free(p->f);
-    huddle_free(p->mass);
-    huddle_free(p->radius);
-    huddle_free(p->incident_at);
-    huddle_free(p->incident);
+    FREE(p->blocks, p->vertex, p->edge, p->flipped, p->head, p->tail, p->lambda, p->f, p->mass,
+         p->radius, p->incident_at, p->incident);
     memset(p, 0, sizeof *p);
 }

@@ -4,11 +4,10 @@
 #include "base/check.h"
 #include "base/options.h"
 #include "shrink/certificate.h"
+#include "shrink/distributed.h"
 #include "shrink/solve.h"
 #include "shrink/split.h"
-#include "shrink/spread.h"
 
-#include <pthread.h>
 #include <string.h>
 
 /* If snapping would raise the gap above the requested one, the solve continues to a gap smaller by
@@ -23,31 +22,19 @@ typedef huddle_shrink_options O;
 
 static const char *const losses[] = {"l21", "l2", NULL};
 
-/* gamma, loss, solver, linear_solver, gap, snap, shrink_max_iter, and the end. */
-static huddle_option table[8];
-
-/* The choices of solvers are those of the solver tables of this build, which is not known to the
- * compiler here; so the table is filled in at its first use. */
-static void fill_table(void) {
-    const huddle_option options[] = {
+const huddle_option *huddle_shrink_options_table(void) {
+    static const huddle_option table[] = {
         HD_REAL_AUTO(O, gamma, "auto", 0, 1e15, "strength of the shrinking; auto: n / n_clusters"),
         HD_CHOICE(O, loss, "l21", losses,
                   "data term: sum of row distances (l21) or of squared row distances (l2)"),
-        HD_CHOICE(O, solver, "auto", hd_shrink_solver_names(), "algorithm of the shrink step"),
-        HD_CHOICE(O, linear_solver, "auto", hd_shrink_linear_names(),
+        HD_CHOICE(O, solver, "auto", hd_shrink_solver_names, "algorithm of the shrink step"),
+        HD_CHOICE(O, linear_solver, "auto", hd_shrink_linear_names,
                   "solver for the linear systems of the shrink step"),
         HD_REAL(O, gap, "1e-4", 1e-12, 1, "relative duality gap at which the solver stops"),
         HD_BOOL(O, snap, "true", "move the rows of each fused group to one point"),
         HD_INT_AUTO(O, shrink_max_iter, "auto", 1, INT32_MAX,
                     "maximum number of iterations of the shrink step; auto: depends on the solver"),
         {0}};
-    _Static_assert(sizeof options == sizeof table, "every option has its place");
-    memcpy(table, options, sizeof table);
-}
-
-const huddle_option *huddle_shrink_options_table(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, fill_table);
     return table;
 }
 
@@ -114,8 +101,8 @@ static huddle_status shrink_checked(hd_shrink_solve *s, huddle_shrunk *out) {
     hd_shrink_limits limits = hd_shrink_engine_limits(s->input.context);
     TRY(hd_shrink_edges_read(s->input.context, s->input.w, &edges));
     s->input.edges = &edges;
-    if (hd_shrink_can_spread(s))
-        TRY(hd_shrink_spread(s, &limits, out, &is_trivial));
+    if (hd_shrink_can_distribute(s))
+        TRY(hd_shrink_distributed(s, &limits, out, &is_trivial));
     else if (hd_shrink_split_pays(s))
         TRY(hd_shrink_split(s, out));
     else
@@ -212,8 +199,6 @@ void huddle_shrunk_free(huddle_shrunk *shrunk) {
 }
 
 void huddle_shrink_info_free(huddle_shrink_info *info) {
-    huddle_free(info->history_objective);
-    huddle_free(info->history_dual);
-    huddle_free(info->history_seconds);
+    FREE(info->history_objective, info->history_dual, info->history_seconds);
     memset(info, 0, sizeof *info);
 }

@@ -2,7 +2,6 @@
 
 #include "base/check.h"
 
-#include <pthread.h>
 #include <string.h>
 
 /* Every solver of the option `solver`; "auto" is not one of them (hd_shrink_find_solver). */
@@ -10,20 +9,7 @@ static const hd_shrink_solver *const solvers[] = {&hd_shrink_irls, &hd_shrink_ne
                                                   &hd_shrink_pdhg, &hd_shrink_plain};
 enum { N_SOLVERS = sizeof solvers / sizeof *solvers };
 
-static const char *names[N_SOLVERS + 2];
-
-/* The option table needs the names as an array that ends with NULL. */
-static void list_names(void) {
-    names[0] = "auto";
-    for (int k = 0; k < N_SOLVERS; k++)
-        names[k + 1] = solvers[k]->name;
-}
-
-const char *const *hd_shrink_solver_names(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, list_names);
-    return names;
-}
+const char *const hd_shrink_solver_names[] = {"auto", "irls", "newton", "pdhg", "plain", NULL};
 
 /* newton contains irls, and its tail costs nothing unless it is needed, hence it is the default.
  * The reduction makes all processes choose alike, including those without ghosts. */

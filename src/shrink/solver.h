@@ -34,7 +34,7 @@ extern const hd_shrink_solver hd_shrink_pdhg;
 extern const hd_shrink_solver hd_shrink_plain;
 
 /* The values of the option solver: "auto" and every solver; ends with NULL. */
-const char *const *hd_shrink_solver_names(void);
+extern const char *const hd_shrink_solver_names[];
 
 /* The solver of that name. "auto" is newton, or pdhg where linear systems would have to be solved
  * across processes and the engine has no linear solver for that. */

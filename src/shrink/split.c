@@ -498,11 +498,7 @@ huddle_status hd_shrink_split(hd_shrink_solve *s, huddle_shrunk *out) {
 done:
     for (int32_t q = 0; t.parts != NULL && q < t.n_parts; q++)
         huddle_shrink_info_free(&t.parts[q].info);
-    huddle_free(t.parts);
-    huddle_free(t.component);
-    huddle_free(t.row);
-    huddle_free(t.local);
-    huddle_free(t.order);
+    FREE(t.parts, t.component, t.row, t.local, t.order);
     huddle_dense_free(&t.g);
     return status;
 }

@@ -30,9 +30,9 @@ bool hd_shrink_is_large_part(int64_t edges);
 bool hd_shrink_split_pays(const hd_shrink_solve *solve);
 
 /* Solves each component as a problem of its own and fills in out, and info but for `seconds`. Where
- * rows are spread over processes (spread.h), each calls this with components that it has whole: the
- * gaps are then shared out over the components of all, while out and info are those of the
- * process. */
+ * rows are spread over processes (distributed.h), each calls this with components that it has
+ * whole: the gaps are then shared out over the components of all, while out and info are those of
+ * the process. */
 huddle_status hd_shrink_split(hd_shrink_solve *solve, huddle_shrunk *out);
 
 /* shrink.c: one component, as a problem of its own; input (without edges), options, info, outside

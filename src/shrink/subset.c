@@ -21,9 +21,7 @@ typedef struct entries {
 } entries;
 
 static void entries_free(entries *l) {
-    huddle_free(l->offsets);
-    huddle_free(l->edge);
-    huddle_free(l->key);
+    FREE(l->offsets, l->edge, l->key);
 }
 
 /* Keys arrive in two ascending runs per row, those of own rows and those of ghosts, which is quick
@@ -111,8 +109,7 @@ static huddle_status take_rows(hd_shrink_subset *u, const bool *chosen) {
     u->edge = list.edge;
     list.edge = NULL;
 done:
-    huddle_free(number);
-    huddle_free(place);
+    FREE(number, place);
     entries_free(&list);
     return status;
 }
@@ -136,8 +133,7 @@ static huddle_status send_dense(const hd_shrink_subset *u, const huddle_dense *f
             memcpy(to->values + k * to->stride + first, came + k * width, size);
     }
 done:
-    huddle_free(own);
-    huddle_free(came);
+    FREE(own, came);
     return status;
 }
 
@@ -157,8 +153,7 @@ huddle_status hd_shrink_subset_return(const hd_shrink_subset *u, const huddle_de
             memcpy(g->values + u->row[k] * g->stride + first, own + k * width, size);
     }
 done:
-    huddle_free(own);
-    huddle_free(moved);
+    FREE(own, moved);
     return status;
 }
 
@@ -183,8 +178,7 @@ static huddle_status send_facts(hd_shrink_subset *u) {
         own[k] = weights[u->row[k]];
     TRY(hd_arrange_rows(&u->moved, own, sizeof *own, u->weights));
 done:
-    huddle_free(numbers);
-    huddle_free(own);
+    FREE(numbers, own);
     return status;
 }
 
@@ -242,10 +236,7 @@ void hd_shrink_subset_close(hd_shrink_subset *u) {
     hd_shrink_subset_drop_rows(u);
     hd_arrange_close(&u->moved);
     huddle_csr_free(&u->graph);
-    huddle_free(u->edge);
-    huddle_free(u->row);
-    huddle_free(u->origin);
-    huddle_free(u->weights);
+    FREE(u->edge, u->row, u->origin, u->weights);
     *u = (hd_shrink_subset){0};
 }
 
@@ -298,9 +289,7 @@ huddle_status hd_shrink_subset_return_dual(const hd_shrink_subset *u,
         write_edges(u, own, first, width, z);
     }
 done:
-    huddle_free(key);
-    huddle_free(data);
-    huddle_free(own);
+    FREE(key, data, own);
     entries_free(&list);
     return status;
 }

@@ -1,5 +1,5 @@
 /* Rows of some components of W, moved to the processes that solve them, and the answer moved back
- * (spread.h). */
+ * (distributed.h). */
 #ifndef HUDDLE_SRC_SHRINK_SUBSET_H
 #define HUDDLE_SRC_SHRINK_SUBSET_H
 

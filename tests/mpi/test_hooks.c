@@ -293,12 +293,12 @@ static huddle_status call_work(int32_t bad, int when) {
 }
 
 static void check_failures(void) {
-    char sentence[64];
+    char message[64];
     for (int32_t bad = 0; bad < count; bad++)
         for (int when = 0; when < 6; when++) {
             CHECK(call_work(bad, when) == HUDDLE_NUMERIC);
-            snprintf(sentence, sizeof sentence, "process %d cannot do %d", bad, when);
-            CHECK(strncmp(huddle_last_error(), sentence, strlen(sentence)) == 0);
+            snprintf(message, sizeof message, "process %d cannot do %d", bad, when);
+            CHECK(strncmp(huddle_last_error(), message, strlen(message)) == 0);
             if (when % 2 == 0) /* a failure right after another one too */
                 CHECK_OK(call_work(-1, 0));
         }

@@ -1,4 +1,5 @@
 /* base: counters of memory, amounts of memory as text, what the machine has, and stages. */
+#include "base/check.h"
 #include "base/context.h"
 #include "base/machine.h"
 #include "base/memory.h"
@@ -27,6 +28,10 @@ static void arrays_are_counted(void **state) {
     assert_true(hd_grow(&grown, &capacity, MB, 1));
     assert_true(hd_grow(&grown, &capacity, 3 * MB, 1));
     huddle_free(grown);
+    assert_int_equal(hd_memory_live(), before);
+    a = hd_alloc(1, MB);
+    b = hd_alloc(1, MB);
+    FREE(a, NULL, b);
     assert_int_equal(hd_memory_live(), before);
 }
 

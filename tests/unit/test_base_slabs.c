@@ -1,5 +1,5 @@
-/* Rows spread over processes: the wrappers do nothing without such an engine, and pass everything
- * on with one. */
+/* Rows distributed over processes: the wrappers do nothing without such an engine, and pass
+ * everything on with one. */
 #include "base/slabs.h"
 #include "base/stages.h"
 #include "engines/mirror.h"

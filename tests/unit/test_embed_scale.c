@@ -326,13 +326,13 @@ static void auto_tells_close_eigenvalues_apart(void **state) {
     }
 }
 
-static double spread_out(int64_t i) {
+static double far_apart(int64_t i) {
     return (double)(i * 37 % 60) - 20;
 }
 
 static void all_eigenvectors_can_be_had(void **state) {
     (void)state;
-    huddle_csr m = diagonal(60, spread_out);
+    huddle_csr m = diagonal(60, far_apart);
     for (const char *const *solver = huddle_embed_solvers(); *solver != NULL; solver++)
         for (int32_t c = 58; c <= 60; c++) {
             huddle_embed_options options = huddle_embed_defaults();

@@ -1,5 +1,5 @@
-/* embed: with an engine, on two equal slabs (mirror.h), and on rows that are spread over several
- * processes (team.h), against the answer of one process. */
+/* embed: with an engine, on two equal slabs (mirror.h), and on rows that are distributed over
+ * several processes (team.h), against the answer of one process. */
 #include "embed_team.h"
 #include "engines/mirror.h"
 

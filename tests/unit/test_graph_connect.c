@@ -350,7 +350,7 @@ static void bridges_are_reported_in_info(void **state) {
 /* ---- the tree of the parts ------------------------------------------------------------------- */
 
 /* Points of `d` whole-numbered coordinates, so that many distances are equal, in parts of different
- * sizes: one large one, middling ones and single vertices. spread is the range of the coordinates.
+ * sizes: one large one, middling ones and single vertices. range: of the coordinates.
  */
 typedef struct crowd {
     huddle_points x;
@@ -358,7 +358,7 @@ typedef struct crowd {
     int32_t *part;
 } crowd;
 
-static crowd new_crowd(int64_t n, int64_t d, int32_t spread, uint64_t seed) {
+static crowd new_crowd(int64_t n, int64_t d, int32_t range, uint64_t seed) {
     crowd c;
     hd_rng rng = hd_rng_stream(seed, 0);
     int32_t(*edges)[2] = malloc((size_t)n * sizeof *edges);
@@ -366,7 +366,7 @@ static crowd new_crowd(int64_t n, int64_t d, int32_t spread, uint64_t seed) {
     c.part = malloc((size_t)n * sizeof *c.part);
     assert_ok(huddle_points_new(n, d, &c.x));
     for (int64_t i = 0; i < n * d; i++)
-        c.x.values[i] = (float)hd_rng_below(&rng, spread);
+        c.x.values[i] = (float)hd_rng_below(&rng, range);
     for (int32_t i = 0; i < n; i++) {
         /* Half of the vertices in part 0, a third in ten others, the rest alone. */
         int64_t kind = hd_rng_below(&rng, 6);
@@ -468,11 +468,11 @@ static void parts_find_the_tree_of_brute_force(void **state) {
     (void)state;
     static const struct {
         int64_t n, d;
-        int32_t spread;
+        int32_t range;
     } cases[] = {{40, 1, 50}, {300, 2, 30}, {330, 8, 3}, {330, 9, 4}, {300, 33, 3}, {200, 70, 9}};
     static const int32_t threads[] = {1, 2, 3, 8};
     for (int k = 0; k < 6; k++) {
-        crowd c = new_crowd(cases[k].n, cases[k].d, cases[k].spread, (uint64_t)k);
+        crowd c = new_crowd(cases[k].n, cases[k].d, cases[k].range, (uint64_t)k);
         int32_t expected[400][2], edges[400][2];
         int64_t count = span_by_brute_force(&c, expected);
         assert_true(count > 10);

@@ -153,9 +153,9 @@ static void distances_of_a_leaf_from_a_box(void **state) {
 /* Limits in the middle between two distances, so that rounding does not matter. */
 static void points_within_a_limit(void **state) {
     (void)state;
-    enum { LEAF = HD_GRAPH_OUTSIDE_LEAF, D = 20 };
+    enum { LEAF = HD_GRAPH_BORUVKA_LEAF, D = 20 };
     static uint64_t (*const kernels[])(const float *, const float *, int64_t, float) =
-        HD_SIMD_TABLE(hd_graph_outside_near);
+        HD_SIMD_TABLE(hd_graph_boruvka_near);
     float q[D], leaf[D * LEAF];
     hd_rng rng = hd_rng_stream(3, 0);
     for (int64_t d = 1; d <= D; d += 6) {

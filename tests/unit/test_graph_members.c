@@ -4,10 +4,10 @@
 #include "base/slabs.h"
 #include "engines/team.h"
 #include "graph/approximate.h"
-#include "graph/owners.h"
+#include "graph/distributed_recall.h"
+#include "graph/layout.h"
 #include "graph/regions.h"
 #include "graph/ring.h"
-#include "graph/spread_recall.h"
 #include "huddle/graph.h"
 #include "support/support.h"
 
@@ -72,23 +72,23 @@ static huddle_points own_points(setting *s, int rank) {
 /* Each member sends a record about every third row to its owner. */
 static huddle_status send_records(huddle_context *context, int rank, void *argument) {
     huddle_status status = HUDDLE_OK;
-    hd_graph_owners owners;
+    hd_graph_layout layout;
     int32_t(*records)[2] = NULL;
     const int32_t(*came)[2];
     void *received = NULL;
     int64_t count = 0, n_received;
     (void)argument;
-    TRY(hd_graph_owners_new(context, begins[rank + 1] - begins[rank], &owners));
+    TRY(hd_graph_layout_new(context, begins[rank + 1] - begins[rank], &layout));
     for (int32_t row = 0; row < N; row++)
-        if (row < begins[hd_graph_owner_of(&owners, row)] ||
-            row >= begins[hd_graph_owner_of(&owners, row) + 1])
+        if (row < begins[hd_graph_layout_owner(&layout, row)] ||
+            row >= begins[hd_graph_layout_owner(&layout, row) + 1])
             FAIL(HUDDLE_INTERNAL, "row %d is elsewhere", row);
     ALLOC(records, N);
     for (int32_t row = N - 1 - rank; row >= 0; row -= 3, count++) { /* descending */
         records[count][0] = row;
         records[count][1] = 1000 * rank + row % 7;
     }
-    TRY(hd_graph_owners_send(&owners, count, records, sizeof *records, &received, &n_received));
+    TRY(hd_graph_layout_send(&layout, count, records, sizeof *records, &received, &n_received));
     came = received;
     int64_t e = 0;
     for (int32_t from = 0; from < MEMBERS; from++)
@@ -102,7 +102,7 @@ static huddle_status send_records(huddle_context *context, int rank, void *argum
     if (e != n_received)
         FAIL(HUDDLE_INTERNAL, "%lld records came", (long long)n_received);
 done:
-    hd_graph_owners_free(&owners);
+    hd_graph_layout_free(&layout);
     huddle_free(records);
     huddle_free(received);
     return hd_agree(context, status);
@@ -119,9 +119,9 @@ static huddle_status check_moved(const setting *s, const hd_graph_regions *regio
                                  const hd_graph_moved *moved) {
     char here[N] = {0};
     double row[MAX_D];
-    if (moved->arrived < N / 6 || moved->arrived > N / 2)
-        return hd_fail(HUDDLE_INTERNAL, "%lld rows came", (long long)moved->arrived);
-    for (int64_t i = 0; i < moved->arrived; i++) {
+    if (moved->n_received < N / 6 || moved->n_received > N / 2)
+        return hd_fail(HUDDLE_INTERNAL, "%lld rows came", (long long)moved->n_received);
+    for (int64_t i = 0; i < moved->n_received; i++) {
         int32_t number = moved->number[i];
         hd_graph_rows_read(&moved->rows, i, row);
         here[number] = 1;
@@ -161,9 +161,9 @@ static huddle_status move_part(huddle_context *context, int rank, void *argument
     if (!moved.balanced)
         FAIL(HUDDLE_INTERNAL, "the regions are not balanced");
     TRY(check_moved(s, &regions, &moved));
-    ALLOC(index, 2 * moved.arrived);
-    ALLOC(distance2, 2 * moved.arrived);
-    for (int64_t e = 0; e < 2 * moved.arrived; e++) {
+    ALLOC(index, 2 * moved.n_received);
+    ALLOC(distance2, 2 * moved.n_received);
+    for (int64_t e = 0; e < 2 * moved.n_received; e++) {
         index[e] = 2 * moved.number[e / 2] + (int32_t)(e % 2);
         distance2[e] = .5 * index[e];
     }
@@ -321,20 +321,20 @@ static huddle_status probe_part(huddle_context *context, int rank, void *argumen
     setting *s = argument;
     huddle_points x = own_points(s, rank);
     hd_graph_rows rows = hd_graph_rows_of_points(&x);
-    hd_graph_probe probe = {0};
+    hd_graph_recall_sample probe = {0};
     hd_graph_recall recall;
-    int32_t names[N];
+    int32_t ids[N];
     double distance2[N * K], missed = 0, count = 0;
     hd_graph_search search = {.train = &rows,
                               .query = &rows,
                               .self = true,
                               .k = K,
-                              .names = names,
+                              .ids = ids,
                               .reach = 8,
                               .distance2 = distance2};
     for (int32_t i = 0; i < x.n; i++)
-        names[i] = (int32_t)begins[rank] + i;
-    TRY(hd_graph_probe_new(context, &search, &probe));
+        ids[i] = (int32_t)begins[rank] + i;
+    TRY(hd_graph_recall_sample_new(context, &search, &probe));
     for (int64_t e = 0; e < x.n * K; e++) {
         bool last = e % K == K - 1 && e / K % 2 == 0;
         distance2[e] = s->distance2[begins[rank] * K + e] * (last ? 1.5 : 1);
@@ -349,7 +349,7 @@ static huddle_status probe_part(huddle_context *context, int rank, void *argumen
     count = (double)probe.count;
     TRY(hd_reduce_sum(context, 1, &missed));
     TRY(hd_reduce_sum(context, 1, &count));
-    TRY(hd_graph_probe_measure(context, &probe, &search, &recall));
+    TRY(hd_graph_recall_sample_measure(context, &probe, &search, &recall));
     if (count != 500 || fabs(recall.share - (1 - missed / count / K)) > 1e-12)
         FAIL(HUDDLE_INTERNAL, "a recall of %g from %g rows", recall.share, count);
     double all = count - missed, part = 1 - 1.0 / K;
@@ -358,7 +358,7 @@ static huddle_status probe_part(huddle_context *context, int rank, void *argumen
     if (fabs(recall.low - expected.low) > 1e-12 || fabs(recall.high - expected.high) > 1e-12)
         FAIL(HUDDLE_INTERNAL, "between %g and %g", recall.low, recall.high);
 done:
-    hd_graph_probe_free(&probe);
+    hd_graph_recall_sample_free(&probe);
     return hd_agree(context, status);
 }
 

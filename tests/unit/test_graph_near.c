@@ -3,8 +3,8 @@
 #include "base/rng.h"
 #include "base/slabs.h"
 #include "engines/team.h"
+#include "graph/distributed.h"
 #include "graph/search.h"
-#include "graph/spread.h"
 #include "graph_divisions.h"
 #include "huddle/graph.h"
 #include "support/support.h"
@@ -17,7 +17,7 @@
 typedef struct search {
     huddle_points x;
     huddle_knn_options options;
-    double cost_limit; /* not 0: of hd_graph_search_spread(), which is called alone */
+    double cost_limit; /* not 0: of hd_graph_search_distributed(), which is called alone */
     int64_t begins[TEAM_MAX + 1];
     huddle_neighbors found[TEAM_MAX];
     huddle_knn_info infos[TEAM_MAX];
@@ -49,7 +49,7 @@ static huddle_status search_limited(huddle_context *context, const search *s, hu
     ALLOC(out->distance, own->n * q.k);
     q.index = out->index;
     q.distance2 = out->distance;
-    TRY(hd_graph_search_spread(context, s->options.knn_solver, &q, &info->solver));
+    TRY(hd_graph_search_distributed(context, s->options.knn_solver, &q, &info->solver));
     info->recall = q.recall.share;
     info->n_rounds = q.n_rounds;
     for (int64_t e = 0; e < own->n * q.k; e++)

@@ -413,7 +413,7 @@ static void pack_numbers(const void *argument, int64_t begin, int64_t end, char 
         ((int32_t *)(void *)bytes)[i - begin] = (int32_t)(1000 * s->rank + i);
 }
 
-static void lend_sums(const void *argument, int64_t begin, int64_t end, hd_graph_block *block) {
+static void load_sums(const void *argument, int64_t begin, int64_t end, hd_graph_block *block) {
     const sums *s = argument;
     for (int64_t i = begin; i < end; i++) {
         block->index[i - begin] = 0;
@@ -421,7 +421,7 @@ static void lend_sums(const void *argument, int64_t begin, int64_t end, hd_graph
     }
 }
 
-static void take_sums(void *argument, int64_t begin, int64_t end, const hd_graph_block *block) {
+static void store_sums(void *argument, int64_t begin, int64_t end, const hd_graph_block *block) {
     sums *s = argument;
     for (int64_t i = begin; i < end; i++)
         s->sum[s->rank][i] = block->index[i - begin];
@@ -440,7 +440,7 @@ static huddle_status add_rank(void *argument, const hd_graph_block *block) {
     return s->fails ? hd_fail(HUDDLE_NUMERIC, "member %d fails", s->rank) : HUDDLE_OK;
 }
 
-static huddle_status ride(huddle_context *context, int rank, void *argument) {
+static huddle_status circulate(huddle_context *context, int rank, void *argument) {
     sums *s = &riders[rank];
     (void)argument;
     hd_graph_ring ring = {.n = s->n,
@@ -449,8 +449,8 @@ static huddle_status ride(huddle_context *context, int rank, void *argument) {
                           .unit = s->largest == 112 ? 5 : 0,
                           .measure = measure_numbers,
                           .pack = pack_numbers,
-                          .lend = lend_sums,
-                          .take = take_sums,
+                          .load = load_sums,
+                          .store = store_sums,
                           .compare = add_rank,
                           .argument = s};
     return hd_agree(context, hd_graph_ring_run(context, &ring));
@@ -465,7 +465,7 @@ static void blocks_visit_every_member_once(void **state) {
                 for (int m = 0; m < members; m++)
                     riders[m] =
                         (sums){.rank = m, .members = members, .n = sizes[t][m], .largest = largest};
-                assert_ok(team_run(members, &team_engine, ride, NULL));
+                assert_ok(team_run(members, &team_engine, circulate, NULL));
                 int32_t all = (1 << 4 * members) / 15;
                 for (int m = 0; m < members; m++) {
                     assert_false(riders[m].wrong);
@@ -481,7 +481,8 @@ static void failure_in_the_ring(void **state) {
         for (int m = 0; m < members; m++) {
             for (int r = 0; r < members; r++)
                 riders[r] = (sums){.rank = r, .members = members, .n = 20, .fails = r == m};
-            assert_refused(team_run(members, &team_engine, ride, NULL), HUDDLE_NUMERIC, "fails");
+            assert_refused(team_run(members, &team_engine, circulate, NULL), HUDDLE_NUMERIC,
+                           "fails");
         }
 }
 

@@ -1,5 +1,5 @@
-/* graph on rows that are spread over processes: numbers of all rows are reduced, what needs all
- * rows at once is refused unless the engine does it. */
+/* graph on rows that are distributed over processes: numbers of all rows are reduced, what needs
+ * all rows at once is refused unless the engine does it. */
 #include "base/context.h"
 #include "base/rng.h"
 #include "base/slabs.h"

@@ -4,7 +4,6 @@
 #include "base/rng.h"
 #include "graph/approximate.h"
 #include "graph/cells.h"
-#include "graph/guests.h"
 #include "graph/search.h"
 #include "graph/sweep.h"
 #include "huddle/graph.h"
@@ -210,18 +209,18 @@ static void bounds_of_projections(void **state) {
     huddle_points_free(&x);
 }
 
-/* The lists contain the names of the rows. */
+/* The lists contain the ids of the rows. */
 static void sweeps_continue_lists(void **state) {
     (void)state;
-    int32_t names[500];
+    int32_t ids[500];
     for (int32_t i = 0; i < 500; i++)
-        names[i] = 3 * i + 1;
+        ids[i] = 3 * i + 1;
     for (int project = 0; project < 2; project++) {
         huddle_points x = make_sheet(500, 70, 5), y = make_sheet(90, 70, 6);
         setting s;
         hd_graph_sweep sweep;
         open_setting(&x, &y, &s);
-        s.search.names = names;
+        s.search.ids = ids;
         assert_ok(hd_graph_sweep_new(NULL, &s.train, project, 0, 8, &sweep));
         assert_ok(hd_graph_sweep_continue(NULL, &sweep, &s.search));
         hd_graph_sweep_free(&sweep);
@@ -237,12 +236,12 @@ static void sweeps_continue_lists(void **state) {
 
 /* Queries in the trees and lists of an approximate search find nearly all neighbours; those that
  * are left out find none. */
-static void guests_find_neighbours(void **state) {
+static void queries_find_neighbours(void **state) {
     (void)state;
-    enum { N = 2500, D = 8, GUESTS = 300 };
-    huddle_points x = make_sheet(N, D, 7), y = make_sheet(GUESTS, D, 8);
+    enum { N = 2500, D = 8, QUERIES = 300 };
+    huddle_points x = make_sheet(N, D, 7), y = make_sheet(QUERIES, D, 8);
     setting own, s;
-    bool near[GUESTS];
+    bool near[QUERIES];
     int64_t empty = 0;
     open_setting(&x, NULL, &own);
     own.search.reach = 8;
@@ -250,13 +249,13 @@ static void guests_find_neighbours(void **state) {
     assert_ok(hd_graph_approximation_begin(NULL, &a));
     assert_ok(hd_graph_approximation_attempt(NULL, &a, 0));
     open_setting(&x, &y, &s);
-    assert_ok(hd_graph_guests_continue(NULL, &a, NULL, &s.search));
+    assert_ok(hd_graph_approximation_continue(NULL, &a, NULL, &s.search));
     assert_true(close_setting(&s) < 6); /* of 1800 */
     open_setting(&x, &y, &s);
-    for (int i = 0; i < GUESTS; i++)
+    for (int i = 0; i < QUERIES; i++)
         near[i] = i % 3 == 0;
-    assert_ok(hd_graph_guests_continue(NULL, &a, near, &s.search));
-    for (int i = 0; i < GUESTS; i++) {
+    assert_ok(hd_graph_approximation_continue(NULL, &a, near, &s.search));
+    for (int i = 0; i < QUERIES; i++) {
         assert_true((s.search.index[i * K] == INT32_MAX) == !near[i]);
         empty += !near[i];
     }
@@ -277,41 +276,42 @@ static void points_move_to_their_places(void **state) {
     for (int k = 0; k < 2; k++) {
         huddle_points x = make_sheet(N, widths[k], 12);
         hd_graph_rows rows = hd_graph_rows_of_points(&x);
-        hd_graph_places places;
+        hd_graph_ordered_points points;
         int32_t order[N];
-        assert_ok(hd_graph_places_new(NULL, &rows, 0, &places));
+        assert_ok(hd_graph_ordered_points_new(NULL, &rows, 0, &points));
         for (int32_t p = 0; p < N; p++)
             order[p] = (7 * p + 3) % N;
-        assert_ok(hd_graph_places_arrange(NULL, &places, order));
-        assert_true((places.pick != NULL) == (k == 1));
+        assert_ok(hd_graph_ordered_points_permute(NULL, &points, order));
+        assert_true((points.pick != NULL) == (k == 1));
         for (int64_t p = 0; p < N; p++)
-            assert_memory_equal(hd_graph_place_row(&places, p), x.values + order[p] * x.stride,
+            assert_memory_equal(hd_graph_ordered_row(&points, p), x.values + order[p] * x.stride,
                                 (size_t)x.d * sizeof *x.values);
-        hd_graph_places_free(&places);
+        hd_graph_ordered_points_free(&points);
         huddle_points_free(&x);
     }
 }
 
-/* The scaled squared distance of two places. */
-static double place_distance(const hd_graph_places *x, int64_t p, int64_t q) {
+/* The scaled squared distance of two points. */
+static double point_distance(const hd_graph_ordered_points *x, int64_t p, int64_t q) {
     double sum = 0;
     for (int64_t j = 0; j < x->d; j++)
-        sum += pow((double)hd_graph_place_row(x, p)[j] - (double)hd_graph_place_row(x, q)[j], 2);
+        sum +=
+            pow((double)hd_graph_ordered_row(x, p)[j] - (double)hd_graph_ordered_row(x, q)[j], 2);
     return sum * x->packing.scale * x->packing.scale;
 }
 
-/* How many entries of the lists are not among the k nearest of `count` places. */
-static int64_t count_wrong(const hd_graph_places *x, const hd_graph_lists *lists,
-                           const int32_t *places, int64_t count) {
+/* How many entries of the lists are not among the k nearest of `count` points. */
+static int64_t count_wrong(const hd_graph_ordered_points *x, const hd_graph_lists *lists,
+                           const int32_t *positions, int64_t count) {
     int64_t wrong = 0;
     for (int64_t a = 0; a < count; a++) {
-        const uint64_t *list = lists->entries + (int64_t)places[a] * lists->k;
+        const uint64_t *list = lists->entries + (int64_t)positions[a] * lists->k;
         double last = (double)hd_graph_entry_value(list[lists->k - 1]);
         int64_t nearer = 0;
         for (int64_t b = 0; b < count; b++)
-            nearer += b != a && place_distance(x, places[a], places[b]) < last * (1 - 1e-5);
+            nearer += b != a && point_distance(x, positions[a], positions[b]) < last * (1 - 1e-5);
         for (int32_t c = 0; c < lists->k; c++) {
-            double exact = place_distance(x, places[a], hd_graph_entry_place(list[c]));
+            double exact = point_distance(x, positions[a], hd_graph_entry_position(list[c]));
             double value = (double)hd_graph_entry_value(list[c]);
             assert_true(fabs(exact - value) <= 1e-5 * exact);
         }
@@ -326,36 +326,36 @@ static void descent_completes_the_lists_of_trees(void **state) {
     enum { N = 1500, D = 20, LIST = 12, ROUNDS = 12 };
     huddle_points x = make_sheet(N, D, 10);
     hd_graph_rows rows = hd_graph_rows_of_points(&x);
-    hd_graph_places places;
+    hd_graph_ordered_points points;
     hd_graph_forest forest;
     hd_graph_lists lists;
     int32_t all[N];
     bool converged = false;
     for (int32_t i = 0; i < N; i++)
         all[i] = i;
-    assert_ok(hd_graph_places_new(NULL, &rows, 0, &places));
-    assert_ok(hd_graph_forest_new(NULL, &places, 40, 1, &forest));
+    assert_ok(hd_graph_ordered_points_new(NULL, &rows, 0, &points));
+    assert_ok(hd_graph_forest_new(NULL, &points, 40, 1, &forest));
     assert_ok(hd_graph_lists_new(N, LIST, &lists));
     assert_ok(hd_graph_forest_grow(NULL, &forest, 0));
     assert_ok(hd_graph_forest_join(NULL, &forest, &lists));
     for (int64_t l = 0; l < forest.leaves; l++) {
         int64_t begin = hd_graph_forest_begin(&forest, l);
-        assert_int_equal(count_wrong(&places, &lists, forest.order + begin,
+        assert_int_equal(count_wrong(&points, &lists, forest.order + begin,
                                      hd_graph_forest_begin(&forest, l + 1) - begin),
                          0);
     }
     /* A second tree joins the leaves of the first. */
     assert_ok(hd_graph_forest_grow(NULL, &forest, 1));
     assert_ok(hd_graph_forest_join(NULL, &forest, &lists));
-    int64_t before = count_wrong(&places, &lists, all, N);
+    int64_t before = count_wrong(&points, &lists, all, N);
     for (int32_t round = 0; round < ROUNDS && !converged; round++)
-        assert_ok(hd_graph_descend(NULL, &places, 1, round, &lists, &converged));
+        assert_ok(hd_graph_descend(NULL, &points, 1, round, &lists, &converged));
     assert_true(converged);
-    int64_t after = count_wrong(&places, &lists, all, N);
+    int64_t after = count_wrong(&points, &lists, all, N);
     assert_true(before > 1000 && after < N / 30);
     hd_graph_lists_free(&lists);
     hd_graph_forest_free(&forest);
-    hd_graph_places_free(&places);
+    hd_graph_ordered_points_free(&points);
     huddle_points_free(&x);
 }
 
@@ -411,7 +411,7 @@ int main(void) {
         cmocka_unit_test(cells),
         cmocka_unit_test(bounds_of_projections),
         cmocka_unit_test(sweeps_continue_lists),
-        cmocka_unit_test(guests_find_neighbours),
+        cmocka_unit_test(queries_find_neighbours),
         cmocka_unit_test(descent_completes_the_lists_of_trees),
         cmocka_unit_test(the_mean_of_a_sample),
         cmocka_unit_test(values_of_rows_are_checked),

@@ -13,7 +13,7 @@
 enum { N = 1 << 16, D = 3 };
 
 /* c normal groups around points of a cube of side 10, in random order. */
-static huddle_points make_groups(int64_t n, int32_t c, double spread) {
+static huddle_points make_groups(int64_t n, int32_t c, double deviation) {
     huddle_points x;
     assert_ok(huddle_points_new(n, D, &x));
     for (int64_t i = 0; i < n; i++) {
@@ -21,7 +21,7 @@ static huddle_points make_groups(int64_t n, int32_t c, double spread) {
         hd_rng centre = hd_rng_stream(1, (uint64_t)hd_rng_below(&noise, c));
         for (int64_t j = 0; j < D; j++)
             x.values[i * D + j] =
-                (float)(10 * hd_rng_uniform(&centre) + spread * hd_rng_normal(&noise));
+                (float)(10 * hd_rng_uniform(&centre) + deviation * hd_rng_normal(&noise));
     }
     return x;
 }

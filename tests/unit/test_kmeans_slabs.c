@@ -1,5 +1,5 @@
-/* kmeans: with an engine, on two equal slabs (mirror.h), and on rows that are spread over several
- * processes (team.h), against the answer of one process. */
+/* kmeans: with an engine, on two equal slabs (mirror.h), and on rows that are distributed over
+ * several processes (team.h), against the answer of one process. */
 #include "base/rng.h"
 #include "engines/mirror.h"
 #include "engines/team.h"
@@ -11,7 +11,7 @@
 enum { N = 900, D = 3, C = 5 };
 
 /* Five blobs; row i belongs to blob i % 5, or, sorted, to blob i / 180. Values around `offset`. */
-static huddle_points blobs(bool sorted, double spread) {
+static huddle_points blobs(bool sorted, double deviation) {
     huddle_points x;
     hd_rng rng = hd_rng_stream(11, 0);
     assert_ok(huddle_points_new(N, D, &x));
@@ -19,7 +19,7 @@ static huddle_points blobs(bool sorted, double spread) {
         int64_t blob = sorted ? i * C / N : i % C;
         for (int64_t j = 0; j < D; j++)
             x.values[i * x.stride + j] =
-                (float)(10 * cos((double)(3 * blob + j)) + spread * hd_rng_normal(&rng));
+                (float)(10 * cos((double)(3 * blob + j)) + deviation * hd_rng_normal(&rng));
     }
     return x;
 }

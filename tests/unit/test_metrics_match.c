@@ -1,4 +1,4 @@
-/* metrics: the largest sum of a one-to-one mapping, sparse (match.c) and dense (assign.c), beside
+/* metrics: the largest sum of a one-to-one mapping, of a sparse table and of dense values, beside
  * all mappings of small tables and those of SciPy. */
 #include "base/rng.h"
 #include "huddle/metrics.h"

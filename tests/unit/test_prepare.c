@@ -100,7 +100,7 @@ static void rules_agree_with_numpy(void **state) {
 
 /* ---- shift --------------------------------------------------------------------------------- */
 
-/* Two columns far from 0 beside their spread, as time stamps are: stored less their mean. */
+/* Two columns far from 0 beside their deviation, as time stamps are: stored less their mean. */
 static void far_columns(int64_t n, double *values) {
     hd_rng rng = hd_rng_stream(3, 0);
     for (int64_t i = 0; i < n; i++) {

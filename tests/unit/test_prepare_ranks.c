@@ -128,7 +128,7 @@ static void columns_of_2048_values_keep_all(void **state) {
     }
 }
 
-/* Values far from 0 beside their spread are stored less their mean. Their ranks are those of the
+/* Values far from 0 beside their deviation are stored less their mean. Their ranks are those of the
  * true values, for points of any shift. */
 static void shifts_do_not_change_ranks(void **state) {
     (void)state;

@@ -1,4 +1,4 @@
-/* prepare on rows that are spread over processes: the numbers are those of all rows. */
+/* prepare on rows that are distributed over processes: the numbers are those of all rows. */
 #include "base/rng.h"
 #include "engines/mirror.h"
 #include "engines/team.h"
@@ -14,7 +14,8 @@ static huddle_prepare_options options_of(const char *rule) {
     return options;
 }
 
-/* n different rows, then the same again; every column has its own spread and mean. Row 3 is 0. */
+/* n different rows, then the same again; every column has its own deviation and mean. Row 3 is 0.
+ */
 static huddle_points two_copies(int64_t n, int64_t d) {
     huddle_points x;
     hd_rng rng = hd_rng_stream(7, 0);

@@ -457,7 +457,7 @@ static void cancelling_is_honoured(void **state) {
     huddle_csr_free(&graph);
 }
 
-/* A tree of rows that are spread over processes is neither made nor taken. */
+/* A tree of rows that are distributed over processes is neither made nor taken. */
 static void trees_of_several_processes_are_refused(void **state) {
     (void)state;
     huddle_context *mirror = mirror_context();

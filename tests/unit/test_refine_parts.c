@@ -150,13 +150,13 @@ static void ranks_count_the_smaller_labels(void **state) {
     }
 }
 
-/* The numbers of a model are kept only if it has all of them. */
+/* The numbers of a reference are kept only if it has all of them. */
 static void clusters_have_the_numbers_of_the_model_or_of_their_order(void **state) {
     (void)state;
     enum { N = 8 };
     static const int32_t found[N] = {2, 2, 2, 0, 0, 1, 1, 1};
     static const struct {
-        int32_t model[N], wanted[N];
+        int32_t reference[N], wanted[N];
         int64_t n_changed;
     } cases[] = {{{1, 1, 1, 2, 2, 0, 0, 0}, {1, 1, 1, 2, 2, 0, 0, 0}, 0},
                  {{1, 1, 2, 2, 2, 0, 0, 0}, {1, 1, 1, 2, 2, 0, 0, 0}, 1},
@@ -169,7 +169,7 @@ static void clusters_have_the_numbers_of_the_model_or_of_their_order(void **stat
         int32_t labels[N];
         int64_t n_changed;
         memcpy(labels, found, sizeof labels);
-        assert_ok(hd_refine_number(N, 3, cases[k].model, labels, &n_changed));
+        assert_ok(hd_refine_number(N, 3, cases[k].reference, labels, &n_changed));
         assert_memory_equal(labels, cases[k].wanted, sizeof labels);
         assert_int_equal(n_changed, cases[k].n_changed);
     }

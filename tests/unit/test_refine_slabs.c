@@ -1,5 +1,5 @@
-/* refine on rows that are spread over processes (team.h): the labels of one process where process 0
- * gets the graph, and nearly as good ones where it gets a contracted graph. */
+/* refine on rows that are distributed over processes (team.h): the labels of one process where
+ * process 0 gets the graph, and nearly as good ones where it gets a contracted graph. */
 #include "base/rng.h"
 #include "engines/team.h"
 #include "matrix/collect.h"
@@ -101,13 +101,13 @@ static huddle_status refine_member(huddle_context *context, int rank, void *argu
         return t->budget == 0
                    ? huddle_refine_move(context, &own, &options, t->labels + begin,
                                         &t->info[rank].n_trials)
-                   : hd_refine_spread_move(context, &own, hd_refine_objective_find("map"), C, 30, 0,
-                                           t->labels + begin, &t->info[rank].n_trials);
+                   : hd_refine_move_distributed(context, &own, hd_refine_objective_find("map"), C,
+                                                30, 0, t->labels + begin, &t->info[rank].n_trials);
     }
     return t->budget == 0 ? huddle_refine(context, &own, STARTS, starts, &options,
                                           t->labels + begin, &t->info[rank])
-                          : hd_refine_spread(context, &own, t->budget, STARTS, starts, &options,
-                                             t->labels + begin, &t->info[rank]);
+                          : hd_refine_distributed(context, &own, t->budget, STARTS, starts,
+                                                  &options, t->labels + begin, &t->info[rank]);
 }
 
 static double map_of(const huddle_csr *graph, const int32_t *labels) {
@@ -316,8 +316,8 @@ static huddle_status move_small(huddle_context *context, int rank, void *argumen
     }
     huddle_csr own = {
         .rows = SMALL / 2, .cols = SMALL, .offsets = offsets, .columns = columns, .values = values};
-    return hd_refine_spread_move(context, &own, hd_refine_objective_find("ncut"), 2, 30, 0,
-                                 g->labels + first, NULL);
+    return hd_refine_move_distributed(context, &own, hd_refine_objective_find("ncut"), 2, 30, 0,
+                                      g->labels + first, NULL);
 }
 
 static void join(small_graph *g, int i, int j, double weight) {

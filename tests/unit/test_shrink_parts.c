@@ -150,7 +150,7 @@ static void check_system(const char *name, dense_system *s) {
 /* Sparse ones have a factor by columns, full ones one by supernodes. */
 static void linear_systems_are_solved(void **state) {
     (void)state;
-    for (const char *const *name = hd_shrink_linear_names(); *name != NULL; name++)
+    for (const char *const *name = hd_shrink_linear_names; *name != NULL; name++)
         for (int trial = 0; trial < 8; trial++) {
             static const int64_t columns[] = {1, 3, 4, 7};
             dense_system s = system_new(trial % 2 ? 90 : 20, columns[trial / 2],
@@ -253,7 +253,7 @@ static void solvers_are_found_by_name(void **state) {
     hd_shrink_edges edges = {0};
     const hd_shrink_solver *solver;
     huddle_context *context = NULL;
-    const char *const *names = hd_shrink_solver_names();
+    const char *const *names = hd_shrink_solver_names;
     for (int k = 1; names[k] != NULL; k++) {
         assert_ok(hd_shrink_find_solver(NULL, &edges, names[k], &solver));
         assert_string_equal(solver->name, names[k]);

@@ -1,6 +1,6 @@
 /* shrink: with an engine, on two equal slabs (mirror.h), and on rows that are spread over several
  * processes (team.h), against the answer of one process. The teams here cannot move rows, so that
- * all members solve everything together; test_shrink_spread.c has those that can. */
+ * all members solve everything together; test_shrink_distributed.c has those that can. */
 #include "engines/mirror.h"
 #include "engines/team.h"
 #include "huddle/path.h"

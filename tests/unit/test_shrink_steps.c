@@ -38,7 +38,7 @@ static void stage_open(stage *s, int64_t c, bool squared, bool anchored, uint64_
     assert_ok(hd_shrink_arrays_new(&s->problem, true, &s->arrays));
     for (int64_t k = 0; k < s->problem.n_free * c; k++)
         s->arrays.h[k] = .3 * hd_rng_normal(&rng);
-    assert_ok(hd_shrink_blocks_new(NULL, &s->problem, &s->arrays, hd_shrink_linear_names()[1], 0,
+    assert_ok(hd_shrink_blocks_new(NULL, &s->problem, &s->arrays, hd_shrink_linear_names[1], 0,
                                    &s->blocks));
     assert_ok(hd_shrink_block_open_linear(s->blocks));
     assert_ok(hd_shrink_irls_open(&s->problem, &s->arrays, true, &s->irls));
@@ -231,7 +231,7 @@ static void a_reweighted_step_minimises_its_quadratic(void **state) {
         find_weights(&s, s.arrays.h, vertex, edge);
         find_descent(&s, s.arrays.h, descent);
         apply_weights(&s, vertex, edge, s.arrays.delta, image);
-        if (strcmp(hd_shrink_linear_names()[1], "approximate") == 0)
+        if (strcmp(hd_shrink_linear_names[1], "approximate") == 0)
             tolerance = .3 * .01 * TAU_PERCENT * s.blocks[0].point.primal;
         for (int64_t k = 0; k < cells; k++) {
             assert_true(fabs(s.arrays.right[k] - descent[k]) <= 1e-5 * (1 + fabs(descent[k])));

@@ -7,37 +7,37 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SENTENCE = 1024 };
+enum { MESSAGE_SIZE = 1024 };
 
 /* Remembers a failure that all processes know, after hd_fail(). */
 static huddle_status keep_failure(hd_mpi *m, huddle_status status) {
     m->agreed = status;
-    snprintf(m->sentence, sizeof m->sentence, "%s", huddle_last_error());
+    snprintf(m->message, sizeof m->message, "%s", huddle_last_error());
     return status;
 }
 
 /* Whether the present failure is that one: callers may have put the name of a file before the
- * sentence. */
+ * message. */
 static bool is_known(const hd_mpi *m, huddle_status status) {
-    const char *sentence = huddle_last_error();
-    size_t length = strlen(sentence), known = strlen(m->sentence);
+    const char *message = huddle_last_error();
+    size_t length = strlen(message), known = strlen(m->message);
     return status == m->agreed && length >= known &&
-           strcmp(sentence + length - known, m->sentence) == 0;
+           strcmp(message + length - known, m->message) == 0;
 }
 
 /* The failure of process `from`, on all processes. It is named unless all failed. */
 static huddle_status tell_failure(hd_mpi *m, int from, bool all, huddle_status status) {
-    char sentence[SENTENCE] = "";
+    char message[MESSAGE_SIZE] = "";
     int code = (int)status;
     if (m->rank == from)
-        snprintf(sentence, sizeof sentence, "%s", huddle_last_error());
+        snprintf(message, sizeof message, "%s", huddle_last_error());
     MPI_Bcast(&code, 1, MPI_INT, from, m->comm);
-    MPI_Bcast(sentence, SENTENCE, MPI_CHAR, from, m->comm);
+    MPI_Bcast(message, MESSAGE_SIZE, MPI_CHAR, from, m->comm);
     status = (huddle_status)code;
     if (all || status == HUDDLE_CANCELLED)
-        (void)hd_fail(status, "%s", sentence);
+        (void)hd_fail(status, "%s", message);
     else
-        (void)hd_fail(status, "%s (process %d of %d)", sentence, from, m->count);
+        (void)hd_fail(status, "%s (process %d of %d)", message, from, m->count);
     return keep_failure(m, status);
 }
 
@@ -48,7 +48,7 @@ static const char *const call_names[] = {
 
 /* One message: minima over the processes of the first one that failed, of whether all did, and of
  * the call and its count and their negatives. A process that failed is in any call. */
-static huddle_status meet(hd_mpi *m, huddle_status status, hd_mpi_call call, int64_t count) {
+static huddle_status enter(hd_mpi *m, huddle_status status, hd_mpi_call call, int64_t count) {
     bool failed = status != HUDDLE_OK;
     int64_t facts[6] = {m->count, failed, call, -(int64_t)call, count, -count};
     if (failed) {
@@ -67,8 +67,8 @@ static huddle_status meet(hd_mpi *m, huddle_status status, hd_mpi_call call, int
     return keep_failure(m, HUDDLE_INTERNAL);
 }
 
-huddle_status hd_mpi_meet(hd_mpi *m, hd_mpi_call call, int64_t count) {
-    return meet(m, HUDDLE_OK, call, count);
+huddle_status hd_mpi_enter(hd_mpi *m, hd_mpi_call call, int64_t count) {
+    return enter(m, HUDDLE_OK, call, count);
 }
 
 huddle_status hd_mpi_leave(hd_mpi *m, huddle_status status) {
@@ -81,5 +81,5 @@ huddle_status hd_mpi_agree(void *state, huddle_status status) {
     hd_mpi *m = state;
     if (status != HUDDLE_OK && is_known(m, status))
         return status;
-    return meet(m, status, HD_MPI_AGREE, 0);
+    return enter(m, status, HD_MPI_AGREE, 0);
 }

@@ -17,7 +17,7 @@ enum {
 /* ---- coordinates --------------------------------------------------------------------------- */
 
 typedef struct copying {
-    hd_graph_places *places;
+    hd_graph_ordered_points *points;
     double *scratch;      /* workers x width */
     const int32_t *order; /* NULL: as they are */
 } copying;
@@ -25,7 +25,7 @@ typedef struct copying {
 /* Rows as the metric sees them, rounded to float. */
 static huddle_status copy_rows(void *argument, hd_chunk chunk) {
     const copying *c = argument;
-    hd_graph_places *x = c->places;
+    hd_graph_ordered_points *x = c->points;
     double *row = c->scratch + chunk.worker * x->d;
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
         hd_graph_rows_read(x->rows, c->order != NULL ? c->order[i] : i, row);
@@ -35,9 +35,10 @@ static huddle_status copy_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-static huddle_status make_copy(huddle_context *context, hd_graph_places *x, const int32_t *order) {
+static huddle_status make_copy(huddle_context *context, hd_graph_ordered_points *x,
+                               const int32_t *order) {
     huddle_status status = HUDDLE_OK;
-    copying c = {.places = x, .order = order};
+    copying c = {.points = x, .order = order};
     ALLOC(x->copy, x->n * x->d);
     ALLOC(c.scratch, hd_workers(context) * x->d);
     TRY(hd_parallel(context, NULL, x->n, ROWS_PER_CHUNK, copy_rows, &c));
@@ -49,7 +50,7 @@ done:
 }
 
 typedef struct measure {
-    const hd_graph_places *places;
+    const hd_graph_ordered_points *points;
     float *largest; /* per chunk */
 } measure;
 
@@ -57,8 +58,8 @@ static huddle_status measure_rows(void *argument, hd_chunk chunk) {
     const measure *m = argument;
     float largest = 0;
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
-        const float *row = hd_graph_place_row(m->places, i);
-        for (int64_t j = 0; j < m->places->d; j++) {
+        const float *row = hd_graph_ordered_row(m->points, i);
+        for (int64_t j = 0; j < m->points->d; j++) {
             float v = fabsf(row[j]);
             largest = v > largest ? v : largest;
         }
@@ -70,9 +71,9 @@ static huddle_status measure_rows(void *argument, hd_chunk chunk) {
 /* The scale is a power of two that brings all coordinates into [-1, 1], where no square overflows,
  * without changing any digit. There is no centre: a difference of two floats is as accurate as its
  * operands wherever they are. */
-static huddle_status set_scale(huddle_context *context, double reach, hd_graph_places *x) {
+static huddle_status set_scale(huddle_context *context, double reach, hd_graph_ordered_points *x) {
     huddle_status status = HUDDLE_OK;
-    measure m = {.places = x};
+    measure m = {.points = x};
     int64_t grain = (x->n + MEASURE_CHUNKS - 1) / MEASURE_CHUNKS;
     float largest = (float)reach;
     int exponent = 0;
@@ -90,11 +91,11 @@ done:
     return status;
 }
 
-huddle_status hd_graph_places_new(huddle_context *context, const hd_graph_rows *rows, double reach,
-                                  hd_graph_places *places) {
+huddle_status hd_graph_ordered_points_new(huddle_context *context, const hd_graph_rows *rows,
+                                          double reach, hd_graph_ordered_points *points) {
     huddle_status status = HUDDLE_OK;
     int64_t d = hd_graph_rows_width(rows);
-    *places = (hd_graph_places){
+    *points = (hd_graph_ordered_points){
         .rows = rows,
         .n = rows->n,
         .d = d,
@@ -102,58 +103,59 @@ huddle_status hd_graph_places_new(huddle_context *context, const hd_graph_rows *
         .stride = rows->stride,
         .packing = {.d = d, .scale = 1, .differences = true, .isa = rows->isa},
     };
-    places->kernel = hd_graph_tiles_kernel(&places->packing);
-    ALLOC(places->order, places->n);
-    for (int64_t i = 0; i < places->n; i++)
-        places->order[i] = (int32_t)i;
+    points->kernel = hd_graph_tiles_kernel(&points->packing);
+    ALLOC(points->order, points->n);
+    for (int64_t i = 0; i < points->n; i++)
+        points->order[i] = (int32_t)i;
     /* Rows with a shift or a scale do not exist in memory as the metric sees them. */
     if (rows->scale != NULL || rows->shift != NULL || rows->pick != NULL)
-        TRY(make_copy(context, places, NULL));
-    TRY(set_scale(context, reach, places));
+        TRY(make_copy(context, points, NULL));
+    TRY(set_scale(context, reach, points));
 done:
     return status;
 }
 
-void hd_graph_places_free(hd_graph_places *places) {
-    huddle_free(places->order);
-    huddle_free(places->copy);
-    *places = (hd_graph_places){0};
+void hd_graph_ordered_points_free(hd_graph_ordered_points *points) {
+    huddle_free(points->order);
+    huddle_free(points->copy);
+    *points = (hd_graph_ordered_points){0};
 }
 
 /* ---- order --------------------------------------------------------------------------------- */
 
 /* A copy is made anew from the points instead of being permuted: that needs no second copy either,
  * and all threads can do it. */
-huddle_status hd_graph_places_arrange(huddle_context *context, hd_graph_places *places,
-                                      const int32_t *order) {
+huddle_status hd_graph_ordered_points_permute(huddle_context *context,
+                                              hd_graph_ordered_points *points,
+                                              const int32_t *order) {
     huddle_status status = HUDDLE_OK;
-    memcpy(places->order, order, (size_t)places->n * sizeof *order);
-    if (places->d <= MAX_COPIED) {
-        huddle_free(places->copy);
-        places->copy = NULL;
-        TRY(make_copy(context, places, order));
+    memcpy(points->order, order, (size_t)points->n * sizeof *order);
+    if (points->d <= MAX_COPIED) {
+        huddle_free(points->copy);
+        points->copy = NULL;
+        TRY(make_copy(context, points, order));
     } else {
-        places->pick = places->order;
+        points->pick = points->order;
     }
 done:
     return status;
 }
 
 /* Rows are requested a few ahead: they may be anywhere in memory. */
-void hd_graph_places_pack(const hd_graph_places *x, const int32_t *place, int64_t count,
-                          float *panels) {
+void hd_graph_ordered_points_pack(const hd_graph_ordered_points *x, const int32_t *position,
+                                  int64_t count, float *panels) {
     enum { AHEAD = 8, LINE = 64, LINES = 8 };
     float scale = (float)x->packing.scale;
     int64_t padded = (count + HD_GRAPH_PANEL - 1) / HD_GRAPH_PANEL * HD_GRAPH_PANEL;
     for (int64_t p = -AHEAD; p < count; p++) {
         if (p + AHEAD < count) {
-            const char *from = (const char *)hd_graph_place_row(x, place[p + AHEAD]);
+            const char *from = (const char *)hd_graph_ordered_row(x, position[p + AHEAD]);
             for (int64_t byte = 0; byte < x->d * 4 && byte < LINES * LINE; byte += LINE)
                 __builtin_prefetch(from + byte);
         }
         if (p < 0)
             continue;
-        const float *row = hd_graph_place_row(x, place[p]);
+        const float *row = hd_graph_ordered_row(x, position[p]);
         float *to = panels + p / HD_GRAPH_PANEL * HD_GRAPH_PANEL * x->d + p % HD_GRAPH_PANEL;
         for (int64_t j = 0; j < x->d; j++)
             to[j * HD_GRAPH_PANEL] = scale * row[j];

@@ -1,6 +1,7 @@
-#include "report/coarse.h"
+#include "shrink/coarse.h"
 
-#include "report/run.h"
+#include "base/check.h"
+#include "base/context.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,38 +12,11 @@
  * weak edges inside, which cannot carry the flows that prove the bound. */
 enum { MEAN_ROWS = 5, MAX_ROWS = 20 };
 
-#define NEW(array, count)                                                                          \
-    do {                                                                                           \
-        (array) = calloc((size_t)(count) + 1, sizeof *(array));                                    \
-        if ((array) == NULL) {                                                                     \
-            status = report_no_memory();                                                           \
-            goto done;                                                                             \
-        }                                                                                          \
-    } while (0)
-
 static double *row_of(const huddle_dense *x, int64_t i) {
     return x->values + i * x->stride;
 }
 
 /* ---- aggregates --------------------------------------------------------------------------- */
-
-static huddle_status list_edges(coarse_problem *p) {
-    huddle_status status = HUDDLE_OK;
-    NEW(p->edges, p->w.offsets[p->w.rows]);
-    for (int64_t i = 0; i < p->w.rows; i++)
-        for (int64_t k = p->w.offsets[i]; k < p->w.offsets[i + 1]; k++) {
-            int32_t j = p->w.columns[k];
-            if (j <= i)
-                continue;
-            coarse_edge *e = &p->edges[p->n_edges++];
-            *e = (coarse_edge){.i = (int32_t)i, .j = j, .weight = p->w.values[k], .link = -1};
-            const double *a = row_of(&p->f, i), *b = row_of(&p->f, j);
-            for (int64_t d = 0; d < p->f.cols; d++)
-                e->length += (a[d] - b[d]) * (a[d] - b[d]);
-        }
-done:
-    return status;
-}
 
 /* An edge in the order in which it may merge rows: short ones first, ties as stored. */
 typedef struct ranked_edge {
@@ -57,62 +31,55 @@ static int by_length(const void *x, const void *y) {
     return (a->edge > b->edge) - (a->edge < b->edge);
 }
 
-int32_t coarse_root(int32_t *parent, int32_t i) {
-    while (parent[i] != i)
-        i = parent[i] = parent[parent[i]];
-    return i;
+static double squared_length(const huddle_dense *f, int64_t i, int64_t j) {
+    const double *a = row_of(f, i), *b = row_of(f, j);
+    double sum = 0;
+    for (int64_t d = 0; d < f->cols; d++)
+        sum += (a[d] - b[d]) * (a[d] - b[d]);
+    return sum;
 }
 
 /* Kruskal's algorithm with sets of bounded size. merged lists the edges that were used: they are a
  * spanning tree of each aggregate. p->aggregate is used as the forest of sets. */
-static huddle_status merge_rows(coarse_problem *p, int64_t *merged, int64_t *n_merged) {
+static huddle_status merge_rows(hd_shrink_coarse *p, int64_t *merged, int64_t *n_merged) {
     huddle_status status = HUDDLE_OK;
     int32_t *parent = p->aggregate, *size = NULL;
     ranked_edge *ranked = NULL;
     int64_t n = p->f.rows, most = n - n / MEAN_ROWS;
-    NEW(ranked, p->n_edges);
-    NEW(size, n);
-    for (int64_t e = 0; e < p->n_edges; e++)
-        ranked[e] = (ranked_edge){p->edges[e].length / p->edges[e].weight, e};
-    qsort(ranked, (size_t)p->n_edges, sizeof *ranked, by_length);
+    const hd_shrink_edges *edges = &p->edges;
+    ALLOC(ranked, edges->count);
+    ALLOC(size, n);
+    for (int64_t e = 0; e < edges->count; e++) {
+        double length = squared_length(&p->f, edges->i[e], edges->j[e]);
+        ranked[e] = (ranked_edge){length / edges->weight[e], e};
+    }
+    qsort(ranked, (size_t)edges->count, sizeof *ranked, by_length);
     for (int64_t i = 0; i < n; i++) {
         parent[i] = (int32_t)i;
         size[i] = 1;
     }
-    for (int64_t k = 0; k < p->n_edges && *n_merged < most; k++) {
-        const coarse_edge *e = &p->edges[ranked[k].edge];
-        int32_t a = coarse_root(parent, e->i), b = coarse_root(parent, e->j);
-        if (a == b || size[a] + size[b] > MAX_ROWS || !(e->weight > 0))
+    for (int64_t k = 0; k < edges->count && *n_merged < most; k++) {
+        int64_t e = ranked[k].edge;
+        int32_t a = hd_find_root(parent, edges->i[e]), b = hd_find_root(parent, edges->j[e]);
+        if (a == b || size[a] + size[b] > MAX_ROWS || !(edges->weight[e] > 0))
             continue;
-        parent[b] = a;
-        size[a] += size[b];
-        merged[(*n_merged)++] = ranked[k].edge;
+        hd_unite(parent, a, b);
+        size[a < b ? a : b] = size[a] + size[b];
+        merged[(*n_merged)++] = e;
     }
 done:
-    free(size);
-    free(ranked);
+    FREE(size, ranked);
     return status;
 }
 
 /* Numbers the aggregates by their first row, then sums up masses and means. */
-static huddle_status number_aggregates(coarse_problem *p) {
+static huddle_status number_aggregates(hd_shrink_coarse *p) {
     huddle_status status = HUDDLE_OK;
     int64_t n = p->f.rows, c = p->f.cols;
-    int32_t *number = NULL;
-    NEW(number, n);
-    for (int64_t i = 0; i < n; i++)
-        p->aggregate[i] = coarse_root(p->aggregate, (int32_t)i);
-    for (int64_t i = 0; i < n; i++) {
-        int32_t root = p->aggregate[i];
-        if (number[root] == 0)
-            number[root] = ++p->count;
-    }
-    for (int64_t i = 0; i < n; i++)
-        p->aggregate[i] = number[p->aggregate[i]] - 1;
-    NEW(p->mass, p->count);
-    NEW(p->group, p->count);
+    TRY(hd_shrink_label_sets(p->context, &p->edges.halo, n, p->aggregate, p->aggregate, &p->count));
+    ALLOC_ZERO(p->mass, p->count);
+    ALLOC_ZERO(p->group, p->count);
     TRY(huddle_dense_new(p->count, c, &p->mean));
-    memset(p->mean.values, 0, (size_t)(p->count * p->mean.stride) * sizeof(double));
     for (int64_t i = 0; i < n; i++) {
         double *mean = row_of(&p->mean, p->aggregate[i]);
         p->mass[p->aggregate[i]]++;
@@ -123,7 +90,6 @@ static huddle_status number_aggregates(coarse_problem *p) {
         for (int64_t d = 0; d < c; d++)
             row_of(&p->mean, a)[d] /= p->mass[a];
 done:
-    free(number);
     return status;
 }
 
@@ -147,21 +113,20 @@ static int by_ends(const void *x, const void *y) {
 /* Adds up the edges between each two aggregates; both directions in the same order, so that the
  * matrix is symmetric to the last bit. Edges above the diagonal are numbered as huddle_shrink()
  * numbers the rows of z. */
-static void sum_edges(coarse_problem *p, const half_edge *halves, int64_t n_halves) {
+static void sum_edges(hd_shrink_coarse *p, const half_edge *halves, int64_t n_halves) {
     huddle_csr *graph = &p->graph;
     int64_t count = 0, links = -1;
     for (int64_t k = 0; k < n_halves; k++) {
         const half_edge *h = &halves[k];
-        coarse_edge *e = &p->edges[h->edge];
         if (k == 0 || h->from != h[-1].from || h->to != h[-1].to) {
             graph->columns[count] = h->to;
             graph->values[count++] = 0;
             links += h->from < h->to;
         }
-        graph->values[count - 1] += e->weight;
+        graph->values[count - 1] += p->edges.weight[h->edge];
         graph->offsets[h->from + 1] = count;
         if (h->from < h->to)
-            e->link = links;
+            p->link[h->edge] = links;
     }
     for (int64_t a = 0; a < p->count; a++)
         if (graph->offsets[a + 1] < graph->offsets[a])
@@ -169,47 +134,47 @@ static void sum_edges(coarse_problem *p, const half_edge *halves, int64_t n_halv
 }
 
 /* The share of each edge in the edge of the aggregates that it belongs to. */
-static huddle_status set_shares(coarse_problem *p) {
+static huddle_status set_shares(hd_shrink_coarse *p) {
     huddle_status status = HUDDLE_OK;
     double *sums = NULL;
-    NEW(sums, p->n_edges);
-    for (int64_t e = 0; e < p->n_edges; e++)
-        if (p->edges[e].link >= 0)
-            sums[p->edges[e].link] += p->edges[e].weight;
-    for (int64_t e = 0; e < p->n_edges; e++) {
-        coarse_edge *edge = &p->edges[e];
-        if (edge->link < 0 || !(sums[edge->link] > 0))
+    const hd_shrink_edges *edges = &p->edges;
+    ALLOC_ZERO(sums, edges->count);
+    for (int64_t e = 0; e < edges->count; e++)
+        if (p->link[e] >= 0)
+            sums[p->link[e]] += edges->weight[e];
+    for (int64_t e = 0; e < edges->count; e++) {
+        if (p->link[e] < 0 || !(sums[p->link[e]] > 0))
             continue;
-        edge->share = edge->weight / sums[edge->link];
-        if (p->aggregate[edge->i] > p->aggregate[edge->j])
-            edge->share = -edge->share;
+        p->share[e] = edges->weight[e] / sums[p->link[e]];
+        if (p->aggregate[edges->i[e]] > p->aggregate[edges->j[e]])
+            p->share[e] = -p->share[e];
     }
 done:
-    free(sums);
+    huddle_free(sums);
     return status;
 }
 
-static huddle_status contract_graph(coarse_problem *p) {
+static huddle_status contract_graph(hd_shrink_coarse *p) {
     huddle_status status = HUDDLE_OK;
     half_edge *halves = NULL;
     int64_t count = 0;
-    NEW(halves, 2 * p->n_edges);
-    for (int64_t e = 0; e < p->n_edges; e++) {
-        int32_t a = p->aggregate[p->edges[e].i], b = p->aggregate[p->edges[e].j];
+    ALLOC(halves, 2 * p->edges.count);
+    ALLOC(p->link, p->edges.count);
+    ALLOC_ZERO(p->share, p->edges.count);
+    for (int64_t e = 0; e < p->edges.count; e++) {
+        int32_t a = p->aggregate[p->edges.i[e]], b = p->aggregate[p->edges.j[e]];
+        p->link[e] = -1;
         if (a == b)
             continue;
         halves[count++] = (half_edge){a, b, e};
         halves[count++] = (half_edge){b, a, e};
     }
     qsort(halves, (size_t)count, sizeof *halves, by_ends);
-    p->graph.rows = p->graph.cols = p->count;
-    NEW(p->graph.offsets, p->count + 1);
-    NEW(p->graph.columns, count);
-    NEW(p->graph.values, count);
+    TRY(huddle_csr_new(p->count, p->count, count, &p->graph));
     sum_edges(p, halves, count);
     TRY(set_shares(p));
 done:
-    free(halves);
+    huddle_free(halves);
     return status;
 }
 
@@ -218,33 +183,32 @@ done:
 /* Orders the edges of the trees such that each comes after all edges below it: leaves are cut off
  * one after the other. `sum` of a row is the exclusive or of its edges, which is the last one once
  * the others are cut. */
-static huddle_status order_flows(coarse_problem *p, const int64_t *merged, int64_t n_merged) {
+static huddle_status order_flows(hd_shrink_coarse *p, const int64_t *merged, int64_t n_merged) {
     huddle_status status = HUDDLE_OK;
     int32_t *degree = NULL;
     int64_t *sum = NULL;
-    NEW(degree, p->f.rows);
-    NEW(sum, p->f.rows);
-    NEW(p->flows, n_merged);
+    ALLOC_ZERO(degree, p->f.rows);
+    ALLOC_ZERO(sum, p->f.rows);
+    ALLOC(p->flows, n_merged);
     for (int64_t k = 0; k < n_merged; k++) {
-        const coarse_edge *e = &p->edges[merged[k]];
-        degree[e->i]++;
-        degree[e->j]++;
-        sum[e->i] ^= merged[k];
-        sum[e->j] ^= merged[k];
+        const int32_t ends[] = {p->edges.i[merged[k]], p->edges.j[merged[k]]};
+        for (int side = 0; side < 2; side++) {
+            degree[ends[side]]++;
+            sum[ends[side]] ^= merged[k];
+        }
     }
     for (int64_t first = 0; first < p->f.rows; first++)
         for (int32_t i = (int32_t)first; degree[i] == 1;) {
             int64_t edge = sum[i];
-            int32_t next = p->edges[edge].i == i ? p->edges[edge].j : p->edges[edge].i;
-            p->flows[p->n_flows++] = (coarse_flow){i, next, edge};
+            int32_t next = p->edges.i[edge] == i ? p->edges.j[edge] : p->edges.i[edge];
+            p->flows[p->n_flows++] = (hd_shrink_flow){i, next, edge};
             degree[i] = 0;
             degree[next]--;
             sum[next] ^= edge;
             i = next;
         }
 done:
-    free(sum);
-    free(degree);
+    FREE(sum, degree);
     return status;
 }
 
@@ -252,42 +216,41 @@ done:
 
 /* The dual of all edges. y is the force on each row, B^T z of the edges between aggregates; what
  * makes it equal for all rows of an aggregate is passed on from row to row. */
-static huddle_status expand_dual(coarse_problem *p, const huddle_dense *dual) {
+static huddle_status expand_dual(hd_shrink_coarse *p, const huddle_dense *dual) {
     huddle_status status = HUDDLE_OK;
     int64_t n = p->f.rows, c = p->f.cols;
     double *y = NULL, *total = NULL;
-    NEW(y, n * c);
-    NEW(total, p->count * c);
+    ALLOC_ZERO(y, n * c);
+    ALLOC_ZERO(total, p->count * c);
     memset(p->z.values, 0, (size_t)(p->z.rows * p->z.stride) * sizeof(double));
-    for (int64_t e = 0; e < p->n_edges; e++) {
-        const coarse_edge *edge = &p->edges[e];
-        for (int64_t d = 0; d < c && edge->link >= 0; d++) {
-            double z = edge->share * row_of(dual, edge->link)[d];
+    for (int64_t e = 0; e < p->edges.count; e++) {
+        int32_t i = p->edges.i[e], j = p->edges.j[e];
+        for (int64_t d = 0; d < c && p->link[e] >= 0; d++) {
+            double z = p->share[e] * row_of(dual, p->link[e])[d];
             row_of(&p->z, e)[d] = z;
-            y[edge->i * c + d] += z;
-            y[edge->j * c + d] -= z;
-            total[p->aggregate[edge->i] * c + d] += z;
-            total[p->aggregate[edge->j] * c + d] -= z;
+            y[i * c + d] += z;
+            y[j * c + d] -= z;
+            total[p->aggregate[i] * c + d] += z;
+            total[p->aggregate[j] * c + d] -= z;
         }
     }
     for (int64_t i = 0; i < n; i++)
         for (int64_t d = 0; d < c; d++)
             y[i * c + d] = total[p->aggregate[i] * c + d] / p->mass[p->aggregate[i]] - y[i * c + d];
     for (int64_t k = 0; k < p->n_flows; k++) {
-        const coarse_flow *flow = &p->flows[k];
-        double sign = p->edges[flow->edge].i == flow->row ? 1 : -1;
+        const hd_shrink_flow *flow = &p->flows[k];
+        double sign = p->edges.i[flow->edge] == flow->row ? 1 : -1;
         for (int64_t d = 0; d < c; d++) {
             row_of(&p->z, flow->edge)[d] = sign * y[flow->row * c + d];
             y[flow->next * c + d] += y[flow->row * c + d];
         }
     }
 done:
-    free(total);
-    free(y);
+    FREE(total, y);
     return status;
 }
 
-huddle_status coarse_solve(coarse_problem *p, double gap, huddle_path_level *level) {
+huddle_status hd_shrink_coarse_solve(hd_shrink_coarse *p, double gap, huddle_path_level *level) {
     huddle_status status = HUDDLE_OK;
     huddle_shrink_options options = huddle_shrink_defaults();
     huddle_shrunk shrunk = {0};
@@ -320,32 +283,34 @@ done:
     return status;
 }
 
-huddle_status coarse_open(huddle_context *context, const huddle_dense *f, const huddle_csr *w,
-                          const char *loss, coarse_problem *p) {
+huddle_status hd_shrink_coarse_open(huddle_context *context, const huddle_dense *f,
+                                    const huddle_csr *w, const char *loss, hd_shrink_coarse *p) {
     huddle_status status = HUDDLE_OK;
     int64_t *merged = NULL, n_merged = 0;
-    *p = (coarse_problem){.context = context, .f = *f, .w = *w, .loss = loss};
-    NEW(p->aggregate, f->rows);
-    NEW(merged, f->rows);
-    TRY(list_edges(p));
+    *p = (hd_shrink_coarse){.context = context, .f = *f, .w = *w, .loss = loss};
+    TRY(hd_shrink_edges_read(context, w, &p->edges));
+    TRY(hd_shrink_check_rows(f, "f", w->rows));
+    ALLOC(p->aggregate, f->rows);
+    ALLOC(merged, f->rows);
     TRY(merge_rows(p, merged, &n_merged));
     TRY(number_aggregates(p));
     TRY(contract_graph(p));
     TRY(order_flows(p, merged, n_merged));
     TRY(huddle_dense_new(f->rows, f->cols, &p->g));
-    TRY(huddle_dense_new(p->n_edges, f->cols, &p->z));
+    TRY(huddle_dense_new(p->edges.count, f->cols, &p->z));
 done:
-    free(merged);
+    huddle_free(merged);
     return status;
 }
 
-void coarse_close(coarse_problem *p) {
+void hd_shrink_coarse_close(hd_shrink_coarse *p) {
     huddle_dense *const matrices[] = {&p->mean, &p->g, &p->z, &p->start};
-    void *const arrays[] = {p->edges,         p->aggregate,    p->mass,  p->graph.offsets,
-                            p->graph.columns, p->graph.values, p->flows, p->group};
+    void *const arrays[] = {p->link, p->share, p->aggregate, p->mass, p->flows, p->group};
     for (size_t k = 0; k < sizeof matrices / sizeof *matrices; k++)
         huddle_dense_free(matrices[k]);
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-        free(arrays[k]);
-    *p = (coarse_problem){0};
+        huddle_free(arrays[k]);
+    huddle_csr_free(&p->graph);
+    hd_shrink_edges_free(&p->edges);
+    *p = (hd_shrink_coarse){0};
 }

@@ -1,6 +1,6 @@
-/* A small graph whose rows are spread over processes: process 0 embeds it alone, as without
+/* A small graph whose rows are distributed over processes: process 0 embeds it alone, as without
  * processes, which takes less time than the messages of a common iteration. */
-#include "embed/whole.h"
+#include "embed/gathered.h"
 
 #include "base/check.h"
 #include "matrix/collect.h"
@@ -65,9 +65,9 @@ done:
     return hd_agree(context, status);
 }
 
-huddle_status hd_embed_whole(huddle_context *context, const huddle_csr *graph,
-                             const huddle_embed_options *options, huddle_embedding *out,
-                             huddle_embed_info *info) {
+huddle_status hd_embed_gathered(huddle_context *context, const huddle_csr *graph,
+                                const huddle_embed_options *options, huddle_embedding *out,
+                                huddle_embed_info *info) {
     huddle_status status = HUDDLE_OK;
     huddle_csr whole = {0};
     huddle_embedding all = {0};

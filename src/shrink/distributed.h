@@ -1,4 +1,4 @@
-/* Shrinking where rows are spread over processes.
+/* Shrinking where rows are distributed over processes.
  *
  * The problem separates over the components of W. Each component that fits on one process is moved
  * to one, which solves it as if it were alone: with blocks, closed forms, reduced directions and
@@ -6,18 +6,18 @@
  * one component after the other, on rows that the engine's partition has put where few edges join
  * processes. G, groups and Z are moved back to the rows they belong to. Objectives and bounds of
  * the parts, each evaluated on all of its edges, add up to those of the whole. */
-#ifndef HUDDLE_SRC_SHRINK_SPREAD_H
-#define HUDDLE_SRC_SHRINK_SPREAD_H
+#ifndef HUDDLE_SRC_SHRINK_DISTRIBUTED_H
+#define HUDDLE_SRC_SHRINK_DISTRIBUTED_H
 
 #include "shrink/allot.h"
 #include "shrink/solve.h"
 
 /* Whether the engine can move rows, and does not solve the problem itself. */
-bool hd_shrink_can_spread(const hd_shrink_solve *solve);
+bool hd_shrink_can_distribute(const hd_shrink_solve *solve);
 
 /* Solves, and fills in out, and info but for `seconds`; edges are those of this process.
  * is_trivial: see solve.h. */
-huddle_status hd_shrink_spread(hd_shrink_solve *solve, const hd_shrink_limits *limits,
-                               huddle_shrunk *out, bool *is_trivial);
+huddle_status hd_shrink_distributed(hd_shrink_solve *solve, const hd_shrink_limits *limits,
+                                    huddle_shrunk *out, bool *is_trivial);
 
 #endif

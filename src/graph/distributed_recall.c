@@ -1,6 +1,6 @@
 /* Every process gets the rows of the sample, a few hundred, finds the nearest among its own rows by
  * tiles, and returns the distances to the processes that asked. */
-#include "graph/spread_recall.h"
+#include "graph/distributed_recall.h"
 
 #include "base/check.h"
 #include "base/slabs.h"
@@ -11,19 +11,21 @@
 #include <math.h>
 #include <string.h>
 
-/* The rows of the sample that are here. */
-static huddle_status draw_rows(const hd_graph_search *s, int64_t total, hd_graph_probe *probe) {
+/* The rows of the sample that this process has. They are drawn by their ids, which do not depend on
+ * the number of processes. */
+static huddle_status draw_rows(const hd_graph_search *s, int64_t total,
+                               hd_graph_recall_sample *sample) {
     huddle_status status = HUDDLE_OK;
     int64_t *number = NULL, size = hd_graph_sample_size(total), i = 0;
     ALLOC(number, size);
-    ALLOC(probe->row, size);
-    ALLOC(probe->kth2, size);
+    ALLOC(sample->row, size);
+    ALLOC(sample->kth2, size);
     hd_graph_sample_draw(s->seed, total, number);
     for (int64_t q = 0; q < size; q++) {
-        while (i < s->train->n && s->names[i] < number[q])
+        while (i < s->train->n && s->ids[i] < number[q])
             i++;
-        if (i < s->train->n && s->names[i] == number[q])
-            probe->row[probe->count++] = (int32_t)i;
+        if (i < s->train->n && s->ids[i] == number[q])
+            sample->row[sample->count++] = (int32_t)i;
     }
 done:
     huddle_free(number);
@@ -32,18 +34,19 @@ done:
 
 /* Sends the own rows of the sample to all processes; those of all come, in their order. */
 static huddle_status share_rows(huddle_context *context, const hd_graph_search *s,
-                                const hd_graph_probe *probe, int64_t *came, void **rows) {
+                                const hd_graph_recall_sample *sample, int64_t *received_sizes,
+                                void **rows) {
     huddle_status status = HUDDLE_OK;
     int32_t processes = hd_slabs_count(context);
-    int64_t size = hd_graph_rows_measure(s->train, probe->count), *sizes = NULL;
+    int64_t size = hd_graph_rows_measure(s->train, sample->count), *sizes = NULL;
     char *bytes = NULL;
     ALLOC(bytes, size * processes);
     ALLOC(sizes, processes);
     for (int32_t r = 0; r < processes; r++) {
-        hd_graph_rows_pack(s->train, probe->row, 0, probe->count, bytes + r * size);
+        hd_graph_rows_pack(s->train, sample->row, 0, sample->count, bytes + r * size);
         sizes[r] = size;
     }
-    TRY(hd_slabs_exchange(context, sizes, bytes, came, rows));
+    TRY(hd_slabs_exchange(context, sizes, bytes, received_sizes, rows));
 done:
     huddle_free(bytes);
     huddle_free(sizes);
@@ -70,42 +73,33 @@ done:
     return status;
 }
 
-static void insert_distance(double *list, int32_t k, double distance2) {
-    int32_t at = k - 1;
-    if (!(distance2 < list[at]))
-        return;
-    for (; at > 0 && distance2 < list[at - 1]; at--)
-        list[at] = list[at - 1];
-    list[at] = distance2;
-}
-
 /* The (k + 1)-th of the distances that came from all processes, the row's own included; one
  * without rows has sent none. */
 static huddle_status merge_answers(const hd_graph_search *s, int32_t processes,
-                                   const int64_t *sizes, const double *came,
-                                   hd_graph_probe *probe) {
+                                   const int64_t *sizes, const double *received,
+                                   hd_graph_recall_sample *sample) {
     huddle_status status = HUDDLE_OK;
     int32_t k = s->k + 1;
     double *list = NULL;
     ALLOC(list, k);
-    for (int64_t q = 0; q < probe->count; q++) {
-        const double *from = came;
+    for (int64_t q = 0; q < sample->count; q++) {
+        const double *from = received;
         for (int32_t c = 0; c < k; c++)
             list[c] = INFINITY;
         for (int32_t r = 0; r < processes; r++) {
             for (int32_t c = 0; c < k && sizes[r] > 0; c++)
-                insert_distance(list, k, from[q * k + c]);
+                hd_graph_sample_insert(list, k, from[q * k + c]);
             from += sizes[r] / (int64_t)sizeof *from;
         }
-        probe->kth2[q] = list[k - 1];
+        sample->kth2[q] = list[k - 1];
     }
 done:
     huddle_free(list);
     return status;
 }
 
-huddle_status hd_graph_probe_new(huddle_context *context, const hd_graph_search *search,
-                                 hd_graph_probe *probe) {
+huddle_status hd_graph_recall_sample_new(huddle_context *context, const hd_graph_search *search,
+                                         hd_graph_recall_sample *sample) {
     huddle_status status = HUDDLE_OK;
     int32_t processes = hd_slabs_count(context);
     int64_t *sizes = NULL, *answered = NULL, count = 0,
@@ -113,16 +107,16 @@ huddle_status hd_graph_probe_new(huddle_context *context, const hd_graph_search 
     double *distance2 = NULL;
     void *rows = NULL, *answers = NULL;
     hd_slab slab;
-    *probe = (hd_graph_probe){0};
+    *sample = (hd_graph_recall_sample){0};
     TRY(hd_slab_locate(context, search->train->n, &slab));
-    TRY(draw_rows(search, slab.total, probe));
+    TRY(draw_rows(search, slab.total, sample));
     ALLOC(sizes, processes);
     ALLOC(answered, processes);
-    TRY(share_rows(context, search, probe, sizes, &rows));
+    TRY(share_rows(context, search, sample, sizes, &rows));
     for (int32_t r = 0; r < processes; r++) {
-        int64_t asking = search->train->n > 0 ? sizes[r] / row : 0;
-        count += asking;
-        sizes[r] = asking * (search->k + 1) * (int64_t)sizeof *distance2;
+        int64_t n_queries = search->train->n > 0 ? sizes[r] / row : 0;
+        count += n_queries;
+        sizes[r] = n_queries * (search->k + 1) * (int64_t)sizeof *distance2;
     }
     ALLOC(distance2, count * (search->k + 1));
     if (count > 0) {
@@ -132,7 +126,7 @@ huddle_status hd_graph_probe_new(huddle_context *context, const hd_graph_search 
         TRY(status);
     }
     TRY(hd_slabs_exchange(context, sizes, distance2, answered, &answers));
-    TRY(merge_answers(search, processes, answered, answers, probe));
+    TRY(merge_answers(search, processes, answered, answers, sample));
 done:
     huddle_free(sizes);
     huddle_free(answered);
@@ -142,22 +136,25 @@ done:
     return status;
 }
 
-void hd_graph_probe_free(hd_graph_probe *probe) {
-    huddle_free(probe->row);
-    huddle_free(probe->kth2);
-    *probe = (hd_graph_probe){0};
+void hd_graph_recall_sample_free(hd_graph_recall_sample *sample) {
+    huddle_free(sample->row);
+    huddle_free(sample->kth2);
+    *sample = (hd_graph_recall_sample){0};
 }
 
-huddle_status hd_graph_probe_measure(huddle_context *context, const hd_graph_probe *probe,
-                                     const hd_graph_search *search, hd_graph_recall *recall) {
+/* An entry is a true neighbour if it is not farther than the k-th one. */
+huddle_status hd_graph_recall_sample_measure(huddle_context *context,
+                                             const hd_graph_recall_sample *sample,
+                                             const hd_graph_search *search,
+                                             hd_graph_recall *recall) {
     huddle_status status = HUDDLE_OK;
     int32_t k = search->k;
-    double sums[3] = {0, 0, (double)probe->count};
-    for (int64_t q = 0; q < probe->count; q++) {
-        const double *list = search->distance2 + (int64_t)probe->row[q] * k;
+    double sums[3] = {0, 0, (double)sample->count};
+    for (int64_t q = 0; q < sample->count; q++) {
+        const double *list = search->distance2 + (int64_t)sample->row[q] * k;
         int32_t found = 0;
         for (int32_t c = 0; c < k; c++)
-            found += list[c] <= probe->kth2[q];
+            found += list[c] <= sample->kth2[q];
         double share = (double)found / (double)k;
         sums[0] += share;
         sums[1] += share * share;

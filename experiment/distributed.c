@@ -43,7 +43,7 @@ typedef struct decision {
     double done;    /* share of the cost */
 } decision;
 
-typedef struct spread {
+typedef struct distribution {
     work *w;
     workers team;
     int32_t rank, size;
@@ -58,15 +58,15 @@ typedef struct spread {
     bool *holds;  /* size x n_groups: has the process cells of the group? */
     double *left; /* cost of the items of each group that are not handed out */
     bool cancelled;
-} spread;
+} distribution;
 
 /* ---- handing out (process 0) ---------------------------------------------------------------- */
 
-static int group_of(const spread *s, int item) {
+static int group_of(const distribution *s, int item) {
     return work_group_index(s->w, &s->w->e->cells[s->w->items[item].cell]);
 }
 
-static bool is_held(const spread *s, int group) {
+static bool is_held(const distribution *s, int group) {
     for (int32_t r = 0; r < s->size; r++)
         if (s->holds[r * s->n_groups + group])
             return true;
@@ -75,7 +75,7 @@ static bool is_held(const spread *s, int group) {
 
 /* An item of a group that the process has; else of one that nobody has; else of the one with most
  * left to do, whose common parts are then computed again. */
-static int choose_item(const spread *s, int32_t process) {
+static int choose_item(const distribution *s, int32_t process) {
     int fresh = -1, shared = -1;
     for (int i = 0; i < s->w->count; i++) {
         int group = group_of(s, i);
@@ -101,7 +101,7 @@ static int wanted_items(const member *m) {
 }
 
 /* One item for each process in turn. */
-static int32_t hand_out(spread *s) {
+static int32_t hand_out(distribution *s) {
     int32_t n_grants = 0;
     bool any = true;
     while (any && s->n_granted < s->w->count) {
@@ -125,7 +125,7 @@ static int32_t hand_out(spread *s) {
 
 /* Items finished since the last meeting, with their records, and sums over the whole run. NULL
  * without memory. */
-static char *write_message(spread *s, bool cancelled) {
+static char *write_message(distribution *s, bool cancelled) {
     work *w = s->w;
     json_t *next = json_array();
     pthread_mutex_lock(&w->lock);
@@ -141,7 +141,7 @@ static char *write_message(spread *s, bool cancelled) {
 }
 
 /* Stores the records of another process. */
-static void take_finished(spread *s, int32_t process, const json_t *finished) {
+static void take_finished(distribution *s, int32_t process, const json_t *finished) {
     work *w = s->w;
     member *m = &s->members[process];
     size_t index;
@@ -163,7 +163,8 @@ static void take_finished(spread *s, int32_t process, const json_t *finished) {
     }
 }
 
-static huddle_status read_message(spread *s, int32_t process, const char *text, int64_t size) {
+static huddle_status read_message(distribution *s, int32_t process, const char *text,
+                                  int64_t size) {
     member *m = &s->members[process];
     json_t *message = json_loadb(text, (size_t)size, 0, NULL);
     if (message == NULL)
@@ -179,7 +180,7 @@ static huddle_status read_message(spread *s, int32_t process, const char *text, 
 }
 
 /* Tells process 0 what this process has finished. */
-static huddle_status report(spread *s, bool cancelled) {
+static huddle_status report(distribution *s, bool cancelled) {
     huddle_status status = HUDDLE_OK;
     int64_t *sizes = calloc((size_t)s->size, sizeof *sizes);
     char *text = write_message(s, cancelled);
@@ -199,7 +200,7 @@ done:
 
 /* ---- meetings ------------------------------------------------------------------------------- */
 
-static decision decide(spread *s) {
+static decision decide(distribution *s) {
     decision made = {.cancelled = s->cancelled};
     pthread_mutex_lock(&s->w->lock);
     bool failed = s->w->error != 0;
@@ -212,7 +213,7 @@ static decision decide(spread *s) {
 }
 
 /* Puts the items of this process into its queue; the groups of the others are not waited for. */
-static void apply_grants(spread *s, int32_t n_grants) {
+static void apply_grants(distribution *s, int32_t n_grants) {
     work *w = s->w;
     pthread_mutex_lock(&w->lock);
     for (int32_t k = 0; k < n_grants; k++) {
@@ -226,7 +227,7 @@ static void apply_grants(spread *s, int32_t n_grants) {
 }
 
 /* Ctrl-C may reach any of the processes. */
-static huddle_status meet(spread *s, decision *made) {
+static huddle_status meet(distribution *s, decision *made) {
     huddle_status status = HUDDLE_OK;
     huddle_context *context = s->w->context;
     bool cancelled = huddle_context_progress(context, "cells", made->done * s->w->count,
@@ -250,7 +251,7 @@ static void close_queue(work *w) {
     pthread_mutex_unlock(&w->lock);
 }
 
-static huddle_status keep_meeting(spread *s) {
+static huddle_status keep_meeting(distribution *s) {
     huddle_status status = HUDDLE_OK;
     const struct timespec interval = {.tv_nsec = MEETING_INTERVAL};
     decision made = {0};
@@ -268,7 +269,7 @@ done:
 
 /* ---- the run -------------------------------------------------------------------------------- */
 
-static huddle_status begin(spread *s) {
+static huddle_status begin(distribution *s) {
     huddle_status status = HUDDLE_OK;
     work *w = s->w;
     s->n_groups = w->e->n_data * w->n_seeds;
@@ -287,7 +288,7 @@ done:
 }
 
 /* Sums over all processes, for process 0 to print. */
-static void add_up(spread *s) {
+static void add_up(distribution *s) {
     experiment *e = s->w->e;
     e->hits = e->misses = 0;
     e->cpu_seconds = 0;
@@ -298,12 +299,12 @@ static void add_up(spread *s) {
     }
 }
 
-huddle_status spread_run(work *w) {
+huddle_status distributed_run(work *w) {
     huddle_status status = HUDDLE_OK;
-    spread s = {.w = w,
-                .rank = huddle_context_process(w->context),
-                .size = huddle_context_processes(w->context),
-                .began_cpu = process_seconds()};
+    distribution s = {.w = w,
+                      .rank = huddle_context_process(w->context),
+                      .size = huddle_context_processes(w->context),
+                      .began_cpu = process_seconds()};
     status = begin(&s);
     if (status == HUDDLE_OK)
         status = keep_meeting(&s);
@@ -327,7 +328,7 @@ huddle_status spread_run(work *w) {
 /* ---- what all processes must have in common ------------------------------------------------- */
 
 /* Files of other machines may differ. A digest of all keys shows it. */
-huddle_status spread_compare(huddle_context *context, experiment *e) {
+huddle_status distributed_compare(huddle_context *context, experiment *e) {
     huddle_status status = HUDDLE_OK;
     char own[KEY_SIZE], first[KEY_SIZE];
     char *text = calloc((size_t)e->n_cells + 1, KEY_SIZE);
@@ -346,7 +347,7 @@ done:
 }
 
 /* The others need no records, only which cells have one: any value marks them. */
-huddle_status spread_share_found(huddle_context *context, experiment *e) {
+huddle_status distributed_share_found(huddle_context *context, experiment *e) {
     huddle_status status = HUDDLE_OK;
     char *found = calloc((size_t)e->n_cells + 1, 1);
     TRY_POINTER(found);

@@ -1,4 +1,4 @@
-#include "shrink/spread.h"
+#include "shrink/distributed.h"
 
 #include "base/check.h"
 #include "shrink/certificate.h"
@@ -10,15 +10,15 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct spread {
+typedef struct distributed_solve {
     hd_shrink_solve *whole;
     hd_shrink_allotment allotment;
     bool *chosen;   /* n: rows of the subset under way */
     int32_t *first; /* n: the number, among all rows, of the first row of each row's group */
     huddle_shrunk *out;
-} spread;
+} distributed_solve;
 
-bool hd_shrink_can_spread(const hd_shrink_solve *s) {
+bool hd_shrink_can_distribute(const hd_shrink_solve *s) {
     const hd_engine *engine = hd_context_engine(s->input.context);
     return engine->slabs != NULL && engine->slabs->exchange != NULL &&
            (engine->shrink == NULL || strcmp(s->options.solver, "auto") != 0);
@@ -28,8 +28,8 @@ bool hd_shrink_can_spread(const hd_shrink_solve *s) {
 
 /* Which row, by its number among all rows, is the first of each group. together: groups extend over
  * processes. */
-static huddle_status return_groups(spread *t, const hd_shrink_subset *u, const huddle_shrunk *part,
-                                   bool together) {
+static huddle_status return_groups(distributed_solve *t, const hd_shrink_subset *u,
+                                   const huddle_shrunk *part, bool together) {
     huddle_status status = HUDDLE_OK;
     double *first = NULL;
     int32_t *moved = NULL, *own = NULL;
@@ -56,8 +56,8 @@ done:
 }
 
 /* Reads the moved edges again, for Z: no solve returns them. */
-static huddle_status return_dual(spread *t, const hd_shrink_subset *u, const huddle_shrunk *part,
-                                 bool together) {
+static huddle_status return_dual(distributed_solve *t, const hd_shrink_subset *u,
+                                 const huddle_shrunk *part, bool together) {
     huddle_status status = HUDDLE_OK;
     huddle_context *context = t->whole->input.context;
     hd_shrink_edges edges = {0};
@@ -75,7 +75,7 @@ done:
 }
 
 /* Moves G, groups and Z of a solve to the rows and edges of the whole. */
-static huddle_status return_answer(spread *t, hd_shrink_subset *u, huddle_shrunk *part,
+static huddle_status return_answer(distributed_solve *t, hd_shrink_subset *u, huddle_shrunk *part,
                                    bool together) {
     huddle_status status = HUDDLE_OK;
     const hd_shrink_input *in = &t->whole->input;
@@ -96,7 +96,7 @@ done:
 }
 
 /* The problem of a subset. */
-static hd_shrink_solve solve_of(const spread *t, const hd_shrink_subset *u,
+static hd_shrink_solve solve_of(const distributed_solve *t, const hd_shrink_subset *u,
                                 huddle_shrink_info *info) {
     hd_shrink_solve s = {.input = t->whole->input,
                          .options = t->whole->options,
@@ -163,8 +163,7 @@ done:
 static huddle_status combine_processes(huddle_context *context, huddle_shrink_info *info,
                                        bool *is_trivial) {
     huddle_status status = HUDDLE_OK;
-    const char *const *solvers = hd_shrink_solver_names(), *const *linear =
-                                                               hd_shrink_linear_names();
+    const char *const *solvers = hd_shrink_solver_names, *const *linear = hd_shrink_linear_names;
     double sums[] = {info->objective, info->dual, (double)info->n_solves, (double)info->n_fixed};
     double most[] = {info->n_iter,
                      info->snapped,
@@ -224,7 +223,7 @@ done:
 
 /* What is said of the sum of all parts. Bounds are sums of at most `terms` numbers here, whose
  * rounding must not raise them. */
-static void finish_info(const spread *t, int32_t terms) {
+static void finish_info(const distributed_solve *t, int32_t terms) {
     huddle_shrink_info *info = t->whole->info;
     if (terms > 1 && !t->allotment.is_small)
         info->dual *= 1 - (terms + 1) * DBL_EPSILON;
@@ -242,8 +241,8 @@ static void finish_info(const spread *t, int32_t terms) {
 
 /* Solves components that this process has whole; large problems component by component, as on one
  * process. */
-static huddle_status solve_alone(const spread *t, hd_shrink_solve *s, huddle_shrunk *part,
-                                 bool *is_trivial) {
+static huddle_status solve_alone(const distributed_solve *t, hd_shrink_solve *s,
+                                 huddle_shrunk *part, bool *is_trivial) {
     huddle_status status = HUDDLE_OK;
     huddle_context *context = s->input.context;
     hd_shrink_edges edges = {0};
@@ -251,7 +250,7 @@ static huddle_status solve_alone(const spread *t, hd_shrink_solve *s, huddle_shr
     bool split = !t->allotment.is_small && !s->options.keep_dual;
     s->info->solver = "exact";
     *is_trivial = true;
-    if (find_name(hd_shrink_linear_names(), s->options.linear_solver) == 0)
+    if (find_name(hd_shrink_linear_names, s->options.linear_solver) == 0)
         s->options.linear_solver = "auto"; /* the engine's is for what processes solve together */
     before = hd_alone_begin(context);
     if (split)
@@ -271,7 +270,7 @@ done:
     return status;
 }
 
-static huddle_status solve_owned(spread *t, bool *is_trivial) {
+static huddle_status solve_owned(distributed_solve *t, bool *is_trivial) {
     huddle_status status = HUDDLE_OK;
     const hd_shrink_input *in = &t->whole->input;
     const hd_shrink_allotment *a = &t->allotment;
@@ -292,7 +291,7 @@ done:
     return status;
 }
 
-static huddle_status solve_together(spread *t, int32_t which) {
+static huddle_status solve_together(distributed_solve *t, int32_t which) {
     huddle_status status = HUDDLE_OK;
     const hd_shrink_input *in = &t->whole->input;
     hd_shrink_subset u = {0};
@@ -317,7 +316,7 @@ done:
 
 /* Numbers groups by their first rows, over all processes: a first row knows its number from those
  * before it, and the halo of these names brings it to the other rows. */
-static huddle_status number_groups(spread *t) {
+static huddle_status number_groups(distributed_solve *t) {
     huddle_status status = HUDDLE_OK;
     huddle_context *context = t->whole->input.context;
     int64_t n = t->whole->input.f->rows, firsts = 0;
@@ -344,10 +343,10 @@ done:
     return status;
 }
 
-huddle_status hd_shrink_spread(hd_shrink_solve *s, const hd_shrink_limits *limits,
-                               huddle_shrunk *out, bool *is_trivial) {
+huddle_status hd_shrink_distributed(hd_shrink_solve *s, const hd_shrink_limits *limits,
+                                    huddle_shrunk *out, bool *is_trivial) {
     huddle_status status = HUDDLE_OK;
-    spread t = {.whole = s, .out = out};
+    distributed_solve t = {.whole = s, .out = out};
     int32_t giants = 0;
     TRY(hd_shrink_allot(&s->input, limits, &t.allotment));
     ALLOC(t.chosen, s->input.f->rows);

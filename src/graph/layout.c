@@ -1,5 +1,5 @@
-/* Rows and the processes that hold them. */
-#include "graph/owners.h"
+/* The layout of distributed rows. */
+#include "graph/layout.h"
 
 #include "base/check.h"
 #include "base/context.h"
@@ -11,34 +11,34 @@ huddle_status hd_graph_require_passing(const huddle_context *context, const char
     return slabs == NULL || slabs->start_pass != NULL ? HUDDLE_OK : hd_slabs_refuse(context, what);
 }
 
-huddle_status hd_graph_owners_new(huddle_context *context, int64_t n, hd_graph_owners *owners) {
+huddle_status hd_graph_layout_new(huddle_context *context, int64_t n, hd_graph_layout *layout) {
     huddle_status status = HUDDLE_OK;
     double *counts = NULL;
-    *owners = (hd_graph_owners){
+    *layout = (hd_graph_layout){
         .context = context, .count = hd_slabs_count(context), .rank = hd_slabs_rank(context)};
-    ALLOC_ZERO(counts, owners->count);
-    ALLOC(owners->begins, owners->count + 1);
-    counts[owners->rank] = (double)n;
-    TRY(hd_reduce_sum(context, owners->count, counts));
-    owners->begins[0] = 0;
-    for (int32_t r = 0; r < owners->count; r++)
-        owners->begins[r + 1] = owners->begins[r] + (int64_t)counts[r];
+    ALLOC_ZERO(counts, layout->count);
+    ALLOC(layout->offsets, layout->count + 1);
+    counts[layout->rank] = (double)n;
+    TRY(hd_reduce_sum(context, layout->count, counts));
+    layout->offsets[0] = 0;
+    for (int32_t r = 0; r < layout->count; r++)
+        layout->offsets[r + 1] = layout->offsets[r] + (int64_t)counts[r];
 done:
     huddle_free(counts);
     return status;
 }
 
-void hd_graph_owners_free(hd_graph_owners *owners) {
-    huddle_free(owners->begins);
-    *owners = (hd_graph_owners){0};
+void hd_graph_layout_free(hd_graph_layout *layout) {
+    huddle_free(layout->offsets);
+    *layout = (hd_graph_layout){0};
 }
 
 /* The last process whose rows begin at or before the row; empty ones before it are passed over. */
-int32_t hd_graph_owner_of(const hd_graph_owners *owners, int64_t row) {
-    int32_t low = 0, high = owners->count - 1;
+int32_t hd_graph_layout_owner(const hd_graph_layout *layout, int64_t row) {
+    int32_t low = 0, high = layout->count - 1;
     while (low < high) {
         int32_t middle = low + (high - low + 1) / 2;
-        if (owners->begins[middle] <= row)
+        if (layout->offsets[middle] <= row)
             low = middle;
         else
             high = middle - 1;
@@ -47,40 +47,40 @@ int32_t hd_graph_owner_of(const hd_graph_owners *owners, int64_t row) {
 }
 
 /* A counting sort by owner, which keeps the order of the records of each. */
-huddle_status hd_graph_owners_send(const hd_graph_owners *owners, int64_t count,
+huddle_status hd_graph_layout_send(const hd_graph_layout *layout, int64_t count,
                                    const void *records, size_t size, void **received,
                                    int64_t *n_received) {
     huddle_status status = HUDDLE_OK;
-    int64_t *sizes = NULL, *came = NULL, *next = NULL, total = 0;
+    int64_t *sizes = NULL, *received_sizes = NULL, *next = NULL, total = 0;
     char *sorted = NULL;
     const char *from = records;
     int32_t row;
     *received = NULL;
     *n_received = 0;
-    ALLOC_ZERO(sizes, owners->count);
-    ALLOC(came, owners->count);
-    ALLOC(next, owners->count);
+    ALLOC_ZERO(sizes, layout->count);
+    ALLOC(received_sizes, layout->count);
+    ALLOC(next, layout->count);
     ALLOC(sorted, count * (int64_t)size);
     for (int64_t e = 0; e < count; e++) {
         memcpy(&row, from + (size_t)e * size, sizeof row);
-        sizes[hd_graph_owner_of(owners, row)] += (int64_t)size;
+        sizes[hd_graph_layout_owner(layout, row)] += (int64_t)size;
     }
-    for (int32_t r = 0; r < owners->count; r++) {
+    for (int32_t r = 0; r < layout->count; r++) {
         next[r] = total;
         total += sizes[r];
     }
     for (int64_t e = 0; e < count; e++) {
         memcpy(&row, from + (size_t)e * size, sizeof row);
-        int32_t owner = hd_graph_owner_of(owners, row);
+        int32_t owner = hd_graph_layout_owner(layout, row);
         memcpy(sorted + next[owner], from + (size_t)e * size, size);
         next[owner] += (int64_t)size;
     }
-    TRY(hd_slabs_exchange(owners->context, sizes, sorted, came, received));
-    for (int32_t r = 0; r < owners->count; r++)
-        *n_received += came[r] / (int64_t)size;
+    TRY(hd_slabs_exchange(layout->context, sizes, sorted, received_sizes, received));
+    for (int32_t r = 0; r < layout->count; r++)
+        *n_received += received_sizes[r] / (int64_t)size;
 done:
     huddle_free(sizes);
-    huddle_free(came);
+    huddle_free(received_sizes);
     huddle_free(next);
     huddle_free(sorted);
     return status;

@@ -9,18 +9,17 @@
  *
  * If that costs too much, the search is approximate, as on one process: every process searches
  * among its own rows approximately and keeps trees and lists, in which the queries that come look
- * for neighbours (guests.h). The recall is estimated over all rows. */
-#include "graph/spread.h"
+ * for neighbours (approximate_queries.c). The recall is estimated over all rows. */
+#include "graph/distributed.h"
 
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/slabs.h"
 #include "graph/approximate.h"
 #include "graph/cells.h"
-#include "graph/guests.h"
+#include "graph/distributed_recall.h"
 #include "graph/regions.h"
 #include "graph/ring.h"
-#include "graph/spread_recall.h"
 #include "graph/sweep.h"
 
 #include <math.h>
@@ -34,14 +33,14 @@ enum {
     BOUND_MIN_ROWS =
         3000,             /* as are more of them if "pcabound" gave up; between, it was not tried */
     BOUND_MIN_WIDTH = 33, /* columns from which bounds of projections may pay */
-    NEAR_MIN_ROWS = 1200, /* of a process: fewer are searched exactly in any case */
+    APPROXIMATE_MIN_ROWS = 1200, /* of a process: fewer are searched exactly in any case */
     NEAR_PER_CHUNK = 1024,
 };
 
 /* Distances from regions are compared with so much less of themselves, because they are rounded. */
 static const double region_slack = 1e-6;
 
-typedef struct spread {
+typedef struct distributed_search {
     huddle_context *context;
     hd_graph_search *asked; /* what the caller wants */
     const char *name;
@@ -49,7 +48,7 @@ typedef struct spread {
     hd_graph_regions regions;
     hd_graph_moved moved_train, moved_query;
     const hd_graph_rows *train, *query; /* the rows that this process answers for */
-    int32_t *owned_names;
+    int32_t *own_ids;
     int32_t *index;    /* lists of these queries: the caller's, or those that are moved back */
     double *distance2; /* likewise */
     hd_graph_search own;
@@ -58,53 +57,14 @@ typedef struct spread {
     hd_graph_sweep sweep;
     hd_graph_leaves query_leaves; /* of queries that are other points than the training rows */
     bool approximate;
-    hd_graph_approximation near; /* of the own rows, if there are enough of them */
-    hd_graph_probe probe;
-} spread;
+    hd_graph_approximation approximation; /* of the own rows, if there are enough of them */
+    hd_graph_recall_sample sample;
+} distributed_search;
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
-/* That of floats as they are in memory, which is much faster than reading rows as doubles. */
-static double measure_singles(const hd_graph_rows *rows) {
-    float largest = 0;
-    for (int64_t i = 0; i < rows->n; i++)
-        for (int64_t j = 0; j < rows->d; j++) {
-            float value = fabsf(rows->singles[i * rows->stride + j]);
-            largest = value > largest ? value : largest;
-        }
-    return (double)largest;
-}
-
-/* The largest absolute coordinate. */
-static huddle_status measure_reach(spread *p, double *reach) {
-    huddle_status status = HUDDLE_OK;
-    const hd_graph_rows *both[] = {p->asked->train, p->asked->query};
-    int64_t width = hd_graph_rows_width(p->asked->train);
-    double *row = NULL;
-    *reach = 0;
-    ALLOC(row, width);
-    for (int b = 0; b < (p->asked->self ? 1 : 2); b++) {
-        const hd_graph_rows *rows = both[b];
-        bool plain = rows->singles != NULL && rows->scale == NULL && rows->shift == NULL &&
-                     rows->pick == NULL;
-        if (plain)
-            *reach = fmax(*reach, measure_singles(rows));
-        for (int64_t i = 0; i < rows->n && !plain; i++) {
-            hd_graph_rows_read(rows, i, row);
-            for (int64_t j = 0; j < width; j++)
-                *reach = fmax(*reach, fabs(row[j]));
-        }
-    }
-    TRY(hd_reduce_max(p->context, 1, reach));
-    if (*reach == 0)
-        *reach = 1; /* all rows are zeros */
-done:
-    huddle_free(row);
-    return status;
-}
-
 /* Whether boxes exclude most pairs of such rows. */
-static bool is_boxed(const spread *p) {
+static bool is_boxed(const distributed_search *p) {
     const hd_graph_rows *train = p->asked->train;
     bool by_name = strcmp(p->name, "brute") == 0 || strcmp(p->name, "pcabound") == 0;
     return !by_name && (train->doubles != NULL || hd_graph_rows_width(train) <= MAX_WIDTH);
@@ -112,7 +72,7 @@ static bool is_boxed(const spread *p) {
 
 /* Whether the search may be approximate, by what one process would decide without a trial: it was
  * asked for, or comparing all pairs costs too much. */
-static huddle_status allow_approximate(spread *p) {
+static huddle_status allow_approximate(distributed_search *p) {
     huddle_status status = HUDDLE_OK;
     const hd_graph_search *s = p->asked;
     hd_slab slab;
@@ -130,7 +90,7 @@ done:
 }
 
 /* Moves the rows to their regions if that pays. */
-static huddle_status settle_rows(spread *p) {
+static huddle_status settle_rows(distributed_search *p) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *s = p->asked;
     hd_slab slab;
@@ -148,12 +108,12 @@ static huddle_status settle_rows(spread *p) {
     }
     if (p->moved_train.balanced) {
         p->train = p->query = &p->moved_train.rows;
-        p->own.names = p->moved_train.number;
+        p->own.ids = p->moved_train.number;
     } else {
-        ALLOC(p->owned_names, s->train->n);
+        ALLOC(p->own_ids, s->train->n);
         for (int64_t i = 0; i < s->train->n; i++)
-            p->owned_names[i] = (int32_t)(slab.first + i);
-        p->own.names = p->owned_names;
+            p->own_ids[i] = (int32_t)(slab.first + i);
+        p->own.ids = p->own_ids;
     }
     if (p->moved_query.balanced)
         p->query = &p->moved_query.rows;
@@ -171,25 +131,25 @@ done:
 
 /* ---- the own rows -------------------------------------------------------------------------- */
 
-/* Numbers of own rows in the lists become names. */
-static void name_entries(spread *p) {
+/* Replaces numbers of own rows in the lists by ids. */
+static void map_to_ids(distributed_search *p) {
     for (int64_t e = 0; e < p->query->n * p->own.k; e++)
         if (p->own.index[e] != INT32_MAX)
-            p->own.index[e] = p->own.names[p->own.index[e]];
+            p->own.index[e] = p->own.ids[p->own.index[e]];
 }
 
-/* Lists of the own rows by the solver that suits them; its numbers become names. */
-static huddle_status search_own(spread *p) {
+/* Lists of the own rows by the solver that suits them; its numbers become ids. */
+static huddle_status search_own(distributed_search *p) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *own = &p->own;
-    const int32_t *names = own->names;
-    own->names = NULL;
+    const int32_t *ids = own->ids;
+    own->ids = NULL;
     own->cells = &p->cells;
     TRY(hd_graph_search_run(p->context, p->name, own, &p->used));
-    own->names = names;
-    name_entries(p);
+    own->ids = ids;
+    map_to_ids(p);
 done:
-    own->names = names;
+    own->ids = ids;
     own->cells = NULL;
     return status;
 }
@@ -197,7 +157,7 @@ done:
 /* Which queries may have a neighbour in the region of this process that is nearer than their last
  * one so far. */
 typedef struct nearness {
-    const spread *p;
+    const distributed_search *p;
     const hd_graph_search *search;
     bool *near;
     double *rows; /* workers x width */
@@ -216,7 +176,7 @@ static huddle_status mark_near(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-static huddle_status continue_near(spread *p, hd_graph_search *search) {
+static huddle_status continue_near(distributed_search *p, hd_graph_search *search) {
     huddle_status status = HUDDLE_OK;
     nearness m = {.p = p, .search = search};
     if (p->moved_train.balanced) {
@@ -224,7 +184,7 @@ static huddle_status continue_near(spread *p, hd_graph_search *search) {
         ALLOC(m.rows, hd_workers(p->context) * p->regions.width);
         TRY(hd_parallel(p->context, NULL, search->query->n, NEAR_PER_CHUNK, mark_near, &m));
     }
-    TRY(hd_graph_guests_continue(p->context, &p->near, m.near, search));
+    TRY(hd_graph_approximation_continue(p->context, &p->approximation, m.near, search));
 done:
     huddle_free(m.near);
     huddle_free(m.rows);
@@ -232,15 +192,15 @@ done:
 }
 
 /* Continues lists with the rows of this process. */
-static huddle_status continue_lists(spread *p, hd_graph_search *search) {
-    if (p->near.places.n > 0)
+static huddle_status continue_lists(distributed_search *p, hd_graph_search *search) {
+    if (p->approximation.points.n > 0)
         return continue_near(p, search);
     return p->by_cells ? hd_graph_cells_continue(p->context, &p->cells, search)
                        : hd_graph_sweep_continue(p->context, &p->sweep, search);
 }
 
 /* Whether projections are compared instead of points. */
-static bool is_projected(const spread *p) {
+static bool is_projected(const distributed_search *p) {
     const hd_graph_rows *train = p->train;
     if (strcmp(p->name, "brute") == 0)
         return false;
@@ -252,7 +212,7 @@ static bool is_projected(const spread *p) {
 /* The lists of the own queries, and the index for those that come. Queries that are other points
  * than the training rows begin with empty lists where an index exists that continues them well; so
  * do those of a process with so few rows that not all lists can be filled. */
-static huddle_status begin_lists(spread *p) {
+static huddle_status begin_lists(distributed_search *p) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *own = &p->own;
     bool few = p->train->n - own->self<own->k, many = p->train->n> CELLS_MIN_ROWS;
@@ -289,27 +249,27 @@ done:
     return status;
 }
 
-static void free_index(spread *p) {
+static void free_index(distributed_search *p) {
     hd_graph_cells_free(&p->cells);
     hd_graph_sweep_free(&p->sweep);
     hd_graph_leaves_free(&p->query_leaves);
-    hd_graph_approximation_free(&p->near);
+    hd_graph_approximation_free(&p->approximation);
 }
 
 /* ---- the ring ------------------------------------------------------------------------------ */
 
 /* Queries travel in the order of the leaves, in which consecutive ones are near each other. */
 static int64_t measure_queries(const void *argument, int64_t begin, int64_t end) {
-    return hd_graph_rows_measure(((const spread *)argument)->query, end - begin);
+    return hd_graph_rows_measure(((const distributed_search *)argument)->query, end - begin);
 }
 
 static void pack_queries(const void *argument, int64_t begin, int64_t end, char *bytes) {
-    const spread *p = argument;
+    const distributed_search *p = argument;
     hd_graph_rows_pack(p->query, p->own.order, begin, end, bytes);
 }
 
-static void lend_lists(const void *argument, int64_t begin, int64_t end, hd_graph_block *block) {
-    const spread *p = argument;
+static void load_lists(const void *argument, int64_t begin, int64_t end, hd_graph_block *block) {
+    const distributed_search *p = argument;
     const int32_t *order = p->own.order;
     int64_t k = p->own.k;
     for (int64_t i = begin; i < end; i++) {
@@ -319,8 +279,8 @@ static void lend_lists(const void *argument, int64_t begin, int64_t end, hd_grap
     }
 }
 
-static void take_lists(void *argument, int64_t begin, int64_t end, const hd_graph_block *block) {
-    const spread *p = argument;
+static void store_lists(void *argument, int64_t begin, int64_t end, const hd_graph_block *block) {
+    const distributed_search *p = argument;
     const int32_t *order = p->own.order;
     int64_t k = p->own.k;
     for (int64_t i = begin; i < end; i++) {
@@ -332,14 +292,14 @@ static void take_lists(void *argument, int64_t begin, int64_t end, const hd_grap
 
 static huddle_status compare_queries(void *argument, const hd_graph_block *block) {
     huddle_status status = HUDDLE_OK;
-    spread *p = argument;
+    distributed_search *p = argument;
     hd_graph_rows rows = {0};
     hd_graph_search s = {.train = p->train,
                          .query = &rows,
                          .k = p->own.k,
                          .index = block->index,
                          .distance2 = block->distance2,
-                         .names = p->own.names};
+                         .ids = p->own.ids};
     if (p->train->n == 0)
         return status;
     TRY(hd_graph_rows_unpack(p->context, p->query, block->n, block->bytes, &rows));
@@ -355,7 +315,7 @@ done:
 /* Tries bounds of projections on the own rows, if comparing all projections is within the limit.
  * What follows from the own rows, which may use their share of it, is roughly proportional to their
  * number. The lists are kept if it succeeds. */
-static huddle_status try_bound(spread *p, double total, bool *gave_up) {
+static huddle_status try_bound(distributed_search *p, double total, bool *gave_up) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *own = &p->own;
     int64_t width = hd_graph_rows_width(p->train);
@@ -366,7 +326,7 @@ static huddle_status try_bound(spread *p, double total, bool *gave_up) {
     own->cost_limit = p->asked->cost_limit * (double)p->train->n / total;
     TRY(hd_graph_search_pcabound(p->context, own, gave_up));
     if (!*gave_up) {
-        name_entries(p);
+        map_to_ids(p);
         p->used = "pcabound";
     }
 done:
@@ -375,7 +335,7 @@ done:
 
 /* "auto" searches approximately if no exact solver is expected to keep to the limit: boxes, by the
  * cost among the own rows of all processes, then bounds of projections. */
-static huddle_status decide(spread *p) {
+static huddle_status decide(distributed_search *p) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *own = &p->own;
     double n = 0, gave_up = 0, cost = 0;
@@ -387,11 +347,11 @@ static huddle_status decide(spread *p) {
     n = (double)total;
     cost = (double)p->train->n * n / 2 * (double)width;
     hd_alone before = hd_alone_begin(p->context);
-    const int32_t *names = own->names;
-    own->names = NULL;
+    const int32_t *ids = own->ids;
+    own->ids = NULL;
     if (is_boxed(p) && p->train->n > CELLS_MIN_ROWS)
         status = hd_graph_cells_predict(p->context, own, &cost);
-    own->names = names;
+    own->ids = ids;
     hd_alone_end(p->context, before);
     TRY(status);
     TRY(hd_reduce_sum(p->context, 1, &cost));
@@ -412,36 +372,36 @@ done:
 }
 
 /* The own lists of an attempt, and what queries that come are compared with. */
-static huddle_status attempt_own(spread *p, int attempt) {
+static huddle_status attempt_own(distributed_search *p, int attempt) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *own = &p->own;
-    if (p->train->n < NEAR_MIN_ROWS || own->k > p->train->n / 4) {
+    if (p->train->n < APPROXIMATE_MIN_ROWS || own->k > p->train->n / 4) {
         free_index(p);
         p->used = NULL;
         TRY(begin_lists(p));
         goto done;
     }
     if (attempt == 0) {
-        p->near.search = own;
-        p->near.keep = true;
-        TRY(hd_graph_approximation_begin(p->context, &p->near));
-        own->order = p->near.places.order;
+        p->approximation.search = own;
+        p->approximation.keep = true;
+        TRY(hd_graph_approximation_begin(p->context, &p->approximation));
+        own->order = p->approximation.points.order;
     }
-    TRY(hd_graph_approximation_attempt(p->context, &p->near, attempt));
-    TRY(hd_graph_approximation_verify(p->context, &p->near));
-    name_entries(p);
+    TRY(hd_graph_approximation_attempt(p->context, &p->approximation, attempt));
+    TRY(hd_graph_approximation_verify(p->context, &p->approximation));
+    map_to_ids(p);
 done:
     return status;
 }
 
 /* Attempts until the target is met; "auto" gives up if comparing all pairs is no more expensive. */
-static huddle_status search_approximately(spread *p, const hd_graph_ring *ring) {
+static huddle_status search_approximately(distributed_search *p, const hd_graph_ring *ring) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *asked = p->asked;
     double rounds = 0;
     int64_t total = p->train->n;
     TRY(hd_reduce_count(p->context, &total));
-    TRY(hd_graph_probe_new(p->context, &p->own, &p->probe));
+    TRY(hd_graph_recall_sample_new(p->context, &p->own, &p->sample));
     for (int attempt = 0; attempt < HD_GRAPH_ATTEMPTS; attempt++) {
         p->approximate =
             strcmp(p->name, "auto") != 0 || hd_graph_approximation_pays(total, attempt);
@@ -452,7 +412,7 @@ static huddle_status search_approximately(spread *p, const hd_graph_ring *ring) 
         hd_alone_end(p->context, before);
         TRY(status);
         TRY(hd_graph_ring_run(p->context, ring));
-        TRY(hd_graph_probe_measure(p->context, &p->probe, &p->own, &asked->recall));
+        TRY(hd_graph_recall_sample_measure(p->context, &p->sample, &p->own, &asked->recall));
         rounds = (double)p->own.n_rounds;
         TRY(hd_reduce_max(p->context, 1, &rounds));
         asked->n_rounds = (int32_t)rounds;
@@ -467,7 +427,7 @@ done:
     return status;
 }
 
-static huddle_status search_exactly(spread *p, const hd_graph_ring *ring) {
+static huddle_status search_exactly(distributed_search *p, const hd_graph_ring *ring) {
     huddle_status status = HUDDLE_OK;
     p->asked->recall = (hd_graph_recall){1, 1, 1};
     p->asked->n_rounds = 0;
@@ -483,30 +443,30 @@ done:
 
 /* ---- the search ---------------------------------------------------------------------------- */
 
-static void free_search(spread *p) {
+static void free_search(distributed_search *p) {
     if (p->index != p->asked->index)
         huddle_free(p->index);
     if (p->distance2 != p->asked->distance2)
         huddle_free(p->distance2);
-    huddle_free(p->owned_names);
+    huddle_free(p->own_ids);
     hd_graph_regions_free(&p->regions);
     hd_graph_moved_free(&p->moved_train);
     hd_graph_moved_free(&p->moved_query);
-    hd_graph_probe_free(&p->probe);
+    hd_graph_recall_sample_free(&p->sample);
     free_index(p);
 }
 
-huddle_status hd_graph_search_spread(huddle_context *context, const char *name,
-                                     hd_graph_search *search, const char **used) {
+huddle_status hd_graph_search_distributed(huddle_context *context, const char *name,
+                                          hd_graph_search *search, const char **used) {
     huddle_status status = HUDDLE_OK;
-    spread p = {.context = context, .asked = search, .name = name};
+    distributed_search p = {.context = context, .asked = search, .name = name};
     hd_graph_ring ring = {.measure = measure_queries,
                           .pack = pack_queries,
-                          .lend = lend_lists,
-                          .take = take_lists,
+                          .load = load_lists,
+                          .store = store_lists,
                           .compare = compare_queries,
                           .argument = &p};
-    TRY(measure_reach(&p, &p.own.reach));
+    TRY(hd_graph_rows_reach(context, search->train, search->query, &p.own.reach));
     TRY(allow_approximate(&p));
     TRY(settle_rows(&p));
     p.own.train = p.train;

@@ -1,5 +1,5 @@
-/* The tree, and a round of searches in it (outside.h). */
-#include "graph/outside.h"
+/* The tree, and a round of searches in it (boruvka.h). */
+#include "graph/boruvka.h"
 
 #include "base/check.h"
 #include "base/parallel.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-    LEAF = HD_GRAPH_OUTSIDE_LEAF,
+    LEAF = HD_GRAPH_BORUVKA_LEAF,
     MAX_COORDINATES = 32, /* of the projection: more cost more than they exclude */
     PLAIN_WIDTH = 8,      /* rows of so few coordinates need no projection */
     SAMPLE = 256,         /* points of a node from which its widest column is estimated */
@@ -33,7 +33,7 @@ bool hd_graph_edge_is_shorter(hd_graph_edge a, hd_graph_edge b) {
 
 /* Arguments of the loops that build the tree. */
 typedef struct building {
-    hd_graph_outside *out;
+    hd_graph_boruvka *tree;
     huddle_dense y;        /* n x m */
     double position_error; /* of y */
     double *keys;          /* n: coordinates along which a node is divided */
@@ -45,14 +45,14 @@ typedef struct building {
 static huddle_status read_rows(void *argument, hd_chunk chunk) {
     const building *b = argument;
     for (int64_t i = chunk.begin; i < chunk.end; i++)
-        hd_graph_rows_read(b->out->rows, i, b->y.values + i * b->y.stride);
+        hd_graph_rows_read(b->tree->rows, i, b->y.values + i * b->y.stride);
     return HUDDLE_OK;
 }
 
 /* The principal directions come first: boxes are small in them, and sums of distances grow fast. */
 static huddle_status find_coordinates(huddle_context *context, building *b) {
     huddle_status status = HUDDLE_OK;
-    const hd_graph_rows *rows = b->out->rows;
+    const hd_graph_rows *rows = b->tree->rows;
     int64_t width = hd_graph_rows_width(rows);
     if (width <= PLAIN_WIDTH) {
         TRY(huddle_dense_new(rows->n, width, &b->y));
@@ -67,7 +67,7 @@ static huddle_status find_coordinates(huddle_context *context, building *b) {
         hd_graph_projection_free(&projection);
         TRY(status);
     }
-    b->out->m = b->y.cols;
+    b->tree->m = b->y.cols;
 done:
     return status;
 }
@@ -77,8 +77,8 @@ done:
  * 1 after scaling. Twice that covers the subtraction of the centre, in double. */
 static huddle_status find_scale(building *b) {
     huddle_status status = HUDDLE_OK;
-    hd_graph_outside *out = b->out;
-    int64_t m = out->m, n = b->y.rows;
+    hd_graph_boruvka *tree = b->tree;
+    int64_t m = tree->m, n = b->y.rows;
     double square = 0, *high = NULL;
     int exponent = 0;
     ALLOC(b->centre, m);
@@ -98,8 +98,8 @@ static huddle_status find_scale(building *b) {
     }
     if (square > 0)
         frexp(sqrt(square), &exponent);
-    out->scale = ldexp(1, -exponent);
-    out->error = 2 * (b->position_error * out->scale + 2 * (double)FLT_EPSILON);
+    tree->scale = ldexp(1, -exponent);
+    tree->error = 2 * (b->position_error * tree->scale + 2 * (double)FLT_EPSILON);
 done:
     huddle_free(high);
     return status;
@@ -108,29 +108,29 @@ done:
 /* ---- the tree ------------------------------------------------------------------------------ */
 
 /* A node of l leaves has 2 l - 1 nodes, itself first, then those of its lower half. */
-static int64_t middle_leaf(const hd_graph_outside *out, int64_t node) {
-    return out->first[node] + (out->last[node] - out->first[node]) / 2;
+static int64_t middle_leaf(const hd_graph_boruvka *tree, int64_t node) {
+    return tree->first[node] + (tree->last[node] - tree->first[node]) / 2;
 }
 
-static int64_t upper_child(const hd_graph_outside *out, int64_t node) {
-    return node + 2 * (middle_leaf(out, node) - out->first[node]);
+static int64_t upper_child(const hd_graph_boruvka *tree, int64_t node) {
+    return node + 2 * (middle_leaf(tree, node) - tree->first[node]);
 }
 
 static int64_t begin_of(int64_t leaf) {
     return leaf * LEAF;
 }
 
-static int64_t end_of(const hd_graph_outside *out, int64_t leaf) {
+static int64_t end_of(const hd_graph_boruvka *tree, int64_t leaf) {
     int64_t end = (leaf + 1) * LEAF;
-    return end < out->rows->n ? end : out->rows->n;
+    return end < tree->rows->n ? end : tree->rows->n;
 }
 
 /* The column of largest variance, from evenly spaced points of the node. */
 static int64_t widest_column(const building *b, int64_t begin, int64_t end) {
-    int64_t m = b->out->m, count = end - begin < SAMPLE ? end - begin : SAMPLE, widest = 0;
+    int64_t m = b->tree->m, count = end - begin < SAMPLE ? end - begin : SAMPLE, widest = 0;
     double sums[MAX_COORDINATES] = {0}, squares[MAX_COORDINATES] = {0}, largest = -1;
     for (int64_t s = 0; s < count; s++) {
-        int64_t i = b->out->order[begin + s * (end - begin) / count];
+        int64_t i = b->tree->order[begin + s * (end - begin) / count];
         for (int64_t f = 0; f < m; f++) {
             double value = b->y.values[i * b->y.stride + f] - b->centre[f];
             sums[f] += value;
@@ -149,16 +149,16 @@ static int64_t widest_column(const building *b, int64_t begin, int64_t end) {
 
 /* Divides a node's points and leaves among its two children. */
 static void split_node(const building *b, int64_t node) {
-    hd_graph_outside *out = b->out;
-    int64_t middle = middle_leaf(out, node), lower = node + 1, upper = upper_child(out, node);
-    int64_t begin = begin_of(out->first[node]), end = end_of(out, out->last[node] - 1);
+    hd_graph_boruvka *tree = b->tree;
+    int64_t middle = middle_leaf(tree, node), lower = node + 1, upper = upper_child(tree, node);
+    int64_t begin = begin_of(tree->first[node]), end = end_of(tree, tree->last[node] - 1);
     int64_t column = widest_column(b, begin, end);
     for (int64_t place = begin; place < end; place++)
-        b->keys[place] = b->y.values[out->order[place] * b->y.stride + column];
-    hd_graph_split_at(b->keys, out->order, begin, end, begin_of(middle));
-    out->first[lower] = out->first[node];
-    out->last[lower] = out->first[upper] = (int32_t)middle;
-    out->last[upper] = out->last[node];
+        b->keys[place] = b->y.values[tree->order[place] * b->y.stride + column];
+    hd_graph_split_at(b->keys, tree->order, begin, end, begin_of(middle));
+    tree->first[lower] = tree->first[node];
+    tree->last[lower] = tree->first[upper] = (int32_t)middle;
+    tree->last[upper] = tree->last[node];
 }
 
 /* Splits the nodes below `node`, down to single leaves or, for the upper part of the tree, down to
@@ -167,14 +167,14 @@ static void split_below(building *b, int64_t node, int64_t limit, bool collect) 
     int64_t stack[DEPTH], depth = 0;
     stack[depth++] = node;
     while (depth > 0) {
-        int64_t at = stack[--depth], leaves = b->out->last[at] - b->out->first[at];
+        int64_t at = stack[--depth], leaves = b->tree->last[at] - b->tree->first[at];
         if (leaves <= limit) {
             if (collect)
                 b->subtrees[b->n_subtrees++] = (int32_t)at;
             continue;
         }
         split_node(b, at);
-        stack[depth++] = upper_child(b->out, at);
+        stack[depth++] = upper_child(b->tree, at);
         stack[depth++] = at + 1;
     }
 }
@@ -189,34 +189,34 @@ static huddle_status split_subtrees(void *argument, hd_chunk chunk) {
 /* Values and boxes of leaves. Places beyond the last point are at infinity. */
 static huddle_status pack_leaves(void *argument, hd_chunk chunk) {
     const building *b = argument;
-    hd_graph_outside *out = b->out;
+    hd_graph_boruvka *tree = b->tree;
     for (int64_t leaf = chunk.begin; leaf < chunk.end; leaf++) {
-        float *values = out->values + leaf * out->m * LEAF;
-        int64_t begin = begin_of(leaf), count = end_of(out, leaf) - begin;
-        for (int64_t f = 0; f < out->m; f++)
+        float *values = tree->values + leaf * tree->m * LEAF;
+        int64_t begin = begin_of(leaf), count = end_of(tree, leaf) - begin;
+        for (int64_t f = 0; f < tree->m; f++)
             for (int64_t l = 0; l < LEAF; l++) {
-                int64_t i = out->order[begin + (l < count ? l : 0)];
+                int64_t i = tree->order[begin + (l < count ? l : 0)];
                 double value = b->y.values[i * b->y.stride + f] - b->centre[f];
-                values[f * LEAF + l] = l < count ? (float)(out->scale * value) : INFINITY;
+                values[f * LEAF + l] = l < count ? (float)(tree->scale * value) : INFINITY;
             }
     }
     return HUDDLE_OK;
 }
 
 /* Boxes of all nodes: children have larger numbers than their parent. */
-static void find_boxes(hd_graph_outside *out) {
-    int64_t m = out->m;
-    for (int64_t node = out->nodes - 1; node >= 0; node--) {
-        float *low = out->low + node * m, *high = out->high + node * m;
-        int64_t leaf = out->first[node], count = end_of(out, leaf) - begin_of(leaf);
-        bool single = out->last[node] - leaf == 1;
-        const float *values = out->values + leaf * m * LEAF;
-        int64_t lower = node + 1, upper = single ? 0 : upper_child(out, node);
+static void find_boxes(hd_graph_boruvka *tree) {
+    int64_t m = tree->m;
+    for (int64_t node = tree->nodes - 1; node >= 0; node--) {
+        float *low = tree->low + node * m, *high = tree->high + node * m;
+        int64_t leaf = tree->first[node], count = end_of(tree, leaf) - begin_of(leaf);
+        bool single = tree->last[node] - leaf == 1;
+        const float *values = tree->values + leaf * m * LEAF;
+        int64_t lower = node + 1, upper = single ? 0 : upper_child(tree, node);
         for (int64_t f = 0; f < m; f++) {
-            low[f] =
-                single ? values[f * LEAF] : fminf(out->low[lower * m + f], out->low[upper * m + f]);
+            low[f] = single ? values[f * LEAF]
+                            : fminf(tree->low[lower * m + f], tree->low[upper * m + f]);
             high[f] = single ? values[f * LEAF]
-                             : fmaxf(out->high[lower * m + f], out->high[upper * m + f]);
+                             : fmaxf(tree->high[lower * m + f], tree->high[upper * m + f]);
             for (int64_t l = 1; single && l < count; l++) {
                 low[f] = fminf(low[f], values[f * LEAF + l]);
                 high[f] = fmaxf(high[f], values[f * LEAF + l]);
@@ -227,37 +227,37 @@ static void find_boxes(hd_graph_outside *out) {
 
 static huddle_status build_tree(huddle_context *context, building *b) {
     huddle_status status = HUDDLE_OK;
-    hd_graph_outside *out = b->out;
-    int64_t n = out->rows->n, limit = out->leaves / SUBTREES + 1;
+    hd_graph_boruvka *tree = b->tree;
+    int64_t n = tree->rows->n, limit = tree->leaves / SUBTREES + 1;
     ALLOC(b->keys, n);
-    ALLOC(b->subtrees, out->leaves);
+    ALLOC(b->subtrees, tree->leaves);
     for (int64_t i = 0; i < n; i++)
-        out->order[i] = (int32_t)i;
-    out->first[0] = 0;
-    out->last[0] = (int32_t)out->leaves;
+        tree->order[i] = (int32_t)i;
+    tree->first[0] = 0;
+    tree->last[0] = (int32_t)tree->leaves;
     split_below(b, 0, limit, true);
     TRY(hd_parallel(context, NULL, b->n_subtrees, 1, split_subtrees, b));
-    TRY(hd_parallel(context, NULL, out->leaves, LEAVES_PER_CHUNK, pack_leaves, b));
-    find_boxes(out);
+    TRY(hd_parallel(context, NULL, tree->leaves, LEAVES_PER_CHUNK, pack_leaves, b));
+    find_boxes(tree);
 done:
     return status;
 }
 
-huddle_status hd_graph_outside_new(huddle_context *context, const hd_graph_rows *rows,
-                                   hd_graph_outside *outside) {
+huddle_status hd_graph_boruvka_new(huddle_context *context, const hd_graph_rows *rows,
+                                   hd_graph_boruvka *tree) {
     huddle_status status = HUDDLE_OK;
-    building b = {.out = outside};
-    *outside = (hd_graph_outside){.rows = rows, .leaves = (rows->n + LEAF - 1) / LEAF};
-    outside->nodes = 2 * outside->leaves - 1;
+    building b = {.tree = tree};
+    *tree = (hd_graph_boruvka){.rows = rows, .leaves = (rows->n + LEAF - 1) / LEAF};
+    tree->nodes = 2 * tree->leaves - 1;
     TRY(find_coordinates(context, &b));
     TRY(find_scale(&b));
-    ALLOC(outside->order, rows->n);
-    ALLOC(outside->first, outside->nodes);
-    ALLOC(outside->last, outside->nodes);
-    ALLOC(outside->node_part, outside->nodes);
-    ALLOC(outside->low, outside->nodes * outside->m);
-    ALLOC(outside->high, outside->nodes * outside->m);
-    ALLOC(outside->values, outside->leaves * outside->m * LEAF);
+    ALLOC(tree->order, rows->n);
+    ALLOC(tree->first, tree->nodes);
+    ALLOC(tree->last, tree->nodes);
+    ALLOC(tree->node_part, tree->nodes);
+    ALLOC(tree->low, tree->nodes * tree->m);
+    ALLOC(tree->high, tree->nodes * tree->m);
+    ALLOC(tree->values, tree->leaves * tree->m * LEAF);
     TRY(build_tree(context, &b));
 done:
     huddle_dense_free(&b.y);
@@ -265,19 +265,19 @@ done:
     huddle_free(b.centre);
     huddle_free(b.subtrees);
     if (status != HUDDLE_OK)
-        hd_graph_outside_free(outside);
+        hd_graph_boruvka_free(tree);
     return status;
 }
 
-void hd_graph_outside_free(hd_graph_outside *outside) {
-    huddle_free(outside->order);
-    huddle_free(outside->first);
-    huddle_free(outside->last);
-    huddle_free(outside->node_part);
-    huddle_free(outside->low);
-    huddle_free(outside->high);
-    huddle_free(outside->values);
-    memset(outside, 0, sizeof *outside);
+void hd_graph_boruvka_free(hd_graph_boruvka *tree) {
+    huddle_free(tree->order);
+    huddle_free(tree->first);
+    huddle_free(tree->last);
+    huddle_free(tree->node_part);
+    huddle_free(tree->low);
+    huddle_free(tree->high);
+    huddle_free(tree->values);
+    memset(tree, 0, sizeof *tree);
 }
 
 /* ---- one round ----------------------------------------------------------------------------- */
@@ -287,7 +287,7 @@ void hd_graph_outside_free(hd_graph_outside *outside) {
  * its own edges; which edge is the shortest in the end does not depend on the order in which they
  * were found, because a bound only excludes what is longer. */
 typedef struct search_round {
-    const hd_graph_outside *out;
+    const hd_graph_boruvka *tree;
     const int32_t *part;
     int32_t n_parts;
     const bool *searching;
@@ -318,6 +318,8 @@ static double bound_of(const search_round *r, int32_t part) {
     return bound;
 }
 
+/* Without locks: the exchange fails only if another thread has changed the bound, and ends when
+ * that is not above. */
 static void lower_bound(const search_round *r, int32_t part, double distance) {
     unsigned long long bits, before = atomic_load_explicit(&r->bounds[part], memory_order_relaxed);
     memcpy(&bits, &distance, sizeof bits);
@@ -329,19 +331,19 @@ static void lower_bound(const search_round *r, int32_t part, double distance) {
 
 /* The largest squared distance of values that a pair can have whose true squared distance is at
  * most `bound`: `error` for the positions, and (m + 3) u for the sum of the kernel, doubled. */
-static double value_limit(const hd_graph_outside *out, double bound) {
+static double value_limit(const hd_graph_boruvka *tree, double bound) {
     if (!isfinite(bound))
         return (double)FLT_MAX;
-    double distance = sqrt(bound) * out->scale + out->error;
-    double limit = distance * distance * (1 + (double)(out->m + 3) * (double)FLT_EPSILON);
+    double distance = sqrt(bound) * tree->scale + tree->error;
+    double limit = distance * distance * (1 + (double)(tree->m + 3) * (double)FLT_EPSILON);
     return fmin(limit, (double)FLT_MAX);
 }
 
 /* The squared distance between the boxes of the leaf and of a node. Differences of floats are
  * rounded in double, by much less than value_limit() allows. */
 static double box_distance(const walk *w, int64_t node) {
-    int64_t m = w->r->out->m;
-    const float *low = w->r->out->low + node * m, *high = w->r->out->high + node * m;
+    int64_t m = w->r->tree->m;
+    const float *low = w->r->tree->low + node * m, *high = w->r->tree->high + node * m;
     double sum = 0;
     for (int64_t f = 0; f < m; f++) {
         double below = (double)w->low[f] - (double)high[f];
@@ -358,19 +360,20 @@ static double box_distance(const walk *w, int64_t node) {
 static void find_limits(walk *w) {
     w->limit = 0;
     for (int64_t k = 0; k < w->n_parts; k++) {
-        double limit = value_limit(w->r->out, bound_of(w->r, w->parts[k]));
+        double limit = value_limit(w->r->tree, bound_of(w->r, w->parts[k]));
         double above = limit * (1 + (double)FLT_EPSILON);
         w->part_limits[k] = above < (double)FLT_MAX ? (float)above : FLT_MAX;
         w->limit = limit > w->limit ? limit : w->limit;
     }
 }
 
-/* A pair whose values do not exclude it, compared in double. The edge serves both parts. */
+/* A pair whose values do not exclude it, compared in double. The edge serves both parts. One that
+ * is as long as the bound is compared too: the order of edges decides between equal lengths. */
 static void compare_rows(const walk *w, int32_t i, int32_t j) {
     const search_round *r = w->r;
     int32_t own = r->part[i], other = r->part[j];
     double bound = bound_of(r, own);
-    double distance = hd_graph_rows_distance2(r->out->rows, i, r->out->rows, j, bound);
+    double distance = hd_graph_rows_distance2(r->tree->rows, i, r->tree->rows, j, bound);
     if (distance > bound)
         return;
     hd_graph_edge edge = {i < j ? i : j, i < j ? j : i, distance};
@@ -385,18 +388,18 @@ static void compare_rows(const walk *w, int32_t i, int32_t j) {
 /* Every searching point of the leaf against all points of another, which is a node by itself. */
 static void compare_leaves(walk *w, int64_t node) {
     static uint64_t (*const kernels[])(const float *, const float *, int64_t, float) =
-        HD_SIMD_TABLE(hd_graph_outside_near);
+        HD_SIMD_TABLE(hd_graph_boruvka_near);
     const search_round *r = w->r;
-    const hd_graph_outside *out = r->out;
-    int64_t other = out->first[node];
-    const float *values = out->values + other * out->m * LEAF;
-    const int32_t *rows = out->order + begin_of(other), *own = out->order + begin_of(w->leaf);
+    const hd_graph_boruvka *tree = r->tree;
+    int64_t other = tree->first[node];
+    const float *values = tree->values + other * tree->m * LEAF;
+    const int32_t *rows = tree->order + begin_of(other), *own = tree->order + begin_of(w->leaf);
     for (int64_t k = 0; k < w->count; k++) {
-        if (w->place[k] < 0 || out->node_part[node] == w->parts[w->place[k]])
+        if (w->place[k] < 0 || tree->node_part[node] == w->parts[w->place[k]])
             continue;
         int32_t part = w->parts[w->place[k]];
         uint64_t near =
-            kernels[out->rows->isa](w->q[k], values, out->m, w->part_limits[w->place[k]]);
+            kernels[tree->rows->isa](w->q[k], values, tree->m, w->part_limits[w->place[k]]);
         for (; near != 0; near &= near - 1) {
             int32_t j = rows[__builtin_ctzll(near)];
             if (r->part[j] != part)
@@ -406,9 +409,9 @@ static void compare_leaves(walk *w, int64_t node) {
     find_limits(w);
 }
 
-/* Whether a node contains no point outside the only part of the leaf. */
+/* Whether a node contains no point of another part than the only one of the leaf. */
 static bool is_own(const walk *w, int64_t node) {
-    return w->only >= 0 && w->r->out->node_part[node] == w->only;
+    return w->only >= 0 && w->r->tree->node_part[node] == w->only;
 }
 
 /* A node on the stack of a walk, with the distance of its box. */
@@ -419,7 +422,7 @@ typedef struct visit {
 
 /* Descends the tree, nearest child first; a greedy walk ends at the first leaf. */
 static void walk_tree(walk *w) {
-    const hd_graph_outside *out = w->r->out;
+    const hd_graph_boruvka *tree = w->r->tree;
     visit stack[DEPTH];
     int depth = 0;
     if (!is_own(w, 0))
@@ -428,14 +431,14 @@ static void walk_tree(walk *w) {
         visit at = stack[--depth];
         if (at.distance > w->limit)
             continue;
-        if (out->last[at.node] - out->first[at.node] == 1) {
+        if (tree->last[at.node] - tree->first[at.node] == 1) {
             compare_leaves(w, at.node);
             if (w->r->greedy)
                 return;
             continue;
         }
         visit near = {at.node + 1, box_distance(w, at.node + 1)};
-        visit far = {upper_child(out, at.node), box_distance(w, upper_child(out, at.node))};
+        visit far = {upper_child(tree, at.node), box_distance(w, upper_child(tree, at.node))};
         if (far.distance < near.distance) {
             visit other = near;
             near = far;
@@ -449,26 +452,26 @@ static void walk_tree(walk *w) {
 }
 
 /* The node of a leaf, from the root. */
-static int64_t find_node(const hd_graph_outside *out, int64_t leaf) {
+static int64_t find_node(const hd_graph_boruvka *tree, int64_t leaf) {
     int64_t node = 0;
-    while (out->last[node] - out->first[node] > 1)
-        node = leaf < middle_leaf(out, node) ? node + 1 : upper_child(out, node);
+    while (tree->last[node] - tree->first[node] > 1)
+        node = leaf < middle_leaf(tree, node) ? node + 1 : upper_child(tree, node);
     return node;
 }
 
 /* Sets up the walk of a leaf; false if none of its points searches. */
 static bool begin_walk(const search_round *r, int64_t leaf, walk *w) {
-    const hd_graph_outside *out = r->out;
-    const float *values = out->values + leaf * out->m * LEAF;
-    int64_t node = find_node(out, leaf);
+    const hd_graph_boruvka *tree = r->tree;
+    const float *values = tree->values + leaf * tree->m * LEAF;
+    int64_t node = find_node(tree, leaf);
     w->leaf = leaf;
-    w->count = end_of(out, leaf) - begin_of(leaf);
-    w->only = out->node_part[node];
-    w->low = out->low + node * out->m;
-    w->high = out->high + node * out->m;
+    w->count = end_of(tree, leaf) - begin_of(leaf);
+    w->only = tree->node_part[node];
+    w->low = tree->low + node * tree->m;
+    w->high = tree->high + node * tree->m;
     w->n_parts = 0;
     for (int64_t k = 0; k < w->count; k++) {
-        int32_t part = r->part[out->order[begin_of(leaf) + k]];
+        int32_t part = r->part[tree->order[begin_of(leaf) + k]];
         int32_t known = 0;
         w->place[k] = -1;
         if (!r->searching[part])
@@ -478,7 +481,7 @@ static bool begin_walk(const search_round *r, int64_t leaf, walk *w) {
         if (known == w->n_parts)
             w->parts[w->n_parts++] = part;
         w->place[k] = known;
-        for (int64_t f = 0; f < out->m; f++)
+        for (int64_t f = 0; f < tree->m; f++)
             w->q[k][f] = values[f * LEAF + k];
     }
     find_limits(w);
@@ -495,28 +498,28 @@ static huddle_status search_leaves(void *argument, hd_chunk chunk) {
 }
 
 /* The only part of each node; -1 if there are several. Children have larger numbers. */
-static void find_node_parts(const int32_t *part, hd_graph_outside *out) {
-    for (int64_t node = out->nodes - 1; node >= 0; node--) {
-        int64_t leaf = out->first[node];
-        if (out->last[node] - leaf > 1) {
-            int32_t lower = out->node_part[node + 1];
-            out->node_part[node] = out->node_part[upper_child(out, node)] == lower ? lower : -1;
+static void find_node_parts(const int32_t *part, hd_graph_boruvka *tree) {
+    for (int64_t node = tree->nodes - 1; node >= 0; node--) {
+        int64_t leaf = tree->first[node];
+        if (tree->last[node] - leaf > 1) {
+            int32_t lower = tree->node_part[node + 1];
+            tree->node_part[node] = tree->node_part[upper_child(tree, node)] == lower ? lower : -1;
             continue;
         }
-        int32_t only = part[out->order[begin_of(leaf)]];
-        for (int64_t place = begin_of(leaf) + 1; place < end_of(out, leaf); place++)
-            if (part[out->order[place]] != only)
+        int32_t only = part[tree->order[begin_of(leaf)]];
+        for (int64_t place = begin_of(leaf) + 1; place < end_of(tree, leaf); place++)
+            if (part[tree->order[place]] != only)
                 only = -1;
-        out->node_part[node] = only;
+        tree->node_part[node] = only;
     }
 }
 
 /* First the nearest leaf of each leaf alone, which gives every part a good bound, then all. */
-huddle_status hd_graph_outside_find(huddle_context *context, hd_graph_outside *outside,
+huddle_status hd_graph_boruvka_find(huddle_context *context, hd_graph_boruvka *tree,
                                     const int32_t *part, int32_t n_parts, const bool *searching,
                                     hd_graph_edge *best) {
     huddle_status status = HUDDLE_OK;
-    search_round r = {.out = outside, .part = part, .n_parts = n_parts, .searching = searching};
+    search_round r = {.tree = tree, .part = part, .n_parts = n_parts, .searching = searching};
     const hd_graph_edge none = {-1, -1, INFINITY};
     int64_t workers = hd_workers(context);
     ALLOC(r.best, workers * n_parts);
@@ -527,10 +530,10 @@ huddle_status hd_graph_outside_find(huddle_context *context, hd_graph_outside *o
         atomic_init(&r.bounds[p], ~0ull);
         lower_bound(&r, p, INFINITY);
     }
-    find_node_parts(part, outside);
+    find_node_parts(part, tree);
     for (int pass = 0; pass < 2; pass++) {
         r.greedy = pass == 0;
-        TRY(hd_parallel(context, "graph", outside->leaves, LEAVES_PER_CHUNK, search_leaves, &r));
+        TRY(hd_parallel(context, "graph", tree->leaves, LEAVES_PER_CHUNK, search_leaves, &r));
     }
     for (int32_t p = 0; p < n_parts; p++) {
         best[p] = none;

@@ -1,5 +1,5 @@
-/* Refinement of rows that are spread over processes (docs/method.md, "Refinement"). Process 0 does
- * what one process alone would do, on the graph itself if it is small enough, otherwise on a
+/* Refinement of rows that are distributed over processes (docs/method.md, "Refinement"). Process 0
+ * does what one process alone would do, on the graph itself if it is small enough, otherwise on a
  * contracted one; the labels go back to the processes, which then move single vertices. */
 #include "base/check.h"
 #include "base/slabs.h"
@@ -84,7 +84,7 @@ done:
 
 /* The labels as hd_refine_number() numbers them, of all processes. */
 static huddle_status number_labels(huddle_context *context, int64_t n, int32_t n_clusters,
-                                   const int32_t *model, int32_t *labels, int64_t *n_changed) {
+                                   const int32_t *reference, int32_t *labels, int64_t *n_changed) {
     huddle_status status = HUDDLE_OK;
     double *first = NULL, outside = 0;
     int32_t *number = NULL;
@@ -96,21 +96,21 @@ static huddle_status number_labels(huddle_context *context, int64_t n, int32_t n
         first[k] = INFINITY;
     for (int64_t i = n - 1; i >= 0; i--) {
         first[labels[i]] = (double)(slab.first + i);
-        if (model[i] >= 0 && model[i] < n_clusters)
-            first[n_clusters + model[i]] = 0;
+        if (reference[i] >= 0 && reference[i] < n_clusters)
+            first[n_clusters + reference[i]] = 0;
         else
             outside = 1;
     }
     TRY(hd_reduce_min(context, 2 * (int64_t)n_clusters, first));
     TRY(hd_reduce_max(context, 1, &outside));
-    bool by_model = outside == 0;
+    bool by_reference = outside == 0;
     for (int32_t k = 0; k < n_clusters; k++)
-        by_model = by_model && isfinite(first[n_clusters + k]);
+        by_reference = by_reference && isfinite(first[n_clusters + k]);
     *n_changed = 0;
-    if (by_model) {
-        TRY(huddle_metrics_renumber(context, n, model, labels));
+    if (by_reference) {
+        TRY(huddle_metrics_renumber(context, n, reference, labels));
         for (int64_t i = 0; i < n; i++)
-            *n_changed += labels[i] != model[i];
+            *n_changed += labels[i] != reference[i];
         TRY(hd_reduce_count(context, n_changed));
         goto done;
     }
@@ -149,8 +149,8 @@ static huddle_status refine_contracted(huddle_context *context, const huddle_csr
     TRY(run_on_first(context, &coarse, found, info));
     for (int64_t i = 0; i < matrix->rows; i++)
         labels[i] = found[c.set[i]];
-    TRY(hd_refine_spread_move(context, matrix, objective, t->options->n_clusters,
-                              t->options->max_sweeps, t->options->seed, labels, &n_sweeps));
+    TRY(hd_refine_move_distributed(context, matrix, objective, t->options->n_clusters,
+                                   t->options->max_sweeps, t->options->seed, labels, &n_sweeps));
     huddle_refine_trial *best = &info->trials[info->best];
     best->n_sweeps += n_sweeps;
     TRY(huddle_metrics_graph_scores(context, matrix, labels, &best->scores));
@@ -192,10 +192,11 @@ done:
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-huddle_status hd_refine_spread(huddle_context *context, const huddle_csr *matrix, int64_t budget,
-                               int32_t n_starts, const huddle_refine_start *starts,
-                               const huddle_refine_options *options, int32_t *labels,
-                               huddle_refine_info *info) {
+huddle_status hd_refine_distributed(huddle_context *context, const huddle_csr *matrix,
+                                    int64_t budget, int32_t n_starts,
+                                    const huddle_refine_start *starts,
+                                    const huddle_refine_options *options, int32_t *labels,
+                                    huddle_refine_info *info) {
     huddle_status status = HUDDLE_OK;
     huddle_refine_options own = *options;
     int32_t *given[HUDDLE_REFINE_MAX_TRIALS] = {0};

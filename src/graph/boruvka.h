@@ -12,8 +12,8 @@
  * exceed the true ones (projection.h), in float. What they do not exclude is compared in double, as
  * by all searches, so that the edges do not depend on the tree: of equal distances the smaller
  * vertices win. */
-#ifndef HUDDLE_SRC_GRAPH_OUTSIDE_H
-#define HUDDLE_SRC_GRAPH_OUTSIDE_H
+#ifndef HUDDLE_SRC_GRAPH_BORUVKA_H
+#define HUDDLE_SRC_GRAPH_BORUVKA_H
 
 #include "base/context.h"
 #include "graph/dense_rows.h"
@@ -27,26 +27,26 @@ typedef struct hd_graph_edge {
 /* The order of edges that makes the minimum spanning tree unique: (distance, low, high). */
 bool hd_graph_edge_is_shorter(hd_graph_edge a, hd_graph_edge b);
 
-typedef struct hd_graph_outside {
+typedef struct hd_graph_boruvka {
     const hd_graph_rows *rows;
     int64_t leaves, nodes, m; /* m: coordinates */
     int32_t *order;           /* rows, leaf by leaf */
     int32_t *first, *last;    /* leaves of each node: first .. last - 1 */
     float *low, *high;        /* nodes x m: boxes */
-    float *values;            /* [leaf][coordinate][HD_GRAPH_OUTSIDE_LEAF] */
+    float *values;            /* [leaf][coordinate][HD_GRAPH_BORUVKA_LEAF] */
     double scale;             /* values are scale * coordinates */
     double error;             /* by how much a distance of values can exceed the true one */
     int32_t *node_part;       /* the only part in a node, or -1; of the current round */
-} hd_graph_outside;
+} hd_graph_boruvka;
 
 /* Builds the tree over rows, which must exist as long as it does. */
-huddle_status hd_graph_outside_new(huddle_context *context, const hd_graph_rows *rows,
-                                   hd_graph_outside *outside);
-void hd_graph_outside_free(hd_graph_outside *outside);
+huddle_status hd_graph_boruvka_new(huddle_context *context, const hd_graph_rows *rows,
+                                   hd_graph_boruvka *tree);
+void hd_graph_boruvka_free(hd_graph_boruvka *tree);
 
 /* best[p] becomes the shortest edge from part p to another part, for every p of the n_parts with
  * searching[p]; for others it is undefined. part is that of each row. */
-huddle_status hd_graph_outside_find(huddle_context *context, hd_graph_outside *outside,
+huddle_status hd_graph_boruvka_find(huddle_context *context, hd_graph_boruvka *tree,
                                     const int32_t *part, int32_t n_parts, const bool *searching,
                                     hd_graph_edge *best);
 

@@ -1,10 +1,10 @@
 /* shrink: components of W that are solved whole on one of several processes (team.h), and those
  * that all of them solve together, against the answer of one process. The examples are small; the
- * limits of hd_shrink_spread() are made small too. */
+ * limits of hd_shrink_distributed() are made small too. */
 #include "base/union.h"
 #include "engines/team.h"
+#include "shrink/distributed.h"
 #include "shrink/groups.h"
-#include "shrink/spread.h"
 #include "shrink_problems.h"
 #include "shrink_team.h"
 
@@ -97,9 +97,10 @@ done:
 }
 
 /* What huddle_shrink() does, with other limits. */
-static huddle_status spread(huddle_context *context, const example *part,
-                            const huddle_shrink_options *o, const hd_shrink_limits *limits,
-                            huddle_shrunk *out, huddle_shrink_info *info) {
+static huddle_status solve_distributed(huddle_context *context, const example *part,
+                                       const huddle_shrink_options *o,
+                                       const hd_shrink_limits *limits, huddle_shrunk *out,
+                                       huddle_shrink_info *info) {
     huddle_status status = HUDDLE_OK;
     hd_shrink_edges edges = {0};
     hd_shrink_solve s = {.options = *o, .info = info};
@@ -112,7 +113,7 @@ static huddle_status spread(huddle_context *context, const example *part,
                                 .weights = o->weights,
                                 .gamma = o->gamma,
                                 .squared = strcmp(o->loss, "l2") == 0};
-    TRY(hd_shrink_spread(&s, limits, out, &is_trivial));
+    TRY(hd_shrink_distributed(&s, limits, out, &is_trivial));
 done:
     hd_shrink_edges_free(&edges);
     return hd_agree(context, status);
@@ -163,8 +164,9 @@ static huddle_status shrink_slab(huddle_context *context, int rank, void *argume
         o.start = &start;
     }
     TRY(take_slab(all->x, begin, end, &part));
-    TRY(all->limits != NULL ? spread(context, &part, &o, all->limits, &out, &all->info[rank])
-                            : huddle_shrink(context, &part.f, &part.w, &o, &out, &all->info[rank]));
+    TRY(all->limits != NULL
+            ? solve_distributed(context, &part, &o, all->limits, &out, &all->info[rank])
+            : huddle_shrink(context, &part.f, &part.w, &o, &out, &all->info[rank]));
     memcpy(all->g.values + begin * C, out.g.values, (size_t)((end - begin) * C) * sizeof(double));
     memcpy(all->group + begin, out.group, (size_t)(end - begin) * sizeof(int32_t));
     pthread_mutex_lock(&filing);

@@ -2,25 +2,25 @@
  * process answers for its own rows, and the answers are merged into the lists on the way. */
 #include "base/check.h"
 #include "base/slabs.h"
+#include "graph/distributed.h"
 #include "graph/ring.h"
-#include "graph/spread.h"
 
 #include <math.h>
 #include <string.h>
 
-typedef struct sparse_spread {
+typedef struct sparse_search {
     huddle_context *context;
     const huddle_points *train, *query;
     bool cosine;
     int64_t first; /* the number of the first training row */
     hd_graph_search *search;
-} sparse_spread;
+} sparse_search;
 
 /* ---- rows as bytes ------------------------------------------------------------------------- */
 
 /* Offsets, columns, values. */
 static int64_t measure_queries(const void *argument, int64_t begin, int64_t end) {
-    const huddle_points *x = ((const sparse_spread *)argument)->query;
+    const huddle_points *x = ((const sparse_search *)argument)->query;
     int64_t entries = x->n > 0 ? x->offsets[end] - x->offsets[begin] : 0;
     return (end - begin + 1) * (int64_t)sizeof *x->offsets +
            entries * (int64_t)(sizeof *x->columns + sizeof *x->values);
@@ -35,7 +35,7 @@ static huddle_points points_in(const char *bytes, int64_t n, int64_t d) {
 }
 
 static void pack_queries(const void *argument, int64_t begin, int64_t end, char *bytes) {
-    const huddle_points *x = ((const sparse_spread *)argument)->query;
+    const huddle_points *x = ((const sparse_search *)argument)->query;
     int64_t *offsets = (int64_t *)bytes, n = end - begin;
     offsets[0] = 0;
     if (n == 0)
@@ -49,22 +49,23 @@ static void pack_queries(const void *argument, int64_t begin, int64_t end, char 
 
 /* ---- lists --------------------------------------------------------------------------------- */
 
-static void lend_lists(const void *argument, int64_t begin, int64_t end, hd_graph_block *block) {
-    const hd_graph_search *s = ((const sparse_spread *)argument)->search;
+static void load_lists(const void *argument, int64_t begin, int64_t end, hd_graph_block *block) {
+    const hd_graph_search *s = ((const sparse_search *)argument)->search;
     size_t count = (size_t)((end - begin) * s->k);
     memcpy(block->index, s->index + begin * s->k, count * sizeof *s->index);
     memcpy(block->distance2, s->distance2 + begin * s->k, count * sizeof *s->distance2);
 }
 
-static void take_lists(void *argument, int64_t begin, int64_t end, const hd_graph_block *block) {
-    hd_graph_search *s = ((const sparse_spread *)argument)->search;
+static void store_lists(void *argument, int64_t begin, int64_t end, const hd_graph_block *block) {
+    hd_graph_search *s = ((const sparse_search *)argument)->search;
     size_t count = (size_t)((end - begin) * s->k);
     memcpy(s->index + begin * s->k, block->index, count * sizeof *s->index);
     memcpy(s->distance2 + begin * s->k, block->distance2, count * sizeof *s->distance2);
 }
 
-/* Searches the queries among the rows of this process, and merges what is found into lists of k. */
-static huddle_status merge_lists(sparse_spread *p, const huddle_points *query, int32_t *index,
+/* Searches the queries among the rows of this process, and merges what is found into lists of k.
+ * The sparse search cannot continue lists, so that it makes its own first. */
+static huddle_status merge_lists(sparse_search *p, const huddle_points *query, int32_t *index,
                                  double *distance2) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search own = {.self = query == p->train};
@@ -89,22 +90,23 @@ done:
 }
 
 static huddle_status compare_queries(void *argument, const hd_graph_block *block) {
-    sparse_spread *p = argument;
+    sparse_search *p = argument;
     huddle_points query = points_in(block->bytes, block->n, p->train->d);
     return merge_lists(p, &query, block->index, block->distance2);
 }
 
-huddle_status hd_graph_search_sparse_spread(huddle_context *context, const huddle_points *train,
-                                            const huddle_points *query, bool cosine,
-                                            hd_graph_search *search) {
+huddle_status hd_graph_search_sparse_distributed(huddle_context *context,
+                                                 const huddle_points *train,
+                                                 const huddle_points *query, bool cosine,
+                                                 hd_graph_search *search) {
     huddle_status status = HUDDLE_OK;
-    sparse_spread p = {context, train, query, cosine, 0, search};
+    sparse_search p = {context, train, query, cosine, 0, search};
     hd_graph_ring ring = {.n = query->n,
                           .k = search->k,
                           .measure = measure_queries,
                           .pack = pack_queries,
-                          .lend = lend_lists,
-                          .take = take_lists,
+                          .load = load_lists,
+                          .store = store_lists,
                           .compare = compare_queries,
                           .argument = &p};
     hd_slab slab;
