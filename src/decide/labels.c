@@ -51,15 +51,8 @@ static const double unstable = .5;
 
 static huddle_kmeans_options kmeans_options(const hd_spectral_options *options, int32_t n_clusters,
                                             int32_t restarts) {
-    huddle_kmeans_options kmeans = options->kmeans;
-    if (kmeans.init == NULL) { /* a method whose labels come from a rotation */
-        kmeans = huddle_kmeans_defaults();
-        kmeans.n_init = options->kmeans.n_init;
-    }
-    kmeans.n_clusters = n_clusters;
+    huddle_kmeans_options kmeans = hd_spectral_kmeans_options(options, n_clusters);
     kmeans.n_init = kmeans.n_init < restarts ? kmeans.n_init : restarts;
-    kmeans.seed = options->common.seed;
-    kmeans.keep_starts = false;
     return kmeans;
 }
 

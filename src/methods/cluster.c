@@ -17,7 +17,7 @@ static huddle_status choose_number(huddle_context *context, huddle_range n_clust
                                    const hd_method_clustering *how, hd_fit *fit, int32_t *chosen) {
     huddle_status status = HUDDLE_OK;
     *chosen = n_clusters.first;
-    if (n_clusters.first == n_clusters.last)
+    if (n_clusters.first >= n_clusters.last)
         return status;
     TRY(hd_method_range(context, n_clusters, how, fit, chosen));
     if (how->measures_stability && fit->refined.present && how->points != NULL)

@@ -8,7 +8,6 @@
 #include "methods/reduce.h"
 #include "methods/spectral.h"
 #include "steps/kmeans.h"
-#include "steps/place.h"
 #include "steps/predict.h"
 
 typedef struct lda_sc_options {

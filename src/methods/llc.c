@@ -24,7 +24,6 @@
 #include "steps/kmeans.h"
 #include "steps/llc_matrix.h"
 #include "steps/merge.h"
-#include "steps/place.h"
 #include "steps/predict.h"
 #include "steps/prepare.h"
 #include "steps/refine.h"
@@ -532,19 +531,9 @@ done:
 
 static huddle_status predict_llc(huddle_context *context, const hd_fit *fit, const void *options,
                                  const huddle_points *x, int32_t *labels) {
-    huddle_status status = HUDDLE_OK;
-    const llc_options *o = options;
-    huddle_dense rows = {0};
-    int64_t *same = NULL;
-    if (fit->refined.present)
-        return hd_step_predict_refined(context, fit, &o->spectral, x, labels);
-    ALLOC(same, x->n);
-    TRY(place_llc(context, fit, options, x, &rows, same));
-    TRY(hd_spectral_assign(context, fit, &rows, same, labels));
-done:
-    huddle_dense_free(&rows);
-    huddle_free(same);
-    return status;
+    return fit->refined.present
+               ? hd_step_predict_refined(context, fit, options, x, labels)
+               : hd_step_predict_placed(context, fit, options, place_llc, x, labels);
 }
 
 const hd_method hd_method_llc = {

@@ -427,16 +427,7 @@ done:
 
 static huddle_status predict_lsc(huddle_context *context, const hd_fit *fit, const void *options,
                                  const huddle_points *x, int32_t *labels) {
-    huddle_status status = HUDDLE_OK;
-    huddle_dense rows = {0};
-    int64_t *same = NULL;
-    ALLOC(same, x->n);
-    TRY(place_lsc(context, fit, options, x, &rows, same));
-    TRY(hd_spectral_assign(context, fit, &rows, same, labels));
-done:
-    huddle_dense_free(&rows);
-    huddle_free(same);
-    return status;
+    return hd_step_predict_placed(context, fit, options, place_lsc, x, labels);
 }
 
 const hd_method hd_method_lsc = {

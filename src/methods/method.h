@@ -9,7 +9,7 @@
 
 #include "decide/memory.h"
 #include "huddle/methods.h"
-#include "steps/options.h"
+#include "steps/place.h"
 
 /* ---- options ------------------------------------------------------------------------------- */
 
@@ -39,10 +39,7 @@ typedef struct hd_method {
                          hd_fit *fit);
     huddle_status (*predict)(huddle_context *context, const hd_fit *fit, const void *options,
                              const huddle_points *x, int32_t *labels);
-    /* Rows of the embedding for new points. same[i] (n) is the training row that new row i equals
-     * and whose row of the embedding it has, or -1. NULL: the method has no embedding. */
-    huddle_status (*place)(huddle_context *context, const hd_fit *fit, const void *options,
-                           const huddle_points *x, huddle_dense *rows, int64_t *same);
+    hd_step_place *place; /* NULL: the method has no embedding */
     hd_decide_memory_needs memory;
 } hd_method;
 

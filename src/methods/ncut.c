@@ -10,7 +10,6 @@
 #include "steps/embed.h"
 #include "steps/medoids.h"
 #include "steps/merge.h"
-#include "steps/place.h"
 #include "steps/predict.h"
 #include "steps/refine.h"
 #include "steps/rotation.h"

@@ -5,7 +5,6 @@
 #include "methods/reduce.h"
 #include "methods/spectral.h"
 #include "steps/kmeans.h"
-#include "steps/place.h"
 #include "steps/predict.h"
 
 typedef struct pca_sc_options {

@@ -4,7 +4,6 @@
 #include "decide/count.h"
 #include "decide/memory.h"
 #include "methods/spectral.h"
-#include "steps/place.h"
 #include "steps/predict.h"
 #include "steps/refine.h"
 

@@ -7,7 +7,6 @@
 #include "decide/memory.h"
 #include "methods/range.h"
 #include "methods/spectral.h"
-#include "steps/place.h"
 #include "steps/predict.h"
 #include "steps/refine.h"
 #include "steps/rotation.h"

@@ -23,7 +23,6 @@
 #include "steps/graph.h"
 #include "steps/kmeans.h"
 #include "steps/merge.h"
-#include "steps/place.h"
 #include "steps/predict.h"
 #include "steps/prepare.h"
 

@@ -11,7 +11,6 @@
 #include "steps/embed.h"
 #include "steps/kmeans.h"
 #include "steps/near.h"
-#include "steps/place.h"
 #include "steps/predict.h"
 #include "steps/refine.h"
 

@@ -28,6 +28,11 @@ typedef struct hd_spectral_options {
 /* The default options of every stage, for choices that a method makes on the side. */
 hd_spectral_options hd_spectral_defaults(huddle_range n_clusters, uint64_t seed);
 
+/* The options of the method's own K-means for so many clusters, without the labels of its starts.
+ */
+huddle_kmeans_options hd_spectral_kmeans_options(const hd_spectral_options *options,
+                                                 int32_t n_clusters);
+
 /* Whether labels are to be refined: the option is there and not "none". */
 bool hd_spectral_refines(const hd_spectral_options *options);
 

@@ -5,7 +5,6 @@
 #include "base/check.h"
 #include "base/slabs.h"
 #include "steps/near.h"
-#include "steps/place.h"
 #include "steps/prepare.h"
 
 #include <string.h>
@@ -111,20 +110,26 @@ done:
     return status;
 }
 
-huddle_status hd_spectral_predict(huddle_context *context, const hd_fit *fit, const void *options,
-                                  const huddle_points *x, int32_t *labels) {
+huddle_status hd_step_predict_placed(huddle_context *context, const hd_fit *fit,
+                                     const void *options, hd_step_place *place,
+                                     const huddle_points *x, int32_t *labels) {
     huddle_status status = HUDDLE_OK;
     huddle_dense rows = {0};
     int64_t *same = NULL;
-    if (fit->refined.present)
-        return hd_step_predict_refined(context, fit, options, x, labels);
     ALLOC(same, x->n);
-    TRY(hd_spectral_new_rows(context, fit, options, x, &rows, same));
+    TRY(place(context, fit, options, x, &rows, same));
     TRY(hd_spectral_assign(context, fit, &rows, same, labels));
 done:
     huddle_dense_free(&rows);
     huddle_free(same);
     return status;
+}
+
+huddle_status hd_spectral_predict(huddle_context *context, const hd_fit *fit, const void *options,
+                                  const huddle_points *x, int32_t *labels) {
+    return fit->refined.present
+               ? hd_step_predict_refined(context, fit, options, x, labels)
+               : hd_step_predict_placed(context, fit, options, hd_spectral_place, x, labels);
 }
 
 /* For methods that run K-means on the prepared points themselves: the clusters are the Voronoi

@@ -40,21 +40,6 @@ done:
 
 /* ---- starts -------------------------------------------------------------------------------- */
 
-/* The options of the method's own K-means; a method that only has restarts leaves the others
- * empty. */
-static huddle_kmeans_options kmeans_options(const hd_spectral_options *options,
-                                            int32_t n_clusters) {
-    huddle_kmeans_options kmeans = options->kmeans;
-    if (kmeans.init == NULL) {
-        kmeans = huddle_kmeans_defaults();
-        kmeans.n_init = options->kmeans.n_init;
-    }
-    kmeans.n_clusters = n_clusters;
-    kmeans.seed = options->common.seed;
-    kmeans.keep_starts = false;
-    return kmeans;
-}
-
 /* All vectors if the graph has too few vertices. */
 static huddle_status commute_rows(const hd_fit_embedding *embedding, int32_t n_clusters,
                                   huddle_dense *f) {
@@ -80,7 +65,7 @@ huddle_status hd_step_cluster_commute(huddle_context *context, const hd_spectral
                                       hd_fit_clusters *clusters) {
     huddle_status status = HUDDLE_OK;
     huddle_dense f = {0};
-    huddle_kmeans_options kmeans = kmeans_options(options, n_clusters);
+    huddle_kmeans_options kmeans = hd_spectral_kmeans_options(options, n_clusters);
     kmeans.n_init = (kmeans.n_init + 1) / 2;
     if (kmeans.n_init > COMMUTE_RESTARTS)
         kmeans.n_init = COMMUTE_RESTARTS;
