@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-bool hd_judge_projects(const huddle_rule *rule) {
+bool hd_decide_projects(const huddle_rule *rule) {
     return rule->r > 0;
 }
 
@@ -71,12 +71,12 @@ done:
 
 /* Applies a candidate to the points of the round. Projections come from the widest one; the others
  * are fitted. */
-static huddle_status prepare_candidate(huddle_context *context, const hd_judging *judge,
+static huddle_status prepare_candidate(huddle_context *context, const hd_decide_round *judge,
                                        const huddle_rule *rule, huddle_points *points) {
     huddle_status status = HUDDLE_OK;
     huddle_preparation preparation = {0};
     huddle_prepare_options options = {*rule, judge->options.common.seed};
-    if (hd_judge_projects(rule))
+    if (hd_decide_projects(rule))
         return narrow_points(judge->widest, judge->whitened, rule, points);
     TRY(huddle_prepare_fit(context, judge->x, &options, &preparation, NULL));
     TRY(huddle_prepare_apply(context, &preparation, judge->x, points, NULL));
@@ -87,7 +87,7 @@ done:
 
 /* ---- graph and embedding ------------------------------------------------------------------- */
 
-void hd_candidate_free(hd_candidate *c) {
+void hd_decide_candidate_free(hd_decide_candidate *c) {
     hd_fit_rows_free(&c->rows);
     hd_fit_graph_free(&c->graph);
     hd_fit_embedding_free(&c->embedding);
@@ -96,13 +96,14 @@ void hd_candidate_free(hd_candidate *c) {
 
 /* rows.equal is left empty because equality in x is not known here; equal prepared rows are merged
  * all the same. */
-static huddle_status make_graph(huddle_context *context, const hd_judging *judge, hd_candidate *c) {
+static huddle_status make_graph(huddle_context *context, const hd_decide_round *judge,
+                                hd_decide_candidate *c) {
     huddle_status status = HUDDLE_OK;
     const hd_spectral_options *options = &judge->options;
     hd_fit_prepared prepared = {0};
     TRY(hd_fit_rows_begin(context, judge->x->n, &c->rows));
     TRY(prepare_candidate(context, judge, &c->trial.rule, &prepared.points));
-    TRY(hd_fit_merge(context, options->knn.n_neighbors, &c->rows, &prepared));
+    TRY(hd_step_merge(context, options->knn.n_neighbors, &c->rows, &prepared));
     TRY(hd_spectral_make_graph(context, options, judge->n_clusters, &c->rows, &prepared.points,
                                &c->graph));
     c->trial.n = hd_fit_rows_everywhere(&c->rows);
@@ -111,7 +112,8 @@ done:
     return status;
 }
 
-huddle_status hd_judge_embed(huddle_context *context, const hd_judging *judge, hd_candidate *c) {
+huddle_status hd_decide_embed(huddle_context *context, const hd_decide_round *judge,
+                              hd_decide_candidate *c) {
     huddle_status status = HUDDLE_OK;
     const hd_spectral_options *options = &judge->options;
     huddle_range n_clusters = judge->n_clusters;
@@ -123,7 +125,7 @@ huddle_status hd_judge_embed(huddle_context *context, const hd_judging *judge, h
                                  hd_spectral_count_vectors(options, n_clusters, &c->rows),
                                  &c->graph.matrix, &c->embedding));
     TRY(hd_spectral_measure_extents(context, &c->rows, &c->embedding));
-    TRY(hd_spectral_choose(&c->embedding, &c->rows, &c->choice, &n_clusters));
+    TRY(hd_decide_eigengap(&c->embedding, &c->rows, &c->choice, &n_clusters));
 done:
     return status;
 }
@@ -131,21 +133,21 @@ done:
 /* ---- scores -------------------------------------------------------------------------------- */
 
 /* Labels by K-means on the first columns of the embedding, refined or not, and their scores. */
-static huddle_status score_number(huddle_context *context, const hd_judging *judge,
+static huddle_status score_number(huddle_context *context, const hd_decide_round *judge,
                                   int32_t n_clusters, const huddle_refine_tree *tree,
-                                  hd_candidate *c, huddle_graph_scores *scores) {
+                                  hd_decide_candidate *c, huddle_graph_scores *scores) {
     huddle_status status = HUDDLE_OK;
     hd_spectral_options options = judge->options;
     hd_fit_clusters clusters = {0};
     huddle_refine_info *info = NULL;
     options.kmeans.n_clusters = n_clusters;
     TRY(hd_spectral_make_rows(&options, n_clusters, &c->embedding));
-    TRY(hd_fit_kmeans_dense(context, &c->embedding.f.rows, &options.kmeans, &c->rows, &clusters));
+    TRY(hd_step_kmeans_dense(context, &c->embedding.f.rows, &options.kmeans, &c->rows, &clusters));
     if (judge->refines) {
         huddle_refine_start own = {"kmeans", clusters.labels};
         ALLOC_ZERO(info, 1);
-        TRY(hd_refine_labels(context, &options, n_clusters, &c->rows, &c->graph.matrix,
-                             &c->embedding, tree, 1, &own, clusters.labels, info));
+        TRY(hd_step_refine_labels(context, &options, n_clusters, &c->rows, &c->graph.matrix,
+                                  &c->embedding, tree, 1, &own, clusters.labels, info));
         /* A single cluster has nothing to refine; its divergence is 0. */
         if (info->n_trials > 0)
             *scores = info->trials[info->best].scores;
@@ -161,7 +163,7 @@ done:
     return status;
 }
 
-huddle_range hd_judge_all_numbers(int64_t n) {
+huddle_range hd_decide_all_numbers(int64_t n) {
     int32_t last = huddle_embed_max_clusters(n);
     return (huddle_range){2, last > 2 ? last : 2};
 }
@@ -169,7 +171,8 @@ huddle_range hd_judge_all_numbers(int64_t n) {
 /* The mean scores over the numbers of clusters of the round. The number only selects the first
  * columns of the embedding and where the merging stops, so that one embedding and one tree are
  * sufficient for all numbers. */
-static huddle_status score_mean(huddle_context *context, const hd_judging *judge, hd_candidate *c) {
+static huddle_status score_mean(huddle_context *context, const hd_decide_round *judge,
+                                hd_decide_candidate *c) {
     huddle_status status = HUDDLE_OK;
     const hd_fit_prepare_trials *at = judge->trials;
     double modularity = 0, divergence = 0;
@@ -191,13 +194,13 @@ done:
 /* The largest modularity over all numbers, for refined labels with n_clusters = auto. Clusters are
  * found by merging alone: the maximum is flat, and K-means for every number would take most of the
  * time. */
-static huddle_status score_largest(huddle_context *context, const hd_judging *judge,
-                                   hd_candidate *c) {
+static huddle_status score_largest(huddle_context *context, const hd_decide_round *judge,
+                                   hd_decide_candidate *c) {
     huddle_status status = HUDDLE_OK;
-    hd_count_curve curve = {0};
+    hd_decide_curve curve = {0};
     huddle_refine_tree tree = {0};
-    TRY(hd_count_scores(context, &judge->options, hd_judge_all_numbers(c->trial.n), &c->rows,
-                        &c->graph.matrix, NULL, &tree, &curve));
+    TRY(hd_decide_score_numbers(context, &judge->options, hd_decide_all_numbers(c->trial.n),
+                                &c->rows, &c->graph.matrix, NULL, &tree, &curve));
     for (int32_t k = 0; k < curve.count; k++)
         if (k == 0 || curve.scores[k].modularity > c->trial.modularity) {
             c->trial.modularity = curve.scores[k].modularity;
@@ -205,15 +208,15 @@ static huddle_status score_largest(huddle_context *context, const hd_judging *ju
         }
 done:
     huddle_refine_tree_free(&tree);
-    hd_count_curve_free(&curve);
+    hd_decide_curve_free(&curve);
     return status;
 }
 
 /* The best of the clusters found by merging: those with the largest divergence, whatever their cut,
  * because only those of K-means could limit it. */
-static huddle_status score_merged(huddle_context *context, const hd_judging *judge,
+static huddle_status score_merged(huddle_context *context, const hd_decide_round *judge,
                                   int32_t n_clusters, const huddle_refine_tree *tree,
-                                  const hd_candidate *c, huddle_graph_scores *scores) {
+                                  const hd_decide_candidate *c, huddle_graph_scores *scores) {
     huddle_status status = HUDDLE_OK;
     huddle_refine_options refine = huddle_refine_defaults();
     huddle_refine_info *info = NULL;
@@ -235,7 +238,8 @@ done:
     return status;
 }
 
-huddle_status hd_judge_screen(huddle_context *context, const hd_judging *judge, hd_candidate *c) {
+huddle_status hd_decide_screen(huddle_context *context, const hd_decide_round *judge,
+                               hd_decide_candidate *c) {
     huddle_status status = HUDDLE_OK;
     const hd_fit_prepare_trials *at = judge->trials;
     if (!c->graph.present)
@@ -254,16 +258,18 @@ done:
 
 /* The ways to score a candidate, and the score by which candidates are ranked. */
 static const struct {
-    huddle_status (*run)(huddle_context *context, const hd_judging *judge, hd_candidate *c);
+    huddle_status (*run)(huddle_context *context, const hd_decide_round *judge,
+                         hd_decide_candidate *c);
     bool by_divergence;
 } scorings[] = {[HUDDLE_PREPARE_BY_MODULARITY] = {score_mean, false},
                 [HUDDLE_PREPARE_BY_DIVERGENCE] = {score_mean, true},
                 [HUDDLE_PREPARE_BY_LARGEST_MODULARITY] = {score_largest, false}};
 
-double hd_judge_score_of(const huddle_prepare_trial *trial, huddle_prepare_score score) {
+double hd_decide_score_of(const huddle_prepare_trial *trial, huddle_prepare_score score) {
     return scorings[score].by_divergence ? trial->divergence : trial->modularity;
 }
 
-huddle_status hd_judge_score(huddle_context *context, const hd_judging *judge, hd_candidate *c) {
+huddle_status hd_decide_score(huddle_context *context, const hd_decide_round *judge,
+                              hd_decide_candidate *c) {
     return scorings[judge->trials->score].run(context, judge, c);
 }

@@ -5,50 +5,53 @@
 #include "steps/options.h"
 
 /* What a round evaluates its candidates with. */
-typedef struct hd_judging {
+typedef struct hd_decide_round {
     hd_spectral_options options; /* of the trial clusterings */
     bool refines;                /* whether their labels are refined */
     bool screens;                /* whether merging alone may rule candidates out */
     const huddle_points *x;
-    const huddle_preparation *widest; /* from which projections are derived, */
-    const huddle_points *whitened;    /* and x prepared by it */
-    struct hd_candidate *checked;     /* rule none, embedded already, or NULL */
-    huddle_range n_clusters;          /* for which the graphs are connected and embedded */
-    hd_fit_prepare_trials *trials;    /* has the numbers of clusters and the score */
-} hd_judging;
+    const huddle_preparation *widest;    /* from which projections are derived, */
+    const huddle_points *whitened;       /* and x prepared by it */
+    struct hd_decide_candidate *checked; /* rule none, embedded already, or NULL */
+    huddle_range n_clusters;             /* for which the graphs are connected and embedded */
+    hd_fit_prepare_trials *trials;       /* has the numbers of clusters and the score */
+} hd_decide_round;
 
 /* A candidate in a round, with the results for its points. */
-typedef struct hd_candidate {
+typedef struct hd_decide_candidate {
     huddle_prepare_trial trial;
     hd_fit_rows rows;
     hd_fit_graph graph;
     hd_fit_embedding embedding;
     huddle_refine_tree tree;    /* merges of the graph, from screening or scoring */
     huddle_embed_choice choice; /* with n_clusters = auto */
-} hd_candidate;
+} hd_decide_candidate;
 
-void hd_candidate_free(hd_candidate *c);
+void hd_decide_candidate_free(hd_decide_candidate *c);
 
 /* Whether a rule projects the points onto principal components. */
-bool hd_judge_projects(const huddle_rule *rule);
+bool hd_decide_projects(const huddle_rule *rule);
 
 /* Makes what is missing of the graph and, unless it is scored by merging alone, the embedding of
  * the points that a candidate produces; with auto also the numbers that its eigengaps suggest. The
  * prepared points are not kept: scoring needs the graph and the eigenvectors only. */
-huddle_status hd_judge_embed(huddle_context *context, const hd_judging *judge, hd_candidate *c);
+huddle_status hd_decide_embed(huddle_context *context, const hd_decide_round *judge,
+                              hd_decide_candidate *c);
 
 /* Scores a candidate that was embedded, by the score of the trials. */
-huddle_status hd_judge_score(huddle_context *context, const hd_judging *judge, hd_candidate *c);
+huddle_status hd_decide_score(huddle_context *context, const hd_decide_round *judge,
+                              hd_decide_candidate *c);
 
 /* Makes the graph of a candidate and scores clusters found by merging alone, which needs no
  * eigenvectors and no K-means: the mean over the numbers of clusters of the scores with the largest
  * divergence. */
-huddle_status hd_judge_screen(huddle_context *context, const hd_judging *judge, hd_candidate *c);
+huddle_status hd_decide_screen(huddle_context *context, const hd_decide_round *judge,
+                               hd_decide_candidate *c);
 
 /* The numbers that n_clusters = auto chooses from, for n points. */
-huddle_range hd_judge_all_numbers(int64_t n);
+huddle_range hd_decide_all_numbers(int64_t n);
 
 /* The score by which candidates are ranked. */
-double hd_judge_score_of(const huddle_prepare_trial *trial, huddle_prepare_score score);
+double hd_decide_score_of(const huddle_prepare_trial *trial, huddle_prepare_score score);
 
 #endif

@@ -91,7 +91,7 @@ static huddle_status cluster_rows(const source *s, int32_t n_clusters, int32_t *
     kmeans.seed = s->options->common.seed;
     kmeans.keep_starts = false;
     TRY(hd_spectral_make_rows(s->options, n_clusters, &own));
-    TRY(hd_fit_kmeans_dense(s->context, &own.f.rows, &kmeans, s->rows, &clusters));
+    TRY(hd_step_kmeans_dense(s->context, &own.f.rows, &kmeans, s->rows, &clusters));
     *complete = clusters.kmeans.n_distinct >= n_clusters;
     memcpy(labels, clusters.labels, (size_t)s->rows->n * sizeof *labels);
 done:
@@ -120,14 +120,14 @@ done:
 
 /* ---- scores over a range ------------------------------------------------------------------- */
 
-void hd_count_curve_free(hd_count_curve *curve) {
+void hd_decide_curve_free(hd_decide_curve *curve) {
     huddle_free(curve->scores);
     memset(curve, 0, sizeof *curve);
 }
 
 typedef struct curve_pass {
     const source *source;
-    hd_count_curve *curve;
+    hd_decide_curve *curve;
 } curve_pass;
 
 static huddle_status score_numbers(void *argument, hd_chunk chunk) {
@@ -146,7 +146,7 @@ done:
 /* A graph has no more clusters than vertices, and its embedding may have fewer columns than the
  * range asks for. */
 static huddle_status limit_curve(huddle_range range, int64_t vertices,
-                                 const hd_fit_embedding *embedding, hd_count_curve *curve) {
+                                 const hd_fit_embedding *embedding, hd_decide_curve *curve) {
     huddle_status status = HUDDLE_OK;
     int64_t limit = embedding != NULL ? embedding->f.vectors.cols : vertices;
     int64_t last = range.last < limit ? range.last : limit;
@@ -157,10 +157,10 @@ done:
     return status;
 }
 
-huddle_status hd_count_scores(huddle_context *context, const hd_spectral_options *options,
-                              huddle_range range, const hd_fit_rows *rows, const huddle_csr *graph,
-                              const hd_fit_embedding *embedding, huddle_refine_tree *tree,
-                              hd_count_curve *curve) {
+huddle_status hd_decide_score_numbers(huddle_context *context, const hd_spectral_options *options,
+                                      huddle_range range, const hd_fit_rows *rows,
+                                      const huddle_csr *graph, const hd_fit_embedding *embedding,
+                                      huddle_refine_tree *tree, hd_decide_curve *curve) {
     huddle_status status = HUDDLE_OK;
     source s = {context, options, rows, graph, embedding, tree};
     curve_pass pass = {&s, curve};
@@ -204,7 +204,7 @@ done:
 
 /* K-means takes part up to KMEANS_ROWS vertices; with more the vectors stay where they are. */
 static huddle_status score_spread(huddle_context *context, const hd_spectral_options *options,
-                                  huddle_range range, const hd_fit *fit, hd_count_curve *curve) {
+                                  huddle_range range, const hd_fit *fit, hd_decide_curve *curve) {
     huddle_status status = HUDDLE_OK;
     huddle_csr graph = {0};
     hd_fit_embedding whole = {0};
@@ -223,8 +223,8 @@ static huddle_status score_spread(huddle_context *context, const hd_spectral_opt
     if (hd_slabs_rank(context) == 0) {
         hd_fit_rows rows = {.n = total};
         hd_alone before = hd_alone_begin(context);
-        status = hd_count_scores(context, options, range, &rows, &graph,
-                                 by_kmeans ? &whole : &fit->embedding, &tree, curve);
+        status = hd_decide_score_numbers(context, options, range, &rows, &graph,
+                                         by_kmeans ? &whole : &fit->embedding, &tree, curve);
         hd_alone_end(context, before);
     } else {
         status = limit_curve(range, total, &fit->embedding, curve);
@@ -243,7 +243,7 @@ done:
     return hd_agree(context, status);
 }
 
-int32_t hd_count_smallest(int32_t count, const huddle_trial *trials) {
+int32_t hd_decide_smallest(int32_t count, const huddle_trial *trials) {
     double largest = -INFINITY;
     for (int32_t t = 0; t < count; t++)
         largest = fmax(largest, trials[t].modularity);
@@ -276,10 +276,10 @@ static bool is_gap_clear(const hd_fit *fit, const huddle_embed_choice *choice) {
 }
 
 /* A graph that was given has no points, and its modularity is taken as it is. */
-bool hd_count_by_modularity(const hd_fit *fit, const huddle_embed_choice *choice) {
+bool hd_decide_by_modularity(const hd_fit *fit, const huddle_embed_choice *choice) {
     const huddle_points *points = &fit->prepared.points;
     bool given = points->values == NULL && points->resident == NULL;
-    return (given || points->d >= HD_MIN_FEATURES) && !is_gap_clear(fit, choice);
+    return (given || points->d >= HD_DECIDE_MIN_FEATURES) && !is_gap_clear(fit, choice);
 }
 
 /* ---- stability ----------------------------------------------------------------------------- */
@@ -441,7 +441,7 @@ static huddle_status measure_spread(huddle_context *context, const hd_spectral_o
                                     const huddle_points *points, hd_fit_trials *trials) {
     huddle_status status = HUDDLE_OK;
     huddle_points sample = {0};
-    TRY(hd_spread_sample(context, points, STABILITY_POINTS, options->common.seed, &sample));
+    TRY(hd_step_sample(context, points, STABILITY_POINTS, options->common.seed, &sample));
     TRY_ON_FIRST(context, measure_whole(context, options, &sample, trials));
     TRY(hd_slabs_share(context, 0, trials->count * (int64_t)sizeof *trials->items, trials->items));
 done:
@@ -449,9 +449,8 @@ done:
     return status;
 }
 
-huddle_status hd_count_measure_stability(huddle_context *context,
-                                         const hd_spectral_options *options,
-                                         const huddle_points *points, hd_fit_trials *trials) {
+huddle_status hd_decide_stability(huddle_context *context, const hd_spectral_options *options,
+                                  const huddle_points *points, hd_fit_trials *trials) {
     if (points == NULL || trials->count == 0)
         return HUDDLE_OK;
     return (hd_slabs_spread(context) ? measure_spread : measure_whole)(context, options, points,
@@ -463,7 +462,7 @@ huddle_status hd_count_measure_stability(huddle_context *context,
 /* Without a clear gap: the chosen number first, then the others by decreasing modularity. */
 static void rank_by_modularity(const hd_fit_trials *trials, huddle_embed_choice *choice) {
     enum { MAX_CANDIDATES = sizeof choice->scores / sizeof *choice->scores };
-    int32_t places[MAX_CANDIDATES] = {hd_count_smallest(trials->count, trials->items)};
+    int32_t places[MAX_CANDIDATES] = {hd_decide_smallest(trials->count, trials->items)};
     memset(choice, 0, sizeof *choice);
     for (choice->count = 0; choice->count < MAX_CANDIDATES && choice->count < trials->count;
          choice->count++) {
@@ -476,7 +475,7 @@ static void rank_by_modularity(const hd_fit_trials *trials, huddle_embed_choice 
 }
 
 /* The scores of all numbers as trials, which have no labels of their own. */
-static huddle_status keep_curve(const hd_count_curve *curve, hd_fit *fit) {
+static huddle_status keep_curve(const hd_decide_curve *curve, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     hd_fit_trials *trials = &fit->trials;
     huddle_spectrum spectrum = hd_fit_spectrum(&fit->embedding, &fit->rows);
@@ -516,35 +515,35 @@ static huddle_status decide(huddle_context *context, const hd_spectral_options *
     const huddle_points *points = &fit->prepared.points;
     if (points->values == NULL && points->resident == NULL)
         points = NULL;
-    trials->by_modularity = hd_count_by_modularity(fit, &by_gaps);
+    trials->by_modularity = hd_decide_by_modularity(fit, &by_gaps);
     if (trials->by_modularity)
         rank_by_modularity(trials, &trials->choice);
-    TRY(hd_count_measure_stability(context, options, points, trials));
+    TRY(hd_decide_stability(context, options, points, trials));
     if (!trials->by_modularity || !is_unstable(trials))
         goto done;
     trials->by_modularity = false;
     trials->choice = by_gaps;
-    TRY(hd_count_measure_stability(context, options, points, trials)); /* of the new choice */
+    TRY(hd_decide_stability(context, options, points, trials)); /* of the new choice */
 done:
     return status;
 }
 
 /* The curve is computed also where the eigengap decides, for the report. Too few points for a
  * choice leave that of the eigengap rule. */
-huddle_status hd_count_choose(huddle_context *context, const hd_spectral_options *options,
+huddle_status hd_decide_count(huddle_context *context, const hd_spectral_options *options,
                               hd_fit *fit, huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;
-    hd_count_curve curve = {0};
+    hd_decide_curve curve = {0};
     huddle_range range = {2, huddle_embed_max_clusters(hd_fit_rows_everywhere(&fit->rows))};
-    if (options->common.n_clusters.first != HUDDLE_AUTO || !hd_refine_is_wanted(options) ||
+    if (options->common.n_clusters.first != HUDDLE_AUTO || !hd_spectral_refines(options) ||
         !fit->embedding.present || range.last < 2)
         return status;
     hd_stage stage = hd_stage_enter(context, HD_STAGE_CHOOSE);
     hd_silence before = hd_silence_begin(context);
     status = hd_slabs_spread(context)
                  ? score_spread(context, options, range, fit, &curve)
-                 : hd_count_scores(context, options, range, &fit->rows, &fit->graph.matrix,
-                                   &fit->embedding, &fit->refined.tree, &curve);
+                 : hd_decide_score_numbers(context, options, range, &fit->rows, &fit->graph.matrix,
+                                           &fit->embedding, &fit->refined.tree, &curve);
     if (status == HUDDLE_OK)
         status = keep_curve(&curve, fit);
     if (status == HUDDLE_OK)
@@ -554,6 +553,6 @@ huddle_status hd_count_choose(huddle_context *context, const hd_spectral_options
     TRY(status);
     n_clusters->first = n_clusters->last = fit->trials.choice.candidates[0];
 done:
-    hd_count_curve_free(&curve);
+    hd_decide_curve_free(&curve);
     return status;
 }

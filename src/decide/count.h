@@ -7,47 +7,46 @@
 /* With fewer features points are not prepared automatically, and modularity does not choose the
  * number of clusters: in a plane the neighbour graph of a single cluster can be divided by cutting
  * few edges, and its modularity is as large as that of several clusters. */
-enum { HD_MIN_FEATURES = 10 };
+enum { HD_DECIDE_MIN_FEATURES = 10 };
 
 /* ---- scores over the number of clusters ---------------------------------------------------- */
 
 /* Scores of good labels of one graph for first, first + 1, ... clusters. */
-typedef struct hd_count_curve {
+typedef struct hd_decide_curve {
     int32_t first, count;
     huddle_graph_scores *scores;
-} hd_count_curve;
+} hd_decide_curve;
 
-void hd_count_curve_free(hd_count_curve *curve);
+void hd_decide_curve_free(hd_decide_curve *curve);
 
 /* For every number of a range: clusters found by merging and by K-means on the embedding, both
  * refined by moves; the scores of those with the larger modularity. embedding may be NULL: merging
  * only. The range is limited to the vertices and eigenvectors that there are. tree: merges of the
  * graph; made here if empty. */
-huddle_status hd_count_scores(huddle_context *context, const hd_spectral_options *options,
-                              huddle_range range, const hd_fit_rows *rows, const huddle_csr *graph,
-                              const hd_fit_embedding *embedding, huddle_refine_tree *tree,
-                              hd_count_curve *curve);
+huddle_status hd_decide_score_numbers(huddle_context *context, const hd_spectral_options *options,
+                                      huddle_range range, const hd_fit_rows *rows,
+                                      const huddle_csr *graph, const hd_fit_embedding *embedding,
+                                      huddle_refine_tree *tree, hd_decide_curve *curve);
 
 /* The place of the smallest of count numbers whose modularity is as good as the largest. */
-int32_t hd_count_smallest(int32_t count, const huddle_trial *trials);
+int32_t hd_decide_smallest(int32_t count, const huddle_trial *trials);
 
 /* Whether the number of clusters is chosen by modularity, given the choice by eigengaps among the
  * trials of a fit with refined labels: no eigengap is clear, and modularity is informative. */
-bool hd_count_by_modularity(const hd_fit *fit, const huddle_embed_choice *choice);
+bool hd_decide_by_modularity(const hd_fit *fit, const huddle_embed_choice *choice);
 
 /* ---- the number of clusters ---------------------------------------------------------------- */
 
-/* After hd_spectral_embed(), which has chosen by eigengaps: if n_clusters is auto, labels are to be
+/* After hd_method_embed(), which has chosen by eigengaps: if n_clusters is auto, labels are to be
  * refined and no eigengap is clear, the number by modularity instead. Leaves the candidates and the
  * scores of every number in the fit's trials. */
-huddle_status hd_count_choose(huddle_context *context, const hd_spectral_options *options,
+huddle_status hd_decide_count(huddle_context *context, const hd_spectral_options *options,
                               hd_fit *fit, huddle_range *n_clusters);
 
 /* Sets the stability of the chosen trial and of the best by modularity: the mean adjusted Rand
  * index between labels of the points, or a sample of them, and labels of samples of these. Does
  * nothing without points. */
-huddle_status hd_count_measure_stability(huddle_context *context,
-                                         const hd_spectral_options *options,
-                                         const huddle_points *points, hd_fit_trials *trials);
+huddle_status hd_decide_stability(huddle_context *context, const hd_spectral_options *options,
+                                  const huddle_points *points, hd_fit_trials *trials);
 
 #endif

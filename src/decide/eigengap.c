@@ -8,7 +8,7 @@
 #include "steps/merge.h"
 
 /* The rule of docs/method.md, "How many clusters?", on all numbers that the eigenvalues allow. */
-huddle_status hd_spectral_choose(const hd_fit_embedding *embedding, const hd_fit_rows *rows,
+huddle_status hd_decide_eigengap(const hd_fit_embedding *embedding, const hd_fit_rows *rows,
                                  huddle_embed_choice *choice, huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;
     if (n_clusters->first != HUDDLE_AUTO)
@@ -27,7 +27,7 @@ static huddle_status choose_among(huddle_context *context, const hd_spectral_opt
     huddle_status status = HUDDLE_OK;
     hd_fit_graph graph = {0};
     hd_fit_embedding embedding = {0};
-    TRY(hd_fit_merge(context, options->knn.n_neighbors, rows, prepared));
+    TRY(hd_step_merge(context, options->knn.n_neighbors, rows, prepared));
     TRY(hd_spectral_make_graph(context, options, *n_clusters, rows, &prepared->points, &graph));
     hd_spectral_warn_graph(context, options, *n_clusters, rows, &graph.connect);
     TRY(hd_spectral_find_vectors(context, options,
@@ -35,7 +35,7 @@ static huddle_status choose_among(huddle_context *context, const hd_spectral_opt
                                  &graph.matrix, &embedding));
     TRY(hd_spectral_measure_extents(context, rows, &embedding));
     hd_spectral_warn_embedding(context, &options->embed, &embedding.info, *n_clusters);
-    TRY(hd_spectral_choose(&embedding, rows, choice, n_clusters));
+    TRY(hd_decide_eigengap(&embedding, rows, choice, n_clusters));
 done:
     hd_fit_graph_free(&graph);
     hd_fit_embedding_free(&embedding);
@@ -44,7 +44,7 @@ done:
 
 /* For methods without a graph of their own: the eigengap rule on the graph that sc would use. The
  * points are borrowed, and freed only if merging replaced them by a copy. */
-huddle_status hd_spectral_choose_for_refined(huddle_context *context, const huddle_points *points,
+huddle_status hd_decide_eigengap_for_refined(huddle_context *context, const huddle_points *points,
                                              uint64_t seed, const char *refine,
                                              huddle_embed_choice *choice,
                                              huddle_range *n_clusters) {
@@ -63,8 +63,8 @@ done:
     return status;
 }
 
-huddle_status hd_spectral_choose_clusters(huddle_context *context, const huddle_points *points,
-                                          uint64_t seed, huddle_embed_choice *choice,
-                                          huddle_range *n_clusters) {
-    return hd_spectral_choose_for_refined(context, points, seed, "none", choice, n_clusters);
+huddle_status hd_decide_eigengap_of_points(huddle_context *context, const huddle_points *points,
+                                           uint64_t seed, huddle_embed_choice *choice,
+                                           huddle_range *n_clusters) {
+    return hd_decide_eigengap_for_refined(context, points, seed, "none", choice, n_clusters);
 }

@@ -51,15 +51,8 @@ static const double unstable = .5;
 
 static huddle_kmeans_options kmeans_options(const hd_spectral_options *options, int32_t n_clusters,
                                             int32_t restarts) {
-    huddle_kmeans_options kmeans = options->kmeans;
-    if (kmeans.init == NULL) { /* a method whose labels come from a rotation */
-        kmeans = huddle_kmeans_defaults();
-        kmeans.n_init = options->kmeans.n_init;
-    }
-    kmeans.n_clusters = n_clusters;
+    huddle_kmeans_options kmeans = hd_spectral_kmeans_options(options, n_clusters);
     kmeans.n_init = kmeans.n_init < restarts ? kmeans.n_init : restarts;
-    kmeans.seed = options->common.seed;
-    kmeans.keep_starts = false;
     return kmeans;
 }
 
@@ -128,7 +121,7 @@ static huddle_status take_sample(const stability_pass *p, int64_t count, const i
         point[i] = hd_fit_rows_point(p->rows, p->points, hd_fit_rows_node(p->rows, index[i]));
     TRY(hd_fit_rows_begin(p->context, count, &s->rows));
     TRY(huddle_points_take(p->points, point, count, &s->prepared.points));
-    TRY(hd_fit_merge(p->context, p->options.knn.n_neighbors, &s->rows, &s->prepared));
+    TRY(hd_step_merge(p->context, p->options.knn.n_neighbors, &s->rows, &s->prepared));
 done:
     huddle_free(point);
     return status;
@@ -152,13 +145,13 @@ static huddle_status cluster_vertices(const stability_pass *p, sample_parts *s) 
                                  hd_spectral_count_vectors(&p->options, range, &s->rows),
                                  &s->graph.matrix, &s->embedding));
     TRY(hd_spectral_make_rows(&p->options, c, &s->embedding));
-    TRY(hd_fit_kmeans_dense(context, &s->embedding.f.rows, &kmeans, &s->rows, &s->of_f));
-    TRY(hd_refine_cluster_commute(context, &p->options, c, &s->rows, &s->embedding, &s->commute));
+    TRY(hd_step_kmeans_dense(context, &s->embedding.f.rows, &kmeans, &s->rows, &s->of_f));
+    TRY(hd_step_cluster_commute(context, &p->options, c, &s->rows, &s->embedding, &s->commute));
     ALLOC(s->refined, vertices);
     const huddle_refine_start own[] = {{"embedding", s->of_f.labels},
                                        {"commute", s->commute.labels}};
-    TRY(hd_refine_labels(context, &p->options, c, &s->rows, &s->graph.matrix, NULL, NULL, 2, own,
-                         s->refined, &s->info));
+    TRY(hd_step_refine_labels(context, &p->options, c, &s->rows, &s->graph.matrix, NULL, NULL, 2,
+                              own, s->refined, &s->info));
 done:
     return status;
 }
@@ -286,7 +279,7 @@ static huddle_status measure_spread(const stability_pass *p,
     huddle_points sample = {0};
     void *collected[HD_FIT_LABELLINGS] = {0};
     int64_t total;
-    TRY(hd_spread_sample(context, p->points, p->n, p->options.common.seed, &sample));
+    TRY(hd_step_sample(context, p->points, p->n, p->options.common.seed, &sample));
     for (int k = 0; k < HD_FIT_LABELLINGS && labels[HD_FIT_COMMUTE] != NULL; k++)
         TRY(hd_collect_rows(context, 0, p->rows->n, labels[k], sizeof *labels[k], &total,
                             &collected[k]));
@@ -318,7 +311,7 @@ static huddle_status has_all_clusters(huddle_context *context, const hd_fit *fit
     huddle_status status = HUDDLE_OK;
     int32_t c = fit->clusters.n_clusters, count, *names = NULL;
     ALLOC(names, c);
-    TRY(hd_spread_list_labels(context, fit->rows.n, fit->clusters.labels, c, names, &count));
+    TRY(hd_step_list_labels(context, fit->rows.n, fit->clusters.labels, c, names, &count));
     *all = fit->clusters.centres.rows == c && count == c;
 done:
     huddle_free(names);
@@ -329,7 +322,7 @@ static huddle_status is_to_decide(huddle_context *context, const hd_spectral_opt
                                   const huddle_points *points, const hd_fit *fit, bool *decide) {
     huddle_status status = HUDDLE_OK;
     double sample = floor(sample_share * (double)rows_to_sample(&fit->rows));
-    *decide = hd_refine_is_wanted(options) && strcmp(options->refine, "auto") == 0 &&
+    *decide = hd_spectral_refines(options) && strcmp(options->refine, "auto") == 0 &&
               fit->refined.present && points != NULL && points->offsets == NULL &&
               strcmp(options->knn.metric, "euclidean") == 0 &&
               (fit->prepared.table.kind != NULL || fit->d < MIN_FEATURES) &&
@@ -367,7 +360,7 @@ bool hd_decide_is_clear(const hd_fit_table *table, const hd_fit_decision *d) {
 }
 
 /* Which labels are used, and the reason. */
-int hd_decide_choose(hd_fit_decision *d) {
+int hd_decide_labelling(hd_fit_decision *d) {
     double kmeans = d->stability[HD_FIT_KMEANS], graph = d->stability[HD_FIT_GRAPH];
     bool fits_better = d->kmeans.divergence >= better_divergence * d->graph.divergence;
     if (fmax(kmeans, graph) < unstable && d->stability[HD_FIT_COMMUTE] > fmax(kmeans, graph)) {
@@ -382,7 +375,7 @@ int hd_decide_choose(hd_fit_decision *d) {
 
 /* Makes other labels those of the fit, numbered as similarly as possible, so that those that
  * changed can be counted. Every row becomes a candidate for the medoid of its cluster, of which
- * hd_fit_choose_medoids() chooses the one nearest the mean. */
+ * hd_step_choose_medoids() chooses the one nearest the mean. */
 static huddle_status take_labels(huddle_context *context, const char *from, const int32_t *labels,
                                  hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -396,7 +389,7 @@ static huddle_status take_labels(huddle_context *context, const char *from, cons
     if (clusters->is_medoid_row == NULL)
         ALLOC(clusters->is_medoid_row, n);
     memcpy(clusters->labels, taken, (size_t)n * sizeof *taken);
-    hd_fit_unify_labels(&fit->rows, clusters);
+    hd_step_unify_labels(&fit->rows, clusters);
     for (int64_t i = 0; i < n; i++) {
         clusters->is_medoid_row[i] = true;
         clusters->medoids[clusters->labels[i]] = i;
@@ -448,7 +441,7 @@ static huddle_status decide_by_stability(huddle_context *context,
     /* A sample of many rows has labels of its own; those of all rows are then computed if needed.
      */
     if (pass.n == hd_fit_rows_everywhere(&fit->rows))
-        TRY(hd_refine_cluster_commute(context, options, c, &fit->rows, laplacian, &commute));
+        TRY(hd_step_cluster_commute(context, options, c, &fit->rows, laplacian, &commute));
     const int32_t *labels[] = {[HD_FIT_KMEANS] = kmeans->labels,
                                [HD_FIT_GRAPH] = fit->clusters.labels,
                                [HD_FIT_COMMUTE] = commute.labels};
@@ -457,13 +450,13 @@ static huddle_status decide_by_stability(huddle_context *context,
                                       : measure_stability(&pass, labels, decision->stability);
     hd_silence_end(context, before);
     TRY(status);
-    int choice = hd_decide_choose(decision);
+    int choice = hd_decide_labelling(decision);
     if (choice == HD_FIT_KMEANS) {
         TRY(take_labels(context, "kmeans", kmeans->labels, fit));
         TRY(take_centres(context, kmeans, fit));
     } else if (choice == HD_FIT_COMMUTE) {
         if (commute.labels == NULL)
-            TRY(hd_refine_cluster_commute(context, options, c, &fit->rows, laplacian, &commute));
+            TRY(hd_step_cluster_commute(context, options, c, &fit->rows, laplacian, &commute));
         TRY(take_labels(context, "commute", commute.labels, fit));
     }
 done:

@@ -16,6 +16,6 @@ huddle_status hd_decide_labels(huddle_context *context, const hd_spectral_option
  * samples; and which labels are used by scores and stabilities (HD_FIT_KMEANS, ...), which sets the
  * reason. */
 bool hd_decide_is_clear(const hd_fit_table *table, const hd_fit_decision *decision);
-int hd_decide_choose(hd_fit_decision *decision);
+int hd_decide_labelling(hd_fit_decision *decision);
 
 #endif

@@ -45,9 +45,9 @@ static int64_t floats(int64_t rows, int64_t columns) {
 }
 
 /* A stage whose peak is `more` than what is kept; afterwards `left` of it stays. */
-static void add_stage(hd_memory_plan *plan, hd_stage stage, int64_t more, int64_t left) {
-    plan->stages[stage] = larger(plan->stages[stage], plan->kept + more);
-    plan->kept += left;
+static void add_stage(hd_decide_memory *needed, hd_stage stage, int64_t more, int64_t left) {
+    needed->stages[stage] = larger(needed->stages[stage], needed->kept + more);
+    needed->kept += left;
 }
 
 /* What the fit may add to the process. A limit of the user replaces what the system has available,
@@ -67,7 +67,7 @@ static int64_t find_available(const huddle_context *context, int64_t base) {
 /* ---- points -------------------------------------------------------------------------------- */
 
 /* The prepared points; none if the preparation leaves x as it is. */
-static int64_t prepared_size(const hd_memory_case *x, const huddle_prepare_options *options) {
+static int64_t prepared_size(const hd_decide_sizes *x, const huddle_prepare_options *options) {
     const char *rule = options->prepare.name;
     if (x->d == 0 || strcmp(rule, "none") == 0)
         return 0;
@@ -79,7 +79,7 @@ static int64_t prepared_size(const hd_memory_case *x, const huddle_prepare_optio
 }
 
 /* The sample of prepare = auto: its points, and vectors and K-means on every thread. */
-static int64_t sample_size(const hd_memory_case *x, const huddle_prepare_options *options,
+static int64_t sample_size(const hd_decide_sizes *x, const huddle_prepare_options *options,
                            bool refines) {
     if (x->d == 0 || strcmp(options->prepare.name, "auto") != 0)
         return 0;
@@ -90,16 +90,17 @@ static int64_t sample_size(const hd_memory_case *x, const huddle_prepare_options
 }
 
 /* Hash tables of rows, two numbers for each; then the preparation. */
-static void plan_prepare(const hd_memory_case *x, const huddle_prepare_options *options,
-                         bool refines, hd_memory_plan *plan) {
+static void predict_prepare(const hd_decide_sizes *x, const huddle_prepare_options *options,
+                            bool refines, hd_decide_memory *needed) {
     int64_t prepared = prepared_size(x, options);
-    add_stage(plan, HD_STAGE_DISTINCT, doubles(x->n, 3), 0);
-    add_stage(plan, HD_STAGE_PREPARE, larger(prepared, sample_size(x, options, refines)), prepared);
+    add_stage(needed, HD_STAGE_DISTINCT, doubles(x->n, 3), 0);
+    add_stage(needed, HD_STAGE_PREPARE, larger(prepared, sample_size(x, options, refines)),
+              prepared);
 }
 
 /* What the stage needs, its medoids, and the rows as floats with their weights if they are
  * doubles. */
-static int64_t kmeans_size(const hd_memory_case *x, int64_t columns, bool of_doubles,
+static int64_t kmeans_size(const hd_decide_sizes *x, int64_t columns, bool of_doubles,
                            const huddle_kmeans_options *options) {
     huddle_kmeans_options own = options->init != NULL ? *options : huddle_kmeans_defaults();
     own.n_clusters = (int32_t)x->n_clusters;
@@ -109,12 +110,13 @@ static int64_t kmeans_size(const hd_memory_case *x, int64_t columns, bool of_dou
     return size + doubles(x->n, 1) + (of_doubles ? floats(x->n, columns) + doubles(x->n, 3) : 0);
 }
 
-void hd_memory_plan_points(const hd_memory_case *x, const void *options, hd_memory_plan *plan) {
+void hd_decide_memory_of_points(const hd_decide_sizes *x, const void *options,
+                                hd_decide_memory *needed) {
     huddle_prepare_options prepare = huddle_prepare_defaults();
     huddle_kmeans_options kmeans = huddle_kmeans_defaults();
     (void)options;
-    plan_prepare(x, &prepare, false, plan);
-    add_stage(plan, HD_STAGE_KMEANS, kmeans_size(x, x->d, false, &kmeans), doubles(x->n, 1));
+    predict_prepare(x, &prepare, false, needed);
+    add_stage(needed, HD_STAGE_KMEANS, kmeans_size(x, x->d, false, &kmeans), doubles(x->n, 1));
 }
 
 /* ---- from points to an embedding ------------------------------------------------------------- */
@@ -124,8 +126,8 @@ static int64_t graph_size(int64_t n, int64_t entries) {
 }
 
 /* Lists of neighbours, the packed points of the search, the graph and what makes it symmetric. */
-static void plan_graph(const hd_memory_case *x, const hd_spectral_options *options,
-                       hd_memory_plan *plan) {
+static void predict_graph(const hd_decide_sizes *x, const hd_spectral_options *options,
+                          hd_decide_memory *needed) {
     int64_t k = options->knn.n_neighbors;
     int64_t entries = (int64_t)(graph_share * (double)(x->n * k));
     int64_t lists = x->n * k * (int64_t)(sizeof(double) + sizeof(int32_t));
@@ -139,8 +141,8 @@ static void plan_graph(const hd_memory_case *x, const hd_spectral_options *optio
                                   : graph_size(x->n, x->n * x->n) + doubles(x->n, x->n);
     if (x->d == 0)
         lists = search = 0;
-    add_stage(plan, HD_STAGE_GRAPH, lists + larger(search, 2 * graph), graph);
-    add_stage(plan, HD_STAGE_CONNECT, graph + doubles(x->n, 6), doubles(x->n, 1));
+    add_stage(needed, HD_STAGE_GRAPH, lists + larger(search, 2 * graph), graph);
+    add_stage(needed, HD_STAGE_CONNECT, graph + doubles(x->n, 6), doubles(x->n, 1));
 }
 
 /* Methods leave options empty that they do not have. */
@@ -155,15 +157,15 @@ static hd_spectral_options complete_options(const hd_spectral_options *options) 
     return o;
 }
 
-void hd_memory_plan_embedding(const hd_memory_case *x, const hd_spectral_options *given,
-                              hd_memory_plan *plan) {
+void hd_decide_memory_of_embedding(const hd_decide_sizes *x, const hd_spectral_options *given,
+                                   hd_decide_memory *needed) {
     const hd_spectral_options own = complete_options(given), *options = &own;
     hd_fit_rows rows = {.n = x->n};
     huddle_range range = {(int32_t)x->n_clusters, (int32_t)x->n_clusters};
     int64_t columns = hd_spectral_count_columns(options->embed.rows, (int32_t)x->n_clusters);
     int64_t vectors = hd_spectral_count_vectors(options, range, &rows);
-    plan_prepare(x, &options->prepare, hd_refine_is_wanted(options), plan);
-    plan_graph(x, options, plan);
+    predict_prepare(x, &options->prepare, hd_spectral_refines(options), needed);
+    predict_graph(x, options, needed);
     columns = columns < vectors ? columns : vectors;
     huddle_embed_options embed = options->embed;
     embed.n_components = (int32_t)vectors;
@@ -173,8 +175,8 @@ void hd_memory_plan_embedding(const hd_memory_case *x, const hd_spectral_options
         hd_embed_predict_memory(x->n, x->graph_edges > 0 ? x->graph_edges : entries, &embed);
     if (x->n < INERTIA_ROWS)
         solving += x->n * INERTIA_BYTES;
-    add_stage(plan, HD_STAGE_EMBED, solving, doubles(x->n, vectors));
-    add_stage(plan, HD_STAGE_ROWS, doubles(x->n, columns), doubles(x->n, columns));
+    add_stage(needed, HD_STAGE_EMBED, solving, doubles(x->n, vectors));
+    add_stage(needed, HD_STAGE_ROWS, doubles(x->n, columns), doubles(x->n, columns));
 }
 
 /* ---- the shrink step ------------------------------------------------------------------------- */
@@ -183,7 +185,7 @@ void hd_memory_plan_embedding(const hd_memory_case *x, const hd_spectral_options
  * of a component differ. Neither is known before the embedding is there, and the memory can differ
  * by a factor of 5 with them, so that the first prediction uses values in between: half of the rows
  * in the largest component, and so many directions (4 to 8 in most components of the embeddings of
- * 300,000 points). hd_memory_settle_shrink() predicts again when W is known. */
+ * 300,000 points). hd_decide_settle_shrink() predicts again when W is known. */
 enum { DIRECTIONS = 8 };
 
 /* The share of hd_shrink_predict_memory(), which is an upper bound, that is used at a time, fitted
@@ -201,15 +203,15 @@ static int64_t shrink_size(hd_shrink_extent extent, int64_t directions,
            doubles(extent.n, columns - directions);
 }
 
-void hd_memory_plan_shrink(const hd_memory_case *x, int64_t columns, int32_t n_neighbors,
-                           const huddle_shrink_options *options, hd_memory_plan *plan) {
+void hd_decide_memory_of_shrink(const hd_decide_sizes *x, int64_t columns, int32_t n_neighbors,
+                                const huddle_shrink_options *options, hd_decide_memory *needed) {
     int64_t entries = (int64_t)(w_share * (double)(x->n * n_neighbors));
     int64_t rows = doubles(x->n, columns), graph = graph_size(x->n, entries);
     int64_t lists = x->n * n_neighbors * (int64_t)(sizeof(double) + sizeof(int32_t));
-    add_stage(plan, HD_STAGE_SHRINK_GRAPH, lists + larger(2 * rows, 2 * graph), graph);
+    add_stage(needed, HD_STAGE_SHRINK_GRAPH, lists + larger(2 * rows, 2 * graph), graph);
     int64_t edges = entries / 2, share = hd_shrink_is_large(x->n, edges, columns) ? 2 : 1;
     hd_shrink_extent extent = {x->n, edges, columns, x->n / share, edges / share, x->n_threads};
-    add_stage(plan, HD_STAGE_SHRINK, shrink_size(extent, DIRECTIONS, options),
+    add_stage(needed, HD_STAGE_SHRINK, shrink_size(extent, DIRECTIONS, options),
               rows + doubles(x->n, 1));
 }
 
@@ -237,7 +239,7 @@ done:
 /* Rows on other processes are not known here; an engine's W may not be on the host. The bound with
  * all columns decides between solvers. The leanest one is refused only if it does not fit even in
  * few directions. */
-huddle_status hd_memory_settle_shrink(huddle_context *context, const huddle_csr *w, int64_t columns,
+huddle_status hd_decide_settle_shrink(huddle_context *context, const huddle_csr *w, int64_t columns,
                                       huddle_shrink_options *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     int64_t edges = w->offsets != NULL ? w->offsets[w->rows] / 2 : 0;
@@ -273,36 +275,37 @@ done:
 
 /* ---- labels ---------------------------------------------------------------------------------- */
 
-void hd_memory_plan_labels(const hd_memory_case *x, int64_t columns,
-                           const hd_spectral_options *options, hd_memory_plan *plan) {
+void hd_decide_memory_of_labels(const hd_decide_sizes *x, int64_t columns,
+                                const hd_spectral_options *options, hd_decide_memory *needed) {
     int64_t c = x->n_clusters, k = options->knn.n_neighbors;
     hd_fit_rows rows = {.n = x->n};
     huddle_range range = {(int32_t)c, (int32_t)c};
-    add_stage(plan, HD_STAGE_KMEANS, kmeans_size(x, columns, true, &options->kmeans),
+    add_stage(needed, HD_STAGE_KMEANS, kmeans_size(x, columns, true, &options->kmeans),
               doubles(x->n, 1));
-    if (!hd_refine_is_wanted(options))
+    if (!hd_spectral_refines(options))
         return;
     /* Commute rows and K-means on them; the tree of merges; labels of the trials. */
     int64_t vectors = hd_spectral_count_vectors(options, range, &rows);
     int64_t graph = graph_size(x->n, (int64_t)(graph_share * (double)(x->n * k)));
     int64_t commute = doubles(x->n, vectors) + kmeans_size(x, vectors, true, &options->kmeans);
-    add_stage(plan, HD_STAGE_REFINE, doubles(x->n, 3) + larger(commute, 3 * graph),
+    add_stage(needed, HD_STAGE_REFINE, doubles(x->n, 3) + larger(commute, 3 * graph),
               doubles(x->n, 1));
-    add_stage(plan, HD_STAGE_MEDOIDS, doubles(x->n, 2), 0);
+    add_stage(needed, HD_STAGE_MEDOIDS, doubles(x->n, 2), 0);
 }
 
-void hd_memory_plan_spectral(const hd_memory_case *x, const void *options, hd_memory_plan *plan) {
+void hd_decide_memory_of_spectral(const hd_decide_sizes *x, const void *options,
+                                  hd_decide_memory *needed) {
     const hd_spectral_options o = complete_options(options);
     int64_t columns = hd_spectral_count_columns(o.embed.rows, (int32_t)x->n_clusters);
-    hd_memory_plan_embedding(x, &o, plan);
-    hd_memory_plan_labels(x, columns < x->n ? columns : x->n, &o, plan);
+    hd_decide_memory_of_embedding(x, &o, needed);
+    hd_decide_memory_of_labels(x, columns < x->n ? columns : x->n, &o, needed);
 }
 
-const char *hd_memory_economise_spectral(void *options, int32_t step) {
+const char *hd_decide_economise_spectral(void *options, int32_t step) {
     hd_spectral_options *o = options;
     if (step > 0)
         return NULL;
-    if (o->few_vectors || !hd_refine_is_wanted(o) || strcmp(o->refine, "auto") != 0)
+    if (o->few_vectors || !hd_spectral_refines(o) || strcmp(o->refine, "auto") != 0)
         return "";
     o->few_vectors = true;
     return "the refinement starts from half as many eigenvectors";
@@ -310,9 +313,9 @@ const char *hd_memory_economise_spectral(void *options, int32_t step) {
 
 /* ---- settling -------------------------------------------------------------------------------- */
 
-static hd_memory_case describe_case(const huddle_context *context, const hd_fit_job *job) {
+static hd_decide_sizes describe_case(const huddle_context *context, const hd_step_job *job) {
     huddle_range range = job->common.n_clusters;
-    hd_memory_case x = {.nonzeros = -1, .n_threads = huddle_context_threads(context)};
+    hd_decide_sizes x = {.nonzeros = -1, .n_threads = huddle_context_threads(context)};
     if (job->embedding != NULL)
         x.n = job->embedding->rows;
     if (job->graph != NULL)
@@ -331,14 +334,14 @@ static hd_memory_case describe_case(const huddle_context *context, const hd_fit_
 
 /* If rows are spread over processes, x has those of this one, and the numbers are those of the
  * process that needs most: all must change the same options. */
-static huddle_status predict(huddle_context *context, const hd_memory_needs *needs,
-                             const hd_memory_case *x, const void *options, hd_fit_memory *memory,
+static huddle_status predict(huddle_context *context, const hd_decide_memory_needs *needs,
+                             const hd_decide_sizes *x, const void *options, hd_fit_memory *memory,
                              hd_stage *peak) {
     huddle_status status = HUDDLE_OK;
-    hd_memory_plan plan = {0};
+    hd_decide_memory needed = {0};
     double stages[HD_STAGE_COUNT];
-    (needs->plan != NULL ? needs->plan : hd_memory_plan_points)(x, options, &plan);
-    memcpy(memory->stages, plan.stages, sizeof memory->stages);
+    (needs->predict != NULL ? needs->predict : hd_decide_memory_of_points)(x, options, &needed);
+    memcpy(memory->stages, needed.stages, sizeof memory->stages);
     if (hd_slabs_spread(context)) {
         for (int k = 0; k < HD_STAGE_COUNT; k++)
             stages[k] = (double)memory->stages[k];
@@ -364,8 +367,8 @@ static huddle_status agree_on_available(huddle_context *context, hd_fit_memory *
 
 /* Tries the economies in their order, on a copy of the options; one that does not lower the peak is
  * not kept. Several rounds, because lowering one peak makes another stage the largest. */
-static huddle_status economise(huddle_context *context, const hd_memory_needs *needs,
-                               const hd_memory_case *x, void *options, size_t options_size,
+static huddle_status economise(huddle_context *context, const hd_decide_memory_needs *needs,
+                               const hd_decide_sizes *x, void *options, size_t options_size,
                                hd_fit_memory *memory) {
     huddle_status status = HUDDLE_OK;
     hd_stage peak;
@@ -419,11 +422,11 @@ static huddle_status refuse(const huddle_context *context, const hd_fit_memory *
         peak == HD_STAGE_SHRINK ? ", or a method without a shrink step" : "");
 }
 
-huddle_status hd_memory_settle(huddle_context *context, const hd_memory_needs *needs,
-                               const hd_fit_job *job, void *options, size_t options_size,
-                               hd_fit_memory *memory) {
+huddle_status hd_decide_settle_memory(huddle_context *context, const hd_decide_memory_needs *needs,
+                                      const hd_step_job *job, void *options, size_t options_size,
+                                      hd_fit_memory *memory) {
     huddle_status status = HUDDLE_OK;
-    hd_memory_case x = describe_case(context, job);
+    hd_decide_sizes x = describe_case(context, job);
     char predicted[32], available[32];
     memory->base = hd_machine_private("");
     memory->available = find_available(context, memory->base);

@@ -26,6 +26,7 @@
 #include "base/rng.h"
 #include "decide/candidate.h"
 #include "decide/count.h"
+#include "decide/table.h"
 #include "prepare/pca.h"
 #include "steps/slabs.h"
 
@@ -100,7 +101,7 @@ done:
 
 /* With refinement the options of the method, so that the graphs compared are those it would use;
  * else the defaults of sc. Either with fewer restarts of K-means. */
-static hd_spectral_options trial_options(const hd_spectral_options *method, hd_common common,
+static hd_spectral_options trial_options(const hd_spectral_options *method, hd_step_common common,
                                          bool on_cpu) {
     hd_spectral_options options =
         method != NULL ? *method : hd_spectral_defaults(common.n_clusters, common.seed);
@@ -124,7 +125,7 @@ static hd_spectral_options trial_options(const hd_spectral_options *method, hd_c
  * differ from the others: a projection needs as many components as it keeps, centring would make
  * sparse points dense, and norm 1 changes nothing if the rows have it. */
 static bool is_possible(const huddle_rule *rule, const huddle_points *x, int64_t rank) {
-    if (hd_judge_projects(rule))
+    if (hd_decide_projects(rule))
         return rule->r <= rank;
     if (x->offsets != NULL && strcmp(rule->name, "unit") == 0)
         return !hd_prepare_has_unit_rows(x);
@@ -133,7 +134,7 @@ static bool is_possible(const huddle_rule *rule, const huddle_points *x, int64_t
 }
 
 /* Lists the candidates that can be applied, not yet evaluated. */
-static huddle_status list_trials(const hd_judging *judge, int64_t rank) {
+static huddle_status list_trials(const hd_decide_round *judge, int64_t rank) {
     huddle_status status = HUDDLE_OK;
     hd_fit_prepare_trials *trials = judge->trials;
     ALLOC(trials->items, N_CANDIDATES);
@@ -163,25 +164,26 @@ static void choose_numbers(huddle_range range, hd_fit_prepare_trials *trials) {
  * one the whole range that the eigengap rule chooses from. The largest is taken because a
  * preparation that blurs clusters merges some of them, and its clear eigengap is at a smaller
  * number. */
-static huddle_range propose_clusters(const hd_candidate *tried, int32_t count, int64_t n) {
+static huddle_range propose_clusters(const hd_decide_candidate *tried, int32_t count, int64_t n) {
     int32_t clear = 0;
     for (int32_t k = 0; k < count; k++) {
         const huddle_embed_choice *choice = &tried[k].choice;
         if (choice->n_clear > 0 && choice->candidates[0] > clear)
             clear = choice->candidates[0];
     }
-    return clear > 0 ? (huddle_range){clear, clear} : hd_judge_all_numbers(n);
+    return clear > 0 ? (huddle_range){clear, clear} : hd_decide_all_numbers(n);
 }
 
 /* Sorts by decreasing score. The insertion sort is stable, so that of equal candidates the simpler
  * one is chosen. */
-static void rank_trials(const hd_candidate *tried, int32_t count, hd_fit_prepare_trials *trials) {
+static void rank_trials(const hd_decide_candidate *tried, int32_t count,
+                        hd_fit_prepare_trials *trials) {
     huddle_prepare_trial *items = trials->items;
     for (int32_t k = 0; k < count; k++) {
         huddle_prepare_trial trial = tried[k].trial;
-        double score = hd_judge_score_of(&trial, trials->score);
+        double score = hd_decide_score_of(&trial, trials->score);
         int32_t place = k;
-        for (; place > 0 && hd_judge_score_of(&items[place - 1], trials->score) < score; place--)
+        for (; place > 0 && hd_decide_score_of(&items[place - 1], trials->score) < score; place--)
             items[place] = items[place - 1];
         items[place] = trial;
     }
@@ -190,9 +192,10 @@ static void rank_trials(const hd_candidate *tried, int32_t count, hd_fit_prepare
 /* One pass over the candidates of a round. */
 typedef struct pass {
     huddle_context *context;
-    const hd_judging *judge;
-    hd_candidate *tried;
-    huddle_status (*evaluate)(huddle_context *context, const hd_judging *judge, hd_candidate *c);
+    const hd_decide_round *judge;
+    hd_decide_candidate *tried;
+    huddle_status (*evaluate)(huddle_context *context, const hd_decide_round *judge,
+                              hd_decide_candidate *c);
 } pass;
 
 static huddle_status evaluate_candidates(void *argument, hd_chunk chunk) {
@@ -221,34 +224,34 @@ done:
 
 /* For a known number of clusters each candidate is scored and freed before the next one: with many
  * clusters all embeddings would be a lot of memory. */
-static huddle_status evaluate_at_once(huddle_context *context, const hd_judging *judge,
-                                      hd_candidate *c) {
+static huddle_status evaluate_at_once(huddle_context *context, const hd_decide_round *judge,
+                                      hd_decide_candidate *c) {
     huddle_status status = HUDDLE_OK;
-    TRY(hd_judge_embed(context, judge, c));
-    TRY(hd_judge_score(context, judge, c));
+    TRY(hd_decide_embed(context, judge, c));
+    TRY(hd_decide_score(context, judge, c));
 done:
-    hd_candidate_free(c);
+    hd_decide_candidate_free(c);
     return status;
 }
 
 /* Scores a candidate that was embedded for auto at the numbers that were agreed on. If its graph
  * has more components than clusters, it is embedded again, connected as in a fit with these
  * numbers. */
-static huddle_status evaluate_embedded(huddle_context *context, const hd_judging *judge,
-                                       hd_candidate *c) {
+static huddle_status evaluate_embedded(huddle_context *context, const hd_decide_round *judge,
+                                       hd_decide_candidate *c) {
     huddle_status status = HUDDLE_OK;
     if (c->embedding.info.components > judge->n_clusters.first) {
-        hd_candidate_free(c);
-        TRY(hd_judge_embed(context, judge, c));
+        hd_decide_candidate_free(c);
+        TRY(hd_decide_embed(context, judge, c));
     }
-    TRY(hd_judge_score(context, judge, c));
+    TRY(hd_decide_score(context, judge, c));
 done:
     return status;
 }
 
 /* The score of a round, and whether its numbers of clusters are known only after all candidates
  * were embedded. */
-static huddle_prepare_score choose_score(const hd_judging *judge, bool *two_passes) {
+static huddle_prepare_score choose_score(const hd_decide_round *judge, bool *two_passes) {
     bool is_auto = judge->n_clusters.first == HUDDLE_AUTO;
     *two_passes = is_auto && !judge->refines;
     if (!judge->refines)
@@ -257,7 +260,7 @@ static huddle_prepare_score choose_score(const hd_judging *judge, bool *two_pass
 }
 
 /* Whether candidates are screened: with refinement, for known numbers of clusters, all large. */
-static bool is_screened(const hd_judging *judge) {
+static bool is_screened(const hd_decide_round *judge) {
     return judge->trials->score == HUDDLE_PREPARE_BY_DIVERGENCE &&
            judge->trials->clusters[0] >= SCREENED_CLUSTERS;
 }
@@ -266,11 +269,11 @@ static bool is_screened(const hd_judging *judge) {
  * they had; *left of them. The others remain among the trials, with the scores found here. */
 static huddle_status screen_candidates(pass p, int32_t count, int32_t *left) {
     huddle_status status = HUDDLE_OK;
-    hd_candidate *others = NULL;
+    hd_decide_candidate *others = NULL;
     double best = -INFINITY;
     int32_t n_others = 0;
     *left = 0;
-    p.evaluate = hd_judge_screen; /* it keeps the graph for the candidates that remain */
+    p.evaluate = hd_decide_screen; /* it keeps the graph for the candidates that remain */
     ALLOC_ZERO(others, count);
     TRY(run_pass(&p, count));
     for (int32_t k = 0; k < count; k++)
@@ -290,30 +293,30 @@ done:
 
 /* Gives a candidate what was checked if that is its own. Not by the threads of a pass: one would
  * take it while the others ask whose it is. */
-static void take_checked(const hd_judging *judge, hd_candidate *c) {
+static void take_checked(const hd_decide_round *judge, hd_decide_candidate *c) {
     if (judge->checked == NULL || !judge->checked->graph.present ||
         strcmp(c->trial.rule.name, "none") != 0)
         return;
     *c = *judge->checked;
-    *judge->checked = (hd_candidate){0};
+    *judge->checked = (hd_decide_candidate){0};
 }
 
 /* Evaluates the first `count` trials on these points and ranks them. *left: so many of them, which
  * come first, were not screened out. If that is one, or at most `enough`, which is how many the
  * next round can evaluate, nothing is to be selected and they are not evaluated. */
-static huddle_status run_round(huddle_context *context, hd_judging judge, int32_t count,
+static huddle_status run_round(huddle_context *context, hd_decide_round judge, int32_t count,
                                int32_t enough, int32_t *left) {
     huddle_status status = HUDDLE_OK;
     hd_fit_prepare_trials *trials = judge.trials;
     huddle_points whitened = {0};
     bool two_passes, projects = false;
     trials->score = choose_score(&judge, &two_passes);
-    pass p = {context, &judge, NULL, two_passes ? hd_judge_embed : evaluate_at_once};
+    pass p = {context, &judge, NULL, two_passes ? hd_decide_embed : evaluate_at_once};
     ALLOC_ZERO(p.tried, count);
     for (int32_t k = 0; k < count; k++) {
         p.tried[k].trial = trials->items[k];
         take_checked(&judge, &p.tried[k]);
-        projects = projects || hd_judge_projects(&trials->items[k].rule);
+        projects = projects || hd_decide_projects(&trials->items[k].rule);
     }
     if (projects)
         TRY(huddle_prepare_apply(context, judge.widest, judge.x, &whitened, NULL));
@@ -334,7 +337,7 @@ static huddle_status run_round(huddle_context *context, hd_judging judge, int32_
         TRY(run_pass(&p, count));
     }
     if (trials->score == HUDDLE_PREPARE_BY_LARGEST_MODULARITY) {
-        huddle_range range = hd_judge_all_numbers(p.tried->trial.n);
+        huddle_range range = hd_decide_all_numbers(p.tried->trial.n);
         trials->n_clusters = 2;
         trials->clusters[0] = range.first;
         trials->clusters[1] = range.last;
@@ -342,7 +345,7 @@ static huddle_status run_round(huddle_context *context, hd_judging judge, int32_
     rank_trials(p.tried, *left, trials);
 done:
     for (int32_t k = 0; p.tried != NULL && k < count; k++)
-        hd_candidate_free(&p.tried[k]);
+        hd_decide_candidate_free(&p.tried[k]);
     huddle_free(p.tried);
     huddle_points_free(&whitened);
     return status;
@@ -360,16 +363,16 @@ static huddle_range clusters_in_sample(huddle_range range, int64_t n) {
  * large one that is cut in halves has the larger one. Real images are far from this (relative
  * eigengaps of at most .2 without preparation, on eight data sets; clear is .8). The graph and its
  * embedding are kept for the first round. */
-static huddle_status check_separate(huddle_context *context, hd_judging *judge, hd_candidate *none,
-                                    bool *separate) {
+static huddle_status check_separate(huddle_context *context, hd_decide_round *judge,
+                                    hd_decide_candidate *none, bool *separate) {
     huddle_status status = HUDDLE_OK;
     huddle_range range = judge->n_clusters;
     huddle_embed_choice choice;
     *separate = false;
-    *none = (hd_candidate){.trial = {candidates[0], NAN, NAN, 0}};
+    *none = (hd_decide_candidate){.trial = {candidates[0], NAN, NAN, 0}};
     if (!judge->refines || range.first < 2 || range.first != range.last)
         return status;
-    TRY(hd_judge_embed(context, judge, none));
+    TRY(hd_decide_embed(context, judge, none));
     huddle_spectrum spectrum = hd_fit_spectrum(&none->embedding, &none->rows);
     TRY(huddle_embed_choose(&spectrum, range.first, range.first, &choice));
     *separate = choice.n_clear > 0;
@@ -378,7 +381,7 @@ done:
     return status;
 }
 
-static void begin_last_round(hd_judging *judge) {
+static void begin_last_round(hd_decide_round *judge) {
     hd_spectral_options *options = &judge->options;
     judge->checked = NULL;
     judge->screens = false;
@@ -392,12 +395,12 @@ static void begin_last_round(hd_judging *judge) {
 /* Two rounds: all candidates on few points, the best on many. The whitening is fitted to the small
  * sample once and reused in the second round: the choice of the rule does not need an accurate
  * basis, and the chosen rule is fitted again to all points. */
-static huddle_status run_rounds(huddle_context *context, hd_judging judge, const huddle_points *few,
-                                const huddle_points *many) {
+static huddle_status run_rounds(huddle_context *context, hd_decide_round judge,
+                                const huddle_points *few, const huddle_points *many) {
     huddle_status status = HUDDLE_OK;
     huddle_preparation widest = {0};
-    hd_candidate none = {0};
-    hd_common common = judge.options.common;
+    hd_decide_candidate none = {0};
+    hd_step_common common = judge.options.common;
     huddle_prepare_options options = {{"whiten:R", MAX_COMPONENTS}, common.seed};
     int32_t enough = 0, left;
     judge.x = few;
@@ -422,13 +425,13 @@ static huddle_status run_rounds(huddle_context *context, hd_judging judge, const
     judge.n_clusters = clusters_in_sample(common.n_clusters, many->n);
     TRY(run_round(context, judge, left < enough ? left : enough, 0, &left));
 done:
-    hd_candidate_free(&none);
+    hd_decide_candidate_free(&none);
     huddle_preparation_free(&widest);
     return status;
 }
 
 /* The rounds on samples of the points of this process, which are all. */
-static huddle_status judge_whole(huddle_context *context, hd_judging judge) {
+static huddle_status judge_whole(huddle_context *context, hd_decide_round judge) {
     huddle_status status = HUDDLE_OK;
     huddle_points few_owned = {0}, few, many_owned = {0}, many;
     uint64_t seed = judge.options.common.seed;
@@ -482,12 +485,12 @@ done:
 }
 
 /* Process 0 gets the samples that one process would draw, and judges alone. */
-static huddle_status judge_spread(huddle_context *context, hd_judging judge) {
+static huddle_status judge_spread(huddle_context *context, hd_decide_round judge) {
     huddle_status status = HUDDLE_OK;
     huddle_points few = {0}, many = {0};
     uint64_t seed = judge.options.common.seed;
-    TRY(hd_spread_sample(context, judge.x, FIRST_ROUND, seed, &few));
-    TRY(hd_spread_sample(context, judge.x, LAST_ROUND, seed, &many));
+    TRY(hd_step_sample(context, judge.x, FIRST_ROUND, seed, &few));
+    TRY(hd_step_sample(context, judge.x, LAST_ROUND, seed, &many));
     TRY_ON_FIRST(context, run_rounds(context, judge, &few, &many));
     TRY(tell_trials(context, judge.trials));
 done:
@@ -500,21 +503,21 @@ done:
 
 /* The trials share the context of the fit, and with it threads, progress and cancelling; only their
  * messages are suppressed. */
-huddle_status hd_choose_prepare(huddle_context *context, const huddle_points *x, hd_common common,
-                                const hd_spectral_options *method, huddle_rule *rule,
-                                hd_fit_prepare_trials *trials) {
+static huddle_status choose_by_trials(huddle_context *context, const huddle_points *x,
+                                      hd_step_common common, const hd_spectral_options *method,
+                                      hd_fit_prepare_trials *trials, huddle_rule *rule) {
     huddle_status status = HUDDLE_OK;
     double begin = hd_seconds();
     hd_slab slab;
-    bool refines = method != NULL && hd_refine_is_wanted(method);
+    bool refines = method != NULL && hd_spectral_refines(method);
     *rule = (huddle_rule){"none", 0};
     /* Two points have one neighbour each in any preparation: nothing can be compared. */
     TRY(hd_slab_locate(context, x->n, &slab));
-    if (x->d < HD_MIN_FEATURES || slab.total < 3)
+    if (x->d < HD_DECIDE_MIN_FEATURES || slab.total < 3)
         return status;
     /* Process 0 judges on the CPU. */
     bool spread = hd_slabs_spread(context);
-    hd_judging judge = {
+    hd_decide_round judge = {
         .options = trial_options(refines ? method : NULL, common, spread || is_on_cpu(context)),
         .refines = refines,
         .x = x,
@@ -529,4 +532,14 @@ huddle_status hd_choose_prepare(huddle_context *context, const huddle_points *x,
     trials->seconds = hd_seconds() - begin;
 done:
     return status;
+}
+
+huddle_status hd_decide_preparation(huddle_context *context, const huddle_points *x,
+                                    hd_step_common common, const hd_spectral_options *spectral,
+                                    hd_fit_prepared *prepared, huddle_rule *rule) {
+    prepared->table.is_scaled = hd_decide_is_to_scale(spectral, &prepared->table);
+    if (!prepared->table.is_scaled)
+        return choose_by_trials(context, x, common, spectral, &prepared->trials, rule);
+    *rule = (huddle_rule){"clip", 0};
+    return HUDDLE_OK;
 }

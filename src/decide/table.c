@@ -320,7 +320,7 @@ static huddle_status examine_spread(huddle_context *context, const huddle_points
     int64_t limit = SAMPLED_VALUES / x->d > SAMPLED_ROWS ? SAMPLED_VALUES / x->d : SAMPLED_ROWS;
     if (x->offsets != NULL)
         return status;
-    TRY(hd_spread_sample(context, x, limit, 0, &sample));
+    TRY(hd_step_sample(context, x, limit, 0, &sample));
     TRY_ON_FIRST(context, examine_whole(context, &sample, table));
     int32_t kind = number_of_kind(table->kind);
     TRY(hd_slabs_share(context, 0, sizeof *table, table));
@@ -331,14 +331,14 @@ done:
     return status;
 }
 
-huddle_status hd_table_examine(huddle_context *context, const huddle_points *x,
-                               hd_fit_table *table) {
+huddle_status hd_decide_table(huddle_context *context, const huddle_points *x,
+                              hd_fit_table *table) {
     *table = (hd_fit_table){0};
     return hd_slabs_spread(context) ? examine_spread(context, x, table)
                                     : examine_whole(context, x, table);
 }
 
-bool hd_table_is_to_scale(const hd_spectral_options *options, const hd_fit_table *table) {
-    return table->kind != NULL && options != NULL && hd_refine_is_wanted(options) &&
+bool hd_decide_is_to_scale(const hd_spectral_options *options, const hd_fit_table *table) {
+    return table->kind != NULL && options != NULL && hd_spectral_refines(options) &&
            strcmp(options->knn.metric, "euclidean") == 0;
 }

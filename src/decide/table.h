@@ -7,11 +7,10 @@
 
 /* Whether x is a table of columns in different units. Sparse points are not examined; if rows are
  * spread over processes, process 0 examines all or many of them. */
-huddle_status hd_table_examine(huddle_context *context, const huddle_points *x,
-                               hd_fit_table *table);
+huddle_status hd_decide_table(huddle_context *context, const huddle_points *x, hd_fit_table *table);
 
 /* Whether prepare = auto scales the columns of a table: for methods that refine their labels, and
  * Euclidean distances. */
-bool hd_table_is_to_scale(const hd_spectral_options *options, const hd_fit_table *table);
+bool hd_decide_is_to_scale(const hd_spectral_options *options, const hd_fit_table *table);
 
 #endif

@@ -6,9 +6,9 @@
 #include "base/check.h"
 #include "base/options.h"
 #include "decide/eigengap.h"
+#include "methods/cluster.h"
 #include "methods/method.h"
 #include "methods/prepare.h"
-#include "methods/range.h"
 #include "methods/reduce.h"
 #include "steps/kmeans.h"
 #include "steps/predict.h"
@@ -19,7 +19,7 @@
 enum { AUTO_SHARE = 50 };
 
 typedef struct diskmeans_options {
-    hd_common common;
+    hd_step_common common;
     huddle_prepare_options prepare;
     double alpha;
     huddle_kmeans_options kmeans;
@@ -33,7 +33,7 @@ static const huddle_option *alpha_table(void) {
     return table;
 }
 
-static const hd_section sections[] = {
+static const hd_method_section sections[] = {
     {huddle_prepare_options_table, offsetof(diskmeans_options, prepare), NULL},
     {alpha_table, 0, NULL},
     {huddle_kmeans_options_table, offsetof(diskmeans_options, kmeans), NULL},
@@ -45,7 +45,7 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     huddle_kmeans_options kmeans = options->kmeans;
     kmeans.n_clusters = n_clusters;
     kmeans.seed = options->common.seed;
-    return hd_fit_kmeans(context, &fit->prepared.points, &kmeans, &fit->rows, &fit->clusters);
+    return hd_step_kmeans(context, &fit->prepared.points, &kmeans, &fit->rows, &fit->clusters);
 }
 
 /* Divides component k of the map by sqrt(s_k^2 + alpha), s_k^2 = n times its variance. The centre
@@ -65,7 +65,7 @@ static void scale_components(double alpha, int64_t n, const double *variances, d
 /* Replaces the points by their regularised principal components. All components are needed,
  * unlike in pca-kmeans: small alpha gives components of tiny variance the same weight as the
  * first ones. */
-static huddle_status reduce_points(huddle_context *context, const hd_fit_job *job,
+static huddle_status reduce_points(huddle_context *context, const hd_step_job *job,
                                    const diskmeans_options *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     hd_fit_prepared *prepared = &fit->prepared;
@@ -73,15 +73,15 @@ static huddle_status reduce_points(huddle_context *context, const hd_fit_job *jo
     huddle_points points;
     double *variances = NULL, total;
     prepare.seed = options->common.seed;
-    TRY(hd_fit_prepare(context, job, &prepare, false, fit, &points));
+    TRY(hd_method_prepare(context, job, &prepare, NULL, false, fit, &points));
     double begin = hd_seconds();
     /* The rank is at most the shorter side. */
     int64_t r = points.n < points.d ? points.n : points.d;
     ALLOC(variances, r);
-    TRY(hd_fit_principal_map(context, &points, r, prepare.seed, &prepared->reduction, variances,
-                             &total));
+    TRY(hd_method_principal_map(context, &points, r, prepare.seed, &prepared->reduction, variances,
+                                &total));
     scale_components(options->alpha, points.n, variances, total, &prepared->reduction);
-    TRY(hd_fit_reduce(context, &points, prepared));
+    TRY(hd_method_reduce(context, &points, prepared));
     prepared->info.seconds += hd_seconds() - begin;
 done:
     huddle_free(variances);
@@ -90,20 +90,20 @@ done:
 
 /* The alternation of K-means and LDA is solved in closed form, so that nothing alternates here.
  * With a range, the regularised components are the same for every number of clusters. */
-static huddle_status fit_diskmeans(huddle_context *context, const hd_fit_job *job,
+static huddle_status fit_diskmeans(huddle_context *context, const hd_step_job *job,
                                    const void *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     diskmeans_options o = *(const diskmeans_options *)options;
     huddle_range n_clusters = o.common.n_clusters;
     const huddle_points *points = &fit->prepared.points;
-    hd_fit_trial_plan plan = {.cluster = cluster, .argument = &o, .points = points};
+    hd_method_clustering how = {.cluster = cluster, .argument = &o, .points = points};
     o.kmeans.keep_starts = job->keep_starts;
-    TRY(hd_fit_check_clusters(n_clusters, &fit->rows));
+    TRY(hd_step_check_clusters(n_clusters, &fit->rows));
     TRY_STAGE(context, HD_STAGE_PREPARE, reduce_points(context, job, &o, fit));
     if (n_clusters.first == HUDDLE_AUTO)
-        TRY(hd_spectral_choose_clusters(context, points, o.common.seed, &fit->trials.choice,
-                                        &n_clusters));
-    TRY(hd_fit_range(context, n_clusters, &plan, fit));
+        TRY(hd_decide_eigengap_of_points(context, points, o.common.seed, &fit->trials.choice,
+                                         &n_clusters));
+    TRY(hd_method_cluster(context, n_clusters, &how, fit));
 done:
     return status;
 }
@@ -115,4 +115,4 @@ const hd_method hd_method_diskmeans = {
     .options_size = sizeof(diskmeans_options),
     .sections = sections,
     .fit = fit_diskmeans,
-    .predict = hd_fit_predict_centres};
+    .predict = hd_step_predict_centres};

@@ -3,18 +3,18 @@
 #include "steps/kmeans.h"
 #include "base/check.h"
 #include "decide/eigengap.h"
+#include "methods/cluster.h"
 #include "methods/method.h"
 #include "methods/prepare.h"
-#include "methods/range.h"
 #include "steps/predict.h"
 
 typedef struct kmeans_options {
-    hd_common common;
+    hd_step_common common;
     huddle_prepare_options prepare;
     huddle_kmeans_options kmeans;
 } kmeans_options;
 
-static const hd_section sections[] = {
+static const hd_method_section sections[] = {
     {huddle_prepare_options_table, offsetof(kmeans_options, prepare), NULL},
     {huddle_kmeans_options_table, offsetof(kmeans_options, kmeans), NULL},
     {0}};
@@ -29,29 +29,29 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
                              hd_fit *fit) {
     kmeans_step *step = argument;
     step->options.n_clusters = n_clusters;
-    return hd_fit_kmeans(context, step->points, &step->options, &fit->rows, &fit->clusters);
+    return hd_step_kmeans(context, step->points, &step->options, &fit->rows, &fit->clusters);
 }
 
 /* The prepared points are not kept: prediction needs the centres only. n_clusters = auto is chosen
  * on a neighbour graph, because the inertia of K-means always decreases with the number of
  * clusters. */
-static huddle_status fit_kmeans(huddle_context *context, const hd_fit_job *job, const void *options,
-                                hd_fit *fit) {
+static huddle_status fit_kmeans(huddle_context *context, const hd_step_job *job,
+                                const void *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     const kmeans_options *o = options;
     huddle_points points;
     huddle_prepare_options prepare = o->prepare;
     kmeans_step step = {&points, o->kmeans};
     huddle_range n_clusters = o->common.n_clusters;
-    hd_fit_trial_plan plan = {.cluster = cluster, .argument = &step, .points = &points};
+    hd_method_clustering how = {.cluster = cluster, .argument = &step, .points = &points};
     prepare.seed = step.options.seed = o->common.seed;
     step.options.keep_starts = job->keep_starts;
-    TRY(hd_fit_check_clusters(n_clusters, &fit->rows));
-    TRY(hd_fit_prepare(context, job, &prepare, false, fit, &points));
+    TRY(hd_step_check_clusters(n_clusters, &fit->rows));
+    TRY(hd_method_prepare(context, job, &prepare, NULL, false, fit, &points));
     if (n_clusters.first == HUDDLE_AUTO)
-        TRY(hd_spectral_choose_clusters(context, &points, o->common.seed, &fit->trials.choice,
-                                        &n_clusters));
-    TRY(hd_fit_range(context, n_clusters, &plan, fit));
+        TRY(hd_decide_eigengap_of_points(context, &points, o->common.seed, &fit->trials.choice,
+                                         &n_clusters));
+    TRY(hd_method_cluster(context, n_clusters, &how, fit));
 done:
     return status;
 }
@@ -66,4 +66,4 @@ const hd_method hd_method_kmeans = {
     .sections = sections,
     .spreads = true,
     .fit = fit_kmeans,
-    .predict = hd_fit_predict_centres};
+    .predict = hd_step_predict_centres};

@@ -3,23 +3,23 @@
  * separated perfectly, and the first labels would never change. */
 #include "base/check.h"
 #include "decide/eigengap.h"
+#include "methods/cluster.h"
 #include "methods/lda.h"
 #include "methods/method.h"
-#include "methods/range.h"
 #include "methods/reduce.h"
 #include "steps/kmeans.h"
 #include "steps/predict.h"
 
 typedef struct lda_options {
-    hd_common common;
+    hd_step_common common;
     huddle_prepare_options prepare;
-    hd_fit_reduce_options reduce;
+    hd_method_reduce_options reduce;
     huddle_kmeans_options kmeans;
 } lda_options;
 
-static const hd_section sections[] = {
+static const hd_method_section sections[] = {
     {huddle_prepare_options_table, offsetof(lda_options, prepare), NULL},
-    {hd_fit_reduce_table, offsetof(lda_options, reduce), NULL},
+    {hd_method_reduce_table, offsetof(lda_options, reduce), NULL},
     {huddle_kmeans_options_table, offsetof(lda_options, kmeans), NULL},
     {0}};
 
@@ -28,7 +28,7 @@ static const hd_section sections[] = {
 typedef struct lda_step {
     const huddle_points *x;
     const lda_options *options;
-    hd_lda_start start;
+    hd_method_lda_start start;
     bool keep_starts;
 } lda_step;
 
@@ -39,29 +39,30 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     kmeans.n_clusters = n_clusters;
     kmeans.seed = step->options->common.seed;
     kmeans.keep_starts = step->keep_starts;
-    return hd_lda_cluster(context, step->x, &step->start, &kmeans, fit);
+    return hd_method_lda_cluster(context, step->x, &step->start, &kmeans, fit);
 }
 
 /* n_clusters = auto is chosen on the principal components, because the discriminant directions
  * depend on the number of clusters. */
-static huddle_status fit_lda_kmeans(huddle_context *context, const hd_fit_job *job,
+static huddle_status fit_lda_kmeans(huddle_context *context, const hd_step_job *job,
                                     const void *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     const lda_options *o = options;
     lda_step step = {.x = job->x, .options = o, .keep_starts = job->keep_starts};
-    hd_fit_trial_plan plan = {.cluster = cluster, .argument = &step, .points = &step.start.points};
+    hd_method_clustering how = {
+        .cluster = cluster, .argument = &step, .points = &step.start.points};
     hd_cache_key key = {.cache = job->cache};
     huddle_range n_clusters = o->common.n_clusters;
-    TRY(hd_fit_check_clusters(n_clusters, &fit->rows));
+    TRY(hd_step_check_clusters(n_clusters, &fit->rows));
     TRY_STAGE(context, HD_STAGE_PREPARE,
-              hd_fit_pca(context, job, &o->prepare, o->reduce.dim, &key, fit));
-    hd_lda_begin(&fit->prepared, &step.start);
+              hd_method_pca(context, job, &o->prepare, o->reduce.dim, &key, fit));
+    hd_method_lda_begin(&fit->prepared, &step.start);
     if (n_clusters.first == HUDDLE_AUTO)
-        TRY(hd_spectral_choose_clusters(context, &step.start.points, o->common.seed,
-                                        &fit->trials.choice, &n_clusters));
-    TRY(hd_fit_range(context, n_clusters, &plan, fit));
+        TRY(hd_decide_eigengap_of_points(context, &step.start.points, o->common.seed,
+                                         &fit->trials.choice, &n_clusters));
+    TRY(hd_method_cluster(context, n_clusters, &how, fit));
 done:
-    hd_lda_start_free(&step.start);
+    hd_method_lda_start_free(&step.start);
     return status;
 }
 
@@ -73,4 +74,4 @@ const hd_method hd_method_lda_kmeans = {
     .options_size = sizeof(lda_options),
     .sections = sections,
     .fit = fit_lda_kmeans,
-    .predict = hd_fit_predict_centres};
+    .predict = hd_step_predict_centres};

@@ -8,26 +8,25 @@
 #include "methods/reduce.h"
 #include "methods/spectral.h"
 #include "steps/kmeans.h"
-#include "steps/place.h"
 #include "steps/predict.h"
 
 typedef struct lda_sc_options {
     hd_spectral_options spectral;
-    hd_fit_reduce_options reduce;
+    hd_method_reduce_options reduce;
 } lda_sc_options;
 
-static const hd_section sections[] = {HD_FEATURE_SECTIONS,
-                                      {hd_fit_reduce_table, offsetof(lda_sc_options, reduce), NULL},
-                                      {huddle_kmeans_options_table,
-                                       offsetof(lda_sc_options, spectral.kmeans),
-                                       hd_spectral_kmeans_names},
-                                      {0}};
+static const hd_method_section sections[] = {
+    HD_METHOD_FEATURE_SECTIONS,
+    {hd_method_reduce_table, offsetof(lda_sc_options, reduce), NULL},
+    {huddle_kmeans_options_table, offsetof(lda_sc_options, spectral.kmeans),
+     hd_method_kmeans_names},
+    {0}};
 
 /* The argument of cluster(); start is shared by all numbers of clusters. */
 typedef struct lda_sc_step {
     const huddle_points *x;
     lda_sc_options options;
-    hd_lda_start start;
+    hd_method_lda_start start;
 } lda_sc_step;
 
 /* The clusters of lda-kmeans only serve to find the directions; those of the graph replace them. */
@@ -41,37 +40,37 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     hd_cache_key key = {.cache = NULL}; /* every n_clusters has points of its own */
     kmeans.n_clusters = n_clusters;
     kmeans.seed = options->common.seed;
-    TRY(hd_lda_cluster(context, step->x, &step->start, &kmeans, fit));
-    TRY(hd_spectral_embed_points(context, options, &key, fit, &range));
-    TRY(hd_spectral_cluster(context, options, n_clusters, fit));
+    TRY(hd_method_lda_cluster(context, step->x, &step->start, &kmeans, fit));
+    TRY(hd_method_embed_points(context, options, &key, fit, &range));
+    TRY(hd_method_cluster_rows(context, options, n_clusters, fit));
 done:
     return status;
 }
 
 /* graph_per_trial: every number of clusters has its own graph, so that their eigengaps are not
  * compared, and silhouettes on the common principal components are used instead. */
-static huddle_status fit_lda_sc(huddle_context *context, const hd_fit_job *job, const void *options,
-                                hd_fit *fit) {
+static huddle_status fit_lda_sc(huddle_context *context, const hd_step_job *job,
+                                const void *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     lda_sc_step step = {.x = job->x, .options = *(const lda_sc_options *)options};
     const hd_spectral_options *o = &step.options.spectral;
-    hd_fit_trial_plan plan = {.cluster = cluster,
-                              .argument = &step,
-                              .points = &step.start.points,
-                              .graph_per_trial = true};
+    hd_method_clustering how = {.cluster = cluster,
+                                .argument = &step,
+                                .points = &step.start.points,
+                                .graph_per_trial = true};
     hd_cache_key key = {.cache = job->cache};
     huddle_range n_clusters = o->common.n_clusters;
-    TRY(hd_fit_check_clusters(n_clusters, &fit->rows));
+    TRY(hd_step_check_clusters(n_clusters, &fit->rows));
     TRY_STAGE(context, HD_STAGE_PREPARE,
-              hd_fit_pca(context, job, &o->prepare, step.options.reduce.dim, &key, fit));
-    hd_lda_begin(&fit->prepared, &step.start);
+              hd_method_pca(context, job, &o->prepare, step.options.reduce.dim, &key, fit));
+    hd_method_lda_begin(&fit->prepared, &step.start);
     if (n_clusters.first == HUDDLE_AUTO)
-        TRY(hd_spectral_choose_clusters(context, &step.start.points, o->common.seed,
-                                        &fit->trials.choice, &n_clusters));
+        TRY(hd_decide_eigengap_of_points(context, &step.start.points, o->common.seed,
+                                         &fit->trials.choice, &n_clusters));
     step.options.spectral.kmeans.keep_starts = job->keep_starts;
-    TRY(hd_fit_range(context, n_clusters, &plan, fit));
+    TRY(hd_method_cluster(context, n_clusters, &how, fit));
 done:
-    hd_lda_start_free(&step.start);
+    hd_method_lda_start_free(&step.start);
     return status;
 }
 
@@ -84,4 +83,4 @@ const hd_method hd_method_lda_sc = {
     .fit = fit_lda_sc,
     .predict = hd_spectral_predict,
     .place = hd_spectral_place,
-    .memory = {.plan = hd_memory_plan_spectral}};
+    .memory = {.predict = hd_decide_memory_of_spectral}};

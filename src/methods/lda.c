@@ -61,14 +61,14 @@ static void lda_free(lda *l) {
 }
 
 /* The points are moved, not copied: they may be the largest array of the fit. */
-void hd_lda_begin(hd_fit_prepared *prepared, hd_lda_start *start) {
+void hd_method_lda_begin(hd_fit_prepared *prepared, hd_method_lda_start *start) {
     start->points = prepared->points;
     start->map = prepared->reduction;
     memset(&prepared->points, 0, sizeof prepared->points);
     memset(&prepared->reduction, 0, sizeof prepared->reduction);
 }
 
-void hd_lda_start_free(hd_lda_start *start) {
+void hd_method_lda_start_free(hd_method_lda_start *start) {
     huddle_points_free(&start->points);
     huddle_preparation_free(&start->map);
 }
@@ -190,7 +190,7 @@ done:
 
 /* Composes the map of the fit, the principal components followed by P, into one projection. New
  * points then take a single product, and a saved model needs only one map. */
-static huddle_status set_reduction(const hd_lda_start *start, const huddle_dense *p,
+static huddle_status set_reduction(const hd_method_lda_start *start, const huddle_dense *p,
                                    huddle_preparation *map) {
     huddle_status status = HUDDLE_OK;
     const huddle_preparation *pca = &start->map;
@@ -293,11 +293,11 @@ static huddle_status next_round(huddle_context *context, lda *l,
         goto done;
     TRY(project_points(context, l, &now->points));
     TRY(find_centres(context, &now->points, now->clusters.labels, l->c, &centres));
-    /* hd_fit_kmeans() frees the labels that it finds. */
+    /* hd_step_kmeans() frees the labels that it finds. */
     before = now->clusters.labels;
     now->clusters.labels = NULL;
     warm.start = &centres;
-    TRY(hd_fit_kmeans(context, &now->points, &warm, &now->rows, &now->clusters));
+    TRY(hd_step_kmeans(context, &now->points, &warm, &now->rows, &now->clusters));
     *is_unchanged = memcmp(before, now->clusters.labels, (size_t)l->n * sizeof *before) == 0;
 done:
     huddle_free(before);
@@ -315,8 +315,8 @@ static huddle_status alternate_steps(huddle_context *context, lda *l,
     bool flat, is_unchanged = false;
     TRY(factor_total(context, l, &flat));
     TRY(project_points(context, l, &now->points));
-    TRY(hd_fit_kmeans(context, &now->points, kmeans, &now->rows, &now->clusters));
-    /* hd_lda_cluster() uses the best round, so that one must exist. */
+    TRY(hd_step_kmeans(context, &now->points, kmeans, &now->rows, &now->clusters));
+    /* hd_method_lda_cluster() uses the best round, so that one must exist. */
     if (flat || l->c == 1) {
         keep_round(l, now);
         goto done;
@@ -336,7 +336,7 @@ done:
  * differently from two maps in sequence). K-means continues from the labels of the best round,
  * which change by rounding effects at most. */
 static huddle_status cluster_best(huddle_context *context, const huddle_points *x,
-                                  const hd_lda_start *start, const lda *l,
+                                  const hd_method_lda_start *start, const lda *l,
                                   const huddle_kmeans_options *kmeans, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     hd_fit_prepared *prepared = &fit->prepared;
@@ -345,11 +345,11 @@ static huddle_status cluster_best(huddle_context *context, const huddle_points *
     huddle_points owned = {0}, view;
     huddle_kmeans_options warm = *kmeans;
     TRY(set_reduction(start, &p, &prepared->reduction));
-    TRY(hd_fit_apply_map(context, &prepared->preparation, x, &owned, &view));
-    TRY(hd_fit_reduce(context, &view, prepared));
+    TRY(hd_step_apply_map(context, &prepared->preparation, x, &owned, &view));
+    TRY(hd_method_reduce(context, &view, prepared));
     TRY(find_centres(context, &prepared->points, l->best_labels, l->c, &centres));
     warm.start = &centres;
-    TRY(hd_fit_kmeans(context, &prepared->points, &warm, &fit->rows, &fit->clusters));
+    TRY(hd_step_kmeans(context, &prepared->points, &warm, &fit->rows, &fit->clusters));
 done:
     huddle_points_free(&owned);
     huddle_dense_free(&centres);
@@ -358,9 +358,9 @@ done:
 
 /* The labels of the restarts are kept only in the last K-means, whose clusters are those of the
  * fit. fit->clusters.alternation receives the trace of every round. */
-huddle_status hd_lda_cluster(huddle_context *context, const huddle_points *x,
-                             const hd_lda_start *start, const huddle_kmeans_options *kmeans,
-                             hd_fit *fit) {
+huddle_status hd_method_lda_cluster(huddle_context *context, const huddle_points *x,
+                                    const hd_method_lda_start *start,
+                                    const huddle_kmeans_options *kmeans, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     int64_t m = start->points.d, max_dim = kmeans->n_clusters - 1;
     lda l = {.y = &start->points, .n = start->points.n, .m = m, .c = kmeans->n_clusters};

@@ -5,22 +5,22 @@
 #include "methods/reduce.h"
 
 /* What LDA starts from: the principal components of the points, and the map to them. */
-typedef struct hd_lda_start {
+typedef struct hd_method_lda_start {
     huddle_points points; /* n x m */
     huddle_preparation map;
-} hd_lda_start;
+} hd_method_lda_start;
 
-/* Takes the points and the reduction that hd_fit_pca() left in the fit. */
-void hd_lda_begin(hd_fit_prepared *prepared, hd_lda_start *start);
-void hd_lda_start_free(hd_lda_start *start);
+/* Takes the points and the reduction that hd_method_pca() left in the fit. */
+void hd_method_lda_begin(hd_fit_prepared *prepared, hd_method_lda_start *start);
+void hd_method_lda_start_free(hd_method_lda_start *start);
 
 /* Alternates K-means on X P with P <- the leading solutions of S_b p = mu S_t p, beginning with the
  * first principal components, until the labels stay or 50 rounds are over. The round with the
  * largest trace of (P'S_t P)^-1 P'S_b P is kept: its clusters are the fit's, its map, P after the
  * principal components, is the fit's reduction, and X P are its points. x is what the method was
  * given; only the last K-means keeps the labels of its starts. */
-huddle_status hd_lda_cluster(huddle_context *context, const huddle_points *x,
-                             const hd_lda_start *start, const huddle_kmeans_options *kmeans,
-                             hd_fit *fit);
+huddle_status hd_method_lda_cluster(huddle_context *context, const huddle_points *x,
+                                    const hd_method_lda_start *start,
+                                    const huddle_kmeans_options *kmeans, hd_fit *fit);
 
 #endif

@@ -24,7 +24,6 @@
 #include "steps/kmeans.h"
 #include "steps/llc_matrix.h"
 #include "steps/merge.h"
-#include "steps/place.h"
 #include "steps/predict.h"
 #include "steps/prepare.h"
 #include "steps/refine.h"
@@ -49,16 +48,16 @@ static const huddle_option *alpha_table(void) {
     return table;
 }
 
-static const hd_section sections[] = {
+static const hd_method_section sections[] = {
     {huddle_prepare_options_table, offsetof(llc_options, spectral.prepare),
-     hd_spectral_prepare_names},
+     hd_method_prepare_names},
     {huddle_knn_options_table, offsetof(llc_options, spectral.knn), NULL},
     {huddle_weight_options_table, offsetof(llc_options, spectral.weight), NULL},
     {huddle_connect_options_table, offsetof(llc_options, spectral.connect), NULL},
     {alpha_table, 0, NULL},
     {huddle_embed_options_table, offsetof(llc_options, spectral.embed), NULL},
-    {huddle_kmeans_options_table, offsetof(llc_options, spectral.kmeans), hd_spectral_kmeans_names},
-    {hd_spectral_refine_table, 0, NULL},
+    {huddle_kmeans_options_table, offsetof(llc_options, spectral.kmeans), hd_method_kmeans_names},
+    {hd_method_refine_table, 0, NULL},
     {0}};
 
 /* ---- distances between neighbours ---------------------------------------------------------- */
@@ -393,7 +392,7 @@ static huddle_status find_vectors(huddle_context *context, const llc_options *op
     embed.seed = options->spectral.common.seed;
     TRY(learn_predictors(context, fit, options, neighbors, bridges, &a));
     TRY(huddle_csr_transpose(&a, &transpose));
-    TRY(hd_llc_make_matrix(context, &a, &transpose, &matrix));
+    TRY(hd_step_llc_matrix(context, &a, &transpose, &matrix));
     /* T is positive semidefinite, so 1 is an upper bound of the spectrum of I - T. */
     double lower = 1 - largest_row(&a) * largest_row(&transpose);
     ALLOC(component, n);
@@ -433,10 +432,10 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     const llc_step *step = argument;
     hd_spectral_options own_step = *step->options;
     own_step.refine = "none";
-    TRY(hd_spectral_cluster(context, &own_step, n_clusters, fit));
+    TRY(hd_method_cluster_rows(context, &own_step, n_clusters, fit));
     const huddle_refine_start own = {"embedding", fit->clusters.labels};
-    TRY(hd_refine_clusters(context, step->options, step->laplacian, 1, &own, &fit->embedding.f.rows,
-                           fit));
+    TRY(hd_step_refine(context, step->options, step->laplacian, 1, &own, &fit->embedding.f.rows,
+                       fit));
 done:
     return status;
 }
@@ -446,7 +445,7 @@ static huddle_status embed_graph(huddle_context *context, const hd_spectral_opti
                                  huddle_range n_clusters, const hd_fit *fit,
                                  hd_fit_embedding *laplacian) {
     hd_spectral_options start = *options;
-    if (!hd_refine_is_wanted(options))
+    if (!hd_spectral_refines(options))
         return HUDDLE_OK;
     start.embed.verify = "none";
     start.embed.rows = "sym";
@@ -457,8 +456,8 @@ static huddle_status embed_graph(huddle_context *context, const hd_spectral_opti
 
 /* n_clusters = auto is chosen by the eigengaps of the graph of sc, never by modularity: the
  * eigengaps of T have no comparable meaning, and its labels are not clusters of that graph. It is
- * chosen before the points are merged, which hd_spectral_choose_clusters() does for itself. */
-static huddle_status fit_llc(huddle_context *context, const hd_fit_job *job, const void *options,
+ * chosen before the points are merged, which hd_decide_eigengap_of_points() does for itself. */
+static huddle_status fit_llc(huddle_context *context, const hd_step_job *job, const void *options,
                              hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     llc_options o = *(const llc_options *)options;
@@ -468,28 +467,26 @@ static huddle_status fit_llc(huddle_context *context, const hd_fit_job *job, con
     huddle_range n_clusters = o.spectral.common.n_clusters;
     hd_fit_embedding laplacian = {0};
     llc_step step = {&o.spectral, &laplacian};
-    hd_fit_job own = *job;
     hd_cache_key key = {.cache = job->cache};
     prepare.seed = o.spectral.common.seed;
     o.spectral.kmeans.keep_starts = job->keep_starts;
-    TRY(hd_refine_settle(context, job, &o.spectral, &fit->refined));
-    TRY(hd_fit_check_clusters(n_clusters, &fit->rows));
-    own.spectral = &o.spectral;
-    TRY(hd_fit_prepare_shared(context, &own, &prepare, &key, fit));
+    TRY(hd_step_settle_refine(context, job, &o.spectral, &fit->refined));
+    TRY(hd_step_check_clusters(n_clusters, &fit->rows));
+    TRY(hd_method_prepare_shared(context, job, &prepare, &o.spectral, &key, fit));
     if (n_clusters.first == HUDDLE_AUTO)
-        TRY(hd_spectral_choose_for_refined(context, &fit->prepared.points, prepare.seed,
+        TRY(hd_decide_eigengap_for_refined(context, &fit->prepared.points, prepare.seed,
                                            o.spectral.refine, &fit->trials.choice, &n_clusters));
-    TRY(hd_fit_merge(context, o.spectral.knn.n_neighbors, &fit->rows, &fit->prepared));
+    TRY(hd_step_merge(context, o.spectral.knn.n_neighbors, &fit->rows, &fit->prepared));
     TRY_STAGE(context, HD_STAGE_GRAPH,
               make_graph(context, &o, n_clusters.first, fit, &neighbors, &bridges));
     TRY_STAGE(context, HD_STAGE_EMBED,
               find_vectors(context, &o, &neighbors, &bridges, n_clusters, fit));
     TRY_STAGE(context, HD_STAGE_EMBED,
               embed_graph(context, &o.spectral, n_clusters, fit, &laplacian));
-    hd_fit_trial_plan plan = hd_spectral_plan(fit, cluster, &step);
-    plan.deciding = &o.spectral;
-    plan.laplacian = &laplacian;
-    TRY(hd_fit_range(context, n_clusters, &plan, fit));
+    hd_method_clustering how = hd_method_clustering_of(fit, cluster, &step, &o.spectral);
+    how.laplacian = &laplacian;
+    how.measures_stability = false;
+    TRY(hd_method_cluster(context, n_clusters, &how, fit));
 done:
     hd_fit_embedding_free(&laplacian);
     huddle_neighbors_free(&neighbors);
@@ -510,7 +507,7 @@ static huddle_status place_llc(huddle_context *context, const hd_fit *fit, const
     if (!fit->embedding.present)
         FAIL(HUDDLE_UNSUPPORTED, "a model without eigenvectors cannot label new points");
     TRY(huddle_dense_fetch(vectors));
-    TRY(hd_fit_prepare_new(context, fit, x, &owned, &view));
+    TRY(hd_step_prepare_new(context, fit, x, &owned, &view));
     TRY(huddle_points_fetch(&view));
     TRY(huddle_graph_query(context, &fit->prepared.points, &view, &o->spectral.knn, &neighbors,
                            NULL));
@@ -534,19 +531,9 @@ done:
 
 static huddle_status predict_llc(huddle_context *context, const hd_fit *fit, const void *options,
                                  const huddle_points *x, int32_t *labels) {
-    huddle_status status = HUDDLE_OK;
-    const llc_options *o = options;
-    huddle_dense rows = {0};
-    int64_t *same = NULL;
-    if (fit->refined.present)
-        return hd_refine_predict(context, fit, &o->spectral, x, labels);
-    ALLOC(same, x->n);
-    TRY(place_llc(context, fit, options, x, &rows, same));
-    TRY(hd_spectral_assign(context, fit, &rows, same, labels));
-done:
-    huddle_dense_free(&rows);
-    huddle_free(same);
-    return status;
+    return fit->refined.present
+               ? hd_step_predict_refined(context, fit, options, x, labels)
+               : hd_step_predict_placed(context, fit, options, place_llc, x, labels);
 }
 
 const hd_method hd_method_llc = {
@@ -559,4 +546,4 @@ const hd_method hd_method_llc = {
     .fit = fit_llc,
     .predict = predict_llc,
     .place = place_llc,
-    .memory = {hd_memory_plan_spectral, hd_memory_economise_spectral}};
+    .memory = {hd_decide_memory_of_spectral, hd_decide_economise_spectral}};

@@ -55,16 +55,16 @@ static const huddle_option *landmark_table(void) {
     return table;
 }
 
-static const hd_rename knn_names[] = {{"metric", "metric", NULL, NULL}, {0}};
-static const hd_rename embed_names[] = {{"rows", "rows", NULL, NULL}, {0}};
+static const hd_method_rename knn_names[] = {{"metric", "metric", NULL, NULL}, {0}};
+static const hd_method_rename embed_names[] = {{"rows", "rows", NULL, NULL}, {0}};
 
-static const hd_section sections[] = {
+static const hd_method_section sections[] = {
     {huddle_prepare_options_table, offsetof(lsc_options, spectral.prepare),
-     hd_spectral_prepare_names},
+     hd_method_prepare_names},
     {huddle_knn_options_table, offsetof(lsc_options, spectral.knn), knn_names},
     {landmark_table, 0, NULL},
     {huddle_embed_options_table, offsetof(lsc_options, spectral.embed), embed_names},
-    {huddle_kmeans_options_table, offsetof(lsc_options, spectral.kmeans), hd_spectral_kmeans_names},
+    {huddle_kmeans_options_table, offsetof(lsc_options, spectral.kmeans), hd_method_kmeans_names},
     {0}};
 
 /* ---- landmarks ----------------------------------------------------------------------------- */
@@ -334,7 +334,7 @@ static huddle_status find_vectors(huddle_context *context, const huddle_points *
     embedding->present = true;
     embedding->info.components = count_components(e);
     TRY(hd_spectral_measure_extents(context, &fit->rows, embedding));
-    TRY(hd_spectral_choose(embedding, &fit->rows, &fit->trials.choice, n_clusters));
+    TRY(hd_decide_eigengap(embedding, &fit->rows, &fit->trials.choice, n_clusters));
 done:
     huddle_neighbors_free(&z);
     return status;
@@ -367,25 +367,25 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     kmeans.seed = options->common.seed;
     TRY(hd_spectral_make_rows(options, n_clusters < rank ? n_clusters : (int32_t)rank,
                               &fit->embedding));
-    TRY(hd_fit_kmeans_dense(context, &fit->embedding.f.rows, &kmeans, &fit->rows, &fit->clusters));
+    TRY(hd_step_kmeans_dense(context, &fit->embedding.f.rows, &kmeans, &fit->rows, &fit->clusters));
 done:
     return status;
 }
 
 /* Points are not merged: equal points have equal rows of Z, and copies do not fill lists of
  * landmarks. */
-static huddle_status fit_lsc(huddle_context *context, const hd_fit_job *job, const void *options,
+static huddle_status fit_lsc(huddle_context *context, const hd_step_job *job, const void *options,
                              hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     lsc_options o = *(const lsc_options *)options;
     huddle_points points;
     huddle_prepare_options prepare = o.spectral.prepare;
     huddle_range n_clusters = o.spectral.common.n_clusters;
-    hd_fit_trial_plan plan = {.cluster = cluster, .argument = &o, .points = &points};
+    hd_method_clustering how = {.cluster = cluster, .argument = &o, .points = &points};
     prepare.seed = o.spectral.common.seed;
     o.spectral.kmeans.keep_starts = job->keep_starts;
-    TRY(hd_fit_check_clusters(n_clusters, &fit->rows));
-    TRY(hd_fit_prepare(context, job, &prepare, false, fit, &points));
+    TRY(hd_step_check_clusters(n_clusters, &fit->rows));
+    TRY(hd_method_prepare(context, job, &prepare, NULL, false, fit, &points));
     double begin = hd_seconds();
     /* Around LAPACK, which calls the BLAS. */
     hd_blas_enter();
@@ -397,7 +397,7 @@ static huddle_status fit_lsc(huddle_context *context, const hd_fit_job *job, con
     fit->embedding.info = describe_vectors(&fit->embedding.f, n_clusters.last);
     fit->embedding.info.seconds = hd_seconds() - begin;
     hd_spectral_warn_embedding(context, &o.spectral.embed, &fit->embedding.info, n_clusters);
-    TRY(hd_fit_range(context, n_clusters, &plan, fit));
+    TRY(hd_method_cluster(context, n_clusters, &how, fit));
 done:
     return status;
 }
@@ -414,7 +414,7 @@ static huddle_status place_lsc(huddle_context *context, const hd_fit *fit, const
         FAIL(HUDDLE_UNSUPPORTED, "a model without landmarks cannot label new points");
     for (int64_t i = 0; i < x->n; i++)
         same[i] = -1;
-    TRY(hd_fit_prepare_new(context, fit, x, &owned, &view));
+    TRY(hd_step_prepare_new(context, fit, x, &owned, &view));
     TRY(find_landmarks(context, fit, o, &view, &z));
     normalise_shares(&fit->graph.scale, &z);
     TRY(map_rows(context, &z, &fit->embedding.landmark_map, fit->embedding.f.rows.cols, rows));
@@ -427,16 +427,7 @@ done:
 
 static huddle_status predict_lsc(huddle_context *context, const hd_fit *fit, const void *options,
                                  const huddle_points *x, int32_t *labels) {
-    huddle_status status = HUDDLE_OK;
-    huddle_dense rows = {0};
-    int64_t *same = NULL;
-    ALLOC(same, x->n);
-    TRY(place_lsc(context, fit, options, x, &rows, same));
-    TRY(hd_spectral_assign(context, fit, &rows, same, labels));
-done:
-    huddle_dense_free(&rows);
-    huddle_free(same);
-    return status;
+    return hd_step_predict_placed(context, fit, options, place_lsc, x, labels);
 }
 
 const hd_method hd_method_lsc = {
@@ -449,4 +440,4 @@ const hd_method hd_method_lsc = {
     .fit = fit_lsc,
     .predict = predict_lsc,
     .place = place_lsc,
-    .memory = {.plan = hd_memory_plan_spectral}};
+    .memory = {.predict = hd_decide_memory_of_spectral}};

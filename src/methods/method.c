@@ -51,10 +51,10 @@ static bool is_methods_own(const char *name) {
 
 /* Applies the renames of a section to an option of the stage; false if the method does not have it.
  * Renaming avoids that two stages contribute an option of the same name (tol, n_neighbors). */
-static bool take_option(const hd_section *section, huddle_option *option) {
+static bool take_option(const hd_method_section *section, huddle_option *option) {
     if (section->renames == NULL)
         return !is_methods_own(option->name);
-    for (const hd_rename *rename = section->renames; rename->from != NULL; rename++) {
+    for (const hd_method_rename *rename = section->renames; rename->from != NULL; rename++) {
         if (strcmp(rename->from, option->name) != 0)
             continue;
         option->name = rename->to;
@@ -66,7 +66,7 @@ static bool take_option(const hd_section *section, huddle_option *option) {
 }
 
 /* Adds a section's options at table, or only counts them if table is NULL. */
-static int64_t add_section(const hd_section *section, huddle_option *table) {
+static int64_t add_section(const hd_method_section *section, huddle_option *table) {
     int64_t count = 0;
     for (const huddle_option *row = section->table(); row->type != HUDDLE_OPTION_END; row++) {
         huddle_option option = *row;
@@ -80,30 +80,30 @@ static int64_t add_section(const hd_section *section, huddle_option *table) {
     return count;
 }
 
+static const huddle_option *common_table(void) {
+    static const huddle_option table[] = {
+        HD_RANGE_AUTO(
+            hd_step_common, n_clusters, "auto", 1, INT32_MAX,
+            "number of clusters; auto: chosen by the eigengap or, if none is clear and labels "
+            "are refined, by modularity"),
+        HD_SEED(hd_step_common, seed, "seed of the random numbers"),
+        {0}};
+    return table;
+}
+
 /* Common options first, then the stages in the order of the data flow. Offsets are relative to the
  * method's struct, so that one table can set options of all stages. */
 huddle_status hd_method_options(const hd_method *method, huddle_option **table) {
     huddle_status status = HUDDLE_OK;
-    const huddle_option *common = hd_common_table();
+    const huddle_option *common = common_table();
     int64_t n_common = hd_options_count(common), count = n_common;
-    for (const hd_section *section = method->sections; section->table != NULL; section++)
+    for (const hd_method_section *section = method->sections; section->table != NULL; section++)
         count += add_section(section, NULL);
     ALLOC_ZERO(*table, count + 1);
     memcpy(*table, common, (size_t)n_common * sizeof **table);
     count = n_common;
-    for (const hd_section *section = method->sections; section->table != NULL; section++)
+    for (const hd_method_section *section = method->sections; section->table != NULL; section++)
         count += add_section(section, *table + count);
 done:
     return status;
-}
-
-const huddle_option *hd_common_table(void) {
-    static const huddle_option table[] = {
-        HD_RANGE_AUTO(
-            hd_common, n_clusters, "auto", 1, INT32_MAX,
-            "number of clusters; auto: chosen by the eigengap or, if none is clear and labels "
-            "are refined, by modularity"),
-        HD_SEED(hd_common, seed, "seed of the random numbers"),
-        {0}};
-    return table;
 }

@@ -9,43 +9,38 @@
 
 #include "decide/memory.h"
 #include "huddle/methods.h"
-#include "steps/options.h"
+#include "steps/place.h"
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-const huddle_option *hd_common_table(void);
-
 /* A stage's option under another name, with another default or help text (NULL: the stage's). */
-typedef struct hd_rename {
+typedef struct hd_method_rename {
     const char *from, *to; /* from == NULL ends the list */
     const char *value, *help;
-} hd_rename;
+} hd_method_rename;
 
 /* A stage's options inside a method's. All of the stage's table is taken, except n_clusters,
  * n_components and seed, which are the method's own; with `renames`, only what it lists. */
-typedef struct hd_section {
+typedef struct hd_method_section {
     const huddle_option *(*table)(void); /* NULL ends the list */
     size_t offset;                       /* of the stage's struct in the method's */
-    const hd_rename *renames;
-} hd_section;
+    const hd_method_rename *renames;
+} hd_method_section;
 
 /* ---- methods ------------------------------------------------------------------------------- */
 
 typedef struct hd_method {
     huddle_method_text text;
     size_t options_size;
-    const hd_section *sections;
+    const hd_method_section *sections;
     bool takes_graph; /* a graph or an embedding can be given */
     bool spreads;     /* rows can be spread over processes */
-    huddle_status (*fit)(huddle_context *context, const hd_fit_job *job, const void *options,
+    huddle_status (*fit)(huddle_context *context, const hd_step_job *job, const void *options,
                          hd_fit *fit);
     huddle_status (*predict)(huddle_context *context, const hd_fit *fit, const void *options,
                              const huddle_points *x, int32_t *labels);
-    /* Rows of the embedding for new points. same[i] (n) is the training row that new row i equals
-     * and whose row of the embedding it has, or -1. NULL: the method has no embedding. */
-    huddle_status (*place)(huddle_context *context, const hd_fit *fit, const void *options,
-                           const huddle_points *x, huddle_dense *rows, int64_t *same);
-    hd_memory_needs memory;
+    hd_step_place *place; /* NULL: the method has no embedding */
+    hd_decide_memory_needs memory;
 } hd_method;
 
 /* The method of that name, or NULL. */

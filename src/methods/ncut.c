@@ -10,30 +10,28 @@
 #include "steps/embed.h"
 #include "steps/medoids.h"
 #include "steps/merge.h"
-#include "steps/place.h"
 #include "steps/predict.h"
 #include "steps/refine.h"
 #include "steps/rotation.h"
 
 /* The row rule is fixed by the method, and of the options of K-means only the restarts apply. */
-static const hd_rename embed_names[] = {{"embed_solver", "embed_solver", NULL, NULL},
-                                        {"embed_max_iter", "embed_max_iter", NULL, NULL},
-                                        {"tol", "tol", NULL, NULL},
-                                        {"verify", "verify", NULL, NULL},
-                                        {0}};
-static const hd_rename restart_names[] = {
+static const hd_method_rename embed_names[] = {{"embed_solver", "embed_solver", NULL, NULL},
+                                               {"embed_max_iter", "embed_max_iter", NULL, NULL},
+                                               {"tol", "tol", NULL, NULL},
+                                               {"verify", "verify", NULL, NULL},
+                                               {0}};
+static const hd_method_rename restart_names[] = {
     {"n_init", "n_init", "10", "restarts of the rotation; the best one is kept"}, {0}};
 
-static const hd_section sections[] = {
-    {hd_spectral_affinity_table, 0, NULL},
-    {huddle_prepare_options_table, offsetof(hd_spectral_options, prepare),
-     hd_spectral_prepare_names},
+static const hd_method_section sections[] = {
+    {hd_method_affinity_table, 0, NULL},
+    {huddle_prepare_options_table, offsetof(hd_spectral_options, prepare), hd_method_prepare_names},
     {huddle_knn_options_table, offsetof(hd_spectral_options, knn), NULL},
     {huddle_weight_options_table, offsetof(hd_spectral_options, weight), NULL},
     {huddle_connect_options_table, offsetof(hd_spectral_options, connect), NULL},
     {huddle_embed_options_table, offsetof(hd_spectral_options, embed), embed_names},
     {huddle_kmeans_options_table, offsetof(hd_spectral_options, kmeans), restart_names},
-    {hd_spectral_refine_table, 0, NULL},
+    {hd_method_refine_table, 0, NULL},
     {0}};
 
 /* Entry k of a row of F R; the rows of centres are the columns of R. */
@@ -90,16 +88,16 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     clusters->n_clusters = n_clusters;
     clusters->has_rotation = true;
     TRY_STAGE(context, HD_STAGE_KMEANS,
-              hd_rotation_find(context, &unit, options->kmeans.n_init, options->common.seed,
-                               clusters->labels, &rotation, &clusters->rotation,
-                               &clusters->alternation));
+              hd_step_rotation_find(context, &unit, options->kmeans.n_init, options->common.seed,
+                                    clusters->labels, &rotation, &clusters->rotation,
+                                    &clusters->alternation));
     TRY(set_centres(&rotation, &clusters->centres));
-    hd_fit_unify_labels(&fit->rows, clusters);
+    hd_step_unify_labels(&fit->rows, clusters);
     const axes of = {&unit, &clusters->centres};
-    TRY(hd_fit_find_medoids(context, unit.rows, distance_from_axis, &of, clusters));
+    TRY(hd_step_find_medoids(context, unit.rows, distance_from_axis, &of, clusters));
     clusters->rotation.seconds = hd_seconds() - begin;
     const huddle_refine_start own = {"rotation", clusters->labels};
-    TRY(hd_refine_clusters(context, options, &fit->embedding, 1, &own, &unit, fit));
+    TRY(hd_step_refine(context, options, &fit->embedding, 1, &own, &unit, fit));
 done:
     huddle_dense_free(&unit);
     huddle_dense_free(&rotation);
@@ -108,21 +106,19 @@ done:
 
 /* The row rule rw divides by the root of the degree, as the derivation of the normalised cut
  * requires; prediction must use the same rule. */
-static huddle_status fit_ncut(huddle_context *context, const hd_fit_job *job, const void *options,
+static huddle_status fit_ncut(huddle_context *context, const hd_step_job *job, const void *options,
                               hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     hd_spectral_options o = *(const hd_spectral_options *)options;
     huddle_range n_clusters;
     hd_cache_key key = {.cache = job->cache};
     o.embed.rows = "rw";
-    TRY(hd_refine_settle(context, job, &o, &fit->refined));
-    TRY(hd_spectral_embed(context, job, &o, &key, fit, &n_clusters));
-    TRY(hd_count_choose(context, &o, fit, &n_clusters));
-    hd_fit_trial_plan plan = hd_spectral_plan(fit, cluster, &o);
-    plan.spectral = &o;
-    plan.deciding = &o;
-    plan.laplacian = &fit->embedding;
-    TRY(hd_fit_range(context, n_clusters, &plan, fit));
+    TRY(hd_step_settle_refine(context, job, &o, &fit->refined));
+    TRY(hd_method_prepare_graph(context, job, &o, &key, fit));
+    TRY(hd_method_embed(context, job, &o, &key, fit, &n_clusters));
+    TRY(hd_decide_count(context, &o, fit, &n_clusters));
+    hd_method_clustering how = hd_method_clustering_of(fit, cluster, &o, &o);
+    TRY(hd_method_cluster(context, n_clusters, &how, fit));
 done:
     return status;
 }
@@ -144,7 +140,7 @@ static huddle_status predict_ncut(huddle_context *context, const hd_fit *fit, co
     huddle_dense rows = {0};
     int64_t *same = NULL;
     if (fit->refined.present)
-        return hd_refine_predict(context, fit, options, x, labels);
+        return hd_step_predict_refined(context, fit, options, x, labels);
     ALLOC(same, x->n);
     TRY(place_ncut(context, fit, options, x, &rows, same));
     for (int64_t i = 0; i < x->n; i++) {
@@ -172,4 +168,4 @@ const hd_method hd_method_ncut = {
     .fit = fit_ncut,
     .predict = predict_ncut,
     .place = place_ncut,
-    .memory = {hd_memory_plan_spectral, hd_memory_economise_spectral}};
+    .memory = {hd_decide_memory_of_spectral, hd_decide_economise_spectral}};

@@ -5,36 +5,35 @@
 #include "methods/reduce.h"
 #include "methods/spectral.h"
 #include "steps/kmeans.h"
-#include "steps/place.h"
 #include "steps/predict.h"
 
 typedef struct pca_sc_options {
     hd_spectral_options spectral;
-    hd_fit_reduce_options reduce;
+    hd_method_reduce_options reduce;
 } pca_sc_options;
 
-static const hd_section sections[] = {HD_FEATURE_SECTIONS,
-                                      {hd_fit_reduce_table, offsetof(pca_sc_options, reduce), NULL},
-                                      {huddle_kmeans_options_table,
-                                       offsetof(pca_sc_options, spectral.kmeans),
-                                       hd_spectral_kmeans_names},
-                                      {0}};
+static const hd_method_section sections[] = {
+    HD_METHOD_FEATURE_SECTIONS,
+    {hd_method_reduce_table, offsetof(pca_sc_options, reduce), NULL},
+    {huddle_kmeans_options_table, offsetof(pca_sc_options, spectral.kmeans),
+     hd_method_kmeans_names},
+    {0}};
 
-/* hd_fit_pca() names the components in key, to which the graph's options are added: fits that
+/* hd_method_pca() names the components in key, to which the graph's options are added: fits that
  * differ in later options only share both. */
-static huddle_status fit_pca_sc(huddle_context *context, const hd_fit_job *job, const void *options,
-                                hd_fit *fit) {
+static huddle_status fit_pca_sc(huddle_context *context, const hd_step_job *job,
+                                const void *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     pca_sc_options o = *(const pca_sc_options *)options;
     huddle_range n_clusters = o.spectral.common.n_clusters;
     hd_cache_key key = {.cache = job->cache};
     o.spectral.kmeans.keep_starts = job->keep_starts;
-    TRY(hd_fit_check_clusters(n_clusters, &fit->rows));
+    TRY(hd_step_check_clusters(n_clusters, &fit->rows));
     TRY_STAGE(context, HD_STAGE_PREPARE,
-              hd_fit_pca(context, job, &o.spectral.prepare, o.reduce.dim, &key, fit));
-    TRY(hd_spectral_embed_points(context, &o.spectral, &key, fit, &n_clusters));
-    hd_fit_trial_plan plan = hd_spectral_plan(fit, hd_spectral_cluster, &o);
-    TRY(hd_fit_range(context, n_clusters, &plan, fit));
+              hd_method_pca(context, job, &o.spectral.prepare, o.reduce.dim, &key, fit));
+    TRY(hd_method_embed_points(context, &o.spectral, &key, fit, &n_clusters));
+    hd_method_clustering how = hd_method_clustering_of(fit, hd_method_cluster_rows, &o, NULL);
+    TRY(hd_method_cluster(context, n_clusters, &how, fit));
 done:
     return status;
 }
@@ -49,4 +48,4 @@ const hd_method hd_method_pca_sc = {
     .fit = fit_pca_sc,
     .predict = hd_spectral_predict,
     .place = hd_spectral_place,
-    .memory = {.plan = hd_memory_plan_spectral}};
+    .memory = {.predict = hd_decide_memory_of_spectral}};

@@ -8,30 +8,22 @@
 #include <stdio.h>
 #include <string.h>
 
-/* prepare = auto: the columns of a table are scaled; all else is chosen by trials. */
-static huddle_status choose_rule(huddle_context *context, const hd_fit_job *job,
-                                 hd_fit_prepared *prepared, huddle_rule *rule) {
-    prepared->table.is_scaled = hd_table_is_to_scale(job->spectral, &prepared->table);
-    if (!prepared->table.is_scaled)
-        return hd_choose_prepare(context, job->x, job->common, job->spectral, rule,
-                                 &prepared->trials);
-    *rule = (huddle_rule){"clip", 0};
-    return HUDDLE_OK;
-}
-
 /* Tables are examined also if the user has chosen the preparation: fits with different options
  * share the result. */
-huddle_status hd_fit_prepare(huddle_context *context, const hd_fit_job *job,
-                             const huddle_prepare_options *options, bool keep, hd_fit *fit,
-                             huddle_points *view) {
+huddle_status hd_method_prepare(huddle_context *context, const hd_step_job *job,
+                                const huddle_prepare_options *options,
+                                const hd_spectral_options *spectral, bool keep, hd_fit *fit,
+                                huddle_points *view) {
     huddle_status status = HUDDLE_OK;
     hd_fit_prepared *prepared = &fit->prepared;
     huddle_prepare_options chosen = *options;
-    if (job->spectral != NULL && job->spectral->refine != NULL)
-        TRY_STAGE(context, HD_STAGE_PREPARE, hd_table_examine(context, job->x, &prepared->table));
+    if (spectral != NULL && spectral->refine != NULL)
+        TRY_STAGE(context, HD_STAGE_PREPARE, hd_decide_table(context, job->x, &prepared->table));
     if (strcmp(chosen.prepare.name, "auto") == 0)
-        TRY_STAGE(context, HD_STAGE_PREPARE, choose_rule(context, job, prepared, &chosen.prepare));
-    TRY(hd_fit_apply_rule(context, job->x, &chosen, keep, fit, view));
+        TRY_STAGE(context, HD_STAGE_PREPARE,
+                  hd_decide_preparation(context, job->x, job->common, spectral, prepared,
+                                        &chosen.prepare));
+    TRY(hd_step_prepare(context, job->x, &chosen, keep, fit, view));
     prepared->info.seconds += prepared->trials.seconds;
 done:
     return status;
@@ -41,9 +33,9 @@ done:
  * are added whole: that costs some repeated work at most. Methods whose labels come from a rotation
  * have no K-means but its restarts. Without refinement the choice depends on nothing but the
  * points. */
-void hd_spectral_add_choice_to_key(const hd_spectral_options *o, hd_cache_key *key) {
+void hd_method_add_choice_to_key(const hd_spectral_options *o, hd_cache_key *key) {
     char text[64];
-    if (!hd_refine_is_wanted(o))
+    if (!hd_spectral_refines(o))
         return;
     snprintf(text, sizeof text, "%s;%d", o->refine, o->kmeans.n_init);
     hd_cache_key_add(key, text);
@@ -54,9 +46,10 @@ void hd_spectral_add_choice_to_key(const hd_spectral_options *o, hd_cache_key *k
 
 /* n_clusters is always part of the key, although only prepare = auto depends on it; the cost is
  * some repeated work. */
-huddle_status hd_fit_prepare_shared(huddle_context *context, const hd_fit_job *job,
-                                    const huddle_prepare_options *options, hd_cache_key *key,
-                                    hd_fit *fit) {
+huddle_status hd_method_prepare_shared(huddle_context *context, const hd_step_job *job,
+                                       const huddle_prepare_options *options,
+                                       const hd_spectral_options *spectral, hd_cache_key *key,
+                                       hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     const hd_cache_part parts[] = {{&fit->rows, &hd_fit_rows_copier},
                                    {&fit->prepared, &hd_fit_prepared_copier}};
@@ -68,17 +61,18 @@ huddle_status hd_fit_prepare_shared(huddle_context *context, const hd_fit_job *j
              job->common.n_clusters.first, job->common.n_clusters.last);
     hd_cache_key_add(key, numbers);
     hd_cache_key_add_options(key, huddle_prepare_options_table(), options);
-    if (job->spectral != NULL)
+    if (spectral != NULL)
         hd_cache_key_add(key, "table"); /* examined, unlike by methods without refinement */
-    if (job->spectral != NULL && strcmp(options->prepare.name, "auto") == 0) {
-        hd_spectral_add_choice_to_key(job->spectral, key);
-        hd_cache_key_add_options(key, huddle_knn_options_table(), &job->spectral->knn);
-        hd_cache_key_add_options(key, huddle_weight_options_table(), &job->spectral->weight);
-        hd_cache_key_add_options(key, huddle_connect_options_table(), &job->spectral->connect);
+    if (spectral != NULL && strcmp(options->prepare.name, "auto") == 0) {
+        hd_method_add_choice_to_key(spectral, key);
+        hd_cache_key_add_options(key, huddle_knn_options_table(), &spectral->knn);
+        hd_cache_key_add_options(key, huddle_weight_options_table(), &spectral->weight);
+        hd_cache_key_add_options(key, huddle_connect_options_table(), &spectral->connect);
     }
     TRY(hd_cache_find(key, parts, 2, &found));
     if (!found)
-        TRY(hd_cache_store(key, parts, 2, hd_fit_prepare(context, job, options, true, fit, &view)));
+        TRY(hd_cache_store(key, parts, 2,
+                           hd_method_prepare(context, job, options, spectral, true, fit, &view)));
 done:
     return status;
 }

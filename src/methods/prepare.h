@@ -5,20 +5,24 @@
 #include "methods/cache.h"
 #include "steps/options.h"
 
-/* Prepares job->x. view is the prepared points and never freed. With `keep` they are also
- * fit->prepared.points, which borrows x if the preparation changes nothing; without, the fit has
- * points only if the preparation made new ones. */
-huddle_status hd_fit_prepare(huddle_context *context, const hd_fit_job *job,
-                             const huddle_prepare_options *options, bool keep, hd_fit *fit,
-                             huddle_points *view);
+/* Prepares job->x. spectral: options of a method that may refine its labels, whose input is
+ * examined for tables and whose prepare = auto compares refined labels; or NULL. view is the
+ * prepared points and never freed. With `keep` they are also fit->prepared.points, which borrows x
+ * if the preparation changes nothing; without, the fit has points only if the preparation made new
+ * ones. */
+huddle_status hd_method_prepare(huddle_context *context, const hd_step_job *job,
+                                const huddle_prepare_options *options,
+                                const hd_spectral_options *spectral, bool keep, hd_fit *fit,
+                                huddle_points *view);
 
-/* hd_fit_prepare() with `keep`, shared: fit->prepared.points are the prepared points. */
-huddle_status hd_fit_prepare_shared(huddle_context *context, const hd_fit_job *job,
-                                    const huddle_prepare_options *options, hd_cache_key *key,
-                                    hd_fit *fit);
+/* hd_method_prepare() with `keep`, shared: fit->prepared.points are the prepared points. */
+huddle_status hd_method_prepare_shared(huddle_context *context, const hd_step_job *job,
+                                       const huddle_prepare_options *options,
+                                       const hd_spectral_options *spectral, hd_cache_key *key,
+                                       hd_fit *fit);
 
 /* Adds the options that determine the choice of prepare = auto by refined labels, besides those of
  * the graph. */
-void hd_spectral_add_choice_to_key(const hd_spectral_options *options, hd_cache_key *key);
+void hd_method_add_choice_to_key(const hd_spectral_options *options, hd_cache_key *key);
 
 #endif

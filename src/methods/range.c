@@ -1,12 +1,9 @@
-/* Ranges of n_clusters. Methods supply a function that clusters for one number; this file tries the
- * numbers of a range, scores them and chooses one. */
+/* Tries the numbers of a range, scores them and chooses one. */
 #include "methods/range.h"
 
 #include "base/check.h"
 #include "decide/count.h"
-#include "decide/labels.h"
 #include "huddle/metrics.h"
-#include "steps/medoids.h"
 #include "steps/merge.h"
 
 #include <math.h>
@@ -15,8 +12,6 @@
  * 2004) take the largest number of groups among those of minimal cost, and computed costs are never
  * exactly equal. */
 static const double alignment_tolerance = 1e-3;
-
-/* ---- trials -------------------------------------------------------------------------------- */
 
 /* Silhouette of the points; without any, of a given embedding, which is the same for all trials. */
 static huddle_status score_silhouette(huddle_context *context, const huddle_points *points,
@@ -32,34 +27,34 @@ static huddle_status score_silhouette(huddle_context *context, const huddle_poin
         points = &owned;
     }
     if (points != NULL)
-        TRY(hd_fit_silhouette(context, fit, points, silhouette));
+        TRY(hd_step_silhouette(context, fit, points, silhouette));
 done:
     huddle_points_free(&owned);
     return status;
 }
 
 /* Whether the eigengaps of the trials can be compared: they must come from the same graph. */
-static bool has_eigengaps(const hd_fit_trial_plan *plan, const hd_fit *fit) {
-    return fit->embedding.present && !plan->graph_per_trial;
+static bool has_eigengaps(const hd_method_clustering *how, const hd_fit *fit) {
+    return fit->embedding.present && !how->graph_per_trial;
 }
 
 /* Scores that do not apply to the method remain NAN. */
-static huddle_status score_trial(huddle_context *context, const hd_fit_trial_plan *plan,
+static huddle_status score_trial(huddle_context *context, const hd_method_clustering *how,
                                  const hd_fit *fit, huddle_trial *trial) {
     huddle_status status = HUDDLE_OK;
     const hd_fit_clusters *clusters = &fit->clusters;
     *trial = (huddle_trial){
         clusters->n_clusters, hd_fit_inertia(clusters), NAN, NAN, NAN, NAN, NAN, NAN, NAN};
-    TRY(score_silhouette(context, plan->points, fit, &trial->silhouette));
-    if (plan->graph != NULL)
-        TRY(huddle_metrics_ncut(context, plan->graph, clusters->labels, &trial->ncut));
-    if (plan->graph != NULL && fit->refined.present) {
+    TRY(score_silhouette(context, how->points, fit, &trial->silhouette));
+    if (how->graph != NULL)
+        TRY(huddle_metrics_ncut(context, how->graph, clusters->labels, &trial->ncut));
+    if (how->graph != NULL && fit->refined.present) {
         huddle_graph_scores scores;
-        TRY(huddle_metrics_graph_scores(context, plan->graph, clusters->labels, &scores));
+        TRY(huddle_metrics_graph_scores(context, how->graph, clusters->labels, &scores));
         trial->modularity = scores.modularity;
         trial->divergence = scores.divergence;
     }
-    if (has_eigengaps(plan, fit)) {
+    if (has_eigengaps(how, fit)) {
         huddle_spectrum spectrum = hd_fit_spectrum(&fit->embedding, &fit->rows);
         trial->eigengap = huddle_embed_gap(&spectrum, trial->n_clusters);
     }
@@ -71,7 +66,7 @@ done:
 }
 
 /* Used for ranges and for n_clusters = auto alike, so that both make the same choice. */
-bool hd_fit_alignment_as_good(double alignment, double best) {
+bool hd_method_alignment_as_good(double alignment, double best) {
     return alignment >= best - alignment_tolerance;
 }
 
@@ -82,7 +77,7 @@ static int32_t best_alignment(const hd_fit_trials *trials) {
     for (int32_t t = 0; t < trials->count; t++)
         best = fmax(best, trials->items[t].alignment);
     for (int32_t t = 0; t < trials->count; t++)
-        if (hd_fit_alignment_as_good(trials->items[t].alignment, best))
+        if (hd_method_alignment_as_good(trials->items[t].alignment, best))
             chosen = t;
     return chosen;
 }
@@ -100,21 +95,23 @@ static int32_t best_silhouette(const hd_fit_trials *trials) {
 }
 
 /* The number of clusters of the best trial; the trials are consecutive numbers. */
-static huddle_status choose_trial(const hd_fit_trial_plan *plan, hd_fit *fit, int32_t *n_clusters) {
+static huddle_status choose_trial(const hd_method_clustering *how, hd_fit *fit,
+                                  int32_t *n_clusters) {
     huddle_status status = HUDDLE_OK;
     huddle_embed_choice choice;
     hd_fit_trials *trials = &fit->trials;
     /* The rule of the method itself takes precedence over the general ones. */
     if (fit->clusters.has_alignment) {
         *n_clusters = trials->items[best_alignment(trials)].n_clusters;
-    } else if (has_eigengaps(plan, fit)) {
+    } else if (has_eigengaps(how, fit)) {
         huddle_spectrum spectrum = hd_fit_spectrum(&fit->embedding, &fit->rows);
         TRY(huddle_embed_choose(&spectrum, trials->items[0].n_clusters,
                                 trials->items[trials->count - 1].n_clusters, &choice));
         *n_clusters = choice.candidates[0];
-        trials->by_modularity = fit->refined.present && hd_count_by_modularity(fit, &choice);
+        trials->by_modularity = fit->refined.present && hd_decide_by_modularity(fit, &choice);
         if (trials->by_modularity)
-            *n_clusters = trials->items[hd_count_smallest(trials->count, trials->items)].n_clusters;
+            *n_clusters =
+                trials->items[hd_decide_smallest(trials->count, trials->items)].n_clusters;
     } else {
         *n_clusters = trials->items[best_silhouette(trials)].n_clusters;
     }
@@ -122,17 +119,10 @@ done:
     return status;
 }
 
-/* Methods need not care how their clusters are numbered. */
-static huddle_status cluster_for(huddle_context *context, const hd_fit_trial_plan *plan,
-                                 int32_t n_clusters, hd_fit *fit) {
-    huddle_status status = plan->cluster(context, plan->argument, n_clusters, fit);
-    return status == HUDDLE_OK ? hd_fit_number_clusters(context, fit) : status;
-}
-
 /* Clusters with every number of the range. Labels are stored for the rows of x, one column per
  * trial, because merged rows may differ between trials (lda-sc). */
 static huddle_status run_trials(huddle_context *context, huddle_range n_clusters,
-                                const hd_fit_trial_plan *plan, hd_fit *fit) {
+                                const hd_method_clustering *how, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     hd_fit_trials *trials = &fit->trials;
     int32_t count = n_clusters.last - n_clusters.first + 1;
@@ -142,8 +132,8 @@ static huddle_status run_trials(huddle_context *context, huddle_range n_clusters
     for (int32_t t = 0; t < count; t++) {
         TRY(hd_progress(context, "range", t, count));
         /* Each call replaces the results of the previous number in fit. */
-        TRY(cluster_for(context, plan, n_clusters.first + t, fit));
-        TRY_STAGE(context, HD_STAGE_CHOOSE, score_trial(context, plan, fit, &trials->items[t]));
+        TRY(hd_method_cluster_number(context, how, n_clusters.first + t, fit));
+        TRY_STAGE(context, HD_STAGE_CHOOSE, score_trial(context, how, fit, &trials->items[t]));
         for (int64_t i = 0; i < rows; i++)
             trials->labels[i * count + t] = fit->clusters.labels[hd_fit_rows_node(&fit->rows, i)];
         trials->count = t + 1;
@@ -152,32 +142,10 @@ done:
     return status;
 }
 
-/* The best trial is computed once more instead of being kept: results of all stages would have to
- * be stored for every trial, while most methods share graph and eigenvectors, the expensive part,
- * between all numbers. The same seed gives the same result. */
-huddle_status hd_fit_range(huddle_context *context, huddle_range n_clusters,
-                           const hd_fit_trial_plan *plan, hd_fit *fit) {
-    huddle_status status = HUDDLE_OK;
-    int32_t chosen = n_clusters.first;
-    if (n_clusters.first < n_clusters.last) {
-        hd_silence before = hd_silence_begin(context);
-        status = run_trials(context, n_clusters, plan, fit);
-        hd_silence_end(context, before);
-        TRY(status);
-        TRY(choose_trial(plan, fit, &chosen));
-        if (fit->refined.present && plan->points != NULL && plan->spectral != NULL)
-            TRY_STAGE(
-                context, HD_STAGE_CHOOSE,
-                hd_count_measure_stability(context, plan->spectral, plan->points, &fit->trials));
-    }
-    TRY(cluster_for(context, plan, chosen, fit));
-    if (plan->deciding != NULL)
-        TRY_STAGE(context, HD_STAGE_DECIDE,
-                  hd_decide_labels(context, plan->deciding, plan->laplacian, plan->points, fit));
-    TRY(hd_fit_number_clusters(context, fit)); /* the labels may be others now */
-    TRY_STAGE(context, HD_STAGE_MEDOIDS,
-              hd_fit_choose_medoids(context, plan->points, plan->graph, fit));
-    huddle_refine_tree_free(&fit->refined.tree); /* no further number of clusters needs it */
-done:
-    return status;
+huddle_status hd_method_range(huddle_context *context, huddle_range n_clusters,
+                              const hd_method_clustering *how, hd_fit *fit, int32_t *chosen) {
+    hd_silence before = hd_silence_begin(context);
+    huddle_status status = run_trials(context, n_clusters, how, fit);
+    hd_silence_end(context, before);
+    return status == HUDDLE_OK ? choose_trial(how, fit, chosen) : status;
 }

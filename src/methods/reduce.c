@@ -16,10 +16,10 @@
  * decomposition is sufficient for all; auto does not exceed it either. */
 enum { MAX_DIM = 150 };
 
-const huddle_option *hd_fit_reduce_table(void) {
+const huddle_option *hd_method_reduce_table(void) {
     static const huddle_option table[] = {
         HD_INT_AUTO(
-            hd_fit_reduce_options, dim, "auto", 1, INT32_MAX,
+            hd_method_reduce_options, dim, "auto", 1, INT32_MAX,
             "number of principal components; auto: as many as explain 90 % of the variance"),
         {0}};
     return table;
@@ -44,9 +44,9 @@ done:
 
 /* The mean is computed on the values as stored; the shift is added to the centre of the map, which
  * is applied to complete values. The total variance includes components that were not computed. */
-huddle_status hd_fit_principal_map(huddle_context *context, const huddle_points *points, int64_t r,
-                                   uint64_t seed, huddle_preparation *map, double *variances,
-                                   double *total) {
+huddle_status hd_method_principal_map(huddle_context *context, const huddle_points *points,
+                                      int64_t r, uint64_t seed, huddle_preparation *map,
+                                      double *variances, double *total) {
     huddle_status status = HUDDLE_OK;
     int64_t d = points->d, rank;
     double *spread = NULL, *mean = NULL, *components = NULL, kept = 0;
@@ -78,8 +78,8 @@ done:
 }
 
 /* points may be a view of prepared->points, so that these are freed after the product only. */
-huddle_status hd_fit_reduce(huddle_context *context, const huddle_points *points,
-                            hd_fit_prepared *prepared) {
+huddle_status hd_method_reduce(huddle_context *context, const huddle_points *points,
+                               hd_fit_prepared *prepared) {
     huddle_status status = HUDDLE_OK;
     huddle_points reduced = {0};
     TRY(huddle_prepare_apply(context, &prepared->reduction, points, &reduced, NULL));
@@ -107,7 +107,7 @@ static void bring_near_one(double variance, huddle_preparation *map) {
 }
 
 /* Computes the first r components, or as many as there are. The prepared points are not kept. */
-static huddle_status make_components(huddle_context *context, const hd_fit_job *job,
+static huddle_status make_components(huddle_context *context, const hd_step_job *job,
                                      const huddle_prepare_options *prepare, int64_t r,
                                      hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -115,13 +115,13 @@ static huddle_status make_components(huddle_context *context, const hd_fit_job *
     huddle_points points;
     double *variances = NULL, total;
     ALLOC(variances, r);
-    TRY(hd_fit_prepare(context, job, prepare, false, fit, &points));
+    TRY(hd_method_prepare(context, job, prepare, NULL, false, fit, &points));
     double begin = hd_seconds();
     int64_t side = points.n < points.d ? points.n : points.d;
-    TRY(hd_fit_principal_map(context, &points, r < side ? r : side, prepare->seed,
-                             &prepared->reduction, variances, &total));
+    TRY(hd_method_principal_map(context, &points, r < side ? r : side, prepare->seed,
+                                &prepared->reduction, variances, &total));
     bring_near_one(total, &prepared->reduction);
-    TRY(hd_fit_reduce(context, &points, prepared));
+    TRY(hd_method_reduce(context, &points, prepared));
     prepared->info.seconds += hd_seconds() - begin;
 done:
     huddle_free(variances);
@@ -207,9 +207,9 @@ static void name_points(const huddle_prepare_options *prepare, int64_t r, huddle
 
 /* Computes (or finds in the cache) at least MAX_DIM components, then keeps as many as the option
  * asks for. */
-huddle_status hd_fit_pca(huddle_context *context, const hd_fit_job *job,
-                         const huddle_prepare_options *prepare, int32_t dim, hd_cache_key *key,
-                         hd_fit *fit) {
+huddle_status hd_method_pca(huddle_context *context, const hd_step_job *job,
+                            const huddle_prepare_options *prepare, int32_t dim, hd_cache_key *key,
+                            hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     const hd_cache_part parts[] = {{&fit->rows, &hd_fit_rows_copier},
                                    {&fit->prepared, &hd_fit_prepared_copier}};

@@ -4,33 +4,30 @@
 #include "decide/count.h"
 #include "decide/memory.h"
 #include "methods/spectral.h"
-#include "steps/place.h"
 #include "steps/predict.h"
 #include "steps/refine.h"
 
-static const hd_section sections[] = {
-    HD_SPECTRAL_SECTIONS,
-    {huddle_kmeans_options_table, offsetof(hd_spectral_options, kmeans), hd_spectral_kmeans_names},
-    {hd_spectral_refine_table, 0, NULL},
+static const hd_method_section sections[] = {
+    HD_METHOD_SPECTRAL_SECTIONS,
+    {huddle_kmeans_options_table, offsetof(hd_spectral_options, kmeans), hd_method_kmeans_names},
+    {hd_method_refine_table, 0, NULL},
     {0}};
 
 /* The eigenvectors of the largest number of a range contain those of all others, so that embedding
  * is done once and clustering for each number. */
-static huddle_status fit_sc(huddle_context *context, const hd_fit_job *job, const void *options,
+static huddle_status fit_sc(huddle_context *context, const hd_step_job *job, const void *options,
                             hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     hd_spectral_options o = *(const hd_spectral_options *)options;
     hd_cache_key key = {.cache = job->cache};
     huddle_range n_clusters;
     o.kmeans.keep_starts = job->keep_starts;
-    TRY(hd_refine_settle(context, job, &o, &fit->refined));
-    TRY(hd_spectral_embed(context, job, &o, &key, fit, &n_clusters));
-    TRY(hd_count_choose(context, &o, fit, &n_clusters));
-    hd_fit_trial_plan plan = hd_spectral_plan(fit, hd_spectral_cluster, &o);
-    plan.spectral = &o;
-    plan.deciding = &o;
-    plan.laplacian = &fit->embedding;
-    TRY(hd_fit_range(context, n_clusters, &plan, fit));
+    TRY(hd_step_settle_refine(context, job, &o, &fit->refined));
+    TRY(hd_method_prepare_graph(context, job, &o, &key, fit));
+    TRY(hd_method_embed(context, job, &o, &key, fit, &n_clusters));
+    TRY(hd_decide_count(context, &o, fit, &n_clusters));
+    hd_method_clustering how = hd_method_clustering_of(fit, hd_method_cluster_rows, &o, &o);
+    TRY(hd_method_cluster(context, n_clusters, &how, fit));
 done:
     return status;
 }
@@ -46,4 +43,4 @@ const hd_method hd_method_sc = {
     .fit = fit_sc,
     .predict = hd_spectral_predict,
     .place = hd_spectral_place,
-    .memory = {hd_memory_plan_spectral, hd_memory_economise_spectral}};
+    .memory = {hd_decide_memory_of_spectral, hd_decide_economise_spectral}};

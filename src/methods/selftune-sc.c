@@ -5,8 +5,8 @@
  * labels by K-means on the rows instead of the largest entry after the rotation. */
 #include "base/check.h"
 #include "decide/memory.h"
+#include "methods/range.h"
 #include "methods/spectral.h"
-#include "steps/place.h"
 #include "steps/predict.h"
 #include "steps/refine.h"
 #include "steps/rotation.h"
@@ -19,7 +19,7 @@
 enum { SAMPLE = 4000, ROTATIONS = 3 };
 
 /* The scale is the method's own: the distance to the last neighbour of each list. */
-static const hd_rename knn_names[] = {
+static const hd_method_rename knn_names[] = {
     {"knn_solver", "knn_solver", NULL, NULL},
     {"n_neighbors", "n_neighbors", "7",
      "number of neighbours per point; the distance to the last one is its scale"},
@@ -27,15 +27,14 @@ static const hd_rename knn_names[] = {
     {"recall", "recall", NULL, NULL},
     {0}};
 
-static const hd_section sections[] = {
-    {hd_spectral_affinity_table, 0, NULL},
-    {huddle_prepare_options_table, offsetof(hd_spectral_options, prepare),
-     hd_spectral_prepare_names},
+static const hd_method_section sections[] = {
+    {hd_method_affinity_table, 0, NULL},
+    {huddle_prepare_options_table, offsetof(hd_spectral_options, prepare), hd_method_prepare_names},
     {huddle_knn_options_table, offsetof(hd_spectral_options, knn), knn_names},
     {huddle_connect_options_table, offsetof(hd_spectral_options, connect), NULL},
     {huddle_embed_options_table, offsetof(hd_spectral_options, embed), NULL},
-    {huddle_kmeans_options_table, offsetof(hd_spectral_options, kmeans), hd_spectral_kmeans_names},
-    {hd_spectral_refine_table, 0, NULL},
+    {huddle_kmeans_options_table, offsetof(hd_spectral_options, kmeans), hd_method_kmeans_names},
+    {hd_method_refine_table, 0, NULL},
     {0}};
 
 /* How well the first c columns of vectors, with rows scaled to norm 1, align with axes; computed on
@@ -55,8 +54,8 @@ static huddle_status compute_alignment(huddle_context *context, const huddle_den
         memcpy(rows.values + i * c, vectors->values + i * n / count * vectors->stride,
                (size_t)c * sizeof *rows.values);
     TRY(huddle_embed_rows(&rows, NULL, "unit", &rows));
-    TRY(hd_rotation_find(context, &rows, ROTATIONS, seed, labels, &rotation, NULL, NULL));
-    TRY(hd_rotation_align(context, &rows, &rotation, quality));
+    TRY(hd_step_rotation_find(context, &rows, ROTATIONS, seed, labels, &rotation, NULL, NULL));
+    TRY(hd_step_rotation_align(context, &rows, &rotation, quality));
 done:
     huddle_dense_free(&rows);
     huddle_dense_free(&rotation);
@@ -76,14 +75,14 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
                                     options->common.seed, &fit->clusters.alignment));
         fit->clusters.has_alignment = true;
     }
-    TRY(hd_spectral_cluster(context, argument, n_clusters, fit));
+    TRY(hd_method_cluster_rows(context, argument, n_clusters, fit));
 done:
     return status;
 }
 
 /* Ranks the numbers of clusters: first the largest number that is as good as the best (see
- * hd_fit_alignment_as_good()), then the others by their alignment. alignments[t] belongs to t + 2
- * clusters and is overwritten. */
+ * hd_method_alignment_as_good()), then the others by their alignment. alignments[t] belongs to t +
+ * 2 clusters and is overwritten. */
 static void rank_numbers(int32_t count, double *alignments, huddle_embed_choice *choice) {
     enum { MAX_CANDIDATES = sizeof choice->scores / sizeof *choice->scores };
     double largest = -INFINITY;
@@ -93,7 +92,7 @@ static void rank_numbers(int32_t count, double *alignments, huddle_embed_choice 
     while (choice->count < MAX_CANDIDATES && choice->count < count) {
         int32_t best = -1;
         for (int32_t t = 0; t < count; t++) {
-            bool good = choice->count == 0 ? hd_fit_alignment_as_good(alignments[t], largest)
+            bool good = choice->count == 0 ? hd_method_alignment_as_good(alignments[t], largest)
                                            : best < 0 || alignments[t] > alignments[best];
             if (alignments[t] > -INFINITY && good)
                 best = t;
@@ -105,7 +104,7 @@ static void rank_numbers(int32_t count, double *alignments, huddle_embed_choice 
 }
 
 /* Chooses n_clusters by the alignment cost among 2 .. the number of eigenvectors. It replaces the
- * choice that hd_spectral_embed() made by eigengaps. */
+ * choice that hd_method_embed() made by eigengaps. */
 static huddle_status choose_clusters(huddle_context *context, const hd_spectral_options *options,
                                      hd_fit *fit, huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;
@@ -129,8 +128,8 @@ done:
     return status;
 }
 
-/* For a range, hd_fit_range() compares the alignments that cluster() computes. */
-static huddle_status fit_selftune_sc(huddle_context *context, const hd_fit_job *job,
+/* For a range, hd_method_range() compares the alignments that cluster() computes. */
+static huddle_status fit_selftune_sc(huddle_context *context, const hd_step_job *job,
                                      const void *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     hd_spectral_options o = *(const hd_spectral_options *)options;
@@ -140,14 +139,14 @@ static huddle_status fit_selftune_sc(huddle_context *context, const hd_fit_job *
     o.weight = huddle_weight_defaults();
     o.weight.scale = "selftune";
     o.kmeans.keep_starts = job->keep_starts;
-    TRY(hd_refine_settle(context, job, &o, &fit->refined));
-    TRY(hd_spectral_embed(context, job, &o, &key, fit, &n_clusters));
+    TRY(hd_step_settle_refine(context, job, &o, &fit->refined));
+    TRY(hd_method_prepare_graph(context, job, &o, &key, fit));
+    TRY(hd_method_embed(context, job, &o, &key, fit, &n_clusters));
     if (o.common.n_clusters.first == HUDDLE_AUTO && fit->embedding.present)
         TRY(choose_clusters(context, &o, fit, &n_clusters));
-    hd_fit_trial_plan plan = hd_spectral_plan(fit, cluster, &o);
-    plan.deciding = &o;
-    plan.laplacian = &fit->embedding;
-    TRY(hd_fit_range(context, n_clusters, &plan, fit));
+    hd_method_clustering how = hd_method_clustering_of(fit, cluster, &o, &o);
+    how.measures_stability = false;
+    TRY(hd_method_cluster(context, n_clusters, &how, fit));
 done:
     return status;
 }
@@ -163,4 +162,4 @@ const hd_method hd_method_selftune_sc = {
     .fit = fit_selftune_sc,
     .predict = hd_spectral_predict,
     .place = hd_spectral_place,
-    .memory = {hd_memory_plan_spectral, hd_memory_economise_spectral}};
+    .memory = {hd_decide_memory_of_spectral, hd_decide_economise_spectral}};

@@ -17,7 +17,7 @@
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-const huddle_option *hd_spectral_affinity_table(void) {
+const huddle_option *hd_method_affinity_table(void) {
     static const char *const affinities[] = {"features", "distances", "precomputed",
                                              "precomputed_nearest_neighbors", NULL};
     static const huddle_option table[] = {
@@ -28,7 +28,7 @@ const huddle_option *hd_spectral_affinity_table(void) {
     return table;
 }
 
-const huddle_option *hd_spectral_refine_table(void) {
+const huddle_option *hd_method_refine_table(void) {
     static const char *const choices[] = {"auto", "none", "graph", NULL};
     static const huddle_option table[] = {
         HD_CHOICE(hd_spectral_options, refine, "auto", choices,
@@ -38,14 +38,14 @@ const huddle_option *hd_spectral_refine_table(void) {
 }
 
 /* Spectral methods depend strongly on the preparation, so they choose it by default. */
-const hd_rename hd_spectral_prepare_names[] = {{"prepare", "prepare", "auto", NULL}, {0}};
+const hd_method_rename hd_method_prepare_names[] = {{"prepare", "prepare", "auto", NULL}, {0}};
 
-const hd_rename hd_spectral_kmeans_names[] = {{"n_init", "n_init", NULL, NULL},
-                                              {"init", "init", NULL, NULL},
-                                              {"max_iter", "kmeans_max_iter", NULL, NULL},
-                                              {"tol", "kmeans_tol", NULL, NULL},
-                                              {"full_restarts", "full_restarts", NULL, NULL},
-                                              {0}};
+const hd_method_rename hd_method_kmeans_names[] = {{"n_init", "n_init", NULL, NULL},
+                                                   {"init", "init", NULL, NULL},
+                                                   {"max_iter", "kmeans_max_iter", NULL, NULL},
+                                                   {"tol", "kmeans_tol", NULL, NULL},
+                                                   {"full_restarts", "full_restarts", NULL, NULL},
+                                                   {0}};
 
 /* ---- graph and eigenvectors, shared with other fits of the same points -------------------------
  */
@@ -63,7 +63,7 @@ static void add_graph_to_key(const hd_spectral_options *o, huddle_range n_cluste
     hd_cache_key_add(key, o->affinity != NULL ? o->affinity : "features");
     hd_cache_key_add_options(key, huddle_prepare_options_table(), &o->prepare);
     if (strcmp(o->prepare.prepare.name, "auto") == 0)
-        hd_spectral_add_choice_to_key(o, key);
+        hd_method_add_choice_to_key(o, key);
     hd_cache_key_add_options(key, huddle_knn_options_table(), &o->knn);
     hd_cache_key_add_options(key, huddle_weight_options_table(), &o->weight);
     hd_cache_key_add_options(key, huddle_connect_options_table(), &o->connect);
@@ -82,20 +82,18 @@ static void add_embedding_to_key(const hd_spectral_options *o, int32_t n_compone
 }
 
 /* Prepared points, merged, and their graph; or the graph of a given matrix, which has no points. */
-static huddle_status make_points_and_graph(huddle_context *context, const hd_fit_job *job,
+static huddle_status make_points_and_graph(huddle_context *context, const hd_step_job *job,
                                            const hd_spectral_options *options,
                                            huddle_range n_clusters, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     huddle_points points;
-    hd_fit_job own = *job;
     huddle_prepare_options prepare = options->prepare;
     prepare.seed = options->common.seed;
-    own.spectral = options;
     if (job->graph != NULL || strcmp(options->affinity, "features") != 0)
         return hd_spectral_make_matrix_graph(context, job, options, n_clusters, &fit->rows,
                                              &fit->graph);
-    TRY(hd_fit_prepare(context, &own, &prepare, true, fit, &points));
-    TRY(hd_fit_merge(context, options->knn.n_neighbors, &fit->rows, &fit->prepared));
+    TRY(hd_method_prepare(context, job, &prepare, options, true, fit, &points));
+    TRY(hd_step_merge(context, options->knn.n_neighbors, &fit->rows, &fit->prepared));
     TRY(hd_spectral_make_graph(context, options, n_clusters, &fit->rows, &fit->prepared.points,
                                &fit->graph));
 done:
@@ -141,7 +139,7 @@ static huddle_status embed_graph(huddle_context *context, const hd_spectral_opti
     if (n_clusters->first != HUDDLE_AUTO && n_clusters->first == n_clusters->last)
         set_gap(&options->embed, n_clusters->first, &fit->embedding);
     hd_spectral_warn_embedding(context, &options->embed, &fit->embedding.info, *n_clusters);
-    TRY(hd_spectral_choose(&fit->embedding, &fit->rows, &fit->trials.choice, n_clusters));
+    TRY(hd_decide_eigengap(&fit->embedding, &fit->rows, &fit->trials.choice, n_clusters));
 done:
     return status;
 }
@@ -160,39 +158,46 @@ done:
 
 /* Points and graph are one entry of the cache, the embedding another: fits that differ only in
  * options of the embedding or of later steps share the graph. */
-huddle_status hd_spectral_embed(huddle_context *context, const hd_fit_job *job,
-                                const hd_spectral_options *options, hd_cache_key *key, hd_fit *fit,
-                                huddle_range *n_clusters) {
+huddle_status hd_method_prepare_graph(huddle_context *context, const hd_step_job *job,
+                                      const hd_spectral_options *options, hd_cache_key *key,
+                                      hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     const hd_cache_part parts[] = {{&fit->rows, &hd_fit_rows_copier},
                                    {&fit->prepared, &hd_fit_prepared_copier},
                                    {&fit->graph, &hd_fit_graph_copier}};
+    huddle_range n_clusters = options->common.n_clusters;
     bool found;
-    *n_clusters = options->common.n_clusters;
     if (job->graph != NULL || job->embedding != NULL)
         key->cache = NULL; /* these belong to one model; only what comes from x is shared */
-    TRY(hd_fit_check_clusters(*n_clusters, &fit->rows));
+    TRY(hd_step_check_clusters(n_clusters, &fit->rows));
     if (job->embedding != NULL)
-        return copy_given_embedding(job->embedding, fit, n_clusters);
-    add_graph_to_key(options, *n_clusters, key);
+        return status;
+    add_graph_to_key(options, n_clusters, key);
     TRY(hd_cache_find(key, parts, 3, &found));
     if (!found)
         TRY(hd_cache_store(key, parts, 3,
-                           make_points_and_graph(context, job, options, *n_clusters, fit)));
-    TRY(embed_graph(context, options, key, fit, n_clusters));
+                           make_points_and_graph(context, job, options, n_clusters, fit)));
 done:
     return status;
 }
 
+huddle_status hd_method_embed(huddle_context *context, const hd_step_job *job,
+                              const hd_spectral_options *options, hd_cache_key *key, hd_fit *fit,
+                              huddle_range *n_clusters) {
+    *n_clusters = options->common.n_clusters;
+    return job->embedding != NULL ? copy_given_embedding(job->embedding, fit, n_clusters)
+                                  : embed_graph(context, options, key, fit, n_clusters);
+}
+
 /* Called once per number of clusters by lda-sc: graph and embedding of the previous call are
  * freed. */
-huddle_status hd_spectral_embed_points(huddle_context *context, const hd_spectral_options *options,
-                                       hd_cache_key *key, hd_fit *fit, huddle_range *n_clusters) {
+huddle_status hd_method_embed_points(huddle_context *context, const hd_spectral_options *options,
+                                     hd_cache_key *key, hd_fit *fit, huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;
     const hd_cache_part part = {&fit->graph, &hd_fit_graph_copier};
     bool found;
     hd_fit_graph_free(&fit->graph);
-    TRY(hd_fit_merge(context, options->knn.n_neighbors, &fit->rows, &fit->prepared));
+    TRY(hd_step_merge(context, options->knn.n_neighbors, &fit->rows, &fit->prepared));
     add_graph_to_key(options, *n_clusters, key);
     TRY(hd_cache_find(key, &part, 1, &found));
     if (!found)
@@ -208,31 +213,32 @@ done:
 
 /* Points and graph exist unless an embedding or a matrix was given; trials are scored by what
  * exists. */
-hd_fit_trial_plan hd_spectral_plan(const hd_fit *fit,
-                                   huddle_status (*cluster)(huddle_context *context, void *argument,
-                                                            int32_t n_clusters, hd_fit *fit),
-                                   void *argument) {
+hd_method_clustering hd_method_clustering_of(const hd_fit *fit, hd_method_cluster_step *cluster,
+                                             void *argument, const hd_spectral_options *refined) {
     const huddle_points *points = &fit->prepared.points;
-    return (hd_fit_trial_plan){.cluster = cluster,
-                               .argument = argument,
-                               .points = points->values != NULL || points->resident != NULL ? points
-                                                                                            : NULL,
-                               .graph = fit->graph.present ? &fit->graph.matrix : NULL};
+    bool has_points = points->values != NULL || points->resident != NULL;
+    return (hd_method_clustering){.cluster = cluster,
+                                  .argument = argument,
+                                  .points = has_points ? points : NULL,
+                                  .graph = fit->graph.present ? &fit->graph.matrix : NULL,
+                                  .refined = refined,
+                                  .laplacian = refined != NULL ? &fit->embedding : NULL,
+                                  .measures_stability = refined != NULL};
 }
 
 /* Steps 4 and 5 of spectral clustering (Ng, Jordan and Weiss, 2001): rows, then K-means on them.
  * Refinement follows where the method has it. */
-huddle_status hd_spectral_cluster(huddle_context *context, void *options, int32_t n_clusters,
-                                  hd_fit *fit) {
+huddle_status hd_method_cluster_rows(huddle_context *context, void *options, int32_t n_clusters,
+                                     hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     const hd_spectral_options *o = options;
     huddle_kmeans_options kmeans = o->kmeans;
     kmeans.n_clusters = n_clusters;
     kmeans.seed = o->common.seed;
     TRY_STAGE(context, HD_STAGE_ROWS, hd_spectral_make_rows(o, n_clusters, &fit->embedding));
-    TRY(hd_fit_kmeans_dense(context, &fit->embedding.f.rows, &kmeans, &fit->rows, &fit->clusters));
+    TRY(hd_step_kmeans_dense(context, &fit->embedding.f.rows, &kmeans, &fit->rows, &fit->clusters));
     const huddle_refine_start own = {"embedding", fit->clusters.labels};
-    TRY(hd_refine_clusters(context, o, &fit->embedding, 1, &own, &fit->embedding.f.rows, fit));
+    TRY(hd_step_refine(context, o, &fit->embedding, 1, &own, &fit->embedding.f.rows, fit));
 done:
     return status;
 }

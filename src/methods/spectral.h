@@ -3,62 +3,69 @@
 #define HUDDLE_SRC_METHODS_SPECTRAL_H
 
 #include "methods/cache.h"
+#include "methods/cluster.h"
 #include "methods/method.h"
-#include "methods/range.h"
 
 /* ---- options ------------------------------------------------------------------------------- */
 
 /* The table of `affinity`, with offsets in hd_spectral_options (steps/options.h). */
-const huddle_option *hd_spectral_affinity_table(void);
+const huddle_option *hd_method_affinity_table(void);
 
 /* The table of `refine`, likewise. */
-const huddle_option *hd_spectral_refine_table(void);
+const huddle_option *hd_method_refine_table(void);
 
 /* K-means' options where tol and max_iter could mean the embedding's. */
-extern const hd_rename hd_spectral_kmeans_names[];
+extern const hd_method_rename hd_method_kmeans_names[];
 
 /* The preparation of methods whose default is to choose it themselves. */
-extern const hd_rename hd_spectral_prepare_names[];
+extern const hd_method_rename hd_method_prepare_names[];
 
 /* The sections of that struct, for a method whose options begin with it; and those for a
  * method that needs features and takes them as they are. */
-#define HD_SPECTRAL_SECTIONS                                                                       \
-    {hd_spectral_affinity_table, 0, NULL},                                                         \
+#define HD_METHOD_SPECTRAL_SECTIONS                                                                \
+    {hd_method_affinity_table, 0, NULL},                                                           \
         {huddle_prepare_options_table, offsetof(hd_spectral_options, prepare),                     \
-         hd_spectral_prepare_names},                                                               \
-        HD_GRAPH_SECTIONS
-#define HD_FEATURE_SECTIONS                                                                        \
-    {huddle_prepare_options_table, offsetof(hd_spectral_options, prepare), NULL}, HD_GRAPH_SECTIONS
-#define HD_GRAPH_SECTIONS                                                                          \
+         hd_method_prepare_names},                                                                 \
+        HD_METHOD_GRAPH_SECTIONS
+#define HD_METHOD_FEATURE_SECTIONS                                                                 \
+    {huddle_prepare_options_table, offsetof(hd_spectral_options, prepare), NULL},                  \
+        HD_METHOD_GRAPH_SECTIONS
+#define HD_METHOD_GRAPH_SECTIONS                                                                   \
     {huddle_knn_options_table, offsetof(hd_spectral_options, knn), NULL},                          \
         {huddle_weight_options_table, offsetof(hd_spectral_options, weight), NULL},                \
         {huddle_connect_options_table, offsetof(hd_spectral_options, connect), NULL}, {            \
         huddle_embed_options_table, offsetof(hd_spectral_options, embed), NULL                     \
     }
 
-/* ---- the whole way ------------------------------------------------------------------------- */
+/* ---- steps --------------------------------------------------------------------------------- */
 
-/* From what the fit is given to the eigenvectors: fills in points, graph and eigenvectors of the
- * fit (or embedding.f.rows, if an embedding was given), and settles n_clusters if it is auto. key,
- * empty but for its cache, names the embedding afterwards. */
-huddle_status hd_spectral_embed(huddle_context *context, const hd_fit_job *job,
-                                const hd_spectral_options *options, hd_cache_key *key, hd_fit *fit,
-                                huddle_range *n_clusters);
+/* Prepares x and makes its graph, or the graph of a given matrix, which has no points; does neither
+ * if an embedding was given. key, empty but for its cache, names the graph afterwards. */
+huddle_status hd_method_prepare_graph(huddle_context *context, const hd_step_job *job,
+                                      const hd_spectral_options *options, hd_cache_key *key,
+                                      hd_fit *fit);
 
-/* The same from the points that the fit has, prepared and reduced already, for *n_clusters. What
- * an earlier call left is replaced. key names those points. */
-huddle_status hd_spectral_embed_points(huddle_context *context, const hd_spectral_options *options,
-                                       hd_cache_key *key, hd_fit *fit, huddle_range *n_clusters);
+/* The eigenvectors of the fit's graph (or embedding.f.rows, if an embedding was given), and the
+ * number of clusters of the options, chosen by the eigengap if it is auto. key names the embedding
+ * afterwards. */
+huddle_status hd_method_embed(huddle_context *context, const hd_step_job *job,
+                              const hd_spectral_options *options, hd_cache_key *key, hd_fit *fit,
+                              huddle_range *n_clusters);
 
-/* A plan (hd_fit_range) that scores trials by the fit's points and graph, if it has them. */
-hd_fit_trial_plan hd_spectral_plan(const hd_fit *fit,
-                                   huddle_status (*cluster)(huddle_context *context, void *argument,
-                                                            int32_t n_clusters, hd_fit *fit),
-                                   void *argument);
+/* Graph and eigenvectors of the points that the fit has, prepared and reduced already, for
+ * *n_clusters. What an earlier call left is replaced. key names those points. */
+huddle_status hd_method_embed_points(huddle_context *context, const hd_spectral_options *options,
+                                     hd_cache_key *key, hd_fit *fit, huddle_range *n_clusters);
+
+/* How the method clusters (methods/cluster.h): trials are scored by the fit's points and graph, if
+ * it has them. refined: options of a method that may refine its labels, by the eigenvectors of the
+ * fit unless another laplacian is set; or NULL. */
+hd_method_clustering hd_method_clustering_of(const hd_fit *fit, hd_method_cluster_step *cluster,
+                                             void *argument, const hd_spectral_options *refined);
 
 /* The clustering step that most share: rows, then K-means on them. options is the method's struct,
  * which begins with hd_spectral_options. */
-huddle_status hd_spectral_cluster(huddle_context *context, void *options, int32_t n_clusters,
-                                  hd_fit *fit);
+huddle_status hd_method_cluster_rows(huddle_context *context, void *options, int32_t n_clusters,
+                                     hd_fit *fit);
 
 #endif

@@ -23,7 +23,6 @@
 #include "steps/graph.h"
 #include "steps/kmeans.h"
 #include "steps/merge.h"
-#include "steps/place.h"
 #include "steps/predict.h"
 #include "steps/prepare.h"
 
@@ -35,18 +34,18 @@
 enum { MAX_ROUNDS = 50 };
 
 typedef struct spls_options {
-    hd_common common;
+    hd_step_common common;
     huddle_prepare_options prepare;
     huddle_knn_options knn;
     huddle_weight_options weight;
-    hd_fit_reduce_options reduce;
+    hd_method_reduce_options reduce;
     huddle_shrink_options shrink;
     huddle_kmeans_options kmeans;
 } spls_options;
 
-static const hd_rename reduce_names[] = {
+static const hd_method_rename reduce_names[] = {
     {"dim", "dim", NULL, "dimension of the subspace; auto: n_clusters"}, {0}};
-static const hd_rename shrink_names[] = {
+static const hd_method_rename shrink_names[] = {
     {"gamma", "gamma", "1", "strength of the shrinking; auto: n / n_clusters"},
     {"solver", "solver", NULL, NULL},
     {"linear_solver", "linear_solver", NULL, NULL},
@@ -55,13 +54,13 @@ static const hd_rename shrink_names[] = {
     {"shrink_max_iter", "shrink_max_iter", NULL, NULL},
     {0}};
 
-static const hd_section sections[] = {
+static const hd_method_section sections[] = {
     {huddle_prepare_options_table, offsetof(spls_options, prepare), NULL},
     {huddle_knn_options_table, offsetof(spls_options, knn), NULL},
     {huddle_weight_options_table, offsetof(spls_options, weight), NULL},
-    {hd_fit_reduce_table, offsetof(spls_options, reduce), reduce_names},
+    {hd_method_reduce_table, offsetof(spls_options, reduce), reduce_names},
     {huddle_shrink_options_table, offsetof(spls_options, shrink), shrink_names},
-    {huddle_kmeans_options_table, offsetof(spls_options, kmeans), hd_spectral_kmeans_names},
+    {huddle_kmeans_options_table, offsetof(spls_options, kmeans), hd_method_kmeans_names},
     {0}};
 
 /* ---- the subspace -------------------------------------------------------------------------- */
@@ -309,7 +308,7 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     TRY_STAGE(context, HD_STAGE_SHRINK, alternate_steps(context, &step->subspace, &shrinking, fit));
     fit->shrunk.present = true;
     fit->shrunk.seconds = hd_seconds() - start;
-    TRY(hd_fit_kmeans_dense(context, &fit->shrunk.g.g, &kmeans, &fit->rows, &fit->clusters));
+    TRY(hd_step_kmeans_dense(context, &fit->shrunk.g.g, &kmeans, &fit->rows, &fit->clusters));
 done:
     return status;
 }
@@ -356,7 +355,7 @@ done:
 
 /* Components are computed once, for the largest number of clusters, and each trial uses the first
  * columns of them. */
-static huddle_status fit_spls(huddle_context *context, const hd_fit_job *job, const void *options,
+static huddle_status fit_spls(huddle_context *context, const hd_step_job *job, const void *options,
                               hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     const spls_options *o = options;
@@ -366,16 +365,16 @@ static huddle_status fit_spls(huddle_context *context, const hd_fit_job *job, co
                       .keep_starts = job->keep_starts};
     subspace *s = &step.subspace;
     const huddle_points *points = &fit->prepared.points;
-    hd_fit_trial_plan plan = {.cluster = cluster, .argument = &step, .points = points};
+    hd_method_clustering how = {.cluster = cluster, .argument = &step, .points = points};
     hd_cache_key key = {.cache = job->cache};
     prepare.seed = o->common.seed;
-    TRY(hd_fit_check_clusters(n_clusters, &fit->rows));
-    TRY(hd_fit_prepare_shared(context, job, &prepare, &key, fit));
+    TRY(hd_step_check_clusters(n_clusters, &fit->rows));
+    TRY(hd_method_prepare_shared(context, job, &prepare, NULL, &key, fit));
     if (n_clusters.first == HUDDLE_AUTO)
-        TRY(hd_spectral_choose_clusters(context, points, prepare.seed, &fit->trials.choice,
-                                        &n_clusters));
-    TRY(hd_fit_merge_keeping(context, o->knn.n_neighbors, &fit->rows, &fit->prepared, &s->whole,
-                             &s->whole_borrowed));
+        TRY(hd_decide_eigengap_of_points(context, points, prepare.seed, &fit->trials.choice,
+                                         &n_clusters));
+    TRY(hd_step_merge_keeping(context, o->knn.n_neighbors, &fit->rows, &fit->prepared, &s->whole,
+                              &s->whole_borrowed));
     TRY(hd_fit_rows_weights(&fit->rows, &s->weights));
     if (fit->rows.nodes.n > 0)
         /* The fit's points are the merged ones now, but the subspace is that of all rows. */
@@ -390,7 +389,7 @@ static huddle_status fit_spls(huddle_context *context, const hd_fit_job *job, co
     status = find_components(context, step.max_dim, s);
     hd_stage_leave(context, before);
     if (status == HUDDLE_OK)
-        status = hd_fit_range(context, n_clusters, &plan, fit);
+        status = hd_method_cluster(context, n_clusters, &how, fit);
     hd_blas_leave();
 done:
     subspace_free(s);
@@ -407,7 +406,7 @@ static huddle_status map_new(huddle_context *context, const hd_fit *fit, const s
     if (x->d != maps->preparation.d_in)
         FAIL(HUDDLE_INVALID, "the points have %lld features, the model was fitted to %lld",
              (long long)x->d, (long long)maps->preparation.d_in);
-    TRY(hd_fit_apply_map(context, &maps->preparation, x, &prepared, &prepared_view));
+    TRY(hd_step_apply_map(context, &maps->preparation, x, &prepared, &prepared_view));
     TRY(huddle_prepare_apply(context, &maps->reduction, &prepared_view, &reduced, NULL));
     TRY(huddle_points_fetch(&reduced));
     TRY(hd_spectral_query_neighbors(context, fit, &prepared_view, &o->knn, neighbors));
@@ -455,14 +454,16 @@ done:
 }
 
 /* W is a graph of the points; rows of X P take the place of an embedding. */
-static void plan_spls(const hd_memory_case *x, const void *options, hd_memory_plan *plan) {
+static void predict_memory(const hd_decide_sizes *x, const void *options,
+                           hd_decide_memory *needed) {
     const spls_options *o = options;
     hd_spectral_options like = hd_spectral_defaults(o->common.n_clusters, o->common.seed);
     int64_t columns = o->reduce.dim == HUDDLE_AUTO ? x->n_clusters : o->reduce.dim;
     like.prepare = o->prepare;
-    hd_memory_plan_points(x, options, plan);
-    hd_memory_plan_shrink(x, columns < x->d ? columns : x->d, o->knn.n_neighbors, &o->shrink, plan);
-    hd_memory_plan_labels(x, columns < x->d ? columns : x->d, &like, plan);
+    hd_decide_memory_of_points(x, options, needed);
+    hd_decide_memory_of_shrink(x, columns < x->d ? columns : x->d, o->knn.n_neighbors, &o->shrink,
+                               needed);
+    hd_decide_memory_of_labels(x, columns < x->d ? columns : x->d, &like, needed);
 }
 
 const hd_method hd_method_spls = {
@@ -479,4 +480,4 @@ const hd_method hd_method_spls = {
     .fit = fit_spls,
     .predict = predict_spls,
     .place = place_spls,
-    .memory = {.plan = plan_spls}};
+    .memory = {.predict = predict_memory}};

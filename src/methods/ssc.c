@@ -11,7 +11,6 @@
 #include "steps/embed.h"
 #include "steps/kmeans.h"
 #include "steps/near.h"
-#include "steps/place.h"
 #include "steps/predict.h"
 #include "steps/refine.h"
 
@@ -41,20 +40,20 @@ static const huddle_option *guard_table(void) {
 }
 
 /* The graph W has two options of its own, which must not be confused with those of A. */
-static const hd_rename shrink_knn_names[] = {
+static const hd_method_rename shrink_knn_names[] = {
     {"n_neighbors", "shrink_neighbors", "5", "number of neighbours per row of the embedding"}, {0}};
-static const hd_rename shrink_weight_names[] = {
+static const hd_method_rename shrink_weight_names[] = {
     {"scale", "shrink_scale", "mean", "how weights are computed from distances in the embedding"},
     {0}};
 
-static const hd_section sections[] = {
-    HD_SPECTRAL_SECTIONS,
+static const hd_method_section sections[] = {
+    HD_METHOD_SPECTRAL_SECTIONS,
     {huddle_knn_options_table, offsetof(ssc_options, shrink_knn), shrink_knn_names},
     {huddle_weight_options_table, offsetof(ssc_options, shrink_weight), shrink_weight_names},
     {huddle_shrink_options_table, offsetof(ssc_options, shrink), NULL},
     {guard_table, 0, NULL},
-    {huddle_kmeans_options_table, offsetof(ssc_options, spectral.kmeans), hd_spectral_kmeans_names},
-    {hd_spectral_refine_table, 0, NULL},
+    {huddle_kmeans_options_table, offsetof(ssc_options, spectral.kmeans), hd_method_kmeans_names},
+    {hd_method_refine_table, 0, NULL},
     {0}};
 
 /* W: neighbours among the rows of F, with one scale for all edges by default. Multiplicities have
@@ -144,15 +143,15 @@ static huddle_status cluster_both(huddle_context *context, const huddle_kmeans_o
                                   double *unshrunk) {
     huddle_status status = HUDDLE_OK;
     const hd_fit_rows *rows = &fit->rows;
-    TRY(hd_fit_kmeans_dense(context, &fit->shrunk.g.g, kmeans, rows, &fit->clusters));
+    TRY(hd_step_kmeans_dense(context, &fit->shrunk.g.g, kmeans, rows, &fit->clusters));
     TRY_STAGE(context, HD_STAGE_GUARD,
-              hd_fit_kmeans_dense(context, &fit->embedding.f.rows, kmeans, rows, plain));
+              hd_step_kmeans_dense(context, &fit->embedding.f.rows, kmeans, rows, plain));
     TRY(compute_evenness(context, rows, &fit->clusters, shrunk));
     TRY(compute_evenness(context, rows, plain, unshrunk));
     /* One-sided: more even clusters than those of F are no reason for doubt. */
     fit->shrunk.labels_from_embedding = *shrunk < *unshrunk - max_entropy_loss;
     if (fit->shrunk.labels_from_embedding)
-        hd_fit_take_clusters(&fit->clusters, plain);
+        hd_step_take_clusters(&fit->clusters, plain);
 done:
     return status;
 }
@@ -169,7 +168,7 @@ static huddle_status cluster_with_guard(huddle_context *context,
     hd_silence_end(context, before);
     if (status != HUDDLE_OK)
         return status;
-    hd_fit_warn_few_distinct(context, &fit->clusters);
+    hd_step_warn_few_distinct(context, &fit->clusters);
     if (fit->shrunk.labels_from_embedding)
         hd_warn(
             context, HUDDLE_WARNING_GUARDED,
@@ -202,9 +201,9 @@ static huddle_status refine_labels(huddle_context *context, const hd_spectral_op
     const huddle_dense *f = &fit->embedding.f.rows;
     bool from_f = fit->shrunk.labels_from_embedding;
     double begin = hd_seconds();
-    if (hd_refine_is_wanted(options) && !from_f && plain->labels == NULL) {
+    if (hd_spectral_refines(options) && !from_f && plain->labels == NULL) {
         hd_silence before = hd_silence_begin(context);
-        status = hd_fit_kmeans_dense(context, f, kmeans, &fit->rows, plain);
+        status = hd_step_kmeans_dense(context, f, kmeans, &fit->rows, plain);
         hd_silence_end(context, before);
         TRY(status);
     }
@@ -213,73 +212,81 @@ static huddle_status refine_labels(huddle_context *context, const hd_spectral_op
     f_first = from_f || (f_first && has_all_clusters(&fit->clusters));
     const huddle_refine_start own[] = {f_first ? of_f : of_g, f_first ? of_g : of_f};
     double seconds = hd_seconds() - begin;
-    TRY(hd_refine_clusters(context, options, &fit->embedding, from_f ? 1 : 2, own,
-                           from_f ? f : &fit->shrunk.g.g, fit));
+    TRY(hd_step_refine(context, options, &fit->embedding, from_f ? 1 : 2, own,
+                       from_f ? f : &fit->shrunk.g.g, fit));
     fit->refined.seconds += seconds;
 done:
     return status;
 }
 
-/* Computes W, the convex step (6), and K-means on its rows. The guard applies to gamma = auto only:
- * a value that the user has chosen is not overruled. */
-static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
-                             hd_fit *fit) {
+/* W and the convex step (6) on the rows of F. */
+static huddle_status shrink_rows(huddle_context *context, const ssc_step *step, int32_t n_clusters,
+                                 hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
-    ssc_step *step = argument;
     hd_fit_shrunk *shrunk = &fit->shrunk;
-    const ssc_options *options = &step->options;
-    huddle_shrink_options shrink = options->shrink;
-    huddle_kmeans_options kmeans = options->spectral.kmeans;
-    hd_fit_clusters plain = {0};
-    double *weights = NULL;
-    shrink.n_clusters = kmeans.n_clusters = n_clusters;
-    shrink.seed = kmeans.seed = options->spectral.common.seed;
-    TRY_STAGE(context, HD_STAGE_ROWS,
-              hd_spectral_make_rows(&options->spectral, n_clusters, &fit->embedding));
-    double begin = hd_seconds();
+    const huddle_dense *f = &fit->embedding.f.rows;
+    huddle_shrink_options shrink = step->options.shrink;
+    double *weights = NULL, begin = hd_seconds();
+    shrink.n_clusters = n_clusters;
+    shrink.seed = step->options.spectral.common.seed;
     TRY_STAGE(context, HD_STAGE_SHRINK_GRAPH,
-              share_shrink_graph(context, options, n_clusters, &step->embedding, fit));
+              share_shrink_graph(context, &step->options, n_clusters, &step->embedding, fit));
     huddle_shrunk_free(&shrunk->g);
     huddle_shrink_info_free(&shrunk->info);
     TRY(hd_fit_rows_weights(&fit->rows, &weights));
     shrink.weights = weights;
-    TRY(hd_memory_settle_shrink(context, &shrunk->w.matrix, fit->embedding.f.rows.cols, &shrink,
-                                fit));
+    TRY(hd_decide_settle_shrink(context, &shrunk->w.matrix, f->cols, &shrink, fit));
     TRY_STAGE(context, HD_STAGE_SHRINK,
-              huddle_shrink(context, &fit->embedding.f.rows, &shrunk->w.matrix, &shrink, &shrunk->g,
-                            &shrunk->info));
+              huddle_shrink(context, f, &shrunk->w.matrix, &shrink, &shrunk->g, &shrunk->info));
     shrunk->seconds = hd_seconds() - begin;
     shrunk->present = true;
     shrunk->labels_from_embedding = false;
-    if (options->guard && shrink.gamma == HUDDLE_AUTO)
-        TRY(cluster_with_guard(context, &kmeans, hd_refine_is_wanted(&options->spectral), fit,
-                               &plain));
-    else
-        TRY(hd_fit_kmeans_dense(context, &shrunk->g.g, &kmeans, &fit->rows, &fit->clusters));
-    TRY_STAGE(context, hd_refine_is_wanted(&options->spectral) ? HD_STAGE_REFINE : HD_STAGE_OTHER,
-              refine_labels(context, &options->spectral, &kmeans, shrink.gamma == HUDDLE_AUTO,
-                            &plain, fit));
 done:
-    hd_fit_clusters_free(&plain);
     huddle_free(weights);
     return status;
 }
 
-/* Embedding once, then W, shrinking and K-means for each number of clusters. */
-static huddle_status fit_ssc(huddle_context *context, const hd_fit_job *job, const void *options,
+/* Rows of F, the shrink step to G, K-means on G, refinement. The guard applies to gamma = auto
+ * only: a value that the user has chosen is not overruled. */
+static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
+                             hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    const ssc_step *step = argument;
+    const hd_spectral_options *spectral = &step->options.spectral;
+    bool is_auto = step->options.shrink.gamma == HUDDLE_AUTO,
+         refined = hd_spectral_refines(spectral);
+    huddle_kmeans_options kmeans = spectral->kmeans;
+    hd_fit_clusters plain = {0};
+    kmeans.n_clusters = n_clusters;
+    kmeans.seed = spectral->common.seed;
+    TRY_STAGE(context, HD_STAGE_ROWS, hd_spectral_make_rows(spectral, n_clusters, &fit->embedding));
+    TRY(shrink_rows(context, step, n_clusters, fit));
+    if (step->options.guard && is_auto)
+        TRY(cluster_with_guard(context, &kmeans, refined, fit, &plain));
+    else
+        TRY(hd_step_kmeans_dense(context, &fit->shrunk.g.g, &kmeans, &fit->rows, &fit->clusters));
+    TRY_STAGE(context, refined ? HD_STAGE_REFINE : HD_STAGE_OTHER,
+              refine_labels(context, spectral, &kmeans, is_auto, &plain, fit));
+done:
+    hd_fit_clusters_free(&plain);
+    return status;
+}
+
+/* Preparation, graph and embedding once, then shrinking, K-means and refinement for each number of
+ * clusters. */
+static huddle_status fit_ssc(huddle_context *context, const hd_step_job *job, const void *options,
                              hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     ssc_step step = {*(const ssc_options *)options, {.cache = job->cache}};
+    hd_spectral_options *o = &step.options.spectral;
     huddle_range n_clusters;
-    step.options.spectral.kmeans.keep_starts = job->keep_starts;
-    TRY(hd_refine_settle(context, job, &step.options.spectral, &fit->refined));
-    TRY(hd_spectral_embed(context, job, &step.options.spectral, &step.embedding, fit, &n_clusters));
-    TRY(hd_count_choose(context, &step.options.spectral, fit, &n_clusters));
-    hd_fit_trial_plan plan = hd_spectral_plan(fit, cluster, &step);
-    plan.spectral = &step.options.spectral;
-    plan.deciding = &step.options.spectral;
-    plan.laplacian = &fit->embedding;
-    TRY(hd_fit_range(context, n_clusters, &plan, fit));
+    o->kmeans.keep_starts = job->keep_starts;
+    TRY(hd_step_settle_refine(context, job, o, &fit->refined));
+    TRY(hd_method_prepare_graph(context, job, o, &step.embedding, fit));
+    TRY(hd_method_embed(context, job, o, &step.embedding, fit, &n_clusters));
+    TRY(hd_decide_count(context, o, fit, &n_clusters));
+    hd_method_clustering how = hd_method_clustering_of(fit, cluster, &step, o);
+    TRY(hd_method_cluster(context, n_clusters, &how, fit));
 done:
     return status;
 }
@@ -290,16 +297,16 @@ static huddle_status weigh_new_rows(huddle_context *context, const hd_fit *fit,
                                     huddle_csr *w) {
     huddle_status status = HUDDLE_OK;
     huddle_neighbors neighbors = {0};
-    hd_spread_near near = {0};
+    hd_step_near near = {0};
     huddle_knn_options knn = huddle_knn_defaults();
     knn.n_neighbors = options->shrink_knn.n_neighbors;
     TRY(huddle_graph_query_dense(context, &fit->embedding.f.rows, rows, &knn, &neighbors, NULL));
     TRY(huddle_neighbors_fetch(&neighbors));
-    TRY(hd_spread_near_open(context, fit, false, &neighbors, &near));
+    TRY(hd_step_near_open(context, fit, false, &neighbors, &near));
     TRY(hd_spectral_weigh_new(&neighbors, &near.view.shrunk.w.scale, &near.view, w));
-    hd_spread_near_number(&near, w);
+    hd_step_near_number(&near, w);
 done:
-    hd_spread_near_close(&near);
+    hd_step_near_close(&near);
     huddle_neighbors_free(&neighbors);
     return status;
 }
@@ -315,7 +322,7 @@ static huddle_status predict_ssc(huddle_context *context, const hd_fit *fit, con
     huddle_csr w = {0};
     int64_t *same = NULL;
     if (fit->refined.present)
-        return hd_refine_predict(context, fit, &o->spectral, x, labels);
+        return hd_step_predict_refined(context, fit, &o->spectral, x, labels);
     ALLOC(same, x->n);
     TRY(hd_spectral_new_rows(context, fit, &o->spectral, x, &rows, same));
     if (!fit->shrunk.labels_from_embedding) {
@@ -333,13 +340,14 @@ done:
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-static void plan_ssc(const hd_memory_case *x, const void *options, hd_memory_plan *plan) {
+static void predict_memory(const hd_decide_sizes *x, const void *options,
+                           hd_decide_memory *needed) {
     const ssc_options *o = options;
     int64_t columns = hd_spectral_count_columns(o->spectral.embed.rows, (int32_t)x->n_clusters);
     columns = columns < x->n ? columns : x->n;
-    hd_memory_plan_embedding(x, &o->spectral, plan);
-    hd_memory_plan_shrink(x, columns, o->shrink_knn.n_neighbors, &o->shrink, plan);
-    hd_memory_plan_labels(x, columns, &o->spectral, plan);
+    hd_decide_memory_of_embedding(x, &o->spectral, needed);
+    hd_decide_memory_of_shrink(x, columns, o->shrink_knn.n_neighbors, &o->shrink, needed);
+    hd_decide_memory_of_labels(x, columns, &o->spectral, needed);
 }
 
 /* The result of the shrink step does not depend on its solver, within the certified gap, so that
@@ -360,7 +368,7 @@ static const char *economise_ssc(void *options, int32_t step) {
         shrink->solver = "pdhg";
         return "the shrink step is solved by pdhg, without linear systems";
     }
-    return hd_memory_economise_spectral(&o->spectral, step - 2);
+    return hd_decide_economise_spectral(&o->spectral, step - 2);
 }
 
 const hd_method hd_method_ssc = {
@@ -376,4 +384,4 @@ const hd_method hd_method_ssc = {
     .fit = fit_ssc,
     .predict = predict_ssc,
     .place = hd_spectral_place,
-    .memory = {plan_ssc, economise_ssc}};
+    .memory = {predict_memory, economise_ssc}};

@@ -38,8 +38,8 @@ static huddle_status find_means(huddle_context *context, margins *m) {
     for (int64_t i = 0; i < fit->rows.n; i++) {
         double copies = (double)hd_fit_rows_copies(&fit->rows, i);
         int64_t label = fit->clusters.labels[i];
-        hd_fit_add_row(m->points, hd_fit_rows_point(&fit->rows, m->points, i), copies,
-                       m->means + label * d);
+        hd_step_add_row(m->points, hd_fit_rows_point(&fit->rows, m->points, i), copies,
+                        m->means + label * d);
         sizes[label] += copies;
     }
     TRY(hd_reduce_sum(context, c * (d + 1), m->means));
@@ -64,7 +64,7 @@ static huddle_status measure_margins(void *argument, hd_chunk chunk) {
         for (int64_t k = 0; k < c; k++) {
             if (sizes[k] == 0)
                 continue;
-            double square = hd_fit_distance_to(m->points, row, m->means + k * d, m->norms[k]);
+            double square = hd_step_distance_to(m->points, row, m->means + k * d, m->norms[k]);
             square = fmax(square, 0); /* rounding, of sparse rows */
             if (k == m->fit->clusters.labels[i])
                 own = square;

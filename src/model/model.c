@@ -186,7 +186,7 @@ static huddle_status borrow_context(huddle_context *given, huddle_context **made
     return status;
 }
 
-static int64_t count_rows(const hd_fit_job *job) {
+static int64_t count_rows(const hd_step_job *job) {
     if (job->x != NULL)
         return job->x->n;
     if (job->graph != NULL)
@@ -195,7 +195,7 @@ static int64_t count_rows(const hd_fit_job *job) {
 }
 
 /* A graph and an embedding must belong to the same points, and to those of x if there are any. */
-static huddle_status check_sizes(const hd_fit_job *job) {
+static huddle_status check_sizes(const hd_step_job *job) {
     int64_t n = count_rows(job);
     if (job->graph != NULL && job->graph->rows != n)
         return hd_fail(HUDDLE_INVALID, "the graph joins %lld points, but there are %lld",
@@ -209,7 +209,7 @@ static huddle_status check_sizes(const hd_fit_job *job) {
 /* Collects what the fit is given, and checks it. NaN and infinity are refused here, before any
  * stage. */
 static huddle_status check_job(huddle_context *context, const huddle_model *model,
-                               const huddle_points *x, hd_fit_job *job) {
+                               const huddle_points *x, hd_step_job *job) {
     job->x = x;
     job->cache = model->cache;
     if (model->given_graph.offsets != NULL)
@@ -254,7 +254,7 @@ static const char *const *feature_names(const huddle_model *model, int64_t d) {
 /* Under an engine that spreads rows over processes a method must be able to work on a part of them,
  * and no more than points may be given: the rows of a graph would have to be spread likewise. */
 static huddle_status check_spread(const huddle_context *context, const huddle_model *model,
-                                  const hd_fit_job *job) {
+                                  const hd_step_job *job) {
     if (!hd_slabs_spread(context))
         return HUDDLE_OK;
     if (!model->method->spreads)
@@ -310,10 +310,10 @@ done:
     return status;
 }
 
-/* Before the work begins. Methods without a plan of their memory are preparation and K-means, of
- * which only some preparations use BLAS; these reserve it themselves. */
+/* Before the work begins. Methods without a prediction of their memory are preparation and K-means,
+ * of which only some preparations use BLAS; these reserve it themselves. */
 static huddle_status reserve_blas(const huddle_context *context, const hd_method *method) {
-    return method->memory.plan != NULL ? hd_blas_reserve(context) : HUDDLE_OK;
+    return method->memory.predict != NULL ? hd_blas_reserve(context) : HUDDLE_OK;
 }
 
 /* After the method: a copy of x during the fit would increase the peak of memory. The memory of an
@@ -353,8 +353,8 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     huddle_context *own = NULL;
     hd_warnings *outer = NULL;
     hd_stages *outer_stages = NULL;
-    hd_fit_job job = {.common = *(const hd_common *)model->options,
-                      .keep_starts = model->keep_starts};
+    hd_step_job job = {.common = *(const hd_step_common *)model->options,
+                       .keep_starts = model->keep_starts};
     hd_fit fit = {0};
     hd_model_rows *all_rows = NULL;
     void *options = NULL;
@@ -375,11 +375,11 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     fit.d = x != NULL ? x->d : 0;
     TRY(hd_model_copy_options(model, &options));
     TRY_STAGE(context, HD_STAGE_CHECK,
-              hd_memory_settle(context, &model->method->memory, &job, options,
-                               model->method->options_size, &fit.memory));
+              hd_decide_settle_memory(context, &model->method->memory, &job, options,
+                                      model->method->options_size, &fit.memory));
     TRY(reserve_blas(context, model->method));
     TRY(model->method->fit(context, &job, options, &fit));
-    hd_fit_warn_dominant(context, &fit, feature_names(model, fit.d));
+    hd_step_warn_dominant(context, &fit, feature_names(model, fit.d));
     TRY(count_everywhere(context, &fit));
     TRY_STAGE(context, HD_STAGE_FINISH, finish_fit(context, model, x, &fit, &all_rows));
     hd_stages_update(&fit.stages);

@@ -141,7 +141,7 @@ static huddle_status score_fit(huddle_context *context, hd_fit *fit, const huddl
     const huddle_csr *graph = &fit->graph.matrix;
     *scores = (huddle_fit_scores){NAN, NAN, NAN};
     if (points != NULL)
-        TRY(hd_fit_silhouette(context, fit, points, &scores->silhouette));
+        TRY(hd_step_silhouette(context, fit, points, &scores->silhouette));
     if (graph->offsets != NULL || graph->resident != NULL)
         TRY(huddle_metrics_ncut(context, graph, fit->clusters.labels, &scores->ncut));
     TRY(hd_model_clustered_rows(context, fit, points, &owned, &rows));
@@ -168,7 +168,7 @@ huddle_status hd_model_find_points(huddle_context *context, const huddle_model *
             FAIL(HUDDLE_INVALID, "%lld points are not the %lld the model was fitted to",
                  (long long)x->n, (long long)rows);
         TRY(huddle_points_check(context, x));
-        TRY(hd_fit_prepare_new(context, fit, x, owned, view));
+        TRY(hd_step_prepare_new(context, fit, x, owned, view));
         *points = view;
     }
 done:

@@ -49,7 +49,7 @@ static huddle_status measure_rows(void *argument, hd_chunk chunk) {
     int64_t c = m->rows->cols, d = m->points->d;
     for (int64_t i = chunk.begin; i < chunk.end; i++)
         for (int64_t k = 0; k < c; k++) {
-            double square = hd_fit_distance_to(m->points, i, m->centres + k * d, m->norms[k]);
+            double square = hd_step_distance_to(m->points, i, m->centres + k * d, m->norms[k]);
             m->rows->values[i * m->rows->stride + k] = sqrt(fmax(square, 0));
         }
     return HUDDLE_OK;
@@ -61,7 +61,7 @@ static huddle_status measure_distances(huddle_context *context, const huddle_mod
     const huddle_dense *from = &model->fit.clusters.centres;
     huddle_points owned = {0}, view;
     double *centres = NULL, *norms = NULL;
-    TRY(hd_fit_prepare_new(context, &model->fit, x, &owned, &view));
+    TRY(hd_step_prepare_new(context, &model->fit, x, &owned, &view));
     TRY(huddle_points_fetch(&view));
     if (from->cols != view.d)
         FAIL(HUDDLE_INVALID, "prepared points have %lld columns, the centres of the model %lld",

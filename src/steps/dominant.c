@@ -111,8 +111,8 @@ static void name_largest(const double *variances, int64_t d, hd_fit_dominant *do
     }
 }
 
-huddle_status hd_fit_find_dominant(huddle_context *context, const huddle_preparation *preparation,
-                                   const huddle_points *x, hd_fit_dominant *dominant) {
+huddle_status hd_step_find_dominant(huddle_context *context, const huddle_preparation *preparation,
+                                    const huddle_points *x, hd_fit_dominant *dominant) {
     huddle_status status = HUDDLE_OK;
     double *variances = NULL;
     hd_slab slab;
@@ -147,7 +147,7 @@ static int shown_length(const char *name) {
 
 /* Features are numbered from 1, as in error messages about the input, and named if names are known.
  * The share is limited to 99.9 so that it is not printed as 100.0. */
-void hd_fit_warn_dominant(huddle_context *context, const hd_fit *fit, const char *const *names) {
+void hd_step_warn_dominant(huddle_context *context, const hd_fit *fit, const char *const *names) {
     const hd_fit_dominant *dominant = &fit->prepared.dominant;
     int count = dominant->count;
     bool one = count == 1, one_other = dominant->others == 1;

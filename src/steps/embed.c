@@ -17,7 +17,7 @@ int32_t hd_spectral_count_vectors(const hd_spectral_options *options, huddle_ran
                                   const hd_fit_rows *rows) {
     bool is_auto = n_clusters.first == HUDDLE_AUTO;
     int32_t last = is_auto ? hd_spectral_connect_clusters(n_clusters, rows) : n_clusters.last;
-    bool twice = hd_refine_is_wanted(options) && !options->few_vectors;
+    bool twice = hd_spectral_refines(options) && !options->few_vectors;
     const char *widest = twice ? "commute" : options->embed.rows;
     int64_t n_requested =
         hd_spectral_count_columns(widest, last) + (is_auto || n_clusters.first < last);

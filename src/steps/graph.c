@@ -27,7 +27,7 @@ int32_t hd_spectral_connect_clusters(huddle_range n_clusters, const hd_fit_rows 
 /* Whether components are joined by short bridges before the number of clusters is chosen. Not
  * without refinement, which is the published method. */
 bool hd_spectral_joins_pieces(const hd_spectral_options *options, huddle_range n_clusters) {
-    return n_clusters.first == HUDDLE_AUTO && hd_refine_is_wanted(options) &&
+    return n_clusters.first == HUDDLE_AUTO && hd_spectral_refines(options) &&
            strcmp(options->connect.connect, "auto") == 0;
 }
 
@@ -125,7 +125,7 @@ done:
 
 /* Represents x, or the given graph, as a sparse square matrix; owned is to be freed. The shift of
  * dense points is added back: here values are distances or similarities, not coordinates. */
-static huddle_status square_matrix(const hd_fit_job *job, huddle_csr *owned, huddle_csr *matrix) {
+static huddle_status square_matrix(const hd_step_job *job, huddle_csr *owned, huddle_csr *matrix) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *x = job->x;
     if (job->graph != NULL) {
@@ -187,7 +187,7 @@ static bool are_copies(const huddle_dense *distances, const huddle_distinct *dis
     return distinct->of != NULL;
 }
 
-/* hd_fit_merge() for points that are known by their distances only: keeps the rows and columns of
+/* hd_step_merge() for points that are known by their distances only: keeps the rows and columns of
  * the first of equal points. rows->equal is set even if nothing is merged, so that equal points get
  * equal labels. */
 static huddle_status merge_distances(huddle_context *context, int32_t n_neighbors,
@@ -202,7 +202,7 @@ static huddle_status merge_distances(huddle_context *context, int32_t n_neighbor
     /* x is a matrix here, so its equal rows were not determined by a preparation. */
     rows->equal = distinct;
     memset(&distinct, 0, sizeof distinct);
-    if (!hd_fit_copies_matter(&rows->equal, n_neighbors))
+    if (!hd_step_copies_matter(&rows->equal, n_neighbors))
         goto done;
     const huddle_distinct *equal = &rows->equal;
     TRY(huddle_dense_new(equal->count, equal->count, &fewer));
@@ -285,7 +285,7 @@ done:
 
 /* Similarities and distances to neighbours have no bridges and no merging: both need distances
  * between arbitrary pairs of points. */
-huddle_status hd_spectral_make_matrix_graph(huddle_context *context, const hd_fit_job *job,
+huddle_status hd_spectral_make_matrix_graph(huddle_context *context, const hd_step_job *job,
                                             const hd_spectral_options *options,
                                             huddle_range n_clusters, hd_fit_rows *rows,
                                             hd_fit_graph *graph) {

@@ -20,7 +20,7 @@ huddle_status hd_spectral_make_graph(huddle_context *context, const hd_spectral_
 
 /* A of the square matrix that the job has: given graph, distances or similarities. Equal points of
  * a matrix of all distances are merged. */
-huddle_status hd_spectral_make_matrix_graph(huddle_context *context, const hd_fit_job *job,
+huddle_status hd_spectral_make_matrix_graph(huddle_context *context, const hd_step_job *job,
                                             const hd_spectral_options *options,
                                             huddle_range n_clusters, hd_fit_rows *rows,
                                             hd_fit_graph *graph);

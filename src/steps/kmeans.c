@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-huddle_status hd_fit_check_clusters(huddle_range n_clusters, const hd_fit_rows *rows) {
+huddle_status hd_step_check_clusters(huddle_range n_clusters, const hd_fit_rows *rows) {
     int64_t n = rows->n + rows->elsewhere;
     if (n_clusters.last > n)
         return hd_fail(HUDDLE_INVALID, "n_clusters = %d is outside [1, %lld]", n_clusters.last,
@@ -30,7 +30,7 @@ static void forget_clusters(hd_fit_clusters *clusters) {
 }
 
 /* Moves the results; `other` is left without them, so that freeing it is safe. */
-void hd_fit_take_clusters(hd_fit_clusters *clusters, hd_fit_clusters *other) {
+void hd_step_take_clusters(hd_fit_clusters *clusters, hd_fit_clusters *other) {
     forget_clusters(clusters);
     clusters->n_clusters = other->n_clusters;
     clusters->labels = other->labels;
@@ -45,7 +45,7 @@ void hd_fit_take_clusters(hd_fit_clusters *clusters, hd_fit_clusters *other) {
     memset(&other->kmeans, 0, sizeof other->kmeans);
 }
 
-void hd_fit_warn_few_distinct(huddle_context *context, const hd_fit_clusters *clusters) {
+void hd_step_warn_few_distinct(huddle_context *context, const hd_fit_clusters *clusters) {
     int32_t distinct = clusters->kmeans.n_distinct, empty = clusters->n_clusters - distinct;
     if (empty > 0)
         hd_warn(context, HUDDLE_WARNING_FEW_DISTINCT,
@@ -56,9 +56,9 @@ void hd_fit_warn_few_distinct(huddle_context *context, const hd_fit_clusters *cl
 
 /* points->n differs from rows->n where the points are all rows of x although the fit has merged
  * rows; labels are then those of points, and rows does not apply to them. */
-huddle_status hd_fit_kmeans(huddle_context *context, const huddle_points *points,
-                            const huddle_kmeans_options *options, const hd_fit_rows *rows,
-                            hd_fit_clusters *clusters) {
+huddle_status hd_step_kmeans(huddle_context *context, const huddle_points *points,
+                             const huddle_kmeans_options *options, const hd_fit_rows *rows,
+                             hd_fit_clusters *clusters) {
     huddle_status status = HUDDLE_OK;
     huddle_kmeans_result result = {0};
     hd_stage before = hd_stage_enter(context, HD_STAGE_KMEANS);
@@ -70,8 +70,8 @@ huddle_status hd_fit_kmeans(huddle_context *context, const huddle_points *points
     /* The arrays belong to clusters now. */
     memset(&result, 0, sizeof result);
     if (points->n == rows->n)
-        hd_fit_unify_labels(rows, clusters);
-    TRY(hd_fit_medoids_of_points(context, points, NULL, points->n, clusters));
+        hd_step_unify_labels(rows, clusters);
+    TRY(hd_step_medoids_of_points(context, points, NULL, points->n, clusters));
     hd_stage_leave(context, before);
 done:
     huddle_kmeans_result_free(&result);
@@ -110,20 +110,20 @@ done:
     return status;
 }
 
-/* hd_fit_kmeans_dense() of rows that are spread over processes. The rows that K-means gets are in
+/* hd_step_kmeans_dense() of rows that are spread over processes. The rows that K-means gets are in
  * the same order as on one process, so that its random numbers choose the same ones. */
 static huddle_status cluster_spread(huddle_context *context, const huddle_dense *matrix,
                                     const huddle_kmeans_options *options, const hd_fit_rows *rows,
                                     hd_fit_clusters *clusters) {
     huddle_status status = HUDDLE_OK;
-    hd_spread_distinct distinct = {0};
+    hd_step_distinct distinct = {0};
     huddle_points points = {0}, all = {0};
     huddle_kmeans_result result = {0};
     huddle_kmeans_options few = *options;
     hd_slab slab;
     int64_t n = matrix->rows;
     few.keep_starts = false; /* labels of every restart are not kept for rows of other processes */
-    TRY(hd_spread_find_distinct(context, matrix, rows, &distinct));
+    TRY(hd_step_find_distinct(context, matrix, rows, &distinct));
     TRY(hd_points_from_rows(context, matrix, distinct.first, distinct.count, &points));
     TRY(hd_slab_locate(context, distinct.count, &slab));
     if (few.n_clusters > slab.total)
@@ -131,16 +131,16 @@ static huddle_status cluster_spread(huddle_context *context, const huddle_dense 
     TRY(huddle_kmeans(context, &points, distinct.weights, &few, &result, &clusters->kmeans));
     clusters->n_clusters = options->n_clusters;
     ALLOC(clusters->labels, n);
-    TRY(hd_spread_expand_labels(context, &distinct, result.labels, n, clusters->labels));
-    hd_fit_unify_labels(rows, clusters);
+    TRY(hd_step_expand_labels(context, &distinct, result.labels, n, clusters->labels));
+    hd_step_unify_labels(rows, clusters);
     clusters->centres = result.centres;
     memset(&result.centres, 0, sizeof result.centres);
     huddle_points_free(&points);
     TRY(hd_points_from_rows(context, matrix, NULL, n, &all));
-    TRY(hd_fit_medoids_of_points(context, &all, NULL, n, clusters));
-    TRY(hd_spread_mark_medoids(context, matrix, clusters));
+    TRY(hd_step_medoids_of_points(context, &all, NULL, n, clusters));
+    TRY(hd_step_mark_all_medoids(context, matrix, clusters));
 done:
-    hd_spread_distinct_free(&distinct);
+    hd_step_distinct_free(&distinct);
     huddle_points_free(&points);
     huddle_points_free(&all);
     huddle_kmeans_result_free(&result);
@@ -171,11 +171,11 @@ static huddle_status cluster_whole(huddle_context *context, const huddle_dense *
     ALLOC(clusters->labels, n);
     for (int64_t i = 0; i < n; i++)
         clusters->labels[i] = result.labels[distinct.of != NULL ? distinct.of[i] : i];
-    hd_fit_unify_labels(rows, clusters);
+    hd_step_unify_labels(rows, clusters);
     clusters->centres = result.centres;
     memset(&result.centres, 0, sizeof result.centres);
-    TRY(hd_fit_medoids_of_points(context, &points, distinct.of, n, clusters));
-    TRY(hd_fit_mark_medoids(&distinct, n, clusters));
+    TRY(hd_step_medoids_of_points(context, &points, distinct.of, n, clusters));
+    TRY(hd_step_mark_medoids(&distinct, n, clusters));
 done:
     huddle_distinct_free(&distinct);
     huddle_free(weights);
@@ -185,9 +185,9 @@ done:
 }
 
 /* Equal rows get equal labels by construction: only distinct rows are clustered. */
-huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *matrix,
-                                  const huddle_kmeans_options *options, const hd_fit_rows *rows,
-                                  hd_fit_clusters *clusters) {
+huddle_status hd_step_kmeans_dense(huddle_context *context, const huddle_dense *matrix,
+                                   const huddle_kmeans_options *options, const hd_fit_rows *rows,
+                                   hd_fit_clusters *clusters) {
     huddle_status status = HUDDLE_OK;
     hd_stage before = hd_stage_enter(context, HD_STAGE_KMEANS);
     forget_clusters(clusters);
@@ -195,7 +195,7 @@ huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *m
     TRY((hd_slabs_spread(context) ? cluster_spread : cluster_whole)(context, matrix, options, rows,
                                                                     clusters));
     hd_stage_leave(context, before);
-    hd_fit_warn_few_distinct(context, clusters);
+    hd_step_warn_few_distinct(context, clusters);
 done:
     return status;
 }

@@ -5,24 +5,24 @@
 #include "fit/fit.h"
 
 /* HUDDLE_INVALID if there are more clusters than rows on all processes. */
-huddle_status hd_fit_check_clusters(huddle_range n_clusters, const hd_fit_rows *rows);
+huddle_status hd_step_check_clusters(huddle_range n_clusters, const hd_fit_rows *rows);
 
 /* Runs K-means on points, leaving labels, centres, medoids and info in clusters (replacing what was
  * there; the alternation stays). */
-huddle_status hd_fit_kmeans(huddle_context *context, const huddle_points *points,
-                            const huddle_kmeans_options *options, const hd_fit_rows *rows,
-                            hd_fit_clusters *clusters);
+huddle_status hd_step_kmeans(huddle_context *context, const huddle_points *points,
+                             const huddle_kmeans_options *options, const hd_fit_rows *rows,
+                             hd_fit_clusters *clusters);
 
 /* The same for the rows of a matrix of doubles, on its distinct rows with their counts. Warns if
  * there are fewer distinct rows than clusters. */
-huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *matrix,
-                                  const huddle_kmeans_options *options, const hd_fit_rows *rows,
-                                  hd_fit_clusters *clusters);
+huddle_status hd_step_kmeans_dense(huddle_context *context, const huddle_dense *matrix,
+                                   const huddle_kmeans_options *options, const hd_fit_rows *rows,
+                                   hd_fit_clusters *clusters);
 
 /* Warns that there are empty clusters, if K-means had too few distinct rows. */
-void hd_fit_warn_few_distinct(huddle_context *context, const hd_fit_clusters *clusters);
+void hd_step_warn_few_distinct(huddle_context *context, const hd_fit_clusters *clusters);
 
 /* Makes the clusters of `other` those of `clusters`: labels, centres, medoids and K-means' info. */
-void hd_fit_take_clusters(hd_fit_clusters *clusters, hd_fit_clusters *other);
+void hd_step_take_clusters(hd_fit_clusters *clusters, hd_fit_clusters *other);
 
 #endif

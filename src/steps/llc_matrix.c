@@ -71,7 +71,7 @@ static void sort_columns(row_sum *s) {
 
 /* Computes A + A' - A'A in two passes: the first counts the entries, so that the second can write
  * them without a temporary copy of the largest matrix of the method. */
-huddle_status hd_llc_make_matrix(huddle_context *context, const huddle_csr *a, const huddle_csr *t,
+huddle_status hd_step_llc_matrix(huddle_context *context, const huddle_csr *a, const huddle_csr *t,
                                  huddle_csr *matrix) {
     huddle_status status = HUDDLE_OK;
     row_sum s = {0};

@@ -5,7 +5,7 @@
 #include "huddle/matrix.h"
 
 /* A + A' - A'A, symmetric to the last bit; t is the transpose of a. */
-huddle_status hd_llc_make_matrix(huddle_context *context, const huddle_csr *a, const huddle_csr *t,
+huddle_status hd_step_llc_matrix(huddle_context *context, const huddle_csr *a, const huddle_csr *t,
                                  huddle_csr *matrix);
 
 #endif

@@ -16,8 +16,8 @@
 
 /* Two reductions: the smallest distance, then the smallest row number among those that attain it.
  * Row numbers are below 2^53 and exact as doubles. */
-huddle_status hd_fit_reduce_medoids(huddle_context *context, int64_t n, double *distances,
-                                    hd_fit_clusters *clusters) {
+huddle_status hd_step_reduce_medoids(huddle_context *context, int64_t n, double *distances,
+                                     hd_fit_clusters *clusters) {
     huddle_status status = HUDDLE_OK;
     int64_t c = clusters->centres.rows;
     double *least = NULL, *row = NULL;
@@ -46,8 +46,8 @@ done:
 
 /* Sequential, because the result must not depend on the number of threads and the loop is cheap
  * compared with K-means. */
-huddle_status hd_fit_find_medoids(huddle_context *context, int64_t n, hd_fit_row_distance *distance,
-                                  const void *of, hd_fit_clusters *clusters) {
+huddle_status hd_step_find_medoids(huddle_context *context, int64_t n, hd_step_distance *distance,
+                                   const void *of, hd_fit_clusters *clusters) {
     huddle_status status = HUDDLE_OK;
     int64_t c = clusters->centres.rows;
     double *best = NULL;
@@ -68,7 +68,7 @@ huddle_status hd_fit_find_medoids(huddle_context *context, int64_t n, hd_fit_row
             clusters->medoids[k] = i;
         }
     }
-    TRY(hd_fit_reduce_medoids(context, n, best, clusters));
+    TRY(hd_step_reduce_medoids(context, n, best, clusters));
 done:
     huddle_free(best);
     return status;
@@ -76,7 +76,7 @@ done:
 
 /* ---- of points ----------------------------------------------------------------------------- */
 
-void hd_fit_add_row(const huddle_points *x, int64_t i, double copies, double *sum) {
+void hd_step_add_row(const huddle_points *x, int64_t i, double copies, double *sum) {
     if (x->offsets == NULL) {
         for (int64_t j = 0; j < x->d; j++)
             sum[j] += copies * (double)x->values[i * x->stride + j];
@@ -87,8 +87,8 @@ void hd_fit_add_row(const huddle_points *x, int64_t i, double copies, double *su
 }
 
 /* Sparse rows are compared in time proportional to their nonzeros. */
-double hd_fit_distance_to(const huddle_points *x, int64_t i, const double *centre,
-                          double centre_norm) {
+double hd_step_distance_to(const huddle_points *x, int64_t i, const double *centre,
+                           double centre_norm) {
     double square = 0;
     if (x->offsets == NULL) {
         for (int64_t j = 0; j < x->d; j++) {
@@ -133,18 +133,18 @@ typedef struct centred_points {
 
 static double distance_of_point(const void *of, int64_t row, int32_t cluster) {
     const centred_points *p = of;
-    return hd_fit_distance_to(p->points, p->of != NULL ? p->of[row] : row,
-                              p->centres + cluster * p->points->d, p->norms[cluster]);
+    return hd_step_distance_to(p->points, p->of != NULL ? p->of[row] : row,
+                               p->centres + cluster * p->points->d, p->norms[cluster]);
 }
 
-huddle_status hd_fit_medoids_of_points(huddle_context *context, const huddle_points *points,
-                                       const int32_t *of, int64_t n, hd_fit_clusters *clusters) {
+huddle_status hd_step_medoids_of_points(huddle_context *context, const huddle_points *points,
+                                        const int32_t *of, int64_t n, hd_fit_clusters *clusters) {
     huddle_status status = HUDDLE_OK;
     centred_points p = {.points = points, .of = of};
     TRY(huddle_points_fetch(points));
     TRY(huddle_dense_fetch(&clusters->centres));
     TRY(stored_centres(points, &clusters->centres, &p.centres, &p.norms));
-    TRY(hd_fit_find_medoids(context, n, distance_of_point, &p, clusters));
+    TRY(hd_step_find_medoids(context, n, distance_of_point, &p, clusters));
 done:
     huddle_free(p.centres);
     huddle_free(p.norms);
@@ -153,8 +153,8 @@ done:
 
 /* ---- of rows of a matrix ------------------------------------------------------------------- */
 
-huddle_status hd_fit_mark_medoids(const huddle_distinct *distinct, int64_t n,
-                                  hd_fit_clusters *clusters) {
+huddle_status hd_step_mark_medoids(const huddle_distinct *distinct, int64_t n,
+                                   hd_fit_clusters *clusters) {
     huddle_status status = HUDDLE_OK;
     const int32_t *of = distinct->of;
     ALLOC(clusters->is_medoid_row, n);
@@ -167,8 +167,8 @@ done:
 }
 
 /* The process that has a medoid gives its row; the others take part in the maximum. */
-huddle_status hd_spread_mark_medoids(huddle_context *context, const huddle_dense *matrix,
-                                     hd_fit_clusters *clusters) {
+huddle_status hd_step_mark_all_medoids(huddle_context *context, const huddle_dense *matrix,
+                                       hd_fit_clusters *clusters) {
     huddle_status status = HUDDLE_OK;
     int64_t d = matrix->cols, c = clusters->centres.rows;
     double *medoids = NULL;
@@ -240,15 +240,15 @@ static double distance_of_row(const void *of, int64_t row, int32_t cluster) {
                             r->means.values + cluster * d);
 }
 
-huddle_status hd_fit_medoids_of_rows(huddle_context *context, const hd_fit_rows *rows,
-                                     const huddle_dense *matrix, hd_fit_clusters *clusters) {
+huddle_status hd_step_medoids_of_rows(huddle_context *context, const hd_fit_rows *rows,
+                                      const huddle_dense *matrix, hd_fit_clusters *clusters) {
     huddle_status status = HUDDLE_OK;
     centred_rows r = {.matrix = matrix};
     TRY(huddle_dense_fetch(matrix));
     TRY(cluster_means(context, rows, matrix, clusters, &r.means));
-    TRY(hd_fit_find_medoids(context, rows->n, distance_of_row, &r, clusters));
+    TRY(hd_step_find_medoids(context, rows->n, distance_of_row, &r, clusters));
     if (hd_slabs_spread(context)) {
-        TRY(hd_spread_mark_medoids(context, matrix, clusters));
+        TRY(hd_step_mark_all_medoids(context, matrix, clusters));
         goto done;
     }
     if (clusters->is_medoid_row == NULL)
@@ -306,13 +306,13 @@ static int64_t most_central(const hd_fit_rows *of, const huddle_points *x, const
     memset(mean, 0, (size_t)x->d * sizeof *mean);
     for (int64_t r = 0; r < count; r++) {
         double copies = (double)hd_fit_rows_copies(of, rows[r]);
-        hd_fit_add_row(x, hd_fit_rows_point(of, x, rows[r]), copies, mean);
+        hd_step_add_row(x, hd_fit_rows_point(of, x, rows[r]), copies, mean);
         total += copies;
     }
     for (int64_t j = 0; j < x->d; j++)
         mean[j] /= total;
     for (int64_t r = 0; r < count; r++) {
-        double distance = hd_fit_distance_to(x, hd_fit_rows_point(of, x, rows[r]), mean, 0);
+        double distance = hd_step_distance_to(x, hd_fit_rows_point(of, x, rows[r]), mean, 0);
         if (distance < smallest) {
             smallest = distance;
             best = rows[r];
@@ -350,8 +350,8 @@ static huddle_status mean_of_tied(huddle_context *context, const huddle_points *
     for (int64_t i = 0; i < fit->rows.n; i++)
         if (clusters->is_medoid_row[i]) {
             double copies = (double)hd_fit_rows_copies(&fit->rows, i);
-            hd_fit_add_row(x, hd_fit_rows_point(&fit->rows, x, i), copies,
-                           sums + clusters->labels[i] * d);
+            hd_step_add_row(x, hd_fit_rows_point(&fit->rows, x, i), copies,
+                            sums + clusters->labels[i] * d);
             sums[c * d + clusters->labels[i]] += copies;
         }
     TRY(hd_reduce_sum(context, c * (d + 1), sums));
@@ -380,8 +380,8 @@ static double distance_of_tied(const void *of, int64_t row, int32_t cluster) {
     if (!m->fit->clusters.is_medoid_row[row])
         return INFINITY;
     if (m->points != NULL)
-        return hd_fit_distance_to(m->points, hd_fit_rows_point(&m->fit->rows, m->points, row),
-                                  m->means + cluster * m->points->d, 0);
+        return hd_step_distance_to(m->points, hd_fit_rows_point(&m->fit->rows, m->points, row),
+                                   m->means + cluster * m->points->d, 0);
     for (int64_t e = m->graph->offsets[row]; e < m->graph->offsets[row + 1]; e++)
         degree += m->graph->values[e];
     return -degree;
@@ -393,15 +393,15 @@ static huddle_status choose_spread(huddle_context *context, const huddle_points 
     tied_measure m = {points, graph, fit, NULL};
     if (points != NULL)
         TRY(mean_of_tied(context, points, fit, &m.means));
-    TRY(hd_fit_find_medoids(context, fit->rows.n, distance_of_tied, &m, &fit->clusters));
+    TRY(hd_step_find_medoids(context, fit->rows.n, distance_of_tied, &m, &fit->clusters));
 done:
     huddle_free(m.means);
     return status;
 }
 
 /* Called once, for the final clusters; trials do not need medoids. */
-huddle_status hd_fit_choose_medoids(huddle_context *context, const huddle_points *points,
-                                    const huddle_csr *graph, hd_fit *fit) {
+huddle_status hd_step_choose_medoids(huddle_context *context, const huddle_points *points,
+                                     const huddle_csr *graph, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     hd_fit_clusters *clusters = &fit->clusters;
     tied_rows tied = {0};

@@ -5,49 +5,49 @@
 #include "fit/fit.h"
 
 /* How far a row is from the centre of its cluster; INFINITY: it cannot be the medoid. */
-typedef double hd_fit_row_distance(const void *of, int64_t row, int32_t cluster);
+typedef double hd_step_distance(const void *of, int64_t row, int32_t cluster);
 
 /* The nearest of the n labelled rows for each cluster, of equally near ones the first; -1 for a
  * cluster that is empty. */
-huddle_status hd_fit_find_medoids(huddle_context *context, int64_t n, hd_fit_row_distance *distance,
-                                  const void *of, hd_fit_clusters *clusters);
+huddle_status hd_step_find_medoids(huddle_context *context, int64_t n, hd_step_distance *distance,
+                                   const void *of, hd_fit_clusters *clusters);
 
 /* The same by distances from the centres. Row i of n is point of[i], or point i if of is NULL. */
-huddle_status hd_fit_medoids_of_points(huddle_context *context, const huddle_points *points,
-                                       const int32_t *of, int64_t n, hd_fit_clusters *clusters);
+huddle_status hd_step_medoids_of_points(huddle_context *context, const huddle_points *points,
+                                        const int32_t *of, int64_t n, hd_fit_clusters *clusters);
 
 /* The same by distances from the means of the rows of a matrix, for labels that are not those of
  * the centres; also marks the rows that equal a medoid. */
-huddle_status hd_fit_medoids_of_rows(huddle_context *context, const hd_fit_rows *rows,
-                                     const huddle_dense *matrix, hd_fit_clusters *clusters);
+huddle_status hd_step_medoids_of_rows(huddle_context *context, const hd_fit_rows *rows,
+                                      const huddle_dense *matrix, hd_fit_clusters *clusters);
 
 /* If rows are spread over processes: of the rows that the processes have found, each at a distance
  * from its centre (infinity if there is none), the nearest stays the medoid, of equally near ones
  * the first of all rows. The others become -1, so that a cluster has its medoid on one process. */
-huddle_status hd_fit_reduce_medoids(huddle_context *context, int64_t n, double *distances,
-                                    hd_fit_clusters *clusters);
+huddle_status hd_step_reduce_medoids(huddle_context *context, int64_t n, double *distances,
+                                     hd_fit_clusters *clusters);
 
 /* Sets is_medoid_row where a row equals the medoid of its cluster: K-means cannot distinguish them,
- * and hd_fit_choose_medoids() chooses among them. By the distinct rows of one process, or by the
+ * and hd_step_choose_medoids() chooses among them. By the distinct rows of one process, or by the
  * rows of all processes. */
-huddle_status hd_fit_mark_medoids(const huddle_distinct *distinct, int64_t n,
-                                  hd_fit_clusters *clusters);
-huddle_status hd_spread_mark_medoids(huddle_context *context, const huddle_dense *matrix,
-                                     hd_fit_clusters *clusters);
+huddle_status hd_step_mark_medoids(const huddle_distinct *distinct, int64_t n,
+                                   hd_fit_clusters *clusters);
+huddle_status hd_step_mark_all_medoids(huddle_context *context, const huddle_dense *matrix,
+                                       hd_fit_clusters *clusters);
 
 /* Chooses each medoid among the rows that K-means saw as equal: the row nearest their mean in the
  * points, or without points (NULL) the one of the largest degree in the graph. Without either the
  * medoid stays the first of them. */
-huddle_status hd_fit_choose_medoids(huddle_context *context, const huddle_points *points,
-                                    const huddle_csr *graph, hd_fit *fit);
+huddle_status hd_step_choose_medoids(huddle_context *context, const huddle_points *points,
+                                     const huddle_csr *graph, hd_fit *fit);
 
 /* Adds row i of x, as stored, times the number of its copies. */
-void hd_fit_add_row(const huddle_points *x, int64_t i, double copies, double *sum);
+void hd_step_add_row(const huddle_points *x, int64_t i, double copies, double *sum);
 
 /* Squared distance of row i from a centre, d doubles without the points' shift. centre_norm is the
  * centre's squared norm and needed for sparse points only; to compare rows with one centre, any
  * number will do. */
-double hd_fit_distance_to(const huddle_points *x, int64_t i, const double *centre,
-                          double centre_norm);
+double hd_step_distance_to(const huddle_points *x, int64_t i, const double *centre,
+                           double centre_norm);
 
 #endif

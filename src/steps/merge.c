@@ -21,7 +21,7 @@ static const double harmless_share = .02;
 /* A row with more than k copies has only copies among its k neighbours, and its copies become a
  * component of their own. A row with m copies takes m - 1 places in each of the m lists of
  * neighbours, of n k places in all; for m <= k this is exact. */
-bool hd_fit_copies_matter(const huddle_distinct *nodes, int32_t n_neighbors) {
+bool hd_step_copies_matter(const huddle_distinct *nodes, int32_t n_neighbors) {
     double taken = 0;
     for (int64_t k = 0; k < nodes->count; k++) {
         int64_t copies = nodes->copies[k];
@@ -76,7 +76,7 @@ static huddle_status find_nodes(huddle_context *context, const huddle_distinct *
         TRY(compose_distinct(equal, &among, nodes));
     /* Decided on the composed partition: copies in x and rows made equal by the preparation count
      * alike. */
-    if (nodes->n > 0 && !hd_fit_copies_matter(nodes, n_neighbors))
+    if (nodes->n > 0 && !hd_step_copies_matter(nodes, n_neighbors))
         huddle_distinct_free(nodes);
 done:
     huddle_points_free(&taken);
@@ -85,9 +85,9 @@ done:
 }
 
 /* Undoes an earlier merge first: lda-sc merges once per number of clusters. */
-huddle_status hd_fit_merge_keeping(huddle_context *context, int32_t n_neighbors, hd_fit_rows *rows,
-                                   hd_fit_prepared *prepared, huddle_points *whole,
-                                   bool *borrowed) {
+huddle_status hd_step_merge_keeping(huddle_context *context, int32_t n_neighbors, hd_fit_rows *rows,
+                                    hd_fit_prepared *prepared, huddle_points *whole,
+                                    bool *borrowed) {
     huddle_status status = HUDDLE_OK;
     huddle_points kept = {0};
     rows->n = hd_fit_rows_total(rows);
@@ -116,10 +116,10 @@ done:
     return status;
 }
 
-huddle_status hd_fit_merge(huddle_context *context, int32_t n_neighbors, hd_fit_rows *rows,
-                           hd_fit_prepared *prepared) {
+huddle_status hd_step_merge(huddle_context *context, int32_t n_neighbors, hd_fit_rows *rows,
+                            hd_fit_prepared *prepared) {
     hd_stage before = hd_stage_enter(context, HD_STAGE_DISTINCT);
-    huddle_status status = hd_fit_merge_keeping(context, n_neighbors, rows, prepared, NULL, NULL);
+    huddle_status status = hd_step_merge_keeping(context, n_neighbors, rows, prepared, NULL, NULL);
     hd_stage_leave(context, before);
     return status;
 }
@@ -127,7 +127,7 @@ huddle_status hd_fit_merge(huddle_context *context, int32_t n_neighbors, hd_fit_
 /* ---- labels -------------------------------------------------------------------------------- */
 
 /* The first of equal rows is visited before its copies, so that its label has its final value. */
-void hd_fit_unify_labels(const hd_fit_rows *rows, hd_fit_clusters *clusters) {
+void hd_step_unify_labels(const hd_fit_rows *rows, hd_fit_clusters *clusters) {
     const huddle_distinct *equal = &rows->equal;
     huddle_kmeans_info *info = &clusters->kmeans;
     int64_t n = rows->n;
@@ -145,8 +145,8 @@ void hd_fit_unify_labels(const hd_fit_rows *rows, hd_fit_clusters *clusters) {
 
 /* The seed is fixed, not the user's: silhouettes of different trials refer to the same sample and
  * can be compared. */
-huddle_status hd_fit_silhouette(huddle_context *context, const hd_fit *fit,
-                                const huddle_points *points, double *silhouette) {
+huddle_status hd_step_silhouette(huddle_context *context, const hd_fit *fit,
+                                 const huddle_points *points, double *silhouette) {
     huddle_status status = HUDDLE_OK;
     huddle_points taken = {0};
     const int32_t *node_labels = fit->clusters.labels;

@@ -7,28 +7,29 @@
 
 /* Keeps of prepared->points one row for each distinct row of x, and of those one for each distinct
  * prepared row (see hd_fit_rows); rows->n becomes their number. Without equal rows, or with too few
- * of them to matter for the graph, nothing changes; hd_fit_unify_labels() then makes the labels of
+ * of them to matter for the graph, nothing changes; hd_step_unify_labels() then makes the labels of
  * equal rows equal. */
-huddle_status hd_fit_merge(huddle_context *context, int32_t n_neighbors, hd_fit_rows *rows,
-                           hd_fit_prepared *prepared);
+huddle_status hd_step_merge(huddle_context *context, int32_t n_neighbors, hd_fit_rows *rows,
+                            hd_fit_prepared *prepared);
 
 /* The same; `whole` receives the points as they were if rows were merged, and *borrowed whether
  * they are not to be freed. */
-huddle_status hd_fit_merge_keeping(huddle_context *context, int32_t n_neighbors, hd_fit_rows *rows,
-                                   hd_fit_prepared *prepared, huddle_points *whole, bool *borrowed);
+huddle_status hd_step_merge_keeping(huddle_context *context, int32_t n_neighbors, hd_fit_rows *rows,
+                                    hd_fit_prepared *prepared, huddle_points *whole,
+                                    bool *borrowed);
 
 /* Whether equal rows would fill the neighbour lists of a row, or many places in all of them; else
  * they are not merged. */
-bool hd_fit_copies_matter(const huddle_distinct *nodes, int32_t n_neighbors);
+bool hd_step_copies_matter(const huddle_distinct *nodes, int32_t n_neighbors);
 
 /* If rows were not merged: equal rows of x get the labels of the first of them, where K-means on
  * prepared rows that differ in the last bit may have separated them. Before the medoids are chosen,
  * which must belong to their clusters; K-means (steps/kmeans.h) calls it. */
-void hd_fit_unify_labels(const hd_fit_rows *rows, hd_fit_clusters *clusters);
+void hd_step_unify_labels(const hd_fit_rows *rows, hd_fit_clusters *clusters);
 
 /* Silhouette of the labels, in which copies count, at the points, which are those of the fit or all
  * rows of x; of a sample if there are many. */
-huddle_status hd_fit_silhouette(huddle_context *context, const hd_fit *fit,
-                                const huddle_points *points, double *silhouette);
+huddle_status hd_step_silhouette(huddle_context *context, const hd_fit *fit,
+                                 const huddle_points *points, double *silhouette);
 
 #endif

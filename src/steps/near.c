@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-void hd_spread_near_close(hd_spread_near *near) {
+void hd_step_near_close(hd_step_near *near) {
     if (near->owns) {
         huddle_free(near->view.clusters.labels);
         huddle_free(near->view.graph.scale.local);
@@ -60,7 +60,7 @@ done:
 
 /* Every process learns the same parts: those that the fit has anywhere. */
 static huddle_status extend_fit(huddle_context *context, const hd_fit *fit, bool vectors,
-                                const hd_halo *halo, int64_t first, hd_spread_near *near) {
+                                const hd_halo *halo, int64_t first, hd_step_near *near) {
     huddle_status status = HUDDLE_OK;
     hd_fit *view = &near->view;
     int64_t n = fit->rows.n;
@@ -88,14 +88,14 @@ done:
 }
 
 /* Empty places of a list (-1) repeat its first neighbour while the exchange is planned. */
-huddle_status hd_spread_near_open(huddle_context *context, const hd_fit *fit, bool vectors,
-                                  huddle_neighbors *neighbors, hd_spread_near *near) {
+huddle_status hd_step_near_open(huddle_context *context, const hd_fit *fit, bool vectors,
+                                huddle_neighbors *neighbors, hd_step_near *near) {
     huddle_status status = HUDDLE_OK;
     hd_halo halo = {0};
     hd_slab slab;
     int32_t *columns = NULL;
     int64_t count = neighbors->n * neighbors->k;
-    *near = (hd_spread_near){.view = *fit, .total = fit->rows.n};
+    *near = (hd_step_near){.view = *fit, .total = fit->rows.n};
     if (!hd_slabs_spread(context))
         return status;
     TRY(hd_slab_locate(context, fit->rows.n, &slab));
@@ -113,12 +113,12 @@ done:
     huddle_free(columns);
     status = hd_agree(context, status);
     if (status != HUDDLE_OK)
-        hd_spread_near_close(near);
+        hd_step_near_close(near);
     return status;
 }
 
 /* Rows are short: their entries are sorted by insertion. */
-void hd_spread_near_number(const hd_spread_near *near, huddle_csr *w) {
+void hd_step_near_number(const hd_step_near *near, huddle_csr *w) {
     if (near->numbers == NULL)
         return;
     w->cols = near->total;

@@ -15,6 +15,20 @@ hd_spectral_options hd_spectral_defaults(huddle_range n_clusters, uint64_t seed)
 }
 
 /* Methods without the option leave it NULL. */
-bool hd_refine_is_wanted(const hd_spectral_options *options) {
+bool hd_spectral_refines(const hd_spectral_options *options) {
     return options->refine != NULL && strcmp(options->refine, "none") != 0;
+}
+
+/* A method whose labels come from a rotation has restarts only and leaves the others empty. */
+huddle_kmeans_options hd_spectral_kmeans_options(const hd_spectral_options *options,
+                                                 int32_t n_clusters) {
+    huddle_kmeans_options kmeans = options->kmeans;
+    if (kmeans.init == NULL) {
+        kmeans = huddle_kmeans_defaults();
+        kmeans.n_init = options->kmeans.n_init;
+    }
+    kmeans.n_clusters = n_clusters;
+    kmeans.seed = options->common.seed;
+    kmeans.keep_starts = false;
+    return kmeans;
 }

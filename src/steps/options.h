@@ -5,14 +5,14 @@
 #include "fit/fit.h"
 
 /* Every method's options struct begins with these. */
-typedef struct hd_common {
+typedef struct hd_step_common {
     huddle_range n_clusters;
     uint64_t seed;
-} hd_common;
+} hd_step_common;
 
 /* Begins the options struct of every spectral method. */
 typedef struct hd_spectral_options {
-    hd_common common;
+    hd_step_common common;
     const char *affinity; /* what x is: features, distances, precomputed,
                              precomputed_nearest_neighbors */
     huddle_prepare_options prepare;
@@ -28,20 +28,22 @@ typedef struct hd_spectral_options {
 /* The default options of every stage, for choices that a method makes on the side. */
 hd_spectral_options hd_spectral_defaults(huddle_range n_clusters, uint64_t seed);
 
+/* The options of the method's own K-means for so many clusters, without the labels of its starts.
+ */
+huddle_kmeans_options hd_spectral_kmeans_options(const hd_spectral_options *options,
+                                                 int32_t n_clusters);
+
 /* Whether labels are to be refined: the option is there and not "none". */
-bool hd_refine_is_wanted(const hd_spectral_options *options);
+bool hd_spectral_refines(const hd_spectral_options *options);
 
 /* What a fit is given. x is NULL only if a graph or an embedding is there instead. */
-typedef struct hd_fit_job {
+typedef struct hd_step_job {
     const huddle_points *x;
     const huddle_csr *graph;
     const huddle_dense *embedding;
     struct huddle_cache *cache; /* to share results with other fits of the same x, or NULL */
-    hd_common common;           /* as the method's options have it */
-    /* Of a method that may refine its labels: prepare = auto then compares refined labels. Or
-     * NULL. */
-    const hd_spectral_options *spectral;
-    bool keep_starts; /* K-means keeps the labels of every restart */
-} hd_fit_job;
+    hd_step_common common;      /* as the method's options have it */
+    bool keep_starts;           /* K-means keeps the labels of every restart */
+} hd_step_job;
 
 #endif

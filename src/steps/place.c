@@ -129,7 +129,7 @@ static huddle_status place_rows(void *argument, hd_chunk chunk) {
 
 /* Of training rows that new ones equal, their labels instead of their numbers, if the rows are
  * spread: only here it is known which row of another process is meant. */
-static void take_labels(const hd_spread_near *near, int64_t n, int64_t *same) {
+static void take_labels(const hd_step_near *near, int64_t n, int64_t *same) {
     for (int64_t i = 0; i < n && near->numbers != NULL; i++)
         same[i] = same[i] >= 0 ? near->view.clusters.labels[same[i]] : -1;
 }
@@ -142,24 +142,24 @@ huddle_status hd_spectral_new_rows(huddle_context *context, const hd_fit *fit,
     huddle_status status = HUDDLE_OK;
     huddle_points owned = {0}, view;
     huddle_neighbors neighbors = {0};
-    hd_spread_near near = {0};
+    hd_step_near near = {0};
     placing p = {&near.view, &view, &options->knn, &neighbors, options->embed.rows, rows, same};
     const huddle_points *points = &fit->prepared.points;
     if ((points->values == NULL && points->resident == NULL) || !fit->embedding.present)
         FAIL(HUDDLE_UNSUPPORTED,
              "a model fitted to a given graph or embedding cannot label new points");
     TRY(huddle_dense_fetch(&fit->embedding.f.vectors));
-    TRY(hd_fit_prepare_new(context, fit, x, &owned, &view));
+    TRY(hd_step_prepare_new(context, fit, x, &owned, &view));
     TRY(huddle_points_fetch(&view));
     TRY(hd_spectral_query_neighbors(context, fit, &view, &options->knn, &neighbors));
-    TRY(hd_spread_near_open(context, fit, true, &neighbors, &near));
+    TRY(hd_step_near_open(context, fit, true, &neighbors, &near));
     TRY(huddle_dense_new(x->n, fit->embedding.f.rows.cols, rows));
     TRY(hd_parallel(context, "predict", x->n, ROWS_PER_CHUNK, place_rows, &p));
     take_labels(&near, x->n, same);
     if (strcmp(p.row_rule, "commute") == 0)
         TRY(huddle_embed_commute_rows(rows, fit->embedding.f.eigenvalues, rows));
 done:
-    hd_spread_near_close(&near);
+    hd_step_near_close(&near);
     huddle_neighbors_free(&neighbors);
     huddle_points_free(&owned);
     return status;

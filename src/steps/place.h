@@ -5,6 +5,11 @@
 
 #include "steps/options.h"
 
+/* Rows of the embedding for new points, by the options of a method. same[i] (n) is the training row
+ * that new row i equals and whose row of the embedding it has, or -1. */
+typedef huddle_status hd_step_place(huddle_context *context, const hd_fit *fit, const void *options,
+                                    const huddle_points *x, huddle_dense *rows, int64_t *same);
+
 /* As hd_spectral_find_neighbors() (steps/graph.h), for new points, prepared already, among those of
  * the fit. */
 huddle_status hd_spectral_query_neighbors(huddle_context *context, const hd_fit *fit,
@@ -28,9 +33,8 @@ huddle_status hd_spectral_new_rows(huddle_context *context, const hd_fit *fit,
                                    const hd_spectral_options *options, const huddle_points *x,
                                    huddle_dense *rows, int64_t *same);
 
-/* The same as the place of a method. */
-huddle_status hd_spectral_place(huddle_context *context, const hd_fit *fit, const void *options,
-                                const huddle_points *x, huddle_dense *rows, int64_t *same);
+/* The same as the place of a method, whose options begin with hd_spectral_options. */
+hd_step_place hd_spectral_place;
 
 /* The scale that a point's own distances to k neighbours give it; only selftune uses it. */
 double hd_spectral_own_scale(const huddle_scale *scale, const double *distance, int32_t k);

@@ -5,7 +5,6 @@
 #include "base/check.h"
 #include "base/slabs.h"
 #include "steps/near.h"
-#include "steps/place.h"
 #include "steps/prepare.h"
 
 #include <string.h>
@@ -42,10 +41,10 @@ static huddle_status predict_by_votes(huddle_context *context, const hd_fit *fit
     huddle_status status = HUDDLE_OK;
     huddle_neighbors neighbors = {0};
     huddle_csr w = {0};
-    hd_spread_near near = {0};
+    hd_step_near near = {0};
     TRY(huddle_points_fetch(x));
     TRY(hd_spectral_query_neighbors(context, fit, x, knn, &neighbors));
-    TRY(hd_spread_near_open(context, fit, false, &neighbors, &near));
+    TRY(hd_step_near_open(context, fit, false, &neighbors, &near));
     const int32_t *known = near.view.clusters.labels;
     TRY(hd_spectral_weigh_new(&neighbors, &near.view.graph.scale, &near.view, &w));
     for (int64_t i = 0; i < x->n; i++) {
@@ -53,23 +52,23 @@ static huddle_status predict_by_votes(huddle_context *context, const hd_fit *fit
         labels[i] = same >= 0 ? known[same] : elect_label(&neighbors, &w, i, known);
     }
 done:
-    hd_spread_near_close(&near);
+    hd_step_near_close(&near);
     huddle_neighbors_free(&neighbors);
     huddle_csr_free(&w);
     return status;
 }
 
 /* Neighbours are searched in the prepared points, which a model of a given graph does not have. */
-huddle_status hd_refine_predict(huddle_context *context, const hd_fit *fit,
-                                const hd_spectral_options *options, const huddle_points *x,
-                                int32_t *labels) {
+huddle_status hd_step_predict_refined(huddle_context *context, const hd_fit *fit,
+                                      const hd_spectral_options *options, const huddle_points *x,
+                                      int32_t *labels) {
     huddle_status status = HUDDLE_OK;
     huddle_points owned = {0}, view;
     const huddle_points *points = &fit->prepared.points;
     if (points->values == NULL && points->resident == NULL)
         FAIL(HUDDLE_UNSUPPORTED,
              "a model fitted to a given graph or embedding cannot label new points");
-    TRY(hd_fit_prepare_new(context, fit, x, &owned, &view));
+    TRY(hd_step_prepare_new(context, fit, x, &owned, &view));
     if (strcmp(fit->refined.from, "kmeans") == 0)
         TRY(huddle_kmeans_assign(context, &view, &fit->refined.centres, labels));
     else
@@ -111,15 +110,14 @@ done:
     return status;
 }
 
-huddle_status hd_spectral_predict(huddle_context *context, const hd_fit *fit, const void *options,
-                                  const huddle_points *x, int32_t *labels) {
+huddle_status hd_step_predict_placed(huddle_context *context, const hd_fit *fit,
+                                     const void *options, hd_step_place *place,
+                                     const huddle_points *x, int32_t *labels) {
     huddle_status status = HUDDLE_OK;
     huddle_dense rows = {0};
     int64_t *same = NULL;
-    if (fit->refined.present)
-        return hd_refine_predict(context, fit, options, x, labels);
     ALLOC(same, x->n);
-    TRY(hd_spectral_new_rows(context, fit, options, x, &rows, same));
+    TRY(place(context, fit, options, x, &rows, same));
     TRY(hd_spectral_assign(context, fit, &rows, same, labels));
 done:
     huddle_dense_free(&rows);
@@ -127,13 +125,21 @@ done:
     return status;
 }
 
+huddle_status hd_spectral_predict(huddle_context *context, const hd_fit *fit, const void *options,
+                                  const huddle_points *x, int32_t *labels) {
+    return fit->refined.present
+               ? hd_step_predict_refined(context, fit, options, x, labels)
+               : hd_step_predict_placed(context, fit, options, hd_spectral_place, x, labels);
+}
+
 /* For methods that run K-means on the prepared points themselves: the clusters are the Voronoi
  * cells of the centres, so that new points need nothing else. */
-huddle_status hd_fit_predict_centres(huddle_context *context, const hd_fit *fit,
-                                     const void *options, const huddle_points *x, int32_t *labels) {
+huddle_status hd_step_predict_centres(huddle_context *context, const hd_fit *fit,
+                                      const void *options, const huddle_points *x,
+                                      int32_t *labels) {
     (void)options;
     huddle_points owned, view;
-    huddle_status status = hd_fit_prepare_new(context, fit, x, &owned, &view);
+    huddle_status status = hd_step_prepare_new(context, fit, x, &owned, &view);
     if (status == HUDDLE_OK)
         status = huddle_kmeans_assign(context, &view, &fit->clusters.centres, labels);
     huddle_points_free(&owned);

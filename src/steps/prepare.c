@@ -29,9 +29,9 @@ done:
 
 /* Equal rows are found in x, not in the prepared points: preparation rounds, and what is equal to
  * the user must have equal labels. */
-huddle_status hd_fit_apply_rule(huddle_context *context, const huddle_points *x,
-                                const huddle_prepare_options *options, bool keep, hd_fit *fit,
-                                huddle_points *view) {
+huddle_status hd_step_prepare(huddle_context *context, const huddle_points *x,
+                              const huddle_prepare_options *options, bool keep, hd_fit *fit,
+                              huddle_points *view) {
     huddle_status status = HUDDLE_OK;
     hd_fit_prepared *prepared = &fit->prepared;
     TRY_STAGE(context, HD_STAGE_PREPARE,
@@ -40,14 +40,14 @@ huddle_status hd_fit_apply_rule(huddle_context *context, const huddle_points *x,
     TRY_STAGE(context, HD_STAGE_DISTINCT, huddle_points_distinct(context, x, &fit->rows.equal));
     TRY_STAGE(context, HD_STAGE_PREPARE, apply_preparation(context, x, keep, prepared, view));
     TRY_STAGE(context, HD_STAGE_PREPARE,
-              hd_fit_find_dominant(context, &prepared->preparation, view, &prepared->dominant));
+              hd_step_find_dominant(context, &prepared->preparation, view, &prepared->dominant));
 done:
     return status;
 }
 
 /* rule.name is NULL in a fit without that map. */
-huddle_status hd_fit_apply_map(huddle_context *context, const huddle_preparation *map,
-                               const huddle_points *x, huddle_points *owned, huddle_points *view) {
+huddle_status hd_step_apply_map(huddle_context *context, const huddle_preparation *map,
+                                const huddle_points *x, huddle_points *owned, huddle_points *view) {
     memset(owned, 0, sizeof *owned);
     *view = *x;
     if (map->rule.name == NULL || hd_fit_is_identity(map))
@@ -58,8 +58,9 @@ huddle_status hd_fit_apply_map(huddle_context *context, const huddle_preparation
 }
 
 /* The first check of every prediction: all later stages take the number of features for granted. */
-huddle_status hd_fit_prepare_new(huddle_context *context, const hd_fit *fit, const huddle_points *x,
-                                 huddle_points *owned, huddle_points *view) {
+huddle_status hd_step_prepare_new(huddle_context *context, const hd_fit *fit,
+                                  const huddle_points *x, huddle_points *owned,
+                                  huddle_points *view) {
     huddle_status status = HUDDLE_OK;
     const huddle_preparation *preparation = &fit->prepared.preparation;
     huddle_points prepared = {0}, prepared_view;
@@ -67,8 +68,8 @@ huddle_status hd_fit_prepare_new(huddle_context *context, const hd_fit *fit, con
     if (x->d != preparation->d_in)
         FAIL(HUDDLE_INVALID, "the points have %lld features, the model was fitted to %lld",
              (long long)x->d, (long long)preparation->d_in);
-    TRY(hd_fit_apply_map(context, preparation, x, &prepared, &prepared_view));
-    TRY(hd_fit_apply_map(context, &fit->prepared.reduction, &prepared_view, owned, view));
+    TRY(hd_step_apply_map(context, preparation, x, &prepared, &prepared_view));
+    TRY(hd_step_apply_map(context, &fit->prepared.reduction, &prepared_view, owned, view));
     /* Without a reduction the view refers to the prepared points, which the caller must then
      * own. */
     if (owned->values == NULL && owned->resident == NULL) {

@@ -23,11 +23,11 @@ enum { COMMUTE_RESTARTS = 10 };
 /* ---- the option ---------------------------------------------------------------------------- */
 
 /* The reasons are static texts, as info structs have them. */
-huddle_status hd_refine_settle(huddle_context *context, const hd_fit_job *job,
-                               hd_spectral_options *options, hd_fit_refined *refined) {
+huddle_status hd_step_settle_refine(huddle_context *context, const hd_step_job *job,
+                                    hd_spectral_options *options, hd_fit_refined *refined) {
     huddle_status status = HUDDLE_OK;
-    bool required = hd_refine_is_wanted(options) && strcmp(options->refine, "graph") == 0;
-    if (!hd_refine_is_wanted(options) || job->embedding == NULL)
+    bool required = hd_spectral_refines(options) && strcmp(options->refine, "graph") == 0;
+    if (!hd_spectral_refines(options) || job->embedding == NULL)
         return status;
     if (required)
         FAIL(HUDDLE_INVALID, "refine = graph needs a graph, but an embedding was given");
@@ -39,21 +39,6 @@ done:
 }
 
 /* ---- starts -------------------------------------------------------------------------------- */
-
-/* The options of the method's own K-means; a method that only has restarts leaves the others
- * empty. */
-static huddle_kmeans_options kmeans_options(const hd_spectral_options *options,
-                                            int32_t n_clusters) {
-    huddle_kmeans_options kmeans = options->kmeans;
-    if (kmeans.init == NULL) {
-        kmeans = huddle_kmeans_defaults();
-        kmeans.n_init = options->kmeans.n_init;
-    }
-    kmeans.n_clusters = n_clusters;
-    kmeans.seed = options->common.seed;
-    kmeans.keep_starts = false;
-    return kmeans;
-}
 
 /* All vectors if the graph has too few vertices. */
 static huddle_status commute_rows(const hd_fit_embedding *embedding, int32_t n_clusters,
@@ -74,19 +59,19 @@ static bool has_vectors(const hd_fit_embedding *embedding) {
 }
 
 /* What K-means would warn of concerns a start, not the result. */
-huddle_status hd_refine_cluster_commute(huddle_context *context, const hd_spectral_options *options,
-                                        int32_t n_clusters, const hd_fit_rows *rows,
-                                        const hd_fit_embedding *embedding,
-                                        hd_fit_clusters *clusters) {
+huddle_status hd_step_cluster_commute(huddle_context *context, const hd_spectral_options *options,
+                                      int32_t n_clusters, const hd_fit_rows *rows,
+                                      const hd_fit_embedding *embedding,
+                                      hd_fit_clusters *clusters) {
     huddle_status status = HUDDLE_OK;
     huddle_dense f = {0};
-    huddle_kmeans_options kmeans = kmeans_options(options, n_clusters);
+    huddle_kmeans_options kmeans = hd_spectral_kmeans_options(options, n_clusters);
     kmeans.n_init = (kmeans.n_init + 1) / 2;
     if (kmeans.n_init > COMMUTE_RESTARTS)
         kmeans.n_init = COMMUTE_RESTARTS;
     TRY(commute_rows(embedding, n_clusters, &f));
     hd_silence before = hd_silence_begin(context);
-    status = hd_fit_kmeans_dense(context, &f, &kmeans, rows, clusters);
+    status = hd_step_kmeans_dense(context, &f, &kmeans, rows, clusters);
     hd_silence_end(context, before);
 done:
     huddle_dense_free(&f);
@@ -134,11 +119,12 @@ done:
 
 /* The clusters of the first start are those that can be asked for: K-means on rows that shrinking
  * has fused may leave some empty. These stay empty. */
-huddle_status hd_refine_labels(huddle_context *context, const hd_spectral_options *options,
-                               int32_t n_clusters, const hd_fit_rows *rows, const huddle_csr *graph,
-                               const hd_fit_embedding *embedding, const huddle_refine_tree *tree,
-                               int32_t n_own, const huddle_refine_start *own, int32_t *labels,
-                               huddle_refine_info *info) {
+huddle_status hd_step_refine_labels(huddle_context *context, const hd_spectral_options *options,
+                                    int32_t n_clusters, const hd_fit_rows *rows,
+                                    const huddle_csr *graph, const hd_fit_embedding *embedding,
+                                    const huddle_refine_tree *tree, int32_t n_own,
+                                    const huddle_refine_start *own, int32_t *labels,
+                                    huddle_refine_info *info) {
     huddle_status status = HUDDLE_OK;
     hd_fit_clusters commute = {0};
     huddle_refine_options refine = huddle_refine_defaults();
@@ -154,8 +140,8 @@ huddle_status hd_refine_labels(huddle_context *context, const hd_spectral_option
     refine.n_clusters = starts.n_clusters;
     refine.seed = options->common.seed;
     if (has_vectors(embedding)) {
-        TRY(hd_refine_cluster_commute(context, options, refine.n_clusters, rows, embedding,
-                                      &commute));
+        TRY(hd_step_cluster_commute(context, options, refine.n_clusters, rows, embedding,
+                                    &commute));
         TRY(add_start(context, "commute", commute.labels, refine.n_clusters, &starts));
     }
     TRY(huddle_refine_with_tree(context, graph, tree, starts.count, starts.items, &refine, labels,
@@ -177,9 +163,8 @@ static huddle_status number_alike(huddle_context *context, const hd_fit_clusters
     huddle_status status = HUDDLE_OK;
     int32_t *space = NULL, count, own_count;
     ALLOC(space, clusters->n_clusters);
-    TRY(hd_spread_list_labels(context, n, labels, clusters->n_clusters, space, &count));
-    TRY(hd_spread_list_labels(context, n, clusters->labels, clusters->n_clusters, space,
-                              &own_count));
+    TRY(hd_step_list_labels(context, n, labels, clusters->n_clusters, space, &count));
+    TRY(hd_step_list_labels(context, n, clusters->labels, clusters->n_clusters, space, &own_count));
     if (count <= own_count)
         TRY(huddle_metrics_renumber(context, n, clusters->labels, labels));
 done:
@@ -200,15 +185,16 @@ static huddle_status refine_on_graph(huddle_context *context, const hd_spectral_
     TRY(huddle_csr_fetch(graph));
     if (!spread && refined->tree.n != fit->rows.n)
         TRY(huddle_refine_merge(context, graph, &refined->tree));
-    TRY(hd_refine_labels(context, options, fit->clusters.n_clusters, &fit->rows, graph, embedding,
-                         spread ? NULL : &refined->tree, n_own, own, labels, &refined->info));
+    TRY(hd_step_refine_labels(context, options, fit->clusters.n_clusters, &fit->rows, graph,
+                              embedding, spread ? NULL : &refined->tree, n_own, own, labels,
+                              &refined->info));
     if (refined->info.n_trials == 0)
         goto done;
     TRY(number_alike(context, &fit->clusters, fit->rows.n, labels));
     refined->own = fit->clusters.labels;
     fit->clusters.labels = labels;
     labels = NULL;
-    hd_fit_unify_labels(&fit->rows, &fit->clusters);
+    hd_step_unify_labels(&fit->rows, &fit->clusters);
     refined->from = "graph";
     refined->info.n_changed = hd_fit_refined_changed(fit);
     TRY(hd_reduce_count(context, &refined->info.n_changed));
@@ -219,21 +205,21 @@ done:
 }
 
 /* What an earlier number of clusters left is replaced. */
-huddle_status hd_refine_clusters(huddle_context *context, const hd_spectral_options *options,
-                                 const hd_fit_embedding *embedding, int32_t n_own,
-                                 const huddle_refine_start *own, const huddle_dense *clustered,
-                                 hd_fit *fit) {
+huddle_status hd_step_refine(huddle_context *context, const hd_spectral_options *options,
+                             const hd_fit_embedding *embedding, int32_t n_own,
+                             const huddle_refine_start *own, const huddle_dense *clustered,
+                             hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     double begin = hd_seconds();
     hd_fit_refined_reset(&fit->refined);
-    if (!hd_refine_is_wanted(options) || !fit->graph.present)
+    if (!hd_spectral_refines(options) || !fit->graph.present)
         return status;
     /* The refined labels are matched to the method's own, whose numbers must not be arbitrary. */
     TRY(hd_fit_number_clusters(context, fit));
     hd_stage before = hd_stage_enter(context, HD_STAGE_REFINE);
     TRY(refine_on_graph(context, options, embedding, n_own, own, fit));
     if (fit->refined.present)
-        TRY(hd_fit_medoids_of_rows(context, &fit->rows, clustered, &fit->clusters));
+        TRY(hd_step_medoids_of_rows(context, &fit->rows, clustered, &fit->clusters));
     fit->refined.seconds = hd_seconds() - begin;
     hd_stage_leave(context, before);
 done:

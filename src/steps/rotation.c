@@ -292,9 +292,10 @@ static void report_starts(int32_t n_init, int32_t best, double **objectives,
 
 /* Each start has its own stream of random numbers, so that start k is the same whatever n_init
  * is. */
-huddle_status hd_rotation_find(huddle_context *context, const huddle_dense *rows, int32_t n_init,
-                               uint64_t seed, int32_t *labels, huddle_dense *rotation,
-                               huddle_rotation_info *info, huddle_alternation_info *alternation) {
+huddle_status hd_step_rotation_find(huddle_context *context, const huddle_dense *rows,
+                                    int32_t n_init, uint64_t seed, int32_t *labels,
+                                    huddle_dense *rotation, huddle_rotation_info *info,
+                                    huddle_alternation_info *alternation) {
     huddle_status status = HUDDLE_OK;
     int64_t n = rows->rows, c = rows->cols;
     turning t = {0};
@@ -397,8 +398,8 @@ static huddle_status cost_at(huddle_context *context, turning *t, const double *
     return status == HUDDLE_OK ? add_chunks(context, t, gradient, cost) : status;
 }
 
-huddle_status hd_rotation_cost(huddle_context *context, const huddle_dense *rows,
-                               const double *rotation, double *gradient, double *cost) {
+huddle_status hd_step_rotation_cost(huddle_context *context, const huddle_dense *rows,
+                                    const double *rotation, double *gradient, double *cost) {
     huddle_status status = HUDDLE_OK;
     turning t = {0};
     TRY(turning_new(context, rows, &t));
@@ -438,8 +439,8 @@ done:
 }
 
 /* The first step is 1/n because the gradient is a sum over n rows. */
-huddle_status hd_rotation_align(huddle_context *context, const huddle_dense *rows,
-                                huddle_dense *rotation, double *quality) {
+huddle_status hd_step_rotation_align(huddle_context *context, const huddle_dense *rows,
+                                     huddle_dense *rotation, double *quality) {
     huddle_status status = HUDDLE_OK;
     int64_t c = rows->cols;
     descent d = {.rotation = rotation->values, .step = 1 / (double)rows->rows};
@@ -449,7 +450,7 @@ huddle_status hd_rotation_align(huddle_context *context, const huddle_dense *row
     ALLOC(d.gradient, c * c);
     ALLOC(d.direction, c * c);
     ALLOC(d.scratch, c * c);
-    TRY(hd_rotation_cost(context, rows, d.rotation, d.gradient, &d.cost));
+    TRY(hd_step_rotation_cost(context, rows, d.rotation, d.gradient, &d.cost));
     bool finished = false;
     for (int step = 0; step < MAX_STEPS && !finished; step++)
         TRY(descent_step(context, &d, &finished));

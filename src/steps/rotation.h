@@ -13,13 +13,14 @@
  * rows: n x c; labels: n; rotation: c x c, new. info and alternation (both or neither NULL; what
  * they own is replaced) receive how the starts ended and the objective after each turn of the best
  * one. */
-huddle_status hd_rotation_find(huddle_context *context, const huddle_dense *rows, int32_t n_init,
-                               uint64_t seed, int32_t *labels, huddle_dense *rotation,
-                               huddle_rotation_info *info, huddle_alternation_info *alternation);
+huddle_status hd_step_rotation_find(huddle_context *context, const huddle_dense *rows,
+                                    int32_t n_init, uint64_t seed, int32_t *labels,
+                                    huddle_dense *rotation, huddle_rotation_info *info,
+                                    huddle_alternation_info *alternation);
 
 /* The cost of a rotation below, J(R), and its gradient, c x c. */
-huddle_status hd_rotation_cost(huddle_context *context, const huddle_dense *rows,
-                               const double *rotation, double *gradient, double *cost);
+huddle_status hd_step_rotation_cost(huddle_context *context, const huddle_dense *rows,
+                                    const double *rotation, double *gradient, double *cost);
 
 /* The alignment of rows of norm 1 with the axes (Zelnik-Manor and Perona, NIPS 2004): R, given as a
  * start, is changed to minimise
@@ -28,7 +29,7 @@ huddle_status hd_rotation_cost(huddle_context *context, const huddle_dense *rows
  *
  * and *quality = 1 - (J / n - 1) / c, 1 if every row lies on an axis. A zero row counts as one that
  * is equally far from all. */
-huddle_status hd_rotation_align(huddle_context *context, const huddle_dense *rows,
-                                huddle_dense *rotation, double *quality);
+huddle_status hd_step_rotation_align(huddle_context *context, const huddle_dense *rows,
+                                     huddle_dense *rotation, double *quality);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-huddle_status hd_spread_list_labels(huddle_context *context, int64_t n, const int32_t *labels,
-                                    int32_t n_clusters, int32_t *names, int32_t *count) {
+huddle_status hd_step_list_labels(huddle_context *context, int64_t n, const int32_t *labels,
+                                  int32_t n_clusters, int32_t *names, int32_t *count) {
     huddle_status status = HUDDLE_OK;
     double *occurs = NULL;
     *count = 0;
@@ -23,8 +23,8 @@ done:
 }
 
 /* The same random numbers as on one process give the same rows. */
-huddle_status hd_spread_sample(huddle_context *context, const huddle_points *x, int64_t limit,
-                               uint64_t seed, huddle_points *sample) {
+huddle_status hd_step_sample(huddle_context *context, const huddle_points *x, int64_t limit,
+                             uint64_t seed, huddle_points *sample) {
     huddle_status status = HUDDLE_OK;
     int64_t *index = NULL;
     hd_slab slab;
@@ -47,7 +47,7 @@ done:
 /* Values of distinct rows that every process may have of all (64 MB). */
 enum { MOST_VALUES = 1 << 23 };
 
-void hd_spread_distinct_free(hd_spread_distinct *s) {
+void hd_step_distinct_free(hd_step_distinct *s) {
     huddle_free(s->first);
     huddle_free(s->weights);
     huddle_free(s->of);
@@ -114,7 +114,7 @@ done:
 
 /* Of the own distinct rows, those that no earlier process has. */
 static void list_firsts(const own_rows *own, const huddle_distinct *among, const double *weights,
-                        hd_spread_distinct *s) {
+                        hd_step_distinct *s) {
     for (int64_t k = 0; k < own->distinct.count; k++) {
         int64_t here = own->slab.first + k, number = among->of != NULL ? among->of[here] : here;
         if (s->merged && among->of != NULL && among->first[number] != here)
@@ -124,8 +124,8 @@ static void list_firsts(const own_rows *own, const huddle_distinct *among, const
     }
 }
 
-huddle_status hd_spread_find_distinct(huddle_context *context, const huddle_dense *matrix,
-                                      const hd_fit_rows *rows, hd_spread_distinct *s) {
+huddle_status hd_step_find_distinct(huddle_context *context, const huddle_dense *matrix,
+                                    const hd_fit_rows *rows, hd_step_distinct *s) {
     huddle_status status = HUDDLE_OK;
     own_rows own = {0};
     huddle_distinct among = {0};
@@ -151,12 +151,12 @@ done:
     huddle_free(weights);
     status = hd_agree(context, status);
     if (status != HUDDLE_OK)
-        hd_spread_distinct_free(s);
+        hd_step_distinct_free(s);
     return status;
 }
 
-huddle_status hd_spread_expand_labels(huddle_context *context, const hd_spread_distinct *s,
-                                      const int32_t *found, int64_t n, int32_t *labels) {
+huddle_status hd_step_expand_labels(huddle_context *context, const hd_step_distinct *s,
+                                    const int32_t *found, int64_t n, int32_t *labels) {
     huddle_status status = HUDDLE_OK;
     const int32_t *all = found;
     void *collected = NULL;

@@ -9,32 +9,32 @@
 
 /* Which of 0 .. n_clusters - 1 occur among the labels of all processes: names[k] is the k-th of
  * *count. names has space for n_clusters. */
-huddle_status hd_spread_list_labels(huddle_context *context, int64_t n, const int32_t *labels,
-                                    int32_t n_clusters, int32_t *names, int32_t *count);
+huddle_status hd_step_list_labels(huddle_context *context, int64_t n, const int32_t *labels,
+                                  int32_t n_clusters, int32_t *names, int32_t *count);
 
 /* A random sample of at most `limit` of all rows on process 0, drawn as one process would; all rows
  * if there are no more. Empty on the other processes. */
-huddle_status hd_spread_sample(huddle_context *context, const huddle_points *x, int64_t limit,
-                               uint64_t seed, huddle_points *sample);
+huddle_status hd_step_sample(huddle_context *context, const huddle_points *x, int64_t limit,
+                             uint64_t seed, huddle_points *sample);
 
 /* Rows of a matrix, equal ones merged over all processes. */
-typedef struct hd_spread_distinct {
+typedef struct hd_step_distinct {
     int64_t count;   /* distinct rows that are first on this process, */
     int64_t *first;  /* which they are among its rows, */
     double *weights; /* and how many rows of all processes each stands for */
     int32_t *of;     /* for each own row its distinct row: numbered over all processes if `merged`,
                         else over those of this one */
     bool merged;     /* rows of different processes were compared */
-} hd_spread_distinct;
+} hd_step_distinct;
 
 /* rows: for the copies. Where there are too many distinct rows to compare them in one place, equal
  * rows of different processes stay apart. */
-huddle_status hd_spread_find_distinct(huddle_context *context, const huddle_dense *matrix,
-                                      const hd_fit_rows *rows, hd_spread_distinct *distinct);
-void hd_spread_distinct_free(hd_spread_distinct *distinct);
+huddle_status hd_step_find_distinct(huddle_context *context, const huddle_dense *matrix,
+                                    const hd_fit_rows *rows, hd_step_distinct *distinct);
+void hd_step_distinct_free(hd_step_distinct *distinct);
 
 /* From a label for each distinct row that is first on this process to labels of its n rows. */
-huddle_status hd_spread_expand_labels(huddle_context *context, const hd_spread_distinct *distinct,
-                                      const int32_t *found, int64_t n, int32_t *labels);
+huddle_status hd_step_expand_labels(huddle_context *context, const hd_step_distinct *distinct,
+                                    const int32_t *found, int64_t n, int32_t *labels);
 
 #endif

@@ -22,7 +22,7 @@ static huddle_status fit_and_predict(void *argument) {
     const huddle_points *x = argument;
     huddle_option *table = NULL;
     hd_fit fit = {.d = D, .rows = {.n = N}};
-    hd_fit_job job = {.x = x};
+    hd_step_job job = {.x = x};
     int32_t labels[N];
     void *options = malloc(hd_method_of_the_page.options_size);
     huddle_status status = hd_method_options(&hd_method_of_the_page, &table);

@@ -3,7 +3,8 @@
 
 Checks what a compiler does not: no function over 60 lines, no file over 600, no struct over 20 fields
 without a reason beside it (a comment with the word "fields:" directly above it), names that a stage
-shares inside itself begin with hd_<stage>_, and no two headers define the same internal name.
+shares inside itself begin with hd_<stage>_, the headers of methods and their steps are named after
+their sources, and no two headers define the same internal name.
 --report prints lines and the share of comments of every folder instead; --self-test proves that
 violations are found.
 """
@@ -21,7 +22,12 @@ PREFIXES = {
     "io": ("io",), "prepare": ("prepare",), "graph": ("graph",), "embed": ("embed",),
     "shrink": ("shrink",), "kmeans": ("kmeans",), "metrics": ("metrics",), "refine": ("refine",),
     "archive": ("file", "output", "zip", "npy", "json"),
+    "fit": ("fit", "walk"), "steps": ("step", "spectral"), "decide": ("decide",),
+    "methods": ("method", "cache"),
 }
+
+# Folders in which each header declares what the source of the same name defines.
+PAIRED = ("steps", "decide", "methods")
 
 
 def tracked(*patterns):
@@ -100,7 +106,8 @@ def check_sizes(name, text, complain):
 def shared_names(code):
     """(name, line) of the types, macros, constants and functions that a header declares."""
     patterns = (r"^(?:typedef )?(?:struct|enum|union) (\w+) \{", r"^\} (\w+);",
-                r"^#define (\w+)", r"^typedef [^{;]*?(\w+);", r"^typedef [^;]*?\(\*(\w+)\)",
+                r"^#define (\w+)", r"^typedef [^{;]*?(\w+);", r"^typedef [^;{]*?\(\*(\w+)\)",
+                r"^typedef [^;{(]*?(\w+)\([^*]",
                 r"^(?!typedef|return|#)[a-z_][\w *]*?[ *](\w+)\(", r"^extern [^;]*?(\w+)(?:\[\])?;")
     found = set()
     for pattern in patterns:
@@ -125,6 +132,14 @@ def check_prefixes(name, code, complain):
             continue
         complain(name, line, f"{shared} is shared inside {folder}: its name must begin with "
                              f"{' or '.join(allowed)}")
+
+
+def check_pairs(names, complain):
+    for name in names:
+        parts = name.split("/")
+        if parts[0] == "src" and parts[1] in PAIRED and name.endswith(".h"):
+            if name[:-1] + "c" not in names:
+                complain(name, 1, "no source of the same name beside this header")
 
 
 def check_twice(headers, complain):
@@ -172,14 +187,17 @@ def self_test():
     assert not faults_of(check_sizes, "a.h", "/* 21 fields: as many as LAPACK has. */\n" + wide)
     for bad in ("typedef struct hd_block {\n    int a;\n} hd_block;\n", "#define HD_PANEL 3\n",
                 "enum { HD_GRAPH_A, HD_WIDTH = 4 };\n", "int hd_sum(int a);\n",
-                "typedef int (*hd_step)(int a);\n", "extern const int hd_table;\n"):
+                "typedef int (*hd_step)(int a);\n", "typedef int hd_step(int a);\n", "extern const int hd_table;\n"):
         assert faults_of(check_prefixes, "src/graph/a.h", bad), bad
     for good in ("#ifndef HUDDLE_SRC_A_H\n#define HUDDLE_SRC_A_H\n", "int hd_graph_sum(int a);\n",
                  "typedef struct hd_graph_rows {\n    int a;\n} hd_graph_rows;\n",
-                 "enum { HD_GRAPH_WIDTH = 4 };\n"):
+                 "enum { HD_GRAPH_WIDTH = 4 };\n",
+                 "typedef struct hd_graph_rows {\n    int (*step)(int a);\n} hd_graph_rows;\n"):
         assert not faults_of(check_prefixes, "src/graph/a.h", good), good
     twice = {"src/a/a.h": "} hd_block;\n", "src/b/b.h": "} hd_block;\n"}
     assert len(faults_of(check_twice, twice)) == 1
+    assert len(faults_of(check_pairs, {"src/steps/a.h", "src/steps/b.c", "src/graph/c.h"})) == 1
+    assert not faults_of(check_pairs, {"src/steps/a.h", "src/steps/a.c"})
     print("structure: self-test passed")
     return 0
 
@@ -206,6 +224,7 @@ def main():
             headers[name] = code
             check_prefixes(name, code, complain)
     check_twice(headers, complain)
+    check_pairs(set(names), complain)
     print("\n".join(faults) if faults else "structure: in order")
     return 1 if faults else 0
 

@@ -49,7 +49,7 @@ static void the_gradient_is_that_of_the_cost(void **state) {
         memset(rotation, 0, sizeof rotation);
         for (int64_t k = 0; k < c; k++)
             rotation[k * c + k] = 1;
-        assert_ok(hd_rotation_cost(NULL, &rows, rotation, gradient, &cost));
+        assert_ok(hd_step_rotation_cost(NULL, &rows, rotation, gradient, &cost));
         assert_close(cost, cost_of(&rows, rotation), 1e-10);
         for (int64_t e = 0; e < c * c; e++) {
             const double step = 1e-6, kept = rotation[e];
@@ -75,7 +75,7 @@ static void one_direction_is_turned_onto_an_axis(void **state) {
             values[2 * i] = cos(.1 * k);
             values[2 * i + 1] = sin(.1 * k);
         }
-        assert_ok(hd_rotation_align(NULL, &rows, &r, &quality));
+        assert_ok(hd_step_rotation_align(NULL, &rows, &r, &quality));
         assert_close(quality, 1, 1e-6);
         assert_close(fabs(rotation[0]), cos(.1 * k), 1e-3);
     }
@@ -94,7 +94,7 @@ static void alignments_are_better_than_their_start(void **state) {
         for (int64_t k = 0; k < c; k++)
             rotation[k * c + k] = 1;
         double start = cost_of(&rows, rotation);
-        assert_ok(hd_rotation_align(NULL, &rows, &r, &quality));
+        assert_ok(hd_step_rotation_align(NULL, &rows, &r, &quality));
         double cost = cost_of(&rows, rotation);
         assert_close(quality, 1 - (cost / (double)n - 1) / (double)c, 1e-12);
         assert_true(cost <= start * (1 + 1e-12));

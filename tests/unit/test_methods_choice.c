@@ -228,7 +228,7 @@ static void the_smallest_of_nearly_equal_modularities_is_chosen(void **state) {
         huddle_trial trials[5] = {0};
         for (int t = 0; t < 5; t++)
             trials[t] = (huddle_trial){.n_clusters = t + 2, .modularity = cases[k][t]};
-        assert_int_equal(hd_count_smallest(5, trials), expected[k]);
+        assert_int_equal(hd_decide_smallest(5, trials), expected[k]);
     }
 }
 
@@ -243,22 +243,22 @@ static void unbalanced_components_are_no_evidence(void **state) {
                   .embedding.info.components = 2,
                   .trials = {.items = &trial, .count = 1}};
     huddle_embed_choice choice = {.count = 1, .candidates = {2}, .n_clear = 1};
-    assert_true(hd_count_by_modularity(&fit, &choice));
+    assert_true(hd_decide_by_modularity(&fit, &choice));
     trial.modularity = .45; /* two thirds and a third */
-    assert_false(hd_count_by_modularity(&fit, &choice));
+    assert_false(hd_decide_by_modularity(&fit, &choice));
     trial.modularity = .2;
     fit.embedding.info.components = 1; /* joined by a short bridge: no other evidence */
-    assert_true(hd_count_by_modularity(&fit, &choice));
+    assert_true(hd_decide_by_modularity(&fit, &choice));
     fit.graph.connect.before = 21; /* joined altogether */
-    assert_false(hd_count_by_modularity(&fit, &choice));
+    assert_false(hd_decide_by_modularity(&fit, &choice));
     fit.graph.connect.before = 1; /* a gap of a connected graph */
-    assert_false(hd_count_by_modularity(&fit, &choice));
+    assert_false(hd_decide_by_modularity(&fit, &choice));
     choice.n_clear = 0;
-    assert_true(hd_count_by_modularity(&fit, &choice));
+    assert_true(hd_decide_by_modularity(&fit, &choice));
     fit.prepared.points.d = 2; /* a plane */
-    assert_false(hd_count_by_modularity(&fit, &choice));
+    assert_false(hd_decide_by_modularity(&fit, &choice));
     fit.prepared.points = (huddle_points){0}; /* a given graph */
-    assert_true(hd_count_by_modularity(&fit, &choice));
+    assert_true(hd_decide_by_modularity(&fit, &choice));
 }
 
 /* The stability of a number is measured on samples, which have fewer points than a range may have

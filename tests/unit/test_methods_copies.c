@@ -288,7 +288,7 @@ static void equal_rows_are_given_the_label_of_the_first(void **state) {
     hd_fit_rows rows = {.n = 5, .equal = {5, 3, of, first, copies}};
     hd_fit_clusters clusters = {.labels = labels};
     clusters.kmeans = (huddle_kmeans_info){.n_restarts = 2, .start_labels = starts};
-    hd_fit_unify_labels(&rows, &clusters);
+    hd_step_unify_labels(&rows, &clusters);
     assert_memory_equal(labels, expected, sizeof labels);
     assert_memory_equal(starts, expected_starts, sizeof starts);
 }
@@ -309,9 +309,9 @@ static void medoids_belong_to_their_clusters_when_labels_are_unified(void **stat
         assert_ok(huddle_points_from_double(NULL, 6, 1, values, 1, 1, &points));
         assert_ok(huddle_dense_new(6, 1, &rows));
         memcpy(rows.values, values, sizeof values);
-        assert_ok(way == 0 ? hd_fit_kmeans(NULL, &points, &options, &fit.rows, &fit.clusters)
-                           : hd_fit_kmeans_dense(NULL, &rows, &options, &fit.rows, &fit.clusters));
-        assert_ok(hd_fit_choose_medoids(NULL, &points, NULL, &fit));
+        assert_ok(way == 0 ? hd_step_kmeans(NULL, &points, &options, &fit.rows, &fit.clusters)
+                           : hd_step_kmeans_dense(NULL, &rows, &options, &fit.rows, &fit.clusters));
+        assert_ok(hd_step_choose_medoids(NULL, &points, NULL, &fit));
         assert_int_equal(fit.clusters.labels[5], fit.clusters.labels[0]);
         assert_int_not_equal(fit.clusters.labels[3], fit.clusters.labels[0]);
         assert_int_equal(fit.clusters.medoids[fit.clusters.labels[0]], 1);

@@ -440,8 +440,8 @@ static void the_alignment_is_the_least_there_is(void **state) {
         huddle_dense rows = unit_rows(c), rotation = {0};
         int32_t labels[N];
         double quality;
-        assert_ok(hd_rotation_find(NULL, &rows, 3, 0, labels, &rotation, NULL, NULL));
-        assert_ok(hd_rotation_align(NULL, &rows, &rotation, &quality));
+        assert_ok(hd_step_rotation_find(NULL, &rows, 3, 0, labels, &rotation, NULL, NULL));
+        assert_ok(hd_step_rotation_align(NULL, &rows, &rotation, &quality));
         assert_orthogonal(rotation.values, c);
         double cost = N * (1 + (1 - quality) * c);
         assert_close(cost, g.alignment[c - 2], 1e-4);

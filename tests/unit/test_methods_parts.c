@@ -161,7 +161,7 @@ static void features_with_the_variance_are_named(void **state) {
             variance[j] += pow((double)x.values[i * FEATURES + j] - mean, 2);
         total += variance[j];
     }
-    assert_ok(hd_fit_find_dominant(NULL, &preparation, &x, &found));
+    assert_ok(hd_step_find_dominant(NULL, &preparation, &x, &found));
     assert_int_equal(found.count, 3);
     assert_true(found.features[0] == 31 && found.features[1] == 12 && found.features[2] == 7);
     assert_close(found.share, (variance[7] + variance[12] + variance[31]) / total, 1e-9);
@@ -225,8 +225,8 @@ static void alignments_are_those_of_their_numbers_of_clusters(void **state) {
         huddle_dense rotation = {0};
         int32_t labels[N];
         double quality;
-        assert_ok(hd_rotation_find(NULL, &rows, 3, 4, labels, &rotation, NULL, NULL));
-        assert_ok(hd_rotation_align(NULL, &rows, &rotation, &quality));
+        assert_ok(hd_step_rotation_find(NULL, &rows, 3, 4, labels, &rotation, NULL, NULL));
+        assert_ok(hd_step_rotation_align(NULL, &rows, &rotation, &quality));
         assert_true(fabs(choice->scores[t] - quality) < 5e-3);
         huddle_dense_free(&rows);
         huddle_dense_free(&rotation);

@@ -167,8 +167,8 @@ static void equal_rows_have_equal_labels(void **state) {
     }
     memcpy(f->clusters.labels, f->refined.own, N * sizeof(int32_t));
     const huddle_refine_start own = {"embedding", f->clusters.labels};
-    assert_ok(hd_refine_clusters(NULL, model->fitted_options, &f->embedding, 1, &own,
-                                 &f->embedding.f.rows, f));
+    assert_ok(hd_step_refine(NULL, model->fitted_options, &f->embedding, 1, &own,
+                             &f->embedding.f.rows, f));
     assert_int_equal(f->clusters.labels[0], f->clusters.labels[other]);
     huddle_model_free(model);
     huddle_points_free(&x);
@@ -208,8 +208,8 @@ static void names_of_clusters_are_kept(void **state) {
         fewer[i] = own[i] == 3 ? 2 : own[i];
     }
     const huddle_refine_start starts[] = {{"own", own}, {"fewer", fewer}};
-    assert_ok(hd_refine_labels(NULL, model->fitted_options, C, &f->rows, &f->graph.matrix,
-                               &f->embedding, NULL, 2, starts, labels, &info));
+    assert_ok(hd_step_refine_labels(NULL, model->fitted_options, C, &f->rows, &f->graph.matrix,
+                                    &f->embedding, NULL, 2, starts, labels, &info));
     assert_string_equal(info.trials[1].name, "commute");
     for (int64_t i = 0; i < N; i++) {
         int32_t k = f->clusters.labels[i];
@@ -217,8 +217,8 @@ static void names_of_clusters_are_kept(void **state) {
     }
     /* One cluster leaves nothing to refine. */
     memset(own, 0, sizeof own);
-    assert_ok(hd_refine_labels(NULL, model->fitted_options, C, &f->rows, &f->graph.matrix,
-                               &f->embedding, NULL, 1, starts, labels, &info));
+    assert_ok(hd_step_refine_labels(NULL, model->fitted_options, C, &f->rows, &f->graph.matrix,
+                                    &f->embedding, NULL, 1, starts, labels, &info));
     assert_int_equal(info.n_trials, 0);
     assert_memory_equal(labels, own, sizeof own);
     huddle_model_free(model);

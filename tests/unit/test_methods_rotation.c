@@ -67,9 +67,9 @@ static void rounding_does_not_choose_the_start(void **state) {
     for (uint64_t seed = 0; seed < STARTS; seed++) {
         huddle_dense rows = noisy_axes(COSINE, C, .2, seed), first = {0}, second = {0};
         int32_t before[N], after[N];
-        assert_ok(hd_rotation_find(NULL, &rows, 1, 0, before, &first, NULL, NULL));
+        assert_ok(hd_step_rotation_find(NULL, &rows, 1, 0, before, &first, NULL, NULL));
         round_differently(&rows, seed);
-        assert_ok(hd_rotation_find(NULL, &rows, 1, 0, after, &second, NULL, NULL));
+        assert_ok(hd_step_rotation_find(NULL, &rows, 1, 0, after, &second, NULL, NULL));
         assert_rotation(&first);
         assert_close(agreement(before, after), 1, 1e-12);
         huddle_dense_free(&rows);
@@ -85,7 +85,7 @@ static void clear_clusters_are_found_from_any_row(void **state) {
     int32_t labels[N], truth[N];
     for (int64_t i = 0; i < N; i++)
         truth[i] = (int32_t)(i % C);
-    assert_ok(hd_rotation_find(NULL, &rows, 1, 0, labels, &rotation, NULL, NULL));
+    assert_ok(hd_step_rotation_find(NULL, &rows, 1, 0, labels, &rotation, NULL, NULL));
     assert_close(agreement(truth, labels), 1, 1e-12);
     huddle_dense_free(&rotation);
     huddle_dense_free(&rows);
@@ -100,13 +100,13 @@ static void check_few_directions(basis kind) {
         memcpy(rows.values + i * C, rows.values + i % 3 * C, C * sizeof *rows.values);
     for (int64_t i = 0; i < 3; i++)
         memset(rows.values + i * C, 0, C * sizeof *rows.values);
-    assert_ok(hd_rotation_find(NULL, &rows, 2, 0, labels, &rotation, NULL, NULL));
+    assert_ok(hd_step_rotation_find(NULL, &rows, 2, 0, labels, &rotation, NULL, NULL));
     assert_rotation(&rotation);
     for (int64_t i = 6; i < N; i++)
         assert_int_equal(labels[i], labels[i - 3]);
     assert_true(labels[3] != labels[4] && labels[4] != labels[5] && labels[5] != labels[3]);
     round_differently(&rows, 0);
-    assert_ok(hd_rotation_find(NULL, &rows, 2, 0, labels, &again, NULL, NULL));
+    assert_ok(hd_step_rotation_find(NULL, &rows, 2, 0, labels, &again, NULL, NULL));
     for (int64_t e = 0; e < C * C; e++)
         assert_close(again.values[e], rotation.values[e], 1e-6);
     huddle_dense_free(&again);
@@ -126,9 +126,9 @@ static void rounding_does_not_choose_empty_axes(void **state) {
     for (uint64_t seed = 0; seed < STARTS; seed++) {
         huddle_dense rows = noisy_axes(COSINE, C / 2, .1, seed), first = {0}, second = {0};
         int32_t before[N], after[N], sizes[C] = {0}, empty = 0;
-        assert_ok(hd_rotation_find(NULL, &rows, 1, 0, before, &first, NULL, NULL));
+        assert_ok(hd_step_rotation_find(NULL, &rows, 1, 0, before, &first, NULL, NULL));
         round_differently(&rows, seed);
-        assert_ok(hd_rotation_find(NULL, &rows, 1, 0, after, &second, NULL, NULL));
+        assert_ok(hd_step_rotation_find(NULL, &rows, 1, 0, after, &second, NULL, NULL));
         assert_memory_equal(before, after, sizeof before);
         for (int64_t i = 0; i < N; i++)
             sizes[before[i]]++;

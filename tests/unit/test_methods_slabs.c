@@ -123,7 +123,7 @@ static huddle_status reduce_member(huddle_context *context, int rank, void *argu
     memcpy(own, distances[rank], sizeof own);
     for (int k = 0; k < C; k++)
         clusters.medoids[k] = own[k] < INFINITY ? k : -1;
-    return hd_fit_reduce_medoids(context, 10, own, &clusters);
+    return hd_step_reduce_medoids(context, 10, own, &clusters);
 }
 
 static void medoids_belong_to_one_process(void **state) {
@@ -151,11 +151,11 @@ static huddle_status find_member(huddle_context *context, int rank, void *argume
     int64_t first = first_row[rank], n = first_row[rank + 1] - first;
     huddle_dense own = *t->matrix;
     hd_fit_rows rows = {.n = n, .elsewhere = N - n};
-    hd_spread_distinct distinct = {0};
+    hd_step_distinct distinct = {0};
     int32_t found[N];
     own.rows = n;
     own.values += first * own.stride;
-    TRY(hd_spread_find_distinct(context, &own, &rows, &distinct));
+    TRY(hd_step_find_distinct(context, &own, &rows, &distinct));
     for (int64_t i = 0; i < n; i++)
         t->wrong[rank] += distinct.of[i] != t->one->of[first + i];
     for (int64_t k = 0; k < distinct.count; k++) {
@@ -164,9 +164,9 @@ static huddle_status find_member(huddle_context *context, int rank, void *argume
         t->wrong[rank] += distinct.weights[k] != (double)t->one->copies[number];
         found[k] = 100 + number;
     }
-    TRY(hd_spread_expand_labels(context, &distinct, found, n, t->labels + first));
+    TRY(hd_step_expand_labels(context, &distinct, found, n, t->labels + first));
 done:
-    hd_spread_distinct_free(&distinct);
+    hd_step_distinct_free(&distinct);
     return status;
 }
 
@@ -209,7 +209,7 @@ static huddle_status mark_member(huddle_context *context, int rank, void *argume
         .centres = {.rows = C}, .labels = t->labels + first, .medoids = own};
     for (int k = 0; k < C; k++)
         own[k] = t->medoids[k] >= first && t->medoids[k] < first + n ? t->medoids[k] - first : -1;
-    TRY(hd_spread_mark_medoids(context, &matrix, &clusters));
+    TRY(hd_step_mark_all_medoids(context, &matrix, &clusters));
     memcpy(t->marks + first, clusters.is_medoid_row, (size_t)n * sizeof *t->marks);
 done:
     huddle_free(clusters.is_medoid_row);
@@ -252,7 +252,7 @@ static huddle_status near_member(huddle_context *context, int rank, void *argume
     hd_fit fit = {.rows = {.n = n, .elsewhere = N - n}};
     huddle_neighbors lists = {.n = NEW, .k = NEAR, .index = index, .distance = distance};
     huddle_csr w = {.rows = 1, .offsets = offsets, .columns = columns, .values = values};
-    hd_spread_near near = {0};
+    hd_step_near near = {0};
     int *wrong = argument;
     for (int64_t i = 0; i < n; i++) {
         labels[i] = (int32_t)(1000 + first + i);
@@ -262,7 +262,7 @@ static huddle_status near_member(huddle_context *context, int rank, void *argume
         index[e] = neighbour_of(rank, e);
     fit.clusters.labels = labels;
     fit.graph.scale.local = local;
-    TRY(hd_spread_near_open(context, &fit, false, &lists, &near));
+    TRY(hd_step_near_open(context, &fit, false, &lists, &near));
     for (int64_t e = 0; e < NEW * NEAR; e++) {
         int32_t row = neighbour_of(rank, e);
         wrong[rank] += row < 0 ? index[e] != -1
@@ -275,12 +275,12 @@ static huddle_status near_member(huddle_context *context, int rank, void *argume
         columns[k] = index[k];
         values[k] = neighbour_of(rank, k);
     }
-    hd_spread_near_number(&near, &w);
+    hd_step_near_number(&near, &w);
     for (int k = 0; k < NEAR; k++)
         wrong[rank] += w.cols != N || columns[k] != (int32_t)values[k] ||
                        (k > 0 && columns[k - 1] >= columns[k]);
 done:
-    hd_spread_near_close(&near);
+    hd_step_near_close(&near);
     return hd_agree(context, status);
 }
 

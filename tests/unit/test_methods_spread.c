@@ -431,17 +431,17 @@ static huddle_status find_member(huddle_context *context, int rank, void *argume
     equal_job *t = argument;
     int64_t first = layouts[t->layout].first[rank];
     huddle_dense own = *t->matrix;
-    hd_spread_distinct distinct = {0};
+    hd_step_distinct distinct = {0};
     own.rows = layouts[t->layout].first[rank + 1] - first;
     own.values += first * own.stride;
     hd_fit_rows rows = {.n = own.rows};
-    TRY(hd_spread_find_distinct(context, &own, &rows, &distinct));
+    TRY(hd_step_find_distinct(context, &own, &rows, &distinct));
     memcpy(t->of + first, distinct.of, (size_t)own.rows * sizeof *t->of);
     t->count[rank] = distinct.count;
     for (int64_t k = 0; k < distinct.count; k++)
         t->weight[rank] += distinct.weights[k];
 done:
-    hd_spread_distinct_free(&distinct);
+    hd_step_distinct_free(&distinct);
     return status;
 }
 

@@ -103,7 +103,7 @@ static bool reports(const huddle_model *model, const char *text) {
 
 static const char *kind_of(const huddle_points *x) {
     hd_fit_table found;
-    assert_ok(hd_table_examine(NULL, x, &found));
+    assert_ok(hd_decide_table(NULL, x, &found));
     return found.kind;
 }
 
@@ -121,7 +121,7 @@ static void one_column_of_another_unit_makes_a_table(void **state) {
     scale_column(&x, 5, 7);
     assert_null(kind_of(&x));
     scale_column(&x, 5, 2);
-    assert_ok(hd_table_examine(NULL, &x, &found));
+    assert_ok(hd_decide_table(NULL, &x, &found));
     assert_string_equal(found.kind, "units");
     assert_int_equal(found.n_columns, WIDE);
     assert_int_equal(found.n_categories, 0);
@@ -131,7 +131,7 @@ static void one_column_of_another_unit_makes_a_table(void **state) {
         x.values[i * WIDE + 3] = 5;
         x.values[i * WIDE + 4] += 20000;
     }
-    assert_ok(hd_table_examine(NULL, &x, &found));
+    assert_ok(hd_decide_table(NULL, &x, &found));
     assert_string_equal(found.kind, "units");
     assert_int_equal(found.n_columns, WIDE - 1);
     huddle_points_free(&x);
@@ -220,7 +220,7 @@ static void categories_beside_measurements_make_a_table(void **state) {
     assert_null(kind_of(&x)); /* a value in 4 % of the rows is an exception, not a category */
     for (int64_t i = 0; i < N; i++)
         x.values[i * WIDE + 8] = i % 15 == 0 ? 2 : 1;
-    assert_ok(hd_table_examine(NULL, &x, &found));
+    assert_ok(hd_decide_table(NULL, &x, &found));
     assert_string_equal(found.kind, "categories");
     assert_int_equal(found.n_categories, 2);
     for (int64_t i = 0; i < N; i++) /* six values are too many */
@@ -338,7 +338,7 @@ static int choose(double j_kmeans, double j_graph, double kmeans, double graph, 
     hd_fit_decision d = {.kmeans = {.divergence = j_kmeans},
                          .graph = {.divergence = j_graph},
                          .stability = {kmeans, graph, commute}};
-    int choice = hd_decide_choose(&d);
+    int choice = hd_decide_labelling(&d);
     assert_string_equal(d.reason, reason);
     return choice;
 }

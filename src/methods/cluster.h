@@ -1,0 +1,36 @@
+/* The last steps of every method: clusters for one number of them, or for the best of a range. */
+#ifndef HUDDLE_SRC_METHODS_CLUSTER_H
+#define HUDDLE_SRC_METHODS_CLUSTER_H
+
+#include "steps/options.h"
+
+/* Makes the clusters of a fit for one number of them, replacing those of another. argument is the
+ * method's. */
+typedef huddle_status hd_method_cluster_step(huddle_context *context, void *argument,
+                                             int32_t n_clusters, hd_fit *fit);
+
+/* How a method clusters, and what its trials are scored by. */
+typedef struct hd_method_clustering {
+    hd_method_cluster_step *cluster;
+    void *argument;
+    const huddle_points *points;        /* for silhouettes and medoids; or NULL */
+    const huddle_csr *graph;            /* for normalised cuts; or NULL */
+    bool graph_per_trial;               /* every n_clusters has its own: eigengaps cannot be
+                                           compared */
+    const hd_spectral_options *refined; /* of a method that may refine its labels, to choose between
+                                           the graph and K-means (decide/labels.h); or NULL */
+    const hd_fit_embedding *laplacian;  /* for that: eigenvectors of the graph */
+    bool measures_stability;            /* of refined labels for the numbers of a range */
+} hd_method_clustering;
+
+/* Clusters for n_clusters or, of a range, for the best number (methods/range.h), and decides
+ * between the labels of the graph and of K-means where the method refines them. Clusters are
+ * numbered, and medoids chosen. */
+huddle_status hd_method_cluster(huddle_context *context, huddle_range n_clusters,
+                                const hd_method_clustering *how, hd_fit *fit);
+
+/* Clusters for one number, and numbers the clusters: methods need not care. */
+huddle_status hd_method_cluster_number(huddle_context *context, const hd_method_clustering *how,
+                                       int32_t n_clusters, hd_fit *fit);
+
+#endif
