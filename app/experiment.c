@@ -79,14 +79,8 @@ static int run_experiment(const cli_arguments *arguments) {
 
 /* The flags are shared by `paper`, which runs an experiment too. */
 const cli_flag experiment_flags[] = {
-    {.name = "n-threads",
-     .letter = 'j',
-     .kind = FLAG_COUNT,
-     .value = "N",
-     .min = 1,
-     .max = INT32_MAX,
-     .help = "number of cells to compute in parallel; default: one per CPU available to the "
-             "process; results do not depend on it. With --engine mpi: on each process"},
+    THREADS_FLAG("number of cells to compute in parallel; default: one per CPU available to the "
+                 "process; results do not depend on it. With --engine mpi: on each process"),
     {.name = "alone",
      .kind = FLAG_SWITCH,
      .help = "do not share graphs, embeddings or components between cells; shows what sharing "

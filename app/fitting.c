@@ -33,14 +33,8 @@ const cli_flag compute_flags[] = {
      .value = "FILE",
      .reads = true,
      .help = "use this embedding, one row per point, instead of computing one"},
-    {.name = "n-threads",
-     .letter = 'j',
-     .kind = FLAG_COUNT,
-     .value = "N",
-     .min = 1,
-     .max = INT32_MAX,
-     .help = "number of threads; default: one per CPU available to the process; labels do not "
-             "depend on it"},
+    THREADS_FLAG("number of threads; default: one per CPU available to the process; labels do not "
+                 "depend on it"),
     {.name = "memory",
      .kind = FLAG_TEXT,
      .value = "LIMIT",

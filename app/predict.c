@@ -226,13 +226,7 @@ static const cli_flag predict_flags[] = {
              "default: one per line on stdout"},
     APPEND_FLAG,
     {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object"},
-    {.name = "n-threads",
-     .letter = 'j',
-     .kind = FLAG_COUNT,
-     .value = "N",
-     .min = 1,
-     .max = INT32_MAX,
-     .help = "number of threads; default: one per CPU available to the process"},
+    THREADS_FLAG("number of threads; default: one per CPU available to the process"),
     ENGINE_FLAG,
     {0}};
 
