@@ -62,8 +62,7 @@ static int run_experiment(const cli_arguments *arguments) {
     if (context != NULL && processes_first(context))
         result = outputs_check(arguments, own);
     result = processes_agree(context, result);
-    if (result == EXIT_DONE)
-        result = streams_read_input();
+    STEP(streams_read_input());
     /* Messages of experiments contain the name of the plan or of the file concerned. */
     if (result == EXIT_DONE && context != NULL &&
         run_and_write(context, arguments, &e) != HUDDLE_OK)

@@ -144,8 +144,7 @@ int fitting_read(fitting *fit) {
     fit->warnings = json_array();
     session_collect_warnings(fit->warnings);
     int result = streams_read_input();
-    if (result == EXIT_DONE)
-        result = read_files(fit);
+    STEP(read_files(fit));
     session_collect_warnings(NULL);
     fit->read_seconds = clock_seconds() - began;
     if (result == EXIT_DONE && fit->data.features != NULL)
