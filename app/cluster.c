@@ -112,22 +112,15 @@ static int run_cluster(const cli_arguments *arguments) {
     fitting fit = {.arguments = arguments};
     const char *method = argument(arguments, "method");
     int result = check_operands(arguments);
-    if (result == EXIT_DONE)
-        result = fitting_configure(&fit, method == NULL ? huddle_default_method() : method);
+    STEP(fitting_configure(&fit, method == NULL ? huddle_default_method() : method));
     if (result == EXIT_DONE)
         fit.context = session_begin(arguments, &result);
-    if (result == EXIT_DONE)
-        result = check_outputs(fit.context, arguments);
-    if (result == EXIT_DONE)
-        result = fitting_read(&fit);
-    if (result == EXIT_DONE)
-        result = columns_check_data(arguments, &fit.data);
-    if (result == EXIT_DONE)
-        result = fitting_fit(&fit);
-    if (result == EXIT_DONE)
-        result = score_without_labels(&fit);
-    if (result == EXIT_DONE)
-        result = write_results(&fit);
+    STEP(check_outputs(fit.context, arguments));
+    STEP(fitting_read(&fit));
+    STEP(columns_check_data(arguments, &fit.data));
+    STEP(fitting_fit(&fit));
+    STEP(score_without_labels(&fit));
+    STEP(write_results(&fit));
     fitting_free(&fit);
     return result;
 }

@@ -14,18 +14,15 @@ static int run_convert(const cli_arguments *arguments) {
     const char *source = arguments->operands[0], *target = arguments->operands[1];
     int result = output_check_ending(target, "data", data_endings);
     huddle_data data = {0};
-    if (result == EXIT_DONE)
-        result = output_check_format(arguments, target);
-    if (result == EXIT_DONE)
-        result = outputs_check(arguments, NULL);
+    STEP(output_check_format(arguments, target));
+    STEP(outputs_check(arguments, NULL));
     huddle_context *context = result == EXIT_DONE ? session_begin(arguments, &result) : NULL;
     if (context == NULL)
         return result;
     result = streams_read_input();
-    if (result == EXIT_DONE)
-        result = argument(arguments, "float32") != NULL
-                     ? input_read(context, arguments, source, NULL, &data)
-                     : input_read_exact(context, arguments, source, &data);
+    STEP(argument(arguments, "float32") != NULL
+             ? input_read(context, arguments, source, NULL, &data)
+             : input_read_exact(context, arguments, source, &data));
     if (result == EXIT_DONE) {
         huddle_status status = huddle_data_write(context, &data, target);
         if (status != HUDDLE_OK)

@@ -1,6 +1,8 @@
-/* The flag --engine, for the tables of the commands that compute. */
+/* The flags --engine and --n-threads, for the tables of the commands that compute. */
 #ifndef HUDDLE_APP_ENGINES_H
 #define HUDDLE_APP_ENGINES_H
+
+#include <stdint.h>
 
 /* The names of the engines of this build; ends with NULL. */
 const char *const *engine_names(void);
@@ -11,6 +13,13 @@ const char *const *engine_names(void);
         .takes_options = true, .default_text = "cpu",                                              \
         .help = "compute engine, one of those listed by huddle engines; NAME:OPTIONS if it takes " \
                 "options"                                                                          \
+    }
+
+/* --n-threads; text: what N counts. */
+#define THREADS_FLAG(text)                                                                         \
+    {                                                                                              \
+        .name = "n-threads", .letter = 'j', .kind = FLAG_COUNT, .value = "N", .min = 1,            \
+        .max = INT32_MAX, .help = text                                                             \
     }
 
 #endif

@@ -62,8 +62,7 @@ static int run_experiment(const cli_arguments *arguments) {
     if (context != NULL && processes_first(context))
         result = outputs_check(arguments, own);
     result = processes_agree(context, result);
-    if (result == EXIT_DONE)
-        result = streams_read_input();
+    STEP(streams_read_input());
     /* Messages of experiments contain the name of the plan or of the file concerned. */
     if (result == EXIT_DONE && context != NULL &&
         run_and_write(context, arguments, &e) != HUDDLE_OK)
@@ -79,14 +78,8 @@ static int run_experiment(const cli_arguments *arguments) {
 
 /* The flags are shared by `paper`, which runs an experiment too. */
 const cli_flag experiment_flags[] = {
-    {.name = "n-threads",
-     .letter = 'j',
-     .kind = FLAG_COUNT,
-     .value = "N",
-     .min = 1,
-     .max = INT32_MAX,
-     .help = "number of cells to compute in parallel; default: one per CPU available to the "
-             "process; results do not depend on it. With --engine mpi: on each process"},
+    THREADS_FLAG("number of cells to compute in parallel; default: one per CPU available to the "
+                 "process; results do not depend on it. With --engine mpi: on each process"),
     {.name = "alone",
      .kind = FLAG_SWITCH,
      .help = "do not share graphs, embeddings or components between cells; shows what sharing "

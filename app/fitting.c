@@ -33,14 +33,8 @@ const cli_flag compute_flags[] = {
      .value = "FILE",
      .reads = true,
      .help = "use this embedding, one row per point, instead of computing one"},
-    {.name = "n-threads",
-     .letter = 'j',
-     .kind = FLAG_COUNT,
-     .value = "N",
-     .min = 1,
-     .max = INT32_MAX,
-     .help = "number of threads; default: one per CPU available to the process; labels do not "
-             "depend on it"},
+    THREADS_FLAG("number of threads; default: one per CPU available to the process; labels do not "
+                 "depend on it"),
     {.name = "memory",
      .kind = FLAG_TEXT,
      .value = "LIMIT",
@@ -150,8 +144,7 @@ int fitting_read(fitting *fit) {
     fit->warnings = json_array();
     session_collect_warnings(fit->warnings);
     int result = streams_read_input();
-    if (result == EXIT_DONE)
-        result = read_files(fit);
+    STEP(read_files(fit));
     session_collect_warnings(NULL);
     fit->read_seconds = clock_seconds() - began;
     if (result == EXIT_DONE && fit->data.features != NULL)

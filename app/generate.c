@@ -26,17 +26,14 @@ static int run_generate(const cli_arguments *arguments) {
     if (find_name("kind", kind, huddle_data_kinds(), "help generate") < 0)
         return EXIT_USAGE;
     int result = output_check_ending(path, "data", data_endings);
-    if (result == EXIT_DONE)
-        result = output_check_format(arguments, path);
-    if (result == EXIT_DONE)
-        result = outputs_check(arguments, NULL);
+    STEP(output_check_format(arguments, path));
+    STEP(outputs_check(arguments, NULL));
     huddle_context *context = result == EXIT_DONE ? session_begin(arguments, &result) : NULL;
     if (context == NULL)
         return result;
     result = input_read(context, arguments, kind, NULL, &data);
     clear_progress();
-    if (result == EXIT_DONE)
-        result = write_data(context, &data, path);
+    STEP(write_data(context, &data, path));
     huddle_data_free(&data);
     session_end(context);
     return result;

@@ -280,12 +280,10 @@ static int run_info(const cli_arguments *arguments) {
         return result;
     result = streams_read_input();
     /* The status is needed: a container in which nothing is selected is described, not refused. */
-    if (result == EXIT_DONE)
-        result = input_try(context, arguments, arguments->operands[0], NULL, &data, &status);
+    STEP(input_try(context, arguments, arguments->operands[0], NULL, &data, &status));
     clear_progress();
-    if (result == EXIT_DONE)
-        result = status == HUDDLE_OK ? print_data(arguments, &data)
-                                     : report_failure(context, arguments, status);
+    STEP(status == HUDDLE_OK ? print_data(arguments, &data)
+                             : report_failure(context, arguments, status));
     huddle_data_free(&data);
     session_end(context);
     return result;

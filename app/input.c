@@ -217,8 +217,8 @@ void input_column_name(const huddle_data *data, const huddle_column *column, cha
         snprintf(text, size, "column %lld", (long long)(column - data->columns) + 1);
 }
 
-/* In the order of huddle_column_role. */
-json_t *input_columns_json(const huddle_data *data) {
+/* How the columns of a table were used, roles in the order of huddle_column_role. */
+static json_t *columns_json(const huddle_data *data) {
     static const char *const roles[] = {"feature", "label", "ignored", "not selected", "row names"};
     json_t *columns = json_array();
     for (int64_t c = 0; c < data->n_columns; c++) {
@@ -246,7 +246,7 @@ void input_add_json(const huddle_data *data, json_t *report) {
         input_column_name(data, names, name, sizeof name);
         json_object_set_new(report, "names_column", text_json(name));
     }
-    json_object_set_new(report, "columns", input_columns_json(data));
+    json_object_set_new(report, "columns", columns_json(data));
     if (data->n_dropped == 0)
         return;
     json_t *rows = json_array();

@@ -40,9 +40,6 @@ const huddle_column *input_label(const huddle_data *data);
 void input_column_name(const huddle_data *data, const huddle_column *column, char *text,
                        size_t size);
 
-/* How the columns of a table were used: [{name, role, reason}]. */
-json_t *input_columns_json(const huddle_data *data);
-
 /* Adds the names of the rows that were read, row_names; those of the rows that the report's medoids
  * are, medoid_names. Nothing if the rows have no names. */
 void input_add_names_json(const huddle_data *data, json_t *report);

@@ -255,8 +255,7 @@ static void print_result(const gamma_walk *walk) {
 /* As check_outputs() of cluster: before the computation. */
 static int check_arguments(const cli_arguments *arguments) {
     int result = output_check_ending(argument(arguments, "output"), "the tree", tree_endings);
-    if (result == EXIT_DONE)
-        result = output_check_ending(argument(arguments, "labels"), "labels", label_endings);
+    STEP(output_check_ending(argument(arguments, "labels"), "labels", label_endings));
     return result == EXIT_DONE ? outputs_check(arguments, NULL) : result;
 }
 
@@ -264,20 +263,14 @@ static int check_arguments(const cli_arguments *arguments) {
 static int run_path(const cli_arguments *arguments) {
     gamma_walk walk = {.fit = {.arguments = arguments}};
     int result = check_arguments(arguments);
-    if (result == EXIT_DONE)
-        result = configure_fit(&walk);
-    if (result == EXIT_DONE)
-        result = configure_path(&walk);
+    STEP(configure_fit(&walk));
+    STEP(configure_path(&walk));
     if (result == EXIT_DONE)
         walk.fit.context = session_begin(arguments, &result);
-    if (result == EXIT_DONE)
-        result = fitting_read(&walk.fit);
-    if (result == EXIT_DONE)
-        result = compute_path(&walk);
-    if (result == EXIT_DONE)
-        result = write_files(&walk);
-    if (result == EXIT_DONE)
-        result = write_page(&walk);
+    STEP(fitting_read(&walk.fit));
+    STEP(compute_path(&walk));
+    STEP(write_files(&walk));
+    STEP(write_page(&walk));
     if (result == EXIT_DONE)
         print_result(&walk);
     json_decref(walk.report);

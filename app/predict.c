@@ -113,8 +113,7 @@ static int predict_labels(prediction *p) {
     if (status != HUDDLE_OK)
         return failed_call(status, model);
     result = read_features(p, source);
-    if (result == EXIT_DONE)
-        result = columns_check_data(p->arguments, &p->data);
+    STEP(columns_check_data(p->arguments, &p->data));
     if (result != EXIT_DONE)
         return result;
     double began = clock_seconds();
@@ -202,12 +201,9 @@ static int run_predict(const cli_arguments *arguments) {
     prediction p = {.arguments = arguments};
     int result = EXIT_DONE;
     p.context = session_begin(arguments, &result);
-    if (result == EXIT_DONE)
-        result = check_output(&p);
-    if (result == EXIT_DONE)
-        result = predict_labels(&p);
-    if (result == EXIT_DONE)
-        result = write_labels(&p);
+    STEP(check_output(&p));
+    STEP(predict_labels(&p));
+    STEP(write_labels(&p));
     free(p.labels);
     huddle_free(p.all);
     huddle_data_free(&p.data);
@@ -226,13 +222,7 @@ static const cli_flag predict_flags[] = {
              "default: one per line on stdout"},
     APPEND_FLAG,
     {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object"},
-    {.name = "n-threads",
-     .letter = 'j',
-     .kind = FLAG_COUNT,
-     .value = "N",
-     .min = 1,
-     .max = INT32_MAX,
-     .help = "number of threads; default: one per CPU available to the process"},
+    THREADS_FLAG("number of threads; default: one per CPU available to the process"),
     ENGINE_FLAG,
     {0}};
 

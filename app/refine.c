@@ -235,17 +235,13 @@ static void print_result(const refining *r) {
 static int run_refine(const cli_arguments *arguments) {
     refining r = {.arguments = arguments};
     int result = configure(&r);
-    if (result == EXIT_DONE)
-        result = check_output(arguments);
+    STEP(check_output(arguments));
     if (result == EXIT_DONE)
         r.context = session_begin(arguments, &result);
-    if (result == EXIT_DONE)
-        result = read_files(&r);
-    if (result == EXIT_DONE)
-        result = refine_labels(&r);
+    STEP(read_files(&r));
+    STEP(refine_labels(&r));
     clear_progress();
-    if (result == EXIT_DONE)
-        result = write_labels(&r);
+    STEP(write_labels(&r));
     if (result == EXIT_DONE && argument(arguments, "json") != NULL)
         print_json(result_json(&r));
     else if (result == EXIT_DONE)

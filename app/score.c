@@ -243,21 +243,17 @@ static int run_score(const cli_arguments *arguments) {
     if (context == NULL)
         return result;
     result = streams_read_input();
-    if (result == EXIT_DONE)
-        result = labelling_read(context, arguments->operands[0], false, &truth);
-    if (result == EXIT_DONE)
-        result = labelling_read(context, arguments->operands[1], true, &labels);
+    STEP(labelling_read(context, arguments->operands[0], false, &truth));
+    STEP(labelling_read(context, arguments->operands[1], true, &labels));
     /* The i-th labels of both files belong to the same point; nothing else connects them. */
     if (result == EXIT_DONE && truth.n != labels.n)
         result = failed("%s: %lld labels, but %s has %lld", arguments->operands[1],
                         (long long)labels.n, arguments->operands[0], (long long)truth.n);
-    if (result == EXIT_DONE)
-        result = leave_out(arguments->operands[1], &truth, &labels, &scored);
+    STEP(leave_out(arguments->operands[1], &truth, &labels, &scored));
     if (result == EXIT_DONE && graph != NULL)
         result = score_on_graph(context, graph, &truth, &labels, &scored, &pair);
     clear_progress();
-    if (result == EXIT_DONE)
-        result = compare_labels(arguments, &truth, &labels, &scored, &pair);
+    STEP(compare_labels(arguments, &truth, &labels, &scored, &pair));
     labelling_free(&truth);
     labelling_free(&labels);
     free(scored.rows);

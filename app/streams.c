@@ -116,8 +116,7 @@ int streams_begin(cli_arguments *arguments) {
     if (prints_by_default(arguments))
         arguments_add(arguments, "output", "-");
     int result = replace_operands(arguments);
-    if (result == EXIT_DONE)
-        result = replace_settings(arguments);
+    STEP(replace_settings(arguments));
     if (result == EXIT_DONE && streams.output != 0 && argument(arguments, "json") != NULL)
         result = usage_error("--json needs standard output for itself; write the other output to a "
                              "file");

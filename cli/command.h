@@ -10,6 +10,13 @@
 /* Exit statuses. */
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
+/* Takes a step of a command unless one before it has failed. Expects a variable `result`. */
+#define STEP(call)                                                                                 \
+    do {                                                                                           \
+        if (result == EXIT_DONE)                                                                   \
+            result = (call);                                                                       \
+    } while (0)
+
 typedef enum flag_kind {
     FLAG_END = 0, /* end of a table */
     FLAG_SWITCH,  /* takes no value */

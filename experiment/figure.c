@@ -3,7 +3,6 @@
 
 #include "experiment/figure_font.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,21 +125,4 @@ double figure_text_width(figure *f, const char *text, double size, bool bold) {
     figure_set_font(f->ruler, size, bold);
     cairo_text_extents(f->ruler, text, &extents);
     return extents.x_advance;
-}
-
-/* For tests of overlap: no label may cover another. In some fonts the accents of capitals are above
- * the ascent, so the box covers the ink too. */
-figure_box figure_text_box(figure *f, const figure_shape *text) {
-    const char *words = text->text == NULL ? "" : text->text;
-    cairo_font_extents_t font;
-    cairo_text_extents_t ink;
-    figure_set_font(f->ruler, text->w, text->bold);
-    cairo_font_extents(f->ruler, &font);
-    cairo_text_extents(f->ruler, words, &ink);
-    double width = ink.x_advance, offset = figure_anchor_offset(text->anchor, width);
-    double above = fmax(font.ascent, -ink.y_bearing);
-    double height = above + fmax(font.descent, ink.y_bearing + ink.height);
-    if (text->vertical) /* turned left: the advance is upwards, the ascent to the left */
-        return (figure_box){text->at.x - above, text->at.y - width + offset, height, width};
-    return (figure_box){text->at.x - offset, text->at.y - above, width, height};
 }

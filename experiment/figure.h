@@ -73,10 +73,6 @@ figure_shape *figure_add_text(figure *f, figure_point at, double size, const cha
 /* The width of a text of this font size. */
 double figure_text_width(figure *f, const char *text, double size, bool bold);
 
-/* The rectangle that a text shape covers: from its ascent to its descent, as wide as its advance.
- */
-figure_box figure_text_box(figure *f, const figure_shape *text);
-
 typedef enum figure_format { FIGURE_SVG, FIGURE_PDF, FIGURE_PNG } figure_format;
 
 /* Pixels per point of a PNG: 144 dots per inch. */

@@ -116,15 +116,8 @@ huddle_status report_fit_plane(const report_run *run, const huddle_points *x,
 huddle_status report_dense_points(huddle_context *context, const huddle_dense *x,
                                   const int64_t *rows, int64_t count, huddle_points *points);
 
-/* Coordinates quantised to 16 bits: value = low[j] + span * step / 65535. */
+/* Principal components that the page lets the user choose from. */
 enum { MAX_COMPONENTS = 6 };
-typedef struct report_grid {
-    double low[MAX_COMPONENTS], span;
-} report_grid;
-report_grid report_grid_of(const huddle_points *x);
-void report_grid_quantise(const report_grid *grid, const huddle_points *x, int32_t cols,
-                          uint16_t *steps);
-json_t *report_grid_json(const report_grid *grid, int32_t cols);
 
 /* ---- circle.c, moves.c ---- */
 

@@ -33,8 +33,7 @@ static bool is_planar(const huddle_points *x) {
     return x->d <= 2 && x->offsets == NULL && x->shift == NULL;
 }
 
-/* A matrix has no more components than its smaller side. MAX_COMPONENTS is how many the page
- * lets the user choose from. */
+/* A matrix has no more components than its smaller side. */
 huddle_status report_fit_plane(const report_run *run, const huddle_points *x,
                                huddle_preparation *plane) {
     huddle_prepare_options options = huddle_prepare_defaults();
@@ -49,9 +48,14 @@ huddle_status report_fit_plane(const report_run *run, const huddle_points *x,
     return status;
 }
 
-/* One span for all axes, the largest: the plots must keep the proportions of the components. */
-report_grid report_grid_of(const huddle_points *x) {
-    report_grid grid = {.span = 0};
+/* Coordinates quantised to 16 bits: value = low[j] + span * step / 65535. One span for all axes,
+ * the largest: the plots must keep the proportions of the components. */
+typedef struct view_grid {
+    double low[MAX_COMPONENTS], span;
+} view_grid;
+
+static view_grid find_grid(const huddle_points *x) {
+    view_grid grid = {.span = 0};
     for (int64_t j = 0; j < x->d && j < MAX_COMPONENTS; j++) {
         double low = INFINITY, high = -INFINITY;
         for (int64_t i = 0; i < x->n; i++) {
@@ -69,8 +73,8 @@ report_grid report_grid_of(const huddle_points *x) {
 
 /* Clamped, because later levels of a path may leave the grid by a rounding error. Missing
  * columns are 0 steps. */
-void report_grid_quantise(const report_grid *grid, const huddle_points *x, int32_t cols,
-                          uint16_t *steps) {
+static void quantise_points(const view_grid *grid, const huddle_points *x, int32_t cols,
+                            uint16_t *steps) {
     for (int64_t i = 0; i < x->n; i++)
         for (int32_t j = 0; j < cols; j++) {
             double value = j < x->d ? (double)x->values[i * x->stride + j] : grid->low[j];
@@ -80,7 +84,7 @@ void report_grid_quantise(const report_grid *grid, const huddle_points *x, int32
 }
 
 /* cols and low have one entry per column of the plot. */
-json_t *report_grid_json(const report_grid *grid, int32_t cols) {
+static json_t *grid_json(const view_grid *grid, int32_t cols) {
     json_t *low = json_array();
     for (int32_t j = 0; j < cols; j++)
         page_append(low, page_real(grid->low[j]));
@@ -117,10 +121,10 @@ static huddle_status make_sample_view(const report_run *run, const huddle_points
     if (run->count > MANY_POINTS)
         cols = 2;
     size_t count = (size_t)run->count * (size_t)cols;
-    report_grid grid = report_grid_of(&taken);
+    view_grid grid = find_grid(&taken);
     NEW(steps, count);
-    report_grid_quantise(&grid, &taken, cols, steps);
-    *view = report_grid_json(&grid, cols);
+    quantise_points(&grid, &taken, cols, steps);
+    *view = grid_json(&grid, cols);
     page_set(*view, "data", page_uint16(steps, count));
 done:
     free(steps);

@@ -352,18 +352,6 @@ int64_t hd_json_get_integer(const hd_json_value *object, const char *name, int64
     return member != NULL ? member->integer : otherwise;
 }
 
-double hd_json_get_real(const hd_json_value *object, const char *name, double otherwise) {
-    const hd_json_value *member = hd_json_get(object, name);
-    bool number =
-        member != NULL && (member->type == HD_JSON_REAL || member->type == HD_JSON_INTEGER);
-    return number ? member->real : otherwise;
-}
-
-bool hd_json_get_bool(const hd_json_value *object, const char *name, bool otherwise) {
-    const hd_json_value *member = get_typed(object, name, HD_JSON_BOOL);
-    return member != NULL ? member->integer != 0 : otherwise;
-}
-
 const char *hd_json_get_string(const hd_json_value *object, const char *name,
                                const char *otherwise) {
     const hd_json_value *member = get_typed(object, name, HD_JSON_STRING);

@@ -154,28 +154,27 @@ static double modularity_of(const volumes *m) {
     return modularity;
 }
 
-huddle_status huddle_metrics_ncut(huddle_context *context, const huddle_csr *graph,
-                                  const int32_t *labels, double *ncut) {
+static huddle_status score_graph(huddle_context *context, const huddle_csr *graph,
+                                 const int32_t *labels, double (*score_of)(const volumes *m),
+                                 double *score) {
     huddle_status status = HUDDLE_OK;
     volumes m = {0};
-    TRY(check_graph(context, graph, labels, ncut));
+    TRY(check_graph(context, graph, labels, score));
     TRY(add_volumes(context, graph, labels, &m));
-    *ncut = ncut_of(&m);
+    *score = score_of(&m);
 done:
     volumes_free(&m);
     return hd_agree(context, status);
 }
 
+huddle_status huddle_metrics_ncut(huddle_context *context, const huddle_csr *graph,
+                                  const int32_t *labels, double *ncut) {
+    return score_graph(context, graph, labels, ncut_of, ncut);
+}
+
 huddle_status huddle_metrics_modularity(huddle_context *context, const huddle_csr *graph,
                                         const int32_t *labels, double *modularity) {
-    huddle_status status = HUDDLE_OK;
-    volumes m = {0};
-    TRY(check_graph(context, graph, labels, modularity));
-    TRY(add_volumes(context, graph, labels, &m));
-    *modularity = modularity_of(&m);
-done:
-    volumes_free(&m);
-    return hd_agree(context, status);
+    return score_graph(context, graph, labels, modularity_of, modularity);
 }
 
 /* ---- all scores ---------------------------------------------------------------------------- */

@@ -247,8 +247,8 @@ static bool is_old_model(const char *bytes, int64_t size) {
 
 /* Every size in the archive is bounded by the bytes that are there, so that a small file cannot
  * cause a large allocation. */
-static huddle_status read_archive(huddle_context *context, const char *bytes, int64_t size,
-                                  huddle_model **model) {
+huddle_status hd_model_read(huddle_context *context, const char *bytes, int64_t size,
+                            huddle_model **model) {
     huddle_status status = HUDDLE_OK;
     hd_zip zip = {0};
     hd_json_document document = {0};
@@ -279,10 +279,6 @@ done:
     return status;
 }
 
-huddle_status hd_model_read(const char *bytes, int64_t size, huddle_model **model) {
-    return read_archive(NULL, bytes, size, model);
-}
-
 /* The file is mapped while it is read; nothing of the model refers to it afterwards. */
 huddle_status huddle_model_load_spread(huddle_context *context, const char *path,
                                        huddle_model **model) {
@@ -290,7 +286,7 @@ huddle_status huddle_model_load_spread(huddle_context *context, const char *path
     hd_file file = {0};
     *model = NULL;
     TRY(hd_file_open(path, &file));
-    TRY(read_archive(context, file.text, file.size, model));
+    TRY(hd_model_read(context, file.text, file.size, model));
 done:
     hd_file_close(&file);
     if (status != HUDDLE_OK)

@@ -77,6 +77,7 @@ huddle_status hd_model_clustered_rows(huddle_context *context, const hd_fit *fit
 
 /* An archive in memory as a model; messages do not contain a file name. For huddle_model_load() and
  * the fuzz target. */
-huddle_status hd_model_read(const char *bytes, int64_t size, huddle_model **model);
+huddle_status hd_model_read(huddle_context *context, const char *bytes, int64_t size,
+                            huddle_model **model);
 
 #endif

@@ -21,10 +21,7 @@ HD_SHRINK_INLINE void sum_inner(int64_t c, const hd_shrink_block *b, int64_t beg
     sums[0] = inner;
 }
 
-void HD_SIMD(hd_shrink_sum_inner)(const void *argument, int64_t begin, int64_t end, double *sums) {
-    const hd_shrink_block *b = argument;
-    HD_SHRINK_BY_WIDTH(sum_inner, b->problem->c, b, begin, end, sums);
-}
+HD_SHRINK_DEFINE_PASS(hd_shrink_sum_inner, hd_shrink_block, sum_inner, q->problem->c)
 
 /* Columns of B'Z that are summed at a time. The tile is on the stack, so that the pass needs no
  * memory per thread, whatever c is. */
@@ -67,7 +64,4 @@ HD_SHRINK_INLINE void sum_energy(int64_t c, const hd_shrink_block *b, int64_t be
     sums[0] = energy;
 }
 
-void HD_SIMD(hd_shrink_sum_energy)(const void *argument, int64_t begin, int64_t end, double *sums) {
-    const hd_shrink_block *b = argument;
-    HD_SHRINK_BY_WIDTH(sum_energy, b->problem->c, b, begin, end, sums);
-}
+HD_SHRINK_DEFINE_PASS(hd_shrink_sum_energy, hd_shrink_block, sum_energy, q->problem->c)

@@ -34,10 +34,7 @@ HD_SHRINK_INLINE void set_system(int64_t c, const hd_shrink_irls_pass *q, int64_
     }
 }
 
-void HD_SIMD(hd_shrink_set_system)(const void *argument, int64_t begin, int64_t end, double *sums) {
-    const hd_shrink_irls_pass *q = argument;
-    HD_SHRINK_BY_WIDTH(set_system, q->b->problem->c, q, begin, end, sums);
-}
+HD_SHRINK_DEFINE_PASS(hd_shrink_set_system, hd_shrink_irls_pass, set_system, q->b->problem->c)
 
 /* z_e = (lambda_e / r_e) (x + B delta)_e with the old r_e, clipped to its ball. If the system is
  * solved exactly, (B'Z)_i = -(m_i / rho_i) (h + delta)_i: rows whose new distance is below the old
@@ -66,10 +63,7 @@ HD_SHRINK_INLINE void set_dual(int64_t c, const hd_shrink_irls_pass *q, int64_t 
     }
 }
 
-void HD_SIMD(hd_shrink_set_dual)(const void *argument, int64_t begin, int64_t end, double *sums) {
-    const hd_shrink_irls_pass *q = argument;
-    HD_SHRINK_BY_WIDTH(set_dual, q->b->problem->c, q, begin, end, sums);
-}
+HD_SHRINK_DEFINE_PASS(hd_shrink_set_dual, hd_shrink_irls_pass, set_dual, q->b->problem->c)
 
 /* h += step, and the smoothed loss there (sums[0]) and at h + factor delta (sums[1]). */
 HD_SHRINK_INLINE void move_vertices(int64_t c, const hd_shrink_irls_pass *q, int64_t begin,
@@ -96,11 +90,7 @@ HD_SHRINK_INLINE void move_vertices(int64_t c, const hd_shrink_irls_pass *q, int
     sums[1] = there;
 }
 
-void HD_SIMD(hd_shrink_move_vertices)(const void *argument, int64_t begin, int64_t end,
-                                      double *sums) {
-    const hd_shrink_irls_pass *q = argument;
-    HD_SHRINK_BY_WIDTH(move_vertices, q->b->problem->c, q, begin, end, sums);
-}
+HD_SHRINK_DEFINE_PASS(hd_shrink_move_vertices, hd_shrink_irls_pass, move_vertices, q->b->problem->c)
 
 /* x += B step, and the smoothed cost of the edges at both points. */
 HD_SHRINK_INLINE void move_edges(int64_t c, const hd_shrink_irls_pass *q, int64_t begin,
@@ -126,10 +116,7 @@ HD_SHRINK_INLINE void move_edges(int64_t c, const hd_shrink_irls_pass *q, int64_
     sums[1] = there;
 }
 
-void HD_SIMD(hd_shrink_move_edges)(const void *argument, int64_t begin, int64_t end, double *sums) {
-    const hd_shrink_irls_pass *q = argument;
-    HD_SHRINK_BY_WIDTH(move_edges, q->b->problem->c, q, begin, end, sums);
-}
+HD_SHRINK_DEFINE_PASS(hd_shrink_move_edges, hd_shrink_irls_pass, move_edges, q->b->problem->c)
 
 /* Completes the newest pair and adds up the normal equations of the least squares, lower triangle
  * and right-hand side. The weights m_i / rho_i make rows that have not moved, whose steps are tiny,
@@ -170,11 +157,8 @@ HD_SHRINK_INLINE void set_normal_equations(int64_t c, const hd_shrink_irls_pass 
     }
 }
 
-void HD_SIMD(hd_shrink_set_normal_equations)(const void *argument, int64_t begin, int64_t end,
-                                             double *sums) {
-    const hd_shrink_irls_pass *q = argument;
-    HD_SHRINK_BY_WIDTH(set_normal_equations, q->b->problem->c, q, begin, end, sums);
-}
+HD_SHRINK_DEFINE_PASS(hd_shrink_set_normal_equations, hd_shrink_irls_pass, set_normal_equations,
+                      q->b->problem->c)
 
 /* step = delta - sum_p theta_p (s_p + d_p), the mixed step of Anderson's method (irls.c). */
 HD_SHRINK_INLINE void mix_step(int64_t c, const hd_shrink_irls_pass *q, int64_t begin, int64_t end,
@@ -193,7 +177,4 @@ HD_SHRINK_INLINE void mix_step(int64_t c, const hd_shrink_irls_pass *q, int64_t 
     }
 }
 
-void HD_SIMD(hd_shrink_mix_step)(const void *argument, int64_t begin, int64_t end, double *sums) {
-    const hd_shrink_irls_pass *q = argument;
-    HD_SHRINK_BY_WIDTH(mix_step, q->b->problem->c, q, begin, end, sums);
-}
+HD_SHRINK_DEFINE_PASS(hd_shrink_mix_step, hd_shrink_irls_pass, mix_step, q->b->problem->c)

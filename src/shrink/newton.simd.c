@@ -29,11 +29,7 @@ HD_SHRINK_INLINE void apply_edges(int64_t c, const hd_shrink_newton_pass *q, int
     }
 }
 
-void HD_SIMD(hd_shrink_apply_edges)(const void *argument, int64_t begin, int64_t end,
-                                    double *sums) {
-    const hd_shrink_newton_pass *q = argument;
-    HD_SHRINK_BY_WIDTH(apply_edges, q->b->problem->c, q, begin, end, sums);
-}
+HD_SHRINK_DEFINE_PASS(hd_shrink_apply_edges, hd_shrink_newton_pass, apply_edges, q->b->problem->c)
 
 /* The block of a vertex: out = weight (v - (unit (at . v) + at (unit . v)) inverse / 2), with
  * inverse = 1 / rho_i; 0 for the squared loss, which leaves weight v. */
@@ -69,11 +65,8 @@ HD_SHRINK_INLINE void apply_vertices(int64_t c, const hd_shrink_newton_pass *q, 
     sums[0] = product;
 }
 
-void HD_SIMD(hd_shrink_apply_vertices)(const void *argument, int64_t begin, int64_t end,
-                                       double *sums) {
-    const hd_shrink_newton_pass *q = argument;
-    HD_SHRINK_BY_WIDTH(apply_vertices, q->b->problem->c, q, begin, end, sums);
-}
+HD_SHRINK_DEFINE_PASS(hd_shrink_apply_vertices, hd_shrink_newton_pass, apply_vertices,
+                      q->b->problem->c)
 
 /* sums: from . with, and the norms of the rows of from. */
 HD_SHRINK_INLINE void multiply_rows(int64_t c, const hd_shrink_newton_pass *q, int64_t begin,
@@ -89,11 +82,8 @@ HD_SHRINK_INLINE void multiply_rows(int64_t c, const hd_shrink_newton_pass *q, i
     sums[1] = length;
 }
 
-void HD_SIMD(hd_shrink_multiply_rows)(const void *argument, int64_t begin, int64_t end,
-                                      double *sums) {
-    const hd_shrink_newton_pass *q = argument;
-    HD_SHRINK_BY_WIDTH(multiply_rows, q->b->problem->c, q, begin, end, sums);
-}
+HD_SHRINK_DEFINE_PASS(hd_shrink_multiply_rows, hd_shrink_newton_pass, multiply_rows,
+                      q->b->problem->c)
 
 /* to = with + factor from */
 HD_SHRINK_INLINE void add_rows(int64_t c, const hd_shrink_newton_pass *q, int64_t begin,
@@ -106,7 +96,4 @@ HD_SHRINK_INLINE void add_rows(int64_t c, const hd_shrink_newton_pass *q, int64_
         to[k] = with[k] + q->factor * from[k];
 }
 
-void HD_SIMD(hd_shrink_add_rows)(const void *argument, int64_t begin, int64_t end, double *sums) {
-    const hd_shrink_newton_pass *q = argument;
-    HD_SHRINK_BY_WIDTH(add_rows, q->b->problem->c, q, begin, end, sums);
-}
+HD_SHRINK_DEFINE_PASS(hd_shrink_add_rows, hd_shrink_newton_pass, add_rows, q->b->problem->c)

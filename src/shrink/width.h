@@ -40,4 +40,12 @@
         }                                                                                          \
     } while (0)
 
+/* The pass `name` (block.h), whose argument `q` is of this type: body(c, q, begin, end, sums) for
+ * rows of c numbers. */
+#define HD_SHRINK_DEFINE_PASS(name, type, body, c)                                                 \
+    void HD_SIMD(name)(const void *argument, int64_t begin, int64_t end, double *sums) {           \
+        const type *q = argument;                                                                  \
+        HD_SHRINK_BY_WIDTH(body, c, q, begin, end, sums);                                          \
+    }
+
 #endif

@@ -107,7 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     huddle_model *model;
     if (size > 0)
         memcpy(copy, bytes, size);
-    huddle_status status = hd_model_read(copy, (int64_t)size, &model);
+    huddle_status status = hd_model_read(NULL, copy, (int64_t)size, &model);
     must_explain(status);
     if (status == HUDDLE_OK)
         use_model(model, size % 4 == 0);

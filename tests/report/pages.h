@@ -136,4 +136,33 @@ static inline uint16_t *numbers_of(const json_t *object, const char *name, size_
     return made;
 }
 
+/* A model of groups that overlap, so that G differs from F; values has room for its points. */
+static inline huddle_model *fit_overlapping(const fixture *f, float *values) {
+    huddle_points x = {.n = N, .d = D, .stride = D, .values = values};
+    huddle_model *model = NULL;
+    for (int i = 0; i < N * D; i++)
+        values[i] = f->values[i] - (i / D % CLUSTERS == i % D ? 9.0f : 0.0f);
+    assert_ok(huddle_model_new("ssc", &model));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
+    assert_ok(huddle_model_fit(NULL, model, &x));
+    return model;
+}
+
+/* A path of n_gamma levels from the model's embedding, with its labels. */
+static inline void make_walk(const fixture *f, int32_t n_gamma, huddle_path *path, int32_t *labels,
+                             huddle_report_walk *walk) {
+    huddle_array array;
+    huddle_path_options options = huddle_path_defaults();
+    assert_ok(huddle_model_array(f->model, "embedding", &array));
+    huddle_dense rows = {array.rows, array.cols, array.stride, (double *)(uintptr_t)array.values};
+    assert_ok(huddle_model_array(f->model, "shrink_graph", &array));
+    huddle_csr graph = {array.rows, array.cols, (int64_t *)(uintptr_t)array.offsets,
+                        (int32_t *)(uintptr_t)array.columns, (double *)(uintptr_t)array.values};
+    options.n_gamma = n_gamma;
+    options.keep_shrunk = true;
+    *walk = (huddle_report_walk){path, labels, CLUSTERS, {0}, 0.5};
+    assert_ok(huddle_shrink_path(NULL, &rows, &graph, &options, path));
+    assert_ok(huddle_path_labels(NULL, path, &rows, CLUSTERS, labels, &walk->choice));
+}
+
 #endif

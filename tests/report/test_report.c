@@ -124,12 +124,7 @@ static void test_levels(void **state) {
     fixture *f = *state;
     float values[N * D];
     huddle_points x = {.n = N, .d = D, .stride = D, .values = values};
-    huddle_model *model = NULL;
-    for (int i = 0; i < N * D; i++)
-        values[i] = f->values[i] - (i / D % CLUSTERS == i % D ? 9.0f : 0.0f);
-    assert_ok(huddle_model_new("ssc", &model));
-    assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
-    assert_ok(huddle_model_fit(NULL, model, &x));
+    huddle_model *model = fit_overlapping(f, values);
     assert_ok(huddle_report_write(NULL, model, &x, NULL, f->page));
     json_t *data = read_data(f);
     const json_t *path = find_block(data, "path"), *levels = json_object_get(path, "levels");
@@ -349,21 +344,11 @@ static void check_path_json(fixture *f, const huddle_report_walk *walk) {
 
 static void test_path(void **state) {
     fixture *f = *state;
-    huddle_array array;
-    huddle_path_options options = huddle_path_defaults();
     huddle_path path = {0};
     int32_t labels[N];
     char *text;
-    huddle_report_walk walk = {&path, labels, CLUSTERS, {0}, 0.5};
-    assert_ok(huddle_model_array(f->model, "embedding", &array));
-    huddle_dense rows = {array.rows, array.cols, array.stride, (double *)(uintptr_t)array.values};
-    assert_ok(huddle_model_array(f->model, "shrink_graph", &array));
-    huddle_csr graph = {array.rows, array.cols, (int64_t *)(uintptr_t)array.offsets,
-                        (int32_t *)(uintptr_t)array.columns, (double *)(uintptr_t)array.values};
-    options.n_gamma = 7;
-    options.keep_shrunk = true;
-    assert_ok(huddle_shrink_path(NULL, &rows, &graph, &options, &path));
-    assert_ok(huddle_path_labels(NULL, &path, &rows, CLUSTERS, labels, &walk.choice));
+    huddle_report_walk walk;
+    make_walk(f, 7, &path, labels, &walk);
     assert_ok(huddle_report_write_path(NULL, f->model, &f->x, &walk, NULL, f->page));
     json_t *data = read_data(f);
     const json_t *report = json_object_get(find_block(data, "walk"), "report");

@@ -3,18 +3,6 @@
 
 #include <math.h>
 
-/* A model of groups that overlap, so that G differs from F. */
-static huddle_model *fit_overlapping(const fixture *f, float *values) {
-    huddle_points x = {.n = N, .d = D, .stride = D, .values = values};
-    huddle_model *model = NULL;
-    for (int i = 0; i < N * D; i++)
-        values[i] = f->values[i] - (i / D % CLUSTERS == i % D ? 9.0f : 0.0f);
-    assert_ok(huddle_model_new("ssc", &model));
-    assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
-    assert_ok(huddle_model_fit(NULL, model, &x));
-    return model;
-}
-
 /* Points that have fused lead to the same node of G, and there
  * are as many of these as groups. */
 static void test_moves(void **state) {

@@ -189,21 +189,11 @@ static void test_ends_of_path(void **state) {
 
 static void test_page_of_path(void **state) {
     fixture *f = *state;
-    huddle_array array;
-    huddle_path_options options = huddle_path_defaults();
     huddle_path path = {0};
     int32_t labels[N];
     char *text = NULL;
-    huddle_report_walk walk = {&path, labels, CLUSTERS, {0}, 0.5};
-    assert_ok(huddle_model_array(f->model, "embedding", &array));
-    huddle_dense rows = {array.rows, array.cols, array.stride, (double *)(uintptr_t)array.values};
-    assert_ok(huddle_model_array(f->model, "shrink_graph", &array));
-    huddle_csr graph = {array.rows, array.cols, (int64_t *)(uintptr_t)array.offsets,
-                        (int32_t *)(uintptr_t)array.columns, (double *)(uintptr_t)array.values};
-    options.n_gamma = 5;
-    options.keep_shrunk = true;
-    assert_ok(huddle_shrink_path(NULL, &rows, &graph, &options, &path));
-    assert_ok(huddle_path_labels(NULL, &path, &rows, CLUSTERS, labels, &walk.choice));
+    huddle_report_walk walk;
+    make_walk(f, 5, &path, labels, &walk);
     assert_ok(huddle_report_write_path(NULL, f->model, &f->x, &walk, NULL, f->page));
     assert_ok(huddle_model_info_json(f->model, &text));
     json_t *data = read_data(f), *info = json_loads(text, 0, NULL);

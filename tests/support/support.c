@@ -96,3 +96,15 @@ const char *test_directory(void) {
     }
     return directory;
 }
+
+char *test_read_file(const char *path, int64_t *size) {
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    *size = ftell(file);
+    rewind(file);
+    char *bytes = calloc((size_t)*size + 1, 1);
+    assert_int_equal(fread(bytes, 1, (size_t)*size, file), *size);
+    fclose(file);
+    return bytes;
+}

@@ -1,14 +1,31 @@
-/* A linear solver for teams (engines/team.h), as an engine with several processes would have. */
+/* Slabs of rows for teams (engines/team.h), and a linear solver as an engine with several processes
+ * would have. */
 #ifndef HUDDLE_TESTS_SHRINK_TEAM_H
 #define HUDDLE_TESTS_SHRINK_TEAM_H
 
 #include "base/check.h"
 #include "base/slabs.h"
 #include "shrink/linear.h"
+#include "shrink_problems.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Rows begin .. end - 1 of F and W, columns by their number among all rows. */
+static inline huddle_status take_slab(const example *x, int64_t begin, int64_t end, example *part) {
+    huddle_status status = HUDDLE_OK;
+    int64_t c = x->f.cols, first = x->w.offsets[begin], count = x->w.offsets[end] - first;
+    TRY(huddle_dense_new(end - begin, c, &part->f));
+    TRY(huddle_csr_new(end - begin, x->w.cols, count, &part->w));
+    memcpy(part->f.values, x->f.values + begin * c, (size_t)((end - begin) * c) * sizeof(double));
+    for (int64_t i = begin; i <= end; i++)
+        part->w.offsets[i - begin] = x->w.offsets[i] - first;
+    memcpy(part->w.columns, x->w.columns + first, (size_t)count * sizeof(int32_t));
+    memcpy(part->w.values, x->w.values + first, (size_t)count * sizeof(double));
+done:
+    return status;
+}
 
 /* Conjugate gradients, preconditioned by the diagonal, on rows of all members. */
 typedef struct team_linear {

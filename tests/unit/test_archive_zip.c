@@ -18,15 +18,6 @@ static const char *path_of(const char *folder, const char *name) {
     return p;
 }
 
-static char *read_whole(const char *path, int64_t *size) {
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    char *bytes = malloc(1 << 20);
-    *size = (int64_t)fread(bytes, 1, 1 << 20, file);
-    fclose(file);
-    return bytes;
-}
-
 static void assert_content(const hd_zip *zip, const char *name, const char *expected) {
     const hd_zip_entry *entry = hd_zip_find(zip, name);
     char *bytes;
@@ -74,9 +65,9 @@ static void test_round_trip(void **state) {
     int64_t size, again;
     assert_ok(write_three(path, -1));
     assert_three(path);
-    char *first = read_whole(path, &size);
+    char *first = test_read_file(path, &size);
     assert_ok(write_three(path, -1));
-    char *second = read_whole(path, &again);
+    char *second = test_read_file(path, &again);
     assert_int_equal(size, again);
     assert_memory_equal(first, second, (size_t)size);
     free(first);
@@ -93,7 +84,7 @@ static void test_zip64(void **state) {
     }
     int64_t size;
     assert_ok(write_three(path, 0));
-    char *bytes = read_whole(path, &size);
+    char *bytes = test_read_file(path, &size);
     assert_int_equal(hd_zip_number(bytes + 22, 4), HD_ZIP_ESCAPE_32); /* the size of entry 1 */
     assert_int_equal(hd_zip_number(bytes + size - 22 - 20, 4), HD_ZIP_LOCATOR64);
     free(bytes);
@@ -171,7 +162,7 @@ static image make_image(void) {
     image i = {0};
     const char *path = path_of(test_directory(), "image.zip");
     assert_ok(write_three(path, -1));
-    i.bytes = read_whole(path, &i.size);
+    i.bytes = test_read_file(path, &i.size);
     i.end = i.size - HD_ZIP_END_SIZE;
     i.central = (int64_t)hd_zip_number(i.bytes + i.end + 16, 4);
     i.second = i.central + HD_ZIP_CENTRAL_SIZE + 10;
@@ -300,7 +291,7 @@ static void test_overlap(void **state) {
     assert_ok(hd_zip_add(&writer, "b", HD_ZIP_STORED, text, 1));
     assert_ok(hd_zip_close(&writer, HUDDLE_OK));
     free(i.bytes);
-    i.bytes = read_whole(path, &i.size);
+    i.bytes = test_read_file(path, &i.size);
     i.central = (int64_t)hd_zip_number(i.bytes + i.size - 6, 4);
     i.second = i.central + HD_ZIP_CENTRAL_SIZE + 1;
     for (int k = 16; k < 28; k++) /* CRC-32 and sizes of the first */

@@ -2,6 +2,7 @@
 #include "support/support.h"
 
 #include "experiment/chart.h"
+#include "experiment/figure_font.h"
 #include "experiment/paper/paper_figures.h"
 
 #include <math.h>
@@ -11,6 +12,23 @@
 #include <sys/stat.h>
 
 /* ---- boxes ---------------------------------------------------------------------------------- */
+
+/* The rectangle that a text covers: from its ascent to its descent, as wide as its advance. In some
+ * fonts the accents of capitals are above the ascent, so the box covers the ink too. */
+static figure_box figure_text_box(figure *f, const figure_shape *text) {
+    const char *words = text->text == NULL ? "" : text->text;
+    cairo_font_extents_t font;
+    cairo_text_extents_t ink;
+    figure_set_font(f->ruler, text->w, text->bold);
+    cairo_font_extents(f->ruler, &font);
+    cairo_text_extents(f->ruler, words, &ink);
+    double width = ink.x_advance, offset = figure_anchor_offset(text->anchor, width);
+    double above = fmax(font.ascent, -ink.y_bearing);
+    double height = above + fmax(font.descent, ink.y_bearing + ink.height);
+    if (text->vertical) /* turned left: the advance is upwards, the ascent to the left */
+        return (figure_box){text->at.x - above, text->at.y - width + offset, height, width};
+    return (figure_box){text->at.x - offset, text->at.y - above, width, height};
+}
 
 static bool contains(figure_box outer, figure_box inner, double tolerance) {
     return inner.x >= outer.x - tolerance && inner.y >= outer.y - tolerance &&

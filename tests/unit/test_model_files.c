@@ -10,19 +10,7 @@
 
 /* ---- files --------------------------------------------------------------------------------- */
 
-static char *read_bytes(const char *path, long *size) {
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    fseek(file, 0, SEEK_END);
-    *size = ftell(file);
-    rewind(file);
-    char *bytes = malloc((size_t)*size);
-    assert_int_equal(fread(bytes, 1, (size_t)*size, file), *size);
-    fclose(file);
-    return bytes;
-}
-
-static void write_bytes(const char *path, const char *bytes, long size) {
+static void write_bytes(const char *path, const char *bytes, int64_t size) {
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
     fwrite(bytes, 1, (size_t)size, file);
@@ -55,19 +43,19 @@ static void damaged_models_are_refused(void **state) {
     char path[256];
     huddle_points x = arcs(0.03, 1);
     huddle_model *model = fitted("ssc", &x), *loaded;
-    long size;
+    int64_t size;
     int64_t tried = 0, refused = 0;
     snprintf(path, sizeof path, "%s/model.huddle", test_directory());
     assert_ok(huddle_model_save(model, path));
-    char *bytes = read_bytes(path, &size);
-    for (long cut = 0; cut < size; cut += size / 50 + 1) {
+    char *bytes = test_read_file(path, &size);
+    for (int64_t cut = 0; cut < size; cut += size / 50 + 1) {
         write_bytes(path, bytes, cut);
         assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "model.huddle: ");
     }
     write_bytes(path, "not a model at all", 18);
     assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "this is not a Huddle model");
     /* One byte at a time, all over the file. */
-    for (long at = 0; at < size; at += size / 500 + 1, tried++) {
+    for (int64_t at = 0; at < size; at += size / 500 + 1, tried++) {
         bytes[at] ^= 0x10;
         write_bytes(path, bytes, size);
         refused_or_unchanged(path, model, &refused);

@@ -1,8 +1,7 @@
 /* model: preparations of tables, ranks and clip, in model files. */
 #include "base/rng.h"
-#include "huddle/huddle.h"
 #include "model/model.h"
-#include "support/support.h"
+#include "prepared_fits.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,15 +23,6 @@ static huddle_points make_table(uint64_t seed) {
     return x;
 }
 
-static huddle_model *fit_table(const char *method, const char *rule, const huddle_points *x) {
-    huddle_model *model;
-    assert_ok(huddle_model_new(method, &model));
-    assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
-    assert_ok(huddle_model_set_option(model, "prepare", rule));
-    assert_ok(huddle_model_fit(NULL, model, x));
-    return model;
-}
-
 static void a_loaded_model_predicts_alike(void **state) {
     (void)state;
     static const char *const methods[] = {"kmeans", "sc", "pca-sc", "lsc"};
@@ -41,7 +31,7 @@ static void a_loaded_model_predicts_alike(void **state) {
     snprintf(path, sizeof path, "%s/ranks.model", test_directory());
     for (int m = 0; m < 8; m++) {
         const char *rule = m < 4 ? "ranks" : "clip";
-        huddle_model *model = fit_table(methods[m % 4], rule, &x), *loaded;
+        huddle_model *model = fit_prepared(methods[m % 4], rule, &x), *loaded;
         int32_t before[N], after[N];
         char *json;
         assert_ok(huddle_model_save(model, path));
@@ -115,7 +105,7 @@ static void impossible_knots_are_refused(void **state) {
     char path[512];
     snprintf(path, sizeof path, "%s/crafted.model", test_directory());
     for (size_t k = 0; k < sizeof changes / sizeof *changes; k++) {
-        huddle_model *model = fit_table("kmeans", "ranks", &x), *loaded;
+        huddle_model *model = fit_prepared("kmeans", "ranks", &x), *loaded;
         changes[k](&model->fit.prepared.preparation);
         assert_ok(huddle_model_save(model, path));
         if (huddle_model_load(path, &loaded) != HUDDLE_FORMAT)

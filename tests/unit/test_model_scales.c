@@ -1,7 +1,6 @@
 /* model: points of any size that float holds are clustered as points near 1 are. */
 #include "base/rng.h"
-#include "huddle/huddle.h"
-#include "support/support.h"
+#include "prepared_fits.h"
 
 #include <float.h>
 #include <math.h>
@@ -29,15 +28,6 @@ static huddle_points heaps(int64_t d, int exponent) {
     return x;
 }
 
-static huddle_model *fit_points(const char *method, const char *rule, const huddle_points *x) {
-    huddle_model *model;
-    assert_ok(huddle_model_new(method, &model));
-    assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
-    assert_ok(huddle_model_set_option(model, "prepare", rule));
-    assert_ok(huddle_model_fit(NULL, model, x));
-    return model;
-}
-
 /* The largest values here are beyond a third of what float holds. */
 static void finite_points_are_never_called_infinite(void **state) {
     (void)state;
@@ -46,10 +36,10 @@ static void finite_points_are_never_called_infinite(void **state) {
         for (const huddle_method_text *const *m = huddle_methods(); *m != NULL; m++)
             for (int r = 0; r < N_RULES; r++) {
                 huddle_points plain = heaps(d, 0);
-                huddle_model *expected = fit_points((*m)->name, rules[r], &plain);
+                huddle_model *expected = fit_prepared((*m)->name, rules[r], &plain);
                 for (size_t e = 0; e < sizeof exponents / sizeof *exponents; e++) {
                     huddle_points x = heaps(d, exponents[e]);
-                    huddle_model *model = fit_points((*m)->name, rules[r], &x);
+                    huddle_model *model = fit_prepared((*m)->name, rules[r], &x);
                     const int32_t *labels = huddle_model_labels(model, NULL);
                     int32_t predicted[N];
                     char *json;
@@ -81,7 +71,7 @@ static void the_largest_floats_are_points(void **state) {
             for (int64_t j = 0; j < D; j++)
                 x.values[i * D + j] = (float)((j % 3 == i % 3 ? 1.0 : -1.0) * (double)FLT_MAX *
                                               (1 - 0.1 * hd_rng_uniform(&rng)));
-        huddle_model *model = fit_points((*m)->name, "none", &x);
+        huddle_model *model = fit_prepared((*m)->name, "none", &x);
         const int32_t *labels = huddle_model_labels(model, NULL);
         for (int64_t i = 0; i < POINTS; i++)
             if (labels[i] != labels[i % 3] || labels[i] == labels[(i + 1) % 3])

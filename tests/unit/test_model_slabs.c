@@ -101,15 +101,6 @@ static huddle_model *fit_one(int k, const char *path, int32_t *predicted) {
     return model;
 }
 
-static char *read_whole(const char *path, int64_t *size) {
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    char *bytes = malloc(1 << 22);
-    *size = (int64_t)fread(bytes, 1, 1 << 22, file);
-    fclose(file);
-    return bytes;
-}
-
 /* ---- load, predict, save again --------------------------------------------------------------- */
 
 enum { MOST_MEDOIDS = 16 };
@@ -165,7 +156,7 @@ static void files_pass_through_processes_unchanged(void **state) {
         int32_t predicted[N];
         huddle_model *model = fit_one(k, one, predicted);
         int64_t size, again;
-        char *expected = read_whole(one, &size);
+        char *expected = test_read_file(one, &size);
         assert_int_equal(model->fit.rows.nodes.n, 0);
         for (int layout = 0; layout < LAYOUTS; layout++) {
             int members = layouts[layout].size;
@@ -177,7 +168,7 @@ static void files_pass_through_processes_unchanged(void **state) {
                 assert_int_equal(t.alone[r], members > 1 ? HUDDLE_UNSUPPORTED : HUDDLE_OK);
             }
             assert_memory_equal(t.predicted, predicted, sizeof predicted);
-            char *bytes = read_whole(copy, &again);
+            char *bytes = test_read_file(copy, &again);
             assert_int_equal(again, size);
             assert_memory_equal(bytes, expected, (size_t)size);
             free(bytes);

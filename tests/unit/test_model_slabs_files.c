@@ -48,15 +48,6 @@ static void save_one(const char *path, int64_t n, int64_t d) {
     huddle_points_free(&x);
 }
 
-static char *read_whole(const char *path, int64_t *size) {
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    char *bytes = malloc(1 << 20);
-    *size = (int64_t)fread(bytes, 1, 1 << 20, file);
-    fclose(file);
-    return bytes;
-}
-
 static void write_whole(const char *path, const char *bytes, int64_t size) {
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
@@ -119,7 +110,7 @@ static void damaged_arrays_are_refused_by_all(void **state) {
     hd_zip zip;
     int64_t size, tried = 0;
     save_one(fine, N, D);
-    char *bytes = read_whole(fine, &size);
+    char *bytes = test_read_file(fine, &size);
     assert_ok(hd_zip_open(fine, &zip));
     for (int64_t k = 0; k < zip.count; k++) {
         const hd_zip_entry *entry = &zip.entries[k];
@@ -221,13 +212,13 @@ static void deflated_arrays_are_loaded(void **state) {
     hd_zip zip;
     int64_t size, found;
     save_one(fine, N, D);
-    char *expected = read_whole(fine, &size);
+    char *expected = test_read_file(fine, &size);
     assert_ok(hd_zip_open(fine, &zip));
     copy_archive(&zip, packed, HD_ZIP_DEFLATED, NULL, NULL);
     for (int members = 1; members <= TEAM_MAX; members++) {
         job t = {.from = packed, .to = again};
         assert_ok(team_run(members, &team_engine, load_member, &t));
-        char *bytes = read_whole(again, &found);
+        char *bytes = test_read_file(again, &found);
         assert_int_equal(found, size);
         assert_memory_equal(bytes, expected, (size_t)size);
         free(bytes);
@@ -236,7 +227,7 @@ static void deflated_arrays_are_loaded(void **state) {
     free(expected);
     /* The last rows of the points, which only the last process keeps. */
     assert_ok(hd_zip_open(packed, &zip));
-    char *bytes = read_whole(packed, &size);
+    char *bytes = test_read_file(packed, &size);
     const hd_zip_entry *entry = hd_zip_find(&zip, "points.npy");
     bytes[begin_of(&zip, entry) + entry->packed - 20] ^= 1;
     hd_zip_free(&zip);
@@ -349,7 +340,7 @@ static void failures_leave_the_file(void **state) {
                 break;
             failed++;
             assert_int_equal(status, HUDDLE_NO_MEMORY);
-            char *bytes = read_whole(kept, &size);
+            char *bytes = test_read_file(kept, &size);
             assert_true(loads == 1 || (size == 6 && memcmp(bytes, "before", 6) == 0));
             free(bytes);
         }

@@ -82,20 +82,6 @@ static void cut(int size, int rank, int64_t *begin, int64_t *end) {
     *end = cuts[size - 1][rank + 1];
 }
 
-static huddle_status take_slab(const example *x, int64_t begin, int64_t end, example *part) {
-    huddle_status status = HUDDLE_OK;
-    int64_t first = x->w.offsets[begin], count = x->w.offsets[end] - first;
-    TRY(huddle_dense_new(end - begin, C, &part->f));
-    TRY(huddle_csr_new(end - begin, N, count, &part->w));
-    memcpy(part->f.values, x->f.values + begin * C, (size_t)((end - begin) * C) * sizeof(double));
-    for (int64_t i = begin; i <= end; i++)
-        part->w.offsets[i - begin] = x->w.offsets[i] - first;
-    memcpy(part->w.columns, x->w.columns + first, (size_t)count * sizeof(int32_t));
-    memcpy(part->w.values, x->w.values + first, (size_t)count * sizeof(double));
-done:
-    return status;
-}
-
 /* What huddle_shrink() does, with other limits. */
 static huddle_status solve_distributed(huddle_context *context, const example *part,
                                        const huddle_shrink_options *o,

@@ -178,21 +178,6 @@ static void cut(int rank, int64_t *begin, int64_t *end) {
     *end = cuts[rank + 1];
 }
 
-/* Rows begin .. end - 1 of F and W, columns by their number among all rows. */
-static huddle_status take_slab(const example *x, int64_t begin, int64_t end, example *part) {
-    huddle_status status = HUDDLE_OK;
-    int64_t first = x->w.offsets[begin], count = x->w.offsets[end] - first;
-    TRY(huddle_dense_new(end - begin, C, &part->f));
-    TRY(huddle_csr_new(end - begin, N, count, &part->w));
-    memcpy(part->f.values, x->f.values + begin * C, (size_t)((end - begin) * C) * sizeof(double));
-    for (int64_t i = begin; i <= end; i++)
-        part->w.offsets[i - begin] = x->w.offsets[i] - first;
-    memcpy(part->w.columns, x->w.columns + first, (size_t)count * sizeof(int32_t));
-    memcpy(part->w.values, x->w.values + first, (size_t)count * sizeof(double));
-done:
-    return status;
-}
-
 static huddle_status shrink_slab(huddle_context *context, int rank, void *argument) {
     huddle_status status = HUDDLE_OK;
     shared *all = argument;
