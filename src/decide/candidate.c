@@ -233,8 +233,7 @@ static huddle_status score_merged(huddle_context *context, const hd_decide_round
         if (info->trials[k].scores.divergence > scores->divergence)
             *scores = info->trials[k].scores;
 done:
-    huddle_free(labels);
-    huddle_free(info);
+    FREE(labels, info);
     return status;
 }
 

@@ -355,9 +355,7 @@ static huddle_status compare_sample(stability_pass *p, int64_t sample) {
     }
 done:
     huddle_points_free(&points);
-    huddle_free(index);
-    huddle_free(own);
-    huddle_free(all);
+    FREE(index, own, all);
     return status;
 }
 
@@ -430,9 +428,7 @@ static huddle_status measure_whole(huddle_context *context, const hd_spectral_op
     }
 done:
     huddle_points_free(&sample);
-    huddle_free(index);
-    huddle_free(p.labels);
-    huddle_free(p.agreement);
+    FREE(index, p.labels, p.agreement);
     return status;
 }
 

@@ -107,8 +107,7 @@ static void sample_parts_free(sample_parts *s) {
     hd_fit_clusters_free(&s->of_f);
     hd_fit_clusters_free(&s->commute);
     huddle_kmeans_result_free(&s->kmeans);
-    huddle_free(s->refined);
-    huddle_free(s);
+    FREE(s->refined, s);
 }
 
 /* The points of some rows of x, equal ones merged as in a fit. */
@@ -201,10 +200,7 @@ static huddle_status compare_sample(stability_pass *p, int64_t sample) {
         p->agreement[sample][k] = scores.ari;
     }
 done:
-    huddle_free(drawn);
-    huddle_free(index);
-    huddle_free(found);
-    huddle_free(expected);
+    FREE(drawn, index, found, expected);
     return status;
 }
 

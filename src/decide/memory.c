@@ -231,8 +231,7 @@ static huddle_status measure_largest(huddle_context *context, const huddle_csr *
     extent->largest_edges =
         (int64_t)((double)extent->edges * (double)extent->largest_n / (double)larger(w->rows, 1));
 done:
-    huddle_free(component);
-    huddle_free(sizes);
+    FREE(component, sizes);
     return status;
 }
 

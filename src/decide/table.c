@@ -293,8 +293,7 @@ static huddle_status examine_whole(huddle_context *context, const huddle_points 
     if (!equal_norms && !components)
         table->kind = classify(&e, table);
 done:
-    huddle_free(e.columns);
-    huddle_free(e.norms);
+    FREE(e.columns, e.norms);
     return status;
 }
 

@@ -77,8 +77,7 @@ static void walk_clusters(hd_walk *walk, int64_t n, hd_fit_clusters *clusters) {
     else
         hd_walk_longs(walk, "medoids", clusters->centres.rows, &clusters->medoids);
     if (walk->mode == HD_WALK_FREE) {
-        huddle_free(clusters->all_sizes);
-        huddle_free(clusters->all_medoids);
+        FREE(clusters->all_sizes, clusters->all_medoids);
         clusters->all_sizes = clusters->all_medoids = NULL;
     }
     /* Needed only while medoids are chosen, so it is not saved. */

@@ -61,8 +61,7 @@ huddle_status hd_fit_order_labels(huddle_context *context, int64_t n, const int3
     if (count != NULL)
         *count = occurring;
 done:
-    huddle_free(first);
-    huddle_free(order);
+    FREE(first, order);
     return status;
 }
 

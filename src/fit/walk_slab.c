@@ -88,8 +88,7 @@ static huddle_status send_rows(hd_walk *walk, const hd_walk_rows_part *part, int
     if (walk->output != NULL)
         TRY(hd_zip_write(walk->output, all, total));
 done:
-    huddle_free(packed);
-    huddle_free(all);
+    FREE(packed, all);
     return status;
 }
 

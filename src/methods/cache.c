@@ -67,8 +67,7 @@ static void free_entry(entry *e) {
         e->parts[k].copier->free(e->parts[k].part);
         huddle_free(e->parts[k].part);
     }
-    huddle_free(e->key);
-    huddle_free(e);
+    FREE(e->key, e);
 }
 
 void huddle_cache_free(huddle_cache *cache) {

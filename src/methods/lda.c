@@ -52,11 +52,7 @@ typedef struct lda {
 } lda;
 
 static void lda_free(lda *l) {
-    huddle_free(l->mean);
-    huddle_free(l->factor);
-    huddle_free(l->b);
-    huddle_free(l->best_p);
-    huddle_free(l->best_labels);
+    FREE(l->mean, l->factor, l->b, l->best_p, l->best_labels);
     huddle_dense_free(&l->p);
 }
 
@@ -145,9 +141,7 @@ static huddle_status trace_objective(const lda *l, double *trace) {
                 pb, c);
     *trace = cblas_ddot(r * c, pb, 1, pb, 1);
 done:
-    huddle_free(root);
-    huddle_free(total);
-    huddle_free(pb);
+    FREE(root, total, pb);
     return status;
 }
 
@@ -182,9 +176,7 @@ static huddle_status find_directions(lda *l, bool *found) {
     cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, m, r, 1, l->factor,
                 m, l->p.values, r);
 done:
-    huddle_free(q);
-    huddle_free(small);
-    huddle_free(mu);
+    FREE(q, small, mu);
     return status;
 }
 

@@ -256,11 +256,7 @@ static huddle_status decompose_gram(huddle_context *context, const huddle_neighb
             map->values[l * rank + k] = roots[l] * v[l * limit + column] / sqrt(mu[column]);
     }
 done:
-    huddle_free(gram);
-    huddle_free(roots);
-    huddle_free(mu);
-    huddle_free(v);
-    huddle_free(support);
+    FREE(gram, roots, mu, v, support);
     return status;
 }
 

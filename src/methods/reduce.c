@@ -71,9 +71,7 @@ huddle_status hd_method_principal_map(huddle_context *context, const huddle_poin
     mean = NULL;
 done:
     hd_prepare_centred_free(&centred);
-    huddle_free(mean);
-    huddle_free(spread);
-    huddle_free(components);
+    FREE(mean, spread, components);
     return status;
 }
 

@@ -85,10 +85,7 @@ static void subspace_free(subspace *s) {
     if (!s->whole_borrowed)
         huddle_points_free(&s->whole);
     huddle_dense_free(&s->all_rows);
-    huddle_free(s->weights);
-    huddle_free(s->mean);
-    huddle_free(s->components);
-    huddle_free(s->procrustes);
+    FREE(s->weights, s->mean, s->components, s->procrustes);
 }
 
 /* Computes the principal components to start from, as many as the largest p; columns beyond the
@@ -203,9 +200,7 @@ static huddle_status update_subspace(huddle_context *context, subspace *s, hd_fi
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, d, k, k, s->factor, u, k, vt, k, 0,
                 p->values, (int)p->stride);
 done:
-    huddle_free(u);
-    huddle_free(vt);
-    huddle_free(values);
+    FREE(u, vt, values);
     return status;
 }
 

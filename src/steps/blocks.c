@@ -257,10 +257,7 @@ huddle_status hd_spectral_embed_blocks(huddle_context *context, const huddle_csr
 done:
     for (int32_t k = 0; k < count && b.items != NULL; k++)
         huddle_embedding_free(&b.items[k].embedding);
-    huddle_free(b.items);
-    huddle_free(b.rows);
-    huddle_free(b.place);
-    huddle_free(b.pairs);
+    FREE(b.items, b.rows, b.place, b.pairs);
     if (status != HUDDLE_OK)
         huddle_embedding_free(out);
     return status;

@@ -72,9 +72,7 @@ static huddle_status find_variances(huddle_context *context, const huddle_points
         /* Rounding can make the difference slightly negative for a constant column. */
         (*variances)[j] = fmax(0, m.squares[j] - m.sums[j] * (m.sums[j] / (double)n)) / (double)n;
 done:
-    huddle_free(m.origin);
-    huddle_free(m.sums);
-    huddle_free(m.squares);
+    FREE(m.origin, m.sums, m.squares);
     return status;
 }
 

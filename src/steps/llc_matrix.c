@@ -26,9 +26,7 @@ done:
 }
 
 static void row_sum_free(row_sum *s) {
-    huddle_free(s->value);
-    huddle_free(s->seen);
-    huddle_free(s->columns);
+    FREE(s->value, s->seen, s->columns);
 }
 
 /* Adds factor times a row of m. A column is new if it was last seen in another row. */

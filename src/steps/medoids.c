@@ -39,8 +39,7 @@ huddle_status hd_step_reduce_medoids(huddle_context *context, int64_t n, double 
         if (row[k] != least[k] || row[k] == INFINITY)
             clusters->medoids[k] = -1;
 done:
-    huddle_free(least);
-    huddle_free(row);
+    FREE(least, row);
     return status;
 }
 
@@ -146,8 +145,7 @@ huddle_status hd_step_medoids_of_points(huddle_context *context, const huddle_po
     TRY(stored_centres(points, &clusters->centres, &p.centres, &p.norms));
     TRY(hd_step_find_medoids(context, n, distance_of_point, &p, clusters));
 done:
-    huddle_free(p.centres);
-    huddle_free(p.norms);
+    FREE(p.centres, p.norms);
     return status;
 }
 
@@ -273,8 +271,7 @@ typedef struct tied_rows {
 } tied_rows;
 
 static void tied_free(tied_rows *tied) {
-    huddle_free(tied->offsets);
-    huddle_free(tied->rows);
+    FREE(tied->offsets, tied->rows);
 }
 
 /* A counting sort by cluster. offsets has two leading places instead of one: the last pass advances

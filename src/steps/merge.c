@@ -170,7 +170,6 @@ huddle_status hd_step_silhouette(huddle_context *context, const hd_fit *fit,
     TRY(huddle_metrics_silhouette(context, &taken, labels, SILHOUETTE_SAMPLE, 0, silhouette));
 done:
     huddle_points_free(&taken);
-    huddle_free(index);
-    huddle_free(labels);
+    FREE(index, labels);
     return status;
 }

@@ -9,11 +9,9 @@
 
 void hd_step_near_close(hd_step_near *near) {
     if (near->owns) {
-        huddle_free(near->view.clusters.labels);
-        huddle_free(near->view.graph.scale.local);
-        huddle_free(near->view.shrunk.w.scale.local);
-        huddle_free(near->view.embedding.f.degrees);
-        huddle_free(near->view.embedding.f.vectors.values);
+        FREE(near->view.clusters.labels, near->view.graph.scale.local,
+             near->view.shrunk.w.scale.local, near->view.embedding.f.degrees,
+             near->view.embedding.f.vectors.values);
     }
     huddle_free(near->numbers);
     memset(near, 0, sizeof *near);

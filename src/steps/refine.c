@@ -89,8 +89,7 @@ typedef struct start_list {
 } start_list;
 
 static void start_list_free(start_list *list) {
-    huddle_free(list->names);
-    huddle_free(list->labels);
+    FREE(list->names, list->labels);
 }
 
 /* Numbered by first members, because moves of equal gain go to the smaller number: the result must

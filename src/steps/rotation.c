@@ -66,9 +66,7 @@ done:
 }
 
 static void turning_free(turning *t) {
-    huddle_free(t->turned);
-    huddle_free(t->sums);
-    huddle_free(t->values);
+    FREE(t->turned, t->sums, t->values);
 }
 
 /* The rows of a chunk times the rotation, in the worker's own space. */
@@ -114,9 +112,7 @@ static huddle_status orthogonalise(int c, double *matrix, double *trace) {
     for (int k = 0; k < c && trace != NULL; k++)
         *trace = (k == 0 ? 0 : *trace) + values[k];
 done:
-    huddle_free(u);
-    huddle_free(vt);
-    huddle_free(values);
+    FREE(u, vt, values);
     return status;
 }
 
@@ -220,9 +216,7 @@ static huddle_status spread_rows(const huddle_dense *rows, int64_t first, double
         add_to_basis(&s, row);
     }
 done:
-    huddle_free(axis);
-    huddle_free(s.basis);
-    huddle_free(s.residual);
+    FREE(axis, s.basis, s.residual);
     return status;
 }
 
@@ -330,9 +324,7 @@ done:
     hd_blas_leave();
     hd_fit_alternation_reset(&record);
     hd_fit_alternation_reset(&kept);
-    huddle_free(trial);
-    huddle_free(trial_labels);
-    huddle_free(objectives);
+    FREE(trial, trial_labels, objectives);
     turning_free(&t);
     return status;
 }
@@ -458,9 +450,6 @@ huddle_status hd_step_rotation_align(huddle_context *context, const huddle_dense
 done:
     hd_blas_leave();
     turning_free(&d.turning);
-    huddle_free(d.trial);
-    huddle_free(d.gradient);
-    huddle_free(d.direction);
-    huddle_free(d.scratch);
+    FREE(d.trial, d.gradient, d.direction, d.scratch);
     return status;
 }

@@ -48,9 +48,7 @@ done:
 enum { MOST_VALUES = 1 << 23 };
 
 void hd_step_distinct_free(hd_step_distinct *s) {
-    huddle_free(s->first);
-    huddle_free(s->weights);
-    huddle_free(s->of);
+    FREE(s->first, s->weights, s->of);
     memset(s, 0, sizeof *s);
 }
 
@@ -106,9 +104,7 @@ static huddle_status compare_all(huddle_context *context, const huddle_dense *ma
     for (int64_t g = 0; g < total; g++)
         (*weights)[among->of != NULL ? among->of[g] : g] += ((const double *)copies)[g];
 done:
-    huddle_free(values);
-    huddle_free(all);
-    huddle_free(copies);
+    FREE(values, all, copies);
     return hd_agree(context, status);
 }
 
