@@ -7,11 +7,15 @@
 #include "steps/graph.h"
 #include "steps/merge.h"
 
+static bool is_given(huddle_range n_clusters) {
+    return n_clusters.first != HUDDLE_AUTO;
+}
+
 /* The rule of docs/method.md, "How many clusters?", on all numbers that the eigenvalues allow. */
 huddle_status hd_decide_eigengap(const hd_fit_embedding *embedding, const hd_fit_rows *rows,
                                  huddle_embed_choice *choice, huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;
-    if (n_clusters->first != HUDDLE_AUTO)
+    if (is_given(*n_clusters))
         return status;
     huddle_spectrum spectrum = hd_fit_spectrum(embedding, rows);
     TRY(huddle_embed_choose(&spectrum, 0, 0, choice));
@@ -50,9 +54,11 @@ huddle_status hd_decide_eigengap_for_refined(huddle_context *context, const hudd
                                              huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;
     hd_spectral_options options = hd_spectral_defaults(*n_clusters, seed);
-    options.refine = refine;
     hd_fit_rows rows = {0};
     hd_fit_prepared prepared = {.points = *points, .borrows_points = true};
+    if (is_given(*n_clusters))
+        return status;
+    options.refine = refine;
     TRY(hd_fit_rows_begin(context, points->n, &rows));
     TRY(huddle_points_distinct(context, points, &rows.equal));
     TRY_STAGE(context, HD_STAGE_CHOOSE,

@@ -8,7 +8,8 @@
 huddle_status hd_decide_eigengap(const hd_fit_embedding *embedding, const hd_fit_rows *rows,
                                  huddle_embed_choice *choice, huddle_range *n_clusters);
 
-/* n_clusters by the eigengap of the points' neighbour graph, for methods without one. */
+/* n_clusters, if it is auto, by the eigengap of the points' neighbour graph, for methods without
+ * one. */
 huddle_status hd_decide_eigengap_of_points(huddle_context *context, const huddle_points *points,
                                            uint64_t seed, huddle_embed_choice *choice,
                                            huddle_range *n_clusters);

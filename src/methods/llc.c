@@ -473,9 +473,8 @@ static huddle_status fit_llc(huddle_context *context, const hd_step_job *job, co
     TRY(hd_step_settle_refine(context, job, &o.spectral, &fit->refined));
     TRY(hd_step_check_clusters(n_clusters, &fit->rows));
     TRY(hd_method_prepare_shared(context, job, &prepare, &o.spectral, &key, fit));
-    if (n_clusters.first == HUDDLE_AUTO)
-        TRY(hd_decide_eigengap_for_refined(context, &fit->prepared.points, prepare.seed,
-                                           o.spectral.refine, &fit->trials.choice, &n_clusters));
+    TRY(hd_decide_eigengap_for_refined(context, &fit->prepared.points, prepare.seed,
+                                       o.spectral.refine, &fit->trials.choice, &n_clusters));
     TRY(hd_step_merge(context, o.spectral.knn.n_neighbors, &fit->rows, &fit->prepared));
     TRY_STAGE(context, HD_STAGE_GRAPH,
               make_graph(context, &o, n_clusters.first, fit, &neighbors, &bridges));

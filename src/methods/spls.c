@@ -365,9 +365,8 @@ static huddle_status fit_spls(huddle_context *context, const hd_step_job *job, c
     prepare.seed = o->common.seed;
     TRY(hd_step_check_clusters(n_clusters, &fit->rows));
     TRY(hd_method_prepare_shared(context, job, &prepare, NULL, &key, fit));
-    if (n_clusters.first == HUDDLE_AUTO)
-        TRY(hd_decide_eigengap_of_points(context, points, prepare.seed, &fit->trials.choice,
-                                         &n_clusters));
+    TRY(hd_decide_eigengap_of_points(context, points, prepare.seed, &fit->trials.choice,
+                                     &n_clusters));
     TRY(hd_step_merge_keeping(context, o->knn.n_neighbors, &fit->rows, &fit->prepared, &s->whole,
                               &s->whole_borrowed));
     TRY(hd_fit_rows_weights(&fit->rows, &s->weights));

@@ -318,22 +318,6 @@ static int64_t most_central(const hd_fit_rows *of, const huddle_points *x, const
     return best;
 }
 
-/* The row that is most strongly connected, a central one in the graph. */
-static int64_t largest_degree(const huddle_csr *graph, const int64_t *rows, int64_t count) {
-    int64_t best = rows[0];
-    double largest = -INFINITY;
-    for (int64_t r = 0; r < count; r++) {
-        double degree = 0;
-        for (int64_t e = graph->offsets[rows[r]]; e < graph->offsets[rows[r] + 1]; e++)
-            degree += graph->values[e];
-        if (degree > largest) {
-            largest = degree;
-            best = rows[r];
-        }
-    }
-    return best;
-}
-
 /* ---- rows on several processes ------------------------------------------------------------- */
 
 /* The means of the tied rows of all processes; c x d. */
@@ -384,8 +368,9 @@ static double distance_of_tied(const void *of, int64_t row, int32_t cluster) {
     return -degree;
 }
 
-static huddle_status choose_spread(huddle_context *context, const huddle_points *points,
-                                   const huddle_csr *graph, hd_fit *fit) {
+/* Also of one process without points: a central row is one that is strongly connected. */
+static huddle_status choose_by_distance(huddle_context *context, const huddle_points *points,
+                                        const huddle_csr *graph, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     tied_measure m = {points, graph, fit, NULL};
     if (points != NULL)
@@ -406,18 +391,15 @@ huddle_status hd_step_choose_medoids(huddle_context *context, const huddle_point
     if (clusters->is_medoid_row == NULL || (points == NULL && graph == NULL))
         return status;
     TRY(points != NULL ? huddle_points_fetch(points) : huddle_csr_fetch(graph));
-    if (hd_slabs_spread(context))
-        return choose_spread(context, points, graph, fit);
+    if (points == NULL || hd_slabs_spread(context))
+        return choose_by_distance(context, points, graph, fit);
     TRY(list_tied(clusters, fit->rows.n, &tied));
-    if (points != NULL)
-        ALLOC(mean, points->d);
+    ALLOC(mean, points->d);
     for (int64_t k = 0; k < clusters->centres.rows; k++) {
         const int64_t *rows = tied.rows + tied.offsets[k];
         int64_t count = tied.offsets[k + 1] - tied.offsets[k];
         if (count > 1)
-            clusters->medoids[k] = points != NULL
-                                       ? most_central(&fit->rows, points, rows, count, mean)
-                                       : largest_degree(graph, rows, count);
+            clusters->medoids[k] = most_central(&fit->rows, points, rows, count, mean);
     }
 done:
     tied_free(&tied);
