@@ -7,6 +7,10 @@
 #include "base/memory.h"
 #include "huddle/base.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Stores the message for huddle_last_error() and returns the status. */
 huddle_status hd_fail(huddle_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -53,5 +57,9 @@ huddle_status hd_fail_at(huddle_status status, const char *format, ...)
             FAIL(HUDDLE_NO_MEMORY, "no memory for %lld elements of %zu bytes", (long long)(count), \
                  sizeof *(pointer));                                                               \
     } while (0)
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
