@@ -106,11 +106,8 @@ void hd_json_document_free(hd_json_document *document);
 /* The member of that name, or NULL; also if object is NULL or not an object. */
 const hd_json_value *hd_json_get(const hd_json_value *object, const char *name);
 
-/* Lookups that return a default if there is no such member or it has another type. An integer is
- * also a real. */
+/* Lookups that return a default if there is no such member or it has another type. */
 int64_t hd_json_get_integer(const hd_json_value *object, const char *name, int64_t otherwise);
-double hd_json_get_real(const hd_json_value *object, const char *name, double otherwise);
-bool hd_json_get_bool(const hd_json_value *object, const char *name, bool otherwise);
 const char *hd_json_get_string(const hd_json_value *object, const char *name,
                                const char *otherwise);
 
