@@ -52,7 +52,6 @@ static bool print_about(const cli_arguments *arguments) {
 /* Help that was asked for is printed to stdout and is a success; help after a mistake is
  * printed to stderr. */
 static int run_command(int count, char **words) {
-    /* Without a command the help is an error message. */
     if (count < 2) {
         print_general_help(stderr);
         return EXIT_USAGE;
@@ -145,7 +144,6 @@ int main(int count, char **words) {
     int result = run_with_stack(count, words);
     catalogue_free();
     processes_end(result);
-    /* Lost output is a failure even if the command succeeded. */
     int closed = close_output();
     return result != EXIT_DONE ? result : closed;
 }
