@@ -7,6 +7,7 @@
 #include "cli/messages.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -45,8 +46,12 @@ static const char *find_shrunk(void) {
     return NULL;
 }
 
+/* Several threads may read such a page at the same time: the first one reports it and exits. */
 static void on_fault(int number) {
+    static atomic_flag reported = ATOMIC_FLAG_INIT;
     (void)number;
+    while (atomic_flag_test_and_set(&reported))
+        pause();
     const char *path = find_shrunk();
     print_text(progress_is_shown() ? "\r\033[Khuddle: " : "huddle: ");
     print_text(path != NULL ? path : "an input file");
