@@ -93,7 +93,7 @@ static void free_names(name_list *list) {
 }
 
 /* hints_as_flags makes the library word its suggestions as flags ("--missing drop") instead of
- * option names. With a model the points are shifted as the training points were. */
+ * option names. */
 static int read_columns(huddle_context *context, const cli_arguments *arguments, const char *source,
                         input_columns columns, const huddle_model *model, huddle_data *data,
                         huddle_status *status) {

@@ -1,25 +1,32 @@
 # How folders become parts of the build. Every folder is globbed: adding a file is enough.
 
+# huddle_options(TARGET OPTION...): compiler options of its C and C++ files; an engine may have files in another
+# language, whose compiler does not know them.
+function(huddle_options target)
+  target_compile_options(${target} INTERFACE "$<$<COMPILE_LANGUAGE:C,CXX>:${ARGN}>")
+endfunction()
+
 # huddle_app_flags: warnings and sanitizers; huddle_flags: those and the library's own headers.
 add_library(huddle_app_flags INTERFACE)
-target_compile_options(huddle_app_flags INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wvla -Wno-missing-field-initializers
+huddle_options(huddle_app_flags
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wvla -Wno-missing-field-initializers
   $<$<BOOL:${HUDDLE_WERROR}>:-Werror> -fno-math-errno)
+target_compile_options(huddle_app_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>)
 target_compile_definitions(huddle_app_flags INTERFACE _POSIX_C_SOURCE=200809L)
 add_library(huddle_flags INTERFACE)
 target_link_libraries(huddle_flags INTERFACE huddle_app_flags)
 # "omp simd" lets the compiler reorder the sum of one loop; no OpenMP runtime is involved.
-target_compile_options(huddle_flags INTERFACE -fopenmp-simd)
+huddle_options(huddle_flags -fopenmp-simd)
 target_include_directories(huddle_flags INTERFACE
   ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${CMAKE_BINARY_DIR}/generated)
 if(HUDDLE_SANITIZE)
-  target_compile_options(huddle_app_flags INTERFACE
+  huddle_options(huddle_app_flags
     -fsanitize=${HUDDLE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${HUDDLE_SANITIZE})
 endif()
 if(HUDDLE_COVERAGE)
   # Threads count together, or counters come out negative.
-  target_compile_options(huddle_app_flags INTERFACE --coverage -fprofile-update=atomic)
+  huddle_options(huddle_app_flags --coverage -fprofile-update=atomic)
   add_link_options(--coverage)
 endif()
 
@@ -103,9 +110,15 @@ function(huddle_registry file entry)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/${file} CONTENT "${text}" @ONLY)
 endfunction()
 
+# huddle_engine_module(NAME SUMMARY): the engine is a MODULE, loaded at run time (src/engines/module.h). It is known by
+# name even where it is not built.
+function(huddle_engine_module name summary)
+  set_property(GLOBAL APPEND_STRING PROPERTY huddle_engine_modules "MODULE(\"${name}\", \"${summary}\")\n")
+endfunction()
+
 # One engine per folder of engines/: the objects of an OBJECT library and what it links join the library,
-# its name the registry; a MODULE is loaded at run time (src/engines/module.h). HUDDLE_ENGINES limits them
-# to a list of names.
+# its name the registry. The languages of its files are enabled here, because the library is linked here.
+# HUDDLE_ENGINES limits them to a list of names.
 set(HUDDLE_ENGINES "all" CACHE STRING "Engines to build besides the CPU: all, or a list of names")
 macro(huddle_engines)
   file(GLOB engine_folders CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/engines
@@ -115,6 +128,14 @@ macro(huddle_engines)
     get_filename_component(engine ${folder} DIRECTORY)
     if(NOT HUDDLE_ENGINES STREQUAL "all" AND NOT engine IN_LIST HUDDLE_ENGINES)
       continue()
+    endif()
+    file(GLOB cxx_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/engines/${engine}/*.cpp)
+    file(GLOB cuda_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/engines/${engine}/*.cu)
+    if(cxx_files)
+      enable_language(CXX)
+    endif()
+    if(cuda_files)
+      enable_language(CUDA)
     endif()
     add_subdirectory(engines/${engine})
     if(NOT TARGET huddle_engine_${engine})
@@ -132,6 +153,8 @@ macro(huddle_engines)
     endif()
   endforeach()
   huddle_registry(engines.inc ENGINE ${engine_names})
+  get_property(engine_modules GLOBAL PROPERTY huddle_engine_modules)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/engine_modules.inc CONTENT "${engine_modules}" @ONLY)
 endmacro()
 
 # Methods are the files of src/methods/ that define one: lda-kmeans.c defines hd_method_lda_kmeans.

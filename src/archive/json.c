@@ -4,6 +4,7 @@
 #include "archive/json.h"
 
 #include "base/check.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -69,20 +70,6 @@ static int32_t parse_hex(parser *p) {
     return value;
 }
 
-/* Appends a character as UTF-8. The space is sufficient: an escape of 6 bytes makes at most 3, a
- * surrogate pair of 12 bytes makes 4. */
-static void store_utf8(parser *p, int32_t c) {
-    if (c < 0x80) {
-        *p->texts++ = (char)c;
-        return;
-    }
-    int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-    static const int32_t marks[] = {0, 0xC0, 0xE0, 0xF0};
-    *p->texts++ = (char)(marks[more] | c >> 6 * more);
-    while (more-- > 0)
-        *p->texts++ = (char)(0x80 | (c >> 6 * more & 0x3F));
-}
-
 /* Reads what follows \u. Characters beyond U+FFFF are pairs of surrogates, D800-DBFF and DC00-DFFF.
  * U+0000 is refused: texts end with a zero byte, so that "a\u0000b" would be taken for "a". */
 static huddle_status parse_unicode(parser *p) {
@@ -98,7 +85,8 @@ static huddle_status parse_unicode(parser *p) {
     } else if (c == 0) {
         return syntax_error(p, "\\u0000, which no text of Huddle contains,");
     }
-    store_utf8(p, c);
+    /* The space is sufficient: an escape of 6 bytes makes at most 3, a pair of 12 bytes makes 4. */
+    p->texts = hd_put_utf8((uint32_t)c, p->texts);
     return HUDDLE_OK;
 }
 

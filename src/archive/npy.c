@@ -19,9 +19,10 @@ enum {
     MAX_HEADER = 1 << 16
 };
 
-/* Version 1 has a length of two bytes, versions 2 and 3 one of four. The result is not yet compared
- * with the size of the file. */
-int64_t hd_npy_header_length(const char *text, int64_t size) {
+/* The length of the header, from its first 12 bytes, or -1 if this is not an array of NumPy.
+ * Version 1 has a length of two bytes, versions 2 and 3 one of four. It is not yet compared with
+ * the size of the file. */
+static int64_t header_length(const char *text, int64_t size) {
     const unsigned char *b = (const unsigned char *)text;
     if (size < LONG_PREFIX || memcmp(text, "\x93NUMPY", MAGIC) != 0)
         return -1;
@@ -125,7 +126,7 @@ static huddle_status measure_elements(hd_npy *npy) {
 huddle_status hd_npy_parse(const char *text, int64_t size, hd_npy *npy) {
     huddle_status status = HUDDLE_OK;
     char *header = NULL;
-    int64_t length = hd_npy_header_length(text, size);
+    int64_t length = header_length(text, size);
     *npy = (hd_npy){.count = 1};
     if (length < 0 || length > size)
         FAIL(HUDDLE_FORMAT, "the NPY header is damaged or cut short");
@@ -220,7 +221,7 @@ static huddle_status read_header(hd_zip_stream *stream, hd_npy *npy) {
     ALLOC(header, MAX_HEADER);
     if (size >= LONG_PREFIX) {
         TRY(hd_zip_stream_read(stream, header, LONG_PREFIX));
-        length = hd_npy_header_length(header, LONG_PREFIX);
+        length = header_length(header, LONG_PREFIX);
     }
     /* Also -1, for a wrong magic number. */
     if (length < LONG_PREFIX || length > MAX_HEADER || length > size)

@@ -21,9 +21,6 @@ typedef struct hd_npy {
     int64_t bytes;  /* of all elements; 0 if their size is not known */
 } hd_npy;
 
-/* The length of the header, from its first 12 bytes, or -1 if this is not an array of NumPy. */
-int64_t hd_npy_header_length(const char *text, int64_t size);
-
 /* Parses a header of which `size` bytes are there. HUDDLE_FORMAT if it is damaged. The caller
  * checks that npy->bytes follow npy->offset. */
 huddle_status hd_npy_parse(const char *text, int64_t size, hd_npy *npy);

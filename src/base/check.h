@@ -7,6 +7,10 @@
 #include "base/memory.h"
 #include "huddle/base.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Stores the message for huddle_last_error() and returns the status. */
 huddle_status hd_fail(huddle_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -62,5 +66,9 @@ static inline void hd_free_all(void *const *pointers, size_t count) {
 /* huddle_free() of each of these. */
 #define FREE(...)                                                                                  \
     hd_free_all((void *const[]){__VA_ARGS__}, sizeof(void *[]){__VA_ARGS__} / sizeof(void *))
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -176,7 +176,8 @@ const char *huddle_warning_name(huddle_warning_code code) {
     return (size_t)code < sizeof names / sizeof *names ? names[code] : "none";
 }
 
-huddle_status hd_warnings_add(hd_warnings *warnings, huddle_warning_code code, const char *text) {
+static huddle_status add_warning(hd_warnings *warnings, huddle_warning_code code,
+                                 const char *text) {
     huddle_status status = HUDDLE_OK;
     char *copy = hd_copy_text(text);
     if (copy == NULL ||
@@ -205,7 +206,7 @@ static void write_line(huddle_context *context, huddle_log_level level, huddle_w
     hd_escape_controls(raw, text, sizeof text);
     pthread_mutex_lock(&context->logging);
     if (level == HUDDLE_LOG_WARNING && context->warnings != NULL)
-        (void)hd_warnings_add(context->warnings, code, text);
+        (void)add_warning(context->warnings, code, text);
     if (context->log != NULL)
         context->log(context->log_user, level, code, text);
     pthread_mutex_unlock(&context->logging);

@@ -6,7 +6,15 @@
 #include "huddle/base.h"
 
 #include <pthread.h>
+
+/* C++ does not know C's atomic types. An engine does not touch the member; its size is the same. */
+#ifdef __cplusplus
+extern "C" {
+typedef int hd_atomic_int;
+#else
 #include <stdatomic.h>
+typedef atomic_int hd_atomic_int;
+#endif
 
 struct hd_engine;
 struct hd_pool;
@@ -40,12 +48,10 @@ struct huddle_context {
     struct hd_stages *stages; /* of the fit that is being timed, or NULL */
     hd_warnings *warnings;    /* also receives every warning, or NULL */
     pthread_mutex_t logging;  /* one line at a time */
-    atomic_int cancelled;
+    hd_atomic_int cancelled;
     struct hd_pool *pool; /* started on first use */
 };
 
-/* Adds a copy of text; HUDDLE_NO_MEMORY. */
-huddle_status hd_warnings_add(hd_warnings *warnings, huddle_warning_code code, const char *text);
 void hd_warnings_free(hd_warnings *warnings);
 
 /* Write a line to the caller's log; a warning is also added to context->warnings. */
@@ -75,5 +81,9 @@ void hd_context_close_engine(huddle_context *context);
 
 /* Seconds of a monotonic clock. */
 double hd_seconds(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

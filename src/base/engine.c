@@ -11,8 +11,7 @@
 
 const hd_engine hd_engine_cpu = {.text = {"cpu", "the CPU cores of this machine"}};
 
-/* The CPU engine has nothing to close. */
-static void close_engine(huddle_context *context) {
+void hd_context_close_engine(huddle_context *context) {
     if (context->engine != NULL && context->engine->close != NULL)
         context->engine->close(context->engine_state);
     huddle_free(context->engine_text);
@@ -45,7 +44,7 @@ huddle_status hd_context_use_engine(huddle_context *context, const hd_engine *en
         FAIL(HUDDLE_INVALID, "engine '%s' takes no options, but '%s' was given", engine->text.name,
              options);
     (void)huddle_context_set_alone(context, false);
-    close_engine(context);
+    hd_context_close_engine(context);
     context->engine = engine == &hd_engine_cpu ? NULL : engine;
     context->engine_state = state;
     context->engine_text = text;
@@ -53,10 +52,6 @@ huddle_status hd_context_use_engine(huddle_context *context, const hd_engine *en
 done:
     huddle_free(text);
     return status;
-}
-
-void hd_context_close_engine(huddle_context *context) {
-    close_engine(context);
 }
 
 /* Contexts are created without an engine, so that nothing is opened unless it is asked for. */

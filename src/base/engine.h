@@ -22,6 +22,10 @@
 
 #include "huddle/base.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct huddle_points;
 struct huddle_dense;
 struct huddle_csr;
@@ -221,5 +225,9 @@ huddle_status hd_context_use_engine(huddle_context *context, const hd_engine *en
 /* The context's table, never NULL, and the state made by its open(). */
 const hd_engine *hd_context_engine(const huddle_context *context);
 void *hd_context_engine_state(const huddle_context *context);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -4,6 +4,10 @@
 
 #include "huddle/base.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Bytes that the process can still allocate: the smallest of what the system has available
  * (without swap) and what control groups (versions 1 and 2) and resource limits leave. root is ""
  * or, in tests, a folder in which proc/ and sys/ are looked for. INT64_MAX if nothing is known. */
@@ -17,5 +21,9 @@ int64_t hd_machine_private(const char *root);
 
 /* The most memory that the process had, with pages of mapped files. */
 int64_t hd_machine_peak(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -7,6 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* An array of count elements of the given size, aligned to 64 bytes; NULL if there is no memory,
  * count is negative or the product overflows. A count of 0 gives a pointer that can be freed. */
 void *hd_alloc(int64_t count, size_t size);
@@ -28,5 +32,9 @@ int64_t hd_memory_take_peak(void);
 /* For tests: the k-th request from now on (1, 2, ...) fails, once; 0 switches this off. Returns the
  * number of requests since the last call. Process-wide. */
 int64_t hd_memory_fail_at(int64_t k);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -10,6 +10,10 @@
 
 #include "base/context.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct hd_chunk {
     int64_t index;      /* 0 .. hd_chunks(n, grain) - 1 */
     int64_t begin, end; /* items begin .. end - 1 */
@@ -33,5 +37,9 @@ int32_t hd_workers(const huddle_context *context);
 
 /* Ends the threads of a pool; NULL is fine. */
 void hd_pool_free(struct hd_pool *pool);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

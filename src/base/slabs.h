@@ -11,6 +11,10 @@
 
 #include "base/engine.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Where this process's rows are among all. */
 typedef struct hd_slab {
     int64_t first, total;
@@ -125,5 +129,9 @@ huddle_status hd_halo_open(huddle_context *context, int64_t n, int64_t count, in
                            hd_halo *halo);
 huddle_status hd_halo_fetch(const hd_halo *halo, void *rows, size_t row_size);
 void hd_halo_close(hd_halo *halo);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

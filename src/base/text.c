@@ -176,3 +176,13 @@ char *hd_join_text(const char *first, const char *second) {
     memcpy(text + head, second, tail + 1);
     return text;
 }
+
+/* RFC 3629: 7, 11, 16 or 21 bits in one to four bytes. */
+char *hd_put_utf8(uint32_t c, char *to) {
+    static const uint32_t marks[] = {0, 0xC0, 0xE0, 0xF0}, bits[] = {0x7F, 0x1F, 0x0F, 0x07};
+    int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    *to++ = (char)(marks[more] | (c >> 6 * more & bits[more]));
+    while (more-- > 0)
+        *to++ = (char)(0x80 | (c >> 6 * more & 0x3F));
+    return to;
+}

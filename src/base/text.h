@@ -30,4 +30,7 @@ char *hd_copy_part(const char *text, int64_t length);
 /* The concatenation of two texts, or NULL. */
 char *hd_join_text(const char *first, const char *second);
 
+/* Writes a character as UTF-8, at most four bytes; returns where they end. */
+char *hd_put_utf8(uint32_t c, char *to);
+
 #endif

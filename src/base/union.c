@@ -5,7 +5,7 @@
 
 int32_t hd_find_root(int32_t *parent, int32_t v) {
     while (parent[v] != v) {
-        parent[v] = parent[parent[v]]; /* path halving keeps the trees flat */
+        parent[v] = parent[parent[v]];
         v = parent[v];
     }
     return v;

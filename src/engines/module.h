@@ -12,17 +12,21 @@
 #include "base/engine.h"
 #include "huddle/version.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct hd_engine_module {
     const char *version; /* of the library it was built with */
     size_t table_size, slabs_size;
     const hd_engine *engine;
 } hd_engine_module;
 
-/* The symbol under which the library finds the description. */
+/* The symbol of the module under which the library finds the description. */
 #define HD_ENGINE_MODULE_NAME "hd_engine_module_entry"
+extern HUDDLE_API const hd_engine_module hd_engine_module_entry;
 
 #define HD_ENGINE_MODULE(table)                                                                    \
-    __attribute__((visibility("default"))) extern const hd_engine_module hd_engine_module_entry;   \
     const hd_engine_module hd_engine_module_entry = {HUDDLE_VERSION, sizeof(hd_engine),            \
                                                      sizeof(hd_engine_slabs), &(table)};
 
@@ -32,5 +36,9 @@ huddle_status hd_engine_load(const char *name, const hd_engine **engine);
 
 /* Whether its file exists. */
 bool hd_engine_installed(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

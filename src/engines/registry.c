@@ -1,5 +1,5 @@
-/* The engines of this build. No other file of the library knows their names: the stages use the
- * functions of the engine that the context was given. */
+/* The engines of this build. No file of the library knows their names: the stages use the functions
+ * of the engine that the context was given. */
 #include "base/check.h"
 #include "base/context.h"
 #include "base/engine.h"
@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <string.h>
 
-/* Made by CMake from the folders of engines/: ENGINE(name) for each. */
+/* Made by CMake from the folders of engines/: ENGINE(name) for each that is part of the library. */
 #define ENGINE(name) extern const hd_engine hd_engine_##name;
 #include "engines.inc"
 #undef ENGINE
@@ -22,12 +22,15 @@ static const hd_engine *const engines[] = {
 
 enum { N_ENGINES = sizeof engines / sizeof *engines };
 
-/* Engines in shared objects of their own (module.h). They are listed if they are installed. */
+/* MODULE(name, summary) for each in a shared object of its own (module.h), built or not. They are
+ * listed if they are installed. */
 static const huddle_engine_text modules[] = {
-    {"mpi", "several processes, also on several machines, started by mpirun; each has some of the "
-            "rows"}};
+#define MODULE(name, summary) {name, summary},
+#include "engine_modules.inc"
+#undef MODULE
+    {0}};
 
-enum { N_MODULES = sizeof modules / sizeof *modules };
+enum { N_MODULES = sizeof modules / sizeof *modules - 1 };
 
 static const huddle_engine_text *texts[N_ENGINES + N_MODULES + 1];
 static pthread_once_t listed = PTHREAD_ONCE_INIT;

@@ -39,7 +39,7 @@ void hd_io_array_pack(hd_io_array *array, bool first_fastest) {
 }
 
 /* The dimensions come straight from a file's header, so their product may overflow. Each
- * factor is checked by division against what `most` bytes could hold. A dimension of 0 does
+ * factor is checked by division against what `limit` bytes could hold. A dimension of 0 does
  * not end the check early: it must not hide another one that is negative or absurdly large. */
 int64_t hd_io_array_count(const hd_io_array *array, int64_t limit) {
     int64_t room = limit / hd_io_element_size(array->element), count = 1;

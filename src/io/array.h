@@ -33,14 +33,23 @@ typedef struct hd_io_array {
 
 int64_t hd_io_element_size(hd_io_element element);
 
+/* Four bytes of a file, which need not be aligned, as a number: the lowest first, or the highest.
+ */
+static inline uint32_t hd_io_word(const void *bytes, bool highest_first) {
+    const unsigned char *b = bytes;
+    if (highest_first)
+        return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+    return (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
+}
+
 /* True if float holds every value, so that no column can need a shift. */
 bool hd_io_element_narrow(hd_io_element element);
 
 /* Sets the steps of a packed array: last index fastest, or first. */
 void hd_io_array_pack(hd_io_array *array, bool first_fastest);
 
-/* Elements of the array, or -1 if a dimension is negative or the bytes exceed `max`. */
-int64_t hd_io_array_count(const hd_io_array *array, int64_t max);
+/* Elements of the array, or -1 if a dimension is negative or the bytes exceed `limit`. */
+int64_t hd_io_array_count(const hd_io_array *array, int64_t limit);
 
 /* An array seen as n samples of d features; of images, feature (r * width + c) * channels + k is
  * channel k of pixel (r, c). */

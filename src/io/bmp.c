@@ -1,5 +1,6 @@
 /* BMP images of 1, 4, 8, 16, 24 and 32 bits, not compressed. */
 #include "base/check.h"
+#include "io/array.h"
 #include "io/image.h"
 
 #include <string.h>
@@ -22,7 +23,7 @@ typedef struct bitmap {
 } bitmap;
 
 static uint32_t word_at(const unsigned char *b) {
-    return (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
+    return hd_io_word(b, false);
 }
 
 static uint32_t half_at(const unsigned char *b) {

@@ -163,8 +163,7 @@ done:
     return status;
 }
 
-/* ---- features that determine the labels
- * ------------------------------------------------------ */
+/* ---- features that determine the labels ----------------------------------------------------- */
 
 /* Floats, not doubles: the points are already rounded. */
 static int by_value(const void *a, const void *b) {
@@ -257,8 +256,7 @@ done:
     return status;
 }
 
-/* ---- log lines and warnings
- * ------------------------------------------------------------------- */
+/* ---- log lines and warnings ----------------------------------------------------------------- */
 
 /* Suggests how to use a column nevertheless. */
 static void suggest_use(const hd_io_request *request, const hd_io_plan *plan, int64_t column,

@@ -104,7 +104,7 @@ typedef struct hd_io_layout {
     const char *units;       /* a line below the header that is none of the data; or NULL */
     int64_t units_line;      /* its number in the file */
     hd_io_header header;
-    int64_t first_line;   /* its number in the file */
+    int64_t first_line;   /* the number of the first line of the data in the file */
     int64_t counted_line; /* the line that determines the number of columns */
     char separator;       /* ' ' means any run of blanks and tabs */
     bool quoted;          /* quotes occur */
@@ -200,10 +200,7 @@ huddle_status hd_io_plan_make(hd_io_request *request, const hd_io_layout *layout
                               const hd_io_pieces *pieces, hd_io_plan *plan);
 void hd_io_plan_free(hd_io_plan *plan);
 
-/* The column that looks like labels, or -1; *reason is why. */
-int64_t hd_io_plan_find_label(const hd_io_layout *layout, bool *guessed, const char **reason);
-
-/* The same for a plan, where options may name the labels. */
+/* Finds the column of the labels: the one that the options name, or that looks like labels. */
 huddle_status hd_io_plan_choose_label(hd_io_plan *plan, const huddle_read_options *options);
 
 /* The number of columns of texts, and the last of them; row names are not counted. */
@@ -212,24 +209,14 @@ int64_t hd_io_count_words(const hd_io_layout *layout, int64_t *last);
 /* HUDDLE_INVALID, with the columns that there are. */
 huddle_status hd_io_no_such_column(const hd_io_layout *layout, const char *name);
 
-/* Leaves a column out for that reason (formatted). */
-huddle_status hd_io_plan_leave_out(hd_io_plan *plan, int64_t column, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/* The same for a column that maps one to one onto the labels. */
+/* Leaves out a column that maps one to one onto the labels. */
 huddle_status hd_io_plan_leave_out_leak(hd_io_plan *plan, int64_t column);
-
-/* Makes it the column that names the rows, if it is the first and of texts; else leaves it out. */
-huddle_status hd_io_plan_take_names(hd_io_plan *plan, int64_t column, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 
 /* True if the caller named the label, or selects classes, which means the same. */
 bool hd_io_labels_needed(const hd_io_plan *plan, const huddle_read_options *options);
 
-/* True if so many different values in so many rows identify the rows rather than group them. */
-bool hd_io_identifies_rows(int64_t distinct, int64_t rows);
-
-/* The same for a column that has the name of labels; texts must not all be different either. */
+/* True if so many different values in so many rows of a column that has the name of labels identify
+ * the rows rather than group them; texts must not all be different either. */
 bool hd_io_are_no_labels(const hd_io_column *kind, int64_t distinct, int64_t rows);
 
 /* Leaves out a column that was taken for labels: its values identify the rows. */

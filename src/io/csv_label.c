@@ -59,7 +59,8 @@ int64_t hd_io_count_words(const hd_io_layout *layout, int64_t *last) {
     return count;
 }
 
-int64_t hd_io_plan_find_label(const hd_io_layout *layout, bool *guessed, const char **reason) {
+/* The column that looks like labels, or -1; *reason is why. */
+static int64_t find_label(const hd_io_layout *layout, bool *guessed, const char **reason) {
     int64_t column = find_label_by_name(layout);
     *guessed = false;
     *reason = "a conventional name for labels";
@@ -128,7 +129,7 @@ static huddle_status find_usual(huddle_context *context, const hd_io_layout *lay
     const char *reason;
     char place[160];
     int64_t rows = pieces->rows, names = 0, last = -1, words = hd_io_count_words(layout, &last);
-    *found = hd_io_plan_find_label(layout, &guessed, &reason);
+    *found = find_label(layout, &guessed, &reason);
     if (*found >= 0 && !guessed && (words == 0 || (words == 1 && last == *found)))
         goto done; /* there is no other */
     ALLOC_ZERO(facts, layout->columns);
@@ -198,7 +199,7 @@ huddle_status hd_io_no_such_column(const hd_io_layout *layout, const char *name)
  * feature even if labels are not wanted or come from elsewhere. */
 huddle_status hd_io_plan_choose_label(hd_io_plan *plan, const huddle_read_options *options) {
     const hd_io_layout *layout = plan->layout;
-    plan->label = hd_io_plan_find_label(layout, &plan->guessed, &plan->y_reason);
+    plan->label = find_label(layout, &plan->guessed, &plan->y_reason);
     if (plan->guessed && options->encode) { /* texts are to be features */
         plan->label = -1;
         plan->guessed = false;

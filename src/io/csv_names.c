@@ -37,7 +37,6 @@ static bool is_id_name(const char *name) {
            (before >= 'a' && before <= 'z' && i == 'I');
 }
 
-/* What pandas and R write above the numbers or names of rows. */
 bool hd_io_is_unnamed(const hd_io_layout *layout, int64_t column) {
     const char *name = hd_io_layout_name(layout, column);
     return layout->names != NULL &&
@@ -52,13 +51,13 @@ bool hd_io_is_id(const hd_io_layout *layout, int64_t column) {
 
 /* More than one distinct value for every two rows: classes would have fewer than two members
  * on average. */
-bool hd_io_identifies_rows(int64_t distinct, int64_t rows) {
+static bool identifies_rows(int64_t distinct, int64_t rows) {
     return rows > FEW_LABELS && 2 * distinct > rows;
 }
 
 /* Numbers may be classes of one member, and so may texts that the file lists, or the only one. */
 bool hd_io_are_no_labels(const hd_io_column *kind, int64_t distinct, int64_t rows) {
-    return hd_io_identifies_rows(distinct, rows) ||
+    return identifies_rows(distinct, rows) ||
            (kind->kind == HD_IO_WORDS && !kind->nominal && distinct == rows && rows > 1);
 }
 
@@ -82,7 +81,7 @@ bool hd_io_are_row_names(const hd_io_layout *layout, const hd_io_facts *facts, i
     bool differ = f->distinct == rows || (f->missing > 0 && f->distinct - 1 == rows - f->missing);
     if (differ && (!may_differ || hd_io_is_id(layout, column)))
         return true;
-    return hd_io_identifies_rows(f->distinct, rows) ||
+    return identifies_rows(f->distinct, rows) ||
            (!may_differ && rows > FEW_TEXTS && 2 * f->distinct > rows);
 }
 

@@ -200,8 +200,8 @@ bool hd_io_field_number(const hd_io_field *field, char decimal, double *value) {
 
 /* Reads between min_digits and max_digits digits at p; NULL if there are fewer or more:
  * the first four digits of 20200131 are not a year. */
-static const char *count_digits(const char *p, const char *end, int min_digits, int max_digits,
-                                int *value) {
+static const char *read_digits(const char *p, const char *end, int min_digits, int max_digits,
+                               int *value) {
     int count = 0;
     *value = 0;
     for (; p < end && hd_io_is_digit(*p) && count < max_digits; count++)
@@ -232,11 +232,11 @@ static const char *skip_month(const char *p, const char *end) {
  * leap second. */
 static const char *skip_time(const char *p, const char *end) {
     int hour, minute, second;
-    if ((p = count_digits(p, end, 1, 2, &hour)) == NULL || hour > 24 || p == end || *p != ':' ||
-        (p = count_digits(p + 1, end, 2, 2, &minute)) == NULL || minute > 59)
+    if ((p = read_digits(p, end, 1, 2, &hour)) == NULL || hour > 24 || p == end || *p != ':' ||
+        (p = read_digits(p + 1, end, 2, 2, &minute)) == NULL || minute > 59)
         return NULL;
     if (p < end && *p == ':') {
-        if ((p = count_digits(p + 1, end, 2, 2, &second)) == NULL || second > 60)
+        if ((p = read_digits(p + 1, end, 2, 2, &second)) == NULL || second > 60)
             return NULL;
         if (p < end && (*p == '.' || *p == ','))
             for (p++; p < end && hd_io_is_digit(*p);)
@@ -248,9 +248,9 @@ static const char *skip_time(const char *p, const char *end) {
     if (end - zone >= 2 && (zone[1] | 32) == 'm' && ((*zone | 32) == 'a' || (*zone | 32) == 'p'))
         return zone + 2;
     if (zone < end && (*zone == '+' || *zone == '-')) {
-        zone = count_digits(zone + 1, end, 2, 4, &hour);
+        zone = read_digits(zone + 1, end, 2, 4, &hour);
         if (zone != NULL && zone < end && *zone == ':')
-            zone = count_digits(zone + 1, end, 2, 2, &minute);
+            zone = read_digits(zone + 1, end, 2, 2, &minute);
         return zone;
     }
     return p;
@@ -267,7 +267,7 @@ static const char *skip_day(const char *p, const char *end) {
         parts[k] = 1;
         if (next != NULL)
             names++;
-        else if ((next = count_digits(p, end, 1, 4, &parts[k])) == NULL || next - begin == 3)
+        else if ((next = read_digits(p, end, 1, 4, &parts[k])) == NULL || next - begin == 3)
             return NULL;
         else {
             years += next - begin == 4;
@@ -312,7 +312,7 @@ static const char *skip_strict_month(const char *p, const char *end) {
 /* Four digits are a year only in a plausible range: 9999-12 is rather a code. */
 static const char *skip_year(const char *p, const char *end) {
     int year;
-    p = count_digits(p, end, 4, 4, &year);
+    p = read_digits(p, end, 4, 4, &year);
     return p != NULL && year >= 1500 && year < 2500 ? p : NULL;
 }
 
@@ -329,7 +329,7 @@ static bool is_year_first(const char *p, const char *end) {
     p += apart || is_between(p, end, " ");
     if (end - p == 2 && (*p | 32) == 'q')
         return p[1] >= '1' && p[1] <= '4';
-    return apart && count_digits(p, end, 2, 2, &month) == end && month >= 1 && month <= 12;
+    return apart && read_digits(p, end, 2, 2, &month) == end && month >= 1 && month <= 12;
 }
 
 /* Jan-20, Jan 2020, 20-Jan, 2020-Jan, Q1 2020 */
@@ -339,13 +339,13 @@ static bool is_month_and_number(const char *p, const char *end) {
     if (next != NULL) {
         if (!is_between(next, end, "-/ '"))
             return false;
-        const char *last = count_digits(next + 1, end, 1, 4, &number);
+        const char *last = read_digits(next + 1, end, 1, 4, &number);
         return last == end && end - next - 1 != 3;
     }
     if (end - p > 3 && (*p | 32) == 'q' && p[1] >= '1' && p[1] <= '4' &&
         is_between(p + 2, end, "-/ "))
         return skip_year(p + 3, end) == end;
-    next = count_digits(p, end, 1, 4, &number);
+    next = read_digits(p, end, 1, 4, &number);
     return next != NULL && next - p != 3 && is_between(next, end, "-/ ") &&
            skip_strict_month(next + 1, end) == end;
 }
@@ -357,7 +357,7 @@ bool hd_io_is_time(const char *begin, const char *end) {
 
 bool hd_io_is_compact_date(const char *begin, const char *end) {
     int date;
-    if (end - begin != 8 || count_digits(begin, end, 8, 8, &date) != end)
+    if (end - begin != 8 || read_digits(begin, end, 8, 8, &date) != end)
         return false;
     int year = date / 10000, month = date / 100 % 100, day = date % 100;
     return year >= 1500 && year < 2500 && month >= 1 && month <= 12 && day >= 1 && day <= 31;

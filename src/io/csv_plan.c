@@ -9,6 +9,47 @@
 #include <stdio.h>
 #include <string.h>
 
+/* ---- roles ---------------------------------------------------------------------------------- */
+
+static huddle_status set_role(hd_io_plan *plan, int64_t column, huddle_column_role role,
+                              const char *reason) {
+    huddle_free(plan->columns[column].reason);
+    plan->columns[column].role = role;
+    plan->columns[column].reason = hd_copy_text(reason);
+    if (plan->columns[column].reason == NULL)
+        return hd_fail(HUDDLE_NO_MEMORY, "no memory for a line of text");
+    return HUDDLE_OK;
+}
+
+/* Leaves a column out for that reason. */
+__attribute__((format(printf, 3, 4))) static huddle_status
+leave_out(hd_io_plan *plan, int64_t column, const char *format, ...) {
+    char reason[160];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reason, sizeof reason, format, arguments);
+    va_end(arguments);
+    return set_role(plan, column, HUDDLE_COLUMN_IGNORED, reason);
+}
+
+/* Makes it the column that names the rows, if it is the first and of texts. Numbers are ignored:
+ * they are shown as those of the rows anyway. */
+static huddle_status take_names(hd_io_plan *plan, int64_t column, const char *reason) {
+    if (plan->names >= 0 || plan->layout->kinds[column].kind != HD_IO_WORDS)
+        return leave_out(plan, column, "row names, %s", reason);
+    plan->names = column;
+    return set_role(plan, column, HUDDLE_COLUMN_NAMES, reason);
+}
+
+/* Names because there are so many of them. */
+static huddle_status take_many_names(hd_io_plan *plan, int64_t column, int64_t distinct,
+                                     int64_t rows) {
+    char reason[100];
+    snprintf(reason, sizeof reason, "%lld distinct value%s in %lld row%s", (long long)distinct,
+             distinct == 1 ? "" : "s", (long long)rows, rows == 1 ? "" : "s");
+    return take_names(plan, column, reason);
+}
+
 /* ---- features that were named --------------------------------------------------------------- */
 
 /* "3", "age" or "2-64" as columns first .. last. The whole text is looked up first, because
@@ -46,13 +87,6 @@ static void skip_column(hd_io_plan *plan, int64_t column) {
     huddle_free(plan->columns[column].reason);
     plan->columns[column].reason = NULL;
     plan->columns[column].role = HUDDLE_COLUMN_NOT_SELECTED;
-}
-
-/* Names of which there are so many. */
-static huddle_status take_names(hd_io_plan *plan, int64_t column, int64_t distinct, int64_t rows) {
-    return hd_io_plan_take_names(plan, column, "%lld distinct value%s in %lld row%s",
-                                 (long long)distinct, distinct == 1 ? "" : "s", (long long)rows,
-                                 rows == 1 ? "" : "s");
 }
 
 /* Rejects labels whose values identify the rows. */
@@ -98,7 +132,7 @@ done:
 static huddle_status keep_names(hd_io_plan *plan, const int64_t *names, int64_t rows) {
     for (int64_t c = 0; c < plan->layout->columns; c++)
         if (names[c] > 0 && plan->columns[c].role == HUDDLE_COLUMN_NOT_SELECTED)
-            return take_names(plan, c, names[c], rows);
+            return take_many_names(plan, c, names[c], rows);
     return HUDDLE_OK;
 }
 
@@ -242,8 +276,8 @@ static huddle_status leave_out_label_copy(hd_io_plan *plan, const huddle_read_op
     if (!plan->from_files && !hd_io_labels_unwanted(options))
         return hd_io_plan_leave_out_leak(plan, column);
     hd_io_layout_place(plan->layout, plan->label, place, sizeof place);
-    return hd_io_plan_leave_out(plan, column,
-                                "it maps one to one onto %.100s, which looks like labels", place);
+    return leave_out(plan, column, "it maps one to one onto %.100s, which looks like labels",
+                     place);
 }
 
 /* Leaves a column out if there is a reason. */
@@ -258,18 +292,18 @@ static huddle_status examine_column(hd_io_plan *plan, const huddle_read_options 
     if (column == plan->rejected)
         return HUDDLE_OK;
     if (column == 0 && plan->layout->row_names)
-        TRY(hd_io_plan_take_names(plan, column, "the header has no name for it"));
+        TRY(take_names(plan, column, "the header has no name for it"));
     else if (kind->kind == HD_IO_EMPTY)
-        TRY(hd_io_plan_leave_out(plan, column, "no values"));
+        TRY(leave_out(plan, column, "no values"));
     else if (kind->kind == HD_IO_DATES)
-        TRY(hd_io_plan_leave_out(plan, column, kind->times ? "times" : "dates"));
+        TRY(leave_out(plan, column, kind->times ? "times" : "dates"));
     else if (hd_io_are_row_numbers(plan->layout, facts, column, rows) && f->first >= 0)
-        TRY(hd_io_plan_leave_out(plan, column, "row numbers %lld .. %lld", (long long)f->first,
-                                 (long long)(f->first + rows - 1)));
+        TRY(leave_out(plan, column, "row numbers %lld .. %lld", (long long)f->first,
+                      (long long)(f->first + rows - 1)));
     else if (hd_io_are_row_numbers(plan->layout, facts, column, rows))
-        TRY(hd_io_plan_leave_out(plan, column, "row numbers, a different one in every row"));
+        TRY(leave_out(plan, column, "row numbers, a different one in every row"));
     else if (hd_io_are_row_names(plan->layout, facts, column, rows, options->encode))
-        TRY(take_names(plan, column, f->distinct, rows));
+        TRY(take_many_names(plan, column, f->distinct, rows));
     else {
         *left_out = false;
         if (kind->kind == HD_IO_WORDS && !options->encode)
@@ -381,54 +415,18 @@ done:
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-static huddle_status set_role(hd_io_plan *plan, int64_t column, huddle_column_role role,
-                              const char *before, const char *format, va_list arguments) {
-    char reason[160];
-    size_t used = (size_t)snprintf(reason, sizeof reason, "%s", before);
-    vsnprintf(reason + used, sizeof reason - used, format, arguments);
-    huddle_free(plan->columns[column].reason);
-    plan->columns[column].role = role;
-    plan->columns[column].reason = hd_copy_text(reason);
-    if (plan->columns[column].reason == NULL)
-        return hd_fail(HUDDLE_NO_MEMORY, "no memory for a line of text");
-    return HUDDLE_OK;
-}
-
-huddle_status hd_io_plan_leave_out(hd_io_plan *plan, int64_t column, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    huddle_status status = set_role(plan, column, HUDDLE_COLUMN_IGNORED, "", format, arguments);
-    va_end(arguments);
-    return status;
-}
-
-/* Numbers are ignored: they are shown as those of the rows anyway. */
-huddle_status hd_io_plan_take_names(hd_io_plan *plan, int64_t column, const char *format, ...) {
-    va_list arguments;
-    bool taken = plan->names < 0 && plan->layout->kinds[column].kind == HD_IO_WORDS;
-    if (taken)
-        plan->names = column;
-    va_start(arguments, format);
-    huddle_status status =
-        set_role(plan, column, taken ? HUDDLE_COLUMN_NAMES : HUDDLE_COLUMN_IGNORED,
-                 taken ? "" : "row names, ", format, arguments);
-    va_end(arguments);
-    return status;
-}
-
 huddle_status hd_io_plan_leave_out_leak(hd_io_plan *plan, int64_t column) {
     plan->leaks[column] = true;
-    return hd_io_plan_leave_out(plan, column, "it maps one to one onto the labels");
+    return leave_out(plan, column, "it maps one to one onto the labels");
 }
 
 huddle_status hd_io_plan_reject_label(hd_io_plan *plan, int64_t column, int64_t distinct,
                                       int64_t rows) {
     plan->rejected = column;
     if (plan->layout->kinds[column].kind == HD_IO_WORDS)
-        return take_names(plan, column, distinct, rows);
-    return hd_io_plan_leave_out(plan, column,
-                                "%lld different numbers in %lld rows are too many for labels",
-                                (long long)distinct, (long long)rows);
+        return take_many_names(plan, column, distinct, rows);
+    return leave_out(plan, column, "%lld different numbers in %lld rows are too many for labels",
+                     (long long)distinct, (long long)rows);
 }
 
 static huddle_status begin_plan(hd_io_plan *plan) {
@@ -473,13 +471,13 @@ huddle_status hd_io_plan_make(hd_io_request *request, const hd_io_layout *layout
     if (plan->n_chosen == 0)
         FAIL(HUDDLE_FORMAT, "no column is left for the features");
     if (plan->label >= 0 && plan->roles[plan->label] == HD_IO_SKIP) {
-        TRY(hd_io_plan_leave_out(plan, plan->label, "%s",
-                                 plan->from_files ? "it looks like labels, which are read elsewhere"
-                                                  : "it looks like labels, which are not wanted"));
+        TRY(leave_out(plan, plan->label, "%s",
+                      plan->from_files ? "it looks like labels, which are read elsewhere"
+                                       : "it looks like labels, which are not wanted"));
         plan->looks_like_labels = plan->label;
         plan->label = -1;
     } else if (plan->label >= 0) {
-        TRY(hd_io_plan_leave_out(plan, plan->label, "%s", plan->y_reason));
+        TRY(leave_out(plan, plan->label, "%s", plan->y_reason));
         plan->columns[plan->label].role = HUDDLE_COLUMN_LABEL;
     }
 done:

@@ -107,8 +107,8 @@ static const char *read_plain_record(const hd_io_plan *plan, const char *p, doub
         int32_t role = plan->roles[c];
         const char *begin = p;
         if (role >= 0) {
-            /* `fast` may read eight bytes beyond a digit, which the padding of the file and of
-             * the last line allows. */
+            /* It may read eight bytes beyond a digit, which the padding of the file and of the last
+             * line allows. */
             p = hd_io_number_at(begin, true, &values[role]);
         } else {
             while (*p != separator && *p != '\n' && *p != '"' && !is_blank(*p, separator) &&

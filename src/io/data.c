@@ -11,12 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-void hd_io_names_free(char **names) {
-    for (char **name = names; name != NULL && *name != NULL; name++)
-        huddle_free(*name);
-    huddle_free(names);
-}
-
 /* Works for data that was only partly filled: everything not reached is zero. */
 void huddle_data_free(huddle_data *data) {
     huddle_free(data->name);
@@ -29,7 +23,9 @@ void huddle_data_free(huddle_data *data) {
         huddle_free(data->columns[c].reason);
     }
     huddle_free(data->columns);
-    hd_io_names_free(data->row_names);
+    for (char **name = data->row_names; name != NULL && *name != NULL; name++)
+        huddle_free(*name);
+    huddle_free(data->row_names);
     huddle_free(data->dropped);
     huddle_free(data->exact);
     huddle_points_free(&data->points);
@@ -103,8 +99,7 @@ static huddle_status read_source(hd_io_request *request, const char *source, hud
     return read_file(request, source, data);
 }
 
-/* Puts the file's name before a message that is about it. Lack of memory and cancelling are
- * not the file's fault. */
+/* Lack of memory and cancelling are not the file's fault. */
 huddle_status hd_io_locate_failure(const hd_io_request *request, huddle_status status) {
     if (status == HUDDLE_OK || status == HUDDLE_NO_MEMORY || status == HUDDLE_CANCELLED ||
         request->failing_path == NULL)

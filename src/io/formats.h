@@ -126,9 +126,6 @@ huddle_status hd_io_generate(huddle_context *context, const char *kind,
                              const huddle_read_options *options, hd_io_rows *rows,
                              huddle_data *data);
 
-/* Frees texts that end with NULL, as huddle_data.row_names does; names may be NULL. */
-void hd_io_names_free(char **names);
-
 /* Applies options->classes and options->per_class. */
 huddle_status hd_io_data_select(huddle_context *context, const huddle_read_options *options,
                                 huddle_data *data);

@@ -35,11 +35,8 @@ static huddle_status parse_header(const unsigned char *head, int64_t size, hd_io
     array->element = elements[head[2] - 8];
     array->swapped = *(const unsigned char *)&one == 1;
     array->rank = rank;
-    for (int32_t k = 0; k < rank; k++) {
-        const unsigned char *b = head + 4 + 4 * k;
-        array->dims[k] =
-            (int64_t)b[0] << 24 | (int64_t)b[1] << 16 | (int64_t)b[2] << 8 | (int64_t)b[3];
-    }
+    for (int32_t k = 0; k < rank; k++)
+        array->dims[k] = hd_io_word(head + 4 + 4 * k, true);
     return HUDDLE_OK;
 }
 

@@ -127,26 +127,6 @@ done:
     return status;
 }
 
-/* The UTF-8 encoding of RFC 3629: 7, 11, 16 or 21 bits in one to four bytes. */
-char *hd_io_store_utf8(uint32_t c, char *to) {
-    if (c < 0x80) {
-        *to++ = (char)c;
-    } else if (c < 0x800) {
-        *to++ = (char)(0xC0 | c >> 6);
-        *to++ = (char)(0x80 | (c & 63));
-    } else if (c < 0x10000) {
-        *to++ = (char)(0xE0 | c >> 12);
-        *to++ = (char)(0x80 | (c >> 6 & 63));
-        *to++ = (char)(0x80 | (c & 63));
-    } else {
-        *to++ = (char)(0xF0 | (c >> 18 & 7));
-        *to++ = (char)(0x80 | (c >> 12 & 63));
-        *to++ = (char)(0x80 | (c >> 6 & 63));
-        *to++ = (char)(0x80 | (c & 63));
-    }
-    return to;
-}
-
 /* ---- mapping -------------------------------------------------------------------------------- */
 
 /* Distinct labels in order of first appearance, found in a hash table with linear probing. Its

@@ -18,9 +18,6 @@ typedef struct hd_io_labels {
 
 void hd_io_labels_free(hd_io_labels *labels);
 
-/* Writes a character as UTF-8, at most four bytes; returns where they end. */
-char *hd_io_store_utf8(uint32_t c, char *to);
-
 /* Whole numbers from a vector; HUDDLE_INVALID names the first that is not whole. */
 huddle_status hd_io_labels_from_array(const hd_io_array *array, hd_io_labels *labels);
 

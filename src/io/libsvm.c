@@ -39,14 +39,7 @@ static bool is_pair(const char *p, const char *end) {
  * label may come before the pair, and SVMlight's "qid:" between them. A comma in the first
  * word means a CSV file whose text happens to contain a colon later. */
 bool hd_io_libsvm_is(const hd_file *file) {
-    const char *p = file->text, *end = p + file->size;
-    while (p < end && (*p == '\n' || *p == '\r' || *p == ' ' || *p == '\t' || *p == '#')) {
-        if (*p == '#')
-            while (p < end && *p != '\n')
-                p++;
-        else
-            p++;
-    }
+    const char *end = file->text + file->size, *p = hd_io_skip_comments(file->text, end);
     /* Label, query and first pair: three words at most. */
     for (int word = 0; word < 3; word++) {
         const char *stop = word_end(p, end);

@@ -34,6 +34,12 @@ static const char *line_end(const char *p, const char *end) {
     return feed == NULL ? end : feed + 1;
 }
 
+const char *hd_io_skip_comments(const char *p, const char *end) {
+    while (p < end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r' || *p == '#'))
+        p = *p == '#' ? line_end(p, end) : p + 1;
+    return p;
+}
+
 /* One past the quote that closes the one at p, or end. Doubled quotes are text. A quote that
  * is never closed therefore swallows the rest of the file; the reader reports it. */
 static const char *skip_quoted(const char *p, const char *end) {

@@ -38,6 +38,9 @@ const char *hd_io_record_end(const char *p, const char *end, char separator, boo
 /* True if the record between begin and end, its line feed included, is a row of data. */
 bool hd_io_is_row(const char *begin, const char *end, const hd_io_records *records);
 
+/* Past white space and comments, which begin with # and end with the line; they may be mixed. */
+const char *hd_io_skip_comments(const char *p, const char *end);
+
 /* True if there are only blanks between begin and the line feed. */
 bool hd_io_is_blank_line(const char *begin, const char *end);
 

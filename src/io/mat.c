@@ -1,6 +1,7 @@
 #include "io/mat.h"
 
 #include "base/check.h"
+#include "base/text.h"
 #include "io/formats.h"
 #include "io/sparse.h"
 
@@ -112,7 +113,7 @@ char *hd_io_characters_row(const hd_io_characters *c, int64_t row, char *to) {
         if (c->width == 1)
             *to++ = (char)unit_at(c, row, k++); /* UTF-8 passes through byte by byte */
         else
-            to = hd_io_store_utf8(character_at(c, row, &k), to);
+            to = hd_put_utf8(character_at(c, row, &k), to);
     }
     while (to > begin && (to[-1] == ' ' || to[-1] == '\0'))
         to--;

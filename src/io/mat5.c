@@ -47,14 +47,9 @@ typedef struct head {
     int64_t rest; /* where its contents begin */
 } head;
 
-/* The caller has checked that the four bytes are available. Byte by byte, because elements
- * inside a compressed variable need not be aligned. */
+/* The caller has checked that the four bytes are available. */
 static uint32_t word_at(const span *s, int64_t at) {
-    unsigned char b[4];
-    memcpy(b, s->bytes + at, 4);
-    if (s->swapped) /* the file is big-endian */
-        return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
-    return (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
+    return hd_io_word(s->bytes + at, s->swapped);
 }
 
 /* The part whose tag is at *at; advances *at past it. False if it does not fit. A tag has 8

@@ -1,6 +1,7 @@
 /* PGM and PPM images. */
 #include "io/netpbm.h"
 #include "base/check.h"
+#include "io/lines.h"
 #include "io/number.h"
 
 /* P2 and P3 are decimal numbers, P5 and P6 bytes; P3 and P6 are colours. */
@@ -14,15 +15,7 @@ bool hd_io_netpbm_is(const hd_file *file) {
  * of such numbers. Nine digits cannot overflow; more are left over and fail later. */
 static int64_t next_number(const char **p, const char *end) {
     int64_t value = 0, digits = 0;
-    const char *q = *p;
-    /* White space and comments may be mixed. */
-    while (q < end && (*q == ' ' || *q == '\t' || *q == '\n' || *q == '\r' || *q == '#')) {
-        if (*q == '#')
-            while (q < end && *q != '\n')
-                q++;
-        else
-            q++;
-    }
+    const char *q = hd_io_skip_comments(*p, end);
     for (; q < end && hd_io_is_digit(*q) && digits < 9; digits++)
         value = 10 * value + (*q++ - '0');
     *p = q;

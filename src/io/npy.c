@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
+#include "base/text.h"
 #include "io/formats.h"
 #include "matrix/mapping.h"
 
@@ -60,13 +61,7 @@ void hd_io_npy_describe(const hd_npy *npy, hd_io_variable *variable) {
 
 /* 'S' are bytes, 'U' is UCS-4 in the byte order of the array. */
 static uint32_t character_at(const hd_npy *npy, const char *at) {
-    unsigned char b[4];
-    if (npy->kind == 'S')
-        return (unsigned char)*at;
-    memcpy(b, at, 4);
-    if (npy->swapped)
-        return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
-    return (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
+    return npy->kind == 'S' ? (unsigned char)*at : hd_io_word(at, npy->swapped);
 }
 
 /* NumPy stores texts of one width, padded by zeros. The arena has room for all of it: UTF-8 is
@@ -88,7 +83,7 @@ huddle_status hd_io_npy_texts(const hd_npy *npy, const char *elements, hd_io_lab
             if (c == 0)
                 break;
             if (npy->kind == 'U')
-                to = hd_io_store_utf8(c, to);
+                to = hd_put_utf8(c, to);
             else
                 *to++ = (char)c;
         }

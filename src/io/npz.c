@@ -87,8 +87,7 @@ done:
     return status;
 }
 
-/* ---- scipy.sparse.save_npz()
- * ----------------------------------------------------------------- */
+/* ---- scipy.sparse.save_npz() ---------------------------------------------------------------- */
 
 /* Like hd_io_container_find(), but without the treatment of slashes. */
 static hd_io_variable *find_member(hd_io_container *container, const char *name) {

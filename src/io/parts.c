@@ -141,8 +141,6 @@ static huddle_status take_in(void *argument, const hd_io_samples *samples, int64
     return hd_io_intake_samples(t->context, t->intake, samples, t->first_row + first);
 }
 
-/* Reads one variable into rows from first_row on: straight from the file where its elements are
- * those of the points, else through the intake, which converts and checks. */
 huddle_status hd_io_part_fill(hd_io_request *request, hd_io_container *container,
                               hd_io_variable *variable, bool in_columns, hd_io_intake *intake,
                               int64_t first_row) {
@@ -191,8 +189,6 @@ done:
     return status;
 }
 
-/* Leaves the values of a single part in its file, if the reader can do that and they are there as
- * points have them; else the points stay empty. */
 huddle_status hd_io_part_map(hd_io_request *request, const hd_io_container *container,
                              const hd_io_variable *variable, bool in_columns,
                              huddle_points *points) {

@@ -1,6 +1,7 @@
 /* Text that is not UTF-8. */
 #include "base/check.h"
 #include "base/context.h"
+#include "base/text.h"
 #include "io/formats.h"
 #include "io/number.h"
 
@@ -79,7 +80,7 @@ huddle_status hd_io_recode_utf16(hd_file *file, hd_io_encoding *encoding) {
     ALLOC(bytes, file->size / 2 * 3 + HD_FILE_PADDING);
     char *to = bytes;
     while (at < file->size)
-        to = hd_io_store_utf8(next_character(file, &at, big), to);
+        to = hd_put_utf8(next_character(file, &at, big), to);
     if (encoding != NULL)
         *encoding = (hd_io_encoding){.utf16 = true, .big = big, .mark = mark};
     replace_bytes(file, bytes, to - bytes);
@@ -192,7 +193,7 @@ huddle_status hd_io_recode_latin1(huddle_context *context, hd_file *file) {
     ALLOC(bytes, file->size + 2 * high + HD_FILE_PADDING);
     char *to = bytes;
     for (const unsigned char *p = begin; p < end; p++)
-        to = hd_io_store_utf8(character_of(*p), to);
+        to = hd_put_utf8(character_of(*p), to);
     replace_bytes(file, bytes, to - bytes);
 done:
     return status;

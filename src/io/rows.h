@@ -39,11 +39,6 @@ typedef huddle_status (*hd_io_work)(void *argument);
 huddle_status hd_io_rows_in_turn(hd_io_request *request, hd_io_work work, void *argument);
 huddle_status hd_io_rows_together(hd_io_request *request, hd_io_work work, void *argument);
 
-/* Sends items begins[r] .. begins[r + 1] - 1 of process 0 to process r, in pieces of bounded size.
- * begins, with count + 1 entries, is the same on all processes. */
-huddle_status hd_io_scatter(huddle_context *context, const int64_t *begins, int64_t item_size,
-                            const void *all, void *own);
-
 /* Sends each process its rows of what process 0 has read. `whole` is zero on the others. */
 huddle_status hd_io_rows_send(huddle_context *context, const huddle_data *whole, huddle_data *data);
 huddle_status hd_io_rows_send_labels(huddle_context *context, const hd_io_row_labels *whole,

@@ -25,8 +25,10 @@ static void pack_items(const int64_t *begins, int32_t count, int64_t item_size, 
     }
 }
 
-huddle_status hd_io_scatter(huddle_context *context, const int64_t *begins, int64_t item_size,
-                            const void *all, void *own) {
+/* Sends items begins[r] .. begins[r + 1] - 1 of process 0 to process r, in pieces of bounded size.
+ * begins, with count + 1 entries, is the same on all processes. */
+static huddle_status scatter(huddle_context *context, const int64_t *begins, int64_t item_size,
+                             const void *all, void *own) {
     huddle_status status = HUDDLE_OK;
     int32_t count = hd_slabs_count(context), rank = hd_slabs_rank(context);
     int64_t most = 0, step = PIECE / item_size / count, *sizes = NULL, *came = NULL;
@@ -234,13 +236,13 @@ static huddle_status send_sparse(huddle_context *context, const huddle_points *w
     TRY(hd_slabs_share(context, 0, (count + 1) * (int64_t)sizeof *ends, ends));
     TRY(huddle_points_new_sparse(n, d, ends[rank + 1] - ends[rank], points));
     /* Offsets of the rows' ends, which are then counted from the own first one. */
-    TRY(hd_io_scatter(context, begins, sizeof *points->offsets, sends ? whole->offsets + 1 : NULL,
-                      points->offsets + 1));
+    TRY(scatter(context, begins, sizeof *points->offsets, sends ? whole->offsets + 1 : NULL,
+                points->offsets + 1));
     before = ends[rank];
     for (int64_t i = 1; i <= n; i++)
         points->offsets[i] -= before;
-    TRY(hd_io_scatter(context, ends, sizeof *points->columns, whole->columns, points->columns));
-    TRY(hd_io_scatter(context, ends, sizeof *points->values, whole->values, points->values));
+    TRY(scatter(context, ends, sizeof *points->columns, whole->columns, points->columns));
+    TRY(scatter(context, ends, sizeof *points->values, whole->values, points->values));
 done:
     points->d = d; /* features are freed by it, also after a failure */
     huddle_free(ends);
@@ -261,8 +263,8 @@ static huddle_status send_dense(huddle_context *context, const huddle_points *wh
     TRY(huddle_points_new(begins[rank + 1] - begins[rank], d, points));
     points->shift = shift;
     shift = NULL;
-    TRY(hd_io_scatter(context, begins, d * (int64_t)sizeof *points->values, whole->values,
-                      points->values));
+    TRY(scatter(context, begins, d * (int64_t)sizeof *points->values, whole->values,
+                points->values));
 done:
     points->d = d; /* features are freed by it, also after a failure */
     huddle_free(shift);
@@ -288,7 +290,7 @@ huddle_status hd_io_rows_send(huddle_context *context, const huddle_data *whole,
     TRY((o.sparse ? send_sparse : send_dense)(context, x, begins, &data->points));
     if (o.labelled) {
         ALLOC(data->labels, data->points.n);
-        TRY(hd_io_scatter(context, begins, sizeof *data->labels, whole->labels, data->labels));
+        TRY(scatter(context, begins, sizeof *data->labels, whole->labels, data->labels));
     }
 done:
     huddle_free(begins);
@@ -320,7 +322,7 @@ huddle_status hd_io_rows_send_labels(huddle_context *context, const hd_io_row_la
     TRY(row_begins(context, labels->total, &begins));
     labels->n = begins[rank + 1] - begins[rank];
     ALLOC(labels->labels, labels->n);
-    TRY(hd_io_scatter(context, begins, sizeof *labels->labels, whole->labels, labels->labels));
+    TRY(scatter(context, begins, sizeof *labels->labels, whole->labels, labels->labels));
 done:
     huddle_free(begins);
     huddle_free(p.bytes);

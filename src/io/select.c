@@ -149,8 +149,8 @@ huddle_status hd_io_data_select(huddle_context *context, const huddle_read_optio
         select_names(data->row_names, data->points.n, index, count);
     huddle_points_free(&data->points);
     data->points = points;
-    /* data->dropped refers to rows of the file, which no longer correspond to the points. */
-    huddle_free(data->dropped); /* rows of the file can no longer be identified */
+    /* It has numbers of rows of the file, which no longer correspond to the points. */
+    huddle_free(data->dropped);
     data->dropped = NULL;
     data->n_dropped = 0;
     renumber_classes(data, kept, rank);

@@ -73,8 +73,7 @@ typedef struct unpacking {
 static int64_t first_room(const unpacking *u) {
     enum { MAX_RATIO = 1032 };
     const hd_file *file = u->file;
-    const unsigned char *b = (const unsigned char *)file->text + file->size - 4;
-    int64_t size = (int64_t)b[0] | (int64_t)b[1] << 8 | (int64_t)b[2] << 16 | (int64_t)b[3] << 24;
+    int64_t size = hd_io_word(file->text + file->size - 4, false);
     if (u->which != GZIP)
         return 4 * file->size;
     return size / MAX_RATIO <= file->size ? size : file->size;

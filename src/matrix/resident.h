@@ -6,6 +6,10 @@
 
 #include "huddle/matrix.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct huddle_resident {
     /* Allocates (hd_alloc) and fills in the host arrays of the container, whose type the engine
      * knows. */
@@ -18,5 +22,9 @@ huddle_status hd_resident_fetch(huddle_resident *resident, bool on_host, const v
 
 /* Frees the engine's copy, if there is one, and sets the pointer to NULL. */
 void hd_resident_drop(huddle_resident **resident);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

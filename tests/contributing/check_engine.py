@@ -3,7 +3,8 @@
     check_engine.py SOURCE
 
 Builds the library, the tool and tests of every layer, without optimisation, and runs them: the
-engine is listed, gives the labels of the CPU, takes and refuses options, and declines.
+engine is listed, gives the labels of the CPU, takes and refuses options, and declines. A second
+engine, in C++, becomes part of the library in the same way.
 """
 import os
 import pathlib
@@ -16,6 +17,10 @@ import tempfile
 SKIPPED = shutil.ignore_patterns("build*", ".git", "__pycache__", "*.err")
 TARGETS = ["huddle", "huddle_tool", "test_base", "test_kmeans", "test_engines",
            "test_every_engine"]
+PLUS = {"CMakeLists.txt": "add_library(huddle_engine_plus OBJECT plus.cpp)\n"
+                          "target_link_libraries(huddle_engine_plus PRIVATE huddle_flags)\n",
+        "plus.cpp": '#include "base/engine.h"\n'
+                    'extern "C" const hd_engine hd_engine_plus = {.text = {"plus", "in C++"}};\n'}
 
 
 def run(*command, expect=0, **options):
@@ -44,6 +49,9 @@ def extract_files(page, tree):
         written.append(name)
     require(written == ["engines/plain/CMakeLists.txt", "engines/plain/plain.c"],
             f"the page shows {written}")
+    (tree / "engines/plus").mkdir()
+    for name, text in PLUS.items():
+        (tree / "engines/plus" / name).write_text(text)
 
 
 def check_tool(build, work):
@@ -54,7 +62,7 @@ def check_tool(build, work):
 
     require("plain       assigns rows to centres by plain loops\n" in call("engines"),
             "huddle engines does not list the engine")
-    for engine in ("cpu", "plain"):
+    for engine in ("cpu", "plain", "plus"):
         call("cluster", "digits", "-c", "10", "-m", "kmeans", "--engine", engine, "-q",
              "-o", f"{engine}.txt", "--save", f"{engine}.model")
         call("predict", f"{engine}.model", "digits", "--engine", engine, "-q",
@@ -62,11 +70,11 @@ def check_tool(build, work):
     call("predict", "plain.model", "digits", "--engine", "plain:max_rows=10", "-q",
          "-o", "declined.txt")
     labels = {path.name: path.read_bytes() for path in work.glob("*.txt")}
-    require(len(labels) == 5 and len(set(labels.values())) == 1, "labels depend on the engine")
+    require(len(labels) == 7 and len(set(labels.values())) == 1, "labels depend on the engine")
     refused = call("predict", "plain.model", "digits", "--engine", "plain:speed=2", expect=2)
     require("has no option 'speed=2'" in refused, refused)
     refused = call("cluster", "digits", "--engine", "abacus", expect=2)
-    require("--engine = abacus: expected one of cpu|plain" in refused, refused)
+    require("--engine = abacus: expected one of cpu|plain|plus" in refused, refused)
 
 
 def main():

@@ -176,10 +176,12 @@ static void test_lookups(void **state) {
     assert_int_equal(root->count, 5);
     assert_int_equal(hd_json_get_integer(root, "a", 1), -7);
     assert_int_equal(hd_json_get_integer(root, "b", 1), 1);
+    assert_true(hd_json_get(root, "a")->real == -7);
     assert_true(hd_json_get(root, "b")->type == HD_JSON_REAL &&
                 hd_json_get(root, "b")->real == 2.5);
     assert_int_equal(c->count, 2);
-    assert_true(hd_json_get(c->first->next, "d")->integer == 1);
+    assert_int_equal(hd_json_get(c->first->next, "d")->type, HD_JSON_BOOL);
+    assert_int_equal(hd_json_get(c->first->next, "d")->integer, 1);
     assert_null(hd_json_get(c->first, "d"));
     assert_string_equal(hd_json_get_string(root, "e", ""), "\xc3\xa4\xf0\x9f\x98\x80/\b");
     assert_null(hd_json_get_string(root, "f", NULL));

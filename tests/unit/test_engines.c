@@ -103,6 +103,25 @@ static void engines_are_loaded_by_name(void **state) {
     assert_int_equal(unsetenv("HUDDLE_ENGINE_PATH"), 0);
 }
 
+/* It has the same idea of the structs as the library, and calls it. */
+static void an_engine_may_be_in_another_language(void **state) {
+    (void)state;
+    const hd_engine *plus = NULL;
+    huddle_context *context;
+    assert_int_equal(setenv("HUDDLE_ENGINE_PATH", ENGINES, 1), 0);
+    assert_ok(hd_engine_load("plus", &plus));
+    assert_int_equal(unsetenv("HUDDLE_ENGINE_PATH"), 0);
+    assert_ok(huddle_context_new(&context));
+    assert_refused(hd_context_use_engine(context, plus, "fast"), HUDDLE_INVALID,
+                   "no option 'fast'");
+    assert_ok(hd_context_use_engine(context, plus, ""));
+    assert_string_equal(huddle_context_engine(context), "plus");
+    const size_t *sizes = hd_context_engine_state(context);
+    assert_int_equal(sizes[0], sizeof *context);
+    assert_int_equal(sizes[1], offsetof(huddle_context, pool));
+    huddle_context_free(context);
+}
+
 /* Without that variable they are beside the library, which is this program here. */
 static void engines_are_beside_the_library(void **state) {
     (void)state;
@@ -124,6 +143,7 @@ int main(void) {
         cmocka_unit_test(engines_are_found_by_name),
         cmocka_unit_test(an_engine_is_opened_and_closed_once),
         cmocka_unit_test(engines_are_loaded_by_name),
+        cmocka_unit_test(an_engine_may_be_in_another_language),
         cmocka_unit_test(engines_are_beside_the_library),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
