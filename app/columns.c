@@ -91,12 +91,12 @@ static void columns_free(label_columns *columns) {
 
 static void set_labels(label_columns *columns, int64_t k, const row_results *rows,
                        const int32_t *labels) {
-    int32_t *values = input_spread(rows->data, labels, rows->n, &columns->n);
+    int32_t *values = input_expand(rows->data, labels, rows->n, &columns->n);
     columns->values[k] = values;
     columns->items[k] = (huddle_new_column){.name = columns->names[k], .integers = values};
 }
 
-/* As input_spread() does it: there is nothing to be certain of in a row without a label. */
+/* As input_expand() does it: there is nothing to be certain of in a row without a label. */
 static void set_confidence(label_columns *columns, int64_t k, const row_results *rows) {
     const huddle_data *data = rows->data;
     double *values = check_allocation(calloc((size_t)columns->n + 1, sizeof *values));

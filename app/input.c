@@ -283,7 +283,7 @@ void input_add_medoid_names_json(const huddle_data *data, json_t *report) {
 
 /* Dropped rows get -1, so that line i of the output belongs to row i of the file.
  * data->dropped is in ascending order. */
-int32_t *input_spread(const huddle_data *data, const int32_t *labels, int64_t n, int64_t *rows) {
+int32_t *input_expand(const huddle_data *data, const int32_t *labels, int64_t n, int64_t *rows) {
     *rows = n + data->n_dropped;
     int32_t *spread = check_allocation(calloc((size_t)*rows + 1, sizeof *spread));
     for (int64_t i = 0, from = 0, gone = 0; i < *rows; i++) {
@@ -304,7 +304,7 @@ huddle_status input_write_labels(huddle_context *context, const huddle_data *dat
     huddle_status status = processes_gather(context, &n, labels, &all);
     if (status == HUDDLE_OK && processes_first(context)) {
         int64_t rows = 0;
-        int32_t *spread = input_spread(data, all, n, &rows);
+        int32_t *spread = input_expand(data, all, n, &rows);
         status = huddle_labels_write(path, rows, spread, NULL);
         free(spread);
     }

@@ -49,7 +49,7 @@ void input_add_medoid_names_json(const huddle_data *data, json_t *report);
 void input_add_json(const huddle_data *data, json_t *report);
 
 /* Labels for every row of the file: -1 for rows that were dropped. Freed by free(). */
-int32_t *input_spread(const huddle_data *data, const int32_t *labels, int64_t n, int64_t *rows);
+int32_t *input_expand(const huddle_data *data, const int32_t *labels, int64_t n, int64_t *rows);
 
 /* Writes them, also if every process has those of its own rows. */
 huddle_status input_write_labels(huddle_context *context, const huddle_data *data, const char *path,

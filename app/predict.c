@@ -154,7 +154,7 @@ static int print_report(const prediction *p) {
 /* One line per row of the file, -1 for a dropped one. */
 static void print_labels(const prediction *p) {
     int64_t rows = 0;
-    int32_t *labels = input_spread(&p->data, p->all, p->n_all, &rows);
+    int32_t *labels = input_expand(&p->data, p->all, p->n_all, &rows);
     for (int64_t i = 0; i < rows; i++)
         printf("%d\n", labels[i]);
     free(labels);

@@ -29,8 +29,8 @@ bool processes_first(const huddle_context *context);
  * unless it printed one itself. A NULL context is one process. */
 int processes_agree(huddle_context *context, int result);
 
-/* A usage error if one of these flags is given and rows are spread over processes; the names end
- * with NULL. */
+/* A usage error if one of these flags is given and rows are distributed over processes; the names
+ * end with NULL. */
 int processes_refuse(const huddle_context *context, const cli_arguments *arguments,
                      const char *const *flags);
 

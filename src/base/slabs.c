@@ -51,7 +51,7 @@ huddle_status hd_reduce_count(huddle_context *context, int64_t *count) {
     return status;
 }
 
-bool hd_slabs_spread(const huddle_context *context) {
+bool hd_slabs_distributed(const huddle_context *context) {
     return slabs_of(context) != NULL;
 }
 
@@ -128,14 +128,14 @@ done:
     return hd_agree(context, status);
 }
 
-huddle_status hd_slabs_share(huddle_context *context, int32_t from, int64_t size, void *bytes) {
+huddle_status hd_slabs_broadcast(huddle_context *context, int32_t from, int64_t size, void *bytes) {
     huddle_status status = HUDDLE_OK;
     int32_t count = hd_slabs_count(context);
     bool sends = hd_slabs_rank(context) == from;
     int64_t *sent = NULL, *received_sizes = NULL;
     char *copies = NULL;
     void *received = NULL;
-    if (!hd_slabs_spread(context) || size == 0)
+    if (!hd_slabs_distributed(context) || size == 0)
         return status;
     ALLOC_ZERO(sent, count);
     ALLOC_ZERO(received_sizes, count);
@@ -254,7 +254,7 @@ huddle_status huddle_context_agree(huddle_context *context, huddle_status status
 
 huddle_status huddle_context_share(huddle_context *context, int32_t from, int64_t size,
                                    void *bytes) {
-    return hd_slabs_share(context, from, size, bytes);
+    return hd_slabs_broadcast(context, from, size, bytes);
 }
 
 huddle_status huddle_context_gather(huddle_context *context, int64_t size, const void *bytes,
@@ -268,7 +268,7 @@ bool huddle_context_set_alone(huddle_context *context, bool alone) {
     if (context == NULL)
         return false;
     bool is_alone = context->aside != NULL;
-    if (alone && !is_alone && hd_slabs_spread(context)) {
+    if (alone && !is_alone && hd_slabs_distributed(context)) {
         hd_alone before = hd_alone_begin(context);
         context->aside = before.engine;
         context->aside_state = before.state;
@@ -279,5 +279,5 @@ bool huddle_context_set_alone(huddle_context *context, bool alone) {
         context->aside = NULL;
         context->aside_state = NULL;
     }
-    return is_alone || hd_slabs_spread(context);
+    return is_alone || hd_slabs_distributed(context);
 }

@@ -46,7 +46,7 @@ huddle_status hd_reduce_count(huddle_context *context, int64_t *count);
 
 /* Whether rows are distributed over processes: an engine with slabs, even if it has one process
  * only. */
-bool hd_slabs_spread(const huddle_context *context);
+bool hd_slabs_distributed(const huddle_context *context);
 
 /* The number of this process, from 0, and how many there are: 0 and 1 without slabs. */
 int32_t hd_slabs_rank(const huddle_context *context);
@@ -67,7 +67,7 @@ huddle_status hd_slabs_gather(huddle_context *context, int32_t to, int64_t size,
                               int64_t *sizes, int64_t *total, void **all);
 
 /* Copies `size` bytes of process `from` to all others; size must be the same everywhere. */
-huddle_status hd_slabs_share(huddle_context *context, int32_t from, int64_t size, void *bytes);
+huddle_status hd_slabs_broadcast(huddle_context *context, int32_t from, int64_t size, void *bytes);
 
 /* A pass of bytes to the next process while this one computes; see start_pass() of the engine. */
 typedef struct hd_pass {

@@ -203,8 +203,9 @@ done:
 }
 
 /* K-means takes part up to KMEANS_ROWS vertices; with more the vectors stay where they are. */
-static huddle_status score_spread(huddle_context *context, const hd_spectral_options *options,
-                                  huddle_range range, const hd_fit *fit, hd_decide_curve *curve) {
+static huddle_status score_distributed(huddle_context *context, const hd_spectral_options *options,
+                                       huddle_range range, const hd_fit *fit,
+                                       hd_decide_curve *curve) {
     huddle_status status = HUDDLE_OK;
     huddle_csr graph = {0};
     hd_fit_embedding whole = {0};
@@ -230,7 +231,8 @@ static huddle_status score_spread(huddle_context *context, const hd_spectral_opt
         status = limit_curve(range, total, &fit->embedding, curve);
     }
     TRY(hd_agree(context, status));
-    TRY(hd_slabs_share(context, 0, curve->count * (int64_t)sizeof *curve->scores, curve->scores));
+    TRY(hd_slabs_broadcast(context, 0, curve->count * (int64_t)sizeof *curve->scores,
+                           curve->scores));
 done:
     huddle_csr_free(&graph);
     huddle_refine_tree_free(&tree);
@@ -433,13 +435,15 @@ done:
 }
 
 /* Process 0 measures with the sample that one process would draw, or all points. */
-static huddle_status measure_spread(huddle_context *context, const hd_spectral_options *options,
-                                    const huddle_points *points, hd_fit_trials *trials) {
+static huddle_status measure_distributed(huddle_context *context,
+                                         const hd_spectral_options *options,
+                                         const huddle_points *points, hd_fit_trials *trials) {
     huddle_status status = HUDDLE_OK;
     huddle_points sample = {0};
     TRY(hd_step_sample(context, points, STABILITY_POINTS, options->common.seed, &sample));
     TRY_ON_FIRST(context, measure_whole(context, options, &sample, trials));
-    TRY(hd_slabs_share(context, 0, trials->count * (int64_t)sizeof *trials->items, trials->items));
+    TRY(hd_slabs_broadcast(context, 0, trials->count * (int64_t)sizeof *trials->items,
+                           trials->items));
 done:
     huddle_points_free(&sample);
     return status;
@@ -449,8 +453,8 @@ huddle_status hd_decide_stability(huddle_context *context, const hd_spectral_opt
                                   const huddle_points *points, hd_fit_trials *trials) {
     if (points == NULL || trials->count == 0)
         return HUDDLE_OK;
-    return (hd_slabs_spread(context) ? measure_spread : measure_whole)(context, options, points,
-                                                                       trials);
+    return (hd_slabs_distributed(context) ? measure_distributed : measure_whole)(context, options,
+                                                                                 points, trials);
 }
 
 /* ---- the choice ---------------------------------------------------------------------------- */
@@ -536,8 +540,8 @@ huddle_status hd_decide_count(huddle_context *context, const hd_spectral_options
         return status;
     hd_stage stage = hd_stage_enter(context, HD_STAGE_CHOOSE);
     hd_silence before = hd_silence_begin(context);
-    status = hd_slabs_spread(context)
-                 ? score_spread(context, options, range, fit, &curve)
+    status = hd_slabs_distributed(context)
+                 ? score_distributed(context, options, range, fit, &curve)
                  : hd_decide_score_numbers(context, options, range, &fit->rows, &fit->graph.matrix,
                                            &fit->embedding, &fit->refined.tree, &curve);
     if (status == HUDDLE_OK)

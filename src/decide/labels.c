@@ -265,11 +265,11 @@ done:
     return status;
 }
 
-/* The same if rows are spread over processes: process 0 gets the rows among which samples are
+/* The same if rows are distributed over processes: process 0 gets the rows among which samples are
  * drawn, with the labels of the fit if these are all rows, and measures alone. */
-static huddle_status measure_spread(const stability_pass *p,
-                                    const int32_t *labels[HD_FIT_LABELLINGS],
-                                    double stability[HD_FIT_LABELLINGS]) {
+static huddle_status measure_distributed(const stability_pass *p,
+                                         const int32_t *labels[HD_FIT_LABELLINGS],
+                                         double stability[HD_FIT_LABELLINGS]) {
     huddle_status status = HUDDLE_OK;
     huddle_context *context = p->context;
     huddle_points sample = {0};
@@ -287,7 +287,7 @@ static huddle_status measure_spread(const stability_pass *p,
     for (int k = 0; k < HD_FIT_LABELLINGS; k++)
         own[k] = collected[k];
     TRY_ON_FIRST(context, measure_stability(&alone, own, stability));
-    TRY(hd_slabs_share(context, 0, HD_FIT_LABELLINGS * sizeof *stability, stability));
+    TRY(hd_slabs_broadcast(context, 0, HD_FIT_LABELLINGS * sizeof *stability, stability));
 done:
     huddle_points_free(&sample);
     for (int k = 0; k < HD_FIT_LABELLINGS; k++)
@@ -442,8 +442,8 @@ static huddle_status decide_by_stability(huddle_context *context,
                                [HD_FIT_GRAPH] = fit->clusters.labels,
                                [HD_FIT_COMMUTE] = commute.labels};
     hd_silence before = hd_silence_begin(context); /* warnings would be about samples */
-    status = hd_slabs_spread(context) ? measure_spread(&pass, labels, decision->stability)
-                                      : measure_stability(&pass, labels, decision->stability);
+    status = hd_slabs_distributed(context) ? measure_distributed(&pass, labels, decision->stability)
+                                           : measure_stability(&pass, labels, decision->stability);
     hd_silence_end(context, before);
     TRY(status);
     int choice = hd_decide_labelling(decision);
@@ -487,7 +487,7 @@ huddle_status hd_decide_labels(huddle_context *context, const hd_spectral_option
         decision->reason = "cut";
     else
         TRY(decide_by_stability(context, options, laplacian, points, &kmeans, fit));
-    if (hd_slabs_spread(context)) { /* one process counts when the report is written */
+    if (hd_slabs_distributed(context)) { /* one process counts when the report is written */
         refined->info.n_changed = hd_fit_refined_changed(fit);
         TRY(hd_reduce_count(context, &refined->info.n_changed));
     }

@@ -244,7 +244,7 @@ huddle_status hd_decide_settle_shrink(huddle_context *context, const huddle_csr 
     int64_t edges = w->offsets != NULL ? w->offsets[w->rows] / 2 : 0;
     hd_shrink_extent extent = {.n = w->rows, .edges = edges, .c = columns};
     char needed[32], allowed[32];
-    if (hd_slabs_spread(context) || hd_parallel_inside() ||
+    if (hd_slabs_distributed(context) || hd_parallel_inside() ||
         !hd_shrink_is_large(w->rows, edges, columns))
         return status;
     extent.threads = huddle_context_threads(context);
@@ -331,7 +331,7 @@ static hd_decide_sizes describe_case(const huddle_context *context, const hd_ste
     return x;
 }
 
-/* If rows are spread over processes, x has those of this one, and the numbers are those of the
+/* If rows are distributed over processes, x has those of this one, and the numbers are those of the
  * process that needs most: all must change the same options. */
 static huddle_status predict(huddle_context *context, const hd_decide_memory_needs *needs,
                              const hd_decide_sizes *x, const void *options, hd_fit_memory *memory,
@@ -341,7 +341,7 @@ static huddle_status predict(huddle_context *context, const hd_decide_memory_nee
     double stages[HD_STAGE_COUNT];
     (needs->predict != NULL ? needs->predict : hd_decide_memory_of_points)(x, options, &needed);
     memcpy(memory->stages, needed.stages, sizeof memory->stages);
-    if (hd_slabs_spread(context)) {
+    if (hd_slabs_distributed(context)) {
         for (int k = 0; k < HD_STAGE_COUNT; k++)
             stages[k] = (double)memory->stages[k];
         TRY(hd_reduce_max(context, HD_STAGE_COUNT, stages));
@@ -357,7 +357,7 @@ done:
  * as a double. */
 static huddle_status agree_on_available(huddle_context *context, hd_fit_memory *memory) {
     double least = (double)memory->available;
-    if (!hd_slabs_spread(context))
+    if (!hd_slabs_distributed(context))
         return HUDDLE_OK;
     huddle_status status = hd_reduce_min(context, 1, &least);
     memory->available = least < 0x1p63 ? (int64_t)least : INT64_MAX;

@@ -468,8 +468,8 @@ static huddle_status tell_trials(huddle_context *context, hd_fit_prepare_trials 
     for (int32_t k = 0; k < trials->count && items != NULL; k++)
         told[k] = (told_trial){number_of_rule(&items[k].rule), items[k].n, items[k].modularity,
                                items[k].divergence};
-    TRY(hd_slabs_share(context, 0, sizeof told, told));
-    TRY(hd_slabs_share(context, 0, sizeof *trials, trials));
+    TRY(hd_slabs_broadcast(context, 0, sizeof told, told));
+    TRY(hd_slabs_broadcast(context, 0, sizeof *trials, trials));
     trials->items = items;
     if (trials->items == NULL && trials->count > 0)
         ALLOC_ZERO(trials->items, N_CANDIDATES);
@@ -485,7 +485,7 @@ done:
 }
 
 /* Process 0 gets the samples that one process would draw, and judges alone. */
-static huddle_status judge_spread(huddle_context *context, hd_decide_round judge) {
+static huddle_status judge_distributed(huddle_context *context, hd_decide_round judge) {
     huddle_status status = HUDDLE_OK;
     huddle_points few = {0}, many = {0};
     uint64_t seed = judge.options.common.seed;
@@ -516,15 +516,15 @@ static huddle_status choose_by_trials(huddle_context *context, const huddle_poin
     if (x->d < HD_DECIDE_MIN_FEATURES || slab.total < 3)
         return status;
     /* Process 0 judges on the CPU. */
-    bool spread = hd_slabs_spread(context);
-    hd_decide_round judge = {
-        .options = trial_options(refines ? method : NULL, common, spread || is_on_cpu(context)),
-        .refines = refines,
-        .x = x,
-        .trials = trials};
+    bool distributed = hd_slabs_distributed(context);
+    hd_decide_round judge = {.options = trial_options(refines ? method : NULL, common,
+                                                      distributed || is_on_cpu(context)),
+                             .refines = refines,
+                             .x = x,
+                             .trials = trials};
     /* Warnings of a trial are not about the result. */
     hd_silence before = hd_silence_begin(context);
-    status = (spread ? judge_spread : judge_whole)(context, judge);
+    status = (distributed ? judge_distributed : judge_whole)(context, judge);
     hd_silence_end(context, before);
     TRY(status);
     if (!trials->separate)

@@ -312,8 +312,8 @@ static int32_t number_of_kind(const char *kind) {
     return number;
 }
 
-static huddle_status examine_spread(huddle_context *context, const huddle_points *x,
-                                    hd_fit_table *table) {
+static huddle_status examine_distributed(huddle_context *context, const huddle_points *x,
+                                         hd_fit_table *table) {
     huddle_status status = HUDDLE_OK;
     huddle_points sample = {0};
     int64_t limit = SAMPLED_VALUES / x->d > SAMPLED_ROWS ? SAMPLED_VALUES / x->d : SAMPLED_ROWS;
@@ -322,8 +322,8 @@ static huddle_status examine_spread(huddle_context *context, const huddle_points
     TRY(hd_step_sample(context, x, limit, 0, &sample));
     TRY_ON_FIRST(context, examine_whole(context, &sample, table));
     int32_t kind = number_of_kind(table->kind);
-    TRY(hd_slabs_share(context, 0, sizeof *table, table));
-    TRY(hd_slabs_share(context, 0, sizeof kind, &kind));
+    TRY(hd_slabs_broadcast(context, 0, sizeof *table, table));
+    TRY(hd_slabs_broadcast(context, 0, sizeof kind, &kind));
     table->kind = kinds[kind];
 done:
     huddle_points_free(&sample);
@@ -333,8 +333,8 @@ done:
 huddle_status hd_decide_table(huddle_context *context, const huddle_points *x,
                               hd_fit_table *table) {
     *table = (hd_fit_table){0};
-    return hd_slabs_spread(context) ? examine_spread(context, x, table)
-                                    : examine_whole(context, x, table);
+    return hd_slabs_distributed(context) ? examine_distributed(context, x, table)
+                                         : examine_whole(context, x, table);
 }
 
 bool hd_decide_is_to_scale(const hd_spectral_options *options, const hd_fit_table *table) {

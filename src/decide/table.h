@@ -6,7 +6,7 @@
 #include "steps/options.h"
 
 /* Whether x is a table of columns in different units. Sparse points are not examined; if rows are
- * spread over processes, process 0 examines all or many of them. */
+ * distributed over processes, process 0 examines all or many of them. */
 huddle_status hd_decide_table(huddle_context *context, const huddle_points *x, hd_fit_table *table);
 
 /* Whether prepare = auto scales the columns of a table: for methods that refine their labels, and

@@ -37,7 +37,7 @@ static huddle_status share_outcome(huddle_context *context, const huddle_embeddi
                        .n_eigenvalues = all->n_eigenvalues,
                        .vector_cols = all->vectors.cols,
                        .row_cols = all->rows.cols};
-    TRY(hd_slabs_share(context, 0, sizeof *o, o));
+    TRY(hd_slabs_broadcast(context, 0, sizeof *o, o));
     const char *solver = huddle_embed_solvers()[o->solver];
     *info = o->info;
     info->solver = solver != NULL ? solver : "components";
@@ -47,8 +47,8 @@ static huddle_status share_outcome(huddle_context *context, const huddle_embeddi
     if (here && all->eigenvalues != NULL)
         memcpy(out->eigenvalues, all->eigenvalues,
                (size_t)o->n_eigenvalues * sizeof *out->eigenvalues);
-    TRY(hd_slabs_share(context, 0, o->n_eigenvalues * (int64_t)sizeof *out->eigenvalues,
-                       out->eigenvalues));
+    TRY(hd_slabs_broadcast(context, 0, o->n_eigenvalues * (int64_t)sizeof *out->eigenvalues,
+                           out->eigenvalues));
 done:
     return hd_agree(context, status);
 }
@@ -59,8 +59,8 @@ static huddle_status take_matrix(huddle_context *context, const huddle_dense *al
                                  int64_t cols, huddle_dense *rows) {
     huddle_status status = HUDDLE_OK;
     TRY(huddle_dense_new(n, cols, rows));
-    TRY(hd_spread_rows(context, 0, all->values, n, (size_t)rows->stride * sizeof *rows->values,
-                       rows->values));
+    TRY(hd_scatter_rows(context, 0, all->values, n, (size_t)rows->stride * sizeof *rows->values,
+                        rows->values));
 done:
     return hd_agree(context, status);
 }
@@ -78,7 +78,7 @@ huddle_status hd_embed_gathered(huddle_context *context, const huddle_csr *graph
     TRY(take_matrix(context, &all.vectors, graph->rows, o.vector_cols, &out->vectors));
     TRY(take_matrix(context, &all.rows, graph->rows, o.row_cols, &out->rows));
     ALLOC(out->degrees, graph->rows);
-    TRY(hd_spread_rows(context, 0, all.degrees, graph->rows, sizeof *out->degrees, out->degrees));
+    TRY(hd_scatter_rows(context, 0, all.degrees, graph->rows, sizeof *out->degrees, out->degrees));
 done:
     huddle_csr_free(&whole);
     huddle_embedding_free(&all);

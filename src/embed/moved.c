@@ -163,10 +163,10 @@ huddle_status hd_embed_solve_gathered(huddle_context *context, const hd_eigen_re
         f = (facts){op->shift, op->unit, pairs->residual, pairs->count, pairs->cuts_cluster};
     }
     TRY(hd_agree(context, status));
-    TRY(hd_slabs_share(context, 0, sizeof f, &f));
+    TRY(hd_slabs_broadcast(context, 0, sizeof f, &f));
     if (!here)
         TRY(take_facts(&problem, &f, op, pairs));
-    TRY(hd_slabs_share(context, 0, f.count * (int64_t)sizeof *pairs->theta, pairs->theta));
+    TRY(hd_slabs_broadcast(context, 0, f.count * (int64_t)sizeof *pairs->theta, pairs->theta));
 done:
     return status;
 }

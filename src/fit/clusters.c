@@ -50,7 +50,7 @@ static void walk_alternation(hd_walk *walk, huddle_alternation_info *info) {
 }
 
 /* Medoids in a file are rows of all processes, those in memory own rows, or -1. */
-static void walk_spread_medoids(hd_walk *walk, hd_fit_clusters *clusters) {
+static void walk_distributed_medoids(hd_walk *walk, hd_fit_clusters *clusters) {
     const hd_walk_slab *slab = walk->slab;
     int64_t count = clusters->centres.rows;
     hd_walk_longs(walk, "medoids", count, &clusters->all_medoids);
@@ -73,7 +73,7 @@ static void walk_clusters(hd_walk *walk, int64_t n, hd_fit_clusters *clusters) {
     hd_walk_row_ints(walk, "labels", n, &clusters->labels);
     hd_walk_dense(walk, "centres", &clusters->centres);
     if (walk->slab != NULL)
-        walk_spread_medoids(walk, clusters);
+        walk_distributed_medoids(walk, clusters);
     else
         hd_walk_longs(walk, "medoids", clusters->centres.rows, &clusters->medoids);
     if (walk->mode == HD_WALK_FREE) {

@@ -36,7 +36,7 @@ static void walk_info(hd_walk *walk, huddle_shrink_info *info) {
 
 /* The dual vectors z, if they were kept, are saved as well: with F, G, W and gamma they allow
  * anybody to verify the certificate (9) from the file. They have a row for each edge and are left
- * out if the edges are spread over processes. */
+ * out if the edges are distributed over processes. */
 static void walk_part(hd_walk *walk, hd_fit *fit) {
     hd_fit_shrunk *shrunk = &fit->shrunk;
     hd_walk_bool(walk, "shrink_present", &shrunk->present);

@@ -9,8 +9,8 @@
  * freed, copied and moved like the others but does not appear in files.
  *
  * Members whose names begin with hd_walk_row have an element, a row or a count for each row of the
- * fit. If those are spread over processes (hd_walk_slab), all processes walk in step, a file has
- * the rows of all of them, and everything else is taken from process 0.
+ * fit. If those are distributed over processes (hd_walk_slab), all processes walk in step, a file
+ * has the rows of all of them, and everything else is taken from process 0.
  *
  * In a model file an array is the entry NAME.npy of the zip archive, a number or a text is a member
  * of the object "values" in model.json. Names are unique within a model. */
@@ -52,7 +52,7 @@ typedef struct hd_walk {
     huddle_status status;
     const void *from;      /* copying: the original part, */
     const void *to;        /* and the copy, which begins as its bytes */
-    hd_walk_slab *slab;    /* saving, loading: rows are spread over processes; else NULL */
+    hd_walk_slab *slab;    /* saving, loading: rows are distributed over processes; else NULL */
     hd_zip_writer *output; /* saving: the archive (NULL on processes but 0), */
     hd_json_writer *json;  /* and the open object "values" */
     const hd_zip *input;   /* loading: the archive, */

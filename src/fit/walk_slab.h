@@ -1,6 +1,6 @@
-/* Arrays of rows that are spread over processes, as the walk (fit/walk.h) saves and loads them. All
- * processes walk in step. Saving, process 0 writes the file and gets the rows of the others in
- * pieces of bounded size; loading, every process reads its own rows from the file. */
+/* Arrays of rows that are distributed over processes, as the walk (fit/walk.h) saves and loads
+ * them. All processes walk in step. Saving, process 0 writes the file and gets the rows of the
+ * others in pieces of bounded size; loading, every process reads its own rows from the file. */
 #ifndef HUDDLE_SRC_FIT_WALK_SLAB_H
 #define HUDDLE_SRC_FIT_WALK_SLAB_H
 

@@ -205,7 +205,7 @@ static huddle_status find_components(huddle_context *context, const huddle_csr *
         FAIL(HUDDLE_INVALID, "a matrix of %lld x %lld is not a graph", (long long)graph->rows,
              (long long)graph->cols);
     TRY(huddle_csr_fetch(graph));
-    TRY(hd_slabs_spread(context)
+    TRY(hd_slabs_distributed(context)
             ? join_distributed_rows(context, graph, slab.first, component, count)
             : join_rows(graph, component, count));
 done:

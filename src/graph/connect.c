@@ -185,7 +185,7 @@ done:
 static huddle_status find_among_points(parts *j) {
     huddle_status status = HUDDLE_OK;
     bool handled = false;
-    if (hd_slabs_spread(j->context))
+    if (hd_slabs_distributed(j->context))
         return find_across(j);
     TRY(try_engine(j, &handled));
     j->squared = !handled;
@@ -221,7 +221,7 @@ static huddle_status count_sizes(parts *j) {
     memset(j->sizes, 0, (size_t)j->count * sizeof *j->sizes);
     for (int64_t v = 0; v < j->n; v++)
         j->sizes[j->part[v]] += j->copies != NULL ? j->copies[v] : 1;
-    if (!hd_slabs_spread(j->context))
+    if (!hd_slabs_distributed(j->context))
         return status;
     ALLOC(all, j->count);
     for (int32_t p = 0; p < j->count; p++)
@@ -252,7 +252,7 @@ static huddle_status find_best_bridges(parts *j, double min_size) {
             j->queries.group[j->queries.count++] = j->part[v];
         }
     TRY(j->find_best(j));
-    for (int32_t p = 0; p < j->count && !hd_slabs_spread(j->context); p++)
+    for (int32_t p = 0; p < j->count && !hd_slabs_distributed(j->context); p++)
         if (j->best[p].low >= 0)
             j->queries.target[p] =
                 j->part[j->part[j->best[p].low] == p ? j->best[p].high : j->best[p].low];
@@ -490,7 +490,7 @@ huddle_status huddle_graph_connect(huddle_context *context, const huddle_points 
     TRY(hd_graph_require_passing(context, "connecting the components of a graph"));
     if (x->offsets != NULL)
         TRY(hd_slabs_refuse(context, "connecting the components of sparse points"));
-    if (x->n > 0 || !hd_slabs_spread(context))
+    if (x->n > 0 || !hd_slabs_distributed(context))
         TRY(huddle_points_check(context, x));
     TRY(hd_slab_locate(context, x->n, &slab));
     TRY(check_arguments(&chosen, scale, graph, x->n, slab.total));

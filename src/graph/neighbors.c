@@ -30,7 +30,7 @@ static huddle_status check_kinds(const huddle_points *train, const huddle_points
 
 /* A process may have no rows, if others have. */
 static bool is_absent(const huddle_context *context, int64_t n) {
-    return n == 0 && hd_slabs_spread(context);
+    return n == 0 && hd_slabs_distributed(context);
 }
 
 static huddle_status check_points(huddle_context *context, const huddle_points *train,
@@ -184,7 +184,7 @@ static huddle_status search_rows(host_search *h, hd_graph_rows *train, hd_graph_
     bool whole = hd_slabs_count(h->context) == 1;
     huddle_status (*run)(huddle_context *, const char *, hd_graph_search *, const char **) =
         whole ? hd_graph_search_run : hd_graph_search_distributed;
-    if (hd_slabs_spread(h->context)) {
+    if (hd_slabs_distributed(h->context)) {
         TRY(agree_on_width(h, train->n, &train->d));
         if (query->n == 0)
             query->d = train->d;

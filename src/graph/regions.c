@@ -178,8 +178,8 @@ huddle_status hd_graph_regions_new(huddle_context *context, const hd_graph_rows 
                         &all));
     if (all != NULL)
         TRY(divide_sample(regions, all, total / width / (int64_t)sizeof *sample));
-    TRY(hd_slabs_share(context, 0, regions->count * (width + 1) * (int64_t)sizeof *sample,
-                       regions->splits));
+    TRY(hd_slabs_broadcast(context, 0, regions->count * (width + 1) * (int64_t)sizeof *sample,
+                           regions->splits));
 done:
     huddle_free(sample);
     huddle_free(all);

@@ -176,7 +176,8 @@ huddle_status hd_graph_symmetrize(huddle_context *context, const huddle_csr *a, 
     TRY(huddle_csr_fetch(a));
     TRY(hd_slab_locate(context, a->rows, &slab));
     s.first = slab.first;
-    TRY(hd_slabs_spread(context) ? transpose_distributed(context, &s) : transpose(context, &s));
+    TRY(hd_slabs_distributed(context) ? transpose_distributed(context, &s)
+                                      : transpose(context, &s));
     ALLOC(s.counts, a->rows);
     TRY(hd_parallel(context, NULL, a->rows, MERGE_ROWS, count_rows, &s));
     for (int64_t i = 0; i < a->rows; i++)

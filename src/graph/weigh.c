@@ -135,7 +135,7 @@ void huddle_scale_free(huddle_scale *scale) {
 
 /* A process may have no rows, if others have. */
 static huddle_status check_sizes(const huddle_context *context, const huddle_neighbors *x) {
-    if (x->n < !hd_slabs_spread(context) || x->n > INT32_MAX || x->k < 0)
+    if (x->n < !hd_slabs_distributed(context) || x->n > INT32_MAX || x->k < 0)
         return hd_fail(HUDDLE_INVALID, "%lld lists of %d neighbours are not a graph",
                        (long long)x->n, x->k);
     return HUDDLE_OK;
@@ -215,7 +215,7 @@ static huddle_status fetch_scales(huddle_context *context, weighing *w) {
     int64_t entries = x->n * x->k;
     w->place = x->index;
     w->local = w->scale->local;
-    if (!hd_slabs_spread(context) || w->local == NULL)
+    if (!hd_slabs_distributed(context) || w->local == NULL)
         return status;
     ALLOC(w->owned_place, entries);
     for (int64_t e = 0; e < entries; e++)

@@ -355,8 +355,8 @@ huddle_status hd_io_intake_row(hd_io_intake *intake, int32_t worker, int64_t row
  * 2^-14 of their magnitude, such as times in seconds since 1970, would keep fewer than ten
  * bits of what distinguishes its rows, and must be shifted before it is rounded. */
 bool hd_io_range_shifts(double low, double high) {
-    static const double min_spread = 0x1p-14; /* as in huddle_points_from_double() */
-    return high > low && high - low < min_spread * fmax(fabs(low), fabs(high));
+    static const double min_range = 0x1p-14; /* as in huddle_points_from_double() */
+    return high > low && high - low < min_range * fmax(fabs(low), fabs(high));
 }
 
 /* The range of one column over all workers. */

@@ -158,7 +158,7 @@ huddle_status huddle_data_read(huddle_context *context, const char *source,
     data->name = hd_copy_text(source);
     if (data->name == NULL)
         FAIL(HUDDLE_NO_MEMORY, "no memory for a file's name");
-    if (hd_slabs_spread(context)) {
+    if (hd_slabs_distributed(context)) {
         if (request.options->exact)
             FAIL(HUDDLE_UNSUPPORTED, "exact: rows that are spread over processes are floats");
         request.rows = &rows;
@@ -231,14 +231,14 @@ done:
     return hd_io_locate_failure(&(hd_io_request){context, NULL, path, NULL}, status);
 }
 
-/* The labels of this process's rows if rows are spread over processes. */
+/* The labels of this process's rows if rows are distributed over processes. */
 static huddle_status read_labels(huddle_context *context, const char *path, bool clusters,
                                  hd_io_row_labels *labels) {
     static const huddle_read_options plain = {0};
     hd_io_rows rows = {.rank = hd_slabs_rank(context), .count = hd_slabs_count(context)};
     hd_io_labels raw;
     hd_io_request request = {context, &plain, path, &rows, .clusters = clusters};
-    if (hd_slabs_spread(context))
+    if (hd_slabs_distributed(context))
         return hd_io_rows_labels(&request, &path, 1, labels);
     huddle_status status = hd_io_labels_read_raw(context, path, clusters, &raw);
     if (status == HUDDLE_OK)

@@ -56,7 +56,7 @@ static uint32_t next_character(const unsigned char **p) {
 
 /* Texts as NumPy's 'U': four bytes per character, all of one width. The width is that of the
  * longest in bytes, which is at least its number of characters; the rest is zero. */
-static huddle_status spread_texts(const huddle_data *data, uint32_t **block, int64_t *width) {
+static huddle_status pad_texts(const huddle_data *data, uint32_t **block, int64_t *width) {
     huddle_status status = HUDDLE_OK;
     *width = 1;
     for (int32_t k = 0; k < data->n_classes; k++) {
@@ -98,7 +98,7 @@ huddle_status hd_io_npz_write(huddle_context *context, const huddle_data *data, 
     if (numbers != NULL) {
         TRY(add_member(&zip, "y", "<i8", 1, shape, numbers));
     } else if (data->labels != NULL) {
-        TRY(spread_texts(data, &texts, &width));
+        TRY(pad_texts(data, &texts, &width));
         snprintf(type, sizeof type, "<U%lld", (long long)width);
         TRY(add_member(&zip, "y", type, 1, shape, texts));
     }

@@ -1,6 +1,6 @@
-/* Data sets whose rows are spread over processes (base/slabs.h): each process reads only its own
- * where the format allows it, otherwise process 0 reads the file and sends the others their rows.
- * All processes call these functions, and all return the same status. */
+/* Data sets whose rows are distributed over processes (base/slabs.h): each process reads only its
+ * own where the format allows it, otherwise process 0 reads the file and sends the others their
+ * rows. All processes call these functions, and all return the same status. */
 #ifndef HUDDLE_SRC_IO_ROWS_H
 #define HUDDLE_SRC_IO_ROWS_H
 

@@ -201,10 +201,10 @@ done:
 /* The bytes of process 0 on all processes, ready to be read. */
 static huddle_status share_parcel(huddle_context *context, parcel *p) {
     huddle_status status = HUDDLE_OK;
-    TRY(hd_slabs_share(context, 0, sizeof p->size, &p->size));
+    TRY(hd_slabs_broadcast(context, 0, sizeof p->size, &p->size));
     if (hd_slabs_rank(context) > 0)
         ALLOC(p->bytes, p->size);
-    TRY(hd_slabs_share(context, 0, p->size, p->bytes));
+    TRY(hd_slabs_broadcast(context, 0, p->size, p->bytes));
     p->reading = true;
 done:
     return hd_agree(context, status);
@@ -233,7 +233,7 @@ static huddle_status send_sparse(huddle_context *context, const huddle_points *w
     ALLOC_ZERO(ends, count + 1);         /* the first non-zero of each process */
     for (int32_t r = 0; sends && r <= count; r++)
         ends[r] = whole->offsets[begins[r]];
-    TRY(hd_slabs_share(context, 0, (count + 1) * (int64_t)sizeof *ends, ends));
+    TRY(hd_slabs_broadcast(context, 0, (count + 1) * (int64_t)sizeof *ends, ends));
     TRY(huddle_points_new_sparse(n, d, ends[rank + 1] - ends[rank], points));
     /* Offsets of the rows' ends, which are then counted from the own first one. */
     TRY(scatter(context, begins, sizeof *points->offsets, sends ? whole->offsets + 1 : NULL,

@@ -1,4 +1,4 @@
-/* Files of rows that are spread over processes. Process 0 makes the file. Rows of one size are
+/* Files of rows that are distributed over processes. Process 0 makes the file. Rows of one size are
  * written by all processes at the same time if they see it; everything else is sent to process 0,
  * which writes slab after slab. */
 #include "archive/npy.h"
@@ -176,7 +176,7 @@ static huddle_status write_npy(huddle_context *context, const char *path, const 
     if (hd_slabs_rank(context) == 0)
         TRY(begin_npy(path, type, rank, (const int64_t[]){slab.total, cols},
                       slab.total * s->row_size, &output, to));
-    TRY(hd_slabs_share(context, 0, sizeof *to, to));
+    TRY(hd_slabs_broadcast(context, 0, sizeof *to, to));
     TRY(write_together(context, s, slab.first, to, &output, &written));
     if (!written)
         TRY(write_through_first(context, s, &output));
@@ -205,7 +205,7 @@ huddle_status huddle_labels_write_slabs(huddle_context *context, const char *pat
                     .gap = sizeof *values,
                     .texts = texts,
                     .as_text = true};
-    if (!hd_slabs_spread(context))
+    if (!hd_slabs_distributed(context))
         return huddle_labels_write(path, n, values, texts);
     if (!hd_has_extension(path, "npy"))
         return write_lines(context, path, &s);
@@ -231,7 +231,7 @@ huddle_status huddle_dense_write_npy_slabs(huddle_context *context, const char *
     row_source s = {.n = matrix->rows,
                     .row_size = matrix->cols * (int64_t)sizeof *matrix->values,
                     .gap = matrix->stride * (int64_t)sizeof *matrix->values};
-    if (!hd_slabs_spread(context))
+    if (!hd_slabs_distributed(context))
         return huddle_dense_write_npy(path, matrix);
     TRY(huddle_dense_fetch(matrix));
     s.rows = (const char *)matrix->values;

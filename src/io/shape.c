@@ -167,7 +167,7 @@ static double mirror_correlation(const sample *s, int64_t line, int64_t channels
 
 /* The spread of what the mean image shows on its background, which is the mean of the border: the
  * standard deviation of its position along lines, or across them, in units of the side. */
-static double mean_spread(const sample *s, int64_t line, int64_t channels, bool along) {
+static double mean_deviation(const sample *s, int64_t line, int64_t channels, bool along) {
     int64_t lines = s->data->points.d / channels / line, border = 0;
     double background = 0, sums[3] = {0, 0, 0};
     for (int pass = 0; pass < 2; pass++)
@@ -198,8 +198,8 @@ static bool lines_are_columns(const sample *s, int64_t line, int64_t channels) {
     double across = mirror_correlation(s, line, channels, false);
     if (fabs(along - across) > 0.3)
         return across > along;
-    along = mean_spread(s, line, channels, true);
-    across = mean_spread(s, line, channels, false);
+    along = mean_deviation(s, line, channels, true);
+    across = mean_deviation(s, line, channels, false);
     if (along > 1.2 * across || across > 1.2 * along)
         return along > across;
     return strcmp(s->data->format, "mat") == 0;

@@ -75,18 +75,18 @@ static huddle_status take_best(huddle_context *context, const huddle_points *x, 
     for (int32_t k = 1; k < g->count; k++)
         best = g->inertias[k] < g->inertias[best] ? k : best;
     int32_t owner = best % g->parts;
-    TRY(hd_slabs_share(context, owner, sizeof g->outcome, &g->outcome));
+    TRY(hd_slabs_broadcast(context, owner, sizeof g->outcome, &g->outcome));
     ALLOC(result->labels, x->n);
     TRY(huddle_dense_new(c, x->d, &result->centres));
-    TRY(hd_spread_rows(context, owner, g->best.labels, x->n, sizeof *result->labels,
-                       result->labels));
+    TRY(hd_scatter_rows(context, owner, g->best.labels, x->n, sizeof *result->labels,
+                        result->labels));
     for (int64_t k = 0; k < c && owner == g->part; k++)
         memcpy(result->centres.values + k * result->centres.stride,
                g->best.centres.values + k * g->best.centres.stride,
                (size_t)x->d * sizeof *result->centres.values);
-    TRY(hd_slabs_share(context, owner,
-                       c * result->centres.stride * (int64_t)sizeof *result->centres.values,
-                       result->centres.values));
+    TRY(hd_slabs_broadcast(context, owner,
+                           c * result->centres.stride * (int64_t)sizeof *result->centres.values,
+                           result->centres.values));
     *info = (huddle_kmeans_info){.inertia = g->outcome.inertia,
                                  .inertias = g->inertias,
                                  .n_restarts = g->count,

@@ -93,7 +93,7 @@ static huddle_status find_range(huddle_context *context, const huddle_points *x,
     for (int64_t i = 0; weights != NULL && i < x->n; i++)
         own += weights[i];
     *range = (weight_range){0, INFINITY, own};
-    if (!hd_slabs_spread(context))
+    if (!hd_slabs_distributed(context))
         return status;
     TRY(hd_collect_rows(context, HD_EVERYWHERE, 1, &own, sizeof own, &count, &sums));
     double before = 0, after = 0;
@@ -159,7 +159,7 @@ static huddle_status take_sample(huddle_context *context, const huddle_points *x
     ALLOC(index, size);
     ALLOC(hits, size);
     int64_t count = draw_strata(x, weights, range, size, rng, index, hits);
-    if (hd_slabs_spread(context)) {
+    if (hd_slabs_distributed(context)) {
         TRY(share_sample(context, x, count, index, hits, s));
     } else {
         TRY(huddle_points_take(x, index, count, &s->points));
@@ -272,13 +272,13 @@ static huddle_status run_on_sample(huddle_context *context, const huddle_points 
     int32_t part = hd_slabs_rank(context), parts = hd_slabs_count(context);
     TRY(take_sample(context, x, row_weights, size, rng, &s));
     hd_alone before = {0};
-    if (hd_slabs_spread(context))
+    if (hd_slabs_distributed(context))
         before = hd_alone_begin(context);
     status = run_part(context, &s, options, first, part, parts, f, enough);
     if (before.engine != NULL)
         hd_alone_end(context, before);
     TRY(hd_agree(context, status));
-    if (*enough && hd_slabs_spread(context))
+    if (*enough && hd_slabs_distributed(context))
         TRY(share_ends(context, options->n_clusters * x->d, part, parts, f));
     for (int32_t k = 0; k < f->count && *enough; k++)
         all_inertias[f->restarts[k]] = f->inertias[k] * s.factor;

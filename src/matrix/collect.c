@@ -44,8 +44,8 @@ huddle_status hd_collect_rows(huddle_context *context, int32_t to, int64_t n, co
 }
 
 /* The owner of the rows learns how many each process has, and sends them. */
-huddle_status hd_spread_rows(huddle_context *context, int32_t from, const void *all, int64_t n,
-                             size_t row_size, void *rows) {
+huddle_status hd_scatter_rows(huddle_context *context, int32_t from, const void *all, int64_t n,
+                              size_t row_size, void *rows) {
     huddle_status status = HUDDLE_OK;
     int32_t count = hd_slabs_count(context);
     int64_t *sizes = NULL, *came = NULL, total, size = n * (int64_t)row_size;

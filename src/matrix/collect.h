@@ -25,7 +25,7 @@ huddle_status hd_collect_csr(huddle_context *context, const huddle_csr *matrix, 
                              huddle_csr *whole);
 
 /* The way back: `all`, on process `from`, has the rows of all processes; every one gets its n. */
-huddle_status hd_spread_rows(huddle_context *context, int32_t from, const void *all, int64_t n,
-                             size_t row_size, void *rows);
+huddle_status hd_scatter_rows(huddle_context *context, int32_t from, const void *all, int64_t n,
+                              size_t row_size, void *rows);
 
 #endif

@@ -99,7 +99,7 @@ static huddle_status check_rows(void *argument, hd_chunk chunk) {
 /* Sizes and arrays first, since the loops over rows rely on them; then the rows, in parallel. */
 huddle_status huddle_points_check(huddle_context *context, const huddle_points *points) {
     /* Of several processes some may have no rows. */
-    int64_t least = hd_slabs_spread(context) ? 0 : 1;
+    int64_t least = hd_slabs_distributed(context) ? 0 : 1;
     if (points->n < least || points->d < 1 || points->n > INT32_MAX || points->d > INT32_MAX)
         return hd_fail(HUDDLE_INVALID, "%lld points of %lld features are not a data set",
                        (long long)points->n, (long long)points->d);
@@ -230,7 +230,7 @@ static huddle_status convert_rows(void *argument, hd_chunk chunk) {
 
 /* A column is shifted if its spread is below this share of its values: float's 24 bits would leave
  * fewer than 10 for the spread. */
-static const double min_spread = 0x1p-14;
+static const double min_range = 0x1p-14;
 
 /* What is subtracted from a column: its mean if its spread is too small. A constant column has no
  * spread, but new points may be compared with it, and their difference to it must lose no digits:
@@ -238,7 +238,7 @@ static const double min_spread = 0x1p-14;
 static double column_shift(double low, double high, double mean) {
     if (high <= low)
         return (double)(float)low == low ? 0 : low;
-    return high - low < min_spread * fmax(fabs(low), fabs(high)) ? mean : 0;
+    return high - low < min_range * fmax(fabs(low), fabs(high)) ? mean : 0;
 }
 
 /* Combines the chunks in their order, and then the processes, in the first chunk's place: the shift

@@ -34,7 +34,7 @@ typedef struct hd_method {
     size_t options_size;
     const hd_method_section *sections;
     bool takes_graph; /* a graph or an embedding can be given */
-    bool spreads;     /* rows can be spread over processes */
+    bool spreads;     /* rows can be distributed over processes */
     huddle_status (*fit)(huddle_context *context, const hd_step_job *job, const void *options,
                          hd_fit *fit);
     huddle_status (*predict)(huddle_context *context, const hd_fit *fit, const void *options,

@@ -268,9 +268,9 @@ static huddle_status take_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* The same if rows are spread over processes: a row of the table is the sum over all of them, which
- * exchange as many rows at a time as make a block. */
-static huddle_status take_spread_rows(huddle_context *context, const table_rows *t) {
+/* The same if rows are distributed over processes: a row of the table is the sum over all of them,
+ * which exchange as many rows at a time as make a block. */
+static huddle_status take_distributed_rows(huddle_context *context, const table_rows *t) {
     huddle_status status = HUDDLE_OK;
     enum { BLOCK_CELLS = 1 << 16 };
     int64_t c = t->m->n_clusters, height = BLOCK_CELLS / c > 1 ? BLOCK_CELLS / c : 1;
@@ -302,8 +302,9 @@ static huddle_status add_information(huddle_context *context, const huddle_csr *
     ALLOC_ZERO(t.rows, hd_workers(context) * m->n_clusters);
     ALLOC_ZERO(t.values, m->n_clusters);
     sort_members(graph->rows, m, t.members, t.begin);
-    TRY(hd_slabs_spread(context) ? take_spread_rows(context, &t)
-                                 : hd_parallel(context, NULL, m->n_clusters, 1, take_rows, &t));
+    TRY(hd_slabs_distributed(context)
+            ? take_distributed_rows(context, &t)
+            : hd_parallel(context, NULL, m->n_clusters, 1, take_rows, &t));
     for (int64_t c = 0; c < m->n_clusters; c++)
         *information += t.values[c];
 done:

@@ -6,7 +6,7 @@
  * Distances are computed from inner products in double of points less their mean, block against
  * block, so that BLAS does the work and no array of size n x n is needed.
  *
- * If rows are spread over processes, every process gets the whole sample and computes the
+ * If rows are distributed over processes, every process gets the whole sample and computes the
  * silhouettes of those points of it that are its own. */
 #include "huddle/metrics.h"
 

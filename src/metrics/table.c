@@ -316,7 +316,7 @@ huddle_status hd_metrics_table_new(huddle_context *context, int64_t n, const int
     if (truth == NULL || labels == NULL)
         FAIL(HUDDLE_INVALID, "a labelling is missing");
     /* Of several processes some may have no points. */
-    if (n < !hd_slabs_spread(context) || n > INT32_MAX)
+    if (n < !hd_slabs_distributed(context) || n > INT32_MAX)
         FAIL(HUDDLE_INVALID, "n = %lld labels cannot be scored", (long long)n);
     if (hd_context_engine(context)->slabs == NULL) {
         TRY(count_own_points(n, truth, labels, table));

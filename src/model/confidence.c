@@ -146,18 +146,18 @@ static huddle_status compute(huddle_context *context, const huddle_model *model,
                              const huddle_points *x, const char *what, compute_rows body,
                              double *values) {
     huddle_status status = HUDDLE_OK;
-    bool spread;
+    bool distributed;
     TRY(hd_model_check_fitted(model));
     if (values == NULL)
         FAIL(HUDDLE_INVALID, "the place for the %s is missing", what);
-    if (model->fit.rows.elsewhere > 0 && !hd_slabs_spread(context))
+    if (model->fit.rows.elsewhere > 0 && !hd_slabs_distributed(context))
         FAIL(HUDDLE_UNSUPPORTED,
              "this model has a part of its rows only, those of one process; the %s needs the "
              "others",
              what);
-    TRY(hd_model_find_spread(context, model, &spread));
+    TRY(hd_model_is_distributed(context, model, &distributed));
     TRY(hd_blas_reserve(context));
-    bool alone = hd_slabs_spread(context) && !spread;
+    bool alone = hd_slabs_distributed(context) && !distributed;
     hd_alone before = {0};
     if (alone)
         before = hd_alone_begin(context);

@@ -65,8 +65,8 @@ done:
 
 /* Arrays are written as the walk reaches them, model.json last, because it lists them. Arrays are
  * stored without compression, so that they are loaded at the speed of the disk; model.json, which
- * is text, is deflated. If rows are spread over processes (slab), all of them walk, and all but
- * process 0 without an archive: they only send their rows. */
+ * is text, is deflated. If rows are distributed over processes (slab), all of them walk, and all
+ * but process 0 without an archive: they only send their rows. */
 static huddle_status write_model(const huddle_model *model, hd_walk_slab *slab,
                                  hd_zip_writer *zip) {
     huddle_status status = HUDDLE_OK;
@@ -132,10 +132,10 @@ static huddle_status save_slabs(huddle_context *context, const huddle_model *mod
 huddle_status hd_model_save_pieces(huddle_context *context, const huddle_model *model,
                                    const char *path, int64_t piece) {
     huddle_status status = HUDDLE_OK;
-    bool spread;
+    bool distributed;
     TRY(hd_model_check_fitted(model));
-    TRY(hd_model_find_spread(context, model, &spread));
-    if (spread)
+    TRY(hd_model_is_distributed(context, model, &distributed));
+    if (distributed)
         status = save_slabs(context, model, path, piece);
     else if (hd_slabs_rank(context) == 0)
         status = huddle_model_save(model, path);
@@ -209,7 +209,7 @@ done:
 static bool can_divide(const huddle_context *context, const hd_json_value *root,
                        const huddle_model *model) {
     const hd_json_value *values = hd_json_get(root, "values");
-    return hd_slabs_spread(context) && model->method->spreads &&
+    return hd_slabs_distributed(context) && model->method->spreads &&
            hd_json_get_integer(values, "nodes_n", -1) == 0;
 }
 

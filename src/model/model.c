@@ -76,7 +76,8 @@ huddle_status hd_model_check_fitted(const huddle_model *model) {
 /* Centres, which are all that some methods keep, are the same on all processes. */
 huddle_status hd_model_check_whole(const huddle_context *context, const huddle_model *model,
                                    const char *what) {
-    if (model->fit.rows.elsewhere == 0 || hd_slabs_spread(context) || !model->fit.graph.present)
+    if (model->fit.rows.elsewhere == 0 || hd_slabs_distributed(context) ||
+        !model->fit.graph.present)
         return HUDDLE_OK;
     return hd_fail(HUDDLE_UNSUPPORTED,
                    "this model has a part of its rows only, those of one process, and cannot %s "
@@ -253,9 +254,9 @@ static const char *const *feature_names(const huddle_model *model, int64_t d) {
 
 /* Under an engine that spreads rows over processes a method must be able to work on a part of them,
  * and no more than points may be given: the rows of a graph would have to be spread likewise. */
-static huddle_status check_spread(const huddle_context *context, const huddle_model *model,
-                                  const hd_step_job *job) {
-    if (!hd_slabs_spread(context))
+static huddle_status check_distributed(const huddle_context *context, const huddle_model *model,
+                                       const hd_step_job *job) {
+    if (!hd_slabs_distributed(context))
         return HUDDLE_OK;
     if (!model->method->spreads)
         return hd_fail(HUDDLE_UNSUPPORTED,
@@ -295,7 +296,7 @@ static huddle_status count_everywhere(huddle_context *context, hd_fit *fit) {
     hd_fit_clusters *clusters = &fit->clusters;
     int32_t c = clusters->n_clusters;
     double *sizes = NULL;
-    if (!hd_slabs_spread(context))
+    if (!hd_slabs_distributed(context))
         return status;
     ALLOC_ZERO(sizes, c);
     ALLOC(clusters->all_sizes, c);
@@ -370,7 +371,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     hd_blas_enter();
     TRY_STAGE(context, HD_STAGE_CHECK, check_job(context, model, x, &job));
     TRY(huddle_options_check(model->table, model->options));
-    TRY(check_spread(context, model, &job));
+    TRY(check_distributed(context, model, &job));
     TRY(hd_fit_rows_begin(context, count_rows(&job), &fit.rows));
     fit.d = x != NULL ? x->d : 0;
     TRY(hd_model_copy_options(model, &options));
@@ -432,11 +433,11 @@ bool hd_model_needs_rebase(const hd_fit *fit, const huddle_points *x) {
 }
 
 /* Where each process has all training rows, from a file, it labels its rows alone. */
-huddle_status hd_model_find_spread(huddle_context *context, const huddle_model *model,
-                                   bool *spread) {
+huddle_status hd_model_is_distributed(huddle_context *context, const huddle_model *model,
+                                      bool *distributed) {
     double elsewhere = (double)model->fit.rows.elsewhere;
     huddle_status status = hd_reduce_max(context, 1, &elsewhere);
-    *spread = elsewhere > 0;
+    *distributed = elsewhere > 0;
     return status;
 }
 
@@ -444,10 +445,10 @@ huddle_status hd_model_find_spread(huddle_context *context, const huddle_model *
 static huddle_status predict_rows(huddle_context *context, const huddle_model *model,
                                   const huddle_points *x, int32_t *labels) {
     huddle_status status = HUDDLE_OK;
-    bool spread;
+    bool distributed;
     TRY(hd_model_check_whole(context, model, "label new points"));
-    TRY(hd_model_find_spread(context, model, &spread));
-    bool alone = hd_slabs_spread(context) && !spread;
+    TRY(hd_model_is_distributed(context, model, &distributed));
+    bool alone = hd_slabs_distributed(context) && !distributed;
     hd_alone before = {0};
     if (alone)
         before = hd_alone_begin(context);

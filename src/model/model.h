@@ -39,9 +39,9 @@ huddle_status hd_model_check_fitted(const huddle_model *model);
 huddle_status hd_model_check_whole(const huddle_context *context, const huddle_model *model,
                                    const char *what);
 
-/* Whether the rows of the fit are spread over the processes, all of which call it. */
-huddle_status hd_model_find_spread(huddle_context *context, const huddle_model *model,
-                                   bool *spread);
+/* Whether the rows of the fit are distributed over the processes, all of which call it. */
+huddle_status hd_model_is_distributed(huddle_context *context, const huddle_model *model,
+                                      bool *distributed);
 
 /* huddle_model_save_spread() with the bytes that process 0 gets from the others at a time. */
 huddle_status hd_model_save_pieces(huddle_context *context, const huddle_model *model,

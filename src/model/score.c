@@ -74,10 +74,10 @@ done:
     return status;
 }
 
-/* Rows that are spread over processes: process 0 gets the sample and tells the others. */
-static huddle_status score_spread_stability(huddle_context *context, const huddle_points *rows,
-                                            const hd_fit *fit, const int32_t *own,
-                                            double *stability) {
+/* Rows that are distributed over processes: process 0 gets the sample and tells the others. */
+static huddle_status score_distributed_stability(huddle_context *context, const huddle_points *rows,
+                                                 const hd_fit *fit, const int32_t *own,
+                                                 double *stability) {
     huddle_status status = HUDDLE_OK;
     int64_t *index = NULL, count, mine = 0, total;
     int32_t *labels = NULL;
@@ -97,7 +97,7 @@ static huddle_status score_spread_stability(huddle_context *context, const huddl
     TRY(hd_collect_rows(context, 0, mine, labels, sizeof *labels, &total, &all));
     TRY_ON_FIRST(context,
                  average_agreement(context, &sample, all, fit->clusters.n_clusters, stability));
-    TRY(hd_slabs_share(context, 0, sizeof *stability, stability));
+    TRY(hd_slabs_broadcast(context, 0, sizeof *stability, stability));
 done:
     FREE(index, labels, all);
     huddle_points_free(&sample);
@@ -116,8 +116,8 @@ static huddle_status score_stability(huddle_context *context, const huddle_point
     int32_t *labels = NULL;
     huddle_points sample = {0};
     hd_rng rng = hd_rng_stream(0, 0);
-    if (hd_slabs_spread(context))
-        return score_spread_stability(context, rows, fit, own, stability);
+    if (hd_slabs_distributed(context))
+        return score_distributed_stability(context, rows, fit, own, stability);
     ALLOC(index, count);
     hd_rng_sample(&rng, n, count, index);
     for (int64_t i = 0; i < count; i++)

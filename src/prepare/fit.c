@@ -12,8 +12,8 @@
 #include <string.h>
 
 /* Rule clip: two standard deviations. Of 14 tables the mean ARI of K-means is .228 without a limit,
- * .277 with 2, and within .004 of that for all limits from 1.5 to 3: a few far values no longer make
- * clusters of their own. */
+ * .277 with 2, and within .004 of that for all limits from 1.5 to 3: a few far values no longer
+ * make clusters of their own. */
 static const double clip_limit = 2;
 
 static bool has_rule(const huddle_preparation *p, const char *name) {

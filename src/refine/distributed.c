@@ -68,9 +68,9 @@ static huddle_status run_on_first(huddle_context *context, const task *t, int32_
         TRY(hd_collect_rows(context, 0, n, t->labels[k], sizeof(int32_t), &total, &collected[k]));
     TRY_ON_FIRST(context, run_collected(context, t, &whole, collected, &all, info));
     huddle_csr_free(&whole);
-    TRY(hd_slabs_share(context, 0, sizeof *info, info));
-    TRY(hd_slabs_share(context, 0, sizeof t->options->n_clusters, &t->options->n_clusters));
-    TRY(hd_spread_rows(context, 0, all, n, sizeof *labels, labels));
+    TRY(hd_slabs_broadcast(context, 0, sizeof *info, info));
+    TRY(hd_slabs_broadcast(context, 0, sizeof t->options->n_clusters, &t->options->n_clusters));
+    TRY(hd_scatter_rows(context, 0, all, n, sizeof *labels, labels));
 done:
     huddle_csr_free(&whole);
     for (int32_t k = 0; k < t->n_starts; k++)

@@ -98,7 +98,7 @@ static huddle_status refine(huddle_context *context, const huddle_csr *matrix,
         FAIL(HUDDLE_INVALID, "the place for the labels is missing");
     if (tree != NULL)
         TRY(hd_slabs_refuse(context, "refining labels with a given merge tree"));
-    if (hd_slabs_spread(context) && matrix != NULL)
+    if (hd_slabs_distributed(context) && matrix != NULL)
         return hd_refine_distributed(context, matrix, HD_REFINE_BUDGET, n_starts, starts, &own,
                                      labels, info);
     TRY(hd_refine_graph_new(context, matrix, &graph));
@@ -178,8 +178,8 @@ static huddle_status move_gathered(huddle_context *context, const huddle_csr *ma
     TRY(hd_collect_csr(context, matrix, 0, &whole));
     TRY(hd_collect_rows(context, 0, matrix->rows, labels, sizeof *labels, &total, &all));
     TRY_ON_FIRST(context, move_vertices(context, &whole, options, all, &sweeps));
-    TRY(hd_spread_rows(context, 0, all, matrix->rows, sizeof *labels, labels));
-    TRY(hd_slabs_share(context, 0, sizeof sweeps, &sweeps));
+    TRY(hd_scatter_rows(context, 0, all, matrix->rows, sizeof *labels, labels));
+    TRY(hd_slabs_broadcast(context, 0, sizeof sweeps, &sweeps));
     if (n_sweeps != NULL)
         *n_sweeps = sweeps;
 done:
@@ -219,7 +219,7 @@ huddle_status huddle_refine_move(huddle_context *context, const huddle_csr *grap
                                  const huddle_refine_options *options, int32_t *labels,
                                  int32_t *n_sweeps) {
     huddle_status status = HUDDLE_OK;
-    bool distributed = hd_slabs_spread(context) && graph != NULL && labels != NULL;
+    bool distributed = hd_slabs_distributed(context) && graph != NULL && labels != NULL;
     if (!distributed)
         return hd_agree(context, move_vertices(context, graph, options, labels, n_sweeps));
     TRY(huddle_csr_fetch(graph));

@@ -1,4 +1,4 @@
-/* Which process solves which component of W, where rows are spread over processes. */
+/* Which process solves which component of W, where rows are distributed over processes. */
 #ifndef HUDDLE_SRC_SHRINK_ALLOT_H
 #define HUDDLE_SRC_SHRINK_ALLOT_H
 

@@ -84,8 +84,8 @@ done:
     return status;
 }
 
-/* The same maximisation for rows that are spread over processes, where sorting all norms would need
- * all of them in one place. It bisects for the smallest norm t > 1 at which the slope inner -
+/* The same maximisation for rows that are distributed over processes, where sorting all norms would
+ * need all of them in one place. It bisects for the smallest norm t > 1 at which the slope inner -
  * sum_{norm_i > t} norm_i radius_i is not negative; the slope grows with t, because terms only
  * leave the sum.
  *
@@ -276,11 +276,11 @@ static void add_length(collected *at, wide length) {
 }
 
 /* Work arrays of the bound. The bound is a sum over pieces, each with a scale s of its own. A piece
- * is a component of W (the problem separates over components), or all rows if they are spread over
- * processes: one scale for all gives a weaker, but still valid bound. */
+ * is a component of W (the problem separates over components), or all rows if they are distributed
+ * over processes: one scale for all gives a weaker, but still valid bound. */
 typedef struct bounding {
     const hd_shrink_input *in;
-    bool spread;
+    bool distributed;
     double processes;                 /* how many there are */
     double n_rows;                    /* of all of them */
     int32_t *component, n_components; /* of the rows */
@@ -306,13 +306,15 @@ static void bounding_free(bounding *b) {
 static huddle_status bounding_open(const hd_shrink_input *in, bounding *b) {
     huddle_status status = HUDDLE_OK;
     int64_t n = in->f->rows, rows = n + in->edges->halo.ghosts;
-    *b = (bounding){
-        .in = in, .spread = in->edges->halo.slabs != NULL, .processes = 1, .n_rows = (double)n};
+    *b = (bounding){.in = in,
+                    .distributed = in->edges->halo.slabs != NULL,
+                    .processes = 1,
+                    .n_rows = (double)n};
     TRY(hd_reduce_sum(in->context, 1, &b->processes));
     TRY(hd_reduce_sum(in->context, 1, &b->n_rows));
     ALLOC(b->component, n);
     TRY(hd_shrink_components(in->context, in->edges, n, b->component, &b->n_components));
-    b->n_pieces = b->spread ? 1 : b->n_components;
+    b->n_pieces = b->distributed ? 1 : b->n_components;
     ALLOC_ZERO(b->inner, b->n_pieces);
     ALLOC_ZERO(b->first, b->n_pieces + 1);
     ALLOC_ZERO(b->y, rows * in->f->cols);
@@ -328,7 +330,7 @@ done:
 }
 
 static int32_t piece_of(const bounding *b, int64_t row) {
-    return b->spread ? 0 : b->component[row];
+    return b->distributed ? 0 : b->component[row];
 }
 
 /* inner += <Z, BF> and y += B'Z, with Z clipped to its balls: then Z satisfies the first
@@ -398,7 +400,7 @@ static void sort_rows(bounding *b) {
 static huddle_status sum_over_processes(const bounding *b, wide *value) {
     huddle_status status = HUDDLE_OK;
     double sum = (double)*value;
-    if (!b->spread)
+    if (!b->distributed)
         goto done;
     TRY(hd_reduce_sum(b->in->context, 1, &sum));
     *value = (wide)sum * (1 + (b->processes + 2) * DBL_EPSILON);
@@ -415,7 +417,7 @@ static huddle_status bound_inner(const bounding *b, int32_t piece, wide *inner) 
     double sums[2] = {(double)(sum->sum + sum->lost), (double)sum->size};
     wide lost = (wide)(b->in->f->cols + 8) * LDBL_EPSILON * sum->size;
     *inner = sum->sum + sum->lost - lost;
-    if (!b->spread)
+    if (!b->distributed)
         goto done;
     TRY(hd_reduce_sum(b->in->context, 2, sums));
     lost = ((wide)(b->in->f->cols + 8) * LDBL_EPSILON + (b->processes + 3) * DBL_EPSILON) * sums[1];
@@ -452,7 +454,7 @@ static huddle_status bound_piece(const bounding *b, int32_t piece, wide *bound) 
     }
     /* The rounding of the sum over rows: one unit per term. Across processes the total number of
      * rows is used, so that all of them compute the same bound. */
-    wide terms = b->spread ? (wide)b->n_rows : (wide)n;
+    wide terms = b->distributed ? (wide)b->n_rows : (wide)n;
     *bound = fmaxl(0, scale * inner - loss * (1 + terms * LDBL_EPSILON));
 done:
     return status;

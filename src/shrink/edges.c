@@ -28,8 +28,8 @@ done:
 /* value[v] = the smallest value in the set of v, over all processes. Each round takes the minimum
  * over every local set, ghosts included, and then fetches the values of the ghosts from their
  * owners. It ends when no process sees a change. Numbers below 2^53 are exact in double. */
-static huddle_status spread_minimum(huddle_context *context, const hd_halo *halo, int64_t n,
-                                    const int32_t *root, double *value) {
+static huddle_status propagate_minimum(huddle_context *context, const hd_halo *halo, int64_t n,
+                                       const int32_t *root, double *value) {
     huddle_status status = HUDDLE_OK;
     int64_t all = n + halo->ghosts;
     double changed = 1, *smallest = NULL;
@@ -69,7 +69,7 @@ static huddle_status label_across(huddle_context *context, const hd_halo *halo, 
     TRY(hd_slab_locate(context, n, &rows));
     for (int64_t v = 0; v < all; v++)
         value[v] = v < n ? (double)(rows.first + v) : INFINITY;
-    TRY(spread_minimum(context, halo, n, root, value));
+    TRY(propagate_minimum(context, halo, n, root, value));
     for (int64_t v = 0; v < n; v++)
         firsts += value[v] == (double)(rows.first + v);
     TRY(hd_slab_locate(context, firsts, &sets));
@@ -80,7 +80,7 @@ static huddle_status label_across(huddle_context *context, const hd_halo *halo, 
      * minimum. */
     for (int64_t v = 0, next = sets.first; v < all; v++)
         value[v] = v < n && value[v] == (double)(rows.first + v) ? (double)next++ : INFINITY;
-    TRY(spread_minimum(context, halo, n, root, value));
+    TRY(propagate_minimum(context, halo, n, root, value));
     for (int64_t v = 0; v < n; v++)
         label[v] = (int32_t)value[v];
     *count = (int32_t)sets.total;

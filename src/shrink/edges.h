@@ -1,9 +1,9 @@
 /* The unordered edges of a symmetric graph, and connected components under some of them.
  *
- * Where rows are spread over processes (base/slabs.h), a process holds the edges of its own rows.
- * Edges between two own rows come first; then those to rows of other processes, from the own row
- * to the other, which are stored by both processes and therefore count half in sums. Rows of other
- * processes are numbered n .. n + ghosts - 1. */
+ * Where rows are distributed over processes (base/slabs.h), a process holds the edges of its own
+ * rows. Edges between two own rows come first; then those to rows of other processes, from the own
+ * row to the other, which are stored by both processes and therefore count half in sums. Rows of
+ * other processes are numbered n .. n + ghosts - 1. */
 #ifndef HUDDLE_SRC_SHRINK_EDGES_H
 #define HUDDLE_SRC_SHRINK_EDGES_H
 

@@ -353,7 +353,8 @@ huddle_status hd_shrink_try_collapse(hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
     int64_t c = b->problem->c, first = hd_shrink_first(b);
     double *centre = NULL, *rest = NULL;
-    if (b->range.anchor < b->range.e1 || b->linear_name == NULL || hd_shrink_is_spread(b->problem))
+    if (b->range.anchor < b->range.e1 || b->linear_name == NULL ||
+        hd_shrink_is_distributed(b->problem))
         goto done;
     ALLOC(centre, c);
     ALLOC(rest, c);

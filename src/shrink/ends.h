@@ -11,7 +11,7 @@ huddle_status hd_shrink_try_fit(hd_shrink_block *block);
 /* If one point is the solution of the block, sets is_exact and is_collapsed; best_h and best_z are
  * then the solution and its proof. Otherwise the point and the bound are kept if they are better
  * than what the block has. Does nothing for a block with anchored edges, without a linear system,
- * or whose rows are spread over processes: such a block need not be connected. */
+ * or whose rows are distributed over processes: such a block need not be connected. */
 huddle_status hd_shrink_try_collapse(hd_shrink_block *block);
 
 /* The geometric median of n rows of c with weights mass: the point of least total distance. */

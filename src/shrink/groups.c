@@ -163,11 +163,11 @@ done:
     return status;
 }
 
-/* Where rows are spread over processes none is fixed, and only the sums of groups that extend over
- * processes are exchanged: there can be as many groups as rows, and no process has room for c
+/* Where rows are distributed over processes none is fixed, and only the sums of groups that extend
+ * over processes are exchanged: there can be as many groups as rows, and no process has room for c
  * numbers for each row of all. */
-static huddle_status snap_spread(const hd_shrink_input *in, const int32_t *group, int32_t n_groups,
-                                 huddle_dense *g) {
+static huddle_status snap_distributed(const hd_shrink_input *in, const int32_t *group,
+                                      int32_t n_groups, huddle_dense *g) {
     huddle_status status = HUDDLE_OK;
     int64_t c = g->cols, shared, count;
     int32_t *place = NULL;
@@ -208,8 +208,8 @@ huddle_status hd_shrink_snap(const hd_shrink_input *in, const hd_shrink_problem 
     int64_t c = p->c;
     double *mean = NULL, *mass = NULL, *size = NULL;
     int32_t *fixed = NULL;
-    if (hd_shrink_is_spread(p))
-        return snap_spread(in, group, n_groups, g);
+    if (hd_shrink_is_distributed(p))
+        return snap_distributed(in, group, n_groups, g);
     ALLOC_ZERO(mean, n_groups * c);
     ALLOC_ZERO(mass, n_groups);
     ALLOC_ZERO(size, n_groups);

@@ -92,8 +92,8 @@ static bool is_live(const builder *d, int64_t e) {
 /* Sets lambda_e = gamma w_e, and finds the vertices that are fixed. With `fix`, these are the rows
  * with gamma sum_j w_ij < m_i ("The two ends of gamma"): at g_i = f_i every vector of length up to
  * m_i is a subgradient of the loss, and the edges can exert no more than the degree. Otherwise only
- * vertices without an edge that exerts a force are fixed. Rows that are spread over processes are
- * never fixed, because all vertices must then keep their order.
+ * vertices without an edge that exerts a force are fixed. Rows that are distributed over processes
+ * are never fixed, because all vertices must then keep their order.
  *
  * In the squared loss, scaling F by 1/unit scales the first term of (6) by 1/unit^2 but the second
  * by 1/unit; dividing lambda by the unit corrects this. */
@@ -119,7 +119,7 @@ static huddle_status set_forces(builder *d, bool fix, double negligible, hd_shri
     }
     for (int64_t v = 0; v < p->n; v++) {
         d->fixed[v] = fix ? degree[v] < (1 - degree_margin) * weight_of(d, v) : degree[v] == 0;
-        d->fixed[v] = d->fixed[v] && !hd_shrink_is_spread(p);
+        d->fixed[v] = d->fixed[v] && !hd_shrink_is_distributed(p);
     }
 done:
     huddle_free(degree);
@@ -175,7 +175,7 @@ done:
 
 /* Keeps all vertices in their order, as one block: the exchange of rows between processes uses this
  * order. */
-static huddle_status number_spread_vertices(builder *d, hd_shrink_problem *p) {
+static huddle_status number_distributed_vertices(builder *d, hd_shrink_problem *p) {
     huddle_status status = HUDDLE_OK;
     for (int32_t v = 0; v < p->rows; v++)
         d->number[v] = v;
@@ -234,9 +234,9 @@ static void number_edges(const builder *d, hd_shrink_problem *p) {
             add_edge(d, (int32_t)e, d->number[d->edges->i[e]], p, place++);
 }
 
-/* The same for rows that are spread over processes: the live edges in their order, inner ones, then
- * those to ghosts; after them the idle ones. */
-static void number_spread_edges(const builder *d, hd_shrink_problem *p) {
+/* The same for rows that are distributed over processes: the live edges in their order, inner ones,
+ * then those to ghosts; after them the idle ones. */
+static void number_distributed_edges(const builder *d, hd_shrink_problem *p) {
     const hd_shrink_edges *edges = d->edges;
     hd_shrink_range *block = &p->blocks[0];
     int64_t place = 0;
@@ -358,9 +358,9 @@ huddle_status hd_shrink_problem_new(const hd_shrink_input *input, bool fix, doub
     /* The squared loss has no kink at F, so that every row with a force moves. */
     TRY(set_forces(&d, fix && !input->squared, negligible, p));
     TRY(hd_shrink_components(input->context, edges, p->n, d.component, &p->n_components));
-    if (hd_shrink_is_spread(p)) {
-        TRY(number_spread_vertices(&d, p));
-        number_spread_edges(&d, p);
+    if (hd_shrink_is_distributed(p)) {
+        TRY(number_distributed_vertices(&d, p));
+        number_distributed_edges(&d, p);
     } else {
         TRY(number_vertices(&d, p));
         number_edges(&d, p);

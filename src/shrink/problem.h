@@ -16,9 +16,9 @@
  * all blocks the idle edges. A fixed vertex is a vertex whose row of every step is 0, so that no
  * loop has to treat it separately.
  *
- * Where rows are spread over processes, connected sets are not known to one process. All vertices
- * then keep their order and form one block without fixed vertices; edges to ghosts follow the inner
- * ones. */
+ * Where rows are distributed over processes, connected sets are not known to one process. All
+ * vertices then keep their order and form one block without fixed vertices; edges to ghosts follow
+ * the inner ones. */
 #ifndef HUDDLE_SRC_SHRINK_PROBLEM_H
 #define HUDDLE_SRC_SHRINK_PROBLEM_H
 
@@ -57,7 +57,7 @@ typedef struct hd_shrink_problem {
     double unit;      /* F here = F given / unit */
     int32_t n_free;   /* vertices 0 .. n_free - 1 may move */
     int64_t n_live;   /* edges 0 .. n_live - 1 belong to blocks */
-    int64_t n_blocks; /* 1 if the rows are spread over processes */
+    int64_t n_blocks; /* 1 if the rows are distributed over processes */
     hd_shrink_range *blocks;
     int32_t *vertex;      /* n: the caller's number of each vertex */
     int32_t *edge;        /* m: the caller's number of each edge */
@@ -81,7 +81,7 @@ huddle_status hd_shrink_problem_new(const hd_shrink_input *input, bool fix, doub
                                     hd_shrink_problem *problem);
 void hd_shrink_problem_free(hd_shrink_problem *problem);
 
-static inline bool hd_shrink_is_spread(const hd_shrink_problem *problem) {
+static inline bool hd_shrink_is_distributed(const hd_shrink_problem *problem) {
     return problem->halo->slabs != NULL;
 }
 

@@ -88,7 +88,7 @@ static huddle_status open_blocks(hd_shrink_solve *s) {
             TRY(hd_shrink_block_open_linear(&s->blocks[k]));
         /* Across processes every step contains collective calls, which all processes must make in
          * the same order: one thread makes them, block by block. */
-        if (s->blocks[k].m < LARGE_BLOCK && !hd_shrink_is_spread(p))
+        if (s->blocks[k].m < LARGE_BLOCK && !hd_shrink_is_distributed(p))
             s->small[s->n_small++] = k;
     }
     if (s->solver != NULL && !all_exact)
@@ -195,12 +195,12 @@ done:
  * then small ones in parallel, each on one thread. */
 static huddle_status step_blocks(hd_shrink_solve *s) {
     huddle_status status = HUDDLE_OK;
-    bool spread = hd_shrink_is_spread(&s->problem);
+    bool distributed = hd_shrink_is_distributed(&s->problem);
     if (s->solver->prepare != NULL)
         TRY(s->solver->prepare(s->state));
     for (int64_t k = 0; k < s->problem.n_blocks; k++) {
         hd_shrink_block *b = &s->blocks[k];
-        if (!b->progress.is_done && (b->m >= LARGE_BLOCK || spread))
+        if (!b->progress.is_done && (b->m >= LARGE_BLOCK || distributed))
             TRY(step_block(s, b));
     }
     TRY(hd_parallel(s->input.context, NULL, s->n_small, SMALL_GRAIN, step_small_blocks, s));

@@ -478,7 +478,7 @@ static huddle_status solve_others(split *t) {
 /* A step of the split on the components of this process, without the others. */
 static huddle_status do_alone(split *t, huddle_status (*step)(split *t)) {
     huddle_context *context = t->whole->input.context;
-    if (!hd_slabs_spread(context))
+    if (!hd_slabs_distributed(context))
         return step(t);
     hd_alone before = hd_alone_begin(context);
     huddle_status status = step(t);

@@ -110,11 +110,11 @@ done:
     return status;
 }
 
-/* hd_step_kmeans_dense() of rows that are spread over processes. The rows that K-means gets are in
- * the same order as on one process, so that its random numbers choose the same ones. */
-static huddle_status cluster_spread(huddle_context *context, const huddle_dense *matrix,
-                                    const huddle_kmeans_options *options, const hd_fit_rows *rows,
-                                    hd_fit_clusters *clusters) {
+/* hd_step_kmeans_dense() of rows that are distributed over processes. The rows that K-means gets
+ * are in the same order as on one process, so that its random numbers choose the same ones. */
+static huddle_status cluster_distributed(huddle_context *context, const huddle_dense *matrix,
+                                         const huddle_kmeans_options *options,
+                                         const hd_fit_rows *rows, hd_fit_clusters *clusters) {
     huddle_status status = HUDDLE_OK;
     hd_step_distinct distinct = {0};
     huddle_points points = {0}, all = {0};
@@ -192,8 +192,8 @@ huddle_status hd_step_kmeans_dense(huddle_context *context, const huddle_dense *
     hd_stage before = hd_stage_enter(context, HD_STAGE_KMEANS);
     forget_clusters(clusters);
     TRY(huddle_dense_fetch(matrix));
-    TRY((hd_slabs_spread(context) ? cluster_spread : cluster_whole)(context, matrix, options, rows,
-                                                                    clusters));
+    TRY((hd_slabs_distributed(context) ? cluster_distributed
+                                       : cluster_whole)(context, matrix, options, rows, clusters));
     hd_stage_leave(context, before);
     hd_step_warn_few_distinct(context, clusters);
 done:

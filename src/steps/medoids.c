@@ -245,7 +245,7 @@ huddle_status hd_step_medoids_of_rows(huddle_context *context, const hd_fit_rows
     TRY(huddle_dense_fetch(matrix));
     TRY(cluster_means(context, rows, matrix, clusters, &r.means));
     TRY(hd_step_find_medoids(context, rows->n, distance_of_row, &r, clusters));
-    if (hd_slabs_spread(context)) {
+    if (hd_slabs_distributed(context)) {
         TRY(hd_step_mark_all_medoids(context, matrix, clusters));
         goto done;
     }
@@ -391,7 +391,7 @@ huddle_status hd_step_choose_medoids(huddle_context *context, const huddle_point
     if (clusters->is_medoid_row == NULL || (points == NULL && graph == NULL))
         return status;
     TRY(points != NULL ? huddle_points_fetch(points) : huddle_csr_fetch(graph));
-    if (points == NULL || hd_slabs_spread(context))
+    if (points == NULL || hd_slabs_distributed(context))
         return choose_by_distance(context, points, graph, fit);
     TRY(list_tied(clusters, fit->rows.n, &tied));
     ALLOC(mean, points->d);

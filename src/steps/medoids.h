@@ -21,9 +21,10 @@ huddle_status hd_step_medoids_of_points(huddle_context *context, const huddle_po
 huddle_status hd_step_medoids_of_rows(huddle_context *context, const hd_fit_rows *rows,
                                       const huddle_dense *matrix, hd_fit_clusters *clusters);
 
-/* If rows are spread over processes: of the rows that the processes have found, each at a distance
- * from its centre (infinity if there is none), the nearest stays the medoid, of equally near ones
- * the first of all rows. The others become -1, so that a cluster has its medoid on one process. */
+/* If rows are distributed over processes: of the rows that the processes have found, each at a
+ * distance from its centre (infinity if there is none), the nearest stays the medoid, of equally
+ * near ones the first of all rows. The others become -1, so that a cluster has its medoid on one
+ * process. */
 huddle_status hd_step_reduce_medoids(huddle_context *context, int64_t n, double *distances,
                                      hd_fit_clusters *clusters);
 

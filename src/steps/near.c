@@ -1,4 +1,4 @@
-/* New points of a fit whose rows are spread over processes: what their neighbours on other
+/* New points of a fit whose rows are distributed over processes: what their neighbours on other
  * processes have is fetched, so that the code for one process can be used. */
 #include "steps/near.h"
 
@@ -94,7 +94,7 @@ huddle_status hd_step_near_open(huddle_context *context, const hd_fit *fit, bool
     int32_t *columns = NULL;
     int64_t count = neighbors->n * neighbors->k;
     *near = (hd_step_near){.view = *fit, .total = fit->rows.n};
-    if (!hd_slabs_spread(context))
+    if (!hd_slabs_distributed(context))
         return status;
     TRY(hd_slab_locate(context, fit->rows.n, &slab));
     near->total = slab.total;

@@ -1,4 +1,4 @@
-/* New points of a fit whose rows are spread over processes: what their neighbours on other
+/* New points of a fit whose rows are distributed over processes: what their neighbours on other
  * processes have. */
 #ifndef HUDDLE_SRC_STEPS_NEAR_H
 #define HUDDLE_SRC_STEPS_NEAR_H

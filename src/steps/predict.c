@@ -91,18 +91,18 @@ huddle_status hd_spectral_assign(huddle_context *context, const hd_fit *fit,
     if (rows->rows == 0)
         goto done; /* a process without rows */
     /* Every process has all centres. */
-    bool spread = hd_slabs_spread(context);
+    bool distributed = hd_slabs_distributed(context);
     hd_alone before = {0};
-    if (spread)
+    if (distributed)
         before = hd_alone_begin(context);
     status =
         huddle_graph_query_dense(context, &fit->clusters.centres, rows, &options, &nearest, NULL);
-    if (spread)
+    if (distributed)
         hd_alone_end(context, before);
     TRY(status);
     TRY(huddle_neighbors_fetch(&nearest));
     for (int64_t i = 0; i < rows->rows; i++) {
-        int64_t known = same[i] >= 0 && !spread ? fit->clusters.labels[same[i]] : same[i];
+        int64_t known = same[i] >= 0 && !distributed ? fit->clusters.labels[same[i]] : same[i];
         labels[i] = known >= 0 ? (int32_t)known : nearest.index[i];
     }
 done:

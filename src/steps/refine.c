@@ -178,14 +178,14 @@ static huddle_status refine_on_graph(huddle_context *context, const hd_spectral_
     huddle_status status = HUDDLE_OK;
     hd_fit_refined *refined = &fit->refined;
     const huddle_csr *graph = &fit->graph.matrix;
-    bool spread = hd_slabs_spread(context); /* then the stage makes a tree on process 0 */
+    bool distributed = hd_slabs_distributed(context); /* then the stage makes a tree on process 0 */
     int32_t *labels = NULL;
     ALLOC(labels, fit->rows.n);
     TRY(huddle_csr_fetch(graph));
-    if (!spread && refined->tree.n != fit->rows.n)
+    if (!distributed && refined->tree.n != fit->rows.n)
         TRY(huddle_refine_merge(context, graph, &refined->tree));
     TRY(hd_step_refine_labels(context, options, fit->clusters.n_clusters, &fit->rows, graph,
-                              embedding, spread ? NULL : &refined->tree, n_own, own, labels,
+                              embedding, distributed ? NULL : &refined->tree, n_own, own, labels,
                               &refined->info));
     if (refined->info.n_trials == 0)
         goto done;

@@ -1,4 +1,4 @@
-/* Steps of a fit whose rows are spread over processes (base/slabs.h): numbers of all rows, and
+/* Steps of a fit whose rows are distributed over processes (base/slabs.h): numbers of all rows, and
  * samples of them on process 0, which decides alone and tells the others. */
 #ifndef HUDDLE_SRC_STEPS_SLABS_H
 #define HUDDLE_SRC_STEPS_SLABS_H

@@ -135,7 +135,7 @@ static void check_gather_and_share(void) {
         CHECK(values[k] == r && values[k + 1] == -r && values[k + 2] == 7);
     huddle_free(all);
     own[0] = rank == 0 ? 41 : 0;
-    CHECK_OK(hd_slabs_share(context, 0, sizeof own, own));
+    CHECK_OK(hd_slabs_broadcast(context, 0, sizeof own, own));
     CHECK(own[0] == 41 && own[1] == 0);
 }
 

@@ -38,7 +38,7 @@ static inline huddle_status compare_values(huddle_context *context, const huddle
     double first[64] = {0};
     for (int32_t k = 0; k < e->n_eigenvalues && k < 64; k++)
         first[k] = e->eigenvalues[k];
-    TRY(hd_slabs_share(context, 0, sizeof first, first));
+    TRY(hd_slabs_broadcast(context, 0, sizeof first, first));
     for (int32_t k = 0; k < e->n_eigenvalues && k < 64; k++)
         *same &= first[k] == e->eigenvalues[k];
 done:

@@ -128,7 +128,7 @@ static huddle_status gather_and_share(huddle_context *context, int rank) {
         FAIL(HUDDLE_INTERNAL, "process %d gathered %lld bytes", rank, (long long)total);
     if (rank == 2)
         memcpy(shared, "share", sizeof shared);
-    TRY(hd_slabs_share(context, 2, sizeof shared, shared));
+    TRY(hd_slabs_broadcast(context, 2, sizeof shared, shared));
     if (memcmp(shared, "share", sizeof shared) != 0)
         FAIL(HUDDLE_INTERNAL, "process %d was not told", rank);
 done:

@@ -1,5 +1,5 @@
-/* io: writing rows that are spread over processes: the file is that of one process, byte for byte,
- * or there is none. */
+/* io: writing rows that are distributed over processes: the file is that of one process, byte for
+ * byte, or there is none. */
 #define _DEFAULT_SOURCE
 #include "base/memory.h"
 #include "base/slabs.h"

@@ -105,7 +105,7 @@ static huddle_status spread_rows(huddle_context *context, int rank, const huddle
     float rows[N * D] = {0};
     if (rank == 1)
         TRY(fill_rows(0, N, &all));
-    TRY(hd_spread_rows(context, 1, all.values, x->n, D * sizeof *rows, rows));
+    TRY(hd_scatter_rows(context, 1, all.values, x->n, D * sizeof *rows, rows));
     if (x->n > 0 && memcmp(rows, x->values, (size_t)(x->n * D) * sizeof *rows) != 0)
         FAIL(HUDDLE_INTERNAL, "rows of process %d did not come", rank);
 done:
@@ -141,7 +141,7 @@ static void alone_rows_are_copied(void **state) {
     assert_ok(hd_collect_points(NULL, &x, wanted, 5, 0, &y));
     assert_int_equal(y.n, 5);
     assert_ok(check_rows(y.values, y.n, wanted));
-    assert_ok(hd_spread_rows(NULL, 0, x.values, N, D * sizeof *rows, rows));
+    assert_ok(hd_scatter_rows(NULL, 0, x.values, N, D * sizeof *rows, rows));
     assert_memory_equal(rows, x.values, sizeof rows);
     assert_ok(fill_sparse(0, N, &sparse));
     assert_ok(hd_collect_csr(NULL, &sparse, 0, &whole));

@@ -1,4 +1,5 @@
-/* Conversion from double on rows that are spread over processes: the shift is that of all rows. */
+/* Conversion from double on rows that are distributed over processes: the shift is that of all
+ * rows. */
 #include "engines/team.h"
 #include "support/support.h"
 

@@ -1,4 +1,4 @@
-/* methods: fits whose rows are spread over several processes (team.h). */
+/* methods: fits whose rows are distributed over several processes (team.h). */
 #include "base/check.h"
 #include "base/rng.h"
 #include "engines/team.h"

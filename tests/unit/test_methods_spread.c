@@ -1,4 +1,4 @@
-/* methods: whole fits whose rows are spread over processes (team.h) have the labels of one
+/* methods: whole fits whose rows are distributed over processes (team.h) have the labels of one
  * process. */
 #include "base/rng.h"
 #include "engines/team.h"

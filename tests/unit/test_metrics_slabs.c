@@ -1,4 +1,4 @@
-/* metrics on points that are spread over processes: the scores are those of all points. */
+/* metrics on points that are distributed over processes: the scores are those of all points. */
 #include "base/rng.h"
 #include "engines/mirror.h"
 #include "engines/team.h"

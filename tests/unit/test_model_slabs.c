@@ -1,4 +1,4 @@
-/* model: files of models whose rows are spread over processes (team.h). A file is that of one
+/* model: files of models whose rows are distributed over processes (team.h). A file is that of one
  * process, whoever saves it; a process that loads it has its share of the rows only, and predicts
  * as one that has them all. */
 #include "base/rng.h"

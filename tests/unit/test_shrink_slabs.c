@@ -1,6 +1,6 @@
-/* shrink: with an engine, on two equal slabs (mirror.h), and on rows that are spread over several
- * processes (team.h), against the answer of one process. The teams here cannot move rows, so that
- * all members solve everything together; test_shrink_distributed.c has those that can. */
+/* shrink: with an engine, on two equal slabs (mirror.h), and on rows that are distributed over
+ * several processes (team.h), against the answer of one process. The teams here cannot move rows,
+ * so that all members solve everything together; test_shrink_distributed.c has those that can. */
 #include "engines/mirror.h"
 #include "engines/team.h"
 #include "huddle/path.h"
@@ -150,7 +150,8 @@ static void what_needs_all_rows_is_refused(void **state) {
     huddle_context_free(context);
 }
 
-/* ---- rows that are spread over processes --------------------------------------------------- */
+/* ---- rows that are distributed over processes ---------------------------------------------------
+ */
 
 /* A team that cannot move rows. */
 static hd_engine still_engine(void) {
