@@ -190,6 +190,26 @@ static void test_path(void **state) {
     free_ring(&r);
 }
 
+static huddle_status follow_ring(void *argument) {
+    static const double gammas[] = {1e6};
+    const ring *r = argument;
+    huddle_path_options options = with_gammas(gammas, 1);
+    huddle_path path;
+    int32_t aggregates;
+    huddle_status status =
+        huddle_shrink_path_coarse(NULL, &r->f, &r->w, &options, NULL, 1, &path, &aggregates);
+    huddle_path_free(&path);
+    return status;
+}
+
+static void test_memory(void **state) {
+    (void)state;
+    ring r = {0};
+    make_ring(&r);
+    test_each_allocation(follow_ring, &r);
+    free_ring(&r);
+}
+
 static void test_refusals(void **state) {
     (void)state;
     static const double gammas[] = {2, 1};
@@ -218,6 +238,7 @@ static void test_refusals(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_aggregates), cmocka_unit_test(test_certificate),
-        cmocka_unit_test(test_tree), cmocka_unit_test(test_path), cmocka_unit_test(test_refusals)};
+        cmocka_unit_test(test_tree),       cmocka_unit_test(test_path),
+        cmocka_unit_test(test_memory),     cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests_name("shrink_coarse", tests, NULL, NULL);
 }
