@@ -88,8 +88,7 @@ static huddle_status make_forest(halo *h, const int64_t *offsets, const int32_t 
               "a plan of rows to fetch");
     TRY_PETSC(PetscSFSetUp(h->forest), "a plan of rows to fetch");
 done:
-    huddle_free(remote);
-    huddle_free(local);
+    FREE(remote, local);
     return hd_mpi_leave(h->mpi, status);
 }
 
@@ -123,8 +122,7 @@ huddle_status hd_mpi_open_halo(void *state, int64_t n, int64_t count, int32_t *c
     *handle = h;
     h = NULL;
 done:
-    huddle_free(offsets);
-    huddle_free(list);
+    FREE(offsets, list);
     if (h != NULL)
         hd_mpi_close_halo(h);
     return hd_mpi_leave(m, status);

@@ -105,9 +105,7 @@ huddle_status hd_mpi_reduce(void *state, hd_reduction operation, int64_t count, 
             reduce_many(m, operation, some, values + begin, buffer, sizes, displs);
     }
 done:
-    huddle_free(buffer);
-    huddle_free(sizes);
-    huddle_free(displs);
+    FREE(buffer, sizes, displs);
     return hd_mpi_leave(m, status);
 }
 

@@ -88,7 +88,6 @@ huddle_status hd_mpi_partition(void *state, int64_t n, const int64_t *offsets,
     TRY(hd_mpi_enter(m, HD_MPI_PARTITION, 0));
     TRY(run_scotch(m, n, &p, owner));
 done:
-    huddle_free(p.at);
-    huddle_free(p.to);
+    FREE(p.at, p.to);
     return hd_mpi_leave(m, status);
 }

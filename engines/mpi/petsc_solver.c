@@ -115,10 +115,7 @@ void hd_mpi_matrix_close(hd_mpi_matrix *m) {
     (void)MatDestroy(&m->a);
     (void)MatDestroy(&m->right);
     (void)MatDestroy(&m->x);
-    huddle_free(m->offsets);
-    huddle_free(m->columns);
-    huddle_free(m->values);
-    huddle_free(m->edge);
+    FREE(m->offsets, m->columns, m->values, m->edge);
 }
 
 huddle_status hd_mpi_matrix_set(hd_mpi_matrix *m, const double *excess, const double *weight) {

@@ -312,8 +312,7 @@ done:
 }
 
 void hd_json_document_free(hd_json_document *document) {
-    huddle_free(document->root);
-    huddle_free(document->texts);
+    FREE(document->root, document->texts);
     *document = (hd_json_document){0};
 }
 

@@ -193,8 +193,7 @@ huddle_status hd_npy_begin(hd_zip_writer *zip, const char *name, hd_zip_method m
     TRY(hd_zip_write(zip, header, length));
     *bytes = npy.bytes;
 done:
-    huddle_free(header);
-    huddle_free(entry);
+    FREE(header, entry);
     return status;
 }
 

@@ -183,9 +183,7 @@ huddle_status hd_output_end(hd_output *output, huddle_status status) {
     else if (output->descriptor >= 0 && close(output->descriptor) != 0 && status == HUDDLE_OK)
         status = system_failure(output);
     hd_output_unlist(output->place);
-    huddle_free(output->temporary);
-    huddle_free(output->target);
-    huddle_free(output->buffer);
+    FREE(output->temporary, output->target, output->buffer);
     *output = (hd_output){.descriptor = -1, .place = -1};
     return status;
 }

@@ -102,7 +102,6 @@ bool huddle_file_same(const char *a, const char *b) {
                 huddle_file_target(a, &first_target) == HUDDLE_OK &&
                 huddle_file_target(b, &second_target) == HUDDLE_OK &&
                 strcmp(first_target, second_target) == 0;
-    huddle_free(first_target);
-    huddle_free(second_target);
+    FREE(first_target, second_target);
     return same;
 }

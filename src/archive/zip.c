@@ -282,9 +282,7 @@ huddle_status hd_zip_open(const char *path, hd_zip *zip) {
 void hd_zip_free(hd_zip *zip) {
     if (zip->mapped)
         hd_file_close(&zip->file);
-    huddle_free(zip->entries);
-    huddle_free(zip->by_name);
-    huddle_free(zip->names);
+    FREE(zip->entries, zip->by_name, zip->names);
     *zip = (hd_zip){.file = {.descriptor = -1}};
 }
 

@@ -123,8 +123,7 @@ huddle_status hd_slabs_gather(huddle_context *context, int32_t to, int64_t size,
         *all = NULL;
     }
 done:
-    huddle_free(sent);
-    huddle_free(received_sizes);
+    FREE(sent, received_sizes);
     return hd_agree(context, status);
 }
 
@@ -147,10 +146,7 @@ huddle_status hd_slabs_broadcast(huddle_context *context, int32_t from, int64_t 
     TRY(hd_slabs_exchange(context, sent, copies, received_sizes, &received));
     memcpy(bytes, received, (size_t)size);
 done:
-    huddle_free(sent);
-    huddle_free(received_sizes);
-    huddle_free(copies);
-    huddle_free(received);
+    FREE(sent, received_sizes, copies, received);
     return hd_agree(context, status);
 }
 

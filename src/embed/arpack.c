@@ -38,11 +38,7 @@ done:
 }
 
 static void free_lanczos(lanczos *l) {
-    huddle_free(l->residual);
-    huddle_free(l->v);
-    huddle_free(l->workd);
-    huddle_free(l->workl);
-    huddle_free(l->sums);
+    FREE(l->residual, l->v, l->workd, l->workl, l->sums);
 }
 
 /* Removes the known vectors from one vector. Their supports are disjoint: each row belongs to

@@ -83,9 +83,7 @@ static huddle_status rank_components(huddle_context *context, int64_t n, int64_t
     for (int64_t i = 0; i < n; i++)
         component[i] = rank[component[i]];
 done:
-    huddle_free(ranks);
-    huddle_free(sizes);
-    huddle_free(rank);
+    FREE(ranks, sizes, rank);
     return status;
 }
 
@@ -183,10 +181,7 @@ static huddle_status join_components(huddle_context *context, const huddle_csr *
     }
 done:
     hd_halo_close(&j.halo);
-    huddle_free(j.columns);
-    huddle_free(j.root);
-    huddle_free(j.smallest);
-    huddle_free(roots);
+    FREE(j.columns, j.root, j.smallest, roots);
     return status;
 }
 

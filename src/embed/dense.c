@@ -130,8 +130,6 @@ huddle_status hd_embed_solve_dense(huddle_context *context, const hd_embed_probl
     TRY(hd_progress(context, "embed", 1, 1));
 done:
     hd_blas_leave();
-    huddle_free(a);
-    huddle_free(values);
-    huddle_free(z);
+    FREE(a, values, z);
     return status;
 }

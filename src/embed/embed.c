@@ -70,8 +70,7 @@ done:
 void huddle_embedding_free(huddle_embedding *embedding) {
     huddle_dense_free(&embedding->vectors);
     huddle_dense_free(&embedding->rows);
-    huddle_free(embedding->degrees);
-    huddle_free(embedding->eigenvalues);
+    FREE(embedding->degrees, embedding->eigenvalues);
     memset(embedding, 0, sizeof *embedding);
 }
 
@@ -173,10 +172,7 @@ static huddle_status set_signs(huddle_context *context, huddle_dense *vectors) {
     TRY(find_signs(context, &s));
     TRY(hd_parallel(context, NULL, vectors->rows, LOOP_ROWS, apply_signs, &s));
 done:
-    huddle_free(s.largest);
-    huddle_free(s.row);
-    huddle_free(s.sign);
-    huddle_free(s.partial);
+    FREE(s.largest, s.row, s.sign, s.partial);
     return status;
 }
 
@@ -231,8 +227,7 @@ static huddle_status order_rows(const int32_t *order, huddle_dense *vectors) {
         place_of[row] = -1;
     }
 done:
-    huddle_free(place_of);
-    huddle_free(aside);
+    FREE(place_of, aside);
     return status;
 }
 

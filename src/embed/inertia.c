@@ -31,17 +31,8 @@ typedef struct factor {
 } factor;
 
 static void free_factor(factor *f) {
-    huddle_free(f->order);
-    huddle_free(f->place);
-    huddle_free(f->parent);
-    huddle_free(f->count);
-    huddle_free(f->offsets);
-    huddle_free(f->rows);
-    huddle_free(f->values);
-    huddle_free(f->pivots);
-    huddle_free(f->mark);
-    huddle_free(f->pattern);
-    huddle_free(f->sum);
+    FREE(f->order, f->place, f->parent, f->count, f->offsets, f->rows, f->values, f->pivots,
+         f->mark, f->pattern, f->sum);
 }
 
 static huddle_status new_factor(int64_t n, factor *f) {

@@ -14,11 +14,8 @@ static const double symmetry_tolerance = 1e-9;
 enum { CHECK_ROWS = 1 << 13 };
 
 void hd_embed_laplacian_free(hd_embed_laplacian *laplacian) {
-    huddle_free(laplacian->degrees);
-    huddle_free(laplacian->scale);
-    huddle_free(laplacian->component);
-    huddle_free(laplacian->known);
-    huddle_free(laplacian->order);
+    FREE(laplacian->degrees, laplacian->scale, laplacian->component, laplacian->known,
+         laplacian->order);
     memset(laplacian, 0, sizeof *laplacian);
 }
 

@@ -11,9 +11,7 @@ static const double balance = 1.05;
 
 void hd_embed_moved_free(hd_embed_moved *moved) {
     hd_arrange_close(&moved->rows);
-    huddle_free(moved->scale);
-    huddle_free(moved->known);
-    huddle_free(moved->component);
+    FREE(moved->scale, moved->known, moved->component);
     memset(moved, 0, sizeof *moved);
 }
 
@@ -48,9 +46,7 @@ static huddle_status deal_components(huddle_context *context, const hd_eigen_req
     for (int64_t i = 0; i < n; i++)
         owner[i] = process[request->component[i]];
 done:
-    huddle_free(sizes);
-    huddle_free(load);
-    huddle_free(process);
+    FREE(sizes, load, process);
     return status;
 }
 

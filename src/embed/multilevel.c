@@ -169,9 +169,7 @@ static int64_t number_foreign(coarsening *c, int64_t count) {
 }
 
 static void coarsening_free(coarsening *c) {
-    huddle_free(c->number);
-    huddle_free(c->known);
-    huddle_free(c->last);
+    FREE(c->number, c->known, c->last);
 }
 
 /* Numbers the aggregates, those of ghost rows too, whose numbers and entries come from their
@@ -247,8 +245,7 @@ static huddle_status coarsen_operator(huddle_context *context, const hd_embed_op
     TRY(divide_entries(coarse));
 done:
     coarsening_free(&c);
-    huddle_free(begin);
-    huddle_free(members);
+    FREE(begin, members);
     return status;
 }
 

@@ -15,12 +15,7 @@ static const double bound_slack = 1e-9, flat_spectrum = 1e-13;
 
 void hd_embed_operator_free(hd_embed_operator *op) {
     hd_halo_close(&op->halo);
-    huddle_free(op->offsets);
-    huddle_free(op->columns);
-    huddle_free(op->values);
-    huddle_free(op->rounded);
-    huddle_free(op->component);
-    huddle_free(op->known);
+    FREE(op->offsets, op->columns, op->values, op->rounded, op->component, op->known);
     memset(op, 0, sizeof *op);
 }
 

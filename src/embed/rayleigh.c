@@ -43,9 +43,7 @@ done:
 }
 
 void hd_embed_ritz_free(hd_embed_ritz *ritz) {
-    huddle_free(ritz->theta);
-    huddle_free(ritz->residual);
-    huddle_free(ritz->rotation);
+    FREE(ritz->theta, ritz->residual, ritz->rotation);
     memset(ritz, 0, sizeof *ritz);
 }
 
@@ -87,9 +85,7 @@ done:
 }
 
 static void free_step(step *s) {
-    huddle_free(s->scratch);
-    huddle_free(s->partial);
-    huddle_free(s->rotation);
+    FREE(s->scratch, s->partial, s->rotation);
 }
 
 /* Adds up the chunks' parts in their order, which makes the sums independent of the number of
@@ -219,10 +215,7 @@ static huddle_status solve_small(double *gram, double *product, hd_embed_ritz *r
     for (int64_t k = rank; k < width; k++)
         ritz->theta[k] = -INFINITY;
 done:
-    huddle_free(scale);
-    huddle_free(values);
-    huddle_free(half);
-    huddle_free(small);
+    FREE(scale, values, half, small);
     return status;
 }
 
@@ -454,8 +447,7 @@ static huddle_status add_squares(huddle_context *context, residuals *r, double *
         for (int64_t k = 0; k < cols; k++)
             sums[k] += r->squares[chunk * cols + k];
 done:
-    huddle_free(r->squares);
-    huddle_free(r->rows);
+    FREE(r->squares, r->rows);
     return status;
 }
 

@@ -118,9 +118,7 @@ static huddle_status run_lanczos(huddle_context *context, const hd_embed_operato
             r.x[i] /= beside;
     }
 done:
-    huddle_free(r.x);
-    huddle_free(r.y);
-    huddle_free(r.before);
+    FREE(r.x, r.y, r.before);
     return status;
 }
 

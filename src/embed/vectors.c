@@ -40,8 +40,7 @@ done:
 }
 
 void hd_embed_block_free(hd_embed_block *block) {
-    huddle_free(block->x);
-    huddle_free(block->y);
+    FREE(block->x, block->y);
     memset(block, 0, sizeof *block);
 }
 

@@ -127,8 +127,7 @@ done:
 
 void hd_graph_approximation_free(hd_graph_approximation *a) {
     for (int t = 0; t < HD_GRAPH_KEPT_TREES; t++) {
-        huddle_free(a->routes[t]);
-        huddle_free(a->orders[t]);
+        FREE(a->routes[t], a->orders[t]);
     }
     hd_graph_sample_free(&a->sample);
     hd_graph_lists_free(&a->lists);

@@ -304,12 +304,6 @@ huddle_status hd_graph_approximation_continue(huddle_context *context,
 done:
     hd_graph_ordered_points_free(&b.queries);
     hd_graph_lists_free(&b.lists);
-    huddle_free(b.offsets);
-    huddle_free(b.order);
-    huddle_free(b.leaf);
-    huddle_free(b.panels);
-    huddle_free(b.base);
-    huddle_free(b.tau);
-    huddle_free(b.seen);
+    FREE(b.offsets, b.order, b.leaf, b.panels, b.base, b.tau, b.seen);
     return status;
 }

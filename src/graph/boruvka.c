@@ -261,22 +261,15 @@ huddle_status hd_graph_boruvka_new(huddle_context *context, const hd_graph_rows 
     TRY(build_tree(context, &b));
 done:
     huddle_dense_free(&b.y);
-    huddle_free(b.keys);
-    huddle_free(b.centre);
-    huddle_free(b.subtrees);
+    FREE(b.keys, b.centre, b.subtrees);
     if (status != HUDDLE_OK)
         hd_graph_boruvka_free(tree);
     return status;
 }
 
 void hd_graph_boruvka_free(hd_graph_boruvka *tree) {
-    huddle_free(tree->order);
-    huddle_free(tree->first);
-    huddle_free(tree->last);
-    huddle_free(tree->node_part);
-    huddle_free(tree->low);
-    huddle_free(tree->high);
-    huddle_free(tree->values);
+    FREE(tree->order, tree->first, tree->last, tree->node_part, tree->low, tree->high,
+         tree->values);
     memset(tree, 0, sizeof *tree);
 }
 

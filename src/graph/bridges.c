@@ -127,9 +127,7 @@ static huddle_status reduce_best(huddle_context *context, int32_t n, hd_graph_ed
         target[p] = (int32_t)least[3 * n + p];
     }
 done:
-    huddle_free(own);
-    huddle_free(least);
-    huddle_free(possible);
+    FREE(own, least, possible);
     return status;
 }
 
@@ -342,8 +340,7 @@ static huddle_status add_bridges(const addition *j, const huddle_scale *scale, h
     *graph = larger;
     larger = (huddle_csr){0};
 done:
-    huddle_free(weights);
-    huddle_free(ends);
+    FREE(weights, ends);
     huddle_csr_free(&larger);
     return status;
 }

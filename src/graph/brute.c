@@ -175,9 +175,7 @@ static void free_search(brute *b) {
     hd_graph_panels_free(&b->train);
     hd_graph_panels_free(&b->own);
     hd_graph_candidates_free(&b->near);
-    huddle_free(b->tiles.tau);
-    huddle_free(b->doubtful);
-    huddle_free(b->limits);
+    FREE(b->tiles.tau, b->doubtful, b->limits);
 }
 
 /* Three passes: candidates by the kernel, their distances in double, and the doubtful queries

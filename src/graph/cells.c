@@ -411,17 +411,8 @@ done:
 static void free_workspaces(cells *c) {
     for (int32_t k = 0; c->workspaces != NULL && k < hd_workers(c->context); k++) {
         workspace *w = &c->workspaces[k];
-        huddle_free(w->points);
-        huddle_free(w->low);
-        huddle_free(w->high);
-        huddle_free(w->other_low);
-        huddle_free(w->other_high);
-        huddle_free(w->near);
-        huddle_free(w->row);
-        huddle_free(w->active.centre);
-        huddle_free(w->rows);
-        huddle_free(w->panels);
-        huddle_free(w->columns);
+        FREE(w->points, w->low, w->high, w->other_low, w->other_high, w->near, w->row,
+             w->active.centre, w->rows, w->panels, w->columns);
     }
     huddle_free(c->workspaces);
 }

@@ -103,8 +103,7 @@ static huddle_status lower_labels(distributed_sets *s) {
         s->lower[k] = pair[1] < s->lower[k] ? pair[1] : s->lower[k];
     }
 done:
-    huddle_free(offer);
-    huddle_free(received);
+    FREE(offer, received);
     return status;
 }
 
@@ -184,11 +183,7 @@ static huddle_status join_distributed_rows(huddle_context *context, const huddle
 done:
     hd_graph_layout_free(&s.layout);
     hd_halo_close(&s.halo);
-    huddle_free(s.columns);
-    huddle_free(s.set);
-    huddle_free(s.label);
-    huddle_free(s.lower);
-    huddle_free(s.labels);
+    FREE(s.columns, s.set, s.label, s.lower, s.labels);
     return status;
 }
 

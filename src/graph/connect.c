@@ -359,8 +359,7 @@ static huddle_status find_typical_scales(const parts *j, const huddle_scale *sca
         typical[p] = sorted[begin[p] + size / 2];
     }
 done:
-    huddle_free(begin);
-    huddle_free(sorted);
+    FREE(begin, sorted);
     return status;
 }
 
@@ -392,8 +391,7 @@ static huddle_status find_short_bridges(parts *j, const huddle_scale *scale, dou
         j->count = before - n_short;
     }
 done:
-    huddle_free(component);
-    huddle_free(typical);
+    FREE(component, typical);
     return status;
 }
 
@@ -439,17 +437,8 @@ done:
 }
 
 static void free_parts(parts *j) {
-    huddle_free(j->part);
-    huddle_free(j->sizes);
-    huddle_free(j->best);
-    huddle_free(j->queries.target);
-    huddle_free(j->queries.searching);
-    huddle_free(j->merged);
-    huddle_free(j->bridges);
-    huddle_free(j->queries.vertices);
-    huddle_free(j->queries.nearest);
-    huddle_free(j->queries.distance);
-    huddle_free(j->queries.group);
+    FREE(j->part, j->sizes, j->best, j->queries.target, j->queries.searching, j->merged, j->bridges,
+         j->queries.vertices, j->queries.nearest, j->queries.distance, j->queries.group);
     hd_graph_boruvka_free(&j->tree);
     hd_graph_bridges_free(&j->distributed);
     hd_graph_rows_free(&j->rows);

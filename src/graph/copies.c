@@ -105,8 +105,7 @@ static huddle_status weigh_copies(huddle_context *context, const int64_t *copies
     weighed = (huddle_csr){0};
 done:
     hd_halo_close(&w.halo);
-    huddle_free(w.local_columns);
-    huddle_free(w.fetched_copies);
+    FREE(w.local_columns, w.fetched_copies);
     huddle_csr_free(&weighed);
     return status;
 }

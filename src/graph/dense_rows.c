@@ -105,9 +105,7 @@ done:
 }
 
 void hd_graph_rows_free(hd_graph_rows *rows) {
-    huddle_free(rows->owned_values);
-    huddle_free(rows->scale);
-    huddle_free(rows->owned_shift);
+    FREE(rows->owned_values, rows->scale, rows->owned_shift);
     *rows = (hd_graph_rows){0};
 }
 

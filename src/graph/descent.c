@@ -267,10 +267,6 @@ huddle_status hd_graph_descend(huddle_context *context, const hd_graph_ordered_p
     *converged = (double)atomic_load(&s.changed) < few_changes * (double)n;
 done:
     huddle_free((void *)s.offsets);
-    huddle_free(s.reverse);
-    huddle_free(s.candidates);
-    huddle_free(s.n_new);
-    huddle_free(s.n_all);
-    huddle_free(s.panels);
+    FREE(s.reverse, s.candidates, s.n_new, s.n_all, s.panels);
     return status;
 }

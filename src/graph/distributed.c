@@ -186,8 +186,7 @@ static huddle_status continue_near(distributed_search *p, hd_graph_search *searc
     }
     TRY(hd_graph_approximation_continue(p->context, &p->approximation, m.near, search));
 done:
-    huddle_free(m.near);
-    huddle_free(m.rows);
+    FREE(m.near, m.rows);
     return status;
 }
 

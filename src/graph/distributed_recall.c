@@ -48,8 +48,7 @@ static huddle_status share_rows(huddle_context *context, const hd_graph_search *
     }
     TRY(hd_slabs_exchange(context, sizes, bytes, received_sizes, rows));
 done:
-    huddle_free(bytes);
-    huddle_free(sizes);
+    FREE(bytes, sizes);
     return status;
 }
 
@@ -128,17 +127,12 @@ huddle_status hd_graph_recall_sample_new(huddle_context *context, const hd_graph
     TRY(hd_slabs_exchange(context, sizes, distance2, answered, &answers));
     TRY(merge_answers(search, processes, answered, answers, sample));
 done:
-    huddle_free(sizes);
-    huddle_free(answered);
-    huddle_free(distance2);
-    huddle_free(rows);
-    huddle_free(answers);
+    FREE(sizes, answered, distance2, rows, answers);
     return status;
 }
 
 void hd_graph_recall_sample_free(hd_graph_recall_sample *sample) {
-    huddle_free(sample->row);
-    huddle_free(sample->kth2);
+    FREE(sample->row, sample->kth2);
     *sample = (hd_graph_recall_sample){0};
 }
 

@@ -84,8 +84,7 @@ static huddle_status merge_lists(sparse_search *p, const huddle_points *query, i
     }
     atomic_fetch_add(&p->search->n_distances, atomic_load(&own.n_distances));
 done:
-    huddle_free(own.index);
-    huddle_free(own.distance2);
+    FREE(own.index, own.distance2);
     return status;
 }
 

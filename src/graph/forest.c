@@ -283,9 +283,7 @@ done:
 }
 
 void hd_graph_forest_free(hd_graph_forest *forest) {
-    huddle_free(forest->order);
-    huddle_free(forest->keys);
-    huddle_free(forest->directions);
+    FREE(forest->order, forest->keys, forest->directions);
     *forest = (hd_graph_forest){0};
 }
 
@@ -356,8 +354,6 @@ huddle_status hd_graph_forest_join(huddle_context *context, const hd_graph_fores
     ALLOC(g.tau, room);
     TRY(hd_parallel(context, NULL, forest->leaves, 1, join_leaves, &g));
 done:
-    huddle_free(g.panels);
-    huddle_free(g.base);
-    huddle_free(g.tau);
+    FREE(g.panels, g.base, g.tau);
     return status;
 }

@@ -242,8 +242,7 @@ static huddle_status grow_tree(tree *t) {
         at = left;
     }
 done:
-    huddle_free(stack);
-    huddle_free(widest);
+    FREE(stack, widest);
     return status;
 }
 
@@ -463,10 +462,6 @@ huddle_status hd_graph_search_kdtree(huddle_context *context, hd_graph_search *s
 done:
     if (t.queries != t.points)
         huddle_free(t.queries);
-    huddle_free(t.points);
-    huddle_free(t.order);
-    huddle_free(t.panels);
-    huddle_free(t.nodes);
-    huddle_free(t.boxes);
+    FREE(t.points, t.order, t.panels, t.nodes, t.boxes);
     return status;
 }

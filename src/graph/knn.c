@@ -57,8 +57,7 @@ huddle_status huddle_neighbors_fetch(const huddle_neighbors *neighbors) {
 }
 
 void huddle_neighbors_free(huddle_neighbors *neighbors) {
-    huddle_free(neighbors->index);
-    huddle_free(neighbors->distance);
+    FREE(neighbors->index, neighbors->distance);
     hd_resident_drop(&neighbors->resident);
     *neighbors = (huddle_neighbors){0};
 }

@@ -79,9 +79,6 @@ huddle_status hd_graph_layout_send(const hd_graph_layout *layout, int64_t count,
     for (int32_t r = 0; r < layout->count; r++)
         *n_received += received_sizes[r] / (int64_t)size;
 done:
-    huddle_free(sizes);
-    huddle_free(received_sizes);
-    huddle_free(next);
-    huddle_free(sorted);
+    FREE(sizes, received_sizes, next, sorted);
     return status;
 }

@@ -87,10 +87,7 @@ done:
 }
 
 void hd_graph_leaf_points_free(hd_graph_leaf_points *points) {
-    huddle_free(points->values);
-    huddle_free(points->centres);
-    huddle_free(points->radius);
-    huddle_free(points->base);
+    FREE(points->values, points->centres, points->radius, points->base);
     *points = (hd_graph_leaf_points){0};
 }
 

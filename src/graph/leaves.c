@@ -284,23 +284,15 @@ huddle_status hd_graph_leaves_new(huddle_context *context, const hd_graph_rows *
 done:
     huddle_free(b.keys);
     for (int32_t k = 0; b.workspaces != NULL && k < hd_workers(context); k++) {
-        huddle_free(b.workspaces[k].sample);
-        huddle_free(b.workspaces[k].mean);
-        huddle_free(b.workspaces[k].direction);
+        FREE(b.workspaces[k].sample, b.workspaces[k].mean, b.workspaces[k].direction);
     }
-    huddle_free(b.workspaces);
-    huddle_free(b.nodes);
-    huddle_free(b.children);
+    FREE(b.workspaces, b.nodes, b.children);
     return status;
 }
 
 void hd_graph_leaves_free(hd_graph_leaves *leaves) {
-    huddle_free(leaves->order);
-    huddle_free(leaves->smallest);
-    huddle_free(leaves->leaf_boxes.low);
-    huddle_free(leaves->leaf_boxes.high);
-    huddle_free(leaves->group_boxes.low);
-    huddle_free(leaves->group_boxes.high);
+    FREE(leaves->order, leaves->smallest, leaves->leaf_boxes.low, leaves->leaf_boxes.high,
+         leaves->group_boxes.low, leaves->group_boxes.high);
     *leaves = (hd_graph_leaves){0};
 }
 

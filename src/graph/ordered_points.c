@@ -116,8 +116,7 @@ done:
 }
 
 void hd_graph_ordered_points_free(hd_graph_ordered_points *points) {
-    huddle_free(points->order);
-    huddle_free(points->copy);
+    FREE(points->order, points->copy);
     *points = (hd_graph_ordered_points){0};
 }
 

@@ -93,11 +93,7 @@ static huddle_status survey_one(huddle_context *context, const hd_graph_rows *ro
         *radius = fmax(*radius, fmax(s.highs[j] - p->centre[j], p->centre[j] - s.lows[j]));
     }
 done:
-    huddle_free(s.sums);
-    huddle_free(s.lows);
-    huddle_free(s.highs);
-    huddle_free(s.row);
-    huddle_free(s.whole);
+    FREE(s.sums, s.lows, s.highs, s.row, s.whole);
     return status;
 }
 
@@ -198,9 +194,7 @@ done:
 }
 
 void hd_graph_panels_free(hd_graph_panels *panels) {
-    huddle_free(panels->values);
-    huddle_free(panels->base);
-    huddle_free(panels->norm);
+    FREE(panels->values, panels->base, panels->norm);
     *panels = (hd_graph_panels){0};
 }
 

@@ -265,10 +265,7 @@ static void free_search(bound *b) {
     hd_graph_projection_free(&b->projection);
     hd_graph_packing_free(&b->packing);
     hd_graph_panels_free(&b->panels);
-    huddle_free(b->tiles.tau);
-    huddle_free(b->order);
-    huddle_free(b->keys);
-    huddle_free(b->n_full_distances);
+    FREE(b->tiles.tau, b->order, b->keys, b->n_full_distances);
 }
 
 /* Gives up at once if there are few coordinates to save, if lists are so long that tau excludes

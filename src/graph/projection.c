@@ -199,8 +199,7 @@ huddle_status hd_graph_projection_apply(huddle_context *context,
     hd_blas_leave();
     *position_error = bound_position_error(&task, chunks);
 done:
-    huddle_free(task.scratch);
-    huddle_free(task.largest);
+    FREE(task.scratch, task.largest);
     return status;
 }
 
@@ -227,16 +226,12 @@ huddle_status hd_graph_projection_new(huddle_context *context, const hd_graph_ro
     TRY(hd_graph_projection_apply(context, projection, rows, &projection->y,
                                   &projection->position_error));
 done:
-    huddle_free(f.sample);
-    huddle_free(f.directions);
-    huddle_free(f.products);
-    huddle_free(f.scratch);
+    FREE(f.sample, f.directions, f.products, f.scratch);
     return status;
 }
 
 void hd_graph_projection_free(hd_graph_projection *projection) {
     huddle_dense_free(&projection->y);
-    huddle_free(projection->v);
-    huddle_free(projection->centre);
+    FREE(projection->v, projection->centre);
     *projection = (hd_graph_projection){0};
 }

@@ -51,8 +51,7 @@ done:
 }
 
 void hd_graph_sample_free(hd_graph_sample *sample) {
-    huddle_free(sample->position);
-    huddle_free(sample->distance2);
+    FREE(sample->position, sample->distance2);
     *sample = (hd_graph_sample){0};
 }
 
@@ -165,13 +164,9 @@ static huddle_status find_truth(huddle_context *context, truth *t) {
     TRY(hd_parallel(context, NULL, t->points->n, t->columns, sweep_points, t));
     t->sample->known = true;
 done:
-    huddle_free(t->queries.values);
-    huddle_free(t->queries.base);
-    huddle_free(t->tau);
+    FREE(t->queries.values, t->queries.base, t->tau);
     huddle_free((void *)t->locked);
-    huddle_free(t->panels);
-    huddle_free(t->base);
-    huddle_free(t->positions);
+    FREE(t->panels, t->base, t->positions);
     return status;
 }
 

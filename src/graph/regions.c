@@ -150,11 +150,7 @@ static huddle_status divide_sample(hd_graph_regions *regions, const double *samp
         rows[i] = (int32_t)i;
     divide(&v, rows, count, 0, regions->count);
 done:
-    huddle_free(rows);
-    huddle_free(v.sorted);
-    huddle_free(v.mean);
-    huddle_free(v.direction);
-    huddle_free(v.next);
+    FREE(rows, v.sorted, v.mean, v.direction, v.next);
     return status;
 }
 
@@ -181,8 +177,7 @@ huddle_status hd_graph_regions_new(huddle_context *context, const hd_graph_rows 
     TRY(hd_slabs_broadcast(context, 0, regions->count * (width + 1) * (int64_t)sizeof *sample,
                            regions->splits));
 done:
-    huddle_free(sample);
-    huddle_free(all);
+    FREE(sample, all);
     return status;
 }
 
@@ -257,10 +252,7 @@ static huddle_status sort_by_region(const hd_graph_regions *regions, const hd_gr
     }
     moved->balanced = most <= max_share * total / regions->count + 1;
 done:
-    huddle_free(owner);
-    huddle_free(next);
-    huddle_free(row);
-    huddle_free(arriving);
+    FREE(owner, next, row, arriving);
     return status;
 }
 
@@ -278,8 +270,7 @@ static huddle_status exchange_records(huddle_context *context, int32_t count, co
     for (int32_t r = 0; r < count && n_received != NULL; r++)
         n_received[r] = received_bytes[r] / size;
 done:
-    huddle_free(bytes);
-    huddle_free(received_bytes);
+    FREE(bytes, received_bytes);
     return status;
 }
 
@@ -312,17 +303,12 @@ huddle_status hd_graph_move_rows(const hd_graph_regions *regions, const hd_graph
         moved->n_received += moved->received[r];
     TRY(hd_graph_rows_unpack(context, rows, moved->n_received, moved->bytes, &moved->rows));
 done:
-    huddle_free(numbers);
-    huddle_free(bytes);
+    FREE(numbers, bytes);
     return status;
 }
 
 void hd_graph_moved_free(hd_graph_moved *moved) {
-    huddle_free(moved->sent);
-    huddle_free(moved->received);
-    huddle_free(moved->order);
-    huddle_free(moved->bytes);
-    huddle_free(moved->number);
+    FREE(moved->sent, moved->received, moved->order, moved->bytes, moved->number);
     hd_graph_rows_free(&moved->rows);
     *moved = (hd_graph_moved){0};
 }
@@ -344,7 +330,6 @@ huddle_status hd_graph_move_back(const hd_graph_moved *moved, int32_t k, const i
                length * sizeof *own_distance2);
     }
 done:
-    huddle_free(received_index);
-    huddle_free(received_distance);
+    FREE(received_index, received_distance);
     return status;
 }

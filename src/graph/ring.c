@@ -111,8 +111,7 @@ static huddle_status begin_block(circulation *r, int64_t begin, int64_t end) {
         most_bytes = r->sizes[p] > most_bytes ? r->sizes[p] : most_bytes;
     }
     for (int c = 0; c < 2; c++) {
-        huddle_free(both[c]->bytes);
-        huddle_free(both[c]->lists);
+        FREE(both[c]->bytes, both[c]->lists);
         both[c]->lists = NULL;
         ALLOC(both[c]->bytes, (int64_t)most_bytes);
         ALLOC(both[c]->lists, lists_size(r, (int64_t)most_rows));
@@ -182,11 +181,6 @@ huddle_status hd_graph_ring_run(huddle_context *context, const hd_graph_ring *ri
         ring->store(ring->argument, begin, end, &r.current.block);
     }
 done:
-    huddle_free(r.rows);
-    huddle_free(r.sizes);
-    huddle_free(r.current.bytes);
-    huddle_free(r.current.lists);
-    huddle_free(r.next.bytes);
-    huddle_free(r.next.lists);
+    FREE(r.rows, r.sizes, r.current.bytes, r.current.lists, r.next.bytes, r.next.lists);
     return status;
 }

@@ -199,16 +199,9 @@ done:
 
 void hd_graph_sparse_index_free(hd_graph_sparse_index *index) {
     for (int64_t b = 0; b < index->n_blocks; b++) {
-        huddle_free(index->blocks[b].offsets);
-        huddle_free(index->blocks[b].lists);
+        FREE(index->blocks[b].offsets, index->blocks[b].lists);
     }
-    huddle_free(index->blocks);
-    huddle_free(index->class_of);
-    huddle_free(index->common);
-    huddle_free(index->starts);
-    huddle_free(index->entries);
-    huddle_free(index->rest);
-    huddle_free(index->origin);
-    huddle_free(index->highest);
+    FREE(index->blocks, index->class_of, index->common, index->starts, index->entries, index->rest,
+         index->origin, index->highest);
     *index = (hd_graph_sparse_index){0};
 }

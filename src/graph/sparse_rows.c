@@ -24,8 +24,7 @@ done:
 }
 
 void hd_graph_sparse_rows_free(hd_graph_sparse_rows *s) {
-    huddle_free(s->scale);
-    huddle_free(s->norm2);
+    FREE(s->scale, s->norm2);
     *s = (hd_graph_sparse_rows){0};
 }
 

@@ -391,14 +391,8 @@ done:
 static void free_workers(task *t) {
     for (int64_t w = 0; w < t->n_workers; w++) {
         query_state *q = &t->workers[w];
-        huddle_free(q->scores);
-        huddle_free(q->marks);
-        huddle_free(q->dense);
-        huddle_free(q->columns);
-        huddle_free(q->values);
-        huddle_free(q->possible);
-        huddle_free(q->top);
-        huddle_free(q->top_rows);
+        FREE(q->scores, q->marks, q->dense, q->columns, q->values, q->possible, q->top,
+             q->top_rows);
     }
     huddle_free(t->workers);
 }

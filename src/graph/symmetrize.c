@@ -113,9 +113,7 @@ static huddle_status transpose_distributed(huddle_context *context, symmetry *s)
     }
 done:
     hd_graph_layout_free(&layout);
-    huddle_free(sent);
-    huddle_free(received);
-    huddle_free(next);
+    FREE(sent, received, next);
     return status;
 }
 

@@ -271,8 +271,7 @@ static huddle_status weigh_lists(huddle_context *context, const huddle_neighbors
     TRY(hd_graph_symmetrize(context, &directed, graph));
 done:
     hd_halo_close(&w.halo);
-    huddle_free(w.owned_place);
-    huddle_free(w.owned_local);
+    FREE(w.owned_place, w.owned_local);
     huddle_csr_free(&directed);
     return status;
 }

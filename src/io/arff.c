@@ -156,8 +156,7 @@ done:
 
 void hd_io_arff_free(hd_io_arff *arff) {
     for (int64_t k = 0; k < arff->count; k++) {
-        huddle_free(arff->attributes[k].name);
-        huddle_free(arff->attributes[k].first);
+        FREE(arff->attributes[k].name, arff->attributes[k].first);
     }
     huddle_free(arff->attributes);
     memset(arff, 0, sizeof *arff);

@@ -178,11 +178,7 @@ huddle_status hd_io_arff_open(hd_io_request *request, const hd_file *file,
     if (r.class >= 0)
         TRY(keep_labels(container, &e));
 done:
-    huddle_free(e.rows);
-    huddle_free(e.columns);
-    huddle_free(e.values);
-    huddle_free(e.labels);
-    huddle_free(r.columns);
+    FREE(e.rows, e.columns, e.values, e.labels, r.columns);
     hd_io_arff_free(&r.arff);
     return status;
 }

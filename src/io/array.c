@@ -388,9 +388,7 @@ bool hd_io_intake_shifts(huddle_context *context, const hd_io_intake *intake) {
 }
 
 void hd_io_intake_free(hd_io_intake *intake) {
-    huddle_free(intake->low);
-    huddle_free(intake->high);
-    huddle_free(intake->exact);
+    FREE(intake->low, intake->high, intake->exact);
     *intake = (hd_io_intake){0};
 }
 

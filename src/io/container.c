@@ -474,8 +474,7 @@ done:
 }
 
 void hd_io_choice_free(hd_io_choice *choice) {
-    huddle_free(choice->points.items);
-    huddle_free(choice->labels.items);
+    FREE(choice->points.items, choice->labels.items);
     memset(choice, 0, sizeof *choice);
 }
 

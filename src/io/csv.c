@@ -250,9 +250,7 @@ static huddle_status drop_leaks(hd_io_plan *plan, const int64_t *sources, huddle
     if (count > 0)
         remove_features(data, gone);
 done:
-    huddle_free(gone);
-    huddle_free(seen);
-    huddle_free(values);
+    FREE(gone, seen, values);
     return status;
 }
 

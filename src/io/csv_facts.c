@@ -59,8 +59,7 @@ huddle_status hd_io_facts_find(huddle_context *context, const hd_io_layout *layo
         TRY(analyse_column(&texts, &facts[c]));
     }
 done:
-    huddle_free(reading.texts);
-    huddle_free(plan.roles);
+    FREE(reading.texts, plan.roles);
     return status;
 }
 

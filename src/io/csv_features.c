@@ -104,8 +104,7 @@ huddle_status hd_io_plan_expect(hd_io_plan *plan, const huddle_read_options *opt
         if (plan->expected[k].text != NULL && !words[plan->expected[k].column])
             TRY(no_such_feature(plan->layout, options->x[k]));
 done:
-    huddle_free(uses);
-    huddle_free(words);
+    FREE(uses, words);
     return status;
 }
 

@@ -384,7 +384,6 @@ huddle_status hd_io_header_find(hd_io_layout *layout, const huddle_read_options 
     }
     TRY(keep_names(layout, &first, second.count));
 done:
-    huddle_free(first.items);
-    huddle_free(second.items);
+    FREE(first.items, second.items);
     return status;
 }

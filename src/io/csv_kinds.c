@@ -213,7 +213,6 @@ huddle_status hd_io_layout_examine(hd_io_layout *layout, int64_t max_records) {
     for (int64_t c = 0; layout->declared != NULL && c < layout->columns; c++)
         declare_kind(&layout->kinds[c], layout->declared[c]);
 done:
-    huddle_free(tallies);
-    huddle_free(fields.items);
+    FREE(tallies, fields.items);
     return status;
 }

@@ -315,9 +315,7 @@ done:
 /* names may be NULL; hd_io_classes_free() accepts that. */
 void hd_io_layout_free(hd_io_layout *layout) {
     hd_io_classes_free(layout->names, layout->columns);
-    huddle_free(layout->kinds);
-    huddle_free(layout->declared);
-    huddle_free(layout->owned);
+    FREE(layout->kinds, layout->declared, layout->owned);
     memset(layout, 0, sizeof *layout);
 }
 

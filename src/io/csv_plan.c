@@ -407,8 +407,7 @@ static huddle_status take_automatic(hd_io_request *request, hd_io_plan *plan,
         plan->roles[plan->label] = hd_io_text_role(plan->n_texts++);
     TRY(take_usable(plan, options, facts, pieces->rows, usable));
 done:
-    huddle_free(marked);
-    huddle_free(usable);
+    FREE(marked, usable);
     hd_io_facts_free(facts, columns);
     return status;
 }
@@ -486,13 +485,8 @@ done:
 
 void hd_io_plan_free(hd_io_plan *plan) {
     for (int64_t c = 0; plan->columns != NULL && c < plan->layout->columns; c++) {
-        huddle_free(plan->columns[c].name);
-        huddle_free(plan->columns[c].reason);
+        FREE(plan->columns[c].name, plan->columns[c].reason);
     }
-    huddle_free(plan->columns);
-    huddle_free(plan->roles);
-    huddle_free(plan->chosen);
-    huddle_free(plan->expected);
-    huddle_free(plan->leaks);
+    FREE(plan->columns, plan->roles, plan->chosen, plan->expected, plan->leaks);
     memset(plan, 0, sizeof *plan);
 }

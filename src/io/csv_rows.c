@@ -272,9 +272,7 @@ static huddle_status read_pieces(void *argument, hd_chunk chunk) {
     for (int64_t k = chunk.begin; k < chunk.end; k++)
         TRY(read_piece(r, &r->pieces->items[k], chunk.worker, &s));
 done:
-    huddle_free(s.values);
-    huddle_free(s.texts);
-    huddle_free(s.fields.items);
+    FREE(s.values, s.texts, s.fields.items);
     return status;
 }
 

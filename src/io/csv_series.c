@@ -255,9 +255,6 @@ huddle_status hd_io_header_of_numbers(const hd_io_layout *layout, const hd_io_fi
     else if (evidence >= least || (n.kind != DISTINCT && fresh > 0))
         *found = HD_IO_HEADER_UNLIKELY;
 done:
-    huddle_free(s.fields);
-    huddle_free(n.values);
-    huddle_free(n.columns);
-    huddle_free(room);
+    FREE(s.fields, n.values, n.columns, room);
     return status;
 }

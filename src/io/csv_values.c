@@ -461,9 +461,6 @@ done:
         hd_io_classes_free(data->features, d);
         data->features = NULL;
     }
-    huddle_free(wide);
-    huddle_free(r.values);
-    huddle_free(r.texts);
-    huddle_free(r.incomplete);
+    FREE(wide, r.values, r.texts, r.incomplete);
     return status;
 }

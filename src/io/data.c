@@ -13,21 +13,17 @@
 
 /* Works for data that was only partly filled: everything not reached is zero. */
 void huddle_data_free(huddle_data *data) {
-    huddle_free(data->name);
-    huddle_free(data->labels);
+    FREE(data->name, data->labels);
     hd_io_classes_free(data->classes, data->n_classes);
     hd_io_classes_free(data->features, data->points.d);
     hd_io_classes_free(data->names, data->n_names);
     for (int64_t c = 0; c < data->n_columns; c++) {
-        huddle_free(data->columns[c].name);
-        huddle_free(data->columns[c].reason);
+        FREE(data->columns[c].name, data->columns[c].reason);
     }
     huddle_free(data->columns);
     for (char **name = data->row_names; name != NULL && *name != NULL; name++)
         huddle_free(*name);
-    huddle_free(data->row_names);
-    huddle_free(data->dropped);
-    huddle_free(data->exact);
+    FREE(data->row_names, data->dropped, data->exact);
     huddle_points_free(&data->points);
     memset(data, 0, sizeof *data);
 }

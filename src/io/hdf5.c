@@ -235,8 +235,7 @@ done:
     /* What HDF5 allocated for texts of variable length, it has to free. */
     if (read && variable_length && count > 0)
         H5Dvlen_reclaim(type, space, H5P_DEFAULT, pointers);
-    huddle_free(pointers);
-    huddle_free(block);
+    FREE(pointers, block);
     if (space >= 0)
         H5Sclose(space);
     H5Tclose(type);

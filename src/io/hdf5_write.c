@@ -70,8 +70,7 @@ static huddle_status write_data(hid_t file, const huddle_data *data) {
         TRY(write_dataset(file, "im_order", H5T_STD_I32LE, H5T_NATIVE_INT32, 0, NULL, &order));
     }
 done:
-    huddle_free(block.owned);
-    huddle_free(numbers);
+    FREE(block.owned, numbers);
     return status;
 }
 

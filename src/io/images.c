@@ -307,8 +307,7 @@ huddle_status hd_io_images_read(hd_io_request *request, const char *folder, hudd
     TRY(read_pixels(request, &pages, data));
     TRY(label_images(request, classed ? &folders : NULL, &pages, data));
 done:
-    huddle_free(pages.all);
-    huddle_free(class_of);
+    FREE(pages.all, class_of);
     free_list(&images);
     free_list(&loose);
     free_list(&folders);

@@ -11,9 +11,7 @@
 
 /* Texts may point into the arena or into a mapped file; only the arena is owned. */
 void hd_io_labels_free(hd_io_labels *labels) {
-    huddle_free(labels->numbers);
-    huddle_free(labels->texts);
-    huddle_free(labels->arena);
+    FREE(labels->numbers, labels->texts, labels->arena);
     *labels = (hd_io_labels){0};
 }
 
@@ -274,10 +272,7 @@ huddle_status hd_io_labels_map(const hd_io_labels *labels, int32_t **mapped, int
     for (int64_t i = 0; i < labels->n; i++)
         (*mapped)[i] = rank[(*mapped)[i]];
 done:
-    huddle_free(set.slots);
-    huddle_free(set.first);
-    huddle_free(order);
-    huddle_free(rank);
+    FREE(set.slots, set.first, order, rank);
     if (status != HUDDLE_OK) {
         huddle_free(*mapped);
         hd_io_classes_free(*classes, *n_classes);

@@ -237,8 +237,6 @@ huddle_status hd_io_libsvm_open(hd_io_request *request, const hd_file *file,
     x->array.dims[1] = x->sparse.cols;
     TRY(keep_labels(container, &s.labels, own->pieces.rows));
 done:
-    huddle_free(s.labels);
-    huddle_free(s.lowest);
-    huddle_free(s.highest);
+    FREE(s.labels, s.lowest, s.highest);
     return status;
 }

@@ -184,7 +184,6 @@ done:
 }
 
 void hd_io_pieces_free(hd_io_pieces *pieces) {
-    huddle_free(pieces->items);
-    huddle_free(pieces->tail);
+    FREE(pieces->items, pieces->tail);
     memset(pieces, 0, sizeof *pieces);
 }

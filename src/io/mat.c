@@ -170,8 +170,6 @@ huddle_status hd_io_mat_sparse(const char *name, int64_t rows, int64_t cols,
         hd_io_samples_load(&samples, 0, count, doubles);
     TRY(hd_io_csr_from_lines(&(hd_io_lines){rows, cols, true, count, jc, ir, doubles}, matrix));
 done:
-    huddle_free(jc);
-    huddle_free(ir);
-    huddle_free(doubles);
+    FREE(jc, ir, doubles);
     return status;
 }

@@ -471,9 +471,7 @@ static huddle_status load_sparse(hid_t group, int64_t file_size, hd_io_variable 
     TRY(hd_io_mat_sparse(variable->name, variable->array.dims[0], variable->array.dims[1],
                          &offsets.array, &positions.array, &values.array, &variable->sparse));
 done:
-    huddle_free(offsets.owned);
-    huddle_free(positions.owned);
-    huddle_free(values.owned);
+    FREE(offsets.owned, positions.owned, values.owned);
     return status;
 }
 

@@ -285,8 +285,7 @@ static huddle_status write_sparse(hd_output *output, const huddle_data *data) {
     TRY(write_part(output, MI_INT32, offsets, 4 * (x->d + 1)));
     TRY(write_part(output, MI_DOUBLE, columns.values, 8 * count));
 done:
-    huddle_free(values);
-    huddle_free(offsets);
+    FREE(values, offsets);
     huddle_csr_free(&columns);
     return status;
 }
@@ -371,8 +370,6 @@ huddle_status hd_io_mat_write(huddle_context *context, const huddle_data *data, 
         status = write_data(&output, &c);
     status = hd_output_end(&output, status);
 done:
-    huddle_free(c.numbers);
-    huddle_free(c.units);
-    huddle_free(c.starts);
+    FREE(c.numbers, c.units, c.starts);
     return status;
 }

@@ -145,9 +145,7 @@ static huddle_status read_coordinates(market *m, hd_io_variable *variable) {
     variable->array.dims[1] = m->cols;
     TRY(hd_io_csr_from_entries(m->rows, m->cols, count, rows, columns, values, &variable->sparse));
 done:
-    huddle_free(rows);
-    huddle_free(columns);
-    huddle_free(values);
+    FREE(rows, columns, values);
     return status;
 }
 

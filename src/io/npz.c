@@ -155,10 +155,7 @@ static huddle_status load_sparse(hd_io_container *container, hd_io_variable *var
             &(hd_io_lines){rows, cols, by_columns, p.n_values, p.first, p.second, p.values},
             &variable->sparse));
 done:
-    huddle_free(p.shape);
-    huddle_free(p.first);
-    huddle_free(p.second);
-    huddle_free(p.values);
+    FREE(p.shape, p.first, p.second, p.values);
     return status;
 }
 

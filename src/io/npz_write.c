@@ -109,8 +109,6 @@ huddle_status hd_io_npz_write(huddle_context *context, const huddle_data *data, 
     }
 done:
     status = hd_zip_close(&zip, status);
-    huddle_free(block.owned);
-    huddle_free(numbers);
-    huddle_free(texts);
+    FREE(block.owned, numbers, texts);
     return status;
 }

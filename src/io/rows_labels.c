@@ -47,10 +47,7 @@ static huddle_status exchange_classes(huddle_context *context, char *const *clas
     *all = received;
     received = NULL;
 done:
-    huddle_free(received);
-    huddle_free(sizes);
-    huddle_free(came);
-    huddle_free(copies);
+    FREE(received, sizes, came, copies);
     return hd_agree(context, status);
 }
 
@@ -97,8 +94,7 @@ huddle_status hd_io_rows_map(huddle_context *context, hd_io_labels *raw, hd_io_r
     for (int64_t i = 0; i < raw->n; i++)
         labels->labels[i] = renamed[before + labels->labels[i]];
 done:
-    huddle_free(renamed);
-    huddle_free(all);
+    FREE(renamed, all);
     hd_io_classes_free(own, n_own);
     hd_io_labels_free(&united);
     return hd_agree(context, status);

@@ -133,8 +133,6 @@ huddle_status hd_io_division_shift(hd_io_division *v) {
     shift = NULL;
     TRY(hd_io_rows_together(v->request, fill_again, &(shifting){v, NULL}));
 done:
-    huddle_free(low);
-    huddle_free(high);
-    huddle_free(shift);
+    FREE(low, high, shift);
     return hd_agree(context, status);
 }

@@ -53,10 +53,7 @@ static huddle_status scatter(huddle_context *context, const int64_t *begins, int
         received = NULL;
     }
 done:
-    huddle_free(sizes);
-    huddle_free(came);
-    huddle_free(packed);
-    huddle_free(received);
+    FREE(sizes, came, packed, received);
     return hd_agree(context, status);
 }
 
@@ -293,8 +290,7 @@ huddle_status hd_io_rows_send(huddle_context *context, const huddle_data *whole,
         TRY(scatter(context, begins, sizeof *data->labels, whole->labels, data->labels));
     }
 done:
-    huddle_free(begins);
-    huddle_free(p.bytes);
+    FREE(begins, p.bytes);
     return hd_agree(context, status);
 }
 
@@ -324,7 +320,6 @@ huddle_status hd_io_rows_send_labels(huddle_context *context, const hd_io_row_la
     ALLOC(labels->labels, labels->n);
     TRY(scatter(context, begins, sizeof *labels->labels, whole->labels, labels->labels));
 done:
-    huddle_free(begins);
-    huddle_free(p.bytes);
+    FREE(begins, p.bytes);
     return hd_agree(context, status);
 }

@@ -80,9 +80,7 @@ static huddle_status write_through_first(huddle_context *context, const row_sour
             TRY(pass_piece(context, s, r, first, left < step ? left : step, packed, sizes, output));
         }
 done:
-    huddle_free(rows);
-    huddle_free(sizes);
-    huddle_free(packed);
+    FREE(rows, sizes, packed);
     return hd_agree(context, status);
 }
 

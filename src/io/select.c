@@ -158,9 +158,6 @@ huddle_status hd_io_data_select(huddle_context *context, const huddle_read_optio
     for (int64_t i = 0; i < count; i++)
         data->labels[i] = rank[data->labels[index[i]]];
 done:
-    huddle_free(kept);
-    huddle_free(counts);
-    huddle_free(index);
-    huddle_free(rank);
+    FREE(kept, counts, index, rank);
     return status;
 }

@@ -195,18 +195,14 @@ huddle_status hd_kmeans_data_new(huddle_context *context, const huddle_points *x
         TRY(hd_parallel(context, NULL, x->n, grain, compute_norms, data));
     }
 done:
-    huddle_free(pivot);
-    huddle_free(s.sums);
-    huddle_free(s.largest);
+    FREE(pivot, s.sums, s.largest);
     if (status != HUDDLE_OK)
         hd_kmeans_data_free(data);
     return status;
 }
 
 void hd_kmeans_data_free(hd_kmeans_data *data) {
-    huddle_free(data->origin);
-    huddle_free(data->zeros);
-    huddle_free(data->norms);
+    FREE(data->origin, data->zeros, data->norms);
     data->origin = data->zeros = data->norms = NULL;
 }
 
@@ -237,11 +233,7 @@ done:
 }
 
 void hd_kmeans_centres_free(hd_kmeans_centres *centres) {
-    huddle_free(centres->square);
-    huddle_free(centres->half);
-    huddle_free(centres->rows);
-    huddle_free(centres->tiles);
-    huddle_free(centres->columns);
+    FREE(centres->square, centres->half, centres->rows, centres->tiles, centres->columns);
     memset(centres, 0, sizeof *centres);
 }
 
@@ -308,9 +300,7 @@ done:
 }
 
 void hd_kmeans_scratch_free(hd_kmeans_scratch *scratch) {
-    huddle_free(scratch->panel);
-    huddle_free(scratch->scores);
-    huddle_free(scratch->sums);
+    FREE(scratch->panel, scratch->scores, scratch->sums);
     memset(scratch, 0, sizeof *scratch);
 }
 

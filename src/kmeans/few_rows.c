@@ -98,8 +98,7 @@ huddle_status hd_kmeans_has_distinct(huddle_context *context, const huddle_point
     TRY(find_distinct(context, x, c, rows, labels, &count));
     *enough = count == c;
 done:
-    huddle_free(rows);
-    huddle_free(labels);
+    FREE(rows, labels);
     return status;
 }
 
@@ -222,8 +221,6 @@ huddle_status hd_kmeans_place_few_rows(huddle_context *context, const huddle_poi
     result->labels = labels;
     labels = NULL;
 done:
-    huddle_free(rows);
-    huddle_free(labels);
-    huddle_free(values);
+    FREE(rows, labels, values);
     return status;
 }

@@ -25,8 +25,7 @@ typedef struct gathered {
 
 static void gathered_free(gathered *g) {
     huddle_points_free(&g->points);
-    huddle_free(g->weights);
-    huddle_free(g->inertias);
+    FREE(g->weights, g->inertias);
     huddle_kmeans_result_free(&g->best);
 }
 

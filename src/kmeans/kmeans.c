@@ -47,16 +47,14 @@ huddle_kmeans_options huddle_kmeans_defaults(void) {
 }
 
 void huddle_kmeans_result_free(huddle_kmeans_result *result) {
-    huddle_free(result->labels);
-    huddle_free(result->averaged);
+    FREE(result->labels, result->averaged);
     huddle_dense_free(&result->centres);
     memset(result, 0, sizeof *result);
 }
 
 /* Safe for an empty info, also after a failure. */
 void huddle_kmeans_info_free(huddle_kmeans_info *info) {
-    huddle_free(info->inertias);
-    huddle_free(info->start_labels);
+    FREE(info->inertias, info->start_labels);
     memset(info, 0, sizeof *info);
 }
 

@@ -468,8 +468,6 @@ huddle_status hd_kmeans_lloyd(hd_kmeans_run *run, int32_t max_iter, double tol) 
     TRY(compute_outcome(&state));
     TRY(hd_kmeans_report(run, 1));
 done:
-    huddle_free(state.candidate);
-    huddle_free(state.distance);
-    huddle_free(state.filled);
+    FREE(state.candidate, state.distance, state.filled);
     return status;
 }

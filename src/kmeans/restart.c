@@ -24,11 +24,7 @@ done:
 }
 
 static void free_changes(hd_kmeans_changes *changes) {
-    huddle_free(changes->sums);
-    huddle_free(changes->mass);
-    huddle_free(changes->counts);
-    huddle_free(changes->touched);
-    huddle_free(changes->relabelled);
+    FREE(changes->sums, changes->mass, changes->counts, changes->touched, changes->relabelled);
 }
 
 static huddle_status new_sums(const hd_kmeans_data *data, hd_kmeans_sums *sums) {
@@ -41,9 +37,7 @@ done:
 }
 
 static void free_sums(hd_kmeans_sums *sums) {
-    huddle_free(sums->sums);
-    huddle_free(sums->mass);
-    huddle_free(sums->counts);
+    FREE(sums->sums, sums->mass, sums->counts);
 }
 
 /* Sizes follow from the data and from the number of workers that share the loops of a run. */
@@ -101,22 +95,14 @@ void hd_kmeans_run_free(hd_kmeans_run *run) {
         hd_kmeans_scratch_free(&run->scratch[i]);
     huddle_free(run->scratch);
     hd_kmeans_centres_free(&run->ready);
-    huddle_free(run->centres);
-    huddle_free(run->next);
+    FREE(run->centres, run->next);
     /* Shared with own if this process holds all rows. */
     if (run->all.sums != run->own.sums)
         free_sums(&run->all);
     free_sums(&run->own);
     free_changes(&run->changes);
-    huddle_free(run->move);
-    huddle_free(run->gap);
-    huddle_free(run->chosen);
-    huddle_free(run->trial);
-    huddle_free(run->labels);
-    huddle_free(run->averaged);
-    huddle_free(run->upper);
-    huddle_free(run->lower);
-    huddle_free(run->partial);
+    FREE(run->move, run->gap, run->chosen, run->trial, run->labels, run->averaged, run->upper,
+         run->lower, run->partial);
     memset(run, 0, sizeof *run);
 }
 

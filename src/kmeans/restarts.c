@@ -163,9 +163,7 @@ static best_restart *find_best(const restarts *all) {
 static void free_restarts(restarts *all) {
     for (int32_t i = 0; i < all->n_workers && all->best != NULL; i++) {
         hd_kmeans_run_free(&all->best[i].run);
-        huddle_free(all->best[i].labels);
-        huddle_free(all->best[i].averaged);
-        huddle_free(all->best[i].centres);
+        FREE(all->best[i].labels, all->best[i].averaged, all->best[i].centres);
     }
     huddle_free(all->best);
 }
@@ -238,9 +236,7 @@ huddle_status hd_kmeans_try_restarts(huddle_context *context, const huddle_point
     all.inertias = NULL;
     all.start_labels = NULL;
 done:
-    huddle_free(starts);
-    huddle_free(all.inertias);
-    huddle_free(all.start_labels);
+    FREE(starts, all.inertias, all.start_labels);
     hd_kmeans_data_free(&data);
     return status;
 }

@@ -172,8 +172,7 @@ static huddle_status take_sample(huddle_context *context, const huddle_points *x
         s->weights = NULL;
     }
 done:
-    huddle_free(index);
-    huddle_free(hits);
+    FREE(index, hits);
     return status;
 }
 
@@ -374,9 +373,7 @@ huddle_status hd_kmeans_try_sampled(huddle_context *context, const huddle_points
     if (enough)
         TRY(run_on_all(context, x, row_weights, options, &f, result, info));
 done:
-    huddle_free(f.restarts);
-    huddle_free(f.inertias);
-    huddle_free(f.centres);
+    FREE(f.restarts, f.inertias, f.centres);
     if (result->labels == NULL)
         huddle_kmeans_info_free(info);
     return status;

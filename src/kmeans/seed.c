@@ -378,8 +378,7 @@ static huddle_status choose_sample(hd_kmeans_run *run, hd_kmeans_source *source)
             rows[count++] = i;
     TRY(take_rows(run->data, rows, c, run->centres));
 done:
-    huddle_free(drawn);
-    huddle_free(rows);
+    FREE(drawn, rows);
     return status;
 }
 

@@ -282,10 +282,7 @@ huddle_status huddle_prepare_apply(huddle_context *context, const huddle_prepara
     if (info != NULL)
         info->seconds = hd_seconds() - start;
 done:
-    huddle_free(a.offset);
-    huddle_free(a.base);
-    huddle_free(a.scratch);
-    huddle_free(a.zero_rows);
+    FREE(a.offset, a.base, a.scratch, a.zero_rows);
     if (status != HUDDLE_OK)
         huddle_points_free(y);
     return hd_agree(context, status);

@@ -41,9 +41,7 @@ done:
 }
 
 void hd_prepare_centred_free(hd_prepare_centred *c) {
-    huddle_free(c->column_offsets);
-    huddle_free(c->column_rows);
-    huddle_free(c->column_values);
+    FREE(c->column_offsets, c->column_rows, c->column_values);
     memset(c, 0, sizeof *c);
 }
 
@@ -139,8 +137,7 @@ huddle_status hd_prepare_centred_times(huddle_context *context, const hd_prepare
     hd_prepare_centred_base(c, v, b, ldv, p.base);
     TRY(hd_parallel(context, NULL, c->x->n, HD_PREPARE_TILE_ROWS, multiply_chunk, &p));
 done:
-    huddle_free(p.base);
-    huddle_free(p.tiles);
+    FREE(p.base, p.tiles);
     return status;
 }
 
@@ -208,7 +205,6 @@ huddle_status hd_prepare_centred_times_transpose(huddle_context *context,
     TRY(hd_parallel(context, NULL, c->x->d, HD_PREPARE_TILE_ROWS, transpose_chunk, &p));
     TRY(reduce_product(context, &p));
 done:
-    huddle_free(p.base);
-    huddle_free(p.tiles);
+    FREE(p.base, p.tiles);
     return status;
 }

@@ -69,11 +69,6 @@ huddle_status hd_prepare_eigen_dense(int64_t m, double *matrix, int64_t r, doubl
             vectors[i * r + k] = s.z[(m - 1 - k) * m + i];
     }
 done:
-    huddle_free(s.diagonal);
-    huddle_free(s.beside);
-    huddle_free(s.factors);
-    huddle_free(s.z);
-    huddle_free(s.work);
-    huddle_free(s.iwork);
+    FREE(s.diagonal, s.beside, s.factors, s.z, s.work, s.iwork);
     return status;
 }

@@ -104,8 +104,7 @@ static huddle_status set_projection(huddle_context *context, const huddle_points
     p->variance_kept = total > 0 ? fmin(kept / total, 1) : 1;
 done:
     hd_prepare_centred_free(&centred);
-    huddle_free(components);
-    huddle_free(variances);
+    FREE(components, variances);
     return status;
 }
 
@@ -124,8 +123,7 @@ static huddle_status fit_columns(huddle_context *context, const huddle_points *x
     if (has_rule(p, "pca:R") || has_rule(p, "whiten:R"))
         TRY(set_projection(context, x, mean, variance, rough, seed, p));
 done:
-    huddle_free(mean);
-    huddle_free(variance);
+    FREE(mean, variance);
     return status;
 }
 
@@ -204,9 +202,7 @@ huddle_status hd_prepare_fit_rough(huddle_context *context, const huddle_points 
 }
 
 void huddle_preparation_free(huddle_preparation *preparation) {
-    huddle_free(preparation->centre);
-    huddle_free(preparation->scale);
-    huddle_free(preparation->shift);
+    FREE(preparation->centre, preparation->scale, preparation->shift);
     huddle_dense_free(&preparation->projection);
     huddle_free(preparation->knot_offsets);
     huddle_dense_free(&preparation->knots);

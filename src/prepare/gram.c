@@ -117,8 +117,7 @@ static huddle_status dense_gram(huddle_context *context, const hd_prepare_centre
     collect_squares(&s, gram);
     TRY(hd_reduce_sum(context, s.m * s.m, gram));
 done:
-    huddle_free(s.parts);
-    huddle_free(s.tiles);
+    FREE(s.parts, s.tiles);
     return status;
 }
 
@@ -143,8 +142,7 @@ static huddle_status sparse_gram(huddle_context *context, const hd_prepare_centr
         TRY(hd_progress(context, "prepare", (double)(first + b), (double)m));
     }
 done:
-    huddle_free(identity);
-    huddle_free(half);
+    FREE(identity, half);
     return status;
 }
 

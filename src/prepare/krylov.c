@@ -306,14 +306,6 @@ huddle_status hd_prepare_eigen_krylov(huddle_context *context, const hd_prepare_
     for (int64_t k = 0; k < r; k++)
         values[k] = k < s.size ? s.theta[k] : 0;
 done:
-    huddle_free(s.v);
-    huddle_free(s.av);
-    huddle_free(s.h);
-    huddle_free(s.y);
-    huddle_free(s.theta);
-    huddle_free(s.w);
-    huddle_free(s.spare);
-    huddle_free(s.small);
-    huddle_free(s.values);
+    FREE(s.v, s.av, s.h, s.y, s.theta, s.w, s.spare, s.small, s.values);
     return status;
 }

@@ -113,10 +113,7 @@ huddle_status hd_prepare_fit_ranks(huddle_context *context, const huddle_points 
     TRY(hd_parallel(context, "prepare", x->d, 1, fit_column, &f));
     TRY(join_columns(&f, p));
 done:
-    huddle_free(f.sorted);
-    huddle_free(f.rank);
-    huddle_free(f.knots);
-    huddle_free(f.n_knots);
+    FREE(f.sorted, f.rank, f.knots, f.n_knots);
     return status;
 }
 

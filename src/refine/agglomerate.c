@@ -494,10 +494,7 @@ done:
 static void merger_free(merger *m) {
     for (int64_t k = 0; k < m->n_hubs; k++)
         hd_refine_hub_free(&m->hubs[k]);
-    huddle_free(m->hubs);
-    huddle_free(m->nodes);
-    huddle_free(m->pool);
-    huddle_free(m->begin);
+    FREE(m->hubs, m->nodes, m->pool, m->begin);
     hd_refine_heap_free(&m->heap);
     huddle_free(m->touched);
     memset(m, 0, sizeof *m);

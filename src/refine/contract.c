@@ -11,8 +11,7 @@
 
 void hd_refine_contraction_free(hd_refine_contraction *c) {
     huddle_csr_free(&c->graph);
-    huddle_free(c->set);
-    huddle_free(c->member);
+    FREE(c->set, c->member);
     memset(c, 0, sizeof *c);
 }
 
@@ -116,10 +115,7 @@ static huddle_status join_apart(const slab_rows *s, int64_t times, hd_refine_con
     memcpy(c->member, first, (size_t)count * sizeof *first);
     c->n = count;
 done:
-    huddle_free(open);
-    huddle_free(joined);
-    huddle_free(first);
-    huddle_free(filled);
+    FREE(open, joined, first, filled);
     return status;
 }
 
@@ -149,8 +145,7 @@ static huddle_status make_sets(const slab_rows *s, int64_t budget, hd_refine_con
         TRY(join_apart(s, (count + share - 1) / share, c));
 done:
     hd_refine_quotient_free(&q);
-    huddle_free(first);
-    huddle_free(second);
+    FREE(first, second);
     return status;
 }
 
@@ -251,10 +246,7 @@ static huddle_status join_rows(const slab_rows *s, hd_refine_contraction *c) {
     for (int64_t k = 0; k < c->n; k++)
         write_row(s, begin[k + 1] - begin[k], members + begin[k], targets, weight, k, &c->graph);
 done:
-    huddle_free(targets);
-    huddle_free(members);
-    huddle_free(begin);
-    huddle_free(weight);
+    FREE(targets, members, begin, weight);
     return status;
 }
 

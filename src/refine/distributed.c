@@ -122,8 +122,7 @@ static huddle_status number_labels(huddle_context *context, int64_t n, int32_t n
     for (int64_t i = 0; i < n; i++)
         labels[i] = number[labels[i]];
 done:
-    huddle_free(first);
-    huddle_free(number);
+    FREE(first, number);
     return status;
 }
 

@@ -114,8 +114,7 @@ huddle_status hd_refine_graph_order(const hd_refine_graph *graph, const int32_t 
     ordered->unit = graph->unit;
     ordered->hidden = graph->hidden;
 done:
-    huddle_free(position);
-    huddle_free(next);
+    FREE(position, next);
     if (status != HUDDLE_OK)
         hd_refine_graph_free(ordered);
     return status;
@@ -124,11 +123,8 @@ done:
 /* ---- the graph of clusters ----------------------------------------------------------------- */
 
 void hd_refine_quotient_free(hd_refine_quotient *quotient) {
-    huddle_free(quotient->offsets);
-    huddle_free(quotient->columns);
-    huddle_free(quotient->weights);
-    huddle_free(quotient->volumes);
-    huddle_free(quotient->sizes);
+    FREE(quotient->offsets, quotient->columns, quotient->weights, quotient->volumes,
+         quotient->sizes);
     memset(quotient, 0, sizeof *quotient);
 }
 
@@ -226,10 +222,7 @@ huddle_status hd_refine_quotient_new(const hd_refine_graph *graph, const int32_t
         write_row(quotient, k, &to);
     }
 done:
-    huddle_free(members);
-    huddle_free(begin);
-    huddle_free(to.weight);
-    huddle_free(to.touched);
+    FREE(members, begin, to.weight, to.touched);
     if (status != HUDDLE_OK)
         hd_refine_quotient_free(quotient);
     return status;

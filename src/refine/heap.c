@@ -19,8 +19,7 @@ done:
 }
 
 void hd_refine_heap_free(hd_refine_heap *heap) {
-    huddle_free(heap->items);
-    huddle_free(heap->position);
+    FREE(heap->items, heap->position);
     memset(heap, 0, sizeof *heap);
 }
 

@@ -29,9 +29,7 @@ done:
 }
 
 void hd_refine_hub_free(hd_refine_hub *hub) {
-    huddle_free(hub->ids);
-    huddle_free(hub->weights);
-    huddle_free(hub->items);
+    FREE(hub->ids, hub->weights, hub->items);
     memset(hub, 0, sizeof *hub);
 }
 

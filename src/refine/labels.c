@@ -110,7 +110,6 @@ huddle_status hd_refine_number(int64_t n, int32_t n_clusters, const int32_t *ref
     if (!has_labels(n, n_clusters, reference, scratch))
         TRY(number_by_occurrence(n, labels));
 done:
-    huddle_free(ranks);
-    huddle_free(scratch);
+    FREE(ranks, scratch);
     return status;
 }

@@ -286,15 +286,8 @@ done:
 }
 
 static void mover_free(mover *m) {
-    huddle_free(m->inside);
-    huddle_free(m->volume);
-    huddle_free(m->count);
-    huddle_free(m->visits);
-    huddle_free(m->next);
-    huddle_free(m->blocks);
-    huddle_free(m->waiting);
-    huddle_free(m->weight);
-    huddle_free(m->touched);
+    FREE(m->inside, m->volume, m->count, m->visits, m->next, m->blocks, m->waiting, m->weight,
+         m->touched);
 }
 
 static huddle_status mover_new(mover *m) {
@@ -360,10 +353,7 @@ typedef struct distributed_graph {
 
 static void distributed_free(distributed_graph *s) {
     hd_halo_close(&s->halo);
-    huddle_free(s->columns);
-    huddle_free(s->graph.degree);
-    huddle_free(s->sums);
-    huddle_free(s->kept);
+    FREE(s->columns, s->graph.degree, s->sums, s->kept);
 }
 
 /* The matrix with local columns; offsets and values are those of the caller. */

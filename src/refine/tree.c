@@ -7,8 +7,7 @@
 #include <string.h>
 
 void huddle_refine_tree_free(huddle_refine_tree *tree) {
-    huddle_free(tree->first);
-    huddle_free(tree->second);
+    FREE(tree->first, tree->second);
     memset(tree, 0, sizeof *tree);
 }
 
@@ -78,9 +77,7 @@ huddle_status hd_refine_tree_order(const huddle_refine_tree *tree, int32_t *orde
     for (int64_t k = 0, i = 0; k < tree->n; k++, i = k < tree->n ? next[i] : 0)
         order[k] = (int32_t)i;
 done:
-    huddle_free(parent);
-    huddle_free(next);
-    huddle_free(last);
+    FREE(parent, next, last);
     return status;
 }
 
@@ -143,8 +140,6 @@ huddle_status hd_refine_merge_labels(huddle_context *context, const hd_refine_gr
     *n_labels = n_clusters;
 done:
     hd_refine_quotient_free(&quotient);
-    huddle_free(first);
-    huddle_free(second);
-    huddle_free(merged);
+    FREE(first, second, merged);
     return status;
 }

@@ -229,9 +229,7 @@ huddle_status hd_refine_run(huddle_context *context, const hd_refine_graph *grap
         labels[order != NULL ? order[k] : k] = r.labels[info->best * graph->n + k];
     TRY(hd_refine_number(graph->n, r.n_clusters, starts[0].labels, labels, &info->n_changed));
 done:
-    huddle_free(order);
-    huddle_free(r.many);
-    huddle_free(r.labels);
+    FREE(order, r.many, r.labels);
     hd_refine_graph_free(&ordered);
     return status;
 }

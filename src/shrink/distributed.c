@@ -49,9 +49,7 @@ static huddle_status return_groups(distributed_solve *t, const hd_shrink_subset 
     for (int64_t k = 0; k < u->n; k++)
         t->first[u->row[k]] = own[k];
 done:
-    huddle_free(first);
-    huddle_free(moved);
-    huddle_free(own);
+    FREE(first, moved, own);
     return status;
 }
 
@@ -143,18 +141,14 @@ static huddle_status extend_history(huddle_shrink_info *info, int32_t n) {
         dual[k] = at[1];
         seconds[k] = last < 0 ? 0 : info->history_seconds[last];
     }
-    huddle_free(info->history_objective);
-    huddle_free(info->history_dual);
-    huddle_free(info->history_seconds);
+    FREE(info->history_objective, info->history_dual, info->history_seconds);
     info->history_objective = objective;
     info->history_dual = dual;
     info->history_seconds = seconds;
     info->n_history = n;
     return status;
 done:
-    huddle_free(objective);
-    huddle_free(dual);
-    huddle_free(seconds);
+    FREE(objective, dual, seconds);
     return status;
 }
 
@@ -362,7 +356,6 @@ huddle_status hd_shrink_distributed(hd_shrink_solve *s, const hd_shrink_limits *
     finish_info(&t, giants + hd_slabs_count(s->input.context));
 done:
     hd_shrink_allotment_free(&t.allotment);
-    huddle_free(t.chosen);
-    huddle_free(t.first);
+    FREE(t.chosen, t.first);
     return status;
 }
