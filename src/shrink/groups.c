@@ -169,7 +169,7 @@ done:
 static huddle_status snap_distributed(const hd_shrink_input *in, const int32_t *group,
                                       int32_t n_groups, huddle_dense *g) {
     huddle_status status = HUDDLE_OK;
-    int64_t c = g->cols, shared, count;
+    int64_t c = g->cols, shared = 0, count = 0;
     int32_t *place = NULL;
     double *mean = NULL, *mass = NULL;
     ALLOC(place, n_groups);
