@@ -7,53 +7,12 @@
  * of name=value pairs; times are the minimum over the repeats. */
 #define _GNU_SOURCE
 #include "base/rng.h"
+#include "graph_file.h"
 #include "huddle/embed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-/* CPU time over all threads: unlike wall time it does not depend on the load of the machine. */
-static double cpu_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-/* A benchmark has nothing to clean up: it prints the message and ends. */
-static void stop_on(huddle_status status) {
-    if (status == HUDDLE_OK)
-        return;
-    fprintf(stderr, "bench_embed: %s\n", huddle_last_error());
-    exit(1);
-}
-
-/* Reads count items or ends: a short file would give a wrong graph, not an error later. */
-static void read_exactly(FILE *file, void *to, size_t size, int64_t count) {
-    if (fread(to, size, (size_t)count, file) == (size_t)count)
-        return;
-    fprintf(stderr, "bench_embed: the graph file is too short\n");
-    exit(1);
-}
-
-/* No checks beyond the length: the file comes from bench/embed.py. */
-static huddle_csr read_graph(const char *path) {
-    huddle_csr graph;
-    int64_t sizes[2];
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) {
-        perror(path);
-        exit(1);
-    }
-    read_exactly(file, sizes, sizeof *sizes, 2);
-    stop_on(huddle_csr_new(sizes[0], sizes[0], sizes[1], &graph));
-    read_exactly(file, graph.offsets, sizeof *graph.offsets, sizes[0] + 1);
-    read_exactly(file, graph.columns, sizeof *graph.columns, sizes[1]);
-    read_exactly(file, graph.values, sizeof *graph.values, sizes[1]);
-    fclose(file);
-    return graph;
-}
 
 /* Twelve clusters in a row: each vertex has an edge to the next one and to a few others within
  * reach; few edges lead from one cluster to another, so that the eigenvalues have a gap after the

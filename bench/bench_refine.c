@@ -9,6 +9,7 @@
  * one line of name=value pairs; times are CPU seconds, the minimum over the repeats. */
 #define _GNU_SOURCE
 #include "base/rng.h"
+#include "graph_file.h"
 #include "huddle/graph.h"
 #include "huddle/refine.h"
 
@@ -17,53 +18,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 enum { STARTS = 3 };
-
-/* CPU time: unlike wall time it does not depend on the load of the machine. */
-static double cpu_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static double peak_megabytes(void) {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     return (double)usage.ru_maxrss / 1024;
-}
-
-/* A benchmark has nothing to clean up: it prints the message and ends. */
-static void stop_on(huddle_status status) {
-    if (status == HUDDLE_OK)
-        return;
-    fprintf(stderr, "bench_refine: %s\n", huddle_last_error());
-    exit(1);
-}
-
-static void read_exactly(FILE *file, void *to, size_t size, int64_t count) {
-    if (fread(to, size, (size_t)count, file) == (size_t)count)
-        return;
-    fprintf(stderr, "bench_refine: the graph file is too short\n");
-    exit(1);
-}
-
-static huddle_csr read_graph(const char *path) {
-    huddle_csr graph;
-    int64_t sizes[2];
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) {
-        perror(path);
-        exit(1);
-    }
-    read_exactly(file, sizes, sizeof *sizes, 2);
-    stop_on(huddle_csr_new(sizes[0], sizes[0], sizes[1], &graph));
-    read_exactly(file, graph.offsets, sizeof *graph.offsets, sizes[0] + 1);
-    read_exactly(file, graph.columns, sizeof *graph.columns, sizes[1]);
-    read_exactly(file, graph.values, sizeof *graph.values, sizes[1]);
-    fclose(file);
-    return graph;
 }
 
 /* Centres of standard deviation 3, points of standard deviation 1 around them. */

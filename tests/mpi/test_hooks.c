@@ -7,25 +7,11 @@
 #include "base/context.h"
 #include "base/slabs.h"
 #include "matrix/arrange.h"
+#include "process.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static huddle_context *context;
-static int32_t rank, count;
-
-/* Ends this process; the engine is open, so that exit() ends the others too. */
-static void check(bool right, const char *what, int line) {
-    if (right)
-        return;
-    fprintf(stderr, "process %d of %d, line %d: %s (%s)\n", rank, count, line, what,
-            huddle_last_error());
-    exit(EXIT_FAILURE);
-}
-
-#define CHECK(condition) check((condition), #condition, __LINE__)
-#define CHECK_OK(call)   check((call) == HUDDLE_OK, #call, __LINE__)
 
 /* What process r has at place k: numbers whose sum depends on the order of addition. */
 static double value_of(int32_t r, int64_t k) {

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/context.h"
 #include "base/slabs.h"
+#include "process.h"
 #include "shrink/linear.h"
 
 #include <math.h>
@@ -14,20 +15,6 @@
 #include <string.h>
 
 enum { SIDE = 40, C = 3 };
-
-static huddle_context *context;
-static int32_t rank, count;
-
-static void check(bool right, const char *what, int line) {
-    if (right)
-        return;
-    fprintf(stderr, "process %d of %d, line %d: %s (%s)\n", rank, count, line, what,
-            huddle_last_error());
-    exit(EXIT_FAILURE);
-}
-
-#define CHECK(condition) check((condition), #condition, __LINE__)
-#define CHECK_OK(call)   check((call) == HUDDLE_OK, #call, __LINE__)
 
 /* A grid of SIDE x SIDE vertices, by rows of the grid; process r has an uneven part of them, and
  * the last of three or more processes none. */

@@ -45,6 +45,20 @@ static inline const char *io_write_text(const char *name, const char *text) {
     return io_write(name, text, strlen(text));
 }
 
+/* Reads text as a CSV file; the caller frees data. */
+static inline huddle_status io_read_text(const char *text, const huddle_read_options *options,
+                                         huddle_data *data) {
+    return huddle_data_read(NULL, io_write_text("table.csv", text), options, data);
+}
+
+static inline void io_assert_floats(const huddle_data *data, int64_t n, int64_t d,
+                                    const float *values) {
+    assert_int_equal(data->points.n, n);
+    assert_int_equal(data->points.d, d);
+    for (int64_t i = 0; i < n * d; i++)
+        assert_close(data->points.values[i], values[i], 0);
+}
+
 static inline const char *io_write_gzip(const char *name, const void *bytes, size_t size) {
     const char *path = io_path(name);
     gzFile file = gzopen(path, "wb");

@@ -7,19 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Reads text as a CSV file; the caller frees data. */
-static huddle_status read_text(const char *text, const huddle_read_options *options,
-                               huddle_data *data) {
-    return huddle_data_read(NULL, io_write_text("table.csv", text), options, data);
-}
-
-static void assert_values(const huddle_data *data, int64_t n, int64_t d, const float *values) {
-    assert_int_equal(data->points.n, n);
-    assert_int_equal(data->points.d, d);
-    for (int64_t i = 0; i < n * d; i++)
-        assert_close(data->points.values[i], values[i], 0);
-}
-
 static void labels_are_mapped_by_value(void **state) {
     (void)state;
     static const struct {
@@ -99,14 +86,14 @@ static void labels_may_be_in_another_file(void **state) {
     huddle_data data;
     const char *y[] = {io_write_text("apart.txt", "u\nv\nu\n")};
     huddle_read_options options = {.y = y, .n_y = 1};
-    assert_ok(read_text("1,2\n3,4\n5,6\n", &options, &data));
+    assert_ok(io_read_text("1,2\n3,4\n5,6\n", &options, &data));
     assert_int_equal(data.n_classes, 2);
     assert_int_equal(data.labels[2], 0);
     huddle_data_free(&data);
-    assert_refused(read_text("1,2\n3,4\n", &options, &data), HUDDLE_INVALID,
+    assert_refused(io_read_text("1,2\n3,4\n", &options, &data), HUDDLE_INVALID,
                    "apart.txt: there are 3 labels for 2 samples");
     io_write_text("apart.txt", "");
-    assert_refused(read_text("1,2\n3,4\n", &options, &data), HUDDLE_FORMAT,
+    assert_refused(io_read_text("1,2\n3,4\n", &options, &data), HUDDLE_FORMAT,
                    "apart.txt: the file is empty");
     assert_memory_equal(huddle_last_error(), y[0], strlen(y[0]));
 }
@@ -115,17 +102,18 @@ static void classes_are_selected(void **state) {
     (void)state;
     static const char text[] = "x,label\n0,-1\n1,2\n2,3\n3,-1\n4,3\n5,10\n6,3\n";
     huddle_data data;
-    assert_ok(read_text(text, &(huddle_read_options){.classes = "-1,3-9", .per_class = 2}, &data));
-    assert_values(&data, 4, 1, (float[]){0, 2, 3, 4});
+    assert_ok(
+        io_read_text(text, &(huddle_read_options){.classes = "-1,3-9", .per_class = 2}, &data));
+    io_assert_floats(&data, 4, 1, (float[]){0, 2, 3, 4});
     assert_int_equal(data.n_classes, 2);
     assert_memory_equal(data.labels, ((int32_t[]){0, 1, 0, 1}), 16);
     assert_string_equal(data.classes[1], "3");
     huddle_data_free(&data);
-    assert_refused(read_text(text, &(huddle_read_options){.classes = "4"}, &data), HUDDLE_INVALID,
-                   "no class 4; they run from -1 to 10");
-    assert_refused(read_text("1,2\n3,4\n", &(huddle_read_options){.per_class = 3}, &data),
+    assert_refused(io_read_text(text, &(huddle_read_options){.classes = "4"}, &data),
+                   HUDDLE_INVALID, "no class 4; they run from -1 to 10");
+    assert_refused(io_read_text("1,2\n3,4\n", &(huddle_read_options){.per_class = 3}, &data),
                    HUDDLE_INVALID, "no labels");
-    assert_ok(read_text("1,u-v\n2,w\n", &(huddle_read_options){.classes = "u-v"}, &data));
+    assert_ok(io_read_text("1,u-v\n2,w\n", &(huddle_read_options){.classes = "u-v"}, &data));
     assert_int_equal(data.n_classes, 1);
     huddle_data_free(&data);
 }

@@ -3,19 +3,6 @@
 
 #include <math.h>
 
-/* Reads text as a CSV file; the caller frees data. */
-static huddle_status read_text(const char *text, const huddle_read_options *options,
-                               huddle_data *data) {
-    return huddle_data_read(NULL, io_write_text("table.csv", text), options, data);
-}
-
-static void assert_values(const huddle_data *data, int64_t n, int64_t d, const float *values) {
-    assert_int_equal(data->points.n, n);
-    assert_int_equal(data->points.d, d);
-    for (int64_t i = 0; i < n * d; i++)
-        assert_close(data->points.values[i], values[i], 0);
-}
-
 static void tables_of_every_layout_are_read(void **state) {
     (void)state;
     static const char *const texts[] = {"1,2.5\n3,4\n",
@@ -32,8 +19,8 @@ static void tables_of_every_layout_are_read(void **state) {
                                         "\"a,x\",\"b\n\"\"q\"\"\"\n1,2.5\n3,4\n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         huddle_data data;
-        assert_ok(read_text(texts[i], NULL, &data));
-        assert_values(&data, 2, 2, (float[]){1, 2.5f, 3, 4});
+        assert_ok(io_read_text(texts[i], NULL, &data));
+        io_assert_floats(&data, 2, 2, (float[]){1, 2.5f, 3, 4});
         assert_null(data.labels);
         assert_int_equal(data.n_classes, 0);
         huddle_data_free(&data);
@@ -43,7 +30,7 @@ static void tables_of_every_layout_are_read(void **state) {
 static void headers_name_the_features(void **state) {
     (void)state;
     huddle_data data;
-    assert_ok(read_text("\"a, x\",\"b \"\"q\"\"\",Class\n1,2,u\n3,4,v\n5,6,v\n", NULL, &data));
+    assert_ok(io_read_text("\"a, x\",\"b \"\"q\"\"\",Class\n1,2,u\n3,4,v\n5,6,v\n", NULL, &data));
     assert_string_equal(data.features[0], "a, x");
     assert_string_equal(data.features[1], "b \"q\"");
     assert_string_equal(data.classes[1], "v");
@@ -67,8 +54,8 @@ static void labels_are_found_by_name_or_by_being_texts(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         huddle_data data;
-        assert_ok(read_text(cases[i].text, NULL, &data));
-        assert_values(&data, cases[i].numeric ? 2 : 3, 2, (float[]){1, 2, 3, 4, 1, 2});
+        assert_ok(io_read_text(cases[i].text, NULL, &data));
+        io_assert_floats(&data, cases[i].numeric ? 2 : 3, 2, (float[]){1, 2, 3, 4, 1, 2});
         assert_int_equal(data.n_classes, 2);
         assert_string_equal(data.classes[0], cases[i].first);
         assert_string_equal(data.classes[1], cases[i].last);
@@ -81,8 +68,8 @@ static void labels_are_found_by_name_or_by_being_texts(void **state) {
 static void fractions_are_no_labels(void **state) {
     (void)state;
     huddle_data data;
-    assert_ok(read_text("x,y\n1,2.5\n3,4\n", NULL, &data));
-    assert_values(&data, 2, 2, (float[]){1, 2.5f, 3, 4});
+    assert_ok(io_read_text("x,y\n1,2.5\n3,4\n", NULL, &data));
+    io_assert_floats(&data, 2, 2, (float[]){1, 2.5f, 3, 4});
     huddle_data_free(&data);
 }
 
@@ -91,20 +78,20 @@ static void columns_are_chosen_by_name_and_position(void **state) {
     static const char text[] = "a,b,c,label\n1,2,3,0\n4,5,6,1\n";
     const char *x[] = {"c", "1"}, *range[] = {"2-3"}, *y[] = {"b"}, *none[] = {"none"};
     huddle_data data;
-    assert_ok(read_text(text, &(huddle_read_options){.x = x, .n_x = 2}, &data));
-    assert_values(&data, 2, 2, (float[]){3, 1, 6, 4});
+    assert_ok(io_read_text(text, &(huddle_read_options){.x = x, .n_x = 2}, &data));
+    io_assert_floats(&data, 2, 2, (float[]){3, 1, 6, 4});
     assert_string_equal(data.features[0], "c");
     assert_int_equal(data.n_classes, 2);
     huddle_data_free(&data);
-    assert_ok(read_text(text, &(huddle_read_options){.x = range, .n_x = 1}, &data));
-    assert_values(&data, 2, 2, (float[]){2, 3, 5, 6});
+    assert_ok(io_read_text(text, &(huddle_read_options){.x = range, .n_x = 1}, &data));
+    io_assert_floats(&data, 2, 2, (float[]){2, 3, 5, 6});
     huddle_data_free(&data);
-    assert_ok(read_text(text, &(huddle_read_options){.y = y, .n_y = 1}, &data));
-    assert_values(&data, 2, 3, (float[]){1, 3, 0, 4, 6, 1});
+    assert_ok(io_read_text(text, &(huddle_read_options){.y = y, .n_y = 1}, &data));
+    io_assert_floats(&data, 2, 3, (float[]){1, 3, 0, 4, 6, 1});
     assert_string_equal(data.classes[0], "2");
     huddle_data_free(&data);
-    assert_ok(read_text(text, &(huddle_read_options){.y = none, .n_y = 1}, &data));
-    assert_values(&data, 2, 3, (float[]){1, 2, 3, 4, 5, 6});
+    assert_ok(io_read_text(text, &(huddle_read_options){.y = none, .n_y = 1}, &data));
+    io_assert_floats(&data, 2, 3, (float[]){1, 2, 3, 4, 5, 6});
     assert_null(data.labels);
     huddle_data_free(&data);
 }
@@ -133,7 +120,7 @@ static void faults_of_tables_are_named(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         huddle_data data;
-        huddle_status status = read_text(cases[i][0], NULL, &data);
+        huddle_status status = io_read_text(cases[i][0], NULL, &data);
         assert_true(status == HUDDLE_FORMAT || status == HUDDLE_INVALID);
         const char *message = huddle_last_error() + strlen(test_directory()) + 1;
         assert_memory_equal(message, cases[i][1], strlen(cases[i][1]));
@@ -141,7 +128,7 @@ static void faults_of_tables_are_named(void **state) {
     }
     const char *q[] = {"q"};
     huddle_data data;
-    assert_refused(read_text("a,b\n1,2\n", &(huddle_read_options){.x = q, .n_x = 1}, &data),
+    assert_refused(io_read_text("a,b\n1,2\n", &(huddle_read_options){.x = q, .n_x = 1}, &data),
                    HUDDLE_INVALID, "no column 'q'; it has a, b");
 }
 
@@ -181,7 +168,7 @@ static void pieces_are_joined_without_seams(void **state) {
 static void columns_far_from_zero_are_shifted(void **state) {
     (void)state;
     huddle_data data;
-    assert_ok(read_text("1000000000.25,1\n1000000000.5,2\n1000000001,3\n", NULL, &data));
+    assert_ok(io_read_text("1000000000.25,1\n1000000000.5,2\n1000000001,3\n", NULL, &data));
     assert_non_null(data.points.shift);
     double expected[] = {1000000000.25, 1000000000.5, 1000000001};
     for (int i = 0; i < 3; i++)
@@ -202,7 +189,7 @@ static void compressed_tables_are_read(void **state) {
                                io_write_gzip("packed.csv.gz", "a,b,label\n1,2,7\n3,4,8\n",
                                              strlen("a,b,label\n1,2,7\n3,4,8\n")),
                                NULL, &data));
-    assert_values(&data, 2, 2, (float[]){1, 2, 3, 4});
+    io_assert_floats(&data, 2, 2, (float[]){1, 2, 3, 4});
     assert_int_equal(data.n_classes, 2);
     assert_int_equal(data.n_names, 3);
     huddle_data_free(&data);
@@ -218,12 +205,12 @@ static void texts_that_differ_are_names(void **state) {
     huddle_data data;
     for (int i = 0; i < 40; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), "%d,n%d\n", i, i % 30);
-    assert_ok(read_text(text, NULL, &data));
+    assert_ok(io_read_text(text, NULL, &data));
     assert_null(data.labels);
     assert_int_equal(data.points.d, 1);
     huddle_data_free(&data);
     const char *y[] = {"name"};
-    assert_ok(read_text(text, &(huddle_read_options){.y = y, .n_y = 1}, &data));
+    assert_ok(io_read_text(text, &(huddle_read_options){.y = y, .n_y = 1}, &data));
     assert_int_equal(data.n_classes, 30);
     huddle_data_free(&data);
 }
@@ -231,11 +218,11 @@ static void texts_that_differ_are_names(void **state) {
 static void coordinates_are_no_labels(void **state) {
     (void)state;
     huddle_data data;
-    assert_ok(read_text("x,y\n1,2\n3,4\n", NULL, &data));
+    assert_ok(io_read_text("x,y\n1,2\n3,4\n", NULL, &data));
     assert_null(data.labels);
-    assert_values(&data, 2, 2, (float[]){1, 2, 3, 4});
+    io_assert_floats(&data, 2, 2, (float[]){1, 2, 3, 4});
     huddle_data_free(&data);
-    assert_ok(read_text("x,w,y\n1,2,0\n3,4,1\n", NULL, &data));
+    assert_ok(io_read_text("x,w,y\n1,2,0\n3,4,1\n", NULL, &data));
     assert_int_equal(data.n_classes, 2);
     huddle_data_free(&data);
 }
