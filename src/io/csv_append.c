@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "io/csv.h"
 #include "io/formats.h"
-#include "io/unpack.h"
 #include "io/writers.h"
 
 #include <math.h>
@@ -267,10 +266,8 @@ huddle_status huddle_columns_append(huddle_context *context, const char *source,
     hd_file file = {.descriptor = -1};
     const hd_io_format *format = NULL;
     hd_io_request request = {context, NULL, source, NULL};
-    TRY(hd_io_locate_failure(&request, hd_file_open(source, &file)));
-    TRY(hd_io_locate_failure(&request, hd_io_unpack_file(context, &file)));
-    TRY(hd_io_locate_failure(&request, hd_io_recode_utf16(&file, &to.encoding)));
-    TRY(hd_io_locate_failure(&request, hd_io_detect(&file, &format)));
+    TRY(hd_io_locate_failure(&request,
+                             hd_io_file_open(context, source, &file, &to.encoding, &format)));
     if (strcmp(format->about->name, "csv") != 0) /* an ARFF file is a table, but no CSV */
         FAIL(HUDDLE_UNSUPPORTED, "%s: a column can be added to a table (CSV, TSV) only", source);
     TRY(hd_io_recode_returns(&file, &to.encoding));

@@ -42,44 +42,97 @@ huddle_status hd_io_refuse_table_options(const huddle_read_options *options) {
     return HUDDLE_OK;
 }
 
-/* Detection works on the unpacked bytes, so that every format may be compressed. The
- * features of a model are names of columns only in a table; in a container they would be taken
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/* Detection works on the unpacked bytes, so that every format may be compressed. */
+huddle_status hd_io_file_open(huddle_context *context, const char *path, hd_file *file,
+                              hd_io_encoding *encoding, const hd_io_format **format) {
+    huddle_status status = HUDDLE_OK;
+    TRY(hd_file_open(path, file));
+    TRY(hd_io_unpack_file(context, file));
+    TRY(hd_io_recode_utf16(file, encoding));
+    TRY(hd_io_detect(file, format));
+done:
+    return status;
+}
+
+/* The content of a file whose format is known: a table becomes UTF-8 with lines that end in LF, and
+ * of other files the container is opened. */
+static huddle_status open_content(hd_io_request *request, const hd_io_format *format, hd_file *file,
+                                  hd_io_container *container) {
+    huddle_status status = HUDDLE_OK;
+    if (format->open != NULL) {
+        *container = (hd_io_container){.format = format->about->name, .file = file};
+        TRY(format->open(request, file, container));
+    } else {
+        TRY(hd_io_recode_returns(file, NULL));
+        TRY(hd_io_recode_latin1(request->context, file));
+    }
+done:
+    return status;
+}
+
+huddle_status hd_io_open_file(hd_io_request *request, const char *path, hd_file *file,
+                              const hd_io_format **format, hd_io_container *container) {
+    huddle_status status = hd_io_file_open(request->context, path, file, NULL, format);
+    if (status == HUDDLE_OK && (*format)->read != NULL)
+        return hd_fail(HUDDLE_UNSUPPORTED, "a file of images contains neither labels nor a matrix");
+    return status == HUDDLE_OK ? open_content(request, *format, file, container) : status;
+}
+
+/* A file that is read as a whole, without options, and its container unless it is a table. */
+typedef struct opened {
+    hd_file file;
+    const hd_io_format *format;
+    hd_io_container container;
+} opened;
+
+static huddle_status open_whole(huddle_context *context, const char *path, opened *from) {
+    static const huddle_read_options plain = {0};
+    hd_io_request request = {context, &plain, path, NULL};
+    *from = (opened){.file = {.descriptor = -1}};
+    return hd_io_open_file(&request, path, &from->file, &from->format, &from->container);
+}
+
+/* The container may refer to the mapped file, so it is closed first. */
+static void close_opened(opened *from) {
+    hd_io_container_close(&from->container);
+    if (from->file.text != NULL)
+        hd_file_close(&from->file);
+}
+
+static huddle_status close_whole(const char *path, opened *from, huddle_status status) {
+    close_opened(from);
+    return hd_io_locate_failure(&(hd_io_request){.failing_path = path}, status);
+}
+
+/* ---- data sets ------------------------------------------------------------------------------- */
+
+/* The features of a model are names of columns only in a table; in a container they would be taken
  * for names of variables, and are therefore removed. */
 static huddle_status read_file(hd_io_request *request, const char *path, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     const huddle_read_options *options = request->options;
     huddle_read_options without_x = *options;
-    hd_file file = {.descriptor = -1};
-    hd_io_container container = {0};
-    const hd_io_format *format;
-    TRY(hd_file_open(path, &file));
-    TRY(hd_io_unpack_file(request->context, &file));
-    TRY(hd_io_recode_utf16(&file, NULL));
-    TRY(hd_io_detect(&file, &format));
-    if (format->read != NULL) {
+    opened from = {.file = {.descriptor = -1}};
+    TRY(hd_io_file_open(request->context, path, &from.file, NULL, &from.format));
+    if (from.format->open != NULL || from.format->read != NULL)
         TRY(hd_io_refuse_table_options(options));
-        TRY(format->read(request, &file, data));
-        goto done;
-    }
-    if (format->open == NULL) {
-        TRY(hd_io_recode_returns(&file, NULL));
-        TRY(hd_io_recode_latin1(request->context, &file));
-        TRY(hd_io_csv_read(request, &file, data));
-        goto done;
-    }
-    TRY(hd_io_refuse_table_options(options));
-    /* The options belong to the caller, so a copy is changed and restored at the end. */
     without_x.n_x = 0;
-    if (options->x_by_name)
-        request->options = &without_x;
-    TRY(hd_io_open_container(request, format, &file, &container));
-    TRY(hd_io_container_read(request, &container, data));
+    if (options->x_by_name && from.format->open != NULL)
+        request->options = &without_x; /* until the end of this function */
+    if (from.format->read != NULL) {
+        TRY(from.format->read(request, &from.file, data));
+        goto done;
+    }
+    TRY(open_content(request, from.format, &from.file, &from.container));
+    if (from.format->open != NULL)
+        TRY(hd_io_container_read(request, &from.container, data));
+    else
+        TRY(hd_io_csv_read(request, &from.file, data));
 done:
     request->options = options;
-    /* The container may refer to the mapped file, so it is closed first. */
-    hd_io_container_close(&container);
-    if (file.text != NULL)
-        hd_file_close(&file);
+    close_opened(&from);
     return status;
 }
 
@@ -175,56 +228,23 @@ done:
 
 /* ---- labels --------------------------------------------------------------------------------- */
 
-huddle_status hd_io_open_file(hd_io_request *request, const char *path, hd_file *file,
-                              const hd_io_format **format, hd_io_container *container) {
-    huddle_status status = hd_file_open(path, file);
-    if (status == HUDDLE_OK)
-        status = hd_io_unpack_file(request->context, file);
-    if (status == HUDDLE_OK)
-        status = hd_io_recode_utf16(file, NULL);
-    if (status == HUDDLE_OK)
-        status = hd_io_detect(file, format);
-    if (status == HUDDLE_OK && (*format)->read != NULL)
-        return hd_fail(HUDDLE_UNSUPPORTED, "a file of images contains neither labels nor a matrix");
-    if (status == HUDDLE_OK && (*format)->open != NULL)
-        status = hd_io_open_container(request, *format, file, container);
-    else if (status == HUDDLE_OK)
-        status = hd_io_recode_returns(file, NULL);
-    if (status == HUDDLE_OK && (*format)->open == NULL)
-        status = hd_io_recode_latin1(request->context, file);
-    return status;
-}
-
-static huddle_status open_file(huddle_context *context, const char *path, hd_file *file,
-                               const hd_io_format **format, hd_io_container *container) {
-    static const huddle_read_options plain = {0};
-    hd_io_request request = {context, &plain, path, NULL};
-    return hd_io_open_file(&request, path, file, format, container);
-}
-
 /* For files that contain labels only, and for those with points and labels, of which the
  * labels are used. */
 huddle_status hd_io_labels_read_raw(huddle_context *context, const char *path, bool clusters,
                                     hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
-    hd_file file = {.descriptor = -1};
-    hd_io_container container = {0};
-    const hd_io_format *format = NULL;
+    opened from;
     *labels = (hd_io_labels){0};
-    /* Also used for y = FILE, whose failures are about that file. */
-    TRY(open_file(context, path, &file, &format, &container));
-    if (format->open == NULL)
-        TRY(hd_io_csv_labels(context, &file, clusters, labels));
+    TRY(open_whole(context, path, &from));
+    if (from.format->open == NULL)
+        TRY(hd_io_csv_labels(context, &from.file, clusters, labels));
     else
-        TRY(hd_io_container_labels(&container, labels));
+        TRY(hd_io_container_labels(&from.container, labels));
     TRY(hd_io_labels_simplify(labels));
 done:
-    hd_io_container_close(&container);
-    if (file.text != NULL)
-        hd_file_close(&file);
     if (status != HUDDLE_OK)
         hd_io_labels_free(labels);
-    return hd_io_locate_failure(&(hd_io_request){context, NULL, path, NULL}, status);
+    return close_whole(path, &from, status);
 }
 
 /* The labels of this process's rows if rows are distributed over processes. */
@@ -280,22 +300,17 @@ void huddle_listing_free(huddle_listing *listing) {
 
 huddle_status huddle_data_list(huddle_context *context, const char *path, huddle_listing *listing) {
     huddle_status status = HUDDLE_OK;
-    hd_file file = {.descriptor = -1};
-    hd_io_container container = {0};
-    const hd_io_format *format = NULL;
+    opened from;
     memset(listing, 0, sizeof *listing);
-    TRY(open_file(context, path, &file, &format, &container));
+    TRY(open_whole(context, path, &from));
     /* A table has no variables, so its listing is empty. */
-    listing->format = format->about->name;
-    if (format->open != NULL)
-        TRY(hd_io_container_list(&container, listing));
+    listing->format = from.format->about->name;
+    if (from.format->open != NULL)
+        TRY(hd_io_container_list(&from.container, listing));
 done:
-    hd_io_container_close(&container);
-    if (file.text != NULL)
-        hd_file_close(&file);
     if (status != HUDDLE_OK)
         huddle_listing_free(listing);
-    return hd_io_locate_failure(&(hd_io_request){context, NULL, path, NULL}, status);
+    return close_whole(path, &from, status);
 }
 
 /* ---- matrices ------------------------------------------------------------------------------- */
@@ -331,33 +346,6 @@ static huddle_status check_finite(const huddle_dense *matrix) {
     return HUDDLE_OK;
 }
 
-huddle_status huddle_dense_read(huddle_context *context, const char *path, huddle_dense *matrix) {
-    huddle_status status = HUDDLE_OK;
-    hd_file file = {.descriptor = -1};
-    hd_io_container container = {0};
-    const hd_io_format *format = NULL;
-    hd_io_variable *variable = NULL;
-    memset(matrix, 0, sizeof *matrix);
-    TRY(open_file(context, path, &file, &format, &container));
-    if (format->open == NULL) {
-        TRY(hd_io_csv_dense(context, &file, matrix));
-    } else {
-        TRY(hd_io_container_matrix(&container, &variable));
-        if (variable->kind == HD_IO_SPARSE)
-            TRY(dense_from_csr(&variable->sparse, matrix));
-        else
-            TRY(dense_from_array(context, &variable->array, matrix));
-    }
-    TRY(check_finite(matrix));
-done:
-    hd_io_container_close(&container);
-    if (file.text != NULL)
-        hd_file_close(&file);
-    if (status != HUDDLE_OK)
-        huddle_dense_free(matrix);
-    return hd_io_locate_failure(&(hd_io_request){context, NULL, path, NULL}, status);
-}
-
 /* The entries that are not zero. Two passes: the first counts, so that the matrix is allocated
  * once. */
 static huddle_status csr_from_dense(const huddle_dense *from, huddle_csr *matrix) {
@@ -382,40 +370,55 @@ done:
     return status;
 }
 
+/* The matrix of a file: sparse, or dense if sparse->offsets stays NULL. A sparse one is taken over
+ * from its variable. */
+static huddle_status read_matrix(huddle_context *context, opened *from, huddle_dense *dense,
+                                 huddle_csr *sparse) {
+    huddle_status status = HUDDLE_OK;
+    hd_io_variable *variable = NULL;
+    if (from->format->open == NULL)
+        return hd_io_csv_dense(context, &from->file, dense);
+    TRY(hd_io_container_matrix(&from->container, &variable));
+    if (variable->kind != HD_IO_SPARSE)
+        return dense_from_array(context, &variable->array, dense);
+    *sparse = variable->sparse;
+    variable->sparse = (huddle_csr){0};
+done:
+    return status;
+}
+
+huddle_status huddle_dense_read(huddle_context *context, const char *path, huddle_dense *matrix) {
+    huddle_status status = HUDDLE_OK;
+    opened from;
+    huddle_csr sparse = {0};
+    memset(matrix, 0, sizeof *matrix);
+    TRY(open_whole(context, path, &from));
+    TRY(read_matrix(context, &from, matrix, &sparse));
+    if (sparse.offsets != NULL)
+        TRY(dense_from_csr(&sparse, matrix));
+    TRY(check_finite(matrix));
+done:
+    huddle_csr_free(&sparse);
+    if (status != HUDDLE_OK)
+        huddle_dense_free(matrix);
+    return close_whole(path, &from, status);
+}
+
 /* The columns and offsets of a sparse matrix come from the file, so they are checked at the
  * end before anything indexes by them. */
 huddle_status huddle_csr_read(huddle_context *context, const char *path, huddle_csr *matrix) {
     huddle_status status = HUDDLE_OK;
-    hd_file file = {.descriptor = -1};
-    hd_io_container container = {0};
-    const hd_io_format *format = NULL;
-    hd_io_variable *variable = NULL;
+    opened from;
     huddle_dense dense = {0};
     memset(matrix, 0, sizeof *matrix);
-    TRY(open_file(context, path, &file, &format, &container));
-    if (format->open == NULL) {
-        TRY(hd_io_csv_dense(context, &file, &dense));
-    } else {
-        TRY(hd_io_container_matrix(&container, &variable));
-        if (variable->kind == HD_IO_SPARSE) {
-            /* The matrix is taken over; closing the container frees what is left in the
-             * variable. */
-            *matrix = variable->sparse;
-            variable->sparse = (huddle_csr){0};
-        } else {
-            TRY(dense_from_array(context, &variable->array, &dense));
-        }
-    }
-    /* Still empty: the source was dense. */
+    TRY(open_whole(context, path, &from));
+    TRY(read_matrix(context, &from, &dense, matrix));
     if (matrix->offsets == NULL)
         TRY(csr_from_dense(&dense, matrix));
     TRY(huddle_csr_check(matrix));
 done:
     huddle_dense_free(&dense);
-    hd_io_container_close(&container);
-    if (file.text != NULL)
-        hd_file_close(&file);
     if (status != HUDDLE_OK)
         huddle_csr_free(matrix);
-    return hd_io_locate_failure(&(hd_io_request){context, NULL, path, NULL}, status);
+    return close_whole(path, &from, status);
 }

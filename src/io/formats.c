@@ -212,11 +212,3 @@ huddle_status hd_io_detect(const hd_file *file, const hd_io_format **format) {
                        by_ending->about->name);
     return hd_fail(HUDDLE_FORMAT, "the content is of no format Huddle reads");
 }
-
-huddle_status hd_io_open_container(hd_io_request *request, const hd_io_format *format,
-                                   const hd_file *file, hd_io_container *container) {
-    memset(container, 0, sizeof *container);
-    container->format = format->about->name;
-    container->file = file;
-    return format->open(request, file, container);
-}
