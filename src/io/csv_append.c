@@ -169,9 +169,8 @@ static huddle_status write_header(new_columns *to, const hd_io_layout *layout) {
     hd_io_fields fields = {0};
     const char *end =
         hd_io_record_end(layout->top, layout->begin, layout->separator, layout->quoted);
-    const char *stop = text_end(layout->top, end);
-    if (hd_io_fields_split(layout->top, end, layout->separator, &fields) == NULL)
-        TRY(HUDDLE_NO_MEMORY);
+    const char *stop = text_end(layout->top, end), *p = layout->top;
+    TRY(hd_io_fields_split(&p, end, layout->separator, &fields));
     bool open = fields.count == layout->columns + 1;
     TRY(put_text(to, layout->top, stop));
     if (fields.count == layout->columns - 1 && !layout->row_names)

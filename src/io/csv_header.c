@@ -54,13 +54,11 @@ huddle_status hd_io_sample_take(const hd_io_layout *layout, const char *next, in
     if (columns * SAMPLE > MAX_FIELDS)
         s->room = columns * WIDE_SAMPLE < MAX_FIELDS ? MAX_FIELDS / columns : WIDE_SAMPLE;
     ALLOC(s->fields, columns * s->room);
-    while (next < layout->end && s->rows < s->room && s->even) {
-        const char *begin = next;
-        next = hd_io_fields_split(begin, layout->end, layout->separator, &fields);
-        if (next == NULL)
-            TRY(HUDDLE_NO_MEMORY);
-        if (hd_io_is_blank_line(begin, next))
-            continue;
+    while (s->rows < s->room && s->even) {
+        bool found;
+        TRY(hd_io_fields_next(&next, layout->end, layout->separator, &fields, &found));
+        if (!found)
+            break;
         s->even = fields.count == columns;
         for (int64_t c = 0; s->even && c < columns; c++)
             s->fields[c * s->room + s->rows] = fields.items[c];
@@ -358,21 +356,18 @@ huddle_status hd_io_header_find(hd_io_layout *layout, const huddle_read_options 
     huddle_status status = HUDDLE_OK;
     hd_io_header_rule rule;
     hd_io_fields first = {0}, second = {0};
-    const char *top = layout->begin;
+    const char *top = layout->begin, *next = top, *below;
     TRY(hd_io_header_rule_of(options, &rule));
-    const char *next = hd_io_fields_split(top, layout->end, layout->separator, &first);
-    if (next == NULL)
-        TRY(HUDDLE_NO_MEMORY);
+    TRY(hd_io_fields_split(&next, layout->end, layout->separator, &first));
     layout->columns = first.count;
     layout->counted_line = layout->first_line;
     layout->header = rule == HD_IO_HEADER_YES ? HD_IO_HEADER_CERTAIN : HD_IO_HEADER_NONE;
     if (rule == HD_IO_HEADER_NO)
         goto done;
     layout->first_line += hd_io_count_lines(top, next);
-    layout->begin = next = hd_io_skip_blank_lines(layout, next);
-    if (next < layout->end &&
-        hd_io_fields_split(next, layout->end, layout->separator, &second) == NULL)
-        TRY(HUDDLE_NO_MEMORY);
+    layout->begin = next = below = hd_io_skip_blank_lines(layout, next);
+    if (next < layout->end)
+        TRY(hd_io_fields_split(&below, layout->end, layout->separator, &second));
     if (rule == HD_IO_HEADER_AUTO) {
         TRY(skip_units(layout, &first, &second));
         TRY(judge_header(layout, options, &first, &second, next));

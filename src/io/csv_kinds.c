@@ -188,23 +188,17 @@ huddle_status hd_io_layout_examine(hd_io_layout *layout, int64_t max_records) {
     huddle_status status = HUDDLE_OK;
     hd_io_fields fields = {0};
     tally *tallies = NULL;
-    int64_t records = 0;
+    bool found = false;
     const char *p = layout->begin;
     ALLOC_ZERO(tallies, layout->columns);
     if (layout->kinds == NULL)
         ALLOC_ZERO(layout->kinds, layout->columns);
     for (int64_t c = 0; c < layout->columns; c++)
         tallies[c] = (tally){.whole = {true, true}, .from_zero = true, .from_one = true};
-    while (p < layout->end && records < max_records) {
-        const char *begin = p;
-        p = hd_io_fields_split(p, layout->end, layout->separator, &fields);
-        if (p == NULL)
-            TRY(HUDDLE_NO_MEMORY);
-        if (hd_io_is_blank_line(begin, p))
-            continue;
-        for (int64_t c = 0; c < fields.count && c < layout->columns; c++)
+    for (int64_t records = 0; p < layout->end && records < max_records; records += found) {
+        TRY(hd_io_fields_next(&p, layout->end, layout->separator, &fields, &found));
+        for (int64_t c = 0; found && c < fields.count && c < layout->columns; c++)
             count_field(&tallies[c], &fields.items[c], records);
-        records++;
     }
     layout->all_examined = p == layout->end;
     for (int64_t c = 0; c < layout->columns; c++)

@@ -49,10 +49,15 @@ static int64_t find_label_by_name(const hd_io_layout *layout) {
     return best;
 }
 
+/* A column of texts that are not the names of the rows. */
+static bool is_text(const hd_io_layout *layout, int64_t column) {
+    return layout->kinds[column].kind == HD_IO_WORDS && !(column == 0 && layout->row_names);
+}
+
 int64_t hd_io_count_words(const hd_io_layout *layout, int64_t *last) {
     int64_t count = 0;
     for (int64_t c = 0; c < layout->columns; c++)
-        if (layout->kinds[c].kind == HD_IO_WORDS && !(c == 0 && layout->row_names)) {
+        if (is_text(layout, c)) {
             count++;
             *last = c;
         }
@@ -74,14 +79,13 @@ static int64_t find_label(const hd_io_layout *layout, bool *guessed, const char 
     return *guessed ? column : -1;
 }
 
-int64_t hd_io_find_groups(const hd_io_layout *layout, const hd_io_facts *facts, int64_t rows,
-                          bool encode, int64_t *names) {
+int64_t hd_io_find_groups(const hd_io_plan *plan, bool encode, int64_t *names) {
     int64_t groups = 0, found = -1;
     *names = 0;
-    for (int64_t c = 0; c < layout->columns; c++) {
-        if (layout->kinds[c].kind != HD_IO_WORDS || (c == 0 && layout->row_names))
+    for (int64_t c = 0; c < plan->layout->columns; c++) {
+        if (!is_text(plan->layout, c))
             continue;
-        bool name = hd_io_are_row_names(layout, facts, c, rows, encode);
+        bool name = hd_io_are_row_names(plan, c, encode);
         *names += name;
         if (!name) {
             groups++;
@@ -113,65 +117,58 @@ static int64_t find_clusters(const hd_io_layout *layout) {
 static int64_t count_candidates(const hd_io_layout *layout) {
     int64_t count = 0;
     for (int64_t c = 0; c < layout->columns; c++)
-        count += (layout->kinds[c].kind == HD_IO_WORDS && !(c == 0 && layout->row_names)) ||
-                 (hd_io_label_name_rank(hd_io_layout_name(layout, c)) >= 0 &&
-                  may_be_classes(&layout->kinds[c]));
+        count += is_text(layout, c) || (hd_io_label_name_rank(hd_io_layout_name(layout, c)) >= 0 &&
+                                        may_be_classes(&layout->kinds[c]));
     return count;
 }
 
 /* The column that huddle_data_read() would take. Where it would take none, a column with a name for
  * labels is believed: the caller says that there are labels. So is the only row's label. */
-static huddle_status find_usual(huddle_context *context, const hd_io_layout *layout,
-                                const hd_io_pieces *pieces, int64_t *found) {
+static huddle_status find_usual(hd_io_plan *plan, int64_t *found) {
     huddle_status status = HUDDLE_OK;
-    hd_io_facts *facts = NULL;
-    bool *marked = NULL, guessed = false;
+    const hd_io_layout *layout = plan->layout;
+    bool guessed = false;
     const char *reason;
-    char place[160];
-    int64_t rows = pieces->rows, names = 0, last = -1, words = hd_io_count_words(layout, &last);
+    int64_t *columns = NULL, count = 0, names = 0, last = -1, rows = plan->pieces->rows;
+    int64_t words = hd_io_count_words(layout, &last);
     *found = find_label(layout, &guessed, &reason);
     if (*found >= 0 && !guessed && (words == 0 || (words == 1 && last == *found)))
         goto done; /* there is no other */
-    ALLOC_ZERO(facts, layout->columns);
-    ALLOC(marked, layout->columns);
+    ALLOC(columns, layout->columns);
     for (int64_t c = 0; c < layout->columns; c++)
-        marked[c] = layout->kinds[c].kind == HD_IO_WORDS || c == *found;
-    TRY(hd_io_facts_find(context, layout, pieces, marked, facts));
+        if (layout->kinds[c].kind == HD_IO_WORDS || c == *found)
+            columns[count++] = c;
+    TRY(hd_io_facts_find(plan, columns, count));
     bool rejected =
         *found >= 0 &&
-        (guessed ? hd_io_are_row_names(layout, facts, *found, rows, false)
-                 : hd_io_are_no_labels(&layout->kinds[*found], facts[*found].distinct, rows));
-    int64_t other = hd_io_find_groups(layout, facts, rows, false, &names);
+        (guessed ? hd_io_are_row_names(plan, *found, false)
+                 : hd_io_are_no_labels(&layout->kinds[*found], plan->facts[*found].distinct, rows));
+    int64_t other = hd_io_find_groups(plan, false, &names);
     if ((*found < 0 || rejected) && other >= 0)
         *found = other;
-    else if (rejected && guessed && rows > 1) {
-        hd_io_layout_place(layout, *found, place, sizeof place);
+    else if (rejected && guessed && rows > 1)
         FAIL(HUDDLE_FORMAT, "%s names the rows, and no other column is known to hold labels",
-             place);
-    }
+             hd_io_layout_place(layout, *found).text);
 done:
-    huddle_free(marked);
-    hd_io_facts_free(facts, layout->columns);
+    huddle_free(columns);
     return status;
 }
 
-huddle_status hd_io_find_label(huddle_context *context, const char *path,
-                               const hd_io_layout *layout, const hd_io_pieces *pieces,
-                               bool clusters, int64_t *found) {
+huddle_status hd_io_find_label(hd_io_plan *plan, const char *path, bool clusters, int64_t *found) {
     huddle_status status = HUDDLE_OK;
-    char place[160];
+    const hd_io_layout *layout = plan->layout;
     *found = 0; /* a single column is labels whatever it contains */
     if (layout->columns == 1)
         goto done;
     *found = clusters ? find_clusters(layout) : -1;
     if (*found < 0)
-        TRY(find_usual(context, layout, pieces, found));
+        TRY(find_usual(plan, found));
     if (*found < 0)
         FAIL(HUDDLE_FORMAT, "it has %lld columns, and none is known to hold labels",
              (long long)layout->columns);
-    hd_io_layout_place(layout, *found, place, sizeof place);
     if (count_candidates(layout) > 1)
-        hd_log(context, "%s: the labels are those in %s", path, place);
+        hd_log(plan->request->context, "%s: the labels are those in %s", path,
+               hd_io_layout_place(layout, *found).text);
 done:
     return status;
 }
@@ -183,22 +180,32 @@ static bool is_file(const char *path) {
     return stat(path, &about) == 0 && !S_ISDIR(about.st_mode);
 }
 
-huddle_status hd_io_no_such_column(const hd_io_layout *layout, const char *name) {
+/* The list of columns is cut while there is still room for one name of 80 bytes, a separator and
+ * "...", which takes the place of the first name that does not fit. */
+huddle_status hd_io_no_such_column(const hd_io_layout *layout, const char *name, bool feature) {
     char names[400] = "";
     size_t used = 0;
+    int own = (int)strcspn(name, "=");
     if (layout->names == NULL)
-        return hd_fail(HUDDLE_INVALID, "no column '%.200s'; it has %lld columns without names",
-                       name, (long long)layout->columns);
-    for (int64_t c = 0; c < layout->columns && used < sizeof names - 110; c++)
+        snprintf(names, sizeof names, "%lld columns without names", (long long)layout->columns);
+    for (int64_t c = 0; layout->names != NULL && c < layout->columns; c++) {
+        bool room = used <= sizeof names - 220;
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%.80s", c > 0 ? ", " : "",
-                                 c > 0 && used > sizeof names - 220 ? "..." : layout->names[c]);
+                                 room ? layout->names[c] : "...");
+        if (!room)
+            break;
+    }
+    if (feature && name[own] == '=')
+        return hd_fail(HUDDLE_INVALID, "no column '%.*s' or '%.200s'; it has %s",
+                       own > 200 ? 200 : own, name, name, names);
     return hd_fail(HUDDLE_INVALID, "no column '%.200s'; it has %s", name, names);
 }
 
 /* The labels as far as options and names determine them. A column that looks like labels is no
  * feature even if labels are not wanted or come from elsewhere. */
-huddle_status hd_io_plan_choose_label(hd_io_plan *plan, const huddle_read_options *options) {
+huddle_status hd_io_plan_choose_label(hd_io_plan *plan) {
     const hd_io_layout *layout = plan->layout;
+    const huddle_read_options *options = plan->request->options;
     plan->label = find_label(layout, &plan->guessed, &plan->y_reason);
     if (plan->guessed && options->encode) { /* texts are to be features */
         plan->label = -1;
@@ -218,11 +225,12 @@ huddle_status hd_io_plan_choose_label(hd_io_plan *plan, const huddle_read_option
         return HUDDLE_OK;
     }
     if (!is_file(options->y[0]))
-        return hd_io_no_such_column(layout, options->y[0]);
+        return hd_io_no_such_column(layout, options->y[0], false);
     plan->from_files = true;
     return HUDDLE_OK;
 }
 
-bool hd_io_labels_needed(const hd_io_plan *plan, const huddle_read_options *options) {
+bool hd_io_labels_needed(const hd_io_plan *plan) {
+    const huddle_read_options *options = plan->request->options;
     return plan->label_given || options->classes != NULL || options->per_class > 0;
 }

@@ -57,24 +57,34 @@ static const char *next_field(const char *p, const char *end, char separator, hd
 
 /* With separator ' ' any run of blanks and tabs separates, so next_field() stops at the first
  * of them and the rest is skipped here. */
-const char *hd_io_fields_split(const char *p, const char *end, char separator,
-                               hd_io_fields *fields) {
-    fields->count = 0;
-    for (;;) {
-        if (!hd_grow(&fields->items, &fields->capacity, fields->count + 1, sizeof *fields->items)) {
-            hd_fail(HUDDLE_NO_MEMORY, "no memory for %lld fields", (long long)fields->count + 1);
-            return NULL;
-        }
+huddle_status hd_io_fields_split(const char **at, const char *end, char separator,
+                                 hd_io_fields *fields) {
+    const char *p = *at;
+    for (fields->count = 0;; p += separator != ' ' && *p == separator) {
+        if (!hd_grow(&fields->items, &fields->capacity, fields->count + 1, sizeof *fields->items))
+            return hd_fail(HUDDLE_NO_MEMORY, "no memory for %lld fields",
+                           (long long)fields->count + 1);
         p = next_field(p, end, separator, &fields->items[fields->count++]);
         if (separator == ' ') /* blanks at the end of a line separate nothing */
             while (p < end && (*p == ' ' || *p == '\t' || *p == '\r'))
                 p++;
-        if (p == end)
-            return end;
-        if (*p == '\n')
-            return p + 1;
-        p += separator != ' ' && *p == separator;
+        if (p == end || *p == '\n')
+            break;
     }
+    *at = p + (p < end);
+    return HUDDLE_OK;
+}
+
+huddle_status hd_io_fields_next(const char **p, const char *end, char separator,
+                                hd_io_fields *fields, bool *found) {
+    for (*found = false; *p < end && !*found;) {
+        const char *begin = *p;
+        huddle_status status = hd_io_fields_split(p, end, separator, fields);
+        if (status != HUDDLE_OK)
+            return status;
+        *found = !hd_io_is_blank_line(begin, *p);
+    }
+    return HUDDLE_OK;
 }
 
 /* ---- separator ------------------------------------------------------------------------------ */
@@ -107,9 +117,7 @@ static huddle_status try_separator(const hd_io_layout *layout, char separator, t
     *found = (trial){.same = true};
     for (int k = 0; k < SAMPLE && p < layout->end; k++) {
         const char *begin = p;
-        p = hd_io_fields_split(p, layout->end, separator, &fields);
-        if (p == NULL)
-            TRY(HUDDLE_NO_MEMORY);
+        TRY(hd_io_fields_split(&p, layout->end, separator, &fields));
         if (hd_io_is_blank_line(begin, p))
             continue;
         if (records++ == 0) {
@@ -262,13 +270,12 @@ static huddle_status check_separator(const hd_io_layout *layout, int64_t line) {
     hd_io_layout other = *layout;
     hd_io_fields fields = {0};
     double value;
-    if (hd_io_fields_split(layout->begin, layout->end, layout->separator, &fields) == NULL)
-        TRY(HUDDLE_NO_MEMORY);
+    const char *p = layout->begin, *q = p;
+    TRY(hd_io_fields_split(&p, layout->end, layout->separator, &fields));
     if (fields.count > 1 || hd_io_field_number(&fields.items[0], ',', &value))
         goto done;
     TRY(find_separator(&other));
-    if (hd_io_fields_split(layout->begin, layout->end, other.separator, &fields) == NULL)
-        TRY(HUDDLE_NO_MEMORY);
+    TRY(hd_io_fields_split(&q, layout->end, other.separator, &fields));
     if (fields.count > 1 && other.separator != ' ')
         FAIL(HUDDLE_FORMAT, "line %lld: sep=%s, but the lines are separated by %s", (long long)line,
              name_separator(layout->separator, (char[2]){0}),
@@ -352,10 +359,11 @@ const char *hd_io_layout_name(const hd_io_layout *layout, int64_t column) {
 }
 
 /* Long names are cut: the position identifies the column. */
-void hd_io_layout_place(const hd_io_layout *layout, int64_t column, char *text, size_t size) {
+hd_io_phrase hd_io_layout_place(const hd_io_layout *layout, int64_t column) {
+    hd_io_phrase phrase;
     const char *name = hd_io_layout_name(layout, column);
-    if (name[0] != '\0')
-        snprintf(text, size, "column %lld (%.100s)", (long long)column + 1, name);
-    else
-        snprintf(text, size, "column %lld", (long long)column + 1);
+    bool named = name[0] != '\0';
+    snprintf(phrase.text, sizeof phrase.text, "column %lld%s%.100s%s", (long long)column + 1,
+             named ? " (" : "", name, named ? ")" : "");
+    return phrase;
 }

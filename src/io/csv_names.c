@@ -1,8 +1,10 @@
-/* The names of rows: which column has them, and reading it. Columns that number the rows. */
+/* Facts about columns that take reading all of their values: do they number the rows or name them,
+ * do they determine the labels? The names of rows. */
 #include "io/csv.h"
 
 #include "base/check.h"
 #include "base/text.h"
+#include "io/number.h"
 
 #include <string.h>
 
@@ -49,6 +51,70 @@ bool hd_io_is_id(const hd_io_layout *layout, int64_t column) {
 
 /* ---- facts ---------------------------------------------------------------------------------- */
 
+/* The texts of one column. Numbers that count from 0 or 1 in steps of 1 are row numbers; the
+ * distinct values come from the mapping that labels use. */
+static huddle_status analyse_column(const hd_io_labels *texts, hd_io_facts *facts) {
+    huddle_status status = HUDDLE_OK;
+    char **classes = NULL;
+    int32_t n_classes = 0;
+    facts->whole = true;
+    facts->first = 0;
+    for (int64_t i = 0; i < texts->n && facts->whole; i++) {
+        const char *begin = texts->texts[i].begin, *end = begin + texts->texts[i].length;
+        int64_t value = 0;
+        facts->whole = hd_io_number_whole(begin, end, &value);
+        if (i == 0)
+            facts->first = value == 0 || value == 1 ? value : -1;
+        else if (value != facts->first + i)
+            facts->first = -1;
+    }
+    if (!facts->whole)
+        facts->first = -1;
+    for (int64_t i = 0; i < texts->n; i++)
+        facts->missing += texts->texts[i].length == 0;
+    TRY(hd_io_labels_map(texts, &facts->values, &n_classes, &classes));
+    facts->distinct = n_classes;
+    facts->known = true;
+done:
+    hd_io_classes_free(classes, n_classes);
+    return status;
+}
+
+/* All columns are read in one pass over the file. A missing value is one of the values here, not an
+ * error. */
+huddle_status hd_io_facts_find(hd_io_plan *plan, const int64_t *columns, int64_t count) {
+    huddle_status status = HUDDLE_OK;
+    const int64_t rows = plan->pieces->rows;
+    hd_io_span *texts = NULL;
+    ALLOC_ZERO(plan->facts, plan->layout->columns);
+    if (count > 0)
+        TRY(hd_io_texts_read(plan, columns, count, true, &texts));
+    for (int64_t k = 0; k < count; k++) {
+        hd_io_labels column = {.n = rows, .texts = texts + k * rows};
+        TRY(analyse_column(&column, &plan->facts[columns[k]]));
+    }
+done:
+    huddle_free(texts);
+    return status;
+}
+
+/* The caller has checked that there are as many values as labels. Under that condition a map
+ * from labels to values that is a function is also one to one. */
+bool hd_io_table_one_to_one(int64_t n, const int32_t *labels, int32_t n_labels,
+                            const int32_t *values, int32_t *map) {
+    /* No text has a negative number, so -1 means that the label was not seen yet. */
+    for (int32_t k = 0; k < n_labels; k++)
+        map[k] = -1;
+    for (int64_t i = 0; i < n; i++) {
+        int32_t *expected = &map[labels[i]];
+        if (*expected < 0)
+            *expected = values[i];
+        if (*expected != values[i])
+            return false;
+    }
+    return true; /* as many values as labels, each label with one of its own: none can be shared */
+}
+
 /* More than one distinct value for every two rows: classes would have fewer than two members
  * on average. */
 static bool identifies_rows(int64_t distinct, int64_t rows) {
@@ -61,25 +127,26 @@ bool hd_io_are_no_labels(const hd_io_column *kind, int64_t distinct, int64_t row
            (kind->kind == HD_IO_WORDS && !kind->nominal && distinct == rows && rows > 1);
 }
 
-bool hd_io_are_row_numbers(const hd_io_layout *layout, const hd_io_facts *facts, int64_t column,
-                           int64_t rows) {
-    const hd_io_facts *f = &facts[column];
-    if (!f->known || !f->whole || rows < 2 || layout->kinds[column].kind != HD_IO_NUMBERS)
+bool hd_io_are_row_numbers(const hd_io_plan *plan, int64_t column) {
+    const hd_io_facts *f = &plan->facts[column];
+    const int64_t rows = plan->pieces->rows;
+    if (!f->known || !f->whole || rows < 2 || plan->layout->kinds[column].kind != HD_IO_NUMBERS)
         return false;
-    return (hd_io_is_id(layout, column) && f->distinct == rows) ||
+    return (hd_io_is_id(plan->layout, column) && f->distinct == rows) ||
            (column == 0 && f->first >= 0 && rows >= FEW_NUMBERS);
 }
 
 /* Texts of a few rows that are to be encoded, or whose values the file lists, may be categories
  * that happen to differ. Rows may lack a name. */
-bool hd_io_are_row_names(const hd_io_layout *layout, const hd_io_facts *facts, int64_t column,
-                         int64_t rows, bool encode) {
-    const hd_io_facts *f = &facts[column];
-    if (!f->known || layout->kinds[column].kind != HD_IO_WORDS)
+bool hd_io_are_row_names(const hd_io_plan *plan, int64_t column, bool encode) {
+    const hd_io_facts *f = &plan->facts[column];
+    const hd_io_column *kind = &plan->layout->kinds[column];
+    const int64_t rows = plan->pieces->rows;
+    if (!f->known || kind->kind != HD_IO_WORDS)
         return false;
-    bool may_differ = encode || layout->kinds[column].nominal;
+    bool may_differ = encode || kind->nominal;
     bool differ = f->distinct == rows || (f->missing > 0 && f->distinct - 1 == rows - f->missing);
-    if (differ && (!may_differ || hd_io_is_id(layout, column)))
+    if (differ && (!may_differ || hd_io_is_id(plan->layout, column)))
         return true;
     return identifies_rows(f->distinct, rows) ||
            (!may_differ && rows > FEW_TEXTS && 2 * f->distinct > rows);
@@ -107,26 +174,16 @@ done:
 
 /* In a pass of their own: the names are not missing where a field is empty, and are not needed
  * until it is known that they are names. */
-huddle_status hd_io_names_read(huddle_context *context, const hd_io_plan *plan,
-                               const hd_io_pieces *pieces, huddle_data *data) {
+huddle_status hd_io_names_read(const hd_io_plan *plan, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
-    hd_io_plan only = {.layout = plan->layout, .label = -1, .n_texts = 1};
-    hd_io_labels texts = {0};
+    hd_io_labels texts = {.n = plan->pieces->rows};
     if (plan->names < 0)
         goto done;
-    ALLOC(only.roles, plan->layout->columns);
-    for (int64_t c = 0; c < plan->layout->columns; c++)
-        only.roles[c] = c == plan->names ? hd_io_text_role(0) : HD_IO_SKIP;
-    ALLOC(texts.texts, pieces->rows);
-    texts.n = pieces->rows;
-    hd_io_reading reading = {
-        .plan = &only, .pieces = pieces, .texts = texts.texts, .any_text = true};
-    TRY(hd_io_table_read(context, &reading));
+    TRY(hd_io_texts_read(plan, &plan->names, 1, true, &texts.texts));
     if (plan->layout->quoted)
         TRY(hd_io_texts_unescape(&texts));
     TRY(copy_names(&texts, data));
 done:
-    huddle_free(only.roles);
     hd_io_labels_free(&texts);
     return status;
 }

@@ -14,50 +14,45 @@
 /* ---- failures ------------------------------------------------------------------------------- */
 
 /* "line 12, column 3 (age)" */
-static void name_place(const hd_io_plan *plan, int64_t line, int64_t column, char *text,
-                       size_t size) {
-    char place[160];
-    hd_io_layout_place(plan->layout, column, place, sizeof place);
-    snprintf(text, size, "line %lld, %s", (long long)line, place);
+static hd_io_phrase name_place(const hd_io_plan *plan, int64_t line, int64_t column) {
+    hd_io_phrase place;
+    snprintf(place.text, sizeof place.text, "line %lld, %.200s", (long long)line,
+             hd_io_layout_place(plan->layout, column).text);
+    return place;
 }
 
 static huddle_status refuse_missing(const hd_io_reading *r, const char *place, bool label) {
-    char hint[60];
-    if (r->options == NULL)
+    const huddle_read_options *options = r->plan->request->options;
+    if (options == NULL)
         return hd_fail(HUDDLE_FORMAT, "%s: the value is missing", place);
     /* If the features are those of another table (a model's), a row must not be filled in from
      * its neighbours: its assignment would depend on which rows come with it. */
-    if (label || r->options->x_by_name) {
-        hd_io_hint(r->options, "missing", "drop", hint, sizeof hint);
+    if (label || options->x_by_name)
         return hd_fail(HUDDLE_FORMAT, "%s: the %s is missing; %s leaves such rows out", place,
-                       label ? "label" : "value", hint);
-    }
-    hd_io_hint(r->options, "missing", "drop|mean|median", hint, sizeof hint);
+                       label ? "label" : "value", hd_io_hint(options, "missing", "drop").text);
     return hd_fail(HUDDLE_FORMAT, "%s: the value is missing; %s leaves such rows out or fills them",
-                   place, hint);
+                   place, hd_io_hint(options, "missing", "drop|mean|median").text);
 }
 
 /* misread makes hd_io_csv_read() examine all records and read again: the kind of the column
  * may be wrong. A missing value is never a reason for that. */
 static huddle_status refuse_field(hd_io_reading *r, int64_t line, int64_t column,
                                   const hd_io_field *field) {
-    char place[200], hint[60] = "";
     const hd_io_column *kind = &r->plan->layout->kinds[column];
+    const huddle_read_options *options = r->plan->request->options;
     int length = (int)(field->end - field->begin < 60 ? field->end - field->begin : 60);
-    name_place(r->plan, line, column, place, sizeof place);
+    hd_io_phrase named = name_place(r->plan, line, column);
+    const char *place = named.text, *instant = kind->times ? "time" : "date";
     if (r->plan->roles[column] < 0 || hd_io_field_missing(field))
         return refuse_missing(r, place, column == r->plan->label);
     atomic_store(&r->misread, true);
     if (kind->kind == HD_IO_DATES)
         return hd_fail(HUDDLE_FORMAT, "%s: '%.*s' is a %s, and %ss are not read as numbers", place,
-                       length, field->begin, kind->times ? "time" : "date",
-                       kind->times ? "time" : "date");
-    if (kind->kind == HD_IO_WORDS && r->options != NULL && !r->options->x_by_name) {
-        hd_io_hint(r->options, "encode", NULL, hint, sizeof hint);
+                       length, field->begin, instant, instant);
+    if (kind->kind == HD_IO_WORDS && options != NULL && !options->x_by_name)
         return hd_fail(HUDDLE_FORMAT,
                        "%s: '%.*s' is text, not a number; use %s for one-hot features", place,
-                       length, field->begin, hint);
-    }
+                       length, field->begin, hd_io_hint(options, "encode", NULL).text);
     return hd_fail(HUDDLE_FORMAT, "%s: '%.*s' is not a number%s", place, length, field->begin,
                    kind->decimal == ',' ? " with a decimal comma, as others in this column are"
                                         : "");
@@ -67,15 +62,13 @@ static huddle_status refuse_field(hd_io_reading *r, int64_t line, int64_t column
  * shift is what makes it too large. */
 static huddle_status refuse_value(const hd_io_plan *plan, bool exact, int64_t line,
                                   const double *values) {
-    char place[200];
     double limit = hd_io_exact_limit(exact);
     for (int64_t c = 0; c < plan->layout->columns; c++) {
         int32_t role = plan->roles[c];
         if (role < 0 || fabs(values[role]) <= limit)
             continue;
-        name_place(plan, line, c, place, sizeof place);
-        return hd_fail(HUDDLE_INVALID, "%s: %g is beyond %s precision", place, values[role],
-                       exact ? "double" : "single");
+        return hd_fail(HUDDLE_INVALID, "%s: %g is beyond %s precision",
+                       name_place(plan, line, c).text, values[role], exact ? "double" : "single");
     }
     return hd_fail(HUDDLE_INVALID, "line %lld: a value less its shift is beyond single precision",
                    (long long)line);
@@ -181,9 +174,9 @@ static huddle_status read_any_record(hd_io_reading *r, const char **p, const cha
                                      int64_t line, hd_io_fields *fields, double *values,
                                      hd_io_span *texts, bool *incomplete) {
     const hd_io_layout *layout = r->plan->layout;
-    *p = hd_io_fields_split(*p, end, layout->separator, fields);
-    if (*p == NULL)
-        return HUDDLE_NO_MEMORY;
+    huddle_status status = hd_io_fields_split(p, end, layout->separator, fields);
+    if (status != HUDDLE_OK)
+        return status;
     if (*p != end || fields->items[fields->count - 1].open)
         return hd_fail(HUDDLE_FORMAT, "line %lld: a quote is not closed", (long long)line);
     if (fields->count != layout->columns && layout->declared != NULL)
@@ -212,7 +205,7 @@ static huddle_status store_row(hd_io_reading *r, int32_t worker, int64_t row, in
     if (r->intake != NULL && hd_io_intake_row(r->intake, worker, row, values) != HUDDLE_OK)
         return refuse_value(r->plan, r->intake->exact != NULL, line, values);
     for (int64_t k = 0; k < r->plan->n_texts; k++)
-        r->texts[k * r->pieces->rows + row] = texts[k];
+        r->texts[k * r->plan->pieces->rows + row] = texts[k];
     if (r->incomplete != NULL)
         r->incomplete[row] = incomplete;
     return HUDDLE_OK;
@@ -270,14 +263,34 @@ static huddle_status read_pieces(void *argument, hd_chunk chunk) {
     ALLOC(s.values, r->plan->d);
     ALLOC_ZERO(s.texts, r->plan->n_texts);
     for (int64_t k = chunk.begin; k < chunk.end; k++)
-        TRY(read_piece(r, &r->pieces->items[k], chunk.worker, &s));
+        TRY(read_piece(r, &r->plan->pieces->items[k], chunk.worker, &s));
 done:
     FREE(s.values, s.texts, s.fields.items);
     return status;
 }
 
-huddle_status hd_io_table_read(huddle_context *context, hd_io_reading *reading) {
-    return hd_parallel(context, "read", reading->pieces->count, 1, read_pieces, reading);
+huddle_status hd_io_table_read(hd_io_reading *reading) {
+    return hd_parallel(reading->plan->request->context, "read", reading->plan->pieces->count, 1,
+                       read_pieces, reading);
+}
+
+huddle_status hd_io_texts_read(const hd_io_plan *table, const int64_t *columns, int64_t count,
+                               bool any, hd_io_span **texts) {
+    huddle_status status = HUDDLE_OK;
+    hd_io_plan plan = {table->request, table->layout, table->pieces, .label = -1, .n_texts = count};
+    hd_io_reading reading = {.plan = &plan, .any_text = any};
+    ALLOC(plan.roles, plan.layout->columns);
+    for (int64_t c = 0; c < plan.layout->columns; c++)
+        plan.roles[c] = HD_IO_SKIP;
+    for (int64_t k = 0; k < count; k++)
+        plan.roles[columns[k]] = hd_io_text_role(k);
+    ALLOC(reading.texts, count * plan.pieces->rows);
+    TRY(hd_io_table_read(&reading));
+    *texts = reading.texts;
+    reading.texts = NULL;
+done:
+    FREE(plan.roles, reading.texts);
+    return status;
 }
 
 /* ---- integers that are rounded -------------------------------------------------------------- */
@@ -309,11 +322,11 @@ static const hd_io_field *find_rounded(const hd_io_plan *plan, const hd_io_field
 }
 
 /* Once is enough. The text is read again only if a value is that large. */
-huddle_status hd_io_table_warn_rounded(huddle_context *context, const hd_io_plan *plan,
-                                       const hd_io_pieces *pieces, const double *values,
+huddle_status hd_io_table_warn_rounded(const hd_io_plan *plan, const double *values,
                                        int64_t count) {
     huddle_status status = HUDDLE_OK;
     const hd_io_layout *layout = plan->layout;
+    const hd_io_pieces *pieces = plan->pieces;
     const hd_io_field *found = NULL;
     hd_io_fields fields = {0};
     int64_t e = 0;
@@ -323,13 +336,12 @@ huddle_status hd_io_table_warn_rounded(huddle_context *context, const hd_io_plan
         for (const char *p = pieces->items[k].begin, *end = pieces->items[k].end;
              found == NULL && p < end;) {
             const char *next = hd_io_record_end(p, end, layout->separator, layout->quoted);
-            if (hd_io_fields_split(p, next, layout->separator, &fields) == NULL)
-                TRY(HUDDLE_NO_MEMORY);
+            TRY(hd_io_fields_split(&p, next, layout->separator, &fields));
             found = find_rounded(plan, &fields);
             p = next;
         }
     if (found != NULL)
-        hd_warn(context, HUDDLE_WARNING_INPUT,
+        hd_warn(plan->request->context, HUDDLE_WARNING_INPUT,
                 "integers beyond 2^53, such as %.*s, are rounded to double precision",
                 (int)(found->end - found->begin), found->begin);
 done:

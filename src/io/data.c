@@ -28,6 +28,15 @@ void huddle_data_free(huddle_data *data) {
     memset(data, 0, sizeof *data);
 }
 
+void hd_io_data_forget_labels(huddle_data *data) {
+    hd_io_classes_free(data->classes, data->n_classes);
+    huddle_free(data->labels);
+    data->classes = NULL;
+    data->labels = NULL;
+    data->n_classes = 0;
+    data->classes_numeric = false;
+}
+
 /* Options for tables are refused with other formats: ignoring them would change the result
  * silently. */
 huddle_status hd_io_refuse_table_options(const huddle_read_options *options) {
@@ -164,11 +173,7 @@ static huddle_status remove_labels(const huddle_read_options *options, huddle_da
     if (options->n_y > 1 || strcmp(options->y[0], "none") != 0)
         return hd_fail(HUDDLE_INVALID, "y = '%s': the labels are built in; only none leaves them",
                        options->y[0]);
-    huddle_free(data->labels);
-    hd_io_classes_free(data->classes, data->n_classes);
-    data->labels = NULL;
-    data->classes = NULL;
-    data->n_classes = 0;
+    hd_io_data_forget_labels(data);
     return HUDDLE_OK;
 }
 
@@ -204,9 +209,7 @@ huddle_status huddle_data_read(huddle_context *context, const char *source,
     /* Failures are about the source unless a reader changes failing_path. */
     hd_io_request request = {context, options != NULL ? options : &plain, source, NULL};
     memset(data, 0, sizeof *data);
-    data->name = hd_copy_text(source);
-    if (data->name == NULL)
-        FAIL(HUDDLE_NO_MEMORY, "no memory for a file's name");
+    TRY(hd_io_copy_text(source, "a file's name", &data->name));
     if (hd_slabs_distributed(context)) {
         if (request.options->exact)
             FAIL(HUDDLE_UNSUPPORTED, "exact: rows that are spread over processes are floats");

@@ -98,6 +98,9 @@ huddle_status hd_io_csv_dense(huddle_context *context, const hd_file *file, hudd
 huddle_status hd_io_images_read(hd_io_request *request, const char *folder, huddle_data *data);
 huddle_status hd_io_pages_read(hd_io_request *request, const hd_file *file, huddle_data *data);
 
+/* Leaves the data as if it had no labels. */
+void hd_io_data_forget_labels(huddle_data *data);
+
 /* digits and the generators. */
 bool hd_io_is_generator(const char *name);
 huddle_status hd_io_digits_make(huddle_data *data);

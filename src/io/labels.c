@@ -22,6 +22,11 @@ void hd_io_classes_free(char **classes, int64_t count) {
     huddle_free(classes);
 }
 
+huddle_status hd_io_copy_text(const char *text, const char *what, char **copy) {
+    *copy = hd_copy_text(text);
+    return *copy != NULL ? HUDDLE_OK : hd_fail(HUDDLE_NO_MEMORY, "no memory for %s", what);
+}
+
 /* Labels of a vector of any type, as long as every value is a whole number: MATLAB stores them
  * as doubles. */
 huddle_status hd_io_labels_from_array(const hd_io_array *array, hd_io_labels *labels) {
