@@ -170,20 +170,15 @@ static bool determines_labels(const huddle_data *data, int64_t j, float *values,
     return true;
 }
 
-/* Removes features in place. The rows are first compacted at their old stride, then moved
- * together; a row never moves beyond where it was, so the second loop overwrites only rows
- * already moved. */
+/* Removes features in place: a value never moves beyond where it was. */
 static void remove_features(huddle_data *data, const bool *gone) {
     huddle_points *x = &data->points;
-    int64_t d = 0;
+    int64_t d = 0, kept = 0;
     hd_io_exact_remove(data, gone);
-    /* Within each row kept features move to the front. */
-    for (int64_t i = 0; i < x->n; i++) {
-        int64_t kept = 0;
+    for (int64_t i = 0; i < x->n; i++)
         for (int64_t j = 0; j < x->d; j++)
             if (!gone[j])
-                x->values[i * x->stride + kept++] = x->values[i * x->stride + j];
-    }
+                x->values[kept++] = x->values[i * x->stride + j];
     for (int64_t j = 0; j < x->d; j++) {
         if (gone[j]) {
             if (data->features != NULL)
@@ -196,8 +191,6 @@ static void remove_features(huddle_data *data, const bool *gone) {
             x->shift[d] = x->shift[j];
         d++;
     }
-    for (int64_t i = 1; i < x->n; i++) /* rows are contiguous, as in every table */
-        memmove(x->values + i * d, x->values + i * x->stride, (size_t)d * sizeof *x->values);
     x->d = d;
     x->stride = d;
 }
@@ -326,14 +319,14 @@ static huddle_status read_table(hd_io_request *request, const hd_io_layout *layo
     huddle_status status = HUDDLE_OK;
     hd_io_labels labels = {0};
     hd_io_plan plan = {request, layout, pieces};
-    hd_io_missing policy;
+    int policy;
     int64_t *sources = NULL;
     *misread = false;
     /* The options are checked before the table, so that a mistake in them is reported first. */
-    TRY(hd_io_missing_policy(request->options, &policy));
+    TRY(hd_io_choose("missing", request->options->missing, "error|drop|mean|median", &policy));
     TRY(hd_io_plan_make(&plan));
     if (policy != HD_IO_REFUSE || plan.n_texts > (plan.label >= 0))
-        TRY(hd_io_table_values(&plan, policy, misread, &labels, data, &sources));
+        TRY(hd_io_table_values(&plan, (hd_io_missing)policy, misread, &labels, data, &sources));
     else {
         TRY(read_points(&plan, misread, &labels, data));
         TRY(keep_features(&plan, data, &sources));

@@ -19,6 +19,11 @@ typedef struct hd_io_fields {
     int64_t count, capacity;
 } hd_io_fields;
 
+/* A tab is a blank unless it is the separator: in a TSV file it delimits an empty field. */
+static inline bool hd_io_is_blank(char c, char separator) {
+    return c == ' ' || (c == '\t' && separator != '\t');
+}
+
 /* Cuts the record at *p into fields; *p is moved past its line feed, or to end. */
 huddle_status hd_io_fields_split(const char **p, const char *end, char separator,
                                  hd_io_fields *fields);
@@ -131,16 +136,53 @@ huddle_status hd_io_layout_find(huddle_context *context, const hd_file *file,
                                 const huddle_read_options *options, hd_io_layout *layout);
 void hd_io_layout_free(hd_io_layout *layout);
 
-/* The rule that options->header names; options may be NULL. */
-huddle_status hd_io_header_rule_of(const huddle_read_options *options, hd_io_header_rule *rule);
-
 /* Decides whether the row at layout->begin is a header, and passes it if it is. */
-huddle_status hd_io_header_find(hd_io_layout *layout, const huddle_read_options *options);
+huddle_status hd_io_header_find(hd_io_layout *layout, hd_io_header_rule rule,
+                                const huddle_read_options *options);
 
 /* Logs what was guessed about the first lines; `path` is named if it is not NULL, where several
  * files may be read. */
 huddle_status hd_io_header_report(huddle_context *context, const char *path,
                                   const huddle_read_options *options, const hd_io_layout *layout);
+
+/* ---- finding a header ------------------------------------------------------------------------ */
+
+/* Fewer rows are no evidence. */
+enum { HD_IO_FEWEST = 4 };
+
+/* The fields of the first rows below some row; fields[c * room + r] is in row r, column c. */
+typedef struct hd_io_sample {
+    hd_io_field *fields;
+    int64_t rows, columns, room;
+    bool even; /* all rows have that many columns; those after one that does not are not taken */
+} hd_io_sample;
+
+/* The rows from `next` on; s->fields is the caller's to free. */
+huddle_status hd_io_sample_take(const hd_io_layout *layout, const char *next, int64_t columns,
+                                hd_io_sample *s);
+
+static inline const hd_io_field *hd_io_sampled(const hd_io_sample *s, int64_t row, int64_t column) {
+    return &s->fields[column * s->room + row];
+}
+
+/* Sorts the fields of a column; true if each occurs twice on average. *seen: the name is one of
+ * them. */
+bool hd_io_sample_repeats(hd_io_sample *s, int64_t column, const hd_io_field *name, bool *seen);
+
+/* A number, or a word in the place of a number. Both decimal signs count: the sign of a column is
+ * not known yet. */
+bool hd_io_field_numeric(const hd_io_field *field);
+
+static inline bool hd_io_field_empty(const hd_io_field *field) {
+    return field->begin == field->end;
+}
+
+/* Compares two fields as texts, as strcmp() does. */
+int hd_io_by_text(const void *a, const void *b);
+
+/* Whether a first row with numbers is a header, as far as the rows below it tell. */
+huddle_status hd_io_header_of_numbers(const hd_io_fields *first, hd_io_sample *s,
+                                      hd_io_header *found);
 
 /* Line feeds in a text; the end of the blank lines at p, which are added to first_line. */
 int64_t hd_io_count_lines(const char *begin, const char *end);
@@ -192,7 +234,7 @@ typedef struct hd_io_facts {
     int32_t *values; /* rows, 0 .. distinct - 1: equal where the texts are */
 } hd_io_facts;
 
-/* A table and what its columns are for. More than 20 fields: all that is decided about it. */
+/* A table and what its columns are for. fields: all that is decided about it. */
 typedef struct hd_io_plan {
     const hd_io_request *request; /* its options are NULL if nothing is to be suggested */
     const hd_io_layout *layout;
@@ -245,16 +287,15 @@ bool hd_io_labels_needed(const hd_io_plan *plan);
  * the rows rather than group them; texts must not all be different either. */
 bool hd_io_are_no_labels(const hd_io_column *kind, int64_t distinct, int64_t rows);
 
+/* The same for a column whose facts are known. guessed: it has no such name. */
+bool hd_io_is_no_label(const hd_io_plan *plan, int64_t column, bool guessed);
+
 /* Leaves out a column that was taken for labels: its values identify the rows. */
 huddle_status hd_io_plan_reject_label(hd_io_plan *plan, int64_t column, int64_t distinct,
                                       int64_t rows);
 
 /* Finds the facts of these columns. */
 huddle_status hd_io_facts_find(hd_io_plan *plan, const int64_t *columns, int64_t count);
-
-/* True if the column has no name, or "Unnamed: 0": what pandas and R write above the numbers or
- * names of rows. */
-bool hd_io_is_unnamed(const hd_io_layout *layout, int64_t column);
 
 /* True if the column is unnamed or its name, such as id or index, says that it identifies rows. */
 bool hd_io_is_id(const hd_io_layout *layout, int64_t column);
@@ -264,7 +305,7 @@ bool hd_io_are_row_numbers(const hd_io_plan *plan, int64_t column);
 bool hd_io_are_row_names(const hd_io_plan *plan, int64_t column, bool encode);
 
 /* The only column of texts that groups the rows, or -1, and how many columns of texts name them. */
-int64_t hd_io_find_groups(const hd_io_plan *plan, bool encode, int64_t *names);
+int64_t hd_io_find_groups(const hd_io_plan *plan, int64_t *names);
 
 /* The labels of a table that is read for them alone, reported where others could be meant.
  * clusters: they are those of a clustering, for which the column that huddle_columns_append() adds
@@ -323,15 +364,17 @@ huddle_status hd_io_table_cut(huddle_context *context, const hd_io_layout *layou
  * that were read from the table. */
 huddle_status hd_io_table_warn_rounded(const hd_io_plan *plan, const double *values, int64_t count);
 
-/* Texts in quotes may hold doubled quotes: all are copied with single ones. */
+/* Texts in quotes may hold doubled quotes, which are copied as single ones: of one text, of which
+ * the end is returned, or of all. */
+char *hd_io_unquote(const char *p, const char *end, char *to);
 huddle_status hd_io_texts_unescape(hd_io_labels *labels);
 
 /* ---- tables with missing values or encoded texts -------------------------------------------- */
 
 typedef enum hd_io_missing { HD_IO_REFUSE, HD_IO_DROP, HD_IO_MEAN, HD_IO_MEDIAN } hd_io_missing;
 
-/* The rule that options->missing names. */
-huddle_status hd_io_missing_policy(const huddle_read_options *options, hd_io_missing *policy);
+/* The position among `words`, such as "auto|yes|no", of the value of an option; 0 for NULL. */
+huddle_status hd_io_choose(const char *option, const char *value, const char *words, int *chosen);
 
 /* Points and labels of a table with missing values or texts to encode. (*sources)[j] is the column
  * that feature j comes from, the caller's to free; data->features holds the names of the features

@@ -1,5 +1,5 @@
 /* Whether the first row of a table is a header, and the names in it. */
-#include "io/csv_header.h"
+#include "io/csv.h"
 
 #include "base/check.h"
 #include "base/text.h"
@@ -132,24 +132,14 @@ static bool is_header(const hd_io_fields *first, const hd_io_fields *second) {
 }
 
 /* A text above a column of numbers, where the second row has something else. */
-static huddle_status is_above_numbers(const hd_io_layout *layout, const hd_io_fields *first,
-                                      const char *next, bool *header) {
-    huddle_status status = HUDDLE_OK;
-    hd_io_sample s = {0};
-    bool texts = false;
-    for (int64_t c = 0; c < first->count; c++)
-        texts = texts || !hd_io_field_numeric(&first->items[c]);
-    if (!texts)
-        goto done;
-    TRY(hd_io_sample_take(layout, next, first->count, &s));
-    for (int64_t c = 0; c < first->count && !*header; c++) {
+static bool is_above_numbers(const hd_io_fields *first, const hd_io_sample *s) {
+    for (int64_t c = 0; c < first->count; c++) {
         const hd_io_field *name = &first->items[c];
-        *header = !hd_io_field_numeric(name) && !hd_io_is_date(name->begin, name->end) &&
-                  holds_numbers(&s, c);
+        if (!hd_io_field_numeric(name) && !hd_io_is_date(name->begin, name->end) &&
+            holds_numbers(s, c))
+            return true;
     }
-done:
-    huddle_free(s.fields);
-    return status;
+    return false;
 }
 
 /* All fields of a first row are texts, and no two are equal: names of columns do not repeat. */
@@ -167,28 +157,18 @@ static bool are_names(const hd_io_fields *first) {
 
 /* A table of texts has a header if its first row is unlike the others: two columns or more
  * repeat their values, and none of the first row's values occurs again. Fewer than HD_IO_FEWEST
- * rows are no evidence. `next`: the second row. */
-static huddle_status is_header_of_texts(const hd_io_layout *layout, const hd_io_fields *first,
-                                        const char *next, bool *header) {
-    huddle_status status = HUDDLE_OK;
-    hd_io_sample s = {0};
+ * rows are no evidence. */
+static bool is_header_of_texts(const hd_io_fields *first, hd_io_sample *s) {
     int64_t repeating = 0;
-    *header = false;
-    if (first->count < 2 || !are_names(first))
-        goto done;
-    TRY(hd_io_sample_take(layout, next, first->count, &s));
-    if (s.rows < HD_IO_FEWEST || !s.even)
-        goto done;
+    if (first->count < 2 || s->rows < HD_IO_FEWEST || !s->even || !are_names(first))
+        return false;
     for (int64_t c = 0; c < first->count; c++) {
         bool seen;
-        repeating += hd_io_sample_repeats(&s, c, &first->items[c], &seen);
+        repeating += hd_io_sample_repeats(s, c, &first->items[c], &seen);
         if (seen)
-            goto done;
+            return false;
     }
-    *header = repeating >= 2;
-done:
-    huddle_free(s.fields);
-    return status;
+    return repeating >= 2;
 }
 
 /* ---- a second line --------------------------------------------------------------------------- */
@@ -250,14 +230,9 @@ done:
 
 /* A text in which doubled quotes have become single ones. */
 static char *copy_field(const hd_io_field *field) {
-    char *copy = hd_copy_part(field->begin, field->end - field->begin), *to = copy;
-    if (copy == NULL)
-        return NULL;
-    for (const char *p = field->begin; p < field->end; p++) {
-        *to++ = *p;
-        p += field->quoted && *p == '"' && p + 1 < field->end && p[1] == '"';
-    }
-    *to = '\0';
+    char *copy = hd_copy_part(field->begin, field->end - field->begin);
+    if (copy != NULL && field->quoted)
+        *hd_io_unquote(field->begin, field->end, copy) = '\0';
     return copy;
 }
 
@@ -300,19 +275,6 @@ done:
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-huddle_status hd_io_header_rule_of(const huddle_read_options *options, hd_io_header_rule *rule) {
-    static const char *const names[] = {"auto", "yes", "no"};
-    *rule = HD_IO_HEADER_AUTO;
-    if (options == NULL || options->header == NULL)
-        return HUDDLE_OK;
-    for (int k = 0; k < 3; k++)
-        if (strcmp(options->header, names[k]) == 0) {
-            *rule = (hd_io_header_rule)k;
-            return HUDDLE_OK;
-        }
-    return hd_fail(HUDDLE_INVALID, "header = %.100s: expected one of auto|yes|no", options->header);
-}
-
 /* The first row has all the names that the caller expects, as new rows for a model do. */
 static bool has_expected_names(const hd_io_fields *first, const huddle_read_options *options) {
     if (options == NULL || !options->x_by_name || options->n_x == 0 || options->n_x > first->count)
@@ -337,27 +299,24 @@ static huddle_status judge_header(hd_io_layout *layout, const huddle_read_option
                                   const hd_io_fields *first, const hd_io_fields *second,
                                   const char *next) {
     huddle_status status = HUDDLE_OK;
-    bool header =
-        is_header(first, second) || layout->units != NULL || has_expected_names(first, options);
-    if (!header)
-        TRY(is_above_numbers(layout, first, next, &header));
-    if (!header)
-        TRY(is_header_of_texts(layout, first, next, &header));
-    if (header)
-        layout->header = HD_IO_HEADER_CERTAIN;
-    else
-        TRY(hd_io_header_of_numbers(layout, first, next, &layout->header));
+    hd_io_sample s = {0};
+    layout->header = HD_IO_HEADER_CERTAIN;
+    if (is_header(first, second) || layout->units != NULL || has_expected_names(first, options))
+        goto done;
+    TRY(hd_io_sample_take(layout, next, first->count, &s));
+    if (!is_above_numbers(first, &s) && !is_header_of_texts(first, &s))
+        TRY(hd_io_header_of_numbers(first, &s, &layout->header));
 done:
+    huddle_free(s.fields);
     return status;
 }
 
 /* The line numbers are advanced past the header first and restored if there is none. */
-huddle_status hd_io_header_find(hd_io_layout *layout, const huddle_read_options *options) {
+huddle_status hd_io_header_find(hd_io_layout *layout, hd_io_header_rule rule,
+                                const huddle_read_options *options) {
     huddle_status status = HUDDLE_OK;
-    hd_io_header_rule rule;
     hd_io_fields first = {0}, second = {0};
     const char *top = layout->begin, *next = top, *below;
-    TRY(hd_io_header_rule_of(options, &rule));
     TRY(hd_io_fields_split(&next, layout->end, layout->separator, &first));
     layout->columns = first.count;
     layout->counted_line = layout->first_line;

@@ -63,15 +63,13 @@ static void forget_reason(hd_io_plan *plan, int64_t column) {
 
 /* Rejects labels whose values identify the rows. */
 static huddle_status reject_names(hd_io_plan *plan) {
-    int64_t column = plan->label, rows = plan->pieces->rows;
+    int64_t column = plan->label;
     if (column < 0 || !plan->facts[column].known || hd_io_labels_needed(plan) ||
-        !(plan->guessed ? hd_io_are_row_names(plan, column, false)
-                        : hd_io_are_no_labels(&plan->layout->kinds[column],
-                                              plan->facts[column].distinct, rows)))
+        !hd_io_is_no_label(plan, column, plan->guessed))
         return HUDDLE_OK;
     plan->label = -1;
     plan->guessed = false;
-    return hd_io_plan_reject_label(plan, column, plan->facts[column].distinct, rows);
+    return hd_io_plan_reject_label(plan, column, plan->facts[column].distinct, plan->pieces->rows);
 }
 
 /* ---- features that were named --------------------------------------------------------------- */
@@ -245,11 +243,11 @@ static int64_t list_doubtful(const hd_io_plan *plan, int64_t *columns) {
 /* Without a better candidate, the labels are the only texts that group the rows. */
 static huddle_status guess_label(hd_io_plan *plan) {
     int64_t names = 0;
-    bool encode = plan->request->options->encode;
     huddle_status status = reject_names(plan);
-    if (status != HUDDLE_OK || plan->label >= 0 || plan->from_files || encode)
+    if (status != HUDDLE_OK || plan->label >= 0 || plan->from_files ||
+        plan->request->options->encode)
         return status;
-    int64_t found = hd_io_find_groups(plan, encode, &names);
+    int64_t found = hd_io_find_groups(plan, &names);
     if (found < 0 || (names == 0 && plan->rejected < 0))
         return HUDDLE_OK;
     plan->label = found;

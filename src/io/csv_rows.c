@@ -76,9 +76,15 @@ static huddle_status refuse_value(const hd_io_plan *plan, bool exact, int64_t li
 
 /* ---- one record ----------------------------------------------------------------------------- */
 
-static inline bool is_blank(char c, char separator) {
-    return c == ' ' || (c == '\t' && separator != '\t');
-}
+/* A row on its way, and the working memory of a chunk. */
+typedef struct record {
+    double *room;      /* d */
+    double *values;    /* room, or where the caller wants them */
+    hd_io_span *texts; /* n_texts */
+    hd_io_fields fields;
+    int64_t line;
+    bool incomplete;
+} record;
 
 /* A quick test: most texts cannot be one of the words for a missing label, of which the
  * longest has four characters. */
@@ -95,7 +101,7 @@ static const char *read_plain_record(const hd_io_plan *plan, const char *p, doub
     const char separator = plan->layout->separator;
     const int64_t columns = plan->layout->columns;
     for (int64_t c = 0; c < columns; c++) {
-        while (is_blank(*p, separator))
+        while (hd_io_is_blank(*p, separator))
             p++;
         int32_t role = plan->roles[c];
         const char *begin = p;
@@ -104,7 +110,7 @@ static const char *read_plain_record(const hd_io_plan *plan, const char *p, doub
              * line allows. */
             p = hd_io_number_at(begin, true, &values[role]);
         } else {
-            while (*p != separator && *p != '\n' && *p != '"' && !is_blank(*p, separator) &&
+            while (*p != separator && *p != '\n' && *p != '"' && !hd_io_is_blank(*p, separator) &&
                    *p != '\r')
                 p++;
             if (role != HD_IO_SKIP) {
@@ -117,7 +123,7 @@ static const char *read_plain_record(const hd_io_plan *plan, const char *p, doub
         if (p == begin)
             return NULL;
         const char *end = p;
-        while (is_blank(*p, separator))
+        while (hd_io_is_blank(*p, separator))
             p++;
         /* CR is part of the line end only before LF; elsewhere it is an error of the field. */
         if (*p == '\r' && p[1] == '\n')
@@ -130,84 +136,63 @@ static const char *read_plain_record(const hd_io_plan *plan, const char *p, doub
     return NULL;
 }
 
-/* A text; a missing one is empty. */
-static huddle_status take_text(hd_io_reading *r, int64_t line, int64_t column,
-                               const hd_io_field *field, hd_io_span *text, bool *incomplete) {
-    int64_t k = -2 - r->plan->roles[column];
-    *text = (hd_io_span){field->begin, field->end - field->begin};
-    if (r->any_text || !hd_io_label_missing(text->begin, text->length))
+/* A missing number is NaN, a missing text empty. */
+static huddle_status take_field(hd_io_reading *r, record *to, int64_t column) {
+    const hd_io_field *field = &to->fields.items[column];
+    int32_t role = r->plan->roles[column];
+    if (role == HD_IO_SKIP)
         return HUDDLE_OK;
-    if (r->incomplete == NULL || (k == 0 && r->label_required))
-        return refuse_field(r, line, column, field);
-    text->length = 0;
-    *incomplete = true;
-    return HUDDLE_OK;
-}
-
-/* Splits a record into fields; reports what is wrong with it. */
-static huddle_status take_fields(hd_io_reading *r, int64_t line, const hd_io_fields *fields,
-                                 double *values, hd_io_span *texts, bool *incomplete) {
-    const hd_io_plan *plan = r->plan;
-    for (int64_t c = 0; c < plan->layout->columns; c++) {
-        const hd_io_field *field = &fields->items[c];
-        int32_t role = plan->roles[c];
-        huddle_status status = HUDDLE_OK;
-        if (role == HD_IO_SKIP)
-            continue;
-        if (role < 0)
-            status = take_text(r, line, c, field, &texts[-2 - role], incomplete);
-        else if (r->incomplete != NULL && hd_io_field_missing(field)) {
-            values[role] = NAN;
-            *incomplete = true;
-        } else if (!hd_io_field_number(field, plan->layout->kinds[c].decimal, &values[role]))
-            status = refuse_field(r, line, c, field);
-        if (status != HUDDLE_OK)
-            return status;
-    }
+    if (role < 0) {
+        hd_io_span *text = &to->texts[-2 - role];
+        *text = (hd_io_span){field->begin, field->end - field->begin};
+        if (r->any_text || !hd_io_label_missing(text->begin, text->length))
+            return HUDDLE_OK;
+        if (r->incomplete == NULL || (role == hd_io_text_role(0) && r->label_required))
+            return refuse_field(r, to->line, column, field);
+        text->length = 0;
+    } else if (r->incomplete != NULL && hd_io_field_missing(field))
+        to->values[role] = NAN;
+    else
+        return hd_io_field_number(field, r->plan->layout->kinds[column].decimal, &to->values[role])
+                   ? HUDDLE_OK
+                   : refuse_field(r, to->line, column, field);
+    to->incomplete = true;
     return HUDDLE_OK;
 }
 
 /* Any record. A record ends where hd_io_record_end() found its line feed outside quotes:
  * fields that end elsewhere, or a field left open, mean that a quote is missing, perhaps many
  * lines up. */
-static huddle_status read_any_record(hd_io_reading *r, const char **p, const char *end,
-                                     int64_t line, hd_io_fields *fields, double *values,
-                                     hd_io_span *texts, bool *incomplete) {
+static huddle_status read_any_record(hd_io_reading *r, const char *p, const char *end, record *to) {
+    huddle_status status = HUDDLE_OK;
     const hd_io_layout *layout = r->plan->layout;
-    huddle_status status = hd_io_fields_split(p, end, layout->separator, fields);
-    if (status != HUDDLE_OK)
-        return status;
-    if (*p != end || fields->items[fields->count - 1].open)
-        return hd_fail(HUDDLE_FORMAT, "line %lld: a quote is not closed", (long long)line);
-    if (fields->count != layout->columns && layout->declared != NULL)
-        return hd_fail(HUDDLE_FORMAT, "line %lld has %lld value%s for %lld attributes",
-                       (long long)line, (long long)fields->count, fields->count == 1 ? "" : "s",
-                       (long long)layout->columns);
-    if (fields->count != layout->columns)
-        return hd_fail(HUDDLE_FORMAT, "line %lld has %lld column%s, but line %lld has %lld",
-                       (long long)line, (long long)fields->count, fields->count == 1 ? "" : "s",
-                       (long long)layout->counted_line, (long long)layout->columns);
-    return take_fields(r, line, fields, values, texts, incomplete);
+    const long long line = to->line;
+    TRY(hd_io_fields_split(&p, end, layout->separator, &to->fields));
+    const long long count = to->fields.count;
+    if (p != end || to->fields.items[count - 1].open)
+        FAIL(HUDDLE_FORMAT, "line %lld: a quote is not closed", line);
+    if (count != layout->columns && layout->declared != NULL)
+        FAIL(HUDDLE_FORMAT, "line %lld has %lld value%s for %lld attributes", line, count,
+             count == 1 ? "" : "s", (long long)layout->columns);
+    if (count != layout->columns)
+        FAIL(HUDDLE_FORMAT, "line %lld has %lld column%s, but line %lld has %lld", line, count,
+             count == 1 ? "" : "s", (long long)layout->counted_line, (long long)layout->columns);
+    for (int64_t c = 0; c < layout->columns; c++)
+        TRY(take_field(r, to, c));
+done:
+    return status;
 }
 
 /* ---- all records ---------------------------------------------------------------------------- */
 
-/* Working memory of one chunk. */
-typedef struct scratch {
-    double *values;
-    hd_io_span *texts;
-    hd_io_fields fields;
-} scratch;
-
 /* The intake's own message has no line number; the row is examined again for one that has. */
-static huddle_status store_row(hd_io_reading *r, int32_t worker, int64_t row, int64_t line,
-                               const double *values, const hd_io_span *texts, bool incomplete) {
-    if (r->intake != NULL && hd_io_intake_row(r->intake, worker, row, values) != HUDDLE_OK)
-        return refuse_value(r->plan, r->intake->exact != NULL, line, values);
+static huddle_status store_row(hd_io_reading *r, int32_t worker, int64_t row, const record *from) {
+    if (r->intake != NULL && hd_io_intake_row(r->intake, worker, row, from->values) != HUDDLE_OK)
+        return refuse_value(r->plan, r->intake->exact != NULL, from->line, from->values);
     for (int64_t k = 0; k < r->plan->n_texts; k++)
-        r->texts[k * r->plan->pieces->rows + row] = texts[k];
+        r->texts[k * r->plan->pieces->rows + row] = from->texts[k];
     if (r->incomplete != NULL)
-        r->incomplete[row] = incomplete;
+        r->incomplete[row] = from->incomplete;
     return HUDDLE_OK;
 }
 
@@ -216,37 +201,29 @@ static huddle_status store_row(hd_io_reading *r, int32_t worker, int64_t row, in
  * internal errors guard the memory after the last row if they do not. A record in quotes may
  * span several lines, which are added to the line count. */
 static huddle_status read_piece(hd_io_reading *r, const hd_io_piece *piece, int32_t worker,
-                                scratch *s) {
+                                record *to) {
     huddle_status status = HUDDLE_OK;
     const hd_io_layout *layout = r->plan->layout;
     int64_t row = piece->first_row, line = piece->first_line, d = r->plan->d;
     const int64_t rows = row + piece->rows;
-    for (const char *p = piece->begin; p < piece->end; line++) {
-        const char *begin = p, *next = NULL;
-        bool incomplete = false;
-        int64_t own_line = line;
+    for (const char *p = piece->begin, *next = NULL; p < piece->end; p = next, line++) {
+        to->incomplete = false;
+        to->line = line;
         /* Values are written straight into the caller's array if there is one. Beyond the last
-         * counted row the scratch memory is used, until the error below is raised. */
-        double *to = r->values != NULL && row < rows ? r->values + row * d : s->values;
-        if (!r->plan->styled)
-            next = read_plain_record(r->plan, p, to, s->texts);
+         * counted row the own memory is used, until the error below is raised. */
+        to->values = r->values != NULL && row < rows ? r->values + row * d : to->room;
+        next = r->plan->styled ? NULL : read_plain_record(r->plan, p, to->values, to->texts);
         if (next == NULL) {
-            const char *record = hd_io_record_end(p, piece->end, layout->separator, layout->quoted);
-            if (layout->columns > 1 && hd_io_is_blank_line(p, record)) {
-                p = record;
+            next = hd_io_record_end(p, piece->end, layout->separator, layout->quoted);
+            if (layout->columns > 1 && hd_io_is_blank_line(p, next))
                 continue;
-            }
-            TRY(read_any_record(r, &p, record, line, &s->fields, to, s->texts, &incomplete));
-            next = record;
+            TRY(read_any_record(r, p, next, to));
             /* A quoted record may contain line feeds; the last one is counted by the loop. */
-            for (; begin < next - 1; begin++)
-                line += *begin == '\n';
+            line += hd_io_count_lines(p, next - 1);
         }
-        p = next;
         if (row == rows)
             FAIL(HUDDLE_INTERNAL, "line %lld was not counted", (long long)line);
-        TRY(store_row(r, worker, row, own_line, to, s->texts, incomplete));
-        row++;
+        TRY(store_row(r, worker, row++, to));
     }
     if (row != rows)
         FAIL(HUDDLE_INTERNAL, "line %lld was counted twice", (long long)line);
@@ -259,13 +236,13 @@ done:
 static huddle_status read_pieces(void *argument, hd_chunk chunk) {
     hd_io_reading *r = argument;
     huddle_status status = HUDDLE_OK;
-    scratch s = {0};
-    ALLOC(s.values, r->plan->d);
+    record s = {0};
+    ALLOC(s.room, r->plan->d);
     ALLOC_ZERO(s.texts, r->plan->n_texts);
     for (int64_t k = chunk.begin; k < chunk.end; k++)
         TRY(read_piece(r, &r->plan->pieces->items[k], chunk.worker, &s));
 done:
-    FREE(s.values, s.texts, s.fields.items);
+    FREE(s.room, s.texts, s.fields.items);
     return status;
 }
 
@@ -357,6 +334,14 @@ huddle_status hd_io_table_cut(huddle_context *context, const hd_io_layout *layou
                             pieces);
 }
 
+char *hd_io_unquote(const char *p, const char *end, char *to) {
+    for (; p < end; p++) {
+        *to++ = *p;
+        p += *p == '"' && p + 1 < end && p[1] == '"';
+    }
+    return to;
+}
+
 /* Copies all texts, so that they also outlive the file. A line feed is put after each, since
  * the readers of numbers look at the character after a number. */
 huddle_status hd_io_texts_unescape(hd_io_labels *labels) {
@@ -368,13 +353,10 @@ huddle_status hd_io_texts_unescape(hd_io_labels *labels) {
     char *to = labels->arena;
     for (int64_t i = 0; i < labels->n; i++) {
         hd_io_span text = labels->texts[i];
-        char *begin = to;
-        for (int64_t k = 0; k < text.length; k++) {
-            *to++ = text.begin[k];
-            k += text.begin[k] == '"' && k + 1 < text.length && text.begin[k + 1] == '"';
-        }
-        labels->texts[i] = (hd_io_span){begin, to - begin};
-        *to++ = '\n';
+        char *end = hd_io_unquote(text.begin, text.begin + text.length, to);
+        labels->texts[i] = (hd_io_span){to, end - to};
+        *end = '\n';
+        to = end + 1;
     }
 done:
     return status;

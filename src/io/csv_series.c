@@ -1,5 +1,5 @@
 /* Headers of numbers: whether a first row such as 0,1,2,3 or country,region,2000,2001 has names. */
-#include "io/csv_header.h"
+#include "io/csv.h"
 
 #include "base/check.h"
 #include "io/number.h"
@@ -227,11 +227,10 @@ static bool has_known_text(const hd_io_fields *first, hd_io_sample *s, int64_t *
  * would be: among numbers alone less than one in a million makes it a header, beside texts or an
  * empty field, which are rarely without a header, less than one in ten thousand. What would make a
  * class of a name is never kept silently. */
-huddle_status hd_io_header_of_numbers(const hd_io_layout *layout, const hd_io_fields *first,
-                                      const char *next, hd_io_header *found) {
+huddle_status hd_io_header_of_numbers(const hd_io_fields *first, hd_io_sample *s,
+                                      hd_io_header *found) {
     const double among_numbers = 6, beside_texts = 4, least = 3;
     huddle_status status = HUDDLE_OK;
-    hd_io_sample s = {0};
     names n = {0};
     double *room = NULL;
     int64_t fresh = 0;
@@ -241,20 +240,17 @@ huddle_status hd_io_header_of_numbers(const hd_io_layout *layout, const hd_io_fi
     ALLOC(n.columns, first->count);
     ALLOC(room, first->count);
     find_names(first, &n);
-    if (n.kind == NO_SERIES)
+    if (n.kind == NO_SERIES || s->rows == 0 || !s->even)
         goto done;
-    TRY(hd_io_sample_take(layout, next, first->count, &s));
-    if (s.rows == 0 || !s.even)
-        goto done;
-    double evidence = continues(&s, &n, room) ? 0 : weigh_names(first, &s, &n);
-    if (has_known_text(first, &s, &fresh, &texts))
+    double evidence = continues(s, &n, room) ? 0 : weigh_names(first, s, &n);
+    if (has_known_text(first, s, &fresh, &texts))
         goto done;
     evidence += (double)fresh;
-    if (s.rows >= HD_IO_FEWEST && evidence >= (texts ? beside_texts : among_numbers))
+    if (s->rows >= HD_IO_FEWEST && evidence >= (texts ? beside_texts : among_numbers))
         *found = HD_IO_HEADER_LIKELY;
     else if (evidence >= least || (n.kind != DISTINCT && fresh > 0))
         *found = HD_IO_HEADER_UNLIKELY;
 done:
-    FREE(s.fields, n.values, n.columns, room);
+    FREE(n.values, n.columns, room);
     return status;
 }

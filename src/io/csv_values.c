@@ -16,19 +16,18 @@
  * would add a feature for each. */
 enum { MAX_CATEGORIES = 100 };
 
-/* In the order of hd_io_missing. */
-huddle_status hd_io_missing_policy(const huddle_read_options *options, hd_io_missing *policy) {
-    static const char *const names[] = {"error", "drop", "mean", "median"};
-    *policy = HD_IO_REFUSE;
-    if (options->missing == NULL)
+huddle_status hd_io_choose(const char *option, const char *value, const char *words, int *chosen) {
+    *chosen = 0;
+    if (value == NULL)
         return HUDDLE_OK;
-    for (int k = 0; k < 4; k++)
-        if (strcmp(options->missing, names[k]) == 0) {
-            *policy = (hd_io_missing)k;
+    for (const char *word = words;; word++, ++*chosen) {
+        size_t length = strcspn(word, "|");
+        if (strlen(value) == length && memcmp(word, value, length) == 0)
             return HUDDLE_OK;
-        }
-    return hd_fail(HUDDLE_INVALID, "missing = %.100s: expected one of error|drop|mean|median",
-                   options->missing);
+        word += length;
+        if (*word == '\0')
+            return hd_fail(HUDDLE_INVALID, "%s = %.100s: expected one of %s", option, value, words);
+    }
 }
 
 /* The table on its way to points. */

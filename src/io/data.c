@@ -250,29 +250,27 @@ done:
     return close_whole(path, &from, status);
 }
 
-/* The labels of this process's rows if rows are distributed over processes. */
-static huddle_status read_labels(huddle_context *context, const char *path, bool clusters,
-                                 hd_io_row_labels *labels) {
-    static const huddle_read_options plain = {0};
-    hd_io_rows rows = {.rank = hd_slabs_rank(context), .count = hd_slabs_count(context)};
-    hd_io_labels raw;
-    hd_io_request request = {context, &plain, path, &rows, .clusters = clusters};
-    if (hd_slabs_distributed(context))
-        return hd_io_rows_labels(&request, &path, 1, labels);
-    huddle_status status = hd_io_labels_read_raw(context, path, clusters, &raw);
-    if (status == HUDDLE_OK)
-        status = hd_io_labels_map(&raw, &labels->labels, &labels->n_classes, &labels->classes);
-    labels->n = raw.n;
-    hd_io_labels_free(&raw);
-    return status;
-}
-
-/* Outputs are cleared first, so that they are valid after a failure. */
+/* The labels of this process's rows if rows are distributed over processes. Outputs are cleared
+ * first, so that they are valid after a failure. */
 static huddle_status give_labels(huddle_context *context, const char *path, bool clusters,
                                  int64_t *n, int32_t **labels, int32_t *n_classes,
                                  char ***classes) {
+    static const huddle_read_options plain = {0};
+    hd_io_rows rows = {.rank = hd_slabs_rank(context), .count = hd_slabs_count(context)};
+    hd_io_request request = {context, &plain, path, &rows, .clusters = clusters};
     hd_io_row_labels read = {0};
-    huddle_status status = hd_agree(context, read_labels(context, path, clusters, &read));
+    hd_io_labels raw = {0};
+    huddle_status status = HUDDLE_OK;
+    if (hd_slabs_distributed(context))
+        TRY(hd_io_rows_labels(&request, &path, 1, &read));
+    else {
+        TRY(hd_io_labels_read_raw(context, path, clusters, &raw));
+        TRY(hd_io_labels_map(&raw, &read.labels, &read.n_classes, &read.classes));
+        read.n = raw.n;
+    }
+done:
+    hd_io_labels_free(&raw);
+    status = hd_agree(context, status);
     if (status != HUDDLE_OK)
         hd_io_row_labels_free(&read);
     *n = read.n;

@@ -63,6 +63,10 @@ huddle_status hd_io_missing_library(const char *what, const char *library);
 huddle_status hd_io_file_open(huddle_context *context, const char *path, hd_file *file,
                               hd_io_encoding *encoding, const hd_io_format **format);
 
+/* Add a matrix or texts of that name, which move to the container. */
+huddle_status hd_io_add_sparse(hd_io_container *container, const char *name, huddle_csr *matrix);
+huddle_status hd_io_add_texts(hd_io_container *container, const char *name, hd_io_labels *texts);
+
 /* Opens a file and its container. (*format)->open is NULL if the file is a table, which has none.
  */
 huddle_status hd_io_open_file(hd_io_request *request, const char *path, hd_file *file,
