@@ -36,6 +36,11 @@ huddle_status hd_io_fields_next(const char **p, const char *end, char separator,
  * Thousands separators, a currency sign and a per cent sign (5 % is 0.05) are understood. */
 bool hd_io_field_number(const hd_io_field *field, char decimal, double *value);
 
+/* The same where the decimal sign is not known yet. */
+static inline bool hd_io_field_any_number(const hd_io_field *field, double *value) {
+    return hd_io_field_number(field, '.', value) || hd_io_field_number(field, ',', value);
+}
+
 /* What hd_io_field_number() skips on its way, as signs of trouble when a column mixes them. */
 typedef struct hd_io_marks {
     bool percent;
@@ -144,45 +149,6 @@ huddle_status hd_io_header_find(hd_io_layout *layout, hd_io_header_rule rule,
  * files may be read. */
 huddle_status hd_io_header_report(huddle_context *context, const char *path,
                                   const huddle_read_options *options, const hd_io_layout *layout);
-
-/* ---- finding a header ------------------------------------------------------------------------ */
-
-/* Fewer rows are no evidence. */
-enum { HD_IO_FEWEST = 4 };
-
-/* The fields of the first rows below some row; fields[c * room + r] is in row r, column c. */
-typedef struct hd_io_sample {
-    hd_io_field *fields;
-    int64_t rows, columns, room;
-    bool even; /* all rows have that many columns; those after one that does not are not taken */
-} hd_io_sample;
-
-/* The rows from `next` on; s->fields is the caller's to free. */
-huddle_status hd_io_sample_take(const hd_io_layout *layout, const char *next, int64_t columns,
-                                hd_io_sample *s);
-
-static inline const hd_io_field *hd_io_sampled(const hd_io_sample *s, int64_t row, int64_t column) {
-    return &s->fields[column * s->room + row];
-}
-
-/* Sorts the fields of a column; true if each occurs twice on average. *seen: the name is one of
- * them. */
-bool hd_io_sample_repeats(hd_io_sample *s, int64_t column, const hd_io_field *name, bool *seen);
-
-/* A number, or a word in the place of a number. Both decimal signs count: the sign of a column is
- * not known yet. */
-bool hd_io_field_numeric(const hd_io_field *field);
-
-static inline bool hd_io_field_empty(const hd_io_field *field) {
-    return field->begin == field->end;
-}
-
-/* Compares two fields as texts, as strcmp() does. */
-int hd_io_by_text(const void *a, const void *b);
-
-/* Whether a first row with numbers is a header, as far as the rows below it tell. */
-huddle_status hd_io_header_of_numbers(const hd_io_fields *first, hd_io_sample *s,
-                                      hd_io_header *found);
 
 /* Line feeds in a text; the end of the blank lines at p, which are added to first_line. */
 int64_t hd_io_count_lines(const char *begin, const char *end);
@@ -315,10 +281,10 @@ huddle_status hd_io_find_label(hd_io_plan *plan, const char *path, bool clusters
 /* Reads data->row_names if the plan has a column of them. */
 huddle_status hd_io_names_read(const hd_io_plan *plan, huddle_data *data);
 
-/* True if equal labels have equal values and different labels different ones. There must be as many
- * different values as labels, which is not checked; map has room for n_labels. */
-bool hd_io_table_one_to_one(int64_t n, const int32_t *labels, int32_t n_labels,
-                            const int32_t *values, int32_t *map);
+/* Whether equal labels have equal values and different labels different ones; not if there is one
+ * label, or one for every row. */
+huddle_status hd_io_one_to_one(int64_t n, const int32_t *labels, int64_t n_labels,
+                               const int32_t *values, int64_t n_values, bool *same);
 
 /* ---- suggestions ---------------------------------------------------------------------------- */
 

@@ -102,21 +102,27 @@ done:
     return status;
 }
 
-/* The caller has checked that there are as many values as labels. Under that condition a map
- * from labels to values that is a function is also one to one. */
-bool hd_io_table_one_to_one(int64_t n, const int32_t *labels, int32_t n_labels,
-                            const int32_t *values, int32_t *map) {
-    /* No text has a negative number, so -1 means that the label was not seen yet. */
-    for (int32_t k = 0; k < n_labels; k++)
+/* A map from as many labels to as many values that is a function is also one to one. No text has a
+ * negative number, so -1 means that the label was not seen yet. */
+huddle_status hd_io_one_to_one(int64_t n, const int32_t *labels, int64_t n_labels,
+                               const int32_t *values, int64_t n_values, bool *same) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *map = NULL;
+    *same = n_values == n_labels && n_values >= 2 && n > n_values;
+    if (!*same)
+        goto done;
+    ALLOC(map, n_labels);
+    for (int64_t k = 0; k < n_labels; k++)
         map[k] = -1;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n && *same; i++) {
         int32_t *expected = &map[labels[i]];
         if (*expected < 0)
             *expected = values[i];
-        if (*expected != values[i])
-            return false;
+        *same = *expected == values[i];
     }
-    return true; /* as many values as labels, each label with one of its own: none can be shared */
+done:
+    huddle_free(map);
+    return status;
 }
 
 /* More than one distinct value for every two rows: classes would have fewer than two members

@@ -96,8 +96,7 @@ static int64_t count_numbers(const hd_io_fields *fields) {
     int64_t numbers = 0;
     double value;
     for (int64_t c = 0; c < fields->count; c++)
-        numbers += hd_io_field_number(&fields->items[c], '.', &value) ||
-                   hd_io_field_number(&fields->items[c], ',', &value);
+        numbers += hd_io_field_any_number(&fields->items[c], &value);
     return numbers;
 }
 

@@ -152,7 +152,7 @@ static bool name_positions(const hd_io_layout *layout, const huddle_read_options
 static bool is_number(const char *text) {
     const hd_io_field field = {text, text + strlen(text), false, false};
     double value;
-    return hd_io_field_number(&field, '.', &value) || hd_io_field_number(&field, ',', &value);
+    return hd_io_field_any_number(&field, &value);
 }
 
 /* The features of another table, by their names. A feature "column=text" means that the column was
@@ -258,21 +258,11 @@ static huddle_status guess_label(hd_io_plan *plan) {
 }
 
 static huddle_status compare_with_labels(const hd_io_plan *plan, int64_t column, bool *same) {
-    huddle_status status = HUDDLE_OK;
-    int32_t *map = NULL;
-    *same = false;
-    if (plan->label < 0)
-        goto done;
     const hd_io_facts *f = &plan->facts[column], *label = &plan->facts[plan->label];
-    const int64_t rows = plan->pieces->rows;
-    if (!f->known || !label->known || f->distinct != label->distinct || f->distinct < 2 ||
-        rows <= f->distinct)
-        goto done;
-    ALLOC(map, label->distinct);
-    *same = hd_io_table_one_to_one(rows, label->values, (int32_t)label->distinct, f->values, map);
-done:
-    huddle_free(map);
-    return status;
+    if (!f->known || !label->known)
+        return HUDDLE_OK;
+    return hd_io_one_to_one(plan->pieces->rows, label->values, label->distinct, f->values,
+                            f->distinct, same);
 }
 
 /* Leaves out a column that determines the labels, or what would be the labels if they were
@@ -311,7 +301,7 @@ static huddle_status examine_column(hd_io_plan *plan, int64_t column, bool *left
     if (hd_io_are_row_names(plan, column, encode))
         return take_many_names(plan, column, f->distinct, rows);
     *left_out = false;
-    if (kind->kind == HD_IO_WORDS && !encode)
+    if (kind->kind == HD_IO_WORDS && !encode && plan->label >= 0)
         status = compare_with_labels(plan, column, left_out);
     return status == HUDDLE_OK && *left_out ? leave_out_label_copy(plan, column) : status;
 }

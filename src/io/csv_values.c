@@ -6,6 +6,7 @@
 #include "base/context.h"
 #include "base/text.h"
 #include "io/exact.h"
+#include "io/number.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -101,12 +102,6 @@ done:
     return status;
 }
 
-/* NaN does not occur: missing values were left out. */
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Mean or median of the values of a column that are present; NaN if there is none. The median
  * of an even number of values is the mean of the middle two. */
 static double typical_value(const values *v, int64_t j, bool median, double *room) {
@@ -123,7 +118,7 @@ static double typical_value(const values *v, int64_t j, bool median, double *roo
         return NAN;
     if (!median)
         return sum / (double)count;
-    qsort(room, (size_t)count, sizeof *room, by_value);
+    qsort(room, (size_t)count, sizeof *room, hd_io_by_real);
     return (room[(count - 1) / 2] + room[count / 2]) / 2;
 }
 
@@ -298,19 +293,17 @@ static huddle_status drop_leaks(const values *v, category *categories) {
     huddle_status status = HUDDLE_OK;
     hd_io_plan *plan = v->plan;
     category labels = {0};
-    int32_t *map = NULL;
     int64_t kept = 0;
     if (!plan->automatic || plan->label < 0)
         goto done;
     hd_io_labels texts = {.n = v->n, .texts = v->reading.texts};
     TRY(hd_io_labels_map(&texts, &labels.of, &labels.count, &labels.texts));
-    ALLOC(map, labels.count);
     for (int64_t k = 0; k < plan->n_chosen; k++) {
         category c = categories[k];
         int64_t column = plan->chosen[k];
-        bool leak = c.count >= 2 && c.count == labels.count && v->n > c.count &&
-                    (kept > 0 || k + 1 < plan->n_chosen) &&
-                    hd_io_table_one_to_one(v->n, labels.of, labels.count, c.of, map);
+        bool leak = false;
+        if (kept > 0 || k + 1 < plan->n_chosen)
+            TRY(hd_io_one_to_one(v->n, labels.of, labels.count, c.of, c.count, &leak));
         if (leak) {
             category_free(&categories[k]);
             TRY(hd_io_plan_leave_out_leak(plan, column));
@@ -325,7 +318,6 @@ static huddle_status drop_leaks(const values *v, category *categories) {
     plan->n_chosen = kept;
 done:
     category_free(&labels);
-    huddle_free(map);
     return status;
 }
 

@@ -13,24 +13,32 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A table that is written, and the columns that are new in it. */
+/* A table that is written, and the columns that are new in it. After a failure nothing more is
+ * written. */
 typedef struct writing {
     hd_output *output;
     char separator, decimal;
     hd_io_encoding encoding; /* of the table that columns are added to */
     const huddle_new_column *items;
     int64_t count, n;
+    huddle_status status;
 } writing;
 
 /* ---- texts ---------------------------------------------------------------------------------- */
 
+static void put_bytes(writing *to, const char *bytes, int64_t size) {
+    if (to->status == HUDDLE_OK)
+        to->status = hd_output_write(to->output, bytes, size);
+}
+
 /* Text in the encoding of the table. Texts are cut at separators and line ends, never inside a
  * character. */
-static huddle_status put_text(writing *to, const char *begin, const char *end) {
-    huddle_status status = HUDDLE_OK;
+static void put_text(writing *to, const char *begin, const char *end) {
     const hd_io_encoding *encoding = &to->encoding;
-    if (!encoding->utf16 && !encoding->returns)
-        return hd_output_write(to->output, begin, end - begin);
+    if (!encoding->utf16 && !encoding->returns) {
+        put_bytes(to, begin, end - begin);
+        return;
+    }
     for (const char *p = begin; p < end;) {
         char bytes[4], c = (char)(encoding->returns && *p == '\n' ? '\r' : *p);
         bool plain = (unsigned char)c < 0x80;
@@ -39,19 +47,17 @@ static huddle_status put_text(writing *to, const char *begin, const char *end) {
         if (encoding->utf16)
             taken = hd_io_encode_utf16(plain ? &c : p, plain ? &c + 1 : end, encoding->big, bytes,
                                        &size);
-        TRY(hd_output_write(to->output, bytes, size));
+        put_bytes(to, bytes, size);
         p += taken;
     }
-done:
-    return status;
 }
 
-static huddle_status put(writing *to, const char *text) {
-    return put_text(to, text, text + strlen(text));
+static void put(writing *to, const char *text) {
+    put_text(to, text, text + strlen(text));
 }
 
-static huddle_status put_separator(writing *to) {
-    return put_text(to, &to->separator, &to->separator + 1);
+static void put_separator(writing *to) {
+    put_text(to, &to->separator, &to->separator + 1);
 }
 
 /* RFC 4180: a text with a separator, quote or line break is quoted, and its quotes are
@@ -64,24 +70,24 @@ static bool needs_quotes(const char *text, char separator) {
            text[length - 1] == ' ';
 }
 
-static huddle_status put_quoted(writing *to, const char *text) {
-    huddle_status status = HUDDLE_OK;
+static void put_quoted(writing *to, const char *text) {
+    bool quotes = needs_quotes(text, to->separator);
     const char *quote;
-    if (!needs_quotes(text, to->separator))
-        return put(to, text);
-    TRY(put(to, "\""));
-    for (; (quote = strchr(text, '"')) != NULL; text = quote + 1) {
-        TRY(put_text(to, text, quote + 1));
-        TRY(put(to, "\""));
+    if (quotes)
+        put(to, "\"");
+    for (; quotes && (quote = strchr(text, '"')) != NULL; text = quote + 1) {
+        put_text(to, text, quote + 1);
+        put(to, "\"");
     }
-    TRY(put(to, text));
-    TRY(put(to, "\""));
-done:
-    return status;
+    put(to, text);
+    if (quotes)
+        put(to, "\"");
 }
 
 huddle_status hd_io_csv_text(hd_output *output, const char *text, char separator) {
-    return put_quoted(&(writing){.output = output, .separator = separator}, text);
+    writing to = {.output = output, .separator = separator};
+    put_quoted(&to, text);
+    return to.status;
 }
 
 /* ---- data sets ------------------------------------------------------------------------------ */
@@ -96,74 +102,70 @@ static const char *names_title(const huddle_data *data) {
 
 /* A table with names is written even if the data has none, so that the header never has to be
  * guessed. */
-static huddle_status write_names(writing *to, const huddle_data *data) {
-    huddle_status status = HUDDLE_OK;
+static void write_names(writing *to, const huddle_data *data) {
     if (data->row_names != NULL) {
-        TRY(put_quoted(to, names_title(data)));
-        TRY(put_separator(to));
+        put_quoted(to, names_title(data));
+        put_separator(to);
     }
     for (int64_t j = 0; j < data->points.d; j++) {
         char name[32];
         snprintf(name, sizeof name, "x%lld", (long long)j + 1);
         if (j > 0)
-            TRY(put_separator(to));
-        TRY(put_quoted(to, data->features != NULL ? data->features[j] : name));
+            put_separator(to);
+        put_quoted(to, data->features != NULL ? data->features[j] : name);
     }
     if (data->labels != NULL) {
-        TRY(put_separator(to));
-        TRY(put(to, "label"));
+        put_separator(to);
+        put(to, "label");
     }
-    TRY(put(to, "\n"));
-done:
-    return status;
+    put(to, "\n");
 }
 
 /* A value with a shift has the precision of a double. */
-static huddle_status write_row(writing *to, const huddle_data *data, int64_t i) {
-    huddle_status status = HUDDLE_OK;
+static void write_row(writing *to, const huddle_data *data, int64_t i) {
     const huddle_points *x = &data->points;
     if (data->row_names != NULL) {
-        TRY(put_quoted(to, data->row_names[i]));
-        TRY(put_separator(to));
+        put_quoted(to, data->row_names[i]);
+        put_separator(to);
     }
     for (int64_t j = 0; j < x->d; j++) {
         char text[40];
         bool wide = data->exact != NULL || (x->shift != NULL && x->shift[j] != 0);
         int length = hd_io_number_write(hd_io_value(data, i * x->stride + j, j), wide, text);
         text[length++] = j + 1 < x->d || data->labels != NULL ? to->separator : '\n';
-        TRY(hd_output_write(to->output, text, length));
+        put_bytes(to, text, length);
     }
     if (data->labels != NULL) {
         char number[12];
         snprintf(number, sizeof number, "%d", data->labels[i]);
-        TRY(put_quoted(to, data->classes != NULL ? data->classes[data->labels[i]] : number));
-        TRY(put(to, "\n"));
+        put_quoted(to, data->classes != NULL ? data->classes[data->labels[i]] : number);
+        put(to, "\n");
     }
-done:
-    return status;
+}
+
+/* Often enough for a smooth display, and rare enough that the clock costs nothing. */
+static void report_progress(huddle_context *context, writing *to, int64_t row, int64_t n) {
+    if (row % 256 == 0 && to->status == HUDDLE_OK)
+        to->status = hd_progress(context, "write", (double)row, (double)n);
 }
 
 huddle_status hd_io_csv_write(huddle_context *context, const huddle_data *data, const char *path) {
-    huddle_status status = HUDDLE_OK;
     hd_output output;
     /* Only .tsv has tabs; .txt is written as CSV. */
     writing to = {&output, hd_has_extension(path, "tsv") ? '\t' : ','};
-    TRY(hd_output_begin(path, false, &output));
-    TRY(write_names(&to, data));
-    for (int64_t i = 0; i < data->points.n; i++) {
-        TRY(write_row(&to, data, i));
-        /* Often enough for a smooth display, and rare enough that the clock costs nothing. */
-        if (i % 256 == 0)
-            TRY(hd_progress(context, "write", (double)i, (double)data->points.n));
+    to.status = hd_output_begin(path, false, &output);
+    write_names(&to, data);
+    for (int64_t i = 0; i < data->points.n && to.status == HUDDLE_OK; i++) {
+        write_row(&to, data, i);
+        report_progress(context, &to, i, data->points.n);
     }
-done:
-    return hd_output_end(&output, status);
+    return hd_output_end(&output, to.status);
 }
 
 /* ---- new columns ---------------------------------------------------------------------------- */
 
 /* An empty field would vanish between blanks. */
-static huddle_status write_value(writing *to, const huddle_new_column *column, int64_t row) {
+static void write_value(writing *to, const huddle_new_column *column, int64_t row) {
     char text[40] = "";
     if (column->integers != NULL)
         snprintf(text, sizeof text, "%d", column->integers[row]);
@@ -174,38 +176,33 @@ static huddle_status write_value(writing *to, const huddle_new_column *column, i
             *point = to->decimal;
     } else if (to->separator == ' ')
         snprintf(text, sizeof text, "NA");
-    return text[0] == '\0' ? HUDDLE_OK
-                           : put_quoted(to, text); /* a comma may be the separator too */
+    if (text[0] != '\0')
+        put_quoted(to, text); /* a comma may be the separator too */
 }
 
 /* `joined`: the first value follows others in its line. */
-static huddle_status write_values(writing *to, int64_t row, bool joined) {
-    huddle_status status = HUDDLE_OK;
+static void write_values(writing *to, int64_t row, bool joined) {
     for (int64_t k = 0; k < to->count; k++) {
         if (k > 0 || joined)
-            TRY(put_separator(to));
-        TRY(write_value(to, &to->items[k], row));
+            put_separator(to);
+        write_value(to, &to->items[k], row);
     }
-done:
-    return status;
 }
 
 huddle_status huddle_columns_write(const char *path, int64_t n, int64_t n_columns,
                                    const huddle_new_column *columns) {
-    huddle_status status = HUDDLE_OK;
     hd_output output;
     writing to = {&output, ',', '.', {0}, columns, n_columns, n};
-    TRY(hd_output_begin(path, false, &output));
+    to.status = hd_output_begin(path, false, &output);
     for (int64_t k = 0; k < n_columns; k++) {
-        TRY(put_quoted(&to, columns[k].name));
-        TRY(put(&to, k + 1 < n_columns ? "," : "\n"));
+        put_quoted(&to, columns[k].name);
+        put(&to, k + 1 < n_columns ? "," : "\n");
     }
-    for (int64_t i = 0; i < n; i++) {
-        TRY(write_values(&to, i, false));
-        TRY(put(&to, "\n"));
+    for (int64_t i = 0; i < n && to.status == HUDDLE_OK; i++) {
+        write_values(&to, i, false);
+        put(&to, "\n");
     }
-done:
-    return hd_output_end(&output, status);
+    return hd_output_end(&output, to.status);
 }
 
 /* ---- a table that exists -------------------------------------------------------------------- */
@@ -227,55 +224,50 @@ static bool is_taken(const hd_io_layout *layout, const char *name) {
 }
 
 /* The name, followed by a number if the table has it already. */
-static huddle_status write_name(writing *to, const hd_io_layout *layout, const char *wanted) {
+static void write_name(writing *to, const hd_io_layout *layout, const char *wanted) {
     char name[256];
     snprintf(name, sizeof name, "%.200s", wanted);
     for (int32_t k = 1; is_taken(layout, name); k++)
         snprintf(name, sizeof name, "%.200s.%d", wanted, k);
-    return put_quoted(to, name);
+    put_quoted(to, name);
 }
 
 /* A line of units has none for the new columns. */
-static huddle_status write_units(writing *to, const hd_io_layout *layout) {
-    huddle_status status = HUDDLE_OK;
+static void write_units(writing *to, const hd_io_layout *layout) {
     const char *end =
         hd_io_record_end(layout->units, layout->begin, layout->separator, layout->quoted);
     const char *stop = text_end(layout->units, end);
-    TRY(put_text(to, layout->units, stop));
+    put_text(to, layout->units, stop);
     for (int64_t k = 0; k < to->count; k++) {
-        TRY(put_separator(to));
+        put_separator(to);
         if (to->separator == ' ')
-            TRY(put(to, "NA"));
+            put(to, "NA");
     }
-    TRY(put_text(to, stop, layout->begin));
-done:
-    return status;
+    put_text(to, stop, layout->begin);
 }
 
 /* A header that ends with a separator has an empty name beyond the last column (keep_names() in
  * csv_header.c), which the first new name takes. Where only the rows end with one, the header gets
  * the name that it lacks. */
 static huddle_status write_header(writing *to, const hd_io_layout *layout) {
-    huddle_status status = HUDDLE_OK;
     hd_io_fields fields = {0};
     const char *end =
         hd_io_record_end(layout->top, layout->begin, layout->separator, layout->quoted);
     const char *stop = text_end(layout->top, end), *p = layout->top;
-    TRY(hd_io_fields_split(&p, end, layout->separator, &fields));
+    huddle_status status = hd_io_fields_split(&p, end, layout->separator, &fields);
     bool open = fields.count == layout->columns + 1;
-    TRY(put_text(to, layout->top, stop));
+    put_text(to, layout->top, stop);
     if (fields.count == layout->columns - 1 && !layout->row_names)
-        TRY(put_separator(to));
+        put_separator(to);
     for (int64_t k = 0; k < to->count; k++) {
         if (k > 0 || !open)
-            TRY(put_separator(to));
-        TRY(write_name(to, layout, to->items[k].name));
+            put_separator(to);
+        write_name(to, layout, to->items[k].name);
     }
     /* The line end, and blank lines below it. */
-    TRY(put_text(to, stop, layout->units != NULL ? layout->units : layout->begin));
+    put_text(to, stop, layout->units != NULL ? layout->units : layout->begin);
     if (layout->units != NULL)
-        TRY(write_units(to, layout));
-done:
+        write_units(to, layout);
     huddle_free(fields.items);
     return status;
 }
@@ -301,47 +293,43 @@ done:
 
 /* Blank lines are rows only in a table of one column, as for the reader (hd_io_table_cut()). */
 static huddle_status write_rows(huddle_context *context, writing *to, const hd_io_layout *layout) {
-    huddle_status status = HUDDLE_OK;
     hd_io_records records = {layout->separator, layout->quoted, layout->columns == 1, 0};
     int64_t row = 0;
-    for (const char *p = layout->begin, *next; p < layout->end; p = next) {
+    for (const char *p = layout->begin, *next; p < layout->end && to->status == HUDDLE_OK;
+         p = next) {
         next = hd_io_record_end(p, layout->end, layout->separator, layout->quoted);
-        if (!hd_io_is_row(p, next, &records)) {
-            TRY(put_text(to, p, next));
-            continue;
-        }
-        const char *stop = text_end(p, next);
-        if (row < to->n) {
-            TRY(put_text(to, p, stop));
-            TRY(write_values(to, row, true));
-            TRY(put_text(to, stop, next));
-        }
-        if (row++ % 4096 == 0)
-            TRY(hd_progress(context, "write", (double)row, (double)to->n));
+        bool is_row = hd_io_is_row(p, next, &records);
+        const char *stop = is_row ? text_end(p, next) : next;
+        if (is_row && row++ >= to->n)
+            continue; /* counted for the message below */
+        put_text(to, p, stop);
+        if (is_row)
+            write_values(to, row - 1, true);
+        put_text(to, stop, next);
+        report_progress(context, to, row, to->n);
     }
-    if (row != to->n)
-        FAIL(HUDDLE_INVALID, "%lld rows, but %lld values for the new column", (long long)row,
-             (long long)to->n);
-done:
-    return status;
+    if (to->status == HUDDLE_OK && row != to->n)
+        return hd_fail(HUDDLE_INVALID, "%lld rows, but %lld values for the new column",
+                       (long long)row, (long long)to->n);
+    return to->status;
 }
 
 static huddle_status append_columns(huddle_context *context, const hd_file *file,
-                                    const huddle_read_options *options, const char *path,
-                                    writing *to) {
+                                    const huddle_read_options *options, writing *to) {
     huddle_status status = HUDDLE_OK;
     hd_io_layout layout = {0};
     TRY(hd_io_layout_find(context, file, options, &layout));
     to->separator = layout.separator;
     TRY(find_decimal(&layout, to));
-    TRY(hd_output_begin(path, false, to->output));
+    TRY(hd_output_begin(to->output->path, false, to->output));
     if (to->encoding.mark)
-        TRY(put(to, "\xEF\xBB\xBF")); /* U+FEFF */
-    TRY(put_text(to, file->text, layout.top));
+        put(to, "\xEF\xBB\xBF"); /* U+FEFF */
+    put_text(to, file->text, layout.top);
     if (layout.names != NULL)
         TRY(write_header(to, &layout));
     TRY(write_rows(context, to, &layout));
-    TRY(put_text(to, layout.end, file->text + file->size));
+    put_text(to, layout.end, file->text + file->size);
+    status = to->status;
 done:
     hd_io_layout_free(&layout);
     return status;
@@ -361,7 +349,7 @@ huddle_status huddle_columns_append(huddle_context *context, const char *source,
     if (strcmp(format->about->name, "csv") != 0) /* an ARFF file is a table, but no CSV */
         FAIL(HUDDLE_UNSUPPORTED, "%s: a column can be added to a table (CSV, TSV) only", source);
     TRY(hd_io_recode_returns(&file, &to.encoding));
-    status = append_columns(context, &file, options, path, &to);
+    status = append_columns(context, &file, options, &to);
     /* The messages of the output contain its own name. */
     if (status != HUDDLE_IO)
         status = hd_io_locate_failure(&request, status);

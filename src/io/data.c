@@ -17,9 +17,8 @@ void huddle_data_free(huddle_data *data) {
     hd_io_classes_free(data->classes, data->n_classes);
     hd_io_classes_free(data->features, data->points.d);
     hd_io_classes_free(data->names, data->n_names);
-    for (int64_t c = 0; c < data->n_columns; c++) {
+    for (int64_t c = 0; c < data->n_columns; c++)
         FREE(data->columns[c].name, data->columns[c].reason);
-    }
     huddle_free(data->columns);
     for (char **name = data->row_names; name != NULL && *name != NULL; name++)
         huddle_free(*name);
@@ -166,25 +165,21 @@ huddle_status hd_io_locate_failure(const hd_io_request *request, huddle_status s
 }
 
 /* Generated data has the labels it was generated with, or none. */
-static huddle_status remove_labels(const huddle_read_options *options, huddle_data *data) {
-    if (options->n_y == 0)
-        return HUDDLE_OK;
-    /* "none" is the only value that makes sense for generated labels. */
-    if (options->n_y > 1 || strcmp(options->y[0], "none") != 0)
-        return hd_fail(HUDDLE_INVALID, "y = '%s': the labels are built in; only none leaves them",
-                       options->y[0]);
-    hd_io_data_forget_labels(data);
-    return HUDDLE_OK;
-}
-
 static huddle_status generate_data(hd_io_request *request, const char *kind, huddle_data *data) {
-    huddle_status status = hd_io_refuse_table_options(request->options);
-    if (status != HUDDLE_OK)
-        return status;
-    status = strcmp(kind, "digits") == 0
-                 ? hd_io_digits_make(data)
-                 : hd_io_generate(request->context, kind, request->options, request->rows, data);
-    return status == HUDDLE_OK ? remove_labels(request->options, data) : status;
+    huddle_status status = HUDDLE_OK;
+    const huddle_read_options *options = request->options;
+    TRY(hd_io_refuse_table_options(options));
+    if (strcmp(kind, "digits") == 0)
+        TRY(hd_io_digits_make(data));
+    else
+        TRY(hd_io_generate(request->context, kind, options, request->rows, data));
+    if (options->n_y > 1 || (options->n_y == 1 && strcmp(options->y[0], "none") != 0))
+        FAIL(HUDDLE_INVALID, "y = '%s': the labels are built in; only none leaves them",
+             options->y[0]);
+    if (options->n_y == 1)
+        hd_io_data_forget_labels(data);
+done:
+    return status;
 }
 
 /* The names of generators win over files of the same name; "./digits" reads such a file. */
