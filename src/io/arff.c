@@ -142,25 +142,22 @@ static char *copy_value(const value *from) {
  * only the first is kept, and whether all are numbers. */
 static huddle_status parse_values(const char *p, const lines *at, attribute *a) {
     enum { LONGEST = 39 };
-    huddle_status status = HUDDLE_OK;
     value listed;
     a->numbers = true;
     do {
         double ignored;
         if (!next_value(&p, at->stop, true, &listed) || p == at->stop || (*p != ',' && *p != '}'))
-            FAIL(HUDDLE_FORMAT, "line %lld: the values of attribute '%.100s' are not closed by }",
-                 (long long)at->number, a->name);
-        if (a->first == NULL)
-            a->first = copy_value(&listed);
-        if (a->first == NULL)
-            FAIL(HUDDLE_NO_MEMORY, "no memory for a value");
+            return hd_fail(HUDDLE_FORMAT,
+                           "line %lld: the values of attribute '%.100s' are not closed by }",
+                           (long long)at->number, a->name);
+        if (a->first == NULL && (a->first = copy_value(&listed)) == NULL)
+            return hd_fail(HUDDLE_NO_MEMORY, "no memory for a value");
         /* A comma, blank or brace follows, where reading a number stops. */
         int64_t length = listed.end - listed.begin;
         a->numbers = a->numbers && length > 0 && length <= LONGEST && !listed.quoted &&
                      hd_io_number(listed.begin, &ignored) == listed.end;
     } while (*p++ != '}');
-done:
-    return status;
+    return HUDDLE_OK;
 }
 
 /* "@attribute NAME TYPE", at p after the keyword. */
@@ -173,18 +170,17 @@ static huddle_status parse_attribute(const char *p, arff *f) {
                  {"integer", HD_IO_NUMBERS},
                  {"string", HD_IO_WORDS},
                  {"date", HD_IO_DATES}};
-    huddle_status status = HUDDLE_OK;
     const long long line = f->at.number;
     const char *end = f->at.stop;
     value name;
     if (!next_value(&p, end, false, &name) || (name.begin == name.end && !name.quoted))
-        FAIL(HUDDLE_FORMAT, "line %lld: the attribute has no name", line);
+        return hd_fail(HUDDLE_FORMAT, "line %lld: the attribute has no name", line);
     if (!hd_grow(&f->attributes, &f->capacity, f->count + 1, sizeof *f->attributes))
-        FAIL(HUDDLE_NO_MEMORY, "no memory for %lld attributes", (long long)f->count + 1);
+        return hd_fail(HUDDLE_NO_MEMORY, "no memory for %lld attributes", (long long)f->count + 1);
     attribute *a = &f->attributes[f->count];
     *a = (attribute){.name = copy_value(&name), .kind = HD_IO_WORDS};
     if (a->name == NULL)
-        FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
+        return hd_fail(HUDDLE_NO_MEMORY, "no memory for a name");
     f->count++;
     a->nominal = p < end && *p == '{';
     if (a->nominal)
@@ -192,14 +188,13 @@ static huddle_status parse_attribute(const char *p, arff *f) {
     for (size_t k = 0; k < sizeof types / sizeof *types; k++)
         if (take_keyword(&p, end, types[k].word)) {
             a->kind = types[k].kind;
-            goto done;
+            return HUDDLE_OK;
         }
-    FAIL(HUDDLE_UNSUPPORTED,
-         "line %lld: attribute '%.100s' is of type '%.*s'; numeric, nominal, string and date are "
-         "read",
-         line, a->name, (int)(end - p < 40 ? end - p : 40), p);
-done:
-    return status;
+    return hd_fail(
+        HUDDLE_UNSUPPORTED,
+        "line %lld: attribute '%.100s' is of type '%.*s'; numeric, nominal, string and date are "
+        "read",
+        line, a->name, (int)(end - p < 40 ? end - p : 40), p);
 }
 
 static void arff_free(arff *f) {
@@ -347,12 +342,13 @@ static huddle_status declare_columns(arff *f, hd_io_layout *layout) {
     huddle_status status = HUDDLE_OK;
     ALLOC_ZERO(layout->names, f->count + 1);
     ALLOC(layout->declared, f->count);
+    ALLOC_ZERO(layout->kinds, f->count);
     layout->columns = f->count;
     layout->class_column = f->class + 1;
     for (int64_t c = 0; c < f->count; c++) {
         attribute *a = &f->attributes[c];
-        layout->declared[c] = (hd_io_declaration){
-            .kind = a->numbers && c != f->class ? HD_IO_NUMBERS : a->kind, .nominal = a->nominal};
+        layout->declared[c] = a->numbers && c != f->class ? HD_IO_NUMBERS : a->kind;
+        layout->kinds[c].nominal = a->nominal;
         layout->names[c] = a->name;
         a->name = NULL;
     }

@@ -91,12 +91,6 @@ typedef struct hd_io_column {
     char mixes[2][24]; /* two values with different signs */
 } hd_io_column;
 
-/* What a file declares about a column. */
-typedef struct hd_io_declaration {
-    hd_io_column_kind kind;
-    bool nominal;
-} hd_io_declaration;
-
 /* options->header. */
 typedef enum hd_io_header_rule {
     HD_IO_HEADER_AUTO,
@@ -127,7 +121,7 @@ typedef struct hd_io_layout {
     int64_t columns;
     char **names;                /* of columns, or NULL */
     hd_io_column *kinds;         /* columns */
-    hd_io_declaration *declared; /* columns, if the file declares them; else NULL */
+    hd_io_column_kind *declared; /* columns, if the file declares them; else NULL */
     int64_t class_column;        /* the position of the declared class, from 1; 0: none */
     char *owned;                 /* what begin points into, if it is not the file */
 } hd_io_layout;
@@ -154,7 +148,7 @@ huddle_status hd_io_header_report(huddle_context *context, const char *path,
 int64_t hd_io_count_lines(const char *begin, const char *end);
 const char *hd_io_skip_blank_lines(hd_io_layout *layout, const char *p);
 
-/* Examines the columns in the first `most` records. */
+/* Examines the columns in the first max_records records. */
 huddle_status hd_io_layout_examine(hd_io_layout *layout, int64_t max_records);
 
 /* The column of that name or 1-based position, or -1. */

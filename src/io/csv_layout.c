@@ -133,16 +133,14 @@ done:
 /* Bars are the separator, and commas belong to the values, if more of the fields are numbers so:
  * 1,5|2,5 has two numbers, but in 7,Heat,Action|Crime the bar belongs to a text. */
 static huddle_status try_bars(const hd_io_layout *layout, trial *bars) {
-    huddle_status status = HUDDLE_OK;
     trial commas;
-    TRY(try_separator(layout, '|', bars));
-    if (bars->count < 2)
-        goto done;
-    TRY(try_separator(layout, ',', &commas));
+    huddle_status status = try_separator(layout, '|', bars);
+    if (status != HUDDLE_OK || bars->count < 2)
+        return status;
+    status = try_separator(layout, ',', &commas);
     if (commas.count >= 2 && commas.same &&
         commas.numbers * bars->fields >= bars->numbers * commas.fields)
         bars->count = 0;
-done:
     return status;
 }
 

@@ -275,19 +275,17 @@ static huddle_status write_header(writing *to, const hd_io_layout *layout) {
 /* The decimal sign of the first column that needs one; all records are examined, since the first
  * may be whole. */
 static huddle_status find_decimal(hd_io_layout *layout, writing *to) {
-    huddle_status status = HUDDLE_OK;
     int64_t k = 0, c = 0;
     while (k < to->count && to->items[k].reals == NULL)
         k++;
     if (k == to->count)
-        goto done;
-    TRY(hd_io_layout_examine(layout, INT64_MAX));
+        return HUDDLE_OK;
+    huddle_status status = hd_io_layout_examine(layout, INT64_MAX);
     while (c < layout->columns &&
            (layout->kinds[c].kind != HD_IO_NUMBERS || layout->kinds[c].whole))
         c++;
     if (c < layout->columns)
         to->decimal = layout->kinds[c].decimal;
-done:
     return status;
 }
 

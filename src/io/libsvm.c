@@ -125,15 +125,12 @@ static huddle_status read_piece(void *argument, hd_chunk chunk) {
     int64_t rows = row + piece->rows;
     /* Both passes must agree with hd_io_pieces_cut() on which lines are rows; the bound keeps
      * a disagreement from writing beyond the arrays. */
-    for (const char *p = piece->begin; p < piece->end; line++) {
-        const char *next = hd_io_record_end(p, piece->end, ' ', false);
-        if (hd_io_is_row(p, next, &records) && row < rows) {
-            TRY(read_line(s, p, next, line, row, chunk.begin));
-            row++;
-        }
-        p = next;
+    for (const char *p = piece->begin, *next; p < piece->end && status == HUDDLE_OK; p = next) {
+        next = hd_io_record_end(p, piece->end, ' ', false);
+        if (hd_io_is_row(p, next, &records) && row < rows)
+            status = read_line(s, p, next, line, row++, chunk.begin);
+        line++;
     }
-done:
     return status;
 }
 
