@@ -16,15 +16,15 @@
 /* Complete rows of numbers, straight into floats. Only if a column turns out to need a shift,
  * which is known when all values have been seen, are they read again as doubles, unless the caller
  * wants those too: reading twice is rare and costs less than keeping doubles for every file. */
-static huddle_status read_points(hd_io_request *request, const hd_io_plan *plan,
-                                 const hd_io_pieces *pieces, bool *misread, hd_io_labels *labels,
+static huddle_status read_points(const hd_io_plan *plan, bool *misread, hd_io_labels *labels,
                                  huddle_data *data) {
     huddle_status status = HUDDLE_OK;
+    huddle_context *context = plan->request->context;
     huddle_points *points = &data->points;
     hd_io_intake intake = {0};
     double *values = NULL;
-    int64_t n = pieces->rows, d = plan->d;
-    hd_io_reading r = {.plan = plan, .pieces = pieces, .options = request->options};
+    int64_t n = plan->pieces->rows, d = plan->d;
+    hd_io_reading r = {.plan = plan, .intake = &intake};
     /* The texts of labels point into the mapped file, without a copy. */
     if (plan->label >= 0) {
         ALLOC(labels->texts, n);
@@ -32,21 +32,20 @@ static huddle_status read_points(hd_io_request *request, const hd_io_plan *plan,
         r.texts = labels->texts;
     }
     TRY(hd_io_points_reserve(n, d, points));
-    TRY(hd_io_intake_begin(request->context, points, false, request->options, &intake));
-    r.intake = &intake;
-    status = hd_io_table_read(request->context, &r);
+    TRY(hd_io_intake_begin(context, points, false, plan->request->options, &intake));
+    status = hd_io_table_read(&r);
     *misread = atomic_load(&r.misread);
     TRY(status);
-    if (hd_io_intake_shifts(request->context, &intake)) {
+    if (hd_io_intake_shifts(context, &intake)) {
         huddle_points_free(points);
         if (intake.exact != NULL)
-            TRY(hd_io_exact_points(request->context, n, d, intake.exact, points));
+            TRY(hd_io_exact_points(context, n, d, intake.exact, points));
         else {
             ALLOC(values, n * d);
             r.intake = NULL;
             r.values = values;
-            TRY(hd_io_table_read(request->context, &r));
-            TRY(huddle_points_from_double(request->context, n, d, values, d, 1, points));
+            TRY(hd_io_table_read(&r));
+            TRY(huddle_points_from_double(context, n, d, values, d, 1, points));
         }
     }
     data->exact = intake.exact;
@@ -57,64 +56,42 @@ done:
     return status;
 }
 
-/* The names of the features, each from its column. The role of a numeric column is the number
- * of its feature. */
-static huddle_status keep_features(const hd_io_plan *plan, huddle_data *data, int64_t **sources) {
+/* The names of `count` columns, or of the first ones if `columns` is NULL. They are copied, since
+ * the layout is freed before the data. */
+static huddle_status copy_names(const hd_io_layout *layout, const int64_t *columns, int64_t count,
+                                char ***names) {
     huddle_status status = HUDDLE_OK;
-    const hd_io_layout *layout = plan->layout;
-    ALLOC(*sources, plan->d);
-    for (int64_t k = 0; k < plan->n_chosen; k++)
-        (*sources)[plan->roles[plan->chosen[k]]] = plan->chosen[k];
-    if (layout->names == NULL)
-        goto done;
-    ALLOC_ZERO(data->features, plan->d);
-    /* The names are copied, since the layout is freed before the data. */
-    for (int64_t j = 0; j < plan->d; j++) {
-        data->features[j] = hd_copy_text(layout->names[(*sources)[j]]);
-        if (data->features[j] == NULL)
-            FAIL(HUDDLE_NO_MEMORY, "no memory for a column's name");
-    }
+    ALLOC_ZERO(*names, count);
+    for (int64_t k = 0; k < count; k++)
+        TRY(hd_io_copy_text(layout->names[columns != NULL ? columns[k] : k], "a column's name",
+                            &(*names)[k]));
 done:
     return status;
 }
 
-/* All columns, used or not: the caller may want to choose among them. */
-static huddle_status keep_names(const hd_io_layout *layout, huddle_data *data) {
+/* The names of the features, each from its column. The role of a numeric column is the number
+ * of its feature. */
+static huddle_status keep_features(const hd_io_plan *plan, huddle_data *data, int64_t **sources) {
     huddle_status status = HUDDLE_OK;
-    if (layout->names == NULL)
-        goto done;
-    ALLOC_ZERO(data->names, layout->columns);
-    data->n_names = layout->columns;
-    for (int64_t c = 0; c < layout->columns; c++) {
-        data->names[c] = hd_copy_text(layout->names[c]);
-        if (data->names[c] == NULL)
-            FAIL(HUDDLE_NO_MEMORY, "no memory for a column's name");
-    }
+    ALLOC(*sources, plan->d);
+    for (int64_t k = 0; k < plan->n_chosen; k++)
+        (*sources)[plan->roles[plan->chosen[k]]] = plan->chosen[k];
+    if (plan->layout->names != NULL)
+        TRY(copy_names(plan->layout, *sources, plan->d, &data->features));
 done:
     return status;
 }
 
 /* ---- labels --------------------------------------------------------------------------------- */
 
-/* The caller sees the data as if there had been no label column. */
-static void forget_labels(huddle_data *data) {
-    hd_io_classes_free(data->classes, data->n_classes);
-    huddle_free(data->labels);
-    data->classes = NULL;
-    data->labels = NULL;
-    data->n_classes = 0;
-    data->classes_numeric = false;
-}
-
 /* Values that are all or nearly all different identify rows. A column of them is not taken for
  * labels unless the caller names it, or selects classes, which means the same. */
-static huddle_status drop_identifiers(const huddle_read_options *options, hd_io_plan *plan,
-                                      huddle_data *data) {
+static huddle_status drop_identifiers(hd_io_plan *plan, huddle_data *data) {
     int64_t n = data->points.n, distinct = data->n_classes;
-    if (hd_io_labels_needed(plan, options) ||
+    if (hd_io_labels_needed(plan) ||
         !hd_io_are_no_labels(&plan->layout->kinds[plan->label], distinct, n))
         return HUDDLE_OK;
-    forget_labels(data);
+    hd_io_data_forget_labels(data);
     return hd_io_plan_reject_label(plan, plan->label, distinct, n);
 }
 
@@ -157,7 +134,7 @@ static huddle_status set_labels(hd_io_request *request, hd_io_plan *plan, hd_io_
         if (plan->layout->quoted)
             TRY(hd_io_texts_unescape(labels));
         TRY(hd_io_data_set_labels(data, labels));
-        TRY(drop_identifiers(request->options, plan, data));
+        TRY(drop_identifiers(plan, data));
     }
 done:
     return status;
@@ -193,20 +170,15 @@ static bool determines_labels(const huddle_data *data, int64_t j, float *values,
     return true;
 }
 
-/* Removes features in place. The rows are first compacted at their old stride, then moved
- * together; a row never moves beyond where it was, so the second loop overwrites only rows
- * already moved. */
+/* Removes features in place: a value never moves beyond where it was. */
 static void remove_features(huddle_data *data, const bool *gone) {
     huddle_points *x = &data->points;
-    int64_t d = 0;
+    int64_t d = 0, kept = 0;
     hd_io_exact_remove(data, gone);
-    /* Within each row kept features move to the front. */
-    for (int64_t i = 0; i < x->n; i++) {
-        int64_t kept = 0;
+    for (int64_t i = 0; i < x->n; i++)
         for (int64_t j = 0; j < x->d; j++)
             if (!gone[j])
-                x->values[i * x->stride + kept++] = x->values[i * x->stride + j];
-    }
+                x->values[kept++] = x->values[i * x->stride + j];
     for (int64_t j = 0; j < x->d; j++) {
         if (gone[j]) {
             if (data->features != NULL)
@@ -219,8 +191,6 @@ static void remove_features(huddle_data *data, const bool *gone) {
             x->shift[d] = x->shift[j];
         d++;
     }
-    for (int64_t i = 1; i < x->n; i++) /* rows are contiguous, as in every table */
-        memmove(x->values + i * d, x->values + i * x->stride, (size_t)d * sizeof *x->values);
     x->d = d;
     x->stride = d;
 }
@@ -256,63 +226,50 @@ done:
 
 /* ---- log lines and warnings ----------------------------------------------------------------- */
 
-/* Suggests how to use a column nevertheless. */
-static void suggest_use(const hd_io_request *request, const hd_io_plan *plan, int64_t column,
-                        char *text, size_t size) {
-    char hint[300];
+/* Logs what becomes of a column and, if there is a way, how to use it nevertheless; a warning if
+ * that is surprising. */
+static void report_column(const hd_io_plan *plan, int64_t column, const char *what,
+                          bool surprising) {
     const hd_io_layout *layout = plan->layout;
-    text[0] = '\0';
-    if (column == plan->rejected) {
-        hd_io_hint_column(request->options, "y", layout, column, hint, sizeof hint);
-        snprintf(text, size, "; %s makes it the labels", hint);
-    } else if (layout->kinds[column].kind == HD_IO_NUMBERS) {
-        hd_io_hint_column(request->options, "x", layout, column, hint, sizeof hint);
-        if (hd_io_layout_name(layout, column)[0] == '\0')
-            snprintf(text, size, "; choose it by its position (%s) to use it", hint);
-        else
-            snprintf(text, size, "; name it in %s to use it",
-                     request->options->hints_as_flags ? "--x" : "x");
-    }
-}
-
-/* A column whose own name says that it has labels deserves a warning. */
-static void report_names(const hd_io_request *request, const hd_io_plan *plan) {
-    char place[160], use[400];
-    bool surprising = hd_io_label_name_rank(hd_io_layout_name(plan->layout, plan->names)) >= 0;
-    hd_io_layout_place(plan->layout, plan->names, place, sizeof place);
-    suggest_use(request, plan, plan->names, use, sizeof use);
-    const char *reason = plan->columns[plan->names].reason;
+    const huddle_read_options *options = plan->request->options;
+    const char *reason = plan->columns[column].reason;
+    hd_io_phrase place = hd_io_layout_place(layout, column), use = {""};
+    if (column == plan->rejected)
+        snprintf(use.text, sizeof use.text, "; %.300s makes it the labels",
+                 hd_io_hint_column(options, "y", layout, column).text);
+    else if (layout->kinds[column].kind == HD_IO_NUMBERS &&
+             hd_io_layout_name(layout, column)[0] == '\0')
+        snprintf(use.text, sizeof use.text, "; choose it by its position (%.300s) to use it",
+                 hd_io_hint_column(options, "x", layout, column).text);
+    else if (layout->kinds[column].kind == HD_IO_NUMBERS)
+        snprintf(use.text, sizeof use.text, "; name it in %s to use it",
+                 options->hints_as_flags ? "--x" : "x");
     if (surprising)
-        hd_warn(request->context, HUDDLE_WARNING_INPUT, "%s names the rows: %s%s", place, reason,
-                use);
+        hd_warn(plan->request->context, HUDDLE_WARNING_INPUT, "%s %s: %s%s", place.text, what,
+                reason, use.text);
     else
-        hd_log(request->context, "%s names the rows: %s%s", place, reason, use);
+        hd_log(plan->request->context, "%s %s: %s%s", place.text, what, reason, use.text);
 }
 
-/* What deserves attention (a column that would have determined the result) is a warning; the
- * routine cases are log lines, a few of them, since wide tables may have thousands of columns. */
-static void report_ignored_columns(const hd_io_request *request, const hd_io_plan *plan) {
+/* What deserves attention (a column that would have determined the result, or one that names the
+ * rows although it is called labels) is a warning; the routine cases are log lines, a few of them,
+ * since wide tables may have thousands of columns. */
+static void report_columns(const hd_io_plan *plan) {
     enum { MAX_REPORTED = 8 };
     int64_t reported = 0;
     for (int64_t c = 0; c < plan->layout->columns; c++) {
-        char place[160], use[400];
-        const huddle_column *column = &plan->columns[c];
         bool notable = plan->leaks[c] || c == plan->rejected;
         if (c == plan->names)
-            report_names(request, plan);
-        if (column->role != HUDDLE_COLUMN_IGNORED || c == plan->looks_like_labels ||
+            report_column(plan, c, "names the rows",
+                          hd_io_label_name_rank(hd_io_layout_name(plan->layout, c)) >= 0);
+        if (plan->columns[c].role != HUDDLE_COLUMN_IGNORED || c == plan->looks_like_labels ||
             !(notable || plan->automatic))
             continue;
-        hd_io_layout_place(plan->layout, c, place, sizeof place);
-        suggest_use(request, plan, c, use, sizeof use);
-        if (notable)
-            hd_warn(request->context, HUDDLE_WARNING_INPUT, "%s is ignored: %s%s", place,
-                    column->reason, use);
-        else if (reported++ < MAX_REPORTED)
-            hd_log(request->context, "%s is ignored: %s%s", place, column->reason, use);
+        if (notable || reported++ < MAX_REPORTED)
+            report_column(plan, c, "is ignored", notable);
     }
     if (reported > MAX_REPORTED)
-        hd_log(request->context, "%lld more columns are ignored",
+        hd_log(plan->request->context, "%lld more columns are ignored",
                (long long)(reported - MAX_REPORTED));
 }
 
@@ -335,18 +292,17 @@ static void warn_ambiguous(huddle_context *context, const char *place, const hd_
 }
 
 /* Only features: the style of a column that is not used does not matter. */
-static void report_styles(huddle_context *context, const hd_io_plan *plan) {
+static void report_styles(const hd_io_plan *plan) {
     for (int64_t k = 0; k < plan->n_chosen; k++) {
-        char place[160];
         const hd_io_column *kind = &plan->layout->kinds[plan->chosen[k]];
-        hd_io_layout_place(plan->layout, plan->chosen[k], place, sizeof place);
+        hd_io_phrase place = hd_io_layout_place(plan->layout, plan->chosen[k]);
         if (plan->roles[plan->chosen[k]] < 0)
             continue;
         if (kind->ambiguous)
-            warn_ambiguous(context, place, kind);
+            warn_ambiguous(plan->request->context, place.text, kind);
         if (kind->mixed)
-            hd_warn(context, HUDDLE_WARNING_INPUT,
-                    "%s mixes values such as %s, read as %.15g, with %s, read as %.15g", place,
+            hd_warn(plan->request->context, HUDDLE_WARNING_INPUT,
+                    "%s mixes values such as %s, read as %.15g, with %s, read as %.15g", place.text,
                     kind->mixes[0], styled_value(kind->mixes[0], kind->decimal), kind->mixes[1],
                     styled_value(kind->mixes[1], kind->decimal));
     }
@@ -362,28 +318,30 @@ static huddle_status read_table(hd_io_request *request, const hd_io_layout *layo
                                 const hd_io_pieces *pieces, bool *misread, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     hd_io_labels labels = {0};
-    hd_io_plan plan = {0};
-    hd_io_missing policy;
+    hd_io_plan plan = {request, layout, pieces};
+    int policy;
     int64_t *sources = NULL;
     *misread = false;
     /* The options are checked before the table, so that a mistake in them is reported first. */
-    TRY(hd_io_missing_policy(request->options, &policy));
-    TRY(hd_io_plan_make(request, layout, pieces, &plan));
+    TRY(hd_io_choose("missing", request->options->missing, "error|drop|mean|median", &policy));
+    TRY(hd_io_plan_make(&plan));
     if (policy != HD_IO_REFUSE || plan.n_texts > (plan.label >= 0))
-        TRY(hd_io_table_values(request, &plan, pieces, policy, misread, &labels, data, &sources));
+        TRY(hd_io_table_values(&plan, (hd_io_missing)policy, misread, &labels, data, &sources));
     else {
-        TRY(read_points(request, &plan, pieces, misread, &labels, data));
+        TRY(read_points(&plan, misread, &labels, data));
         TRY(keep_features(&plan, data, &sources));
     }
-    TRY(keep_names(layout, data));
+    if (layout->names != NULL) { /* used or not: the caller may want to choose among them */
+        data->n_names = layout->columns;
+        TRY(copy_names(layout, NULL, layout->columns, &data->names));
+    }
     TRY(set_labels(request, &plan, &labels, data));
     TRY(drop_leaks(&plan, sources, data));
-    TRY(hd_io_names_read(request->context, &plan, pieces, data));
+    TRY(hd_io_names_read(&plan, data));
     if (data->exact != NULL)
-        TRY(hd_io_table_warn_rounded(request->context, &plan, pieces, data->exact,
-                                     data->points.n * data->points.d));
-    report_ignored_columns(request, &plan);
-    report_styles(request->context, &plan);
+        TRY(hd_io_table_warn_rounded(&plan, data->exact, data->points.n * data->points.d));
+    report_columns(&plan);
+    report_styles(&plan);
     /* Ownership moves to the caller. */
     data->columns = plan.columns;
     data->n_columns = layout->columns;
@@ -407,6 +365,24 @@ static bool needs_all_records(const hd_io_layout *layout) {
     return false;
 }
 
+/* The layout and rows of a table. `path` is named in what is logged, if it is not NULL. */
+static huddle_status open_table(const hd_io_request *request, const hd_file *file, const char *path,
+                                hd_io_layout *layout, hd_io_pieces *pieces) {
+    huddle_status status = HUDDLE_OK;
+    TRY(hd_io_layout_find(request->context, file, request->options, layout));
+    TRY(hd_io_header_report(request->context, path, request->options, layout));
+    if (needs_all_records(layout))
+        TRY(hd_io_layout_examine(layout, INT64_MAX));
+    TRY(hd_io_table_cut(request->context, layout, pieces));
+done:
+    return status;
+}
+
+static void close_table(hd_io_layout *layout, hd_io_pieces *pieces) {
+    hd_io_pieces_free(pieces);
+    hd_io_layout_free(layout);
+}
+
 /* The kinds of the columns are found from the first records, which is right for nearly every
  * file. If reading then fails on a value that contradicts them, all records are examined and
  * the table is read once more, with the majority of the values deciding. */
@@ -415,14 +391,10 @@ huddle_status hd_io_csv_read(hd_io_request *request, const hd_file *file, huddle
     hd_io_layout layout = {0};
     hd_io_pieces pieces = {0};
     bool misread = false;
-    TRY(hd_io_layout_find(request->context, file, request->options, &layout));
-    TRY(hd_io_header_report(request->context, NULL, request->options, &layout));
+    TRY(open_table(request, file, NULL, &layout, &pieces));
     data->format = layout.declared != NULL ? "arff" : layout.separator == '\t' ? "tsv" : "csv";
     if (request->options->transpose)
         FAIL(HUDDLE_UNSUPPORTED, "a table has its samples in rows; transpose is for arrays");
-    if (needs_all_records(&layout))
-        TRY(hd_io_layout_examine(&layout, INT64_MAX));
-    TRY(hd_io_table_cut(request->context, &layout, &pieces));
     status = read_table(request, &layout, &pieces, &misread, data);
     if (status != HUDDLE_OK && misread && !layout.all_examined) {
         huddle_points_free(&data->points);
@@ -432,38 +404,27 @@ huddle_status hd_io_csv_read(hd_io_request *request, const hd_file *file, huddle
         status = read_table(request, &layout, &pieces, &misread, data);
     }
 done:
-    hd_io_pieces_free(&pieces);
-    hd_io_layout_free(&layout);
+    close_table(&layout, &pieces);
     return status;
 }
 
+/* Rows are read without options: nothing can be suggested to somebody who only asked for labels. */
 huddle_status hd_io_csv_labels(huddle_context *context, const hd_file *file, bool clusters,
                                hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
+    const hd_io_request request = {.context = context};
     hd_io_layout layout = {0};
     hd_io_pieces pieces = {0};
-    hd_io_plan plan = {.layout = &layout, .n_texts = 1};
+    hd_io_plan plan = {&request, &layout, &pieces};
     *labels = (hd_io_labels){0};
-    TRY(hd_io_layout_find(context, file, NULL, &layout));
-    TRY(hd_io_header_report(context, file->path, NULL, &layout));
-    if (needs_all_records(&layout))
-        TRY(hd_io_layout_examine(&layout, INT64_MAX));
-    TRY(hd_io_table_cut(context, &layout, &pieces));
-    TRY(hd_io_find_label(context, file->path, &layout, &pieces, clusters, &plan.label));
-    ALLOC(plan.roles, layout.columns);
-    for (int64_t c = 0; c < layout.columns; c++)
-        plan.roles[c] = c == plan.label ? hd_io_text_role(0) : HD_IO_SKIP;
-    ALLOC(labels->texts, pieces.rows);
+    TRY(open_table(&request, file, file->path, &layout, &pieces));
+    TRY(hd_io_find_label(&plan, file->path, clusters, &plan.label));
     labels->n = pieces.rows;
-    /* Rows are read without options: nothing can be suggested to somebody who only asked for
-     * labels. */
-    hd_io_reading r = {.plan = &plan, .pieces = &pieces, .texts = labels->texts};
-    TRY(hd_io_table_read(context, &r));
+    TRY(hd_io_texts_read(&plan, &plan.label, 1, false, &labels->texts));
     TRY(hd_io_texts_unescape(labels)); /* also a copy that outlives the file */
 done:
     hd_io_plan_free(&plan);
-    hd_io_pieces_free(&pieces);
-    hd_io_layout_free(&layout);
+    close_table(&layout, &pieces);
     if (status != HUDDLE_OK)
         hd_io_labels_free(labels);
     return status;
@@ -472,16 +433,12 @@ done:
 /* Every column is a feature: a matrix has no labels, and a text in it is an error. */
 huddle_status hd_io_csv_dense(huddle_context *context, const hd_file *file, huddle_dense *matrix) {
     huddle_status status = HUDDLE_OK;
+    const hd_io_request request = {.context = context};
     hd_io_layout layout = {0};
     hd_io_pieces pieces = {0};
-    hd_io_plan plan = {0};
+    hd_io_plan plan = {&request, &layout, &pieces, .label = -1};
     memset(matrix, 0, sizeof *matrix);
-    TRY(hd_io_layout_find(context, file, NULL, &layout));
-    TRY(hd_io_header_report(context, file->path, NULL, &layout));
-    if (needs_all_records(&layout))
-        TRY(hd_io_layout_examine(&layout, INT64_MAX));
-    plan.layout = &layout;
-    plan.label = -1;
+    TRY(open_table(&request, file, file->path, &layout, &pieces));
     ALLOC(plan.roles, layout.columns);
     plan.d = layout.columns;
     /* Texts are refused by the reader, with their line and column. */
@@ -489,14 +446,12 @@ huddle_status hd_io_csv_dense(huddle_context *context, const hd_file *file, hudd
         plan.roles[c] = (int32_t)c;
         plan.styled = plan.styled || layout.kinds[c].decimal != '.';
     }
-    TRY(hd_io_table_cut(context, &layout, &pieces));
     TRY(huddle_dense_new(pieces.rows, layout.columns, matrix));
-    hd_io_reading r = {.plan = &plan, .pieces = &pieces, .values = matrix->values};
-    TRY(hd_io_table_read(context, &r));
+    hd_io_reading r = {.plan = &plan, .values = matrix->values};
+    TRY(hd_io_table_read(&r));
 done:
     hd_io_plan_free(&plan);
-    hd_io_pieces_free(&pieces);
-    hd_io_layout_free(&layout);
+    close_table(&layout, &pieces);
     if (status != HUDDLE_OK)
         huddle_dense_free(matrix);
     return status;

@@ -19,13 +19,27 @@ typedef struct hd_io_fields {
     int64_t count, capacity;
 } hd_io_fields;
 
-/* Cuts the record at p into fields; returns one past its line feed, or end. NULL: no memory. */
-const char *hd_io_fields_split(const char *p, const char *end, char separator,
-                               hd_io_fields *fields);
+/* A tab is a blank unless it is the separator: in a TSV file it delimits an empty field. */
+static inline bool hd_io_is_blank(char c, char separator) {
+    return c == ' ' || (c == '\t' && separator != '\t');
+}
+
+/* Cuts the record at *p into fields; *p is moved past its line feed, or to end. */
+huddle_status hd_io_fields_split(const char **p, const char *end, char separator,
+                                 hd_io_fields *fields);
+
+/* The same for the next record that is not a blank line; *found is false if there is none. */
+huddle_status hd_io_fields_next(const char **p, const char *end, char separator,
+                                hd_io_fields *fields, bool *found);
 
 /* The number in a field whose column has that decimal sign, '.' or ','; false if it is none.
  * Thousands separators, a currency sign and a per cent sign (5 % is 0.05) are understood. */
 bool hd_io_field_number(const hd_io_field *field, char decimal, double *value);
+
+/* The same where the decimal sign is not known yet. */
+static inline bool hd_io_field_any_number(const hd_io_field *field, double *value) {
+    return hd_io_field_number(field, '.', value) || hd_io_field_number(field, ',', value);
+}
 
 /* What hd_io_field_number() skips on its way, as signs of trouble when a column mixes them. */
 typedef struct hd_io_marks {
@@ -77,12 +91,6 @@ typedef struct hd_io_column {
     char mixes[2][24]; /* two values with different signs */
 } hd_io_column;
 
-/* What a file declares about a column. */
-typedef struct hd_io_declaration {
-    hd_io_column_kind kind;
-    bool nominal;
-} hd_io_declaration;
-
 /* options->header. */
 typedef enum hd_io_header_rule {
     HD_IO_HEADER_AUTO,
@@ -113,7 +121,7 @@ typedef struct hd_io_layout {
     int64_t columns;
     char **names;                /* of columns, or NULL */
     hd_io_column *kinds;         /* columns */
-    hd_io_declaration *declared; /* columns, if the file declares them; else NULL */
+    hd_io_column_kind *declared; /* columns, if the file declares them; else NULL */
     int64_t class_column;        /* the position of the declared class, from 1; 0: none */
     char *owned;                 /* what begin points into, if it is not the file */
 } hd_io_layout;
@@ -127,11 +135,9 @@ huddle_status hd_io_layout_find(huddle_context *context, const hd_file *file,
                                 const huddle_read_options *options, hd_io_layout *layout);
 void hd_io_layout_free(hd_io_layout *layout);
 
-/* The rule that options->header names; options may be NULL. */
-huddle_status hd_io_header_rule_of(const huddle_read_options *options, hd_io_header_rule *rule);
-
 /* Decides whether the row at layout->begin is a header, and passes it if it is. */
-huddle_status hd_io_header_find(hd_io_layout *layout, const huddle_read_options *options);
+huddle_status hd_io_header_find(hd_io_layout *layout, hd_io_header_rule rule,
+                                const huddle_read_options *options);
 
 /* Logs what was guessed about the first lines; `path` is named if it is not NULL, where several
  * files may be read. */
@@ -142,7 +148,7 @@ huddle_status hd_io_header_report(huddle_context *context, const char *path,
 int64_t hd_io_count_lines(const char *begin, const char *end);
 const char *hd_io_skip_blank_lines(hd_io_layout *layout, const char *p);
 
-/* Examines the columns in the first `most` records. */
+/* Examines the columns in the first max_records records. */
 huddle_status hd_io_layout_examine(hd_io_layout *layout, int64_t max_records);
 
 /* The column of that name or 1-based position, or -1. */
@@ -155,8 +161,13 @@ int64_t hd_io_layout_named(const hd_io_layout *layout, const char *name);
 /* The column's name, or "". */
 const char *hd_io_layout_name(const hd_io_layout *layout, int64_t column);
 
+/* A part of a message. */
+typedef struct hd_io_phrase {
+    char text[600];
+} hd_io_phrase;
+
 /* "column 3 (age)" */
-void hd_io_layout_place(const hd_io_layout *layout, int64_t column, char *text, size_t size);
+hd_io_phrase hd_io_layout_place(const hd_io_layout *layout, int64_t column);
 
 /* ---- which column is what ------------------------------------------------------------------- */
 
@@ -173,11 +184,25 @@ typedef struct hd_io_feature {
     const char *text; /* NULL: the column's numbers */
 } hd_io_feature;
 
+/* What the values of a column have in common, found by reading all of them. */
+typedef struct hd_io_facts {
+    bool known;
+    bool whole;    /* every value is a whole number */
+    int64_t first; /* if the values are first, first + 1, ...; -1 if they are not */
+    int64_t distinct;
+    int64_t missing; /* empty values */
+    int32_t *values; /* rows, 0 .. distinct - 1: equal where the texts are */
+} hd_io_facts;
+
+/* A table and what its columns are for. fields: all that is decided about it. */
 typedef struct hd_io_plan {
+    const hd_io_request *request; /* its options are NULL if nothing is to be suggested */
     const hd_io_layout *layout;
-    int32_t *roles;         /* columns */
-    huddle_column *columns; /* the same for the caller, with reasons */
-    int64_t *chosen;        /* columns of the features, in order */
+    const hd_io_pieces *pieces; /* the rows */
+    hd_io_facts *facts;         /* columns, once they are found */
+    int32_t *roles;             /* columns */
+    huddle_column *columns;     /* the same for the caller, with reasons */
+    int64_t *chosen;            /* columns of the features, in order */
     int64_t n_chosen;
     hd_io_feature *expected;   /* options->n_x features in the caller's order; NULL: as they come */
     int64_t d;                 /* numeric features */
@@ -195,111 +220,85 @@ typedef struct hd_io_plan {
     const char *y_reason;      /* why the label is the label; static text */
 } hd_io_plan;
 
-/* Decides which columns are features and labels. pieces are the rows of the table. */
-huddle_status hd_io_plan_make(hd_io_request *request, const hd_io_layout *layout,
-                              const hd_io_pieces *pieces, hd_io_plan *plan);
+/* Decides which columns are features and labels. Request, layout and pieces are given. */
+huddle_status hd_io_plan_make(hd_io_plan *plan);
 void hd_io_plan_free(hd_io_plan *plan);
 
+/* How a column is used, and why. */
+huddle_status hd_io_plan_set_role(hd_io_plan *plan, int64_t column, huddle_column_role role,
+                                  const char *format, ...) __attribute__((format(printf, 4, 5)));
+
 /* Finds the column of the labels: the one that the options name, or that looks like labels. */
-huddle_status hd_io_plan_choose_label(hd_io_plan *plan, const huddle_read_options *options);
+huddle_status hd_io_plan_choose_label(hd_io_plan *plan);
 
 /* The number of columns of texts, and the last of them; row names are not counted. */
 int64_t hd_io_count_words(const hd_io_layout *layout, int64_t *last);
 
-/* HUDDLE_INVALID, with the columns that there are. */
-huddle_status hd_io_no_such_column(const hd_io_layout *layout, const char *name);
+/* HUDDLE_INVALID, with the columns that there are. feature: "city=Paris" may be one of "city". */
+huddle_status hd_io_no_such_column(const hd_io_layout *layout, const char *name, bool feature);
 
 /* Leaves out a column that maps one to one onto the labels. */
 huddle_status hd_io_plan_leave_out_leak(hd_io_plan *plan, int64_t column);
 
 /* True if the caller named the label, or selects classes, which means the same. */
-bool hd_io_labels_needed(const hd_io_plan *plan, const huddle_read_options *options);
+bool hd_io_labels_needed(const hd_io_plan *plan);
 
 /* True if so many different values in so many rows of a column that has the name of labels identify
  * the rows rather than group them; texts must not all be different either. */
 bool hd_io_are_no_labels(const hd_io_column *kind, int64_t distinct, int64_t rows);
 
+/* The same for a column whose facts are known. guessed: it has no such name. */
+bool hd_io_is_no_label(const hd_io_plan *plan, int64_t column, bool guessed);
+
 /* Leaves out a column that was taken for labels: its values identify the rows. */
 huddle_status hd_io_plan_reject_label(hd_io_plan *plan, int64_t column, int64_t distinct,
                                       int64_t rows);
 
-/* Finds the features that options->x names, in their order. */
-huddle_status hd_io_plan_expect(hd_io_plan *plan, const huddle_read_options *options);
-
-/* True if options->x can be found by name in a table without a header: its columns are then
- * "column 1", "column 2", ... */
-bool hd_io_features_name_positions(const hd_io_layout *layout, const huddle_read_options *options);
-
-/* What the values of some columns have in common, found by reading all of them. */
-typedef struct hd_io_facts {
-    bool known;
-    bool whole;    /* every value is a whole number */
-    int64_t first; /* if the values are first, first + 1, ...; -1 if they are not */
-    int64_t distinct;
-    int64_t missing; /* empty values */
-    int32_t *values; /* rows, 0 .. distinct - 1: equal where the texts are */
-} hd_io_facts;
-
-/* Finds the facts of the columns that are marked. */
-huddle_status hd_io_facts_find(huddle_context *context, const hd_io_layout *layout,
-                               const hd_io_pieces *pieces, const bool *marked, hd_io_facts *facts);
-void hd_io_facts_free(hd_io_facts *facts, int64_t columns);
-
-/* True if the column has no name, or "Unnamed: 0": what pandas and R write above the numbers or
- * names of rows. */
-bool hd_io_is_unnamed(const hd_io_layout *layout, int64_t column);
+/* Finds the facts of these columns. */
+huddle_status hd_io_facts_find(hd_io_plan *plan, const int64_t *columns, int64_t count);
 
 /* True if the column is unnamed or its name, such as id or index, says that it identifies rows. */
 bool hd_io_is_id(const hd_io_layout *layout, int64_t column);
 
 /* True if the column numbers the rows; if it is of texts that name them. */
-bool hd_io_are_row_numbers(const hd_io_layout *layout, const hd_io_facts *facts, int64_t column,
-                           int64_t rows);
-bool hd_io_are_row_names(const hd_io_layout *layout, const hd_io_facts *facts, int64_t column,
-                         int64_t rows, bool encode);
+bool hd_io_are_row_numbers(const hd_io_plan *plan, int64_t column);
+bool hd_io_are_row_names(const hd_io_plan *plan, int64_t column, bool encode);
 
 /* The only column of texts that groups the rows, or -1, and how many columns of texts name them. */
-int64_t hd_io_find_groups(const hd_io_layout *layout, const hd_io_facts *facts, int64_t rows,
-                          bool encode, int64_t *names);
+int64_t hd_io_find_groups(const hd_io_plan *plan, int64_t *names);
 
 /* The labels of a table that is read for them alone, reported where others could be meant.
  * clusters: they are those of a clustering, for which the column that huddle_columns_append() adds
  * is preferred. HUDDLE_FORMAT if there are none. */
-huddle_status hd_io_find_label(huddle_context *context, const char *path,
-                               const hd_io_layout *layout, const hd_io_pieces *pieces,
-                               bool clusters, int64_t *found);
+huddle_status hd_io_find_label(hd_io_plan *plan, const char *path, bool clusters, int64_t *found);
 
 /* Reads data->row_names if the plan has a column of them. */
-huddle_status hd_io_names_read(huddle_context *context, const hd_io_plan *plan,
-                               const hd_io_pieces *pieces, huddle_data *data);
+huddle_status hd_io_names_read(const hd_io_plan *plan, huddle_data *data);
 
-/* True if equal labels have equal values and different labels different ones. There must be as many
- * different values as labels, which is not checked; map has room for n_labels. */
-bool hd_io_table_one_to_one(int64_t n, const int32_t *labels, int32_t n_labels,
-                            const int32_t *values, int32_t *map);
+/* Whether equal labels have equal values and different labels different ones; not if there is one
+ * label, or one for every row. */
+huddle_status hd_io_one_to_one(int64_t n, const int32_t *labels, int64_t n_labels,
+                               const int32_t *values, int64_t n_values, bool *same);
 
 /* ---- suggestions ---------------------------------------------------------------------------- */
 
 /* How a caller would choose the given columns: "--x width --x height" for the tool, quoted for a
  * shell, or x = ["width", "height"]. Many columns become ranges of positions. */
-void hd_io_hint_columns(const huddle_read_options *options, const hd_io_layout *layout,
-                        const int64_t *columns, int64_t count, char *text, size_t size);
+hd_io_phrase hd_io_hint_columns(const huddle_read_options *options, const hd_io_layout *layout,
+                                const int64_t *columns, int64_t count);
 
 /* How a caller would name one column: "--y kind" or y = "kind"; its position if it has no name. */
-void hd_io_hint_column(const huddle_read_options *options, const char *option,
-                       const hd_io_layout *layout, int64_t column, char *text, size_t size);
+hd_io_phrase hd_io_hint_column(const huddle_read_options *options, const char *option,
+                               const hd_io_layout *layout, int64_t column);
 
 /* "--missing drop" or missing = "drop"; without a value "--encode" or encode = true. */
-void hd_io_hint(const huddle_read_options *options, const char *name, const char *value, char *text,
-                size_t size);
+hd_io_phrase hd_io_hint(const huddle_read_options *options, const char *name, const char *value);
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
 /* Rows being read: into points through an intake, into doubles, or neither if only texts count. */
 typedef struct hd_io_reading {
     const hd_io_plan *plan;
-    const hd_io_pieces *pieces;
-    const huddle_read_options *options; /* for suggestions; or NULL */
     hd_io_intake *intake;
     double *values;    /* rows x d */
     hd_io_span *texts; /* n_texts x rows, or NULL */
@@ -310,7 +309,12 @@ typedef struct hd_io_reading {
     atomic_bool misread; /* a value was refused that is not missing */
 } hd_io_reading;
 
-huddle_status hd_io_table_read(huddle_context *context, hd_io_reading *reading);
+huddle_status hd_io_table_read(hd_io_reading *reading);
+
+/* The texts of some columns, one column after the other, for the caller to free. any: a missing one
+ * is no error. */
+huddle_status hd_io_texts_read(const hd_io_plan *table, const int64_t *columns, int64_t count,
+                               bool any, hd_io_span **texts);
 
 /* The pieces of a table. */
 huddle_status hd_io_table_cut(huddle_context *context, const hd_io_layout *layout,
@@ -318,31 +322,24 @@ huddle_status hd_io_table_cut(huddle_context *context, const hd_io_layout *layou
 
 /* A warning if a feature has an integer in digits that a double does not hold. count: of the values
  * that were read from the table. */
-huddle_status hd_io_table_warn_rounded(huddle_context *context, const hd_io_plan *plan,
-                                       const hd_io_pieces *pieces, const double *values,
-                                       int64_t count);
+huddle_status hd_io_table_warn_rounded(const hd_io_plan *plan, const double *values, int64_t count);
 
-/* Texts in quotes may hold doubled quotes: all are copied with single ones. */
+/* Texts in quotes may hold doubled quotes, which are copied as single ones: of one text, of which
+ * the end is returned, or of all. */
+char *hd_io_unquote(const char *p, const char *end, char *to);
 huddle_status hd_io_texts_unescape(hd_io_labels *labels);
 
 /* ---- tables with missing values or encoded texts -------------------------------------------- */
 
 typedef enum hd_io_missing { HD_IO_REFUSE, HD_IO_DROP, HD_IO_MEAN, HD_IO_MEDIAN } hd_io_missing;
 
-/* The rule that options->missing names. */
-huddle_status hd_io_missing_policy(const huddle_read_options *options, hd_io_missing *policy);
+/* The position among `words`, such as "auto|yes|no", of the value of an option; 0 for NULL. */
+huddle_status hd_io_choose(const char *option, const char *value, const char *words, int *chosen);
 
 /* Points and labels of a table with missing values or texts to encode. (*sources)[j] is the column
  * that feature j comes from, the caller's to free; data->features holds the names of the features
  * if the table has a header or texts were encoded. */
-huddle_status hd_io_table_values(hd_io_request *request, hd_io_plan *plan,
-                                 const hd_io_pieces *pieces, hd_io_missing policy, bool *misread,
+huddle_status hd_io_table_values(hd_io_plan *plan, hd_io_missing policy, bool *misread,
                                  hd_io_labels *labels, huddle_data *data, int64_t **sources);
-
-/* The values of the expected features, n x their number, in their order. Of each column the texts
- * that belong to no feature are reported. */
-huddle_status hd_io_features_arrange(huddle_context *context, const hd_io_plan *plan,
-                                     int64_t n_features, const hd_io_reading *reading, int64_t n,
-                                     double *wide);
 
 #endif

@@ -97,83 +97,85 @@ static bool has_good_names(const hd_io_layout *layout, const int64_t *columns, i
 
 /* By position, runs of adjacent columns become ranges: a suggestion for hundreds of pixels
  * must stay readable. */
-void hd_io_hint_columns(const huddle_read_options *options, const hd_io_layout *layout,
-                        const int64_t *columns, int64_t count, char *text, size_t size) {
-    line to = {text, size, 0, false};
+hd_io_phrase hd_io_hint_columns(const huddle_read_options *options, const hd_io_layout *layout,
+                                const int64_t *columns, int64_t count) {
+    hd_io_phrase phrase = {""};
+    line to = {phrase.text, sizeof phrase.text, 0, false};
     bool names = has_good_names(layout, columns, count);
-    text[0] = '\0';
     if (!options->hints_as_flags)
         add_text(&to, "x = [");
-    for (int64_t k = 0; k < count;) {
+    for (int64_t k = 0, last; k < count; k = last + 1) {
         char range[48];
-        int64_t last = k;
+        last = k;
         while (!names && last + 1 < count && columns[last + 1] == columns[last] + 1)
             last++;
+        int used = snprintf(range, sizeof range, "%lld", (long long)columns[k] + 1);
         if (last > k)
-            snprintf(range, sizeof range, "%lld-%lld", (long long)columns[k] + 1,
+            snprintf(range + used, sizeof range - (size_t)used, "-%lld",
                      (long long)columns[last] + 1);
-        else
-            snprintf(range, sizeof range, "%lld", (long long)columns[k] + 1);
         add_choice(&to, options, names ? hd_io_layout_name(layout, columns[k]) : range, k == 0);
-        k = last + 1;
     }
     if (!options->hints_as_flags)
         add_text(&to, "]");
+    return phrase;
 }
 
 /* A position is used if the name is missing, ambiguous or long: see has_good_names(). */
-void hd_io_hint_column(const huddle_read_options *options, const char *option,
-                       const hd_io_layout *layout, int64_t column, char *text, size_t size) {
+hd_io_phrase hd_io_hint_column(const huddle_read_options *options, const char *option,
+                               const hd_io_layout *layout, int64_t column) {
     char quoted[256], position[24];
+    hd_io_phrase phrase;
     snprintf(position, sizeof position, "%lld", (long long)column + 1);
     bool named = has_good_names(layout, &column, 1);
     quote_name(named ? hd_io_layout_name(layout, column) : position, options->hints_as_flags,
                quoted, sizeof quoted);
-    snprintf(text, size, options->hints_as_flags ? "--%s %s" : "%s = %s", option, quoted);
+    snprintf(phrase.text, sizeof phrase.text, options->hints_as_flags ? "--%s %s" : "%s = %s",
+             option, quoted);
+    return phrase;
 }
 
 /* The same advice as a flag of the tool or as an option of the library. */
-void hd_io_hint(const huddle_read_options *options, const char *name, const char *value, char *text,
-                size_t size) {
+hd_io_phrase hd_io_hint(const huddle_read_options *options, const char *name, const char *value) {
+    hd_io_phrase phrase;
     if (options->hints_as_flags)
-        snprintf(text, size, "--%s%s%s", name, value != NULL ? " " : "",
+        snprintf(phrase.text, sizeof phrase.text, "--%s%s%s", name, value != NULL ? " " : "",
                  value != NULL ? value : "");
     else if (value != NULL)
-        snprintf(text, size, "%s = \"%s\"", name, value);
+        snprintf(phrase.text, sizeof phrase.text, "%s = \"%s\"", name, value);
     else
-        snprintf(text, size, "%s = true", name);
+        snprintf(phrase.text, sizeof phrase.text, "%s = true", name);
+    return phrase;
 }
 
 /* ---- guesses about the first lines ---------------------------------------------------------- */
 
 /* The first fields of the line at `from`, for a message: "0, 1, 2, ...". */
-static huddle_status list_fields(const hd_io_layout *layout, const char *from, char *text,
-                                 size_t size) {
-    enum { MOST = 4, LONGEST = 20 };
+static huddle_status list_fields(const hd_io_layout *layout, const char *from, char text[160]) {
+    enum { MOST = 4, LONGEST = 20, SIZE = 160 };
+    huddle_status status = HUDDLE_OK;
     hd_io_fields fields = {0};
-    size_t used = 0;
-    if (hd_io_fields_split(from, layout->end, layout->separator, &fields) == NULL)
-        return HUDDLE_NO_MEMORY;
+    int used = 0;
+    TRY(hd_io_fields_split(&from, layout->end, layout->separator, &fields));
     for (int64_t c = 0; c < fields.count && c < MOST; c++) {
         const hd_io_field *field = &fields.items[c];
-        int64_t length = field->end - field->begin;
-        used += (size_t)snprintf(text + used, size - used, "%s%.*s", c > 0 ? ", " : "",
-                                 hd_cut_text(field->begin, length, LONGEST), field->begin);
+        int length = hd_cut_text(field->begin, field->end - field->begin, LONGEST);
+        used += snprintf(text + used, (size_t)(SIZE - used), "%s%.*s", c > 0 ? ", " : "", length,
+                         field->begin);
     }
-    snprintf(text + used, size - used, "%s", fields.count > MOST ? ", ..." : "");
+    snprintf(text + used, (size_t)(SIZE - used), "%s", fields.count > MOST ? ", ..." : "");
+done:
     huddle_free(fields.items);
-    return HUDDLE_OK;
+    return status;
 }
 
 /* What --header makes of a line; nothing for a matrix, which is read without options. */
-static void suggest_header(const huddle_read_options *options, const char *rule, const char *what,
-                           char *text, size_t size) {
-    char hint[60];
-    text[0] = '\0';
-    if (options == NULL)
-        return;
-    hd_io_hint(options, "header", rule, hint, sizeof hint);
-    snprintf(text, size, "; %s makes it %s", hint, what);
+static hd_io_phrase suggest_header(const huddle_read_options *options, const char *rule,
+                                   const char *what) {
+    hd_io_phrase advice = {""};
+    if (options != NULL)
+        snprintf(advice.text, sizeof advice.text, "; %.60s makes it %s",
+                 hd_io_hint(options, "header", rule).text, what);
+    return advice;
 }
 
 /* Units are a warning: a value that is no number may look like one. */
@@ -181,22 +183,21 @@ huddle_status hd_io_header_report(huddle_context *context, const char *path,
                                   const huddle_read_options *options, const hd_io_layout *layout) {
     huddle_status status = HUDDLE_OK;
     const char *file = path != NULL ? path : "", *colon = path != NULL ? ": " : "";
-    char fields[160], advice[120];
+    char fields[160];
     if (layout->units != NULL) {
-        TRY(list_fields(layout, layout->units, fields, sizeof fields));
-        suggest_header(options, "yes", "a row", advice, sizeof advice);
+        TRY(list_fields(layout, layout->units, fields));
         hd_warn(context, HUDDLE_WARNING_INPUT,
                 "%s%sline %lld (%s) is read as the units of the columns, not as a row%s", file,
-                colon, (long long)layout->units_line, fields, advice);
+                colon, (long long)layout->units_line, fields,
+                suggest_header(options, "yes", "a row").text);
     }
     if (layout->header != HD_IO_HEADER_LIKELY && layout->header != HD_IO_HEADER_UNLIKELY)
         goto done;
     bool taken = layout->header == HD_IO_HEADER_LIKELY;
-    TRY(list_fields(layout, layout->top, fields, sizeof fields));
-    suggest_header(options, taken ? "no" : "yes", taken ? "a row" : "the header", advice,
-                   sizeof advice);
+    TRY(list_fields(layout, layout->top, fields));
     hd_log(context, "%s%sline %lld (%s) is taken for %s%s", file, colon,
-           (long long)layout->counted_line, fields, taken ? "the header" : "a row", advice);
+           (long long)layout->counted_line, fields, taken ? "the header" : "a row",
+           suggest_header(options, taken ? "no" : "yes", taken ? "a row" : "the header").text);
 done:
     return status;
 }

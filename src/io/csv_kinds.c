@@ -5,6 +5,7 @@
 #include "io/number.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Counts over the values of one column that were examined. */
@@ -31,10 +32,8 @@ enum { EXAMPLE = 24 };
 /* A value to show in a message; one that is too long is not kept. */
 static void keep_example(char *to, const hd_io_field *field) {
     int64_t length = field->end - field->begin;
-    if (length >= EXAMPLE)
-        return;
-    memcpy(to, field->begin, (size_t)length);
-    to[length] = '\0';
+    if (length < EXAMPLE)
+        snprintf(to, EXAMPLE, "%.*s", (int)length, field->begin);
 }
 
 /* A value without a sign differs from one with a per cent sign, which divides it by 100, but
@@ -66,10 +65,8 @@ static void count_signs(tally *t, const hd_io_field *field, bool point, double w
     if (!point || !comma || with_point == with_comma)
         return;
     bool has_comma = memchr(field->begin, ',', (size_t)(field->end - field->begin)) != NULL;
-    if (has_comma)
-        t->ambiguous_comma++;
-    else
-        t->ambiguous_point++;
+    t->ambiguous_comma += has_comma;
+    t->ambiguous_point += !has_comma;
     keep_example(t->example, field);
 }
 
@@ -174,10 +171,9 @@ static void choose_decimal_signs(hd_io_layout *layout, const tally *tallies) {
 
 /* A declaration leaves nothing open: the decimal sign of ARFF is a point. A column without values
  * stays empty. */
-static void declare_kind(hd_io_column *column, hd_io_declaration declared) {
+static void declare_kind(hd_io_column *column, hd_io_column_kind declared) {
     if (column->kind != HD_IO_EMPTY)
-        column->kind = declared.kind;
-    column->nominal = declared.nominal;
+        column->kind = declared;
     column->decimal = '.';
     column->open = column->ambiguous = column->mixed = false;
 }
@@ -188,23 +184,17 @@ huddle_status hd_io_layout_examine(hd_io_layout *layout, int64_t max_records) {
     huddle_status status = HUDDLE_OK;
     hd_io_fields fields = {0};
     tally *tallies = NULL;
-    int64_t records = 0;
+    bool found = false;
     const char *p = layout->begin;
     ALLOC_ZERO(tallies, layout->columns);
     if (layout->kinds == NULL)
         ALLOC_ZERO(layout->kinds, layout->columns);
     for (int64_t c = 0; c < layout->columns; c++)
         tallies[c] = (tally){.whole = {true, true}, .from_zero = true, .from_one = true};
-    while (p < layout->end && records < max_records) {
-        const char *begin = p;
-        p = hd_io_fields_split(p, layout->end, layout->separator, &fields);
-        if (p == NULL)
-            TRY(HUDDLE_NO_MEMORY);
-        if (hd_io_is_blank_line(begin, p))
-            continue;
-        for (int64_t c = 0; c < fields.count && c < layout->columns; c++)
+    for (int64_t records = 0; p < layout->end && records < max_records; records += found) {
+        TRY(hd_io_fields_next(&p, layout->end, layout->separator, &fields, &found));
+        for (int64_t c = 0; found && c < fields.count && c < layout->columns; c++)
             count_field(&tallies[c], &fields.items[c], records);
-        records++;
     }
     layout->all_examined = p == layout->end;
     for (int64_t c = 0; c < layout->columns; c++)

@@ -1,4 +1,5 @@
-/* Which column of a table has the labels, as far as options and names tell. */
+/* Which columns of a table have the labels, name the rows or number them: as far as options and
+ * names tell, and by facts that take reading all of their values. */
 #include "io/csv.h"
 
 #include "base/check.h"
@@ -10,13 +11,172 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* In so few rows, most labels (FEW_LABELS) or other texts (FEW_TEXTS) may differ by chance, or a
+ * column count (fewer than FEW_NUMBERS). */
+enum { FEW_LABELS = 20, FEW_TEXTS = 5, FEW_NUMBERS = 3 };
+
+/* ---- names of columns ----------------------------------------------------------------------- */
+
+static bool is_listed(const char *name, const char *const *words) {
+    for (; *words != NULL; words++)
+        if (hd_same_word(name, *words))
+            return true;
+    return false;
+}
+
+/* id, index, CustomerID, row_no and similar names of columns that identify rows. */
+static bool is_id_name(const char *name) {
+    static const char *const words[] = {
+        "id",         "ids",     "idx",    "index",   "row",       "rowid",
+        "row_id",     "rowname", "rownum", "row_num", "row_no",    "rownumber",
+        "row_number", "no",      "no.",    "nr",      "nr.",       "num",
+        "number",     "#",       "obs",    "record",  "row.names", "rownames",
+        "row_names",  "uid",     "uuid",   "guid",    "key",       NULL};
+    size_t length = strlen(name);
+    if (is_listed(name, words))
+        return true;
+    if (length < 4 || !hd_same_word(name + length - 2, "id"))
+        return false;
+    char before = name[length - 3], i = name[length - 2];
+    return before == '_' || before == ' ' || before == '-' || before == '.' ||
+           (before >= 'a' && before <= 'z' && i == 'I');
+}
+
+/* What pandas and R write above the numbers or names of rows. */
+static bool is_unnamed(const hd_io_layout *layout, int64_t column) {
+    const char *name = hd_io_layout_name(layout, column);
+    return layout->names != NULL &&
+           ((column == 0 && name[0] == '\0') || strncmp(name, "Unnamed: 0", 10) == 0);
+}
+
+bool hd_io_is_id(const hd_io_layout *layout, int64_t column) {
+    return is_id_name(hd_io_layout_name(layout, column)) || is_unnamed(layout, column);
+}
+
+/* ---- facts ---------------------------------------------------------------------------------- */
+
+/* The texts of one column. Numbers that count from 0 or 1 in steps of 1 are row numbers; the
+ * distinct values come from the mapping that labels use. */
+static huddle_status analyse_column(const hd_io_labels *texts, hd_io_facts *facts) {
+    huddle_status status = HUDDLE_OK;
+    char **classes = NULL;
+    int32_t n_classes = 0;
+    facts->whole = true;
+    facts->first = 0;
+    for (int64_t i = 0; i < texts->n && facts->whole; i++) {
+        const char *begin = texts->texts[i].begin, *end = begin + texts->texts[i].length;
+        int64_t value = 0;
+        facts->whole = hd_io_number_whole(begin, end, &value);
+        if (i == 0)
+            facts->first = value == 0 || value == 1 ? value : -1;
+        else if (value != facts->first + i)
+            facts->first = -1;
+    }
+    if (!facts->whole)
+        facts->first = -1;
+    for (int64_t i = 0; i < texts->n; i++)
+        facts->missing += texts->texts[i].length == 0;
+    TRY(hd_io_labels_map(texts, &facts->values, &n_classes, &classes));
+    facts->distinct = n_classes;
+    facts->known = true;
+done:
+    hd_io_classes_free(classes, n_classes);
+    return status;
+}
+
+/* All columns are read in one pass over the file. A missing value is one of the values here, not an
+ * error. */
+huddle_status hd_io_facts_find(hd_io_plan *plan, const int64_t *columns, int64_t count) {
+    huddle_status status = HUDDLE_OK;
+    const int64_t rows = plan->pieces->rows;
+    hd_io_span *texts = NULL;
+    ALLOC_ZERO(plan->facts, plan->layout->columns);
+    if (count > 0)
+        TRY(hd_io_texts_read(plan, columns, count, true, &texts));
+    for (int64_t k = 0; k < count; k++) {
+        hd_io_labels column = {.n = rows, .texts = texts + k * rows};
+        TRY(analyse_column(&column, &plan->facts[columns[k]]));
+    }
+done:
+    huddle_free(texts);
+    return status;
+}
+
+/* A map from as many labels to as many values that is a function is also one to one. No text has a
+ * negative number, so -1 means that the label was not seen yet. */
+huddle_status hd_io_one_to_one(int64_t n, const int32_t *labels, int64_t n_labels,
+                               const int32_t *values, int64_t n_values, bool *same) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *map = NULL;
+    *same = n_values == n_labels && n_values >= 2 && n > n_values;
+    if (!*same)
+        goto done;
+    ALLOC(map, n_labels);
+    for (int64_t k = 0; k < n_labels; k++)
+        map[k] = -1;
+    for (int64_t i = 0; i < n && *same; i++) {
+        int32_t *expected = &map[labels[i]];
+        if (*expected < 0)
+            *expected = values[i];
+        *same = *expected == values[i];
+    }
+done:
+    huddle_free(map);
+    return status;
+}
+
+/* More than one distinct value for every two rows: classes would have fewer than two members
+ * on average. */
+static bool identifies_rows(int64_t distinct, int64_t rows) {
+    return rows > FEW_LABELS && 2 * distinct > rows;
+}
+
+/* Numbers may be classes of one member, and so may texts that the file lists, or the only one. */
+bool hd_io_are_no_labels(const hd_io_column *kind, int64_t distinct, int64_t rows) {
+    return identifies_rows(distinct, rows) ||
+           (kind->kind == HD_IO_WORDS && !kind->nominal && distinct == rows && rows > 1);
+}
+
+bool hd_io_are_row_numbers(const hd_io_plan *plan, int64_t column) {
+    const hd_io_facts *f = &plan->facts[column];
+    const int64_t rows = plan->pieces->rows;
+    if (!f->known || !f->whole || rows < 2 || plan->layout->kinds[column].kind != HD_IO_NUMBERS)
+        return false;
+    return (hd_io_is_id(plan->layout, column) && f->distinct == rows) ||
+           (column == 0 && f->first >= 0 && rows >= FEW_NUMBERS);
+}
+
+/* Texts of a few rows that are to be encoded, or whose values the file lists, may be categories
+ * that happen to differ. Rows may lack a name. */
+bool hd_io_are_row_names(const hd_io_plan *plan, int64_t column, bool encode) {
+    const hd_io_facts *f = &plan->facts[column];
+    const hd_io_column *kind = &plan->layout->kinds[column];
+    const int64_t rows = plan->pieces->rows;
+    if (!f->known || kind->kind != HD_IO_WORDS)
+        return false;
+    bool may_differ = encode || kind->nominal;
+    bool differ = f->distinct == rows || (f->missing > 0 && f->distinct - 1 == rows - f->missing);
+    if (differ && (!may_differ || hd_io_is_id(plan->layout, column)))
+        return true;
+    return identifies_rows(f->distinct, rows) ||
+           (!may_differ && rows > FEW_TEXTS && 2 * f->distinct > rows);
+}
+
+bool hd_io_is_no_label(const hd_io_plan *plan, int64_t column, bool guessed) {
+    return guessed ? hd_io_are_row_names(plan, column, false)
+                   : hd_io_are_no_labels(&plan->layout->kinds[column], plan->facts[column].distinct,
+                                         plan->pieces->rows);
+}
+
+/* ---- labels ---------------------------------------------------------------------------------- */
+
 /* If the numeric columns are x and y, or x, y and z, they are coordinates, and y is no label. */
 static bool holds_coordinates(const hd_io_layout *layout) {
     static const char *const axes[] = {"x", "y", "z"};
     bool found[3] = {false};
     for (int64_t c = 0; layout->names != NULL && c < layout->columns; c++) {
         int axis = 0;
-        if (layout->kinds[c].kind != HD_IO_NUMBERS || hd_io_is_unnamed(layout, c))
+        if (layout->kinds[c].kind != HD_IO_NUMBERS || is_unnamed(layout, c))
             continue;
         while (axis < 3 && !hd_same_word(layout->names[c], axes[axis]))
             axis++;
@@ -49,10 +209,15 @@ static int64_t find_label_by_name(const hd_io_layout *layout) {
     return best;
 }
 
+/* A column of texts that are not the names of the rows. */
+static bool is_text(const hd_io_layout *layout, int64_t column) {
+    return layout->kinds[column].kind == HD_IO_WORDS && !(column == 0 && layout->row_names);
+}
+
 int64_t hd_io_count_words(const hd_io_layout *layout, int64_t *last) {
     int64_t count = 0;
     for (int64_t c = 0; c < layout->columns; c++)
-        if (layout->kinds[c].kind == HD_IO_WORDS && !(c == 0 && layout->row_names)) {
+        if (is_text(layout, c)) {
             count++;
             *last = c;
         }
@@ -74,14 +239,13 @@ static int64_t find_label(const hd_io_layout *layout, bool *guessed, const char 
     return *guessed ? column : -1;
 }
 
-int64_t hd_io_find_groups(const hd_io_layout *layout, const hd_io_facts *facts, int64_t rows,
-                          bool encode, int64_t *names) {
+int64_t hd_io_find_groups(const hd_io_plan *plan, int64_t *names) {
     int64_t groups = 0, found = -1;
     *names = 0;
-    for (int64_t c = 0; c < layout->columns; c++) {
-        if (layout->kinds[c].kind != HD_IO_WORDS || (c == 0 && layout->row_names))
+    for (int64_t c = 0; c < plan->layout->columns; c++) {
+        if (!is_text(plan->layout, c))
             continue;
-        bool name = hd_io_are_row_names(layout, facts, c, rows, encode);
+        bool name = hd_io_are_row_names(plan, c, false);
         *names += name;
         if (!name) {
             groups++;
@@ -113,65 +277,55 @@ static int64_t find_clusters(const hd_io_layout *layout) {
 static int64_t count_candidates(const hd_io_layout *layout) {
     int64_t count = 0;
     for (int64_t c = 0; c < layout->columns; c++)
-        count += (layout->kinds[c].kind == HD_IO_WORDS && !(c == 0 && layout->row_names)) ||
-                 (hd_io_label_name_rank(hd_io_layout_name(layout, c)) >= 0 &&
-                  may_be_classes(&layout->kinds[c]));
+        count += is_text(layout, c) || (hd_io_label_name_rank(hd_io_layout_name(layout, c)) >= 0 &&
+                                        may_be_classes(&layout->kinds[c]));
     return count;
 }
 
 /* The column that huddle_data_read() would take. Where it would take none, a column with a name for
  * labels is believed: the caller says that there are labels. So is the only row's label. */
-static huddle_status find_usual(huddle_context *context, const hd_io_layout *layout,
-                                const hd_io_pieces *pieces, int64_t *found) {
+static huddle_status find_usual(hd_io_plan *plan, int64_t *found) {
     huddle_status status = HUDDLE_OK;
-    hd_io_facts *facts = NULL;
-    bool *marked = NULL, guessed = false;
+    const hd_io_layout *layout = plan->layout;
+    bool guessed = false;
     const char *reason;
-    char place[160];
-    int64_t rows = pieces->rows, names = 0, last = -1, words = hd_io_count_words(layout, &last);
+    int64_t *columns = NULL, count = 0, names = 0, last = -1, rows = plan->pieces->rows;
+    int64_t words = hd_io_count_words(layout, &last);
     *found = find_label(layout, &guessed, &reason);
     if (*found >= 0 && !guessed && (words == 0 || (words == 1 && last == *found)))
         goto done; /* there is no other */
-    ALLOC_ZERO(facts, layout->columns);
-    ALLOC(marked, layout->columns);
+    ALLOC(columns, layout->columns);
     for (int64_t c = 0; c < layout->columns; c++)
-        marked[c] = layout->kinds[c].kind == HD_IO_WORDS || c == *found;
-    TRY(hd_io_facts_find(context, layout, pieces, marked, facts));
-    bool rejected =
-        *found >= 0 &&
-        (guessed ? hd_io_are_row_names(layout, facts, *found, rows, false)
-                 : hd_io_are_no_labels(&layout->kinds[*found], facts[*found].distinct, rows));
-    int64_t other = hd_io_find_groups(layout, facts, rows, false, &names);
+        if (layout->kinds[c].kind == HD_IO_WORDS || c == *found)
+            columns[count++] = c;
+    TRY(hd_io_facts_find(plan, columns, count));
+    bool rejected = *found >= 0 && hd_io_is_no_label(plan, *found, guessed);
+    int64_t other = hd_io_find_groups(plan, &names);
     if ((*found < 0 || rejected) && other >= 0)
         *found = other;
-    else if (rejected && guessed && rows > 1) {
-        hd_io_layout_place(layout, *found, place, sizeof place);
+    else if (rejected && guessed && rows > 1)
         FAIL(HUDDLE_FORMAT, "%s names the rows, and no other column is known to hold labels",
-             place);
-    }
+             hd_io_layout_place(layout, *found).text);
 done:
-    huddle_free(marked);
-    hd_io_facts_free(facts, layout->columns);
+    huddle_free(columns);
     return status;
 }
 
-huddle_status hd_io_find_label(huddle_context *context, const char *path,
-                               const hd_io_layout *layout, const hd_io_pieces *pieces,
-                               bool clusters, int64_t *found) {
+huddle_status hd_io_find_label(hd_io_plan *plan, const char *path, bool clusters, int64_t *found) {
     huddle_status status = HUDDLE_OK;
-    char place[160];
+    const hd_io_layout *layout = plan->layout;
     *found = 0; /* a single column is labels whatever it contains */
     if (layout->columns == 1)
         goto done;
     *found = clusters ? find_clusters(layout) : -1;
     if (*found < 0)
-        TRY(find_usual(context, layout, pieces, found));
+        TRY(find_usual(plan, found));
     if (*found < 0)
         FAIL(HUDDLE_FORMAT, "it has %lld columns, and none is known to hold labels",
              (long long)layout->columns);
-    hd_io_layout_place(layout, *found, place, sizeof place);
     if (count_candidates(layout) > 1)
-        hd_log(context, "%s: the labels are those in %s", path, place);
+        hd_log(plan->request->context, "%s: the labels are those in %s", path,
+               hd_io_layout_place(layout, *found).text);
 done:
     return status;
 }
@@ -183,22 +337,32 @@ static bool is_file(const char *path) {
     return stat(path, &about) == 0 && !S_ISDIR(about.st_mode);
 }
 
-huddle_status hd_io_no_such_column(const hd_io_layout *layout, const char *name) {
+/* The list of columns is cut while there is still room for one name of 80 bytes, a separator and
+ * "...", which takes the place of the first name that does not fit. */
+huddle_status hd_io_no_such_column(const hd_io_layout *layout, const char *name, bool feature) {
     char names[400] = "";
     size_t used = 0;
+    int own = (int)strcspn(name, "=");
     if (layout->names == NULL)
-        return hd_fail(HUDDLE_INVALID, "no column '%.200s'; it has %lld columns without names",
-                       name, (long long)layout->columns);
-    for (int64_t c = 0; c < layout->columns && used < sizeof names - 110; c++)
+        snprintf(names, sizeof names, "%lld columns without names", (long long)layout->columns);
+    for (int64_t c = 0; layout->names != NULL && c < layout->columns; c++) {
+        bool room = used <= sizeof names - 220;
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%.80s", c > 0 ? ", " : "",
-                                 c > 0 && used > sizeof names - 220 ? "..." : layout->names[c]);
+                                 room ? layout->names[c] : "...");
+        if (!room)
+            break;
+    }
+    if (feature && name[own] == '=')
+        return hd_fail(HUDDLE_INVALID, "no column '%.*s' or '%.200s'; it has %s",
+                       own > 200 ? 200 : own, name, name, names);
     return hd_fail(HUDDLE_INVALID, "no column '%.200s'; it has %s", name, names);
 }
 
 /* The labels as far as options and names determine them. A column that looks like labels is no
  * feature even if labels are not wanted or come from elsewhere. */
-huddle_status hd_io_plan_choose_label(hd_io_plan *plan, const huddle_read_options *options) {
+huddle_status hd_io_plan_choose_label(hd_io_plan *plan) {
     const hd_io_layout *layout = plan->layout;
+    const huddle_read_options *options = plan->request->options;
     plan->label = find_label(layout, &plan->guessed, &plan->y_reason);
     if (plan->guessed && options->encode) { /* texts are to be features */
         plan->label = -1;
@@ -218,11 +382,48 @@ huddle_status hd_io_plan_choose_label(hd_io_plan *plan, const huddle_read_option
         return HUDDLE_OK;
     }
     if (!is_file(options->y[0]))
-        return hd_io_no_such_column(layout, options->y[0]);
+        return hd_io_no_such_column(layout, options->y[0], false);
     plan->from_files = true;
     return HUDDLE_OK;
 }
 
-bool hd_io_labels_needed(const hd_io_plan *plan, const huddle_read_options *options) {
+bool hd_io_labels_needed(const hd_io_plan *plan) {
+    const huddle_read_options *options = plan->request->options;
     return plan->label_given || options->classes != NULL || options->per_class > 0;
+}
+
+/* ---- names of rows ------------------------------------------------------------------------- */
+
+/* The rows of the points are those of the table but for the dropped ones, which ascend. */
+static huddle_status copy_names(const hd_io_labels *texts, huddle_data *data) {
+    huddle_status status = HUDDLE_OK;
+    int64_t kept = 0, gone = 0;
+    ALLOC_ZERO(data->row_names, texts->n - data->n_dropped + 1);
+    for (int64_t i = 0; i < texts->n; i++) {
+        if (gone < data->n_dropped && data->dropped[gone] == i) {
+            gone++;
+            continue;
+        }
+        data->row_names[kept] = hd_copy_part(texts->texts[i].begin, texts->texts[i].length);
+        if (data->row_names[kept++] == NULL)
+            FAIL(HUDDLE_NO_MEMORY, "no memory for the name of a row");
+    }
+done:
+    return status;
+}
+
+/* In a pass of their own: the names are not missing where a field is empty, and are not needed
+ * until it is known that they are names. */
+huddle_status hd_io_names_read(const hd_io_plan *plan, huddle_data *data) {
+    huddle_status status = HUDDLE_OK;
+    hd_io_labels texts = {.n = plan->pieces->rows};
+    if (plan->names < 0)
+        goto done;
+    TRY(hd_io_texts_read(plan, &plan->names, 1, true, &texts.texts));
+    if (plan->layout->quoted)
+        TRY(hd_io_texts_unescape(&texts));
+    TRY(copy_names(&texts, data));
+done:
+    hd_io_labels_free(&texts);
+    return status;
 }

@@ -15,18 +15,13 @@ enum { SAMPLE = 100 };
 
 /* ---- fields --------------------------------------------------------------------------------- */
 
-/* A tab is a blank unless it is the separator: in a TSV file it delimits an empty field. */
-static bool is_blank(char c, char separator) {
-    return c == ' ' || (c == '\t' && separator != '\t');
-}
-
 /* The field at p; returns the position of its separator, its line feed or the end of the text.
  * RFC 4180 with the deviations found in practice: blanks around fields do not count, lines may
  * end in CR LF or LF, and a quote that is not followed by a separator (6" pipe) is part of the
  * text. Inside quotes a quote is doubled, and separators and line feeds are ordinary
  * characters. */
 static const char *next_field(const char *p, const char *end, char separator, hd_io_field *field) {
-    while (p < end && is_blank(*p, separator))
+    while (p < end && hd_io_is_blank(*p, separator))
         p++;
     *field = (hd_io_field){p, p, false, false};
     if (p < end && *p == '"') {
@@ -37,11 +32,11 @@ static const char *next_field(const char *p, const char *end, char separator, hd
         field->end = p = p < end ? p : end;
         field->open = p == end;
         p += p < end;
-        while (p < end && is_blank(*p, separator) && separator != ' ')
+        while (p < end && hd_io_is_blank(*p, separator) && separator != ' ')
             p++;
         if (p < end && *p == '\r')
             p++;
-        if (p == end || *p == separator || *p == '\n' || is_blank(*p, separator))
+        if (p == end || *p == separator || *p == '\n' || hd_io_is_blank(*p, separator))
             return p;
         field->quoted = false; /* text after the closing quote: all of it is the field */
         field->begin--;
@@ -50,31 +45,41 @@ static const char *next_field(const char *p, const char *end, char separator, hd
         p++;
     field->end = p;
     while (field->end > field->begin &&
-           (is_blank(field->end[-1], separator) || field->end[-1] == '\r'))
+           (hd_io_is_blank(field->end[-1], separator) || field->end[-1] == '\r'))
         field->end--;
     return p;
 }
 
 /* With separator ' ' any run of blanks and tabs separates, so next_field() stops at the first
  * of them and the rest is skipped here. */
-const char *hd_io_fields_split(const char *p, const char *end, char separator,
-                               hd_io_fields *fields) {
-    fields->count = 0;
-    for (;;) {
-        if (!hd_grow(&fields->items, &fields->capacity, fields->count + 1, sizeof *fields->items)) {
-            hd_fail(HUDDLE_NO_MEMORY, "no memory for %lld fields", (long long)fields->count + 1);
-            return NULL;
-        }
+huddle_status hd_io_fields_split(const char **at, const char *end, char separator,
+                                 hd_io_fields *fields) {
+    const char *p = *at;
+    for (fields->count = 0;; p += separator != ' ' && *p == separator) {
+        if (!hd_grow(&fields->items, &fields->capacity, fields->count + 1, sizeof *fields->items))
+            return hd_fail(HUDDLE_NO_MEMORY, "no memory for %lld fields",
+                           (long long)fields->count + 1);
         p = next_field(p, end, separator, &fields->items[fields->count++]);
         if (separator == ' ') /* blanks at the end of a line separate nothing */
             while (p < end && (*p == ' ' || *p == '\t' || *p == '\r'))
                 p++;
-        if (p == end)
-            return end;
-        if (*p == '\n')
-            return p + 1;
-        p += separator != ' ' && *p == separator;
+        if (p == end || *p == '\n')
+            break;
     }
+    *at = p + (p < end);
+    return HUDDLE_OK;
+}
+
+huddle_status hd_io_fields_next(const char **p, const char *end, char separator,
+                                hd_io_fields *fields, bool *found) {
+    for (*found = false; *p < end && !*found;) {
+        const char *begin = *p;
+        huddle_status status = hd_io_fields_split(p, end, separator, fields);
+        if (status != HUDDLE_OK)
+            return status;
+        *found = !hd_io_is_blank_line(begin, *p);
+    }
+    return HUDDLE_OK;
 }
 
 /* ---- separator ------------------------------------------------------------------------------ */
@@ -91,8 +96,7 @@ static int64_t count_numbers(const hd_io_fields *fields) {
     int64_t numbers = 0;
     double value;
     for (int64_t c = 0; c < fields->count; c++)
-        numbers += hd_io_field_number(&fields->items[c], '.', &value) ||
-                   hd_io_field_number(&fields->items[c], ',', &value);
+        numbers += hd_io_field_any_number(&fields->items[c], &value);
     return numbers;
 }
 
@@ -107,9 +111,7 @@ static huddle_status try_separator(const hd_io_layout *layout, char separator, t
     *found = (trial){.same = true};
     for (int k = 0; k < SAMPLE && p < layout->end; k++) {
         const char *begin = p;
-        p = hd_io_fields_split(p, layout->end, separator, &fields);
-        if (p == NULL)
-            TRY(HUDDLE_NO_MEMORY);
+        TRY(hd_io_fields_split(&p, layout->end, separator, &fields));
         if (hd_io_is_blank_line(begin, p))
             continue;
         if (records++ == 0) {
@@ -131,16 +133,14 @@ done:
 /* Bars are the separator, and commas belong to the values, if more of the fields are numbers so:
  * 1,5|2,5 has two numbers, but in 7,Heat,Action|Crime the bar belongs to a text. */
 static huddle_status try_bars(const hd_io_layout *layout, trial *bars) {
-    huddle_status status = HUDDLE_OK;
     trial commas;
-    TRY(try_separator(layout, '|', bars));
-    if (bars->count < 2)
-        goto done;
-    TRY(try_separator(layout, ',', &commas));
+    huddle_status status = try_separator(layout, '|', bars);
+    if (status != HUDDLE_OK || bars->count < 2)
+        return status;
+    status = try_separator(layout, ',', &commas);
     if (commas.count >= 2 && commas.same &&
         commas.numbers * bars->fields >= bars->numbers * commas.fields)
         bars->count = 0;
-done:
     return status;
 }
 
@@ -231,7 +231,7 @@ static huddle_status read_separator_line(hd_io_layout *layout, int64_t *given) {
     bool quoted = stop - p >= 2 && *p == '"' && stop[-1] == '"';
     p += quoted;
     stop -= quoted;
-    while (stop - p > 5 && is_blank(stop[-1], ','))
+    while (stop - p > 5 && hd_io_is_blank(stop[-1], ','))
         stop--;
     *given = 0;
     if (stop - p < 4 || (p[0] | 32) != 's' || (p[1] | 32) != 'e' || (p[2] | 32) != 'p' ||
@@ -262,13 +262,12 @@ static huddle_status check_separator(const hd_io_layout *layout, int64_t line) {
     hd_io_layout other = *layout;
     hd_io_fields fields = {0};
     double value;
-    if (hd_io_fields_split(layout->begin, layout->end, layout->separator, &fields) == NULL)
-        TRY(HUDDLE_NO_MEMORY);
+    const char *p = layout->begin, *q = p;
+    TRY(hd_io_fields_split(&p, layout->end, layout->separator, &fields));
     if (fields.count > 1 || hd_io_field_number(&fields.items[0], ',', &value))
         goto done;
     TRY(find_separator(&other));
-    if (hd_io_fields_split(layout->begin, layout->end, other.separator, &fields) == NULL)
-        TRY(HUDDLE_NO_MEMORY);
+    TRY(hd_io_fields_split(&q, layout->end, other.separator, &fields));
     if (fields.count > 1 && other.separator != ' ')
         FAIL(HUDDLE_FORMAT, "line %lld: sep=%s, but the lines are separated by %s", (long long)line,
              name_separator(layout->separator, (char[2]){0}),
@@ -284,10 +283,11 @@ done:
 huddle_status hd_io_layout_find(huddle_context *context, const hd_file *file,
                                 const huddle_read_options *options, hd_io_layout *layout) {
     huddle_status status = HUDDLE_OK;
-    hd_io_header_rule rule;
+    int rule = HD_IO_HEADER_AUTO;
     int64_t given = 0;
     memset(layout, 0, sizeof *layout);
-    TRY(hd_io_header_rule_of(options, &rule));
+    if (options != NULL)
+        TRY(hd_io_choose("header", options->header, "auto|yes|no", &rule));
     if (hd_io_arff_is(file)) {
         if (rule != HD_IO_HEADER_AUTO)
             FAIL(HUDDLE_UNSUPPORTED, "header = %s is for CSV only: ARFF declares its columns",
@@ -304,7 +304,7 @@ huddle_status hd_io_layout_find(huddle_context *context, const hd_file *file,
         FAIL(HUDDLE_FORMAT, "the file contains only blank lines and comments");
     layout->quoted = memchr(layout->begin, '"', (size_t)(layout->end - layout->begin)) != NULL;
     TRY(given > 0 ? check_separator(layout, given) : find_separator(layout));
-    TRY(hd_io_header_find(layout, options));
+    TRY(hd_io_header_find(layout, (hd_io_header_rule)rule, options));
     if (layout->begin == layout->end)
         FAIL(HUDDLE_FORMAT, "the file contains a header but no rows");
     TRY(hd_io_layout_examine(layout, SAMPLE));
@@ -319,32 +319,28 @@ void hd_io_layout_free(hd_io_layout *layout) {
     memset(layout, 0, sizeof *layout);
 }
 
+/* The column at a position from 1, or -1. */
+static int64_t column_at(const hd_io_layout *layout, const char *text) {
+    int64_t position;
+    bool whole = hd_io_number_whole(text, text + strlen(text), &position);
+    return whole && position >= 1 && position <= layout->columns ? position - 1 : -1;
+}
+
 /* The exact name wins over one in another case. "column 2" is how messages and saved models
  * call a column without a name; it never overrides a real name. */
 int64_t hd_io_layout_named(const hd_io_layout *layout, const char *name) {
-    int64_t position;
-    for (int64_t c = 0; layout->names != NULL && c < layout->columns; c++)
-        if (strcmp(layout->names[c], name) == 0)
-            return c;
-    for (int64_t c = 0; layout->names != NULL && c < layout->columns; c++)
-        if (hd_same_word(layout->names[c], name))
-            return c;
-    if (strncmp(name, "column ", 7) == 0 &&
-        hd_io_number_whole(name + 7, name + strlen(name), &position) && position >= 1 &&
-        position <= layout->columns && hd_io_layout_name(layout, position - 1)[0] == '\0')
-        return position - 1;
-    return -1;
+    for (int exact = 1; exact >= 0; exact--)
+        for (int64_t c = 0; layout->names != NULL && c < layout->columns; c++)
+            if (exact ? strcmp(layout->names[c], name) == 0 : hd_same_word(layout->names[c], name))
+                return c;
+    int64_t column = strncmp(name, "column ", 7) == 0 ? column_at(layout, name + 7) : -1;
+    return column >= 0 && hd_io_layout_name(layout, column)[0] == '\0' ? column : -1;
 }
 
 /* Names before positions: a table may have columns called 2019 and 2020. */
 int64_t hd_io_layout_column(const hd_io_layout *layout, const char *name) {
-    int64_t position, column = hd_io_layout_named(layout, name);
-    if (column >= 0)
-        return column;
-    if (hd_io_number_whole(name, name + strlen(name), &position) && position >= 1 &&
-        position <= layout->columns)
-        return position - 1;
-    return -1;
+    int64_t column = hd_io_layout_named(layout, name);
+    return column >= 0 ? column : column_at(layout, name);
 }
 
 const char *hd_io_layout_name(const hd_io_layout *layout, int64_t column) {
@@ -352,10 +348,11 @@ const char *hd_io_layout_name(const hd_io_layout *layout, int64_t column) {
 }
 
 /* Long names are cut: the position identifies the column. */
-void hd_io_layout_place(const hd_io_layout *layout, int64_t column, char *text, size_t size) {
+hd_io_phrase hd_io_layout_place(const hd_io_layout *layout, int64_t column) {
+    hd_io_phrase phrase;
     const char *name = hd_io_layout_name(layout, column);
-    if (name[0] != '\0')
-        snprintf(text, size, "column %lld (%.100s)", (long long)column + 1, name);
-    else
-        snprintf(text, size, "column %lld", (long long)column + 1);
+    bool named = name[0] != '\0';
+    snprintf(phrase.text, sizeof phrase.text, "column %lld%s%.100s%s", (long long)column + 1,
+             named ? " (" : "", name, named ? ")" : "");
+    return phrase;
 }

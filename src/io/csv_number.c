@@ -173,27 +173,27 @@ bool hd_io_styled_number(const char *begin, const char *end, char decimal, doubl
 }
 
 /* The plain form is tried first: it is by far the most frequent, and the only one that may be
- * long. */
+ * long. hd_io_number() looks at the character after the number: it reads a terminated copy, because
+ * the field may be the last thing in memory. */
 bool hd_io_field_number(const hd_io_field *field, char decimal, double *value) {
-    char text[64];
+    char room[64];
     hd_io_marks marks;
     int64_t length = field->end - field->begin;
+    bool fits = length < (int64_t)sizeof room;
     if (length == 0)
         return false;
-    if (decimal != '.')
-        return hd_io_styled_number(field->begin, field->end, decimal, value, &marks);
-    if (length < (int64_t)sizeof text) { /* the field may be the last thing in memory */
-        memcpy(text, field->begin, (size_t)length);
-        text[length] = '\0';
-        return hd_io_number(text, value) == text + length ||
-               hd_io_styled_number(field->begin, field->end, decimal, value, &marks);
+    if (decimal == '.') {
+        char *text =
+            fits ? memcpy(room, field->begin, (size_t)length) : hd_copy_part(field->begin, length);
+        if (fits)
+            room[length] = '\0';
+        bool plain = text != NULL && hd_io_number(text, value) == text + length;
+        if (!fits)
+            huddle_free(text);
+        if (plain || !fits)
+            return plain;
     }
-    /* hd_io_number() looks at the character after the number: it reads a terminated copy,
-     * because the field may end the file. */
-    char *copy = hd_copy_part(field->begin, length);
-    bool good = copy != NULL && hd_io_number(copy, value) == copy + length;
-    huddle_free(copy);
-    return good;
+    return hd_io_styled_number(field->begin, field->end, decimal, value, &marks);
 }
 
 /* ---- dates ---------------------------------------------------------------------------------- */
@@ -209,22 +209,23 @@ static const char *read_digits(const char *p, const char *end, int min_digits, i
     return count < min_digits || (p < end && hd_io_is_digit(*p)) ? NULL : p;
 }
 
-/* "Jan", "january", "Jan.": one past the name, or NULL. Only the first three letters are
- * compared, so that other languages' "Juni" and "August" pass; skip_day() demands two numbers
- * beside it. */
-static const char *skip_month(const char *p, const char *end) {
-    static const char months[] = "janfebmaraprmayjunjulaugsepoctnovdec";
-    char word[4] = "";
-    const char *begin = p;
-    while (p < end && ((*p | 32) >= 'a' && (*p | 32) <= 'z'))
-        p++;
-    if (p - begin < 3 || p - begin > 9)
-        return NULL;
-    for (int i = 0; i < 3; i++)
-        word[i] = (char)(begin[i] | 32);
-    for (const char *month = months; *month != '\0'; month += 3)
-        if (memcmp(month, word, 3) == 0)
-            return p < end && *p == '.' ? p + 1 : p;
+/* "Jan", "january", "Jan.": one past the name of a month, cut after three letters or more, or NULL.
+ * Where two numbers stand beside it, only the first three letters are compared, so that other
+ * languages' "Juni" and "August" pass; strict: "Mars" is none. */
+static const char *skip_month(const char *p, const char *end, bool strict) {
+    static const char *const months[] = {"january",   "february", "march",    "april",
+                                         "may",       "june",     "july",     "august",
+                                         "september", "october",  "november", "december"};
+    int64_t length = 0;
+    while (p + length < end && (p[length] | 32) >= 'a' && (p[length] | 32) <= 'z')
+        length++;
+    for (size_t k = 0; k < sizeof months / sizeof *months && length <= 9; k++) {
+        int64_t same = 0;
+        while (same < length && (p[same] | 32) == months[k][same])
+            same++;
+        if (same >= 3 && (!strict || same == length))
+            return p + length + (p + length < end && p[length] == '.');
+    }
     return NULL;
 }
 
@@ -263,7 +264,7 @@ static const char *skip_day(const char *p, const char *end) {
     int parts[3], years = 0, names = 0, short_parts = 0;
     char apart = '\0';
     for (int k = 0; k < 3; k++) {
-        const char *begin = p, *next = names == 0 ? skip_month(p, end) : NULL;
+        const char *begin = p, *next = names == 0 ? skip_month(p, end, false) : NULL;
         parts[k] = 1;
         if (next != NULL)
             names++;
@@ -292,23 +293,6 @@ static const char *skip_day(const char *p, const char *end) {
     return years <= 1 && day && month ? p : NULL;
 }
 
-/* The name of a month, whole or cut after three letters or more: "Mars" is none. Stricter than
- * skip_month(), because only one number stands beside it. */
-static const char *skip_strict_month(const char *p, const char *end) {
-    static const char *const months[] = {"january",   "february", "march",    "april",
-                                         "may",       "june",     "july",     "august",
-                                         "september", "october",  "november", "december"};
-    for (size_t k = 0; k < sizeof months / sizeof *months; k++) {
-        const char *name = months[k], *q = p;
-        for (; q < end && *name != '\0' && (*q | 32) == *name; q++)
-            name++;
-        bool letter = q < end && (*q | 32) >= 'a' && (*q | 32) <= 'z';
-        if (q - p >= 3 && !letter)
-            return q < end && *q == '.' ? q + 1 : q;
-    }
-    return NULL;
-}
-
 /* Four digits are a year only in a plausible range: 9999-12 is rather a code. */
 static const char *skip_year(const char *p, const char *end) {
     int year;
@@ -335,7 +319,7 @@ static bool is_year_first(const char *p, const char *end) {
 /* Jan-20, Jan 2020, 20-Jan, 2020-Jan, Q1 2020 */
 static bool is_month_and_number(const char *p, const char *end) {
     int number;
-    const char *next = skip_strict_month(p, end);
+    const char *next = skip_month(p, end, true);
     if (next != NULL) {
         if (!is_between(next, end, "-/ '"))
             return false;
@@ -347,7 +331,7 @@ static bool is_month_and_number(const char *p, const char *end) {
         return skip_year(p + 3, end) == end;
     next = read_digits(p, end, 1, 4, &number);
     return next != NULL && next - p != 3 && is_between(next, end, "-/ ") &&
-           skip_strict_month(next + 1, end) == end;
+           skip_month(next + 1, end, true) == end;
 }
 
 /* At least "0:00"; the upper limit excludes long texts at once. */

@@ -3,7 +3,6 @@
 
 #include "base/check.h"
 #include "base/text.h"
-#include "io/number.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,34 +10,25 @@
 
 /* ---- roles ---------------------------------------------------------------------------------- */
 
-static huddle_status set_role(hd_io_plan *plan, int64_t column, huddle_column_role role,
-                              const char *reason) {
-    huddle_free(plan->columns[column].reason);
-    plan->columns[column].role = role;
-    plan->columns[column].reason = hd_copy_text(reason);
-    if (plan->columns[column].reason == NULL)
-        return hd_fail(HUDDLE_NO_MEMORY, "no memory for a line of text");
-    return HUDDLE_OK;
-}
-
-/* Leaves a column out for that reason. */
-__attribute__((format(printf, 3, 4))) static huddle_status
-leave_out(hd_io_plan *plan, int64_t column, const char *format, ...) {
+huddle_status hd_io_plan_set_role(hd_io_plan *plan, int64_t column, huddle_column_role role,
+                                  const char *format, ...) {
     char reason[160];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
-    return set_role(plan, column, HUDDLE_COLUMN_IGNORED, reason);
+    huddle_free(plan->columns[column].reason);
+    plan->columns[column].role = role;
+    return hd_io_copy_text(reason, "a line of text", &plan->columns[column].reason);
 }
 
 /* Makes it the column that names the rows, if it is the first and of texts. Numbers are ignored:
  * they are shown as those of the rows anyway. */
 static huddle_status take_names(hd_io_plan *plan, int64_t column, const char *reason) {
     if (plan->names >= 0 || plan->layout->kinds[column].kind != HD_IO_WORDS)
-        return leave_out(plan, column, "row names, %s", reason);
+        return hd_io_plan_set_role(plan, column, HUDDLE_COLUMN_IGNORED, "row names, %s", reason);
     plan->names = column;
-    return set_role(plan, column, HUDDLE_COLUMN_NAMES, reason);
+    return hd_io_plan_set_role(plan, column, HUDDLE_COLUMN_NAMES, "%s", reason);
 }
 
 /* Names because there are so many of them. */
@@ -50,7 +40,42 @@ static huddle_status take_many_names(hd_io_plan *plan, int64_t column, int64_t d
     return take_names(plan, column, reason);
 }
 
+static void take_feature(hd_io_plan *plan, int64_t column, bool text) {
+    plan->columns[column].role = HUDDLE_COLUMN_FEATURE;
+    plan->roles[column] = text ? hd_io_text_role(plan->n_texts++) : (int32_t)plan->d++;
+    plan->styled = plan->styled || (!text && plan->layout->kinds[column].decimal != '.');
+}
+
+static bool labels_wanted(const hd_io_plan *plan) {
+    return !plan->from_files && !hd_io_labels_unwanted(plan->request->options);
+}
+
+/* The label must be text 0, so its role is given out before those of encoded columns. */
+static void take_label(hd_io_plan *plan) {
+    if (plan->label >= 0 && labels_wanted(plan))
+        plan->roles[plan->label] = hd_io_text_role(plan->n_texts++);
+}
+
+static void forget_reason(hd_io_plan *plan, int64_t column) {
+    huddle_free(plan->columns[column].reason);
+    plan->columns[column].reason = NULL;
+}
+
+/* Rejects labels whose values identify the rows. */
+static huddle_status reject_names(hd_io_plan *plan) {
+    int64_t column = plan->label;
+    if (column < 0 || !plan->facts[column].known || hd_io_labels_needed(plan) ||
+        !hd_io_is_no_label(plan, column, plan->guessed))
+        return HUDDLE_OK;
+    plan->label = -1;
+    plan->guessed = false;
+    return hd_io_plan_reject_label(plan, column, plan->facts[column].distinct, plan->pieces->rows);
+}
+
 /* ---- features that were named --------------------------------------------------------------- */
+
+/* What a column is used for by those who name features. */
+enum { UNUSED, NUMBERS, TEXTS };
 
 /* "3", "age" or "2-64" as columns first .. last. The whole text is looked up first, because
  * names may contain '-'. */
@@ -70,177 +95,159 @@ static bool find_columns(const hd_io_layout *layout, const char *text, int64_t *
     return *first >= 0 && *last >= *first;
 }
 
-static void take_feature(hd_io_plan *plan, const huddle_read_options *options, int64_t column) {
-    const hd_io_column *kind = &plan->layout->kinds[column];
-    plan->chosen[plan->n_chosen++] = column;
-    plan->columns[column].role = HUDDLE_COLUMN_FEATURE;
-    if (kind->kind == HD_IO_WORDS && options->encode) {
-        plan->roles[column] = hd_io_text_role(plan->n_texts++);
-        return;
+static huddle_status list_named(hd_io_plan *plan, uint8_t *uses) {
+    const huddle_read_options *options = plan->request->options;
+    for (int64_t k = 0; k < options->n_x; k++) {
+        int64_t first, last;
+        if (!find_columns(plan->layout, options->x[k], &first, &last))
+            return hd_io_no_such_column(plan->layout, options->x[k], false);
+        for (int64_t c = first; c <= last; c++) {
+            bool words = plan->layout->kinds[c].kind == HD_IO_WORDS;
+            if (uses[c] != UNUSED)
+                return hd_fail(HUDDLE_INVALID, "column %lld is chosen twice", (long long)c + 1);
+            uses[c] = words && options->encode ? TEXTS : NUMBERS;
+            plan->chosen[plan->n_chosen++] = c;
+        }
     }
-    plan->roles[column] = (int32_t)plan->d++;
-    plan->styled = plan->styled || kind->decimal != '.';
-}
-
-/* A column that the caller's own choice of columns does not include. */
-static void skip_column(hd_io_plan *plan, int64_t column) {
-    huddle_free(plan->columns[column].reason);
-    plan->columns[column].reason = NULL;
-    plan->columns[column].role = HUDDLE_COLUMN_NOT_SELECTED;
-}
-
-/* Rejects labels whose values identify the rows. */
-static huddle_status reject_names(hd_io_plan *plan, const huddle_read_options *options,
-                                  const hd_io_facts *facts, int64_t rows) {
-    int64_t column = plan->label;
-    if (column < 0 || !facts[column].known || hd_io_labels_needed(plan, options) ||
-        !(plan->guessed
-              ? hd_io_are_row_names(plan->layout, facts, column, rows, false)
-              : hd_io_are_no_labels(&plan->layout->kinds[column], facts[column].distinct, rows)))
-        return HUDDLE_OK;
-    plan->label = -1;
-    plan->guessed = false;
-    return hd_io_plan_reject_label(plan, column, facts[column].distinct, rows);
-}
-
-/* Where features are named: the other columns that name the rows, as the number of their distinct
- * values, or 0. Labels among them are rejected. */
-static huddle_status find_names(hd_io_request *request, hd_io_plan *plan,
-                                const hd_io_pieces *pieces, int64_t *names) {
-    huddle_status status = HUDDLE_OK;
-    const int64_t columns = plan->layout->columns;
-    hd_io_facts *facts = NULL;
-    bool *marked = NULL;
-    ALLOC_ZERO(facts, columns);
-    ALLOC(marked, columns);
-    for (int64_t c = 0; c < columns; c++)
-        marked[c] =
-            plan->layout->kinds[c].kind == HD_IO_WORDS && (c != plan->label || plan->guessed);
-    TRY(hd_io_facts_find(request->context, plan->layout, pieces, marked, facts));
-    TRY(reject_names(plan, request->options, facts, pieces->rows));
-    plan->names = -1; /* it may be one of the features */
-    for (int64_t c = 0; c < columns; c++)
-        if (c != plan->label && hd_io_are_row_names(plan->layout, facts, c, pieces->rows, false))
-            names[c] = facts[c].distinct;
-done:
-    huddle_free(marked);
-    hd_io_facts_free(facts, columns);
-    return status;
-}
-
-/* The first of them that is not a feature. */
-static huddle_status keep_names(hd_io_plan *plan, const int64_t *names, int64_t rows) {
-    for (int64_t c = 0; c < plan->layout->columns; c++)
-        if (names[c] > 0 && plan->columns[c].role == HUDDLE_COLUMN_NOT_SELECTED)
-            return take_many_names(plan, c, names[c], rows);
     return HUDDLE_OK;
 }
 
-/* The label must be text 0, so its role is given out before those of encoded columns. */
-static huddle_status take_named(hd_io_plan *plan, const huddle_read_options *options) {
+/* "age" is a column; "city=Paris" is one too if a column has that name, else a text of "city".
+ * Names and texts may contain '=' themselves: the name is shortened from its last '=' until a
+ * column fits. */
+static huddle_status find_feature(const hd_io_layout *layout, const char *name,
+                                  hd_io_feature *feature) {
+    huddle_status status = HUDDLE_OK;
+    char *copy = NULL;
+    *feature = (hd_io_feature){.column = hd_io_layout_named(layout, name)};
+    if (feature->column >= 0)
+        goto done;
+    TRY(hd_io_copy_text(name, "a column's name", &copy));
+    for (char *sign; feature->column < 0 && (sign = strrchr(copy, '=')) != NULL;) {
+        *sign = '\0';
+        feature->column = hd_io_layout_named(layout, copy);
+        feature->text = name + (sign - copy) + 1;
+    }
+done:
+    huddle_free(copy);
+    return status;
+}
+
+/* The names that list_features() of csv_values.c gives to columns without one. All features must
+ * have such a name, or the table is matched by position instead. */
+static bool name_positions(const hd_io_layout *layout, const huddle_read_options *options) {
+    for (int64_t k = 0; k < options->n_x; k++) {
+        const char *name = options->x[k];
+        long long position = 0;
+        int end = 0;
+        bool good = sscanf(name, "column %lld%n", &position, &end) == 1 && position >= 1 &&
+                    position <= layout->columns && (name[end] == '\0' || name[end] == '=');
+        if (!good)
+            return false;
+    }
+    return options->n_x > 0;
+}
+
+/* In either decimal style: the name of the feature does not contain which one the column had. */
+static bool is_number(const char *text) {
+    const hd_io_field field = {text, text + strlen(text), false, false};
+    double value;
+    return hd_io_field_any_number(&field, &value);
+}
+
+/* The features of another table, by their names. A feature "column=text" means that the column was
+ * encoded in the training table. A column is either numeric or encoded, and a numeric one occurs
+ * once: anything else is a name that this table does not have. */
+static huddle_status list_expected(hd_io_plan *plan, uint8_t *uses) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_read_options *options = plan->request->options;
+    bool *words = NULL;
+    ALLOC(plan->expected, options->n_x);
+    ALLOC_ZERO(words, plan->layout->columns);
+    for (int64_t k = 0; k < options->n_x; k++) {
+        hd_io_feature *feature = &plan->expected[k];
+        TRY(find_feature(plan->layout, options->x[k], feature));
+        int64_t c = feature->column;
+        uint8_t use = feature->text == NULL ? NUMBERS : TEXTS;
+        /* "a=1" is no text of "a" where "a" is a feature itself. */
+        if (c < 0 || (uses[c] != UNUSED && (use == NUMBERS || uses[c] != use)))
+            TRY(hd_io_no_such_column(plan->layout, options->x[k], true));
+        if (uses[c] == UNUSED) /* else another text of the same column */
+            plan->chosen[plan->n_chosen++] = c;
+        uses[c] = use;
+        words[c] = words[c] || (use == TEXTS && !is_number(feature->text));
+    }
+    /* Only columns of texts are encoded: where all would be numbers, "a=1" is a column's name. */
+    for (int64_t k = 0; k < options->n_x; k++)
+        if (plan->expected[k].text != NULL && !words[plan->expected[k].column])
+            TRY(hd_io_no_such_column(plan->layout, options->x[k], true));
+done:
+    huddle_free(words);
+    return status;
+}
+
+/* The rows are named by the first column of names that is not a feature. Labels that are names are
+ * rejected. */
+static huddle_status take_chosen(hd_io_plan *plan) {
     huddle_status status = HUDDLE_OK;
     const hd_io_layout *layout = plan->layout;
-    bool *taken = NULL;
-    ALLOC_ZERO(taken, layout->columns);
-    for (int64_t k = 0; k < options->n_x; k++) {
-        int64_t first, last;
-        if (!find_columns(layout, options->x[k], &first, &last))
-            TRY(hd_io_no_such_column(layout, options->x[k]));
-        for (int64_t c = first; c <= last; c++) {
-            if (taken[c])
-                FAIL(HUDDLE_INVALID, "column %lld is chosen twice", (long long)c + 1);
-            taken[c] = true;
-            if (c == plan->label)
-                plan->label = -1;
-        }
-    }
-    if (plan->label >= 0 && !plan->from_files && !hd_io_labels_unwanted(options))
-        plan->roles[plan->label] = hd_io_text_role(plan->n_texts++);
-    for (int64_t k = 0; k < options->n_x; k++) {
-        int64_t first, last;
-        (void)find_columns(layout, options->x[k], &first, &last);
-        for (int64_t c = first; c <= last; c++)
-            take_feature(plan, options, c);
-    }
+    int64_t *texts = NULL, count = 0;
+    uint8_t *uses = NULL;
+    ALLOC(texts, layout->columns);
+    ALLOC_ZERO(uses, layout->columns);
     for (int64_t c = 0; c < layout->columns; c++)
-        if (!taken[c] && c != plan->label)
-            skip_column(plan, c);
-done:
-    huddle_free(taken);
-    return status;
-}
-
-/* The features of another table, by their names. */
-static huddle_status take_expected(hd_io_plan *plan, const huddle_read_options *options) {
-    huddle_status status = HUDDLE_OK;
-    TRY(hd_io_plan_expect(plan, options));
-    for (int64_t k = 0; k < options->n_x; k++)
-        if (plan->expected[k].column == plan->label)
-            plan->label = -1;
-    if (plan->label >= 0 && !plan->from_files && !hd_io_labels_unwanted(options))
-        plan->roles[plan->label] = hd_io_text_role(plan->n_texts++);
-    for (int64_t k = 0; k < options->n_x; k++) {
-        int64_t c = plan->expected[k].column;
-        if (plan->columns[c].role == HUDDLE_COLUMN_FEATURE && plan->roles[c] != HD_IO_SKIP)
-            continue; /* another text of the same column */
-        plan->chosen[plan->n_chosen++] = c;
-        plan->columns[c].role = HUDDLE_COLUMN_FEATURE;
-        plan->roles[c] =
-            plan->expected[k].text != NULL ? hd_io_text_role(plan->n_texts++) : (int32_t)plan->d++;
-        plan->styled = plan->styled || plan->layout->kinds[c].decimal != '.';
+        if (layout->kinds[c].kind == HD_IO_WORDS && (c != plan->label || plan->guessed))
+            texts[count++] = c;
+    TRY(hd_io_facts_find(plan, texts, count));
+    TRY(reject_names(plan));
+    plan->names = -1; /* it may be one of the features */
+    TRY((plan->request->options->x_by_name ? list_expected : list_named)(plan, uses));
+    if (plan->label >= 0 && uses[plan->label] != UNUSED)
+        plan->label = -1;
+    take_label(plan);
+    for (int64_t k = 0; k < plan->n_chosen; k++)
+        take_feature(plan, plan->chosen[k], uses[plan->chosen[k]] == TEXTS);
+    for (int64_t c = 0; c < layout->columns; c++) {
+        if (uses[c] != UNUSED || c == plan->label)
+            continue;
+        forget_reason(plan, c);
+        plan->columns[c].role = HUDDLE_COLUMN_NOT_SELECTED;
+        if (plan->names < 0 && hd_io_are_row_names(plan, c, false))
+            TRY(take_many_names(plan, c, plan->facts[c].distinct, plan->pieces->rows));
     }
-    for (int64_t c = 0; c < plan->layout->columns; c++)
-        if (plan->roles[c] == HD_IO_SKIP && c != plan->label)
-            skip_column(plan, c);
 done:
-    return status;
-}
-
-static huddle_status take_chosen(hd_io_request *request, hd_io_plan *plan,
-                                 const hd_io_pieces *pieces) {
-    huddle_status status = HUDDLE_OK;
-    const huddle_read_options *options = request->options;
-    int64_t *names = NULL;
-    ALLOC_ZERO(names, plan->layout->columns);
-    TRY(find_names(request, plan, pieces, names));
-    TRY((options->x_by_name ? take_expected : take_named)(plan, options));
-    TRY(keep_names(plan, names, pieces->rows));
-done:
-    huddle_free(names);
+    FREE(texts, uses);
     return status;
 }
 
 /* ---- features that were not named ----------------------------------------------------------- */
 
 /* Columns whose values must all be read to know what they are. */
-static void mark_columns(const hd_io_plan *plan, bool *marked) {
+static int64_t list_doubtful(const hd_io_plan *plan, int64_t *columns) {
     const hd_io_layout *layout = plan->layout;
-    int64_t last = -1, words = hd_io_count_words(layout, &last);
+    int64_t last = -1, words = hd_io_count_words(layout, &last), count = 0;
     if (plan->label >= 0 && layout->kinds[plan->label].kind == HD_IO_WORDS)
         words--;
     for (int64_t c = 0; c < layout->columns; c++) {
         const hd_io_column *kind = &layout->kinds[c];
-        bool whole = kind->kind == HD_IO_NUMBERS && kind->whole;
-        bool id = hd_io_is_id(layout, c);
-        if (c == plan->label)
-            marked[c] = words > 0 || plan->guessed;
-        else if (kind->kind == HD_IO_WORDS)
-            marked[c] = words > 1 || plan->label >= 0 || id;
-        else
-            marked[c] = whole && ((c == 0 && kind->counts) || id);
+        bool whole = kind->kind == HD_IO_NUMBERS && kind->whole, id = hd_io_is_id(layout, c);
+        bool doubtful = c == plan->label            ? words > 0 || plan->guessed
+                        : kind->kind == HD_IO_WORDS ? words > 1 || plan->label >= 0 || id
+                                                    : whole && ((c == 0 && kind->counts) || id);
+        if (doubtful)
+            columns[count++] = c;
     }
+    return count;
 }
 
 /* Without a better candidate, the labels are the only texts that group the rows. */
-static huddle_status guess_label(hd_io_plan *plan, const huddle_read_options *options,
-                                 const hd_io_facts *facts, int64_t rows) {
+static huddle_status guess_label(hd_io_plan *plan) {
     int64_t names = 0;
-    huddle_status status = reject_names(plan, options, facts, rows);
-    if (status != HUDDLE_OK)
+    huddle_status status = reject_names(plan);
+    if (status != HUDDLE_OK || plan->label >= 0 || plan->from_files ||
+        plan->request->options->encode)
         return status;
-    if (plan->label >= 0 || plan->from_files || options->encode)
-        return HUDDLE_OK;
-    int64_t found = hd_io_find_groups(plan->layout, facts, rows, options->encode, &names);
+    int64_t found = hd_io_find_groups(plan, &names);
     if (found < 0 || (names == 0 && plan->rejected < 0))
         return HUDDLE_OK;
     plan->label = found;
@@ -250,79 +257,61 @@ static huddle_status guess_label(hd_io_plan *plan, const huddle_read_options *op
     return HUDDLE_OK;
 }
 
-static huddle_status compare_with_labels(const hd_io_plan *plan, const hd_io_facts *facts,
-                                         int64_t column, int64_t rows, bool *same) {
-    huddle_status status = HUDDLE_OK;
-    int32_t *map = NULL;
-    *same = false;
-    if (plan->label < 0)
-        goto done;
-    const hd_io_facts *f = &facts[column], *label = &facts[plan->label];
-    if (!f->known || !label->known || f->distinct != label->distinct || f->distinct < 2 ||
-        rows <= f->distinct)
-        goto done;
-    ALLOC(map, label->distinct);
-    *same = hd_io_table_one_to_one(rows, label->values, (int32_t)label->distinct, f->values, map);
-done:
-    huddle_free(map);
-    return status;
+static huddle_status compare_with_labels(const hd_io_plan *plan, int64_t column, bool *same) {
+    const hd_io_facts *f = &plan->facts[column], *label = &plan->facts[plan->label];
+    if (!f->known || !label->known)
+        return HUDDLE_OK;
+    return hd_io_one_to_one(plan->pieces->rows, label->values, label->distinct, f->values,
+                            f->distinct, same);
 }
 
 /* Leaves out a column that determines the labels, or what would be the labels if they were
  * wanted. */
-static huddle_status leave_out_label_copy(hd_io_plan *plan, const huddle_read_options *options,
-                                          int64_t column) {
-    char place[160];
-    if (!plan->from_files && !hd_io_labels_unwanted(options))
+static huddle_status leave_out_label_copy(hd_io_plan *plan, int64_t column) {
+    if (labels_wanted(plan))
         return hd_io_plan_leave_out_leak(plan, column);
-    hd_io_layout_place(plan->layout, plan->label, place, sizeof place);
-    return leave_out(plan, column, "it maps one to one onto %.100s, which looks like labels",
-                     place);
+    return hd_io_plan_set_role(plan, column, HUDDLE_COLUMN_IGNORED,
+                               "it maps one to one onto %.100s, which looks like labels",
+                               hd_io_layout_place(plan->layout, plan->label).text);
 }
 
 /* Leaves a column out if there is a reason. */
-static huddle_status examine_column(hd_io_plan *plan, const huddle_read_options *options,
-                                    const hd_io_facts *facts, int64_t column, int64_t rows,
-                                    bool *left_out) {
+static huddle_status examine_column(hd_io_plan *plan, int64_t column, bool *left_out) {
+    const huddle_column_role ignored = HUDDLE_COLUMN_IGNORED;
     huddle_status status = HUDDLE_OK;
-    const hd_io_facts *f = &facts[column];
+    const hd_io_facts *f = &plan->facts[column];
     const hd_io_column *kind = &plan->layout->kinds[column];
-    bool same = false;
+    const int64_t rows = plan->pieces->rows;
+    bool encode = plan->request->options->encode;
     *left_out = true;
     if (column == plan->rejected)
         return HUDDLE_OK;
     if (column == 0 && plan->layout->row_names)
-        TRY(take_names(plan, column, "the header has no name for it"));
-    else if (kind->kind == HD_IO_EMPTY)
-        TRY(leave_out(plan, column, "no values"));
-    else if (kind->kind == HD_IO_DATES)
-        TRY(leave_out(plan, column, kind->times ? "times" : "dates"));
-    else if (hd_io_are_row_numbers(plan->layout, facts, column, rows) && f->first >= 0)
-        TRY(leave_out(plan, column, "row numbers %lld .. %lld", (long long)f->first,
-                      (long long)(f->first + rows - 1)));
-    else if (hd_io_are_row_numbers(plan->layout, facts, column, rows))
-        TRY(leave_out(plan, column, "row numbers, a different one in every row"));
-    else if (hd_io_are_row_names(plan->layout, facts, column, rows, options->encode))
-        TRY(take_many_names(plan, column, f->distinct, rows));
-    else {
-        *left_out = false;
-        if (kind->kind == HD_IO_WORDS && !options->encode)
-            TRY(compare_with_labels(plan, facts, column, rows, &same));
-        if (same) {
-            *left_out = true;
-            TRY(leave_out_label_copy(plan, options, column));
-        }
-    }
-done:
-    return status;
+        return take_names(plan, column, "the header has no name for it");
+    if (kind->kind == HD_IO_EMPTY)
+        return hd_io_plan_set_role(plan, column, ignored, "no values");
+    if (kind->kind == HD_IO_DATES)
+        return hd_io_plan_set_role(plan, column, ignored, kind->times ? "times" : "dates");
+    if (hd_io_are_row_numbers(plan, column) && f->first >= 0)
+        return hd_io_plan_set_role(plan, column, ignored, "row numbers %lld .. %lld",
+                                   (long long)f->first, (long long)(f->first + rows - 1));
+    if (hd_io_are_row_numbers(plan, column))
+        return hd_io_plan_set_role(plan, column, ignored,
+                                   "row numbers, a different one in every row");
+    if (hd_io_are_row_names(plan, column, encode))
+        return take_many_names(plan, column, f->distinct, rows);
+    *left_out = false;
+    if (kind->kind == HD_IO_WORDS && !encode && plan->label >= 0)
+        status = compare_with_labels(plan, column, left_out);
+    return status == HUDDLE_OK && *left_out ? leave_out_label_copy(plan, column) : status;
 }
 
 /* An error, since ignoring texts or encoding them is the user's decision; both options are in
  * the message. */
-static huddle_status refuse_texts(const hd_io_plan *plan, const huddle_read_options *options,
-                                  const bool *usable) {
+static huddle_status refuse_texts(const hd_io_plan *plan, const bool *usable) {
     huddle_status status = HUDDLE_OK;
-    char names[300] = "", hint[600], encode[40], place[160];
+    const huddle_read_options *options = plan->request->options;
+    char names[300] = "";
     int64_t *numbers = NULL, count = 0, texts = 0;
     size_t used = 0;
     ALLOC(numbers, plan->layout->columns);
@@ -333,82 +322,74 @@ static huddle_status refuse_texts(const hd_io_plan *plan, const huddle_read_opti
             numbers[count++] = c;
             continue;
         }
-        hd_io_layout_place(plan->layout, c, place, sizeof place);
-        if (texts++ < 4 && used + strlen(place) + 8 < sizeof names)
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
-                                     texts > 1 ? ", " : "", place);
+        hd_io_phrase place = hd_io_layout_place(plan->layout, c);
+        if (texts++ < 4 && used + strlen(place.text) + 8 < sizeof names)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%.200s",
+                                     texts > 1 ? ", " : "", place.text);
         else if (texts == 5)
             used += (size_t)snprintf(names + used, sizeof names - used, ", ...");
     }
-    hd_io_hint(options, "encode", NULL, encode, sizeof encode);
+    hd_io_phrase encode = hd_io_hint(options, "encode", NULL);
     if (count == 0)
         FAIL(HUDDLE_FORMAT, "%s: text, and no numeric column remains; use %s for one-hot features",
-             names, encode);
-    hd_io_hint_columns(options, plan->layout, numbers, count, hint, sizeof hint);
+             names, encode.text);
     FAIL(HUDDLE_FORMAT,
          "%s: text, not numbers; select the numeric columns with %s, or use %s for one-hot "
          "features",
-         names, hint, encode);
+         names, hd_io_hint_columns(options, plan->layout, numbers, count).text, encode.text);
 done:
     huddle_free(numbers);
     return status;
 }
 
 /* Row numbers are better than nothing. */
-static int64_t only_row_numbers(const hd_io_plan *plan, const hd_io_facts *facts, int64_t rows) {
+static int64_t only_row_numbers(const hd_io_plan *plan) {
     for (int64_t c = 0; c < plan->layout->columns; c++)
-        if (c != plan->label && hd_io_are_row_numbers(plan->layout, facts, c, rows))
+        if (c != plan->label && hd_io_are_row_numbers(plan, c))
             return c;
     return -1;
 }
 
-static huddle_status take_usable(hd_io_plan *plan, const huddle_read_options *options,
-                                 const hd_io_facts *facts, int64_t rows, bool *usable) {
+static huddle_status take_usable(hd_io_plan *plan, bool *usable) {
     huddle_status status = HUDDLE_OK;
     int64_t count = 0, texts = 0;
     for (int64_t c = 0; c < plan->layout->columns; c++) {
         bool left_out = false;
         if (c == plan->label)
             continue;
-        TRY(examine_column(plan, options, facts, c, rows, &left_out));
+        TRY(examine_column(plan, c, &left_out));
         usable[c] = !left_out;
         count += usable[c];
         texts += usable[c] && plan->layout->kinds[c].kind == HD_IO_WORDS;
     }
-    if (texts > 0 && !options->encode)
-        TRY(refuse_texts(plan, options, usable));
-    int64_t rest = count == 0 ? only_row_numbers(plan, facts, rows) : -1;
+    if (texts > 0 && !plan->request->options->encode)
+        TRY(refuse_texts(plan, usable));
+    int64_t rest = count == 0 ? only_row_numbers(plan) : -1;
     if (rest >= 0) {
         usable[rest] = true;
-        huddle_free(plan->columns[rest].reason);
-        plan->columns[rest].reason = NULL;
+        forget_reason(plan, rest);
     }
     for (int64_t c = 0; c < plan->layout->columns; c++)
-        if (usable[c])
-            take_feature(plan, options, c);
+        if (usable[c]) {
+            plan->chosen[plan->n_chosen++] = c;
+            take_feature(plan, c, plan->layout->kinds[c].kind == HD_IO_WORDS);
+        }
 done:
     return status;
 }
 
-static huddle_status take_automatic(hd_io_request *request, hd_io_plan *plan,
-                                    const hd_io_pieces *pieces) {
+static huddle_status take_automatic(hd_io_plan *plan) {
     huddle_status status = HUDDLE_OK;
-    const huddle_read_options *options = request->options;
-    const int64_t columns = plan->layout->columns;
-    bool *marked = NULL, *usable = NULL;
-    hd_io_facts *facts = NULL;
-    ALLOC_ZERO(marked, columns);
-    ALLOC_ZERO(usable, columns);
-    ALLOC_ZERO(facts, columns);
-    mark_columns(plan, marked);
-    TRY(hd_io_facts_find(request->context, plan->layout, pieces, marked, facts));
-    TRY(guess_label(plan, options, facts, pieces->rows));
-    if (plan->label >= 0 && !plan->from_files && !hd_io_labels_unwanted(options))
-        plan->roles[plan->label] = hd_io_text_role(plan->n_texts++);
-    TRY(take_usable(plan, options, facts, pieces->rows, usable));
+    int64_t *doubtful = NULL;
+    bool *usable = NULL;
+    ALLOC(doubtful, plan->layout->columns);
+    ALLOC_ZERO(usable, plan->layout->columns);
+    TRY(hd_io_facts_find(plan, doubtful, list_doubtful(plan, doubtful)));
+    TRY(guess_label(plan));
+    take_label(plan);
+    TRY(take_usable(plan, usable));
 done:
-    FREE(marked, usable);
-    hd_io_facts_free(facts, columns);
+    FREE(doubtful, usable);
     return status;
 }
 
@@ -416,7 +397,8 @@ done:
 
 huddle_status hd_io_plan_leave_out_leak(hd_io_plan *plan, int64_t column) {
     plan->leaks[column] = true;
-    return leave_out(plan, column, "it maps one to one onto the labels");
+    return hd_io_plan_set_role(plan, column, HUDDLE_COLUMN_IGNORED,
+                               "it maps one to one onto the labels");
 }
 
 huddle_status hd_io_plan_reject_label(hd_io_plan *plan, int64_t column, int64_t distinct,
@@ -424,8 +406,9 @@ huddle_status hd_io_plan_reject_label(hd_io_plan *plan, int64_t column, int64_t 
     plan->rejected = column;
     if (plan->layout->kinds[column].kind == HD_IO_WORDS)
         return take_many_names(plan, column, distinct, rows);
-    return leave_out(plan, column, "%lld different numbers in %lld rows are too many for labels",
-                     (long long)distinct, (long long)rows);
+    return hd_io_plan_set_role(plan, column, HUDDLE_COLUMN_IGNORED,
+                               "%lld different numbers in %lld rows are too many for labels",
+                               (long long)distinct, (long long)rows);
 }
 
 static huddle_status begin_plan(hd_io_plan *plan) {
@@ -437,56 +420,46 @@ static huddle_status begin_plan(hd_io_plan *plan) {
     ALLOC_ZERO(plan->columns, columns);
     for (int64_t c = 0; c < columns; c++) {
         plan->roles[c] = HD_IO_SKIP;
-        plan->columns[c].name = hd_copy_text(hd_io_layout_name(plan->layout, c));
-        if (plan->columns[c].name == NULL)
-            FAIL(HUDDLE_NO_MEMORY, "no memory for a column's name");
+        TRY(hd_io_copy_text(hd_io_layout_name(plan->layout, c), "a column's name",
+                            &plan->columns[c].name));
     }
 done:
     return status;
 }
 
 /* Without a header a model's features are matched by position, which encoded texts cannot be. */
-huddle_status hd_io_plan_make(hd_io_request *request, const hd_io_layout *layout,
-                              const hd_io_pieces *pieces, hd_io_plan *plan) {
+huddle_status hd_io_plan_make(hd_io_plan *plan) {
     huddle_status status = HUDDLE_OK;
-    const huddle_read_options *options = request->options;
-    bool by_position = options->x_by_name && layout->names == NULL &&
-                       !hd_io_features_name_positions(layout, options);
-    *plan = (hd_io_plan){.layout = layout,
-                         .label = -1,
-                         .looks_like_labels = -1,
-                         .names = -1,
-                         .rejected = -1,
-                         .automatic = options->n_x == 0 || by_position};
+    const huddle_read_options *options = plan->request->options;
+    bool by_position =
+        options->x_by_name && plan->layout->names == NULL && !name_positions(plan->layout, options);
+    plan->automatic = options->n_x == 0 || by_position;
+    plan->label = plan->looks_like_labels = plan->names = plan->rejected = -1;
     if (by_position && options->encode)
         FAIL(HUDDLE_FORMAT, "the table has no header, so its text cannot be matched with the "
                             "features that were encoded");
     TRY(begin_plan(plan));
-    TRY(hd_io_plan_choose_label(plan, options));
-    if (plan->automatic)
-        TRY(take_automatic(request, plan, pieces));
-    else
-        TRY(take_chosen(request, plan, pieces));
+    TRY(hd_io_plan_choose_label(plan));
+    TRY((plan->automatic ? take_automatic : take_chosen)(plan));
     if (plan->n_chosen == 0)
         FAIL(HUDDLE_FORMAT, "no column is left for the features");
     if (plan->label >= 0 && plan->roles[plan->label] == HD_IO_SKIP) {
-        TRY(leave_out(plan, plan->label, "%s",
-                      plan->from_files ? "it looks like labels, which are read elsewhere"
-                                       : "it looks like labels, which are not wanted"));
+        TRY(hd_io_plan_set_role(plan, plan->label, HUDDLE_COLUMN_IGNORED,
+                                "it looks like labels, which are %s",
+                                plan->from_files ? "read elsewhere" : "not wanted"));
         plan->looks_like_labels = plan->label;
         plan->label = -1;
-    } else if (plan->label >= 0) {
-        TRY(leave_out(plan, plan->label, "%s", plan->y_reason));
-        plan->columns[plan->label].role = HUDDLE_COLUMN_LABEL;
-    }
+    } else if (plan->label >= 0)
+        TRY(hd_io_plan_set_role(plan, plan->label, HUDDLE_COLUMN_LABEL, "%s", plan->y_reason));
 done:
     return status;
 }
 
 void hd_io_plan_free(hd_io_plan *plan) {
-    for (int64_t c = 0; plan->columns != NULL && c < plan->layout->columns; c++) {
+    for (int64_t c = 0; plan->columns != NULL && c < plan->layout->columns; c++)
         FREE(plan->columns[c].name, plan->columns[c].reason);
-    }
-    FREE(plan->columns, plan->roles, plan->chosen, plan->expected, plan->leaks);
+    for (int64_t c = 0; plan->facts != NULL && c < plan->layout->columns; c++)
+        huddle_free(plan->facts[c].values);
+    FREE(plan->columns, plan->roles, plan->chosen, plan->expected, plan->leaks, plan->facts);
     memset(plan, 0, sizeof *plan);
 }

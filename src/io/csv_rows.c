@@ -14,50 +14,45 @@
 /* ---- failures ------------------------------------------------------------------------------- */
 
 /* "line 12, column 3 (age)" */
-static void name_place(const hd_io_plan *plan, int64_t line, int64_t column, char *text,
-                       size_t size) {
-    char place[160];
-    hd_io_layout_place(plan->layout, column, place, sizeof place);
-    snprintf(text, size, "line %lld, %s", (long long)line, place);
+static hd_io_phrase name_place(const hd_io_plan *plan, int64_t line, int64_t column) {
+    hd_io_phrase place;
+    snprintf(place.text, sizeof place.text, "line %lld, %.200s", (long long)line,
+             hd_io_layout_place(plan->layout, column).text);
+    return place;
 }
 
 static huddle_status refuse_missing(const hd_io_reading *r, const char *place, bool label) {
-    char hint[60];
-    if (r->options == NULL)
+    const huddle_read_options *options = r->plan->request->options;
+    if (options == NULL)
         return hd_fail(HUDDLE_FORMAT, "%s: the value is missing", place);
     /* If the features are those of another table (a model's), a row must not be filled in from
      * its neighbours: its assignment would depend on which rows come with it. */
-    if (label || r->options->x_by_name) {
-        hd_io_hint(r->options, "missing", "drop", hint, sizeof hint);
+    if (label || options->x_by_name)
         return hd_fail(HUDDLE_FORMAT, "%s: the %s is missing; %s leaves such rows out", place,
-                       label ? "label" : "value", hint);
-    }
-    hd_io_hint(r->options, "missing", "drop|mean|median", hint, sizeof hint);
+                       label ? "label" : "value", hd_io_hint(options, "missing", "drop").text);
     return hd_fail(HUDDLE_FORMAT, "%s: the value is missing; %s leaves such rows out or fills them",
-                   place, hint);
+                   place, hd_io_hint(options, "missing", "drop|mean|median").text);
 }
 
 /* misread makes hd_io_csv_read() examine all records and read again: the kind of the column
  * may be wrong. A missing value is never a reason for that. */
 static huddle_status refuse_field(hd_io_reading *r, int64_t line, int64_t column,
                                   const hd_io_field *field) {
-    char place[200], hint[60] = "";
     const hd_io_column *kind = &r->plan->layout->kinds[column];
+    const huddle_read_options *options = r->plan->request->options;
     int length = (int)(field->end - field->begin < 60 ? field->end - field->begin : 60);
-    name_place(r->plan, line, column, place, sizeof place);
+    hd_io_phrase named = name_place(r->plan, line, column);
+    const char *place = named.text, *instant = kind->times ? "time" : "date";
     if (r->plan->roles[column] < 0 || hd_io_field_missing(field))
         return refuse_missing(r, place, column == r->plan->label);
     atomic_store(&r->misread, true);
     if (kind->kind == HD_IO_DATES)
         return hd_fail(HUDDLE_FORMAT, "%s: '%.*s' is a %s, and %ss are not read as numbers", place,
-                       length, field->begin, kind->times ? "time" : "date",
-                       kind->times ? "time" : "date");
-    if (kind->kind == HD_IO_WORDS && r->options != NULL && !r->options->x_by_name) {
-        hd_io_hint(r->options, "encode", NULL, hint, sizeof hint);
+                       length, field->begin, instant, instant);
+    if (kind->kind == HD_IO_WORDS && options != NULL && !options->x_by_name)
         return hd_fail(HUDDLE_FORMAT,
                        "%s: '%.*s' is text, not a number; use %s for one-hot features", place,
-                       length, field->begin, hint);
-    }
+                       length, field->begin, hd_io_hint(options, "encode", NULL).text);
     return hd_fail(HUDDLE_FORMAT, "%s: '%.*s' is not a number%s", place, length, field->begin,
                    kind->decimal == ',' ? " with a decimal comma, as others in this column are"
                                         : "");
@@ -67,15 +62,13 @@ static huddle_status refuse_field(hd_io_reading *r, int64_t line, int64_t column
  * shift is what makes it too large. */
 static huddle_status refuse_value(const hd_io_plan *plan, bool exact, int64_t line,
                                   const double *values) {
-    char place[200];
     double limit = hd_io_exact_limit(exact);
     for (int64_t c = 0; c < plan->layout->columns; c++) {
         int32_t role = plan->roles[c];
         if (role < 0 || fabs(values[role]) <= limit)
             continue;
-        name_place(plan, line, c, place, sizeof place);
-        return hd_fail(HUDDLE_INVALID, "%s: %g is beyond %s precision", place, values[role],
-                       exact ? "double" : "single");
+        return hd_fail(HUDDLE_INVALID, "%s: %g is beyond %s precision",
+                       name_place(plan, line, c).text, values[role], exact ? "double" : "single");
     }
     return hd_fail(HUDDLE_INVALID, "line %lld: a value less its shift is beyond single precision",
                    (long long)line);
@@ -83,9 +76,15 @@ static huddle_status refuse_value(const hd_io_plan *plan, bool exact, int64_t li
 
 /* ---- one record ----------------------------------------------------------------------------- */
 
-static inline bool is_blank(char c, char separator) {
-    return c == ' ' || (c == '\t' && separator != '\t');
-}
+/* A row on its way, and the working memory of a chunk. */
+typedef struct record {
+    double *room;      /* d */
+    double *values;    /* room, or where the caller wants them */
+    hd_io_span *texts; /* n_texts */
+    hd_io_fields fields;
+    int64_t line;
+    bool incomplete;
+} record;
 
 /* A quick test: most texts cannot be one of the words for a missing label, of which the
  * longest has four characters. */
@@ -102,7 +101,7 @@ static const char *read_plain_record(const hd_io_plan *plan, const char *p, doub
     const char separator = plan->layout->separator;
     const int64_t columns = plan->layout->columns;
     for (int64_t c = 0; c < columns; c++) {
-        while (is_blank(*p, separator))
+        while (hd_io_is_blank(*p, separator))
             p++;
         int32_t role = plan->roles[c];
         const char *begin = p;
@@ -111,7 +110,7 @@ static const char *read_plain_record(const hd_io_plan *plan, const char *p, doub
              * line allows. */
             p = hd_io_number_at(begin, true, &values[role]);
         } else {
-            while (*p != separator && *p != '\n' && *p != '"' && !is_blank(*p, separator) &&
+            while (*p != separator && *p != '\n' && *p != '"' && !hd_io_is_blank(*p, separator) &&
                    *p != '\r')
                 p++;
             if (role != HD_IO_SKIP) {
@@ -124,7 +123,7 @@ static const char *read_plain_record(const hd_io_plan *plan, const char *p, doub
         if (p == begin)
             return NULL;
         const char *end = p;
-        while (is_blank(*p, separator))
+        while (hd_io_is_blank(*p, separator))
             p++;
         /* CR is part of the line end only before LF; elsewhere it is an error of the field. */
         if (*p == '\r' && p[1] == '\n')
@@ -137,84 +136,63 @@ static const char *read_plain_record(const hd_io_plan *plan, const char *p, doub
     return NULL;
 }
 
-/* A text; a missing one is empty. */
-static huddle_status take_text(hd_io_reading *r, int64_t line, int64_t column,
-                               const hd_io_field *field, hd_io_span *text, bool *incomplete) {
-    int64_t k = -2 - r->plan->roles[column];
-    *text = (hd_io_span){field->begin, field->end - field->begin};
-    if (r->any_text || !hd_io_label_missing(text->begin, text->length))
+/* A missing number is NaN, a missing text empty. */
+static huddle_status take_field(hd_io_reading *r, record *to, int64_t column) {
+    const hd_io_field *field = &to->fields.items[column];
+    int32_t role = r->plan->roles[column];
+    if (role == HD_IO_SKIP)
         return HUDDLE_OK;
-    if (r->incomplete == NULL || (k == 0 && r->label_required))
-        return refuse_field(r, line, column, field);
-    text->length = 0;
-    *incomplete = true;
-    return HUDDLE_OK;
-}
-
-/* Splits a record into fields; reports what is wrong with it. */
-static huddle_status take_fields(hd_io_reading *r, int64_t line, const hd_io_fields *fields,
-                                 double *values, hd_io_span *texts, bool *incomplete) {
-    const hd_io_plan *plan = r->plan;
-    for (int64_t c = 0; c < plan->layout->columns; c++) {
-        const hd_io_field *field = &fields->items[c];
-        int32_t role = plan->roles[c];
-        huddle_status status = HUDDLE_OK;
-        if (role == HD_IO_SKIP)
-            continue;
-        if (role < 0)
-            status = take_text(r, line, c, field, &texts[-2 - role], incomplete);
-        else if (r->incomplete != NULL && hd_io_field_missing(field)) {
-            values[role] = NAN;
-            *incomplete = true;
-        } else if (!hd_io_field_number(field, plan->layout->kinds[c].decimal, &values[role]))
-            status = refuse_field(r, line, c, field);
-        if (status != HUDDLE_OK)
-            return status;
-    }
+    if (role < 0) {
+        hd_io_span *text = &to->texts[-2 - role];
+        *text = (hd_io_span){field->begin, field->end - field->begin};
+        if (r->any_text || !hd_io_label_missing(text->begin, text->length))
+            return HUDDLE_OK;
+        if (r->incomplete == NULL || (role == hd_io_text_role(0) && r->label_required))
+            return refuse_field(r, to->line, column, field);
+        text->length = 0;
+    } else if (r->incomplete != NULL && hd_io_field_missing(field))
+        to->values[role] = NAN;
+    else
+        return hd_io_field_number(field, r->plan->layout->kinds[column].decimal, &to->values[role])
+                   ? HUDDLE_OK
+                   : refuse_field(r, to->line, column, field);
+    to->incomplete = true;
     return HUDDLE_OK;
 }
 
 /* Any record. A record ends where hd_io_record_end() found its line feed outside quotes:
  * fields that end elsewhere, or a field left open, mean that a quote is missing, perhaps many
  * lines up. */
-static huddle_status read_any_record(hd_io_reading *r, const char **p, const char *end,
-                                     int64_t line, hd_io_fields *fields, double *values,
-                                     hd_io_span *texts, bool *incomplete) {
+static huddle_status read_any_record(hd_io_reading *r, const char *p, const char *end, record *to) {
+    huddle_status status = HUDDLE_OK;
     const hd_io_layout *layout = r->plan->layout;
-    *p = hd_io_fields_split(*p, end, layout->separator, fields);
-    if (*p == NULL)
-        return HUDDLE_NO_MEMORY;
-    if (*p != end || fields->items[fields->count - 1].open)
-        return hd_fail(HUDDLE_FORMAT, "line %lld: a quote is not closed", (long long)line);
-    if (fields->count != layout->columns && layout->declared != NULL)
-        return hd_fail(HUDDLE_FORMAT, "line %lld has %lld value%s for %lld attributes",
-                       (long long)line, (long long)fields->count, fields->count == 1 ? "" : "s",
-                       (long long)layout->columns);
-    if (fields->count != layout->columns)
-        return hd_fail(HUDDLE_FORMAT, "line %lld has %lld column%s, but line %lld has %lld",
-                       (long long)line, (long long)fields->count, fields->count == 1 ? "" : "s",
-                       (long long)layout->counted_line, (long long)layout->columns);
-    return take_fields(r, line, fields, values, texts, incomplete);
+    const long long line = to->line;
+    TRY(hd_io_fields_split(&p, end, layout->separator, &to->fields));
+    const long long count = to->fields.count;
+    if (p != end || to->fields.items[count - 1].open)
+        FAIL(HUDDLE_FORMAT, "line %lld: a quote is not closed", line);
+    if (count != layout->columns && layout->declared != NULL)
+        FAIL(HUDDLE_FORMAT, "line %lld has %lld value%s for %lld attributes", line, count,
+             count == 1 ? "" : "s", (long long)layout->columns);
+    if (count != layout->columns)
+        FAIL(HUDDLE_FORMAT, "line %lld has %lld column%s, but line %lld has %lld", line, count,
+             count == 1 ? "" : "s", (long long)layout->counted_line, (long long)layout->columns);
+    for (int64_t c = 0; c < layout->columns; c++)
+        TRY(take_field(r, to, c));
+done:
+    return status;
 }
 
 /* ---- all records ---------------------------------------------------------------------------- */
 
-/* Working memory of one chunk. */
-typedef struct scratch {
-    double *values;
-    hd_io_span *texts;
-    hd_io_fields fields;
-} scratch;
-
 /* The intake's own message has no line number; the row is examined again for one that has. */
-static huddle_status store_row(hd_io_reading *r, int32_t worker, int64_t row, int64_t line,
-                               const double *values, const hd_io_span *texts, bool incomplete) {
-    if (r->intake != NULL && hd_io_intake_row(r->intake, worker, row, values) != HUDDLE_OK)
-        return refuse_value(r->plan, r->intake->exact != NULL, line, values);
+static huddle_status store_row(hd_io_reading *r, int32_t worker, int64_t row, const record *from) {
+    if (r->intake != NULL && hd_io_intake_row(r->intake, worker, row, from->values) != HUDDLE_OK)
+        return refuse_value(r->plan, r->intake->exact != NULL, from->line, from->values);
     for (int64_t k = 0; k < r->plan->n_texts; k++)
-        r->texts[k * r->pieces->rows + row] = texts[k];
+        r->texts[k * r->plan->pieces->rows + row] = from->texts[k];
     if (r->incomplete != NULL)
-        r->incomplete[row] = incomplete;
+        r->incomplete[row] = from->incomplete;
     return HUDDLE_OK;
 }
 
@@ -223,37 +201,29 @@ static huddle_status store_row(hd_io_reading *r, int32_t worker, int64_t row, in
  * internal errors guard the memory after the last row if they do not. A record in quotes may
  * span several lines, which are added to the line count. */
 static huddle_status read_piece(hd_io_reading *r, const hd_io_piece *piece, int32_t worker,
-                                scratch *s) {
+                                record *to) {
     huddle_status status = HUDDLE_OK;
     const hd_io_layout *layout = r->plan->layout;
     int64_t row = piece->first_row, line = piece->first_line, d = r->plan->d;
     const int64_t rows = row + piece->rows;
-    for (const char *p = piece->begin; p < piece->end; line++) {
-        const char *begin = p, *next = NULL;
-        bool incomplete = false;
-        int64_t own_line = line;
+    for (const char *p = piece->begin, *next = NULL; p < piece->end; p = next, line++) {
+        to->incomplete = false;
+        to->line = line;
         /* Values are written straight into the caller's array if there is one. Beyond the last
-         * counted row the scratch memory is used, until the error below is raised. */
-        double *to = r->values != NULL && row < rows ? r->values + row * d : s->values;
-        if (!r->plan->styled)
-            next = read_plain_record(r->plan, p, to, s->texts);
+         * counted row the own memory is used, until the error below is raised. */
+        to->values = r->values != NULL && row < rows ? r->values + row * d : to->room;
+        next = r->plan->styled ? NULL : read_plain_record(r->plan, p, to->values, to->texts);
         if (next == NULL) {
-            const char *record = hd_io_record_end(p, piece->end, layout->separator, layout->quoted);
-            if (layout->columns > 1 && hd_io_is_blank_line(p, record)) {
-                p = record;
+            next = hd_io_record_end(p, piece->end, layout->separator, layout->quoted);
+            if (layout->columns > 1 && hd_io_is_blank_line(p, next))
                 continue;
-            }
-            TRY(read_any_record(r, &p, record, line, &s->fields, to, s->texts, &incomplete));
-            next = record;
+            TRY(read_any_record(r, p, next, to));
             /* A quoted record may contain line feeds; the last one is counted by the loop. */
-            for (; begin < next - 1; begin++)
-                line += *begin == '\n';
+            line += hd_io_count_lines(p, next - 1);
         }
-        p = next;
         if (row == rows)
             FAIL(HUDDLE_INTERNAL, "line %lld was not counted", (long long)line);
-        TRY(store_row(r, worker, row, own_line, to, s->texts, incomplete));
-        row++;
+        TRY(store_row(r, worker, row++, to));
     }
     if (row != rows)
         FAIL(HUDDLE_INTERNAL, "line %lld was counted twice", (long long)line);
@@ -266,18 +236,38 @@ done:
 static huddle_status read_pieces(void *argument, hd_chunk chunk) {
     hd_io_reading *r = argument;
     huddle_status status = HUDDLE_OK;
-    scratch s = {0};
-    ALLOC(s.values, r->plan->d);
+    record s = {0};
+    ALLOC(s.room, r->plan->d);
     ALLOC_ZERO(s.texts, r->plan->n_texts);
     for (int64_t k = chunk.begin; k < chunk.end; k++)
-        TRY(read_piece(r, &r->pieces->items[k], chunk.worker, &s));
+        TRY(read_piece(r, &r->plan->pieces->items[k], chunk.worker, &s));
 done:
-    FREE(s.values, s.texts, s.fields.items);
+    FREE(s.room, s.texts, s.fields.items);
     return status;
 }
 
-huddle_status hd_io_table_read(huddle_context *context, hd_io_reading *reading) {
-    return hd_parallel(context, "read", reading->pieces->count, 1, read_pieces, reading);
+huddle_status hd_io_table_read(hd_io_reading *reading) {
+    return hd_parallel(reading->plan->request->context, "read", reading->plan->pieces->count, 1,
+                       read_pieces, reading);
+}
+
+huddle_status hd_io_texts_read(const hd_io_plan *table, const int64_t *columns, int64_t count,
+                               bool any, hd_io_span **texts) {
+    huddle_status status = HUDDLE_OK;
+    hd_io_plan plan = {table->request, table->layout, table->pieces, .label = -1, .n_texts = count};
+    hd_io_reading reading = {.plan = &plan, .any_text = any};
+    ALLOC(plan.roles, plan.layout->columns);
+    for (int64_t c = 0; c < plan.layout->columns; c++)
+        plan.roles[c] = HD_IO_SKIP;
+    for (int64_t k = 0; k < count; k++)
+        plan.roles[columns[k]] = hd_io_text_role(k);
+    ALLOC(reading.texts, count * plan.pieces->rows);
+    TRY(hd_io_table_read(&reading));
+    *texts = reading.texts;
+    reading.texts = NULL;
+done:
+    FREE(plan.roles, reading.texts);
+    return status;
 }
 
 /* ---- integers that are rounded -------------------------------------------------------------- */
@@ -309,11 +299,11 @@ static const hd_io_field *find_rounded(const hd_io_plan *plan, const hd_io_field
 }
 
 /* Once is enough. The text is read again only if a value is that large. */
-huddle_status hd_io_table_warn_rounded(huddle_context *context, const hd_io_plan *plan,
-                                       const hd_io_pieces *pieces, const double *values,
+huddle_status hd_io_table_warn_rounded(const hd_io_plan *plan, const double *values,
                                        int64_t count) {
     huddle_status status = HUDDLE_OK;
     const hd_io_layout *layout = plan->layout;
+    const hd_io_pieces *pieces = plan->pieces;
     const hd_io_field *found = NULL;
     hd_io_fields fields = {0};
     int64_t e = 0;
@@ -323,13 +313,12 @@ huddle_status hd_io_table_warn_rounded(huddle_context *context, const hd_io_plan
         for (const char *p = pieces->items[k].begin, *end = pieces->items[k].end;
              found == NULL && p < end;) {
             const char *next = hd_io_record_end(p, end, layout->separator, layout->quoted);
-            if (hd_io_fields_split(p, next, layout->separator, &fields) == NULL)
-                TRY(HUDDLE_NO_MEMORY);
+            TRY(hd_io_fields_split(&p, next, layout->separator, &fields));
             found = find_rounded(plan, &fields);
             p = next;
         }
     if (found != NULL)
-        hd_warn(context, HUDDLE_WARNING_INPUT,
+        hd_warn(plan->request->context, HUDDLE_WARNING_INPUT,
                 "integers beyond 2^53, such as %.*s, are rounded to double precision",
                 (int)(found->end - found->begin), found->begin);
 done:
@@ -345,6 +334,14 @@ huddle_status hd_io_table_cut(huddle_context *context, const hd_io_layout *layou
                             pieces);
 }
 
+char *hd_io_unquote(const char *p, const char *end, char *to) {
+    for (; p < end; p++) {
+        *to++ = *p;
+        p += *p == '"' && p + 1 < end && p[1] == '"';
+    }
+    return to;
+}
+
 /* Copies all texts, so that they also outlive the file. A line feed is put after each, since
  * the readers of numbers look at the character after a number. */
 huddle_status hd_io_texts_unescape(hd_io_labels *labels) {
@@ -356,13 +353,10 @@ huddle_status hd_io_texts_unescape(hd_io_labels *labels) {
     char *to = labels->arena;
     for (int64_t i = 0; i < labels->n; i++) {
         hd_io_span text = labels->texts[i];
-        char *begin = to;
-        for (int64_t k = 0; k < text.length; k++) {
-            *to++ = text.begin[k];
-            k += text.begin[k] == '"' && k + 1 < text.length && text.begin[k + 1] == '"';
-        }
-        labels->texts[i] = (hd_io_span){begin, to - begin};
-        *to++ = '\n';
+        char *end = hd_io_unquote(text.begin, text.begin + text.length, to);
+        labels->texts[i] = (hd_io_span){to, end - to};
+        *end = '\n';
+        to = end + 1;
     }
 done:
     return status;

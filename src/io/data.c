@@ -17,15 +17,23 @@ void huddle_data_free(huddle_data *data) {
     hd_io_classes_free(data->classes, data->n_classes);
     hd_io_classes_free(data->features, data->points.d);
     hd_io_classes_free(data->names, data->n_names);
-    for (int64_t c = 0; c < data->n_columns; c++) {
+    for (int64_t c = 0; c < data->n_columns; c++)
         FREE(data->columns[c].name, data->columns[c].reason);
-    }
     huddle_free(data->columns);
     for (char **name = data->row_names; name != NULL && *name != NULL; name++)
         huddle_free(*name);
     FREE(data->row_names, data->dropped, data->exact);
     huddle_points_free(&data->points);
     memset(data, 0, sizeof *data);
+}
+
+void hd_io_data_forget_labels(huddle_data *data) {
+    hd_io_classes_free(data->classes, data->n_classes);
+    huddle_free(data->labels);
+    data->classes = NULL;
+    data->labels = NULL;
+    data->n_classes = 0;
+    data->classes_numeric = false;
 }
 
 /* Options for tables are refused with other formats: ignoring them would change the result
@@ -42,44 +50,97 @@ huddle_status hd_io_refuse_table_options(const huddle_read_options *options) {
     return HUDDLE_OK;
 }
 
-/* Detection works on the unpacked bytes, so that every format may be compressed. The
- * features of a model are names of columns only in a table; in a container they would be taken
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/* Detection works on the unpacked bytes, so that every format may be compressed. */
+huddle_status hd_io_file_open(huddle_context *context, const char *path, hd_file *file,
+                              hd_io_encoding *encoding, const hd_io_format **format) {
+    huddle_status status = HUDDLE_OK;
+    TRY(hd_file_open(path, file));
+    TRY(hd_io_unpack_file(context, file));
+    TRY(hd_io_recode_utf16(file, encoding));
+    TRY(hd_io_detect(file, format));
+done:
+    return status;
+}
+
+/* The content of a file whose format is known: a table becomes UTF-8 with lines that end in LF, and
+ * of other files the container is opened. */
+static huddle_status open_content(hd_io_request *request, const hd_io_format *format, hd_file *file,
+                                  hd_io_container *container) {
+    huddle_status status = HUDDLE_OK;
+    if (format->open != NULL) {
+        *container = (hd_io_container){.format = format->about->name, .file = file};
+        TRY(format->open(request, file, container));
+    } else {
+        TRY(hd_io_recode_returns(file, NULL));
+        TRY(hd_io_recode_latin1(request->context, file));
+    }
+done:
+    return status;
+}
+
+huddle_status hd_io_open_file(hd_io_request *request, const char *path, hd_file *file,
+                              const hd_io_format **format, hd_io_container *container) {
+    huddle_status status = hd_io_file_open(request->context, path, file, NULL, format);
+    if (status == HUDDLE_OK && (*format)->read != NULL)
+        return hd_fail(HUDDLE_UNSUPPORTED, "a file of images contains neither labels nor a matrix");
+    return status == HUDDLE_OK ? open_content(request, *format, file, container) : status;
+}
+
+/* A file that is read as a whole, without options, and its container unless it is a table. */
+typedef struct opened {
+    hd_file file;
+    const hd_io_format *format;
+    hd_io_container container;
+} opened;
+
+static huddle_status open_whole(huddle_context *context, const char *path, opened *from) {
+    static const huddle_read_options plain = {0};
+    hd_io_request request = {context, &plain, path, NULL};
+    *from = (opened){.file = {.descriptor = -1}};
+    return hd_io_open_file(&request, path, &from->file, &from->format, &from->container);
+}
+
+/* The container may refer to the mapped file, so it is closed first. */
+static void close_opened(opened *from) {
+    hd_io_container_close(&from->container);
+    if (from->file.text != NULL)
+        hd_file_close(&from->file);
+}
+
+static huddle_status close_whole(const char *path, opened *from, huddle_status status) {
+    close_opened(from);
+    return hd_io_locate_failure(&(hd_io_request){.failing_path = path}, status);
+}
+
+/* ---- data sets ------------------------------------------------------------------------------- */
+
+/* The features of a model are names of columns only in a table; in a container they would be taken
  * for names of variables, and are therefore removed. */
 static huddle_status read_file(hd_io_request *request, const char *path, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     const huddle_read_options *options = request->options;
     huddle_read_options without_x = *options;
-    hd_file file = {.descriptor = -1};
-    hd_io_container container = {0};
-    const hd_io_format *format;
-    TRY(hd_file_open(path, &file));
-    TRY(hd_io_unpack_file(request->context, &file));
-    TRY(hd_io_recode_utf16(&file, NULL));
-    TRY(hd_io_detect(&file, &format));
-    if (format->read != NULL) {
+    opened from = {.file = {.descriptor = -1}};
+    TRY(hd_io_file_open(request->context, path, &from.file, NULL, &from.format));
+    if (from.format->open != NULL || from.format->read != NULL)
         TRY(hd_io_refuse_table_options(options));
-        TRY(format->read(request, &file, data));
-        goto done;
-    }
-    if (format->open == NULL) {
-        TRY(hd_io_recode_returns(&file, NULL));
-        TRY(hd_io_recode_latin1(request->context, &file));
-        TRY(hd_io_csv_read(request, &file, data));
-        goto done;
-    }
-    TRY(hd_io_refuse_table_options(options));
-    /* The options belong to the caller, so a copy is changed and restored at the end. */
     without_x.n_x = 0;
-    if (options->x_by_name)
-        request->options = &without_x;
-    TRY(hd_io_open_container(request, format, &file, &container));
-    TRY(hd_io_container_read(request, &container, data));
+    if (options->x_by_name && from.format->open != NULL)
+        request->options = &without_x; /* until the end of this function */
+    if (from.format->read != NULL) {
+        TRY(from.format->read(request, &from.file, data));
+        goto done;
+    }
+    TRY(open_content(request, from.format, &from.file, &from.container));
+    if (from.format->open != NULL)
+        TRY(hd_io_container_read(request, &from.container, data));
+    else
+        TRY(hd_io_csv_read(request, &from.file, data));
 done:
     request->options = options;
-    /* The container may refer to the mapped file, so it is closed first. */
-    hd_io_container_close(&container);
-    if (file.text != NULL)
-        hd_file_close(&file);
+    close_opened(&from);
     return status;
 }
 
@@ -104,29 +165,21 @@ huddle_status hd_io_locate_failure(const hd_io_request *request, huddle_status s
 }
 
 /* Generated data has the labels it was generated with, or none. */
-static huddle_status remove_labels(const huddle_read_options *options, huddle_data *data) {
-    if (options->n_y == 0)
-        return HUDDLE_OK;
-    /* "none" is the only value that makes sense for generated labels. */
-    if (options->n_y > 1 || strcmp(options->y[0], "none") != 0)
-        return hd_fail(HUDDLE_INVALID, "y = '%s': the labels are built in; only none leaves them",
-                       options->y[0]);
-    huddle_free(data->labels);
-    hd_io_classes_free(data->classes, data->n_classes);
-    data->labels = NULL;
-    data->classes = NULL;
-    data->n_classes = 0;
-    return HUDDLE_OK;
-}
-
 static huddle_status generate_data(hd_io_request *request, const char *kind, huddle_data *data) {
-    huddle_status status = hd_io_refuse_table_options(request->options);
-    if (status != HUDDLE_OK)
-        return status;
-    status = strcmp(kind, "digits") == 0
-                 ? hd_io_digits_make(data)
-                 : hd_io_generate(request->context, kind, request->options, request->rows, data);
-    return status == HUDDLE_OK ? remove_labels(request->options, data) : status;
+    huddle_status status = HUDDLE_OK;
+    const huddle_read_options *options = request->options;
+    TRY(hd_io_refuse_table_options(options));
+    if (strcmp(kind, "digits") == 0)
+        TRY(hd_io_digits_make(data));
+    else
+        TRY(hd_io_generate(request->context, kind, options, request->rows, data));
+    if (options->n_y > 1 || (options->n_y == 1 && strcmp(options->y[0], "none") != 0))
+        FAIL(HUDDLE_INVALID, "y = '%s': the labels are built in; only none leaves them",
+             options->y[0]);
+    if (options->n_y == 1)
+        hd_io_data_forget_labels(data);
+done:
+    return status;
 }
 
 /* The names of generators win over files of the same name; "./digits" reads such a file. */
@@ -151,9 +204,7 @@ huddle_status huddle_data_read(huddle_context *context, const char *source,
     /* Failures are about the source unless a reader changes failing_path. */
     hd_io_request request = {context, options != NULL ? options : &plain, source, NULL};
     memset(data, 0, sizeof *data);
-    data->name = hd_copy_text(source);
-    if (data->name == NULL)
-        FAIL(HUDDLE_NO_MEMORY, "no memory for a file's name");
+    TRY(hd_io_copy_text(source, "a file's name", &data->name));
     if (hd_slabs_distributed(context)) {
         if (request.options->exact)
             FAIL(HUDDLE_UNSUPPORTED, "exact: rows that are spread over processes are floats");
@@ -175,81 +226,46 @@ done:
 
 /* ---- labels --------------------------------------------------------------------------------- */
 
-huddle_status hd_io_open_file(hd_io_request *request, const char *path, hd_file *file,
-                              const hd_io_format **format, hd_io_container *container) {
-    huddle_status status = hd_file_open(path, file);
-    if (status == HUDDLE_OK)
-        status = hd_io_unpack_file(request->context, file);
-    if (status == HUDDLE_OK)
-        status = hd_io_recode_utf16(file, NULL);
-    if (status == HUDDLE_OK)
-        status = hd_io_detect(file, format);
-    if (status == HUDDLE_OK && (*format)->read != NULL)
-        return hd_fail(HUDDLE_UNSUPPORTED, "a file of images contains neither labels nor a matrix");
-    if (status == HUDDLE_OK && (*format)->open != NULL)
-        status = hd_io_open_container(request, *format, file, container);
-    else if (status == HUDDLE_OK)
-        status = hd_io_recode_returns(file, NULL);
-    if (status == HUDDLE_OK && (*format)->open == NULL)
-        status = hd_io_recode_latin1(request->context, file);
-    return status;
-}
-
-static huddle_status open_file(huddle_context *context, const char *path, hd_file *file,
-                               const hd_io_format **format, hd_io_container *container) {
-    static const huddle_read_options plain = {0};
-    hd_io_request request = {context, &plain, path, NULL};
-    return hd_io_open_file(&request, path, file, format, container);
-}
-
 /* For files that contain labels only, and for those with points and labels, of which the
  * labels are used. */
 huddle_status hd_io_labels_read_raw(huddle_context *context, const char *path, bool clusters,
                                     hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
-    hd_file file = {.descriptor = -1};
-    hd_io_container container = {0};
-    const hd_io_format *format = NULL;
+    opened from;
     *labels = (hd_io_labels){0};
-    /* Also used for y = FILE, whose failures are about that file. */
-    TRY(open_file(context, path, &file, &format, &container));
-    if (format->open == NULL)
-        TRY(hd_io_csv_labels(context, &file, clusters, labels));
+    TRY(open_whole(context, path, &from));
+    if (from.format->open == NULL)
+        TRY(hd_io_csv_labels(context, &from.file, clusters, labels));
     else
-        TRY(hd_io_container_labels(&container, labels));
+        TRY(hd_io_container_labels(&from.container, labels));
     TRY(hd_io_labels_simplify(labels));
 done:
-    hd_io_container_close(&container);
-    if (file.text != NULL)
-        hd_file_close(&file);
     if (status != HUDDLE_OK)
         hd_io_labels_free(labels);
-    return hd_io_locate_failure(&(hd_io_request){context, NULL, path, NULL}, status);
+    return close_whole(path, &from, status);
 }
 
-/* The labels of this process's rows if rows are distributed over processes. */
-static huddle_status read_labels(huddle_context *context, const char *path, bool clusters,
-                                 hd_io_row_labels *labels) {
-    static const huddle_read_options plain = {0};
-    hd_io_rows rows = {.rank = hd_slabs_rank(context), .count = hd_slabs_count(context)};
-    hd_io_labels raw;
-    hd_io_request request = {context, &plain, path, &rows, .clusters = clusters};
-    if (hd_slabs_distributed(context))
-        return hd_io_rows_labels(&request, &path, 1, labels);
-    huddle_status status = hd_io_labels_read_raw(context, path, clusters, &raw);
-    if (status == HUDDLE_OK)
-        status = hd_io_labels_map(&raw, &labels->labels, &labels->n_classes, &labels->classes);
-    labels->n = raw.n;
-    hd_io_labels_free(&raw);
-    return status;
-}
-
-/* Outputs are cleared first, so that they are valid after a failure. */
+/* The labels of this process's rows if rows are distributed over processes. Outputs are cleared
+ * first, so that they are valid after a failure. */
 static huddle_status give_labels(huddle_context *context, const char *path, bool clusters,
                                  int64_t *n, int32_t **labels, int32_t *n_classes,
                                  char ***classes) {
+    static const huddle_read_options plain = {0};
+    hd_io_rows rows = {.rank = hd_slabs_rank(context), .count = hd_slabs_count(context)};
+    hd_io_request request = {context, &plain, path, &rows, .clusters = clusters};
     hd_io_row_labels read = {0};
-    huddle_status status = hd_agree(context, read_labels(context, path, clusters, &read));
+    hd_io_labels raw = {0};
+    huddle_status status = HUDDLE_OK;
+    if (hd_slabs_distributed(context))
+        TRY(hd_io_rows_labels(&request, &path, 1, &read));
+    else {
+        TRY(hd_io_labels_read_raw(context, path, clusters, &raw));
+        TRY(hd_io_labels_map(&raw, &read.labels, &read.n_classes, &read.classes));
+        read.n = raw.n;
+    }
+done:
+    hd_io_labels_free(&raw);
+    status = hd_agree(context, status);
     if (status != HUDDLE_OK)
         hd_io_row_labels_free(&read);
     *n = read.n;
@@ -280,22 +296,17 @@ void huddle_listing_free(huddle_listing *listing) {
 
 huddle_status huddle_data_list(huddle_context *context, const char *path, huddle_listing *listing) {
     huddle_status status = HUDDLE_OK;
-    hd_file file = {.descriptor = -1};
-    hd_io_container container = {0};
-    const hd_io_format *format = NULL;
+    opened from;
     memset(listing, 0, sizeof *listing);
-    TRY(open_file(context, path, &file, &format, &container));
+    TRY(open_whole(context, path, &from));
     /* A table has no variables, so its listing is empty. */
-    listing->format = format->about->name;
-    if (format->open != NULL)
-        TRY(hd_io_container_list(&container, listing));
+    listing->format = from.format->about->name;
+    if (from.format->open != NULL)
+        TRY(hd_io_container_list(&from.container, listing));
 done:
-    hd_io_container_close(&container);
-    if (file.text != NULL)
-        hd_file_close(&file);
     if (status != HUDDLE_OK)
         huddle_listing_free(listing);
-    return hd_io_locate_failure(&(hd_io_request){context, NULL, path, NULL}, status);
+    return close_whole(path, &from, status);
 }
 
 /* ---- matrices ------------------------------------------------------------------------------- */
@@ -331,33 +342,6 @@ static huddle_status check_finite(const huddle_dense *matrix) {
     return HUDDLE_OK;
 }
 
-huddle_status huddle_dense_read(huddle_context *context, const char *path, huddle_dense *matrix) {
-    huddle_status status = HUDDLE_OK;
-    hd_file file = {.descriptor = -1};
-    hd_io_container container = {0};
-    const hd_io_format *format = NULL;
-    hd_io_variable *variable = NULL;
-    memset(matrix, 0, sizeof *matrix);
-    TRY(open_file(context, path, &file, &format, &container));
-    if (format->open == NULL) {
-        TRY(hd_io_csv_dense(context, &file, matrix));
-    } else {
-        TRY(hd_io_container_matrix(&container, &variable));
-        if (variable->kind == HD_IO_SPARSE)
-            TRY(dense_from_csr(&variable->sparse, matrix));
-        else
-            TRY(dense_from_array(context, &variable->array, matrix));
-    }
-    TRY(check_finite(matrix));
-done:
-    hd_io_container_close(&container);
-    if (file.text != NULL)
-        hd_file_close(&file);
-    if (status != HUDDLE_OK)
-        huddle_dense_free(matrix);
-    return hd_io_locate_failure(&(hd_io_request){context, NULL, path, NULL}, status);
-}
-
 /* The entries that are not zero. Two passes: the first counts, so that the matrix is allocated
  * once. */
 static huddle_status csr_from_dense(const huddle_dense *from, huddle_csr *matrix) {
@@ -382,40 +366,55 @@ done:
     return status;
 }
 
+/* The matrix of a file: sparse, or dense if sparse->offsets stays NULL. A sparse one is taken over
+ * from its variable. */
+static huddle_status read_matrix(huddle_context *context, opened *from, huddle_dense *dense,
+                                 huddle_csr *sparse) {
+    huddle_status status = HUDDLE_OK;
+    hd_io_variable *variable = NULL;
+    if (from->format->open == NULL)
+        return hd_io_csv_dense(context, &from->file, dense);
+    TRY(hd_io_container_matrix(&from->container, &variable));
+    if (variable->kind != HD_IO_SPARSE)
+        return dense_from_array(context, &variable->array, dense);
+    *sparse = variable->sparse;
+    variable->sparse = (huddle_csr){0};
+done:
+    return status;
+}
+
+huddle_status huddle_dense_read(huddle_context *context, const char *path, huddle_dense *matrix) {
+    huddle_status status = HUDDLE_OK;
+    opened from;
+    huddle_csr sparse = {0};
+    memset(matrix, 0, sizeof *matrix);
+    TRY(open_whole(context, path, &from));
+    TRY(read_matrix(context, &from, matrix, &sparse));
+    if (sparse.offsets != NULL)
+        TRY(dense_from_csr(&sparse, matrix));
+    TRY(check_finite(matrix));
+done:
+    huddle_csr_free(&sparse);
+    if (status != HUDDLE_OK)
+        huddle_dense_free(matrix);
+    return close_whole(path, &from, status);
+}
+
 /* The columns and offsets of a sparse matrix come from the file, so they are checked at the
  * end before anything indexes by them. */
 huddle_status huddle_csr_read(huddle_context *context, const char *path, huddle_csr *matrix) {
     huddle_status status = HUDDLE_OK;
-    hd_file file = {.descriptor = -1};
-    hd_io_container container = {0};
-    const hd_io_format *format = NULL;
-    hd_io_variable *variable = NULL;
+    opened from;
     huddle_dense dense = {0};
     memset(matrix, 0, sizeof *matrix);
-    TRY(open_file(context, path, &file, &format, &container));
-    if (format->open == NULL) {
-        TRY(hd_io_csv_dense(context, &file, &dense));
-    } else {
-        TRY(hd_io_container_matrix(&container, &variable));
-        if (variable->kind == HD_IO_SPARSE) {
-            /* The matrix is taken over; closing the container frees what is left in the
-             * variable. */
-            *matrix = variable->sparse;
-            variable->sparse = (huddle_csr){0};
-        } else {
-            TRY(dense_from_array(context, &variable->array, &dense));
-        }
-    }
-    /* Still empty: the source was dense. */
+    TRY(open_whole(context, path, &from));
+    TRY(read_matrix(context, &from, &dense, matrix));
     if (matrix->offsets == NULL)
         TRY(csr_from_dense(&dense, matrix));
     TRY(huddle_csr_check(matrix));
 done:
     huddle_dense_free(&dense);
-    hd_io_container_close(&container);
-    if (file.text != NULL)
-        hd_file_close(&file);
     if (status != HUDDLE_OK)
         huddle_csr_free(matrix);
-    return hd_io_locate_failure(&(hd_io_request){context, NULL, path, NULL}, status);
+    return close_whole(path, &from, status);
 }

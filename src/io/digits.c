@@ -20,9 +20,7 @@ huddle_status hd_io_data_number_classes(int32_t n_classes, huddle_data *data) {
     for (int32_t k = 0; k < n_classes; k++) {
         char text[12];
         snprintf(text, sizeof text, "%d", k);
-        data->classes[k] = hd_copy_text(text);
-        if (data->classes[k] == NULL)
-            FAIL(HUDDLE_NO_MEMORY, "no memory for a class's name");
+        TRY(hd_io_copy_text(text, "a class's name", &data->classes[k]));
     }
 done:
     return status;

@@ -7,45 +7,46 @@
 /* A file that begins with these bytes, and what converts it. */
 typedef struct foreign {
     const char *magic;
-    int64_t length, place;
+    int64_t length;
     const char *name, *advice;
+    int64_t place; /* of the bytes in the file */
 } foreign;
 
-#define PANDAS "convert it in Python: import pandas; pandas."
+#define CSV            "('IN').to_csv('OUT.csv', index=False)"
+#define PANDAS(reader) "convert it in Python: import pandas; pandas." reader CSV
 
 static const foreign known[] = {
-    {"PAR1", 4, 0, "Parquet", PANDAS "read_parquet('IN').to_csv('OUT.csv', index=False)"},
-    {"ARROW1", 6, 0, "Arrow (Feather)", PANDAS "read_feather('IN').to_csv('OUT.csv', index=False)"},
-    {"FEA1", 4, 0, "Feather", PANDAS "read_feather('IN').to_csv('OUT.csv', index=False)"},
-    {"ORC", 3, 0, "ORC", PANDAS "read_orc('IN').to_csv('OUT.csv', index=False)"},
-    {"Obj\1", 4, 0, "Avro", "convert it to CSV"},
-    {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 8, 0, "an old Excel workbook",
-     "save the sheet as CSV, or " PANDAS "read_excel('IN').to_csv('OUT.csv', index=False)"},
-    {"$FL2", 4, 0, "SPSS", PANDAS "read_spss('IN').to_csv('OUT.csv', index=False)"},
-    {"$FL3", 4, 0, "SPSS", PANDAS "read_spss('IN').to_csv('OUT.csv', index=False)"},
-    {"<stata_dta>", 11, 0, "Stata", PANDAS "read_stata('IN').to_csv('OUT.csv', index=False)"},
-    {"HEADER RECORD*******", 20, 0, "SAS", PANDAS "read_sas('IN').to_csv('OUT.csv', index=False)"},
-    {"RDX2\n", 5, 0, "an R workspace", "in R: load('IN'); write.csv(DATA, 'OUT.csv')"},
-    {"RDX3\n", 5, 0, "an R workspace", "in R: load('IN'); write.csv(DATA, 'OUT.csv')"},
-    {"X\n\0\0\0", 5, 0, "an R object (RDS)",
+    {"PAR1", 4, "Parquet", PANDAS("read_parquet")},
+    {"ARROW1", 6, "Arrow (Feather)", PANDAS("read_feather")},
+    {"FEA1", 4, "Feather", PANDAS("read_feather")},
+    {"ORC", 3, "ORC", PANDAS("read_orc")},
+    {"Obj\1", 4, "Avro", "convert it to CSV"},
+    {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 8, "an old Excel workbook",
+     "save the sheet as CSV, or " PANDAS("read_excel")},
+    {"$FL2", 4, "SPSS", PANDAS("read_spss")},
+    {"$FL3", 4, "SPSS", PANDAS("read_spss")},
+    {"<stata_dta>", 11, "Stata", PANDAS("read_stata")},
+    {"HEADER RECORD*******", 20, "SAS", PANDAS("read_sas")},
+    {"RDX2\n", 5, "an R workspace", "in R: load('IN'); write.csv(DATA, 'OUT.csv')"},
+    {"RDX3\n", 5, "an R workspace", "in R: load('IN'); write.csv(DATA, 'OUT.csv')"},
+    {"X\n\0\0\0", 5, "an R object (RDS)",
      "in R: write.csv(readRDS('IN'), 'OUT.csv', row.names = FALSE)"},
-    {"SQLite format 3", 16, 0, "an SQLite database",
+    {"SQLite format 3", 16, "an SQLite database",
      "export a table: sqlite3 -header -csv IN 'SELECT * FROM TABLE' > OUT.csv"},
-    {"%PDF", 4, 0, "PDF", "extract the table as CSV"},
-    {"7z\xbc\xaf\x27\x1c", 6, 0, "a 7-Zip archive", "unpack it and give the file inside"},
-    {"Rar!", 4, 0, "a RAR archive", "unpack it and give the file inside"},
-    {"ustar", 5, 257, "a tar archive", "unpack it (tar xf IN) and give a file or folder inside"},
-    {"GIF8", 4, 0, "a GIF image", "convert images to PNG"},
-    {"WEBP", 4, 8, "a WebP image", "convert images to PNG"},
+    {"%PDF", 4, "PDF", "extract the table as CSV"},
+    {"7z\xbc\xaf\x27\x1c", 6, "a 7-Zip archive", "unpack it and give the file inside"},
+    {"Rar!", 4, "a RAR archive", "unpack it and give the file inside"},
+    {"ustar", 5, "a tar archive", "unpack it (tar xf IN) and give a file or folder inside", 257},
+    {"GIF8", 4, "a GIF image", "convert images to PNG"},
+    {"WEBP", 4, "a WebP image", "convert images to PNG", 8},
 };
 
 /* Names of members that tell what a ZIP archive is; the names stand in clear in it. */
 static const foreign zipped[] = {
-    {"xl/", 3, 0, "an Excel workbook (.xlsx)",
-     "save the sheet as CSV, or " PANDAS "read_excel('IN').to_csv('OUT.csv', index=False)"},
-    {"mimetypeapplication/vnd.oasis", 29, 0, "an OpenDocument sheet",
-     "save it as CSV, or " PANDAS "read_excel('IN').to_csv('OUT.csv', index=False)"},
-    {"archive/data.pkl", 16, 0, "a PyTorch file",
+    {"xl/", 3, "an Excel workbook (.xlsx)", "save the sheet as CSV, or " PANDAS("read_excel")},
+    {"mimetypeapplication/vnd.oasis", 29, "an OpenDocument sheet",
+     "save it as CSV, or " PANDAS("read_excel")},
+    {"archive/data.pkl", 16, "a PyTorch file",
      "convert it in Python: numpy.save('OUT.npy', torch.load('IN').numpy())"},
 };
 
@@ -104,9 +105,7 @@ huddle_status hd_io_refuse_foreign(const hd_file *file, bool binary) {
         .advice = "convert it in Python: numpy.save('OUT.npy', pickle.load(open('IN', 'rb')))"};
     static const foreign json = {
         .name = "JSON",
-        .advice =
-            PANDAS "read_json('IN').to_csv('OUT.csv', index=False), with lines=True if each line "
-                   "is an object"};
+        .advice = PANDAS("read_json") ", with lines=True if each line is an object"};
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
         if (binary && file->size >= known[k].place + known[k].length &&
             memcmp(file->text + known[k].place, known[k].magic, (size_t)known[k].length) == 0)

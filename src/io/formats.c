@@ -76,10 +76,6 @@ static const hd_io_format handlers[N_FORMATS] = {
     [MATRIXMARKET] = {&formats[MATRIXMARKET], hd_io_matrixmarket_is, hd_io_matrixmarket_open, NULL,
                       NULL},
     [LIBSVM] = {&formats[LIBSVM], hd_io_libsvm_is, hd_io_libsvm_open, NULL, hd_io_libsvm_write},
-    [PGM] = {.about = &formats[PGM]},
-    [BMP] = {.about = &formats[BMP]},
-    [PNG] = {.about = &formats[PNG]},
-    [JPEG] = {.about = &formats[JPEG]},
     [TIFF] = {.about = &formats[TIFF], .is = hd_io_tiff_is, .read = hd_io_pages_read},
 };
 
@@ -213,10 +209,26 @@ huddle_status hd_io_detect(const hd_file *file, const hd_io_format **format) {
     return hd_fail(HUDDLE_FORMAT, "the content is of no format Huddle reads");
 }
 
-huddle_status hd_io_open_container(hd_io_request *request, const hd_io_format *format,
-                                   const hd_file *file, hd_io_container *container) {
-    memset(container, 0, sizeof *container);
-    container->format = format->about->name;
-    container->file = file;
-    return format->open(request, file, container);
+/* ---- what readers of text find --------------------------------------------------------------- */
+
+huddle_status hd_io_add_sparse(hd_io_container *container, const char *name, huddle_csr *matrix) {
+    hd_io_variable *x = hd_io_container_add(container, name, (int64_t)strlen(name));
+    if (x == NULL)
+        return hd_fail(HUDDLE_NO_MEMORY, "no memory for a name");
+    x->kind = HD_IO_SPARSE;
+    x->array = (hd_io_array){.rank = 2, .dims = {matrix->rows, matrix->cols}};
+    x->sparse = *matrix;
+    *matrix = (huddle_csr){0};
+    return HUDDLE_OK;
+}
+
+huddle_status hd_io_add_texts(hd_io_container *container, const char *name, hd_io_labels *texts) {
+    hd_io_variable *y = hd_io_container_add(container, name, (int64_t)strlen(name));
+    if (y == NULL)
+        return hd_fail(HUDDLE_NO_MEMORY, "no memory for a name");
+    y->kind = HD_IO_TEXTS;
+    y->array = (hd_io_array){.rank = 1, .dims = {texts->n}};
+    y->texts = *texts;
+    *texts = (hd_io_labels){0};
+    return HUDDLE_OK;
 }

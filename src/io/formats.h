@@ -4,17 +4,20 @@
 #define HUDDLE_SRC_IO_FORMATS_H
 
 #include "io/container.h"
+#include "io/writers.h"
+
+typedef bool hd_io_test(const hd_file *file);
+typedef huddle_status hd_io_opener(hd_io_request *request, const hd_file *file,
+                                   hd_io_container *container);
 
 /* A row of the table in formats.c. */
 typedef struct hd_io_format {
     const huddle_format *about;
-    bool (*is)(const hd_file *file); /* NULL: not recognised by its content */
-    /* NULL for CSV, which has columns instead of variables, and for images. */
-    huddle_status (*open)(hd_io_request *request, const hd_file *file, hd_io_container *container);
+    hd_io_test *is;     /* NULL: not recognised by its content */
+    hd_io_opener *open; /* NULL for CSV, which has columns instead of variables, and for images */
     /* For files of images; NULL for all others. */
     huddle_status (*read)(hd_io_request *request, const hd_file *file, huddle_data *data);
-    /* NULL: not written. Messages contain the file's name. */
-    huddle_status (*write)(huddle_context *context, const huddle_data *data, const char *path);
+    hd_io_writer *write; /* NULL: not written */
 } hd_io_format;
 
 /* Finds the format by content; the file's ending decides only where several formats fit. */
@@ -56,9 +59,13 @@ huddle_status hd_io_data_shape(huddle_context *context, const huddle_read_option
 /* HUDDLE_UNSUPPORTED for a format whose library was left out: what = "HDF5 files". */
 huddle_status hd_io_missing_library(const char *what, const char *library);
 
-/* Opens the container of a file of that format. */
-huddle_status hd_io_open_container(hd_io_request *request, const hd_io_format *format,
-                                   const hd_file *file, hd_io_container *container);
+/* Opens a file, unpacks it, makes UTF-8 of UTF-16 and finds its format. */
+huddle_status hd_io_file_open(huddle_context *context, const char *path, hd_file *file,
+                              hd_io_encoding *encoding, const hd_io_format **format);
+
+/* Add a matrix or texts of that name, which move to the container. */
+huddle_status hd_io_add_sparse(hd_io_container *container, const char *name, huddle_csr *matrix);
+huddle_status hd_io_add_texts(hd_io_container *container, const char *name, hd_io_labels *texts);
 
 /* Opens a file and its container. (*format)->open is NULL if the file is a table, which has none.
  */
@@ -75,35 +82,13 @@ huddle_status hd_io_refuse_table_options(const huddle_read_options *options);
  * of request->rows only, which are then set. */
 huddle_status hd_io_data_read(hd_io_request *request, const char *source, huddle_data *data);
 
-bool hd_io_npy_is(const hd_file *file);
-bool hd_io_npz_is(const hd_file *file);
-bool hd_io_mat5_is(const hd_file *file);
-bool hd_io_mat73_is(const hd_file *file);
-bool hd_io_hdf5_is(const hd_file *file);
-bool hd_io_idx_is(const hd_file *file);
-bool hd_io_matrixmarket_is(const hd_file *file);
-bool hd_io_libsvm_is(const hd_file *file);
-bool hd_io_arff_is(const hd_file *file);        /* dense or sparse */
-bool hd_io_arff_sparse_is(const hd_file *file); /* read as a container; dense ones as a table */
+hd_io_test hd_io_npy_is, hd_io_npz_is, hd_io_mat5_is, hd_io_mat73_is, hd_io_hdf5_is, hd_io_idx_is,
+    hd_io_matrixmarket_is, hd_io_libsvm_is;
+hd_io_test hd_io_arff_is;        /* dense or sparse */
+hd_io_test hd_io_arff_sparse_is; /* read as a container; dense ones as a table */
 
-huddle_status hd_io_npy_open(hd_io_request *request, const hd_file *file,
-                             hd_io_container *container);
-huddle_status hd_io_npz_open(hd_io_request *request, const hd_file *file,
-                             hd_io_container *container);
-huddle_status hd_io_mat5_open(hd_io_request *request, const hd_file *file,
-                              hd_io_container *container);
-huddle_status hd_io_mat73_open(hd_io_request *request, const hd_file *file,
-                               hd_io_container *container);
-huddle_status hd_io_hdf5_open(hd_io_request *request, const hd_file *file,
-                              hd_io_container *container);
-huddle_status hd_io_idx_open(hd_io_request *request, const hd_file *file,
-                             hd_io_container *container);
-huddle_status hd_io_matrixmarket_open(hd_io_request *request, const hd_file *file,
-                                      hd_io_container *container);
-huddle_status hd_io_libsvm_open(hd_io_request *request, const hd_file *file,
-                                hd_io_container *container);
-huddle_status hd_io_arff_open(hd_io_request *request, const hd_file *file,
-                              hd_io_container *container);
+hd_io_opener hd_io_npy_open, hd_io_npz_open, hd_io_mat5_open, hd_io_mat73_open, hd_io_hdf5_open,
+    hd_io_idx_open, hd_io_matrixmarket_open, hd_io_libsvm_open, hd_io_arff_open;
 
 /* Columns are points and labels. */
 huddle_status hd_io_csv_read(hd_io_request *request, const hd_file *file, huddle_data *data);
@@ -116,6 +101,9 @@ huddle_status hd_io_csv_dense(huddle_context *context, const hd_file *file, hudd
 /* A folder of images; the pages of a TIFF file. */
 huddle_status hd_io_images_read(hd_io_request *request, const char *folder, huddle_data *data);
 huddle_status hd_io_pages_read(hd_io_request *request, const hd_file *file, huddle_data *data);
+
+/* Leaves the data as if it had no labels. */
+void hd_io_data_forget_labels(huddle_data *data);
 
 /* digits and the generators. */
 bool hd_io_is_generator(const char *name);

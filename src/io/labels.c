@@ -22,6 +22,11 @@ void hd_io_classes_free(char **classes, int64_t count) {
     huddle_free(classes);
 }
 
+huddle_status hd_io_copy_text(const char *text, const char *what, char **copy) {
+    *copy = hd_copy_text(text);
+    return *copy != NULL ? HUDDLE_OK : hd_fail(HUDDLE_NO_MEMORY, "no memory for %s", what);
+}
+
 /* Labels of a vector of any type, as long as every value is a whole number: MATLAB stores them
  * as doubles. */
 huddle_status hd_io_labels_from_array(const hd_io_array *array, hd_io_labels *labels) {
@@ -90,38 +95,33 @@ done:
     return status;
 }
 
+static bool is_whole(hd_io_span text, int64_t *number) {
+    return hd_io_number_whole(text.begin, text.begin + text.length, number);
+}
+
+/* Stops at the first text that is no whole number, in most files the first one, so that it costs
+ * nothing for names. */
 bool hd_io_labels_whole(const hd_io_labels *labels) {
     int64_t number;
     for (int64_t i = 0; labels->texts != NULL && i < labels->n; i++)
-        if (!hd_io_number_whole(labels->texts[i].begin,
-                                labels->texts[i].begin + labels->texts[i].length, &number))
+        if (!is_whole(labels->texts[i], &number))
             return false;
     return true;
 }
 
-/* Stops at the first text that is no whole number, in most files the first one, so that it
- * costs nothing for names. */
+/* Each text is followed by a character that is no part of a number: a separator of its file, or a
+ * line feed that was added. */
 huddle_status hd_io_labels_simplify(hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
-    int64_t *numbers = NULL, i = 0;
-    if (labels->texts == NULL)
+    int64_t *numbers = NULL, n = labels->n;
+    if (labels->texts == NULL || !hd_io_labels_whole(labels))
         goto done;
-    ALLOC(numbers, labels->n);
-    for (; i < labels->n; i++) {
-        /* Each text is followed by a character that is no part of a number: a separator of its
-         * file, or a line feed that was added. */
-        hd_io_span text = labels->texts[i];
-        if (!hd_io_number_whole(text.begin, text.begin + text.length, &numbers[i]))
-            break;
-    }
-    if (i == labels->n) {
-        hd_io_labels_free(labels);
-        labels->n = i;
-        labels->numbers = numbers;
-        numbers = NULL;
-    }
+    ALLOC(numbers, n);
+    for (int64_t i = 0; i < n; i++)
+        (void)is_whole(labels->texts[i], &numbers[i]);
+    hd_io_labels_free(labels);
+    *labels = (hd_io_labels){.n = n, .numbers = numbers};
 done:
-    huddle_free(numbers);
     return status;
 }
 
@@ -187,19 +187,16 @@ static huddle_status find_distinct(distinct *set, int32_t *numbers) {
     huddle_status status = HUDDLE_OK;
     TRY(make_room(set));
     for (int64_t i = 0; i < set->labels->n; i++) {
-        int64_t *slot = find_slot(set, key_of(set->labels, i));
-        if (*slot == 0) {
+        int64_t *slot = find_slot(set, key_of(set->labels, i)), known = *slot;
+        if (known == 0) {
             if (!hd_grow(&set->first, &set->capacity, set->count + 1, sizeof *set->first))
                 FAIL(HUDDLE_NO_MEMORY, "no memory for %lld classes", (long long)set->count + 1);
             set->first[set->count++] = i;
-            *slot = set->count;
-            numbers[i] = (int32_t)(set->count - 1);
-            /* At most half of the slots are in use. */
+            known = *slot = set->count;
             if (2 * set->count > set->mask)
                 TRY(make_room(set));
-        } else {
-            numbers[i] = (int32_t)(*slot - 1);
         }
+        numbers[i] = (int32_t)(known - 1);
     }
 done:
     return status;
@@ -212,17 +209,15 @@ typedef struct ranked {
     int32_t name; /* among the distinct labels */
 } ranked;
 
-static int by_number(const void *a, const void *b) {
-    int64_t x = ((const ranked *)a)->number, y = ((const ranked *)b)->number;
-    return (x > y) - (x < y);
-}
-
-/* By bytes, which for UTF-8 is the order of code points: the classes do not depend on the
- * locale. */
-static int by_text(const void *a, const void *b) {
-    hd_io_span x = ((const ranked *)a)->text, y = ((const ranked *)b)->text;
-    int order = memcmp(x.begin, y.begin, (size_t)(x.length < y.length ? x.length : y.length));
-    return order != 0 ? order : (x.length > y.length) - (x.length < y.length);
+/* Texts, which have no numbers, by bytes, which for UTF-8 is the order of code points: the classes
+ * do not depend on the locale. */
+static int by_value(const void *a, const void *b) {
+    const ranked *x = a, *y = b;
+    int64_t n = x->text.length, m = y->text.length;
+    if (x->number != y->number)
+        return x->number > y->number ? 1 : -1;
+    int order = memcmp(x->text.begin, y->text.begin, (size_t)(n < m ? n : m));
+    return order != 0 ? order : (n > m) - (n < m);
 }
 
 /* Numbers are written in decimal, as the file had them or not ("007" becomes "7"). */
@@ -258,10 +253,10 @@ huddle_status hd_io_labels_map(const hd_io_labels *labels, int32_t **mapped, int
     for (int32_t k = 0; k < set.count; k++) {
         int64_t i = set.first[k];
         order[k] = labels->texts != NULL ? (ranked){labels->texts[i], 0, k}
-                                         : (ranked){{NULL, 0}, labels->numbers[i], k};
+                                         : (ranked){{"", 0}, labels->numbers[i], k};
     }
     if (set.count > 0)
-        qsort(order, (size_t)set.count, sizeof *order, labels->texts != NULL ? by_text : by_number);
+        qsort(order, (size_t)set.count, sizeof *order, by_value);
     /* rank[] translates numbers by appearance into numbers by order. */
     for (int32_t k = 0; k < set.count; k++) {
         rank[order[k].name] = k;

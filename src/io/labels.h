@@ -35,4 +35,7 @@ huddle_status hd_io_labels_map(const hd_io_labels *labels, int32_t **mapped, int
                                char ***classes);
 void hd_io_classes_free(char **classes, int64_t count);
 
+/* A copy of a text; HUDDLE_NO_MEMORY says what it is. */
+huddle_status hd_io_copy_text(const char *text, const char *what, char **copy);
+
 #endif

@@ -1,11 +1,14 @@
 /* LIBSVM: one line "label index:value index:value ..." per sample, indices from 1 and ascending.
  * Files that begin at 0, lines without labels, qid and comments after # are understood too. */
+#include "archive/output.h"
 #include "base/check.h"
+#include "base/context.h"
 #include "base/parallel.h"
 #include "io/formats.h"
 #include "io/lines.h"
 #include "io/number.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Fields are separated by blanks, quotes have no meaning, blank lines are skipped, and #
@@ -122,31 +125,21 @@ static huddle_status read_piece(void *argument, hd_chunk chunk) {
     int64_t rows = row + piece->rows;
     /* Both passes must agree with hd_io_pieces_cut() on which lines are rows; the bound keeps
      * a disagreement from writing beyond the arrays. */
-    for (const char *p = piece->begin; p < piece->end; line++) {
-        const char *next = hd_io_record_end(p, piece->end, ' ', false);
-        if (hd_io_is_row(p, next, &records) && row < rows) {
-            TRY(read_line(s, p, next, line, row, chunk.begin));
-            row++;
-        }
-        p = next;
+    for (const char *p = piece->begin, *next; p < piece->end && status == HUDDLE_OK; p = next) {
+        next = hd_io_record_end(p, piece->end, ' ', false);
+        if (hd_io_is_row(p, next, &records) && row < rows)
+            status = read_line(s, p, next, line, row++, chunk.begin);
+        line++;
     }
-done:
     return status;
 }
 
-/* The pieces must outlive this function: a label in the last line points into their copy of
+/* The pieces live as long as the container: a label in the last line points into their copy of
  * it. */
-typedef struct state {
-    hd_io_pieces pieces;
-} state;
-
-/* The labels' texts are freed with their variable. */
-static void close_state(hd_io_container *container) {
-    state *s = container->state;
-    if (s == NULL)
-        return;
-    hd_io_pieces_free(&s->pieces);
-    huddle_free(s);
+static void close_pieces(hd_io_container *container) {
+    if (container->state != NULL)
+        hd_io_pieces_free(container->state);
+    huddle_free(container->state);
 }
 
 /* Two passes over the text: the first counts the entries of every row and finds the range of
@@ -181,62 +174,108 @@ done:
 
 /* Labels are kept if every line has one; a file without any is valid too. Labels on some lines
  * only are most likely damage, and are refused. */
-static huddle_status keep_labels(hd_io_container *container, hd_io_span **labels, int64_t rows) {
+static huddle_status keep_labels(hd_io_container *container, hd_io_labels *labels) {
     int64_t with = 0, without = -1;
-    for (int64_t i = 0; i < rows; i++) {
-        with += (*labels)[i].length > 0;
-        without = (*labels)[i].length == 0 && without < 0 ? i : without;
+    for (int64_t i = 0; i < labels->n; i++) {
+        with += labels->texts[i].length > 0;
+        without = labels->texts[i].length == 0 && without < 0 ? i : without;
     }
-    if (with == 0)
-        return HUDDLE_OK;
-    if (with < rows)
+    if (with > 0 && with < labels->n)
         return hd_fail(HUDDLE_FORMAT, "row %lld has no label, but others have",
                        (long long)without + 1);
-    hd_io_variable *y = hd_io_container_add(container, "y", 1);
-    if (y == NULL)
-        return hd_fail(HUDDLE_NO_MEMORY, "no memory for a name");
-    y->kind = HD_IO_TEXTS;
-    y->array.rank = 1;
-    y->array.dims[0] = rows;
-    y->texts.n = rows;
-    y->texts.texts = *labels;
-    *labels = NULL;
-    return HUDDLE_OK;
+    return with > 0 ? hd_io_add_texts(container, "y", labels) : HUDDLE_OK;
 }
 
-/* The container owns everything from the start, so that closing it cleans up after a failure
- * at any point. */
 huddle_status hd_io_libsvm_open(hd_io_request *request, const hd_file *file,
                                 hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
-    state *own = NULL;
+    hd_io_pieces *pieces = NULL;
+    hd_io_labels y = {0};
+    huddle_csr x = {0};
     parsing s = {0};
-    ALLOC_ZERO(own, 1);
-    container->state = own;
-    container->close = close_state;
+    ALLOC_ZERO(pieces, 1);
+    container->state = pieces;
+    container->close = close_pieces;
     TRY(hd_io_pieces_cut(request->context, file->text, file->text + file->size, 1, &records,
-                         &own->pieces));
-    if (own->pieces.rows == 0)
+                         pieces));
+    if (pieces->rows == 0)
         FAIL(HUDDLE_FORMAT, "the file contains only blank lines");
-    s.pieces = &own->pieces;
-    ALLOC(s.labels, own->pieces.rows);
-    ALLOC(s.lowest, own->pieces.count);
-    ALLOC(s.highest, own->pieces.count);
+    ALLOC(y.texts, pieces->rows);
+    y.n = pieces->rows;
+    s.pieces = pieces;
+    s.labels = y.texts;
+    ALLOC(s.lowest, pieces->count);
+    ALLOC(s.highest, pieces->count);
     /* Pieces without entries leave these as they are. */
-    for (int64_t k = 0; k < own->pieces.count; k++) {
+    for (int64_t k = 0; k < pieces->count; k++) {
         s.lowest[k] = INT64_MAX;
         s.highest[k] = -1;
     }
-    hd_io_variable *x = hd_io_container_add(container, "X", 1);
-    if (x == NULL)
-        FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
-    x->kind = HD_IO_SPARSE;
-    TRY(read_entries(request->context, &s, &x->sparse));
-    x->array.rank = 2;
-    x->array.dims[0] = x->sparse.rows;
-    x->array.dims[1] = x->sparse.cols;
-    TRY(keep_labels(container, &s.labels, own->pieces.rows));
+    TRY(read_entries(request->context, &s, &x));
+    TRY(hd_io_add_sparse(container, "X", &x));
+    TRY(keep_labels(container, &y));
 done:
-    FREE(s.labels, s.lowest, s.highest);
+    FREE(s.lowest, s.highest);
+    huddle_csr_free(&x);
+    hd_io_labels_free(&y);
     return status;
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+/* " 12:0.5", indices from 1 */
+static huddle_status write_pair(hd_output *output, int64_t column, double value, bool wide) {
+    char text[64];
+    int length = snprintf(text, sizeof text, " %lld:", (long long)column + 1);
+    length += hd_io_number_write(value, wide, text + length);
+    return hd_output_write(output, text, length);
+}
+
+/* Zeros are left out. The first line contains the last feature even if it is zero: readers
+ * derive the number of features from the largest index. */
+static huddle_status write_row(hd_output *output, const huddle_data *data, int64_t i) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_points *x = &data->points;
+    int64_t begin = x->offsets != NULL ? x->offsets[i] : 0;
+    int64_t end = x->offsets != NULL ? x->offsets[i + 1] : x->d, last = -1;
+    for (int64_t e = begin; e < end; e++) {
+        int64_t column = x->offsets != NULL ? x->columns[e] : e;
+        double value = hd_io_value(data, x->offsets != NULL ? e : i * x->stride + e, column);
+        /* A value that is zero only after its shift is added is left out, too. */
+        if (value == 0)
+            continue;
+        TRY(write_pair(output, column, value, hd_io_writes_doubles(data)));
+        last = column;
+    }
+    if (i == 0 && last < x->d - 1)
+        TRY(write_pair(output, x->d - 1, 0, false));
+    TRY(hd_output_write(output, "\n", 1));
+done:
+    return status;
+}
+
+/* LIBSVM demands a number before every line: text labels are written as class numbers with a
+ * warning, and data without labels as 0. */
+huddle_status hd_io_libsvm_write(huddle_context *context, const huddle_data *data,
+                                 const char *path) {
+    huddle_status status = HUDDLE_OK;
+    hd_output output;
+    int64_t *numbers = NULL;
+    TRY(hd_output_begin(path, false, &output));
+    TRY(hd_io_label_numbers(data, &numbers));
+    if (data->labels != NULL && numbers == NULL)
+        hd_warn(context, HUDDLE_WARNING_OUTPUT,
+                "%s: labels that are strings are written as 0 .. %d", path, data->n_classes - 1);
+    for (int64_t i = 0; i < data->points.n; i++) {
+        char label[24];
+        int64_t number = numbers != NULL ? numbers[i] : data->labels != NULL ? data->labels[i] : 0;
+        TRY(hd_output_write(&output, label,
+                            snprintf(label, sizeof label, "%lld", (long long)number)));
+        TRY(write_row(&output, data, i));
+        if (i % 256 == 0)
+            TRY(hd_progress(context, "write", (double)i, (double)data->points.n));
+    }
+done:
+    huddle_free(numbers);
+    return hd_output_end(&output, status);
 }

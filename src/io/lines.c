@@ -93,17 +93,15 @@ static huddle_status add_piece(hd_io_pieces *pieces, const char *begin, const ch
 static huddle_status cut_pieces(hd_io_pieces *pieces, const char *begin, const char *end,
                                 char separator, bool quoted) {
     huddle_status status = HUDDLE_OK;
-    for (const char *p = begin; p < end;) {
-        const char *stop = p;
+    for (const char *p = begin, *stop; p < end && status == HUDDLE_OK; p = stop) {
+        stop = p;
         if (quoted)
             while (stop < end && stop - p < PIECE)
                 stop = hd_io_record_end(stop, end, separator, true);
         else
             stop = end - p <= PIECE ? end : line_end(p + PIECE, end);
-        TRY(add_piece(pieces, p, stop));
-        p = stop;
+        status = add_piece(pieces, p, stop);
     }
-done:
     return status;
 }
 

@@ -115,11 +115,12 @@ static huddle_status bad_line(const market *m, int got) {
 
 /* Indices count from 1. Of a symmetric matrix the other half is added here, with the opposite
  * sign if skew. A pattern has no values; its entries are 1. */
-static huddle_status read_coordinates(market *m, hd_io_variable *variable) {
+static huddle_status read_coordinates(market *m, hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
     int64_t *rows = NULL, *columns = NULL, capacity = m->symmetric ? 2 * m->entries : m->entries;
     double *values = NULL;
     int64_t count = 0;
+    huddle_csr matrix = {0};
     int n_expected = m->pattern ? 2 : 3;
     ALLOC(rows, capacity);
     ALLOC(columns, capacity);
@@ -139,19 +140,17 @@ static huddle_status read_coordinates(market *m, hd_io_variable *variable) {
         columns[count] = rows[count - 1];
         values[count++] = m->skew ? -numbers[2] : numbers[2];
     }
-    variable->kind = HD_IO_SPARSE;
-    variable->array.rank = 2;
-    variable->array.dims[0] = m->rows;
-    variable->array.dims[1] = m->cols;
-    TRY(hd_io_csr_from_entries(m->rows, m->cols, count, rows, columns, values, &variable->sparse));
+    TRY(hd_io_csr_from_entries(m->rows, m->cols, count, rows, columns, values, &matrix));
+    TRY(hd_io_add_sparse(container, "matrix", &matrix));
 done:
     FREE(rows, columns, values);
+    huddle_csr_free(&matrix);
     return status;
 }
 
 /* Values are in column-major order; of a symmetric matrix only those from the diagonal on,
  * below it if skew. */
-static huddle_status read_array(market *m, hd_io_variable *variable) {
+static huddle_status read_array(market *m, hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
     double *values = NULL;
     ALLOC_ZERO(values, m->rows * m->cols);
@@ -166,6 +165,9 @@ static huddle_status read_array(market *m, hd_io_variable *variable) {
             if (m->symmetric && i != j)
                 values[i * m->rows + j] = m->skew ? -value : value;
         }
+    hd_io_variable *variable = hd_io_container_add(container, "matrix", 6);
+    if (variable == NULL)
+        FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
     variable->kind = HD_IO_ARRAY;
     variable->array = (hd_io_array){.element = HD_IO_F8, .rank = 2, .dims = {m->rows, m->cols}};
     hd_io_array_pack(&variable->array, true);
@@ -186,19 +188,14 @@ huddle_status hd_io_matrixmarket_open(hd_io_request *request, const hd_file *fil
     TRY(hd_check_cancel(request->context));
     TRY(parse_banner(file, &m));
     if (file->text[file->size - 1] != '\n') { /* the last number needs a character after it */
-        copy = hd_alloc(file->size + 1, 1);
-        if (copy == NULL)
-            FAIL(HUDDLE_NO_MEMORY, "no memory for %lld bytes", (long long)file->size);
+        ALLOC(copy, file->size + 1);
         memcpy(copy, file->text, (size_t)file->size);
         copy[file->size] = '\n';
         m.p = copy;
         m.end = copy + file->size + 1;
     }
     TRY(parse_sizes(&m));
-    hd_io_variable *variable = hd_io_container_add(container, "matrix", 6);
-    if (variable == NULL)
-        FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
-    TRY(m.coordinate ? read_coordinates(&m, variable) : read_array(&m, variable));
+    TRY((m.coordinate ? read_coordinates : read_array)(&m, container));
 done:
     huddle_free(copy);
     return status;

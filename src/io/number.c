@@ -1,7 +1,7 @@
-#define _GNU_SOURCE
 #include "io/number.h"
 
-#include <locale.h>
+#include "base/text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,24 +54,15 @@ static double scale_decimal(uint64_t mantissa, int64_t exponent) {
 }
 
 /* The rare rest: very many digits or large exponents. strtod() depends on the locale's decimal
- * point; strtod_l() with the C locale does not. NaN, which every caller refuses, if there is
- * no memory. */
+ * point. NaN, which every caller refuses, if there is no memory. */
 static double read_any(const char *begin, const char *end) {
-    char room[512], *text = room;
-    size_t length = (size_t)(end - begin);
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (length >= sizeof room)
-        text = malloc(length + 1);
     double value = NAN;
-    if (text != NULL && plain != (locale_t)0) {
-        memcpy(text, begin, length);
-        text[length] = '\0';
-        value = strtod_l(text, NULL, plain);
-    }
-    if (plain != (locale_t)0)
-        freelocale(plain);
-    if (text != room)
-        free(text);
+    char *text = hd_copy_part(begin, end - begin);
+    locale_t before = hd_enter_c_locale();
+    if (text != NULL && before != (locale_t)0)
+        value = strtod(text, NULL);
+    hd_leave_c_locale(before);
+    huddle_free(text);
     return value;
 }
 

@@ -21,6 +21,12 @@ int hd_io_number_write(double value, bool wide, char *text);
  * are. The text must be followed by a character that is no part of a number. */
 bool hd_io_number_whole(const char *begin, const char *end, int64_t *value);
 
+/* The order of doubles that are not NaN, for qsort(). */
+static inline int hd_io_by_real(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
 static const double hd_io_tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                     1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                     1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};

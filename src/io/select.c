@@ -12,14 +12,13 @@
  * "first-last". The text comes first: a class may be called "1-2". */
 static int64_t mark_class(const huddle_data *data, const char *text, bool *kept) {
     int64_t marked = 0;
-    /* Several classes cannot have the same text, but the loop does not rely on it. */
     for (int32_t k = 0; k < data->n_classes; k++)
         if (strcmp(data->classes[k], text) == 0) {
             kept[k] = true;
-            marked++;
+            return 1;
         }
-    if (marked > 0 || !data->classes_numeric)
-        return marked;
+    if (!data->classes_numeric)
+        return 0;
     char *dash =
         strchr(text + 1, '-'); /* from the second character on: -3--1 is the range of -3 to -1 */
     int64_t first, last;
@@ -43,9 +42,8 @@ static int64_t mark_class(const huddle_data *data, const char *text, bool *kept)
  * leave points out. */
 static huddle_status mark_classes(const huddle_data *data, const char *text, bool *kept) {
     huddle_status status = HUDDLE_OK;
-    char *copy = hd_copy_text(text), *next = NULL;
-    if (copy == NULL)
-        FAIL(HUDDLE_NO_MEMORY, "no memory for a line of text");
+    char *copy, *next = NULL;
+    TRY(hd_io_copy_text(text, "a line of text", &copy));
     /* An empty part ("1,,2") names no class and is refused. */
     for (char *part = copy; part != NULL; part = next) {
         next = strchr(part, ',');

@@ -111,19 +111,16 @@ static huddle_status are_pixels(const sample *s, bool *pixels) {
 /* Columns of a table that have names of their own are no pixels, unless the names differ by numbers
  * only: pixel1, pixel2. */
 static bool are_numbered(char **features, int64_t d) {
-    for (int64_t j = 1; features != NULL && j < d; j++) {
-        const char *a = features[0], *b = features[j];
-        for (; *a != '\0' || *b != '\0'; a++, b++) {
-            while (hd_io_is_digit(*a))
-                a++;
-            while (hd_io_is_digit(*b))
-                b++;
+    static const char digits[] = "0123456789";
+    for (int64_t j = 1; features != NULL && j < d; j++)
+        for (const char *a = features[0], *b = features[j];; a++, b++) {
+            a += strspn(a, digits);
+            b += strspn(b, digits);
             if (*a != *b)
                 return false;
             if (*a == '\0')
                 break;
         }
-    }
     return true;
 }
 

@@ -83,42 +83,35 @@ done:
     return status;
 }
 
-/* by_columns writes the transpose, which is the layout of MATLAB. */
-static void copy_floats(const huddle_points *x, bool by_columns, float *to) {
-    int64_t row_step = by_columns ? 1 : x->d, step = by_columns ? x->n : 1;
-    for (int64_t i = 0; i < x->n; i++)
-        for (int64_t j = 0; j < x->d; j++)
-            to[i * row_step + j * step] = x->values[i * x->stride + j];
-}
-
-/* The shift that was subtracted when the points were rounded to float is added again. */
-static void copy_doubles(const huddle_data *data, bool by_columns, double *to) {
-    const huddle_points *x = &data->points;
-    int64_t row_step = by_columns ? 1 : x->d, step = by_columns ? x->n : 1;
-    for (int64_t i = 0; i < x->n; i++)
-        for (int64_t j = 0; j < x->d; j++)
-            to[i * row_step + j * step] = hd_io_value(data, i * x->stride + j, j);
-}
-
-/* Without a copy if the points already have the layout of the file. */
-huddle_status hd_io_block_make(const huddle_points *points, double *exact, bool by_columns,
+/* Without a copy if the points already have the layout of the file. by_columns writes the
+ * transpose, which is the layout of MATLAB. The shift that was subtracted when the points were
+ * rounded to float is added again; floats without one stay what they are. */
+huddle_status hd_io_block_make(const huddle_points *x, double *exact, bool by_columns,
                                hd_io_block *block) {
     huddle_status status = HUDDLE_OK;
-    huddle_data data = {.points = *points, .exact = exact};
+    const huddle_data data = {.points = *x, .exact = exact};
+    const int64_t row_step = by_columns ? 1 : x->d, step = by_columns ? x->n : 1;
     float *floats = NULL;
     double *doubles = NULL;
-    *block = (hd_io_block){.wide = hd_io_writes_doubles(&data), .values = points->values};
-    if (exact != NULL && !by_columns) {
+    *block = (hd_io_block){.wide = hd_io_writes_doubles(&data), .values = x->values};
+    if (exact != NULL && !by_columns)
         block->values = exact;
-    } else if (block->wide) {
-        ALLOC(doubles, points->n * points->d);
-        copy_doubles(&data, by_columns, doubles);
-        block->values = block->owned = doubles;
-    } else if (by_columns || points->stride != points->d) {
-        ALLOC(floats, points->n * points->d);
-        copy_floats(points, by_columns, floats);
-        block->values = block->owned = floats;
-    }
+    if (!by_columns && (exact != NULL || (!block->wide && x->stride == x->d)))
+        goto done;
+    if (block->wide)
+        ALLOC(doubles, x->n * x->d);
+    else
+        ALLOC(floats, x->n * x->d);
+    for (int64_t i = 0; i < x->n; i++)
+        for (int64_t j = 0; j < x->d; j++) {
+            const int64_t place = i * row_step + j * step;
+            if (block->wide)
+                doubles[place] = hd_io_value(&data, i * x->stride + j, j);
+            else
+                floats[place] = x->values[i * x->stride + j];
+        }
+    block->owned = block->wide ? (void *)doubles : floats;
+    block->values = block->owned;
 done:
     return status;
 }

@@ -5,17 +5,13 @@
 #include "archive/output.h"
 #include "huddle/io.h"
 
-huddle_status hd_io_csv_write(huddle_context *context, const huddle_data *data, const char *path);
-huddle_status hd_io_npy_write(huddle_context *context, const huddle_data *data, const char *path);
-huddle_status hd_io_npz_write(huddle_context *context, const huddle_data *data, const char *path);
-huddle_status hd_io_mat_write(huddle_context *context, const huddle_data *data, const char *path);
-huddle_status hd_io_hdf5_write(huddle_context *context, const huddle_data *data, const char *path);
-huddle_status hd_io_libsvm_write(huddle_context *context, const huddle_data *data,
-                                 const char *path);
+typedef huddle_status hd_io_writer(huddle_context *context, const huddle_data *data,
+                                   const char *path);
+hd_io_writer hd_io_csv_write, hd_io_npy_write, hd_io_npz_write, hd_io_mat_write, hd_io_hdf5_write,
+    hd_io_libsvm_write;
 
 /* Writes a text, in quotes where it would be misread: separators, quotes, line ends, blanks around.
  */
-bool hd_io_csv_needs_quotes(const char *text, char separator);
 huddle_status hd_io_csv_text(hd_output *output, const char *text, char separator);
 
 /* The first line of labels in a CSV file; other files have none. */
