@@ -3,6 +3,7 @@
  * is an element of type miMATRIX with elements inside. An array is taken as it is stored, from
  * the mapped file if it is not compressed, and every size is checked against the bytes present
  * before memory is requested. */
+#include "archive/zip.h"
 #include "base/check.h"
 #include "io/mat.h"
 
@@ -153,25 +154,12 @@ static bool vector_at(const span *s, int64_t *at, hd_io_array *vector) {
 /* Up to `size` bytes of a compressed element; returns how many there were, so that a damaged
  * stream shows as a short count. */
 static int64_t unpack_element(const char *packed, int64_t length, char *to, int64_t size) {
-    enum { STEP = 1 << 30 };
     z_stream stream = {0};
-    int64_t n_unpacked = 0;
-    int code = Z_OK;
     if (inflateInit(&stream) != Z_OK)
         return 0;
-    stream.next_in = (unsigned char *)(uintptr_t)packed;
-    stream.avail_in = (unsigned)length; /* a tag counts in 32 bits */
-    while (n_unpacked < size && code == Z_OK) {
-        stream.next_out = (unsigned char *)to + n_unpacked;
-        stream.avail_out = (unsigned)(size - n_unpacked < STEP ? size - n_unpacked : STEP);
-        unsigned room = stream.avail_out;
-        code = inflate(&stream, Z_NO_FLUSH);
-        n_unpacked += room - stream.avail_out;
-        if (room == stream.avail_out)
-            break;
-    }
+    int64_t unpacked = hd_zip_inflate(&stream, &packed, &length, to, size);
     inflateEnd(&stream);
-    return n_unpacked;
+    return unpacked;
 }
 
 /* The matrix in the top-level element whose tag is at `place`: all of it, or at least its
