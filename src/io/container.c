@@ -47,6 +47,14 @@ hd_io_variable *hd_io_container_add(hd_io_container *container, const char *name
     return variable;
 }
 
+/* Cannot overflow: the readers have checked the product of the dimensions. */
+int64_t hd_io_variable_count(const hd_io_variable *variable) {
+    int64_t size = 1;
+    for (int32_t k = 0; k < variable->array.rank; k++)
+        size *= variable->array.dims[k];
+    return size;
+}
+
 /* Bytes that are not owned belong to the mapped file, and stay valid after this. */
 static void free_contents(hd_io_variable *variable) {
     if (variable->owned != NULL)

@@ -18,8 +18,7 @@ static huddle_status write_dataset(hid_t file, const char *name, hid_t stored, h
     herr_t written = set < 0 ? -1 : H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
     if (set >= 0 && H5Dclose(set) < 0)
         written = -1;
-    if (space >= 0)
-        H5Sclose(space);
+    hd_io_hdf5_release(space);
     if (written < 0)
         return hd_fail(HUDDLE_IO, "cannot be written: HDF5 failed");
     return HUDDLE_OK;

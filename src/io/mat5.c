@@ -217,18 +217,6 @@ static hd_io_characters characters_of(const span *s, const part *p, int64_t rows
     return (hd_io_characters){s->bytes + p->begin, unit_width(p), s->swapped, rows, length};
 }
 
-/* Adds a text for each row. There is room for 4 * length + 1 bytes for each at *to: a UTF-16
- * unit takes at most three bytes in UTF-8, a UTF-32 unit four. The line feed stops the readers
- * of numbers. */
-static void add_texts(const hd_io_characters *characters, hd_io_labels *texts, char **to) {
-    for (int64_t i = 0; i < characters->rows; i++) {
-        char *end = hd_io_characters_row(characters, i, *to);
-        texts->texts[texts->n++] = (hd_io_span){*to, end - *to};
-        *end = '\n';
-        *to = end + 1;
-    }
-}
-
 /* A matrix of characters, one text per row. The number of units is checked against the bytes
  * present in every branch before rows and length are multiplied for an allocation. */
 static huddle_status load_chars(const span *s, const head *h, hd_io_variable *variable) {
@@ -253,10 +241,7 @@ static huddle_status load_chars(const span *s, const head *h, hd_io_variable *va
     } else if (length > 0 && rows > units / length) {
         FAIL(HUDDLE_FORMAT, "'%s' is a damaged text", variable->name);
     }
-    ALLOC(variable->texts.texts, rows);
-    ALLOC(variable->texts.arena, rows * (4 * length + 1));
-    char *to = variable->texts.arena;
-    add_texts(&characters, &variable->texts, &to);
+    TRY(hd_io_characters_texts(&characters, &variable->texts));
 done:
     huddle_free(decoded);
     return status;
@@ -300,7 +285,7 @@ static huddle_status load_cells(const span *s, const head *h, hd_io_variable *va
     at = h->rest;
     for (int64_t i = 0; i < count; i++) {
         (void)text_in_cell(s, &at, &text);
-        add_texts(&text, &variable->texts, &to);
+        hd_io_characters_add(&text, &variable->texts, &to);
     }
 done:
     return status;
@@ -484,11 +469,9 @@ static huddle_status list_matrix(hd_io_container *container, const listed *where
 static huddle_status list_fields(hd_io_container *container, const listed *where, const span *s,
                                  const part *names, int64_t width, int64_t at, int depth) {
     huddle_status status = HUDDLE_OK;
-    char *prefix = NULL;
-    int64_t size = (int64_t)strlen(where->prefix) + where->length + 2;
-    ALLOC(prefix, size);
-    snprintf(prefix, (size_t)size, "%s%s%.*s", where->prefix, where->prefix[0] != '\0' ? "." : "",
-             (int)where->length, where->name);
+    char *prefix = hd_io_mat_join(where->prefix, where->name, where->length);
+    if (prefix == NULL)
+        FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
     for (int64_t k = 0; k < names->length / width; k++) {
         const char *name = s->bytes + names->begin + k * width;
         int64_t tag = at;

@@ -15,19 +15,6 @@ enum { CLASS_SIZE = 64 };
 /* How a variable is stored; kept in hd_io_variable.place. */
 typedef enum form { FORM_NUMBERS, FORM_EMPTY, FORM_CHARACTERS, FORM_CELLS, FORM_SPARSE } form;
 
-/* HDF5's own messages are about its internals and are not shown. */
-static huddle_status report_damage(const hd_io_variable *variable) {
-    return hd_fail(HUDDLE_FORMAT, "'%s' cannot be read: HDF5 finds it damaged", variable->name);
-}
-
-/* Cannot overflow: hd_io_hdf5_describe() has checked the product. */
-static int64_t count_elements(const hd_io_array *array) {
-    int64_t count = 1;
-    for (int32_t k = 0; k < array->rank; k++)
-        count *= array->dims[k];
-    return count;
-}
-
 /* ---- attributes ----------------------------------------------------------------------------- */
 
 /* An attribute with a single value, its type and its space; false if there is none, or if it
@@ -47,14 +34,10 @@ static bool open_attribute(hid_t object, const char *name, H5T_class_t class, at
            H5Sget_simple_extent_npoints(a->space) == 1;
 }
 
-/* Identifiers that were not opened are negative. */
 static void close_attribute(attribute *a) {
-    if (a->space >= 0)
-        H5Sclose(a->space);
-    if (a->type >= 0)
-        H5Tclose(a->type);
-    if (a->id >= 0)
-        H5Aclose(a->id);
+    hd_io_hdf5_release(a->space);
+    hd_io_hdf5_release(a->type);
+    hd_io_hdf5_release(a->id);
 }
 
 /* A whole number; `absent` if there is none. */
@@ -122,8 +105,7 @@ static H5T_class_t type_class(hid_t set) {
     H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
     if (class == H5T_REFERENCE && H5Tequal(type, H5T_STD_REF_OBJ) <= 0)
         class = H5T_NO_CLASS; /* a reference to a part of a data set */
-    if (type >= 0)
-        H5Tclose(type);
+    hd_io_hdf5_release(type);
     return class;
 }
 
@@ -132,7 +114,7 @@ static H5T_class_t type_class(hid_t set) {
  * dims, which has room for three, is read into. */
 static void describe_empty(hid_t set, hd_io_variable *variable) {
     hd_io_array array = {.element = HD_IO_F8};
-    int64_t rank = count_elements(&variable->array);
+    int64_t rank = hd_io_variable_count(variable);
     if (variable->kind != HD_IO_ARRAY || rank > HD_IO_MAX_RANK ||
         H5Dread(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, array.dims) < 0) {
         hd_io_mat_refuse(variable,
@@ -165,7 +147,7 @@ static void describe_characters(hd_io_variable *variable) {
     }
     if (array->rank <
         2) { /* another program's text without MATLAB's two dimensions: a single text */
-        array->dims[1] = count_elements(array);
+        array->dims[1] = hd_io_variable_count(variable);
         array->dims[0] = 1;
         array->rank = 2;
         hd_io_array_pack(array, true);
@@ -217,7 +199,7 @@ static bool describe_member(hid_t group, const char *name, int64_t file_size, hi
         return false;
     *vector = (hd_io_variable){0};
     hd_io_hdf5_describe(*set, file_size, vector);
-    vector->array.dims[0] = count_elements(&vector->array);
+    vector->array.dims[0] = hd_io_variable_count(vector);
     vector->array.rank = 1;
     hd_io_array_pack(&vector->array, true);
     return vector->kind == HD_IO_ARRAY;
@@ -239,12 +221,10 @@ static void describe_group(hid_t group, int64_t file_size, hd_io_variable *varia
      * overwritten by jc. */
     bool described = describe_member(group, "data", file_size, &set, &offsets);
     bool complex = set >= 0 && type_class(set) == H5T_COMPOUND;
-    if (set >= 0)
-        H5Dclose(set);
+    hd_io_hdf5_release(set);
     set = -1;
     described = described && describe_member(group, "jc", file_size, &set, &offsets);
-    if (set >= 0)
-        H5Dclose(set);
+    hd_io_hdf5_release(set);
     if (complex || !described || rows < 0 || rows > INT32_MAX || offsets.array.dims[0] < 1 ||
         offsets.array.dims[0] > INT32_MAX) {
         hd_io_mat_refuse(variable,
@@ -277,11 +257,9 @@ static herr_t add_variable(hid_t root, const char *name, const H5L_info_t *link,
 
 /* The fields of a struct are the members of its group. */
 static herr_t add_fields(hid_t group, const char *name, const listing *around) {
-    size_t head = strlen(around->prefix), size = head + strlen(name) + 2;
-    char *prefix = hd_alloc((int64_t)size, 1);
+    char *prefix = hd_io_mat_join(around->prefix, name, (int64_t)strlen(name));
     if (prefix == NULL)
         return -1;
-    snprintf(prefix, size, "%s%s%s", around->prefix, head > 0 ? "." : "", name);
     listing inner = {around->container, prefix, around->depth + 1};
     herr_t result = H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, NULL, add_variable, &inner);
     huddle_free(prefix);
@@ -333,7 +311,7 @@ static huddle_status open_object(const hd_io_container *container, const hd_io_v
         *dot = '/';
     *object = H5Oopen(hd_io_hdf5_file(container), path, H5P_DEFAULT);
     huddle_free(path);
-    return *object < 0 ? report_damage(variable) : HUDDLE_OK;
+    return *object < 0 ? hd_io_hdf5_damaged(variable) : HUDDLE_OK;
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -351,7 +329,7 @@ static huddle_status read_characters(hid_t set, int64_t file_size, const hd_io_v
     *characters = (hd_io_characters){.width = (int32_t)hd_io_element_size(text.array.element),
                                      .rows = text.array.dims[0],
                                      .length = text.array.dims[1]};
-    if (count_elements(&text.array) == 0)
+    if (hd_io_variable_count(&text) == 0)
         goto done;
     text.kind = HD_IO_ARRAY;
     TRY(hd_io_hdf5_load(set, &text));
@@ -361,31 +339,19 @@ done:
     return status;
 }
 
-/* A matrix of characters has one text per row. A unit of UTF-16 takes at most three bytes in
- * UTF-8, wider ones four, and each text is followed by a line feed. */
 static huddle_status load_characters(hid_t set, int64_t file_size, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
-    hd_io_labels *texts = &variable->texts;
     hd_io_characters characters = {0};
     void *units = NULL;
     TRY(read_characters(set, file_size, variable, &characters, &units));
-    ALLOC(texts->texts, characters.rows);
-    ALLOC(texts->arena, characters.rows * (4 * characters.length + 1));
-    char *to = texts->arena;
-    for (texts->n = 0; texts->n < characters.rows; texts->n++) {
-        char *end = hd_io_characters_row(&characters, texts->n, to);
-        texts->texts[texts->n] = (hd_io_span){to, end - to};
-        *end = '\n';
-        to = end + 1;
-    }
+    TRY(hd_io_characters_texts(&characters, &variable->texts));
 done:
     huddle_free(units);
     return status;
 }
 
 /* Adds the text in one cell to the arena, of which *used bytes are taken. The arena may move
- * when it grows, so that only lengths are recorded here; load_cells() derives the positions
- * from them. */
+ * when it grows, so that only lengths count here; load_cells() derives the positions from them. */
 static huddle_status read_cell(hid_t set, const hobj_ref_t *reference, int64_t file_size,
                                hd_io_variable *variable, int64_t *capacity, int64_t *used) {
     huddle_status status = HUDDLE_OK;
@@ -395,7 +361,7 @@ static huddle_status read_cell(hid_t set, const hobj_ref_t *reference, int64_t f
     /* A reference is an address in the file; HDF5 checks that there is an object. */
     hid_t cell = H5Rdereference2(set, H5P_DEFAULT, H5R_OBJECT, reference);
     if (cell < 0)
-        TRY(report_damage(variable));
+        TRY(hd_io_hdf5_damaged(variable));
     if (H5Iget_type(cell) != H5I_DATASET)
         FAIL(HUDDLE_UNSUPPORTED, "'%s' has cells that are not strings", variable->name);
     TRY(read_characters(cell, file_size, variable, &characters, &units));
@@ -404,16 +370,15 @@ static huddle_status read_cell(hid_t set, const hobj_ref_t *reference, int64_t f
     /* An empty text is 0 x 0. */
     if (characters.rows == 0)
         characters.length = 0;
+    characters.rows = 1;
     if (!hd_grow(&texts->arena, capacity, *used + 4 * characters.length + 1, 1))
         FAIL(HUDDLE_NO_MEMORY, "no memory for the strings of '%s'", variable->name);
-    char *begin = texts->arena + *used, *end = hd_io_characters_row(&characters, 0, begin);
-    texts->texts[texts->n++].length = end - begin;
-    *end = '\n';
-    *used += end - begin + 1;
+    char *end = texts->arena + *used;
+    hd_io_characters_add(&characters, texts, &end);
+    *used = end - texts->arena;
 done:
     huddle_free(units);
-    if (cell >= 0)
-        H5Oclose(cell);
+    hd_io_hdf5_release(cell);
     return status;
 }
 
@@ -423,11 +388,11 @@ static huddle_status load_cells(hid_t set, int64_t file_size, hd_io_variable *va
     huddle_status status = HUDDLE_OK;
     hd_io_labels *texts = &variable->texts;
     hobj_ref_t *references = NULL;
-    int64_t count = count_elements(&variable->array), capacity = 0, used = 0;
+    int64_t count = hd_io_variable_count(variable), capacity = 0, used = 0;
     ALLOC(references, count);
     ALLOC_ZERO(texts->texts, count);
     if (count > 0 && H5Dread(set, H5T_STD_REF_OBJ, H5S_ALL, H5S_ALL, H5P_DEFAULT, references) < 0)
-        TRY(report_damage(variable));
+        TRY(hd_io_hdf5_damaged(variable));
     for (int64_t i = 0; i < count; i++)
         TRY(read_cell(set, &references[i], file_size, variable, &capacity, &used));
     const char *begin = texts->arena; /* it does not grow any more */
@@ -453,8 +418,7 @@ static huddle_status load_member(hid_t group, const char *name, int64_t file_siz
     if (set >= 0)
         TRY(hd_io_hdf5_load(set, vector));
 done:
-    if (set >= 0)
-        H5Dclose(set);
+    hd_io_hdf5_release(set);
     return status;
 }
 
@@ -503,8 +467,7 @@ static huddle_status load_variable(hd_io_container *container, hd_io_variable *v
     else
         status = hd_io_hdf5_load(object, variable);
 done:
-    if (object >= 0)
-        H5Oclose(object);
+    hd_io_hdf5_release(object);
     hd_io_hdf5_unlock();
     return status;
 }
@@ -526,19 +489,9 @@ static huddle_status open_file(const hd_file *file, hd_io_container *container) 
     return hd_io_hdf5_open_file(file, list_variables, container);
 }
 
-/* As in hd_io_hdf5_open(): tried in another process first. */
 huddle_status hd_io_mat73_open(hd_io_request *request, const hd_file *file,
                                hd_io_container *container) {
-    huddle_status status = HUDDLE_OK;
-    (void)request;
     container->down_columns = container->dotted = true;
-    if (file->descriptor < 0)
-        FAIL(HUDDLE_UNSUPPORTED,
-             "MAT v7.3 is read from plain files only, not packed, nor from a pipe");
-    if (!hd_io_hdf5_try(file, open_file))
-        FAIL(HUDDLE_FORMAT, "HDF5 cannot open it: it is cut short or damaged");
-    TRY(open_file(file, container));
-    TRY(hd_io_mat_check(container));
-done:
-    return status;
+    huddle_status status = hd_io_hdf5_open_tried(request, file, "MAT v7.3", open_file, container);
+    return status == HUDDLE_OK ? hd_io_mat_check(container) : status;
 }

@@ -9,14 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Cannot overflow: the readers have checked the product of the dimensions. */
-int64_t hd_io_variable_count(const hd_io_variable *variable) {
-    int64_t size = 1;
-    for (int32_t k = 0; k < variable->array.rank; k++)
-        size *= variable->array.dims[k];
-    return size;
-}
-
 /* ---- orientation ---------------------------------------------------------------------------- */
 
 /* A scalar is one sample; of images the last axis counts them if they are in columns. */

@@ -23,9 +23,6 @@ void hd_io_choice_free(hd_io_choice *choice);
 /* The variable of that name, with or without a slash in front, or NULL. */
 hd_io_variable *hd_io_container_find(const hd_io_container *container, const char *name);
 
-/* Elements of a variable, by its shape. */
-int64_t hd_io_variable_count(const hd_io_variable *variable);
-
 /* Decides whether samples are columns: if options->transpose says so, or if there are as many
  * labels as columns and not as many as rows. n_labels is -1 without labels. HUDDLE_INVALID if the
  * parts cannot be stacked or the labels do not fit. */

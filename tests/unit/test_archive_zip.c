@@ -364,7 +364,7 @@ static void test_arrays(void **state) {
     assert_refused(hd_npy_peek(&zip, hd_zip_find(&zip, "text.npy"), &npy), HUDDLE_FORMAT,
                    "'text.npy' is not an array");
     assert_refused(hd_npy_peek(&zip, hd_zip_find(&zip, "short.npy"), &npy), HUDDLE_FORMAT,
-                   "arrays.npz: 'short.npy' needs 48 bytes, but only 8 follow");
+                   "'short.npy' needs 48 bytes, but only 8 follow");
     zip_close(&zip);
 }
 
