@@ -121,7 +121,8 @@ static bool decode_pixel(const bitmap *m, const unsigned char *row, int64_t x, f
 }
 
 /* Rows are stored from the bottom up unless the height is negative. */
-huddle_status hd_io_bmp_read(const hd_file *file, hd_io_image *image) {
+huddle_status hd_io_bmp_read(const hd_file *file, int32_t page, hd_io_image *image) {
+    (void)page;
     huddle_status status = HUDDLE_OK;
     bitmap m = {0};
     TRY(parse_headers(file, &m));
