@@ -306,19 +306,20 @@ static double shifted_value(const huddle_points *x, const double *values, int64_
     return x->shift != NULL ? values[j] - x->shift[j] : values[j];
 }
 
+huddle_status hd_io_refuse_value(double value, int64_t row, int64_t column) {
+    if (isfinite(value))
+        return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: %g is beyond single precision",
+                       (long long)row + 1, (long long)column + 1, value);
+    return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: the value is %s", (long long)row + 1,
+                   (long long)column + 1, isnan(value) ? "not a number" : "infinite");
+}
+
 /* Finds the value because of which hd_io_intake_row() refused a row. */
 static huddle_status refuse_row(const huddle_points *x, int64_t row, const double *values,
                                 double limit) {
     for (int64_t j = 0; j < x->d; j++)
-        if (!(fabs(shifted_value(x, values, j)) <= limit)) {
-            if (isfinite(values[j]))
-                return hd_fail(HUDDLE_INVALID,
-                               "row %lld, column %lld: %g is beyond single precision",
-                               (long long)row + 1, (long long)j + 1, values[j]);
-            return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: the value is %s",
-                           (long long)row + 1, (long long)j + 1,
-                           isnan(values[j]) ? "not a number" : "infinite");
-        }
+        if (!(fabs(shifted_value(x, values, j)) <= limit))
+            return hd_io_refuse_value(values[j], row, j);
     return HUDDLE_OK;
 }
 

@@ -91,13 +91,10 @@ done:
 
 /* A file that all processes have opened. */
 typedef struct shared_source {
-    hd_io_request *request;
+    hd_io_reading reading;
     const char *source;
-    huddle_data *data;
     hd_file file;
     hd_io_container container;
-    hd_io_choice choice;
-    hd_io_division division;
     hd_io_labels raw;        /* labels that are in the file */
     hd_io_row_labels labels; /* labels of other files */
 } shared_source;
@@ -105,14 +102,15 @@ typedef struct shared_source {
 static huddle_status open_source(void *argument) {
     shared_source *s = argument;
     huddle_status status = HUDDLE_OK;
+    hd_io_request *request = s->reading.request;
     const hd_io_format *format = NULL;
-    TRY(hd_io_refuse_table_options(s->request->options));
-    TRY(hd_io_open_file(s->request, s->source, &s->file, &format, &s->container));
+    TRY(hd_io_refuse_table_options(request->options));
+    TRY(hd_io_open_file(request, s->source, &s->file, &format, &s->container));
     if (!s->container.divisible)
         FAIL(HUDDLE_INVALID, "it is not the same file for all processes");
-    TRY(hd_io_container_choose(s->request, &s->container, s->data, &s->choice));
-    for (int64_t k = 0; k < s->choice.labels.count; k++)
-        TRY(hd_io_container_check_labels(s->choice.labels.items[k]));
+    TRY(hd_io_reading_choose(&s->reading));
+    for (int64_t k = 0; k < s->reading.labels.count; k++)
+        TRY(hd_io_container_check_labels(s->reading.labels.items[k]));
 done:
     return status;
 }
@@ -120,56 +118,57 @@ done:
 /* -1 without labels. */
 static int64_t count_labels(const shared_source *s) {
     int64_t count = s->labels.total;
-    for (int64_t k = 0; k < s->choice.labels.count; k++)
-        count += hd_io_variable_count(s->choice.labels.items[k]);
+    for (int64_t k = 0; k < s->reading.labels.count; k++)
+        count += hd_io_variable_count(s->reading.labels.items[k]);
     return count > 0 ? count : -1;
+}
+
+huddle_status hd_io_rows_compare(huddle_context *context, const char *path, int64_t count,
+                                 const double *values) {
+    enum { MAX_COUNT = 8 };
+    huddle_status status = HUDDLE_OK;
+    double extremes[2 * MAX_COUNT] = {0};
+    for (int64_t k = 0; k < count; k++) {
+        extremes[k] = values[k];
+        extremes[count + k] = -values[k];
+    }
+    TRY(hd_reduce_max(context, 2 * count, extremes));
+    for (int64_t k = 0; k < count; k++)
+        if (extremes[k] != -extremes[count + k])
+            FAIL(HUDDLE_INVALID, "%s: it is not the same file for all processes", path);
+done:
+    return hd_agree(context, status);
 }
 
 /* Processes that see different files, perhaps copies of their own machines, would wait for each
  * other forever, or compute nonsense. */
 static huddle_status compare_sources(const shared_source *s) {
-    enum { FACTS = 7 };
-    huddle_status status = HUDDLE_OK;
-    const hd_io_array *first = &s->choice.points.items[0]->array;
-    double rows = 0, facts[2 * FACTS];
-    for (int64_t k = 0; k < s->choice.points.count; k++)
-        rows += (double)hd_io_variable_count(s->choice.points.items[k]);
-    const double own[FACTS] = {rows,
-                               (double)s->choice.points.count,
-                               (double)first->element,
-                               (double)first->rank,
-                               (double)first->dims[0],
-                               (double)count_labels(s),
-                               s->choice.label_files};
-    for (int k = 0; k < FACTS; k++) {
-        facts[k] = own[k];
-        facts[FACTS + k] = -own[k];
-    }
-    TRY(hd_reduce_max(s->request->context, 2 * FACTS, facts));
-    for (int k = 0; k < FACTS; k++)
-        if (facts[k] != -facts[FACTS + k])
-            FAIL(HUDDLE_INVALID, "%s: it is not the same file for all processes", s->source);
-done:
-    return hd_agree(s->request->context, status);
+    const hd_io_parts *points = &s->reading.points;
+    const hd_io_array *first = &points->items[0]->array;
+    double elements = 0;
+    for (int64_t k = 0; k < points->count; k++)
+        elements += (double)hd_io_variable_count(points->items[k]);
+    const double facts[] = {elements,
+                            (double)points->count,
+                            (double)first->element,
+                            (double)first->rank,
+                            (double)first->dims[0],
+                            (double)count_labels(s),
+                            s->reading.label_files};
+    return hd_io_rows_compare(s->reading.request->context, s->source, sizeof facts / sizeof *facts,
+                              facts);
 }
 
 /* Labels beside the points, of the same rows. */
 static huddle_status read_labels(shared_source *s) {
     huddle_status status = HUDDLE_OK;
-    const hd_io_rows *rows = s->request->rows;
+    const hd_io_rows *rows = s->reading.request->rows;
     int64_t begin = 0;
-    for (int64_t k = 0; k < s->choice.labels.count; k++) {
-        hd_io_variable *v = s->choice.labels.items[k];
+    for (int64_t k = 0; k < s->reading.labels.count; k++) {
+        hd_io_variable *v = s->reading.labels.items[k];
         int64_t n = hd_io_variable_count(v), from = rows->first + s->raw.n - begin;
-        int64_t wanted = rows->n - s->raw.n;
+        TRY(hd_io_rows_append(&s->container, v, from, rows->n - s->raw.n, &s->raw));
         begin += n;
-        if (from >= n || wanted <= 0)
-            continue;
-        int32_t axis = 0;
-        while (axis + 1 < v->array.rank && v->array.dims[axis] == 1)
-            axis++;
-        hd_io_variable_divide(v, axis, from, n - from < wanted ? n - from : wanted);
-        TRY(hd_io_container_append(&s->container, v, &s->raw));
     }
 done:
     return status;
@@ -179,26 +178,20 @@ done:
 static huddle_status read_rows(void *argument) {
     shared_source *s = argument;
     huddle_status status = HUDDLE_OK;
-    hd_io_rows *rows = s->request->rows;
-    const hd_io_parts *points = &s->choice.points;
-    bool in_columns = false;
-    TRY(hd_io_parts_orient(s->request, &s->container, points, count_labels(s), &in_columns));
+    hd_io_reading *r = &s->reading;
+    hd_io_rows *rows = r->request->rows;
+    TRY(hd_io_parts_orient(r, count_labels(s)));
     rows->total = 0;
-    for (int64_t k = 0; k < points->count; k++)
-        rows->total += hd_io_samples_in(points->items[k], in_columns);
-    int64_t d = hd_io_features_in(points->items[0], in_columns);
+    for (int64_t k = 0; k < r->points.count; k++)
+        rows->total += hd_io_samples_in(r->points.items[k], r->in_columns);
+    int64_t d = hd_io_features_in(r->points.items[0], r->in_columns);
     TRY(hd_io_points_limit(rows->total, d));
     hd_slab_share_of(rows->total, rows->rank, rows->count, &rows->first, &rows->n);
-    s->data->first_row = rows->first;
-    s->data->total_rows = rows->total;
+    r->data->first_row = rows->first;
+    r->data->total_rows = rows->total;
     TRY(read_labels(s));
-    s->division = (hd_io_division){.request = s->request,
-                                   .container = &s->container,
-                                   .choice = &s->choice,
-                                   .in_columns = in_columns,
-                                   .points = &s->data->points};
-    TRY(hd_io_division_fill(&s->division, d));
-    TRY(hd_io_parts_image_size(&s->container, points->items[0], in_columns, s->data));
+    TRY(hd_io_rows_fill(r, d));
+    TRY(hd_io_parts_image_size(r));
 done:
     return status;
 }
@@ -217,31 +210,30 @@ static huddle_status read_divided(hd_io_request *request, const char *source, hu
     const huddle_read_options *options = request->options;
     huddle_read_options without_x = *options;
     bool labelled = false;
-    shared_source s = {.request = request, .source = source, .data = data};
-    s.file.descriptor = -1;
+    shared_source s = {.reading = {.request = request, .container = &s.container, .data = data},
+                       .source = source,
+                       .file = {.descriptor = -1}};
     without_x.n_x = 0; /* see read_file() in data.c */
     if (options->x_by_name)
         request->options = &without_x;
     TRY(hd_io_rows_in_turn(request, open_source, &s));
     TRY(compare_sources(&s));
-    if (s.choice.label_files)
+    if (s.reading.label_files)
         TRY(hd_io_rows_labels(request, options->y, options->n_y, &s.labels));
     /* Afterwards the variables are those of this process only. */
-    labelled = s.choice.labels.count > 0 && count_labels(&s) > 0;
+    labelled = s.reading.labels.count > 0 && count_labels(&s) > 0;
     TRY(hd_io_rows_together(request, read_rows, &s));
-    TRY(hd_io_division_shift(&s.division));
+    TRY(hd_io_rows_shift(&s.reading));
     if (labelled)
         TRY(hd_io_rows_map(request->context, &s.raw, &s.labels));
     keep_labels(&s.labels, data);
 done:
     request->options = options;
-    hd_io_intake_free(&s.division.intake);
+    hd_io_reading_free(&s.reading);
     hd_io_row_labels_free(&s.labels);
     hd_io_labels_free(&s.raw);
-    hd_io_choice_free(&s.choice);
     hd_io_container_close(&s.container);
-    if (s.file.text != NULL)
-        hd_file_close(&s.file);
+    hd_file_close(&s.file);
     return hd_agree(request->context, status);
 }
 

@@ -1,6 +1,7 @@
 #include "io/sparse.h"
 
 #include "base/check.h"
+#include "io/array.h"
 #include "io/exact.h"
 
 #include <math.h>
@@ -176,17 +177,6 @@ done:
     return status;
 }
 
-/* NaN fails the comparison too. */
-static huddle_status check_value(double v, double limit, int64_t row, int64_t column) {
-    if (fabs(v) <= limit)
-        return HUDDLE_OK;
-    if (isfinite(v))
-        return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: %g is beyond single precision",
-                       (long long)row + 1, (long long)column + 1, v);
-    return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: the value is %s", (long long)row + 1,
-                   (long long)column + 1, isnan(v) ? "not a number" : "infinite");
-}
-
 /* Transposing allocates an offset per column, so its sizes are checked like those of entries. */
 huddle_status hd_io_points_from_csr(const huddle_csr *matrix, bool in_columns,
                                     huddle_points *points, double **exact) {
@@ -210,7 +200,8 @@ huddle_status hd_io_points_from_csr(const huddle_csr *matrix, bool in_columns,
     /* The values are checked one by one, so that the message can name the place. */
     for (int64_t i = 0; i < matrix->rows; i++)
         for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++) {
-            TRY(check_value(matrix->values[e], limit, i, matrix->columns[e]));
+            if (!(fabs(matrix->values[e]) <= limit)) /* also NaN */
+                TRY(hd_io_refuse_value(matrix->values[e], i, matrix->columns[e]));
             points->values[e] = (float)hd_io_exact_clamp(matrix->values[e]);
         }
     if (exact != NULL)
