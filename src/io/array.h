@@ -42,6 +42,11 @@ static inline uint32_t hd_io_word(const void *bytes, bool highest_first) {
     return (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
 }
 
+static inline bool hd_io_big_endian(void) {
+    const uint16_t one = 1;
+    return *(const unsigned char *)&one == 0;
+}
+
 /* True if float holds every value, so that no column can need a shift. */
 bool hd_io_element_narrow(hd_io_element element);
 

@@ -273,7 +273,7 @@ static huddle_status find_points(const hd_io_container *container, bool hints_as
 
 /* The points may be several variables, which are stacked in the order given. All are checked
  * before anything is read. */
-static huddle_status choose_points(hd_io_reading *r) {
+static huddle_status choose_points(hd_io_chosen *r) {
     huddle_status status = HUDDLE_OK;
     const huddle_read_options *options = r->request->options;
     hd_io_container *container = r->container;
@@ -381,7 +381,7 @@ done:
 }
 
 /* Every name is looked up before any is read, so that a typing error is reported at once. */
-static huddle_status find_given_labels(hd_io_reading *r) {
+static huddle_status find_given_labels(hd_io_chosen *r) {
     huddle_status status = HUDDLE_OK;
     const huddle_read_options *options = r->request->options;
     int64_t files = 0;
@@ -404,7 +404,7 @@ done:
 
 /* Without y, labels are used only if each part of the points has its own beside it: labels for some
  * of the rows would be useless. */
-static huddle_status choose_labels(hd_io_reading *r) {
+static huddle_status choose_labels(hd_io_chosen *r) {
     huddle_status status = HUDDLE_OK;
     const hd_io_parts *points = &r->points;
     /* y = none. */
@@ -422,7 +422,7 @@ done:
 }
 
 /* Leaves labels empty if there are none. */
-static huddle_status gather_labels(hd_io_reading *r, hd_io_labels *labels) {
+static huddle_status gather_labels(hd_io_chosen *r, hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
     if (r->label_files)
         TRY(hd_io_labels_from_files(r->request, labels));
@@ -472,7 +472,7 @@ done:
     return status;
 }
 
-huddle_status hd_io_reading_choose(hd_io_reading *r) {
+huddle_status hd_io_container_choose(hd_io_chosen *r) {
     huddle_status status = HUDDLE_OK;
     r->data->format = r->container->format;
     TRY(copy_names(r->container, &r->data->names, &r->data->n_names));
@@ -482,7 +482,7 @@ done:
     return status;
 }
 
-void hd_io_reading_free(hd_io_reading *r) {
+void hd_io_chosen_free(hd_io_chosen *r) {
     FREE(r->points.items, r->labels.items);
     hd_io_intake_free(&r->intake);
 }
@@ -492,9 +492,9 @@ void hd_io_reading_free(hd_io_reading *r) {
 huddle_status hd_io_container_read(hd_io_request *request, hd_io_container *container,
                                    huddle_data *data) {
     huddle_status status = HUDDLE_OK;
-    hd_io_reading r = {.request = request, .container = container, .data = data};
+    hd_io_chosen r = {.request = request, .container = container, .data = data};
     hd_io_labels labels = {0};
-    TRY(hd_io_reading_choose(&r));
+    TRY(hd_io_container_choose(&r));
     TRY(gather_labels(&r, &labels));
     TRY(hd_io_parts_orient(&r, labels.n > 0 ? labels.n : -1));
     TRY(hd_io_parts_read(&r));
@@ -503,7 +503,7 @@ huddle_status hd_io_container_read(hd_io_request *request, hd_io_container *cont
         TRY(hd_io_data_set_labels(data, &labels));
 done:
     hd_io_labels_free(&labels);
-    hd_io_reading_free(&r);
+    hd_io_chosen_free(&r);
     return status;
 }
 

@@ -25,7 +25,6 @@ static huddle_status parse_header(const unsigned char *head, int64_t size, hd_io
                                   int64_t *length) {
     static const hd_io_element elements[] = {HD_IO_U1, HD_IO_I1, HD_IO_U1, HD_IO_I2,
                                              HD_IO_I4, HD_IO_F4, HD_IO_F8};
-    const uint16_t one = 1;
     int32_t rank = head[3];
     *length = 4 + 4 * rank;
     if (size < *length)
@@ -33,7 +32,7 @@ static huddle_status parse_header(const unsigned char *head, int64_t size, hd_io
     if (rank > HD_IO_MAX_RANK)
         return hd_fail(HUDDLE_UNSUPPORTED, "the array has %d dimensions, more than four", rank);
     array->element = elements[head[2] - 8];
-    array->swapped = *(const unsigned char *)&one == 1;
+    array->swapped = !hd_io_big_endian();
     array->rank = rank;
     for (int32_t k = 0; k < rank; k++)
         array->dims[k] = hd_io_word(head + 4 + 4 * k, true);
@@ -115,8 +114,7 @@ static huddle_status find_labels(hd_io_request *request, const hd_file *file,
     if (variable->owned == NULL)
         FAIL(HUDDLE_NO_MEMORY, "no memory for %lld labels", (long long)size);
 done:
-    if (labels.text != NULL)
-        hd_file_close(&labels);
+    hd_file_close(&labels);
     return status;
 }
 

@@ -175,10 +175,8 @@ static huddle_status decode_file(const hd_file *file, int32_t page, hd_io_image 
                    "the content is neither PGM (P2, P5), PPM (P3, P6), PNG, JPEG, TIFF nor BMP");
 }
 
-/* Puts the name of the file before a message that is about it. */
 static huddle_status name_failure(const char *path, huddle_status status) {
-    return status == HUDDLE_OK || status == HUDDLE_NO_MEMORY ? status
-                                                             : hd_fail_at(status, "%s", path);
+    return hd_io_locate_failure(&(hd_io_request){.failing_path = path}, status);
 }
 
 huddle_status hd_io_image_decode(const hd_file *file, int32_t page, hd_io_image *image) {
@@ -201,8 +199,7 @@ huddle_status hd_io_image_read(const char *path, int32_t page, hd_io_image *imag
     *image = (hd_io_image){0};
     if (status == HUDDLE_OK)
         status = hd_io_image_decode(&file, page, image);
-    if (file.text != NULL)
-        hd_file_close(&file);
+    hd_file_close(&file);
     return status;
 }
 

@@ -433,11 +433,6 @@ typedef struct listed {
     const char *outermost;
 } listed;
 
-static bool is_big_endian(void) {
-    const uint16_t one = 1;
-    return *(const unsigned char *)&one == 0;
-}
-
 static huddle_status add_variable(hd_io_container *container, const listed *where, const span *s,
                                   const head *h) {
     hd_io_variable *variable = hd_io_mat_add(container, where->prefix, where->name, where->length);
@@ -539,7 +534,7 @@ huddle_status hd_io_mat5_open(hd_io_request *request, const hd_file *file,
     (void)request;
     container->load = load_variable;
     container->down_columns = container->dotted = true;
-    if (is_big_endian())
+    if (hd_io_big_endian())
         FAIL(HUDDLE_UNSUPPORTED, "MAT files are read on little-endian machines only");
     /* Fewer than eight bytes at the end are padding. */
     for (int64_t place = HEADER, next = place; place + 8 <= file->size; place = next) {

@@ -2,9 +2,11 @@
  * im_order (1: pixels along rows, 2: down columns). Nothing is compressed: the file is written
  * in one pass, and mat5.c reads the points from the mapped file. The size of an element
  * precedes it, so all of them are computed, and checked, before the file is begun. */
+#include "archive/json.h"
 #include "archive/output.h"
 #include "base/check.h"
 #include "base/context.h"
+#include "io/formats.h"
 #include "io/writers.h"
 
 #include <string.h>
@@ -158,40 +160,17 @@ static huddle_status check_sizes(const content *c, const char *path) {
 
 /* ---- labels --------------------------------------------------------------------------------- */
 
-/* The character at *text, which is advanced past it; -1 if it is not UTF-8. `min_code` refuses
- * overlong forms, and surrogates are no characters. The zero that ends the text is no
- * continuation byte, so that a cut character does not read beyond it. */
-static int32_t next_character(const char **text) {
-    static const int32_t min_code[] = {0, 0x80, 0x800, 0x10000};
-    const unsigned char *at = (const unsigned char *)*text;
-    int32_t c = *at++;
-    int more = c < 0x80 ? 0 : c >> 5 == 6 ? 1 : c >> 4 == 14 ? 2 : c >> 3 == 30 ? 3 : -1;
-    if (more < 0)
-        return -1;
-    c &= more == 0 ? 0x7F : 0x3F >> more;
-    for (int k = 0; k < more; k++, at++) {
-        if (*at >> 6 != 2) /* the text may end here */
-            return -1;
-        c = c << 6 | (*at & 0x3F);
-    }
-    *text = (const char *)at;
-    return c < min_code[more] || c > 0x10FFFF || c >> 11 == 0xD800 >> 11 ? -1 : c;
-}
-
 /* MATLAB's characters are UTF-16. Returns where the units end, or NULL if text is not UTF-8.
  * Characters beyond U+FFFF become a pair of surrogates. */
 static uint16_t *encode_utf16(const char *text, uint16_t *to, bool *pairs) {
-    while (*text != '\0') {
-        int32_t c = next_character(&text);
-        if (c < 0)
-            return NULL;
-        if (c >= 0x10000) {
-            *pairs = true;
-            *to++ = (uint16_t)(0xD800 | (c - 0x10000) >> 10);
-            *to++ = (uint16_t)(0xDC00 | (c & 0x3FF));
-        } else {
-            *to++ = (uint16_t)c;
-        }
+    const char *end = text + strlen(text);
+    if (!hd_json_is_utf8(text))
+        return NULL;
+    while (text < end) {
+        int size;
+        text += hd_io_encode_utf16(text, end, hd_io_big_endian(), (char *)to, &size);
+        *pairs = *pairs || size == 4;
+        to += size / 2;
     }
     return to;
 }

@@ -32,7 +32,7 @@ static bool are_stacked_last(const hd_io_variable *v) {
 /* Files store samples in rows (NumPy, HDF5) or in columns (many MATLAB files), and nothing in
  * them states which. The number of labels decides if it fits one of the two only; without
  * labels rows are assumed. Of several parts the samples add up along either axis. */
-huddle_status hd_io_parts_orient(hd_io_reading *r, int64_t n_labels) {
+huddle_status hd_io_parts_orient(hd_io_chosen *r, int64_t n_labels) {
     const hd_io_parts *points = &r->points;
     const huddle_read_options *options = r->request->options;
     int64_t down = 0, across = 0;
@@ -90,8 +90,8 @@ static huddle_status check_rows(huddle_context *context, const huddle_points *po
  * their rows are wanted: the doubles of all of them would take twice the memory of the points. */
 enum { PIECE = 1 << 24 };
 
-static huddle_status visit_whole(const hd_io_reading *r, hd_io_variable *variable,
-                                 hd_io_visit visit, void *argument, int64_t first) {
+static huddle_status visit_whole(const hd_io_chosen *r, hd_io_variable *variable, hd_io_visit visit,
+                                 void *argument, int64_t first) {
     huddle_status status = HUDDLE_OK;
     TRY(hd_io_variable_load(r->container, variable));
     hd_io_samples samples = hd_io_array_samples(&variable->array, r->in_columns);
@@ -101,7 +101,7 @@ done:
     return status;
 }
 
-huddle_status hd_io_part_visit(const hd_io_reading *r, hd_io_variable *variable, hd_io_visit visit,
+huddle_status hd_io_part_visit(const hd_io_chosen *r, hd_io_variable *variable, hd_io_visit visit,
                                void *argument) {
     huddle_status status = HUDDLE_OK;
     int64_t n = hd_io_samples_in(variable, r->in_columns);
@@ -132,7 +132,7 @@ static huddle_status take_in(void *argument, const hd_io_samples *samples, int64
     return hd_io_intake_samples(t->context, t->intake, samples, t->first_row + first);
 }
 
-static huddle_status fill_part(const hd_io_reading *r, hd_io_variable *variable,
+static huddle_status fill_part(const hd_io_chosen *r, hd_io_variable *variable,
                                hd_io_intake *intake, int64_t first_row) {
     huddle_status status = HUDDLE_OK;
     hd_io_container *container = r->container;
@@ -156,7 +156,7 @@ done:
 }
 
 /* Of several processes one may have no rows of a part. */
-huddle_status hd_io_parts_take(const hd_io_reading *r, hd_io_intake *intake) {
+huddle_status hd_io_parts_take(const hd_io_chosen *r, hd_io_intake *intake) {
     huddle_status status = HUDDLE_OK;
     int64_t row = 0;
     for (int64_t k = 0; k < r->points.count; k++) {
@@ -170,7 +170,7 @@ done:
 }
 
 /* Leaves the values in their file, or the points empty. */
-static huddle_status map_part(const hd_io_reading *r, const hd_io_variable *variable) {
+static huddle_status map_part(const hd_io_chosen *r, const hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     huddle_points *points = &r->data->points;
     hd_io_samples samples = hd_io_array_samples(&variable->array, r->in_columns);
@@ -189,7 +189,7 @@ done:
 
 /* The parts share one allocation. A process without rows has points with d features too. The intake
  * records ranges only if some part has elements that float cannot hold exactly. */
-huddle_status hd_io_parts_fill(hd_io_reading *r, int64_t n, int64_t d) {
+huddle_status hd_io_parts_fill(hd_io_chosen *r, int64_t n, int64_t d) {
     huddle_status status = HUDDLE_OK;
     huddle_points *points = &r->data->points;
     const hd_io_rows *rows = r->request->rows;
@@ -213,7 +213,7 @@ done:
 /* Reads everything again as doubles because some column has to be shifted, which is only known
  * after all values have been seen, and rare. The floats are freed first: both together might
  * not fit into memory. */
-static huddle_status fill_shifted(const hd_io_reading *r) {
+static huddle_status fill_shifted(const hd_io_chosen *r) {
     huddle_status status = HUDDLE_OK;
     huddle_points *points = &r->data->points;
     double *values = NULL;
@@ -234,7 +234,7 @@ done:
     return status;
 }
 
-static huddle_status fill_dense(hd_io_reading *r) {
+static huddle_status fill_dense(hd_io_chosen *r) {
     huddle_status status = HUDDLE_OK;
     huddle_points *points = &r->data->points;
     hd_io_intake *intake = &r->intake;
@@ -263,7 +263,7 @@ done:
 }
 
 /* A single part is taken over without a copy; several are appended one by one. */
-static huddle_status fill_sparse(hd_io_reading *r) {
+static huddle_status fill_sparse(hd_io_chosen *r) {
     huddle_status status = HUDDLE_OK;
     hd_io_request *request = r->request;
     huddle_points part = {0}, *points = &r->data->points;
@@ -298,7 +298,7 @@ done:
 
 /* Dense and sparse parts are not mixed: making the sparse ones dense might take more memory
  * than there is. */
-huddle_status hd_io_parts_read(hd_io_reading *r) {
+huddle_status hd_io_parts_read(hd_io_chosen *r) {
     int64_t sparse = 0;
     for (int64_t k = 0; k < r->points.count; k++)
         sparse += r->points.items[k]->kind == HD_IO_SPARSE;
@@ -333,7 +333,7 @@ done:
 
 /* height and width count only if the features are as many pixels, gray or colour. im_order decides
  * how pixels are stored; without it, MATLAB files are assumed to be column-major. */
-huddle_status hd_io_parts_image_size(const hd_io_reading *r) {
+huddle_status hd_io_parts_image_size(const hd_io_chosen *r) {
     static const char *const heights[] = {"im_height", "image_height", "imheight", "height", NULL};
     static const char *const widths[] = {"im_width", "image_width", "imwidth", "width", NULL};
     static const char *const orders[] = {"im_order", NULL};

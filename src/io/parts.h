@@ -10,7 +10,7 @@ typedef struct hd_io_parts {
 } hd_io_parts;
 
 /* What is read of a container, and how far that is. */
-typedef struct hd_io_reading {
+typedef struct hd_io_chosen {
     hd_io_request *request;
     hd_io_container *container;
     huddle_data *data;
@@ -19,13 +19,13 @@ typedef struct hd_io_reading {
     bool label_files;    /* the labels are in the files that options->y names */
     bool in_columns;     /* samples are columns */
     hd_io_intake intake; /* of the points */
-} hd_io_reading;
+} hd_io_chosen;
 
 /* Chooses points and labels; the names in the container and its format go to the data. */
-huddle_status hd_io_reading_choose(hd_io_reading *reading);
+huddle_status hd_io_container_choose(hd_io_chosen *chosen);
 
 /* Frees the lists and the intake. */
-void hd_io_reading_free(hd_io_reading *reading);
+void hd_io_chosen_free(hd_io_chosen *chosen);
 
 /* The variable of that name, with or without a slash in front, or NULL. */
 hd_io_variable *hd_io_container_find(const hd_io_container *container, const char *name);
@@ -33,10 +33,10 @@ hd_io_variable *hd_io_container_find(const hd_io_container *container, const cha
 /* Decides whether samples are columns: if options->transpose says so, or if there are as many
  * labels as columns and not as many as rows. n_labels is -1 without labels. HUDDLE_INVALID if the
  * parts cannot be stacked or the labels do not fit. */
-huddle_status hd_io_parts_orient(hd_io_reading *reading, int64_t n_labels);
+huddle_status hd_io_parts_orient(hd_io_chosen *chosen, int64_t n_labels);
 
 /* Reads the values of all parts: data->points, and data->exact if the options ask for it. */
-huddle_status hd_io_parts_read(hd_io_reading *reading);
+huddle_status hd_io_parts_read(hd_io_chosen *chosen);
 
 /* Samples and features of a variable. */
 int64_t hd_io_samples_in(const hd_io_variable *variable, bool in_columns);
@@ -45,19 +45,19 @@ int64_t hd_io_features_in(const hd_io_variable *variable, bool in_columns);
 /* Calls visit() for all samples of a variable, or for some after the others if it is restricted to
  * some of its rows; `first` is the number of the first of them. */
 typedef huddle_status (*hd_io_visit)(void *argument, const hd_io_samples *samples, int64_t first);
-huddle_status hd_io_part_visit(const hd_io_reading *reading, hd_io_variable *variable,
+huddle_status hd_io_part_visit(const hd_io_chosen *chosen, hd_io_variable *variable,
                                hd_io_visit visit, void *argument);
 
 /* Makes n points of d features of dense parts. One whose values are in its file as points have them
- * stays there, if its reader can do that; others are read through reading->intake. */
-huddle_status hd_io_parts_fill(hd_io_reading *reading, int64_t n, int64_t d);
+ * stays there, if its reader can do that; others are read through chosen->intake. */
+huddle_status hd_io_parts_fill(hd_io_chosen *chosen, int64_t n, int64_t d);
 
 /* Reads the parts into the points of an intake: straight from the file where the elements are those
  * of the points, else by the intake, which converts and checks. */
-huddle_status hd_io_parts_take(const hd_io_reading *reading, hd_io_intake *intake);
+huddle_status hd_io_parts_take(const hd_io_chosen *chosen, hd_io_intake *intake);
 
 /* Height, width and pixel order: from an array of three dimensions, or from im_height, im_width and
  * im_order (1: pixels along rows, 2: down columns). Left at 0 if they do not fit the features. */
-huddle_status hd_io_parts_image_size(const hd_io_reading *reading);
+huddle_status hd_io_parts_image_size(const hd_io_chosen *chosen);
 
 #endif

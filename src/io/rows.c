@@ -91,7 +91,7 @@ done:
 
 /* A file that all processes have opened. */
 typedef struct shared_source {
-    hd_io_reading reading;
+    hd_io_chosen chosen;
     const char *source;
     hd_file file;
     hd_io_container container;
@@ -102,15 +102,15 @@ typedef struct shared_source {
 static huddle_status open_source(void *argument) {
     shared_source *s = argument;
     huddle_status status = HUDDLE_OK;
-    hd_io_request *request = s->reading.request;
+    hd_io_request *request = s->chosen.request;
     const hd_io_format *format = NULL;
     TRY(hd_io_refuse_table_options(request->options));
     TRY(hd_io_open_file(request, s->source, &s->file, &format, &s->container));
     if (!s->container.divisible)
         FAIL(HUDDLE_INVALID, "it is not the same file for all processes");
-    TRY(hd_io_reading_choose(&s->reading));
-    for (int64_t k = 0; k < s->reading.labels.count; k++)
-        TRY(hd_io_container_check_labels(s->reading.labels.items[k]));
+    TRY(hd_io_container_choose(&s->chosen));
+    for (int64_t k = 0; k < s->chosen.labels.count; k++)
+        TRY(hd_io_container_check_labels(s->chosen.labels.items[k]));
 done:
     return status;
 }
@@ -118,8 +118,8 @@ done:
 /* -1 without labels. */
 static int64_t count_labels(const shared_source *s) {
     int64_t count = s->labels.total;
-    for (int64_t k = 0; k < s->reading.labels.count; k++)
-        count += hd_io_variable_count(s->reading.labels.items[k]);
+    for (int64_t k = 0; k < s->chosen.labels.count; k++)
+        count += hd_io_variable_count(s->chosen.labels.items[k]);
     return count > 0 ? count : -1;
 }
 
@@ -143,7 +143,7 @@ done:
 /* Processes that see different files, perhaps copies of their own machines, would wait for each
  * other forever, or compute nonsense. */
 static huddle_status compare_sources(const shared_source *s) {
-    const hd_io_parts *points = &s->reading.points;
+    const hd_io_parts *points = &s->chosen.points;
     const hd_io_array *first = &points->items[0]->array;
     double elements = 0;
     for (int64_t k = 0; k < points->count; k++)
@@ -154,18 +154,18 @@ static huddle_status compare_sources(const shared_source *s) {
                             (double)first->rank,
                             (double)first->dims[0],
                             (double)count_labels(s),
-                            s->reading.label_files};
-    return hd_io_rows_compare(s->reading.request->context, s->source, sizeof facts / sizeof *facts,
+                            s->chosen.label_files};
+    return hd_io_rows_compare(s->chosen.request->context, s->source, sizeof facts / sizeof *facts,
                               facts);
 }
 
 /* Labels beside the points, of the same rows. */
 static huddle_status read_labels(shared_source *s) {
     huddle_status status = HUDDLE_OK;
-    const hd_io_rows *rows = s->reading.request->rows;
+    const hd_io_rows *rows = s->chosen.request->rows;
     int64_t begin = 0;
-    for (int64_t k = 0; k < s->reading.labels.count; k++) {
-        hd_io_variable *v = s->reading.labels.items[k];
+    for (int64_t k = 0; k < s->chosen.labels.count; k++) {
+        hd_io_variable *v = s->chosen.labels.items[k];
         int64_t n = hd_io_variable_count(v), from = rows->first + s->raw.n - begin;
         TRY(hd_io_rows_append(&s->container, v, from, rows->n - s->raw.n, &s->raw));
         begin += n;
@@ -178,7 +178,7 @@ done:
 static huddle_status read_rows(void *argument) {
     shared_source *s = argument;
     huddle_status status = HUDDLE_OK;
-    hd_io_reading *r = &s->reading;
+    hd_io_chosen *r = &s->chosen;
     hd_io_rows *rows = r->request->rows;
     TRY(hd_io_parts_orient(r, count_labels(s)));
     rows->total = 0;
@@ -210,7 +210,7 @@ static huddle_status read_divided(hd_io_request *request, const char *source, hu
     const huddle_read_options *options = request->options;
     huddle_read_options without_x = *options;
     bool labelled = false;
-    shared_source s = {.reading = {.request = request, .container = &s.container, .data = data},
+    shared_source s = {.chosen = {.request = request, .container = &s.container, .data = data},
                        .source = source,
                        .file = {.descriptor = -1}};
     without_x.n_x = 0; /* see read_file() in data.c */
@@ -218,18 +218,18 @@ static huddle_status read_divided(hd_io_request *request, const char *source, hu
         request->options = &without_x;
     TRY(hd_io_rows_in_turn(request, open_source, &s));
     TRY(compare_sources(&s));
-    if (s.reading.label_files)
+    if (s.chosen.label_files)
         TRY(hd_io_rows_labels(request, options->y, options->n_y, &s.labels));
     /* Afterwards the variables are those of this process only. */
-    labelled = s.reading.labels.count > 0 && count_labels(&s) > 0;
+    labelled = s.chosen.labels.count > 0 && count_labels(&s) > 0;
     TRY(hd_io_rows_together(request, read_rows, &s));
-    TRY(hd_io_rows_shift(&s.reading));
+    TRY(hd_io_rows_shift(&s.chosen));
     if (labelled)
         TRY(hd_io_rows_map(request->context, &s.raw, &s.labels));
     keep_labels(&s.labels, data);
 done:
     request->options = options;
-    hd_io_reading_free(&s.reading);
+    hd_io_chosen_free(&s.chosen);
     hd_io_row_labels_free(&s.labels);
     hd_io_labels_free(&s.raw);
     hd_io_container_close(&s.container);

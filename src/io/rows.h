@@ -54,7 +54,7 @@ huddle_status hd_io_rows_send_labels(huddle_context *context, const hd_io_row_la
 
 /* Reads this process's rows of the points, of d features, without communication; then, on all
  * processes, shifts columns if they need it. */
-huddle_status hd_io_rows_fill(hd_io_reading *reading, int64_t d);
-huddle_status hd_io_rows_shift(hd_io_reading *reading);
+huddle_status hd_io_rows_fill(hd_io_chosen *chosen, int64_t d);
+huddle_status hd_io_rows_shift(hd_io_chosen *chosen);
 
 #endif

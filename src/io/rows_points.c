@@ -18,7 +18,7 @@ static void divide_parts(const hd_io_rows *rows, const hd_io_parts *parts, bool 
     }
 }
 
-huddle_status hd_io_rows_fill(hd_io_reading *r, int64_t d) {
+huddle_status hd_io_rows_fill(hd_io_chosen *r, int64_t d) {
     divide_parts(r->request->rows, &r->points, r->in_columns);
     return hd_io_parts_fill(r, r->request->rows->n, d);
 }
@@ -27,18 +27,18 @@ huddle_status hd_io_rows_fill(hd_io_reading *r, int64_t d) {
 
 /* The argument of the functions below. */
 typedef struct shifting {
-    const hd_io_reading *reading;
+    const hd_io_chosen *chosen;
     double *sums;
 } shifting;
 
 static huddle_status add_samples(void *argument, const hd_io_samples *samples, int64_t first) {
     const shifting *s = argument;
     (void)first;
-    return hd_io_samples_add(s->reading->request->context, samples, s->sums);
+    return hd_io_samples_add(s->chosen->request->context, samples, s->sums);
 }
 
 static huddle_status add_parts(void *argument) {
-    const hd_io_reading *r = ((const shifting *)argument)->reading;
+    const hd_io_chosen *r = ((const shifting *)argument)->chosen;
     huddle_status status = HUDDLE_OK;
     for (int64_t k = 0; k < r->points.count; k++)
         if (hd_io_samples_in(r->points.items[k], r->in_columns) > 0)
@@ -49,7 +49,7 @@ done:
 
 /* The points have their shift by now, and no ranges are needed. */
 static huddle_status fill_again(void *argument) {
-    const hd_io_reading *r = ((const shifting *)argument)->reading;
+    const hd_io_chosen *r = ((const shifting *)argument)->chosen;
     return hd_io_parts_take(r,
                             &(hd_io_intake){.points = &r->data->points, .first = r->intake.first});
 }
@@ -64,7 +64,7 @@ static double column_shift(double low, double high, double mean) {
 
 /* Values are read twice more if some column of all rows needs a shift, first for the means, instead
  * of being kept as doubles. Without ranges no column can need one, on any process. */
-huddle_status hd_io_rows_shift(hd_io_reading *r) {
+huddle_status hd_io_rows_shift(hd_io_chosen *r) {
     huddle_status status = HUDDLE_OK;
     huddle_context *context = r->request->context;
     huddle_points *points = &r->data->points;

@@ -1,7 +1,6 @@
 /* Files of rows that are distributed over processes. Process 0 makes the file. Rows of one size are
  * written by all processes at the same time if they see it; everything else is sent to process 0,
  * which writes slab after slab. */
-#include "archive/npy.h"
 #include "base/check.h"
 #include "base/text.h"
 #include "io/rows.h"
@@ -145,21 +144,6 @@ static huddle_status end_output(huddle_context *context, hd_output *output, hudd
     return hd_agree(context, hd_output_end(output, status));
 }
 
-static huddle_status begin_npy(const char *path, const char *type, int32_t rank,
-                               const int64_t *dims, int64_t bytes, hd_output *output,
-                               shared_file *to) {
-    huddle_status status = HUDDLE_OK;
-    char *header = NULL;
-    int64_t length = 0;
-    TRY(hd_output_begin(path, false, output));
-    TRY(hd_npy_header(type, rank, dims, &header, &length));
-    TRY(hd_output_write(output, header, length));
-    TRY(describe_file(output, length, bytes, to));
-done:
-    huddle_free(header);
-    return status;
-}
-
 /* If the rows have to pass through process 0 after all, they follow the header there: extending the
  * file has left the position after it. */
 static huddle_status write_npy(huddle_context *context, const char *path, const char *type,
@@ -168,12 +152,15 @@ static huddle_status write_npy(huddle_context *context, const char *path, const 
     hd_output output = {.path = path, .descriptor = -1, .place = -1};
     shared_file *to = NULL;
     hd_slab slab = {0};
+    int64_t length = 0;
     bool written = false;
     ALLOC_ZERO(to, 1);
     TRY(hd_slab_locate(context, s->n, &slab));
-    if (hd_slabs_rank(context) == 0)
-        TRY(begin_npy(path, type, rank, (const int64_t[]){slab.total, cols},
-                      slab.total * s->row_size, &output, to));
+    if (hd_slabs_rank(context) == 0) {
+        TRY(hd_io_npy_begin(path, type, rank, (const int64_t[]){slab.total, cols}, &output,
+                            &length));
+        TRY(describe_file(&output, length, slab.total * s->row_size, to));
+    }
     TRY(hd_slabs_broadcast(context, 0, sizeof *to, to));
     TRY(write_together(context, s, slab.first, to, &output, &written));
     if (!written)
