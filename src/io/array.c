@@ -360,31 +360,21 @@ bool hd_io_range_shifts(double low, double high) {
     return high > low && high - low < min_range * fmax(fabs(low), fabs(high));
 }
 
-/* The range of one column over all workers. */
-static void column_range(huddle_context *context, const hd_io_intake *intake, int64_t j,
-                         double *low, double *high) {
-    int64_t d = intake->points->d, workers = hd_workers(context);
-    *low = DBL_MAX;
-    *high = -DBL_MAX;
-    for (int64_t w = 0; w < workers; w++) {
-        *low = fmin(*low, intake->low[w * d + j]);
-        *high = fmax(*high, intake->high[w * d + j]);
+void hd_io_intake_merge(huddle_context *context, hd_io_intake *intake) {
+    int64_t d = intake->points->d, size = hd_workers(context) * d;
+    for (int64_t e = d; e < size; e++) {
+        intake->low[e % d] = fmin(intake->low[e % d], intake->low[e]);
+        intake->high[e % d] = fmax(intake->high[e % d], intake->high[e]);
     }
 }
 
-void hd_io_intake_ranges(huddle_context *context, const hd_io_intake *intake, double *low,
-                         double *high) {
+bool hd_io_intake_shifts(huddle_context *context, hd_io_intake *intake) {
+    if (intake->low == NULL)
+        return false;
+    hd_io_intake_merge(context, intake);
     for (int64_t j = 0; j < intake->points->d; j++)
-        column_range(context, intake, j, &low[j], &high[j]);
-}
-
-bool hd_io_intake_shifts(huddle_context *context, const hd_io_intake *intake) {
-    for (int64_t j = 0; j < intake->points->d && intake->low != NULL; j++) {
-        double low, high;
-        column_range(context, intake, j, &low, &high);
-        if (hd_io_range_shifts(low, high))
+        if (hd_io_range_shifts(intake->low[j], intake->high[j]))
             return true;
-    }
     return false;
 }
 

@@ -107,12 +107,11 @@ huddle_status hd_io_intake_begin(huddle_context *context, huddle_points *points,
 huddle_status hd_io_intake_row(hd_io_intake *intake, int32_t worker, int64_t row,
                                const double *values);
 /* True if the points must be made from doubles by huddle_points_from_double() instead. */
-bool hd_io_intake_shifts(huddle_context *context, const hd_io_intake *intake);
+bool hd_io_intake_shifts(huddle_context *context, hd_io_intake *intake);
 void hd_io_intake_free(hd_io_intake *intake);
 
-/* The range of each column so far, over all workers: d values each. */
-void hd_io_intake_ranges(huddle_context *context, const hd_io_intake *intake, double *low,
-                         double *high);
+/* Makes the ranges of the first worker those of all. */
+void hd_io_intake_merge(huddle_context *context, hd_io_intake *intake);
 
 /* Whether a column whose values are in that range loses its digits as float. */
 bool hd_io_range_shifts(double low, double high);

@@ -59,6 +59,8 @@ hd_io_variable *hd_io_mat_add(hd_io_container *container, const char *prefix, co
 /* The variable stays in the list, so that `info` shows it and a request for it reports the
  * reason. */
 void hd_io_mat_refuse(hd_io_variable *variable, const char *refusal) {
+    if (refusal == NULL)
+        return;
     variable->kind = HD_IO_OTHER;
     variable->refusal = refusal;
     variable->array.rank = 0;

@@ -8,8 +8,8 @@
 /* HUDDLE_FORMAT if no variables were found. */
 huddle_status hd_io_mat_check(const hd_io_container *container);
 
-/* Marks a variable as one that is not read; `refusal` continues a sentence that begins with its
- * name, and is static text. */
+/* Marks a variable as one that is not read, unless refusal is NULL; it continues a sentence that
+ * begins with the variable's name, and is static text. */
 void hd_io_mat_refuse(hd_io_variable *variable, const char *refusal);
 
 /* Why a variable of that MATLAB class ("string", "struct", ...) is not read; static text. */

@@ -7,7 +7,6 @@
 #include "base/check.h"
 #include "io/mat.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -122,18 +121,16 @@ static bool parse_head(const span *s, head *h) {
 /* Types without a number of their own (texts, matrices) are not among them. */
 static bool element_of(uint32_t type, hd_io_element *element) {
     static const struct {
-        uint32_t type;
+        bool known;
         hd_io_element element;
-    } known[] = {{MI_INT8, HD_IO_I1},   {MI_UINT8, HD_IO_U1},  {MI_INT16, HD_IO_I2},
-                 {MI_UINT16, HD_IO_U2}, {MI_INT32, HD_IO_I4},  {MI_UINT32, HD_IO_U4},
-                 {MI_SINGLE, HD_IO_F4}, {MI_DOUBLE, HD_IO_F8}, {MI_INT64, HD_IO_I8},
-                 {MI_UINT64, HD_IO_U8}};
-    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-        if (known[k].type == type) {
-            *element = known[k].element;
-            return true;
-        }
-    return false;
+    } types[] = {[MI_INT8] = {true, HD_IO_I1},   [MI_UINT8] = {true, HD_IO_U1},
+                 [MI_INT16] = {true, HD_IO_I2},  [MI_UINT16] = {true, HD_IO_U2},
+                 [MI_INT32] = {true, HD_IO_I4},  [MI_UINT32] = {true, HD_IO_U4},
+                 [MI_SINGLE] = {true, HD_IO_F4}, [MI_DOUBLE] = {true, HD_IO_F8},
+                 [MI_INT64] = {true, HD_IO_I8},  [MI_UINT64] = {true, HD_IO_U8}};
+    bool known = type <= MI_UINT64 && types[type].known;
+    *element = known ? types[type].element : HD_IO_F8;
+    return known;
 }
 
 /* The part at *at as a vector of numbers; false if it is none, or not all at hand. */
@@ -372,57 +369,48 @@ static const char *refusal_of(const span *s, const head *h) {
                                                                 : class);
 }
 
-/* Only the tag of the data is needed here, which follows the name, so that HEAD bytes suffice.
- * The product of the dimensions must fit the bytes that the tag claims, whatever type they are
- * stored in. */
-static void describe_array(const span *s, const head *h, hd_io_variable *variable) {
+/* Why an array is not read, or NULL. Only the tag of the data is needed here, which follows the
+ * name, so that HEAD bytes suffice. The product of the dimensions must fit the bytes that the tag
+ * claims, whatever type they are stored in. */
+static const char *describe_array(const span *s, const head *h, hd_io_variable *variable) {
     hd_io_array *array = &variable->array;
     part p;
     int64_t at = h->rest;
-    if (!next_part(s, &at, &p) || !element_of(p.type, &array->element)) {
-        hd_io_mat_refuse(variable, "is damaged");
-        return;
-    }
+    if (!next_part(s, &at, &p) || !element_of(p.type, &array->element))
+        return "is damaged";
     variable->kind = HD_IO_ARRAY;
     array->swapped = s->swapped;
     if (hd_io_array_count(array, p.length) < 0)
-        hd_io_mat_refuse(variable, "claims more elements than there are");
-    else
-        hd_io_array_pack(array, true);
+        return "claims more elements than there are";
+    hd_io_array_pack(array, true);
+    return NULL;
 }
 
-/* Decides the kind of a variable from its head. The order puts what invalidates the dimensions
- * first, since the later tests use them. */
-static void describe_variable(const span *s, const head *h, hd_io_variable *variable) {
+/* Decides the kind of a variable from its head; returns why it is not read, or NULL. The order puts
+ * what invalidates the dimensions first, since the later tests use them. */
+static const char *describe_variable(const span *s, const head *h, hd_io_variable *variable) {
     hd_io_array *array = &variable->array;
     array->rank = h->array.rank;
     memcpy(array->dims, h->array.dims, sizeof array->dims);
-    if (h->class == CLASS_OPAQUE) {
-        hd_io_mat_refuse(variable, refusal_of(s, h));
-        return;
-    }
-    if (array->rank > HD_IO_MAX_RANK || array->rank < 2) {
-        hd_io_mat_refuse(variable, "has more than four dimensions");
-        return;
-    }
+    if (h->class == CLASS_OPAQUE)
+        return refusal_of(s, h);
+    if (array->rank > HD_IO_MAX_RANK || array->rank < 2)
+        return "has more than four dimensions";
     for (int32_t k = 0; k < array->rank; k++)
-        if (array->dims[k] < 0) {
-            hd_io_mat_refuse(variable, "is damaged");
-            return;
-        }
+        if (array->dims[k] < 0)
+            return "is damaged";
     if ((h->flags & FLAG_COMPLEX) != 0)
-        hd_io_mat_refuse(variable, "contains complex numbers");
-    else if (h->class >= CLASS_DOUBLE && h->class <= CLASS_UINT64)
-        describe_array(s, h, variable);
-    else if (array->rank == 2 && h->class == CLASS_SPARSE) {
-        variable->kind = HD_IO_SPARSE;
-        variable->wide = true; /* MATLAB's are double, or logical */
-    } else if (array->rank == 2 && (h->class == CLASS_CELL || h->class == CLASS_CHAR))
-        variable->kind = HD_IO_TEXTS;
-    else
-        hd_io_mat_refuse(variable, refusal_of(s, h));
-    if (h->class == CLASS_CHAR && variable->kind == HD_IO_TEXTS)
+        return "contains complex numbers";
+    if (h->class >= CLASS_DOUBLE && h->class <= CLASS_UINT64)
+        return describe_array(s, h, variable);
+    if (array->rank != 2 ||
+        (h->class != CLASS_SPARSE && h->class != CLASS_CELL && h->class != CLASS_CHAR))
+        return refusal_of(s, h);
+    variable->kind = h->class == CLASS_SPARSE ? HD_IO_SPARSE : HD_IO_TEXTS;
+    variable->wide = h->class == CLASS_SPARSE; /* MATLAB's are double, or logical */
+    if (h->class == CLASS_CHAR)
         array->rank = 1; /* one text per row */
+    return NULL;
 }
 
 /* Where a matrix that is listed is: its name after those of the structs around it, and the offset
@@ -440,7 +428,7 @@ static huddle_status add_variable(hd_io_container *container, const listed *wher
         return hd_fail(HUDDLE_NO_MEMORY, "no memory for a name");
     variable->place = where->place;
     variable->inside = where->inside;
-    describe_variable(s, h, variable);
+    hd_io_mat_refuse(variable, describe_variable(s, h, variable));
     return HUDDLE_OK;
 }
 

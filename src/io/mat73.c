@@ -112,41 +112,34 @@ static H5T_class_t type_class(hid_t set) {
 /* An empty array is stored as its dimensions, in MATLAB's order, with the attribute
  * MATLAB_empty. What claims to be empty must have a dimension of 0; the rank is checked before
  * dims, which has room for three, is read into. */
-static void describe_empty(hid_t set, hd_io_variable *variable) {
+static const char *describe_empty(hid_t set, hd_io_variable *variable) {
     hd_io_array array = {.element = HD_IO_F8};
     int64_t rank = hd_io_variable_count(variable);
-    if (variable->kind != HD_IO_ARRAY || rank > HD_IO_MAX_RANK ||
-        H5Dread(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, array.dims) < 0) {
-        hd_io_mat_refuse(variable,
-                         rank > HD_IO_MAX_RANK ? "has more than four dimensions" : "is damaged");
-        return;
-    }
+    if (rank > HD_IO_MAX_RANK)
+        return "has more than four dimensions";
     array.rank = (int32_t)rank;
-    if (hd_io_array_count(&array, (int64_t)INT32_MAX * 8) != 0) {
-        hd_io_mat_refuse(variable, "is damaged");
-        return;
-    }
+    if (variable->kind != HD_IO_ARRAY ||
+        H5Dread(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, array.dims) < 0 ||
+        hd_io_array_count(&array, (int64_t)INT32_MAX * 8) != 0)
+        return "is damaged";
     hd_io_array_pack(&array, true);
     variable->array = array;
     variable->place = FORM_EMPTY;
+    return NULL;
 }
 
 /* A matrix of characters, n texts by length. */
-static void describe_characters(hd_io_variable *variable) {
+static const char *describe_characters(hd_io_variable *variable) {
     hd_io_array *array = &variable->array;
     if (variable->kind == HD_IO_OTHER)
-        return;
-    if (array->rank > 2) {
-        hd_io_mat_refuse(variable, "has more than two dimensions");
-        return;
-    }
+        return NULL;
+    if (array->rank > 2)
+        return "has more than two dimensions";
     /* An empty array has the type of its dimensions. */
-    if (hd_io_element_size(array->element) > 4 && variable->place != FORM_EMPTY) {
-        hd_io_mat_refuse(variable, "has characters of eight bytes");
-        return;
-    }
-    if (array->rank <
-        2) { /* another program's text without MATLAB's two dimensions: a single text */
+    if (hd_io_element_size(array->element) > 4 && variable->place != FORM_EMPTY)
+        return "has characters of eight bytes";
+    /* Another program's text without MATLAB's two dimensions: a single text. */
+    if (array->rank < 2) {
         array->dims[1] = hd_io_variable_count(variable);
         array->dims[0] = 1;
         array->rank = 2;
@@ -154,11 +147,13 @@ static void describe_characters(hd_io_variable *variable) {
     }
     variable->kind = HD_IO_TEXTS;
     variable->place = FORM_CHARACTERS;
+    return NULL;
 }
 
 /* The class decides where HDF5's types are ambiguous: characters are uint16 as numbers are,
- * cells are references. Complex numbers are records of two doubles. */
-static void describe_dataset(hid_t set, int64_t file_size, hd_io_variable *variable) {
+ * cells are references. Complex numbers are records of two doubles. Returns why the data set is not
+ * read, or NULL. */
+static const char *describe_dataset(hid_t set, int64_t file_size, hd_io_variable *variable) {
     char class[CLASS_SIZE];
     read_class(set, class);
     hd_io_hdf5_describe(set, file_size, variable);
@@ -167,23 +162,20 @@ static void describe_dataset(hid_t set, int64_t file_size, hd_io_variable *varia
     /* An absent attribute is 0. */
     bool empty = read_number(set, "MATLAB_empty", 0) != 0;
     H5T_class_t type = type_class(set);
-    if (!is_array_class(class)) {
-        hd_io_mat_refuse(variable, hd_io_mat_class_refusal(class));
-        return;
-    }
-    if (empty)
-        describe_empty(set, variable);
-    if (empty && variable->kind == HD_IO_OTHER)
-        return;
+    if (!is_array_class(class))
+        return hd_io_mat_class_refusal(class);
+    const char *refusal = empty ? describe_empty(set, variable) : NULL;
+    if (refusal != NULL)
+        return refusal;
     if (strcmp(class, "cell") == 0 &&
         (empty || (type == H5T_REFERENCE && variable->array.rank > 0))) {
         variable->kind = HD_IO_TEXTS;
         variable->place = FORM_CELLS;
-    } else if (strcmp(class, "char") == 0 && (empty || type == H5T_INTEGER)) {
-        describe_characters(variable);
-    } else if (type == H5T_COMPOUND) {
-        hd_io_mat_refuse(variable, "contains complex numbers");
+        return NULL;
     }
+    if (strcmp(class, "char") == 0 && (empty || type == H5T_INTEGER))
+        return describe_characters(variable);
+    return type == H5T_COMPOUND ? "contains complex numbers" : NULL;
 }
 
 /* A vector of a sparse matrix, which MATLAB leaves out if it would be empty: it is then
@@ -207,16 +199,14 @@ static bool describe_member(hid_t group, const char *name, int64_t file_size, hi
 
 /* A group that is no struct is an object or a sparse matrix, which has the attribute MATLAB_sparse
  * with its number of rows. The number of columns follows from jc, which has one offset more. */
-static void describe_group(hid_t group, int64_t file_size, hd_io_variable *variable) {
+static const char *describe_group(hid_t group, int64_t file_size, hd_io_variable *variable) {
     char class[CLASS_SIZE];
     hid_t set = -1;
     hd_io_variable offsets;
     int64_t rows = read_number(group, "MATLAB_sparse", -1);
     read_class(group, class);
-    if (H5Aexists(group, "MATLAB_sparse") <= 0) {
-        hd_io_mat_refuse(variable, hd_io_mat_class_refusal(class[0] == '\0' ? "struct" : class));
-        return;
-    }
+    if (H5Aexists(group, "MATLAB_sparse") <= 0)
+        return hd_io_mat_class_refusal(class[0] == '\0' ? "struct" : class);
     /* `data` is described only to recognise complex numbers, which are records; `offsets` is
      * overwritten by jc. */
     bool described = describe_member(group, "data", file_size, &set, &offsets);
@@ -225,17 +215,17 @@ static void describe_group(hid_t group, int64_t file_size, hd_io_variable *varia
     set = -1;
     described = described && describe_member(group, "jc", file_size, &set, &offsets);
     hd_io_hdf5_release(set);
-    if (complex || !described || rows < 0 || rows > INT32_MAX || offsets.array.dims[0] < 1 ||
-        offsets.array.dims[0] > INT32_MAX) {
-        hd_io_mat_refuse(variable,
-                         complex ? "contains complex numbers" : "is a damaged sparse matrix");
-        return;
-    }
+    if (complex)
+        return "contains complex numbers";
+    if (!described || rows < 0 || rows > INT32_MAX || offsets.array.dims[0] < 1 ||
+        offsets.array.dims[0] > INT32_MAX)
+        return "is a damaged sparse matrix";
     variable->kind = HD_IO_SPARSE;
     variable->wide = true;
     variable->place = FORM_SPARSE;
     variable->array =
         (hd_io_array){.element = HD_IO_F8, .rank = 2, .dims = {rows, offsets.array.dims[0] - 1}};
+    return NULL;
 }
 
 /* The argument of add_variable(): what is listed, and inside which structs. */
@@ -284,10 +274,9 @@ static herr_t add_variable(hid_t root, const char *name, const H5L_info_t *link,
         variable = hd_io_mat_add(l->container, l->prefix, name, (int64_t)strlen(name));
         result = variable == NULL ? -1 : 0;
     }
-    if (variable != NULL && type == H5I_DATASET)
-        describe_dataset(object, l->container->file->size, variable);
-    else if (variable != NULL)
-        describe_group(object, l->container->file->size, variable);
+    if (variable != NULL)
+        hd_io_mat_refuse(variable, (type == H5I_DATASET ? describe_dataset : describe_group)(
+                                       object, l->container->file->size, variable));
     if (variable != NULL && variable->place == FORM_CHARACTERS)
         variable->array.rank = 1; /* one text per row */
     H5Oclose(object);
@@ -323,8 +312,8 @@ static huddle_status read_characters(hid_t set, int64_t file_size, const hd_io_v
                                      hd_io_characters *characters, void **units) {
     huddle_status status = HUDDLE_OK;
     hd_io_variable text = {.name = owner->name};
-    describe_dataset(set, file_size, &text);
-    if (text.kind != HD_IO_TEXTS || text.place != FORM_CHARACTERS)
+    if (describe_dataset(set, file_size, &text) != NULL || text.kind != HD_IO_TEXTS ||
+        text.place != FORM_CHARACTERS)
         FAIL(HUDDLE_UNSUPPORTED, "'%s' has cells that are not strings", owner->name);
     *characters = (hd_io_characters){.width = (int32_t)hd_io_element_size(text.array.element),
                                      .rows = text.array.dims[0],

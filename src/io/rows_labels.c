@@ -1,8 +1,10 @@
+#define _DEFAULT_SOURCE
 /* Labels of which each process reads its rows, numbered by the classes of all. */
 #include "base/check.h"
 #include "base/context.h"
 #include "io/formats.h"
 #include "io/rows.h"
+#include "matrix/collect.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,34 +22,22 @@ void hd_io_row_labels_free(hd_io_row_labels *labels) {
 static huddle_status exchange_classes(huddle_context *context, char *const *classes, int32_t count,
                                       char **all, int64_t *size, int64_t *before) {
     huddle_status status = HUDDLE_OK;
-    int32_t processes = hd_slabs_count(context), rank = hd_slabs_rank(context);
-    int64_t bytes = 0, at = 0, *sizes = NULL, *came = NULL;
-    char *copies = NULL;
+    int64_t bytes = 0;
+    char *own = NULL;
     void *received = NULL;
+    hd_slab slab = {0};
     for (int32_t k = 0; k < count; k++)
         bytes += (int64_t)strlen(classes[k]) + 1;
-    ALLOC_ZERO(sizes, processes);
-    ALLOC_ZERO(came, processes);
-    ALLOC(copies, processes * bytes);
-    for (int32_t r = 0; r < processes; r++) {
-        sizes[r] = bytes;
-        for (int32_t k = 0; k < count; k++) {
-            size_t length = strlen(classes[k]) + 1;
-            memcpy(copies + at, classes[k], length);
-            at += (int64_t)length;
-        }
-    }
-    TRY(hd_slabs_exchange(context, sizes, copies, came, &received));
-    *size = *before = 0;
-    for (int32_t r = 0; r < processes; r++) {
-        for (int64_t i = *size; r < rank && i < *size + came[r]; i++)
-            *before += ((const char *)received)[i] == '\0';
-        *size += came[r];
-    }
+    ALLOC(own, bytes);
+    char *to = own;
+    for (int32_t k = 0; k < count; k++)
+        to = stpcpy(to, classes[k]) + 1;
+    TRY(hd_slab_locate(context, count, &slab));
+    TRY(hd_collect_rows(context, HD_EVERYWHERE, bytes, own, 1, size, &received));
     *all = received;
-    received = NULL;
+    *before = slab.first;
 done:
-    FREE(received, sizes, came, copies);
+    huddle_free(own);
     return hd_agree(context, status);
 }
 

@@ -69,19 +69,14 @@ huddle_status hd_io_rows_shift(hd_io_chosen *r) {
     huddle_context *context = r->request->context;
     huddle_points *points = &r->data->points;
     int64_t d = points->d;
-    double *low = NULL, *high = NULL, *shift = NULL;
-    bool shifts = false;
-    if (r->intake.low == NULL)
+    double *low = r->intake.low, *high = r->intake.high, *shift = NULL;
+    if (low == NULL)
         return status;
-    ALLOC(low, d);
-    ALLOC(high, d);
     ALLOC_ZERO(shift, d);
-    hd_io_intake_ranges(context, &r->intake, low, high);
+    hd_io_intake_merge(context, &r->intake);
     TRY(hd_reduce_min(context, d, low));
     TRY(hd_reduce_max(context, d, high));
-    for (int64_t j = 0; j < d; j++)
-        shifts = shifts || hd_io_range_shifts(low[j], high[j]);
-    if (!shifts)
+    if (!hd_io_intake_shifts(context, &r->intake))
         goto done;
     TRY(hd_io_rows_together(r->request, add_parts, &(shifting){r, shift}));
     TRY(hd_reduce_sum(context, d, shift));
@@ -91,6 +86,6 @@ huddle_status hd_io_rows_shift(hd_io_chosen *r) {
     shift = NULL;
     TRY(hd_io_rows_together(r->request, fill_again, &(shifting){r, NULL}));
 done:
-    FREE(low, high, shift);
+    huddle_free(shift);
     return hd_agree(context, status);
 }

@@ -32,54 +32,38 @@ static void pack_rows(const row_source *s, int64_t first, int64_t count, char *t
 
 /* ---- through process 0 ---------------------------------------------------------------------- */
 
-static huddle_status write_piece(const row_source *s, hd_output *output, const char *rows,
-                                 int64_t count) {
-    if (s->as_text)
-        return hd_io_labels_write_lines(output, count, (const int32_t *)(const void *)rows,
-                                        s->texts);
-    return hd_output_write(output, rows, count * s->row_size);
-}
-
-/* One piece of process `from` to process 0, which writes it. Its own does not travel. */
-static huddle_status pass_piece(huddle_context *context, const row_source *s, int32_t from,
-                                int64_t first, int64_t count, char *packed, int64_t *sizes,
-                                hd_output *output) {
+/* Rows begin .. end - 1 of all processes, of which this one, whose first is `first`, has some or
+ * none. `packed` has room for them. */
+static huddle_status pass_piece(huddle_context *context, const row_source *s, int64_t first,
+                                int64_t begin, int64_t end, char *packed, hd_output *output) {
     huddle_status status = HUDDLE_OK;
-    int32_t rank = hd_slabs_rank(context);
-    int64_t *came = sizes + hd_slabs_count(context);
-    void *received = NULL;
-    if (rank == from)
-        pack_rows(s, first, count, packed);
-    if (from > 0) {
-        sizes[0] = rank == from ? count * s->row_size : 0;
-        TRY(hd_slabs_exchange(context, sizes, packed, came, &received));
-    }
-    if (rank == 0)
-        TRY(write_piece(s, output, from > 0 ? received : packed, count));
+    int64_t bytes = 0;
+    void *rows = NULL;
+    begin = begin > first ? begin - first : 0;
+    end = end - first < s->n ? end - first : s->n;
+    int64_t count = end > begin ? end - begin : 0;
+    pack_rows(s, begin, count, packed);
+    TRY(hd_slabs_gather(context, 0, count * s->row_size, packed, NULL, &bytes, &rows));
+    if (hd_slabs_rank(context) == 0)
+        TRY(s->as_text ? hd_io_labels_write_lines(output, bytes / s->row_size, rows, s->texts)
+                       : hd_output_write(output, rows, bytes));
 done:
-    huddle_free(received);
+    huddle_free(rows);
     return status;
 }
 
 static huddle_status write_through_first(huddle_context *context, const row_source *s,
                                          hd_output *output) {
     huddle_status status = HUDDLE_OK;
-    int32_t count = hd_slabs_count(context), rank = hd_slabs_rank(context);
-    int64_t step = piece_rows(s), *sizes = NULL;
-    double *rows = NULL;
+    int64_t step = piece_rows(s);
     char *packed = NULL;
-    ALLOC_ZERO(rows, count);
-    ALLOC_ZERO(sizes, 2 * count);
+    hd_slab slab;
     ALLOC(packed, (s->n < step ? s->n : step) * s->row_size);
-    rows[rank] = (double)s->n;
-    TRY(hd_reduce_sum(context, count, rows));
-    for (int32_t r = 0; r < count; r++)
-        for (int64_t first = 0; first < (int64_t)rows[r]; first += step) {
-            int64_t left = (int64_t)rows[r] - first;
-            TRY(pass_piece(context, s, r, first, left < step ? left : step, packed, sizes, output));
-        }
+    TRY(hd_slab_locate(context, s->n, &slab));
+    for (int64_t begin = 0; begin < slab.total; begin += step)
+        TRY(pass_piece(context, s, slab.first, begin, begin + step, packed, output));
 done:
-    FREE(rows, sizes, packed);
+    huddle_free(packed);
     return hd_agree(context, status);
 }
 
