@@ -239,7 +239,6 @@ done:
     return status;
 }
 
-/* For lists of what an archive contains; the CRC is not checked, so that no element may be used. */
 huddle_status hd_npy_peek(const hd_zip *zip, const hd_zip_entry *entry, hd_npy *npy) {
     hd_zip_stream stream = {0};
     huddle_status status = open_array(zip, entry, &stream, npy);
@@ -266,7 +265,6 @@ done:
     return status;
 }
 
-/* For arrays whose size the caller knows: the elements are unpacked into their final place. */
 huddle_status hd_npy_read_to(const hd_zip *zip, const hd_zip_entry *entry, void *to, int64_t size) {
     huddle_status status = HUDDLE_OK;
     hd_zip_stream stream = {0};

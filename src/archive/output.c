@@ -176,7 +176,6 @@ static huddle_status open_temporary(hd_output *output, const struct stat *old) {
     return HUDDLE_OK;
 }
 
-/* regular_only is for formats that are patched after writing, which a pipe does not allow. */
 huddle_status hd_output_begin(const char *path, bool regular_only, hd_output *output) {
     huddle_status status = HUDDLE_OK;
     struct stat about;

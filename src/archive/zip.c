@@ -409,7 +409,6 @@ done:
     return status;
 }
 
-/* From the mapped file, without a copy. */
 huddle_status hd_zip_part_crc(const hd_zip *zip, const hd_zip_entry *entry, int64_t from,
                               int64_t size, uint32_t *crc) {
     huddle_status status = HUDDLE_OK;

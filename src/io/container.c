@@ -246,7 +246,6 @@ static hd_io_variable *find_only(const hd_io_container *container) {
  * messages name the obstacle if the file contains a single variable. */
 static huddle_status find_points(const hd_io_container *container, bool hints_as_flags,
                                  hd_io_variable **found) {
-    /* In the first round the case has to match. */
     for (int any_case = 0; any_case < 2; any_case++)
         for (const char *const *name = point_names; *name != NULL; name++) {
             hd_io_variable *rival;
@@ -407,7 +406,6 @@ done:
 static huddle_status choose_labels(hd_io_chosen *r) {
     huddle_status status = HUDDLE_OK;
     const hd_io_parts *points = &r->points;
-    /* y = none. */
     if (hd_io_labels_unwanted(r->request->options))
         return status;
     if (r->request->options->n_y > 0)

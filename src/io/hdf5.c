@@ -234,7 +234,6 @@ static huddle_status load_texts(hid_t set, hd_io_variable *variable) {
         ALLOC_ZERO(pointers, count);
         space = H5Screate_simple(1, &(hsize_t){(hsize_t)count}, NULL);
     } else {
-        /* Both factors come from the file. */
         if (width < 1 || count > INT64_MAX / 2 / width ||
             (hsize_t)(count * width) / MAX_RATIO > H5Dget_storage_size(set) + SMALL)
             TRY(hd_io_hdf5_damaged(variable));
@@ -302,7 +301,6 @@ done:
     return status;
 }
 
-/* Registered before the file is open. */
 static void close_file(hd_io_container *container) {
     hd_io_hdf5_lock();
     hd_io_hdf5_release(hd_io_hdf5_file(container));

@@ -55,12 +55,10 @@ static huddle_status write_data(hid_t file, const huddle_data *data) {
     TRY(write_dataset(file, "X", block.wide ? H5T_IEEE_F64LE : H5T_IEEE_F32LE,
                       block.wide ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT, 2, dims, block.values));
     TRY(hd_io_label_numbers(data, &numbers));
-    /* Labels are numbers if the classes are, and texts otherwise. */
     if (numbers != NULL)
         TRY(write_dataset(file, "y", H5T_STD_I64LE, H5T_NATIVE_INT64, 1, dims, numbers));
     else if (data->labels != NULL)
         TRY(write_texts(file, data));
-    /* Scalars; the image size is 0 if the points are no images. */
     if (hd_io_writes_image_size(data)) {
         TRY(write_dataset(file, "im_height", H5T_STD_I32LE, H5T_NATIVE_INT32, 0, NULL,
                           &data->height));

@@ -167,7 +167,6 @@ static huddle_status read_chunk(void *argument, hd_chunk chunk) {
     int64_t d = r->data->points.d;
     for (int64_t i = chunk.begin; i < chunk.end && !atomic_load(&r->colour); i++) {
         const char *path = r->images->all[i].path;
-        /* The messages contain the name of the image. */
         TRY(read_item(&r->images->all[i], &image));
         if (image.height != r->data->height || image.width != r->data->width)
             FAIL(HUDDLE_FORMAT, "%s: the image is %d x %d, but %s is %d x %d", path, image.height,

@@ -255,7 +255,6 @@ static bool text_in_cell(const span *s, int64_t *at, hd_io_characters *text) {
     if (!parse_head(&cell, &h))
         return false;
     int64_t rest = h.rest;
-    /* An empty cell. */
     if (!next_buffered(&cell, &rest, &p))
         p = (part){0};
     *text = characters_of(&cell, &p, 1, p.length / unit_width(&p));

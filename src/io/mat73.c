@@ -159,7 +159,6 @@ static const char *describe_dataset(hid_t set, int64_t file_size, hd_io_variable
     hd_io_hdf5_describe(set, file_size, variable);
     reverse_dimensions(&variable->array);
     variable->place = FORM_NUMBERS;
-    /* An absent attribute is 0. */
     bool empty = read_number(set, "MATLAB_empty", 0) != 0;
     H5T_class_t type = type_class(set);
     if (!is_array_class(class))

@@ -325,8 +325,6 @@ done:
     return status;
 }
 
-/* hd_output_end() renames the temporary file if everything succeeded, and removes it
- * otherwise. */
 huddle_status hd_io_mat_write(huddle_context *context, const huddle_data *data, const char *path) {
     huddle_status status = HUDDLE_OK;
     content c = {.data = data};

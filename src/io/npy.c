@@ -150,7 +150,6 @@ static huddle_status read_floats(hd_io_request *request, hd_io_container *contai
     enum { BLOCK = 1 << 22 };
     huddle_status status = HUDDLE_OK;
     const hd_io_array *array = &variable->array;
-    /* The position of the array in the file, from the position in the map. */
     direct_read r = {container->file, array->bytes - container->file->text, (char *)values, false};
     *placed = array->element == HD_IO_F4 && !array->swapped && container->file->descriptor >= 0;
     if (!*placed)

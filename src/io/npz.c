@@ -210,7 +210,6 @@ static huddle_status find_sparse(hd_io_container *container) {
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (hd_io_container_find(container, names[k]) != NULL)
             hd_io_container_find(container, names[k])->part = true;
-    /* The new variable was added at the end; it is moved to the front. */
     hd_io_variable first = *variable;
     memmove(container->variables + 1, container->variables,
             (size_t)(container->count - 1) * sizeof first);

@@ -269,7 +269,6 @@ static huddle_status fill_sparse(hd_io_chosen *r) {
     huddle_points part = {0}, *points = &r->data->points;
     double *exact = NULL;
     int64_t entries = 0;
-    /* Parts are unloaded as soon as they are converted. */
     for (int64_t k = 0; k < r->points.count; k++) {
         hd_io_variable *variable = r->points.items[k];
         TRY(hd_io_variable_load(r->container, variable));

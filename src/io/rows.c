@@ -196,7 +196,6 @@ done:
     return status;
 }
 
-/* Moves the labels to the data. */
 static void keep_labels(hd_io_row_labels *labels, huddle_data *data) {
     data->labels = labels->labels;
     data->n_classes = labels->n_classes;

@@ -19,7 +19,6 @@ typedef struct row_source {
     bool as_text;
 } row_source;
 
-/* Rows per piece. */
 static int64_t piece_rows(const row_source *s) {
     int64_t rows = s->row_size > 0 ? PIECE / s->row_size : PIECE;
     return rows < 1 ? 1 : rows;

@@ -57,7 +57,6 @@ huddle_status hd_io_csr_from_entries(int64_t n_rows, int64_t n_columns, int64_t 
                  (long long)n_rows, (long long)n_columns);
         across.offsets[columns[e] + 1]++;
     }
-    /* Counts become offsets. */
     for (int64_t j = 0; j < n_columns; j++)
         across.offsets[j + 1] += across.offsets[j];
     for (int64_t e = 0; e < count; e++) {
@@ -165,7 +164,6 @@ done:
     return status;
 }
 
-/* lines are rows or columns; see sparse.h. */
 huddle_status hd_io_csr_from_lines(const hd_io_lines *lines, huddle_csr *matrix) {
     huddle_status status = HUDDLE_OK;
     memset(matrix, 0, sizeof *matrix);
@@ -197,7 +195,6 @@ huddle_status hd_io_points_from_csr(const huddle_csr *matrix, bool in_columns,
     memcpy(points->offsets, matrix->offsets, (size_t)(matrix->rows + 1) * sizeof *points->offsets);
     if (count > 0)
         memcpy(points->columns, matrix->columns, (size_t)count * sizeof *points->columns);
-    /* The values are checked one by one, so that the message can name the place. */
     for (int64_t i = 0; i < matrix->rows; i++)
         for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++) {
             if (!(fabs(matrix->values[e]) <= limit)) /* also NaN */
