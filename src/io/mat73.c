@@ -174,6 +174,8 @@ static const char *describe_dataset(hid_t set, int64_t file_size, hd_io_variable
     }
     if (strcmp(class, "char") == 0 && (empty || type == H5T_INTEGER))
         return describe_characters(variable);
+    if (empty)
+        variable->array.bytes = ""; /* loaded: there is nothing to read */
     return type == H5T_COMPOUND ? "contains complex numbers" : NULL;
 }
 
@@ -427,26 +429,13 @@ done:
     return status;
 }
 
-/* There is nothing to read, but array.bytes marks the variable as loaded. */
-static huddle_status load_empty(hd_io_variable *variable) {
-    huddle_status status = HUDDLE_OK;
-    char *bytes = NULL;
-    ALLOC(bytes, 1);
-    variable->owned = bytes;
-    variable->array.bytes = bytes;
-done:
-    return status;
-}
-
 static huddle_status load_variable(hd_io_container *container, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     int64_t file_size = container->file->size;
     hid_t object = -1;
     hd_io_hdf5_lock();
     TRY(open_object(container, variable, &object));
-    if (variable->place == FORM_EMPTY)
-        status = load_empty(variable);
-    else if (variable->place == FORM_CHARACTERS)
+    if (variable->place == FORM_CHARACTERS)
         status = load_characters(object, file_size, variable);
     else if (variable->place == FORM_CELLS)
         status = load_cells(object, file_size, variable);

@@ -52,9 +52,4 @@ huddle_status hd_io_rows_send(huddle_context *context, const huddle_data *whole,
 huddle_status hd_io_rows_send_labels(huddle_context *context, const hd_io_row_labels *whole,
                                      hd_io_row_labels *labels);
 
-/* Reads this process's rows of the points, of d features, without communication; then, on all
- * processes, shifts columns if they need it. */
-huddle_status hd_io_rows_fill(hd_io_chosen *chosen, int64_t d);
-huddle_status hd_io_rows_shift(hd_io_chosen *chosen);
-
 #endif
