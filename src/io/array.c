@@ -418,18 +418,6 @@ done:
     return status;
 }
 
-huddle_status hd_io_intake_samples(huddle_context *context, hd_io_intake *intake,
-                                   const hd_io_samples *samples, int64_t first_row) {
-    filling f = {intake, NULL, samples, first_row};
-    return hd_parallel(context, "read", samples->n, tile_rows(samples->d), fill_rows, &f);
-}
-
-huddle_status hd_io_samples_to_double(huddle_context *context, const hd_io_samples *samples,
-                                      double *values) {
-    filling f = {NULL, values, samples, 0};
-    return hd_parallel(context, "read", samples->n, tile_rows(samples->d), fill_rows, &f);
-}
-
 /* The argument of add_rows(). */
 typedef struct adding {
     const hd_io_samples *samples;
@@ -454,9 +442,10 @@ done:
     return status;
 }
 
-/* At most 16 chunks: each keeps a number per column. */
-huddle_status hd_io_samples_add(huddle_context *context, const hd_io_samples *samples,
-                                double *sums) {
+/* At most 16 chunks: each keeps a number per column. The bits do not depend on the number of
+ * threads. */
+static huddle_status add_samples(huddle_context *context, const hd_io_samples *samples,
+                                 double *sums) {
     huddle_status status = HUDDLE_OK;
     adding a = {samples, NULL};
     int64_t d = samples->d, grain = tile_rows(d), sixteenth = (samples->n + 15) / 16;
@@ -469,4 +458,18 @@ huddle_status hd_io_samples_add(huddle_context *context, const hd_io_samples *sa
 done:
     huddle_free(a.sums);
     return status;
+}
+
+huddle_status hd_io_intake_samples(huddle_context *context, hd_io_intake *intake,
+                                   const hd_io_samples *samples, int64_t first_row) {
+    filling f = {intake, NULL, samples, first_row};
+    if (intake->sums != NULL)
+        return add_samples(context, samples, intake->sums);
+    return hd_parallel(context, "read", samples->n, tile_rows(samples->d), fill_rows, &f);
+}
+
+huddle_status hd_io_samples_to_double(huddle_context *context, const hd_io_samples *samples,
+                                      double *values) {
+    filling f = {NULL, values, samples, 0};
+    return hd_parallel(context, "read", samples->n, tile_rows(samples->d), fill_rows, &f);
 }

@@ -97,6 +97,7 @@ typedef struct hd_io_intake {
     huddle_points *points;
     double *low, *high; /* workers x d; NULL when no column can need a shift */
     int64_t first;      /* number of the first row, for messages */
+    double *sums;       /* d: rows are only added to these; NULL: they become points */
     double *exact;      /* n x d: the values before rounding; NULL unless options->exact */
 } hd_io_intake;
 
@@ -119,10 +120,6 @@ bool hd_io_range_shifts(double low, double high);
 /* Fills rows first_row .. first_row + samples->n - 1. */
 huddle_status hd_io_intake_samples(huddle_context *context, hd_io_intake *intake,
                                    const hd_io_samples *samples, int64_t first_row);
-
-/* Adds all samples to sums, d of them; the bits do not depend on the number of threads. */
-huddle_status hd_io_samples_add(huddle_context *context, const hd_io_samples *samples,
-                                double *sums);
 
 /* All samples as doubles, one after another. */
 huddle_status hd_io_samples_to_double(huddle_context *context, const hd_io_samples *samples,

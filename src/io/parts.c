@@ -90,46 +90,34 @@ static huddle_status check_rows(huddle_context *context, const huddle_points *po
  * their rows are wanted: the doubles of all of them would take twice the memory of the points. */
 enum { PIECE = 1 << 24 };
 
-static huddle_status visit_whole(const hd_io_chosen *r, hd_io_variable *variable, hd_io_visit visit,
-                                 void *argument, int64_t first) {
+static huddle_status take_whole(const hd_io_chosen *r, hd_io_variable *variable,
+                                hd_io_intake *intake, int64_t row) {
     huddle_status status = HUDDLE_OK;
     TRY(hd_io_variable_load(r->container, variable));
     hd_io_samples samples = hd_io_array_samples(&variable->array, r->in_columns);
-    TRY(visit(argument, &samples, first));
+    TRY(hd_io_intake_samples(r->request->context, intake, &samples, row));
 done:
     hd_io_variable_unload(r->container, variable);
     return status;
 }
 
-huddle_status hd_io_part_visit(const hd_io_chosen *r, hd_io_variable *variable, hd_io_visit visit,
-                               void *argument) {
+static huddle_status take_in(const hd_io_chosen *r, hd_io_variable *variable, hd_io_intake *intake,
+                             int64_t first_row) {
     huddle_status status = HUDDLE_OK;
     int64_t n = hd_io_samples_in(variable, r->in_columns);
     int64_t row_bytes =
         hd_io_features_in(variable, r->in_columns) * hd_io_element_size(variable->array.element);
     if (!variable->divided || variable->array.bytes != NULL || row_bytes * n <= PIECE)
-        return visit_whole(r, variable, visit, argument, 0);
+        return take_whole(r, variable, intake, first_row);
     int64_t step = row_bytes > PIECE ? 1 : PIECE / row_bytes;
     for (int64_t first = 0; first < n; first += step) {
         hd_io_variable piece = *variable;
         hd_io_variable_divide(&piece, r->in_columns ? piece.array.rank - 1 : 0, first,
                               n - first < step ? n - first : step);
-        TRY(visit_whole(r, &piece, visit, argument, first));
+        TRY(take_whole(r, &piece, intake, first_row + first));
     }
 done:
     return status;
-}
-
-/* The argument of take_in(). */
-typedef struct taking {
-    huddle_context *context;
-    hd_io_intake *intake;
-    int64_t first_row;
-} taking;
-
-static huddle_status take_in(void *argument, const hd_io_samples *samples, int64_t first) {
-    const taking *t = argument;
-    return hd_io_intake_samples(t->context, t->intake, samples, t->first_row + first);
 }
 
 static huddle_status fill_part(const hd_io_chosen *r, hd_io_variable *variable,
@@ -143,14 +131,14 @@ static huddle_status fill_part(const hd_io_chosen *r, hd_io_variable *variable,
      * doubles to keep for other parts, and samples that are contiguous in the order of the
      * points. */
     if (container->read_floats != NULL && points->shift == NULL && intake->exact == NULL &&
-        hd_io_element_narrow(variable->array.element) && hd_io_samples_packed(&samples))
+        intake->sums == NULL && hd_io_element_narrow(variable->array.element) &&
+        hd_io_samples_packed(&samples))
         TRY(container->read_floats(r->request, container, variable,
                                    points->values + first_row * points->stride, &placed, &checked));
     if (placed && !checked)
         TRY(check_rows(r->request->context, points, first_row, &samples));
     if (!placed)
-        TRY(hd_io_part_visit(r, variable, take_in,
-                             &(taking){r->request->context, intake, first_row}));
+        TRY(take_in(r, variable, intake, first_row));
 done:
     return status;
 }

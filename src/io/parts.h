@@ -42,12 +42,6 @@ huddle_status hd_io_parts_read(hd_io_chosen *chosen);
 int64_t hd_io_samples_in(const hd_io_variable *variable, bool in_columns);
 int64_t hd_io_features_in(const hd_io_variable *variable, bool in_columns);
 
-/* Calls visit() for all samples of a variable, or for some after the others if it is restricted to
- * some of its rows; `first` is the number of the first of them. */
-typedef huddle_status (*hd_io_visit)(void *argument, const hd_io_samples *samples, int64_t first);
-huddle_status hd_io_part_visit(const hd_io_chosen *chosen, hd_io_variable *variable,
-                               hd_io_visit visit, void *argument);
-
 /* Makes n points of d features of dense parts. One whose values are in its file as points have them
  * stays there, if its reader can do that; others are read through chosen->intake. */
 huddle_status hd_io_parts_fill(hd_io_chosen *chosen, int64_t n, int64_t d);

@@ -109,33 +109,15 @@ static huddle_status fill_rows(hd_io_chosen *r, int64_t d) {
     return hd_io_parts_fill(r, r->request->rows->n, d);
 }
 
-/* The argument of the functions below. */
-typedef struct shifting {
+/* The argument of take_again(). */
+typedef struct second_reading {
     const hd_io_chosen *chosen;
-    double *sums;
-} shifting;
+    hd_io_intake intake;
+} second_reading;
 
-static huddle_status add_samples(void *argument, const hd_io_samples *samples, int64_t first) {
-    const shifting *s = argument;
-    (void)first;
-    return hd_io_samples_add(s->chosen->request->context, samples, s->sums);
-}
-
-static huddle_status add_parts(void *argument) {
-    const hd_io_chosen *r = ((const shifting *)argument)->chosen;
-    huddle_status status = HUDDLE_OK;
-    for (int64_t k = 0; k < r->points.count; k++)
-        if (hd_io_samples_in(r->points.items[k], r->in_columns) > 0)
-            TRY(hd_io_part_visit(r, r->points.items[k], add_samples, argument));
-done:
-    return status;
-}
-
-/* The points have their shift by now, and no ranges are needed. */
-static huddle_status fill_again(void *argument) {
-    const hd_io_chosen *r = ((const shifting *)argument)->chosen;
-    return hd_io_parts_take(r,
-                            &(hd_io_intake){.points = &r->data->points, .first = r->intake.first});
+static huddle_status take_again(void *argument) {
+    second_reading *s = argument;
+    return hd_io_parts_take(s->chosen, &s->intake);
 }
 
 /* As huddle_points_from_double() chooses it: once one column needs a shift, constant columns that
@@ -162,13 +144,16 @@ static huddle_status shift_rows(hd_io_chosen *r) {
     TRY(hd_reduce_max(context, d, high));
     if (!hd_io_intake_shifts(context, &r->intake))
         goto done;
-    TRY(hd_io_rows_together(r->request, add_parts, &(shifting){r, shift}));
+    TRY(hd_io_rows_together(r->request, take_again,
+                            &(second_reading){r, {.points = points, .sums = shift}}));
     TRY(hd_reduce_sum(context, d, shift));
     for (int64_t j = 0; j < d; j++)
         shift[j] = column_shift(low[j], high[j], shift[j] / (double)r->request->rows->total);
     points->shift = shift;
     shift = NULL;
-    TRY(hd_io_rows_together(r->request, fill_again, &(shifting){r, NULL}));
+    /* The points have their shift by now, and no ranges are needed. */
+    TRY(hd_io_rows_together(r->request, take_again,
+                            &(second_reading){r, {.points = points, .first = r->intake.first}}));
 done:
     huddle_free(shift);
     return hd_agree(context, status);
