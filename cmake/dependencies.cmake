@@ -35,7 +35,6 @@ macro(huddle_reader name what file found target)
     message(FATAL_ERROR "HUDDLE_WITH_${name} is ON, but its library was not found")
   elseif(HUDDLE_WITH_${name})
     list(APPEND huddle_reader_libraries ${target})
-    list(APPEND huddle_reader_excluded without_${file}.c)
   else()
     message(STATUS "This build reads no ${what}: HUDDLE_WITH_${name} is OFF")
     list(APPEND huddle_reader_excluded ${file}.c)
@@ -76,18 +75,17 @@ target_link_libraries(huddle_suitesparse INTERFACE ${suitesparse})
 set(huddle_core_libraries PkgConfig::lapacke PkgConfig::blas PkgConfig::arpack huddle_suitesparse
     PkgConfig::zlib Threads::Threads m)
 
-# A reader that needs an outside library has a twin WITHOUT_LIBRARY.c, which is compiled in its
-# place when the library is left out and refuses such files with a message.
+# Readers whose library is left out are not compiled: tables in image.c and unpack.c do without them,
+# and without_hdf5.c takes the place of those of HDF5. Such files are refused with a message.
 set(huddle_io_libraries PkgConfig::zlib Threads::Threads m)
 if(HUDDLE_WITH_HDF5)
   list(APPEND huddle_io_libraries PkgConfig::hdf5)
   set(huddle_io_excluded without_hdf5.c)
 else()
-  set(huddle_io_excluded hdf5.c hdf5_driver.c hdf5_lock.c hdf5_trial.c hdf5_write.c mat73.c)
+  set(huddle_io_excluded hdf5.c hdf5_driver.c hdf5_trial.c hdf5_write.c mat73.c)
 endif()
 if(HUDDLE_WITH_PNG)
   list(APPEND huddle_io_libraries PkgConfig::libpng)
-  list(APPEND huddle_io_excluded without_png.c)
 else()
   list(APPEND huddle_io_excluded png.c)
 endif()

@@ -137,3 +137,15 @@ void hd_file_close(hd_file *file) {
     }
     *file = (hd_file){.descriptor = -1};
 }
+
+/* pread() may return less than asked for, and a signal may interrupt it. */
+int64_t hd_file_read_at(int descriptor, void *to, int64_t size, int64_t offset) {
+    int64_t done = 0;
+    for (ssize_t got = 1; done < size && got != 0;) {
+        got = pread(descriptor, (char *)to + done, (size_t)(size - done), (off_t)(offset + done));
+        if (got < 0 && errno != EINTR)
+            return -1;
+        done += got > 0 ? got : 0;
+    }
+    return done;
+}

@@ -27,7 +27,6 @@ typedef struct parser {
 
 static huddle_status parse_value(parser *p, hd_json_value **value);
 
-/* The message ends with the offset of the error. */
 static huddle_status syntax_error(const parser *p, const char *what) {
     return hd_fail(HUDDLE_FORMAT, "JSON: %s at byte %lld", what, (long long)p->at);
 }
@@ -285,7 +284,6 @@ static int64_t bound_values(const char *text, int64_t size) {
     return count;
 }
 
-/* The document owns the values and the texts, and refers to nothing in `text`. */
 huddle_status hd_json_parse(const char *text, int64_t size, hd_json_document *document) {
     huddle_status status = HUDDLE_OK;
     parser p = {.text = text, .size = size};

@@ -209,49 +209,36 @@ done:
     return status;
 }
 
-/* Reads the header of an entry from its stream, which is then at the first element, and checks that
- * the entry has room for the elements. MAX_HEADER bounds the allocation, whatever the length field
- * contains. */
-static huddle_status read_header(hd_zip_stream *stream, hd_npy *npy) {
+/* Opens an entry and reads its header, after which the stream is at the first element, and checks
+ * that the entry has room for the elements. MAX_HEADER bounds the allocation, whatever the length
+ * field contains. */
+static huddle_status open_array(const hd_zip *zip, const hd_zip_entry *entry, hd_zip_stream *stream,
+                                hd_npy *npy) {
     huddle_status status = HUDDLE_OK;
     char *header = NULL;
-    const char *name = stream->entry->name;
-    int64_t size = stream->entry->size, length = 0;
+    int64_t length = 0;
+    TRY(hd_zip_stream_open(zip, entry, stream));
     ALLOC(header, MAX_HEADER);
-    if (size >= LONG_PREFIX) {
+    if (entry->size >= LONG_PREFIX) {
         TRY(hd_zip_stream_read(stream, header, LONG_PREFIX));
         length = header_length(header, LONG_PREFIX);
     }
     /* Also -1, for a wrong magic number. */
-    if (length < LONG_PREFIX || length > MAX_HEADER || length > size)
-        TRY(hd_zip_locate(stream->zip,
-                          hd_fail(HUDDLE_FORMAT, "'%s' is not an array of NumPy", name)));
+    if (length < LONG_PREFIX || length > MAX_HEADER || length > entry->size)
+        FAIL(HUDDLE_FORMAT, "'%s' is not an array of NumPy", entry->name);
     TRY(hd_zip_stream_read(stream, header + LONG_PREFIX, length - LONG_PREFIX));
     status = hd_npy_parse(header, length, npy);
     if (status != HUDDLE_OK && status != HUDDLE_NO_MEMORY)
-        status = hd_zip_locate(stream->zip, hd_fail_at(status, "'%s'", name));
+        status = hd_fail_at(status, "'%s'", entry->name);
     TRY(status);
-    if (npy->bytes > size - length)
-        TRY(hd_zip_locate(stream->zip,
-                          hd_fail(HUDDLE_FORMAT,
-                                  "'%s' needs %lld bytes, but only %lld follow its header", name,
-                                  (long long)npy->bytes, (long long)(size - length))));
+    if (npy->bytes > entry->size - length)
+        FAIL(HUDDLE_FORMAT, "'%s' needs %lld bytes, but only %lld follow its header", entry->name,
+             (long long)npy->bytes, (long long)(entry->size - length));
 done:
     huddle_free(header);
     return status;
 }
 
-/* Opens an entry and reads its header. */
-static huddle_status open_array(const hd_zip *zip, const hd_zip_entry *entry, hd_zip_stream *stream,
-                                hd_npy *npy) {
-    huddle_status status = HUDDLE_OK;
-    TRY(hd_zip_stream_open(zip, entry, stream));
-    TRY(read_header(stream, npy));
-done:
-    return status;
-}
-
-/* For lists of what an archive contains; the CRC is not checked, so that no element may be used. */
 huddle_status hd_npy_peek(const hd_zip *zip, const hd_zip_entry *entry, hd_npy *npy) {
     hd_zip_stream stream = {0};
     huddle_status status = open_array(zip, entry, &stream, npy);
@@ -278,15 +265,14 @@ done:
     return status;
 }
 
-/* For arrays whose size the caller knows: the elements are unpacked into their final place. */
 huddle_status hd_npy_read_to(const hd_zip *zip, const hd_zip_entry *entry, void *to, int64_t size) {
     huddle_status status = HUDDLE_OK;
     hd_zip_stream stream = {0};
     hd_npy npy;
     TRY(open_array(zip, entry, &stream, &npy));
     if (npy.bytes != size)
-        TRY(hd_zip_locate(zip, hd_fail(HUDDLE_FORMAT, "'%s' has %lld bytes of elements, not %lld",
-                                       entry->name, (long long)npy.bytes, (long long)size)));
+        FAIL(HUDDLE_FORMAT, "'%s' has %lld bytes of elements, not %lld", entry->name,
+             (long long)npy.bytes, (long long)size);
     TRY(hd_zip_stream_read(&stream, to, size));
     TRY(hd_zip_stream_finish(&stream));
 done:

@@ -40,4 +40,8 @@ huddle_status hd_output_leave(hd_output *output, huddle_status status);
  * hd_output_begin(), even if that failed. */
 huddle_status hd_output_end(hd_output *output, huddle_status status);
 
+/* Writes all bytes to a descriptor, at the offset, or where it is if that is negative; false with
+ * errno if the system refuses. */
+bool hd_output_write_all(int descriptor, const void *bytes, int64_t size, int64_t offset);
+
 #endif

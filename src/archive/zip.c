@@ -35,12 +35,6 @@ bool hd_zip_is(const char *bytes, int64_t size) {
            (hd_zip_number(bytes, 4) == HD_ZIP_LOCAL || hd_zip_number(bytes, 4) == HD_ZIP_END);
 }
 
-huddle_status hd_zip_locate(const hd_zip *zip, huddle_status status) {
-    if (status == HUDDLE_OK || status == HUDDLE_NO_MEMORY || zip->file.path == NULL)
-        return status;
-    return hd_fail_at(status, "%s", zip->file.path);
-}
-
 /* ---- directory ---------------------------------------------------------------------------- */
 
 /* The end record is the last one in the file, followed only by a comment whose length it contains.
@@ -204,48 +198,37 @@ done:
     return status;
 }
 
-typedef struct named_position {
-    const char *name;
-    int64_t position;
-} named_position;
-
 static int compare_names(const void *a, const void *b) {
-    return strcmp(((const named_position *)a)->name, ((const named_position *)b)->name);
+    return strcmp((*(const hd_zip_entry *const *)a)->name, (*(const hd_zip_entry *const *)b)->name);
 }
 
-/* Sorts the positions by name for hd_zip_find(). Names that occur twice are refused: readers differ
+/* Sorts the entries by name for hd_zip_find(). Names that occur twice are refused: readers differ
  * in which entry they use. */
 static huddle_status index_names(hd_zip *zip) {
     huddle_status status = HUDDLE_OK;
-    named_position *sorted = NULL;
-    ALLOC(sorted, zip->count);
     ALLOC(zip->by_name, zip->count);
     for (int64_t k = 0; k < zip->count; k++)
-        sorted[k] = (named_position){zip->entries[k].name, k};
-    qsort(sorted, (size_t)zip->count, sizeof *sorted, compare_names);
-    for (int64_t k = 0; k < zip->count; k++) {
-        if (k > 0 && strcmp(sorted[k - 1].name, sorted[k].name) == 0)
-            FAIL(HUDDLE_FORMAT, "the archive has two entries '%s'", sorted[k].name);
-        zip->by_name[k] = sorted[k].position;
-    }
+        zip->by_name[k] = &zip->entries[k];
+    qsort(zip->by_name, (size_t)zip->count, sizeof *zip->by_name, compare_names);
+    for (int64_t k = 1; k < zip->count; k++)
+        if (compare_names(&zip->by_name[k - 1], &zip->by_name[k]) == 0)
+            FAIL(HUDDLE_FORMAT, "the archive has two entries '%s'", zip->by_name[k]->name);
 done:
-    huddle_free(sorted);
     return status;
 }
 
 /* All entries are checked before any is read. */
 static huddle_status read_directory(hd_zip *zip) {
     huddle_status status = HUDDLE_OK;
-    const char *bytes = zip->file.text;
     directory d = {0};
     int64_t packed = 0;
-    TRY(find_directory(bytes, zip->file.size, &d));
+    TRY(find_directory(zip->bytes, zip->size, &d));
     ALLOC(zip->entries, d.count);
     /* Every record has more bytes than its name. */
     ALLOC(zip->names, d.size);
     char *names = zip->names;
     for (int64_t k = 0, at = d.begin; k < d.count; k++) {
-        TRY(read_central(bytes, &d, &at, &names, &zip->entries[k]));
+        TRY(read_central(zip->bytes, &d, &at, &names, &zip->entries[k]));
         zip->count++;
         /* Without overlaps the entries fit into the file together. Archives that share bytes
          * between entries unpack to far more than their size. */
@@ -259,69 +242,44 @@ done:
 }
 
 huddle_status hd_zip_open_memory(const char *bytes, int64_t size, hd_zip *zip) {
-    *zip = (hd_zip){.file = {.text = bytes, .size = size, .descriptor = -1}};
+    *zip = (hd_zip){.bytes = bytes, .size = size};
     huddle_status status = read_directory(zip);
     if (status != HUDDLE_OK)
         hd_zip_free(zip);
     return status;
 }
 
-huddle_status hd_zip_open(const char *path, hd_zip *zip) {
-    *zip = (hd_zip){0};
-    huddle_status status = hd_file_open(path, &zip->file);
-    zip->file.path = path;
-    zip->mapped = status == HUDDLE_OK;
-    if (status == HUDDLE_OK)
-        status = read_directory(zip);
-    status = hd_zip_locate(zip, status);
-    if (status != HUDDLE_OK)
-        hd_zip_free(zip);
-    return status;
-}
-
 void hd_zip_free(hd_zip *zip) {
-    if (zip->mapped)
-        hd_file_close(&zip->file);
     FREE(zip->entries, zip->by_name, zip->names);
-    *zip = (hd_zip){.file = {.descriptor = -1}};
+    *zip = (hd_zip){0};
 }
 
 /* Binary search: an archive from elsewhere may have many entries. */
 const hd_zip_entry *hd_zip_find(const hd_zip *zip, const char *name) {
-    int64_t low = 0, high = zip->count;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        const hd_zip_entry *entry = &zip->entries[zip->by_name[middle]];
-        int order = strcmp(name, entry->name);
-        if (order == 0)
-            return entry;
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return NULL;
+    const hd_zip_entry wanted = {.name = name}, *key = &wanted;
+    const hd_zip_entry **found =
+        bsearch(&key, zip->by_name, (size_t)zip->count, sizeof *zip->by_name, compare_names);
+    return found != NULL ? *found : NULL;
 }
 
 /* ---- content ------------------------------------------------------------------------------ */
 
 static huddle_status report_damage(const hd_zip_stream *stream) {
-    return hd_zip_locate(stream->zip, hd_fail(HUDDLE_FORMAT, "entry '%s' is damaged or cut short",
-                                              stream->entry->name));
+    return hd_fail(HUDDLE_FORMAT, "entry '%s' is damaged or cut short", stream->entry->name);
 }
 
 /* Raw deflate (negative window bits): zip has its own header and CRC. */
 huddle_status hd_zip_stream_open(const hd_zip *zip, const hd_zip_entry *entry,
                                  hd_zip_stream *stream) {
     huddle_status status = HUDDLE_OK;
-    const char *local = zip->file.text + entry->offset;
-    *stream = (hd_zip_stream){.zip = zip, .entry = entry, .unread = entry->size};
+    const char *local = zip->bytes + entry->offset;
+    *stream = (hd_zip_stream){.entry = entry, .unread = entry->size};
     /* The local name and extra field may differ in length from those of the directory. */
     int64_t begin = entry->offset + HD_ZIP_LOCAL_SIZE + (int64_t)hd_zip_number(local + 26, 2) +
                     (int64_t)hd_zip_number(local + 28, 2);
-    if (entry->packed > zip->file.size - begin)
+    if (entry->packed > zip->size - begin)
         TRY(report_damage(stream));
-    stream->at = zip->file.text + begin;
+    stream->at = zip->bytes + begin;
     stream->left = entry->packed;
     if (entry->method == HD_ZIP_DEFLATED) {
         ALLOC_ZERO(stream->inflate, 1);
@@ -342,29 +300,24 @@ void hd_zip_stream_free(hd_zip_stream *stream) {
     stream->inflate = NULL;
 }
 
-/* Unpacks exactly `size` bytes; false if the packed data end before or are damaged. A call without
- * progress would repeat forever and ends the loop as well. */
-static bool inflate_exactly(hd_zip_stream *stream, char *to, int64_t size) {
-    z_stream *z = stream->inflate;
-    while (size > 0) {
-        uInt in = (uInt)(stream->left < MAX_CALL ? stream->left : MAX_CALL);
-        uInt out = (uInt)(size < MAX_CALL ? size : MAX_CALL);
-        z->next_in = (Bytef *)(uintptr_t)stream->at;
+/* A call without progress would repeat forever and ends the loop as well. */
+int64_t hd_zip_inflate(z_stream *z, const char **at, int64_t *left, char *to, int64_t size) {
+    int64_t total = 0, made = 1, consumed = 1;
+    for (int code = Z_OK; total < size && code == Z_OK && made + consumed > 0;) {
+        uInt in = (uInt)(*left < MAX_CALL ? *left : MAX_CALL);
+        uInt out = (uInt)(size - total < MAX_CALL ? size - total : MAX_CALL);
+        z->next_in = (Bytef *)(uintptr_t)*at;
         z->avail_in = in;
-        z->next_out = (Bytef *)to;
+        z->next_out = (Bytef *)to + total;
         z->avail_out = out;
-        int code = inflate(z, Z_NO_FLUSH);
-        int64_t consumed = (int64_t)in - z->avail_in, made = (int64_t)out - z->avail_out;
-        stream->at += consumed;
-        stream->left -= consumed;
-        to += made;
-        size -= made;
-        if ((code != Z_OK && code != Z_STREAM_END) || (made == 0 && consumed == 0))
-            return size == 0;
-        if (code == Z_STREAM_END)
-            return size == 0;
+        code = inflate(z, Z_NO_FLUSH);
+        consumed = (int64_t)in - z->avail_in;
+        made = (int64_t)out - z->avail_out;
+        *at += consumed;
+        *left -= consumed;
+        total += made;
     }
-    return true;
+    return total;
 }
 
 /* The CRC is updated piece by piece; hd_zip_stream_finish() compares it. */
@@ -377,7 +330,7 @@ huddle_status hd_zip_stream_read(hd_zip_stream *stream, void *to, int64_t size) 
     if (stream->inflate == NULL) { /* stored */
         memcpy(to, stream->at, (size_t)size);
         stream->at += size;
-    } else if (!inflate_exactly(stream, to, size)) {
+    } else if (hd_zip_inflate(stream->inflate, &stream->at, &stream->left, to, size) < size) {
         return report_damage(stream);
     }
     stream->crc = (uint32_t)crc32_z(stream->crc, to, (z_size_t)size);
@@ -395,18 +348,17 @@ done:
     return status;
 }
 
-huddle_status hd_zip_check_crc(const hd_zip *zip, const hd_zip_entry *entry, uint32_t crc) {
+huddle_status hd_zip_check_crc(const hd_zip_entry *entry, uint32_t crc) {
     if (crc == entry->crc)
         return HUDDLE_OK;
-    return hd_zip_locate(zip, hd_fail(HUDDLE_FORMAT,
-                                      "entry '%s' is damaged: its CRC-32 is %08x, not %08x",
-                                      entry->name, (unsigned)crc, (unsigned)entry->crc));
+    return hd_fail(HUDDLE_FORMAT, "entry '%s' is damaged: its CRC-32 is %08x, not %08x",
+                   entry->name, (unsigned)crc, (unsigned)entry->crc);
 }
 
 huddle_status hd_zip_stream_finish(hd_zip_stream *stream) {
     huddle_status status = HUDDLE_OK;
     TRY(skip_bytes(stream, stream->unread));
-    TRY(hd_zip_check_crc(stream->zip, stream->entry, stream->crc));
+    TRY(hd_zip_check_crc(stream->entry, stream->crc));
 done:
     return status;
 }
@@ -457,7 +409,6 @@ done:
     return status;
 }
 
-/* From the mapped file, without a copy. */
 huddle_status hd_zip_part_crc(const hd_zip *zip, const hd_zip_entry *entry, int64_t from,
                               int64_t size, uint32_t *crc) {
     huddle_status status = HUDDLE_OK;

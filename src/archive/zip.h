@@ -6,7 +6,6 @@
 #ifndef HUDDLE_SRC_ARCHIVE_ZIP_H
 #define HUDDLE_SRC_ARCHIVE_ZIP_H
 
-#include "archive/file.h"
 #include "archive/output.h"
 
 typedef enum hd_zip_method { HD_ZIP_STORED = 0, HD_ZIP_DEFLATED = 8 } hd_zip_method;
@@ -55,11 +54,11 @@ huddle_status hd_zip_close(hd_zip_writer *zip, huddle_status status);
 /* ---- reading ------------------------------------------------------------------------------ */
 
 typedef struct hd_zip {
-    hd_file file; /* mapped by hd_zip_open(); text and size only after hd_zip_open_memory() */
-    bool mapped;
+    const char *bytes; /* of the file; not owned */
+    int64_t size;
     hd_zip_entry *entries; /* in the order of the directory */
     int64_t count;
-    int64_t *by_name; /* positions in `entries`, sorted by name */
+    const hd_zip_entry **by_name; /* sorted by name */
     char *names;
 } hd_zip;
 
@@ -69,14 +68,9 @@ bool hd_zip_is(const char *bytes, int64_t size);
 /* Reads the directory. HUDDLE_FORMAT for a damaged archive, HUDDLE_UNSUPPORTED for an encrypted or
  * split one or another compression. Every size in the directory is checked against the file, and
  * names that are absolute, contain "..", backslashes or control characters, or occur twice, are
- * refused. Messages of hd_zip_open() and of the calls below contain the name given to
- * hd_zip_open(); those after hd_zip_open_memory(), whose bytes must outlive the archive, do not. */
-huddle_status hd_zip_open(const char *path, hd_zip *zip);
+ * refused. The bytes must outlive the archive. */
 huddle_status hd_zip_open_memory(const char *bytes, int64_t size, hd_zip *zip);
 void hd_zip_free(hd_zip *zip);
-
-/* Continues a failure: puts the name given to hd_zip_open(), if any, in front of the message. */
-huddle_status hd_zip_locate(const hd_zip *zip, huddle_status status);
 
 /* The entry of that name, or NULL. */
 const hd_zip_entry *hd_zip_find(const hd_zip *zip, const char *name);
@@ -94,14 +88,13 @@ huddle_status hd_zip_read_part(const hd_zip *zip, const hd_zip_entry *entry, int
 huddle_status hd_zip_part_crc(const hd_zip *zip, const hd_zip_entry *entry, int64_t from,
                               int64_t size, uint32_t *crc);
 uint32_t hd_zip_join_crc(uint32_t before, uint32_t crc, int64_t size);
-huddle_status hd_zip_check_crc(const hd_zip *zip, const hd_zip_entry *entry, uint32_t crc);
+huddle_status hd_zip_check_crc(const hd_zip_entry *entry, uint32_t crc);
 
 /* Reads the content in pieces, so that an array can be unpacked into its final place. Nothing that
  * hd_zip_stream_read() delivers may be used before hd_zip_stream_finish() has returned HUDDLE_OK:
  * that unpacks what is left and checks the CRC-32. The only exception is a look at a file header
  * to list what an archive contains. */
 typedef struct hd_zip_stream {
-    const hd_zip *zip;
     const hd_zip_entry *entry;
     const char *at; /* the next packed byte */
     int64_t left;   /* packed bytes from there on */
@@ -116,5 +109,10 @@ huddle_status hd_zip_stream_open(const hd_zip *zip, const hd_zip_entry *entry,
 huddle_status hd_zip_stream_read(hd_zip_stream *stream, void *to, int64_t size);
 huddle_status hd_zip_stream_finish(hd_zip_stream *stream);
 void hd_zip_stream_free(hd_zip_stream *stream);
+
+/* Unpacks up to `size` bytes with a stream of zlib and returns how many there were: fewer if the
+ * *left packed bytes from *at on, both of which are advanced, end before or are damaged. */
+int64_t hd_zip_inflate(struct z_stream_s *z, const char **at, int64_t *left, char *to,
+                       int64_t size);
 
 #endif

@@ -118,7 +118,6 @@ huddle_status hd_zip_begin(hd_zip_writer *zip, const char *name, hd_zip_method m
     zip->open = true;
     if (method == HD_ZIP_DEFLATED)
         TRY(start_deflate(zip));
-    /* Place holders; hd_zip_end() overwrites them. */
     int64_t more = make_local_header(entry, entry_needs_64(zip, size), header, extra);
     TRY(write_bytes(zip, header, sizeof header));
     TRY(write_bytes(zip, name, length));
@@ -151,7 +150,6 @@ done:
     return status;
 }
 
-/* zlib takes at most MAX_CALL bytes at a time. */
 huddle_status hd_zip_write(hd_zip_writer *zip, const void *bytes, int64_t size) {
     huddle_status status = HUDDLE_OK;
     hd_zip_entry *entry = &zip->entries[zip->count - 1];
@@ -288,7 +286,6 @@ done:
     return status;
 }
 
-/* Frees everything after failures as well; hd_output_end() removes the incomplete file then. */
 huddle_status hd_zip_close(hd_zip_writer *zip, huddle_status status) {
     if (status == HUDDLE_OK && zip->open)
         status = hd_fail(HUDDLE_INTERNAL, "%s: an entry was not ended", zip->output.path);

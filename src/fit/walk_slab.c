@@ -179,7 +179,7 @@ static huddle_status check_crc(const hd_walk *walk, const hd_zip_entry *entry, i
     crc = 0;
     for (int32_t r = 0; r < count; r++)
         crc = hd_zip_join_crc(crc, (uint32_t)parts[2 * r], (int64_t)parts[2 * r + 1]);
-    TRY(hd_zip_check_crc(walk->input, entry, crc));
+    TRY(hd_zip_check_crc(entry, crc));
 done:
     huddle_free(parts);
     return status;

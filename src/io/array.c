@@ -306,19 +306,20 @@ static double shifted_value(const huddle_points *x, const double *values, int64_
     return x->shift != NULL ? values[j] - x->shift[j] : values[j];
 }
 
+huddle_status hd_io_refuse_value(double value, int64_t row, int64_t column) {
+    if (isfinite(value))
+        return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: %g is beyond single precision",
+                       (long long)row + 1, (long long)column + 1, value);
+    return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: the value is %s", (long long)row + 1,
+                   (long long)column + 1, isnan(value) ? "not a number" : "infinite");
+}
+
 /* Finds the value because of which hd_io_intake_row() refused a row. */
 static huddle_status refuse_row(const huddle_points *x, int64_t row, const double *values,
                                 double limit) {
     for (int64_t j = 0; j < x->d; j++)
-        if (!(fabs(shifted_value(x, values, j)) <= limit)) {
-            if (isfinite(values[j]))
-                return hd_fail(HUDDLE_INVALID,
-                               "row %lld, column %lld: %g is beyond single precision",
-                               (long long)row + 1, (long long)j + 1, values[j]);
-            return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: the value is %s",
-                           (long long)row + 1, (long long)j + 1,
-                           isnan(values[j]) ? "not a number" : "infinite");
-        }
+        if (!(fabs(shifted_value(x, values, j)) <= limit))
+            return hd_io_refuse_value(values[j], row, j);
     return HUDDLE_OK;
 }
 
@@ -359,31 +360,21 @@ bool hd_io_range_shifts(double low, double high) {
     return high > low && high - low < min_range * fmax(fabs(low), fabs(high));
 }
 
-/* The range of one column over all workers. */
-static void column_range(huddle_context *context, const hd_io_intake *intake, int64_t j,
-                         double *low, double *high) {
-    int64_t d = intake->points->d, workers = hd_workers(context);
-    *low = DBL_MAX;
-    *high = -DBL_MAX;
-    for (int64_t w = 0; w < workers; w++) {
-        *low = fmin(*low, intake->low[w * d + j]);
-        *high = fmax(*high, intake->high[w * d + j]);
+void hd_io_intake_merge(huddle_context *context, hd_io_intake *intake) {
+    int64_t d = intake->points->d, size = hd_workers(context) * d;
+    for (int64_t e = d; e < size; e++) {
+        intake->low[e % d] = fmin(intake->low[e % d], intake->low[e]);
+        intake->high[e % d] = fmax(intake->high[e % d], intake->high[e]);
     }
 }
 
-void hd_io_intake_ranges(huddle_context *context, const hd_io_intake *intake, double *low,
-                         double *high) {
+bool hd_io_intake_shifts(huddle_context *context, hd_io_intake *intake) {
+    if (intake->low == NULL)
+        return false;
+    hd_io_intake_merge(context, intake);
     for (int64_t j = 0; j < intake->points->d; j++)
-        column_range(context, intake, j, &low[j], &high[j]);
-}
-
-bool hd_io_intake_shifts(huddle_context *context, const hd_io_intake *intake) {
-    for (int64_t j = 0; j < intake->points->d && intake->low != NULL; j++) {
-        double low, high;
-        column_range(context, intake, j, &low, &high);
-        if (hd_io_range_shifts(low, high))
+        if (hd_io_range_shifts(intake->low[j], intake->high[j]))
             return true;
-    }
     return false;
 }
 
@@ -427,18 +418,6 @@ done:
     return status;
 }
 
-huddle_status hd_io_intake_samples(huddle_context *context, hd_io_intake *intake,
-                                   const hd_io_samples *samples, int64_t first_row) {
-    filling f = {intake, NULL, samples, first_row};
-    return hd_parallel(context, "read", samples->n, tile_rows(samples->d), fill_rows, &f);
-}
-
-huddle_status hd_io_samples_to_double(huddle_context *context, const hd_io_samples *samples,
-                                      double *values) {
-    filling f = {NULL, values, samples, 0};
-    return hd_parallel(context, "read", samples->n, tile_rows(samples->d), fill_rows, &f);
-}
-
 /* The argument of add_rows(). */
 typedef struct adding {
     const hd_io_samples *samples;
@@ -463,9 +442,10 @@ done:
     return status;
 }
 
-/* At most 16 chunks: each keeps a number per column. */
-huddle_status hd_io_samples_add(huddle_context *context, const hd_io_samples *samples,
-                                double *sums) {
+/* At most 16 chunks: each keeps a number per column. The bits do not depend on the number of
+ * threads. */
+static huddle_status add_samples(huddle_context *context, const hd_io_samples *samples,
+                                 double *sums) {
     huddle_status status = HUDDLE_OK;
     adding a = {samples, NULL};
     int64_t d = samples->d, grain = tile_rows(d), sixteenth = (samples->n + 15) / 16;
@@ -478,4 +458,18 @@ huddle_status hd_io_samples_add(huddle_context *context, const hd_io_samples *sa
 done:
     huddle_free(a.sums);
     return status;
+}
+
+huddle_status hd_io_intake_samples(huddle_context *context, hd_io_intake *intake,
+                                   const hd_io_samples *samples, int64_t first_row) {
+    filling f = {intake, NULL, samples, first_row};
+    if (intake->sums != NULL)
+        return add_samples(context, samples, intake->sums);
+    return hd_parallel(context, "read", samples->n, tile_rows(samples->d), fill_rows, &f);
+}
+
+huddle_status hd_io_samples_to_double(huddle_context *context, const hd_io_samples *samples,
+                                      double *values) {
+    filling f = {NULL, values, samples, 0};
+    return hd_parallel(context, "read", samples->n, tile_rows(samples->d), fill_rows, &f);
 }

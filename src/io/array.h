@@ -42,6 +42,11 @@ static inline uint32_t hd_io_word(const void *bytes, bool highest_first) {
     return (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
 }
 
+static inline bool hd_io_big_endian(void) {
+    const uint16_t one = 1;
+    return *(const unsigned char *)&one == 0;
+}
+
 /* True if float holds every value, so that no column can need a shift. */
 bool hd_io_element_narrow(hd_io_element element);
 
@@ -77,6 +82,9 @@ void hd_io_samples_load(const hd_io_samples *samples, int64_t begin, int64_t end
 /* Element i of a vector as a whole number; false if it is not one. */
 bool hd_io_array_whole(const hd_io_array *array, int64_t i, int64_t *value, double *as_double);
 
+/* HUDDLE_INVALID for a value that is not finite, or beyond float; row and column count from 0. */
+huddle_status hd_io_refuse_value(double value, int64_t row, int64_t column);
+
 /* HUDDLE_FORMAT or HUDDLE_UNSUPPORTED if points cannot have this size. */
 huddle_status hd_io_points_limit(int64_t n, int64_t d);
 
@@ -89,6 +97,7 @@ typedef struct hd_io_intake {
     huddle_points *points;
     double *low, *high; /* workers x d; NULL when no column can need a shift */
     int64_t first;      /* number of the first row, for messages */
+    double *sums;       /* d: rows are only added to these; NULL: they become points */
     double *exact;      /* n x d: the values before rounding; NULL unless options->exact */
 } hd_io_intake;
 
@@ -99,12 +108,11 @@ huddle_status hd_io_intake_begin(huddle_context *context, huddle_points *points,
 huddle_status hd_io_intake_row(hd_io_intake *intake, int32_t worker, int64_t row,
                                const double *values);
 /* True if the points must be made from doubles by huddle_points_from_double() instead. */
-bool hd_io_intake_shifts(huddle_context *context, const hd_io_intake *intake);
+bool hd_io_intake_shifts(huddle_context *context, hd_io_intake *intake);
 void hd_io_intake_free(hd_io_intake *intake);
 
-/* The range of each column so far, over all workers: d values each. */
-void hd_io_intake_ranges(huddle_context *context, const hd_io_intake *intake, double *low,
-                         double *high);
+/* Makes the ranges of the first worker those of all. */
+void hd_io_intake_merge(huddle_context *context, hd_io_intake *intake);
 
 /* Whether a column whose values are in that range loses its digits as float. */
 bool hd_io_range_shifts(double low, double high);
@@ -112,10 +120,6 @@ bool hd_io_range_shifts(double low, double high);
 /* Fills rows first_row .. first_row + samples->n - 1. */
 huddle_status hd_io_intake_samples(huddle_context *context, hd_io_intake *intake,
                                    const hd_io_samples *samples, int64_t first_row);
-
-/* Adds all samples to sums, d of them; the bits do not depend on the number of threads. */
-huddle_status hd_io_samples_add(huddle_context *context, const hd_io_samples *samples,
-                                double *sums);
 
 /* All samples as doubles, one after another. */
 huddle_status hd_io_samples_to_double(huddle_context *context, const hd_io_samples *samples,

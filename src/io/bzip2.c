@@ -1,16 +1,10 @@
 /* bzip2, by libbz2. */
-#include "base/memory.h"
 #include "io/unpack.h"
 
 #include <bzlib.h>
 
-static void *begin_member(void) {
-    bz_stream *stream = hd_alloc_zero(1, sizeof *stream);
-    if (stream != NULL && BZ2_bzDecompressInit(stream, 0, 0) != BZ_OK) {
-        huddle_free(stream);
-        return NULL;
-    }
-    return stream;
+static bool begin_member(void *state) {
+    return BZ2_bzDecompressInit(state, 0, 0) == BZ_OK;
 }
 
 /* libbz2 asks for a buffer that it does not change without const. */
@@ -30,8 +24,7 @@ static hd_io_flow_end take_step(void *state, hd_io_flow *flow) {
 }
 
 static void end_member(void *state) {
-    BZ2_bzDecompressEnd(state);
-    huddle_free(state);
+    (void)BZ2_bzDecompressEnd(state);
 }
 
-const hd_io_packer hd_io_bzip2 = {begin_member, take_step, end_member};
+const hd_io_packer hd_io_bzip2 = {sizeof(bz_stream), begin_member, take_step, end_member};

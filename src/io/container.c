@@ -47,6 +47,14 @@ hd_io_variable *hd_io_container_add(hd_io_container *container, const char *name
     return variable;
 }
 
+/* Cannot overflow: the readers have checked the product of the dimensions. */
+int64_t hd_io_variable_count(const hd_io_variable *variable) {
+    int64_t size = 1;
+    for (int32_t k = 0; k < variable->array.rank; k++)
+        size *= variable->array.dims[k];
+    return size;
+}
+
 /* Bytes that are not owned belong to the mapped file, and stay valid after this. */
 static void free_contents(hd_io_variable *variable) {
     if (variable->owned != NULL)
@@ -132,6 +140,13 @@ static huddle_status no_such_name(const hd_io_container *container, const char *
     char names[400];
     list_names(container, names, sizeof names);
     return hd_fail(HUDDLE_INVALID, "no variable named '%.200s'; the file contains %s", name, names);
+}
+
+static huddle_status no_conventional_name(const hd_io_container *container, const char *what) {
+    char names[400];
+    list_names(container, names, sizeof names);
+    return hd_fail(HUDDLE_INVALID,
+                   "no variable has a conventional name for %s; the file contains %s", what, names);
 }
 
 /* What separates the parts of a name: train/data, or train.data in a MATLAB struct. */
@@ -231,8 +246,6 @@ static hd_io_variable *find_only(const hd_io_container *container) {
  * messages name the obstacle if the file contains a single variable. */
 static huddle_status find_points(const hd_io_container *container, bool hints_as_flags,
                                  hd_io_variable **found) {
-    char names[400];
-    /* In the first round the case has to match. */
     for (int any_case = 0; any_case < 2; any_case++)
         for (const char *const *name = point_names; *name != NULL; name++) {
             hd_io_variable *rival;
@@ -254,17 +267,16 @@ static huddle_status find_points(const hd_io_container *container, bool hints_as
     if (container->count == 1 && container->variables[0].kind == HD_IO_TEXTS)
         return hd_fail(HUDDLE_INVALID, "'%s' contains text, not numbers",
                        container->variables[0].name);
-    list_names(container, names, sizeof names);
-    return hd_fail(HUDDLE_INVALID,
-                   "no variable has a conventional name for points; the file contains %s", names);
+    return no_conventional_name(container, "points");
 }
 
 /* The points may be several variables, which are stacked in the order given. All are checked
  * before anything is read. */
-static huddle_status choose_points(const hd_io_request *request, hd_io_container *container,
-                                   hd_io_parts *points) {
+static huddle_status choose_points(hd_io_chosen *r) {
     huddle_status status = HUDDLE_OK;
-    const huddle_read_options *options = request->options;
+    const huddle_read_options *options = r->request->options;
+    hd_io_container *container = r->container;
+    hd_io_parts *points = &r->points;
     hd_io_variable *found = NULL;
     if (options->n_x == 0) {
         TRY(find_points(container, options->hints_as_flags, &found));
@@ -356,7 +368,8 @@ huddle_status hd_io_labels_from_files(hd_io_request *request, hd_io_labels *labe
     for (int64_t k = 0; k < request->options->n_y; k++) {
         const char *failing_path = request->failing_path;
         request->failing_path = NULL; /* the message will contain the name of the labels' file */
-        TRY(hd_io_labels_read_raw(request->context, request->options->y[k], false, &part));
+        TRY(hd_io_labels_read_raw(request->context, request->options->y[k], request->clusters,
+                                  &part));
         request->failing_path = failing_path;
         TRY(hd_io_labels_append(labels, &part));
         hd_io_labels_free(&part);
@@ -367,58 +380,52 @@ done:
 }
 
 /* Every name is looked up before any is read, so that a typing error is reported at once. */
-static huddle_status find_given_labels(const hd_io_request *request,
-                                       const hd_io_container *container, hd_io_choice *choice) {
+static huddle_status find_given_labels(hd_io_chosen *r) {
     huddle_status status = HUDDLE_OK;
-    const huddle_read_options *options = request->options;
+    const huddle_read_options *options = r->request->options;
     int64_t files = 0;
     for (int64_t k = 0; k < options->n_y; k++) {
-        hd_io_variable *found = hd_io_container_find(container, options->y[k]);
+        hd_io_variable *found = hd_io_container_find(r->container, options->y[k]);
         if (found != NULL)
-            TRY(add_part(&choice->labels, found));
+            TRY(add_part(&r->labels, found));
         else if (is_file(options->y[k]))
             files++;
         else
-            TRY(no_such_name(container, options->y[k]));
+            TRY(no_such_name(r->container, options->y[k]));
     }
     /* Mixing both would leave the order of the labels open. */
-    if (choice->labels.count > 0 && files > 0)
+    if (r->labels.count > 0 && files > 0)
         FAIL(HUDDLE_INVALID, "some of y are names in it and some are files");
-    choice->label_files = files > 0;
+    r->label_files = files > 0;
 done:
     return status;
 }
 
 /* Without y, labels are used only if each part of the points has its own beside it: labels for some
  * of the rows would be useless. */
-static huddle_status choose_labels(const hd_io_request *request, const hd_io_container *container,
-                                   hd_io_choice *choice) {
+static huddle_status choose_labels(hd_io_chosen *r) {
     huddle_status status = HUDDLE_OK;
-    const hd_io_parts *points = &choice->points;
-    /* y = none. */
-    if (hd_io_labels_unwanted(request->options))
-        goto done;
-    if (request->options->n_y > 0) {
-        TRY(find_given_labels(request, container, choice));
-        goto done;
-    }
+    const hd_io_parts *points = &r->points;
+    if (hd_io_labels_unwanted(r->request->options))
+        return status;
+    if (r->request->options->n_y > 0)
+        return find_given_labels(r);
     for (int64_t k = 0; k < points->count; k++)
-        if (find_labels_beside(container, points->items[k]) == NULL)
-            goto done;
+        if (find_labels_beside(r->container, points->items[k]) == NULL)
+            return status;
     for (int64_t k = 0; k < points->count; k++)
-        TRY(add_part(&choice->labels, find_labels_beside(container, points->items[k])));
+        TRY(add_part(&r->labels, find_labels_beside(r->container, points->items[k])));
 done:
     return status;
 }
 
 /* Leaves labels empty if there are none. */
-static huddle_status gather_labels(hd_io_request *request, hd_io_container *container,
-                                   const hd_io_choice *choice, hd_io_labels *labels) {
+static huddle_status gather_labels(hd_io_chosen *r, hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
-    if (choice->label_files)
-        TRY(hd_io_labels_from_files(request, labels));
-    for (int64_t k = 0; k < choice->labels.count; k++)
-        TRY(hd_io_container_append(container, choice->labels.items[k], labels));
+    if (r->label_files)
+        TRY(hd_io_labels_from_files(r->request, labels));
+    for (int64_t k = 0; k < r->labels.count; k++)
+        TRY(hd_io_container_append(r->container, r->labels.items[k], labels));
 done:
     return status;
 }
@@ -447,35 +454,35 @@ huddle_status hd_io_data_set_file_labels(hd_io_request *request, huddle_data *da
 }
 
 /* One element more than needed, so that an empty list is not NULL. */
-static huddle_status copy_names(const hd_io_container *container, huddle_data *data) {
+static huddle_status copy_names(const hd_io_container *container, char ***names, int64_t *count) {
     huddle_status status = HUDDLE_OK;
-    ALLOC_ZERO(data->names, container->count + 1);
+    ALLOC_ZERO(*names, container->count + 1);
     for (int64_t k = 0; k < container->count; k++) {
+        /* The parts of a sparse matrix are not shown: the matrix is. */
         if (container->variables[k].part)
             continue;
         char *name = hd_copy_text(container->variables[k].name);
         if (name == NULL)
             FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
-        data->names[data->n_names++] = name;
+        (*names)[(*count)++] = name;
     }
 done:
     return status;
 }
 
-huddle_status hd_io_container_choose(const hd_io_request *request, hd_io_container *container,
-                                     huddle_data *data, hd_io_choice *choice) {
+huddle_status hd_io_container_choose(hd_io_chosen *r) {
     huddle_status status = HUDDLE_OK;
-    data->format = container->format;
-    TRY(copy_names(container, data));
-    TRY(choose_points(request, container, &choice->points));
-    TRY(choose_labels(request, container, choice));
+    r->data->format = r->container->format;
+    TRY(copy_names(r->container, &r->data->names, &r->data->n_names));
+    TRY(choose_points(r));
+    TRY(choose_labels(r));
 done:
     return status;
 }
 
-void hd_io_choice_free(hd_io_choice *choice) {
-    FREE(choice->points.items, choice->labels.items);
-    memset(choice, 0, sizeof *choice);
+void hd_io_chosen_free(hd_io_chosen *r) {
+    FREE(r->points.items, r->labels.items);
+    hd_io_intake_free(&r->intake);
 }
 
 /* Labels are read before the points: their number decides which axis of the points counts the
@@ -483,20 +490,18 @@ void hd_io_choice_free(hd_io_choice *choice) {
 huddle_status hd_io_container_read(hd_io_request *request, hd_io_container *container,
                                    huddle_data *data) {
     huddle_status status = HUDDLE_OK;
-    hd_io_choice choice = {0};
-    hd_io_parts *points = &choice.points;
+    hd_io_chosen r = {.request = request, .container = container, .data = data};
     hd_io_labels labels = {0};
-    bool in_columns = false;
-    TRY(hd_io_container_choose(request, container, data, &choice));
-    TRY(gather_labels(request, container, &choice, &labels));
-    TRY(hd_io_parts_orient(request, container, points, labels.n > 0 ? labels.n : -1, &in_columns));
-    TRY(hd_io_parts_read(request, container, points, in_columns, data));
-    TRY(hd_io_parts_image_size(container, points->items[0], in_columns, data));
+    TRY(hd_io_container_choose(&r));
+    TRY(gather_labels(&r, &labels));
+    TRY(hd_io_parts_orient(&r, labels.n > 0 ? labels.n : -1));
+    TRY(hd_io_parts_read(&r));
+    TRY(hd_io_parts_image_size(&r));
     if (labels.n > 0)
         TRY(hd_io_data_set_labels(data, &labels));
 done:
     hd_io_labels_free(&labels);
-    hd_io_choice_free(&choice);
+    hd_io_chosen_free(&r);
     return status;
 }
 
@@ -504,7 +509,6 @@ done:
  * conventional name wins over that. */
 huddle_status hd_io_container_find_labels(const hd_io_container *container,
                                           hd_io_variable **variable) {
-    char names[400];
     hd_io_variable *found = NULL, *only = NULL;
     int64_t vectors = 0;
     /* Several vectors without a conventional name are ambiguous, so the second one rules out
@@ -520,14 +524,8 @@ huddle_status hd_io_container_find_labels(const hd_io_container *container,
                 found = &container->variables[k];
     if (found == NULL && vectors == 1)
         found = only;
-    if (found == NULL) {
-        list_names(container, names, sizeof names);
-        return hd_fail(HUDDLE_INVALID,
-                       "no variable has a conventional name for labels; the file contains %s",
-                       names);
-    }
     *variable = found;
-    return HUDDLE_OK;
+    return found != NULL ? HUDDLE_OK : no_conventional_name(container, "labels");
 }
 
 huddle_status hd_io_container_labels(hd_io_container *container, hd_io_labels *labels) {
@@ -540,19 +538,14 @@ huddle_status hd_io_container_labels(hd_io_container *container, hd_io_labels *l
 huddle_status hd_io_container_list(const hd_io_container *container, huddle_listing *listing) {
     huddle_status status = HUDDLE_OK;
     hd_io_variable *points;
-    ALLOC_ZERO(listing->names, container->count + 1);
+    int64_t at = 0;
+    TRY(copy_names(container, &listing->names, &listing->count));
     ALLOC_ZERO(listing->dims, container->count + 1);
-    /* The parts of a sparse matrix are not shown: the matrix is. */
     for (int64_t k = 0; k < container->count; k++) {
         const hd_io_variable *v = &container->variables[k];
-        if (v->part)
-            continue;
-        char *name = hd_copy_text(v->name);
-        if (name == NULL)
-            FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
-        for (int32_t i = 0; i < v->array.rank && i < HD_IO_MAX_RANK; i++)
-            listing->dims[listing->count][i] = v->array.dims[i];
-        listing->names[listing->count++] = name;
+        for (int32_t i = 0; !v->part && i < v->array.rank && i < HD_IO_MAX_RANK; i++)
+            listing->dims[at][i] = v->array.dims[i];
+        at += !v->part;
     }
     /* The listing is informative even where the points are ambiguous; a failure only clears
      * the flag. */

@@ -78,6 +78,9 @@ struct hd_io_container {
 hd_io_variable *hd_io_container_add(hd_io_container *container, const char *name, int64_t length);
 void hd_io_container_close(hd_io_container *container);
 
+/* Elements of a variable, by its shape. */
+int64_t hd_io_variable_count(const hd_io_variable *variable);
+
 /* Loads a variable unless it is loaded; unloads it if the reader can load it again. */
 huddle_status hd_io_variable_load(hd_io_container *container, hd_io_variable *variable);
 void hd_io_variable_unload(const hd_io_container *container, hd_io_variable *variable);

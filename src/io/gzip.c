@@ -1,17 +1,11 @@
 /* gzip, by zlib. */
-#include "base/memory.h"
 #include "io/unpack.h"
 
 #include <zlib.h>
 
 /* 15 bits of window, the maximum; 16 selects the gzip wrapper. */
-static void *begin_member(void) {
-    z_stream *stream = hd_alloc_zero(1, sizeof *stream);
-    if (stream != NULL && inflateInit2(stream, 15 + 16) != Z_OK) {
-        huddle_free(stream);
-        return NULL;
-    }
-    return stream;
+static bool begin_member(void *state) {
+    return inflateInit2(state, 15 + 16) == Z_OK;
 }
 
 /* The CRC is checked by zlib. zlib asks for a buffer that it does not change without const. */
@@ -31,8 +25,7 @@ static hd_io_flow_end take_step(void *state, hd_io_flow *flow) {
 }
 
 static void end_member(void *state) {
-    inflateEnd(state);
-    huddle_free(state);
+    (void)inflateEnd(state);
 }
 
-const hd_io_packer hd_io_gzip = {begin_member, take_step, end_member};
+const hd_io_packer hd_io_gzip = {sizeof(z_stream), begin_member, take_step, end_member};

@@ -5,11 +5,61 @@
 #include "io/formats.h"
 
 #include <hdf5.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Deflate cannot compress further than by this factor. Data sets below SMALL may take no
  * storage at all: HDF5 does not store chunks that contain only the fill value. */
 enum { MAX_RATIO = 1032, SMALL = 1 << 16 };
+
+/* ---- the library ---------------------------------------------------------------------------- */
+
+static pthread_mutex_t library = PTHREAD_MUTEX_INITIALIZER;
+static H5E_auto2_t callers_printer; /* guarded by library */
+static void *callers_stream;
+static bool failed; /* a call inside HDF5 has failed; guarded by library */
+
+/* Called by HDF5 for every error; nothing is printed, but end_quietly() has to know. */
+static herr_t record_failure(hid_t stack, void *unused) {
+    (void)stack, (void)unused;
+    failed = true;
+    return 0;
+}
+
+/* HDF5 leaks identifiers when it fails on a damaged file, and prints "infinite loop closing
+ * library" when the process ends unless the printing of errors is off. Exit handlers run in
+ * reverse order: HDF5's own was registered before, so this one runs first. */
+static void end_quietly(void) {
+    if (failed)
+        H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+}
+
+/* The caller's program may use HDF5 too: its error printer is restored by hd_io_hdf5_unlock().
+ * H5Eget_auto2() also initialises HDF5, before atexit() is called. */
+void hd_io_hdf5_lock(void) {
+    static bool registered;
+    pthread_mutex_lock(&library);
+    H5Eget_auto2(H5E_DEFAULT, &callers_printer, &callers_stream);
+    H5Eset_auto2(H5E_DEFAULT, record_failure, NULL);
+    if (!registered)
+        registered = atexit(end_quietly) == 0;
+}
+
+void hd_io_hdf5_unlock(void) {
+    H5Eset_auto2(H5E_DEFAULT, callers_printer, callers_stream);
+    pthread_mutex_unlock(&library);
+}
+
+void hd_io_hdf5_release(int64_t id) {
+    if (id >= 0)
+        H5Idec_ref(id);
+}
+
+/* HDF5's own messages are about its internals and are not shown. */
+huddle_status hd_io_hdf5_damaged(const hd_io_variable *variable) {
+    return hd_fail(HUDDLE_FORMAT, "'%s' cannot be read: HDF5 finds it damaged", variable->name);
+}
 
 /* ---- listing -------------------------------------------------------------------------------- */
 
@@ -32,29 +82,13 @@ static bool element_of(hid_t type, hd_io_element *element) {
 /* The memory type to read an element as; HDF5 has no native half, so half floats are read as
  * floats. */
 static hid_t memory_type(hd_io_element element) {
-    switch (element) {
-    case HD_IO_F2:
-    case HD_IO_F4:
-        return H5T_NATIVE_FLOAT;
-    case HD_IO_F8:
-        return H5T_NATIVE_DOUBLE;
-    case HD_IO_I1:
-        return H5T_NATIVE_INT8;
-    case HD_IO_I2:
-        return H5T_NATIVE_INT16;
-    case HD_IO_I4:
-        return H5T_NATIVE_INT32;
-    case HD_IO_I8:
-        return H5T_NATIVE_INT64;
-    case HD_IO_U1:
-        return H5T_NATIVE_UINT8;
-    case HD_IO_U2:
-        return H5T_NATIVE_UINT16;
-    case HD_IO_U4:
-        return H5T_NATIVE_UINT32;
-    default:
-        return H5T_NATIVE_UINT64;
-    }
+    const hid_t types[] = {[HD_IO_F2] = H5T_NATIVE_FLOAT,  [HD_IO_F4] = H5T_NATIVE_FLOAT,
+                           [HD_IO_F8] = H5T_NATIVE_DOUBLE, [HD_IO_I1] = H5T_NATIVE_INT8,
+                           [HD_IO_I2] = H5T_NATIVE_INT16,  [HD_IO_I4] = H5T_NATIVE_INT32,
+                           [HD_IO_I8] = H5T_NATIVE_INT64,  [HD_IO_U1] = H5T_NATIVE_UINT8,
+                           [HD_IO_U2] = H5T_NATIVE_UINT16, [HD_IO_U4] = H5T_NATIVE_UINT32,
+                           [HD_IO_U8] = H5T_NATIVE_UINT64};
+    return types[element];
 }
 
 /* h5py stores booleans as an enumeration over int8, which is read as its numbers. Halves
@@ -74,10 +108,8 @@ static void describe_type(hid_t set, hd_io_variable *variable) {
     }
     if (variable->kind == HD_IO_ARRAY && variable->array.element == HD_IO_F2)
         variable->array.element = HD_IO_F4;
-    if (base >= 0)
-        H5Tclose(base);
-    if (type >= 0)
-        H5Tclose(type);
+    hd_io_hdf5_release(base);
+    hd_io_hdf5_release(type);
 }
 
 /* The shape. One that claims more elements than the stored bytes can unpack to is damaged:
@@ -106,8 +138,7 @@ static void describe_shape(hid_t set, int64_t file_size, hd_io_variable *variabl
         /* Steps are needed even for arrays that are only listed. */
         hd_io_array_pack(&variable->array, false);
     }
-    if (space >= 0)
-        H5Sclose(space);
+    hd_io_hdf5_release(space);
 }
 
 void hd_io_hdf5_describe(int64_t set, int64_t file_size, hd_io_variable *variable) {
@@ -125,53 +156,35 @@ static herr_t add_dataset(hid_t root, const char *name, const H5L_info_t *link, 
     hid_t object = H5Oopen(root, name, H5P_DEFAULT);
     if (object < 0)
         return 0;
+    herr_t result = 0;
+    /* Groups are visited too, but only data sets are variables. */
     if (H5Iget_type(object) == H5I_DATASET) {
-        /* Groups are visited too, but only data sets are variables. */
         hd_io_variable *variable = hd_io_container_add(container, name, (int64_t)strlen(name));
-        if (variable == NULL) {
-            H5Oclose(object);
-            return -1;
-        }
-        hd_io_hdf5_describe(object, container->file->size, variable);
+        if (variable != NULL)
+            hd_io_hdf5_describe(object, container->file->size, variable);
+        result = variable != NULL ? 0 : -1;
     }
-    H5Oclose(object);
-    return 0;
+    hd_io_hdf5_release(object);
+    return result;
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static huddle_status report_damage(const hd_io_variable *variable) {
-    return hd_fail(HUDDLE_FORMAT, "'%s' cannot be read: HDF5 finds it damaged", variable->name);
-}
-
-/* Cannot overflow: describe_shape() has checked the product. */
-static int64_t count_elements(const hd_io_variable *variable) {
-    int64_t count = 1;
-    for (int32_t k = 0; k < variable->array.rank; k++)
-        count *= variable->array.dims[k];
-    return count;
-}
-
-/* Reads what the variable is restricted to, or everything. *space, to be closed, is that of the
- * values in memory. */
-static bool read_values(hid_t set, hid_t type, const hd_io_variable *variable, hid_t *space,
-                        void *values) {
+/* Reads what the variable is restricted to, or everything. */
+static bool read_values(hid_t set, hid_t type, const hd_io_variable *variable, void *values) {
     hsize_t starts[HD_IO_MAX_RANK] = {0}, counts[HD_IO_MAX_RANK] = {0};
-    hid_t in_file = H5Dget_space(set);
-    int64_t count = count_elements(variable);
-    if (!variable->divided) {
-        *space = in_file;
+    if (!variable->divided)
         return H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
-    }
     for (int32_t k = 0; k < variable->array.rank; k++) {
         starts[k] = (hsize_t)variable->starts[k];
         counts[k] = (hsize_t)variable->array.dims[k];
     }
-    *space = H5Screate_simple(variable->array.rank, counts, NULL);
-    bool good = count == 0 ||
+    hid_t in_file = H5Dget_space(set), space = H5Screate_simple(variable->array.rank, counts, NULL);
+    bool good = hd_io_variable_count(variable) == 0 ||
                 (H5Sselect_hyperslab(in_file, H5S_SELECT_SET, starts, NULL, counts, NULL) >= 0 &&
-                 H5Dread(set, type, *space, in_file, H5P_DEFAULT, values) >= 0);
-    H5Sclose(in_file);
+                 H5Dread(set, type, space, in_file, H5P_DEFAULT, values) >= 0);
+    hd_io_hdf5_release(space);
+    hd_io_hdf5_release(in_file);
     return good;
 }
 
@@ -181,7 +194,7 @@ static bool read_values(hid_t set, hid_t type, const hd_io_variable *variable, h
 static huddle_status collect_texts(hd_io_variable *variable, const char *block,
                                    char *const *pointers, int64_t width, bool pad_spaces) {
     huddle_status status = HUDDLE_OK;
-    int64_t count = count_elements(variable), bytes = 0;
+    int64_t count = hd_io_variable_count(variable), bytes = 0;
     hd_io_labels *texts = &variable->texts;
     /* One byte more for each, the line feed. */
     for (int64_t i = 0; i < count; i++)
@@ -215,30 +228,28 @@ static huddle_status load_texts(hid_t set, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     hid_t type = H5Dget_type(set), space = -1;
     char **pointers = NULL, *block = NULL;
-    int64_t count = count_elements(variable), width = (int64_t)H5Tget_size(type);
+    int64_t count = hd_io_variable_count(variable), width = (int64_t)H5Tget_size(type);
     bool read = false, variable_length = H5Tis_variable_str(type) > 0;
     if (variable_length) {
         ALLOC_ZERO(pointers, count);
-        read = read_values(set, type, variable, &space, pointers);
+        space = H5Screate_simple(1, &(hsize_t){(hsize_t)count}, NULL);
     } else {
-        /* Both factors come from the file. */
         if (width < 1 || count > INT64_MAX / 2 / width ||
             (hsize_t)(count * width) / MAX_RATIO > H5Dget_storage_size(set) + SMALL)
-            TRY(report_damage(variable));
+            TRY(hd_io_hdf5_damaged(variable));
         ALLOC_ZERO(block, count * width);
-        read = read_values(set, type, variable, &space, block);
     }
+    read = read_values(set, type, variable, variable_length ? (void *)pointers : block);
     if (!read)
-        TRY(report_damage(variable));
+        TRY(hd_io_hdf5_damaged(variable));
     TRY(collect_texts(variable, block, pointers, width, H5Tget_strpad(type) == H5T_STR_SPACEPAD));
 done:
     /* What HDF5 allocated for texts of variable length, it has to free. */
     if (read && variable_length && count > 0)
         H5Dvlen_reclaim(type, space, H5P_DEFAULT, pointers);
     FREE(pointers, block);
-    if (space >= 0)
-        H5Sclose(space);
-    H5Tclose(type);
+    hd_io_hdf5_release(space);
+    hd_io_hdf5_release(type);
     return status;
 }
 
@@ -246,16 +257,13 @@ done:
 static huddle_status load_array(hid_t set, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     char *bytes = NULL;
-    hid_t space = -1;
-    ALLOC(bytes, count_elements(variable) * hd_io_element_size(variable->array.element));
-    if (!read_values(set, memory_type(variable->array.element), variable, &space, bytes))
-        TRY(report_damage(variable));
+    ALLOC(bytes, hd_io_variable_count(variable) * hd_io_element_size(variable->array.element));
+    if (!read_values(set, memory_type(variable->array.element), variable, bytes))
+        TRY(hd_io_hdf5_damaged(variable));
     variable->owned = bytes;
     variable->array.bytes = bytes;
     bytes = NULL;
 done:
-    if (space >= 0)
-        H5Sclose(space);
     huddle_free(bytes);
     return status;
 }
@@ -264,22 +272,12 @@ huddle_status hd_io_hdf5_load(int64_t set, hd_io_variable *variable) {
     return variable->kind == HD_IO_TEXTS ? load_texts(set, variable) : load_array(set, variable);
 }
 
-typedef struct state {
-    hid_t file;
-} state;
-
 /* Opened by name for each access: no identifier of an object outlives a call. */
 static huddle_status load_variable(hd_io_container *container, hd_io_variable *variable) {
-    huddle_status status = HUDDLE_OK;
-    const state *s = container->state;
     hd_io_hdf5_lock();
-    hid_t set = H5Dopen2(s->file, variable->name, H5P_DEFAULT);
-    if (set < 0)
-        TRY(report_damage(variable));
-    TRY(hd_io_hdf5_load(set, variable));
-done:
-    if (set >= 0)
-        H5Dclose(set);
+    hid_t set = H5Dopen2(hd_io_hdf5_file(container), variable->name, H5P_DEFAULT);
+    huddle_status status = set < 0 ? hd_io_hdf5_damaged(variable) : hd_io_hdf5_load(set, variable);
+    hd_io_hdf5_release(set);
     hd_io_hdf5_unlock();
     return status;
 }
@@ -290,37 +288,28 @@ huddle_status hd_io_hdf5_read_floats(hd_io_request *request, hd_io_container *co
                                      const hd_io_variable *variable, float *values, bool *placed,
                                      bool *checked) {
     huddle_status status = HUDDLE_OK;
-    const state *s = container->state;
     *checked = false;
     *placed = true;
     TRY(hd_check_cancel(request->context));
     hd_io_hdf5_lock();
-    hid_t set = H5Dopen2(s->file, variable->name, H5P_DEFAULT), space = -1;
-    if (set < 0 || !read_values(set, H5T_NATIVE_FLOAT, variable, &space, values))
-        status = report_damage(variable);
-    if (space >= 0)
-        H5Sclose(space);
-    if (set >= 0)
-        H5Dclose(set);
+    hid_t set = H5Dopen2(hd_io_hdf5_file(container), variable->name, H5P_DEFAULT);
+    if (set < 0 || !read_values(set, H5T_NATIVE_FLOAT, variable, values))
+        status = hd_io_hdf5_damaged(variable);
+    hd_io_hdf5_release(set);
     hd_io_hdf5_unlock();
 done:
     return status;
 }
 
-/* Registered before the file is open, so `file` may be -1. */
 static void close_file(hd_io_container *container) {
-    state *s = container->state;
-    if (s == NULL)
-        return;
     hd_io_hdf5_lock();
-    if (s->file >= 0)
-        H5Fclose(s->file);
+    hd_io_hdf5_release(hd_io_hdf5_file(container));
     hd_io_hdf5_unlock();
-    huddle_free(s);
+    huddle_free(container->state);
 }
 
 int64_t hd_io_hdf5_file(const hd_io_container *container) {
-    return ((const state *)container->state)->file;
+    return *(const hid_t *)container->state;
 }
 
 /* The state is set before the file is opened, so that hd_io_container_close() cleans up after
@@ -328,21 +317,36 @@ int64_t hd_io_hdf5_file(const hd_io_container *container) {
 huddle_status hd_io_hdf5_open_file(const hd_file *file, bool (*list)(hd_io_container *container),
                                    hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
-    state *s = NULL;
-    ALLOC(s, 1);
-    s->file = -1;
-    container->state = s;
+    hid_t *opened = NULL;
+    ALLOC(opened, 1);
+    *opened = -1;
+    container->state = opened;
     container->close = close_file;
     hd_io_hdf5_lock();
-    s->file = H5Fopen(file->path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    bool listed = s->file >= 0 && list(container);
+    *opened = H5Fopen(file->path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    bool listed = *opened >= 0 && list(container);
     hd_io_hdf5_unlock();
-    if (s->file < 0)
+    if (*opened < 0)
         FAIL(HUDDLE_FORMAT, "HDF5 cannot open it: it is cut short or damaged");
     if (!listed)
         FAIL(HUDDLE_NO_MEMORY, "no memory for the names, or HDF5 finds them damaged");
 done:
     return status;
+}
+
+/* The file is opened by its path, since HDF5 does its own reading; unpacked or piped bytes
+ * have no path. It is opened twice: first by a process that may crash, see hdf5_trial.c. */
+huddle_status hd_io_hdf5_open_tried(const hd_io_request *request, const hd_file *file,
+                                    const char *format, hd_io_hdf5_opener open_it,
+                                    hd_io_container *container) {
+    /* Of several processes the first opens the file before the others, and tries it for them. */
+    bool trusted = request->rows != NULL && request->rows->rank > 0;
+    if (file->descriptor < 0)
+        return hd_fail(HUDDLE_UNSUPPORTED,
+                       "%s is read from plain files only, not packed, nor from a pipe", format);
+    if (!trusted && !hd_io_hdf5_try(file, open_it))
+        return hd_fail(HUDDLE_FORMAT, "HDF5 cannot open it: it is cut short or damaged");
+    return open_it(file, container);
 }
 
 /* By name, so that the order of variables does not depend on how the file was written. */
@@ -358,20 +362,10 @@ static huddle_status open_file(const hd_file *file, hd_io_container *container) 
     return hd_io_hdf5_open_file(file, list_datasets, container);
 }
 
-/* The file is opened by its path, since HDF5 does its own reading; unpacked or piped bytes
- * have no path. It is opened twice: first by a process that may crash, see hdf5_trial.c. */
 huddle_status hd_io_hdf5_open(hd_io_request *request, const hd_file *file,
                               hd_io_container *container) {
-    huddle_status status = HUDDLE_OK;
-    /* Of several processes the first opens the file before the others, and tries it for them. */
-    bool trusted = request->rows != NULL && request->rows->rank > 0;
-    if (file->descriptor < 0)
-        FAIL(HUDDLE_UNSUPPORTED, "HDF5 is read from plain files only, not packed, nor from a pipe");
-    if (!trusted && !hd_io_hdf5_try(file, open_file))
-        FAIL(HUDDLE_FORMAT, "HDF5 cannot open it: it is cut short or damaged");
-    TRY(open_file(file, container));
-    if (container->count == 0)
-        FAIL(HUDDLE_FORMAT, "the file contains no data sets");
-done:
+    huddle_status status = hd_io_hdf5_open_tried(request, file, "HDF5", open_file, container);
+    if (status == HUDDLE_OK && container->count == 0)
+        return hd_fail(HUDDLE_FORMAT, "the file contains no data sets");
     return status;
 }

@@ -10,10 +10,22 @@
 void hd_io_hdf5_lock(void);
 void hd_io_hdf5_unlock(void);
 
+/* Closes an object of HDF5, of any sort; a negative identifier is none. */
+void hd_io_hdf5_release(int64_t id);
+
+/* HUDDLE_FORMAT, with the name of the variable. */
+huddle_status hd_io_hdf5_damaged(const hd_io_variable *variable);
+
+typedef huddle_status (*hd_io_hdf5_opener)(const hd_file *file, hd_io_container *container);
+
 /* True if another process could open and list this file, with `open_it` as here, and came to no
  * harm. */
-bool hd_io_hdf5_try(const hd_file *file,
-                    huddle_status (*open_it)(const hd_file *file, hd_io_container *container));
+bool hd_io_hdf5_try(const hd_file *file, hd_io_hdf5_opener open_it);
+
+/* Opens a plain file with `open_it` after such a trial; the format is for messages. */
+huddle_status hd_io_hdf5_open_tried(const hd_io_request *request, const hd_file *file,
+                                    const char *format, hd_io_hdf5_opener open_it,
+                                    hd_io_container *container);
 
 /* For the readers of HDF5 and of MAT v7.3, which is HDF5. Opens a file: `list`, called with the
  * lock held, adds its variables, and returns false if it could not. Sets container->state and

@@ -27,9 +27,7 @@ typedef struct driver_file {
 
 /* The output's temporary file is already open; its name is not used. */
 static H5FD_t *open_file(const char *name, unsigned flags, hid_t access, haddr_t max_address) {
-    (void)name;
-    (void)flags;
-    (void)max_address;
+    (void)name, (void)flags, (void)max_address;
     const target *given = H5Pget_driver_info(access);
     driver_file *file = NULL;
     if (given == NULL)
@@ -76,23 +74,10 @@ static haddr_t get_eof(const H5FD_t *common, H5FD_mem_t type) {
 /* Bytes never written, or lost to a failure, read as zero. */
 static herr_t read_bytes(H5FD_t *common, H5FD_mem_t type, hid_t transfer, haddr_t address,
                          size_t size, void *bytes) {
-    driver_file *file = (driver_file *)common;
-    char *to = bytes;
-    (void)type;
-    (void)transfer;
-    /* Cleared first: what the file does not have reads as zero. */
+    (void)type, (void)transfer;
     memset(bytes, 0, size);
-    while (size > 0) {
-        ssize_t got = pread(file->target.descriptor, to, size, (off_t)address);
-        /* A signal (a progress timer, a debugger) interrupts system calls; that is no failure. */
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            break;
-        to += got;
-        address += (haddr_t)got;
-        size -= (size_t)got;
-    }
+    (void)hd_file_read_at(((driver_file *)common)->target.descriptor, bytes, (int64_t)size,
+                          (int64_t)address);
     return 0;
 }
 
@@ -101,31 +86,19 @@ static herr_t read_bytes(H5FD_t *common, H5FD_mem_t type, hid_t transfer, haddr_
 static herr_t write_bytes(H5FD_t *common, H5FD_mem_t type, hid_t transfer, haddr_t address,
                           size_t size, const void *bytes) {
     driver_file *file = (driver_file *)common;
-    const char *from = bytes;
-    (void)type;
-    (void)transfer;
+    (void)type, (void)transfer;
     if (address + size > file->eof)
         file->eof = address + size;
-    while (size > 0 && *file->target.error == 0) {
-        ssize_t put = pwrite(file->target.descriptor, from, size, (off_t)address);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put < 0) {
-            *file->target.error = errno;
-            break;
-        }
-        from += put;
-        address += (haddr_t)put;
-        size -= (size_t)put;
-    }
+    if (*file->target.error == 0 &&
+        !hd_output_write_all(file->target.descriptor, bytes, (int64_t)size, (int64_t)address))
+        *file->target.error = errno;
     return 0;
 }
 
 /* HDF5 may have allocated space that it never wrote; the file is given its final size here. */
 static herr_t truncate_file(H5FD_t *common, hid_t transfer, hbool_t closing) {
     driver_file *file = (driver_file *)common;
-    (void)transfer;
-    (void)closing;
+    (void)transfer, (void)closing;
     /* A failure is recorded only if it is the first. */
     if (file->eoa != file->eof && ftruncate(file->target.descriptor, (off_t)file->eoa) != 0 &&
         *file->target.error == 0)
@@ -157,8 +130,7 @@ int64_t hd_io_hdf5_create(const hd_output *output, int *error) {
     /* The driver is registered for this file only. */
     if (access >= 0 && id >= 0 && H5Pset_driver(access, id, &given) >= 0)
         file = H5Fcreate(output->temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access);
-    if (access >= 0)
-        H5Pclose(access);
+    hd_io_hdf5_release(access);
     if (id >= 0)
         H5FDunregister(id);
     return file;

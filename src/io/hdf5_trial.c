@@ -52,24 +52,20 @@ static bool is_small(const hd_io_variable *variable) {
 
 /* Small variables are read as well: a damaged file often opens and lists, and fails in its
  * data. */
-static bool try_to_read(const hd_file *file,
-                        huddle_status (*open_it)(const hd_file *file, hd_io_container *container)) {
+static bool try_to_read(const hd_file *file, hd_io_hdf5_opener open_it) {
     hd_io_container container = {.file = file};
     bool good = open_it(file, &container) == HUDDLE_OK;
     for (int64_t k = 0; good && k < container.count; k++) {
         hd_io_variable *variable = &container.variables[k];
-        if (!is_small(variable))
-            continue;
-        (void)hd_io_variable_load(&container,
-                                  variable); /* a failure is reported when the variable is used */
+        if (is_small(variable)) /* a failure is reported when the variable is used */
+            (void)hd_io_variable_load(&container, variable);
         hd_io_variable_unload(&container, variable);
     }
     hd_io_container_close(&container);
     return good;
 }
 
-bool hd_io_hdf5_try(const hd_file *file,
-                    huddle_status (*open_it)(const hd_file *file, hd_io_container *container)) {
+bool hd_io_hdf5_try(const hd_file *file, hd_io_hdf5_opener open_it) {
     int status = 0;
     hd_io_hdf5_lock(); /* no other thread is inside HDF5 at the moment of the fork, so the child's
                           copy is consistent */

@@ -18,8 +18,7 @@ static huddle_status write_dataset(hid_t file, const char *name, hid_t stored, h
     herr_t written = set < 0 ? -1 : H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
     if (set >= 0 && H5Dclose(set) < 0)
         written = -1;
-    if (space >= 0)
-        H5Sclose(space);
+    hd_io_hdf5_release(space);
     if (written < 0)
         return hd_fail(HUDDLE_IO, "cannot be written: HDF5 failed");
     return HUDDLE_OK;
@@ -56,12 +55,10 @@ static huddle_status write_data(hid_t file, const huddle_data *data) {
     TRY(write_dataset(file, "X", block.wide ? H5T_IEEE_F64LE : H5T_IEEE_F32LE,
                       block.wide ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT, 2, dims, block.values));
     TRY(hd_io_label_numbers(data, &numbers));
-    /* Labels are numbers if the classes are, and texts otherwise. */
     if (numbers != NULL)
         TRY(write_dataset(file, "y", H5T_STD_I64LE, H5T_NATIVE_INT64, 1, dims, numbers));
     else if (data->labels != NULL)
         TRY(write_texts(file, data));
-    /* Scalars; the image size is 0 if the points are no images. */
     if (hd_io_writes_image_size(data)) {
         TRY(write_dataset(file, "im_height", H5T_STD_I32LE, H5T_NATIVE_INT32, 0, NULL,
                           &data->height));

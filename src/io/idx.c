@@ -12,46 +12,35 @@
  * have rank 1 (labels) and 3 (images). */
 static bool is_header(const unsigned char *b) {
     return b[0] == 0 && b[1] == 0 && b[2] >= 0x08 && b[2] <= 0x0E && b[2] != 0x0A && b[3] >= 1 &&
-           b[3] <= 4;
+           b[3] <= HD_IO_MAX_RANK;
 }
 
 bool hd_io_idx_is(const hd_file *file) {
     return file->size >= 4 && is_header((const unsigned char *)file->text);
 }
 
-/* Types 0x08 .. 0x0E; elements[2] belongs to 0x0A, which is_header() has excluded. Numbers are
- * big-endian, so they are swapped on a little-endian machine. */
-static huddle_status parse_header(const unsigned char *head, int64_t size, hd_io_array *array,
-                                  int64_t *length) {
+/* Makes the array of a file with such a header available as `variable`: its bytes stay where they
+ * are in memory. Of the types 0x08 .. 0x0E elements[2] belongs to 0x0A, which is_header() has
+ * excluded. Numbers are big-endian, so they are swapped on a little-endian machine. The claimed
+ * dimensions are checked against the bytes present. */
+static huddle_status read_array(const hd_file *file, hd_io_variable *variable) {
     static const hd_io_element elements[] = {HD_IO_U1, HD_IO_I1, HD_IO_U1, HD_IO_I2,
                                              HD_IO_I4, HD_IO_F4, HD_IO_F8};
-    const uint16_t one = 1;
-    int32_t rank = head[3];
-    *length = 4 + 4 * rank;
-    if (size < *length)
+    const unsigned char *head = (const unsigned char *)file->text;
+    hd_io_array *array = &variable->array;
+    array->rank = head[3];
+    int64_t length = 4 + 4 * array->rank;
+    if (file->size < length)
         return hd_fail(HUDDLE_FORMAT, "the IDX header is cut short");
-    if (rank > HD_IO_MAX_RANK)
-        return hd_fail(HUDDLE_UNSUPPORTED, "the array has %d dimensions, more than four", rank);
     array->element = elements[head[2] - 8];
-    array->swapped = *(const unsigned char *)&one == 1;
-    array->rank = rank;
-    for (int32_t k = 0; k < rank; k++)
+    array->swapped = !hd_io_big_endian();
+    for (int32_t k = 0; k < array->rank; k++)
         array->dims[k] = hd_io_word(head + 4 + 4 * k, true);
+    if (hd_io_array_count(array, file->size - length) < 0)
+        return hd_fail(HUDDLE_FORMAT, "the IDX header claims more elements than the file can hold");
+    hd_io_array_pack(array, false);
+    array->bytes = file->text + length;
     return HUDDLE_OK;
-}
-
-/* Makes the array of a file available as `variable`: its bytes stay where they are in memory. The
- * claimed dimensions are checked against the bytes present. */
-static huddle_status read_array(const hd_file *file, hd_io_variable *variable) {
-    huddle_status status = HUDDLE_OK;
-    int64_t length;
-    TRY(parse_header((const unsigned char *)file->text, file->size, &variable->array, &length));
-    if (hd_io_array_count(&variable->array, file->size - length) < 0)
-        FAIL(HUDDLE_FORMAT, "the IDX header claims more elements than the file can hold");
-    hd_io_array_pack(&variable->array, false);
-    variable->array.bytes = file->text + length;
-done:
-    return status;
 }
 
 /* "train-images-idx3-ubyte.gz" to "train-labels-idx1-ubyte", the naming of MNIST and its
@@ -115,8 +104,7 @@ static huddle_status find_labels(hd_io_request *request, const hd_file *file,
     if (variable->owned == NULL)
         FAIL(HUDDLE_NO_MEMORY, "no memory for %lld labels", (long long)size);
 done:
-    if (labels.text != NULL)
-        hd_file_close(&labels);
+    hd_file_close(&labels);
     return status;
 }
 

@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
-#include "io/netpbm.h"
+#include "io/formats.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -26,6 +26,32 @@ bool hd_io_tiff_is(const hd_file *file) {
     return false;
 }
 
+/* How images are recognised and read. HUDDLE_WITH_* are 0 or 1; functions that need a library which
+ * was left out are NULL. */
+enum { NETPBM, BMP, PNG, JPEG, TIFF, N_KINDS };
+
+typedef struct image_kind {
+    const char *name, *library;
+    bool (*is)(const hd_file *file);
+    huddle_status (*read)(const hd_file *file, int32_t page, hd_io_image *image);
+    huddle_status (*count)(const hd_file *file, int32_t *pages); /* NULL: a file is one image */
+} image_kind;
+
+static const image_kind kinds[N_KINDS] = {
+    [NETPBM] = {"PGM, PPM", NULL, hd_io_netpbm_is, hd_io_netpbm_read, NULL},
+    [BMP] = {"BMP", NULL, hd_io_bmp_is, hd_io_bmp_read, NULL},
+    [PNG] = {"PNG", "libpng", is_png, HUDDLE_WITH_PNG ? hd_io_png_read : NULL, NULL},
+    [JPEG] = {"JPEG", "libjpeg", is_jpeg, HUDDLE_WITH_JPEG ? hd_io_jpeg_read : NULL, NULL},
+    [TIFF] = {"TIFF", "libtiff", hd_io_tiff_is, HUDDLE_WITH_TIFF ? hd_io_tiff_read : NULL,
+              HUDDLE_WITH_TIFF ? hd_io_tiff_pages : NULL},
+};
+
+static huddle_status missing_library(const image_kind *kind) {
+    char what[32];
+    snprintf(what, sizeof what, "%s images", kind->name);
+    return hd_io_missing_library(what, kind->library);
+}
+
 bool hd_io_image_named(const char *path) {
     static const char *const endings[] = {"pgm", "ppm", "png",  "jpg", "jpeg",
                                           "bmp", "tif", "tiff", NULL};
@@ -35,20 +61,18 @@ bool hd_io_image_named(const char *path) {
     return false;
 }
 
-/* HUDDLE_WITH_* are 0 or 1. */
 void hd_io_image_formats(char *text, size_t size) {
-    static const char *const names[] = {"PGM", "PPM", "BMP", "PNG", "JPEG", "TIFF"};
-    static const bool present[] = {
-        true, true, true, HUDDLE_WITH_PNG, HUDDLE_WITH_JPEG, HUDDLE_WITH_TIFF};
-    int last = HUDDLE_WITH_TIFF ? 5 : HUDDLE_WITH_JPEG ? 4 : HUDDLE_WITH_PNG ? 3 : 2;
+    int last = TIFF;
     size_t used = 0;
+    while (kinds[last].read == NULL)
+        last--;
     for (int k = 0; k <= last && used < size; k++)
-        if (present[k])
+        if (kinds[k].read != NULL)
             used += (size_t)snprintf(text + used, size - used, "%s%s",
                                      k == 0      ? ""
                                      : k == last ? " and "
                                                  : ", ",
-                                     names[k]);
+                                     kinds[k].name);
 }
 
 /* ---- pixels --------------------------------------------------------------------------------- */
@@ -143,24 +167,16 @@ done:
 
 /* Content decides, not the ending of the name: folders contain PGM files renamed to .png. */
 static huddle_status decode_file(const hd_file *file, int32_t page, hd_io_image *image) {
-    if (is_png(file))
-        return hd_io_png_read(file, image);
-    if (is_jpeg(file))
-        return hd_io_jpeg_read(file, image);
-    if (hd_io_tiff_is(file))
-        return hd_io_tiff_read(file, page, image);
-    if (hd_io_bmp_is(file))
-        return hd_io_bmp_read(file, image);
-    if (hd_io_netpbm_is(file))
-        return hd_io_netpbm_read(file, image);
+    for (int k = 0; k < N_KINDS; k++)
+        if (kinds[k].is(file))
+            return kinds[k].read != NULL ? kinds[k].read(file, page, image)
+                                         : missing_library(&kinds[k]);
     return hd_fail(HUDDLE_FORMAT,
                    "the content is neither PGM (P2, P5), PPM (P3, P6), PNG, JPEG, TIFF nor BMP");
 }
 
-/* Puts the name of the file before a message that is about it. */
 static huddle_status name_failure(const char *path, huddle_status status) {
-    return status == HUDDLE_OK || status == HUDDLE_NO_MEMORY ? status
-                                                             : hd_fail_at(status, "%s", path);
+    return hd_io_locate_failure(&(hd_io_request){.failing_path = path}, status);
 }
 
 huddle_status hd_io_image_decode(const hd_file *file, int32_t page, hd_io_image *image) {
@@ -183,13 +199,14 @@ huddle_status hd_io_image_read(const char *path, int32_t page, hd_io_image *imag
     *image = (hd_io_image){0};
     if (status == HUDDLE_OK)
         status = hd_io_image_decode(&file, page, image);
-    if (file.text != NULL)
-        hd_file_close(&file);
+    hd_file_close(&file);
     return status;
 }
 
 huddle_status hd_io_image_pages(const hd_file *file, int32_t *pages) {
     *pages = 1;
-    return hd_io_tiff_is(file) ? name_failure(file->path, hd_io_tiff_pages(file, pages))
-                               : HUDDLE_OK;
+    if (!hd_io_tiff_is(file))
+        return HUDDLE_OK;
+    return name_failure(file->path, kinds[TIFF].count != NULL ? kinds[TIFF].count(file, pages)
+                                                              : missing_library(&kinds[TIFF]));
 }

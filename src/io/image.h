@@ -1,4 +1,4 @@
-/* One image from a file: Netpbm (image.c), PNG, JPEG, TIFF or BMP, each in a file of its own. */
+/* One image from a file: Netpbm, PNG, JPEG, TIFF or BMP, each in a file of its own. */
 #ifndef HUDDLE_SRC_IO_IMAGE_H
 #define HUDDLE_SRC_IO_IMAGE_H
 
@@ -40,10 +40,12 @@ huddle_status hd_io_image_reserve(int64_t height, int64_t width, int32_t channel
                                   int64_t file_size, hd_io_image *image);
 
 /* The readers, for files that begin like such an image. Messages do not contain its name. */
+bool hd_io_netpbm_is(const hd_file *file);
 bool hd_io_bmp_is(const hd_file *file);
-huddle_status hd_io_bmp_read(const hd_file *file, hd_io_image *image);
-huddle_status hd_io_png_read(const hd_file *file, hd_io_image *image);
-huddle_status hd_io_jpeg_read(const hd_file *file, hd_io_image *image);
+huddle_status hd_io_netpbm_read(const hd_file *file, int32_t page, hd_io_image *image);
+huddle_status hd_io_bmp_read(const hd_file *file, int32_t page, hd_io_image *image);
+huddle_status hd_io_png_read(const hd_file *file, int32_t page, hd_io_image *image);
+huddle_status hd_io_jpeg_read(const hd_file *file, int32_t page, hd_io_image *image);
 huddle_status hd_io_tiff_read(const hd_file *file, int32_t page, hd_io_image *image);
 huddle_status hd_io_tiff_pages(const hd_file *file, int32_t *pages);
 bool hd_io_tiff_is(const hd_file *file);

@@ -53,12 +53,19 @@ static char *join_path(const char *folder, const char *name) {
     return path;
 }
 
-/* Paths of the images and of the folders in a folder; hidden ones are left out. readdir()
+static void sort_names(list *names, int64_t first) {
+    if (names->count > first)
+        qsort(names->items + first, (size_t)(names->count - first), sizeof *names->items, by_text);
+}
+
+/* Adds the paths of the images and of the folders in a folder; hidden ones are left out. readdir()
  * returns entries in an order that differs between file systems, so they are sorted: the rows
- * of the data must not depend on the machine. */
+ * of the data must not depend on the machine. `folders` is NULL inside a class folder: classes are
+ * one level deep. */
 static huddle_status list_folder(const char *folder, list *images, list *folders) {
     huddle_status status = HUDDLE_OK;
     struct dirent *entry;
+    int64_t first = images->count;
     DIR *directory = opendir(folder);
     if (directory == NULL)
         FAIL(HUDDLE_IO, "cannot be opened: %s", strerror(errno));
@@ -77,39 +84,12 @@ static huddle_status list_folder(const char *folder, list *images, list *folders
         else
             huddle_free(path);
     }
-    if (images->count > 0)
-        qsort(images->items, (size_t)images->count, sizeof *images->items, by_text);
-    /* `folders` is NULL inside a class folder: classes are one level deep. */
-    if (folders != NULL && folders->count > 0)
-        qsort(folders->items, (size_t)folders->count, sizeof *folders->items, by_text);
+    sort_names(images, first);
+    if (folders != NULL)
+        sort_names(folders, 0);
 done:
     if (directory != NULL)
         closedir(directory);
-    return status;
-}
-
-/* Images of all class folders, in order, and the number of the class folder of each. Paths
- * move from one list to the other: an entry is cleared before it is added, so that no path is
- * freed twice. */
-static huddle_status list_classes(const list *folders, list *images, int64_t **class_of) {
-    huddle_status status = HUDDLE_OK;
-    list found = {0};
-    int64_t capacity = 0;
-    /* The number of a class folder is its position in the sorted list. */
-    for (int64_t k = 0; k < folders->count; k++) {
-        TRY(list_folder(folders->items[k], &found, NULL));
-        for (int64_t i = 0; i < found.count; i++) {
-            char *path = found.items[i];
-            found.items[i] = NULL;
-            TRY(append_name(images, path));
-            if (!hd_grow(class_of, &capacity, images->count, sizeof **class_of))
-                FAIL(HUDDLE_NO_MEMORY, "no memory for %lld labels", (long long)images->count);
-            (*class_of)[images->count - 1] = k;
-        }
-        free_list(&found);
-    }
-done:
-    free_list(&found);
     return status;
 }
 
@@ -119,7 +99,6 @@ done:
 typedef struct item {
     const char *path;    /* of a list */
     const hd_file *file; /* if it is open already; else NULL */
-    int64_t class_folder;
     int32_t page;
 } item;
 
@@ -145,24 +124,20 @@ static huddle_status count_pages(const char *path, int32_t *pages) {
     *pages = 1;
     if (!hd_has_extension(path, "tif") && !hd_has_extension(path, "tiff"))
         return HUDDLE_OK;
-    status = hd_file_open(path, &file);
-    if (status == HUDDLE_OK)
-        status = hd_io_image_pages(&file, pages);
-    else if (status != HUDDLE_NO_MEMORY)
-        status = hd_fail_at(status, "%s", path);
-    if (file.text != NULL)
-        hd_file_close(&file);
+    TRY(hd_io_locate_failure(&(hd_io_request){.failing_path = path}, hd_file_open(path, &file)));
+    TRY(hd_io_image_pages(&file, pages));
+done:
+    hd_file_close(&file);
     return status;
 }
 
-/* All pages of all files. class_of is NULL if there are no class folders. */
-static huddle_status list_pages(const list *images, const int64_t *class_of, items *found) {
+/* All pages of all files. */
+static huddle_status list_pages(const list *images, items *found) {
     huddle_status status = HUDDLE_OK;
     for (int64_t i = 0; i < images->count; i++) {
         int32_t pages;
         TRY(count_pages(images->items[i], &pages));
-        TRY(add_pages((item){images->items[i], NULL, class_of != NULL ? class_of[i] : 0, 0}, pages,
-                      found));
+        TRY(add_pages((item){images->items[i], NULL, 0}, pages, found));
     }
 done:
     return status;
@@ -192,7 +167,6 @@ static huddle_status read_chunk(void *argument, hd_chunk chunk) {
     int64_t d = r->data->points.d;
     for (int64_t i = chunk.begin; i < chunk.end && !atomic_load(&r->colour); i++) {
         const char *path = r->images->all[i].path;
-        /* The messages contain the name of the image. */
         TRY(read_item(&r->images->all[i], &image));
         if (image.height != r->data->height || image.width != r->data->width)
             FAIL(HUDDLE_FORMAT, "%s: the image is %d x %d, but %s is %d x %d", path, image.height,
@@ -249,16 +223,21 @@ done:
 
 /* ---- labels --------------------------------------------------------------------------------- */
 
-/* Classes are named after their folders. */
-static huddle_status set_classes(const list *folders, const items *images, huddle_data *data) {
+/* Classes are named after their folders: what is between the last two slashes of a path, which
+ * join_path() has put there. */
+static hd_io_span class_of(const char *path) {
+    const char *end = strrchr(path, '/'), *begin = end;
+    while (begin > path && begin[-1] != '/')
+        begin--;
+    return (hd_io_span){begin, end - begin};
+}
+
+static huddle_status set_classes(const items *images, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     hd_io_labels labels = {.n = images->count};
     ALLOC(labels.texts, images->count);
-    for (int64_t i = 0; i < images->count; i++) {
-        /* Paths were made by join_path(), so there is always a slash. */
-        const char *name = strrchr(folders->items[images->all[i].class_folder], '/') + 1;
-        labels.texts[i] = (hd_io_span){name, (int64_t)strlen(name)};
-    }
+    for (int64_t i = 0; i < images->count; i++)
+        labels.texts[i] = class_of(images->all[i].path);
     TRY(hd_io_data_set_labels(data, &labels));
 done:
     hd_io_labels_free(&labels);
@@ -266,15 +245,15 @@ done:
 }
 
 /* Labels from a file (y) replace those of the folders. */
-static huddle_status label_images(hd_io_request *request, const list *folders, const items *images,
+static huddle_status label_images(hd_io_request *request, bool classed, const items *images,
                                   huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     hd_io_labels labels = {0};
     if (request->options->n_y > 0 && !hd_io_labels_unwanted(request->options)) {
         TRY(hd_io_labels_from_files(request, &labels));
         TRY(hd_io_data_set_file_labels(request, data, &labels));
-    } else if (folders != NULL && request->options->n_y == 0) {
-        TRY(set_classes(folders, images, data));
+    } else if (classed && request->options->n_y == 0) {
+        TRY(set_classes(images, data));
     }
 done:
     hd_io_labels_free(&labels);
@@ -287,11 +266,11 @@ huddle_status hd_io_images_read(hd_io_request *request, const char *folder, hudd
     huddle_status status = HUDDLE_OK;
     list images = {0}, loose = {0}, folders = {0};
     items pages = {0};
-    int64_t *class_of = NULL;
     char known[80];
     data->format = "images";
     TRY(list_folder(folder, &loose, &folders));
-    TRY(list_classes(&folders, &images, &class_of));
+    for (int64_t k = 0; k < folders.count; k++)
+        TRY(list_folder(folders.items[k], &images, NULL));
     bool classed = images.count > 0;
     hd_io_image_formats(known, sizeof known);
     if (images.count + loose.count == 0)
@@ -302,12 +281,12 @@ huddle_status hd_io_images_read(hd_io_request *request, const char *folder, hudd
                 "%s: %lld images outside the class folders are ignored", folder,
                 (long long)loose.count);
     request->failing_path = NULL; /* messages contain the image's name */
-    TRY(list_pages(classed ? &images : &loose, class_of, &pages));
+    TRY(list_pages(classed ? &images : &loose, &pages));
     request->failing_path = folder;
     TRY(read_pixels(request, &pages, data));
-    TRY(label_images(request, classed ? &folders : NULL, &pages, data));
+    TRY(label_images(request, classed, &pages, data));
 done:
-    FREE(pages.all, class_of);
+    huddle_free(pages.all);
     free_list(&images);
     free_list(&loose);
     free_list(&folders);
@@ -326,9 +305,9 @@ huddle_status hd_io_pages_read(hd_io_request *request, const hd_file *file, hudd
     if (count < 2)
         FAIL(HUDDLE_UNSUPPORTED,
              "a single image is not a data set; give the folder of its class folders");
-    TRY(add_pages((item){file->path, file, 0, 0}, count, &pages));
+    TRY(add_pages((item){file->path, file, 0}, count, &pages));
     TRY(read_pixels(request, &pages, data));
-    TRY(label_images(request, NULL, &pages, data));
+    TRY(label_images(request, false, &pages, data));
 done:
     huddle_free(pages.all);
     return status;

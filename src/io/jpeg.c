@@ -95,7 +95,8 @@ done:
     return status;
 }
 
-huddle_status hd_io_jpeg_read(const hd_file *file, hd_io_image *image) {
+huddle_status hd_io_jpeg_read(const hd_file *file, int32_t page, hd_io_image *image) {
+    (void)page;
     struct jpeg_decompress_struct info = {0};
     failure f = {.text = ""};
     unsigned char *row = NULL;

@@ -5,6 +5,7 @@
 #include "io/formats.h"
 #include "io/sparse.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The header has 128 bytes: 116 of text, 8 for the offset of subsystem data, the version at
@@ -35,18 +36,20 @@ huddle_status hd_io_mat_check(const hd_io_container *container) {
     return HUDDLE_OK;
 }
 
+char *hd_io_mat_join(const char *prefix, const char *name, int64_t length) {
+    int64_t size = (int64_t)strlen(prefix) + 1 + length + 1;
+    char *joined = hd_alloc(size, 1);
+    if (joined != NULL)
+        snprintf(joined, (size_t)size, "%s%s%.*s", prefix, prefix[0] != '\0' ? "." : "",
+                 (int)length, name);
+    return joined;
+}
+
 hd_io_variable *hd_io_mat_add(hd_io_container *container, const char *prefix, const char *name,
                               int64_t length) {
-    int64_t head = (int64_t)strlen(prefix);
-    char *joined = hd_alloc(head + 1 + length + 1, 1);
-    if (joined == NULL)
-        return NULL;
-    memcpy(joined, prefix, (size_t)head);
-    joined[head] = '.';
-    memcpy(joined + head + 1, name, (size_t)length);
-    hd_io_variable *variable = head == 0
-                                   ? hd_io_container_add(container, name, length)
-                                   : hd_io_container_add(container, joined, head + 1 + length);
+    char *joined = hd_io_mat_join(prefix, name, length);
+    hd_io_variable *variable =
+        joined != NULL ? hd_io_container_add(container, joined, (int64_t)strlen(joined)) : NULL;
     huddle_free(joined);
     return variable;
 }
@@ -56,6 +59,8 @@ hd_io_variable *hd_io_mat_add(hd_io_container *container, const char *prefix, co
 /* The variable stays in the list, so that `info` shows it and a request for it reports the
  * reason. */
 void hd_io_mat_refuse(hd_io_variable *variable, const char *refusal) {
+    if (refusal == NULL)
+        return;
     variable->kind = HD_IO_OTHER;
     variable->refusal = refusal;
     variable->array.rank = 0;
@@ -107,7 +112,7 @@ static uint32_t character_at(const hd_io_characters *c, int64_t row, int64_t *k)
 
 /* The rows of a character matrix have one length; shorter texts are padded by blanks, which
  * are removed. */
-char *hd_io_characters_row(const hd_io_characters *c, int64_t row, char *to) {
+static char *write_row(const hd_io_characters *c, int64_t row, char *to) {
     char *begin = to;
     for (int64_t k = 0; k < c->length;) {
         if (c->width == 1)
@@ -120,8 +125,28 @@ char *hd_io_characters_row(const hd_io_characters *c, int64_t row, char *to) {
     return to;
 }
 
-/* Continuation bytes are not checked one by one: hd_io_characters_row() replaces what is no
- * character. */
+/* A UTF-16 unit takes at most three bytes in UTF-8, a UTF-32 unit four. The line feed stops the
+ * readers of numbers. */
+void hd_io_characters_add(const hd_io_characters *c, hd_io_labels *texts, char **to) {
+    for (int64_t i = 0; i < c->rows; i++) {
+        char *end = write_row(c, i, *to);
+        texts->texts[texts->n++] = (hd_io_span){*to, end - *to};
+        *end = '\n';
+        *to = end + 1;
+    }
+}
+
+huddle_status hd_io_characters_texts(const hd_io_characters *c, hd_io_labels *texts) {
+    huddle_status status = HUDDLE_OK;
+    ALLOC(texts->texts, c->rows);
+    ALLOC(texts->arena, c->rows * (4 * c->length + 1));
+    char *to = texts->arena;
+    hd_io_characters_add(c, texts, &to);
+done:
+    return status;
+}
+
+/* Continuation bytes are not checked one by one: character_at() replaces what is no character. */
 bool hd_io_decode_utf8(const unsigned char *bytes, int64_t size, int64_t count, uint32_t *to) {
     int64_t at = 0, got = 0;
     while (at < size && got < count) {

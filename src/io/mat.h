@@ -8,8 +8,8 @@
 /* HUDDLE_FORMAT if no variables were found. */
 huddle_status hd_io_mat_check(const hd_io_container *container);
 
-/* Marks a variable as one that is not read; `refusal` continues a sentence that begins with its
- * name, and is static text. */
+/* Marks a variable as one that is not read, unless refusal is NULL; it continues a sentence that
+ * begins with the variable's name, and is static text. */
 void hd_io_mat_refuse(hd_io_variable *variable, const char *refusal);
 
 /* Why a variable of that MATLAB class ("string", "struct", ...) is not read; static text. */
@@ -18,7 +18,9 @@ const char *hd_io_mat_class_refusal(const char *class);
 /* Structs inside structs are listed to this depth; cycles in damaged files end there. */
 enum { HD_IO_MAT_MAX_DEPTH = 8 };
 
-/* Adds the variable "PREFIX.NAME", or "NAME" if the prefix is empty; NULL if there is no memory. */
+/* "PREFIX.NAME", or "NAME" if the prefix is empty, and a variable of that name; NULL if there is no
+ * memory. */
+char *hd_io_mat_join(const char *prefix, const char *name, int64_t length);
 hd_io_variable *hd_io_mat_add(hd_io_container *container, const char *prefix, const char *name,
                               int64_t length);
 
@@ -30,9 +32,12 @@ typedef struct hd_io_characters {
     int64_t rows, length;
 } hd_io_characters;
 
-/* Writes a row as UTF-8 without the blanks that pad it; returns where it ends. It takes at most
- * 4 * length bytes. */
-char *hd_io_characters_row(const hd_io_characters *characters, int64_t row, char *to);
+/* Adds a text for each row, as UTF-8 and without the blanks that pad it, to texts that have room
+ * for them, and for 4 * length + 1 bytes for each at *to, which is advanced. */
+void hd_io_characters_add(const hd_io_characters *characters, hd_io_labels *texts, char **to);
+
+/* The same with room of their own. */
+huddle_status hd_io_characters_texts(const hd_io_characters *characters, hd_io_labels *texts);
 
 /* Decodes UTF-8 of exactly `count` characters; false if it is not that. */
 bool hd_io_decode_utf8(const unsigned char *bytes, int64_t size, int64_t count, uint32_t *to);

@@ -3,10 +3,10 @@
  * is an element of type miMATRIX with elements inside. An array is taken as it is stored, from
  * the mapped file if it is not compressed, and every size is checked against the bytes present
  * before memory is requested. */
+#include "archive/zip.h"
 #include "base/check.h"
 #include "io/mat.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -121,18 +121,16 @@ static bool parse_head(const span *s, head *h) {
 /* Types without a number of their own (texts, matrices) are not among them. */
 static bool element_of(uint32_t type, hd_io_element *element) {
     static const struct {
-        uint32_t type;
+        bool known;
         hd_io_element element;
-    } known[] = {{MI_INT8, HD_IO_I1},   {MI_UINT8, HD_IO_U1},  {MI_INT16, HD_IO_I2},
-                 {MI_UINT16, HD_IO_U2}, {MI_INT32, HD_IO_I4},  {MI_UINT32, HD_IO_U4},
-                 {MI_SINGLE, HD_IO_F4}, {MI_DOUBLE, HD_IO_F8}, {MI_INT64, HD_IO_I8},
-                 {MI_UINT64, HD_IO_U8}};
-    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-        if (known[k].type == type) {
-            *element = known[k].element;
-            return true;
-        }
-    return false;
+    } types[] = {[MI_INT8] = {true, HD_IO_I1},   [MI_UINT8] = {true, HD_IO_U1},
+                 [MI_INT16] = {true, HD_IO_I2},  [MI_UINT16] = {true, HD_IO_U2},
+                 [MI_INT32] = {true, HD_IO_I4},  [MI_UINT32] = {true, HD_IO_U4},
+                 [MI_SINGLE] = {true, HD_IO_F4}, [MI_DOUBLE] = {true, HD_IO_F8},
+                 [MI_INT64] = {true, HD_IO_I8},  [MI_UINT64] = {true, HD_IO_U8}};
+    bool known = type <= MI_UINT64 && types[type].known;
+    *element = known ? types[type].element : HD_IO_F8;
+    return known;
 }
 
 /* The part at *at as a vector of numbers; false if it is none, or not all at hand. */
@@ -153,25 +151,12 @@ static bool vector_at(const span *s, int64_t *at, hd_io_array *vector) {
 /* Up to `size` bytes of a compressed element; returns how many there were, so that a damaged
  * stream shows as a short count. */
 static int64_t unpack_element(const char *packed, int64_t length, char *to, int64_t size) {
-    enum { STEP = 1 << 30 };
     z_stream stream = {0};
-    int64_t n_unpacked = 0;
-    int code = Z_OK;
     if (inflateInit(&stream) != Z_OK)
         return 0;
-    stream.next_in = (unsigned char *)(uintptr_t)packed;
-    stream.avail_in = (unsigned)length; /* a tag counts in 32 bits */
-    while (n_unpacked < size && code == Z_OK) {
-        stream.next_out = (unsigned char *)to + n_unpacked;
-        stream.avail_out = (unsigned)(size - n_unpacked < STEP ? size - n_unpacked : STEP);
-        unsigned room = stream.avail_out;
-        code = inflate(&stream, Z_NO_FLUSH);
-        n_unpacked += room - stream.avail_out;
-        if (room == stream.avail_out)
-            break;
-    }
+    int64_t unpacked = hd_zip_inflate(&stream, &packed, &length, to, size);
     inflateEnd(&stream);
-    return n_unpacked;
+    return unpacked;
 }
 
 /* The matrix in the top-level element whose tag is at `place`: all of it, or at least its
@@ -229,18 +214,6 @@ static hd_io_characters characters_of(const span *s, const part *p, int64_t rows
     return (hd_io_characters){s->bytes + p->begin, unit_width(p), s->swapped, rows, length};
 }
 
-/* Adds a text for each row. There is room for 4 * length + 1 bytes for each at *to: a UTF-16
- * unit takes at most three bytes in UTF-8, a UTF-32 unit four. The line feed stops the readers
- * of numbers. */
-static void add_texts(const hd_io_characters *characters, hd_io_labels *texts, char **to) {
-    for (int64_t i = 0; i < characters->rows; i++) {
-        char *end = hd_io_characters_row(characters, i, *to);
-        texts->texts[texts->n++] = (hd_io_span){*to, end - *to};
-        *end = '\n';
-        *to = end + 1;
-    }
-}
-
 /* A matrix of characters, one text per row. The number of units is checked against the bytes
  * present in every branch before rows and length are multiplied for an allocation. */
 static huddle_status load_chars(const span *s, const head *h, hd_io_variable *variable) {
@@ -265,10 +238,7 @@ static huddle_status load_chars(const span *s, const head *h, hd_io_variable *va
     } else if (length > 0 && rows > units / length) {
         FAIL(HUDDLE_FORMAT, "'%s' is a damaged text", variable->name);
     }
-    ALLOC(variable->texts.texts, rows);
-    ALLOC(variable->texts.arena, rows * (4 * length + 1));
-    char *to = variable->texts.arena;
-    add_texts(&characters, &variable->texts, &to);
+    TRY(hd_io_characters_texts(&characters, &variable->texts));
 done:
     huddle_free(decoded);
     return status;
@@ -285,7 +255,6 @@ static bool text_in_cell(const span *s, int64_t *at, hd_io_characters *text) {
     if (!parse_head(&cell, &h))
         return false;
     int64_t rest = h.rest;
-    /* An empty cell. */
     if (!next_buffered(&cell, &rest, &p))
         p = (part){0};
     *text = characters_of(&cell, &p, 1, p.length / unit_width(&p));
@@ -312,7 +281,7 @@ static huddle_status load_cells(const span *s, const head *h, hd_io_variable *va
     at = h->rest;
     for (int64_t i = 0; i < count; i++) {
         (void)text_in_cell(s, &at, &text);
-        add_texts(&text, &variable->texts, &to);
+        hd_io_characters_add(&text, &variable->texts, &to);
     }
 done:
     return status;
@@ -399,57 +368,48 @@ static const char *refusal_of(const span *s, const head *h) {
                                                                 : class);
 }
 
-/* Only the tag of the data is needed here, which follows the name, so that HEAD bytes suffice.
- * The product of the dimensions must fit the bytes that the tag claims, whatever type they are
- * stored in. */
-static void describe_array(const span *s, const head *h, hd_io_variable *variable) {
+/* Why an array is not read, or NULL. Only the tag of the data is needed here, which follows the
+ * name, so that HEAD bytes suffice. The product of the dimensions must fit the bytes that the tag
+ * claims, whatever type they are stored in. */
+static const char *describe_array(const span *s, const head *h, hd_io_variable *variable) {
     hd_io_array *array = &variable->array;
     part p;
     int64_t at = h->rest;
-    if (!next_part(s, &at, &p) || !element_of(p.type, &array->element)) {
-        hd_io_mat_refuse(variable, "is damaged");
-        return;
-    }
+    if (!next_part(s, &at, &p) || !element_of(p.type, &array->element))
+        return "is damaged";
     variable->kind = HD_IO_ARRAY;
     array->swapped = s->swapped;
     if (hd_io_array_count(array, p.length) < 0)
-        hd_io_mat_refuse(variable, "claims more elements than there are");
-    else
-        hd_io_array_pack(array, true);
+        return "claims more elements than there are";
+    hd_io_array_pack(array, true);
+    return NULL;
 }
 
-/* Decides the kind of a variable from its head. The order puts what invalidates the dimensions
- * first, since the later tests use them. */
-static void describe_variable(const span *s, const head *h, hd_io_variable *variable) {
+/* Decides the kind of a variable from its head; returns why it is not read, or NULL. The order puts
+ * what invalidates the dimensions first, since the later tests use them. */
+static const char *describe_variable(const span *s, const head *h, hd_io_variable *variable) {
     hd_io_array *array = &variable->array;
     array->rank = h->array.rank;
     memcpy(array->dims, h->array.dims, sizeof array->dims);
-    if (h->class == CLASS_OPAQUE) {
-        hd_io_mat_refuse(variable, refusal_of(s, h));
-        return;
-    }
-    if (array->rank > HD_IO_MAX_RANK || array->rank < 2) {
-        hd_io_mat_refuse(variable, "has more than four dimensions");
-        return;
-    }
+    if (h->class == CLASS_OPAQUE)
+        return refusal_of(s, h);
+    if (array->rank > HD_IO_MAX_RANK || array->rank < 2)
+        return "has more than four dimensions";
     for (int32_t k = 0; k < array->rank; k++)
-        if (array->dims[k] < 0) {
-            hd_io_mat_refuse(variable, "is damaged");
-            return;
-        }
+        if (array->dims[k] < 0)
+            return "is damaged";
     if ((h->flags & FLAG_COMPLEX) != 0)
-        hd_io_mat_refuse(variable, "contains complex numbers");
-    else if (h->class >= CLASS_DOUBLE && h->class <= CLASS_UINT64)
-        describe_array(s, h, variable);
-    else if (array->rank == 2 && h->class == CLASS_SPARSE) {
-        variable->kind = HD_IO_SPARSE;
-        variable->wide = true; /* MATLAB's are double, or logical */
-    } else if (array->rank == 2 && (h->class == CLASS_CELL || h->class == CLASS_CHAR))
-        variable->kind = HD_IO_TEXTS;
-    else
-        hd_io_mat_refuse(variable, refusal_of(s, h));
-    if (h->class == CLASS_CHAR && variable->kind == HD_IO_TEXTS)
+        return "contains complex numbers";
+    if (h->class >= CLASS_DOUBLE && h->class <= CLASS_UINT64)
+        return describe_array(s, h, variable);
+    if (array->rank != 2 ||
+        (h->class != CLASS_SPARSE && h->class != CLASS_CELL && h->class != CLASS_CHAR))
+        return refusal_of(s, h);
+    variable->kind = h->class == CLASS_SPARSE ? HD_IO_SPARSE : HD_IO_TEXTS;
+    variable->wide = h->class == CLASS_SPARSE; /* MATLAB's are double, or logical */
+    if (h->class == CLASS_CHAR)
         array->rank = 1; /* one text per row */
+    return NULL;
 }
 
 /* Where a matrix that is listed is: its name after those of the structs around it, and the offset
@@ -460,11 +420,6 @@ typedef struct listed {
     const char *outermost;
 } listed;
 
-static bool is_big_endian(void) {
-    const uint16_t one = 1;
-    return *(const unsigned char *)&one == 0;
-}
-
 static huddle_status add_variable(hd_io_container *container, const listed *where, const span *s,
                                   const head *h) {
     hd_io_variable *variable = hd_io_mat_add(container, where->prefix, where->name, where->length);
@@ -472,7 +427,7 @@ static huddle_status add_variable(hd_io_container *container, const listed *wher
         return hd_fail(HUDDLE_NO_MEMORY, "no memory for a name");
     variable->place = where->place;
     variable->inside = where->inside;
-    describe_variable(s, h, variable);
+    hd_io_mat_refuse(variable, describe_variable(s, h, variable));
     return HUDDLE_OK;
 }
 
@@ -496,11 +451,9 @@ static huddle_status list_matrix(hd_io_container *container, const listed *where
 static huddle_status list_fields(hd_io_container *container, const listed *where, const span *s,
                                  const part *names, int64_t width, int64_t at, int depth) {
     huddle_status status = HUDDLE_OK;
-    char *prefix = NULL;
-    int64_t size = (int64_t)strlen(where->prefix) + where->length + 2;
-    ALLOC(prefix, size);
-    snprintf(prefix, (size_t)size, "%s%s%.*s", where->prefix, where->prefix[0] != '\0' ? "." : "",
-             (int)where->length, where->name);
+    char *prefix = hd_io_mat_join(where->prefix, where->name, where->length);
+    if (prefix == NULL)
+        FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
     for (int64_t k = 0; k < names->length / width; k++) {
         const char *name = s->bytes + names->begin + k * width;
         int64_t tag = at;
@@ -568,7 +521,7 @@ huddle_status hd_io_mat5_open(hd_io_request *request, const hd_file *file,
     (void)request;
     container->load = load_variable;
     container->down_columns = container->dotted = true;
-    if (is_big_endian())
+    if (hd_io_big_endian())
         FAIL(HUDDLE_UNSUPPORTED, "MAT files are read on little-endian machines only");
     /* Fewer than eight bytes at the end are padding. */
     for (int64_t place = HEADER, next = place; place + 8 <= file->size; place = next) {

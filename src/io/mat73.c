@@ -15,19 +15,6 @@ enum { CLASS_SIZE = 64 };
 /* How a variable is stored; kept in hd_io_variable.place. */
 typedef enum form { FORM_NUMBERS, FORM_EMPTY, FORM_CHARACTERS, FORM_CELLS, FORM_SPARSE } form;
 
-/* HDF5's own messages are about its internals and are not shown. */
-static huddle_status report_damage(const hd_io_variable *variable) {
-    return hd_fail(HUDDLE_FORMAT, "'%s' cannot be read: HDF5 finds it damaged", variable->name);
-}
-
-/* Cannot overflow: hd_io_hdf5_describe() has checked the product. */
-static int64_t count_elements(const hd_io_array *array) {
-    int64_t count = 1;
-    for (int32_t k = 0; k < array->rank; k++)
-        count *= array->dims[k];
-    return count;
-}
-
 /* ---- attributes ----------------------------------------------------------------------------- */
 
 /* An attribute with a single value, its type and its space; false if there is none, or if it
@@ -47,14 +34,10 @@ static bool open_attribute(hid_t object, const char *name, H5T_class_t class, at
            H5Sget_simple_extent_npoints(a->space) == 1;
 }
 
-/* Identifiers that were not opened are negative. */
 static void close_attribute(attribute *a) {
-    if (a->space >= 0)
-        H5Sclose(a->space);
-    if (a->type >= 0)
-        H5Tclose(a->type);
-    if (a->id >= 0)
-        H5Aclose(a->id);
+    hd_io_hdf5_release(a->space);
+    hd_io_hdf5_release(a->type);
+    hd_io_hdf5_release(a->id);
 }
 
 /* A whole number; `absent` if there is none. */
@@ -122,86 +105,78 @@ static H5T_class_t type_class(hid_t set) {
     H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
     if (class == H5T_REFERENCE && H5Tequal(type, H5T_STD_REF_OBJ) <= 0)
         class = H5T_NO_CLASS; /* a reference to a part of a data set */
-    if (type >= 0)
-        H5Tclose(type);
+    hd_io_hdf5_release(type);
     return class;
 }
 
 /* An empty array is stored as its dimensions, in MATLAB's order, with the attribute
  * MATLAB_empty. What claims to be empty must have a dimension of 0; the rank is checked before
  * dims, which has room for three, is read into. */
-static void describe_empty(hid_t set, hd_io_variable *variable) {
+static const char *describe_empty(hid_t set, hd_io_variable *variable) {
     hd_io_array array = {.element = HD_IO_F8};
-    int64_t rank = count_elements(&variable->array);
-    if (variable->kind != HD_IO_ARRAY || rank > HD_IO_MAX_RANK ||
-        H5Dread(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, array.dims) < 0) {
-        hd_io_mat_refuse(variable,
-                         rank > HD_IO_MAX_RANK ? "has more than four dimensions" : "is damaged");
-        return;
-    }
+    int64_t rank = hd_io_variable_count(variable);
+    if (rank > HD_IO_MAX_RANK)
+        return "has more than four dimensions";
     array.rank = (int32_t)rank;
-    if (hd_io_array_count(&array, (int64_t)INT32_MAX * 8) != 0) {
-        hd_io_mat_refuse(variable, "is damaged");
-        return;
-    }
+    if (variable->kind != HD_IO_ARRAY ||
+        H5Dread(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, array.dims) < 0 ||
+        hd_io_array_count(&array, (int64_t)INT32_MAX * 8) != 0)
+        return "is damaged";
     hd_io_array_pack(&array, true);
     variable->array = array;
     variable->place = FORM_EMPTY;
+    return NULL;
 }
 
 /* A matrix of characters, n texts by length. */
-static void describe_characters(hd_io_variable *variable) {
+static const char *describe_characters(hd_io_variable *variable) {
     hd_io_array *array = &variable->array;
     if (variable->kind == HD_IO_OTHER)
-        return;
-    if (array->rank > 2) {
-        hd_io_mat_refuse(variable, "has more than two dimensions");
-        return;
-    }
+        return NULL;
+    if (array->rank > 2)
+        return "has more than two dimensions";
     /* An empty array has the type of its dimensions. */
-    if (hd_io_element_size(array->element) > 4 && variable->place != FORM_EMPTY) {
-        hd_io_mat_refuse(variable, "has characters of eight bytes");
-        return;
-    }
-    if (array->rank <
-        2) { /* another program's text without MATLAB's two dimensions: a single text */
-        array->dims[1] = count_elements(array);
+    if (hd_io_element_size(array->element) > 4 && variable->place != FORM_EMPTY)
+        return "has characters of eight bytes";
+    /* Another program's text without MATLAB's two dimensions: a single text. */
+    if (array->rank < 2) {
+        array->dims[1] = hd_io_variable_count(variable);
         array->dims[0] = 1;
         array->rank = 2;
         hd_io_array_pack(array, true);
     }
     variable->kind = HD_IO_TEXTS;
     variable->place = FORM_CHARACTERS;
+    return NULL;
 }
 
 /* The class decides where HDF5's types are ambiguous: characters are uint16 as numbers are,
- * cells are references. Complex numbers are records of two doubles. */
-static void describe_dataset(hid_t set, int64_t file_size, hd_io_variable *variable) {
+ * cells are references. Complex numbers are records of two doubles. Returns why the data set is not
+ * read, or NULL. */
+static const char *describe_dataset(hid_t set, int64_t file_size, hd_io_variable *variable) {
     char class[CLASS_SIZE];
     read_class(set, class);
     hd_io_hdf5_describe(set, file_size, variable);
     reverse_dimensions(&variable->array);
     variable->place = FORM_NUMBERS;
-    /* An absent attribute is 0. */
     bool empty = read_number(set, "MATLAB_empty", 0) != 0;
     H5T_class_t type = type_class(set);
-    if (!is_array_class(class)) {
-        hd_io_mat_refuse(variable, hd_io_mat_class_refusal(class));
-        return;
-    }
-    if (empty)
-        describe_empty(set, variable);
-    if (empty && variable->kind == HD_IO_OTHER)
-        return;
+    if (!is_array_class(class))
+        return hd_io_mat_class_refusal(class);
+    const char *refusal = empty ? describe_empty(set, variable) : NULL;
+    if (refusal != NULL)
+        return refusal;
     if (strcmp(class, "cell") == 0 &&
         (empty || (type == H5T_REFERENCE && variable->array.rank > 0))) {
         variable->kind = HD_IO_TEXTS;
         variable->place = FORM_CELLS;
-    } else if (strcmp(class, "char") == 0 && (empty || type == H5T_INTEGER)) {
-        describe_characters(variable);
-    } else if (type == H5T_COMPOUND) {
-        hd_io_mat_refuse(variable, "contains complex numbers");
+        return NULL;
     }
+    if (strcmp(class, "char") == 0 && (empty || type == H5T_INTEGER))
+        return describe_characters(variable);
+    if (empty)
+        variable->array.bytes = ""; /* loaded: there is nothing to read */
+    return type == H5T_COMPOUND ? "contains complex numbers" : NULL;
 }
 
 /* A vector of a sparse matrix, which MATLAB leaves out if it would be empty: it is then
@@ -217,7 +192,7 @@ static bool describe_member(hid_t group, const char *name, int64_t file_size, hi
         return false;
     *vector = (hd_io_variable){0};
     hd_io_hdf5_describe(*set, file_size, vector);
-    vector->array.dims[0] = count_elements(&vector->array);
+    vector->array.dims[0] = hd_io_variable_count(vector);
     vector->array.rank = 1;
     hd_io_array_pack(&vector->array, true);
     return vector->kind == HD_IO_ARRAY;
@@ -225,37 +200,33 @@ static bool describe_member(hid_t group, const char *name, int64_t file_size, hi
 
 /* A group that is no struct is an object or a sparse matrix, which has the attribute MATLAB_sparse
  * with its number of rows. The number of columns follows from jc, which has one offset more. */
-static void describe_group(hid_t group, int64_t file_size, hd_io_variable *variable) {
+static const char *describe_group(hid_t group, int64_t file_size, hd_io_variable *variable) {
     char class[CLASS_SIZE];
     hid_t set = -1;
     hd_io_variable offsets;
     int64_t rows = read_number(group, "MATLAB_sparse", -1);
     read_class(group, class);
-    if (H5Aexists(group, "MATLAB_sparse") <= 0) {
-        hd_io_mat_refuse(variable, hd_io_mat_class_refusal(class[0] == '\0' ? "struct" : class));
-        return;
-    }
+    if (H5Aexists(group, "MATLAB_sparse") <= 0)
+        return hd_io_mat_class_refusal(class[0] == '\0' ? "struct" : class);
     /* `data` is described only to recognise complex numbers, which are records; `offsets` is
      * overwritten by jc. */
     bool described = describe_member(group, "data", file_size, &set, &offsets);
     bool complex = set >= 0 && type_class(set) == H5T_COMPOUND;
-    if (set >= 0)
-        H5Dclose(set);
+    hd_io_hdf5_release(set);
     set = -1;
     described = described && describe_member(group, "jc", file_size, &set, &offsets);
-    if (set >= 0)
-        H5Dclose(set);
-    if (complex || !described || rows < 0 || rows > INT32_MAX || offsets.array.dims[0] < 1 ||
-        offsets.array.dims[0] > INT32_MAX) {
-        hd_io_mat_refuse(variable,
-                         complex ? "contains complex numbers" : "is a damaged sparse matrix");
-        return;
-    }
+    hd_io_hdf5_release(set);
+    if (complex)
+        return "contains complex numbers";
+    if (!described || rows < 0 || rows > INT32_MAX || offsets.array.dims[0] < 1 ||
+        offsets.array.dims[0] > INT32_MAX)
+        return "is a damaged sparse matrix";
     variable->kind = HD_IO_SPARSE;
     variable->wide = true;
     variable->place = FORM_SPARSE;
     variable->array =
         (hd_io_array){.element = HD_IO_F8, .rank = 2, .dims = {rows, offsets.array.dims[0] - 1}};
+    return NULL;
 }
 
 /* The argument of add_variable(): what is listed, and inside which structs. */
@@ -277,11 +248,9 @@ static herr_t add_variable(hid_t root, const char *name, const H5L_info_t *link,
 
 /* The fields of a struct are the members of its group. */
 static herr_t add_fields(hid_t group, const char *name, const listing *around) {
-    size_t head = strlen(around->prefix), size = head + strlen(name) + 2;
-    char *prefix = hd_alloc((int64_t)size, 1);
+    char *prefix = hd_io_mat_join(around->prefix, name, (int64_t)strlen(name));
     if (prefix == NULL)
         return -1;
-    snprintf(prefix, size, "%s%s%s", around->prefix, head > 0 ? "." : "", name);
     listing inner = {around->container, prefix, around->depth + 1};
     herr_t result = H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, NULL, add_variable, &inner);
     huddle_free(prefix);
@@ -306,10 +275,9 @@ static herr_t add_variable(hid_t root, const char *name, const H5L_info_t *link,
         variable = hd_io_mat_add(l->container, l->prefix, name, (int64_t)strlen(name));
         result = variable == NULL ? -1 : 0;
     }
-    if (variable != NULL && type == H5I_DATASET)
-        describe_dataset(object, l->container->file->size, variable);
-    else if (variable != NULL)
-        describe_group(object, l->container->file->size, variable);
+    if (variable != NULL)
+        hd_io_mat_refuse(variable, (type == H5I_DATASET ? describe_dataset : describe_group)(
+                                       object, l->container->file->size, variable));
     if (variable != NULL && variable->place == FORM_CHARACTERS)
         variable->array.rank = 1; /* one text per row */
     H5Oclose(object);
@@ -333,7 +301,7 @@ static huddle_status open_object(const hd_io_container *container, const hd_io_v
         *dot = '/';
     *object = H5Oopen(hd_io_hdf5_file(container), path, H5P_DEFAULT);
     huddle_free(path);
-    return *object < 0 ? report_damage(variable) : HUDDLE_OK;
+    return *object < 0 ? hd_io_hdf5_damaged(variable) : HUDDLE_OK;
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -345,13 +313,13 @@ static huddle_status read_characters(hid_t set, int64_t file_size, const hd_io_v
                                      hd_io_characters *characters, void **units) {
     huddle_status status = HUDDLE_OK;
     hd_io_variable text = {.name = owner->name};
-    describe_dataset(set, file_size, &text);
-    if (text.kind != HD_IO_TEXTS || text.place != FORM_CHARACTERS)
+    if (describe_dataset(set, file_size, &text) != NULL || text.kind != HD_IO_TEXTS ||
+        text.place != FORM_CHARACTERS)
         FAIL(HUDDLE_UNSUPPORTED, "'%s' has cells that are not strings", owner->name);
     *characters = (hd_io_characters){.width = (int32_t)hd_io_element_size(text.array.element),
                                      .rows = text.array.dims[0],
                                      .length = text.array.dims[1]};
-    if (count_elements(&text.array) == 0)
+    if (hd_io_variable_count(&text) == 0)
         goto done;
     text.kind = HD_IO_ARRAY;
     TRY(hd_io_hdf5_load(set, &text));
@@ -361,31 +329,19 @@ done:
     return status;
 }
 
-/* A matrix of characters has one text per row. A unit of UTF-16 takes at most three bytes in
- * UTF-8, wider ones four, and each text is followed by a line feed. */
 static huddle_status load_characters(hid_t set, int64_t file_size, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
-    hd_io_labels *texts = &variable->texts;
     hd_io_characters characters = {0};
     void *units = NULL;
     TRY(read_characters(set, file_size, variable, &characters, &units));
-    ALLOC(texts->texts, characters.rows);
-    ALLOC(texts->arena, characters.rows * (4 * characters.length + 1));
-    char *to = texts->arena;
-    for (texts->n = 0; texts->n < characters.rows; texts->n++) {
-        char *end = hd_io_characters_row(&characters, texts->n, to);
-        texts->texts[texts->n] = (hd_io_span){to, end - to};
-        *end = '\n';
-        to = end + 1;
-    }
+    TRY(hd_io_characters_texts(&characters, &variable->texts));
 done:
     huddle_free(units);
     return status;
 }
 
 /* Adds the text in one cell to the arena, of which *used bytes are taken. The arena may move
- * when it grows, so that only lengths are recorded here; load_cells() derives the positions
- * from them. */
+ * when it grows, so that only lengths count here; load_cells() derives the positions from them. */
 static huddle_status read_cell(hid_t set, const hobj_ref_t *reference, int64_t file_size,
                                hd_io_variable *variable, int64_t *capacity, int64_t *used) {
     huddle_status status = HUDDLE_OK;
@@ -395,7 +351,7 @@ static huddle_status read_cell(hid_t set, const hobj_ref_t *reference, int64_t f
     /* A reference is an address in the file; HDF5 checks that there is an object. */
     hid_t cell = H5Rdereference2(set, H5P_DEFAULT, H5R_OBJECT, reference);
     if (cell < 0)
-        TRY(report_damage(variable));
+        TRY(hd_io_hdf5_damaged(variable));
     if (H5Iget_type(cell) != H5I_DATASET)
         FAIL(HUDDLE_UNSUPPORTED, "'%s' has cells that are not strings", variable->name);
     TRY(read_characters(cell, file_size, variable, &characters, &units));
@@ -404,16 +360,15 @@ static huddle_status read_cell(hid_t set, const hobj_ref_t *reference, int64_t f
     /* An empty text is 0 x 0. */
     if (characters.rows == 0)
         characters.length = 0;
+    characters.rows = 1;
     if (!hd_grow(&texts->arena, capacity, *used + 4 * characters.length + 1, 1))
         FAIL(HUDDLE_NO_MEMORY, "no memory for the strings of '%s'", variable->name);
-    char *begin = texts->arena + *used, *end = hd_io_characters_row(&characters, 0, begin);
-    texts->texts[texts->n++].length = end - begin;
-    *end = '\n';
-    *used += end - begin + 1;
+    char *end = texts->arena + *used;
+    hd_io_characters_add(&characters, texts, &end);
+    *used = end - texts->arena;
 done:
     huddle_free(units);
-    if (cell >= 0)
-        H5Oclose(cell);
+    hd_io_hdf5_release(cell);
     return status;
 }
 
@@ -423,11 +378,11 @@ static huddle_status load_cells(hid_t set, int64_t file_size, hd_io_variable *va
     huddle_status status = HUDDLE_OK;
     hd_io_labels *texts = &variable->texts;
     hobj_ref_t *references = NULL;
-    int64_t count = count_elements(&variable->array), capacity = 0, used = 0;
+    int64_t count = hd_io_variable_count(variable), capacity = 0, used = 0;
     ALLOC(references, count);
     ALLOC_ZERO(texts->texts, count);
     if (count > 0 && H5Dread(set, H5T_STD_REF_OBJ, H5S_ALL, H5S_ALL, H5P_DEFAULT, references) < 0)
-        TRY(report_damage(variable));
+        TRY(hd_io_hdf5_damaged(variable));
     for (int64_t i = 0; i < count; i++)
         TRY(read_cell(set, &references[i], file_size, variable, &capacity, &used));
     const char *begin = texts->arena; /* it does not grow any more */
@@ -453,8 +408,7 @@ static huddle_status load_member(hid_t group, const char *name, int64_t file_siz
     if (set >= 0)
         TRY(hd_io_hdf5_load(set, vector));
 done:
-    if (set >= 0)
-        H5Dclose(set);
+    hd_io_hdf5_release(set);
     return status;
 }
 
@@ -475,26 +429,13 @@ done:
     return status;
 }
 
-/* There is nothing to read, but array.bytes marks the variable as loaded. */
-static huddle_status load_empty(hd_io_variable *variable) {
-    huddle_status status = HUDDLE_OK;
-    char *bytes = NULL;
-    ALLOC(bytes, 1);
-    variable->owned = bytes;
-    variable->array.bytes = bytes;
-done:
-    return status;
-}
-
 static huddle_status load_variable(hd_io_container *container, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     int64_t file_size = container->file->size;
     hid_t object = -1;
     hd_io_hdf5_lock();
     TRY(open_object(container, variable, &object));
-    if (variable->place == FORM_EMPTY)
-        status = load_empty(variable);
-    else if (variable->place == FORM_CHARACTERS)
+    if (variable->place == FORM_CHARACTERS)
         status = load_characters(object, file_size, variable);
     else if (variable->place == FORM_CELLS)
         status = load_cells(object, file_size, variable);
@@ -503,8 +444,7 @@ static huddle_status load_variable(hd_io_container *container, hd_io_variable *v
     else
         status = hd_io_hdf5_load(object, variable);
 done:
-    if (object >= 0)
-        H5Oclose(object);
+    hd_io_hdf5_release(object);
     hd_io_hdf5_unlock();
     return status;
 }
@@ -526,19 +466,9 @@ static huddle_status open_file(const hd_file *file, hd_io_container *container) 
     return hd_io_hdf5_open_file(file, list_variables, container);
 }
 
-/* As in hd_io_hdf5_open(): tried in another process first. */
 huddle_status hd_io_mat73_open(hd_io_request *request, const hd_file *file,
                                hd_io_container *container) {
-    huddle_status status = HUDDLE_OK;
-    (void)request;
     container->down_columns = container->dotted = true;
-    if (file->descriptor < 0)
-        FAIL(HUDDLE_UNSUPPORTED,
-             "MAT v7.3 is read from plain files only, not packed, nor from a pipe");
-    if (!hd_io_hdf5_try(file, open_file))
-        FAIL(HUDDLE_FORMAT, "HDF5 cannot open it: it is cut short or damaged");
-    TRY(open_file(file, container));
-    TRY(hd_io_mat_check(container));
-done:
-    return status;
+    huddle_status status = hd_io_hdf5_open_tried(request, file, "MAT v7.3", open_file, container);
+    return status == HUDDLE_OK ? hd_io_mat_check(container) : status;
 }

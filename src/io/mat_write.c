@@ -2,9 +2,11 @@
  * im_order (1: pixels along rows, 2: down columns). Nothing is compressed: the file is written
  * in one pass, and mat5.c reads the points from the mapped file. The size of an element
  * precedes it, so all of them are computed, and checked, before the file is begun. */
+#include "archive/json.h"
 #include "archive/output.h"
 #include "base/check.h"
 #include "base/context.h"
+#include "io/formats.h"
 #include "io/writers.h"
 
 #include <string.h>
@@ -77,35 +79,22 @@ done:
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
 
-static head dense_head(const huddle_data *data) {
+/* Of sparse points row indices and offsets as int32, values as double: MATLAB knows no sparse
+ * matrix of floats. */
+static head points_head(const huddle_data *data) {
     const huddle_points *x = &data->points;
-    int64_t width = hd_io_writes_doubles(data) ? 8 : 4;
-    return (head){.name = "X",
-                  .class = hd_io_writes_doubles(data) ? CLASS_DOUBLE : CLASS_SINGLE,
-                  .rows = x->n,
-                  .cols = x->d,
-                  .bytes = part_size(x->n * x->d * width)};
-}
-
-/* Row indices and offsets as int32, values as double: MATLAB knows no sparse matrix of floats. */
-static head sparse_head(const huddle_points *x) {
-    int64_t count = x->offsets[x->n];
-    return (head){.name = "X",
-                  .class = CLASS_SPARSE,
-                  .capacity = (uint32_t)count,
-                  .rows = x->n,
-                  .cols = x->d,
-                  .bytes = part_size(4 * count) + part_size(4 * (x->d + 1)) + part_size(8 * count)};
-}
-
-/* A column vector, as MATLAB users expect labels. */
-static head numbers_head(const content *c) {
-    int64_t n = c->data->points.n;
-    return (head){.name = "y",
-                  .class = c->wide ? CLASS_INT64 : CLASS_DOUBLE,
-                  .rows = n,
-                  .cols = 1,
-                  .bytes = part_size(8 * n)};
+    head h = {.name = "X", .rows = x->n, .cols = x->d};
+    if (x->offsets != NULL) {
+        int64_t count = x->offsets[x->n];
+        h.class = CLASS_SPARSE;
+        h.capacity = (uint32_t)count;
+        h.bytes = part_size(4 * count) + part_size(4 * (x->d + 1)) + part_size(8 * count);
+    } else {
+        bool wide = hd_io_writes_doubles(data);
+        h.class = wide ? CLASS_DOUBLE : CLASS_SINGLE;
+        h.bytes = part_size(x->n * x->d * (wide ? 8 : 4));
+    }
+    return h;
 }
 
 /* The cell with the text of class k. */
@@ -118,14 +107,21 @@ static head text_head(const content *c, int32_t k) {
                   .bytes = part_size(2 * length)};
 }
 
-/* The text is repeated in every cell: a cell array has no way to share them. */
-static head cells_head(const content *c) {
-    head cells = {.name = "y", .class = CLASS_CELL, .rows = c->data->points.n, .cols = 1};
-    for (int64_t i = 0; i < cells.rows; i++) {
-        head text = text_head(c, c->data->labels[i]);
-        cells.bytes += 8 + matrix_size(&text);
+/* A column vector, as MATLAB users expect labels. A text is repeated in every cell: a cell array
+ * has no way to share them. */
+static head labels_head(const content *c) {
+    head h = {.name = "y", .rows = c->data->points.n, .cols = 1};
+    if (c->units == NULL) {
+        h.class = c->wide ? CLASS_INT64 : CLASS_DOUBLE;
+        h.bytes = part_size(8 * h.rows);
+        return h;
     }
-    return cells;
+    h.class = CLASS_CELL;
+    for (int64_t i = 0; i < h.rows; i++) {
+        head text = text_head(c, c->data->labels[i]);
+        h.bytes += 8 + matrix_size(&text);
+    }
+    return h;
 }
 
 /* Dimensions are int32 in the format. */
@@ -137,7 +133,7 @@ static bool fits_format(const head *h) {
  * names the formats that have no such limit. */
 static huddle_status check_sizes(const content *c, const char *path) {
     const huddle_points *x = &c->data->points;
-    head points = x->offsets != NULL ? sparse_head(x) : dense_head(c->data), labels = {.name = "y"};
+    head points = points_head(c->data), labels = labels_head(c);
     if (!fits_format(&points) && x->offsets != NULL)
         return hd_fail(HUDDLE_UNSUPPORTED, "%s: %lld non-zeros are too many for MAT v5; write .npz",
                        path, (long long)x->offsets[x->n]);
@@ -145,11 +141,7 @@ static huddle_status check_sizes(const content *c, const char *path) {
         return hd_fail(HUDDLE_UNSUPPORTED,
                        "%s: %lld x %lld is too large for MAT v5; write .h5 or .npz", path,
                        (long long)x->n, (long long)x->d);
-    if (c->units != NULL)
-        labels = cells_head(c);
-    else if (c->numbers != NULL)
-        labels = numbers_head(c);
-    if (!fits_format(&labels))
+    if ((c->units != NULL || c->numbers != NULL) && !fits_format(&labels))
         return hd_fail(HUDDLE_UNSUPPORTED,
                        "%s: %lld labels are too many for MAT v5; write .h5 or .npz", path,
                        (long long)x->n);
@@ -158,40 +150,17 @@ static huddle_status check_sizes(const content *c, const char *path) {
 
 /* ---- labels --------------------------------------------------------------------------------- */
 
-/* The character at *text, which is advanced past it; -1 if it is not UTF-8. `min_code` refuses
- * overlong forms, and surrogates are no characters. The zero that ends the text is no
- * continuation byte, so that a cut character does not read beyond it. */
-static int32_t next_character(const char **text) {
-    static const int32_t min_code[] = {0, 0x80, 0x800, 0x10000};
-    const unsigned char *at = (const unsigned char *)*text;
-    int32_t c = *at++;
-    int more = c < 0x80 ? 0 : c >> 5 == 6 ? 1 : c >> 4 == 14 ? 2 : c >> 3 == 30 ? 3 : -1;
-    if (more < 0)
-        return -1;
-    c &= more == 0 ? 0x7F : 0x3F >> more;
-    for (int k = 0; k < more; k++, at++) {
-        if (*at >> 6 != 2) /* the text may end here */
-            return -1;
-        c = c << 6 | (*at & 0x3F);
-    }
-    *text = (const char *)at;
-    return c < min_code[more] || c > 0x10FFFF || c >> 11 == 0xD800 >> 11 ? -1 : c;
-}
-
 /* MATLAB's characters are UTF-16. Returns where the units end, or NULL if text is not UTF-8.
  * Characters beyond U+FFFF become a pair of surrogates. */
 static uint16_t *encode_utf16(const char *text, uint16_t *to, bool *pairs) {
-    while (*text != '\0') {
-        int32_t c = next_character(&text);
-        if (c < 0)
-            return NULL;
-        if (c >= 0x10000) {
-            *pairs = true;
-            *to++ = (uint16_t)(0xD800 | (c - 0x10000) >> 10);
-            *to++ = (uint16_t)(0xDC00 | (c & 0x3FF));
-        } else {
-            *to++ = (uint16_t)c;
-        }
+    const char *end = text + strlen(text);
+    if (!hd_json_is_utf8(text))
+        return NULL;
+    while (text < end) {
+        int size;
+        text += hd_io_encode_utf16(text, end, hd_io_big_endian(), (char *)to, &size);
+        *pairs = *pairs || size == 4;
+        to += size / 2;
     }
     return to;
 }
@@ -251,7 +220,7 @@ static huddle_status write_dense(hd_output *output, const huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *x = &data->points;
     hd_io_block block = {0};
-    head h = dense_head(data);
+    head h = points_head(data);
     TRY(hd_io_block_make(x, data->exact, true, &block));
     TRY(write_head(output, &h));
     TRY(write_part(output, block.wide ? MI_DOUBLE : MI_SINGLE, block.values,
@@ -271,7 +240,7 @@ static huddle_status write_sparse(hd_output *output, const huddle_data *data) {
     int32_t *offsets = NULL;
     double *values = NULL;
     int64_t count = x->offsets[x->n];
-    head h = sparse_head(x);
+    head h = points_head(data);
     ALLOC(values, count);
     for (int64_t e = 0; e < count; e++)
         values[e] = hd_io_value(data, e, x->columns[e]);
@@ -295,7 +264,7 @@ static huddle_status write_numbers(hd_output *output, const content *c) {
     huddle_status status = HUDDLE_OK;
     double *values = NULL;
     int64_t n = c->data->points.n;
-    head h = numbers_head(c);
+    head h = labels_head(c);
     TRY(write_head(output, &h));
     if (c->wide) {
         TRY(write_part(output, MI_INT64, c->numbers, 8 * n));
@@ -313,7 +282,7 @@ done:
 /* A cell array of texts, each cell a matrix without a name. */
 static huddle_status write_texts(hd_output *output, const content *c) {
     huddle_status status = HUDDLE_OK;
-    head cells = cells_head(c);
+    head cells = labels_head(c);
     TRY(write_head(output, &cells));
     for (int64_t i = 0; i < cells.rows; i++) {
         int32_t k = c->data->labels[i];
@@ -356,8 +325,6 @@ done:
     return status;
 }
 
-/* hd_output_end() renames the temporary file if everything succeeded, and removes it
- * otherwise. */
 huddle_status hd_io_mat_write(huddle_context *context, const huddle_data *data, const char *path) {
     huddle_status status = HUDDLE_OK;
     content c = {.data = data};

@@ -1,6 +1,6 @@
 /* PGM and PPM images. */
-#include "io/netpbm.h"
 #include "base/check.h"
+#include "io/image.h"
 #include "io/lines.h"
 #include "io/number.h"
 
@@ -25,7 +25,8 @@ static int64_t next_number(const char **p, const char *end) {
 /* "P5", width, height, the largest value, then the pixels. Above 255 a binary value has two bytes,
  * the higher first. Every value takes a byte at least, which bounds what a damaged header can make
  * the reader allocate. */
-huddle_status hd_io_netpbm_read(const hd_file *file, hd_io_image *image) {
+huddle_status hd_io_netpbm_read(const hd_file *file, int32_t page, hd_io_image *image) {
+    (void)page;
     huddle_status status = HUDDLE_OK;
     const char *p = file->text + 2, *end = file->text + file->size;
     bool plain = file->text[1] <= '3', colour = file->text[1] == '3' || file->text[1] == '6';

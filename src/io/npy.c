@@ -1,4 +1,3 @@
-#define _DEFAULT_SOURCE
 #include "io/npy.h"
 
 #include "base/check.h"
@@ -10,7 +9,6 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- header --------------------------------------------------------------------------------- */
 
@@ -110,20 +108,6 @@ typedef struct direct_read {
     atomic_bool suspect; /* some value is not finite */
 } direct_read;
 
-/* pread() may return less than asked for, and a signal may interrupt it. */
-static huddle_status read_bytes(const direct_read *r, int64_t begin, int64_t end) {
-    while (begin < end) {
-        ssize_t got = pread(r->file->descriptor, r->to + begin, (size_t)(end - begin),
-                            (off_t)(r->offset + begin));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return hd_fail(HUDDLE_IO, "cannot be read: %s", got < 0 ? strerror(errno) : "it ends");
-        begin += got;
-    }
-    return HUDDLE_OK;
-}
-
 /* An exponent of all ones marks infinity and NaN. Testing bits compiles to a loop without
  * branches. */
 static bool all_finite(const char *bytes, int64_t count) {
@@ -146,7 +130,10 @@ static huddle_status read_block(void *argument, hd_chunk chunk) {
     huddle_status status = HUDDLE_OK;
     for (int64_t begin = chunk.begin; begin < chunk.end; begin += STEP) {
         int64_t end = chunk.end - begin < STEP ? chunk.end : begin + STEP;
-        TRY(read_bytes(r, begin, end));
+        int64_t got =
+            hd_file_read_at(r->file->descriptor, r->to + begin, end - begin, r->offset + begin);
+        if (got < end - begin)
+            FAIL(HUDDLE_IO, "cannot be read: %s", got < 0 ? strerror(errno) : "it ends");
         if (!all_finite(r->to + begin, (end - begin) / 4))
             atomic_store_explicit(&r->suspect, true, memory_order_relaxed);
     }
@@ -163,7 +150,6 @@ static huddle_status read_floats(hd_io_request *request, hd_io_container *contai
     enum { BLOCK = 1 << 22 };
     huddle_status status = HUDDLE_OK;
     const hd_io_array *array = &variable->array;
-    /* The position of the array in the file, from the position in the map. */
     direct_read r = {container->file, array->bytes - container->file->text, (char *)values, false};
     *placed = array->element == HD_IO_F4 && !array->swapped && container->file->descriptor >= 0;
     if (!*placed)
@@ -214,11 +200,9 @@ static huddle_status load_texts(hd_io_container *container, hd_io_variable *vari
     hd_npy npy;
     int64_t first = 0;
     TRY(hd_npy_parse(container->file->text, container->file->size, &npy));
-    npy.count = 1;
-    for (int32_t k = 0; k < variable->array.rank; k++) {
-        npy.count *= variable->array.dims[k];
+    npy.count = hd_io_variable_count(variable);
+    for (int32_t k = 0; k < variable->array.rank; k++)
         first += variable->starts[k] * variable->array.steps[k];
-    }
     npy.bytes = npy.count * hd_npy_element_size(&npy);
     const char *elements = container->file->text + npy.offset + first * hd_npy_element_size(&npy);
     TRY(hd_io_npy_texts(&npy, elements, &variable->texts));

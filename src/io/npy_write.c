@@ -5,19 +5,30 @@
 
 #include <string.h>
 
-/* Writes a header and a block of elements in one pass. */
-static huddle_status write_array(const char *path, const char *type, int rank, const int64_t *dims,
-                                 const void *elements, int64_t bytes) {
+huddle_status hd_io_npy_begin(const char *path, const char *type, int32_t rank, const int64_t *dims,
+                              hd_output *output, int64_t *length) {
     huddle_status status = HUDDLE_OK;
-    hd_output output;
     char *header = NULL;
-    int64_t length;
-    TRY(hd_output_begin(path, false, &output));
-    TRY(hd_npy_header(type, rank, dims, &header, &length));
-    TRY(hd_output_write(&output, header, length));
-    TRY(hd_output_write(&output, elements, bytes));
+    TRY(hd_output_begin(path, false, output));
+    TRY(hd_npy_header(type, rank, dims, &header, length));
+    TRY(hd_output_write(output, header, *length));
 done:
     huddle_free(header);
+    return status;
+}
+
+/* Rows of `size` bytes, `gap` apart. */
+static huddle_status write_rows(const char *path, const char *type, int32_t rank,
+                                const int64_t *dims, const void *rows, int64_t size, int64_t gap) {
+    huddle_status status = HUDDLE_OK;
+    hd_output output;
+    int64_t length;
+    TRY(hd_io_npy_begin(path, type, rank, dims, &output, &length));
+    if (gap == size)
+        TRY(hd_output_write(&output, rows, dims[0] * size));
+    for (int64_t i = 0; gap != size && i < dims[0]; i++)
+        TRY(hd_output_write(&output, (const char *)rows + i * gap, size));
+done:
     return hd_output_end(&output, status);
 }
 
@@ -26,12 +37,12 @@ done:
 static huddle_status write_points(const char *path, const huddle_points *points, double *exact) {
     huddle_status status = HUDDLE_OK;
     hd_io_block block = {0};
-    int64_t dims[] = {points->n, points->d}, count = points->n * points->d;
+    int64_t dims[] = {points->n, points->d};
     if (points->offsets != NULL)
         FAIL(HUDDLE_UNSUPPORTED, "%s: sparse points are not made dense", path);
     TRY(hd_io_block_make(points, exact, false, &block));
-    TRY(write_array(path, block.wide ? "<f8" : "<f4", 2, dims, block.values,
-                    count * (block.wide ? 8 : 4)));
+    int64_t size = points->d * (block.wide ? 8 : 4);
+    TRY(write_rows(path, block.wide ? "<f8" : "<f4", 2, dims, block.values, size, size));
 done:
     huddle_free(block.owned);
     return status;
@@ -41,21 +52,10 @@ huddle_status huddle_points_write_npy(const char *path, const huddle_points *poi
     return write_points(path, points, NULL);
 }
 
-/* Row by row, because the matrix may have a stride. */
 huddle_status huddle_dense_write_npy(const char *path, const huddle_dense *matrix) {
-    huddle_status status = HUDDLE_OK;
-    hd_output output;
-    char *header = NULL;
-    int64_t length, dims[] = {matrix->rows, matrix->cols};
-    TRY(hd_output_begin(path, false, &output));
-    TRY(hd_npy_header("<f8", 2, dims, &header, &length));
-    TRY(hd_output_write(&output, header, length));
-    for (int64_t i = 0; i < matrix->rows; i++)
-        TRY(hd_output_write(&output, matrix->values + i * matrix->stride,
-                            matrix->cols * (int64_t)sizeof *matrix->values));
-done:
-    huddle_free(header);
-    return hd_output_end(&output, status);
+    const int64_t dims[] = {matrix->rows, matrix->cols}, width = sizeof *matrix->values;
+    return write_rows(path, "<f8", 2, dims, matrix->values, matrix->cols * width,
+                      matrix->stride * width);
 }
 
 /* .npy has room for one array. */
@@ -67,5 +67,5 @@ huddle_status hd_io_npy_write(huddle_context *context, const huddle_data *data, 
 }
 
 huddle_status hd_io_labels_write_npy(const char *path, int64_t n, const int32_t *values) {
-    return write_array(path, "<i4", 1, &n, values, n * (int64_t)sizeof *values);
+    return write_rows(path, "<i4", 1, &n, values, sizeof *values, sizeof *values);
 }

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "io/formats.h"
 #include "io/npy.h"
+#include "io/parts.h"
 #include "io/sparse.h"
 
 #include <string.h>
@@ -89,20 +90,12 @@ done:
 
 /* ---- scipy.sparse.save_npz() ---------------------------------------------------------------- */
 
-/* Like hd_io_container_find(), but without the treatment of slashes. */
-static hd_io_variable *find_member(hd_io_container *container, const char *name) {
-    for (int64_t k = 0; k < container->count; k++)
-        if (strcmp(container->variables[k].name, name) == 0)
-            return &container->variables[k];
-    return NULL;
-}
-
 /* A vector as int64, or as doubles, whatever type it was stored in: SciPy uses int32 indices
  * where they suffice. */
 static huddle_status load_vector(hd_io_container *container, const char *name, int64_t **wholes,
                                  double **reals, int64_t *count) {
     huddle_status status = HUDDLE_OK;
-    hd_io_variable *v = find_member(container, name);
+    hd_io_variable *v = hd_io_container_find(container, name);
     double value;
     if (v == NULL || v->kind != HD_IO_ARRAY || v->array.rank != 1)
         FAIL(HUDDLE_FORMAT, "the sparse matrix has no vector '%s'", name);
@@ -127,7 +120,7 @@ done:
 
 /* The arrays of a matrix, in the names of csr and csc, or of coo. */
 typedef struct parts {
-    int64_t *shape, *first, *second; /* indptr and indices, or row and col */
+    int64_t *first, *second; /* indptr and indices, or row and col */
     double *values;
     int64_t n_first, n_second, n_values;
 } parts;
@@ -137,12 +130,11 @@ typedef struct parts {
 static huddle_status load_sparse(hd_io_container *container, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     parts p = {0};
-    int64_t n_shape, rows = variable->array.dims[0], cols = variable->array.dims[1];
+    int64_t rows = variable->array.dims[0], cols = variable->array.dims[1];
     bool entries = variable->place == 'o', by_columns = variable->place == 'c';
     TRY(load_vector(container, entries ? "row" : "indptr", &p.first, NULL, &p.n_first));
     TRY(load_vector(container, entries ? "col" : "indices", &p.second, NULL, &p.n_second));
     TRY(load_vector(container, "data", NULL, &p.values, &p.n_values));
-    TRY(load_vector(container, "shape", &p.shape, NULL, &n_shape));
     int64_t first = entries ? p.n_values : (by_columns ? cols : rows) + 1;
     if (p.n_first != first || p.n_second != p.n_values)
         FAIL(HUDDLE_FORMAT, "the sparse matrix has %lld offsets, %lld indices and %lld values",
@@ -155,7 +147,7 @@ static huddle_status load_sparse(hd_io_container *container, hd_io_variable *var
             &(hd_io_lines){rows, cols, by_columns, p.n_values, p.first, p.second, p.values},
             &variable->sparse));
 done:
-    FREE(p.shape, p.first, p.second, p.values);
+    FREE(p.first, p.second, p.values);
     return status;
 }
 
@@ -169,10 +161,11 @@ static huddle_status load_variable(hd_io_container *container, hd_io_variable *v
  * does not. */
 static huddle_status sparse_format(hd_io_container *container, char format[4]) {
     huddle_status status = HUDDLE_OK;
-    hd_io_variable *v = find_member(container, "format");
+    hd_io_variable *v = hd_io_container_find(container, "format");
     format[0] = '\0';
     if (v == NULL || v->kind != HD_IO_TEXTS || v->array.rank != 0 ||
-        find_member(container, "shape") == NULL || find_member(container, "data") == NULL)
+        hd_io_container_find(container, "shape") == NULL ||
+        hd_io_container_find(container, "data") == NULL)
         goto done;
     TRY(hd_io_variable_load(container, v));
     if (v->texts.n == 1 && v->texts.texts[0].length == 3) {
@@ -211,13 +204,12 @@ static huddle_status find_sparse(hd_io_container *container) {
         variable->refusal = "is a sparse matrix neither csr, csc nor coo";
     }
     variable->place = format[1] == 'o' ? 'o' : format[2];
-    variable->wide = !hd_io_element_narrow(find_member(container, "data")->array.element);
+    variable->wide = !hd_io_element_narrow(hd_io_container_find(container, "data")->array.element);
     static const char *const names[] = {"data",  "indices", "indptr",  "row",      "col",
                                         "shape", "format",  "offsets", "blocksize"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        if (find_member(container, names[k]) != NULL)
-            find_member(container, names[k])->part = true;
-    /* The new variable was added at the end; it is moved to the front. */
+        if (hd_io_container_find(container, names[k]) != NULL)
+            hd_io_container_find(container, names[k])->part = true;
     hd_io_variable first = *variable;
     memmove(container->variables + 1, container->variables,
             (size_t)(container->count - 1) * sizeof first);

@@ -86,7 +86,8 @@ done:
     return status;
 }
 
-huddle_status hd_io_png_read(const hd_file *file, hd_io_image *image) {
+huddle_status hd_io_png_read(const hd_file *file, int32_t page, hd_io_image *image) {
+    (void)page;
     huddle_status status = HUDDLE_OK;
     /* Zeroed and one byte longer than what keep_error() copies. */
     char text[100] = "";

@@ -1,4 +1,5 @@
-/* Reading under an engine that spreads rows: who reads what. */
+/* Reading under an engine that spreads rows: who reads what, and the points of which each process
+ * reads its rows. */
 #include "io/rows.h"
 
 #include "base/check.h"
@@ -89,15 +90,81 @@ done:
 
 /* ---- each process reads its rows ------------------------------------------------------------ */
 
+/* Restricts the parts to the rows of this process; the parts are numbered one after the other. */
+static void divide_parts(const hd_io_rows *rows, const hd_io_parts *parts, bool in_columns) {
+    int64_t begin = 0;
+    for (int64_t k = 0; k < parts->count; k++) {
+        hd_io_variable *v = parts->items[k];
+        int64_t n = hd_io_samples_in(v, in_columns);
+        int64_t from = rows->first - begin, to = from + rows->n;
+        from = from < 0 ? 0 : from > n ? n : from;
+        to = to < from ? from : to > n ? n : to;
+        hd_io_variable_divide(v, in_columns ? v->array.rank - 1 : 0, from, to - from);
+        begin += n;
+    }
+}
+
+static huddle_status fill_rows(hd_io_chosen *r, int64_t d) {
+    divide_parts(r->request->rows, &r->points, r->in_columns);
+    return hd_io_parts_fill(r, r->request->rows->n, d);
+}
+
+/* The argument of take_again(). */
+typedef struct second_reading {
+    const hd_io_chosen *chosen;
+    hd_io_intake intake;
+} second_reading;
+
+static huddle_status take_again(void *argument) {
+    second_reading *s = argument;
+    return hd_io_parts_take(s->chosen, &s->intake);
+}
+
+/* As huddle_points_from_double() chooses it: once one column needs a shift, constant columns that
+ * float cannot represent get one too. */
+static double column_shift(double low, double high, double mean) {
+    if (high <= low)
+        return (double)(float)low == low ? 0 : low;
+    return hd_io_range_shifts(low, high) ? mean : 0;
+}
+
+/* Values are read twice more if some column of all rows needs a shift, first for the means, instead
+ * of being kept as doubles. Without ranges no column can need one, on any process. */
+static huddle_status shift_rows(hd_io_chosen *r) {
+    huddle_status status = HUDDLE_OK;
+    huddle_context *context = r->request->context;
+    huddle_points *points = &r->data->points;
+    int64_t d = points->d;
+    double *low = r->intake.low, *high = r->intake.high, *shift = NULL;
+    if (low == NULL)
+        return status;
+    ALLOC_ZERO(shift, d);
+    hd_io_intake_merge(context, &r->intake);
+    TRY(hd_reduce_min(context, d, low));
+    TRY(hd_reduce_max(context, d, high));
+    if (!hd_io_intake_shifts(context, &r->intake))
+        goto done;
+    TRY(hd_io_rows_together(r->request, take_again,
+                            &(second_reading){r, {.points = points, .sums = shift}}));
+    TRY(hd_reduce_sum(context, d, shift));
+    for (int64_t j = 0; j < d; j++)
+        shift[j] = column_shift(low[j], high[j], shift[j] / (double)r->request->rows->total);
+    points->shift = shift;
+    shift = NULL;
+    /* The points have their shift by now, and no ranges are needed. */
+    TRY(hd_io_rows_together(r->request, take_again,
+                            &(second_reading){r, {.points = points, .first = r->intake.first}}));
+done:
+    huddle_free(shift);
+    return hd_agree(context, status);
+}
+
 /* A file that all processes have opened. */
 typedef struct shared_source {
-    hd_io_request *request;
+    hd_io_chosen chosen;
     const char *source;
-    huddle_data *data;
     hd_file file;
     hd_io_container container;
-    hd_io_choice choice;
-    hd_io_division division;
     hd_io_labels raw;        /* labels that are in the file */
     hd_io_row_labels labels; /* labels of other files */
 } shared_source;
@@ -105,14 +172,15 @@ typedef struct shared_source {
 static huddle_status open_source(void *argument) {
     shared_source *s = argument;
     huddle_status status = HUDDLE_OK;
+    hd_io_request *request = s->chosen.request;
     const hd_io_format *format = NULL;
-    TRY(hd_io_refuse_table_options(s->request->options));
-    TRY(hd_io_open_file(s->request, s->source, &s->file, &format, &s->container));
+    TRY(hd_io_refuse_table_options(request->options));
+    TRY(hd_io_open_file(request, s->source, &s->file, &format, &s->container));
     if (!s->container.divisible)
         FAIL(HUDDLE_INVALID, "it is not the same file for all processes");
-    TRY(hd_io_container_choose(s->request, &s->container, s->data, &s->choice));
-    for (int64_t k = 0; k < s->choice.labels.count; k++)
-        TRY(hd_io_container_check_labels(s->choice.labels.items[k]));
+    TRY(hd_io_container_choose(&s->chosen));
+    for (int64_t k = 0; k < s->chosen.labels.count; k++)
+        TRY(hd_io_container_check_labels(s->chosen.labels.items[k]));
 done:
     return status;
 }
@@ -120,56 +188,57 @@ done:
 /* -1 without labels. */
 static int64_t count_labels(const shared_source *s) {
     int64_t count = s->labels.total;
-    for (int64_t k = 0; k < s->choice.labels.count; k++)
-        count += hd_io_variable_count(s->choice.labels.items[k]);
+    for (int64_t k = 0; k < s->chosen.labels.count; k++)
+        count += hd_io_variable_count(s->chosen.labels.items[k]);
     return count > 0 ? count : -1;
+}
+
+huddle_status hd_io_rows_compare(huddle_context *context, const char *path, int64_t count,
+                                 const double *values) {
+    enum { MAX_COUNT = 8 };
+    huddle_status status = HUDDLE_OK;
+    double extremes[2 * MAX_COUNT] = {0};
+    for (int64_t k = 0; k < count; k++) {
+        extremes[k] = values[k];
+        extremes[count + k] = -values[k];
+    }
+    TRY(hd_reduce_max(context, 2 * count, extremes));
+    for (int64_t k = 0; k < count; k++)
+        if (extremes[k] != -extremes[count + k])
+            FAIL(HUDDLE_INVALID, "%s: it is not the same file for all processes", path);
+done:
+    return hd_agree(context, status);
 }
 
 /* Processes that see different files, perhaps copies of their own machines, would wait for each
  * other forever, or compute nonsense. */
 static huddle_status compare_sources(const shared_source *s) {
-    enum { FACTS = 7 };
-    huddle_status status = HUDDLE_OK;
-    const hd_io_array *first = &s->choice.points.items[0]->array;
-    double rows = 0, facts[2 * FACTS];
-    for (int64_t k = 0; k < s->choice.points.count; k++)
-        rows += (double)hd_io_variable_count(s->choice.points.items[k]);
-    const double own[FACTS] = {rows,
-                               (double)s->choice.points.count,
-                               (double)first->element,
-                               (double)first->rank,
-                               (double)first->dims[0],
-                               (double)count_labels(s),
-                               s->choice.label_files};
-    for (int k = 0; k < FACTS; k++) {
-        facts[k] = own[k];
-        facts[FACTS + k] = -own[k];
-    }
-    TRY(hd_reduce_max(s->request->context, 2 * FACTS, facts));
-    for (int k = 0; k < FACTS; k++)
-        if (facts[k] != -facts[FACTS + k])
-            FAIL(HUDDLE_INVALID, "%s: it is not the same file for all processes", s->source);
-done:
-    return hd_agree(s->request->context, status);
+    const hd_io_parts *points = &s->chosen.points;
+    const hd_io_array *first = &points->items[0]->array;
+    double elements = 0;
+    for (int64_t k = 0; k < points->count; k++)
+        elements += (double)hd_io_variable_count(points->items[k]);
+    const double facts[] = {elements,
+                            (double)points->count,
+                            (double)first->element,
+                            (double)first->rank,
+                            (double)first->dims[0],
+                            (double)count_labels(s),
+                            s->chosen.label_files};
+    return hd_io_rows_compare(s->chosen.request->context, s->source, sizeof facts / sizeof *facts,
+                              facts);
 }
 
 /* Labels beside the points, of the same rows. */
 static huddle_status read_labels(shared_source *s) {
     huddle_status status = HUDDLE_OK;
-    const hd_io_rows *rows = s->request->rows;
+    const hd_io_rows *rows = s->chosen.request->rows;
     int64_t begin = 0;
-    for (int64_t k = 0; k < s->choice.labels.count; k++) {
-        hd_io_variable *v = s->choice.labels.items[k];
+    for (int64_t k = 0; k < s->chosen.labels.count; k++) {
+        hd_io_variable *v = s->chosen.labels.items[k];
         int64_t n = hd_io_variable_count(v), from = rows->first + s->raw.n - begin;
-        int64_t wanted = rows->n - s->raw.n;
+        TRY(hd_io_rows_append(&s->container, v, from, rows->n - s->raw.n, &s->raw));
         begin += n;
-        if (from >= n || wanted <= 0)
-            continue;
-        int32_t axis = 0;
-        while (axis + 1 < v->array.rank && v->array.dims[axis] == 1)
-            axis++;
-        hd_io_variable_divide(v, axis, from, n - from < wanted ? n - from : wanted);
-        TRY(hd_io_container_append(&s->container, v, &s->raw));
     }
 done:
     return status;
@@ -179,31 +248,24 @@ done:
 static huddle_status read_rows(void *argument) {
     shared_source *s = argument;
     huddle_status status = HUDDLE_OK;
-    hd_io_rows *rows = s->request->rows;
-    const hd_io_parts *points = &s->choice.points;
-    bool in_columns = false;
-    TRY(hd_io_parts_orient(s->request, &s->container, points, count_labels(s), &in_columns));
+    hd_io_chosen *r = &s->chosen;
+    hd_io_rows *rows = r->request->rows;
+    TRY(hd_io_parts_orient(r, count_labels(s)));
     rows->total = 0;
-    for (int64_t k = 0; k < points->count; k++)
-        rows->total += hd_io_samples_in(points->items[k], in_columns);
-    int64_t d = hd_io_features_in(points->items[0], in_columns);
+    for (int64_t k = 0; k < r->points.count; k++)
+        rows->total += hd_io_samples_in(r->points.items[k], r->in_columns);
+    int64_t d = hd_io_features_in(r->points.items[0], r->in_columns);
     TRY(hd_io_points_limit(rows->total, d));
     hd_slab_share_of(rows->total, rows->rank, rows->count, &rows->first, &rows->n);
-    s->data->first_row = rows->first;
-    s->data->total_rows = rows->total;
+    r->data->first_row = rows->first;
+    r->data->total_rows = rows->total;
     TRY(read_labels(s));
-    s->division = (hd_io_division){.request = s->request,
-                                   .container = &s->container,
-                                   .choice = &s->choice,
-                                   .in_columns = in_columns,
-                                   .points = &s->data->points};
-    TRY(hd_io_division_fill(&s->division, d));
-    TRY(hd_io_parts_image_size(&s->container, points->items[0], in_columns, s->data));
+    TRY(fill_rows(r, d));
+    TRY(hd_io_parts_image_size(r));
 done:
     return status;
 }
 
-/* Moves the labels to the data. */
 static void keep_labels(hd_io_row_labels *labels, huddle_data *data) {
     data->labels = labels->labels;
     data->n_classes = labels->n_classes;
@@ -217,31 +279,30 @@ static huddle_status read_divided(hd_io_request *request, const char *source, hu
     const huddle_read_options *options = request->options;
     huddle_read_options without_x = *options;
     bool labelled = false;
-    shared_source s = {.request = request, .source = source, .data = data};
-    s.file.descriptor = -1;
+    shared_source s = {.chosen = {.request = request, .container = &s.container, .data = data},
+                       .source = source,
+                       .file = {.descriptor = -1}};
     without_x.n_x = 0; /* see read_file() in data.c */
     if (options->x_by_name)
         request->options = &without_x;
     TRY(hd_io_rows_in_turn(request, open_source, &s));
     TRY(compare_sources(&s));
-    if (s.choice.label_files)
+    if (s.chosen.label_files)
         TRY(hd_io_rows_labels(request, options->y, options->n_y, &s.labels));
     /* Afterwards the variables are those of this process only. */
-    labelled = s.choice.labels.count > 0 && count_labels(&s) > 0;
+    labelled = s.chosen.labels.count > 0 && count_labels(&s) > 0;
     TRY(hd_io_rows_together(request, read_rows, &s));
-    TRY(hd_io_division_shift(&s.division));
+    TRY(shift_rows(&s.chosen));
     if (labelled)
         TRY(hd_io_rows_map(request->context, &s.raw, &s.labels));
     keep_labels(&s.labels, data);
 done:
     request->options = options;
-    hd_io_intake_free(&s.division.intake);
+    hd_io_chosen_free(&s.chosen);
     hd_io_row_labels_free(&s.labels);
     hd_io_labels_free(&s.raw);
-    hd_io_choice_free(&s.choice);
     hd_io_container_close(&s.container);
-    if (s.file.text != NULL)
-        hd_file_close(&s.file);
+    hd_file_close(&s.file);
     return hd_agree(request->context, status);
 }
 

@@ -25,6 +25,14 @@ void hd_io_row_labels_free(hd_io_row_labels *labels);
 huddle_status hd_io_rows_labels(hd_io_request *request, const char *const *paths, int64_t count,
                                 hd_io_row_labels *labels);
 
+/* Appends labels first .. first + n - 1 of a variable, or as many of them as it has. */
+huddle_status hd_io_rows_append(hd_io_container *container, hd_io_variable *variable, int64_t first,
+                                int64_t n, hd_io_labels *labels);
+
+/* HUDDLE_INVALID, with the name of the file, unless all processes have the same values. */
+huddle_status hd_io_rows_compare(huddle_context *context, const char *path, int64_t count,
+                                 const double *values);
+
 /* Maps the labels of this process's rows. Texts become numbers if all of all processes are. */
 huddle_status hd_io_rows_map(huddle_context *context, hd_io_labels *raw, hd_io_row_labels *labels);
 
@@ -43,20 +51,5 @@ huddle_status hd_io_rows_together(hd_io_request *request, hd_io_work work, void 
 huddle_status hd_io_rows_send(huddle_context *context, const huddle_data *whole, huddle_data *data);
 huddle_status hd_io_rows_send_labels(huddle_context *context, const hd_io_row_labels *whole,
                                      hd_io_row_labels *labels);
-
-/* What was chosen of a container that processes read by themselves, and how far they are. */
-typedef struct hd_io_division {
-    hd_io_request *request;
-    hd_io_container *container;
-    hd_io_choice *choice;
-    bool in_columns;
-    huddle_points *points;
-    hd_io_intake intake;
-} hd_io_division;
-
-/* Reads this process's rows of the points, without communication; then, on all processes, shifts
- * columns if they need it. */
-huddle_status hd_io_division_fill(hd_io_division *division, int64_t d);
-huddle_status hd_io_division_shift(hd_io_division *division);
 
 #endif

@@ -1,8 +1,10 @@
+#define _DEFAULT_SOURCE
 /* Labels of which each process reads its rows, numbered by the classes of all. */
 #include "base/check.h"
 #include "base/context.h"
 #include "io/formats.h"
 #include "io/rows.h"
+#include "matrix/collect.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,34 +22,22 @@ void hd_io_row_labels_free(hd_io_row_labels *labels) {
 static huddle_status exchange_classes(huddle_context *context, char *const *classes, int32_t count,
                                       char **all, int64_t *size, int64_t *before) {
     huddle_status status = HUDDLE_OK;
-    int32_t processes = hd_slabs_count(context), rank = hd_slabs_rank(context);
-    int64_t bytes = 0, at = 0, *sizes = NULL, *came = NULL;
-    char *copies = NULL;
+    int64_t bytes = 0;
+    char *own = NULL;
     void *received = NULL;
+    hd_slab slab = {0};
     for (int32_t k = 0; k < count; k++)
         bytes += (int64_t)strlen(classes[k]) + 1;
-    ALLOC_ZERO(sizes, processes);
-    ALLOC_ZERO(came, processes);
-    ALLOC(copies, processes * bytes);
-    for (int32_t r = 0; r < processes; r++) {
-        sizes[r] = bytes;
-        for (int32_t k = 0; k < count; k++) {
-            size_t length = strlen(classes[k]) + 1;
-            memcpy(copies + at, classes[k], length);
-            at += (int64_t)length;
-        }
-    }
-    TRY(hd_slabs_exchange(context, sizes, copies, came, &received));
-    *size = *before = 0;
-    for (int32_t r = 0; r < processes; r++) {
-        for (int64_t i = *size; r < rank && i < *size + came[r]; i++)
-            *before += ((const char *)received)[i] == '\0';
-        *size += came[r];
-    }
+    ALLOC(own, bytes);
+    char *to = own;
+    for (int32_t k = 0; k < count; k++)
+        to = stpcpy(to, classes[k]) + 1;
+    TRY(hd_slab_locate(context, count, &slab));
+    TRY(hd_collect_rows(context, HD_EVERYWHERE, bytes, own, 1, size, &received));
     *all = received;
-    received = NULL;
+    *before = slab.first;
 done:
-    FREE(received, sizes, came, copies);
+    huddle_free(own);
     return hd_agree(context, status);
 }
 
@@ -102,15 +92,26 @@ done:
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-/* Files of which the processes read rows. */
+/* Files, those that options->y names, of which the processes read rows. */
 typedef struct label_files {
     hd_io_request *request;
-    const char *const *paths;
-    int64_t count, total;
+    int64_t total;
     hd_io_labels raw;
 } label_files;
 
-/* Counts the labels of one file; with `first` >= 0 reads those from first on, n at most. */
+huddle_status hd_io_rows_append(hd_io_container *container, hd_io_variable *variable, int64_t first,
+                                int64_t n, hd_io_labels *labels) {
+    int64_t count = hd_io_variable_count(variable);
+    int32_t axis = 0;
+    if (first >= count || n <= 0)
+        return HUDDLE_OK;
+    while (axis + 1 < variable->array.rank && variable->array.dims[axis] == 1)
+        axis++;
+    hd_io_variable_divide(variable, axis, first, count - first < n ? count - first : n);
+    return hd_io_container_append(container, variable, labels);
+}
+
+/* Counts the labels of one file, and reads those from first on, n at most. */
 static huddle_status read_part(label_files *f, const char *path, int64_t first, int64_t n,
                                int64_t *count) {
     huddle_status status = HUDDLE_OK;
@@ -118,7 +119,6 @@ static huddle_status read_part(label_files *f, const char *path, int64_t first, 
     hd_io_container container = {0};
     const hd_io_format *format = NULL;
     hd_io_variable *variable = NULL;
-    int32_t axis = 0;
     f->request->failing_path = path;
     TRY(hd_io_open_file(f->request, path, &file, &format, &container));
     if (!container.divisible)
@@ -126,40 +126,23 @@ static huddle_status read_part(label_files *f, const char *path, int64_t first, 
     TRY(hd_io_container_find_labels(&container, &variable));
     TRY(hd_io_container_check_labels(variable));
     *count = hd_io_variable_count(variable);
-    if (first < 0 || first >= *count || n <= 0)
-        goto done;
-    while (axis + 1 < variable->array.rank && variable->array.dims[axis] == 1)
-        axis++;
-    hd_io_variable_divide(variable, axis, first, *count - first < n ? *count - first : n);
-    TRY(hd_io_container_append(&container, variable, &f->raw));
+    TRY(hd_io_rows_append(&container, variable, first, n, &f->raw));
 done:
     hd_io_container_close(&container);
-    if (file.text != NULL)
-        hd_file_close(&file);
+    hd_file_close(&file);
     return status;
 }
 
-static huddle_status count_labels(void *argument) {
-    label_files *f = argument;
-    huddle_status status = HUDDLE_OK;
-    for (int64_t k = 0; k < f->count; k++) {
-        int64_t count = 0;
-        TRY(read_part(f, f->paths[k], -1, 0, &count));
-        f->total += count;
-    }
-done:
-    return status;
-}
-
+/* The rows of this process, of which there are none while the labels are counted. */
 static huddle_status read_files(void *argument) {
     label_files *f = argument;
     huddle_status status = HUDDLE_OK;
     const hd_io_rows *rows = f->request->rows;
-    int64_t begin = 0;
-    for (int64_t k = 0; k < f->count; k++) {
-        int64_t count = 0, from = rows->first + f->raw.n - begin;
-        TRY(read_part(f, f->paths[k], from, rows->n - f->raw.n, &count));
-        begin += count;
+    f->total = 0;
+    for (int64_t k = 0; k < f->request->options->n_y; k++) {
+        int64_t count = 0, from = rows->first + f->raw.n - f->total;
+        TRY(read_part(f, f->request->options->y[k], from, rows->n - f->raw.n, &count));
+        f->total += count;
     }
 done:
     return status;
@@ -169,16 +152,11 @@ done:
 static huddle_status read_whole(void *argument) {
     label_files *f = argument;
     huddle_status status = HUDDLE_OK;
-    hd_io_labels part = {0};
     f->request->failing_path = NULL; /* messages contain the name already */
-    for (int64_t k = 0; f->request->rows->rank == 0 && k < f->count; k++) {
-        TRY(hd_io_labels_read_raw(f->request->context, f->paths[k], f->request->clusters, &part));
-        TRY(hd_io_labels_append(&f->raw, &part));
-        hd_io_labels_free(&part);
-    }
+    if (f->request->rows->rank == 0)
+        TRY(hd_io_labels_from_files(f->request, &f->raw));
     TRY(hd_io_labels_simplify(&f->raw));
 done:
-    hd_io_labels_free(&part);
     return status;
 }
 
@@ -190,7 +168,7 @@ static huddle_status send_from_first(label_files *f, hd_io_row_labels *labels) {
         hd_log(f->request->context,
                "%s: read by process 0, which sends the others their rows; NPY, HDF5 and IDX are "
                "read in parallel",
-               f->paths[0]);
+               f->request->options->y[0]);
         TRY(hd_io_labels_map(&f->raw, &whole.labels, &whole.n_classes, &whole.classes));
         whole.total = f->raw.n;
         whole.numeric = f->raw.texts == NULL;
@@ -204,24 +182,19 @@ done:
 huddle_status hd_io_rows_labels(hd_io_request *request, const char *const *paths, int64_t count,
                                 hd_io_row_labels *labels) {
     huddle_status status = HUDDLE_OK;
-    static const huddle_read_options plain = {0};
-    hd_io_rows rows = *request->rows;
-    hd_io_request own = {request->context, &plain, NULL, &rows, .clusters = request->clusters};
-    label_files f = {.request = &own, .paths = paths, .count = count};
+    const huddle_read_options files = {.y = paths, .n_y = count};
+    hd_io_rows rows = {.rank = request->rows->rank, .count = request->rows->count};
+    hd_io_request own = {request->context, &files, NULL, &rows, .clusters = request->clusters};
+    label_files f = {.request = &own};
     bool divisible = false;
-    double extremes[2];
     memset(labels, 0, sizeof *labels);
     TRY(hd_io_rows_divisible(&own, paths, count, &divisible));
     if (!divisible) {
         TRY(send_from_first(&f, labels));
         goto done;
     }
-    TRY(hd_io_rows_in_turn(&own, count_labels, &f));
-    extremes[0] = (double)f.total;
-    extremes[1] = -(double)f.total;
-    TRY(hd_reduce_max(own.context, 2, extremes));
-    if (extremes[0] != -extremes[1])
-        FAIL(HUDDLE_INVALID, "%s: it is not the same file for all processes", paths[0]);
+    TRY(hd_io_rows_in_turn(&own, read_files, &f));
+    TRY(hd_io_rows_compare(own.context, paths[0], 1, &(double){(double)f.total}));
     rows.total = f.total;
     hd_slab_share_of(f.total, rows.rank, rows.count, &rows.first, &rows.n);
     TRY(hd_io_rows_together(&own, read_files, &f));

@@ -114,23 +114,19 @@ done:
 
 /* data->format is static text, which is another address in another process. */
 static const char *find_format(const char *name) {
-    static const char *const others[] = {"tsv", "images", NULL};
     for (const huddle_format *f = huddle_formats(); f->name != NULL; f++)
         if (strcmp(f->name, name) == 0)
             return f->name;
-    for (const char *const *other = others; *other != NULL; other++)
-        if (strcmp(*other, name) == 0)
-            return *other;
-    return "";
+    return strcmp(name, "tsv") == 0 ? "tsv" : "";
 }
 
 static huddle_status carry_format(parcel *p, huddle_data *data) {
-    char name[32] = "";
-    if (!p->reading)
-        strncpy(name, data->format, sizeof name - 1);
-    huddle_status status = carry(p, name, sizeof name);
-    if (p->reading)
-        data->format = find_format(name);
+    char *name = p->reading ? NULL : (char *)(uintptr_t)data->format;
+    huddle_status status = carry_text(p, &name);
+    if (p->reading) {
+        data->format = find_format(name != NULL ? name : "");
+        huddle_free(name);
+    }
     return status;
 }
 

@@ -1,7 +1,6 @@
 /* Files of rows that are distributed over processes. Process 0 makes the file. Rows of one size are
  * written by all processes at the same time if they see it; everything else is sent to process 0,
  * which writes slab after slab. */
-#include "archive/npy.h"
 #include "base/check.h"
 #include "base/text.h"
 #include "io/rows.h"
@@ -20,7 +19,6 @@ typedef struct row_source {
     bool as_text;
 } row_source;
 
-/* Rows per piece. */
 static int64_t piece_rows(const row_source *s) {
     int64_t rows = s->row_size > 0 ? PIECE / s->row_size : PIECE;
     return rows < 1 ? 1 : rows;
@@ -33,54 +31,38 @@ static void pack_rows(const row_source *s, int64_t first, int64_t count, char *t
 
 /* ---- through process 0 ---------------------------------------------------------------------- */
 
-static huddle_status write_piece(const row_source *s, hd_output *output, const char *rows,
-                                 int64_t count) {
-    if (s->as_text)
-        return hd_io_labels_write_lines(output, count, (const int32_t *)(const void *)rows,
-                                        s->texts);
-    return hd_output_write(output, rows, count * s->row_size);
-}
-
-/* One piece of process `from` to process 0, which writes it. Its own does not travel. */
-static huddle_status pass_piece(huddle_context *context, const row_source *s, int32_t from,
-                                int64_t first, int64_t count, char *packed, int64_t *sizes,
-                                hd_output *output) {
+/* Rows begin .. end - 1 of all processes, of which this one, whose first is `first`, has some or
+ * none. `packed` has room for them. */
+static huddle_status pass_piece(huddle_context *context, const row_source *s, int64_t first,
+                                int64_t begin, int64_t end, char *packed, hd_output *output) {
     huddle_status status = HUDDLE_OK;
-    int32_t rank = hd_slabs_rank(context);
-    int64_t *came = sizes + hd_slabs_count(context);
-    void *received = NULL;
-    if (rank == from)
-        pack_rows(s, first, count, packed);
-    if (from > 0) {
-        sizes[0] = rank == from ? count * s->row_size : 0;
-        TRY(hd_slabs_exchange(context, sizes, packed, came, &received));
-    }
-    if (rank == 0)
-        TRY(write_piece(s, output, from > 0 ? received : packed, count));
+    int64_t bytes = 0;
+    void *rows = NULL;
+    begin = begin > first ? begin - first : 0;
+    end = end - first < s->n ? end - first : s->n;
+    int64_t count = end > begin ? end - begin : 0;
+    pack_rows(s, begin, count, packed);
+    TRY(hd_slabs_gather(context, 0, count * s->row_size, packed, NULL, &bytes, &rows));
+    if (hd_slabs_rank(context) == 0)
+        TRY(s->as_text ? hd_io_labels_write_lines(output, bytes / s->row_size, rows, s->texts)
+                       : hd_output_write(output, rows, bytes));
 done:
-    huddle_free(received);
+    huddle_free(rows);
     return status;
 }
 
 static huddle_status write_through_first(huddle_context *context, const row_source *s,
                                          hd_output *output) {
     huddle_status status = HUDDLE_OK;
-    int32_t count = hd_slabs_count(context), rank = hd_slabs_rank(context);
-    int64_t step = piece_rows(s), *sizes = NULL;
-    double *rows = NULL;
+    int64_t step = piece_rows(s);
     char *packed = NULL;
-    ALLOC_ZERO(rows, count);
-    ALLOC_ZERO(sizes, 2 * count);
+    hd_slab slab;
     ALLOC(packed, (s->n < step ? s->n : step) * s->row_size);
-    rows[rank] = (double)s->n;
-    TRY(hd_reduce_sum(context, count, rows));
-    for (int32_t r = 0; r < count; r++)
-        for (int64_t first = 0; first < (int64_t)rows[r]; first += step) {
-            int64_t left = (int64_t)rows[r] - first;
-            TRY(pass_piece(context, s, r, first, left < step ? left : step, packed, sizes, output));
-        }
+    TRY(hd_slab_locate(context, s->n, &slab));
+    for (int64_t begin = 0; begin < slab.total; begin += step)
+        TRY(pass_piece(context, s, slab.first, begin, begin + step, packed, output));
 done:
-    FREE(rows, sizes, packed);
+    huddle_free(packed);
     return hd_agree(context, status);
 }
 
@@ -145,21 +127,6 @@ static huddle_status end_output(huddle_context *context, hd_output *output, hudd
     return hd_agree(context, hd_output_end(output, status));
 }
 
-static huddle_status begin_npy(const char *path, const char *type, int32_t rank,
-                               const int64_t *dims, int64_t bytes, hd_output *output,
-                               shared_file *to) {
-    huddle_status status = HUDDLE_OK;
-    char *header = NULL;
-    int64_t length = 0;
-    TRY(hd_output_begin(path, false, output));
-    TRY(hd_npy_header(type, rank, dims, &header, &length));
-    TRY(hd_output_write(output, header, length));
-    TRY(describe_file(output, length, bytes, to));
-done:
-    huddle_free(header);
-    return status;
-}
-
 /* If the rows have to pass through process 0 after all, they follow the header there: extending the
  * file has left the position after it. */
 static huddle_status write_npy(huddle_context *context, const char *path, const char *type,
@@ -168,12 +135,15 @@ static huddle_status write_npy(huddle_context *context, const char *path, const 
     hd_output output = {.path = path, .descriptor = -1, .place = -1};
     shared_file *to = NULL;
     hd_slab slab = {0};
+    int64_t length = 0;
     bool written = false;
     ALLOC_ZERO(to, 1);
     TRY(hd_slab_locate(context, s->n, &slab));
-    if (hd_slabs_rank(context) == 0)
-        TRY(begin_npy(path, type, rank, (const int64_t[]){slab.total, cols},
-                      slab.total * s->row_size, &output, to));
+    if (hd_slabs_rank(context) == 0) {
+        TRY(hd_io_npy_begin(path, type, rank, (const int64_t[]){slab.total, cols}, &output,
+                            &length));
+        TRY(describe_file(&output, length, slab.total * s->row_size, to));
+    }
     TRY(hd_slabs_broadcast(context, 0, sizeof *to, to));
     TRY(write_together(context, s, slab.first, to, &output, &written));
     if (!written)

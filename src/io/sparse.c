@@ -1,6 +1,7 @@
 #include "io/sparse.h"
 
 #include "base/check.h"
+#include "io/array.h"
 #include "io/exact.h"
 
 #include <math.h>
@@ -56,7 +57,6 @@ huddle_status hd_io_csr_from_entries(int64_t n_rows, int64_t n_columns, int64_t 
                  (long long)n_rows, (long long)n_columns);
         across.offsets[columns[e] + 1]++;
     }
-    /* Counts become offsets. */
     for (int64_t j = 0; j < n_columns; j++)
         across.offsets[j + 1] += across.offsets[j];
     for (int64_t e = 0; e < count; e++) {
@@ -164,7 +164,6 @@ done:
     return status;
 }
 
-/* lines are rows or columns; see sparse.h. */
 huddle_status hd_io_csr_from_lines(const hd_io_lines *lines, huddle_csr *matrix) {
     huddle_status status = HUDDLE_OK;
     memset(matrix, 0, sizeof *matrix);
@@ -174,17 +173,6 @@ done:
     if (status != HUDDLE_OK)
         huddle_csr_free(matrix);
     return status;
-}
-
-/* NaN fails the comparison too. */
-static huddle_status check_value(double v, double limit, int64_t row, int64_t column) {
-    if (fabs(v) <= limit)
-        return HUDDLE_OK;
-    if (isfinite(v))
-        return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: %g is beyond single precision",
-                       (long long)row + 1, (long long)column + 1, v);
-    return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: the value is %s", (long long)row + 1,
-                   (long long)column + 1, isnan(v) ? "not a number" : "infinite");
 }
 
 /* Transposing allocates an offset per column, so its sizes are checked like those of entries. */
@@ -207,10 +195,10 @@ huddle_status hd_io_points_from_csr(const huddle_csr *matrix, bool in_columns,
     memcpy(points->offsets, matrix->offsets, (size_t)(matrix->rows + 1) * sizeof *points->offsets);
     if (count > 0)
         memcpy(points->columns, matrix->columns, (size_t)count * sizeof *points->columns);
-    /* The values are checked one by one, so that the message can name the place. */
     for (int64_t i = 0; i < matrix->rows; i++)
         for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++) {
-            TRY(check_value(matrix->values[e], limit, i, matrix->columns[e]));
+            if (!(fabs(matrix->values[e]) <= limit)) /* also NaN */
+                TRY(hd_io_refuse_value(matrix->values[e], i, matrix->columns[e]));
             points->values[e] = (float)hd_io_exact_clamp(matrix->values[e]);
         }
     if (exact != NULL)

@@ -24,16 +24,16 @@ static const huddle_packing packings[N_PACKINGS + 1] = {
 typedef struct handler {
     const char *magic;
     int64_t length;
-    const hd_io_packer *packer;
+    const hd_io_packer *packer; /* NULL in a build without its library */
 } handler;
 
 static const handler handlers[N_PACKINGS] = {
     [GZIP] = {"\x1f\x8b\x08", 3, &hd_io_gzip},
-    [BZIP2] = {"BZh", 3, &hd_io_bzip2},
+    [BZIP2] = {"BZh", 3, HUDDLE_WITH_BZIP2 ? &hd_io_bzip2 : NULL},
     [XZ] = {"\xfd"
             "7zXZ",
-            6, &hd_io_xz},
-    [ZSTD] = {"\x28\xb5\x2f\xfd", 4, &hd_io_zstd},
+            6, HUDDLE_WITH_XZ ? &hd_io_xz : NULL},
+    [ZSTD] = {"\x28\xb5\x2f\xfd", 4, HUDDLE_WITH_ZSTD ? &hd_io_zstd : NULL},
 };
 
 const huddle_packing *huddle_packings(void) {
@@ -118,22 +118,23 @@ done:
 static huddle_status unpack_members(huddle_context *context, unpacking *u) {
     huddle_status status = HUDDLE_OK;
     const hd_file *file = u->file;
+    const hd_io_packer *packer = handlers[u->which].packer;
     int64_t consumed = 0;
     void *state = NULL;
     do {
-        state = handlers[u->which].packer->start();
-        if (state == NULL)
+        huddle_free(state);
+        state = hd_alloc_zero(packer->state_size, 1);
+        if (state == NULL || !packer->start(state))
             FAIL(HUDDLE_NO_MEMORY, "no memory to unpack");
-        TRY(unpack_member(context, u, state, &consumed));
-        handlers[u->which].packer->end(state);
-        state = NULL;
+        status = unpack_member(context, u, state, &consumed);
+        packer->end(state);
+        TRY(status);
     } while (is_packed(u->which, file->text + consumed, file->size - consumed));
     /* A member may be valid and empty; no format is. */
     if (u->size == 0)
         FAIL(HUDDLE_FORMAT, "the file is empty");
 done:
-    if (state != NULL)
-        handlers[u->which].packer->end(state);
+    huddle_free(state);
     return status;
 }
 

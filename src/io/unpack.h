@@ -19,15 +19,16 @@ typedef enum hd_io_flow_end {
     HD_IO_STARVED /* no memory */
 } hd_io_flow_end;
 
-/* A decompressor. start() begins a member and returns NULL if there is no memory; it is NULL itself
- * in a build without the library. */
-typedef void *(*hd_io_packer_start)(void);
+/* A decompressor. start() begins a member with a state of that size, zeroed; false if there is no
+ * memory. */
 typedef struct hd_io_packer {
-    hd_io_packer_start start;
+    int64_t state_size;
+    bool (*start)(void *state);
     hd_io_flow_end (*step)(void *state, hd_io_flow *flow);
     void (*end)(void *state);
 } hd_io_packer;
 
+/* Each is defined only if its library is there. */
 extern const hd_io_packer hd_io_gzip, hd_io_bzip2, hd_io_xz, hd_io_zstd;
 
 /* Replaces the bytes of a packed file by what they unpack to; other files are left alone. */

@@ -21,6 +21,10 @@ huddle_status hd_io_labels_write_header(hd_output *output);
 huddle_status hd_io_labels_write_lines(hd_output *output, int64_t n, const int32_t *values,
                                        const char *const *texts);
 
+/* Begins an NPY file with the header of an array, whose length is then known. */
+huddle_status hd_io_npy_begin(const char *path, const char *type, int32_t rank, const int64_t *dims,
+                              hd_output *output, int64_t *length);
+
 /* A vector of int32. */
 huddle_status hd_io_labels_write_npy(const char *path, int64_t n, const int32_t *values);
 

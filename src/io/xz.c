@@ -1,5 +1,4 @@
 /* xz, by liblzma. */
-#include "base/memory.h"
 #include "io/unpack.h"
 
 #include <lzma.h>
@@ -7,17 +6,9 @@
 /* The header of a damaged file may ask for a dictionary of 4 GiB; that of xz -9 has 64 MiB. */
 static const uint64_t max_memory = (uint64_t)1 << 30;
 
-static void *begin_member(void) {
-    static const lzma_stream none = LZMA_STREAM_INIT;
-    lzma_stream *stream = hd_alloc_zero(1, sizeof *stream);
-    if (stream == NULL)
-        return NULL;
-    *stream = none;
-    if (lzma_stream_decoder(stream, max_memory, 0) != LZMA_OK) {
-        huddle_free(stream);
-        return NULL;
-    }
-    return stream;
+static bool begin_member(void *state) {
+    *(lzma_stream *)state = (lzma_stream)LZMA_STREAM_INIT;
+    return lzma_stream_decoder(state, max_memory, 0) == LZMA_OK;
 }
 
 static hd_io_flow_end take_step(void *state, hd_io_flow *flow) {
@@ -37,7 +28,6 @@ static hd_io_flow_end take_step(void *state, hd_io_flow *flow) {
 
 static void end_member(void *state) {
     lzma_end(state);
-    huddle_free(state);
 }
 
-const hd_io_packer hd_io_xz = {begin_member, take_step, end_member};
+const hd_io_packer hd_io_xz = {sizeof(lzma_stream), begin_member, take_step, end_member};

@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     char *copy = malloc(size);
     memcpy(copy, bytes, size);
     hd_file file = {"input", copy, (int64_t)size, -1};
-    if (hd_io_bmp_is(&file) && hd_io_bmp_read(&file, &image) != HUDDLE_OK &&
+    if (hd_io_bmp_is(&file) && hd_io_bmp_read(&file, 0, &image) != HUDDLE_OK &&
         huddle_last_error()[0] == '\0')
         abort();
     huddle_free(image.pixels);

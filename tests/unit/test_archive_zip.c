@@ -1,10 +1,10 @@
 /* archive: zip files, written and read, and every kind of damage. Golden files by
  * tests/golden/make_archive.py; tests/archive/check.py opens what is written here in Python. */
 #include "archive/npy.h"
-#include "archive/zip.h"
 #include "archive/zip_records.h"
 #include "base/memory.h"
 #include "support/support.h"
+#include "unit/zip_files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,14 +49,14 @@ static huddle_status write_three(const char *path, int64_t max_plain) {
 
 static void assert_three(const char *path) {
     hd_zip zip;
-    assert_ok(hd_zip_open(path, &zip));
+    assert_ok(zip_open(path, &zip));
     assert_int_equal(zip.count, 3);
     assert_string_equal(zip.entries[0].name, "stored.txt");
     assert_content(&zip, "stored.txt", "some text");
     assert_content(&zip, "folder/pieces.txt", "abcdabcdabcd");
     assert_content(&zip, "empty", "");
     assert_null(hd_zip_find(&zip, "absent"));
-    hd_zip_free(&zip);
+    zip_close(&zip);
 }
 
 static void test_round_trip(void **state) {
@@ -103,10 +103,10 @@ static void test_many_entries(void **state) {
         assert_ok(hd_zip_add(&writer, name, HD_ZIP_STORED, name, 1));
     }
     assert_ok(hd_zip_close(&writer, HUDDLE_OK));
-    assert_ok(hd_zip_open(path, &zip));
+    assert_ok(zip_open(path, &zip));
     assert_int_equal(zip.count, COUNT);
     assert_content(&zip, "65999", "6");
-    hd_zip_free(&zip);
+    zip_close(&zip);
 }
 
 /* What does not fit into zlib's output buffer at once, and does not shrink. */
@@ -125,12 +125,12 @@ static void test_large_entry(void **state) {
     assert_ok(hd_zip_create(path, &writer));
     assert_ok(hd_zip_add(&writer, "noise", HD_ZIP_DEFLATED, noise, SIZE));
     assert_ok(hd_zip_close(&writer, HUDDLE_OK));
-    assert_ok(hd_zip_open(path, &zip));
+    assert_ok(zip_open(path, &zip));
     assert_true(zip.entries[0].packed > SIZE);
     assert_ok(hd_zip_read(&zip, &zip.entries[0], &back));
     assert_memory_equal(noise, back, SIZE);
     huddle_free(back);
-    hd_zip_free(&zip);
+    zip_close(&zip);
     free(noise);
 }
 
@@ -263,8 +263,8 @@ static huddle_status reread_name(const char *first, const char *second) {
     assert_ok(hd_zip_add(&writer, first, HD_ZIP_STORED, "a", 1));
     assert_ok(hd_zip_add(&writer, second, HD_ZIP_STORED, "b", 1));
     assert_ok(hd_zip_close(&writer, HUDDLE_OK));
-    huddle_status status = hd_zip_open(path, &zip);
-    hd_zip_free(&zip);
+    huddle_status status = zip_open(path, &zip);
+    zip_close(&zip);
     return status;
 }
 
@@ -275,7 +275,6 @@ static void test_names(void **state) {
     for (size_t k = 0; k < sizeof refused / sizeof *refused; k++)
         assert_refused(reread_name("a", refused[k]), HUDDLE_FORMAT, "plain relative path");
     assert_refused(reread_name("same", "same"), HUDDLE_FORMAT, "two entries 'same'");
-    assert_refused(reread_name("same", "same"), HUDDLE_FORMAT, "names.zip: ");
     assert_ok(reread_name("..a/b..", "\xc3\xa4/..."));
 }
 
@@ -309,11 +308,11 @@ static huddle_status write_and_read(void *argument) {
     char *bytes = NULL;
     huddle_status status = write_three(path, -1);
     if (status == HUDDLE_OK)
-        status = hd_zip_open(path, &zip);
+        status = zip_open(path, &zip);
     if (status == HUDDLE_OK)
         status = hd_zip_read(&zip, &zip.entries[1], &bytes);
     huddle_free(bytes);
-    hd_zip_free(&zip);
+    zip_close(&zip);
     return status;
 }
 
@@ -348,7 +347,7 @@ static void test_arrays(void **state) {
     huddle_free(header);
     assert_ok(hd_zip_add(&writer, "text.npy", HD_ZIP_STORED, "not an array, but long", 22));
     assert_ok(hd_zip_close(&writer, HUDDLE_OK));
-    assert_ok(hd_zip_open(path, &zip));
+    assert_ok(zip_open(path, &zip));
     assert_ok(hd_npy_read(&zip, hd_zip_find(&zip, "X.npy"), &npy, &bytes));
     assert_true(npy.kind == 'f' && npy.width == 8 && npy.rank == 2 && !npy.fortran);
     assert_true(npy.dims[0] == 2 && npy.dims[1] == 3 && npy.count == 6 && npy.bytes == 48);
@@ -363,10 +362,10 @@ static void test_arrays(void **state) {
     assert_ok(hd_npy_peek(&zip, hd_zip_find(&zip, "flag.npy"), &npy));
     assert_true(npy.kind == 'b' && npy.rank == 0 && npy.count == 1);
     assert_refused(hd_npy_peek(&zip, hd_zip_find(&zip, "text.npy"), &npy), HUDDLE_FORMAT,
-                   "arrays.npz: 'text.npy' is not an array");
+                   "'text.npy' is not an array");
     assert_refused(hd_npy_peek(&zip, hd_zip_find(&zip, "short.npy"), &npy), HUDDLE_FORMAT,
-                   "arrays.npz: 'short.npy' needs 48 bytes, but only 8 follow");
-    hd_zip_free(&zip);
+                   "'short.npy' needs 48 bytes, but only 8 follow");
+    zip_close(&zip);
 }
 
 static huddle_status parse_header(const char *dictionary, hd_npy *npy) {
@@ -416,7 +415,7 @@ static void test_golden_files(void **state) {
     hd_zip zip;
     hd_npy npy;
     char *bytes;
-    assert_ok(hd_zip_open(path_of(HUDDLE_GOLDEN, "archive_python.zip"), &zip));
+    assert_ok(zip_open(path_of(HUDDLE_GOLDEN, "archive_python.zip"), &zip));
     assert_int_equal(zip.count, 3);
     assert_content(&zip, "stored.txt", "stored by Python\n");
     assert_content(&zip,
@@ -424,8 +423,8 @@ static void test_golden_files(void **state) {
                    "flated.txt",
                    "deflated by Python, deflated by Python\n");
     assert_content(&zip, "wide.txt", "with a ZIP64 record");
-    hd_zip_free(&zip);
-    assert_ok(hd_zip_open(path_of(HUDDLE_GOLDEN, "archive_numpy.npz"), &zip));
+    zip_close(&zip);
+    assert_ok(zip_open(path_of(HUDDLE_GOLDEN, "archive_numpy.npz"), &zip));
     assert_ok(hd_npy_read(&zip, hd_zip_find(&zip, "i8.npy"), &npy, &bytes));
     assert_true(npy.kind == 'i' && npy.width == 8 && npy.rank == 3 && npy.count == 6);
     for (int64_t k = 0; k < 6; k++)
@@ -434,9 +433,7 @@ static void test_golden_files(void **state) {
     assert_ok(hd_npy_read(&zip, hd_zip_find(&zip, "b1.npy"), &npy, &bytes));
     assert_true(npy.kind == 'b' && npy.count == 2 && bytes[0] == 1 && bytes[1] == 0);
     huddle_free(bytes);
-    hd_zip_free(&zip);
-    assert_refused(hd_zip_open(path_of(HUDDLE_GOLDEN, "archive.txt"), &zip), HUDDLE_IO,
-                   "archive.txt: cannot be opened");
+    zip_close(&zip);
 }
 
 /* Parts of an entry that several readers take: each has its bytes, and their checksums join to that
@@ -455,7 +452,7 @@ static void test_parts(void **state) {
     assert_ok(hd_zip_add(&writer, "stored", HD_ZIP_STORED, content, size));
     assert_ok(hd_zip_add(&writer, "deflated", HD_ZIP_DEFLATED, content, size));
     assert_ok(hd_zip_close(&writer, HUDDLE_OK));
-    assert_ok(hd_zip_open(path, &zip));
+    assert_ok(zip_open(path, &zip));
     for (int64_t e = 0; e < zip.count; e++) {
         const hd_zip_entry *entry = &zip.entries[e];
         uint32_t joined = 0, crc = 0;
@@ -472,13 +469,13 @@ static void test_parts(void **state) {
             joined = hd_zip_join_crc(joined, crc, length);
         }
         if (entry->method == HD_ZIP_STORED)
-            assert_ok(hd_zip_check_crc(&zip, entry, joined));
-        assert_refused(hd_zip_check_crc(&zip, entry, entry->crc ^ 1), HUDDLE_FORMAT, "CRC-32");
+            assert_ok(hd_zip_check_crc(entry, joined));
+        assert_refused(hd_zip_check_crc(entry, entry->crc ^ 1), HUDDLE_FORMAT, "CRC-32");
         assert_refused(hd_zip_read_part(&zip, entry, size - 1, 2, part), HUDDLE_FORMAT, "damaged");
         assert_refused(hd_zip_read_part(&zip, entry, -1, 2, part), HUDDLE_FORMAT, "damaged");
         assert_refused(hd_zip_read_part(&zip, entry, INT64_MAX, 2, part), HUDDLE_FORMAT, "damaged");
     }
-    hd_zip_free(&zip);
+    zip_close(&zip);
     free(content);
     free(part);
 }

@@ -7,6 +7,7 @@
 #include "huddle/report.h"
 #include "model/model.h"
 #include "support/support.h"
+#include "unit/zip_files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -208,10 +209,10 @@ static void report_must_agree_with_arrays(void **state) {
     hd_zip zip;
     snprintf(path, sizeof path, "%s/fitted.huddle", test_directory());
     save_model("kmeans", NULL, &x, path);
-    assert_ok(hd_zip_open(path, &zip));
+    assert_ok(zip_open(path, &zip));
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
         assert_member_refused(&zip, "\"report\"", cases[k][0], cases[k][1], &x, cases[k][2]);
-    hd_zip_free(&zip);
+    zip_close(&zip);
     huddle_points_free(&x);
 }
 
@@ -238,10 +239,10 @@ static void messages_name_member_and_value(void **state) {
     hd_zip zip;
     snprintf(path, sizeof path, "%s/fitted.huddle", test_directory());
     save_model("llc", NULL, &x, path);
-    assert_ok(hd_zip_open(path, &zip));
+    assert_ok(zip_open(path, &zip));
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
         assert_member_refused(&zip, "\"values\"", cases[k][0], cases[k][1], &x, cases[k][2]);
-    hd_zip_free(&zip);
+    zip_close(&zip);
     huddle_points_free(&x);
 }
 
@@ -327,12 +328,12 @@ static void crafted_models_do_no_harm(void **state) {
         save_model(cases[k].method, cases[k].prepare, &x, path);
         use_model(path, &x, &refused);
         assert_int_equal(refused, 0);
-        assert_ok(hd_zip_open(path, &zip));
+        assert_ok(zip_open(path, &zip));
         tried += craft_values(&zip, &x, &refused);
         tried += craft_indices(&zip, &x, &refused);
         assert_true(tried > 200);
         assert_true(refused > tried / 4); /* most numbers only describe how the fit went */
-        hd_zip_free(&zip);
+        zip_close(&zip);
         huddle_points_free(&x);
     }
 }

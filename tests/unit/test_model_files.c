@@ -2,6 +2,7 @@
 #include "base/rng.h"
 #include "model/model.h"
 #include "unit/model_fits.h"
+#include "unit/zip_files.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -102,7 +103,7 @@ static void copy_archive(const char *from, const char *to, const char *except, c
                          int64_t size) {
     hd_zip zip;
     hd_zip_writer copy = {0};
-    assert_ok(hd_zip_open(from, &zip));
+    assert_ok(zip_open(from, &zip));
     assert_ok(hd_zip_create(to, &copy));
     for (int64_t k = 0; k < zip.count; k++) {
         const hd_zip_entry *entry = &zip.entries[k];
@@ -117,7 +118,7 @@ static void copy_archive(const char *from, const char *to, const char *except, c
         huddle_free(bytes);
     }
     assert_ok(hd_zip_close(&copy, HUDDLE_OK));
-    hd_zip_free(&zip);
+    zip_close(&zip);
 }
 
 /* The array without its last row. */
@@ -156,7 +157,7 @@ static void models_with_wrong_entries_are_refused(void **state) {
     char *cube = malloc((size_t)length + sizeof numbers);
     memcpy(cube, header, (size_t)length);
     memcpy(cube + length, numbers, sizeof numbers);
-    assert_ok(hd_zip_open(path, &zip));
+    assert_ok(zip_open(path, &zip));
     for (int64_t k = 0; k < zip.count; k++) {
         const char *name = zip.entries[k].name;
         copy_archive(path, wrong, name, NULL, 0);
@@ -173,7 +174,7 @@ static void models_with_wrong_entries_are_refused(void **state) {
         assert_refused(huddle_model_load(wrong, &loaded), HUDDLE_FORMAT, "wrong.huddle: ");
         free(shorter);
     }
-    hd_zip_free(&zip);
+    zip_close(&zip);
     free(cube);
     huddle_free(header);
     huddle_model_free(model);

@@ -6,6 +6,7 @@
 #include "engines/team.h"
 #include "model/model.h"
 #include "support/support.h"
+#include "unit/zip_files.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -358,13 +359,13 @@ static void fits_of_processes_are_saved_as_one(void **state) {
             *t = (fit_job){.k = k, .layout = layout, .path = copy};
             assert_ok(team_run(layouts[layout].size, &team_engine, fit_member, t));
             compare_file(t, model);
-            assert_ok(hd_zip_open(one, &expected));
-            assert_ok(hd_zip_open(copy, &found));
+            assert_ok(zip_open(one, &expected));
+            assert_ok(zip_open(copy, &found));
             assert_int_equal(found.count, expected.count);
             for (int64_t e = 0; e < found.count; e++)
                 assert_string_equal(found.entries[e].name, expected.entries[e].name);
-            hd_zip_free(&expected);
-            hd_zip_free(&found);
+            zip_close(&expected);
+            zip_close(&found);
             free(t);
         }
         huddle_model_free(model);
