@@ -137,74 +137,51 @@ static const char *const *label_choices(void) {
 
 /* These tables are also the source of --help, the manual page and the completions. */
 static const cli_flag output_flags[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = FLAG_FILE,
-     .value = "FILE",
-     .stream = "labels.txt",
-     .help = "write the labels, one per row in the order of the input: as .csv (below the header "
-             "cluster), .txt or .npy; -: one per line on stdout, the summary then goes to stderr"},
+    {"output", 'o', FLAG_FILE, "FILE",
+     "write the labels, one per row in the order of the input: as .csv (below the header cluster), "
+     ".txt or .npy; -: one per line on stdout, the summary then goes to stderr",
+     .stream = "labels.txt"},
     APPEND_FLAG,
-    {.name = "labels",
-     .kind = FLAG_CHOICE,
-     .value = "WHICH",
-     .choices = label_choices,
-     .default_text = "best",
-     .help = "the labels to write where -c is a range: those of the number that was chosen, or one "
-             "column for each number (cluster_2, cluster_3 ...)"},
-    {.name = "confidence",
-     .kind = FLAG_SWITCH,
-     .help =
-         "add a column that tells how certain each label is, from 0 (as near to another cluster) "
-         "to 1 (at the mean of its own), to the labels of -o or --append"},
-    {.name = "save",
-     .kind = FLAG_FILE,
-     .value = "FILE",
-     .stream = "model",
-     .help = "write the model (a zip of NPY arrays) for huddle predict; -: to stdout"},
-    {.name = "dump",
-     .kind = FLAG_FOLDER,
-     .value = "DIR",
-     .files = dump_files,
-     .help = "write all intermediate results to this folder: X.npy, A.npz, F.npy, eigenvalues.npy, "
-             "W.npz, G.npy, "
-             "centres.npy, labels.npy, confidence.npy"},
-    {.name = "report",
-     .kind = FLAG_FILE,
-     .value = "FILE",
-     .stream = "page.html",
-     .help = "write an HTML page (one file) that shows the clusters and how they were found"},
-    {.name = "report-path",
-     .kind = FLAG_CHOICE,
-     .value = "BOOL",
-     .choices = true_or_false,
-     .default_text = "true",
-     .help = "follow the path of gamma for the page, if the method shrinks: takes up to as long as "
-             "the fit"},
-    {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object instead of the summary"},
+    {"labels", 0, FLAG_CHOICE, "WHICH",
+     "the labels to write where -c is a range: those of the number that was chosen, or one column "
+     "for each number (cluster_2, cluster_3 ...)",
+     .choices = label_choices, .default_text = "best"},
+    {"confidence", 0, FLAG_SWITCH, NULL,
+     "add a column that tells how certain each label is, from 0 (as near to another cluster) to 1 "
+     "(at the mean of its own), to the labels of -o or --append"},
+    {"save", 0, FLAG_FILE, "FILE",
+     "write the model (a zip of NPY arrays) for huddle predict; -: to stdout", .stream = "model"},
+    {"dump", 0, FLAG_FOLDER, "DIR",
+     "write all intermediate results to this folder: X.npy, A.npz, F.npy, eigenvalues.npy, W.npz, "
+     "G.npy, centres.npy, labels.npy, confidence.npy",
+     .files = dump_files},
+    {"report", 0, FLAG_FILE, "FILE",
+     "write an HTML page (one file) that shows the clusters and how they were found",
+     .stream = "page.html"},
+    {"report-path", 0, FLAG_CHOICE, "BOOL",
+     "follow the path of gamma for the page, if the method shrinks: takes up to as long as the fit",
+     .choices = true_or_false, .default_text = "true"},
+    {"json", 0, FLAG_SWITCH, NULL, "print one JSON object instead of the summary"},
     {0}};
 
-static const flag_group cluster_groups[] = {
-    {"Method", method_flags},     {"Input", input_flags},         {"Output", output_flags},
-    {"Computing", compute_flags}, {"Other options", quiet_flags}, {0}};
-
-static const char *const cluster_examples[] = {
-    "huddle cluster digits --report digits.html",
-    "huddle cluster moons --n 3000 --json",
-    "huddle cluster faces.mat -m ssc -c 40 --prepare whiten:20 -o labels.csv",
-    "huddle cluster points.csv -c 2-20 --save points.model",
-    "cat points.csv | huddle cluster - -c 5 -q -o - | sort | uniq -c",
-    "huddle cluster points.csv -c 5 --append -o with_clusters.csv",
-    NULL};
-
-const cli_command cluster_command = {.name = "cluster",
-                                     .operands = "DATA",
-                                     .max_operands = 1,
-                                     .reads = true,
-                                     .summary = "cluster a data set and report the result",
-                                     .text = data_text,
-                                     .words = huddle_data_kinds,
-                                     .groups = cluster_groups,
-                                     .methods = "*",
-                                     .examples = cluster_examples,
-                                     .run = run_cluster};
+const cli_command cluster_command = {
+    .name = "cluster",
+    .operands = "DATA",
+    .max_operands = 1,
+    .reads = true,
+    .summary = "cluster a data set and report the result",
+    .text = data_text,
+    .words = huddle_data_kinds,
+    .groups = {{"Method", method_flags},
+               {"Input", input_flags},
+               {"Output", output_flags},
+               {"Computing", compute_flags},
+               {"Other options", quiet_flags}},
+    .methods = "*",
+    .examples = {"huddle cluster digits --report digits.html",
+                 "huddle cluster moons --n 3000 --json",
+                 "huddle cluster faces.mat -m ssc -c 40 --prepare whiten:20 -o labels.csv",
+                 "huddle cluster points.csv -c 2-20 --save points.model",
+                 "cat points.csv | huddle cluster - -c 5 -q -o - | sort | uniq -c",
+                 "huddle cluster points.csv -c 5 --append -o with_clusters.csv"},
+    .run = run_cluster};

@@ -21,16 +21,16 @@ static int check_append(const cli_arguments *arguments, const char *source) {
     static const char *const selecting[] = {"classes", "per-class"};
     for (size_t k = 0; k < sizeof selecting / sizeof *selecting; k++)
         if (argument(arguments, selecting[k]) != NULL)
-            return usage_error("--append needs all rows of the table and cannot be combined with "
-                               "--%s",
-                               selecting[k]);
+            return usage_error(
+                "--append needs all rows of the table and cannot be combined with --%s",
+                selecting[k]);
     if (source == NULL)
         return usage_error("--append needs DATA, a table to add a column to");
     for (const char *const *kind = huddle_data_kinds(); *kind != NULL; kind++)
         if (strcmp(*kind, source) == 0)
-            return usage_error("%s: --append adds a column to a file; huddle generate %s writes "
-                               "one",
-                               source, source);
+            return usage_error(
+                "%s: --append adds a column to a file; huddle generate %s writes one", source,
+                source);
     return EXIT_DONE;
 }
 

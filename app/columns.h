@@ -28,8 +28,7 @@ int columns_write(huddle_context *context, const cli_arguments *arguments, const
 /* The help of --append, where it is not in a table of its own. */
 #define APPEND_FLAG                                                                                \
     {                                                                                              \
-        .name = "append", .kind = FLAG_SWITCH,                                                     \
-        .help =                                                                                    \
+        "append", 0, FLAG_SWITCH, NULL,                                                            \
             "write the table DATA (CSV, TSV) with its labels as a further column, cluster, to "    \
             "the file of -o; everything else in it remains as it is; default file: -"              \
     }

@@ -14,17 +14,13 @@ static int run_completion(const cli_arguments *arguments) {
     return usage_error("no shell named '%s'; choose bash, zsh or fish", shell);
 }
 
-static const flag_group completion_groups[] = {{"Options", common_flags}, {0}};
-
-static const char *const completion_examples[] = {
-    "huddle completion bash > ~/.local/share/bash-completion/completions/huddle", NULL};
-
-const cli_command completion_command = {.name = "completion",
-                                        .operands = "SHELL",
-                                        .min_operands = 1,
-                                        .max_operands = 1,
-                                        .summary = "print completions for bash, zsh or fish",
-                                        .words = shell_names,
-                                        .groups = completion_groups,
-                                        .examples = completion_examples,
-                                        .run = run_completion};
+const cli_command completion_command = {
+    .name = "completion",
+    .operands = "SHELL",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "print completions for bash, zsh or fish",
+    .words = shell_names,
+    .groups = {{"Options", common_flags}},
+    .examples = {"huddle completion bash > ~/.local/share/bash-completion/completions/huddle"},
+    .run = run_completion};

@@ -40,22 +40,10 @@ static int run_convert(const cli_arguments *arguments) {
 
 static const cli_flag convert_flags[] = {
     FORMAT_FLAG,
-    {.name = "float32",
-     .kind = FLAG_SWITCH,
-     .help = "round to float32, the precision that huddle computes with: half the size, and .npy "
-             "is read without a copy; columns that would lose their digits stay float64"},
+    {"float32", 0, FLAG_SWITCH, NULL,
+     "round to float32, the precision that huddle computes with: half the size, and .npy is read "
+     "without a copy; columns that would lose their digits stay float64"},
     {0}};
-
-static const flag_group convert_groups[] = {{"Options", convert_flags},
-                                            {"Input", input_flags},
-                                            {"Generators", seeded_flags},
-                                            {"Other options", quiet_flags},
-                                            {0}};
-
-static const char *const convert_examples[] = {
-    "huddle convert faces.mat faces.csv",
-    "huddle convert digits threes.npz --classes 3 --per-class 50",
-    "huddle convert faces.mat - | head", NULL};
 
 const cli_command convert_command = {
     .name = "convert",
@@ -71,6 +59,11 @@ const cli_command convert_command = {
             "digits: doubles and 32-bit and 64-bit integers are written as float64, smaller types "
             "and images as float32, text as float64 unless float32 contains all its numbers.",
     .words = huddle_data_kinds,
-    .groups = convert_groups,
-    .examples = convert_examples,
+    .groups = {{"Options", convert_flags},
+               {"Input", input_flags},
+               {"Generators", seeded_flags},
+               {"Other options", quiet_flags}},
+    .examples = {"huddle convert faces.mat faces.csv",
+                 "huddle convert digits threes.npz --classes 3 --per-class 50",
+                 "huddle convert faces.mat - | head"},
     .run = run_convert};

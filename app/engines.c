@@ -44,10 +44,7 @@ static int run_engines(const cli_arguments *arguments) {
 }
 
 static const cli_flag engines_flags[] = {
-    {.name = "json", .kind = FLAG_SWITCH, .help = "print JSON instead of text"}, {0}};
-
-static const flag_group engines_groups[] = {
-    {"Options", engines_flags}, {"Other options", common_flags}, {0}};
+    {"json", 0, FLAG_SWITCH, NULL, "print JSON instead of text"}, {0}};
 
 const cli_command engines_command = {
     .name = "engines",
@@ -55,5 +52,5 @@ const cli_command engines_command = {
     .summary = "list the compute engines",
     .text = "An engine is selected by --engine NAME, or NAME:OPTIONS if it takes options. "
             "Operations that an engine does not implement are computed by cpu, the default.",
-    .groups = engines_groups,
+    .groups = {{"Options", engines_flags}, {"Other options", common_flags}},
     .run = run_engines};

@@ -9,17 +9,14 @@ const char *const *engine_names(void);
 
 #define ENGINE_FLAG                                                                                \
     {                                                                                              \
-        .name = "engine", .kind = FLAG_CHOICE, .value = "NAME", .choices = engine_names,           \
-        .takes_options = true, .default_text = "cpu",                                              \
-        .help = "compute engine, one of those listed by huddle engines; NAME:OPTIONS if it takes " \
-                "options"                                                                          \
+        "engine", 0, FLAG_CHOICE, "NAME",                                                          \
+            "compute engine, one of those listed by huddle engines; NAME:OPTIONS if it takes "     \
+            "options",                                                                             \
+            .choices = engine_names, .takes_options = true, .default_text = "cpu"                  \
     }
 
 /* --n-threads; text: what N counts. */
 #define THREADS_FLAG(text)                                                                         \
-    {                                                                                              \
-        .name = "n-threads", .letter = 'j', .kind = FLAG_COUNT, .value = "N", .min = 1,            \
-        .max = INT32_MAX, .help = text                                                             \
-    }
+    { "n-threads", 'j', FLAG_COUNT, "N", text, .min = 1, .max = INT32_MAX }
 
 #endif

@@ -80,10 +80,8 @@ static int run_experiment(const cli_arguments *arguments) {
 const cli_flag experiment_flags[] = {
     THREADS_FLAG("number of cells to compute in parallel; default: one per CPU available to the "
                  "process; results do not depend on it. With --engine mpi: on each process"),
-    {.name = "alone",
-     .kind = FLAG_SWITCH,
-     .help = "do not share graphs, embeddings or components between cells; shows what sharing "
-             "saves"},
+    {"alone", 0, FLAG_SWITCH, NULL,
+     "do not share graphs, embeddings or components between cells; shows what sharing saves"},
     ENGINE_FLAG,
     {0}};
 
@@ -91,26 +89,13 @@ const cli_flag experiment_flags[] = {
 static const char *const result_files[] = {"results.jsonl", "results.csv", NULL};
 
 static const cli_flag output_flags[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = FLAG_FOLDER,
-     .value = "OUT",
-     .files = result_files,
-     .help = "folder for results.jsonl, results.csv and index.html; default: the plan's name "
-             "without .json, in the current folder"},
-    {.name = "report",
-     .kind = FLAG_FILE,
-     .value = "FILE",
-     .help = "write the page to this file instead of OUT/index.html"},
-    {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object instead of the tables"},
+    {"output", 'o', FLAG_FOLDER, "OUT",
+     "folder for results.jsonl, results.csv and index.html; default: the plan's name without "
+     ".json, in the current folder",
+     .files = result_files},
+    {"report", 0, FLAG_FILE, "FILE", "write the page to this file instead of OUT/index.html"},
+    {"json", 0, FLAG_SWITCH, NULL, "print one JSON object instead of the tables"},
     {0}};
-
-static const flag_group experiment_groups[] = {
-    {"Output", output_flags}, {"Computing", experiment_flags}, {"Other options", quiet_flags}, {0}};
-
-static const char *const experiment_examples[] = {
-    "huddle experiment examples/digits-plan.json -o digits",
-    "mpirun -n 4 huddle experiment plan.json --engine mpi", NULL};
 
 const cli_command experiment_command = {
     .name = "experiment",
@@ -122,11 +107,13 @@ const cli_command experiment_command = {
     .text = "PLAN is a JSON file with data sets, methods with their options and grids, and seeds; "
             "docs/experiments.md describes it. The result of each cell is written to OUT as soon "
             "as it is finished: an interrupted run continues where it stopped, and finished cells "
-            "are not computed again. "
-            "Graphs, embeddings and principal components are computed once for all cells that "
-            "need them. With --engine mpi the cells are spread over the processes of mpirun: each "
-            "process reads all data and computes some of the cells, alone, by cpu; the first one "
-            "writes the results, which are those of one process.",
-    .groups = experiment_groups,
-    .examples = experiment_examples,
+            "are not computed again. Graphs, embeddings and principal components are computed once "
+            "for all cells that need them. With --engine mpi the cells are spread over the "
+            "processes of mpirun: each process reads all data and computes some of the cells, "
+            "alone, by cpu; the first one writes the results, which are those of one process.",
+    .groups = {{"Output", output_flags},
+               {"Computing", experiment_flags},
+               {"Other options", quiet_flags}},
+    .examples = {"huddle experiment examples/digits-plan.json -o digits",
+                 "mpirun -n 4 huddle experiment plan.json --engine mpi"},
     .run = run_experiment};

@@ -12,34 +12,23 @@
 #include <string.h>
 
 /* The default is taken from the library, so that --help cannot differ from it. */
-const cli_flag method_flags[] = {{.name = "method",
-                                  .letter = 'm',
-                                  .kind = FLAG_CHOICE,
-                                  .value = "METHOD",
-                                  .choices = method_names,
-                                  .get_default = huddle_default_method,
-                                  .help = "clustering method; huddle methods describes them"},
+const cli_flag method_flags[] = {{"method", 'm', FLAG_CHOICE, "METHOD",
+                                  "clustering method; huddle methods describes them",
+                                  .choices = method_names, .get_default = huddle_default_method},
                                  {0}};
 
 const cli_flag compute_flags[] = {
-    {.name = "graph",
-     .kind = FLAG_FILE,
-     .value = "FILE",
-     .reads = true,
-     .help = "use this graph (SciPy's .npz, MatrixMarket, MAT) instead of building one; DATA may "
-             "be omitted; of one that is not symmetric, (A + A')/2 is used, with a warning"},
-    {.name = "embedding",
-     .kind = FLAG_FILE,
-     .value = "FILE",
-     .reads = true,
-     .help = "use this embedding, one row per point, instead of computing one"},
+    {"graph", 0, FLAG_FILE, "FILE",
+     "use this graph (SciPy's .npz, MatrixMarket, MAT) instead of building one; DATA may be "
+     "omitted; of one that is not symmetric, (A + A')/2 is used, with a warning",
+     .reads = true},
+    {"embedding", 0, FLAG_FILE, "FILE",
+     "use this embedding, one row per point, instead of computing one", .reads = true},
     THREADS_FLAG("number of threads; default: one per CPU available to the process; labels do not "
                  "depend on it"),
-    {.name = "memory",
-     .kind = FLAG_TEXT,
-     .value = "LIMIT",
-     .help = "most memory to use, such as 500M or 4G; a fit that would need more uses leaner "
-             "algorithms or is refused before it begins; default: what the system has available"},
+    {"memory", 0, FLAG_TEXT, "LIMIT",
+     "most memory to use, such as 500M or 4G; a fit that would need more uses leaner algorithms or "
+     "is refused before it begins; default: what the system has available"},
     ENGINE_FLAG,
     {0}};
 

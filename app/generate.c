@@ -40,40 +40,16 @@ static int run_generate(const cli_arguments *arguments) {
 }
 
 /* The help texts repeat those of input_flags in the words of this command. */
-static const cli_flag generate_flags[] = {{.name = "n",
-                                           .kind = FLAG_COUNT,
-                                           .value = "N",
-                                           .min = 1,
-                                           .default_text = "1000",
-                                           .help = "number of points to generate"},
-                                          {.name = "noise",
-                                           .kind = FLAG_NUMBER,
-                                           .value = "NUMBER",
-                                           .help = "noise; default: depends on KIND"},
-                                          {.name = "seed",
-                                           .kind = FLAG_COUNT,
-                                           .value = "N",
-                                           .default_text = "0",
-                                           .help = "seed of the random numbers"},
-                                          {.name = "output",
-                                           .letter = 'o',
-                                           .kind = FLAG_FILE,
-                                           .value = "FILE",
-                                           .stream = "data.csv",
-                                           .default_text = "-",
-                                           .help =
-                                               "write to this file, in the format of its extension "
-                                               "(.csv, .tsv, .txt, .npy, .npz, .mat, .h5, "
-                                               ".hdf5, .svm or .libsvm); -: stdout"},
-                                          FORMAT_FLAG,
-                                          {0}};
-
-static const flag_group generate_groups[] = {
-    {"Options", generate_flags}, {"Other options", quiet_flags}, {0}};
-
-static const char *const generate_examples[] = {
-    "huddle generate moons > moons.csv", "huddle generate rings --n 3000 --noise 0.1 -o rings.npz",
-    NULL};
+static const cli_flag generate_flags[] = {
+    {"n", 0, FLAG_COUNT, "N", "number of points to generate", .min = 1, .default_text = "1000"},
+    {"noise", 0, FLAG_NUMBER, "NUMBER", "noise; default: depends on KIND"},
+    {"seed", 0, FLAG_COUNT, "N", "seed of the random numbers", .default_text = "0"},
+    {"output", 'o', FLAG_FILE, "FILE",
+     "write to this file, in the format of its extension (.csv, .tsv, .txt, .npy, .npz, .mat, .h5, "
+     ".hdf5, .svm or .libsvm); -: stdout",
+     .stream = "data.csv", .default_text = "-"},
+    FORMAT_FLAG,
+    {0}};
 
 const cli_command generate_command = {
     .name = "generate",
@@ -81,10 +57,10 @@ const cli_command generate_command = {
     .min_operands = 1,
     .max_operands = 1,
     .summary = "generate points of a known shape",
-    .text =
-        "KIND is moons, rings, spirals, blobs, unequal (a large and two small discs) or swissroll, "
-        "or the built-in data set digits.",
+    .text = "KIND is moons, rings, spirals, blobs, unequal (a large and two small discs) or "
+            "swissroll, or the built-in data set digits.",
     .words = huddle_data_kinds,
-    .groups = generate_groups,
-    .examples = generate_examples,
+    .groups = {{"Options", generate_flags}, {"Other options", quiet_flags}},
+    .examples = {"huddle generate moons > moons.csv",
+                 "huddle generate rings --n 3000 --noise 0.1 -o rings.npz"},
     .run = run_generate};

@@ -23,16 +23,13 @@ static int run_help(const cli_arguments *arguments) {
 }
 
 static const cli_flag help_flags[] = {
-    {.name = "markdown", .kind = FLAG_SWITCH, .help = "print all commands as a Markdown page"},
-    {0}};
+    {"markdown", 0, FLAG_SWITCH, NULL, "print all commands as a Markdown page"}, {0}};
 
-static const flag_group help_groups[] = {
-    {"Options", help_flags}, {"Other options", common_flags}, {0}};
-
-const cli_command help_command = {.name = "help",
-                                  .operands = "[COMMAND]",
-                                  .max_operands = 1,
-                                  .summary = "show the help of the tool or of a command",
-                                  .words = command_names,
-                                  .groups = help_groups,
-                                  .run = run_help};
+const cli_command help_command = {
+    .name = "help",
+    .operands = "[COMMAND]",
+    .max_operands = 1,
+    .summary = "show the help of the tool or of a command",
+    .words = command_names,
+    .groups = {{"Options", help_flags}, {"Other options", common_flags}},
+    .run = run_help};

@@ -290,28 +290,24 @@ static int run_info(const cli_arguments *arguments) {
 }
 
 static const cli_flag info_flags[] = {
-    {.name = "formats", .kind = FLAG_SWITCH, .help = "list the file formats of this build instead"},
-    {.name = "json", .kind = FLAG_SWITCH, .help = "print JSON instead of text"},
+    {"formats", 0, FLAG_SWITCH, NULL, "list the file formats of this build instead"},
+    {"json", 0, FLAG_SWITCH, NULL, "print JSON instead of text"},
     {0}};
 
 /* The same input flags as `cluster`, so that a command line can be tried with `info` first. */
-static const flag_group info_groups[] = {{"Options", info_flags},
-                                         {"Input", input_flags},
-                                         {"Generators", seeded_flags},
-                                         {"Other options", quiet_flags},
-                                         {0}};
-
-static const char *const info_examples[] = {
-    "huddle info faces.mat", "zcat table.csv.gz | head -1000 | huddle info -",
-    "huddle info USPS.h5 --x train/data --x test/data --y train/target --y test/target", NULL};
-
-const cli_command info_command = {.name = "info",
-                                  .operands = "DATA",
-                                  .max_operands = 1,
-                                  .reads = true,
-                                  .summary = "describe a data set",
-                                  .text = data_text,
-                                  .words = huddle_data_kinds,
-                                  .groups = info_groups,
-                                  .examples = info_examples,
-                                  .run = run_info};
+const cli_command info_command = {
+    .name = "info",
+    .operands = "DATA",
+    .max_operands = 1,
+    .reads = true,
+    .summary = "describe a data set",
+    .text = data_text,
+    .words = huddle_data_kinds,
+    .groups = {{"Options", info_flags},
+               {"Input", input_flags},
+               {"Generators", seeded_flags},
+               {"Other options", quiet_flags}},
+    .examples =
+        {"huddle info faces.mat", "zcat table.csv.gz | head -1000 | huddle info -",
+         "huddle info USPS.h5 --x train/data --x test/data --y train/target --y test/target"},
+    .run = run_info};

@@ -9,10 +9,8 @@ static int run_man(const cli_arguments *arguments) {
     return EXIT_DONE;
 }
 
-static const flag_group man_groups[] = {{"Options", common_flags}, {0}};
-
 const cli_command man_command = {.name = "man",
                                  .operands = "",
                                  .summary = "print the manual page (view it with man -l -)",
-                                 .groups = man_groups,
+                                 .groups = {{"Options", common_flags}},
                                  .run = run_man};

@@ -31,13 +31,11 @@ static int run_methods(const cli_arguments *arguments) {
 }
 
 static const cli_flag methods_flags[] = {
-    {.name = "json", .kind = FLAG_SWITCH, .help = "print JSON instead of text"}, {0}};
+    {"json", 0, FLAG_SWITCH, NULL, "print JSON instead of text"}, {0}};
 
-static const flag_group methods_groups[] = {
-    {"Options", methods_flags}, {"Other options", common_flags}, {0}};
-
-const cli_command methods_command = {.name = "methods",
-                                     .operands = "",
-                                     .summary = "list the clustering methods",
-                                     .groups = methods_groups,
-                                     .run = run_methods};
+const cli_command methods_command = {
+    .name = "methods",
+    .operands = "",
+    .summary = "list the clustering methods",
+    .groups = {{"Options", methods_flags}, {"Other options", common_flags}},
+    .run = run_methods};

@@ -119,19 +119,15 @@ static int run_options(const cli_arguments *arguments) {
 }
 
 static const cli_flag options_flags[] = {
-    {.name = "json", .kind = FLAG_SWITCH, .help = "print JSON instead of text"},
-    {.name = "markdown",
-     .kind = FLAG_SWITCH,
-     .help = "print the options of all methods as a Markdown page"},
+    {"json", 0, FLAG_SWITCH, NULL, "print JSON instead of text"},
+    {"markdown", 0, FLAG_SWITCH, NULL, "print the options of all methods as a Markdown page"},
     {0}};
 
-static const flag_group options_groups[] = {
-    {"Options", options_flags}, {"Other options", common_flags}, {0}};
-
-const cli_command options_command = {.name = "options",
-                                     .operands = "[METHOD]",
-                                     .max_operands = 1,
-                                     .summary = "list the options of one method or of all",
-                                     .words = method_names,
-                                     .groups = options_groups,
-                                     .run = run_options};
+const cli_command options_command = {
+    .name = "options",
+    .operands = "[METHOD]",
+    .max_operands = 1,
+    .summary = "list the options of one method or of all",
+    .words = method_names,
+    .groups = {{"Options", options_flags}, {"Other options", common_flags}},
+    .run = run_options};

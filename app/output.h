@@ -21,9 +21,9 @@ int output_check_format(const cli_arguments *arguments, const char *path);
 /* The formats of data on stdout. */
 #define FORMAT_FLAG                                                                                \
     {                                                                                              \
-        .name = "format", .kind = FLAG_CHOICE, .value = "NAME", .choices = stream_formats,         \
-        .default_text = "csv",                                                                     \
-        .help = "the format on stdout; that of a file is determined by its extension"              \
+        "format", 0, FLAG_CHOICE, "NAME",                                                          \
+            "the format on stdout; that of a file is determined by its extension",                 \
+            .choices = stream_formats, .default_text = "csv"                                       \
     }
 const char *const *stream_formats(void);
 

@@ -72,37 +72,16 @@ static const char *const result_files[] = {
     "figure2.svg",   "figure2.pdf", "figure2.png", NULL};
 
 static const cli_flag output_flags[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = FLAG_FOLDER,
-     .value = "OUT",
-     .files = result_files,
-     .default_text = "paper",
-     .help = "folder for tables, figures, the page and the raw results"},
-    {.name = "report",
-     .kind = FLAG_FILE,
-     .value = "FILE",
-     .help = "write the page to this file instead of OUT/index.html"},
-    {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object instead of the tables"},
+    {"output", 'o', FLAG_FOLDER, "OUT", "folder for tables, figures, the page and the raw results",
+     .files = result_files, .default_text = "paper"},
+    {"report", 0, FLAG_FILE, "FILE", "write the page to this file instead of OUT/index.html"},
+    {"json", 0, FLAG_SWITCH, NULL, "print one JSON object instead of the tables"},
     {0}};
 
-static const cli_flag protocol_flags[] = {
-    {.name = "n-init",
-     .kind = FLAG_COUNT,
-     .value = "N",
-     .min = 1,
-     .max = INT32_MAX,
-     .default_text = "50",
-     .help = "number of restarts of K-means; 50 in the paper"},
-    {0}};
-
-static const flag_group paper_groups[] = {{"Output", output_flags},
-                                          {"Protocol", protocol_flags},
-                                          {"Computing", experiment_flags},
-                                          {"Other options", quiet_flags},
+static const cli_flag protocol_flags[] = {{"n-init", 0, FLAG_COUNT, "N",
+                                           "number of restarts of K-means; 50 in the paper",
+                                           .min = 1, .max = INT32_MAX, .default_text = "50"},
                                           {0}};
-
-static const char *const paper_examples[] = {"huddle paper data -o paper", NULL};
 
 const cli_command paper_command = {
     .name = "paper",
@@ -110,15 +89,16 @@ const cli_command paper_command = {
     .min_operands = 1,
     .max_operands = 1,
     .summary = "run the published experiments on the data sets in a folder",
-    .text =
-        "DIR contains some of the data sets AR, JAFFE, ORL, UMIST, BinAlpha, MSRA50, YaleB and "
-        "USPS, in files of any format whose names begin with these names. All nine methods run "
-        "over the published grids with 50 restarts each; the labels choose the grid point, as in "
-        "the paper. The defaults, which use no labels, are run for comparison. OUT receives acc "
-        "and nmi as .csv, .md and .tex beside the published numbers, figure1 and figure2 as .svg, "
-        ".pdf and "
-        ".png, index.html, and the raw results. An interrupted run continues where it stopped. "
-        "--engine mpi spreads it over processes, as in huddle experiment.",
-    .groups = paper_groups,
-    .examples = paper_examples,
+    .text = "DIR contains some of the data sets AR, JAFFE, ORL, UMIST, BinAlpha, MSRA50, YaleB and "
+            "USPS, in files of any format whose names begin with these names. All nine methods run "
+            "over the published grids with 50 restarts each; the labels choose the grid point, as "
+            "in the paper. The defaults, which use no labels, are run for comparison. OUT receives "
+            "acc and nmi as .csv, .md and .tex beside the published numbers, figure1 and figure2 "
+            "as .svg, .pdf and .png, index.html, and the raw results. An interrupted run continues "
+            "where it stopped. --engine mpi spreads it over processes, as in huddle experiment.",
+    .groups = {{"Output", output_flags},
+               {"Protocol", protocol_flags},
+               {"Computing", experiment_flags},
+               {"Other options", quiet_flags}},
+    .examples = {"huddle paper data -o paper"},
     .run = run_paper};

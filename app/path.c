@@ -286,42 +286,21 @@ static const char *default_levels(void) {
 }
 
 static const cli_flag path_flags[] = {
-    {.name = "n-gamma",
-     .kind = FLAG_COUNT,
-     .value = "N",
-     .min = 1,
-     .get_default = default_levels,
-     .help = "number of values of gamma, evenly spaced in log gamma"},
-    {.name = "output",
-     .letter = 'o',
-     .kind = FLAG_FILE,
-     .value = "FILE",
-     .stream = "tree.csv",
-     .help =
-         "write the tree of fusions, one fusion per row (two parts, gamma, size), as .csv or .npy "
-         "(a SciPy linkage; trees that remain separate are joined at ten times the last gamma)"},
-    {.name = "labels",
-     .kind = FLAG_FILE,
-     .value = "FILE",
-     .stream = "labels.txt",
-     .help = "write the labels for --n-clusters groups of the path, as .csv (below the header "
-             "cluster), .txt or .npy; -: one per line on stdout"},
-    {.name = "report",
-     .kind = FLAG_FILE,
-     .value = "FILE",
-     .stream = "page.html",
-     .help = "write an HTML page (one file) that shows the path, with a slider, and the tree"},
-    {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object"},
+    {"n-gamma", 0, FLAG_COUNT, "N", "number of values of gamma, evenly spaced in log gamma",
+     .min = 1, .get_default = default_levels},
+    {"output", 'o', FLAG_FILE, "FILE",
+     "write the tree of fusions, one fusion per row (two parts, gamma, size), as .csv or .npy (a "
+     "SciPy linkage; trees that remain separate are joined at ten times the last gamma)",
+     .stream = "tree.csv"},
+    {"labels", 0, FLAG_FILE, "FILE",
+     "write the labels for --n-clusters groups of the path, as .csv (below the header cluster), "
+     ".txt or .npy; -: one per line on stdout",
+     .stream = "labels.txt"},
+    {"report", 0, FLAG_FILE, "FILE",
+     "write an HTML page (one file) that shows the path, with a slider, and the tree",
+     .stream = "page.html"},
+    {"json", 0, FLAG_SWITCH, NULL, "print one JSON object"},
     {0}};
-
-static const flag_group path_groups[] = {{"Options", path_flags},
-                                         {"Input", input_flags},
-                                         {"Computing", compute_flags},
-                                         {"Other options", quiet_flags},
-                                         {0}};
-
-static const char *const path_examples[] = {
-    "huddle path digits", "huddle path moons -c 2 -o tree.csv --labels labels.csv", NULL};
 
 const cli_command path_command = {
     .name = "path",
@@ -330,14 +309,17 @@ const cli_command path_command = {
     .max_operands = 1,
     .reads = true,
     .summary = "solve the shrink problem for a range of gamma",
-    .text = "Computes the embedding as huddle cluster -m ssc does, then solves the shrink problem "
-            "for increasing gamma: from the gamma up to which no point moves to the gamma from "
-            "which each component of the graph is a single point, but at most 1000 n / c. The "
-            "groups of fused rows form a tree, from which the labels for the requested number of "
-            "clusters are taken.",
+    .text =
+        "Computes the embedding as huddle cluster -m ssc does, then solves the shrink problem for "
+        "increasing gamma: from the gamma up to which no point moves to the gamma from which each "
+        "component of the graph is a single point, but at most 1000 n / c. The groups of fused "
+        "rows form a tree, from which the labels for the requested number of clusters are taken.",
     .words = huddle_data_kinds,
-    .groups = path_groups,
+    .groups = {{"Options", path_flags},
+               {"Input", input_flags},
+               {"Computing", compute_flags},
+               {"Other options", quiet_flags}},
     .methods = "ssc",
     .fixed_option = "gamma",
-    .examples = path_examples,
+    .examples = {"huddle path digits", "huddle path moons -c 2 -o tree.csv --labels labels.csv"},
     .run = run_path};

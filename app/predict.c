@@ -213,28 +213,15 @@ static int run_predict(const cli_arguments *arguments) {
 }
 
 static const cli_flag predict_flags[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = FLAG_FILE,
-     .value = "FILE",
-     .stream = "labels.txt",
-     .help = "write the labels to this file, as .csv (below the header cluster), .txt or .npy; "
-             "default: one per line on stdout"},
+    {"output", 'o', FLAG_FILE, "FILE",
+     "write the labels to this file, as .csv (below the header cluster), .txt or .npy; default: "
+     "one per line on stdout",
+     .stream = "labels.txt"},
     APPEND_FLAG,
-    {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object"},
+    {"json", 0, FLAG_SWITCH, NULL, "print one JSON object"},
     THREADS_FLAG("number of threads; default: one per CPU available to the process"),
     ENGINE_FLAG,
     {0}};
-
-static const flag_group predict_groups[] = {{"Options", predict_flags},
-                                            {"Input", input_flags},
-                                            {"Generators", seeded_flags},
-                                            {"Other options", quiet_flags},
-                                            {0}};
-
-static const char *const predict_examples[] = {
-    "huddle cluster old.csv -c 10 --save old.model", "huddle predict old.model new.csv -o new.txt",
-    "cat new.csv | huddle predict old.model - --append", NULL};
 
 const cli_command predict_command = {
     .name = "predict",
@@ -247,6 +234,11 @@ const cli_command predict_command = {
         "MODEL is a file written by huddle cluster --save. The points must have the features that "
         "the model was fitted to; columns of a table are found by their names, in any order.",
     .words = huddle_data_kinds,
-    .groups = predict_groups,
-    .examples = predict_examples,
+    .groups = {{"Options", predict_flags},
+               {"Input", input_flags},
+               {"Generators", seeded_flags},
+               {"Other options", quiet_flags}},
+    .examples = {"huddle cluster old.csv -c 10 --save old.model",
+                 "huddle predict old.model new.csv -o new.txt",
+                 "cat new.csv | huddle predict old.model - --append"},
     .run = run_predict};

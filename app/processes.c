@@ -184,9 +184,9 @@ int processes_refuse(const huddle_context *context, const cli_arguments *argumen
         return EXIT_DONE;
     for (; *flags != NULL; flags++)
         if (argument(arguments, *flags) != NULL)
-            return usage_error("--%s needs all rows on one process and is not available with "
-                               "--engine mpi",
-                               *flags);
+            return usage_error(
+                "--%s needs all rows on one process and is not available with --engine mpi",
+                *flags);
     return EXIT_DONE;
 }
 

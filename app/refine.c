@@ -255,35 +255,18 @@ static int run_refine(const cli_arguments *arguments) {
 }
 
 static const cli_flag refine_flags[] = {
-    {.name = "n-clusters",
-     .letter = 'c',
-     .kind = FLAG_COUNT,
-     .value = "N",
-     .min = 1,
-     .help = "number of clusters; default: the number of different labels in the first file"},
+    {"n-clusters", 'c', FLAG_COUNT, "N",
+     "number of clusters; default: the number of different labels in the first file", .min = 1},
     {0}};
 
 static const cli_flag refine_output_flags[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = FLAG_FILE,
-     .value = "FILE",
-     .stream = "labels.txt",
-     .help = "write the labels, one per row of the graph, as .csv (below the header cluster), .txt "
-             "or .npy, or to stdout (-): with the values of the first file of labels if there are "
-             "as many clusters, else numbered from 0"},
-    {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object instead of the table"},
+    {"output", 'o', FLAG_FILE, "FILE",
+     "write the labels, one per row of the graph, as .csv (below the header cluster), .txt or "
+     ".npy, or to stdout (-): with the values of the first file of labels if there are as many "
+     "clusters, else numbered from 0",
+     .stream = "labels.txt"},
+    {"json", 0, FLAG_SWITCH, NULL, "print one JSON object instead of the table"},
     {0}};
-
-static const flag_group refine_groups[] = {{"Options", refine_flags},
-                                           {"Output", refine_output_flags},
-                                           {"Other options", quiet_flags},
-                                           {0}};
-
-static const char *const refine_examples[] = {
-    "huddle cluster digits --refine none --dump parts -o labels.csv",
-    "huddle refine parts/A.npz labels.csv -o refined.csv",
-    "huddle refine A.mtx first.csv other.csv", NULL};
 
 const cli_command refine_command = {
     .name = "refine",
@@ -292,16 +275,19 @@ const cli_command refine_command = {
     .max_operands = 1 + MAX_STARTS,
     .reads = true,
     .summary = "improve labels on a graph",
-    .text =
-        "GRAPH is a symmetric matrix of weights (SciPy's .npz, MatrixMarket, MAT, or a dense "
-        "array; of one that is not symmetric, (A + A')/2 is used, with a warning), LABELS a file "
-        "of labels, one per row of the graph: numbers or words. Vertices are "
-        "moved to the clusters of their neighbours while that lowers the objective. Several files "
-        "are several starts; further ones are made by merging clusters. The first file's labels, "
-        "after the moves, are returned unless another start is clearly better: smaller in the "
-        "objective by --least-gain, with a normalised cut at most --cut-slack larger. Prints the "
-        "scores of every start.",
-    .groups = refine_groups,
+    .text = "GRAPH is a symmetric matrix of weights (SciPy's .npz, MatrixMarket, MAT, or a dense "
+            "array; of one that is not symmetric, (A + A')/2 is used, with a warning), LABELS a "
+            "file of labels, one per row of the graph: numbers or words. Vertices are moved to the "
+            "clusters of their neighbours while that lowers the objective. Several files are "
+            "several starts; further ones are made by merging clusters. The first file's labels, "
+            "after the moves, are returned unless another start is clearly better: smaller in the "
+            "objective by --least-gain, with a normalised cut at most --cut-slack larger. Prints "
+            "the scores of every start.",
+    .groups = {{"Options", refine_flags},
+               {"Output", refine_output_flags},
+               {"Other options", quiet_flags}},
     .stage = huddle_refine_options_table,
-    .examples = refine_examples,
+    .examples = {"huddle cluster digits --refine none --dump parts -o labels.csv",
+                 "huddle refine parts/A.npz labels.csv -o refined.csv",
+                 "huddle refine A.mtx first.csv other.csv"},
     .run = run_refine};

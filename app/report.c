@@ -21,8 +21,8 @@ typedef struct command_text {
 /* Appends a word, in quotes if the shell would change it. A single quote becomes four bytes,
  * which bounds the room; five more are for the blank, the quotes and the zero. */
 static void append_word(command_text *out, const char *dashes, const char *word) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "-_./:=,+%@";
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,+%@";
     size_t length = strlen(word), size = strlen(dashes);
     bool quoted = word[strspn(word, plain)] != '\0' || length == 0;
     out->text = check_allocation(realloc(out->text, out->size + size + 4 * length + 5));

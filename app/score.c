@@ -262,24 +262,12 @@ static int run_score(const cli_arguments *arguments) {
 }
 
 static const cli_flag score_flags[] = {
-    {.name = "graph",
-     .kind = FLAG_FILE,
-     .value = "FILE",
-     .reads = true,
-     .help =
-         "also print scores of both on this graph (SciPy's .npz, MatrixMarket, MAT), which need "
-         "no classes; of one that is not symmetric, (A + A')/2 is used, with a warning"},
-    {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object"},
+    {"graph", 0, FLAG_FILE, "FILE",
+     "also print scores of both on this graph (SciPy's .npz, MatrixMarket, MAT), which need no "
+     "classes; of one that is not symmetric, (A + A')/2 is used, with a warning",
+     .reads = true},
+    {"json", 0, FLAG_SWITCH, NULL, "print one JSON object"},
     {0}};
-
-static const flag_group score_groups[] = {
-    {"Options", score_flags}, {"Other options", quiet_flags}, {0}};
-
-static const char *const score_examples[] = {"huddle cluster faces.csv -o labels.csv",
-                                             "huddle score faces.csv labels.csv",
-                                             "huddle cluster digits -m sc -q -o - | "
-                                             "huddle score digits -",
-                                             NULL};
 
 const cli_command score_command = {
     .name = "score",
@@ -298,6 +286,7 @@ const cli_command score_command = {
         "other commands; in LABELS, the column cluster that --append added last is preferred. Rows "
         "with the label -1 in LABELS, whose other labels are 0 and larger numbers, have no "
         "cluster, such as those of --missing drop, and are left out; in TRUTH -1 is a class.",
-    .groups = score_groups,
-    .examples = score_examples,
+    .groups = {{"Options", score_flags}, {"Other options", quiet_flags}},
+    .examples = {"huddle cluster faces.csv -o labels.csv", "huddle score faces.csv labels.csv",
+                 "huddle cluster digits -m sc -q -o - | huddle score digits -"},
     .run = run_score};

@@ -118,8 +118,8 @@ int streams_begin(cli_arguments *arguments) {
     int result = replace_operands(arguments);
     STEP(replace_settings(arguments));
     if (result == EXIT_DONE && streams.output != 0 && argument(arguments, "json") != NULL)
-        result = usage_error("--json needs standard output for itself; write the other output to a "
-                             "file");
+        result = usage_error(
+            "--json needs standard output for itself; write the other output to a file");
     if (result == EXIT_DONE && streams.reads && engine != NULL && strncmp(engine, "mpi", 3) == 0)
         result = usage_error("standard input cannot be read with --engine mpi; give a file");
     return result;

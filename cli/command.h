@@ -33,6 +33,7 @@ typedef struct cli_flag {
     char letter;      /* 'o', for -o as well; or 0 */
     flag_kind kind;
     const char *value; /* placeholder of the value in --help: "FILE" */
+    const char *help;  /* a phrase without a full stop */
     double min;
     double max;         /* COUNT: the largest value; 0: any */
     bool repeats;       /* may be given several times; all values are used */
@@ -45,13 +46,14 @@ typedef struct cli_flag {
     bool takes_options;               /* CHOICE: NAME:OPTIONS is accepted as well */
     const char *default_text;         /* the default in --help, or NULL */
     const char *(*get_default)(void); /* the same as a function, or NULL */
-    const char *help;                 /* a phrase without a full stop */
 } cli_flag;
 
 typedef struct flag_group {
     const char *title;
     const cli_flag *flags; /* NULL: end of the list */
 } flag_group;
+
+enum { MAX_GROUPS = 6, MAX_EXAMPLES = 8 };
 
 struct cli_arguments;
 
@@ -64,11 +66,11 @@ typedef struct cli_command {
     const char *summary; /* one line, no full stop */
     const char *text;    /* paragraphs, separated by empty lines; or NULL */
     const char *const *(*words)(void); /* operands to complete besides files; or NULL */
-    const flag_group *groups;
+    flag_group groups[MAX_GROUPS];     /* fewer: the list has an end */
     const char *methods;      /* accepts the options of this method, "*": of all; or NULL */
     const char *fixed_option; /* one of them that the command sets itself; or NULL */
     const huddle_option *(*stage)(void); /* options of a stage that it runs itself; or NULL */
-    const char *const *examples;
+    const char *examples[MAX_EXAMPLES];  /* likewise */
     int (*run)(const struct cli_arguments *arguments);
 } cli_command;
 

@@ -246,13 +246,12 @@ static huddle_status show_path(const gamma_path *path, const huddle_path *shown)
     char lead[800];
     snprintf(lead, sizeof lead, "%s", text);
     if (path->aggregates > 0)
-        snprintf(
-            lead, sizeof lead,
-            "%s Levels between gamma_fit and the result of the run, and beyond it, were solved "
-            "on %d groups of neighbouring rows instead of %lld rows, from gamma = n / (4 c) "
-            "on. Their gaps are proven for the problem of all rows; levels that are not "
-            "proven within %.0f %% of the optimum are left out.",
-            text, path->aggregates, (long long)path->f.rows, 100 * max_gap);
+        snprintf(lead, sizeof lead,
+                 "%s Levels between gamma_fit and the result of the run, and beyond it, were "
+                 "solved on %d groups of neighbouring rows instead of %lld rows, from gamma = n / "
+                 "(4 c) on. Their gaps are proven for the problem of all rows; levels that are not "
+                 "proven within %.0f %% of the optimum are left out.",
+                 text, path->aggregates, (long long)path->f.rows, 100 * max_gap);
     if (shown->n_levels < 2)
         return HUDDLE_OK;
     return report_add_path(path->run, shown, path->used, "this run", lead);
@@ -302,9 +301,10 @@ huddle_status report_follow_path(report_run *run) {
     double bytes = edges * (row + edge_bytes) + (double)f->rows * row * (FEW_LEVELS + 2);
     if (bytes < max_path_bytes)
         return follow(&path);
-    page_add(page_section(run->page, "path", "Regularisation path", NULL), "text",
-             json_pack("{s:s}", "html",
-                       "<p>Not shown: the path of so many points would take more than 1 GB of "
-                       "memory.</p>"));
+    page_add(
+        page_section(run->page, "path", "Regularisation path", NULL), "text",
+        json_pack(
+            "{s:s}", "html",
+            "<p>Not shown: the path of so many points would take more than 1 GB of memory.</p>"));
     return HUDDLE_OK;
 }

@@ -43,9 +43,9 @@ static void add_summary(report_run *run) {
 
 /* NAN marks no gamma: the labels do not come from a single level then. */
 static huddle_status add_moves(report_run *run, const huddle_report_walk *walk) {
-    static const char lead[] = "Up to gamma_fit the points of G are those of F. As gamma grows "
-                               "they move together and fuse "
-                               "into groups, until each component of the graph is a single point.";
+    static const char lead[] =
+        "Up to gamma_fit the points of G are those of F. As gamma grows they move together and "
+        "fuse into groups, until each component of the graph is a single point.";
     bool chosen = walk->choice.level >= 0;
     return report_add_path(run, walk->path, chosen ? walk->choice.gamma : NAN, "the clusters",
                            lead);
@@ -67,8 +67,8 @@ static json_t *level_rows(const huddle_path *path) {
  * the row of the chosen level, or -1. */
 static void add_levels(report_run *run, const huddle_report_walk *walk) {
     static const char lead[] =
-        "Each level starts from the solution of the one before. The gap is "
-        "a bound on the relative distance of the objective from the optimum.";
+        "Each level starts from the solution of the one before. The gap is a bound on the relative "
+        "distance of the objective from the optimum.";
     json_t *columns = json_pack("[{s:s}, {s:s}, {s:s, s:s}, {s:s}, {s:s}, {s:s}]", "label", "gamma",
                                 "label", "objective", "label", "gap", "type", "gap", "label",
                                 "groups", "label", "iterations", "label", "stop");

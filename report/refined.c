@@ -12,11 +12,10 @@ static const struct {
     {"name", "start", "where the moves began"},
     {"map", "L", "two-level map equation, the smaller the better"},
     {"divergence", "J",
-     "divergence of the share of weight inside clusters from that of a random "
-     "graph, the larger the better"},
+     "divergence of the share of weight inside clusters from that of a random graph, the larger "
+     "the better"},
     {"information", "MI",
-     "mutual information of the clusters of the two ends of an edge, the "
-     "larger the better"},
+     "mutual information of the clusters of the two ends of an edge, the larger the better"},
     {"modularity", "Q", "modularity, the larger the better"},
     {"ncut", "ncut", "normalised cut, the smaller the better"},
     {"n_sweeps", "sweeps", "passes over all vertices"},

@@ -67,9 +67,8 @@ static const char *explain_choice(const report_run *run) {
         "for a number of clusters.";
     static const char by_modularity[] =
         "The relative eigengaps do not decide, so the number was chosen by the modularity Q of "
-        "refined "
-        "labels: the smallest number with nearly the largest Q. It is a suggestion; the next best "
-        "numbers are worth a look.";
+        "refined labels: the smallest number with nearly the largest Q. It is a suggestion; the "
+        "next best numbers are worth a look.";
     const json_t *best = json_array_get(json_object_get(run->info, "choice"), 0);
     const json_t *rule = json_object_get(run->info, "chosen_by");
     if (json_is_string(rule) && strcmp(json_string_value(rule), "modularity") == 0)
