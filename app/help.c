@@ -1,9 +1,8 @@
 /* huddle help: how to use the tool and its commands. */
-#include "cli/help.h"
+#include "cli/documents.h"
 #include "commands.h"
 
 #include "cli/arguments.h"
-#include "cli/documents.h"
 
 /* A misspelt command is a usage error with a suggestion. */
 static int run_help(const cli_arguments *arguments) {

@@ -2,7 +2,7 @@
 /* The tool: finds the command, parses its arguments and runs it. */
 #include "cli/arguments.h"
 #include "cli/catalogue.h"
-#include "cli/help.h"
+#include "cli/documents.h"
 #include "cli/messages.h"
 #include "cli/text.h"
 #include "commands.h"

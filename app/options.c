@@ -2,7 +2,6 @@
 #include "cli/arguments.h"
 #include "cli/catalogue.h"
 #include "cli/documents.h"
-#include "cli/help.h"
 #include "cli/text.h"
 #include "commands.h"
 #include "json.h"

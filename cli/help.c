@@ -1,4 +1,4 @@
-#include "cli/help.h"
+#include "cli/documents.h"
 
 #include "cli/text.h"
 

@@ -1,8 +1,5 @@
 #include "cli/documents.h"
 
-#include "cli/catalogue.h"
-#include "cli/entries.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
