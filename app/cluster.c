@@ -5,7 +5,6 @@
 #include "json.h"
 #include "output.h"
 #include "processes.h"
-#include "report.h"
 #include "session.h"
 #include "streams.h"
 
@@ -54,7 +53,7 @@ static int write_outputs(const fitting *fit) {
     if (save != NULL)
         status = huddle_model_save_spread(fit->context, fit->model, save);
     if (status != HUDDLE_OK)
-        return failed_call(status, save);
+        return call_result(status, save);
     if (save != NULL)
         print_detail("%s: model written", streams_shown(save));
     return dump == NULL ? EXIT_DONE : fitting_dump(fit, dump);
@@ -70,20 +69,20 @@ static int write_results(const fitting *fit) {
     int result = write_outputs(fit);
     if (result != EXIT_DONE)
         return result;
-    json_t *report = fitting_json(fit);
-    if (report == NULL)
+    json_t *info = fitting_json(fit);
+    if (info == NULL)
         return EXIT_FAILED;
-    result = report_write_page(fit, NULL, report);
+    result = fitting_write_page(fit, NULL, info);
     for (size_t k = 0; k < sizeof outputs / sizeof *outputs; k++)
         writes = writes || argument(fit->arguments, outputs[k]) != NULL;
     if (writes)
-        fitting_add_seconds(report, "write", clock_seconds() - began);
+        fitting_add_seconds(info, "write", clock_seconds() - began);
     clear_progress();
     if (result == EXIT_DONE && argument(fit->arguments, "json") != NULL)
-        print_json(json_incref(report));
+        print_json(json_incref(info));
     else if (result == EXIT_DONE)
-        print_summary(report);
-    json_decref(report);
+        print_summary(info);
+    json_decref(info);
     return result;
 }
 
@@ -102,7 +101,7 @@ static int score_without_labels(fitting *fit) {
     if (status == HUDDLE_INVALID && !confidence)
         status = HUDDLE_OK;
     fit->score_seconds += clock_seconds() - began;
-    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, fit->source);
+    return call_result(status, fit->source);
 }
 
 /* The steps in the order in which mistakes are cheapest to report: the command line, the names
@@ -113,8 +112,7 @@ static int run_cluster(const cli_arguments *arguments) {
     const char *method = argument(arguments, "method");
     int result = check_operands(arguments);
     STEP(fitting_configure(&fit, method == NULL ? huddle_default_method() : method));
-    if (result == EXIT_DONE)
-        fit.context = session_begin(arguments, &result);
+    STEP(session_begin(arguments, &fit.context));
     STEP(check_outputs(fit.context, arguments));
     STEP(fitting_read(&fit));
     STEP(columns_check_data(arguments, &fit.data));

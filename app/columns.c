@@ -163,7 +163,7 @@ int columns_write(huddle_context *context, const cli_arguments *arguments,
     columns_free(&columns);
     if (status != HUDDLE_OK)
         /* The table may be what is wrong; its name is in the message. */
-        return failed_call(status, append ? NULL : path);
+        return call_result(status, append ? NULL : path);
     print_detail("%s: labels written", streams_shown(path));
     return EXIT_DONE;
 }

@@ -12,27 +12,16 @@
  * replaced while it is mapped. */
 static int run_convert(const cli_arguments *arguments) {
     const char *source = arguments->operands[0], *target = arguments->operands[1];
-    int result = output_check_ending(target, "data", data_endings);
+    input_choice choice = {.exact = argument(arguments, "float32") == NULL};
     huddle_data data = {0};
-    STEP(output_check_format(arguments, target));
-    STEP(outputs_check(arguments, NULL));
-    huddle_context *context = result == EXIT_DONE ? session_begin(arguments, &result) : NULL;
-    if (context == NULL)
-        return result;
-    result = streams_read_input();
-    STEP(argument(arguments, "float32") != NULL
-             ? input_read(context, arguments, source, NULL, &data)
-             : input_read_exact(context, arguments, source, &data));
-    if (result == EXIT_DONE) {
-        huddle_status status = huddle_data_write(context, &data, target);
-        if (status != HUDDLE_OK)
-            result = failed_call(status, target);
-    }
-    if (result == EXIT_DONE) {
-        char text[128];
-        input_describe(&data, text, sizeof text);
-        print_note("%s: %s", streams_shown(target), text);
-    }
+    huddle_context *context = NULL;
+    int result = output_check_data(arguments, target);
+    STEP(session_begin(arguments, &context));
+    STEP(streams_read_input());
+    STEP(input_read(context, arguments, source, &choice, &data));
+    STEP(call_result(huddle_data_write(context, &data, target), target));
+    if (result == EXIT_DONE)
+        input_note(&data, streams_shown(target));
     huddle_data_free(&data);
     session_end(context);
     return result;

@@ -94,7 +94,7 @@ static int dump_confidence(const fitting *fit, const char *folder) {
     (void)huddle_model_labels(fit->model, &values.rows);
     snprintf(path, sizeof path, "%s/confidence.npy", folder);
     huddle_status status = write_vector(&values, path);
-    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, path);
+    return call_result(status, path);
 }
 
 /* A method lacks some of the arrays (K-means has no graph); these are left out without a
@@ -118,7 +118,7 @@ int fitting_dump(const fitting *fit, const char *folder) {
         else if (status == HUDDLE_OK && i == 0)
             status = dump_points(fit, folder);
         if (status != HUDDLE_OK)
-            result = failed_call(status, path);
+            result = call_result(status, path);
     }
     return result == EXIT_DONE ? dump_confidence(fit, folder) : result;
 }

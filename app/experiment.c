@@ -2,8 +2,6 @@
 #include "experiment/experiment.h"
 #include "commands.h"
 
-#include "engines.h"
-#include "experiment_flags.h"
 #include "json.h"
 #include "output.h"
 #include "processes.h"
@@ -57,9 +55,9 @@ static int run_experiment(const cli_arguments *arguments) {
     experiment e = {.output = output == NULL ? own : output,
                     .report = argument(arguments, "report"),
                     .alone = argument(arguments, "alone") != NULL};
-    int result = EXIT_DONE;
-    huddle_context *context = session_begin(arguments, &result);
-    if (context != NULL && processes_first(context))
+    huddle_context *context = NULL;
+    int result = session_begin(arguments, &context);
+    if (result == EXIT_DONE && processes_first(context))
         result = outputs_check(arguments, own);
     result = processes_agree(context, result);
     STEP(streams_read_input());

@@ -6,34 +6,21 @@
 #include "session.h"
 #include "streams.h"
 
-/* The note is on stderr; data on stdout need none. */
-static int write_data(huddle_context *context, const huddle_data *data, const char *path) {
-    huddle_status status = huddle_data_write(context, data, path);
-    if (status != HUDDLE_OK)
-        return failed_call(status, path);
-    char text[128];
-    input_describe(data, text, sizeof text);
-    if (streams_shown(path) == path)
-        print_note("%s: %s", path, text);
-    return EXIT_DONE;
-}
-
 /* Generated points are read like any data set, so that seed, noise and number mean the same
- * everywhere. */
+ * everywhere. The note is on stderr; data on stdout need none. */
 static int run_generate(const cli_arguments *arguments) {
     const char *kind = arguments->operands[0], *path = argument(arguments, "output");
     huddle_data data = {0};
+    huddle_context *context = NULL;
     if (find_name("kind", kind, huddle_data_kinds(), "help generate") < 0)
         return EXIT_USAGE;
-    int result = output_check_ending(path, "data", data_endings);
-    STEP(output_check_format(arguments, path));
-    STEP(outputs_check(arguments, NULL));
-    huddle_context *context = result == EXIT_DONE ? session_begin(arguments, &result) : NULL;
-    if (context == NULL)
-        return result;
-    result = input_read(context, arguments, kind, NULL, &data);
+    int result = output_check_data(arguments, path);
+    STEP(session_begin(arguments, &context));
+    STEP(input_read(context, arguments, kind, NULL, &data));
     clear_progress();
-    STEP(write_data(context, &data, path));
+    STEP(call_result(huddle_data_write(context, &data, path), path));
+    if (result == EXIT_DONE && streams_shown(path) == path)
+        input_note(&data, path);
     huddle_data_free(&data);
     session_end(context);
     return result;

@@ -11,24 +11,20 @@
 /* Counts that do not apply are null or absent: "image" and "nonzeros" exist only for images
  * and sparse data. */
 static json_t *info_json(const huddle_data *data) {
-    json_t *names = json_array();
-    for (int64_t i = 0; i < data->n_names; i++)
-        json_array_append_new(names, text_json(data->names[i]));
+    const int64_t *offsets = data->points.offsets;
     json_t *classes = data->labels == NULL ? json_null() : json_integer(data->n_classes);
-    json_t *report = json_pack("{s:o, s:s, s:I, s:I, s:o, s:o}", "file", text_json(data->name),
-                               "format", data->format, "n", (json_int_t)data->points.n, "d",
-                               (json_int_t)data->points.d, "n_classes", classes, "names", names);
+    json_t *image = NULL;
     if (data->height > 0)
-        json_object_set_new(report, "image",
-                            json_pack("{s:i, s:i, s:i, s:b}", "height", data->height, "width",
-                                      data->width, "channels", data->channels, "column_major",
-                                      data->column_major));
-    if (data->points.offsets != NULL)
-        json_object_set_new(report, "nonzeros",
-                            json_integer((json_int_t)data->points.offsets[data->points.n]));
-    input_add_names_json(data, report);
-    input_add_json(data, report);
-    return report;
+        image = json_pack("{s:i, s:i, s:i, s:b}", "height", data->height, "width", data->width,
+                          "channels", data->channels, "column_major", data->column_major);
+    json_t *info = json_pack(
+        "{s:o, s:s, s:I, s:I, s:o, s:o, s:o*, s:o*}", "file", text_json(data->name), "format",
+        data->format, "n", (json_int_t)data->points.n, "d", (json_int_t)data->points.d, "n_classes",
+        classes, "names", texts_json(data->n_names, data->names), "image", image, "nonzeros",
+        offsets == NULL ? NULL : json_integer((json_int_t)offsets[data->points.n]));
+    input_add_names_json(data, info);
+    input_add_json(data, info);
+    return info;
 }
 
 /* The first few names suffice to recognise the classes. */
@@ -159,16 +155,16 @@ static void print_info(const huddle_data *data) {
 /* The same members as info_json(), null where they are unknown, so that scripts need not
  * distinguish the two. */
 static json_t *listing_json(const char *source, const huddle_listing *listing) {
-    json_t *names = json_array(), *shapes = json_array();
+    json_t *shapes = json_array();
     for (int64_t i = 0; i < listing->count; i++) {
         json_t *shape = json_array();
         for (int k = 0; k < 4 && listing->dims[i][k] > 0; k++)
             json_array_append_new(shape, json_integer((json_int_t)listing->dims[i][k]));
-        json_array_append_new(names, text_json(listing->names[i]));
         json_array_append_new(shapes, shape);
     }
     return json_pack("{s:o, s:s, s:n, s:n, s:n, s:o, s:o}", "file", text_json(source), "format",
-                     listing->format, "n", "d", "n_classes", "names", names, "shapes", shapes);
+                     listing->format, "n", "d", "n_classes", "names",
+                     texts_json(listing->count, listing->names), "shapes", shapes);
 }
 
 /* The reason is a message of the library, which begins with the file's name and ends with
@@ -268,17 +264,15 @@ static int print_formats(bool json) {
 
 /* Without a file, --formats still has something to report. */
 static int run_info(const cli_arguments *arguments) {
-    int result = EXIT_DONE;
     if (argument(arguments, "formats") != NULL)
         return print_formats(argument(arguments, "json") != NULL);
     if (arguments->n_operands == 0)
         return usage_error("info: missing DATA or --formats");
     huddle_data data = {0};
     huddle_status status = HUDDLE_OK;
-    huddle_context *context = session_begin(arguments, &result);
-    if (context == NULL)
-        return result;
-    result = streams_read_input();
+    huddle_context *context = NULL;
+    int result = session_begin(arguments, &context);
+    STEP(streams_read_input());
     /* The status is needed: a container in which nothing is selected is described, not refused. */
     STEP(input_try(context, arguments, arguments->operands[0], NULL, &data, &status));
     clear_progress();

@@ -94,6 +94,13 @@ json_t *graph_scores_json(const huddle_graph_scores *s) {
                      s->map, "entropy", s->entropy, "modularity", s->modularity, "ncut", s->ncut);
 }
 
+json_t *texts_json(int64_t n, char *const *texts) {
+    json_t *list = json_array();
+    for (int64_t i = 0; i < n; i++)
+        json_array_append_new(list, text_json(texts[i]));
+    return list;
+}
+
 /* File names and labels may contain any bytes, but JSON must be UTF-8. */
 json_t *text_json(const char *text) {
     return check_allocation(page_text(text));

@@ -37,11 +37,11 @@ int labelling_read(huddle_context *context, const char *source, bool clusters, l
     for (const char *const *kind = huddle_data_kinds(); *kind != NULL; kind++)
         if (strcmp(source, *kind) == 0) {
             status = take_labels(context, source, l);
-            return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, source);
+            return call_result(status, source);
         }
     status = (clusters ? huddle_clusters_read : huddle_labels_read)(
         context, source, &l->n, &l->labels, &l->n_classes, &l->classes);
-    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, source);
+    return call_result(status, source);
 }
 
 /* Classes are sorted, numbers by value. */

@@ -13,8 +13,6 @@
 
 /* Without .npz and .mat, which would need a name for the array. */
 const char *const label_endings[] = {".npy", ".csv", ".txt", NULL};
-const char *const data_endings[] = {".csv", ".tsv",  ".txt", ".npy",    ".npz", ".mat",
-                                    ".h5",  ".hdf5", ".svm", ".libsvm", NULL};
 
 /* Names of formats are endings without the dot. */
 const char *const *stream_formats(void) {
@@ -22,11 +20,16 @@ const char *const *stream_formats(void) {
     return names;
 }
 
-int output_check_format(const cli_arguments *arguments, const char *path) {
-    if (argument(arguments, "format") == NULL || streams_shown(path) != path)
-        return EXIT_DONE;
-    return usage_error("%s: --format is for stdout; the extension determines the format of a file",
-                       path);
+int output_check_data(const cli_arguments *arguments, const char *path) {
+    static const char *const endings[] = {".csv", ".tsv",  ".txt", ".npy",    ".npz", ".mat",
+                                          ".h5",  ".hdf5", ".svm", ".libsvm", NULL};
+    int result = output_check_ending(path, "data", endings);
+    if (result == EXIT_DONE && argument(arguments, "format") != NULL && streams_shown(path) == path)
+        result = usage_error("%s: --format is for stdout; the extension determines the format of a "
+                             "file",
+                             path);
+    STEP(outputs_check(arguments, NULL));
+    return result;
 }
 
 /* ---- places --------------------------------------------------------------------------------- */

@@ -15,8 +15,9 @@ int outputs_check(const cli_arguments *arguments, const char *folder);
  * NULL). `what` names the content in the message: "labels". path may be NULL: no such output. */
 int output_check_ending(const char *path, const char *what, const char *const *endings);
 
-/* EXIT_USAGE, after a message, if --format is given although `path` has an ending. */
-int output_check_format(const cli_arguments *arguments, const char *path);
+/* All checks of a data set to be written to `path`: its ending, that --format is not given although
+ * it has one, and outputs_check(). */
+int output_check_data(const cli_arguments *arguments, const char *path);
 
 /* The formats of data on stdout. */
 #define FORMAT_FLAG                                                                                \
@@ -27,7 +28,7 @@ int output_check_format(const cli_arguments *arguments, const char *path);
     }
 const char *const *stream_formats(void);
 
-/* The endings of files of labels and of data sets. */
-extern const char *const label_endings[], *const data_endings[];
+/* The endings of files of labels. */
+extern const char *const label_endings[];
 
 #endif

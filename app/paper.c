@@ -2,7 +2,6 @@
 #include "experiment/paper/paper.h"
 #include "commands.h"
 
-#include "experiment_flags.h"
 #include "json.h"
 #include "output.h"
 #include "processes.h"
@@ -38,9 +37,9 @@ static void print_results(const paper *p, bool json) {
         paper_print(p, stdout);
         return;
     }
-    json_t *report = check_allocation(experiment_json(&p->e));
-    json_object_set_new(report, "notes", paper_notes(&p->found));
-    print_json(report);
+    json_t *info = check_allocation(experiment_json(&p->e));
+    json_object_set_new(info, "notes", paper_notes(&p->found));
+    print_json(info);
 }
 
 /* The default output folder is named after the command. */
@@ -49,9 +48,9 @@ static int run_paper(const cli_arguments *arguments) {
     paper p = {.e = {.output = output == NULL ? "paper" : output,
                      .report = argument(arguments, "report"),
                      .alone = argument(arguments, "alone") != NULL}};
-    int result = EXIT_DONE;
-    huddle_context *context = session_begin(arguments, &result);
-    if (context != NULL && processes_first(context))
+    huddle_context *context = NULL;
+    int result = session_begin(arguments, &context);
+    if (result == EXIT_DONE && processes_first(context))
         result = outputs_check(arguments, p.e.output);
     result = processes_agree(context, result);
     if (context != NULL && result == EXIT_DONE &&

@@ -4,11 +4,10 @@
 #include "fitting.h"
 #include "json.h"
 #include "output.h"
-#include "report.h"
 #include "report/arrays.h"
 #include "session.h"
 
-#include <huddle/path.h>
+#include <huddle/report.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,11 +19,9 @@ typedef struct gamma_walk {
     fitting fit;
     huddle_path_options options;
     huddle_path path;
-    int32_t n_clusters;
     int32_t *labels;
-    huddle_path_choice choice;
-    double seconds;
-    json_t *report; /* what --json prints */
+    huddle_report_walk shown; /* what the page shows of it */
+    json_t *info;             /* what --json prints */
 } gamma_walk;
 
 /* ---- options ------------------------------------------------------------------------------ */
@@ -72,6 +69,7 @@ static int configure_path(gamma_walk *walk) {
  * are replaced by those of these labels. */
 static huddle_status solve_path(gamma_walk *walk) {
     huddle_array f = {0}, w = {0};
+    huddle_report_walk *shown = &walk->shown;
     huddle_status status = huddle_model_array(walk->fit.model, "embedding", &f);
     if (status == HUDDLE_OK)
         status = huddle_model_array(walk->fit.model, "shrink_graph", &w);
@@ -79,17 +77,18 @@ static huddle_status solve_path(gamma_walk *walk) {
         return status;
     huddle_dense rows = array_dense(&f);
     huddle_csr graph = array_csr(&w);
-    walk->n_clusters = (int32_t)f.cols;
-    walk->options.shrink.n_clusters = walk->n_clusters;
+    shown->n_clusters = walk->options.shrink.n_clusters = (int32_t)f.cols;
     status = huddle_shrink_path(walk->fit.context, &rows, &graph, &walk->options, &walk->path);
     if (status != HUDDLE_OK)
         return status;
     walk->labels = check_allocation(calloc((size_t)walk->path.n + 1, sizeof *walk->labels));
-    status = huddle_path_labels(walk->fit.context, &walk->path, &rows, walk->n_clusters,
-                                walk->labels, &walk->choice);
+    status = huddle_path_labels(walk->fit.context, &walk->path, &rows, shown->n_clusters,
+                                walk->labels, &shown->choice);
     if (status == HUDDLE_OK && walk->fit.has_scores)
         status = huddle_metrics_scores(NULL, walk->path.n, walk->fit.data.labels, walk->labels,
                                        &walk->fit.scores);
+    shown->path = &walk->path;
+    shown->labels = walk->labels;
     return status;
 }
 
@@ -99,11 +98,9 @@ static int compute_path(gamma_walk *walk) {
     if (result != EXIT_DONE)
         return result;
     double began = clock_seconds();
-    huddle_status status = solve_path(walk);
-    walk->seconds = clock_seconds() - began;
-    if (status != HUDDLE_OK)
-        return failed_call(status, walk->fit.source);
-    return session_cancelled() ? failed("cancelled") : EXIT_DONE;
+    result = call_result(solve_path(walk), walk->fit.source);
+    walk->shown.seconds = clock_seconds() - began;
+    return result == EXIT_DONE && session_cancelled() ? failed("cancelled") : result;
 }
 
 /* ---- files -------------------------------------------------------------------------------- */
@@ -144,69 +141,60 @@ static huddle_status write_tree(const huddle_path *path, const char *file) {
 static int write_files(const gamma_walk *walk) {
     const char *tree = argument(walk->fit.arguments, "output");
     const char *labels = argument(walk->fit.arguments, "labels");
-    huddle_status status = HUDDLE_OK;
-    if (tree != NULL)
-        status = write_tree(&walk->path, tree);
-    if (status != HUDDLE_OK)
-        return failed_call(status, tree);
+    int result = tree == NULL ? EXIT_DONE : call_result(write_tree(&walk->path, tree), tree);
     if (labels != NULL)
-        status = input_write_labels(walk->fit.context, &walk->fit.data, labels, walk->path.n,
-                                    walk->labels);
-    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, labels);
+        STEP(call_result(input_write_labels(walk->fit.context, &walk->fit.data, labels,
+                                            walk->path.n, walk->labels),
+                         labels));
+    return result;
 }
 
-/* ---- the report --------------------------------------------------------------------------- */
-
-static huddle_report_walk report_walk(const gamma_walk *walk) {
-    return (huddle_report_walk){&walk->path, walk->labels, walk->n_clusters, walk->choice,
-                                walk->seconds};
-}
+/* ---- the info ----------------------------------------------------------------------------- */
 
 /* What --json prints: the source and the scores, then the info of the path. NULL after a message.
  */
 static json_t *path_json(const gamma_walk *walk) {
     static const char *const kept[] = {"file",  "n",         "d",      "graph",
                                        "embed", "n_classes", "scores", "warnings"};
-    huddle_report_walk shown = report_walk(walk);
     char *text = NULL;
-    huddle_status status = huddle_report_path_json(walk->fit.model, &shown, &text);
+    huddle_status status = huddle_report_path_json(walk->fit.model, &walk->shown, &text);
     if (status != HUDDLE_OK) {
-        (void)failed_call(status, walk->fit.source);
+        (void)call_result(status, walk->fit.source);
         return NULL;
     }
     json_t *path = check_allocation(json_loads(text, 0, NULL)), *fit = fitting_json(&walk->fit);
-    json_t *report = json_object();
+    json_t *info = json_object();
     for (size_t i = 0; i < sizeof kept / sizeof *kept && fit != NULL; i++)
         if (json_object_get(fit, kept[i]) != NULL)
-            json_object_set(report, kept[i], json_object_get(fit, kept[i]));
-    json_object_update_missing(report, path);
+            json_object_set(info, kept[i], json_object_get(fit, kept[i]));
+    json_object_update_missing(info, path);
     /* Unlike the library, the tool has read the data, which takes time too. */
     double total = json_number_value(json_object_get(json_object_get(fit, "seconds"), "total"));
-    json_object_set_new(json_object_get(report, "seconds"), "total",
-                        json_real(total + walk->seconds));
+    json_object_set_new(json_object_get(info, "seconds"), "total",
+                        json_real(total + walk->shown.seconds));
     huddle_free(text);
     json_decref(path);
     json_decref(fit);
-    return report;
+    return info;
 }
 
-/* The page and --json are made from one object. The walk only borrows its members; the page is
- * written before they are freed. */
+/* The page and --json are made from one object. */
 static int write_page(gamma_walk *walk) {
-    walk->report = path_json(walk);
-    huddle_report_walk shown = report_walk(walk);
-    return walk->report == NULL ? EXIT_FAILED : report_write_page(&walk->fit, &shown, walk->report);
+    walk->info = path_json(walk);
+    return walk->info == NULL ? EXIT_FAILED
+                              : fitting_write_page(&walk->fit, &walk->shown, walk->info);
 }
 
 /* level is -1 if no level of the path has that many large groups; the labels then come from
  * the level with the most. */
 static void print_choice(const gamma_walk *walk) {
-    const huddle_path_choice *choice = &walk->choice;
+    const huddle_path_choice *choice = &walk->shown.choice;
+    int32_t n_clusters = walk->shown.n_clusters;
     if (choice->level >= 0)
-        printf("\n  %d cluster%s from the %d large groups at gamma %.4g\n", walk->n_clusters,
-               plural(walk->n_clusters), choice->n_found, choice->gamma);
+        printf("\n  %d cluster%s from the %d large groups at gamma %.4g\n", n_clusters,
+               plural(n_clusters), choice->n_found, choice->gamma);
     else
-        printf("\n  no level has %d large groups; the maximum is %d\n", walk->n_clusters,
+        printf("\n  no level has %d large groups; the maximum is %d\n", n_clusters,
                choice->n_found);
     if (walk->fit.has_scores)
         printf("  acc %.4f  nmi %.4f  ari %.4f  purity %.4f\n", walk->fit.scores.acc,
@@ -233,21 +221,12 @@ static void print_path(const gamma_walk *walk) {
     printf("  %12s %14s %10s %8s %6s\n", "gamma", "objective", "gap", "groups", "n_iter");
     for (int32_t i = 0; i < path->n_levels; i++) {
         const huddle_path_level *level = &path->levels[i];
-        printf("%c %12.5g %14.7g %10.2g %8d %6d%s%s\n", i == walk->choice.level ? '*' : ' ',
+        printf("%c %12.5g %14.7g %10.2g %8d %6d%s%s\n", i == walk->shown.choice.level ? '*' : ' ',
                level->gamma, level->objective, level->gap, level->n_groups, level->n_iter,
                level->stop > HUDDLE_STOP_EXACT ? "  " : "",
                level->stop > HUDDLE_STOP_EXACT ? huddle_stop_name(level->stop) : "");
     }
     print_choice(walk);
-}
-
-/* The progress bar is erased before anything is printed. */
-static void print_result(const gamma_walk *walk) {
-    clear_progress();
-    if (argument(walk->fit.arguments, "json") == NULL)
-        print_path(walk);
-    else
-        print_json(json_incref(walk->report));
 }
 
 /* ---- the command -------------------------------------------------------------------------- */
@@ -256,7 +235,8 @@ static void print_result(const gamma_walk *walk) {
 static int check_arguments(const cli_arguments *arguments) {
     int result = output_check_ending(argument(arguments, "output"), "the tree", tree_endings);
     STEP(output_check_ending(argument(arguments, "labels"), "labels", label_endings));
-    return result == EXIT_DONE ? outputs_check(arguments, NULL) : result;
+    STEP(outputs_check(arguments, NULL));
+    return result;
 }
 
 /* The command line is checked completely before the data are read. */
@@ -265,15 +245,17 @@ static int run_path(const cli_arguments *arguments) {
     int result = check_arguments(arguments);
     STEP(configure_fit(&walk));
     STEP(configure_path(&walk));
-    if (result == EXIT_DONE)
-        walk.fit.context = session_begin(arguments, &result);
+    STEP(session_begin(arguments, &walk.fit.context));
     STEP(fitting_read(&walk.fit));
     STEP(compute_path(&walk));
     STEP(write_files(&walk));
     STEP(write_page(&walk));
-    if (result == EXIT_DONE)
-        print_result(&walk);
-    json_decref(walk.report);
+    clear_progress();
+    if (result == EXIT_DONE && argument(arguments, "json") == NULL)
+        print_path(&walk);
+    else if (result == EXIT_DONE)
+        print_json(json_incref(walk.info));
+    json_decref(walk.info);
     free(walk.labels);
     huddle_path_free(&walk.path);
     fitting_free(&walk.fit);

@@ -79,7 +79,7 @@ static int read_files(refining *r) {
         return result;
     huddle_status status = input_read_graph(r->context, source, &r->graph);
     if (status != HUDDLE_OK)
-        return failed_call(status, source);
+        return call_result(status, source);
     if (r->graph.rows != r->graph.cols)
         return failed("%s: a matrix of %lld x %lld is not square", source, (long long)r->graph.rows,
                       (long long)r->graph.cols);
@@ -111,7 +111,7 @@ static int refine_labels(refining *r) {
         status =
             huddle_metrics_graph_scores(r->context, &r->graph, r->starts[0].labels, &r->before);
     if (status != HUDDLE_OK)
-        return failed_call(status, r->arguments->operands[0]);
+        return call_result(status, r->arguments->operands[0]);
     return session_cancelled() ? failed("cancelled") : EXIT_DONE;
 }
 
@@ -126,7 +126,7 @@ static int write_labels(const refining *r) {
         status = labelling_write(&r->starts[0], path, r->labels);
     else
         status = huddle_labels_write(path, r->graph.rows, r->labels, NULL);
-    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, path);
+    return call_result(status, path);
 }
 
 /* ---- the result --------------------------------------------------------------------------- */
@@ -236,8 +236,7 @@ static int run_refine(const cli_arguments *arguments) {
     refining r = {.arguments = arguments};
     int result = configure(&r);
     STEP(check_output(arguments));
-    if (result == EXIT_DONE)
-        r.context = session_begin(arguments, &result);
+    STEP(session_begin(arguments, &r.context));
     STEP(read_files(&r));
     STEP(refine_labels(&r));
     clear_progress();

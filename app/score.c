@@ -175,7 +175,7 @@ static int score_on_graph(huddle_context *context, const char *path, const label
         status = huddle_metrics_graph_scores(context, &graph, labels->labels, &pair->labels);
     huddle_csr_free(&graph);
     pair->present = true;
-    return status == HUDDLE_OK ? result : failed_call(status, path);
+    return status == HUDDLE_OK ? result : call_result(status, path);
 }
 
 static void print_graph_scores(const graph_pair *pair) {
@@ -208,16 +208,16 @@ static int compare_labels(const cli_arguments *arguments, const labelling *truth
     if (status == HUDDLE_OK)
         status = huddle_metrics_confusion(NULL, truth->n, truth->labels, labels->labels, &table);
     if (status != HUDDLE_OK)
-        return failed_call(status, source);
+        return call_result(status, source);
     if (argument(arguments, "json") != NULL) {
-        json_t *report = json_pack("{s:I, s:I, s:o, s:o}", "n", (json_int_t)truth->n, "left_out",
-                                   (json_int_t)left_out, "scores", scores_json(&scores),
-                                   "confusion", confusion_json(truth, labels, &table));
+        json_t *info = json_pack("{s:I, s:I, s:o, s:o}", "n", (json_int_t)truth->n, "left_out",
+                                 (json_int_t)left_out, "scores", scores_json(&scores), "confusion",
+                                 confusion_json(truth, labels, &table));
         if (pair->present)
-            json_object_set_new(report, "graph",
+            json_object_set_new(info, "graph",
                                 json_pack("{s:o, s:o}", "truth", graph_scores_json(&pair->truth),
                                           "labels", graph_scores_json(&pair->labels)));
-        print_json(report);
+        print_json(info);
     } else {
         print_scores(&scores);
         if (left_out > 0)
@@ -234,15 +234,13 @@ static int compare_labels(const cli_arguments *arguments, const labelling *truth
 /* TRUTH and LABELS are read in the same way, and the scores except purity are symmetric in
  * them. */
 static int run_score(const cli_arguments *arguments) {
-    int result = EXIT_DONE;
     labelling truth = {0}, labels = {0};
     scored_rows scored = {0};
     graph_pair pair = {0};
     const char *graph = argument(arguments, "graph");
-    huddle_context *context = session_begin(arguments, &result);
-    if (context == NULL)
-        return result;
-    result = streams_read_input();
+    huddle_context *context = NULL;
+    int result = session_begin(arguments, &context);
+    STEP(streams_read_input());
     STEP(labelling_read(context, arguments->operands[0], false, &truth));
     STEP(labelling_read(context, arguments->operands[1], true, &labels));
     /* The i-th labels of both files belong to the same point; nothing else connects them. */

@@ -20,7 +20,7 @@ static atomic_int interrupted; /* set by the signal handler, read by the callbac
 
 /* ---- messages of the library --------------------------------------------------------------- */
 
-/* Warnings are collected while a command asks for it (they become part of its report);
+/* Warnings are collected while a command asks for it (they become part of its info);
  * everything else is a note on stderr. The library calls this under a lock, one line at a
  * time. */
 static void on_log(void *user, huddle_log_level level, huddle_warning_code code, const char *text) {
@@ -46,10 +46,11 @@ void session_collect_warnings(json_t *warnings) {
     session.warnings = warnings;
 }
 
-/* A failure after Ctrl-C is its consequence, whatever the status. Messages of readers begin
- * with the file's name already. */
-int failed_call(huddle_status status, const char *source) {
+/* A failure after Ctrl-C is its consequence, whatever the status. */
+int call_result(huddle_status status, const char *source) {
     const char *message = huddle_last_error();
+    if (status == HUDDLE_OK)
+        return EXIT_DONE;
     if (status == HUDDLE_CANCELLED || session_cancelled())
         return failed("cancelled");
     if (source == NULL || strncmp(message, source, strlen(source)) == 0)
@@ -121,22 +122,15 @@ static huddle_status configure_context(huddle_context *context, const cli_argume
 
 /* The context is configured before the handler is set, so that the handler always finds a
  * complete one. */
-huddle_context *session_begin(const cli_arguments *arguments, int *result) {
+int session_begin(const cli_arguments *arguments, huddle_context **out) {
     huddle_context *context = NULL;
-    huddle_status status = huddle_context_new(&context);
-    if (status != HUDDLE_OK) {
-        *result = failed_call(status, NULL);
-        return NULL;
-    }
-    if (configure_context(context, arguments) != HUDDLE_OK) {
-        *result = usage_error("%s", huddle_last_error());
+    int result = call_result(huddle_context_new(&context), NULL);
+    if (result == EXIT_DONE && configure_context(context, arguments) != HUDDLE_OK)
+        result = usage_error("%s", huddle_last_error());
+    STEP(processes_check_command(context, arguments));
+    if (result != EXIT_DONE) {
         huddle_context_free(context);
-        return NULL;
-    }
-    *result = processes_check_command(context, arguments);
-    if (*result != EXIT_DONE) {
-        huddle_context_free(context);
-        return NULL;
+        return result;
     }
     messages_set_level(argument(arguments, "quiet") != NULL     ? MESSAGES_QUIET
                        : argument(arguments, "verbose") != NULL ? MESSAGES_VERBOSE
@@ -144,12 +138,12 @@ huddle_context *session_begin(const cli_arguments *arguments, int *result) {
     print_detail("huddle %s, engine %s, %d thread%s", huddle_version(),
                  huddle_context_engine(context), huddle_context_threads(context),
                  plural(huddle_context_threads(context)));
-    session.context = context;
+    *out = session.context = context;
     huddle_context_set_log(context, on_log, NULL);
     huddle_context_set_progress(context, on_progress, NULL);
     set_signal_handler(on_signal);
     mapped_watch(arguments);
-    return context;
+    return EXIT_DONE;
 }
 
 /* context may be NULL, after session_begin() failed. */

@@ -1,11 +1,12 @@
 /* --report: the page of a run, written by libhuddle-report, with the command lines that repeat
  * it. */
-#include "report.h"
-
 #include "cli/catalogue.h"
+#include "fitting.h"
 #include "json.h"
 #include "session.h"
 #include "streams.h"
+
+#include <huddle/report.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -147,13 +148,13 @@ static huddle_report_options data_options(const fitting *fit) {
 }
 
 /* An I/O failure is about the page, any other about the data. */
-int report_write_page(const fitting *fit, const huddle_report_walk *walk, const json_t *report) {
+int fitting_write_page(const fitting *fit, const huddle_report_walk *walk, const json_t *info) {
     const char *file = argument(fit->arguments, "report");
     if (file == NULL)
         return EXIT_DONE;
     huddle_report_options options = data_options(fit);
     char *given = given_command(fit->arguments), *full = full_command(fit);
-    char *details = check_allocation(json_dumps(report, 0));
+    char *details = check_allocation(json_dumps(info, 0));
     const huddle_report_command lines[] = {{"As given", given}, {"With every option", full}};
     json_t *unused = json_array(); /* the fit has reported its warnings already */
     const char *follow = argument(fit->arguments, "report-path");
@@ -172,6 +173,5 @@ int report_write_page(const fitting *fit, const huddle_report_walk *walk, const 
     free(details);
     free(full);
     free(given);
-    return status == HUDDLE_OK ? EXIT_DONE
-                               : failed_call(status, status == HUDDLE_IO ? file : fit->source);
+    return call_result(status, status == HUDDLE_IO ? file : fit->source);
 }
