@@ -63,9 +63,8 @@ static int write_outputs(const fitting *fit) {
  * it may take much longer, and follows the path of gamma. The progress bar is on stderr, but shares
  * the terminal with what follows on stdout. */
 static int write_results(const fitting *fit) {
-    static const char *const outputs[] = {"output", "save", "dump", "report"};
+    static const char *const outputs[] = {"output", "save", "dump", "report", NULL};
     double began = clock_seconds();
-    bool writes = false;
     int result = write_outputs(fit);
     if (result != EXIT_DONE)
         return result;
@@ -73,9 +72,7 @@ static int write_results(const fitting *fit) {
     if (info == NULL)
         return EXIT_FAILED;
     result = fitting_write_page(fit, NULL, info);
-    for (size_t k = 0; k < sizeof outputs / sizeof *outputs; k++)
-        writes = writes || argument(fit->arguments, outputs[k]) != NULL;
-    if (writes)
+    if (argument_any(fit->arguments, outputs) != NULL)
         fitting_add_seconds(info, "write", clock_seconds() - began);
     clear_progress();
     if (result == EXIT_DONE && argument(fit->arguments, "json") != NULL)

@@ -1,6 +1,7 @@
 #include "columns.h"
 
 #include "cli/messages.h"
+#include "cli/text.h"
 #include "output.h"
 #include "session.h"
 #include "streams.h"
@@ -18,19 +19,16 @@ static bool wants_all(const cli_arguments *arguments) {
 
 /* Rows must be those of the file, in its order. */
 static int check_append(const cli_arguments *arguments, const char *source) {
-    static const char *const selecting[] = {"classes", "per-class"};
-    for (size_t k = 0; k < sizeof selecting / sizeof *selecting; k++)
-        if (argument(arguments, selecting[k]) != NULL)
-            return usage_error(
-                "--append needs all rows of the table and cannot be combined with --%s",
-                selecting[k]);
+    static const char *const selecting[] = {"classes", "per-class", NULL};
+    const char *selected = argument_any(arguments, selecting);
+    if (selected != NULL)
+        return usage_error("--append needs all rows of the table and cannot be combined with --%s",
+                           selected);
     if (source == NULL)
         return usage_error("--append needs DATA, a table to add a column to");
-    for (const char *const *kind = huddle_data_kinds(); *kind != NULL; kind++)
-        if (strcmp(*kind, source) == 0)
-            return usage_error(
-                "%s: --append adds a column to a file; huddle generate %s writes one", source,
-                source);
+    if (is_listed(source, huddle_data_kinds()))
+        return usage_error("%s: --append adds a column to a file; huddle generate %s writes one",
+                           source, source);
     return EXIT_DONE;
 }
 

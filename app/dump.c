@@ -100,15 +100,14 @@ static int dump_confidence(const fitting *fit, const char *folder) {
 /* A method lacks some of the arrays (K-means has no graph); these are left out without a
  * message. */
 int fitting_dump(const fitting *fit, const char *folder) {
+    static const char *const none[] = {NULL};
     const char *const *names = huddle_model_arrays(fit->model);
     int result = make_folder(folder);
     for (size_t i = 0; i < sizeof dumped / sizeof *dumped && result == EXIT_DONE; i++) {
         huddle_array array = {0};
         char path[4096];
         huddle_status status = HUDDLE_OK;
-        bool known = false;
-        for (const char *const *name = names; name != NULL && *name != NULL; name++)
-            known = known || strcmp(*name, dumped[i].array) == 0;
+        bool known = is_listed(dumped[i].array, names == NULL ? none : names);
         if (known)
             status = huddle_model_array(fit->model, dumped[i].array, &array);
         snprintf(path, sizeof path, "%s/%s.%s", folder, dumped[i].file,

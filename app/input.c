@@ -16,26 +16,17 @@ static uint64_t seed_of(const cli_arguments *arguments) {
     return text == NULL ? 0 : strtoull(text, NULL, 10);
 }
 
-/* digits is built in but not generated: --n and --noise have no effect on it. */
-static bool is_generator(const char *source) {
-    for (const char *const *kind = huddle_data_kinds(); *kind != NULL; kind++)
-        if (strcmp(*kind, source) == 0 && strcmp(source, "digits") != 0)
-            return true;
-    return false;
-}
-
-/* Flags without effect on this source are refused: ignoring them would hide a mistake. */
+/* Flags without effect on this source are refused: ignoring them would hide a mistake. digits is
+ * built in but not generated: --n and --noise have no effect on it. */
 static int check_flags(const cli_arguments *arguments, const char *source) {
-    bool generator = is_generator(source);
     static const char *const for_files[] = {"x",      "transpose", "header", "missing",
                                             "encode", "gray",      "image",  NULL};
     static const char *const for_generators[] = {"n", "noise", NULL};
-    const char *const *misplaced = generator ? for_files : for_generators;
-    for (; *misplaced != NULL; misplaced++)
-        if (argument(arguments, *misplaced) != NULL)
-            return usage_error("%s: --%s applies only to %s", source, *misplaced,
-                               generator ? "files" : "generators");
-    return EXIT_DONE;
+    bool generator = is_listed(source, huddle_data_kinds()) && strcmp(source, "digits") != 0;
+    const char *misplaced = argument_any(arguments, generator ? for_files : for_generators);
+    return misplaced == NULL ? EXIT_DONE
+                             : usage_error("%s: --%s applies only to %s", source, misplaced,
+                                           generator ? "files" : "generators");
 }
 
 /* The names in a list such as a,b,c; a part in double quotes may contain commas. Appends them to

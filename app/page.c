@@ -1,6 +1,7 @@
 /* --report: the page of a run, written by libhuddle-report, with the command lines that repeat
  * it. */
 #include "cli/catalogue.h"
+#include "cli/text.h"
 #include "fitting.h"
 #include "json.h"
 #include "session.h"
@@ -63,15 +64,9 @@ static void append_head(command_text *out, const cli_arguments *arguments) {
 
 /* Flags that only determine where results are written: they do not change the result, so the
  * full command line omits them. */
-static bool is_output(const char *name) {
-    static const char *const outputs[] = {"output", "append", "labels",  "confidence",
-                                          "save",   "dump",   "report",  "report-path",
-                                          "json",   "quiet",  "verbose", NULL};
-    for (const char *const *output = outputs; *output != NULL; output++)
-        if (strcmp(*output, name) == 0)
-            return true;
-    return false;
-}
+static const char *const output_flags[] = {"output", "append", "labels",  "confidence",
+                                           "save",   "dump",   "report",  "report-path",
+                                           "json",   "quiet",  "verbose", NULL};
 
 /* The command line as it was given, with long names and quoted for a shell. */
 static char *given_command(const cli_arguments *arguments) {
@@ -106,7 +101,8 @@ static char *full_command(const fitting *fit) {
         append_option(&out, "method", huddle_model_method(fit->model));
     for (int i = 0; i < arguments->n_settings; i++) {
         const cli_flag *flag = arguments->settings[i].flag;
-        if (flag != NULL && strcmp(flag->name, "method") != 0 && !is_output(flag->name))
+        if (flag != NULL && strcmp(flag->name, "method") != 0 &&
+            !is_listed(flag->name, output_flags))
             append_option(&out, flag->name,
                           flag->kind == FLAG_SWITCH ? NULL : arguments->settings[i].value);
     }

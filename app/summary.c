@@ -3,6 +3,7 @@
  * and their lines with them. */
 #include "cli/text.h"
 #include "fitting.h"
+#include "report/page.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,17 +14,6 @@ enum { INDENT = 13 };
 /* Labels are aligned in a column, and continuation lines are indented to the text. */
 static void print_label(const char *name) {
     printf("  %-*s", INDENT - 2, name);
-}
-
-/* NaN for an absent member: comparisons with it are false, which omits the line. */
-static double number_of(const json_t *object, const char *name) {
-    const json_t *value = json_object_get(object, name);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-static const char *text_of(const json_t *object, const char *name) {
-    const char *text = json_string_value(json_object_get(object, name));
-    return text == NULL ? "" : text;
 }
 
 /* d is 0 if only a graph or an embedding was given. */

@@ -350,6 +350,12 @@ const char *argument(const cli_arguments *arguments, const char *name) {
     return NULL;
 }
 
+const char *argument_any(const cli_arguments *arguments, const char *const *names) {
+    while (*names != NULL && argument(arguments, *names) == NULL)
+        names++;
+    return *names;
+}
+
 /* The value was checked by the parser, so the conversion cannot fail. */
 int64_t argument_count(const cli_arguments *arguments, const char *name, int64_t default_value) {
     const char *text = argument(arguments, name);

@@ -32,7 +32,10 @@ void arguments_add(cli_arguments *arguments, const char *name, const char *value
  * NULL if it was not given. */
 const char *argument(const cli_arguments *arguments, const char *name);
 
-/* The same as a number, or the default. The parser has checked the value. */
+/* The first of these names that was given, or NULL; the list ends with NULL. */
+const char *argument_any(const cli_arguments *arguments, const char *const *names);
+
+/* The same as argument() as a number, or the default. The parser has checked the value. */
 int64_t argument_count(const cli_arguments *arguments, const char *name, int64_t default_value);
 double argument_number(const cli_arguments *arguments, const char *name, double default_value);
 

@@ -161,9 +161,6 @@ huddle_status report_circle_axes(const report_run *run, double **out) {
     *out = axes;
     axes = NULL;
 done:
-    free(axes);
-    free(moments);
-    free(gram);
-    free(centres);
+    FREE(axes, moments, gram, centres);
     return status;
 }

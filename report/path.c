@@ -7,7 +7,7 @@
  * What follows in the model's info is about a fit whose labels are not used. */
 static json_t *path_info(const json_t *model_info, const huddle_report_walk *walk) {
     static const char *const kept[] = {"file", "n", "d", "graph", "embed", "warnings"};
-    double total = report_number(json_object_get(model_info, "seconds"), "total");
+    double total = number_of(json_object_get(model_info, "seconds"), "total");
     json_t *info = json_object();
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         if (json_object_get(model_info, kept[i]) != NULL)

@@ -35,6 +35,11 @@ void *report_zeros(int64_t count, size_t size) {
     return calloc((size_t)count + 1, size);
 }
 
+void report_free_all(void *const *pointers, size_t size) {
+    for (size_t k = 0; k < size / sizeof *pointers; k++)
+        free(pointers[k]);
+}
+
 /* A method without such an array is not an error here: the section that needs it is left out. */
 huddle_array report_array(const report_run *run, const char *name) {
     huddle_array array = {0};
@@ -49,11 +54,6 @@ const char *report_class_name(const report_run *run, int32_t k, char buffer[16])
         return run->options->class_names[k];
     snprintf(buffer, 16, "%d", k);
     return buffer;
-}
-
-double report_number(const json_t *object, const char *name) {
-    const json_t *value = json_object_get(object, name);
-    return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
 const char *report_method_title(const report_run *run) {
@@ -97,7 +97,7 @@ static huddle_status check_points(const report_run *run) {
     if (x->n != run->n)
         return report_invalid("%lld points, but the model was fitted to %lld", (long long)x->n,
                               (long long)run->n);
-    double d = report_number(run->info, "d");
+    double d = number_of(run->info, "d");
     if (d > 0 && (double)x->d != d)
         return report_invalid("points with %lld features, but the model was fitted to %.0f",
                               (long long)x->d, d);

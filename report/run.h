@@ -31,6 +31,10 @@
         }                                                                                          \
     } while (0)
 
+/* free() of each of these. */
+#define FREE(...) report_free_all((void *const[]){__VA_ARGS__}, sizeof(void *[]){__VA_ARGS__})
+void report_free_all(void *const *pointers, size_t size);
+
 /* A run to be shown. */
 typedef struct report_run {
     huddle_context *context;
@@ -90,9 +94,6 @@ const char *report_method_title(const report_run *run);
 
 /* The name of a class; text that is valid until the next call with the same buffer. */
 const char *report_class_name(const report_run *run, int32_t k, char buffer[16]);
-
-/* A member of a JSON object as a number, or NAN. */
-double report_number(const json_t *object, const char *name);
 
 /* ---- sample.c ---- */
 
