@@ -120,17 +120,6 @@ static int run_cluster(const cli_arguments *arguments) {
     return result;
 }
 
-static const char *const *true_or_false(void) {
-    static const char *const words[] = {"true", "false", NULL};
-    return words;
-}
-
-static const char *const *label_choices(void) {
-    static const char *const choices[] = {"best", "all", NULL};
-    return choices;
-}
-
-/* These tables are also the source of --help, the manual page and the completions. */
 static const cli_flag output_flags[] = {
     {"output", 'o', FLAG_FILE, "FILE",
      "write the labels, one per row in the order of the input: as .csv (below the header cluster), "
@@ -140,7 +129,7 @@ static const cli_flag output_flags[] = {
     {"labels", 0, FLAG_CHOICE, "WHICH",
      "the labels to write where -c is a range: those of the number that was chosen, or one column "
      "for each number (cluster_2, cluster_3 ...)",
-     .choices = label_choices, .default_text = "best"},
+     .values = {"best", "all"}, .default_text = "best"},
     {"confidence", 0, FLAG_SWITCH, NULL,
      "add a column that tells how certain each label is, from 0 (as near to another cluster) to 1 "
      "(at the mean of its own), to the labels of -o or --append"},
@@ -155,7 +144,7 @@ static const cli_flag output_flags[] = {
      .stream = "page.html"},
     {"report-path", 0, FLAG_CHOICE, "BOOL",
      "follow the path of gamma for the page, if the method shrinks: takes up to as long as the fit",
-     .choices = true_or_false, .default_text = "true"},
+     .values = {"true", "false"}, .default_text = "true"},
     {"json", 0, FLAG_SWITCH, NULL, "print one JSON object instead of the summary"},
     {0}};
 

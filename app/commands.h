@@ -11,11 +11,10 @@ extern const cli_command cluster_command, path_command, refine_command, predict_
     generate_command, methods_command, engines_command, options_command, help_command, man_command,
     completion_command;
 
-extern const cli_flag input_flags[];      /* of everything that reads DATA */
-extern const cli_flag seeded_flags[];     /* --seed, where no method brings its own */
-extern const cli_flag common_flags[];     /* --help, --version */
-extern const cli_flag quiet_flags[];      /* the same, -q and -v */
-extern const cli_flag experiment_flags[]; /* --n-threads, --alone, --engine */
+extern const cli_flag input_flags[];  /* of everything that reads DATA */
+extern const cli_flag seeded_flags[]; /* --seed, where no method brings its own */
+extern const cli_flag common_flags[]; /* --help, --version */
+extern const cli_flag quiet_flags[];  /* the same, -q and -v */
 
 /* The names of the engines of this build; ends with NULL. */
 const char *const *engine_names(void);

@@ -1,20 +1,6 @@
 /* Flags that several commands share. */
 #include "commands.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-/* The values of options->missing, in the order of hd_io_missing. */
-static const char *const *missing_rules(void) {
-    static const char *const rules[] = {"error", "drop", "mean", "median", NULL};
-    return rules;
-}
-
-static const char *const *header_rules(void) {
-    static const char *const rules[] = {"auto", "yes", "no", NULL};
-    return rules;
-}
-
 /* The flags mirror huddle_read_options. */
 const cli_flag input_flags[] = {
     {"x", 0, FLAG_TEXT, "NAME",
@@ -27,11 +13,11 @@ const cli_flag input_flags[] = {
     {"transpose", 0, FLAG_SWITCH, NULL, "samples are columns, not rows"},
     {"header", 0, FLAG_CHOICE, "RULE",
      "whether the first row of a table has the names of the columns; auto: as it looks",
-     .choices = header_rules, .default_text = "auto"},
+     .values = {"auto", "yes", "no"}, .default_text = "auto"},
     {"missing", 0, FLAG_CHOICE, "RULE",
      "missing values of a table (empty, NA, ?): refuse them, drop their rows, or replace them by "
      "the mean or median of the column",
-     .choices = missing_rules, .default_text = "error"},
+     .values = {"error", "drop", "mean", "median"}, .default_text = "error"},
     {"encode", 0, FLAG_SWITCH, NULL,
      "encode the text columns of a table as features, one per distinct text (one-hot)"},
     {"gray", 0, FLAG_SWITCH, NULL, "read colour images as gray ones"},

@@ -14,12 +14,6 @@
 /* Without .npz and .mat, which would need a name for the array. */
 const char *const label_endings[] = {".npy", ".csv", ".txt", NULL};
 
-/* Names of formats are endings without the dot. */
-const char *const *stream_formats(void) {
-    static const char *const names[] = {"csv", "tsv", "npy", "npz", "mat", "h5", "svm", NULL};
-    return names;
-}
-
 int output_check_data(const cli_arguments *arguments, const char *path) {
     static const char *const endings[] = {".csv", ".tsv",  ".txt", ".npy",    ".npz", ".mat",
                                           ".h5",  ".hdf5", ".svm", ".libsvm", NULL};

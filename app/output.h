@@ -19,14 +19,13 @@ int output_check_ending(const char *path, const char *what, const char *const *e
  * it has one, and outputs_check(). */
 int output_check_data(const cli_arguments *arguments, const char *path);
 
-/* The formats of data on stdout. */
+/* The formats of data on stdout: endings without the dot. */
 #define FORMAT_FLAG                                                                                \
     {                                                                                              \
         "format", 0, FLAG_CHOICE, "NAME",                                                          \
             "the format on stdout; that of a file is determined by its extension",                 \
-            .choices = stream_formats, .default_text = "csv"                                       \
+            .values = {"csv", "tsv", "npy", "npz", "mat", "h5", "svm"}, .default_text = "csv"      \
     }
-const char *const *stream_formats(void);
 
 /* The endings of files of labels. */
 extern const char *const label_endings[];

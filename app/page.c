@@ -14,52 +14,27 @@
 
 /* ---- command lines ------------------------------------------------------------------------ */
 
-/* A command line under construction. */
-typedef struct command_text {
-    char *text;
-    size_t size;
-} command_text;
-
-/* Appends a word, in quotes if the shell would change it. A single quote becomes four bytes,
- * which bounds the room; five more are for the blank, the quotes and the zero. */
-static void append_word(command_text *out, const char *dashes, const char *word) {
+/* Appends a word, in quotes if the shell would change it. */
+static void append_word(FILE *out, const char *dashes, const char *word) {
     static const char plain[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,+%@";
-    size_t length = strlen(word), size = strlen(dashes);
-    bool quoted = word[strspn(word, plain)] != '\0' || length == 0;
-    out->text = check_allocation(realloc(out->text, out->size + size + 4 * length + 5));
-    char *at = out->text + out->size;
-    if (out->size > 0)
-        *at++ = ' ';
-    memcpy(at, dashes, size);
-    at += size;
-    if (quoted)
-        *at++ = '\'';
-    for (const char *c = word; *c != '\0'; c++)
-        if (*c == '\'') {
-            memcpy(at, "'\\''", 4);
-            at += 4;
-        } else
-            *at++ = *c;
-    if (quoted)
-        *at++ = '\'';
-    *at = '\0';
-    out->size = (size_t)(at - out->text);
+    const char *quote = word[strspn(word, plain)] != '\0' || word[0] == '\0' ? "'" : "";
+    fprintf(out, " %s%s", dashes, quote);
+    for (; *word != '\0'; word++)
+        if (*word == '\'')
+            fputs("'\\''", out);
+        else
+            fputc(*word, out);
+    fputs(quote, out);
 }
 
-/* A switch has no value. */
-static void append_option(command_text *out, const char *name, const char *value) {
-    append_word(out, "--", name);
-    if (value != NULL)
-        append_word(out, "", streams_given(value));
-}
-
-/* The command and its operands come first, because "--" is not needed then. */
-static void append_head(command_text *out, const cli_arguments *arguments) {
-    append_word(out, "", "huddle");
-    append_word(out, "", arguments->command->name);
-    for (int i = 0; i < arguments->n_operands; i++)
-        append_word(out, "", streams_given(arguments->operands[i]));
+/* A flag or an option by its long name; a switch has no value. */
+static void append_setting(FILE *out, const cli_setting *setting) {
+    char flag[64];
+    option_flag(setting->flag != NULL ? setting->flag->name : setting->option, flag, sizeof flag);
+    append_word(out, "--", flag);
+    if (setting->flag == NULL || setting->flag->kind != FLAG_SWITCH)
+        append_word(out, "", streams_given(setting->value));
 }
 
 /* Flags that only determine where results are written: they do not change the result, so the
@@ -68,54 +43,46 @@ static const char *const output_flags[] = {"output", "append", "labels",  "confi
                                            "save",   "dump",   "report",  "report-path",
                                            "json",   "quiet",  "verbose", NULL};
 
-/* The command line as it was given, with long names and quoted for a shell. */
-static char *given_command(const cli_arguments *arguments) {
-    command_text out = {0};
-    append_head(&out, arguments);
-    for (int i = 0; i < arguments->n_settings; i++) {
-        const cli_setting *setting = &arguments->settings[i];
-        char flag[64];
-        if (setting->flag == NULL) {
-            option_flag(setting->option, flag, sizeof flag);
-            append_option(&out, flag, setting->value);
-        } else
-            append_option(&out, setting->flag->name,
-                          setting->flag->kind == FLAG_SWITCH ? NULL : setting->value);
-    }
-    return out.text;
-}
-
 /* `path` sets gamma and n_init of its fit itself and does not accept them. */
 static bool is_accepted(const cli_arguments *arguments, const char *option) {
     bool is_path = strcmp(arguments->command->name, "path") == 0;
     return !is_path || (strcmp(option, "gamma") != 0 && strcmp(option, "n_init") != 0);
 }
 
-/* The command line with every option of the method at the value it had, defaults included: it
- * repeats the run even with a later version that has other defaults. */
-static char *full_command(const fitting *fit) {
-    const cli_arguments *arguments = fit->arguments;
-    command_text out = {0};
-    append_head(&out, arguments);
-    if (strcmp(arguments->command->name, "cluster") == 0)
-        append_option(&out, "method", huddle_model_method(fit->model));
-    for (int i = 0; i < arguments->n_settings; i++) {
-        const cli_flag *flag = arguments->settings[i].flag;
-        if (flag != NULL && strcmp(flag->name, "method") != 0 &&
-            !is_listed(flag->name, output_flags))
-            append_option(&out, flag->name,
-                          flag->kind == FLAG_SWITCH ? NULL : arguments->settings[i].value);
-    }
+/* Every option of the method at the value it had, defaults included: it repeats the run even with a
+ * later version that has other defaults. */
+static void append_options(FILE *out, const fitting *fit) {
     const huddle_option *option = huddle_model_options(fit->model);
     for (; option->type != HUDDLE_OPTION_END; option++) {
-        char flag[64], value[128];
-        if (!is_accepted(arguments, option->name) ||
-            huddle_model_get_option(fit->model, option->name, value, sizeof value) != HUDDLE_OK)
-            continue;
-        option_flag(option->name, flag, sizeof flag);
-        append_option(&out, flag, value);
+        char value[128];
+        cli_setting setting = {NULL, option->name, value};
+        if (is_accepted(fit->arguments, option->name) &&
+            huddle_model_get_option(fit->model, option->name, value, sizeof value) == HUDDLE_OK)
+            append_setting(out, &setting);
     }
-    return out.text;
+}
+
+/* The command line as it was given, or with every option, with long names and quoted for a shell.
+ * The command and its operands come first, because "--" is not needed then. Freed by free(). */
+static char *command_line(const fitting *fit, bool full) {
+    const cli_arguments *arguments = fit->arguments;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = check_allocation(open_memstream(&text, &size));
+    fprintf(out, "huddle %s", arguments->command->name);
+    for (int i = 0; i < arguments->n_operands; i++)
+        append_word(out, "", streams_given(arguments->operands[i]));
+    if (full && strcmp(arguments->command->name, "cluster") == 0)
+        fprintf(out, " --method %s", huddle_model_method(fit->model));
+    for (int i = 0; i < arguments->n_settings; i++) {
+        const cli_flag *flag = arguments->settings[i].flag;
+        if (!full || (flag != NULL && strcmp(flag->name, "method") != 0 &&
+                      !is_listed(flag->name, output_flags)))
+            append_setting(out, &arguments->settings[i]);
+    }
+    if (full)
+        append_options(out, fit);
+    return fclose(out) == 0 ? text : check_allocation(NULL);
 }
 
 /* ---- pages -------------------------------------------------------------------------------- */
@@ -149,7 +116,7 @@ int fitting_write_page(const fitting *fit, const huddle_report_walk *walk, const
     if (file == NULL)
         return EXIT_DONE;
     huddle_report_options options = data_options(fit);
-    char *given = given_command(fit->arguments), *full = full_command(fit);
+    char *given = command_line(fit, false), *full = command_line(fit, true);
     char *details = check_allocation(json_dumps(info, 0));
     const huddle_report_command lines[] = {{"As given", given}, {"With every option", full}};
     json_t *unused = json_array(); /* the fit has reported its warnings already */

@@ -108,18 +108,18 @@ static int compute_path(gamma_walk *walk) {
 static const char *const tree_endings[] = {".csv", ".npy", NULL};
 
 /* One line per fusion. Real numbers are written with the digits that they need to be read back
- * exactly. LINE bounds a row: three integers of up to 16 digits and a number of up to 40
- * characters. */
+ * exactly. */
 static huddle_status write_linkage_csv(const huddle_dense *linkage, const char *file) {
-    enum { LINE = 96 };
-    char *text = check_allocation(malloc((size_t)(linkage->rows + 1) * LINE)), gamma[40];
-    size_t size = (size_t)snprintf(text, LINE, "a,b,gamma,size\n");
+    char *text = NULL, gamma[40];
+    size_t size = 0;
+    FILE *out = check_allocation(open_memstream(&text, &size));
+    fputs("a,b,gamma,size\n", out);
     for (int64_t i = 0; i < linkage->rows; i++) {
         const double *row = linkage->values + i * linkage->stride;
         huddle_format_real(row[2], gamma, sizeof gamma);
-        size += (size_t)snprintf(text + size, LINE, "%.0f,%.0f,%s,%.0f\n", row[0], row[1], gamma,
-                                 row[3]);
+        fprintf(out, "%.0f,%.0f,%s,%.0f\n", row[0], row[1], gamma, row[3]);
     }
+    (void)check_allocation(fclose(out) == 0 ? text : NULL);
     huddle_status status = huddle_file_write(file, text, size);
     free(text);
     return status;

@@ -162,7 +162,7 @@ static int wrong_choice(const cli_flag *flag, const char *value) {
     const char *best = NULL;
     int distance = HUDDLE_SUGGEST_DISTANCE;
     char names[256] = "";
-    for (const char *const *choice = flag->choices(); *choice != NULL; choice++) {
+    for (const char *const *choice = flag_choices(flag); *choice != NULL; choice++) {
         huddle_suggest_name(value, *choice, &distance, &best);
         append_text(names, sizeof names, "%s%s", names[0] == '\0' ? "" : "|", *choice);
     }
@@ -182,7 +182,7 @@ static int check_value(const cli_flag *flag, const char *value) {
         return usage_error("--%s = %s: expected number >= %g", flag->name, value, flag->min);
     if (flag->kind == FLAG_CHOICE) {
         size_t length = flag->takes_options ? strcspn(value, ":") : strlen(value);
-        for (const char *const *choice = flag->choices(); *choice != NULL; choice++)
+        for (const char *const *choice = flag_choices(flag); *choice != NULL; choice++)
             if (strlen(*choice) == length && strncmp(value, *choice, length) == 0)
                 return EXIT_DONE;
         return wrong_choice(flag, value);

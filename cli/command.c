@@ -8,6 +8,10 @@
 /* Capacity of the list of names; the tool has 15 commands. */
 enum { MAX_COMMANDS = 64 };
 
+const char *const *flag_choices(const cli_flag *flag) {
+    return flag->choices == NULL ? flag->values : flag->choices();
+}
+
 /* The shape that completions expect: a list of texts that ends with NULL. */
 const char *const *command_names(void) {
     static const char *names[MAX_COMMANDS + 1];

@@ -25,7 +25,7 @@ typedef enum flag_kind {
     FLAG_FOLDER,
     FLAG_COUNT,  /* a whole number, at least `min` */
     FLAG_NUMBER, /* a number, at least `min` */
-    FLAG_CHOICE  /* one of choices() */
+    FLAG_CHOICE  /* one of flag_choices() */
 } flag_kind;
 
 typedef struct cli_flag {
@@ -41,12 +41,16 @@ typedef struct cli_flag {
     const char *stream; /* its value is a file that the command writes; "-" is stdout, for which
                            this is the name of a file of the same format. NULL: not a file to
                            write, or one that must have a name */
-    const char *const *files; /* FOLDER: what the command writes there; ends with NULL */
-    const char *const *(*choices)(void);
-    bool takes_options;               /* CHOICE: NAME:OPTIONS is accepted as well */
-    const char *default_text;         /* the default in --help, or NULL */
-    const char *(*get_default)(void); /* the same as a function, or NULL */
+    const char *const *files;            /* FOLDER: what the command writes there; ends with NULL */
+    const char *values[8];               /* CHOICE: the values, if they are fixed */
+    const char *const *(*choices)(void); /* CHOICE: or the same as a function; ends with NULL */
+    bool takes_options;                  /* CHOICE: NAME:OPTIONS is accepted as well */
+    const char *default_text;            /* the default in --help, or NULL */
+    const char *(*get_default)(void);    /* the same as a function, or NULL */
 } cli_flag;
+
+/* The values of a CHOICE; ends with NULL. */
+const char *const *flag_choices(const cli_flag *flag);
 
 typedef struct flag_group {
     const char *title;

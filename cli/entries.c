@@ -11,7 +11,7 @@
 static void make_flag_entry(const char *group, const cli_flag *flag, cli_entry *out) {
     *out = (cli_entry){.letter = flag->letter,
                        .value = flag->value,
-                       .choices = flag->choices == NULL ? NULL : flag->choices(),
+                       .choices = flag->kind == FLAG_CHOICE ? flag_choices(flag) : NULL,
                        .kind = flag->kind,
                        .repeats = flag->repeats};
     snprintf(out->group, sizeof out->group, "%s", group);
