@@ -10,24 +10,9 @@
 
 #include <sys/stat.h>
 
-/* Outputs that cannot be written are reported before the computation, not after it: it may
- * take hours. */
-static int check_places(const cli_arguments *arguments) {
-    /* Only labels have a choice of endings; a model and a page may have any name. */
-    int result =
-        columns_check(arguments, arguments->n_operands == 1 ? arguments->operands[0] : NULL);
-    return result == EXIT_DONE ? outputs_check(arguments, NULL) : result;
-}
-
-/* Process 0 writes them. */
-static int check_outputs(huddle_context *context, const cli_arguments *arguments) {
-    static const char *const whole[] = {"report", "dump",   "graph",      "embedding",
-                                        "append", "labels", "confidence", NULL};
-    int result = processes_refuse(context, arguments, whole);
-    if (result == EXIT_DONE && processes_first(context))
-        result = check_places(arguments);
-    return processes_agree(context, result);
-}
+/* What needs all rows on one process. */
+static const char *const whole_flags[] = {"report", "dump",   "graph",      "embedding",
+                                          "append", "labels", "confidence", NULL};
 
 /* DATA is optional only if a graph or an embedding replaces it, which the parser cannot know. */
 static int check_operands(const cli_arguments *arguments) {
@@ -110,7 +95,9 @@ static int run_cluster(const cli_arguments *arguments) {
     int result = check_operands(arguments);
     STEP(fitting_configure(&fit, method == NULL ? huddle_default_method() : method));
     STEP(session_begin(arguments, &fit.context));
-    STEP(check_outputs(fit.context, arguments));
+    STEP(columns_check_outputs(fit.context, arguments,
+                               arguments->n_operands == 1 ? arguments->operands[0] : NULL,
+                               whole_flags));
     STEP(fitting_read(&fit));
     STEP(columns_check_data(arguments, &fit.data));
     STEP(fitting_fit(&fit));

@@ -3,6 +3,7 @@
 #include "cli/messages.h"
 #include "cli/text.h"
 #include "output.h"
+#include "processes.h"
 #include "session.h"
 #include "streams.h"
 
@@ -32,7 +33,7 @@ static int check_append(const cli_arguments *arguments, const char *source) {
     return EXIT_DONE;
 }
 
-int columns_check(const cli_arguments *arguments, const char *source) {
+static int check_columns(const cli_arguments *arguments, const char *source) {
     static const char *const tables[] = {".csv", ".tsv", ".txt", NULL};
     static const char *const texts[] = {".csv", ".txt", NULL};
     const char *path = argument(arguments, "output"), *range = argument(arguments, "n_clusters");
@@ -53,6 +54,17 @@ int columns_check(const cli_arguments *arguments, const char *source) {
                                append              ? tables
                                : all || confidence ? texts
                                                    : label_endings);
+}
+
+/* Process 0 writes the files. */
+int columns_check_outputs(huddle_context *context, const cli_arguments *arguments,
+                          const char *source, const char *const *whole) {
+    int result = processes_refuse(context, arguments, whole);
+    if (processes_first(context)) {
+        STEP(check_columns(arguments, source));
+        STEP(outputs_check(arguments, NULL));
+    }
+    return processes_agree(context, result);
 }
 
 int columns_check_data(const cli_arguments *arguments, const huddle_data *data) {
@@ -107,7 +119,6 @@ static void set_confidence(label_columns *columns, int64_t k, const row_results 
     columns->items[k] = (huddle_new_column){.name = "confidence", .reals = values};
 }
 
-/* The labels, and how certain they are if that is wanted. */
 static void set_best(label_columns *columns, const row_results *rows) {
     columns_new(columns, rows->confidence == NULL ? 1 : 2);
     snprintf(columns->names[0], sizeof columns->names[0], "cluster");
@@ -116,7 +127,6 @@ static void set_best(label_columns *columns, const row_results *rows) {
         set_confidence(columns, 1, rows);
 }
 
-/* One column for each number of clusters of the range. */
 static huddle_status set_range(label_columns *columns, const row_results *rows) {
     int32_t count = 0;
     huddle_array all = {0};

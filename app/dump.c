@@ -85,7 +85,6 @@ static huddle_status dump_points(const fitting *fit, const char *folder) {
     return huddle_points_write_npy(path, points);
 }
 
-/* How certain the labels are, in their order. */
 static int dump_confidence(const fitting *fit, const char *folder) {
     huddle_array values = {.type = HUDDLE_ARRAY_F64, .cols = 1, .values = fit->confidence};
     char path[4096];

@@ -201,7 +201,6 @@ huddle_status fitting_measure_confidence(fitting *fit) {
     return status;
 }
 
-/* Accepts a fit at any stage. */
 void fitting_free(fitting *fit) {
     free(fit->confidence);
     json_decref(fit->warnings);
@@ -234,7 +233,6 @@ static void add_own_seconds(json_t *info, const fitting *fit) {
     fitting_add_seconds(info, "score", fit->score_seconds);
 }
 
-/* Means over all points and over each cluster. */
 static json_t *confidence_json(const fitting *fit) {
     int64_t n = 0;
     const int32_t *labels = huddle_model_labels(fit->model, &n);

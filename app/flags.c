@@ -53,7 +53,6 @@ const cli_flag quiet_flags[] = {
     VERSION_FLAG,
     {0}};
 
-/* A paragraph of the help of every command that reads DATA. */
 const char data_text[] =
     "DATA is a file (CSV or TSV, ARFF, NPY, NPZ, MAT, HDF5, LIBSVM, MatrixMarket, IDX; all but "
     "HDF5 also compressed by gzip, bzip2, xz or zstd), a folder of PGM, PPM, PNG, JPEG, BMP or "

@@ -4,7 +4,6 @@
 #include "cli/messages.h"
 #include "commands.h"
 
-/* A misspelt command is a usage error with a suggestion. */
 static int run_help(const cli_arguments *arguments) {
     const cli_command *command = NULL;
     if (argument(arguments, "markdown") != NULL)

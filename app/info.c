@@ -46,7 +46,6 @@ static void print_labels(const huddle_data *data) {
     const huddle_column *label = input_label(data);
     if (data->labels == NULL)
         return;
-    /* Only tables have a label column with a reason. */
     if (label != NULL) {
         input_column_name(data, label, text, 256);
         append_text(text, sizeof text, ", %s; ", label->reason);
@@ -91,7 +90,6 @@ static void append_name(char *text, size_t size, const char *name) {
     text[used] = '\0';
 }
 
-/* The first few names suffice to recognise the rows. */
 static void print_row_names(const huddle_data *data) {
     enum { MAX_SHOWN = 6 };
     char text[512] = "";
@@ -106,7 +104,6 @@ static void print_row_names(const huddle_data *data) {
     print_wrapped(stdout, text, 10, 10);
 }
 
-/* Which column of a table contains the labels, which were encoded and which were ignored. */
 static void print_columns(const huddle_data *data) {
     print_labels(data);
     print_role(data, HUDDLE_COLUMN_FEATURE, "feature");
@@ -132,7 +129,6 @@ static void print_name(const char *name, bool first, bool last, int *column) {
     printf("%s", last ? "\n" : ", ");
 }
 
-/* One line per fact, with the names in a column of ten characters. */
 static void print_info(const huddle_data *data) {
     const huddle_points *points = &data->points;
     int column = 0;
@@ -214,7 +210,6 @@ static int report_failure(huddle_context *context, const cli_arguments *argument
     return EXIT_DONE;
 }
 
-/* Both forms contain the same facts. */
 static int print_data(const cli_arguments *arguments, const huddle_data *data) {
     if (argument(arguments, "json") != NULL)
         print_json(info_json(data));

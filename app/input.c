@@ -184,7 +184,6 @@ static json_t *columns_json(const huddle_data *data) {
     return columns;
 }
 
-/* Only tables have columns; for other sources nothing is added. */
 void input_add_json(const huddle_data *data, json_t *info) {
     char name[256];
     const huddle_column *label = input_label(data), *names = find_role(data, HUDDLE_COLUMN_NAMES);

@@ -39,7 +39,6 @@ static void print_object(const json_t *object, int indent) {
         json_decref(name);
         first = false;
     }
-    /* The brace is aligned with the line that opened the object. */
     printf("\n%*s}", indent, "");
 }
 
@@ -48,7 +47,6 @@ static void print_object(const json_t *object, int indent) {
 static void print_array(const json_t *array, int indent) {
     size_t n = json_array_size(array);
     json_t *head = json_array_get(array, 0);
-    /* An empty array has no head and is printed on one line. */
     bool lines = json_is_array(head) || json_is_object(head);
     fputc('[', stdout);
     for (size_t i = 0; i < n; i++) {
@@ -87,7 +85,6 @@ json_t *scores_json(const huddle_scores *scores) {
                      scores->ari, "purity", scores->purity);
 }
 
-/* Likewise. */
 json_t *graph_scores_json(const huddle_graph_scores *s) {
     return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "inside", s->inside, "expected",
                      s->expected, "divergence", s->divergence, "information", s->information, "map",

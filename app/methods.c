@@ -52,7 +52,6 @@ const char *const *engine_names(void) {
     return names;
 }
 
-/* The first engine is the default one. */
 static int run_engines(const cli_arguments *arguments) {
     json_t *list = argument(arguments, "json") != NULL ? json_array() : NULL;
     for (const huddle_engine_text *const *engine = huddle_engines(); *engine != NULL; engine++) {
@@ -105,14 +104,12 @@ static json_t *bound_json(const huddle_option *option, double bound) {
     return real ? json_real(bound) : json_integer((json_int_t)bound);
 }
 
-/* Everything that a program needs to build a form or to check a value. */
 static json_t *option_json(const huddle_option *option) {
     char allowed[512];
     huddle_option_allowed(option, allowed, sizeof allowed);
     json_t *made =
         json_pack("{s:s, s:s, s:o, s:s}", "name", option->name, "type", type_names[option->type],
                   "default", default_json(option), "allowed", allowed);
-    /* Only numbers have bounds. */
     if (option->type == HUDDLE_OPTION_INT || option->type == HUDDLE_OPTION_REAL ||
         option->type == HUDDLE_OPTION_RANGE) {
         json_object_set_new(made, "min", bound_json(option, option->min));

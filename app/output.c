@@ -142,7 +142,6 @@ static void list_written(written_list *list, const cli_arguments *arguments, con
     for (const flag_group *group = command->groups; group->flags != NULL; group++)
         for (const cli_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
             add_flag(list, arguments, flag, folder);
-    /* The last operand may be a file to write. */
     if (command->stream != NULL)
         add_written(list, "OUT", arguments->operands[command->max_operands - 1], NULL);
 }

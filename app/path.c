@@ -45,7 +45,6 @@ static int configure_fit(gamma_walk *walk) {
  * for the page, because it takes n x c doubles for each. */
 static int configure_path(gamma_walk *walk) {
     const cli_arguments *arguments = walk->fit.arguments;
-    const huddle_option *table = huddle_shrink_options_table();
     /* n_gamma is an option of the path, not of the method, so it is a flag of this command. */
     const char *levels = argument(arguments, "n-gamma");
     walk->options = huddle_path_defaults();
@@ -53,14 +52,7 @@ static int configure_path(gamma_walk *walk) {
     if (levels != NULL && huddle_options_set(huddle_path_options_table(), &walk->options, "n_gamma",
                                              levels) != HUDDLE_OK)
         return usage_error("%s", huddle_last_error());
-    for (int i = 0; i < arguments->n_settings; i++) {
-        const cli_setting *setting = &arguments->settings[i];
-        if (setting->option != NULL && huddle_option_find(table, setting->option) != NULL &&
-            huddle_options_set(table, &walk->options.shrink, setting->option, setting->value) !=
-                HUDDLE_OK)
-            return usage_error("%s", huddle_last_error());
-    }
-    return EXIT_DONE;
+    return arguments_set_options(arguments, huddle_shrink_options_table(), &walk->options.shrink);
 }
 
 /* ---- the path ----------------------------------------------------------------------------- */
@@ -178,7 +170,6 @@ static json_t *path_json(const gamma_walk *walk) {
     return info;
 }
 
-/* The page and --json are made from one object. */
 static int write_page(gamma_walk *walk) {
     walk->info = path_json(walk);
     return walk->info == NULL ? EXIT_FAILED
@@ -231,7 +222,6 @@ static void print_path(const gamma_walk *walk) {
 
 /* ---- the command -------------------------------------------------------------------------- */
 
-/* As check_outputs() of cluster: before the computation. */
 static int check_arguments(const cli_arguments *arguments) {
     int result = output_check_ending(argument(arguments, "output"), "the tree", tree_endings);
     STEP(output_check_ending(argument(arguments, "labels"), "labels", label_endings));
@@ -239,7 +229,6 @@ static int check_arguments(const cli_arguments *arguments) {
     return result;
 }
 
-/* The command line is checked completely before the data are read. */
 static int run_path(const cli_arguments *arguments) {
     gamma_walk walk = {.fit = {.arguments = arguments}};
     int result = check_arguments(arguments);

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the steps of the command share; freed by run_predict(). */
 typedef struct prediction {
     const cli_arguments *arguments;
     huddle_context *context;
@@ -135,7 +134,6 @@ static int print_report(const prediction *p) {
     return call_result(status, p->data.name);
 }
 
-/* One line per row of the file, -1 for a dropped one. */
 static void print_labels(const prediction *p) {
     int64_t rows = 0;
     int32_t *labels = input_expand(&p->data, p->all, p->n_all, &rows);
@@ -144,7 +142,6 @@ static void print_labels(const prediction *p) {
     free(labels);
 }
 
-/* Process 0 prints the labels of all. */
 static int gather_labels(prediction *p) {
     p->n_all = p->data.points.n;
     huddle_status status = processes_gather(p->context, &p->n_all, p->labels, &p->all);
@@ -169,22 +166,12 @@ static int write_labels(prediction *p) {
     return result;
 }
 
-/* Process 0 writes the file. */
-static int check_output(const prediction *p) {
-    static const char *const whole[] = {"append", NULL};
-    int result = processes_refuse(p->context, p->arguments, whole);
-    if (result == EXIT_DONE && processes_first(p->context))
-        result = columns_check(p->arguments, p->arguments->operands[1]);
-    if (result == EXIT_DONE && processes_first(p->context))
-        result = outputs_check(p->arguments, NULL);
-    return processes_agree(p->context, result);
-}
-
 /* Nothing of the model changes, so that predicting twice gives the same labels. */
 static int run_predict(const cli_arguments *arguments) {
+    static const char *const whole[] = {"append", NULL};
     prediction p = {.arguments = arguments};
     int result = session_begin(arguments, &p.context);
-    STEP(check_output(&p));
+    STEP(columns_check_outputs(p.context, arguments, arguments->operands[1], whole));
     STEP(predict_labels(&p));
     STEP(write_labels(&p));
     free(p.labels);

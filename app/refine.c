@@ -16,7 +16,6 @@
 /* Of the trials that a result can describe, the stage itself makes four. */
 enum { MAX_STARTS = HUDDLE_REFINE_MAX_TRIALS - 4 };
 
-/* A graph, the labels to start from, and the result. */
 typedef struct refining {
     const cli_arguments *arguments;
     huddle_context *context;
@@ -32,23 +31,15 @@ typedef struct refining {
 
 /* ---- options ------------------------------------------------------------------------------ */
 
-/* The table of the stage checks the values and words the messages. */
 static int configure(refining *r) {
     const cli_arguments *arguments = r->arguments;
     r->options = huddle_refine_defaults();
-    for (int i = 0; i < arguments->n_settings; i++) {
-        const cli_setting *setting = &arguments->settings[i];
-        if (setting->option != NULL &&
-            huddle_options_set(huddle_refine_options_table(), &r->options, setting->option,
-                               setting->value) != HUDDLE_OK)
-            return usage_error("%s", huddle_last_error());
-    }
+    int result = arguments_set_options(arguments, huddle_refine_options_table(), &r->options);
     int64_t n_clusters = argument_count(arguments, "n-clusters", HUDDLE_AUTO);
     r->options.n_clusters = n_clusters > INT32_MAX ? INT32_MAX : (int32_t)n_clusters;
-    return EXIT_DONE;
+    return result;
 }
 
-/* Before the computation, as in cluster. */
 static int check_output(const cli_arguments *arguments) {
     int result = output_check_ending(argument(arguments, "output"), "labels", label_endings);
     return result == EXIT_DONE ? outputs_check(arguments, NULL) : result;
@@ -145,7 +136,6 @@ static int64_t count_edges(const huddle_csr *graph) {
     return count / 2;
 }
 
-/* Freed by free(). */
 static int64_t *count_sizes(const refining *r) {
     int64_t *sizes = check_allocation(calloc((size_t)r->n_clusters + 1, sizeof *sizes));
     for (int64_t i = 0; i < r->graph.rows; i++)

@@ -64,8 +64,6 @@ static int class_width(const labelling *l, int min_width) {
     return width;
 }
 
-/* Columns are as wide as the longest name or count, measured in columns of the terminal, not in
- * bytes. */
 static void print_confusion(const labelling *truth, const labelling *labels,
                             const huddle_confusion *table) {
     char count[32];
@@ -195,7 +193,6 @@ static void print_graph_scores(const graph_pair *pair) {
 
 /* ---- the command -------------------------------------------------------------------------- */
 
-/* Scores and table come from the same labels; the context is not needed for either. */
 static int compare_labels(const cli_arguments *arguments, const labelling *truth,
                           const labelling *labels, const scored_rows *scored,
                           const graph_pair *pair) {

@@ -168,7 +168,6 @@ static bool is_device(int descriptor) {
     return isatty(descriptor) != 1 && fstat(descriptor, &about) == 0 && S_ISCHR(about.st_mode);
 }
 
-/* Copies what can be read. */
 static int copy_input(int to) {
     static char block[1 << 16];
     for (;;) {

@@ -11,9 +11,13 @@
 /* The column at which the text after each label begins. */
 enum { INDENT = 13 };
 
-/* Labels are aligned in a column, and continuation lines are indented to the text. */
 static void print_label(const char *name) {
     printf("  %-*s", INDENT - 2, name);
+}
+
+static void print_fact(const char *name, const char *text) {
+    print_label(name);
+    print_wrapped(stdout, text, INDENT, INDENT);
 }
 
 /* d is 0 if only a graph or an embedding was given. */
@@ -51,7 +55,6 @@ static const number_rule number_rules[] = {
     {"modularity", "the smallest with nearly the largest modularity", "modularity", 3},
     {"alignment", "by the alignment of the eigenvectors", "alignment", 4}};
 
-/* The first rule, if the info has no other. */
 static const number_rule *find_rule(const json_t *info) {
     for (size_t k = 0; k < sizeof number_rules / sizeof *number_rules; k++)
         if (strcmp(text_of(info, "chosen_by"), number_rules[k].name) == 0)
@@ -82,8 +85,7 @@ static void print_choice(const json_t *info) {
         append_text(text, sizeof text, "%s %.0f (%.*f)", i == 1 ? "; next" : ",",
                     number_of(other, "n_clusters"), digits, number_of(other, score));
     }
-    print_label("clusters");
-    print_wrapped(stdout, text, INDENT, INDENT);
+    print_fact("clusters", text);
 }
 
 /* Which column contains the labels and why: "species, ...; 3 classes (sets -c 3)". */
@@ -94,8 +96,7 @@ static void print_label_column(const json_t *info, const json_t *column, const c
     if (strcmp(text_of(info, "n_clusters_from"), "classes") == 0)
         append_text(text, sizeof text, "; %.0f class%s (sets -c %.0f)", classes,
                     classes == 1 ? "" : "es", classes);
-    print_label("labels");
-    print_wrapped(stdout, text, INDENT, INDENT);
+    print_fact("labels", text);
 }
 
 /* The columns of a table that have this role, with the reason: the label, encoded features, or
@@ -120,8 +121,7 @@ static void print_columns(const json_t *info, const char *role) {
             continue;
         }
         snprintf(text, sizeof text, "%s: %s", name, reason);
-        print_label(role);
-        print_wrapped(stdout, text, INDENT, INDENT);
+        print_fact(role, text);
     }
     if (count > MAX_COLUMNS) {
         print_label(role);
@@ -140,7 +140,6 @@ static void print_labels(const json_t *info) {
     printf("%.0f class%s (sets -c %.0f)\n", classes, classes == 1 ? "" : "es", classes);
 }
 
-/* The separator before a member: none before the first. */
 static const char *separator_before(const json_t *object, const char *name) {
     void *first = json_object_iter((json_t *)(uintptr_t)object);
     return strcmp(json_object_iter_key(first), name) == 0 ? "" : "  ";
@@ -167,8 +166,7 @@ static void print_sizes(const json_t *sizes) {
                     (long long)json_integer_value(json_array_get(sizes, i)));
     if (n > 200)
         append_text(text, sizeof text, " ...");
-    print_label("sizes");
-    print_wrapped(stdout, text, INDENT, INDENT);
+    print_fact("sizes", text);
 }
 
 /* Printed only if some points are equal: the members are absent otherwise. Preparation
@@ -251,7 +249,6 @@ static void print_certificate(const json_t *shrink, bool refined) {
            refined ? "the labels before refinement" : "labels");
 }
 
-/* Methods without a shrink step have no such member. */
 static void print_shrink(const json_t *info) {
     const json_t *shrink = json_object_get(info, "shrink");
     if (shrink == NULL)
@@ -293,8 +290,7 @@ static void print_refinement(const json_t *info) {
 static void print_decision(const json_t *info) {
     if (json_object_get(info, "decision") == NULL)
         return;
-    print_label("decision");
-    print_wrapped(stdout, text_of(info, "decision"), INDENT, INDENT);
+    print_fact("decision", text_of(info, "decision"));
 }
 
 /* What the fit was expected to need and what the process had at most; absent for small fits. */
@@ -317,8 +313,7 @@ static void print_memory(const json_t *info) {
     append_text(text, sizeof text, ", %s used", number);
     json_array_foreach(json_object_get(memory, "leaner"), i, economy)
         append_text(text, sizeof text, "; %s", json_string_value(economy));
-    print_label("memory");
-    print_wrapped(stdout, text, INDENT, INDENT);
+    print_fact("memory", text);
 }
 
 /* The stages in the order in which they ran, the total last. Stages that would be shown as 0.00 are
@@ -391,8 +386,7 @@ static void print_range(const json_t *info) {
 /* Last before the table, where they are noticed. */
 static void print_warnings(const json_t *warnings) {
     for (size_t i = 0; i < json_array_size(warnings); i++) {
-        print_label("warning");
-        print_wrapped(stdout, json_string_value(json_array_get(warnings, i)), INDENT, INDENT);
+        print_fact("warning", json_string_value(json_array_get(warnings, i)));
     }
 }
 

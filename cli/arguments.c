@@ -329,6 +329,17 @@ void arguments_add(cli_arguments *arguments, const char *name, const char *value
         (void)add_setting(arguments, &look, value);
 }
 
+int arguments_set_options(const cli_arguments *arguments, const huddle_option *table,
+                          void *options) {
+    for (int i = 0; i < arguments->n_settings; i++) {
+        const cli_setting *setting = &arguments->settings[i];
+        if (setting->option != NULL && huddle_option_find(table, setting->option) != NULL &&
+            huddle_options_set(table, options, setting->option, setting->value) != HUDDLE_OK)
+            return usage_error("%s", huddle_last_error());
+    }
+    return EXIT_DONE;
+}
+
 void arguments_free(cli_arguments *arguments) {
     free(arguments->operands);
     free(arguments->settings);
@@ -337,7 +348,6 @@ void arguments_free(cli_arguments *arguments) {
 
 /* ---- access ------------------------------------------------------------------------------- */
 
-/* A setting has either a flag or an option. */
 static bool is_named(const cli_setting *setting, const char *name) {
     return strcmp(setting->flag != NULL ? setting->flag->name : setting->option, name) == 0;
 }
@@ -356,7 +366,6 @@ const char *argument_any(const cli_arguments *arguments, const char *const *name
     return *names;
 }
 
-/* The value was checked by the parser, so the conversion cannot fail. */
 int64_t argument_count(const cli_arguments *arguments, const char *name, int64_t default_value) {
     const char *text = argument(arguments, name);
     return text == NULL ? default_value : strtoll(text, NULL, 10);
@@ -367,7 +376,6 @@ double argument_number(const cli_arguments *arguments, const char *name, double 
     return text == NULL ? default_value : strtod(text, NULL);
 }
 
-/* For flags that may be repeated; for others argument() returns the last. */
 const char **argument_all(const cli_arguments *arguments, const char *name, int64_t *count) {
     const char **all = check_allocation(calloc((size_t)arguments->n_settings + 1, sizeof *all));
     *count = 0;

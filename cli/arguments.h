@@ -28,6 +28,11 @@ void arguments_free(cli_arguments *arguments);
 /* Adds a flag of the command as if it were the last of the command line; at most one. */
 void arguments_add(cli_arguments *arguments, const char *name, const char *value);
 
+/* Sets those of the options given that a stage has, by its table, which checks the values and words
+ * the messages. EXIT_DONE or EXIT_USAGE. */
+int arguments_set_options(const cli_arguments *arguments, const huddle_option *table,
+                          void *options);
+
 /* The last value given for a flag ("per-class") or for an option ("n_clusters");
  * NULL if it was not given. */
 const char *argument(const cli_arguments *arguments, const char *name);

@@ -15,7 +15,6 @@ static struct {
     huddle_model **models; /* own the tables */
 } store;
 
-/* n_clusters in C, Python and JSON is --n-clusters on the command line. */
 void option_flag(const char *name, char *flag, size_t size) {
     snprintf(flag, size, "%s", name);
     for (char *c = flag; *c != '\0'; c++)
@@ -113,7 +112,6 @@ const catalogue_of_methods *catalogue(void) {
     return &store.made;
 }
 
-/* "*" accepts the options of all methods. */
 const catalogue_option *catalogue_next(const catalogue_option *from, const char *methods) {
     for (; from->name != NULL; from++)
         for (int i = 0; i < store.made.n_methods; i++)
@@ -123,7 +121,6 @@ const catalogue_option *catalogue_next(const catalogue_option *from, const char 
     return from;
 }
 
-/* NULL is a command without options of methods: the loop ends at once. */
 const catalogue_option *catalogue_first(const char *methods) {
     static const catalogue_option none = {0};
     return methods == NULL ? &none : catalogue_next(catalogue()->options, methods);
@@ -147,7 +144,6 @@ const char *const *method_names(void) {
     return names;
 }
 
-/* By type; choices follow in the help itself. */
 const char *option_value(const huddle_option *option) {
     static const char *const values[] = {
         [HUDDLE_OPTION_INT] = "N",     [HUDDLE_OPTION_RANGE] = "N",
@@ -174,7 +170,6 @@ void option_default(const catalogue_option *entry, char *text, size_t size) {
     }
 }
 
-/* For options that only some methods have. */
 void option_owners(const catalogue_option *entry, char *text, size_t size) {
     text[0] = '\0';
     for (int i = 0; i < store.made.n_methods; i++)

@@ -12,7 +12,6 @@ const char *const *flag_choices(const cli_flag *flag) {
     return flag->choices == NULL ? flag->values : flag->choices();
 }
 
-/* The shape that completions expect: a list of texts that ends with NULL. */
 const char *const *command_names(void) {
     static const char *names[MAX_COMMANDS + 1];
     for (int i = 0; i < MAX_COMMANDS && commands[i] != NULL; i++)

@@ -221,7 +221,6 @@ static void print_fish(void) {
 
 /* ---- shells ------------------------------------------------------------------------------- */
 
-/* The shells and the functions that print their scripts. */
 static const struct {
     const char *name;
     void (*print)(void);

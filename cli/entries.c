@@ -26,7 +26,6 @@ static void make_flag_entry(const char *group, const cli_flag *flag, cli_entry *
         append_text(out->help, sizeof out->help, " [%s]", default_text);
 }
 
-/* An option as one method defines it, for huddle options METHOD. */
 void method_entry(const huddle_option *option, cli_entry *out) {
     static const char *const booleans[] = {"true", "false", NULL};
     char allowed[512];

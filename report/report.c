@@ -66,21 +66,12 @@ const char *report_method_title(const report_run *run) {
 
 /* ---- what the page is made from ----------------------------------------------------------- */
 
-/* The classes index tables of n_classes rows, so they are checked before anything else uses them.
- */
-static huddle_status check_classes(const huddle_report_options *o, int64_t n) {
-    for (int64_t i = 0; i < n && o->classes != NULL; i++)
-        if (o->classes[i] < 0 || o->classes[i] >= o->n_classes)
-            return report_invalid("class %d of point %lld is outside [0, %d]", o->classes[i],
-                                  (long long)i, o->n_classes - 1);
-    return HUDDLE_OK;
-}
-
-huddle_status report_check_labels(int64_t n, const int32_t *labels, int32_t n_clusters) {
+huddle_status report_check_labels(const char *what, int64_t n, const int32_t *labels,
+                                  int32_t count) {
     for (int64_t i = 0; i < n; i++)
-        if (labels[i] < 0 || labels[i] >= n_clusters)
-            return report_invalid("label %d of point %lld is outside [0, %d]", labels[i],
-                                  (long long)i, n_clusters - 1);
+        if (labels[i] < 0 || labels[i] >= count)
+            return report_invalid("%s %d of point %lld is outside [0, %d]", what, labels[i],
+                                  (long long)i, count - 1);
     return HUDDLE_OK;
 }
 
@@ -199,7 +190,8 @@ done:
  * time for reading the data. */
 huddle_status report_prepare(report_run *run) {
     huddle_status status = HUDDLE_OK;
-    TRY(check_classes(run->options, run->n));
+    if (run->options->classes != NULL)
+        TRY(report_check_labels("class", run->n, run->options->classes, run->options->n_classes));
     TRY(check_points(run));
     TRY(score_labels(run));
     if (run->details != NULL && json_object_update(run->info, run->details) != 0)
@@ -284,7 +276,7 @@ huddle_status huddle_report_write(huddle_context *context, const huddle_model *m
     TRY(report_begin(&run, "clustering", path));
     run.labels = huddle_model_labels(model, &run.n);
     run.n_clusters = (int32_t)json_integer_value(json_object_get(run.info, "n_clusters"));
-    TRY(report_check_labels(run.n, run.labels, run.n_clusters));
+    TRY(report_check_labels("label", run.n, run.labels, run.n_clusters));
     run.unrefined = unrefined_labels(&run);
     TRY(report_prepare(&run));
     TRY(fill_cluster_page(&run));

@@ -77,8 +77,10 @@ void report_free(report_run *run);
 /* HUDDLE_INVALID with a message. */
 huddle_status report_invalid(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* HUDDLE_INVALID unless labels are in 0 .. n_clusters - 1, the rows of tables in every section. */
-huddle_status report_check_labels(int64_t n, const int32_t *labels, int32_t n_clusters);
+/* HUDDLE_INVALID unless labels are in 0 .. count - 1, the rows of tables in every section. `what`
+ * they are, for the message: "class", "label". */
+huddle_status report_check_labels(const char *what, int64_t n, const int32_t *labels,
+                                  int32_t count);
 
 /* HUDDLE_NO_MEMORY with a message. */
 huddle_status report_no_memory(void);
@@ -182,7 +184,7 @@ const char *report_start_text(const char *name);
 /* Warnings of the run in a section, if there are any. */
 void report_add_warnings(const report_run *run, report_section *section);
 
-/* ---- gamma.c, follow.c, tree.c ---- */
+/* ---- path.c, follow.c, tree.c ---- */
 
 /* Follows the path of gamma from the model's embedding and adds it. */
 huddle_status report_follow_path(report_run *run);
