@@ -4,11 +4,8 @@
 #include "fitting.h"
 #include "json.h"
 #include "output.h"
-#include "processes.h"
 #include "session.h"
 #include "streams.h"
-
-#include <sys/stat.h>
 
 /* What needs all rows on one process. */
 static const char *const whole_flags[] = {"report", "dump",   "graph",      "embedding",

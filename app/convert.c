@@ -1,12 +1,9 @@
 /* huddle convert: writes a data set in another format. */
-#include "cli/text.h"
 #include "commands.h"
 #include "input.h"
 #include "output.h"
 #include "session.h"
 #include "streams.h"
-
-#include <stddef.h>
 
 /* Both ends are checked before anything is read. A target that is also the source would be
  * replaced while it is mapped. */

@@ -1,7 +1,6 @@
 #include "fitting.h"
 
 #include "cli/catalogue.h"
-#include "cli/text.h"
 #include "commands.h"
 #include "json.h"
 #include "processes.h"

@@ -1,5 +1,4 @@
 /* huddle generate: points of a known shape. */
-#include "cli/text.h"
 #include "commands.h"
 #include "input.h"
 #include "output.h"

@@ -1,10 +1,8 @@
 #include "json.h"
 
-#include "cli/text.h"
+#include "cli/messages.h"
 #include "report/page.h"
-#include "session.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void print_value(const json_t *value, int indent);

@@ -4,10 +4,8 @@
 #include "cli/catalogue.h"
 #include "cli/documents.h"
 #include "cli/messages.h"
-#include "cli/text.h"
 #include "commands.h"
 #include "processes.h"
-#include "session.h"
 #include "streams.h"
 
 #include <huddle/base.h>

@@ -3,7 +3,6 @@
 #include "cli/catalogue.h"
 #include "cli/text.h"
 #include "fitting.h"
-#include "json.h"
 #include "session.h"
 #include "streams.h"
 

@@ -9,7 +9,6 @@
 
 #include <huddle/report.h>
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -1,11 +1,9 @@
 /* huddle predict: labels of new points, from a saved model. */
 #define _XOPEN_SOURCE 700
-#include "cli/text.h"
 #include "columns.h"
 #include "commands.h"
 #include "fitting.h"
 #include "json.h"
-#include "output.h"
 #include "processes.h"
 #include "session.h"
 #include "streams.h"

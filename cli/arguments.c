@@ -5,7 +5,6 @@
 #include "cli/text.h"
 
 #include <ctype.h>
-#include <huddle/base.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

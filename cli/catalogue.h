@@ -5,7 +5,6 @@
 
 #include <huddle/model.h>
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 

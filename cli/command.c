@@ -2,7 +2,6 @@
 
 #include "cli/messages.h"
 
-#include <huddle/base.h>
 #include <string.h>
 
 /* Capacity of the list of names; the tool has 15 commands. */

@@ -1,8 +1,6 @@
 /* The manual page in roff, from the same tables as --help. */
 #include "cli/documents.h"
 
-#include <huddle/base.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

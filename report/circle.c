@@ -4,8 +4,6 @@
 #include "report/run.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Fewer clusters are a line; more cannot be distinguished on a circle. */
 enum { MIN_CENTRES = 3, MAX_CENTRES = 256 };

@@ -3,7 +3,6 @@
 #include "report/run.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- summary ------------------------------------------------------------------------------ */
 

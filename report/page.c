@@ -1,7 +1,5 @@
 #include "report/page.h"
 
-#include <huddle/base.h>
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
