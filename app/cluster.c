@@ -133,11 +133,8 @@ static const cli_flag output_flags[] = {
     {0}};
 
 const cli_command cluster_command = {
-    .name = "cluster",
-    .operands = "DATA",
-    .max_operands = 1,
+    {"cluster", "DATA", 0, 1, "cluster a data set and report the result", run_cluster},
     .reads = true,
-    .summary = "cluster a data set and report the result",
     .text = data_text,
     .words = huddle_data_kinds,
     .groups = {{"Method", method_flags},
@@ -151,5 +148,4 @@ const cli_command cluster_command = {
                  "huddle cluster faces.mat -m ssc -c 40 --prepare whiten:20 -o labels.csv",
                  "huddle cluster points.csv -c 2-20 --save points.model",
                  "cat points.csv | huddle cluster - -c 5 -q -o - | sort | uniq -c",
-                 "huddle cluster points.csv -c 5 --append -o with_clusters.csv"},
-    .run = run_cluster};
+                 "huddle cluster points.csv -c 5 --append -o with_clusters.csv"}};

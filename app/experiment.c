@@ -108,12 +108,9 @@ static const cli_flag output_flags[] = {
     {0}};
 
 const cli_command experiment_command = {
-    .name = "experiment",
-    .operands = "PLAN",
-    .min_operands = 1,
-    .max_operands = 1,
+    {"experiment", "PLAN", 1, 1, "run methods on data sets over grids of options and seeds",
+     run_experiment},
     .reads = true,
-    .summary = "run methods on data sets over grids of options and seeds",
     .text = "PLAN is a JSON file with data sets, methods with their options and grids, and seeds; "
             "docs/experiments.md describes it. The result of each cell is written to OUT as soon "
             "as it is finished: an interrupted run continues where it stopped, and finished cells "
@@ -125,8 +122,7 @@ const cli_command experiment_command = {
                {"Computing", experiment_flags},
                {"Other options", quiet_flags}},
     .examples = {"huddle experiment examples/digits-plan.json -o digits",
-                 "mpirun -n 4 huddle experiment plan.json --engine mpi"},
-    .run = run_experiment};
+                 "mpirun -n 4 huddle experiment plan.json --engine mpi"}};
 
 /* ---- paper -------------------------------------------------------------------------------- */
 
@@ -186,11 +182,7 @@ static const cli_flag protocol_flags[] = {{"n-init", 0, FLAG_COUNT, "N",
                                           {0}};
 
 const cli_command paper_command = {
-    .name = "paper",
-    .operands = "DIR",
-    .min_operands = 1,
-    .max_operands = 1,
-    .summary = "run the published experiments on the data sets in a folder",
+    {"paper", "DIR", 1, 1, "run the published experiments on the data sets in a folder", run_paper},
     .text = "DIR contains some of the data sets AR, JAFFE, ORL, UMIST, BinAlpha, MSRA50, YaleB and "
             "USPS, in files of any format whose names begin with these names. All nine methods run "
             "over the published grids with 50 restarts each; the labels choose the grid point, as "
@@ -202,5 +194,4 @@ const cli_command paper_command = {
                {"Protocol", protocol_flags},
                {"Computing", experiment_flags},
                {"Other options", quiet_flags}},
-    .examples = {"huddle paper data -o paper"},
-    .run = run_paper};
+    .examples = {"huddle paper data -o paper"}};

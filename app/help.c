@@ -21,13 +21,9 @@ static const cli_flag help_flags[] = {
     {"markdown", 0, FLAG_SWITCH, NULL, "print all commands as a Markdown page"}, {0}};
 
 const cli_command help_command = {
-    .name = "help",
-    .operands = "[COMMAND]",
-    .max_operands = 1,
-    .summary = "show the help of the tool or of a command",
+    {"help", "[COMMAND]", 0, 1, "show the help of the tool or of a command", run_help},
     .words = command_names,
-    .groups = {{"Options", help_flags}, {"Other options", common_flags}},
-    .run = run_help};
+    .groups = {{"Options", help_flags}, {"Other options", common_flags}}};
 
 static int run_man(const cli_arguments *arguments) {
     (void)arguments;
@@ -35,11 +31,9 @@ static int run_man(const cli_arguments *arguments) {
     return EXIT_DONE;
 }
 
-const cli_command man_command = {.name = "man",
-                                 .operands = "",
-                                 .summary = "print the manual page (view it with man -l -)",
-                                 .groups = {{"Options", common_flags}},
-                                 .run = run_man};
+const cli_command man_command = {
+    {"man", "", 0, 0, "print the manual page (view it with man -l -)", run_man},
+    .groups = {{"Options", common_flags}}};
 
 /* print_completion() has the list of shells, so that the check and the scripts cannot differ. */
 static int run_completion(const cli_arguments *arguments) {
@@ -50,12 +44,7 @@ static int run_completion(const cli_arguments *arguments) {
 }
 
 const cli_command completion_command = {
-    .name = "completion",
-    .operands = "SHELL",
-    .min_operands = 1,
-    .max_operands = 1,
-    .summary = "print completions for bash, zsh or fish",
+    {"completion", "SHELL", 1, 1, "print completions for bash, zsh or fish", run_completion},
     .words = shell_names,
     .groups = {{"Options", common_flags}},
-    .examples = {"huddle completion bash > ~/.local/share/bash-completion/completions/huddle"},
-    .run = run_completion};
+    .examples = {"huddle completion bash > ~/.local/share/bash-completion/completions/huddle"}};

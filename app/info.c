@@ -285,18 +285,14 @@ static const cli_flag info_flags[] = {
 
 /* The same input flags as `cluster`, so that a command line can be tried with `info` first. */
 const cli_command info_command = {
-    .name = "info",
-    .operands = "DATA",
-    .max_operands = 1,
+    {"info", "DATA", 0, 1, "describe a data set", run_info},
     .reads = true,
-    .summary = "describe a data set",
     .text = data_text,
     .words = huddle_data_kinds,
     .groups = {{"Options", info_flags},
                {"Input", input_flags},
                {"Generators", seeded_flags},
                {"Other options", quiet_flags}},
-    .examples =
-        {"huddle info faces.mat", "zcat table.csv.gz | head -1000 | huddle info -",
-         "huddle info USPS.h5 --x train/data --x test/data --y train/target --y test/target"},
-    .run = run_info};
+    .examples = {
+        "huddle info faces.mat", "zcat table.csv.gz | head -1000 | huddle info -",
+        "huddle info USPS.h5 --x train/data --x test/data --y train/target --y test/target"}};

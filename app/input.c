@@ -137,16 +137,6 @@ huddle_status input_read_graph(huddle_context *context, const char *source, hudd
     return status;
 }
 
-void input_note(const huddle_data *data, const char *name) {
-    char classes[48] = "";
-    if (data->labels != NULL)
-        snprintf(classes, sizeof classes, ", %d class%s", data->n_classes,
-                 data->n_classes == 1 ? "" : "es");
-    print_note("%s: %lld point%s, %lld feature%s%s", name, (long long)data->total_rows,
-               plural(data->total_rows), (long long)data->points.d, plural(data->points.d),
-               classes);
-}
-
 /* ---- columns of tables ---------------------------------------------------------------------- */
 
 /* At most one column is the label, and one has the names of the rows. */

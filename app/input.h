@@ -30,9 +30,6 @@ int input_try(huddle_context *context, const cli_arguments *arguments, const cha
 /* Reads a graph for refine and score, which need symmetric ones. */
 huddle_status input_read_graph(huddle_context *context, const char *source, huddle_csr *graph);
 
-/* Prints the note "NAME: 1797 points, 64 features, 10 classes". */
-void input_note(const huddle_data *data, const char *name);
-
 /* The column of a table that became the labels, or NULL. */
 const huddle_column *input_label(const huddle_data *data);
 

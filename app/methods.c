@@ -34,11 +34,8 @@ static int run_methods(const cli_arguments *arguments) {
 }
 
 const cli_command methods_command = {
-    .name = "methods",
-    .operands = "",
-    .summary = "list the clustering methods",
-    .groups = {{"Options", list_flags}, {"Other options", common_flags}},
-    .run = run_methods};
+    {"methods", "", 0, 0, "list the clustering methods", run_methods},
+    .groups = {{"Options", list_flags}, {"Other options", common_flags}}};
 
 /* ---- engines ------------------------------------------------------------------------------ */
 
@@ -69,13 +66,10 @@ static int run_engines(const cli_arguments *arguments) {
 }
 
 const cli_command engines_command = {
-    .name = "engines",
-    .operands = "",
-    .summary = "list the compute engines",
+    {"engines", "", 0, 0, "list the compute engines", run_engines},
     .text = "An engine is selected by --engine NAME, or NAME:OPTIONS if it takes options. "
             "Operations that an engine does not implement are computed by cpu, the default.",
-    .groups = {{"Options", list_flags}, {"Other options", common_flags}},
-    .run = run_engines};
+    .groups = {{"Options", list_flags}, {"Other options", common_flags}}};
 
 /* ---- options ------------------------------------------------------------------------------ */
 
@@ -181,10 +175,6 @@ static const cli_flag options_flags[] = {
     {0}};
 
 const cli_command options_command = {
-    .name = "options",
-    .operands = "[METHOD]",
-    .max_operands = 1,
-    .summary = "list the options of one method or of all",
+    {"options", "[METHOD]", 0, 1, "list the options of one method or of all", run_options},
     .words = method_names,
-    .groups = {{"Options", options_flags}, {"Other options", common_flags}},
-    .run = run_options};
+    .groups = {{"Options", options_flags}, {"Other options", common_flags}}};

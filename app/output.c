@@ -2,7 +2,6 @@
 
 #include "cli/messages.h"
 #include "cli/text.h"
-#include "streams.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,18 +12,6 @@
 
 /* Without .npz and .mat, which would need a name for the array. */
 const char *const label_endings[] = {".npy", ".csv", ".txt", NULL};
-
-int output_check_data(const cli_arguments *arguments, const char *path) {
-    static const char *const endings[] = {".csv", ".tsv",  ".txt", ".npy",    ".npz", ".mat",
-                                          ".h5",  ".hdf5", ".svm", ".libsvm", NULL};
-    int result = output_check_ending(path, "data", endings);
-    if (result == EXIT_DONE && argument(arguments, "format") != NULL && streams_shown(path) == path)
-        result = usage_error("%s: --format is for stdout; the extension determines the format of a "
-                             "file",
-                             path);
-    STEP(outputs_check(arguments, NULL));
-    return result;
-}
 
 /* ---- places --------------------------------------------------------------------------------- */
 

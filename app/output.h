@@ -15,18 +15,6 @@ int outputs_check(const cli_arguments *arguments, const char *folder);
  * NULL). `what` names the content in the message: "labels". path may be NULL: no such output. */
 int output_check_ending(const char *path, const char *what, const char *const *endings);
 
-/* All checks of a data set to be written to `path`: its ending, that --format is not given although
- * it has one, and outputs_check(). */
-int output_check_data(const cli_arguments *arguments, const char *path);
-
-/* The formats of data on stdout: endings without the dot. */
-#define FORMAT_FLAG                                                                                \
-    {                                                                                              \
-        "format", 0, FLAG_CHOICE, "NAME",                                                          \
-            "the format on stdout; that of a file is determined by its extension",                 \
-            .values = {"csv", "tsv", "npy", "npz", "mat", "h5", "svm"}, .default_text = "csv"      \
-    }
-
 /* The endings of files of labels. */
 extern const char *const label_endings[];
 

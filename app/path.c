@@ -273,12 +273,8 @@ static const cli_flag path_flags[] = {
     {0}};
 
 const cli_command path_command = {
-    .name = "path",
-    .operands = "DATA",
-    .min_operands = 1,
-    .max_operands = 1,
+    {"path", "DATA", 1, 1, "solve the shrink problem for a range of gamma", run_path},
     .reads = true,
-    .summary = "solve the shrink problem for a range of gamma",
     .text =
         "Computes the embedding as huddle cluster -m ssc does, then solves the shrink problem for "
         "increasing gamma: from the gamma up to which no point moves to the gamma from which each "
@@ -291,5 +287,4 @@ const cli_command path_command = {
                {"Other options", quiet_flags}},
     .methods = "ssc",
     .fixed_option = "gamma",
-    .examples = {"huddle path digits", "huddle path moons -c 2 -o tree.csv --labels labels.csv"},
-    .run = run_path};
+    .examples = {"huddle path digits", "huddle path moons -c 2 -o tree.csv --labels labels.csv"}};

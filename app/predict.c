@@ -192,12 +192,8 @@ static const cli_flag predict_flags[] = {
     {0}};
 
 const cli_command predict_command = {
-    .name = "predict",
-    .operands = "MODEL DATA",
-    .min_operands = 2,
-    .max_operands = 2,
+    {"predict", "MODEL DATA", 2, 2, "label new points with a saved model", run_predict},
     .reads = true,
-    .summary = "label new points with a saved model",
     .text =
         "MODEL is a file written by huddle cluster --save. The points must have the features that "
         "the model was fitted to; columns of a table are found by their names, in any order.",
@@ -208,5 +204,4 @@ const cli_command predict_command = {
                {"Other options", quiet_flags}},
     .examples = {"huddle cluster old.csv -c 10 --save old.model",
                  "huddle predict old.model new.csv -o new.txt",
-                 "cat new.csv | huddle predict old.model - --append"},
-    .run = run_predict};
+                 "cat new.csv | huddle predict old.model - --append"}};

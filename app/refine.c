@@ -258,12 +258,8 @@ static const cli_flag refine_output_flags[] = {
     {0}};
 
 const cli_command refine_command = {
-    .name = "refine",
-    .operands = "GRAPH LABELS ...",
-    .min_operands = 2,
-    .max_operands = 1 + MAX_STARTS,
+    {"refine", "GRAPH LABELS ...", 2, 1 + MAX_STARTS, "improve labels on a graph", run_refine},
     .reads = true,
-    .summary = "improve labels on a graph",
     .text = "GRAPH is a symmetric matrix of weights (SciPy's .npz, MatrixMarket, MAT, or a dense "
             "array; of one that is not symmetric, (A + A')/2 is used, with a warning), LABELS a "
             "file of labels, one per row of the graph: numbers or words. Vertices are moved to the "
@@ -278,5 +274,4 @@ const cli_command refine_command = {
     .stage = huddle_refine_options_table,
     .examples = {"huddle cluster digits --refine none --dump parts -o labels.csv",
                  "huddle refine parts/A.npz labels.csv -o refined.csv",
-                 "huddle refine A.mtx first.csv other.csv"},
-    .run = run_refine};
+                 "huddle refine A.mtx first.csv other.csv"}};

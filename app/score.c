@@ -257,13 +257,9 @@ static const cli_flag score_flags[] = {
     {0}};
 
 const cli_command score_command = {
-    .name = "score",
-    .operands = "TRUTH LABELS",
-    .min_operands = 2,
-    .max_operands = 2,
+    {"score", "TRUTH LABELS", 2, 2, "compare labels with known classes", run_score},
     .reads = true,
     .words = huddle_data_kinds,
-    .summary = "compare labels with known classes",
     .text =
         "TRUTH and LABELS are files of labels, one per row: numbers or words, in any format that "
         "huddle reads. The labels of a data set, such as digits, are accepted as well. Prints the "
@@ -275,5 +271,4 @@ const cli_command score_command = {
         "cluster, such as those of --missing drop, and are left out; in TRUTH -1 is a class.",
     .groups = {{"Options", score_flags}, {"Other options", quiet_flags}},
     .examples = {"huddle cluster faces.csv -o labels.csv", "huddle score faces.csv labels.csv",
-                 "huddle cluster digits -m sc -q -o - | huddle score digits -"},
-    .run = run_score};
+                 "huddle cluster digits -m sc -q -o - | huddle score digits -"}};

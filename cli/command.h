@@ -62,20 +62,22 @@ enum { MAX_GROUPS = 6, MAX_EXAMPLES = 8 };
 struct cli_arguments;
 
 typedef struct cli_command {
-    const char *name;
-    const char *operands; /* "IN OUT", as in the usage line */
-    int min_operands, max_operands;
-    bool reads;          /* operands are files to read; "-" is stdin */
-    const char *stream;  /* but the last one is a file to write, as in cli_flag; or NULL */
-    const char *summary; /* one line, no full stop */
-    const char *text;    /* paragraphs, separated by empty lines; or NULL */
+    struct { /* what every command has: the first row of its table */
+        const char *name;
+        const char *operands; /* "IN OUT", as in the usage line */
+        int min_operands, max_operands;
+        const char *summary; /* one line, no full stop */
+        int (*run)(const struct cli_arguments *arguments);
+    };
+    bool reads;         /* operands are files to read; "-" is stdin */
+    const char *stream; /* but the last one is a file to write, as in cli_flag; or NULL */
+    const char *text;   /* paragraphs, separated by empty lines; or NULL */
     const char *const *(*words)(void); /* operands to complete besides files; or NULL */
     flag_group groups[MAX_GROUPS];     /* fewer: the list has an end */
     const char *methods;      /* accepts the options of this method, "*": of all; or NULL */
     const char *fixed_option; /* one of them that the command sets itself; or NULL */
     const huddle_option *(*stage)(void); /* options of a stage that it runs itself; or NULL */
     const char *examples[MAX_EXAMPLES];  /* likewise */
-    int (*run)(const struct cli_arguments *arguments);
 } cli_command;
 
 /* All commands in the order of --help; ends with NULL. Defined by the tool. */
