@@ -4,31 +4,12 @@
 #include "fitting.h"
 #include "json.h"
 #include "output.h"
-#include "processes.h"
-#include "report.h"
 #include "session.h"
 #include "streams.h"
 
-#include <sys/stat.h>
-
-/* Outputs that cannot be written are reported before the computation, not after it: it may
- * take hours. */
-static int check_places(const cli_arguments *arguments) {
-    /* Only labels have a choice of endings; a model and a page may have any name. */
-    int result =
-        columns_check(arguments, arguments->n_operands == 1 ? arguments->operands[0] : NULL);
-    return result == EXIT_DONE ? outputs_check(arguments, NULL) : result;
-}
-
-/* Process 0 writes them. */
-static int check_outputs(huddle_context *context, const cli_arguments *arguments) {
-    static const char *const whole[] = {"report", "dump",   "graph",      "embedding",
-                                        "append", "labels", "confidence", NULL};
-    int result = processes_refuse(context, arguments, whole);
-    if (result == EXIT_DONE && processes_first(context))
-        result = check_places(arguments);
-    return processes_agree(context, result);
-}
+/* What needs all rows on one process. */
+static const char *const whole_flags[] = {"report", "dump",   "graph",      "embedding",
+                                          "append", "labels", "confidence", NULL};
 
 /* DATA is optional only if a graph or an embedding replaces it, which the parser cannot know. */
 static int check_operands(const cli_arguments *arguments) {
@@ -54,7 +35,7 @@ static int write_outputs(const fitting *fit) {
     if (save != NULL)
         status = huddle_model_save_spread(fit->context, fit->model, save);
     if (status != HUDDLE_OK)
-        return failed_call(status, save);
+        return call_result(status, save);
     if (save != NULL)
         print_detail("%s: model written", streams_shown(save));
     return dump == NULL ? EXIT_DONE : fitting_dump(fit, dump);
@@ -64,26 +45,23 @@ static int write_outputs(const fitting *fit) {
  * it may take much longer, and follows the path of gamma. The progress bar is on stderr, but shares
  * the terminal with what follows on stdout. */
 static int write_results(const fitting *fit) {
-    static const char *const outputs[] = {"output", "save", "dump", "report"};
+    static const char *const outputs[] = {"output", "save", "dump", "report", NULL};
     double began = clock_seconds();
-    bool writes = false;
     int result = write_outputs(fit);
     if (result != EXIT_DONE)
         return result;
-    json_t *report = fitting_json(fit);
-    if (report == NULL)
+    json_t *info = fitting_json(fit);
+    if (info == NULL)
         return EXIT_FAILED;
-    result = report_write_page(fit, NULL, report);
-    for (size_t k = 0; k < sizeof outputs / sizeof *outputs; k++)
-        writes = writes || argument(fit->arguments, outputs[k]) != NULL;
-    if (writes)
-        fitting_add_seconds(report, "write", clock_seconds() - began);
+    result = fitting_write_page(fit, NULL, info);
+    if (argument_any(fit->arguments, outputs) != NULL)
+        fitting_add_seconds(info, "write", clock_seconds() - began);
     clear_progress();
     if (result == EXIT_DONE && argument(fit->arguments, "json") != NULL)
-        print_json(json_incref(report));
+        print_json(json_incref(info));
     else if (result == EXIT_DONE)
-        print_summary(report);
-    json_decref(report);
+        print_summary(info);
+    json_decref(info);
     return result;
 }
 
@@ -102,7 +80,7 @@ static int score_without_labels(fitting *fit) {
     if (status == HUDDLE_INVALID && !confidence)
         status = HUDDLE_OK;
     fit->score_seconds += clock_seconds() - began;
-    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, fit->source);
+    return call_result(status, fit->source);
 }
 
 /* The steps in the order in which mistakes are cheapest to report: the command line, the names
@@ -113,9 +91,10 @@ static int run_cluster(const cli_arguments *arguments) {
     const char *method = argument(arguments, "method");
     int result = check_operands(arguments);
     STEP(fitting_configure(&fit, method == NULL ? huddle_default_method() : method));
-    if (result == EXIT_DONE)
-        fit.context = session_begin(arguments, &result);
-    STEP(check_outputs(fit.context, arguments));
+    STEP(session_begin(arguments, &fit.context));
+    STEP(columns_check_outputs(fit.context, arguments,
+                               arguments->n_operands == 1 ? arguments->operands[0] : NULL,
+                               whole_flags));
     STEP(fitting_read(&fit));
     STEP(columns_check_data(arguments, &fit.data));
     STEP(fitting_fit(&fit));
@@ -125,86 +104,48 @@ static int run_cluster(const cli_arguments *arguments) {
     return result;
 }
 
-static const char *const *true_or_false(void) {
-    static const char *const words[] = {"true", "false", NULL};
-    return words;
-}
-
-static const char *const *label_choices(void) {
-    static const char *const choices[] = {"best", "all", NULL};
-    return choices;
-}
-
-/* These tables are also the source of --help, the manual page and the completions. */
 static const cli_flag output_flags[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = FLAG_FILE,
-     .value = "FILE",
-     .stream = "labels.txt",
-     .help = "write the labels, one per row in the order of the input: as .csv (below the header "
-             "cluster), .txt or .npy; -: one per line on stdout, the summary then goes to stderr"},
+    {"output", 'o', FLAG_FILE, "FILE",
+     "write the labels, one per row in the order of the input: as .csv (below the header cluster), "
+     ".txt or .npy; -: one per line on stdout, the summary then goes to stderr",
+     .stream = "labels.txt"},
     APPEND_FLAG,
-    {.name = "labels",
-     .kind = FLAG_CHOICE,
-     .value = "WHICH",
-     .choices = label_choices,
-     .default_text = "best",
-     .help = "the labels to write where -c is a range: those of the number that was chosen, or one "
-             "column for each number (cluster_2, cluster_3 ...)"},
-    {.name = "confidence",
-     .kind = FLAG_SWITCH,
-     .help =
-         "add a column that tells how certain each label is, from 0 (as near to another cluster) "
-         "to 1 (at the mean of its own), to the labels of -o or --append"},
-    {.name = "save",
-     .kind = FLAG_FILE,
-     .value = "FILE",
-     .stream = "model",
-     .help = "write the model (a zip of NPY arrays) for huddle predict; -: to stdout"},
-    {.name = "dump",
-     .kind = FLAG_FOLDER,
-     .value = "DIR",
-     .files = dump_files,
-     .help = "write all intermediate results to this folder: X.npy, A.npz, F.npy, eigenvalues.npy, "
-             "W.npz, G.npy, "
-             "centres.npy, labels.npy, confidence.npy"},
-    {.name = "report",
-     .kind = FLAG_FILE,
-     .value = "FILE",
-     .stream = "page.html",
-     .help = "write an HTML page (one file) that shows the clusters and how they were found"},
-    {.name = "report-path",
-     .kind = FLAG_CHOICE,
-     .value = "BOOL",
-     .choices = true_or_false,
-     .default_text = "true",
-     .help = "follow the path of gamma for the page, if the method shrinks: takes up to as long as "
-             "the fit"},
-    {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object instead of the summary"},
+    {"labels", 0, FLAG_CHOICE, "WHICH",
+     "the labels to write where -c is a range: those of the number that was chosen, or one column "
+     "for each number (cluster_2, cluster_3 ...)",
+     .values = {"best", "all"}, .default_text = "best"},
+    {"confidence", 0, FLAG_SWITCH, NULL,
+     "add a column that tells how certain each label is, from 0 (as near to another cluster) to 1 "
+     "(at the mean of its own), to the labels of -o or --append"},
+    {"save", 0, FLAG_FILE, "FILE",
+     "write the model (a zip of NPY arrays) for huddle predict; -: to stdout", .stream = "model"},
+    {"dump", 0, FLAG_FOLDER, "DIR",
+     "write all intermediate results to this folder: X.npy, A.npz, F.npy, eigenvalues.npy, W.npz, "
+     "G.npy, centres.npy, labels.npy, confidence.npy",
+     .files = dump_files},
+    {"report", 0, FLAG_FILE, "FILE",
+     "write an HTML page (one file) that shows the clusters and how they were found",
+     .stream = "page.html"},
+    {"report-path", 0, FLAG_CHOICE, "BOOL",
+     "follow the path of gamma for the page, if the method shrinks: takes up to as long as the fit",
+     .values = {"true", "false"}, .default_text = "true"},
+    {"json", 0, FLAG_SWITCH, NULL, "print one JSON object instead of the summary"},
     {0}};
 
-static const flag_group cluster_groups[] = {
-    {"Method", method_flags},     {"Input", input_flags},         {"Output", output_flags},
-    {"Computing", compute_flags}, {"Other options", quiet_flags}, {0}};
-
-static const char *const cluster_examples[] = {
-    "huddle cluster digits --report digits.html",
-    "huddle cluster moons --n 3000 --json",
-    "huddle cluster faces.mat -m ssc -c 40 --prepare whiten:20 -o labels.csv",
-    "huddle cluster points.csv -c 2-20 --save points.model",
-    "cat points.csv | huddle cluster - -c 5 -q -o - | sort | uniq -c",
-    "huddle cluster points.csv -c 5 --append -o with_clusters.csv",
-    NULL};
-
-const cli_command cluster_command = {.name = "cluster",
-                                     .operands = "DATA",
-                                     .max_operands = 1,
-                                     .reads = true,
-                                     .summary = "cluster a data set and report the result",
-                                     .text = data_text,
-                                     .words = huddle_data_kinds,
-                                     .groups = cluster_groups,
-                                     .methods = "*",
-                                     .examples = cluster_examples,
-                                     .run = run_cluster};
+const cli_command cluster_command = {
+    {"cluster", "DATA", 0, 1, "cluster a data set and report the result", run_cluster},
+    .reads = true,
+    .text = data_text,
+    .words = huddle_data_kinds,
+    .groups = {{"Method", method_flags},
+               {"Input", input_flags},
+               {"Output", output_flags},
+               {"Computing", compute_flags},
+               {"Other options", quiet_flags}},
+    .methods = "*",
+    .examples = {"huddle cluster digits --report digits.html",
+                 "huddle cluster moons --n 3000 --json",
+                 "huddle cluster faces.mat -m ssc -c 40 --prepare whiten:20 -o labels.csv",
+                 "huddle cluster points.csv -c 2-20 --save points.model",
+                 "cat points.csv | huddle cluster - -c 5 -q -o - | sort | uniq -c",
+                 "huddle cluster points.csv -c 5 --append -o with_clusters.csv"}};

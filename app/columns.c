@@ -1,7 +1,9 @@
 #include "columns.h"
 
 #include "cli/messages.h"
+#include "cli/text.h"
 #include "output.h"
+#include "processes.h"
 #include "session.h"
 #include "streams.h"
 
@@ -18,23 +20,20 @@ static bool wants_all(const cli_arguments *arguments) {
 
 /* Rows must be those of the file, in its order. */
 static int check_append(const cli_arguments *arguments, const char *source) {
-    static const char *const selecting[] = {"classes", "per-class"};
-    for (size_t k = 0; k < sizeof selecting / sizeof *selecting; k++)
-        if (argument(arguments, selecting[k]) != NULL)
-            return usage_error("--append needs all rows of the table and cannot be combined with "
-                               "--%s",
-                               selecting[k]);
+    static const char *const selecting[] = {"classes", "per-class", NULL};
+    const char *selected = argument_any(arguments, selecting);
+    if (selected != NULL)
+        return usage_error("--append needs all rows of the table and cannot be combined with --%s",
+                           selected);
     if (source == NULL)
         return usage_error("--append needs DATA, a table to add a column to");
-    for (const char *const *kind = huddle_data_kinds(); *kind != NULL; kind++)
-        if (strcmp(*kind, source) == 0)
-            return usage_error("%s: --append adds a column to a file; huddle generate %s writes "
-                               "one",
-                               source, source);
+    if (is_listed(source, huddle_data_kinds()))
+        return usage_error("%s: --append adds a column to a file; huddle generate %s writes one",
+                           source, source);
     return EXIT_DONE;
 }
 
-int columns_check(const cli_arguments *arguments, const char *source) {
+static int check_columns(const cli_arguments *arguments, const char *source) {
     static const char *const tables[] = {".csv", ".tsv", ".txt", NULL};
     static const char *const texts[] = {".csv", ".txt", NULL};
     const char *path = argument(arguments, "output"), *range = argument(arguments, "n_clusters");
@@ -55,6 +54,17 @@ int columns_check(const cli_arguments *arguments, const char *source) {
                                append              ? tables
                                : all || confidence ? texts
                                                    : label_endings);
+}
+
+/* Process 0 writes the files. */
+int columns_check_outputs(huddle_context *context, const cli_arguments *arguments,
+                          const char *source, const char *const *whole) {
+    int result = processes_refuse(context, arguments, whole);
+    if (processes_first(context)) {
+        STEP(check_columns(arguments, source));
+        STEP(outputs_check(arguments, NULL));
+    }
+    return processes_agree(context, result);
 }
 
 int columns_check_data(const cli_arguments *arguments, const huddle_data *data) {
@@ -109,7 +119,6 @@ static void set_confidence(label_columns *columns, int64_t k, const row_results 
     columns->items[k] = (huddle_new_column){.name = "confidence", .reals = values};
 }
 
-/* The labels, and how certain they are if that is wanted. */
 static void set_best(label_columns *columns, const row_results *rows) {
     columns_new(columns, rows->confidence == NULL ? 1 : 2);
     snprintf(columns->names[0], sizeof columns->names[0], "cluster");
@@ -118,7 +127,6 @@ static void set_best(label_columns *columns, const row_results *rows) {
         set_confidence(columns, 1, rows);
 }
 
-/* One column for each number of clusters of the range. */
 static huddle_status set_range(label_columns *columns, const row_results *rows) {
     int32_t count = 0;
     huddle_array all = {0};
@@ -163,7 +171,7 @@ int columns_write(huddle_context *context, const cli_arguments *arguments,
     columns_free(&columns);
     if (status != HUDDLE_OK)
         /* The table may be what is wrong; its name is in the message. */
-        return failed_call(status, append ? NULL : path);
+        return call_result(status, append ? NULL : path);
     print_detail("%s: labels written", streams_shown(path));
     return EXIT_DONE;
 }

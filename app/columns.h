@@ -5,9 +5,11 @@
 
 #include "input.h"
 
-/* Checks -o, --append and --labels before anything is read: EXIT_USAGE after a message. `source`
- * is DATA, or NULL if there is none. */
-int columns_check(const cli_arguments *arguments, const char *source);
+/* Checks the outputs (-o with --append, --labels and --confidence, then outputs_check()) before
+ * anything is read: the computation may take hours. `source` is DATA, or NULL if there is none; the
+ * flags in `whole`, which ends with NULL, are refused where rows are distributed over processes. */
+int columns_check_outputs(huddle_context *context, const cli_arguments *arguments,
+                          const char *source, const char *const *whole);
 
 /* Checks before anything is computed that --append has a table to add columns to. */
 int columns_check_data(const cli_arguments *arguments, const huddle_data *data);
@@ -28,8 +30,7 @@ int columns_write(huddle_context *context, const cli_arguments *arguments, const
 /* The help of --append, where it is not in a table of its own. */
 #define APPEND_FLAG                                                                                \
     {                                                                                              \
-        .name = "append", .kind = FLAG_SWITCH,                                                     \
-        .help =                                                                                    \
+        "append", 0, FLAG_SWITCH, NULL,                                                            \
             "write the table DATA (CSV, TSV) with its labels as a further column, cluster, to "    \
             "the file of -o; everything else in it remains as it is; default file: -"              \
     }

@@ -85,7 +85,6 @@ static huddle_status dump_points(const fitting *fit, const char *folder) {
     return huddle_points_write_npy(path, points);
 }
 
-/* How certain the labels are, in their order. */
 static int dump_confidence(const fitting *fit, const char *folder) {
     huddle_array values = {.type = HUDDLE_ARRAY_F64, .cols = 1, .values = fit->confidence};
     char path[4096];
@@ -94,21 +93,20 @@ static int dump_confidence(const fitting *fit, const char *folder) {
     (void)huddle_model_labels(fit->model, &values.rows);
     snprintf(path, sizeof path, "%s/confidence.npy", folder);
     huddle_status status = write_vector(&values, path);
-    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, path);
+    return call_result(status, path);
 }
 
 /* A method lacks some of the arrays (K-means has no graph); these are left out without a
  * message. */
 int fitting_dump(const fitting *fit, const char *folder) {
+    static const char *const none[] = {NULL};
     const char *const *names = huddle_model_arrays(fit->model);
     int result = make_folder(folder);
     for (size_t i = 0; i < sizeof dumped / sizeof *dumped && result == EXIT_DONE; i++) {
         huddle_array array = {0};
         char path[4096];
         huddle_status status = HUDDLE_OK;
-        bool known = false;
-        for (const char *const *name = names; name != NULL && *name != NULL; name++)
-            known = known || strcmp(*name, dumped[i].array) == 0;
+        bool known = is_listed(dumped[i].array, names == NULL ? none : names);
         if (known)
             status = huddle_model_array(fit->model, dumped[i].array, &array);
         snprintf(path, sizeof path, "%s/%s.%s", folder, dumped[i].file,
@@ -118,7 +116,7 @@ int fitting_dump(const fitting *fit, const char *folder) {
         else if (status == HUDDLE_OK && i == 0)
             status = dump_points(fit, folder);
         if (status != HUDDLE_OK)
-            result = failed_call(status, path);
+            result = call_result(status, path);
     }
     return result == EXIT_DONE ? dump_confidence(fit, folder) : result;
 }

@@ -1,9 +1,8 @@
-/* huddle experiment: methods x data sets x grids of options x seeds. */
-#include "experiment/experiment.h"
-#include "commands.h"
+/* huddle experiment: methods x data sets x grids of options x seeds; huddle paper: the published
+ * experiments. */
+#include "experiment/paper/paper.h"
 
-#include "engines.h"
-#include "experiment_flags.h"
+#include "commands.h"
 #include "json.h"
 #include "output.h"
 #include "processes.h"
@@ -12,6 +11,46 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+/* What differs between the commands; the results of `run` are in p->e. */
+typedef struct cell_work {
+    const char *folder; /* unless -o is given */
+    huddle_status (*run)(huddle_context *context, const cli_arguments *arguments, paper *p);
+    void (*print)(const paper *p, bool json);
+} cell_work;
+
+/* Results are printed only if the run is complete; what was computed before a failure is in OUT.
+ * Messages of experiments contain the name of the plan or of the file concerned. */
+static int run_cells(const cli_arguments *arguments, const cell_work *work) {
+    const char *output = argument(arguments, "output");
+    paper p = {.e = {.output = output == NULL ? work->folder : output,
+                     .report = argument(arguments, "report"),
+                     .alone = argument(arguments, "alone") != NULL}};
+    huddle_context *context = NULL;
+    int result = session_begin(arguments, &context);
+    if (result == EXIT_DONE && processes_first(context))
+        result = outputs_check(arguments, work->folder);
+    result = processes_agree(context, result);
+    STEP(streams_read_input());
+    if (result == EXIT_DONE && work->run(context, arguments, &p) != HUDDLE_OK)
+        result = failed("%s", huddle_last_error());
+    clear_progress();
+    if (result == EXIT_DONE && huddle_context_process(context) == 0)
+        work->print(&p, argument(arguments, "json") != NULL);
+    paper_free(&p);
+    session_end(context);
+    return result;
+}
+
+static const cli_flag experiment_flags[] = {
+    THREADS_FLAG("number of cells to compute in parallel; default: one per CPU available to the "
+                 "process; results do not depend on it. With --engine mpi: on each process"),
+    {"alone", 0, FLAG_SWITCH, NULL,
+     "do not share graphs, embeddings or components between cells; shows what sharing saves"},
+    ENGINE_FLAG,
+    {0}};
+
+/* ---- experiment --------------------------------------------------------------------------- */
 
 /* The plan's name without folders and ending. If it has no ending, -results is appended,
  * because the folder would otherwise have the name of the plan. */
@@ -29,104 +68,130 @@ static char *default_output(const char *file) {
 
 /* The results of each cell are already on disk when the page is written: they are appended to
  * results.jsonl as the cells finish. Of several processes the first has them. */
-static huddle_status run_and_write(huddle_context *context, const cli_arguments *arguments,
-                                   experiment *e) {
-    huddle_status status = experiment_run_file(context, arguments->operands[0], e);
+static huddle_status run_plan(huddle_context *context, const cli_arguments *arguments, paper *p) {
+    huddle_status status = experiment_run_file(context, arguments->operands[0], &p->e);
     if (status != HUDDLE_OK)
         return status;
     if (huddle_context_process(context) == 0) {
-        status = experiment_write_csv(e);
+        status = experiment_write_csv(&p->e);
         if (status == HUDDLE_OK)
-            status = experiment_write_page(e, argument(arguments, "report"));
+            status = experiment_write_page(&p->e, argument(arguments, "report"));
     }
     return experiment_first_status(context, status);
 }
 
-/* The tables, or one JSON object; progress was cleared from the terminal before. */
-static void print_results(const experiment *e, bool json) {
+static void print_plan(const paper *p, bool json) {
     if (json)
-        print_json(check_allocation(experiment_json(e)));
+        print_json(check_allocation(experiment_json(&p->e)));
     else
-        experiment_print(e, stdout);
+        experiment_print(&p->e, stdout);
 }
 
-/* Results are printed only if the run is complete; what was computed before a failure is in OUT. */
 static int run_experiment(const cli_arguments *arguments) {
-    const char *output = argument(arguments, "output");
-    char *own = output == NULL ? default_output(arguments->operands[0]) : NULL;
-    experiment e = {.output = output == NULL ? own : output,
-                    .report = argument(arguments, "report"),
-                    .alone = argument(arguments, "alone") != NULL};
-    int result = EXIT_DONE;
-    huddle_context *context = session_begin(arguments, &result);
-    if (context != NULL && processes_first(context))
-        result = outputs_check(arguments, own);
-    result = processes_agree(context, result);
-    STEP(streams_read_input());
-    /* Messages of experiments contain the name of the plan or of the file concerned. */
-    if (result == EXIT_DONE && context != NULL &&
-        run_and_write(context, arguments, &e) != HUDDLE_OK)
-        result = failed("%s", huddle_last_error());
-    clear_progress();
-    if (result == EXIT_DONE && huddle_context_process(context) == 0)
-        print_results(&e, argument(arguments, "json") != NULL);
-    experiment_free(&e);
-    free(own);
-    session_end(context);
+    char *folder = default_output(arguments->operands[0]);
+    cell_work work = {folder, run_plan, print_plan};
+    int result = run_cells(arguments, &work);
+    free(folder);
     return result;
 }
-
-/* The flags are shared by `paper`, which runs an experiment too. */
-const cli_flag experiment_flags[] = {
-    THREADS_FLAG("number of cells to compute in parallel; default: one per CPU available to the "
-                 "process; results do not depend on it. With --engine mpi: on each process"),
-    {.name = "alone",
-     .kind = FLAG_SWITCH,
-     .help = "do not share graphs, embeddings or components between cells; shows what sharing "
-             "saves"},
-    ENGINE_FLAG,
-    {0}};
 
 /* The page is not listed: --report may name it. */
 static const char *const result_files[] = {"results.jsonl", "results.csv", NULL};
 
 static const cli_flag output_flags[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = FLAG_FOLDER,
-     .value = "OUT",
-     .files = result_files,
-     .help = "folder for results.jsonl, results.csv and index.html; default: the plan's name "
-             "without .json, in the current folder"},
-    {.name = "report",
-     .kind = FLAG_FILE,
-     .value = "FILE",
-     .help = "write the page to this file instead of OUT/index.html"},
-    {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object instead of the tables"},
+    {"output", 'o', FLAG_FOLDER, "OUT",
+     "folder for results.jsonl, results.csv and index.html; default: the plan's name without "
+     ".json, in the current folder",
+     .files = result_files},
+    {"report", 0, FLAG_FILE, "FILE", "write the page to this file instead of OUT/index.html"},
+    {"json", 0, FLAG_SWITCH, NULL, "print one JSON object instead of the tables"},
     {0}};
 
-static const flag_group experiment_groups[] = {
-    {"Output", output_flags}, {"Computing", experiment_flags}, {"Other options", quiet_flags}, {0}};
-
-static const char *const experiment_examples[] = {
-    "huddle experiment examples/digits-plan.json -o digits",
-    "mpirun -n 4 huddle experiment plan.json --engine mpi", NULL};
-
 const cli_command experiment_command = {
-    .name = "experiment",
-    .operands = "PLAN",
-    .min_operands = 1,
-    .max_operands = 1,
+    {"experiment", "PLAN", 1, 1, "run methods on data sets over grids of options and seeds",
+     run_experiment},
     .reads = true,
-    .summary = "run methods on data sets over grids of options and seeds",
     .text = "PLAN is a JSON file with data sets, methods with their options and grids, and seeds; "
             "docs/experiments.md describes it. The result of each cell is written to OUT as soon "
             "as it is finished: an interrupted run continues where it stopped, and finished cells "
-            "are not computed again. "
-            "Graphs, embeddings and principal components are computed once for all cells that "
-            "need them. With --engine mpi the cells are spread over the processes of mpirun: each "
-            "process reads all data and computes some of the cells, alone, by cpu; the first one "
-            "writes the results, which are those of one process.",
-    .groups = experiment_groups,
-    .examples = experiment_examples,
-    .run = run_experiment};
+            "are not computed again. Graphs, embeddings and principal components are computed once "
+            "for all cells that need them. With --engine mpi the cells are spread over the "
+            "processes of mpirun: each process reads all data and computes some of the cells, "
+            "alone, by cpu; the first one writes the results, which are those of one process.",
+    .groups = {{"Output", output_flags},
+               {"Computing", experiment_flags},
+               {"Other options", quiet_flags}},
+    .examples = {"huddle experiment examples/digits-plan.json -o digits",
+                 "mpirun -n 4 huddle experiment plan.json --engine mpi"}};
+
+/* ---- paper -------------------------------------------------------------------------------- */
+
+/* What paper_find() noticed: data sets that are missing or have another size than published. */
+static void print_notes(const paper_found *found) {
+    json_t *notes = paper_notes(found), *text;
+    size_t index;
+    json_array_foreach(notes, index, text) {
+        print_note("%s", json_string_value(text));
+    }
+    json_decref(notes);
+}
+
+/* The number of restarts is the only setting: everything else is the published protocol. */
+static huddle_status run_published(huddle_context *context, const cli_arguments *arguments,
+                                   paper *p) {
+    huddle_status status = paper_find(context, arguments->operands[0], &p->found);
+    print_notes(&p->found); /* they also explain why no data set was found */
+    if (status == HUDDLE_OK)
+        status = paper_run(context, (int)argument_count(arguments, "n-init", 50), p);
+    if (status == HUDDLE_OK && huddle_context_process(context) == 0)
+        status = paper_write(p, argument(arguments, "report"));
+    return experiment_first_status(context, status);
+}
+
+/* The notes belong to the results: they qualify how comparable the numbers are. */
+static void print_paper(const paper *p, bool json) {
+    if (!json) {
+        paper_print(p, stdout);
+        return;
+    }
+    json_t *results = check_allocation(experiment_json(&p->e));
+    json_object_set_new(results, "notes", paper_notes(&p->found));
+    print_json(results);
+}
+
+static int run_paper(const cli_arguments *arguments) {
+    static const cell_work work = {"paper", run_published, print_paper};
+    return run_cells(arguments, &work);
+}
+
+static const char *const paper_files[] = {
+    "results.jsonl", "results.csv", "plan.json",   "acc.csv",     "acc.md",      "acc.tex",
+    "nmi.csv",       "nmi.md",      "nmi.tex",     "figure1.svg", "figure1.pdf", "figure1.png",
+    "figure2.svg",   "figure2.pdf", "figure2.png", NULL};
+
+static const cli_flag paper_output_flags[] = {
+    {"output", 'o', FLAG_FOLDER, "OUT", "folder for tables, figures, the page and the raw results",
+     .files = paper_files, .default_text = "paper"},
+    {"report", 0, FLAG_FILE, "FILE", "write the page to this file instead of OUT/index.html"},
+    {"json", 0, FLAG_SWITCH, NULL, "print one JSON object instead of the tables"},
+    {0}};
+
+static const cli_flag protocol_flags[] = {{"n-init", 0, FLAG_COUNT, "N",
+                                           "number of restarts of K-means; 50 in the paper",
+                                           .min = 1, .max = INT32_MAX, .default_text = "50"},
+                                          {0}};
+
+const cli_command paper_command = {
+    {"paper", "DIR", 1, 1, "run the published experiments on the data sets in a folder", run_paper},
+    .text = "DIR contains some of the data sets AR, JAFFE, ORL, UMIST, BinAlpha, MSRA50, YaleB and "
+            "USPS, in files of any format whose names begin with these names. All nine methods run "
+            "over the published grids with 50 restarts each; the labels choose the grid point, as "
+            "in the paper. The defaults, which use no labels, are run for comparison. OUT receives "
+            "acc and nmi as .csv, .md and .tex beside the published numbers, figure1 and figure2 "
+            "as .svg, .pdf and .png, index.html, and the raw results. An interrupted run continues "
+            "where it stopped. --engine mpi spreads it over processes, as in huddle experiment.",
+    .groups = {{"Output", paper_output_flags},
+               {"Protocol", protocol_flags},
+               {"Computing", experiment_flags},
+               {"Other options", quiet_flags}},
+    .examples = {"huddle paper data -o paper"}};

@@ -1,8 +1,7 @@
 #include "fitting.h"
 
 #include "cli/catalogue.h"
-#include "cli/text.h"
-#include "engines.h"
+#include "commands.h"
 #include "json.h"
 #include "processes.h"
 #include "session.h"
@@ -12,34 +11,23 @@
 #include <string.h>
 
 /* The default is taken from the library, so that --help cannot differ from it. */
-const cli_flag method_flags[] = {{.name = "method",
-                                  .letter = 'm',
-                                  .kind = FLAG_CHOICE,
-                                  .value = "METHOD",
-                                  .choices = method_names,
-                                  .get_default = huddle_default_method,
-                                  .help = "clustering method; huddle methods describes them"},
+const cli_flag method_flags[] = {{"method", 'm', FLAG_CHOICE, "METHOD",
+                                  "clustering method; huddle methods describes them",
+                                  .choices = method_names, .get_default = huddle_default_method},
                                  {0}};
 
 const cli_flag compute_flags[] = {
-    {.name = "graph",
-     .kind = FLAG_FILE,
-     .value = "FILE",
-     .reads = true,
-     .help = "use this graph (SciPy's .npz, MatrixMarket, MAT) instead of building one; DATA may "
-             "be omitted; of one that is not symmetric, (A + A')/2 is used, with a warning"},
-    {.name = "embedding",
-     .kind = FLAG_FILE,
-     .value = "FILE",
-     .reads = true,
-     .help = "use this embedding, one row per point, instead of computing one"},
+    {"graph", 0, FLAG_FILE, "FILE",
+     "use this graph (SciPy's .npz, MatrixMarket, MAT) instead of building one; DATA may be "
+     "omitted; of one that is not symmetric, (A + A')/2 is used, with a warning",
+     .reads = true},
+    {"embedding", 0, FLAG_FILE, "FILE",
+     "use this embedding, one row per point, instead of computing one", .reads = true},
     THREADS_FLAG("number of threads; default: one per CPU available to the process; labels do not "
                  "depend on it"),
-    {.name = "memory",
-     .kind = FLAG_TEXT,
-     .value = "LIMIT",
-     .help = "most memory to use, such as 500M or 4G; a fit that would need more uses leaner "
-             "algorithms or is refused before it begins; default: what the system has available"},
+    {"memory", 0, FLAG_TEXT, "LIMIT",
+     "most memory to use, such as 500M or 4G; a fit that would need more uses leaner algorithms or "
+     "is refused before it begins; default: what the system has available"},
     ENGINE_FLAG,
     {0}};
 
@@ -58,19 +46,17 @@ static int refuse_option(const fitting *fit, const cli_setting *setting) {
  * option's own table checks it and words the message. */
 int fitting_configure(fitting *fit, const char *method) {
     const cli_arguments *arguments = fit->arguments;
-    huddle_status status = huddle_model_new(method, &fit->model);
-    if (status != HUDDLE_OK)
-        return failed_call(status, NULL);
-    for (int i = 0; i < arguments->n_settings; i++) {
+    int result = call_result(huddle_model_new(method, &fit->model), NULL);
+    for (int i = 0; i < arguments->n_settings && result == EXIT_DONE; i++) {
         const cli_setting *setting = &arguments->settings[i];
         if (setting->option == NULL)
             continue;
         if (huddle_option_find(huddle_model_options(fit->model), setting->option) == NULL)
-            return refuse_option(fit, setting);
-        if (huddle_model_set_option(fit->model, setting->option, setting->value) != HUDDLE_OK)
-            return usage_error("%s", huddle_last_error());
+            result = refuse_option(fit, setting);
+        else if (huddle_model_set_option(fit->model, setting->option, setting->value) != HUDDLE_OK)
+            result = usage_error("%s", huddle_last_error());
     }
-    return EXIT_DONE;
+    return result;
 }
 
 /* ---- the data ----------------------------------------------------------------------------- */
@@ -80,7 +66,7 @@ int fitting_configure(fitting *fit, const char *method) {
 static int check_given(huddle_status status, const char *path) {
     if (status == HUDDLE_UNSUPPORTED)
         return usage_error("%s: %s", path, huddle_last_error());
-    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, path);
+    return call_result(status, path);
 }
 
 /* The model copies what it needs, so the file's matrix is freed at once. */
@@ -112,7 +98,7 @@ static int read_classes(fitting *fit) {
         return EXIT_DONE;
     huddle_status status = huddle_labels_read(fit->context, path, &data->points.n, &data->labels,
                                               &data->n_classes, &data->classes);
-    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, path);
+    return call_result(status, path);
 }
 
 /* DATA may be absent if a graph or an embedding takes its place; the labels to score against
@@ -121,23 +107,19 @@ static int read_files(fitting *fit) {
     const cli_arguments *arguments = fit->arguments;
     const char *graph = argument(arguments, "graph");
     const char *embedding = argument(arguments, "embedding");
-    int result = EXIT_DONE;
-    fit->source = arguments->n_operands == 1 ? arguments->operands[0]
-                  : graph != NULL            ? graph
-                                             : embedding;
-    if (arguments->n_operands == 1)
-        result = input_read(fit->context, arguments, fit->source, NULL, &fit->data);
-    else
-        result = read_classes(fit);
-    if (result == EXIT_DONE && graph != NULL)
-        result = read_graph(fit, graph);
-    if (result == EXIT_DONE && embedding != NULL)
-        result = read_embedding(fit, embedding);
+    bool has_data = arguments->n_operands == 1;
+    fit->source = has_data ? arguments->operands[0] : graph != NULL ? graph : embedding;
+    int result = has_data ? input_read(fit->context, arguments, fit->source, NULL, &fit->data)
+                          : read_classes(fit);
+    if (graph != NULL)
+        STEP(read_graph(fit, graph));
+    if (embedding != NULL)
+        STEP(read_embedding(fit, embedding));
     return result;
 }
 
 /* Warnings while reading are collected instead of printed, because they are part of the
- * report. If -c is not given and the classes are known, their number is used: the user's own
+ * info. If -c is not given and the classes are known, their number is used: the user's own
  * answer is better than an estimate. */
 int fitting_read(fitting *fit) {
     double began = clock_seconds();
@@ -147,19 +129,17 @@ int fitting_read(fitting *fit) {
     STEP(read_files(fit));
     session_collect_warnings(NULL);
     fit->read_seconds = clock_seconds() - began;
-    if (result == EXIT_DONE && fit->data.features != NULL)
-        result =
-            check_given(huddle_model_set_feature_names(fit->model, fit->data.points.d,
-                                                       (const char *const *)fit->data.features),
-                        fit->source);
+    if (fit->data.features != NULL)
+        STEP(check_given(huddle_model_set_feature_names(fit->model, fit->data.points.d,
+                                                        (const char *const *)fit->data.features),
+                         fit->source));
     if (result != EXIT_DONE || argument(fit->arguments, "n_clusters") != NULL ||
         fit->data.labels == NULL)
         return result;
     char count[16];
     snprintf(count, sizeof count, "%d", fit->data.n_classes);
-    huddle_status status = huddle_model_set_option(fit->model, "n_clusters", count);
     fit->counted_classes = true;
-    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, fit->source);
+    return call_result(huddle_model_set_option(fit->model, "n_clusters", count), fit->source);
 }
 
 /* Labels of a graph's vertices may be known without any points. */
@@ -183,7 +163,7 @@ static int score_labels(fitting *fit) {
         huddle_metrics_scores(fit->context, n, fit->data.labels, labels, &fit->scores);
     fit->score_seconds += clock_seconds() - began;
     fit->has_scores = status == HUDDLE_OK;
-    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, fit->source);
+    return call_result(status, fit->source);
 }
 
 /* A cancelled computation may have been complete already; its result is not used either. */
@@ -198,7 +178,7 @@ int fitting_fit(fitting *fit) {
     session_collect_warnings(NULL);
     json_decref(collected);
     if (status != HUDDLE_OK)
-        return failed_call(status, fit->source);
+        return call_result(status, fit->source);
     int result = session_cancelled() ? failed("cancelled") : EXIT_DONE;
     result = processes_agree(fit->context, result);
     return result == EXIT_DONE ? score_labels(fit) : result;
@@ -220,7 +200,6 @@ huddle_status fitting_measure_confidence(fitting *fit) {
     return status;
 }
 
-/* Accepts a fit at any stage. */
 void fitting_free(fitting *fit) {
     free(fit->confidence);
     json_decref(fit->warnings);
@@ -229,11 +208,11 @@ void fitting_free(fitting *fit) {
     session_end(fit->context);
 }
 
-/* ---- the report --------------------------------------------------------------------------- */
+/* ---- the info ----------------------------------------------------------------------------- */
 
 /* The total stays the last member. */
-void fitting_add_seconds(json_t *report, const char *stage, double seconds) {
-    json_t *times = json_object_get(report, "seconds");
+void fitting_add_seconds(json_t *info, const char *stage, double seconds) {
+    json_t *times = json_object_get(info, "seconds");
     double total = json_number_value(json_object_get(times, "total"));
     if (seconds > 0)
         json_object_set_new(times, stage, json_real(seconds));
@@ -243,17 +222,16 @@ void fitting_add_seconds(json_t *report, const char *stage, double seconds) {
 
 /* Inserts the times of what the tool does before and after the model's stages, and adds them to the
  * total. A new object, because members keep the order in which they are set. */
-static void add_own_seconds(json_t *report, const fitting *fit) {
-    json_t *times = json_object_get(report, "seconds");
+static void add_own_seconds(json_t *info, const fitting *fit) {
+    json_t *times = json_object_get(info, "seconds");
     double total = json_number_value(json_object_get(times, "total"));
     json_t *seconds = json_pack("{s:f}", "read", fit->read_seconds);
     json_object_update(seconds, times);
     json_object_set_new(seconds, "total", json_real(total + fit->read_seconds));
-    json_object_set_new(report, "seconds", seconds);
-    fitting_add_seconds(report, "score", fit->score_seconds);
+    json_object_set_new(info, "seconds", seconds);
+    fitting_add_seconds(info, "score", fit->score_seconds);
 }
 
-/* Means over all points and over each cluster. */
 static json_t *confidence_json(const fitting *fit) {
     int64_t n = 0;
     const int32_t *labels = huddle_model_labels(fit->model, &n);
@@ -280,27 +258,27 @@ json_t *fitting_json(const fitting *fit) {
     char *text = NULL;
     huddle_status status = huddle_model_info_json(fit->model, &text);
     if (status != HUDDLE_OK) {
-        (void)failed_call(status, fit->source);
+        (void)call_result(status, fit->source);
         return NULL;
     }
-    json_t *info = check_allocation(json_loads(text, 0, NULL));
+    json_t *model_info = check_allocation(json_loads(text, 0, NULL));
     huddle_free(text);
-    json_t *report = json_pack("{s:o}", "file", text_json(fit->source));
-    json_object_update(report, info);
-    add_own_seconds(report, fit);
+    json_t *info = json_pack("{s:o}", "file", text_json(fit->source));
+    json_object_update(info, model_info);
+    add_own_seconds(info, fit);
     if (fit->data.labels != NULL)
-        json_object_set_new(report, "n_classes", json_integer(fit->data.n_classes));
-    input_add_json(&fit->data, report);
-    input_add_medoid_names_json(&fit->data, report);
+        json_object_set_new(info, "n_classes", json_integer(fit->data.n_classes));
+    input_add_json(&fit->data, info);
+    input_add_medoid_names_json(&fit->data, info);
     if (fit->counted_classes)
-        json_object_set_new(report, "n_clusters_from", json_string("classes"));
+        json_object_set_new(info, "n_clusters_from", json_string("classes"));
     if (fit->has_scores)
-        json_object_set_new(report, "scores", scores_json(&fit->scores));
+        json_object_set_new(info, "scores", scores_json(&fit->scores));
     if (fit->confidence != NULL && argument(fit->arguments, "json") != NULL)
-        json_object_set_new(report, "confidence", confidence_json(fit));
+        json_object_set_new(info, "confidence", confidence_json(fit));
     json_t *warnings = json_copy(fit->warnings);
-    json_array_extend(warnings, json_object_get(info, "warnings"));
-    json_object_set_new(report, "warnings", warnings);
-    json_decref(info);
-    return report;
+    json_array_extend(warnings, json_object_get(model_info, "warnings"));
+    json_object_set_new(info, "warnings", warnings);
+    json_decref(model_info);
+    return info;
 }

@@ -39,12 +39,19 @@ huddle_status fitting_measure_confidence(fitting *fit);
 json_t *fitting_json(const fitting *fit);
 
 /* Adds the time of a further stage to it. */
-void fitting_add_seconds(json_t *report, const char *stage, double seconds);
+void fitting_add_seconds(json_t *info, const char *stage, double seconds);
 
 void fitting_free(fitting *fit);
 
 /* The points, or NULL if there are none. */
 const huddle_points *fitting_points(const fitting *fit);
+
+/* Writes the page of --report, if there is one: of a clustering, which follows the path of gamma if
+ * the method shrinks and then takes time, or of a path that keeps G of every level, if `walk` is
+ * not NULL. `info` is what --json prints. */
+struct huddle_report_walk;
+int fitting_write_page(const fitting *fit, const struct huddle_report_walk *walk,
+                       const json_t *info);
 
 /* Writes all intermediate results to this folder, which is created if necessary. */
 int fitting_dump(const fitting *fit, const char *folder);
@@ -53,7 +60,7 @@ int fitting_dump(const fitting *fit, const char *folder);
 extern const char *const dump_files[];
 
 /* Prints the summary of fitting_json() for people to stdout. */
-void print_summary(const json_t *report);
+void print_summary(const json_t *info);
 
 extern const cli_flag method_flags[];  /* -m */
 extern const cli_flag compute_flags[]; /* --n-threads, --engine, --graph, --embedding */

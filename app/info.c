@@ -11,24 +11,20 @@
 /* Counts that do not apply are null or absent: "image" and "nonzeros" exist only for images
  * and sparse data. */
 static json_t *info_json(const huddle_data *data) {
-    json_t *names = json_array();
-    for (int64_t i = 0; i < data->n_names; i++)
-        json_array_append_new(names, text_json(data->names[i]));
+    const int64_t *offsets = data->points.offsets;
     json_t *classes = data->labels == NULL ? json_null() : json_integer(data->n_classes);
-    json_t *report = json_pack("{s:o, s:s, s:I, s:I, s:o, s:o}", "file", text_json(data->name),
-                               "format", data->format, "n", (json_int_t)data->points.n, "d",
-                               (json_int_t)data->points.d, "n_classes", classes, "names", names);
+    json_t *image = NULL;
     if (data->height > 0)
-        json_object_set_new(report, "image",
-                            json_pack("{s:i, s:i, s:i, s:b}", "height", data->height, "width",
-                                      data->width, "channels", data->channels, "column_major",
-                                      data->column_major));
-    if (data->points.offsets != NULL)
-        json_object_set_new(report, "nonzeros",
-                            json_integer((json_int_t)data->points.offsets[data->points.n]));
-    input_add_names_json(data, report);
-    input_add_json(data, report);
-    return report;
+        image = json_pack("{s:i, s:i, s:i, s:b}", "height", data->height, "width", data->width,
+                          "channels", data->channels, "column_major", data->column_major);
+    json_t *info = json_pack(
+        "{s:o, s:s, s:I, s:I, s:o, s:o, s:o*, s:o*}", "file", text_json(data->name), "format",
+        data->format, "n", (json_int_t)data->points.n, "d", (json_int_t)data->points.d, "n_classes",
+        classes, "names", texts_json(data->n_names, data->names), "image", image, "nonzeros",
+        offsets == NULL ? NULL : json_integer((json_int_t)offsets[data->points.n]));
+    input_add_names_json(data, info);
+    input_add_json(data, info);
+    return info;
 }
 
 /* The first few names suffice to recognise the classes. */
@@ -50,7 +46,6 @@ static void print_labels(const huddle_data *data) {
     const huddle_column *label = input_label(data);
     if (data->labels == NULL)
         return;
-    /* Only tables have a label column with a reason. */
     if (label != NULL) {
         input_column_name(data, label, text, 256);
         append_text(text, sizeof text, ", %s; ", label->reason);
@@ -95,7 +90,6 @@ static void append_name(char *text, size_t size, const char *name) {
     text[used] = '\0';
 }
 
-/* The first few names suffice to recognise the rows. */
 static void print_row_names(const huddle_data *data) {
     enum { MAX_SHOWN = 6 };
     char text[512] = "";
@@ -110,7 +104,6 @@ static void print_row_names(const huddle_data *data) {
     print_wrapped(stdout, text, 10, 10);
 }
 
-/* Which column of a table contains the labels, which were encoded and which were ignored. */
 static void print_columns(const huddle_data *data) {
     print_labels(data);
     print_role(data, HUDDLE_COLUMN_FEATURE, "feature");
@@ -136,7 +129,6 @@ static void print_name(const char *name, bool first, bool last, int *column) {
     printf("%s", last ? "\n" : ", ");
 }
 
-/* One line per fact, with the names in a column of ten characters. */
 static void print_info(const huddle_data *data) {
     const huddle_points *points = &data->points;
     int column = 0;
@@ -159,16 +151,16 @@ static void print_info(const huddle_data *data) {
 /* The same members as info_json(), null where they are unknown, so that scripts need not
  * distinguish the two. */
 static json_t *listing_json(const char *source, const huddle_listing *listing) {
-    json_t *names = json_array(), *shapes = json_array();
+    json_t *shapes = json_array();
     for (int64_t i = 0; i < listing->count; i++) {
         json_t *shape = json_array();
         for (int k = 0; k < 4 && listing->dims[i][k] > 0; k++)
             json_array_append_new(shape, json_integer((json_int_t)listing->dims[i][k]));
-        json_array_append_new(names, text_json(listing->names[i]));
         json_array_append_new(shapes, shape);
     }
     return json_pack("{s:o, s:s, s:n, s:n, s:n, s:o, s:o}", "file", text_json(source), "format",
-                     listing->format, "n", "d", "n_classes", "names", names, "shapes", shapes);
+                     listing->format, "n", "d", "n_classes", "names",
+                     texts_json(listing->count, listing->names), "shapes", shapes);
 }
 
 /* The reason is a message of the library, which begins with the file's name and ends with
@@ -218,7 +210,6 @@ static int report_failure(huddle_context *context, const cli_arguments *argument
     return EXIT_DONE;
 }
 
-/* Both forms contain the same facts. */
 static int print_data(const cli_arguments *arguments, const huddle_data *data) {
     if (argument(arguments, "json") != NULL)
         print_json(info_json(data));
@@ -268,17 +259,15 @@ static int print_formats(bool json) {
 
 /* Without a file, --formats still has something to report. */
 static int run_info(const cli_arguments *arguments) {
-    int result = EXIT_DONE;
     if (argument(arguments, "formats") != NULL)
         return print_formats(argument(arguments, "json") != NULL);
     if (arguments->n_operands == 0)
         return usage_error("info: missing DATA or --formats");
     huddle_data data = {0};
     huddle_status status = HUDDLE_OK;
-    huddle_context *context = session_begin(arguments, &result);
-    if (context == NULL)
-        return result;
-    result = streams_read_input();
+    huddle_context *context = NULL;
+    int result = session_begin(arguments, &context);
+    STEP(streams_read_input());
     /* The status is needed: a container in which nothing is selected is described, not refused. */
     STEP(input_try(context, arguments, arguments->operands[0], NULL, &data, &status));
     clear_progress();
@@ -290,28 +279,20 @@ static int run_info(const cli_arguments *arguments) {
 }
 
 static const cli_flag info_flags[] = {
-    {.name = "formats", .kind = FLAG_SWITCH, .help = "list the file formats of this build instead"},
-    {.name = "json", .kind = FLAG_SWITCH, .help = "print JSON instead of text"},
+    {"formats", 0, FLAG_SWITCH, NULL, "list the file formats of this build instead"},
+    {"json", 0, FLAG_SWITCH, NULL, "print JSON instead of text"},
     {0}};
 
 /* The same input flags as `cluster`, so that a command line can be tried with `info` first. */
-static const flag_group info_groups[] = {{"Options", info_flags},
-                                         {"Input", input_flags},
-                                         {"Generators", seeded_flags},
-                                         {"Other options", quiet_flags},
-                                         {0}};
-
-static const char *const info_examples[] = {
-    "huddle info faces.mat", "zcat table.csv.gz | head -1000 | huddle info -",
-    "huddle info USPS.h5 --x train/data --x test/data --y train/target --y test/target", NULL};
-
-const cli_command info_command = {.name = "info",
-                                  .operands = "DATA",
-                                  .max_operands = 1,
-                                  .reads = true,
-                                  .summary = "describe a data set",
-                                  .text = data_text,
-                                  .words = huddle_data_kinds,
-                                  .groups = info_groups,
-                                  .examples = info_examples,
-                                  .run = run_info};
+const cli_command info_command = {
+    {"info", "DATA", 0, 1, "describe a data set", run_info},
+    .reads = true,
+    .text = data_text,
+    .words = huddle_data_kinds,
+    .groups = {{"Options", info_flags},
+               {"Input", input_flags},
+               {"Generators", seeded_flags},
+               {"Other options", quiet_flags}},
+    .examples = {
+        "huddle info faces.mat", "zcat table.csv.gz | head -1000 | huddle info -",
+        "huddle info USPS.h5 --x train/data --x test/data --y train/target --y test/target"}};

@@ -16,36 +16,18 @@ static uint64_t seed_of(const cli_arguments *arguments) {
     return text == NULL ? 0 : strtoull(text, NULL, 10);
 }
 
-/* digits is built in but not generated: --n and --noise have no effect on it. */
-static bool is_generator(const char *source) {
-    for (const char *const *kind = huddle_data_kinds(); *kind != NULL; kind++)
-        if (strcmp(*kind, source) == 0 && strcmp(source, "digits") != 0)
-            return true;
-    return false;
-}
-
-/* Flags without effect on this source are refused: ignoring them would hide a mistake. */
+/* Flags without effect on this source are refused: ignoring them would hide a mistake. digits is
+ * built in but not generated: --n and --noise have no effect on it. */
 static int check_flags(const cli_arguments *arguments, const char *source) {
-    bool generator = is_generator(source);
     static const char *const for_files[] = {"x",      "transpose", "header", "missing",
                                             "encode", "gray",      "image",  NULL};
     static const char *const for_generators[] = {"n", "noise", NULL};
-    const char *const *misplaced = generator ? for_files : for_generators;
-    for (; *misplaced != NULL; misplaced++)
-        if (argument(arguments, *misplaced) != NULL)
-            return usage_error("%s: --%s applies only to %s", source, *misplaced,
-                               generator ? "files" : "generators");
-    return EXIT_DONE;
+    bool generator = is_listed(source, huddle_data_kinds()) && strcmp(source, "digits") != 0;
+    const char *misplaced = argument_any(arguments, generator ? for_files : for_generators);
+    return misplaced == NULL ? EXIT_DONE
+                             : usage_error("%s: --%s applies only to %s", source, misplaced,
+                                           generator ? "files" : "generators");
 }
-
-/* Which columns become the points: those of --x, or those that a model was fitted to, by their
- * names. */
-typedef struct input_columns {
-    const char *const *x;
-    int64_t n_x;
-    bool by_name;
-    bool exact; /* data->exact is wanted too */
-} input_columns;
 
 /* The names in a list such as a,b,c; a part in double quotes may contain commas. Appends them to
  * names, which point into `text`, a copy of the list that is changed. */
@@ -94,9 +76,10 @@ static void free_names(name_list *list) {
 
 /* hints_as_flags makes the library word its suggestions as flags ("--missing drop") instead of
  * option names. */
-static int read_columns(huddle_context *context, const cli_arguments *arguments, const char *source,
-                        input_columns columns, const huddle_model *model, huddle_data *data,
-                        huddle_status *status) {
+int input_try(huddle_context *context, const cli_arguments *arguments, const char *source,
+              const input_choice *choice, huddle_data *data, huddle_status *status) {
+    static const input_choice usual = {0};
+    const input_choice *how = choice == NULL ? &usual : choice;
     huddle_read_options options = {.transpose = argument(arguments, "transpose") != NULL,
                                    .classes = argument(arguments, "classes"),
                                    .per_class = argument_count(arguments, "per-class", 0),
@@ -106,71 +89,37 @@ static int read_columns(huddle_context *context, const cli_arguments *arguments,
                                    .missing = argument(arguments, "missing"),
                                    .encode = argument(arguments, "encode") != NULL,
                                    .header = argument(arguments, "header"),
-                                   .x_by_name = columns.by_name,
+                                   .x_by_name = how->x != NULL,
                                    .gray = argument(arguments, "gray") != NULL,
                                    .image = argument(arguments, "image"),
                                    .hints_as_flags = true,
-                                   .exact = columns.exact};
+                                   .exact = how->exact};
     int result = check_flags(arguments, source);
     if (result != EXIT_DONE)
         return result;
-    name_list y;
+    name_list x, y;
+    list_names(arguments, "x", &x);
     list_names(arguments, "y", &y);
-    options.x = columns.x;
-    options.n_x = columns.n_x;
+    options.x = how->x != NULL ? how->x : x.names;
+    options.n_x = how->x != NULL ? how->n_x : x.count;
     options.y = y.names;
     options.n_y = y.count;
-    if (model != NULL)
-        options.shift = huddle_model_shift(model, &options.n_shift);
+    if (how->model != NULL)
+        options.shift = huddle_model_shift(how->model, &options.n_shift);
     *status = huddle_data_read(context, source, &options, data);
+    free_names(&x);
     free_names(&y);
     return EXIT_DONE;
 }
 
-/* Columns by name, for predict: their order and the presence of others do not matter. */
-int input_try_columns(huddle_context *context, const cli_arguments *arguments, const char *source,
-                      const char *const *x, int64_t n_x, const huddle_model *model,
-                      huddle_data *data, huddle_status *status) {
-    input_columns columns = {x, n_x, true, false};
-    return read_columns(context, arguments, source, columns, model, data, status);
-}
-
-static int try_flags(huddle_context *context, const cli_arguments *arguments, const char *source,
-                     const huddle_model *model, bool exact, huddle_data *data,
-                     huddle_status *status) {
-    name_list x;
-    list_names(arguments, "x", &x);
-    input_columns columns = {x.names, x.count, false, exact};
-    int result = read_columns(context, arguments, source, columns, model, data, status);
-    free_names(&x);
-    return result;
-}
-
-int input_try(huddle_context *context, const cli_arguments *arguments, const char *source,
-              const huddle_model *model, huddle_data *data, huddle_status *status) {
-    return try_flags(context, arguments, source, model, false, data, status);
-}
-
 /* Messages of the readers begin with the name of a file, which may be another one (--y);
- * failed_call() adds the name only where there is none. */
-static int report_failure(int result, huddle_status status, const char *source) {
-    if (result == EXIT_DONE && status != HUDDLE_OK)
-        return failed_call(status, status == HUDDLE_NO_MEMORY ? source : NULL);
-    return result;
-}
-
+ * call_result() adds the name only where there is none. */
 int input_read(huddle_context *context, const cli_arguments *arguments, const char *source,
-               const huddle_model *model, huddle_data *data) {
+               const input_choice *choice, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
-    int result = input_try(context, arguments, source, model, data, &status);
-    return report_failure(result, status, source);
-}
-
-int input_read_exact(huddle_context *context, const cli_arguments *arguments, const char *source,
-                     huddle_data *data) {
-    huddle_status status = HUDDLE_OK;
-    int result = try_flags(context, arguments, source, NULL, true, data, &status);
-    return report_failure(result, status, source);
+    int result = input_try(context, arguments, source, choice, data, &status);
+    STEP(call_result(status, status == HUDDLE_NO_MEMORY ? source : NULL));
+    return result;
 }
 
 /* The one place where the tool makes a graph symmetric itself; huddle_graph_from_affinity() applies
@@ -186,13 +135,6 @@ huddle_status input_read_graph(huddle_context *context, const char *source, hudd
         *graph = part;
     }
     return status;
-}
-
-void input_describe(const huddle_data *data, char *text, size_t size) {
-    snprintf(text, size, "%lld point%s, %lld feature%s", (long long)data->total_rows,
-             plural(data->total_rows), (long long)data->points.d, plural(data->points.d));
-    if (data->labels != NULL)
-        append_text(text, size, ", %d class%s", data->n_classes, data->n_classes == 1 ? "" : "es");
 }
 
 /* ---- columns of tables ---------------------------------------------------------------------- */
@@ -232,41 +174,36 @@ static json_t *columns_json(const huddle_data *data) {
     return columns;
 }
 
-/* Only tables have columns; for other sources nothing is added. */
-void input_add_json(const huddle_data *data, json_t *report) {
+void input_add_json(const huddle_data *data, json_t *info) {
     char name[256];
     const huddle_column *label = input_label(data), *names = find_role(data, HUDDLE_COLUMN_NAMES);
     if (data->n_columns == 0)
         return;
     if (label != NULL) {
         input_column_name(data, label, name, sizeof name);
-        json_object_set_new(report, "label_column", text_json(name));
+        json_object_set_new(info, "label_column", text_json(name));
     }
     if (names != NULL) {
         input_column_name(data, names, name, sizeof name);
-        json_object_set_new(report, "names_column", text_json(name));
+        json_object_set_new(info, "names_column", text_json(name));
     }
-    json_object_set_new(report, "columns", columns_json(data));
+    json_object_set_new(info, "columns", columns_json(data));
     if (data->n_dropped == 0)
         return;
     json_t *rows = json_array();
     for (int64_t k = 0; k < data->n_dropped; k++)
         json_array_append_new(rows, json_integer((json_int_t)data->dropped[k]));
-    json_object_set_new(report, "dropped_rows", rows);
+    json_object_set_new(info, "dropped_rows", rows);
 }
 
-void input_add_names_json(const huddle_data *data, json_t *report) {
-    if (data->row_names == NULL)
-        return;
-    json_t *names = json_array();
-    for (int64_t i = 0; i < data->points.n; i++)
-        json_array_append_new(names, text_json(data->row_names[i]));
-    json_object_set_new(report, "row_names", names);
+void input_add_names_json(const huddle_data *data, json_t *info) {
+    if (data->row_names != NULL)
+        json_object_set_new(info, "row_names", texts_json(data->points.n, data->row_names));
 }
 
 /* A cluster without a medoid has null in both. */
-void input_add_medoid_names_json(const huddle_data *data, json_t *report) {
-    const json_t *medoids = json_object_get(report, "medoids");
+void input_add_medoid_names_json(const huddle_data *data, json_t *info) {
+    const json_t *medoids = json_object_get(info, "medoids");
     if (data->row_names == NULL || medoids == NULL)
         return;
     json_t *names = json_array();
@@ -276,7 +213,7 @@ void input_add_medoid_names_json(const huddle_data *data, json_t *report) {
                                          ? text_json(data->row_names[json_integer_value(row)])
                                          : json_null());
     }
-    json_object_set_new(report, "medoid_names", names);
+    json_object_set_new(info, "medoid_names", names);
 }
 
 /* ---- labels of all rows --------------------------------------------------------------------- */

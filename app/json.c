@@ -1,10 +1,8 @@
 #include "json.h"
 
-#include "cli/text.h"
+#include "cli/messages.h"
 #include "report/page.h"
-#include "session.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void print_value(const json_t *value, int indent);
@@ -39,7 +37,6 @@ static void print_object(const json_t *object, int indent) {
         json_decref(name);
         first = false;
     }
-    /* The brace is aligned with the line that opened the object. */
     printf("\n%*s}", indent, "");
 }
 
@@ -48,7 +45,6 @@ static void print_object(const json_t *object, int indent) {
 static void print_array(const json_t *array, int indent) {
     size_t n = json_array_size(array);
     json_t *head = json_array_get(array, 0);
-    /* An empty array has no head and is printed on one line. */
     bool lines = json_is_array(head) || json_is_object(head);
     fputc('[', stdout);
     for (size_t i = 0; i < n; i++) {
@@ -87,11 +83,17 @@ json_t *scores_json(const huddle_scores *scores) {
                      scores->ari, "purity", scores->purity);
 }
 
-/* Likewise. */
 json_t *graph_scores_json(const huddle_graph_scores *s) {
     return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "inside", s->inside, "expected",
                      s->expected, "divergence", s->divergence, "information", s->information, "map",
                      s->map, "entropy", s->entropy, "modularity", s->modularity, "ncut", s->ncut);
+}
+
+json_t *texts_json(int64_t n, char *const *texts) {
+    json_t *list = json_array();
+    for (int64_t i = 0; i < n; i++)
+        json_array_append_new(list, text_json(texts[i]));
+    return list;
 }
 
 /* File names and labels may contain any bytes, but JSON must be UTF-8. */

@@ -19,4 +19,7 @@ json_t *graph_scores_json(const huddle_graph_scores *scores);
 /* A string; bytes that are not UTF-8 become question marks. */
 json_t *text_json(const char *text);
 
+/* An array of such strings. */
+json_t *texts_json(int64_t n, char *const *texts);
+
 #endif

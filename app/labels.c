@@ -1,6 +1,7 @@
 #include "labels.h"
 
 #include "cli/messages.h"
+#include "cli/text.h"
 #include "session.h"
 
 #include <errno.h>
@@ -33,15 +34,11 @@ static huddle_status take_labels(huddle_context *context, const char *kind, labe
 
 /* The names of generators win over files, as for every command that reads data. */
 int labelling_read(huddle_context *context, const char *source, bool clusters, labelling *l) {
-    huddle_status status;
-    for (const char *const *kind = huddle_data_kinds(); *kind != NULL; kind++)
-        if (strcmp(source, *kind) == 0) {
-            status = take_labels(context, source, l);
-            return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, source);
-        }
-    status = (clusters ? huddle_clusters_read : huddle_labels_read)(
-        context, source, &l->n, &l->labels, &l->n_classes, &l->classes);
-    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, source);
+    if (is_listed(source, huddle_data_kinds()))
+        return call_result(take_labels(context, source, l), source);
+    return call_result((clusters ? huddle_clusters_read : huddle_labels_read)(
+                           context, source, &l->n, &l->labels, &l->n_classes, &l->classes),
+                       source);
 }
 
 /* Classes are sorted, numbers by value. */

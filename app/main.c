@@ -2,12 +2,10 @@
 /* The tool: finds the command, parses its arguments and runs it. */
 #include "cli/arguments.h"
 #include "cli/catalogue.h"
-#include "cli/help.h"
+#include "cli/documents.h"
 #include "cli/messages.h"
-#include "cli/text.h"
 #include "commands.h"
 #include "processes.h"
-#include "session.h"
 #include "streams.h"
 
 #include <huddle/base.h>

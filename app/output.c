@@ -2,7 +2,6 @@
 
 #include "cli/messages.h"
 #include "cli/text.h"
-#include "streams.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,21 +12,6 @@
 
 /* Without .npz and .mat, which would need a name for the array. */
 const char *const label_endings[] = {".npy", ".csv", ".txt", NULL};
-const char *const data_endings[] = {".csv", ".tsv",  ".txt", ".npy",    ".npz", ".mat",
-                                    ".h5",  ".hdf5", ".svm", ".libsvm", NULL};
-
-/* Names of formats are endings without the dot. */
-const char *const *stream_formats(void) {
-    static const char *const names[] = {"csv", "tsv", "npy", "npz", "mat", "h5", "svm", NULL};
-    return names;
-}
-
-int output_check_format(const cli_arguments *arguments, const char *path) {
-    if (argument(arguments, "format") == NULL || streams_shown(path) != path)
-        return EXIT_DONE;
-    return usage_error("%s: --format is for stdout; the extension determines the format of a file",
-                       path);
-}
 
 /* ---- places --------------------------------------------------------------------------------- */
 
@@ -145,7 +129,6 @@ static void list_written(written_list *list, const cli_arguments *arguments, con
     for (const flag_group *group = command->groups; group->flags != NULL; group++)
         for (const cli_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
             add_flag(list, arguments, flag, folder);
-    /* The last operand may be a file to write. */
     if (command->stream != NULL)
         add_written(list, "OUT", arguments->operands[command->max_operands - 1], NULL);
 }

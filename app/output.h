@@ -15,19 +15,7 @@ int outputs_check(const cli_arguments *arguments, const char *folder);
  * NULL). `what` names the content in the message: "labels". path may be NULL: no such output. */
 int output_check_ending(const char *path, const char *what, const char *const *endings);
 
-/* EXIT_USAGE, after a message, if --format is given although `path` has an ending. */
-int output_check_format(const cli_arguments *arguments, const char *path);
-
-/* The formats of data on stdout. */
-#define FORMAT_FLAG                                                                                \
-    {                                                                                              \
-        .name = "format", .kind = FLAG_CHOICE, .value = "NAME", .choices = stream_formats,         \
-        .default_text = "csv",                                                                     \
-        .help = "the format on stdout; that of a file is determined by its extension"              \
-    }
-const char *const *stream_formats(void);
-
-/* The endings of files of labels and of data sets. */
-extern const char *const label_endings[], *const data_endings[];
+/* The endings of files of labels. */
+extern const char *const label_endings[];
 
 #endif

@@ -4,13 +4,11 @@
 #include "fitting.h"
 #include "json.h"
 #include "output.h"
-#include "report.h"
 #include "report/arrays.h"
 #include "session.h"
 
-#include <huddle/path.h>
+#include <huddle/report.h>
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -20,11 +18,9 @@ typedef struct gamma_walk {
     fitting fit;
     huddle_path_options options;
     huddle_path path;
-    int32_t n_clusters;
     int32_t *labels;
-    huddle_path_choice choice;
-    double seconds;
-    json_t *report; /* what --json prints */
+    huddle_report_walk shown; /* what the page shows of it */
+    json_t *info;             /* what --json prints */
 } gamma_walk;
 
 /* ---- options ------------------------------------------------------------------------------ */
@@ -48,7 +44,6 @@ static int configure_fit(gamma_walk *walk) {
  * for the page, because it takes n x c doubles for each. */
 static int configure_path(gamma_walk *walk) {
     const cli_arguments *arguments = walk->fit.arguments;
-    const huddle_option *table = huddle_shrink_options_table();
     /* n_gamma is an option of the path, not of the method, so it is a flag of this command. */
     const char *levels = argument(arguments, "n-gamma");
     walk->options = huddle_path_defaults();
@@ -56,14 +51,7 @@ static int configure_path(gamma_walk *walk) {
     if (levels != NULL && huddle_options_set(huddle_path_options_table(), &walk->options, "n_gamma",
                                              levels) != HUDDLE_OK)
         return usage_error("%s", huddle_last_error());
-    for (int i = 0; i < arguments->n_settings; i++) {
-        const cli_setting *setting = &arguments->settings[i];
-        if (setting->option != NULL && huddle_option_find(table, setting->option) != NULL &&
-            huddle_options_set(table, &walk->options.shrink, setting->option, setting->value) !=
-                HUDDLE_OK)
-            return usage_error("%s", huddle_last_error());
-    }
-    return EXIT_DONE;
+    return arguments_set_options(arguments, huddle_shrink_options_table(), &walk->options.shrink);
 }
 
 /* ---- the path ----------------------------------------------------------------------------- */
@@ -72,6 +60,7 @@ static int configure_path(gamma_walk *walk) {
  * are replaced by those of these labels. */
 static huddle_status solve_path(gamma_walk *walk) {
     huddle_array f = {0}, w = {0};
+    huddle_report_walk *shown = &walk->shown;
     huddle_status status = huddle_model_array(walk->fit.model, "embedding", &f);
     if (status == HUDDLE_OK)
         status = huddle_model_array(walk->fit.model, "shrink_graph", &w);
@@ -79,17 +68,18 @@ static huddle_status solve_path(gamma_walk *walk) {
         return status;
     huddle_dense rows = array_dense(&f);
     huddle_csr graph = array_csr(&w);
-    walk->n_clusters = (int32_t)f.cols;
-    walk->options.shrink.n_clusters = walk->n_clusters;
+    shown->n_clusters = walk->options.shrink.n_clusters = (int32_t)f.cols;
     status = huddle_shrink_path(walk->fit.context, &rows, &graph, &walk->options, &walk->path);
     if (status != HUDDLE_OK)
         return status;
     walk->labels = check_allocation(calloc((size_t)walk->path.n + 1, sizeof *walk->labels));
-    status = huddle_path_labels(walk->fit.context, &walk->path, &rows, walk->n_clusters,
-                                walk->labels, &walk->choice);
+    status = huddle_path_labels(walk->fit.context, &walk->path, &rows, shown->n_clusters,
+                                walk->labels, &shown->choice);
     if (status == HUDDLE_OK && walk->fit.has_scores)
         status = huddle_metrics_scores(NULL, walk->path.n, walk->fit.data.labels, walk->labels,
                                        &walk->fit.scores);
+    shown->path = &walk->path;
+    shown->labels = walk->labels;
     return status;
 }
 
@@ -99,11 +89,9 @@ static int compute_path(gamma_walk *walk) {
     if (result != EXIT_DONE)
         return result;
     double began = clock_seconds();
-    huddle_status status = solve_path(walk);
-    walk->seconds = clock_seconds() - began;
-    if (status != HUDDLE_OK)
-        return failed_call(status, walk->fit.source);
-    return session_cancelled() ? failed("cancelled") : EXIT_DONE;
+    result = call_result(solve_path(walk), walk->fit.source);
+    walk->shown.seconds = clock_seconds() - began;
+    return result == EXIT_DONE && session_cancelled() ? failed("cancelled") : result;
 }
 
 /* ---- files -------------------------------------------------------------------------------- */
@@ -111,18 +99,18 @@ static int compute_path(gamma_walk *walk) {
 static const char *const tree_endings[] = {".csv", ".npy", NULL};
 
 /* One line per fusion. Real numbers are written with the digits that they need to be read back
- * exactly. LINE bounds a row: three integers of up to 16 digits and a number of up to 40
- * characters. */
+ * exactly. */
 static huddle_status write_linkage_csv(const huddle_dense *linkage, const char *file) {
-    enum { LINE = 96 };
-    char *text = check_allocation(malloc((size_t)(linkage->rows + 1) * LINE)), gamma[40];
-    size_t size = (size_t)snprintf(text, LINE, "a,b,gamma,size\n");
+    char *text = NULL, gamma[40];
+    size_t size = 0;
+    FILE *out = check_allocation(open_memstream(&text, &size));
+    fputs("a,b,gamma,size\n", out);
     for (int64_t i = 0; i < linkage->rows; i++) {
         const double *row = linkage->values + i * linkage->stride;
         huddle_format_real(row[2], gamma, sizeof gamma);
-        size += (size_t)snprintf(text + size, LINE, "%.0f,%.0f,%s,%.0f\n", row[0], row[1], gamma,
-                                 row[3]);
+        fprintf(out, "%.0f,%.0f,%s,%.0f\n", row[0], row[1], gamma, row[3]);
     }
+    (void)check_allocation(fclose(out) == 0 ? text : NULL);
     huddle_status status = huddle_file_write(file, text, size);
     free(text);
     return status;
@@ -144,69 +132,59 @@ static huddle_status write_tree(const huddle_path *path, const char *file) {
 static int write_files(const gamma_walk *walk) {
     const char *tree = argument(walk->fit.arguments, "output");
     const char *labels = argument(walk->fit.arguments, "labels");
-    huddle_status status = HUDDLE_OK;
-    if (tree != NULL)
-        status = write_tree(&walk->path, tree);
-    if (status != HUDDLE_OK)
-        return failed_call(status, tree);
+    int result = tree == NULL ? EXIT_DONE : call_result(write_tree(&walk->path, tree), tree);
     if (labels != NULL)
-        status = input_write_labels(walk->fit.context, &walk->fit.data, labels, walk->path.n,
-                                    walk->labels);
-    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, labels);
+        STEP(call_result(input_write_labels(walk->fit.context, &walk->fit.data, labels,
+                                            walk->path.n, walk->labels),
+                         labels));
+    return result;
 }
 
-/* ---- the report --------------------------------------------------------------------------- */
-
-static huddle_report_walk report_walk(const gamma_walk *walk) {
-    return (huddle_report_walk){&walk->path, walk->labels, walk->n_clusters, walk->choice,
-                                walk->seconds};
-}
+/* ---- the info ----------------------------------------------------------------------------- */
 
 /* What --json prints: the source and the scores, then the info of the path. NULL after a message.
  */
 static json_t *path_json(const gamma_walk *walk) {
     static const char *const kept[] = {"file",  "n",         "d",      "graph",
                                        "embed", "n_classes", "scores", "warnings"};
-    huddle_report_walk shown = report_walk(walk);
     char *text = NULL;
-    huddle_status status = huddle_report_path_json(walk->fit.model, &shown, &text);
+    huddle_status status = huddle_report_path_json(walk->fit.model, &walk->shown, &text);
     if (status != HUDDLE_OK) {
-        (void)failed_call(status, walk->fit.source);
+        (void)call_result(status, walk->fit.source);
         return NULL;
     }
     json_t *path = check_allocation(json_loads(text, 0, NULL)), *fit = fitting_json(&walk->fit);
-    json_t *report = json_object();
+    json_t *info = json_object();
     for (size_t i = 0; i < sizeof kept / sizeof *kept && fit != NULL; i++)
         if (json_object_get(fit, kept[i]) != NULL)
-            json_object_set(report, kept[i], json_object_get(fit, kept[i]));
-    json_object_update_missing(report, path);
+            json_object_set(info, kept[i], json_object_get(fit, kept[i]));
+    json_object_update_missing(info, path);
     /* Unlike the library, the tool has read the data, which takes time too. */
     double total = json_number_value(json_object_get(json_object_get(fit, "seconds"), "total"));
-    json_object_set_new(json_object_get(report, "seconds"), "total",
-                        json_real(total + walk->seconds));
+    json_object_set_new(json_object_get(info, "seconds"), "total",
+                        json_real(total + walk->shown.seconds));
     huddle_free(text);
     json_decref(path);
     json_decref(fit);
-    return report;
+    return info;
 }
 
-/* The page and --json are made from one object. The walk only borrows its members; the page is
- * written before they are freed. */
 static int write_page(gamma_walk *walk) {
-    walk->report = path_json(walk);
-    huddle_report_walk shown = report_walk(walk);
-    return walk->report == NULL ? EXIT_FAILED : report_write_page(&walk->fit, &shown, walk->report);
+    walk->info = path_json(walk);
+    return walk->info == NULL ? EXIT_FAILED
+                              : fitting_write_page(&walk->fit, &walk->shown, walk->info);
 }
 
 /* level is -1 if no level of the path has that many large groups; the labels then come from
  * the level with the most. */
 static void print_choice(const gamma_walk *walk) {
-    const huddle_path_choice *choice = &walk->choice;
+    const huddle_path_choice *choice = &walk->shown.choice;
+    int32_t n_clusters = walk->shown.n_clusters;
     if (choice->level >= 0)
-        printf("\n  %d cluster%s from the %d large groups at gamma %.4g\n", walk->n_clusters,
-               plural(walk->n_clusters), choice->n_found, choice->gamma);
+        printf("\n  %d cluster%s from the %d large groups at gamma %.4g\n", n_clusters,
+               plural(n_clusters), choice->n_found, choice->gamma);
     else
-        printf("\n  no level has %d large groups; the maximum is %d\n", walk->n_clusters,
+        printf("\n  no level has %d large groups; the maximum is %d\n", n_clusters,
                choice->n_found);
     if (walk->fit.has_scores)
         printf("  acc %.4f  nmi %.4f  ari %.4f  purity %.4f\n", walk->fit.scores.acc,
@@ -233,7 +211,7 @@ static void print_path(const gamma_walk *walk) {
     printf("  %12s %14s %10s %8s %6s\n", "gamma", "objective", "gap", "groups", "n_iter");
     for (int32_t i = 0; i < path->n_levels; i++) {
         const huddle_path_level *level = &path->levels[i];
-        printf("%c %12.5g %14.7g %10.2g %8d %6d%s%s\n", i == walk->choice.level ? '*' : ' ',
+        printf("%c %12.5g %14.7g %10.2g %8d %6d%s%s\n", i == walk->shown.choice.level ? '*' : ' ',
                level->gamma, level->objective, level->gap, level->n_groups, level->n_iter,
                level->stop > HUDDLE_STOP_EXACT ? "  " : "",
                level->stop > HUDDLE_STOP_EXACT ? huddle_stop_name(level->stop) : "");
@@ -241,39 +219,31 @@ static void print_path(const gamma_walk *walk) {
     print_choice(walk);
 }
 
-/* The progress bar is erased before anything is printed. */
-static void print_result(const gamma_walk *walk) {
-    clear_progress();
-    if (argument(walk->fit.arguments, "json") == NULL)
-        print_path(walk);
-    else
-        print_json(json_incref(walk->report));
-}
-
 /* ---- the command -------------------------------------------------------------------------- */
 
-/* As check_outputs() of cluster: before the computation. */
 static int check_arguments(const cli_arguments *arguments) {
     int result = output_check_ending(argument(arguments, "output"), "the tree", tree_endings);
     STEP(output_check_ending(argument(arguments, "labels"), "labels", label_endings));
-    return result == EXIT_DONE ? outputs_check(arguments, NULL) : result;
+    STEP(outputs_check(arguments, NULL));
+    return result;
 }
 
-/* The command line is checked completely before the data are read. */
 static int run_path(const cli_arguments *arguments) {
     gamma_walk walk = {.fit = {.arguments = arguments}};
     int result = check_arguments(arguments);
     STEP(configure_fit(&walk));
     STEP(configure_path(&walk));
-    if (result == EXIT_DONE)
-        walk.fit.context = session_begin(arguments, &result);
+    STEP(session_begin(arguments, &walk.fit.context));
     STEP(fitting_read(&walk.fit));
     STEP(compute_path(&walk));
     STEP(write_files(&walk));
     STEP(write_page(&walk));
-    if (result == EXIT_DONE)
-        print_result(&walk);
-    json_decref(walk.report);
+    clear_progress();
+    if (result == EXIT_DONE && argument(arguments, "json") == NULL)
+        print_path(&walk);
+    else if (result == EXIT_DONE)
+        print_json(json_incref(walk.info));
+    json_decref(walk.info);
     free(walk.labels);
     huddle_path_free(&walk.path);
     fitting_free(&walk.fit);
@@ -286,58 +256,35 @@ static const char *default_levels(void) {
 }
 
 static const cli_flag path_flags[] = {
-    {.name = "n-gamma",
-     .kind = FLAG_COUNT,
-     .value = "N",
-     .min = 1,
-     .get_default = default_levels,
-     .help = "number of values of gamma, evenly spaced in log gamma"},
-    {.name = "output",
-     .letter = 'o',
-     .kind = FLAG_FILE,
-     .value = "FILE",
-     .stream = "tree.csv",
-     .help =
-         "write the tree of fusions, one fusion per row (two parts, gamma, size), as .csv or .npy "
-         "(a SciPy linkage; trees that remain separate are joined at ten times the last gamma)"},
-    {.name = "labels",
-     .kind = FLAG_FILE,
-     .value = "FILE",
-     .stream = "labels.txt",
-     .help = "write the labels for --n-clusters groups of the path, as .csv (below the header "
-             "cluster), .txt or .npy; -: one per line on stdout"},
-    {.name = "report",
-     .kind = FLAG_FILE,
-     .value = "FILE",
-     .stream = "page.html",
-     .help = "write an HTML page (one file) that shows the path, with a slider, and the tree"},
-    {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object"},
+    {"n-gamma", 0, FLAG_COUNT, "N", "number of values of gamma, evenly spaced in log gamma",
+     .min = 1, .get_default = default_levels},
+    {"output", 'o', FLAG_FILE, "FILE",
+     "write the tree of fusions, one fusion per row (two parts, gamma, size), as .csv or .npy (a "
+     "SciPy linkage; trees that remain separate are joined at ten times the last gamma)",
+     .stream = "tree.csv"},
+    {"labels", 0, FLAG_FILE, "FILE",
+     "write the labels for --n-clusters groups of the path, as .csv (below the header cluster), "
+     ".txt or .npy; -: one per line on stdout",
+     .stream = "labels.txt"},
+    {"report", 0, FLAG_FILE, "FILE",
+     "write an HTML page (one file) that shows the path, with a slider, and the tree",
+     .stream = "page.html"},
+    {"json", 0, FLAG_SWITCH, NULL, "print one JSON object"},
     {0}};
 
-static const flag_group path_groups[] = {{"Options", path_flags},
-                                         {"Input", input_flags},
-                                         {"Computing", compute_flags},
-                                         {"Other options", quiet_flags},
-                                         {0}};
-
-static const char *const path_examples[] = {
-    "huddle path digits", "huddle path moons -c 2 -o tree.csv --labels labels.csv", NULL};
-
 const cli_command path_command = {
-    .name = "path",
-    .operands = "DATA",
-    .min_operands = 1,
-    .max_operands = 1,
+    {"path", "DATA", 1, 1, "solve the shrink problem for a range of gamma", run_path},
     .reads = true,
-    .summary = "solve the shrink problem for a range of gamma",
-    .text = "Computes the embedding as huddle cluster -m ssc does, then solves the shrink problem "
-            "for increasing gamma: from the gamma up to which no point moves to the gamma from "
-            "which each component of the graph is a single point, but at most 1000 n / c. The "
-            "groups of fused rows form a tree, from which the labels for the requested number of "
-            "clusters are taken.",
+    .text =
+        "Computes the embedding as huddle cluster -m ssc does, then solves the shrink problem for "
+        "increasing gamma: from the gamma up to which no point moves to the gamma from which each "
+        "component of the graph is a single point, but at most 1000 n / c. The groups of fused "
+        "rows form a tree, from which the labels for the requested number of clusters are taken.",
     .words = huddle_data_kinds,
-    .groups = path_groups,
+    .groups = {{"Options", path_flags},
+               {"Input", input_flags},
+               {"Computing", compute_flags},
+               {"Other options", quiet_flags}},
     .methods = "ssc",
     .fixed_option = "gamma",
-    .examples = path_examples,
-    .run = run_path};
+    .examples = {"huddle path digits", "huddle path moons -c 2 -o tree.csv --labels labels.csv"}};

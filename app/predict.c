@@ -1,12 +1,9 @@
 /* huddle predict: labels of new points, from a saved model. */
 #define _XOPEN_SOURCE 700
-#include "cli/text.h"
 #include "columns.h"
 #include "commands.h"
-#include "engines.h"
 #include "fitting.h"
 #include "json.h"
-#include "output.h"
 #include "processes.h"
 #include "session.h"
 #include "streams.h"
@@ -14,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the steps of the command share; freed by run_predict(). */
 typedef struct prediction {
     const cli_arguments *arguments;
     huddle_context *context;
@@ -76,26 +72,16 @@ static int check_flags(const prediction *p, bool named) {
 /* Reads the features that the model was fitted to by their names, in any order and among other
  * columns. A table without names, or another kind of file, is read as it comes. */
 static int read_features(prediction *p, const char *source) {
-    huddle_status status = HUDDLE_OK;
     json_t *features = model_features(p->model);
-    int64_t count = (int64_t)json_array_size(features);
+    size_t count = json_array_size(features);
     /* --x means that the user has chosen the columns, in the order of the features. */
     bool named = argument(p->arguments, "x") == NULL && are_distinct(features);
+    const char **names = check_allocation(calloc(count + 1, sizeof *names));
+    for (size_t k = 0; k < count; k++)
+        names[k] = json_string_value(json_array_get(features, k));
+    input_choice choice = {p->model, named ? names : NULL, (int64_t)count, false};
     int result = check_flags(p, named);
-    if (result != EXIT_DONE || !named) {
-        json_decref(features);
-        return result != EXIT_DONE
-                   ? result
-                   : input_read(p->context, p->arguments, source, p->model, &p->data);
-    }
-    const char **names = check_allocation(calloc((size_t)count + 1, sizeof *names));
-    for (int64_t k = 0; k < count; k++)
-        names[k] = json_string_value(json_array_get(features, (size_t)k));
-    result = input_try_columns(p->context, p->arguments, source, names, count, p->model, &p->data,
-                               &status);
-    /* The reader's message contains the file's name. */
-    if (result == EXIT_DONE && status != HUDDLE_OK)
-        result = failed_call(status, status == HUDDLE_NO_MEMORY ? source : NULL);
+    STEP(input_read(p->context, p->arguments, source, &choice, &p->data));
     free(names);
     json_decref(features);
     return result;
@@ -107,22 +93,17 @@ static int read_features(prediction *p, const char *source) {
 static int predict_labels(prediction *p) {
     const char *model = p->arguments->operands[0], *source = p->arguments->operands[1];
     int result = streams_read_input();
-    if (result != EXIT_DONE)
-        return result;
-    huddle_status status = huddle_model_load_spread(p->context, model, &p->model);
-    if (status != HUDDLE_OK)
-        return failed_call(status, model);
-    result = read_features(p, source);
+    STEP(call_result(huddle_model_load_spread(p->context, model, &p->model), model));
+    STEP(read_features(p, source));
     STEP(columns_check_data(p->arguments, &p->data));
     if (result != EXIT_DONE)
         return result;
     double began = clock_seconds();
     p->labels = check_allocation(calloc((size_t)p->data.points.n + 1, sizeof *p->labels));
-    status = huddle_model_predict(p->context, p->model, &p->data.points, p->labels);
+    result =
+        call_result(huddle_model_predict(p->context, p->model, &p->data.points, p->labels), source);
     p->seconds = clock_seconds() - began;
-    if (status != HUDDLE_OK)
-        return failed_call(status, source);
-    return session_cancelled() ? failed("cancelled") : EXIT_DONE;
+    return result == EXIT_DONE && session_cancelled() ? failed("cancelled") : result;
 }
 
 /* Scores are added if the new points happen to have labels. The labels array is for the points
@@ -131,27 +112,26 @@ static int print_report(const prediction *p) {
     json_t *labels = json_array();
     for (int64_t i = 0; i < p->n_all; i++)
         json_array_append_new(labels, json_integer(p->all[i]));
-    json_t *report = json_pack("{s:o, s:o, s:s, s:I, s:I, s:f}", "file", text_json(p->data.name),
-                               "model", text_json(p->arguments->operands[0]), "method",
-                               huddle_model_method(p->model), "n", (json_int_t)p->n_all, "d",
-                               (json_int_t)p->data.points.d, "seconds", p->seconds);
+    json_t *info = json_pack("{s:o, s:o, s:s, s:I, s:I, s:f}", "file", text_json(p->data.name),
+                             "model", text_json(p->arguments->operands[0]), "method",
+                             huddle_model_method(p->model), "n", (json_int_t)p->n_all, "d",
+                             (json_int_t)p->data.points.d, "seconds", p->seconds);
     huddle_scores scores;
     huddle_status status = HUDDLE_OK;
     if (p->data.labels != NULL)
         status =
             huddle_metrics_scores(p->context, p->data.points.n, p->data.labels, p->labels, &scores);
     if (status == HUDDLE_OK && p->data.labels != NULL)
-        json_object_set_new(report, "scores", scores_json(&scores));
-    json_object_set_new(report, "labels", labels);
-    input_add_names_json(&p->data, report);
-    input_add_json(&p->data, report);
+        json_object_set_new(info, "scores", scores_json(&scores));
+    json_object_set_new(info, "labels", labels);
+    input_add_names_json(&p->data, info);
+    input_add_json(&p->data, info);
     if (status == HUDDLE_OK)
-        print_json(json_incref(report));
-    json_decref(report);
-    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, p->data.name);
+        print_json(json_incref(info));
+    json_decref(info);
+    return call_result(status, p->data.name);
 }
 
-/* One line per row of the file, -1 for a dropped one. */
 static void print_labels(const prediction *p) {
     int64_t rows = 0;
     int32_t *labels = input_expand(&p->data, p->all, p->n_all, &rows);
@@ -160,11 +140,10 @@ static void print_labels(const prediction *p) {
     free(labels);
 }
 
-/* Process 0 prints the labels of all. */
 static int gather_labels(prediction *p) {
     p->n_all = p->data.points.n;
     huddle_status status = processes_gather(p->context, &p->n_all, p->labels, &p->all);
-    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, p->data.name);
+    return call_result(status, p->data.name);
 }
 
 /* Labels go to stdout only if nothing else is asked for, so that a pipe receives either labels or
@@ -185,23 +164,12 @@ static int write_labels(prediction *p) {
     return result;
 }
 
-/* Process 0 writes the file. */
-static int check_output(const prediction *p) {
-    static const char *const whole[] = {"append", NULL};
-    int result = processes_refuse(p->context, p->arguments, whole);
-    if (result == EXIT_DONE && processes_first(p->context))
-        result = columns_check(p->arguments, p->arguments->operands[1]);
-    if (result == EXIT_DONE && processes_first(p->context))
-        result = outputs_check(p->arguments, NULL);
-    return processes_agree(p->context, result);
-}
-
 /* Nothing of the model changes, so that predicting twice gives the same labels. */
 static int run_predict(const cli_arguments *arguments) {
+    static const char *const whole[] = {"append", NULL};
     prediction p = {.arguments = arguments};
-    int result = EXIT_DONE;
-    p.context = session_begin(arguments, &result);
-    STEP(check_output(&p));
+    int result = session_begin(arguments, &p.context);
+    STEP(columns_check_outputs(p.context, arguments, arguments->operands[1], whole));
     STEP(predict_labels(&p));
     STEP(write_labels(&p));
     free(p.labels);
@@ -213,40 +181,27 @@ static int run_predict(const cli_arguments *arguments) {
 }
 
 static const cli_flag predict_flags[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = FLAG_FILE,
-     .value = "FILE",
-     .stream = "labels.txt",
-     .help = "write the labels to this file, as .csv (below the header cluster), .txt or .npy; "
-             "default: one per line on stdout"},
+    {"output", 'o', FLAG_FILE, "FILE",
+     "write the labels to this file, as .csv (below the header cluster), .txt or .npy; default: "
+     "one per line on stdout",
+     .stream = "labels.txt"},
     APPEND_FLAG,
-    {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object"},
+    {"json", 0, FLAG_SWITCH, NULL, "print one JSON object"},
     THREADS_FLAG("number of threads; default: one per CPU available to the process"),
     ENGINE_FLAG,
     {0}};
 
-static const flag_group predict_groups[] = {{"Options", predict_flags},
-                                            {"Input", input_flags},
-                                            {"Generators", seeded_flags},
-                                            {"Other options", quiet_flags},
-                                            {0}};
-
-static const char *const predict_examples[] = {
-    "huddle cluster old.csv -c 10 --save old.model", "huddle predict old.model new.csv -o new.txt",
-    "cat new.csv | huddle predict old.model - --append", NULL};
-
 const cli_command predict_command = {
-    .name = "predict",
-    .operands = "MODEL DATA",
-    .min_operands = 2,
-    .max_operands = 2,
+    {"predict", "MODEL DATA", 2, 2, "label new points with a saved model", run_predict},
     .reads = true,
-    .summary = "label new points with a saved model",
     .text =
         "MODEL is a file written by huddle cluster --save. The points must have the features that "
         "the model was fitted to; columns of a table are found by their names, in any order.",
     .words = huddle_data_kinds,
-    .groups = predict_groups,
-    .examples = predict_examples,
-    .run = run_predict};
+    .groups = {{"Options", predict_flags},
+               {"Input", input_flags},
+               {"Generators", seeded_flags},
+               {"Other options", quiet_flags}},
+    .examples = {"huddle cluster old.csv -c 10 --save old.model",
+                 "huddle predict old.model new.csv -o new.txt",
+                 "cat new.csv | huddle predict old.model - --append"}};

@@ -104,13 +104,7 @@ huddle_status processes_set_engine(huddle_context *context, const char *engine) 
 }
 
 /* Flags that change no call of a process that all must make together. */
-static bool may_differ(const char *flag) {
-    static const char *const names[] = {"engine", "n-threads", "memory", "quiet", "verbose"};
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        if (strcmp(flag, names[k]) == 0)
-            return true;
-    return false;
-}
+static const char *const free_flags[] = {"engine", "n-threads", "memory", "quiet", "verbose", NULL};
 
 /* What decides which calls a process makes: the command, its method, the options of that, and which
  * files there are. Their names may differ. */
@@ -122,7 +116,7 @@ static void describe_command(const cli_arguments *arguments, char *text, size_t 
             append_text(text, size, " %s=%s", setting->option, setting->value);
         else if (strcmp(setting->flag->name, "method") == 0)
             append_text(text, size, " -m %s", setting->value);
-        else if (!may_differ(setting->flag->name))
+        else if (!is_listed(setting->flag->name, free_flags))
             append_text(text, size, " --%s", setting->flag->name);
     }
 }
@@ -182,12 +176,11 @@ int processes_refuse(const huddle_context *context, const cli_arguments *argumen
                      const char *const *flags) {
     if (!is_mpi(huddle_context_engine(context)))
         return EXIT_DONE;
-    for (; *flags != NULL; flags++)
-        if (argument(arguments, *flags) != NULL)
-            return usage_error("--%s needs all rows on one process and is not available with "
-                               "--engine mpi",
-                               *flags);
-    return EXIT_DONE;
+    const char *given = argument_any(arguments, flags);
+    return given == NULL ? EXIT_DONE
+                         : usage_error("--%s needs all rows on one process and is not available "
+                                       "with --engine mpi",
+                                       given);
 }
 
 huddle_status processes_gather(huddle_context *context, int64_t *n, const int32_t *labels,

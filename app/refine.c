@@ -16,7 +16,6 @@
 /* Of the trials that a result can describe, the stage itself makes four. */
 enum { MAX_STARTS = HUDDLE_REFINE_MAX_TRIALS - 4 };
 
-/* A graph, the labels to start from, and the result. */
 typedef struct refining {
     const cli_arguments *arguments;
     huddle_context *context;
@@ -32,23 +31,15 @@ typedef struct refining {
 
 /* ---- options ------------------------------------------------------------------------------ */
 
-/* The table of the stage checks the values and words the messages. */
 static int configure(refining *r) {
     const cli_arguments *arguments = r->arguments;
     r->options = huddle_refine_defaults();
-    for (int i = 0; i < arguments->n_settings; i++) {
-        const cli_setting *setting = &arguments->settings[i];
-        if (setting->option != NULL &&
-            huddle_options_set(huddle_refine_options_table(), &r->options, setting->option,
-                               setting->value) != HUDDLE_OK)
-            return usage_error("%s", huddle_last_error());
-    }
+    int result = arguments_set_options(arguments, huddle_refine_options_table(), &r->options);
     int64_t n_clusters = argument_count(arguments, "n-clusters", HUDDLE_AUTO);
     r->options.n_clusters = n_clusters > INT32_MAX ? INT32_MAX : (int32_t)n_clusters;
-    return EXIT_DONE;
+    return result;
 }
 
-/* Before the computation, as in cluster. */
 static int check_output(const cli_arguments *arguments) {
     int result = output_check_ending(argument(arguments, "output"), "labels", label_endings);
     return result == EXIT_DONE ? outputs_check(arguments, NULL) : result;
@@ -79,7 +70,7 @@ static int read_files(refining *r) {
         return result;
     huddle_status status = input_read_graph(r->context, source, &r->graph);
     if (status != HUDDLE_OK)
-        return failed_call(status, source);
+        return call_result(status, source);
     if (r->graph.rows != r->graph.cols)
         return failed("%s: a matrix of %lld x %lld is not square", source, (long long)r->graph.rows,
                       (long long)r->graph.cols);
@@ -111,7 +102,7 @@ static int refine_labels(refining *r) {
         status =
             huddle_metrics_graph_scores(r->context, &r->graph, r->starts[0].labels, &r->before);
     if (status != HUDDLE_OK)
-        return failed_call(status, r->arguments->operands[0]);
+        return call_result(status, r->arguments->operands[0]);
     return session_cancelled() ? failed("cancelled") : EXIT_DONE;
 }
 
@@ -126,7 +117,7 @@ static int write_labels(const refining *r) {
         status = labelling_write(&r->starts[0], path, r->labels);
     else
         status = huddle_labels_write(path, r->graph.rows, r->labels, NULL);
-    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, path);
+    return call_result(status, path);
 }
 
 /* ---- the result --------------------------------------------------------------------------- */
@@ -145,7 +136,6 @@ static int64_t count_edges(const huddle_csr *graph) {
     return count / 2;
 }
 
-/* Freed by free(). */
 static int64_t *count_sizes(const refining *r) {
     int64_t *sizes = check_allocation(calloc((size_t)r->n_clusters + 1, sizeof *sizes));
     for (int64_t i = 0; i < r->graph.rows; i++)
@@ -236,8 +226,7 @@ static int run_refine(const cli_arguments *arguments) {
     refining r = {.arguments = arguments};
     int result = configure(&r);
     STEP(check_output(arguments));
-    if (result == EXIT_DONE)
-        r.context = session_begin(arguments, &result);
+    STEP(session_begin(arguments, &r.context));
     STEP(read_files(&r));
     STEP(refine_labels(&r));
     clear_progress();
@@ -255,53 +244,34 @@ static int run_refine(const cli_arguments *arguments) {
 }
 
 static const cli_flag refine_flags[] = {
-    {.name = "n-clusters",
-     .letter = 'c',
-     .kind = FLAG_COUNT,
-     .value = "N",
-     .min = 1,
-     .help = "number of clusters; default: the number of different labels in the first file"},
+    {"n-clusters", 'c', FLAG_COUNT, "N",
+     "number of clusters; default: the number of different labels in the first file", .min = 1},
     {0}};
 
 static const cli_flag refine_output_flags[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = FLAG_FILE,
-     .value = "FILE",
-     .stream = "labels.txt",
-     .help = "write the labels, one per row of the graph, as .csv (below the header cluster), .txt "
-             "or .npy, or to stdout (-): with the values of the first file of labels if there are "
-             "as many clusters, else numbered from 0"},
-    {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object instead of the table"},
+    {"output", 'o', FLAG_FILE, "FILE",
+     "write the labels, one per row of the graph, as .csv (below the header cluster), .txt or "
+     ".npy, or to stdout (-): with the values of the first file of labels if there are as many "
+     "clusters, else numbered from 0",
+     .stream = "labels.txt"},
+    {"json", 0, FLAG_SWITCH, NULL, "print one JSON object instead of the table"},
     {0}};
 
-static const flag_group refine_groups[] = {{"Options", refine_flags},
-                                           {"Output", refine_output_flags},
-                                           {"Other options", quiet_flags},
-                                           {0}};
-
-static const char *const refine_examples[] = {
-    "huddle cluster digits --refine none --dump parts -o labels.csv",
-    "huddle refine parts/A.npz labels.csv -o refined.csv",
-    "huddle refine A.mtx first.csv other.csv", NULL};
-
 const cli_command refine_command = {
-    .name = "refine",
-    .operands = "GRAPH LABELS ...",
-    .min_operands = 2,
-    .max_operands = 1 + MAX_STARTS,
+    {"refine", "GRAPH LABELS ...", 2, 1 + MAX_STARTS, "improve labels on a graph", run_refine},
     .reads = true,
-    .summary = "improve labels on a graph",
-    .text =
-        "GRAPH is a symmetric matrix of weights (SciPy's .npz, MatrixMarket, MAT, or a dense "
-        "array; of one that is not symmetric, (A + A')/2 is used, with a warning), LABELS a file "
-        "of labels, one per row of the graph: numbers or words. Vertices are "
-        "moved to the clusters of their neighbours while that lowers the objective. Several files "
-        "are several starts; further ones are made by merging clusters. The first file's labels, "
-        "after the moves, are returned unless another start is clearly better: smaller in the "
-        "objective by --least-gain, with a normalised cut at most --cut-slack larger. Prints the "
-        "scores of every start.",
-    .groups = refine_groups,
+    .text = "GRAPH is a symmetric matrix of weights (SciPy's .npz, MatrixMarket, MAT, or a dense "
+            "array; of one that is not symmetric, (A + A')/2 is used, with a warning), LABELS a "
+            "file of labels, one per row of the graph: numbers or words. Vertices are moved to the "
+            "clusters of their neighbours while that lowers the objective. Several files are "
+            "several starts; further ones are made by merging clusters. The first file's labels, "
+            "after the moves, are returned unless another start is clearly better: smaller in the "
+            "objective by --least-gain, with a normalised cut at most --cut-slack larger. Prints "
+            "the scores of every start.",
+    .groups = {{"Options", refine_flags},
+               {"Output", refine_output_flags},
+               {"Other options", quiet_flags}},
     .stage = huddle_refine_options_table,
-    .examples = refine_examples,
-    .run = run_refine};
+    .examples = {"huddle cluster digits --refine none --dump parts -o labels.csv",
+                 "huddle refine parts/A.npz labels.csv -o refined.csv",
+                 "huddle refine A.mtx first.csv other.csv"}};

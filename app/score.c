@@ -8,7 +8,21 @@
 #include "streams.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+/* Two files of labels and what is found about them. Rows without a cluster are left out: they are
+ * no cluster. Scores on a graph need no classes: those of the classes themselves show whether the
+ * graph agrees with them. */
+typedef struct scoring {
+    const cli_arguments *arguments;
+    huddle_context *context;
+    labelling truth, labels;
+    int64_t total; /* rows in the files */
+    int64_t *rows; /* those that are scored; NULL: all */
+    const char *graph;
+    huddle_graph_scores truth_on_graph, labels_on_graph;
+    huddle_scores scores;
+    huddle_confusion table;
+} scoring;
 
 /* ---- JSON --------------------------------------------------------------------------------- */
 
@@ -22,9 +36,9 @@ static json_t *names_json(const labelling *l, int64_t n, const int32_t *labels) 
 
 /* match[j] is the class that cluster j is mapped to by the accuracy, null if there are more
  * clusters than classes. */
-static json_t *confusion_json(const labelling *truth, const labelling *labels,
-                              const huddle_confusion *table) {
-    json_t *counts = json_array();
+static json_t *confusion_json(const scoring *s) {
+    const huddle_confusion *table = &s->table;
+    json_t *counts = json_array(), *match = json_array();
     for (int64_t i = 0; i < table->n_classes; i++) {
         json_t *row = json_array();
         for (int64_t j = 0; j < table->n_clusters; j++)
@@ -32,14 +46,23 @@ static json_t *confusion_json(const labelling *truth, const labelling *labels,
                 row, json_integer((json_int_t)table->counts[i * table->n_clusters + j]));
         json_array_append_new(counts, row);
     }
-    json_t *match = json_array();
     for (int64_t j = 0; j < table->n_clusters; j++)
         json_array_append_new(match,
                               table->match[j] < 0 ? json_null() : json_integer(table->match[j]));
     return json_pack("{s:o, s:o, s:o, s:o}", "classes",
-                     names_json(truth, table->n_classes, table->classes), "clusters",
-                     names_json(labels, table->n_clusters, table->clusters), "counts", counts,
+                     names_json(&s->truth, table->n_classes, table->classes), "clusters",
+                     names_json(&s->labels, table->n_clusters, table->clusters), "counts", counts,
                      "match", match);
+}
+
+static json_t *score_json(const scoring *s) {
+    json_t *on_graph = NULL;
+    if (s->graph != NULL)
+        on_graph = json_pack("{s:o, s:o}", "truth", graph_scores_json(&s->truth_on_graph), "labels",
+                             graph_scores_json(&s->labels_on_graph));
+    return json_pack("{s:I, s:I, s:o, s:o, s:o*}", "n", (json_int_t)s->truth.n, "left_out",
+                     (json_int_t)(s->total - s->labels.n), "scores", scores_json(&s->scores),
+                     "confusion", confusion_json(s), "graph", on_graph);
 }
 
 /* ---- text --------------------------------------------------------------------------------- */
@@ -64,10 +87,9 @@ static int class_width(const labelling *l, int min_width) {
     return width;
 }
 
-/* Columns are as wide as the longest name or count, measured in columns of the terminal, not in
- * bytes. */
-static void print_confusion(const labelling *truth, const labelling *labels,
-                            const huddle_confusion *table) {
+static void print_confusion(const scoring *s) {
+    const labelling *truth = &s->truth, *labels = &s->labels;
+    const huddle_confusion *table = &s->table;
     char count[32];
     int64_t largest = 0;
     for (int64_t i = 0; i < table->n_classes * table->n_clusters; i++)
@@ -96,40 +118,58 @@ static void print_confusion(const labelling *truth, const labelling *labels,
     free(order);
 }
 
+static void print_graph_scores(const scoring *s) {
+    const huddle_graph_scores *t = &s->truth_on_graph, *l = &s->labels_on_graph;
+    const struct {
+        const char *name;
+        double truth, labels;
+    } rows[] = {{"map equation", t->map, l->map},
+                {"divergence", t->divergence, l->divergence},
+                {"information", t->information, l->information},
+                {"modularity", t->modularity, l->modularity},
+                {"ncut", t->ncut, l->ncut}};
+    printf("\n%-12s  %9s  %9s\n", "on the graph", "truth", "labels");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        printf("%-12s  %9.4f  %9.4f\n", rows[i].name, rows[i].truth, rows[i].labels);
+}
+
 /* Four decimals, as in the literature. */
-static void print_scores(const huddle_scores *scores) {
+static void print_scores(const scoring *s) {
+    const huddle_scores *scores = &s->scores;
     printf("acc     %.4f\nnmi     %.4f\nari     %.4f\npurity  %.4f\n", scores->acc, scores->nmi,
            scores->ari, scores->purity);
+    if (s->total > s->labels.n)
+        printf("\nleft out: %lld of %lld rows, which have the label -1\n",
+               (long long)(s->total - s->labels.n), (long long)s->total);
+    if (s->graph != NULL)
+        print_graph_scores(s);
+    print_confusion(s);
 }
 
 /* ---- rows --------------------------------------------------------------------------------- */
 
-/* Rows without a cluster are left out: they are no cluster. */
-typedef struct scored_rows {
-    int64_t total; /* in the files */
-    int64_t *rows; /* those that are scored; NULL: all */
-} scored_rows;
-
-static int leave_out(const char *source, labelling *truth, labelling *labels, scored_rows *scored) {
-    scored->total = labels->n;
-    int64_t n = labelling_rows(labels, &scored->rows);
+/* TRUTH and LABELS are read in the same way, and the scores except purity are symmetric in them.
+ * The i-th labels of both files belong to the same point; nothing else connects them. */
+static int read_labels(scoring *s) {
+    const char *const *files = s->arguments->operands;
+    labelling *truth = &s->truth, *labels = &s->labels;
+    int result = labelling_read(s->context, files[0], false, truth);
+    STEP(labelling_read(s->context, files[1], true, labels));
+    if (result != EXIT_DONE)
+        return result;
+    if (truth->n != labels->n)
+        return failed("%s: %lld labels, but %s has %lld", files[1], (long long)labels->n, files[0],
+                      (long long)truth->n);
+    s->total = labels->n;
+    int64_t n = labelling_rows(labels, &s->rows);
     if (n == 0)
-        return failed("%s: no row has a cluster: every label is -1", source);
-    if (scored->rows == NULL)
-        return EXIT_DONE;
-    labelling_keep(truth, n, scored->rows);
-    labelling_keep(labels, n, scored->rows);
+        return failed("%s: no row has a cluster: every label is -1", files[1]);
+    if (s->rows != NULL) {
+        labelling_keep(truth, n, s->rows);
+        labelling_keep(labels, n, s->rows);
+    }
     return EXIT_DONE;
 }
-
-/* ---- on a graph --------------------------------------------------------------------------- */
-
-/* Scores that need no classes: those of the classes themselves show whether the graph agrees with
- * them. */
-typedef struct graph_pair {
-    bool present;
-    huddle_graph_scores truth, labels;
-} graph_pair;
 
 /* The edges between the rows that are scored, in place. new_row[i] is negative for the others. */
 static void restrict_graph(huddle_csr *graph, int64_t n, const int64_t *rows) {
@@ -158,137 +198,68 @@ static void restrict_graph(huddle_csr *graph, int64_t n, const int64_t *rows) {
 
 /* A graph of all rows, or of those that are scored: huddle writes that of the rows it has
  * clustered. */
-static int score_on_graph(huddle_context *context, const char *path, const labelling *truth,
-                          const labelling *labels, const scored_rows *scored, graph_pair *pair) {
+static int score_on_graph(scoring *s) {
     huddle_csr graph = {0};
-    int result = EXIT_DONE;
-    huddle_status status = input_read_graph(context, path, &graph);
-    if (status == HUDDLE_OK && graph.rows != labels->n && graph.rows != scored->total)
-        result = failed("%s: %lld rows, but there are %lld labels", path, (long long)graph.rows,
-                        (long long)labels->n);
-    if (status == HUDDLE_OK && result == EXIT_DONE && graph.cols == graph.rows &&
-        graph.rows != labels->n)
-        restrict_graph(&graph, labels->n, scored->rows);
-    if (status == HUDDLE_OK && result == EXIT_DONE)
-        status = huddle_metrics_graph_scores(context, &graph, truth->labels, &pair->truth);
-    if (status == HUDDLE_OK && result == EXIT_DONE)
-        status = huddle_metrics_graph_scores(context, &graph, labels->labels, &pair->labels);
+    int64_t n = s->labels.n;
+    int result = call_result(input_read_graph(s->context, s->graph, &graph), s->graph);
+    if (result == EXIT_DONE && graph.rows != n && graph.rows != s->total)
+        result = failed("%s: %lld rows, but there are %lld labels", s->graph, (long long)graph.rows,
+                        (long long)n);
+    if (result == EXIT_DONE && graph.cols == graph.rows && graph.rows != n)
+        restrict_graph(&graph, n, s->rows);
+    STEP(call_result(
+        huddle_metrics_graph_scores(s->context, &graph, s->truth.labels, &s->truth_on_graph),
+        s->graph));
+    STEP(call_result(
+        huddle_metrics_graph_scores(s->context, &graph, s->labels.labels, &s->labels_on_graph),
+        s->graph));
     huddle_csr_free(&graph);
-    pair->present = true;
-    return status == HUDDLE_OK ? result : failed_call(status, path);
-}
-
-static void print_graph_scores(const graph_pair *pair) {
-    const huddle_graph_scores *t = &pair->truth, *l = &pair->labels;
-    const struct {
-        const char *name;
-        double truth, labels;
-    } rows[] = {{"map equation", t->map, l->map},
-                {"divergence", t->divergence, l->divergence},
-                {"information", t->information, l->information},
-                {"modularity", t->modularity, l->modularity},
-                {"ncut", t->ncut, l->ncut}};
-    printf("\n%-12s  %9s  %9s\n", "on the graph", "truth", "labels");
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        printf("%-12s  %9.4f  %9.4f\n", rows[i].name, rows[i].truth, rows[i].labels);
+    return result;
 }
 
 /* ---- the command -------------------------------------------------------------------------- */
 
-/* Scores and table come from the same labels; the context is not needed for either. */
-static int compare_labels(const cli_arguments *arguments, const labelling *truth,
-                          const labelling *labels, const scored_rows *scored,
-                          const graph_pair *pair) {
-    int64_t left_out = scored->total - labels->n;
-    const char *source = arguments->operands[1];
-    huddle_scores scores;
-    huddle_confusion table = {0};
-    huddle_status status =
-        huddle_metrics_scores(NULL, truth->n, truth->labels, labels->labels, &scores);
+static int score_labels(scoring *s) {
+    const int32_t *truth = s->truth.labels, *labels = s->labels.labels;
+    huddle_status status = huddle_metrics_scores(NULL, s->truth.n, truth, labels, &s->scores);
     if (status == HUDDLE_OK)
-        status = huddle_metrics_confusion(NULL, truth->n, truth->labels, labels->labels, &table);
-    if (status != HUDDLE_OK)
-        return failed_call(status, source);
-    if (argument(arguments, "json") != NULL) {
-        json_t *report = json_pack("{s:I, s:I, s:o, s:o}", "n", (json_int_t)truth->n, "left_out",
-                                   (json_int_t)left_out, "scores", scores_json(&scores),
-                                   "confusion", confusion_json(truth, labels, &table));
-        if (pair->present)
-            json_object_set_new(report, "graph",
-                                json_pack("{s:o, s:o}", "truth", graph_scores_json(&pair->truth),
-                                          "labels", graph_scores_json(&pair->labels)));
-        print_json(report);
-    } else {
-        print_scores(&scores);
-        if (left_out > 0)
-            printf("\nleft out: %lld of %lld rows, which have the label -1\n", (long long)left_out,
-                   (long long)scored->total);
-        if (pair->present)
-            print_graph_scores(pair);
-        print_confusion(truth, labels, &table);
-    }
-    huddle_confusion_free(&table);
-    return EXIT_DONE;
+        status = huddle_metrics_confusion(NULL, s->truth.n, truth, labels, &s->table);
+    return call_result(status, s->arguments->operands[1]);
 }
 
-/* TRUTH and LABELS are read in the same way, and the scores except purity are symmetric in
- * them. */
 static int run_score(const cli_arguments *arguments) {
-    int result = EXIT_DONE;
-    labelling truth = {0}, labels = {0};
-    scored_rows scored = {0};
-    graph_pair pair = {0};
-    const char *graph = argument(arguments, "graph");
-    huddle_context *context = session_begin(arguments, &result);
-    if (context == NULL)
-        return result;
-    result = streams_read_input();
-    STEP(labelling_read(context, arguments->operands[0], false, &truth));
-    STEP(labelling_read(context, arguments->operands[1], true, &labels));
-    /* The i-th labels of both files belong to the same point; nothing else connects them. */
-    if (result == EXIT_DONE && truth.n != labels.n)
-        result = failed("%s: %lld labels, but %s has %lld", arguments->operands[1],
-                        (long long)labels.n, arguments->operands[0], (long long)truth.n);
-    STEP(leave_out(arguments->operands[1], &truth, &labels, &scored));
-    if (result == EXIT_DONE && graph != NULL)
-        result = score_on_graph(context, graph, &truth, &labels, &scored, &pair);
+    scoring s = {.arguments = arguments, .graph = argument(arguments, "graph")};
+    int result = session_begin(arguments, &s.context);
+    STEP(streams_read_input());
+    STEP(read_labels(&s));
+    if (s.graph != NULL)
+        STEP(score_on_graph(&s));
     clear_progress();
-    STEP(compare_labels(arguments, &truth, &labels, &scored, &pair));
-    labelling_free(&truth);
-    labelling_free(&labels);
-    free(scored.rows);
-    session_end(context);
+    STEP(score_labels(&s));
+    if (result == EXIT_DONE && argument(arguments, "json") != NULL)
+        print_json(score_json(&s));
+    else if (result == EXIT_DONE)
+        print_scores(&s);
+    huddle_confusion_free(&s.table);
+    labelling_free(&s.truth);
+    labelling_free(&s.labels);
+    free(s.rows);
+    session_end(s.context);
     return result;
 }
 
 static const cli_flag score_flags[] = {
-    {.name = "graph",
-     .kind = FLAG_FILE,
-     .value = "FILE",
-     .reads = true,
-     .help =
-         "also print scores of both on this graph (SciPy's .npz, MatrixMarket, MAT), which need "
-         "no classes; of one that is not symmetric, (A + A')/2 is used, with a warning"},
-    {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object"},
+    {"graph", 0, FLAG_FILE, "FILE",
+     "also print scores of both on this graph (SciPy's .npz, MatrixMarket, MAT), which need no "
+     "classes; of one that is not symmetric, (A + A')/2 is used, with a warning",
+     .reads = true},
+    {"json", 0, FLAG_SWITCH, NULL, "print one JSON object"},
     {0}};
 
-static const flag_group score_groups[] = {
-    {"Options", score_flags}, {"Other options", quiet_flags}, {0}};
-
-static const char *const score_examples[] = {"huddle cluster faces.csv -o labels.csv",
-                                             "huddle score faces.csv labels.csv",
-                                             "huddle cluster digits -m sc -q -o - | "
-                                             "huddle score digits -",
-                                             NULL};
-
 const cli_command score_command = {
-    .name = "score",
-    .operands = "TRUTH LABELS",
-    .min_operands = 2,
-    .max_operands = 2,
+    {"score", "TRUTH LABELS", 2, 2, "compare labels with known classes", run_score},
     .reads = true,
     .words = huddle_data_kinds,
-    .summary = "compare labels with known classes",
     .text =
         "TRUTH and LABELS are files of labels, one per row: numbers or words, in any format that "
         "huddle reads. The labels of a data set, such as digits, are accepted as well. Prints the "
@@ -298,6 +269,6 @@ const cli_command score_command = {
         "other commands; in LABELS, the column cluster that --append added last is preferred. Rows "
         "with the label -1 in LABELS, whose other labels are 0 and larger numbers, have no "
         "cluster, such as those of --missing drop, and are left out; in TRUTH -1 is a class.",
-    .groups = score_groups,
-    .examples = score_examples,
-    .run = run_score};
+    .groups = {{"Options", score_flags}, {"Other options", quiet_flags}},
+    .examples = {"huddle cluster faces.csv -o labels.csv", "huddle score faces.csv labels.csv",
+                 "huddle cluster digits -m sc -q -o - | huddle score digits -"}};

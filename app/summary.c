@@ -3,6 +3,7 @@
  * and their lines with them. */
 #include "cli/text.h"
 #include "fitting.h"
+#include "report/page.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,40 +11,33 @@
 /* The column at which the text after each label begins. */
 enum { INDENT = 13 };
 
-/* Labels are aligned in a column, and continuation lines are indented to the text. */
 static void print_label(const char *name) {
     printf("  %-*s", INDENT - 2, name);
 }
 
-/* NaN for an absent member: comparisons with it are false, which omits the line. */
-static double number_of(const json_t *object, const char *name) {
-    const json_t *value = json_object_get(object, name);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-static const char *text_of(const json_t *object, const char *name) {
-    const char *text = json_string_value(json_object_get(object, name));
-    return text == NULL ? "" : text;
+static void print_fact(const char *name, const char *text) {
+    print_label(name);
+    print_wrapped(stdout, text, INDENT, INDENT);
 }
 
 /* d is 0 if only a graph or an embedding was given. */
-static void print_title(const json_t *report) {
-    double n = number_of(report, "n"), d = number_of(report, "d");
-    printf("%s: %.0f point%s", text_of(report, "file"), n, plural((int64_t)n));
+static void print_title(const json_t *info) {
+    double n = number_of(info, "n"), d = number_of(info, "d");
+    printf("%s: %.0f point%s", text_of(info, "file"), n, plural((int64_t)n));
     if (d > 0)
         printf(", %.0f feature%s", d, plural((int64_t)d));
-    if (json_object_get(report, "n_classes") != NULL)
-        printf(", %.0f class%s", number_of(report, "n_classes"),
-               number_of(report, "n_classes") == 1 ? "" : "es");
+    if (json_object_get(info, "n_classes") != NULL)
+        printf(", %.0f class%s", number_of(info, "n_classes"),
+               number_of(info, "n_classes") == 1 ? "" : "es");
     printf("\n\n");
 }
 
 /* Points that were not prepared need no mention. */
-static void print_method(const json_t *report) {
-    double c = number_of(report, "n_clusters");
-    const char *rule = text_of(json_object_get(report, "prepare"), "rule");
+static void print_method(const json_t *info) {
+    double c = number_of(info, "n_clusters");
+    const char *rule = text_of(json_object_get(info, "prepare"), "rule");
     print_label("method");
-    printf("%s, %.0f cluster%s", text_of(report, "method"), c, plural((int64_t)c));
+    printf("%s, %.0f cluster%s", text_of(info, "method"), c, plural((int64_t)c));
     if (rule[0] != '\0' && strcmp(rule, "none") != 0)
         printf(", preparation %s", rule);
     printf("\n");
@@ -61,22 +55,21 @@ static const number_rule number_rules[] = {
     {"modularity", "the smallest with nearly the largest modularity", "modularity", 3},
     {"alignment", "by the alignment of the eigenvectors", "alignment", 4}};
 
-/* The first rule, if the report has no other. */
-static const number_rule *find_rule(const json_t *report) {
+static const number_rule *find_rule(const json_t *info) {
     for (size_t k = 0; k < sizeof number_rules / sizeof *number_rules; k++)
-        if (strcmp(text_of(report, "chosen_by"), number_rules[k].name) == 0)
+        if (strcmp(text_of(info, "chosen_by"), number_rules[k].name) == 0)
             return &number_rules[k];
     return &number_rules[0];
 }
 
 /* How the number of clusters was chosen, and the next best numbers. The first entry of
  * "choice" is the best. */
-static void print_choice(const json_t *report) {
+static void print_choice(const json_t *info) {
     char text[512];
-    const json_t *choice = json_object_get(report, "choice"), *best = json_array_get(choice, 0);
+    const json_t *choice = json_object_get(info, "choice"), *best = json_array_get(choice, 0);
     if (best == NULL)
         return;
-    const number_rule *rule = find_rule(report);
+    const number_rule *rule = find_rule(info);
     const char *score = rule->score;
     int digits = rule->digits;
     double small = number_of(best, "small_components"), stability = number_of(best, "stability");
@@ -92,30 +85,28 @@ static void print_choice(const json_t *report) {
         append_text(text, sizeof text, "%s %.0f (%.*f)", i == 1 ? "; next" : ",",
                     number_of(other, "n_clusters"), digits, number_of(other, score));
     }
-    print_label("clusters");
-    print_wrapped(stdout, text, INDENT, INDENT);
+    print_fact("clusters", text);
 }
 
 /* Which column contains the labels and why: "species, ...; 3 classes (sets -c 3)". */
-static void print_label_column(const json_t *report, const json_t *column, const char *name) {
+static void print_label_column(const json_t *info, const json_t *column, const char *name) {
     char text[512];
-    double classes = number_of(report, "n_classes");
+    double classes = number_of(info, "n_classes");
     snprintf(text, sizeof text, "%.200s, %s", name, text_of(column, "reason"));
-    if (strcmp(text_of(report, "n_clusters_from"), "classes") == 0)
+    if (strcmp(text_of(info, "n_clusters_from"), "classes") == 0)
         append_text(text, sizeof text, "; %.0f class%s (sets -c %.0f)", classes,
                     classes == 1 ? "" : "es", classes);
-    print_label("labels");
-    print_wrapped(stdout, text, INDENT, INDENT);
+    print_fact("labels", text);
 }
 
 /* The columns of a table that have this role, with the reason: the label, encoded features, or
  * columns that were ignored automatically. Wide tables may have thousands, so only the first
  * are listed. */
-static void print_columns(const json_t *report, const char *role) {
+static void print_columns(const json_t *info, const char *role) {
     enum { MAX_COLUMNS = 12 };
     size_t i, count = 0;
     json_t *column;
-    json_array_foreach(json_object_get(report, "columns"), i, column) {
+    json_array_foreach(json_object_get(info, "columns"), i, column) {
         char name[256], text[512];
         snprintf(name, sizeof name, "%.200s", text_of(column, "name"));
         if (name[0] == '\0')
@@ -126,12 +117,11 @@ static void print_columns(const json_t *report, const char *role) {
             count++ >= MAX_COLUMNS)
             continue;
         if (strcmp(role, "label") == 0) {
-            print_label_column(report, column, name);
+            print_label_column(info, column, name);
             continue;
         }
         snprintf(text, sizeof text, "%s: %s", name, reason);
-        print_label(role);
-        print_wrapped(stdout, text, INDENT, INDENT);
+        print_fact(role, text);
     }
     if (count > MAX_COLUMNS) {
         print_label(role);
@@ -141,16 +131,15 @@ static void print_columns(const json_t *report, const char *role) {
 
 /* Labels that are not a column of a table, but of a container, of another file or of digits;
  * mentioned if they determined -c. */
-static void print_labels(const json_t *report) {
-    double classes = number_of(report, "n_classes");
-    if (json_object_get(report, "label_column") != NULL ||
-        strcmp(text_of(report, "n_clusters_from"), "classes") != 0)
+static void print_labels(const json_t *info) {
+    double classes = number_of(info, "n_classes");
+    if (json_object_get(info, "label_column") != NULL ||
+        strcmp(text_of(info, "n_clusters_from"), "classes") != 0)
         return;
     print_label("labels");
     printf("%.0f class%s (sets -c %.0f)\n", classes, classes == 1 ? "" : "es", classes);
 }
 
-/* The separator before a member: none before the first. */
 static const char *separator_before(const json_t *object, const char *name) {
     void *first = json_object_iter((json_t *)(uintptr_t)object);
     return strcmp(json_object_iter_key(first), name) == 0 ? "" : "  ";
@@ -177,15 +166,14 @@ static void print_sizes(const json_t *sizes) {
                     (long long)json_integer_value(json_array_get(sizes, i)));
     if (n > 200)
         append_text(text, sizeof text, " ...");
-    print_label("sizes");
-    print_wrapped(stdout, text, INDENT, INDENT);
+    print_fact("sizes", text);
 }
 
 /* Printed only if some points are equal: the members are absent otherwise. Preparation
  * (rounding, projection) may make more of them equal. */
-static void print_distinct(const json_t *report) {
-    double n = number_of(report, "n"), distinct = number_of(report, "n_distinct");
-    double vertices = number_of(json_object_get(report, "graph"), "vertices");
+static void print_distinct(const json_t *info) {
+    double n = number_of(info, "n"), distinct = number_of(info, "n_distinct");
+    double vertices = number_of(json_object_get(info, "graph"), "vertices");
     if (isnan(distinct) && isnan(vertices))
         return;
     distinct = isnan(distinct) ? n : distinct;
@@ -261,23 +249,22 @@ static void print_certificate(const json_t *shrink, bool refined) {
            refined ? "the labels before refinement" : "labels");
 }
 
-/* Methods without a shrink step have no such member. */
-static void print_shrink(const json_t *report) {
-    const json_t *shrink = json_object_get(report, "shrink");
+static void print_shrink(const json_t *info) {
+    const json_t *shrink = json_object_get(info, "shrink");
     if (shrink == NULL)
         return;
     double groups = number_of(shrink, "groups");
     print_label("shrink");
     printf("gamma %.4g, %.0f group%s, objective %.6g\n", number_of(shrink, "gamma"), groups,
            plural((int64_t)groups), number_of(shrink, "objective"));
-    print_certificate(shrink, json_object_get(json_object_get(report, "refine"), "from") != NULL);
+    print_certificate(shrink, json_object_get(json_object_get(info, "refine"), "from") != NULL);
 }
 
 /* Which start gave the labels, and how many differ from those of the method. Where the labels
  * were not refined although that is the default, the reason. */
-static void print_refinement(const json_t *report) {
+static void print_refinement(const json_t *info) {
     char text[512];
-    const json_t *refine = json_object_get(report, "refine");
+    const json_t *refine = json_object_get(info, "refine");
     if (refine == NULL)
         return;
     const char *skipped = text_of(refine, "skipped");
@@ -293,24 +280,23 @@ static void print_refinement(const json_t *report) {
         snprintf(text, sizeof text, "replaced by K-means on %s",
                  strcmp(text_of(refine, "from"), "kmeans") == 0 ? "the points" : "commute rows");
     append_text(text, sizeof text, "; %.0f of %.0f labels changed", number_of(refine, "n_changed"),
-                number_of(report, "n"));
-    if (json_object_get(report, "shrink") != NULL)
+                number_of(info, "n"));
+    if (json_object_get(info, "shrink") != NULL)
         append_text(text, sizeof text, "; the certificate is about the shrink step");
     print_wrapped(stdout, text, INDENT, INDENT);
 }
 
 /* What was decided about the points, and why; absent if there was no question. */
-static void print_decision(const json_t *report) {
-    if (json_object_get(report, "decision") == NULL)
+static void print_decision(const json_t *info) {
+    if (json_object_get(info, "decision") == NULL)
         return;
-    print_label("decision");
-    print_wrapped(stdout, text_of(report, "decision"), INDENT, INDENT);
+    print_fact("decision", text_of(info, "decision"));
 }
 
 /* What the fit was expected to need and what the process had at most; absent for small fits. */
-static void print_memory(const json_t *report) {
+static void print_memory(const json_t *info) {
     enum { SMALL = 100 << 20 };
-    const json_t *memory = json_object_get(report, "memory");
+    const json_t *memory = json_object_get(info, "memory");
     double predicted = number_of(memory, "predicted"), limit = number_of(memory, "limit");
     char text[512], number[32];
     size_t i;
@@ -323,12 +309,11 @@ static void print_memory(const json_t *report) {
         huddle_format_bytes((int64_t)limit, number, sizeof number);
         append_text(text, sizeof text, ", %s available", number);
     }
-    huddle_format_bytes((int64_t)number_of(report, "peak_bytes"), number, sizeof number);
+    huddle_format_bytes((int64_t)number_of(info, "peak_bytes"), number, sizeof number);
     append_text(text, sizeof text, ", %s used", number);
     json_array_foreach(json_object_get(memory, "leaner"), i, economy)
         append_text(text, sizeof text, "; %s", json_string_value(economy));
-    print_label("memory");
-    print_wrapped(stdout, text, INDENT, INDENT);
+    print_fact("memory", text);
 }
 
 /* The stages in the order in which they ran, the total last. Stages that would be shown as 0.00 are
@@ -382,18 +367,18 @@ static void print_range_row(const json_t *trial, double chosen) {
 
 /* One line per number of clusters of a range, a star at the one chosen; "-" for a score that does
  * not apply. With n_clusters = auto the next best numbers have been shown already. */
-static void print_range(const json_t *report) {
-    const json_t *range = json_object_get(report, "range");
+static void print_range(const json_t *info) {
+    const json_t *range = json_object_get(info, "range");
     size_t n = json_array_size(range);
-    if (n == 0 || json_object_get(report, "choice") != NULL)
+    if (n == 0 || json_object_get(info, "choice") != NULL)
         return;
     print_range_titles(json_array_get(range, 0));
     for (size_t i = 0; i < n; i++)
-        print_range_row(json_array_get(range, i), number_of(report, "n_clusters"));
-    if (strcmp(text_of(report, "chosen_by"), "modularity") == 0)
+        print_range_row(json_array_get(range, i), number_of(info, "n_clusters"));
+    if (strcmp(text_of(info, "chosen_by"), "modularity") == 0)
         printf("  * the smallest number with nearly the largest modularity; no relative gap is "
                "clear (0.8 or more)\n");
-    else if (json_object_get(report, "embed") != NULL)
+    else if (json_object_get(info, "embed") != NULL)
         printf("  * the largest number with a clear relative gap (0.8 or more), else the largest "
                "gap\n");
 }
@@ -401,32 +386,31 @@ static void print_range(const json_t *report) {
 /* Last before the table, where they are noticed. */
 static void print_warnings(const json_t *warnings) {
     for (size_t i = 0; i < json_array_size(warnings); i++) {
-        print_label("warning");
-        print_wrapped(stdout, json_string_value(json_array_get(warnings, i)), INDENT, INDENT);
+        print_fact("warning", json_string_value(json_array_get(warnings, i)));
     }
 }
 
 /* From what the user asked for (columns, method) through the result to its diagnostics; the
  * table of a range comes last because it may be long. */
-void print_summary(const json_t *report) {
-    print_title(report);
-    print_columns(report, "label");
-    print_labels(report);
-    print_columns(report, "feature");
-    print_columns(report, "row names");
-    print_columns(report, "ignored");
-    print_method(report);
-    print_choice(report);
-    print_scores(json_object_get(report, "scores"));
-    print_sizes(json_object_get(report, "sizes"));
-    print_distinct(report);
-    print_graph(json_object_get(report, "graph"));
-    print_embedding(json_object_get(report, "embed"));
-    print_shrink(report);
-    print_refinement(report);
-    print_decision(report);
-    print_memory(report);
-    print_seconds(json_object_get(report, "seconds"));
-    print_warnings(json_object_get(report, "warnings"));
-    print_range(report);
+void print_summary(const json_t *info) {
+    print_title(info);
+    print_columns(info, "label");
+    print_labels(info);
+    print_columns(info, "feature");
+    print_columns(info, "row names");
+    print_columns(info, "ignored");
+    print_method(info);
+    print_choice(info);
+    print_scores(json_object_get(info, "scores"));
+    print_sizes(json_object_get(info, "sizes"));
+    print_distinct(info);
+    print_graph(json_object_get(info, "graph"));
+    print_embedding(json_object_get(info, "embed"));
+    print_shrink(info);
+    print_refinement(info);
+    print_decision(info);
+    print_memory(info);
+    print_seconds(json_object_get(info, "seconds"));
+    print_warnings(json_object_get(info, "warnings"));
+    print_range(info);
 }

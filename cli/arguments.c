@@ -2,125 +2,127 @@
 
 #include "cli/catalogue.h"
 #include "cli/messages.h"
-#include "cli/synonyms.h"
 #include "cli/text.h"
 
 #include <ctype.h>
-#include <huddle/base.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- lookup ------------------------------------------------------------------------------- */
 
-static const cli_flag *find_flag(const cli_command *command, const char *name) {
-    for (const flag_group *group = command->groups; group->flags != NULL; group++)
-        for (const cli_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
-            if (strcmp(flag->name, name) == 0)
-                return flag;
-    return NULL;
-}
-
-/* Letters of flags; those of options are found by find_option_letter(). */
-static const cli_flag *find_letter(const cli_command *command, char letter) {
-    for (const flag_group *group = command->groups; group->flags != NULL; group++)
-        for (const cli_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
-            if (flag->letter == letter)
-                return flag;
-    return NULL;
-}
-
-/* The options of the stage that a command runs itself; an empty table if there is none. */
-static const huddle_option *stage_options(const cli_command *command) {
-    static const huddle_option none = {0};
-    return command->stage == NULL ? &none : command->stage();
-}
-
-/* The braces are missing because FOR_EACH_OPTION is a loop header, which the formatter does
- * not indent. */
-static const char *find_option(const cli_command *command, const char *name) {
-    FOR_EACH_OPTION(option, command->methods)
-    if (strcmp(option->flag, name) == 0)
-        return option->name;
-    for (const huddle_option *row = stage_options(command); row->type != HUDDLE_OPTION_END; row++) {
-        char flag[64];
-        option_flag(row->name, flag, sizeof flag);
-        if (strcmp(flag, name) == 0)
-            return row->name;
-    }
-    return NULL;
-}
-
-static const char *find_option_letter(const cli_command *command, char letter) {
-    FOR_EACH_OPTION(option, command->methods)
-    if (option->letter == letter)
-        return option->name;
-    return NULL;
-}
-
-static bool has_name(const cli_command *command, const char *name) {
-    return find_flag(command, name) != NULL || find_option(command, name) != NULL;
-}
-
-/* The nearest name: one of the command that begins so, or that differs in few letters. */
-typedef struct nearest_name {
-    const char *word, *best, *longer;
+/* What a command accepts by this name or letter, and the nearest of its names: one that begins so,
+ * or that differs in few letters. */
+typedef struct lookup {
+    const char *name; /* or NULL */
+    char letter;      /* or 0 */
+    const cli_flag *flag;
+    const char *option; /* of a method or stage, if it is no flag */
+    const char *best, *longer;
     int distance;
-} nearest_name;
+} lookup;
 
-static void compare_name(nearest_name *nearest, const char *name) {
-    size_t length = strlen(nearest->word);
-    huddle_suggest_name(nearest->word, name, &nearest->distance, &nearest->best);
-    if (length >= 3 && strncmp(name, nearest->word, length) == 0)
-        nearest->longer = name;
+/* n_clusters is --n-clusters. */
+static bool is_same_name(const char *word, const char *name) {
+    for (; *word != '\0' && (*word == *name || (*word == '-' && *name == '_')); word++)
+        name++;
+    return *word == *name;
 }
 
-/* Flags of the command and options of methods and stages are candidates alike: the user does not
- * distinguish them. */
-static const char *find_nearest(const cli_command *command, const char *word) {
-    nearest_name nearest = {.word = word, .distance = HUDDLE_SUGGEST_DISTANCE};
-    const char *synonym;
-    for (int k = 0; (synonym = name_synonym(word, k)) != NULL; k++)
-        if (has_name(command, synonym))
-            return synonym;
+static bool is_found(lookup *look, const char *name, char letter) {
+    if (look->name == NULL)
+        return letter == look->letter;
+    if (is_same_name(look->name, name))
+        return true;
+    size_t length = strlen(look->name);
+    huddle_suggest_name(look->name, name, &look->distance, &look->best);
+    if (length >= 3 && strncmp(name, look->name, length) == 0)
+        look->longer = name;
+    return false;
+}
+
+/* A flag of the command takes precedence over an option of a method of the same name. */
+static bool find(const cli_command *command, lookup *look) {
+    look->distance = HUDDLE_SUGGEST_DISTANCE;
     for (const flag_group *group = command->groups; group->flags != NULL; group++)
-        for (const cli_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
-            compare_name(&nearest, flag->name);
-    FOR_EACH_OPTION(option, command->methods)
-    compare_name(&nearest, option->flag);
-    for (const huddle_option *row = stage_options(command); row->type != HUDDLE_OPTION_END; row++)
-        compare_name(&nearest, row->name);
-    return nearest.longer != NULL ? nearest.longer : nearest.best;
-}
-
-static int unknown_flag(const cli_command *command, const char *word, size_t length) {
-    char name[64], found[64], flag[64];
-    snprintf(name, sizeof name, "%.*s", (int)length, word);
-    flag_name(word, length, found, sizeof found);
-    const char *best = find_nearest(command, found);
-    if (best != NULL) {
-        option_flag(best, flag, sizeof flag);
-        return usage_error("%s has no option --%s; did you mean --%s?", command->name, name, flag);
+        for (look->flag = group->flags; look->flag->kind != FLAG_END; look->flag++)
+            if (is_found(look, look->flag->name, look->flag->letter))
+                return true;
+    look->flag = NULL;
+    FOR_EACH_OPTION(option, command->methods) {
+        look->option = option->name;
+        if (is_found(look, option->flag, option->letter))
+            return true;
     }
-    return usage_error("%s has no option --%s; see huddle help %s", command->name, name,
-                       command->name);
+    const huddle_option *row = command->stage == NULL ? NULL : command->stage();
+    for (; row != NULL && row->type != HUDDLE_OPTION_END; row++) {
+        look->option = row->name;
+        if (is_found(look, row->name, option_letter(row->name)))
+            return true;
+    }
+    look->option = NULL;
+    return false;
 }
 
-/* The letter of a flag or an option, or 0. */
-static char letter_of(const cli_command *command, const char *name) {
-    const cli_flag *flag = find_flag(command, name);
-    const char *option = flag == NULL ? find_option(command, name) : NULL;
-    return flag != NULL ? flag->letter : option != NULL ? option_letter(option) : '\0';
+/* Names that options have in other programs, and their letters. A letter may have several meanings;
+ * the first that a command has is suggested. */
+static const struct {
+    const char *own, *others[5], *letters;
+} synonyms[] = {{"n-clusters", {"k", "clusters", "num-clusters", "n-components"}, "kKn"},
+                {"n-neighbors", {"knn", "neighbors", "neighbours"}, ""},
+                {"method", {"algorithm"}, "a"},
+                {"weights", {"affinity"}, ""},
+                {"prepare", {"scale", "normalize", "standardize"}, ""},
+                {"seed", {NULL}, "s"},
+                {"n-threads", {"threads", "jobs", "cores", "workers"}, "tp"},
+                {"output", {"out", "outfile"}, ""},
+                {"save", {"model"}, ""},
+                {"y", {"label", "labels", "target", "truth"}, "yl"},
+                {"x", {"features", "columns"}, "x"},
+                {"missing", {"na"}, ""},
+                {"encode", {"one-hot"}, ""},
+                {"n", {"samples", "n-samples"}, "n"},
+                {"report", {"html", "plot"}, "r"},
+                {"quiet", {"silent"}, ""},
+                {"verbose", {"debug"}, ""}};
+
+/* The command's own name for a name or, if that is NULL, a letter of others; NULL if it has none.
+ */
+static const char *find_synonym(const cli_command *command, const char *name, char letter,
+                                lookup *meant) {
+    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++) {
+        bool same = name == NULL && strchr(synonyms[i].letters, letter) != NULL;
+        for (const char *const *other = synonyms[i].others; name != NULL && *other != NULL; other++)
+            same = same || strcmp(*other, name) == 0;
+        *meant = (lookup){.name = synonyms[i].own};
+        if (same && find(command, meant))
+            return synonyms[i].own;
+    }
+    return NULL;
+}
+
+static int unknown_flag(const cli_command *command, const lookup *look, const char *word,
+                        size_t length) {
+    char name[64], flag[64];
+    lookup meant;
+    snprintf(name, sizeof name, "%.*s", (int)length, word);
+    const char *best = find_synonym(command, look->name, 0, &meant);
+    if (best == NULL)
+        best = look->longer != NULL ? look->longer : look->best;
+    if (best == NULL)
+        return usage_error("%s has no option --%s; see huddle help %s", command->name, name,
+                           command->name);
+    option_flag(best, flag, sizeof flag);
+    return usage_error("%s has no option --%s; did you mean --%s?", command->name, name, flag);
 }
 
 static int unknown_letter(const cli_command *command, char letter) {
-    const char *name = NULL;
-    for (int k = 0; (name = letter_synonym(letter, k)) != NULL && !has_name(command, name);)
-        k++;
+    lookup meant;
+    const char *name = find_synonym(command, NULL, letter, &meant);
     if (name == NULL)
         return usage_error("%s has no option -%c; see huddle help %s", command->name, letter,
                            command->name);
-    char own = letter_of(command, name);
+    char own = meant.flag != NULL ? meant.flag->letter : option_letter(meant.option);
     return usage_error("%s has no option -%c; did you mean %s%.1s%s--%s?", command->name, letter,
                        own != '\0' ? "-" : "", &own, own != '\0' ? ", " : "", name);
 }
@@ -159,7 +161,7 @@ static int wrong_choice(const cli_flag *flag, const char *value) {
     const char *best = NULL;
     int distance = HUDDLE_SUGGEST_DISTANCE;
     char names[256] = "";
-    for (const char *const *choice = flag->choices(); *choice != NULL; choice++) {
+    for (const char *const *choice = flag_choices(flag); *choice != NULL; choice++) {
         huddle_suggest_name(value, *choice, &distance, &best);
         append_text(names, sizeof names, "%s%s", names[0] == '\0' ? "" : "|", *choice);
     }
@@ -179,7 +181,7 @@ static int check_value(const cli_flag *flag, const char *value) {
         return usage_error("--%s = %s: expected number >= %g", flag->name, value, flag->min);
     if (flag->kind == FLAG_CHOICE) {
         size_t length = flag->takes_options ? strcspn(value, ":") : strlen(value);
-        for (const char *const *choice = flag->choices(); *choice != NULL; choice++)
+        for (const char *const *choice = flag_choices(flag); *choice != NULL; choice++)
             if (strlen(*choice) == length && strncmp(value, *choice, length) == 0)
                 return EXIT_DONE;
         return wrong_choice(flag, value);
@@ -190,11 +192,10 @@ static int check_value(const cli_flag *flag, const char *value) {
 }
 
 /* There is room for every letter of the command line (arguments_parse), so this cannot overflow. */
-static int add_setting(cli_arguments *out, const cli_flag *flag, const char *option,
-                       const char *value) {
-    if (flag != NULL && check_value(flag, value) != EXIT_DONE)
+static int add_setting(cli_arguments *out, const lookup *look, const char *value) {
+    if (look->flag != NULL && check_value(look->flag, value) != EXIT_DONE)
         return EXIT_USAGE;
-    out->settings[out->n_settings++] = (cli_setting){flag, option, value};
+    out->settings[out->n_settings++] = (cli_setting){look->flag, look->option, value};
     return EXIT_DONE;
 }
 
@@ -206,47 +207,55 @@ typedef struct reader {
     char **words;
 } reader;
 
-/* --name value and --name=value. A flag of the command takes precedence over an option of a
- * method of the same name. A value may begin with a dash (--noise -1 is refused by its range,
+/* The name to look up for what follows "--": with dashes instead of underscores, and the tool's own
+ * name for one of scikit-learn's, which the Python package uses. */
+static void read_name(const char *word, size_t length, char *name, size_t size) {
+    static const char *const accepted[][2] = {{"random-state", "seed"}, {"n-jobs", "n-threads"}};
+    char given[64];
+    snprintf(given, sizeof given, "%.*s", (int)length, word);
+    option_flag(given, name, size);
+    for (size_t i = 0; i < sizeof accepted / sizeof *accepted; i++)
+        if (strcmp(name, accepted[i][0]) == 0)
+            snprintf(name, size, "%s", accepted[i][1]);
+}
+
+/* --name value and --name=value. A value may begin with a dash (--noise -1 is refused by its range,
  * not by its form). */
 static int read_long(reader *in, cli_arguments *out) {
     const char *word = in->words[in->at++] + 2, *equals = strchr(word, '=');
     size_t length = equals == NULL ? strlen(word) : (size_t)(equals - word);
     char name[64];
-    flag_name(word, length, name, sizeof name);
-    const cli_flag *flag = find_flag(out->command, name);
-    const char *option = flag == NULL ? find_option(out->command, name) : NULL;
-    if (flag == NULL && option == NULL)
-        return unknown_flag(out->command, word, length);
-    if (flag != NULL && flag->kind == FLAG_SWITCH) {
-        if (equals != NULL)
-            return usage_error("--%s takes no value", flag->name);
-        return add_setting(out, flag, NULL, "");
-    }
+    lookup look = {.name = name};
+    read_name(word, length, name, sizeof name);
+    if (!find(out->command, &look))
+        return unknown_flag(out->command, &look, word, length);
+    const cli_flag *flag = look.flag;
+    if (flag != NULL && flag->kind == FLAG_SWITCH)
+        return equals == NULL ? add_setting(out, &look, "")
+                              : usage_error("--%s takes no value", flag->name);
     if (equals != NULL)
-        return add_setting(out, flag, option, equals + 1);
+        return add_setting(out, &look, equals + 1);
     if (in->at == in->count)
         return usage_error("--%s needs a value%s%s%s", word, flag == NULL ? "" : " (",
                            flag == NULL ? "" : flag->value, flag == NULL ? "" : ")");
-    return add_setting(out, flag, option, in->words[in->at++]);
+    return add_setting(out, &look, in->words[in->at++]);
 }
 
 /* -c10, -c 10, or several switches and then at most one that takes a value, as getopt() does. */
 static int read_letters(reader *in, cli_arguments *out) {
     for (const char *letter = in->words[in->at++] + 1; *letter != '\0'; letter++) {
-        const cli_flag *flag = find_letter(out->command, *letter);
-        const char *option = flag == NULL ? find_option_letter(out->command, *letter) : NULL;
-        if (flag == NULL && option == NULL)
+        lookup look = {.letter = *letter};
+        if (!find(out->command, &look))
             return unknown_letter(out->command, *letter);
-        if (flag != NULL && flag->kind == FLAG_SWITCH) {
-            (void)add_setting(out, flag, NULL, "");
+        if (look.flag != NULL && look.flag->kind == FLAG_SWITCH) {
+            (void)add_setting(out, &look, "");
             continue;
         }
         if (letter[1] != '\0')
-            return add_setting(out, flag, option, letter + 1);
+            return add_setting(out, &look, letter + 1);
         if (in->at == in->count)
             return usage_error("-%c needs a value", *letter);
-        return add_setting(out, flag, option, in->words[in->at++]);
+        return add_setting(out, &look, in->words[in->at++]);
     }
     return EXIT_DONE;
 }
@@ -314,9 +323,20 @@ int arguments_parse(const cli_command *command, int count, char **words, cli_arg
 
 /* arguments_parse() leaves room for one. */
 void arguments_add(cli_arguments *arguments, const char *name, const char *value) {
-    const cli_flag *flag = find_flag(arguments->command, name);
-    if (flag != NULL)
-        arguments->settings[arguments->n_settings++] = (cli_setting){flag, NULL, value};
+    lookup look = {.name = name};
+    if (find(arguments->command, &look))
+        (void)add_setting(arguments, &look, value);
+}
+
+int arguments_set_options(const cli_arguments *arguments, const huddle_option *table,
+                          void *options) {
+    for (int i = 0; i < arguments->n_settings; i++) {
+        const cli_setting *setting = &arguments->settings[i];
+        if (setting->option != NULL && huddle_option_find(table, setting->option) != NULL &&
+            huddle_options_set(table, options, setting->option, setting->value) != HUDDLE_OK)
+            return usage_error("%s", huddle_last_error());
+    }
+    return EXIT_DONE;
 }
 
 void arguments_free(cli_arguments *arguments) {
@@ -327,7 +347,6 @@ void arguments_free(cli_arguments *arguments) {
 
 /* ---- access ------------------------------------------------------------------------------- */
 
-/* A setting has either a flag or an option. */
 static bool is_named(const cli_setting *setting, const char *name) {
     return strcmp(setting->flag != NULL ? setting->flag->name : setting->option, name) == 0;
 }
@@ -340,7 +359,12 @@ const char *argument(const cli_arguments *arguments, const char *name) {
     return NULL;
 }
 
-/* The value was checked by the parser, so the conversion cannot fail. */
+const char *argument_any(const cli_arguments *arguments, const char *const *names) {
+    while (*names != NULL && argument(arguments, *names) == NULL)
+        names++;
+    return *names;
+}
+
 int64_t argument_count(const cli_arguments *arguments, const char *name, int64_t default_value) {
     const char *text = argument(arguments, name);
     return text == NULL ? default_value : strtoll(text, NULL, 10);
@@ -351,7 +375,6 @@ double argument_number(const cli_arguments *arguments, const char *name, double 
     return text == NULL ? default_value : strtod(text, NULL);
 }
 
-/* For flags that may be repeated; for others argument() returns the last. */
 const char **argument_all(const cli_arguments *arguments, const char *name, int64_t *count) {
     const char **all = check_allocation(calloc((size_t)arguments->n_settings + 1, sizeof *all));
     *count = 0;

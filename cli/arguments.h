@@ -28,11 +28,19 @@ void arguments_free(cli_arguments *arguments);
 /* Adds a flag of the command as if it were the last of the command line; at most one. */
 void arguments_add(cli_arguments *arguments, const char *name, const char *value);
 
+/* Sets those of the options given that a stage has, by its table, which checks the values and words
+ * the messages. EXIT_DONE or EXIT_USAGE. */
+int arguments_set_options(const cli_arguments *arguments, const huddle_option *table,
+                          void *options);
+
 /* The last value given for a flag ("per-class") or for an option ("n_clusters");
  * NULL if it was not given. */
 const char *argument(const cli_arguments *arguments, const char *name);
 
-/* The same as a number, or the default. The parser has checked the value. */
+/* The first of these names that was given, or NULL; the list ends with NULL. */
+const char *argument_any(const cli_arguments *arguments, const char *const *names);
+
+/* The same as argument() as a number, or the default. The parser has checked the value. */
 int64_t argument_count(const cli_arguments *arguments, const char *name, int64_t default_value);
 double argument_number(const cli_arguments *arguments, const char *name, double default_value);
 

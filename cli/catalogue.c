@@ -6,14 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Bits of a 64-bit word are enough for the methods of a build. */
+enum { MAX_METHODS = 63 };
+
 /* Built once, on first use: most commands need it only for --help or an unknown option. */
 static struct {
     catalogue_of_methods made;
     huddle_model **models; /* own the tables */
-    const char **short_names;
 } store;
 
-/* n_clusters in C, Python and JSON is --n-clusters on the command line. */
 void option_flag(const char *name, char *flag, size_t size) {
     snprintf(flag, size, "%s", name);
     for (char *c = flag; *c != '\0'; c++)
@@ -26,28 +27,19 @@ char option_letter(const char *name) {
     return strcmp(name, "n_clusters") == 0 ? 'c' : '\0';
 }
 
-static int count_bits(uint64_t bits) {
-    int count = 0;
-    for (; bits != 0; bits &= bits - 1)
-        count++;
-    return count;
-}
-
 /* The tables of options belong to models, so one model of each method is kept as long as the
  * catalogue. A failure here is lack of memory, and ends the program. */
 static void load_methods(void) {
     catalogue_of_methods *made = &store.made;
     made->methods = huddle_methods();
-    while (made->methods[made->n_methods] != NULL)
+    made->names = method_names();
+    while (made->names[made->n_methods] != NULL)
         made->n_methods++;
     size_t n = (size_t)made->n_methods;
     store.models = check_allocation(calloc(n + 1, sizeof *store.models));
     made->tables = check_allocation(calloc(n + 1, sizeof *made->tables));
-    made->names = check_allocation(calloc(n + 1, sizeof *made->names));
     for (int i = 0; i < made->n_methods; i++) {
-        made->names[i] = made->methods[i]->name;
-        huddle_status status = huddle_model_new(made->names[i], &store.models[i]);
-        if (status != HUDDLE_OK)
+        if (huddle_model_new(made->names[i], &store.models[i]) != HUDDLE_OK)
             exit(failed("%s", huddle_last_error()));
         made->tables[i] = huddle_model_options(store.models[i]);
     }
@@ -62,7 +54,6 @@ static catalogue_option *find_option(catalogue_option *options, const huddle_opt
     return options;
 }
 
-/* Bits of a 64-bit word are enough for the methods of a build. */
 static void add_table(int method) {
     for (const huddle_option *row = store.made.tables[method]; row->type != HUDDLE_OPTION_END;
          row++) {
@@ -80,7 +71,7 @@ static void add_table(int method) {
 /* Options of every method come first in --help, then those of the default method, then the
  * rest. */
 static option_rank rank_of(const catalogue_option *entry) {
-    if (count_bits(entry->methods) == store.made.n_methods)
+    if (entry->methods == ((uint64_t)1 << store.made.n_methods) - 1)
         return OF_EVERY_METHOD;
     for (int i = 0; i < store.made.n_methods; i++)
         if ((entry->methods >> i & 1) && strcmp(store.made.names[i], huddle_default_method()) == 0)
@@ -121,7 +112,6 @@ const catalogue_of_methods *catalogue(void) {
     return &store.made;
 }
 
-/* "*" accepts the options of all methods. */
 const catalogue_option *catalogue_next(const catalogue_option *from, const char *methods) {
     for (; from->name != NULL; from++)
         for (int i = 0; i < store.made.n_methods; i++)
@@ -131,7 +121,6 @@ const catalogue_option *catalogue_next(const catalogue_option *from, const char 
     return from;
 }
 
-/* NULL is a command without options of methods: the loop ends at once. */
 const catalogue_option *catalogue_first(const char *methods) {
     static const catalogue_option none = {0};
     return methods == NULL ? &none : catalogue_next(catalogue()->options, methods);
@@ -141,46 +130,27 @@ void catalogue_free(void) {
     for (int i = 0; i < store.made.n_methods; i++)
         huddle_model_free(store.models[i]);
     free(store.models);
-    free(store.short_names);
     free(store.made.tables);
-    free(store.made.names);
     free(store.made.options);
     memset(&store, 0, sizeof store);
 }
 
-/* Cached for the life of the process, since completions and --help ask several times. */
+/* Not from catalogue(): a list of names needs no models. */
 const char *const *method_names(void) {
-    /* Not from catalogue(): a list of names needs no models. */
+    static const char *names[MAX_METHODS + 1];
     const huddle_method_text *const *methods = huddle_methods();
-    size_t n = 0;
-    if (store.short_names != NULL)
-        return store.short_names;
-    while (methods[n] != NULL)
-        n++;
-    store.short_names = check_allocation(calloc(n + 1, sizeof *store.short_names));
-    for (size_t i = 0; i < n; i++)
-        store.short_names[i] = methods[i]->name;
-    return store.short_names;
+    for (int i = 0; i < MAX_METHODS && methods[i] != NULL; i++)
+        names[i] = methods[i]->name;
+    return names;
 }
 
-/* By type; choices follow in the help itself. */
 const char *option_value(const huddle_option *option) {
-    switch (option->type) {
-    case HUDDLE_OPTION_INT:
-    case HUDDLE_OPTION_RANGE:
-    case HUDDLE_OPTION_SEED:
-        return "N";
-    case HUDDLE_OPTION_REAL:
-        return "NUMBER";
-    case HUDDLE_OPTION_BOOL:
-        return "BOOL";
-    case HUDDLE_OPTION_CHOICE:
-    case HUDDLE_OPTION_RULE:
-        return "NAME";
-    case HUDDLE_OPTION_END:
-        break;
-    }
-    return "";
+    static const char *const values[] = {
+        [HUDDLE_OPTION_INT] = "N",     [HUDDLE_OPTION_RANGE] = "N",
+        [HUDDLE_OPTION_SEED] = "N",    [HUDDLE_OPTION_REAL] = "NUMBER",
+        [HUDDLE_OPTION_BOOL] = "BOOL", [HUDDLE_OPTION_CHOICE] = "NAME",
+        [HUDDLE_OPTION_RULE] = "NAME"};
+    return values[option->type];
 }
 
 /* Methods may have different defaults for the same option; the first is that of the default method.
@@ -200,7 +170,6 @@ void option_default(const catalogue_option *entry, char *text, size_t size) {
     }
 }
 
-/* For options that only some methods have. */
 void option_owners(const catalogue_option *entry, char *text, size_t size) {
     text[0] = '\0';
     for (int i = 0; i < store.made.n_methods; i++)

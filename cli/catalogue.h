@@ -5,7 +5,6 @@
 
 #include <huddle/model.h>
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -24,7 +23,7 @@ typedef struct catalogue_of_methods {
     int n_methods;
     const huddle_method_text *const *methods;
     const huddle_option **tables; /* of each method */
-    const char **names;           /* of each method; ends with NULL */
+    const char *const *names;     /* of each method; ends with NULL */
     catalogue_option *options;    /* by rank; ends with a NULL name */
 } catalogue_of_methods;
 

@@ -2,13 +2,15 @@
 
 #include "cli/messages.h"
 
-#include <huddle/base.h>
 #include <string.h>
 
 /* Capacity of the list of names; the tool has 15 commands. */
 enum { MAX_COMMANDS = 64 };
 
-/* The shape that completions expect: a list of texts that ends with NULL. */
+const char *const *flag_choices(const cli_flag *flag) {
+    return flag->choices == NULL ? flag->values : flag->choices();
+}
+
 const char *const *command_names(void) {
     static const char *names[MAX_COMMANDS + 1];
     for (int i = 0; i < MAX_COMMANDS && commands[i] != NULL; i++)

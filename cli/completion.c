@@ -1,7 +1,6 @@
 /* Scripts with which a shell completes the command line, generated from the tables of the
  * commands, so that they know every flag without being maintained. */
 #include "cli/documents.h"
-#include "cli/entries.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -222,7 +221,6 @@ static void print_fish(void) {
 
 /* ---- shells ------------------------------------------------------------------------------- */
 
-/* The shells and the functions that print their scripts. */
 static const struct {
     const char *name;
     void (*print)(void);

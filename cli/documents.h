@@ -2,7 +2,14 @@
 #ifndef HUDDLE_CLI_DOCUMENTS_H
 #define HUDDLE_CLI_DOCUMENTS_H
 
-#include <stdbool.h>
+#include "cli/entries.h"
+
+/* One option with its help, in two columns. */
+void print_entry(const cli_entry *entry);
+
+/* `huddle help COMMAND`, and `huddle help`. */
+void print_command_help(const cli_command *command);
+void print_general_help(FILE *file);
 
 /* The manual page, in roff. */
 void print_man_page(void);

@@ -11,7 +11,7 @@
 static void make_flag_entry(const char *group, const cli_flag *flag, cli_entry *out) {
     *out = (cli_entry){.letter = flag->letter,
                        .value = flag->value,
-                       .choices = flag->choices == NULL ? NULL : flag->choices(),
+                       .choices = flag->kind == FLAG_CHOICE ? flag_choices(flag) : NULL,
                        .kind = flag->kind,
                        .repeats = flag->repeats};
     snprintf(out->group, sizeof out->group, "%s", group);
@@ -26,7 +26,6 @@ static void make_flag_entry(const char *group, const cli_flag *flag, cli_entry *
         append_text(out->help, sizeof out->help, " [%s]", default_text);
 }
 
-/* An option as one method defines it, for huddle options METHOD. */
 void method_entry(const huddle_option *option, cli_entry *out) {
     static const char *const booleans[] = {"true", "false", NULL};
     char allowed[512];
@@ -89,51 +88,34 @@ static bool is_fixed(const cli_command *command, const char *name) {
     return command->fixed_option != NULL && strcmp(command->fixed_option, name) == 0;
 }
 
-/* The options of the stage that a command runs itself. They are documented with the command, as its
- * flags are: no other page lists them. Returns the number of entries. */
-static int make_stage_entries(const cli_command *command, const char *group, cli_entry *entries) {
-    int n = 0;
-    if (command->stage == NULL)
-        return 0;
-    for (const huddle_option *row = command->stage(); row->type != HUDDLE_OPTION_END; row++, n++) {
-        method_entry(row, &entries[n]);
-        entries[n].of_method = false;
-        snprintf(entries[n].group, sizeof entries[n].group, "%s", group);
-    }
-    return n;
-}
-
-/* An upper bound on the number of entries. */
-static int count_entries(const cli_command *command) {
-    int count = 0;
-    for (const flag_group *group = command->groups; group->flags != NULL; group++)
-        for (const cli_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
-            count++;
-    FOR_EACH_OPTION(option, command->methods)
-    count++;
-    for (const huddle_option *row = command->stage == NULL ? NULL : command->stage();
-         row != NULL && row->type != HUDDLE_OPTION_END; row++)
-        count++;
-    return count;
+/* Room for one more entry. */
+static cli_entry *add_entry(cli_entry **entries, int *count) {
+    *entries = check_allocation(realloc(*entries, (size_t)(*count + 1) * sizeof **entries));
+    return &(*entries)[(*count)++];
 }
 
 /* Options of methods are listed after the command's first group of flags, which contains
- * --method, and before the input and output flags; those of a stage belong to that group. */
+ * --method, and before the input and output flags. Those of a stage belong to that group: they are
+ * documented with the command, as its flags are, because no other page lists them. */
 cli_entry *command_entries(const cli_command *command, int *count) {
-    cli_entry *entries =
-        check_allocation(calloc((size_t)count_entries(command) + 1, sizeof *entries));
-    int n = 0;
+    cli_entry *entries = NULL;
+    const huddle_option *row = command->stage == NULL ? NULL : command->stage();
+    *count = 0;
     for (const flag_group *group = command->groups; group->flags != NULL; group++) {
         for (const cli_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
-            make_flag_entry(group->title, flag, &entries[n++]);
+            make_flag_entry(group->title, flag, add_entry(&entries, count));
         if (group != command->groups)
             continue;
-        n += make_stage_entries(command, group->title, &entries[n]);
+        for (; row != NULL && row->type != HUDDLE_OPTION_END; row++) {
+            cli_entry *entry = add_entry(&entries, count);
+            method_entry(row, entry);
+            entry->of_method = false;
+            snprintf(entry->group, sizeof entry->group, "%s", group->title);
+        }
         FOR_EACH_OPTION(option, command->methods)
-        if (!has_flag(entries, n, option->flag) && !is_fixed(command, option->name))
-            make_option_entry(option, command->methods, &entries[n++]);
+        if (!has_flag(entries, *count, option->flag) && !is_fixed(command, option->name))
+            make_option_entry(option, command->methods, add_entry(&entries, count));
     }
-    *count = n;
     return entries;
 }
 

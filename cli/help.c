@@ -1,4 +1,4 @@
-#include "cli/help.h"
+#include "cli/documents.h"
 
 #include "cli/text.h"
 
@@ -49,9 +49,9 @@ void print_command_help(const cli_command *command) {
         print_wrapped(stdout, command->text, 0, 0);
     }
     print_entries(command);
-    if (command->examples != NULL)
+    if (command->examples[0] != NULL)
         printf("\nExamples\n");
-    for (const char *const *line = command->examples; line != NULL && *line != NULL; line++)
+    for (const char *const *line = command->examples; *line != NULL; line++)
         printf("  %s\n", *line);
 }
 

@@ -1,10 +1,6 @@
 /* The manual page in roff, from the same tables as --help. */
 #include "cli/documents.h"
 
-#include "cli/entries.h"
-
-#include <huddle/base.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +70,7 @@ static void print_command_roff(const cli_command *command) {
     if (command->text != NULL)
         print_line(".PP\n", command->text);
     print_entries_roff(command);
-    if (command->examples == NULL)
+    if (command->examples[0] == NULL)
         return;
     printf(".PP\n.I Examples\n.PP\n.nf\n");
     for (const char *const *line = command->examples; *line != NULL; line++)
@@ -103,7 +99,6 @@ void print_man_page(void) {
         ".SH COMMANDS\n");
     for (const cli_command *const *command = commands; *command != NULL; command++)
         print_command_roff(*command);
-    printf(
-        ".SH EXIT STATUS\n.TP\n0\nSuccess.\n.TP\n1\nThe command failed or was cancelled; a message "
-        "on standard error gives the reason.\n.TP\n2\nThe command line is not valid.\n");
+    printf(".SH EXIT STATUS\n.TP\n0\nSuccess.\n.TP\n1\nThe command failed or was cancelled; a "
+           "message on standard error gives the reason.\n.TP\n2\nThe command line is not valid.\n");
 }

@@ -1,7 +1,5 @@
 #include "cli/messages.h"
 
-#include "cli/command.h"
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -51,45 +49,22 @@ __attribute__((format(printf, 1, 0))) static void print_message(const char *form
     fputc('\n', stderr);
 }
 
-/* The message is kept for another process that prints it if this one is silent. */
-__attribute__((format(printf, 1, 0))) static void print_error(const char *format,
-                                                              va_list arguments) {
-    va_list copy;
+/* Errors are printed even with -q. The message is kept for another process that prints it if this
+ * one is silent. */
+int print_error(int result, const char *format, ...) {
+    va_list arguments, copy;
+    va_start(arguments, format);
     va_copy(copy, arguments);
     vsnprintf(state.last_error, sizeof state.last_error, format, copy);
     va_end(copy);
     print_message(format, arguments);
-}
-
-/* Errors are printed even with -q. */
-int failed(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    print_error(format, arguments);
     va_end(arguments);
-    return EXIT_FAILED;
+    return result;
 }
 
-int usage_error(const char *format, ...) {
+void print_at(message_level level, const char *format, ...) {
     va_list arguments;
-    va_start(arguments, format);
-    print_error(format, arguments);
-    va_end(arguments);
-    return EXIT_USAGE;
-}
-
-void print_note(const char *format, ...) {
-    va_list arguments;
-    if (state.level == MESSAGES_QUIET || state.silent)
-        return;
-    va_start(arguments, format);
-    print_message(format, arguments);
-    va_end(arguments);
-}
-
-void print_detail(const char *format, ...) {
-    va_list arguments;
-    if (state.level != MESSAGES_VERBOSE)
+    if (state.level < level)
         return;
     va_start(arguments, format);
     print_message(format, arguments);
@@ -124,16 +99,11 @@ static const double line_interval = 10;
 /* A session begins with a clean state. On a terminal progress is a bar that is redrawn; in a
  * log file it is a line now and then. */
 void messages_set_level(message_level level) {
-    bool silent = state.silent;
-    char last_error[sizeof state.last_error];
-    memcpy(last_error, state.last_error, sizeof last_error);
     clear_progress();
-    memset(&state, 0, sizeof state);
-    memcpy(state.last_error, last_error, sizeof last_error);
-    state.silent = silent;
+    state.stage[0] = '\0';
     state.level = level;
     state.terminal = isatty(STDERR_FILENO) == 1;
-    state.opened = clock_seconds();
+    state.began = state.opened = clock_seconds();
     state.not_till = state.opened + line_interval;
 }
 

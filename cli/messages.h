@@ -2,24 +2,24 @@
 #ifndef HUDDLE_CLI_MESSAGES_H
 #define HUDDLE_CLI_MESSAGES_H
 
-#include <stdbool.h>
+#include "cli/command.h"
 
-/* Print "huddle: " and the message, and return the exit status: EXIT_FAILED, EXIT_USAGE. */
-int failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
-int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* Prints "huddle: " and the message unless messages are off. */
-void print_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* Returns the pointer; if it is NULL, prints a message and ends the program. */
-void *check_allocation(void *pointer);
-
-/* Prints it only if more messages are wanted. */
-void print_detail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Print "huddle: " and the message, and return the exit status. */
+#define failed(...)      print_error(EXIT_FAILED, __VA_ARGS__)
+#define usage_error(...) print_error(EXIT_USAGE, __VA_ARGS__)
+int print_error(int result, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* How much is printed beside errors: nothing (-q), notes and progress, or more (-v). */
 typedef enum message_level { MESSAGES_QUIET, MESSAGES_NORMAL, MESSAGES_VERBOSE } message_level;
 void messages_set_level(message_level level);
+
+/* Print "huddle: " and the message unless messages are off; a detail only if more are wanted. */
+#define print_note(...)   print_at(MESSAGES_NORMAL, __VA_ARGS__)
+#define print_detail(...) print_at(MESSAGES_VERBOSE, __VA_ARGS__)
+void print_at(message_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Returns the pointer; if it is NULL, prints a message and ends the program. */
+void *check_allocation(void *pointer);
 
 /* Switches all messages off, errors too: for one of several processes that another speaks for. */
 void messages_set_silent(bool silent);

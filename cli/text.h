@@ -4,7 +4,6 @@
 
 #include "report/text.h"
 
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 

@@ -4,8 +4,6 @@
 #include "report/run.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Fewer clusters are a line; more cannot be distinguished on a circle. */
 enum { MIN_CENTRES = 3, MAX_CENTRES = 256 };
@@ -161,9 +159,6 @@ huddle_status report_circle_axes(const report_run *run, double **out) {
     *out = axes;
     axes = NULL;
 done:
-    free(axes);
-    free(moments);
-    free(gram);
-    free(centres);
+    FREE(axes, moments, gram, centres);
     return status;
 }

@@ -3,7 +3,6 @@
 #include "report/run.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- summary ------------------------------------------------------------------------------ */
 
@@ -18,11 +17,11 @@ void report_add_warnings(const report_run *run, report_section *section) {
  * to show from the whole report, so that the choice can change without this library. */
 void report_add_summary(report_run *run) {
     report_section *section = page_section(run->page, "summary", "", NULL);
-    const json_t *name = json_object_get(json_object_get(run->info, "refine"), "start");
+    const char *start = text_of(json_object_get(run->info, "refine"), "start");
     json_t *block =
         json_pack("{s:O, s:s}", "report", run->info, "method_title", report_method_title(run));
-    if (json_is_string(name))
-        page_set(block, "start", json_string(report_start_text(json_string_value(name))));
+    if (start[0] != '\0')
+        page_set(block, "start", json_string(report_start_text(start)));
     page_add(section, "summary", block);
     report_add_warnings(run, section);
 }
@@ -155,7 +154,7 @@ void report_add_convergence(report_run *run) {
     huddle_array objective = report_array(run, "objective"), dual = report_array(run, "dual");
     if (objective.type != HUDDLE_ARRAY_F64 || dual.type != HUDDLE_ARRAY_F64 || objective.rows < 2)
         return;
-    double target = report_number(json_object_get(run->info, "options"), "gap");
+    double target = number_of(json_object_get(run->info, "options"), "gap");
     page_add(page_section(run->page, "convergence", "Convergence of the shrink step", NULL),
              "convergence",
              json_pack("{s:o, s:o, s:o}", "objective", history_json(&objective), "dual",

@@ -132,8 +132,7 @@ static json_t *matrix_json(const distance_matrix *m) {
 done:
     json_decref(index);
     json_decref(clusters);
-    free(bytes);
-    free(sorted);
+    FREE(bytes, sorted);
     return made;
 }
 
@@ -189,8 +188,7 @@ static json_t *silhouettes_json(const report_run *run, const int32_t *labels,
                          clusters);
     }
     json_decref(clusters);
-    free(bytes);
-    free(values);
+    FREE(bytes, values);
     return made;
 }
 
@@ -212,8 +210,7 @@ static huddle_status add_silhouettes(const report_run *run, const huddle_points 
     page_set(block, "silhouettes", silhouettes_json(run, labels, silhouettes, count));
 done:
     huddle_points_free(&taken);
-    free(silhouettes);
-    free(labels);
+    FREE(silhouettes, labels);
     return status;
 }
 
@@ -241,8 +238,6 @@ huddle_status report_add_distances(report_run *run) {
              json_incref(block));
 done:
     json_decref(block);
-    free(m.table);
-    free(m.points);
-    free(quota);
+    FREE(m.table, m.points, quota);
     return status;
 }

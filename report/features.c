@@ -165,9 +165,7 @@ static json_t *colours_json(const feature_table *t) {
     for (int32_t i = 0; list != NULL && i < run->x->d && i < MAX_COLOURS; i++)
         if ((int64_t)(i + 1) * run->count <= COLOUR_BYTES)
             page_append(list, colour_json(run, t->order[i], values, sorted, bytes));
-    free(bytes);
-    free(sorted);
-    free(values);
+    FREE(bytes, sorted, values);
     return list;
 }
 
@@ -187,12 +185,7 @@ done:
 }
 
 static void free_table(feature_table *t) {
-    free(t->sizes);
-    free(t->means);
-    free(t->mean);
-    free(t->squares);
-    free(t->separation);
-    free(t->order);
+    FREE(t->sizes, t->means, t->mean, t->squares, t->separation, t->order);
 }
 
 static void add_section(report_run *run, const feature_table *t) {
@@ -207,9 +200,8 @@ static void add_section(report_run *run, const feature_table *t) {
 }
 
 bool report_has_features(const report_run *run) {
-    const json_t *affinity = json_object_get(json_object_get(run->info, "options"), "affinity");
-    return run->x != NULL &&
-           (!json_is_string(affinity) || strcmp(json_string_value(affinity), "features") == 0);
+    const char *affinity = text_of(json_object_get(run->info, "options"), "affinity");
+    return run->x != NULL && (affinity[0] == '\0' || strcmp(affinity, "features") == 0);
 }
 
 /* Pixels are better seen as images, and the means of very many features and clusters would take

@@ -147,18 +147,18 @@ static int32_t json_int32(const json_t *object, const char *name) {
  * of all rows, such as one of distinct rows. */
 static huddle_status reuse_fit(const gamma_path *path, known_levels *known) {
     const json_t *shrink = json_object_get(path->run->info, "shrink");
-    const json_t *stop = json_object_get(shrink, "stop");
+    const char *stop = text_of(shrink, "stop");
     huddle_path_level level = {.gamma = path->used,
-                               .objective = report_number(shrink, "objective"),
-                               .dual = report_number(shrink, "dual"),
-                               .gap = report_number(shrink, "gap"),
+                               .objective = number_of(shrink, "objective"),
+                               .dual = number_of(shrink, "dual"),
+                               .gap = number_of(shrink, "gap"),
                                .n_groups = json_int32(shrink, "groups"),
                                .n_iter = json_int32(shrink, "n_iter"),
                                .stop = HUDDLE_STOP_CONVERGED};
     const huddle_array *shrunk = &path->run->shrunk;
     double objective;
     if (!(path->used > 0) || shrunk->type != HUDDLE_ARRAY_F64 || shrunk->rows != path->f.rows ||
-        shrunk->cols != path->f.cols || !json_is_string(stop))
+        shrunk->cols != path->f.cols || stop[0] == '\0')
         return HUDDLE_OK;
     huddle_dense g = array_dense(shrunk);
     huddle_status status =
@@ -166,8 +166,7 @@ static huddle_status reuse_fit(const gamma_path *path, known_levels *known) {
                                   &g, NULL, &objective, NULL);
     if (status != HUDDLE_OK || !(fabs(objective - level.objective) <= 1e-6 * objective))
         return status;
-    while (level.stop < HUDDLE_STOP_ROUNDING &&
-           strcmp(huddle_stop_name(level.stop), json_string_value(stop)) != 0)
+    while (level.stop < HUDDLE_STOP_ROUNDING && strcmp(huddle_stop_name(level.stop), stop) != 0)
         level.stop++;
     known->shrunk[known->count] = g;
     known->levels[known->count++] = level;
@@ -229,9 +228,9 @@ static void use_result(const gamma_path *path, huddle_path *whole) {
         for (int64_t i = 0; i < own->rows; i++)
             memcpy(own->values + i * own->stride, (const double *)g->values + i * g->stride,
                    (size_t)own->cols * sizeof(double));
-        level->objective = report_number(shrink, "objective");
-        level->dual = report_number(shrink, "dual");
-        level->gap = report_number(shrink, "gap");
+        level->objective = number_of(shrink, "objective");
+        level->dual = number_of(shrink, "dual");
+        level->gap = number_of(shrink, "gap");
         level->n_groups = json_int32(shrink, "groups");
         level->n_iter = json_int32(shrink, "n_iter");
     }
@@ -246,13 +245,12 @@ static huddle_status show_path(const gamma_path *path, const huddle_path *shown)
     char lead[800];
     snprintf(lead, sizeof lead, "%s", text);
     if (path->aggregates > 0)
-        snprintf(
-            lead, sizeof lead,
-            "%s Levels between gamma_fit and the result of the run, and beyond it, were solved "
-            "on %d groups of neighbouring rows instead of %lld rows, from gamma = n / (4 c) "
-            "on. Their gaps are proven for the problem of all rows; levels that are not "
-            "proven within %.0f %% of the optimum are left out.",
-            text, path->aggregates, (long long)path->f.rows, 100 * max_gap);
+        snprintf(lead, sizeof lead,
+                 "%s Levels between gamma_fit and the result of the run, and beyond it, were "
+                 "solved on %d groups of neighbouring rows instead of %lld rows, from gamma = n / "
+                 "(4 c) on. Their gaps are proven for the problem of all rows; levels that are not "
+                 "proven within %.0f %% of the optimum are left out.",
+                 text, path->aggregates, (long long)path->f.rows, 100 * max_gap);
     if (shown->n_levels < 2)
         return HUDDLE_OK;
     return report_add_path(path->run, shown, path->used, "this run", lead);
@@ -290,21 +288,22 @@ done:
 huddle_status report_follow_path(report_run *run) {
     const huddle_array *f = &run->embedding;
     const json_t *shrink = json_object_get(run->info, "shrink");
-    const json_t *loss = json_object_get(shrink, "loss");
+    const char *loss = text_of(shrink, "loss");
     if (f->type != HUDDLE_ARRAY_F64 || run->shrink_graph.type != HUDDLE_ARRAY_CSR)
         return HUDDLE_OK;
     gamma_path path = {.run = run,
                        .f = array_dense(f),
                        .w = array_csr(&run->shrink_graph),
-                       .loss = json_is_string(loss) ? json_string_value(loss) : "l21",
-                       .used = report_number(shrink, "gamma")};
+                       .loss = loss[0] != '\0' ? loss : "l21",
+                       .used = number_of(shrink, "gamma")};
     double edges = (double)path.w.offsets[path.w.rows] / 2, row = 8 * (double)path.f.cols;
     double bytes = edges * (row + edge_bytes) + (double)f->rows * row * (FEW_LEVELS + 2);
     if (bytes < max_path_bytes)
         return follow(&path);
-    page_add(page_section(run->page, "path", "Regularisation path", NULL), "text",
-             json_pack("{s:s}", "html",
-                       "<p>Not shown: the path of so many points would take more than 1 GB of "
-                       "memory.</p>"));
+    page_add(
+        page_section(run->page, "path", "Regularisation path", NULL), "text",
+        json_pack(
+            "{s:s}", "html",
+            "<p>Not shown: the path of so many points would take more than 1 GB of memory.</p>"));
     return HUDDLE_OK;
 }

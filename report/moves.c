@@ -36,7 +36,7 @@ static void list_add(number_list *list, int64_t value) {
 }
 
 static json_t *list_json(const number_list *list) {
-    return list->failed ? NULL : page_uint16(list->values, list->size);
+    return list->failed ? NULL : page_integers(list->values, list->size, sizeof *list->values);
 }
 
 /* The state while levels are added. The node of a point is its position among the nodes of the
@@ -225,17 +225,10 @@ done:
 
 static void end_moves(moves_writer *w) {
     huddle_preparation_free(&w->plane);
-    free(w->axes);
-    free(w->coords);
-    free(w->steps);
-    free(w->node);
-    free(w->before);
-    free(w->map);
-    free(w->table);
+    FREE(w->axes, w->coords, w->steps, w->node, w->before, w->map, w->table);
     for (int32_t p = 0; p < MAX_PAIRS; p++)
         free(w->places[p].values);
-    free(w->maps.values);
-    free(w->strays.values);
+    FREE(w->maps.values, w->strays.values);
     json_decref(w->n_nodes_json);
     json_decref(w->n_strays_json);
 }

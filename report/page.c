@@ -1,8 +1,7 @@
 #include "report/page.h"
 
-#include <huddle/base.h>
-
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +47,16 @@ json_t *page_text(const char *text) {
 /* JSON has no NaN and no infinity; the script shows null as a dash. */
 json_t *page_real(double number) {
     return isfinite(number) ? json_real(number) : json_null();
+}
+
+double number_of(const json_t *object, const char *name) {
+    const json_t *value = json_object_get(object, name);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+const char *text_of(const json_t *object, const char *name) {
+    const char *text = json_string_value(json_object_get(object, name));
+    return text == NULL ? "" : text;
 }
 
 void page_append(json_t *array, json_t *value) {
@@ -153,136 +162,98 @@ json_t *page_bytes(const void *bytes, size_t size) {
     return made;
 }
 
-/* Byte by byte, so that the file does not depend on the byte order of this machine: the page
- * reads little-endian. */
-json_t *page_uint16(const uint16_t *values, size_t count) {
-    unsigned char *bytes = malloc(2 * count + 1);
-    for (size_t i = 0; i < count && bytes != NULL; i++) {
-        bytes[2 * i] = (unsigned char)(values[i] & 255);
-        bytes[2 * i + 1] = (unsigned char)(values[i] >> 8);
-    }
-    json_t *made = bytes == NULL ? NULL : page_bytes(bytes, 2 * count);
-    free(bytes);
-    return made;
-}
-
-json_t *page_int32(const int32_t *values, size_t count) {
-    unsigned char *bytes = malloc(4 * count + 1);
-    for (size_t i = 0; i < count && bytes != NULL; i++)
-        for (int k = 0; k < 4; k++)
-            bytes[4 * i + (size_t)k] = (unsigned char)((uint32_t)values[i] >> 8 * k & 255);
-    json_t *made = bytes == NULL ? NULL : page_bytes(bytes, 4 * count);
+json_t *page_integers(const void *values, size_t count, size_t size) {
+    const uint16_t one = 1;
+    bool little = *(const unsigned char *)&one == 1;
+    const unsigned char *in = values;
+    unsigned char *bytes = malloc(count * size + 1);
+    for (size_t i = 0; i < count * size && bytes != NULL; i++)
+        bytes[i] = in[little ? i : i / size * size + size - 1 - i % size];
+    json_t *made = bytes == NULL ? NULL : page_bytes(bytes, count * size);
     free(bytes);
     return made;
 }
 
 /* ---- the file ----------------------------------------------------------------------------- */
 
-/* The file under construction. After a failed allocation `text` is NULL and everything appended is
- * dropped. */
-typedef struct html_buffer {
-    char *text;
-    size_t size, capacity;
-    bool failed;
-} html_buffer;
-
-/* Nothing is reported at the place of a failure: page_write() checks once. */
-static void append_bytes(html_buffer *out, const char *text, size_t size) {
-    if (out->failed)
-        return;
-    if (out->size + size > out->capacity) {
-        /* Doubling: the time for copying stays proportional to the size of the page. */
-        size_t capacity = 2 * (out->size + size);
-        char *grown = realloc(out->text, capacity);
-        if (grown == NULL) {
-            free(out->text);
-            *out = (html_buffer){.failed = true};
-            return;
-        }
-        out->text = grown;
-        out->capacity = capacity;
-    }
-    memcpy(out->text + out->size, text, size);
-    out->size += size;
-}
-
-static void append_string(html_buffer *out, const char *text) {
-    append_bytes(out, text, strlen(text));
-}
-
 /* Text inside an HTML element; '>' needs no escape there. */
-static void append_escaped(html_buffer *out, const char *text) {
+static void append_escaped(FILE *out, const char *text) {
     for (; *text != '\0'; text++)
         if (*text == '<')
-            append_string(out, "&lt;");
+            fputs("&lt;", out);
         else if (*text == '&')
-            append_string(out, "&amp;");
+            fputs("&amp;", out);
         else
-            append_bytes(out, text, 1);
+            fputc(*text, out);
 }
 
 /* Receives the JSON from jansson, piece by piece. In JSON a "<" occurs only inside strings;
  * written as an escape it cannot close the script element that contains the JSON, so that a
  * label such as "</script>" is harmless. */
-static int append_json(const char *text, size_t size, void *data) {
-    html_buffer *out = data;
+static int append_json(const char *text, size_t size, void *out) {
     size_t start = 0;
     for (size_t i = 0; i < size; i++)
         if (text[i] == '<') {
-            append_bytes(out, text + start, i - start);
-            append_string(out, "\\u003c");
+            fwrite(text + start, 1, i - start, out);
+            fputs("\\u003c", out);
             start = i + 1;
         }
-    append_bytes(out, text + start, size - start);
-    return out->failed ? -1 : 0;
+    fwrite(text + start, 1, size - start, out);
+    return ferror(out) ? -1 : 0;
 }
 
 /* Appends what a placeholder of the shell, such as {{title}}, is replaced by; the last one is
  * the data. Eight digits suffice for what the page shows. */
-static void append_placeholder(html_buffer *out, const report_page *page, const char *name,
+static bool append_placeholder(FILE *out, const report_page *page, const char *name,
                                size_t length) {
     if (strncmp(name, "title", length) == 0)
-        append_escaped(out, json_string_value(json_object_get(page->tree, "title")));
+        append_escaped(out, text_of(page->tree, "title"));
     else if (strncmp(name, "style", length) == 0)
-        append_bytes(out, (const char *)page_style, sizeof page_style);
+        fwrite(page_style, 1, sizeof page_style, out);
     else if (strncmp(name, "script", length) == 0)
-        append_bytes(out, (const char *)page_script, sizeof page_script);
-    else if (json_dump_callback(page->tree, append_json, out,
-                                JSON_COMPACT | JSON_REAL_PRECISION(8)) != 0)
-        out->failed = true;
+        fwrite(page_script, 1, sizeof page_script, out);
+    else
+        return json_dump_callback(page->tree, append_json, out,
+                                  JSON_COMPACT | JSON_REAL_PRECISION(8)) == 0;
+    return true;
 }
 
 /* The shell (page/shell.html) with every placeholder filled in. The shell is our own file, so
  * its braces are known to be balanced. */
-static void append_page(html_buffer *out, const report_page *page) {
+static bool append_page(FILE *out, const report_page *page) {
     const char *at = (const char *)page_shell, *end = at + sizeof page_shell;
+    bool complete = true;
     while (at < end) {
         const char *mark = at;
         while (mark < end && !(end - mark > 4 && mark[0] == '{' && mark[1] == '{'))
             mark++;
-        append_bytes(out, at, (size_t)(mark - at));
+        fwrite(at, 1, (size_t)(mark - at), out);
         if (mark == end)
             break;
         const char *close = mark + 2;
         while (*close != '}')
             close++;
-        append_placeholder(out, page, mark + 2, (size_t)(close - mark - 2));
+        complete &= append_placeholder(out, page, mark + 2, (size_t)(close - mark - 2));
         at = close + 2;
     }
+    return complete && !ferror(out);
 }
 
 /* The file is assembled in memory and written at once: huddle_file_write() replaces the old
  * one only when the new one is complete. */
 huddle_status page_write(const report_page *page, const char *path) {
-    html_buffer out = {0};
-    huddle_status status = HUDDLE_NO_MEMORY;
-    if (page != NULL && !page->failed && page->began == n_failures) {
-        append_page(&out, page);
-        if (!out.failed)
-            status = huddle_file_write(path, out.text, out.size);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = NULL;
+    bool complete = false;
+    if (page != NULL && !page->failed && page->began == n_failures)
+        out = open_memstream(&text, &size);
+    if (out != NULL) {
+        complete = append_page(out, page);
+        complete = fclose(out) == 0 && complete;
     }
-    free(out.text);
-    if (status == HUDDLE_NO_MEMORY)
-        return huddle_set_error(status, "no memory for the page");
+    huddle_status status = complete ? huddle_file_write(path, text, size)
+                                    : huddle_set_error(HUDDLE_NO_MEMORY, "no memory for the page");
+    free(text);
     return status;
 }

@@ -60,14 +60,18 @@ void page_set(json_t *object, const char *name, json_t *value);
 /* How often these two have failed in this thread: for JSON that is not part of a page. */
 unsigned long page_failures(void);
 
-/* Bytes as base64, for arrays too large to be written as numbers. Integers of more than one byte
- * are little-endian. NULL if there is no memory. */
+/* Bytes as base64, for arrays too large to be written as numbers. NULL if there is no memory. */
 json_t *page_bytes(const void *bytes, size_t size);
-json_t *page_uint16(const uint16_t *values, size_t count);
-json_t *page_int32(const int32_t *values, size_t count);
+
+/* The same of `count` integers of `size` bytes, little-endian on any machine. */
+json_t *page_integers(const void *values, size_t count, size_t size);
 
 /* A number, or null if it is not finite. */
 json_t *page_real(double number);
+
+/* A member of an object as a number, or NAN; as a text, or "". */
+double number_of(const json_t *object, const char *name);
+const char *text_of(const json_t *object, const char *name);
 
 /* A string; if the text is not valid UTF-8, every byte beyond ASCII becomes "?". NULL if there is
  * no memory. */

@@ -1,13 +1,53 @@
-/* The page of a path of gamma. */
+/* The path of gamma on a page: G at every level, the number of groups and the tree of fusions; and
+ * the page of a path. */
 #include "report/run.h"
 
 #include <math.h>
+
+/* The same members as the tool's --json, without the dual bound. */
+json_t *report_levels_json(const huddle_path *path) {
+    json_t *levels = json_array();
+    for (int32_t i = 0; i < path->n_levels; i++) {
+        const huddle_path_level *level = &path->levels[i];
+        page_append(levels,
+                    json_pack("{s:o, s:o, s:o, s:o, s:i, s:i, s:s}", "gamma",
+                              page_real(level->gamma), "objective", page_real(level->objective),
+                              "dual", page_real(level->dual), "gap", page_real(level->gap),
+                              "groups", level->n_groups, "n_iter", level->n_iter, "stop",
+                              huddle_stop_name(level->stop)));
+    }
+    return levels;
+}
+
+/* Without G of every level there is nothing to animate, and the section is left out.
+ * mean_size, n / c, is the default gamma, which the page marks for comparison. */
+huddle_status report_add_path(report_run *run, const huddle_path *path, double used,
+                              const char *used_label, const char *lead) {
+    json_t *moves = NULL;
+    if (path->shrunk == NULL || run->embedding.type != HUDDLE_ARRAY_F64)
+        return HUDDLE_OK;
+    huddle_status status = report_moves_json(run, path->shrunk, path->n_levels, &moves);
+    if (status != HUDDLE_OK)
+        return status;
+    double mean_size = (double)run->n / (run->n_clusters > 0 ? run->n_clusters : 1);
+    report_section *section = page_section(run->page, "path", "Regularisation path", lead);
+    page_add(section, "path",
+             json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "moves", moves, "levels",
+                       report_levels_json(path), "gamma_fit", page_real(path->gamma_fit),
+                       "gamma_up", page_real(path->gamma_up), "used", page_real(used), "used_label",
+                       used_label, "mean_size", page_real(mean_size)));
+    page_add(section, "tree", report_tree_json(run, path));
+    run->has_path = true;
+    return HUDDLE_OK;
+}
+
+/* ---- the page of a path ------------------------------------------------------------------- */
 
 /* The info of the path: that of the model up to where shrinking begins, then that of the levels.
  * What follows in the model's info is about a fit whose labels are not used. */
 static json_t *path_info(const json_t *model_info, const huddle_report_walk *walk) {
     static const char *const kept[] = {"file", "n", "d", "graph", "embed", "warnings"};
-    double total = report_number(json_object_get(model_info, "seconds"), "total");
+    double total = number_of(json_object_get(model_info, "seconds"), "total");
     json_t *info = json_object();
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         if (json_object_get(model_info, kept[i]) != NULL)
@@ -43,9 +83,9 @@ static void add_summary(report_run *run) {
 
 /* NAN marks no gamma: the labels do not come from a single level then. */
 static huddle_status add_moves(report_run *run, const huddle_report_walk *walk) {
-    static const char lead[] = "Up to gamma_fit the points of G are those of F. As gamma grows "
-                               "they move together and fuse "
-                               "into groups, until each component of the graph is a single point.";
+    static const char lead[] =
+        "Up to gamma_fit the points of G are those of F. As gamma grows they move together and "
+        "fuse into groups, until each component of the graph is a single point.";
     bool chosen = walk->choice.level >= 0;
     return report_add_path(run, walk->path, chosen ? walk->choice.gamma : NAN, "the clusters",
                            lead);
@@ -67,8 +107,8 @@ static json_t *level_rows(const huddle_path *path) {
  * the row of the chosen level, or -1. */
 static void add_levels(report_run *run, const huddle_report_walk *walk) {
     static const char lead[] =
-        "Each level starts from the solution of the one before. The gap is "
-        "a bound on the relative distance of the objective from the optimum.";
+        "Each level starts from the solution of the one before. The gap is a bound on the relative "
+        "distance of the objective from the optimum.";
     json_t *columns = json_pack("[{s:s}, {s:s}, {s:s, s:s}, {s:s}, {s:s}, {s:s}]", "label", "gamma",
                                 "label", "objective", "label", "gap", "type", "gap", "label",
                                 "groups", "label", "iterations", "label", "stop");
@@ -87,7 +127,7 @@ static huddle_status check_walk(const huddle_report_walk *walk, const huddle_mod
     if (walk->path->n != n)
         return report_invalid("a path of %lld points, but the model was fitted to %lld",
                               (long long)walk->path->n, (long long)n);
-    return report_check_labels(n, walk->labels, walk->n_clusters);
+    return report_check_labels("label", n, walk->labels, walk->n_clusters);
 }
 
 /* The same order as for a clustering: results, how they came about, how to repeat them. */

@@ -12,11 +12,10 @@ static const struct {
     {"name", "start", "where the moves began"},
     {"map", "L", "two-level map equation, the smaller the better"},
     {"divergence", "J",
-     "divergence of the share of weight inside clusters from that of a random "
-     "graph, the larger the better"},
+     "divergence of the share of weight inside clusters from that of a random graph, the larger "
+     "the better"},
     {"information", "MI",
-     "mutual information of the clusters of the two ends of an edge, the "
-     "larger the better"},
+     "mutual information of the clusters of the two ends of an edge, the larger the better"},
     {"modularity", "Q", "modularity, the larger the better"},
     {"ncut", "ncut", "normalised cut, the smaller the better"},
     {"n_sweeps", "sweeps", "passes over all vertices"},
@@ -43,11 +42,10 @@ const char *report_start_text(const char *name) {
 }
 
 static json_t *trial_row(const json_t *trial) {
-    const char *name = json_string_value(json_object_get(trial, "name"));
     json_t *row = json_array();
-    page_append(row, json_string(report_start_text(name == NULL ? "" : name)));
+    page_append(row, json_string(report_start_text(text_of(trial, "name"))));
     for (size_t j = 1; j < N_COLUMNS; j++)
-        page_append(row, page_real(report_number(trial, columns[j].member)));
+        page_append(row, page_real(number_of(trial, columns[j].member)));
     page_append(row, json_string(json_is_true(json_object_get(trial, "allowed")) ? "yes" : "no"));
     return row;
 }
@@ -63,8 +61,7 @@ static json_t *trials_table(const json_t *trials, const char *best) {
                                  "may take the place of the method's own labels"));
     for (size_t i = 0; i < json_array_size(trials); i++) {
         const json_t *trial = json_array_get(trials, i);
-        const char *name = json_string_value(json_object_get(trial, "name"));
-        if (marked < 0 && name != NULL && best != NULL && strcmp(name, best) == 0)
+        if (marked < 0 && best != NULL && strcmp(text_of(trial, "name"), best) == 0)
             marked = (int)i;
         page_append(rows, trial_row(trial));
     }
@@ -76,15 +73,14 @@ static json_t *trials_table(const json_t *trials, const char *best) {
 
 /* Whether other labels took the place of the refined ones. */
 static bool is_replaced(const char *from) {
-    return from != NULL && strcmp(from, "graph") != 0;
+    return from[0] != '\0' && strcmp(from, "graph") != 0;
 }
 
 /* Where the labels come from in the end: for tables, K-means may have been found better than the
  * graph. */
 static void describe_source(const report_run *run, const json_t *refine, char *text, size_t size) {
-    const char *start = json_string_value(json_object_get(refine, "start"));
-    const char *from = json_string_value(json_object_get(refine, "from"));
-    double changed = report_number(refine, "n_changed");
+    const char *from = text_of(refine, "from");
+    double changed = number_of(refine, "n_changed");
     if (is_replaced(from))
         snprintf(text, size,
                  "The labels come from K-means on %s, not from any of the refined starts.",
@@ -92,7 +88,7 @@ static void describe_source(const report_run *run, const json_t *refine, char *t
     else
         snprintf(text, size,
                  "The labels come from %s; %.0f of %lld differ from those of the method itself.%s",
-                 report_start_text(start == NULL ? "" : start), changed > 0 ? changed : 0,
+                 report_start_text(text_of(refine, "start")), changed > 0 ? changed : 0,
                  (long long)run->n,
                  run->shrunk.type == HUDDLE_ARRAY_NONE
                      ? ""
@@ -103,8 +99,6 @@ static void describe_source(const report_run *run, const json_t *refine, char *t
 void report_add_refinement(report_run *run) {
     const json_t *refine = json_object_get(run->info, "refine");
     const json_t *trials = json_object_get(refine, "trials");
-    const char *start = json_string_value(json_object_get(refine, "start"));
-    const char *from = json_string_value(json_object_get(refine, "from"));
     char source[384], lead[768];
     if (json_array_size(trials) == 0)
         return;
@@ -114,5 +108,6 @@ void report_add_refinement(report_run *run) {
              "lowered the map equation, from each of the starts below. %s",
              source);
     page_add(page_section(run->page, "refinement", "Refinement on the graph", lead), "table",
-             trials_table(trials, is_replaced(from) ? NULL : start));
+             trials_table(trials,
+                          is_replaced(text_of(refine, "from")) ? NULL : text_of(refine, "start")));
 }

@@ -1,5 +1,6 @@
 /* The end of a page: the time of each stage, the commands that repeat the run, and every option. */
 #include "report/run.h"
+#include "report/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static void add_seconds(report_run *run) {
     }
     char lead[128];
     snprintf(lead, sizeof lead, "%.2f seconds in total%s. Writing this page is not included.",
-             report_number(times, "total"),
+             number_of(times, "total"),
              json_object_get(times, "read") != NULL ? ", including reading the data" : "");
     page_add(page_section(run->page, "time", "Time", lead), "bars",
              json_pack("{s:o}", "bars", bars));
@@ -38,14 +39,6 @@ static void add_commands(report_run *run, report_section *section) {
     json_decref(lines);
 }
 
-/* Lists of hidden options end with NULL. */
-static bool is_listed(const char *const *names, const char *name) {
-    for (; *names != NULL; names++)
-        if (strcmp(*names, name) == 0)
-            return true;
-    return false;
-}
-
 /* One row per option: name, value, default, meaning. The page emphasises values that differ
  * from the default (type "changed"). */
 static json_t *options_json(const report_run *run, const char *const *hidden) {
@@ -53,7 +46,7 @@ static json_t *options_json(const report_run *run, const char *const *hidden) {
     const huddle_option *option = huddle_model_options(run->model);
     for (; option->type != HUDDLE_OPTION_END; option++) {
         char value[128];
-        if (is_listed(hidden, option->name) ||
+        if (is_listed(option->name, hidden) ||
             huddle_model_get_option(run->model, option->name, value, sizeof value) != HUDDLE_OK)
             continue;
         page_append(rows, json_pack("[s, s, s, s]", option->name, value, option->default_text,

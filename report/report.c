@@ -4,7 +4,6 @@
 
 #include "report/run.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +34,11 @@ void *report_zeros(int64_t count, size_t size) {
     return calloc((size_t)count + 1, size);
 }
 
+void report_free_all(void *const *pointers, size_t size) {
+    for (size_t k = 0; k < size / sizeof *pointers; k++)
+        free(pointers[k]);
+}
+
 /* A method without such an array is not an error here: the section that needs it is left out. */
 huddle_array report_array(const report_run *run, const char *name) {
     huddle_array array = {0};
@@ -51,11 +55,6 @@ const char *report_class_name(const report_run *run, int32_t k, char buffer[16])
     return buffer;
 }
 
-double report_number(const json_t *object, const char *name) {
-    const json_t *value = json_object_get(object, name);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 const char *report_method_title(const report_run *run) {
     const char *name = huddle_model_method(run->model);
     for (const huddle_method_text *const *method = huddle_methods(); *method != NULL; method++)
@@ -66,21 +65,12 @@ const char *report_method_title(const report_run *run) {
 
 /* ---- what the page is made from ----------------------------------------------------------- */
 
-/* The classes index tables of n_classes rows, so they are checked before anything else uses them.
- */
-static huddle_status check_classes(const huddle_report_options *o, int64_t n) {
-    for (int64_t i = 0; i < n && o->classes != NULL; i++)
-        if (o->classes[i] < 0 || o->classes[i] >= o->n_classes)
-            return report_invalid("class %d of point %lld is outside [0, %d]", o->classes[i],
-                                  (long long)i, o->n_classes - 1);
-    return HUDDLE_OK;
-}
-
-huddle_status report_check_labels(int64_t n, const int32_t *labels, int32_t n_clusters) {
+huddle_status report_check_labels(const char *what, int64_t n, const int32_t *labels,
+                                  int32_t count) {
     for (int64_t i = 0; i < n; i++)
-        if (labels[i] < 0 || labels[i] >= n_clusters)
-            return report_invalid("label %d of point %lld is outside [0, %d]", labels[i],
-                                  (long long)i, n_clusters - 1);
+        if (labels[i] < 0 || labels[i] >= count)
+            return report_invalid("%s %d of point %lld is outside [0, %d]", what, labels[i],
+                                  (long long)i, count - 1);
     return HUDDLE_OK;
 }
 
@@ -97,7 +87,7 @@ static huddle_status check_points(const report_run *run) {
     if (x->n != run->n)
         return report_invalid("%lld points, but the model was fitted to %lld", (long long)x->n,
                               (long long)run->n);
-    double d = report_number(run->info, "d");
+    double d = number_of(run->info, "d");
     if (d > 0 && (double)x->d != d)
         return report_invalid("points with %lld features, but the model was fitted to %.0f",
                               (long long)x->d, d);
@@ -199,7 +189,8 @@ done:
  * time for reading the data. */
 huddle_status report_prepare(report_run *run) {
     huddle_status status = HUDDLE_OK;
-    TRY(check_classes(run->options, run->n));
+    if (run->options->classes != NULL)
+        TRY(report_check_labels("class", run->n, run->options->classes, run->options->n_classes));
     TRY(check_points(run));
     TRY(score_labels(run));
     if (run->details != NULL && json_object_update(run->info, run->details) != 0)
@@ -284,7 +275,7 @@ huddle_status huddle_report_write(huddle_context *context, const huddle_model *m
     TRY(report_begin(&run, "clustering", path));
     run.labels = huddle_model_labels(model, &run.n);
     run.n_clusters = (int32_t)json_integer_value(json_object_get(run.info, "n_clusters"));
-    TRY(report_check_labels(run.n, run.labels, run.n_clusters));
+    TRY(report_check_labels("label", run.n, run.labels, run.n_clusters));
     run.unrefined = unrefined_labels(&run);
     TRY(report_prepare(&run));
     TRY(fill_cluster_page(&run));

@@ -31,6 +31,10 @@
         }                                                                                          \
     } while (0)
 
+/* free() of each of these. */
+#define FREE(...) report_free_all((void *const[]){__VA_ARGS__}, sizeof(void *[]){__VA_ARGS__})
+void report_free_all(void *const *pointers, size_t size);
+
 /* A run to be shown. */
 typedef struct report_run {
     huddle_context *context;
@@ -73,8 +77,10 @@ void report_free(report_run *run);
 /* HUDDLE_INVALID with a message. */
 huddle_status report_invalid(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* HUDDLE_INVALID unless labels are in 0 .. n_clusters - 1, the rows of tables in every section. */
-huddle_status report_check_labels(int64_t n, const int32_t *labels, int32_t n_clusters);
+/* HUDDLE_INVALID unless labels are in 0 .. count - 1, the rows of tables in every section. `what`
+ * they are, for the message: "class", "label". */
+huddle_status report_check_labels(const char *what, int64_t n, const int32_t *labels,
+                                  int32_t count);
 
 /* HUDDLE_NO_MEMORY with a message. */
 huddle_status report_no_memory(void);
@@ -90,9 +96,6 @@ const char *report_method_title(const report_run *run);
 
 /* The name of a class; text that is valid until the next call with the same buffer. */
 const char *report_class_name(const report_run *run, int32_t k, char buffer[16]);
-
-/* A member of a JSON object as a number, or NAN. */
-double report_number(const json_t *object, const char *name);
 
 /* ---- sample.c ---- */
 
@@ -181,7 +184,7 @@ const char *report_start_text(const char *name);
 /* Warnings of the run in a section, if there are any. */
 void report_add_warnings(const report_run *run, report_section *section);
 
-/* ---- gamma.c, follow.c, tree.c ---- */
+/* ---- path.c, follow.c, tree.c ---- */
 
 /* Follows the path of gamma from the model's embedding and adds it. */
 huddle_status report_follow_path(report_run *run);

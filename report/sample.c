@@ -41,8 +41,7 @@ static huddle_status favour_small_clusters(const report_run *run, int64_t *order
             rest[back++] = order[i];
     memcpy(order + front, rest, (size_t)back * sizeof *rest);
 done:
-    free(rest);
-    free(seen);
+    FREE(rest, seen);
     return status;
 }
 
@@ -65,7 +64,7 @@ static json_t *sampled_json(const report_run *run, const int32_t *values) {
         return NULL;
     for (int64_t i = 0; i < run->count; i++)
         taken[i] = values == NULL ? (int32_t)run->rows[i] : values[run->rows[i]];
-    json_t *made = page_int32(taken, (size_t)run->count);
+    json_t *made = page_integers(taken, (size_t)run->count, sizeof *taken);
     free(taken);
     return made;
 }

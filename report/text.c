@@ -14,6 +14,12 @@ void append_text(char *text, size_t size, const char *format, ...) {
     va_end(arguments);
 }
 
+bool is_listed(const char *name, const char *const *names) {
+    while (*names != NULL && strcmp(*names, name) != 0)
+        names++;
+    return *names != NULL;
+}
+
 /* In floating point 1000 * fraction may lie just below a half; the result is the same in every
  * table, which is what matters. */
 double shown_percent(double fraction) {

@@ -170,8 +170,7 @@ static json_t *branches_json(const branch_tree *tree, const report_run *run) {
         page_append(list, made);
     }
 done:
-    free(by_class);
-    free(by_cluster);
+    FREE(by_class, by_cluster);
     return list;
 }
 
@@ -191,8 +190,7 @@ static json_t *members_json(const branch_tree *tree, const report_run *run) {
     }
     made = page_bytes(bytes, (size_t)run->count);
 done:
-    free(place);
-    free(bytes);
+    FREE(place, bytes);
     return made;
 }
 
@@ -217,7 +215,6 @@ json_t *report_tree_json(const report_run *run, const huddle_path *path) {
     made = json_pack("{s:o, s:I, s:o}", "branches", branches_json(&tree, run), "least",
                      (json_int_t)tree.min_size, "members", members_json(&tree, run));
 done:
-    free(tree.items);
-    free(tree.branch_of);
+    FREE(tree.items, tree.branch_of);
     return made;
 }

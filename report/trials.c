@@ -67,12 +67,10 @@ static const char *explain_choice(const report_run *run) {
         "for a number of clusters.";
     static const char by_modularity[] =
         "The relative eigengaps do not decide, so the number was chosen by the modularity Q of "
-        "refined "
-        "labels: the smallest number with nearly the largest Q. It is a suggestion; the next best "
-        "numbers are worth a look.";
+        "refined labels: the smallest number with nearly the largest Q. It is a suggestion; the "
+        "next best numbers are worth a look.";
     const json_t *best = json_array_get(json_object_get(run->info, "choice"), 0);
-    const json_t *rule = json_object_get(run->info, "chosen_by");
-    if (json_is_string(rule) && strcmp(json_string_value(rule), "modularity") == 0)
+    if (strcmp(text_of(run->info, "chosen_by"), "modularity") == 0)
         return by_modularity;
     return json_object_get(best, "relative_gap") != NULL
                ? by_gap
@@ -116,14 +114,14 @@ static void list_numbers(const json_t *numbers, char *text, size_t size) {
  * or those that were likely. */
 static void explain_preparations(const json_t *prepare, char *text, size_t size) {
     const json_t *clusters = json_object_get(prepare, "tried_clusters");
-    const char *score = json_string_value(json_object_get(prepare, "score"));
+    const char *score = text_of(prepare, "score");
     const char *how = json_array_size(clusters) > 1 ? "averaged over " : "each with ";
     const char *what = "clustering has the largest modularity";
     char numbers[128];
     list_numbers(clusters, numbers, sizeof numbers);
-    if (score != NULL && strcmp(score, "divergence") == 0)
+    if (strcmp(score, "divergence") == 0)
         what = "refined clustering has the largest divergence J";
-    else if (score != NULL && strcmp(score, "largest modularity") == 0) {
+    else if (strcmp(score, "largest modularity") == 0) {
         what = "refined clusterings reach the largest modularity Q";
         how = "with anything from ";
         snprintf(

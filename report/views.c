@@ -125,7 +125,7 @@ static huddle_status make_sample_view(const report_run *run, const huddle_points
     NEW(steps, count);
     quantise_points(&grid, &taken, cols, steps);
     *view = grid_json(&grid, cols);
-    page_set(*view, "data", page_uint16(steps, count));
+    page_set(*view, "data", page_integers(steps, count, sizeof *steps));
 done:
     free(steps);
     huddle_points_free(&taken);
@@ -187,8 +187,7 @@ static huddle_status keep_view(huddle_status status, const char *name, json_t *v
 static huddle_status make_points_view(const report_run *run, json_t **view) {
     huddle_array kept = report_array(run, "points");
     huddle_points prepared = array_points(&kept);
-    const json_t *rule = json_object_get(json_object_get(run->info, "prepare"), "rule");
-    bool is_raw = json_is_string(rule) && strcmp(json_string_value(rule), "none") == 0;
+    bool is_raw = strcmp(text_of(json_object_get(run->info, "prepare"), "rule"), "none") == 0;
     if (kept.type == HUDDLE_ARRAY_F32)
         return make_view(run, "X", is_raw ? "Points" : "Points, prepared", &prepared, view);
     return report_has_features(run) ? make_view(run, "X", "Points", run->x, view) : HUDDLE_OK;
