@@ -1,5 +1,4 @@
 /* The cells of a plan: every data set with every point of every grid and every seed. */
-#include "experiment/failure.h"
 #include "experiment/plan.h"
 #include "report/text.h"
 

@@ -1,6 +1,5 @@
 /* OUT/results.csv: one row for each finished cell. */
 #include "experiment/experiment.h"
-#include "experiment/failure.h"
 #include "report/text.h"
 
 #include <math.h>

@@ -5,14 +5,12 @@
  *
  * A process keeps to data sets and seeds that it has begun, whose graphs and embeddings it has, as
  * long as it can. */
-#include "experiment/failure.h"
 #include "experiment/plan.h"
 #include "experiment/work.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Time between two meetings, in nanoseconds. All processes wait the same time, so that none waits
  * long in a meeting, where MPI keeps a CPU busy. */
@@ -129,10 +127,10 @@ static char *write_message(distribution *s, bool cancelled) {
     work *w = s->w;
     json_t *next = json_array();
     pthread_mutex_lock(&w->lock);
-    json_t *message =
-        json_pack("{s:i, s:b, s:o, s:I, s:I, s:f}", "threads", s->team.count, "cancelled",
-                  cancelled, "finished", w->finished, "hits", (json_int_t)w->e->hits, "misses",
-                  (json_int_t)w->e->misses, "cpu", process_seconds() - s->began_cpu);
+    json_t *message = json_pack("{s:i, s:b, s:o, s:I, s:I, s:f}", "threads", s->team.count,
+                                "cancelled", cancelled, "finished", w->finished, "hits",
+                                (json_int_t)w->e->hits, "misses", (json_int_t)w->e->misses, "cpu",
+                                read_clock(CLOCK_PROCESS_CPUTIME_ID) - s->began_cpu);
     w->finished = next;
     pthread_mutex_unlock(&w->lock);
     char *text = next == NULL ? NULL : json_dumps(message, JSON_COMPACT | JSON_REAL_PRECISION(17));
@@ -304,7 +302,7 @@ huddle_status distributed_run(work *w) {
     distribution s = {.w = w,
                       .rank = huddle_context_process(w->context),
                       .size = huddle_context_processes(w->context),
-                      .began_cpu = process_seconds()};
+                      .began_cpu = read_clock(CLOCK_PROCESS_CPUTIME_ID)};
     status = begin(&s);
     if (status == HUDDLE_OK)
         status = keep_meeting(&s);

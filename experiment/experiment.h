@@ -95,6 +95,30 @@ huddle_status experiment_write_page(const experiment *e, const char *file);
 void experiment_print(const experiment *e, FILE *out);
 json_t *experiment_json(const experiment *e);
 
+/* ---- failures (failure.c) ------------------------------------------------------------------- */
+
+/* Sets the message of huddle_last_error() and returns the status. */
+huddle_status experiment_fail(huddle_status status, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Puts "about: " before the message of a failed call, unless the message begins with it or the call
+ * was cancelled. Returns the status. */
+huddle_status experiment_fail_about(huddle_status status, const char *about);
+
+/* HUDDLE_NO_MEMORY with its message. */
+huddle_status experiment_no_memory(void);
+
+/* Goes to `done` if the call failed. Expects a variable `status` and that label. */
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        status = (call);                                                                           \
+        if (status != HUDDLE_OK)                                                                   \
+            goto done;                                                                             \
+    } while (0)
+
+/* Goes to `done` with HUDDLE_NO_MEMORY if the pointer is NULL. */
+#define TRY_POINTER(pointer) TRY((pointer) == NULL ? experiment_no_memory() : HUDDLE_OK)
+
 /* ---- plans (plan.c, plan_data.c, cells.c) --------------------------------------------------- */
 
 /* Reads a plan's file. */

@@ -1,4 +1,4 @@
-#include "experiment/failure.h"
+#include "experiment/experiment.h"
 
 #include <stdarg.h>
 #include <stdio.h>

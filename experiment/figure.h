@@ -73,6 +73,11 @@ figure_shape *figure_add_text(figure *f, figure_point at, double size, const cha
 /* The width of a text of this font size. */
 double figure_text_width(figure *f, const char *text, double size, bool bold);
 
+/* Selects the font of figures, unhinted, in this size; and how far left of its anchor a text of
+ * this width begins. For measuring and drawing alike. */
+void figure_set_font(cairo_t *cairo, double size, bool bold);
+double figure_anchor_offset(text_anchor anchor, double width);
+
 typedef enum figure_format { FIGURE_SVG, FIGURE_PDF, FIGURE_PNG } figure_format;
 
 /* Pixels per point of a PNG: 144 dots per inch. */

@@ -8,6 +8,9 @@
 huddle_status plan_fail(const char *file, const char *place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Whether the list, which ends with NULL, contains the name. */
+bool plan_is_among(const char *const *names, const char *name);
+
 /* Checks that the value is an object whose members are all among the known ones. */
 huddle_status plan_check_members(const char *file, const char *place, const json_t *object,
                                  const char *const *known);
@@ -15,8 +18,8 @@ huddle_status plan_check_members(const char *file, const char *place, const json
 /* Checks entry `index` of the plan's data and fills e->data[index], but for the data itself. */
 huddle_status plan_check_data(experiment *e, int index);
 
-/* Reads the data of all entries and sets their fingerprints. */
-huddle_status plan_read_data(huddle_context *context, experiment *e);
+/* Reads the data of an entry and sets its fingerprint. */
+huddle_status plan_read_data(huddle_context *context, experiment_data *data);
 
 /* A value of the plan as an option's text: "n/c", "3 n/c" and "c" become numbers. False if it is
  * neither a number nor a string nor a truth value. Without data, for a check, n is 100 and c 2. */

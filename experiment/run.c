@@ -1,14 +1,11 @@
 /* Runs the cells that have no record yet: each on one thread, as many at a time as the context
  * has threads, those of the largest data sets first; on several processes if the context has
  * several (distributed.c). */
-#include "experiment/cell_fit.h"
-#include "experiment/failure.h"
 #include "experiment/work.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* How often the calling thread reports progress and looks for a cancellation, in nanoseconds. */
 enum { POLL_INTERVAL = 100 * 1000 * 1000 };
@@ -158,12 +155,6 @@ static huddle_status run_here(work *w) {
     return status;
 }
 
-double process_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* The status of the whole run, when all workers have ended. What the user asked for
  * (cancelling) is reported before failures that may be its consequence. A cell that is neither
  * done nor failed had no memory for its record. */
@@ -202,18 +193,18 @@ static huddle_status compute_cells(huddle_context *context, experiment *e,
               .store = store,
               .context = context,
               .engine = distributed ? huddle_engines()[0]->name : huddle_context_engine(context)};
-    double began = wall_seconds(), cpu = process_seconds();
+    double began = read_clock(CLOCK_MONOTONIC), cpu = read_clock(CLOCK_PROCESS_CPUTIME_ID);
     pthread_mutex_init(&w.lock, NULL);
     pthread_cond_init(&w.changed, NULL);
     TRY(huddle_context_agree(context, list_work(&w)));
     if (w.count > 0)
         TRY(distributed ? distributed_run(&w) : run_here(&w));
     if (!distributed || w.count == 0)
-        e->cpu_seconds = process_seconds() - cpu;
+        e->cpu_seconds = read_clock(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     TRY(experiment_first_status(context, huddle_context_process(context) == 0 ? check_outcome(&w)
                                                                               : HUDDLE_OK));
 done:
-    e->seconds = wall_seconds() - began;
+    e->seconds = read_clock(CLOCK_MONOTONIC) - began;
     free_work(&w);
     return status;
 }

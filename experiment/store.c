@@ -1,6 +1,4 @@
-#include "experiment/store.h"
-
-#include "experiment/failure.h"
+#include "experiment/work.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,14 +1,35 @@
-/* The cells of a run that have no record yet, and the threads of this process that compute them.
+/* Where records are kept, the cells of a run that have no record yet, and the threads of this
+ * process that compute them.
  *
+ *     store.c        OUT/results.jsonl: one line of JSON for each finished cell
  *     run.c          lists the work and checks its outcome
+ *     cell_fit.c     one cell: a fit, its scores, and what else the plan asks for
  *     workers.c      threads that take cells from a queue
  *     distributed.c  hands the cells out to several processes */
 #ifndef HUDDLE_EXPERIMENT_WORK_H
 #define HUDDLE_EXPERIMENT_WORK_H
 
-#include "experiment/store.h"
+#include "experiment/experiment.h"
 
 #include <pthread.h>
+#include <time.h>
+
+/* ---- store.c -------------------------------------------------------------------------------- */
+
+/* The file, open and locked by this process. */
+typedef struct result_store {
+    int file; /* -1 if it is not open */
+    char *path;
+} result_store;
+
+/* Creates the folder, locks the file, and gives the cells the records that it contains. */
+huddle_status store_open(experiment *e, result_store *store);
+void store_close(result_store *store);
+
+/* Appends a record; it is on the disc when this returns. False, with errno, if it is not. */
+bool store_append(const result_store *store, const json_t *record);
+
+/* ---- run.c ---------------------------------------------------------------------------------- */
 
 /* Cells of one data set and seed share a cache of graphs, embeddings and components. */
 typedef struct work_group {
@@ -60,8 +81,16 @@ void work_take_record(work *w, const experiment_cell *cell, json_t *record);
 /* One cell of the group less to wait for. With the lock held. */
 void work_leave_group(work *w, work_group *group);
 
-/* Seconds of CPU time of all threads of this process. */
-double process_seconds(void);
+/* ---- cell_fit.c ----------------------------------------------------------------------------- */
+
+/* Fits a cell and makes its record. A fit that fails gives a record with the member "error"; NULL
+ * if the context was cancelled or there is no memory. */
+json_t *cell_fit(huddle_context *context, huddle_cache *cache, const experiment *e,
+                 const experiment_cell *cell);
+
+/* Seconds. CLOCK_MONOTONIC for durations: a clock that is set during a run of hours must not make
+ * them negative. */
+double read_clock(clockid_t clock);
 
 /* ---- workers.c ------------------------------------------------------------------------------ */
 

@@ -1,7 +1,5 @@
 /* Threads that compute cells: each cell on one thread. Whole cells in parallel scale better than
  * the loops inside them, and every record is the same for any number of threads. */
-#include "experiment/cell_fit.h"
-#include "experiment/failure.h"
 #include "experiment/work.h"
 
 #include <stdlib.h>
@@ -43,10 +41,10 @@ static void *run_cells(void *argument) {
         const experiment_cell *cell = &w->e->cells[w->items[index].cell];
         huddle_cache *cache = w->groups[work_group_index(w, cell)].cache;
         pthread_mutex_unlock(&w->lock);
-        double began = wall_seconds();
+        double began = read_clock(CLOCK_MONOTONIC);
         json_t *record = cell_fit(own->context, cache, w->e, cell);
         pthread_mutex_lock(&w->lock);
-        finish_item(w, index, record, wall_seconds() - began);
+        finish_item(w, index, record, read_clock(CLOCK_MONOTONIC) - began);
         json_decref(record);
     }
     w->n_running--;

@@ -1,5 +1,4 @@
 /* Which of the published data sets a folder contains. */
-#include "experiment/failure.h"
 #include "experiment/paper/paper.h"
 #include "report/text.h"
 
@@ -41,64 +40,34 @@ static bool matches_set(const char *name, const paper_set *set) {
     return length > 3 || !isalpha((unsigned char)name[length]);
 }
 
+/* Hidden files, "." and ".." are no data. */
+static int is_visible(const struct dirent *entry) {
+    return entry->d_name[0] != '.';
+}
+
 /* Sorted, so that the choice among several files does not depend on the file system. */
-static int compare_names(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static void free_names(char **names, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        free(names[i]);
-    free(names);
-}
-
-/* The names in the folder, sorted, because the first match of each data set is used and
- * readdir() has no order. */
-static huddle_status list_names(const char *folder, char ***names, size_t *count) {
-    huddle_status status = HUDDLE_OK;
-    size_t capacity = 0;
-    const struct dirent *entry;
-    DIR *open = opendir(folder);
-    if (open == NULL)
-        return experiment_fail(HUDDLE_IO, "%s: the folder cannot be opened: %s", folder,
-                               strerror(errno));
-    while ((entry = readdir(open)) != NULL) {
-        /* Hidden files, "." and "..". */
-        if (entry->d_name[0] == '.')
-            continue;
-        if (*count == capacity) {
-            capacity = capacity == 0 ? 16 : 2 * capacity;
-            char **larger = realloc(*names, capacity * sizeof *larger);
-            TRY_POINTER(larger);
-            *names = larger;
-        }
-        TRY_POINTER((*names)[*count] = strdup(entry->d_name));
-        (*count)++;
-    }
-    if (*count > 0)
-        qsort(*names, *count, sizeof **names, compare_names);
-done:
-    closedir(open);
-    return status;
+static int compare_names(const struct dirent **a, const struct dirent **b) {
+    return strcmp((*a)->d_name, (*b)->d_name);
 }
 
 /* Finds the first file of each set, and mentions the others in a note: silently choosing among
  * them could surprise. */
-static huddle_status match_names(const char *folder, char *const *names, size_t count,
+static huddle_status match_names(const char *folder, struct dirent *const *entries, int count,
                                  paper_found *found) {
     huddle_status status = HUDDLE_OK;
     for (int s = 0; s < PAPER_SETS; s++)
-        for (size_t i = 0; i < count; i++) {
+        for (int i = 0; i < count; i++) {
             char path[4096];
-            snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-            if (!matches_set(names[i], &paper_sets[s]) || !is_data_file(path))
+            const char *name = entries[i]->d_name;
+            snprintf(path, sizeof path, "%s/%s", folder, name);
+            if (!matches_set(name, &paper_sets[s]) || !is_data_file(path))
                 continue;
             if (found->file[s] == NULL)
                 TRY_POINTER(found->file[s] = strdup(path));
             else
                 append_text(found->note[s], sizeof found->note[s], "%s%s",
                             found->note[s][0] == '\0' ? "the first by name is used, not " : ", ",
-                            names[i]);
+                            name);
         }
 done:
     return status;
@@ -189,11 +158,12 @@ static void inspect_file(huddle_context *context, int s, paper_found *found) {
 
 static huddle_status find_sets(huddle_context *context, const char *folder, paper_found *found) {
     huddle_status status = HUDDLE_OK;
-    char **names = NULL;
-    size_t count = 0;
-    int n_usable = 0;
-    TRY(list_names(folder, &names, &count));
-    TRY(match_names(folder, names, count, found));
+    struct dirent **entries = NULL;
+    int count = scandir(folder, &entries, is_visible, compare_names), n_usable = 0;
+    if (count < 0)
+        return experiment_fail(HUDDLE_IO, "%s: the folder cannot be opened: %s", folder,
+                               strerror(errno));
+    TRY(match_names(folder, entries, count, found));
     for (int s = 0; s < PAPER_SETS; s++) {
         if (found->file[s] == NULL)
             snprintf(found->note[s], sizeof found->note[s],
@@ -206,7 +176,9 @@ static huddle_status find_sets(huddle_context *context, const char *folder, pape
     if (n_usable == 0)
         status = experiment_fail(HUDDLE_INVALID, "%s: none of the data sets was found", folder);
 done:
-    free_names(names, count);
+    for (int i = 0; i < count; i++)
+        free(entries[i]);
+    free(entries);
     return status;
 }
 

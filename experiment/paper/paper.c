@@ -1,6 +1,5 @@
 #include "experiment/paper/paper.h"
 
-#include "experiment/failure.h"
 #include "experiment/paper/paper_figures.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* Compiled in place of what draws and writes figures when HUDDLE_WITH_CAIRO is off. */
-#include "experiment/failure.h"
 #include "experiment/paper/paper.h"
 
 static huddle_status fail_without_cairo(void) {

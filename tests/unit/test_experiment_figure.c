@@ -2,7 +2,6 @@
 #include "support/support.h"
 
 #include "experiment/chart.h"
-#include "experiment/figure_font.h"
 #include "experiment/paper/paper_figures.h"
 
 #include <math.h>
