@@ -3,7 +3,6 @@
 #include "report/text.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* The grid of an entry is the Cartesian product of its lists; without lists it is one point. */
 int experiment_grid_size(const experiment *e, int entry) {

@@ -10,7 +10,7 @@
  *     run.c, cell_fit.c     compute the cells that have no record, on threads (workers.c) and on
  *                           several processes (distributed.c)
  *     results.c             numbers of records, points of grids, the best point
- *     tables.c, csv.c, experiment_page.c, grid_page.c   output
+ *     tables.c, experiment_page.c, grid_page.c   output
  *     figure.h, chart.h     pictures by cairo
  *     paper/                the published experiments: a plan, its protocol and its tables
  *

@@ -1,11 +1,5 @@
 /* Where records are kept, the cells of a run that have no record yet, and the threads of this
- * process that compute them.
- *
- *     store.c        OUT/results.jsonl: one line of JSON for each finished cell
- *     run.c          lists the work and checks its outcome
- *     cell_fit.c     one cell: a fit, its scores, and what else the plan asks for
- *     workers.c      threads that take cells from a queue
- *     distributed.c  hands the cells out to several processes */
+ * process that compute them. */
 #ifndef HUDDLE_EXPERIMENT_WORK_H
 #define HUDDLE_EXPERIMENT_WORK_H
 
@@ -64,8 +58,7 @@ typedef struct work {
     pthread_mutex_t lock; /* of everything below, of the groups and of the records */
     pthread_cond_t changed;
     work_queue queue;
-    int n_running;           /* threads */
-    json_t *finished;        /* items to tell process 0 of; NULL: there is one process only */
+    json_t *finished;        /* items to tell process 0 of */
     double cost, cost_done;  /* of all cells, of those finished */
     bool cancelled;          /* the caller's context was */
     int error;               /* errno of a record that could not be stored, or 0 */

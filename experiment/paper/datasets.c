@@ -206,6 +206,12 @@ void paper_found_free(paper_found *found) {
     *found = (paper_found){0};
 }
 
+/* found is released even if the experiment never ran. */
+void paper_free(paper *p) {
+    experiment_free(&p->e);
+    paper_found_free(&p->found);
+}
+
 /* Every data set is opened now, so that a file that cannot be used is reported before the run, not
  * in its middle. Each of several processes reads all of it. */
 huddle_status paper_find(huddle_context *context, const char *folder, paper_found *found) {

@@ -79,9 +79,3 @@ done:
     free(svg[1]);
     return status;
 }
-
-/* found is released even if the experiment never ran. */
-void paper_free(paper *p) {
-    experiment_free(&p->e);
-    paper_found_free(&p->found);
-}

@@ -17,8 +17,3 @@ huddle_status paper_write(const paper *p, const char *page) {
     (void)p, (void)page;
     return fail_without_cairo();
 }
-
-void paper_free(paper *p) {
-    experiment_free(&p->e);
-    paper_found_free(&p->found);
-}
