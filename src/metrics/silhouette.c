@@ -263,7 +263,8 @@ static huddle_status compare_points(huddle_context *context, const huddle_points
     TRY(huddle_points_check(context, x));
     TRY(choose_points(context, x, &labels, sample, seed, &part, &chosen, &s));
     ALLOC(ranks, s.x->n);
-    TRY(hd_metrics_rank_labels(NULL, s.x->n, labels, ranks, &s.n_clusters)); /* all are here */
+    TRY(hd_metrics_rank_labels(NULL, s.x->n, labels, ranks, &s.n_clusters,
+                               NULL)); /* all are here */
     s.labels = ranks;
     TRY(values != NULL ? survey_points(context, &s, values)
                        : mean_silhouette(context, &s, silhouette));
