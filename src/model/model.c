@@ -13,7 +13,6 @@
 #include "decide/memory.h"
 #include "steps/dominant.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* ---- making, options ----------------------------------------------------------------------- */
