@@ -53,7 +53,6 @@ static huddle_status add_report(const huddle_model *model, json_t *record) {
 
 /* ---- scores --------------------------------------------------------------------------------- */
 
-/* In the order of list_metrics(). */
 enum { N_METRICS = 4 };
 static const char *const metric_names[N_METRICS] = {"acc", "nmi", "ari", "purity"};
 

@@ -1,5 +1,5 @@
 /* The cells of a plan: every data set with every point of every grid and every seed. */
-#include "experiment/plan.h"
+#include "experiment/experiment.h"
 #include "report/text.h"
 
 #include <stdlib.h>

@@ -6,7 +6,6 @@
  *
  * A process keeps to data sets and seeds that it has begun, whose graphs and embeddings it has, as
  * long as it can. A single one has all cells from the beginning, in the order of the list. */
-#include "experiment/plan.h"
 #include "experiment/work.h"
 
 #include <math.h>

@@ -57,7 +57,6 @@ void add_oracle_section(report_page *page, const experiment *e) {
                        list_columns(sizeof labels / sizeof *labels, labels), "rows", rows));
 }
 
-/* One row of a table of cells, in the order of the columns below. */
 static json_t *cell_row(const experiment *e, const experiment_cell *cell) {
     const json_t *r = cell->record;
     char text[256];

@@ -67,18 +67,17 @@ figure_shape *figure_add_line(figure *f, int n, const figure_point *points, cons
                               double width) {
     figure_shape line = {.kind = SHAPE_LINE, .stroke = stroke, .line_width = width};
     line.points = malloc((size_t)(n + 1) * sizeof *points);
-    if (line.points == NULL) {
+    if (line.points == NULL)
         f->status = HUDDLE_NO_MEMORY;
-        return add_shape(f, line);
-    }
-    memcpy(line.points, points, (size_t)n * sizeof *points);
-    line.n_points = n;
+    else if (n > 0)
+        memcpy(line.points, points, (size_t)n * sizeof *points);
+    line.n_points = line.points == NULL ? 0 : n;
     return add_shape(f, line);
 }
 
-figure_shape *figure_add_segment(figure *f, figure_point from, figure_point to, const char *stroke,
-                                 double width) {
-    return figure_add_line(f, 2, (const figure_point[]){from, to}, stroke, width);
+figure_shape *figure_add_segment(figure *f, double x0, double y0, double x1, double y1,
+                                 const char *stroke, double width) {
+    return figure_add_line(f, 2, (const figure_point[]){{x0, y0}, {x1, y1}}, stroke, width);
 }
 
 figure_shape *figure_add_dot(figure *f, figure_point centre, double radius, const char *fill) {
@@ -309,7 +308,6 @@ static huddle_status rewrite_svg(const figure *f, char **bytes, size_t *size) {
     return HUDDLE_OK;
 }
 
-/* A figure with a failure is never rendered. */
 huddle_status figure_render(const figure *f, figure_format format, char **bytes, size_t *size) {
     *bytes = NULL;
     *size = 0;

@@ -63,8 +63,8 @@ void figure_free(figure *f);
 figure_shape *figure_add_box(figure *f, figure_box box, const char *fill);
 figure_shape *figure_add_line(figure *f, int n, const figure_point *points, const char *stroke,
                               double width);
-figure_shape *figure_add_segment(figure *f, figure_point from, figure_point to, const char *stroke,
-                                 double width);
+figure_shape *figure_add_segment(figure *f, double x0, double y0, double x1, double y1,
+                                 const char *stroke, double width);
 figure_shape *figure_add_dot(figure *f, figure_point centre, double radius, const char *fill);
 figure_shape *figure_add_text(figure *f, figure_point at, double size, const char *fill,
                               text_anchor anchor, const char *format, ...)

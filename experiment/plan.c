@@ -1,5 +1,5 @@
 /* The plan of an experiment: reading it and checking its methods. */
-#include "experiment/plan.h"
+#include "experiment/experiment.h"
 
 #include "report/text.h"
 
@@ -27,6 +27,32 @@ bool plan_is_among(const char *const *names, const char *name) {
 }
 
 /* ---- failures ------------------------------------------------------------------------------- */
+
+/* Messages contain file names; longer ones are cut off. */
+enum { MESSAGE_SIZE = 1024 };
+
+huddle_status experiment_fail(huddle_status status, const char *format, ...) {
+    char message[MESSAGE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    return huddle_set_error(status, message);
+}
+
+/* Readers of the library begin their messages with the file name, other functions do not: the name
+ * is added where it is missing. Cancellation is not about a file. */
+huddle_status experiment_fail_about(huddle_status status, const char *about) {
+    const char *message = huddle_last_error();
+    if (status == HUDDLE_OK || status == HUDDLE_CANCELLED ||
+        strncmp(message, about, strlen(about)) == 0)
+        return status;
+    return experiment_fail(status, "%s: %s", about, message);
+}
+
+huddle_status experiment_no_memory(void) {
+    return huddle_set_error(HUDDLE_NO_MEMORY, "out of memory");
+}
 
 /* place is the path of the member inside the plan, so that the user finds it without line
  * numbers. */

@@ -1,5 +1,5 @@
 /* The data sets of a plan: checking their entries, reading them, and their fingerprints. */
-#include "experiment/plan.h"
+#include "experiment/experiment.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,6 @@ static void digest_add(digest *d, const void *bytes, size_t size) {
     }
 }
 
-/* Both halves in hexadecimal, KEY_SIZE with the zero. */
 static void format_digest(digest d, char text[KEY_SIZE]) {
     snprintf(text, KEY_SIZE, "%016llx%016llx", (unsigned long long)d.a, (unsigned long long)d.b);
 }
@@ -94,7 +93,6 @@ static char *join_path(const char *folder, const char *source) {
     return path;
 }
 
-/* What a member must be. */
 typedef enum member_kind { POSITIVE, COUNT, AMOUNT, NAMES, STRING, BOOLEAN } member_kind;
 
 static const char *const kind_texts[] = {[POSITIVE] = "an integer of at least 1",

@@ -185,7 +185,6 @@ done:
     return status;
 }
 
-/* experiment_run_plan() takes the plan over. */
 huddle_status experiment_run_file(huddle_context *context, const char *file, experiment *e) {
     json_t *plan = NULL;
     huddle_status status = huddle_context_agree(context, experiment_load_plan(file, &plan));

@@ -86,18 +86,17 @@ static bool read_parts(huddle_context *context, const char *file, json_t *entry,
     static const char *const names[][2] = {
         {"data", "target"}, {"X", "y"}, {"x", "y"}, {"fea", "gnd"}, {"images", "labels"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char train_x[32], test_x[32], train_y[32], test_y[32];
-        snprintf(train_x, sizeof train_x, "train/%s", names[i][0]);
-        snprintf(test_x, sizeof test_x, "test/%s", names[i][0]);
-        snprintf(train_y, sizeof train_y, "train/%s", names[i][1]);
-        snprintf(test_y, sizeof test_y, "test/%s", names[i][1]);
-        const char *x[] = {train_x, test_x}, *y[] = {train_y, test_y};
+        char parts[4][32];
+        for (int k = 0; k < 4; k++)
+            snprintf(parts[k], sizeof parts[k], "%s/%s", k % 2 == 0 ? "train" : "test",
+                     names[i][k / 2]);
+        const char *x[] = {parts[0], parts[1]}, *y[] = {parts[2], parts[3]};
         huddle_read_options options = {.x = x, .n_x = 2, .y = y, .n_y = 2, .noise = HUDDLE_AUTO};
         /* The next pair of names is tried. */
         if (huddle_data_read(context, file, &options, data) != HUDDLE_OK)
             continue;
-        json_object_set_new(entry, "x", json_pack("[s, s]", train_x, test_x));
-        json_object_set_new(entry, "y", json_pack("[s, s]", train_y, test_y));
+        json_object_set_new(entry, "x", json_pack("[s, s]", x[0], x[1]));
+        json_object_set_new(entry, "y", json_pack("[s, s]", y[0], y[1]));
         return true;
     }
     return false;

@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-/* One column per data set found. */
 static json_t *make_columns(const paper *p) {
     json_t *columns = json_pack("[{s:s}]", "label", "method");
     for (int i = 0; i < p->e.n_data; i++)
@@ -108,8 +107,6 @@ static void add_summary(report_page *page, const paper *p) {
                        "label", "the same, NMI", "note", "needs the labels"));
 }
 
-/* Remarks on the data sets: missing ones, and changes that were necessary to match the publication.
- */
 static void add_notes(report_page *page, const paper *p) {
     json_t *rows = json_array();
     for (int s = 0; s < PAPER_SETS; s++) {

@@ -233,7 +233,6 @@ static void print_row(FILE *out, const paper *p, const char *metric, const char 
     fputc('\n', out);
 }
 
-/* The same cells as in the files. */
 static void print_table(FILE *out, const paper *p, const char *metric) {
     char title[128];
     fprintf(out, "%-28s", paper_metric_title(metric));

@@ -339,7 +339,6 @@ huddle_status huddle_options_set(const huddle_option *table, void *options, cons
     return HUDDLE_OK;
 }
 
-/* The value as it is stored in the struct. */
 static void load_value(const huddle_option *option, const void *options, value *out) {
     memset(out, 0, sizeof *out);
     memcpy(out, (const char *)options + option->offset, value_sizes[option->type]);

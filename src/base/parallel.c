@@ -243,7 +243,6 @@ huddle_status hd_parallel(huddle_context *context, const char *stage, int64_t n,
     pthread_mutex_destroy(&loop.lock);
     if (loop.failed_chunk >= 0)
         return hd_fail(loop.failure, "%s", loop.failure_text);
-    /* The end is reported here, whichever thread ran the last chunk. */
     if (stage != NULL && loop.chunks > 0)
         return hd_progress(context, stage, (double)loop.chunks, (double)loop.chunks);
     return HUDDLE_OK;

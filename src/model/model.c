@@ -17,7 +17,6 @@
 
 /* ---- making, options ----------------------------------------------------------------------- */
 
-/* Suggests the most similar name, as for options. */
 static huddle_status unknown_method(const char *name) {
     const char *nearest = NULL;
     int distance = HUDDLE_SUGGEST_DISTANCE;

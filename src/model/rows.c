@@ -63,7 +63,6 @@ done:
     return status;
 }
 
-/* Labels are made at once, everything else on demand. */
 huddle_status hd_model_rows_new(const hd_fit *fit, hd_model_rows **rows) {
     huddle_status status = HUDDLE_OK;
     hd_model_rows *made = NULL;

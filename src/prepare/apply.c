@@ -224,7 +224,6 @@ done:
     return status;
 }
 
-/* Chooses the body that the rule needs. Projections accept sparse points; their result is dense. */
 static huddle_status apply_all(huddle_context *context, application *a, huddle_prepare_info *info) {
     huddle_status status = HUDDLE_OK;
     enum { VALUES = 1 << 16 }; /* per chunk: 256 kB of floats */

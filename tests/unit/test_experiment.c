@@ -2,7 +2,6 @@
 #include "support/support.h"
 
 #include "experiment/experiment.h"
-#include "experiment/plan.h"
 #include "experiment/work.h"
 #include "report/text.h"
 
