@@ -1,24 +1,15 @@
-#include "experiment/cell_fit.h"
-
-#include "experiment/failure.h"
+#include "experiment/work.h"
 
 #include <huddle/metrics.h>
 #include <huddle/shrink.h>
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
-/* Two clocks are needed: wall time, and the CPU time of a thread. */
-static double clock_seconds(clockid_t clock) {
+double read_clock(clockid_t clock) {
     struct timespec now;
     clock_gettime(clock, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-/* Monotonic: a clock that is set during a run of hours must not make times negative. */
-double wall_seconds(void) {
-    return clock_seconds(CLOCK_MONOTONIC);
 }
 
 /* Copies a member, or null where there is none, so that all records have the same members and
@@ -62,7 +53,6 @@ static huddle_status add_report(const huddle_model *model, json_t *record) {
 
 /* ---- scores --------------------------------------------------------------------------------- */
 
-/* In the order of list_metrics(). */
 enum { N_METRICS = 4 };
 static const char *const metric_names[N_METRICS] = {"acc", "nmi", "ari", "purity"};
 
@@ -198,7 +188,7 @@ static huddle_status fit_and_score(huddle_context *context, const experiment *e,
     const char *name;
     json_t *value;
     huddle_status status = HUDDLE_OK;
-    double began = wall_seconds(), cpu = clock_seconds(CLOCK_THREAD_CPUTIME_ID);
+    double began = read_clock(CLOCK_MONOTONIC), cpu = read_clock(CLOCK_THREAD_CPUTIME_ID);
     /* The settings were checked when the cell was made. */
     json_object_foreach(cell->settings, name, value) {
         if (status == HUDDLE_OK)
@@ -206,17 +196,17 @@ static huddle_status fit_and_score(huddle_context *context, const experiment *e,
     }
     if (status == HUDDLE_OK)
         status = huddle_model_fit(context, model, &data->points);
-    json_object_set_new(record, "seconds", page_real(wall_seconds() - began));
+    json_object_set_new(record, "seconds", page_real(read_clock(CLOCK_MONOTONIC) - began));
     json_object_set_new(record, "cpu_seconds",
-                        page_real(clock_seconds(CLOCK_THREAD_CPUTIME_ID) - cpu));
-    if (status == HUDDLE_OK)
-        status = add_report(model, record);
-    if (status == HUDDLE_OK)
-        status = add_scores(model, data, record);
-    if (status == HUDDLE_OK && is_kept(cell, "trace"))
+                        page_real(read_clock(CLOCK_THREAD_CPUTIME_ID) - cpu));
+    TRY(status);
+    TRY(add_report(model, record));
+    TRY(add_scores(model, data, record));
+    if (is_kept(cell, "trace"))
         add_trace(model, record);
-    if (status == HUDDLE_OK && is_kept(cell, "ends"))
-        status = add_ends(context, model, record);
+    if (is_kept(cell, "ends"))
+        TRY(add_ends(context, model, record));
+done:
     return status;
 }
 

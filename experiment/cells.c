@@ -1,10 +1,8 @@
 /* The cells of a plan: every data set with every point of every grid and every seed. */
-#include "experiment/failure.h"
-#include "experiment/plan.h"
+#include "experiment/experiment.h"
 #include "report/text.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* The grid of an entry is the Cartesian product of its lists; without lists it is one point. */
 int experiment_grid_size(const experiment *e, int entry) {

@@ -58,7 +58,6 @@ static int log_step(const chart_axis *axis, double length, double room) {
 static int place_ticks(const chart_axis *axis, double length, double room,
                        double values[MAX_TICKS]) {
     int count = 0;
-    /* Ticks of a logarithmic axis are powers of ten. */
     if (axis->log) {
         int step = log_step(axis, length, room);
         int first = (int)ceil(log10(axis->from) / step - 1e-9) * step;
@@ -92,14 +91,12 @@ static void draw_x_axis(const chart_panel *panel, bool numbers) {
     for (int i = 0; i < count; i++) {
         double x = chart_x(panel, values[i]);
         format_tick(&panel->x_axis, values[i], text, sizeof text);
-        figure_add_segment(f, (figure_point){x, bottom}, (figure_point){x, bottom + 3},
-                           chart_ink_light, 0.6);
+        figure_add_segment(f, x, bottom, x, bottom + 3, chart_ink_light, 0.6);
         if (numbers)
             figure_add_text(f, (figure_point){x, bottom + 12}, chart_tick_size, chart_ink_light,
                             ANCHOR_MIDDLE, "%s", text);
     }
-    figure_add_segment(f, (figure_point){panel->x, bottom},
-                       (figure_point){panel->x + panel->w, bottom}, chart_ink_light, 0.8);
+    figure_add_segment(f, panel->x, bottom, panel->x + panel->w, bottom, chart_ink_light, 0.8);
 }
 
 /* Grid lines are horizontal only: values are read off the y axis. */
@@ -111,8 +108,7 @@ static void draw_y_axis(const chart_panel *panel, bool numbers) {
     for (int i = 0; i < count; i++) {
         double y = chart_y(panel, values[i]);
         format_tick(&panel->y_axis, values[i], text, sizeof text);
-        figure_add_segment(f, (figure_point){panel->x, y}, (figure_point){panel->x + panel->w, y},
-                           chart_grid, 0.6);
+        figure_add_segment(f, panel->x, y, panel->x + panel->w, y, chart_grid, 0.6);
         if (numbers)
             figure_add_text(f, (figure_point){panel->x - 5, y + 2.6}, chart_tick_size,
                             chart_ink_light, ANCHOR_END, "%s", text);
@@ -127,8 +123,7 @@ void chart_draw_axes(const chart_panel *panel, bool x_numbers, bool y_numbers) {
 
 /* ---- lines and marks ------------------------------------------------------------------------ */
 
-/* After a failed allocation a degenerate segment is returned: the caller sets members of the
- * result, and figure_render() reports the failure. */
+/* A failed allocation leaves a line without points; figure_render() reports the failure. */
 figure_shape *chart_draw_line(const chart_panel *panel, int n, const double *x, const double *y,
                               const char *colour, double width) {
     figure_point *points = malloc((size_t)(n + 1) * sizeof *points);
@@ -138,10 +133,7 @@ figure_shape *chart_draw_line(const chart_panel *panel, int n, const double *x, 
     for (int i = 0; i < n && points != NULL; i++)
         if (isfinite(x[i]) && isfinite(y[i]))
             points[count++] = (figure_point){chart_x(panel, x[i]), chart_y(panel, y[i])};
-    figure_shape *line = points == NULL
-                             ? figure_add_segment(panel->figure, (figure_point){0, 0},
-                                                  (figure_point){0, 0}, colour, width)
-                             : figure_add_line(panel->figure, count, points, colour, width);
+    figure_shape *line = figure_add_line(panel->figure, count, points, colour, width);
     free(points);
     return line;
 }
@@ -158,11 +150,8 @@ void chart_draw_marks(const chart_panel *panel, int n, const chart_mark *marks) 
             mark->value > panel->x_axis.to)
             continue;
         double at = chart_x(panel, mark->value);
-        figure_add_segment(f, (figure_point){at, panel->y}, (figure_point){at, panel->y + panel->h},
-                           mark->colour, 0.9)
-            ->dash = 2.5;
+        figure_add_segment(f, at, panel->y, at, panel->y + panel->h, mark->colour, 0.9)->dash = 2.5;
         double width = figure_text_width(f, mark->label, mark_size, false);
-        /* Centred above the mark if there is room, else moved right of the label before it. */
         double start = fmax(fmin(at - width / 2, right - width), used);
         figure_add_text(f, (figure_point){start, panel->y - 3}, mark_size, mark->colour,
                         ANCHOR_START, "%s", mark->label);
@@ -174,20 +163,17 @@ void chart_draw_marks(const chart_panel *panel, int n, const chart_mark *marks) 
 
 enum { LEGEND_LINE_LENGTH = 20, LEGEND_DOT_RADIUS = 3, LEGEND_SPACE = 5, LEGEND_GAP = 18 };
 
-/* Text entries have no symbol. */
 static double symbol_width(legend_symbol symbol) {
     return symbol == LEGEND_LINE  ? LEGEND_LINE_LENGTH + LEGEND_SPACE
            : symbol == LEGEND_DOT ? 2 * LEGEND_DOT_RADIUS + LEGEND_SPACE
                                   : 0;
 }
 
-/* The symbol and the label, with the baseline at y. */
 static void draw_entry(figure *f, double x, double y, const legend_entry *entry) {
     double middle = y - chart_text_size / 3; /* half the height of small letters */
     if (entry->symbol == LEGEND_LINE)
-        figure_add_segment(f, (figure_point){x, middle},
-                           (figure_point){x + LEGEND_LINE_LENGTH, middle}, entry->colour, 1.8)
-            ->dash = entry->dash;
+        figure_add_segment(f, x, middle, x + LEGEND_LINE_LENGTH, middle, entry->colour, 1.8)->dash =
+            entry->dash;
     if (entry->symbol == LEGEND_DOT) {
         figure_shape *dot = figure_add_dot(f, (figure_point){x + LEGEND_DOT_RADIUS, middle},
                                            LEGEND_DOT_RADIUS, chart_white);

@@ -1,18 +1,16 @@
-/* Cells on several processes. Every process reads the plan and the data, and computes cells alone,
- * on its CPUs. Many times a second all processes meet: the others tell process 0 what they have
- * finished, and it hands out the next cells. Records thus reach the disc as soon as without
- * processes, and no process idles because another has the longer cells.
+/* Cells on several processes, or on one. Every process reads the plan and the data, and computes
+ * cells alone, on its CPUs. Many times a second all processes meet: the others tell process 0 what
+ * they have finished, and it hands out the next cells. Records thus reach the disc as soon as
+ * without processes, and no process idles because another has the longer cells. The threads that
+ * meet only watch: progress and cancellation belong to the thread that called.
  *
  * A process keeps to data sets and seeds that it has begun, whose graphs and embeddings it has, as
- * long as it can. */
-#include "experiment/failure.h"
-#include "experiment/plan.h"
+ * long as it can. A single one has all cells from the beginning, in the order of the list. */
 #include "experiment/work.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Time between two meetings, in nanoseconds. All processes wait the same time, so that none waits
  * long in a meeting, where MPI keeps a CPU busy. */
@@ -129,10 +127,10 @@ static char *write_message(distribution *s, bool cancelled) {
     work *w = s->w;
     json_t *next = json_array();
     pthread_mutex_lock(&w->lock);
-    json_t *message =
-        json_pack("{s:i, s:b, s:o, s:I, s:I, s:f}", "threads", s->team.count, "cancelled",
-                  cancelled, "finished", w->finished, "hits", (json_int_t)w->e->hits, "misses",
-                  (json_int_t)w->e->misses, "cpu", process_seconds() - s->began_cpu);
+    json_t *message = json_pack("{s:i, s:b, s:o, s:I, s:I, s:f}", "threads", s->team.count,
+                                "cancelled", cancelled, "finished", w->finished, "hits",
+                                (json_int_t)w->e->hits, "misses", (json_int_t)w->e->misses, "cpu",
+                                read_clock(CLOCK_PROCESS_CPUTIME_ID) - s->began_cpu);
     w->finished = next;
     pthread_mutex_unlock(&w->lock);
     char *text = next == NULL ? NULL : json_dumps(message, JSON_COMPACT | JSON_REAL_PRECISION(17));
@@ -251,16 +249,34 @@ static void close_queue(work *w) {
     pthread_mutex_unlock(&w->lock);
 }
 
+/* A single process does not wait longer than until the next cell is finished. */
+static void wait_for_meeting(const distribution *s) {
+    work *w = s->w;
+    struct timespec until, interval = {.tv_nsec = MEETING_INTERVAL};
+    if (s->size > 1) {
+        nanosleep(&interval, NULL);
+        return;
+    }
+    clock_gettime(CLOCK_REALTIME, &until); /* which pthread_cond_timedwait() uses */
+    until.tv_nsec += MEETING_INTERVAL;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&w->lock);
+    if (json_array_size(w->finished) == 0)
+        pthread_cond_timedwait(&w->changed, &w->lock, &until);
+    pthread_mutex_unlock(&w->lock);
+}
+
 static huddle_status keep_meeting(distribution *s) {
     huddle_status status = HUDDLE_OK;
-    const struct timespec interval = {.tv_nsec = MEETING_INTERVAL};
     decision made = {0};
     for (;;) {
         TRY(meet(s, &made));
         if (made.over)
             break;
-        nanosleep(&interval, NULL);
+        wait_for_meeting(s);
     }
+    (void)huddle_context_progress(s->w->context, "cells", made.done * s->w->count, s->w->count);
 done:
     if (made.cancelled || status != HUDDLE_OK)
         workers_cancel(s->w, &s->team);
@@ -281,6 +297,9 @@ static huddle_status begin(distribution *s) {
     TRY_POINTER(s->left = calloc((size_t)s->n_groups, sizeof *s->left));
     for (int i = 0; i < w->count; i++)
         s->left[group_of(s, i)] += w->items[i].cost;
+    if (s->size == 1)
+        for (s->n_granted = 0; s->n_granted < w->count; s->n_granted++)
+            w->queue.items[w->queue.count++] = s->n_granted;
     int n_threads = huddle_context_threads(w->context);
     TRY(workers_start(w, n_threads < w->count ? n_threads : w->count, &s->team));
 done:
@@ -304,7 +323,7 @@ huddle_status distributed_run(work *w) {
     distribution s = {.w = w,
                       .rank = huddle_context_process(w->context),
                       .size = huddle_context_processes(w->context),
-                      .began_cpu = process_seconds()};
+                      .began_cpu = read_clock(CLOCK_PROCESS_CPUTIME_ID)};
     status = begin(&s);
     if (status == HUDDLE_OK)
         status = keep_meeting(&s);

@@ -10,7 +10,7 @@
  *     run.c, cell_fit.c     compute the cells that have no record, on threads (workers.c) and on
  *                           several processes (distributed.c)
  *     results.c             numbers of records, points of grids, the best point
- *     tables.c, csv.c, experiment_page.c, grid_page.c   output
+ *     tables.c, experiment_page.c, grid_page.c   output
  *     figure.h, chart.h     pictures by cairo
  *     paper/                the published experiments: a plan, its protocol and its tables
  *
@@ -95,6 +95,30 @@ huddle_status experiment_write_page(const experiment *e, const char *file);
 void experiment_print(const experiment *e, FILE *out);
 json_t *experiment_json(const experiment *e);
 
+/* ---- failures (plan.c) ---------------------------------------------------------------------- */
+
+/* Sets the message of huddle_last_error() and returns the status. */
+huddle_status experiment_fail(huddle_status status, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Puts "about: " before the message of a failed call, unless the message begins with it or the call
+ * was cancelled. Returns the status. */
+huddle_status experiment_fail_about(huddle_status status, const char *about);
+
+/* HUDDLE_NO_MEMORY with its message. */
+huddle_status experiment_no_memory(void);
+
+/* Goes to `done` if the call failed. Expects a variable `status` and that label. */
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        status = (call);                                                                           \
+        if (status != HUDDLE_OK)                                                                   \
+            goto done;                                                                             \
+    } while (0)
+
+/* Goes to `done` with HUDDLE_NO_MEMORY if the pointer is NULL. */
+#define TRY_POINTER(pointer) TRY((pointer) == NULL ? experiment_no_memory() : HUDDLE_OK)
+
 /* ---- plans (plan.c, plan_data.c, cells.c) --------------------------------------------------- */
 
 /* Reads a plan's file. */
@@ -116,6 +140,30 @@ int experiment_entry_count(const experiment *e);
 
 /* Points in the grid of an entry: 1 if it has no grid. */
 int experiment_grid_size(const experiment *e, int entry);
+
+/* HUDDLE_INVALID with the place at fault: "plan.json: methods[2].grid.gamma: ...". */
+huddle_status plan_fail(const char *file, const char *place, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Whether the list, which ends with NULL, contains the name. */
+bool plan_is_among(const char *const *names, const char *name);
+
+/* Checks that the value is an object whose members are all among the known ones. */
+huddle_status plan_check_members(const char *file, const char *place, const json_t *object,
+                                 const char *const *known);
+
+/* Checks entry `index` of the plan's data and fills e->data[index], but for the data itself. */
+huddle_status plan_check_data(experiment *e, int index);
+
+/* Reads the data of an entry and sets its fingerprint. */
+huddle_status plan_read_data(huddle_context *context, experiment_data *data);
+
+/* A value of the plan as an option's text: "n/c", "3 n/c" and "c" become numbers. False if it is
+ * neither a number nor a string nor a truth value. Without data, for a check, n is 100 and c 2. */
+bool plan_format_value(const json_t *value, const huddle_data *data, char *text, size_t size);
+
+/* A key of the text. */
+void plan_make_key(const char *text, char key[KEY_SIZE]);
 
 /* ---- results (results.c) -------------------------------------------------------------------- */
 

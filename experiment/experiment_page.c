@@ -1,18 +1,19 @@
 /* The page of an experiment. */
 #include "experiment/experiment.h"
-#include "experiment/failure.h"
 #include "report/text.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* A column of a table; the type decides how report/page/30-blocks.js shows its numbers, NULL
- * for the default. */
-static json_t *make_column(const char *label, const char *type) {
-    json_t *made = json_pack("{s:s}", "label", label);
-    if (type != NULL)
-        page_set(made, "type", json_string(type));
-    return made;
+/* The columns of a table; the type decides how report/page/30-blocks.js shows the numbers of one.
+ */
+static json_t *list_columns(size_t count, const char *const *labels) {
+    json_t *columns = json_array();
+    for (size_t i = 0; i < count; i++)
+        page_append(columns, json_pack("{s:s, s:s*}", "label", labels[i], "type",
+                                       strcmp(labels[i], "gap") == 0 ? "gap" : NULL));
+    return columns;
 }
 
 /* A fraction as a cell of a table: sorted by its value, shown with one decimal. */
@@ -45,19 +46,17 @@ void add_oracle_section(report_page *page, const experiment *e) {
         "point. In per cent.";
     static const char *const labels[] = {"data", "method", "ACC",  "mean", "±",
                                          "at",   "NMI",    "mean", "±",    "at"};
-    json_t *columns = json_array(), *rows = json_array();
-    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
-        page_append(columns, make_column(labels[i], NULL));
+    json_t *rows = json_array();
     for (int i = 0; i < e->n_data; i++)
         for (int k = 0; k < experiment_entry_count(e); k++)
             /* Without labels there are no scores and no row. */
             if (grid_oracle(e, i, k, "acc").cell != NULL)
                 page_append(rows, oracle_row(e, i, k));
     page_add(page_section(page, "best", "Best of each grid", lead), "table",
-             json_pack("{s:o, s:o}", "columns", columns, "rows", rows));
+             json_pack("{s:o, s:o}", "columns",
+                       list_columns(sizeof labels / sizeof *labels, labels), "rows", rows));
 }
 
-/* One row of a table of cells, in the order of the columns below. */
 static json_t *cell_row(const experiment *e, const experiment_cell *cell) {
     const json_t *r = cell->record;
     char text[256];
@@ -73,23 +72,13 @@ static json_t *cell_row(const experiment *e, const experiment_cell *cell) {
     return row;
 }
 
-static json_t *cell_columns(void) {
-    static const char *const labels[] = {"grid", "preparation", "seed", "ACC", "mean",  "±",
-                                         "NMI",  "mean",        "±",    "ARI", "purity"};
-    json_t *columns = json_array();
-    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
-        page_append(columns, make_column(labels[i], NULL));
-    page_append(columns, make_column("objective", NULL));
-    page_append(columns, make_column("gap", "gap"));
-    page_append(columns, make_column("groups", NULL));
-    page_append(columns, make_column("seconds", NULL));
-    return columns;
-}
-
 /* A folded table for each method and data set: a page may have thousands of cells. */
 void add_cells_section(report_page *page, const experiment *e) {
     static const char lead[] = "All cells, by method and data set. Click a line to unfold its "
                                "table and a column heading to sort it.";
+    static const char *const labels[] = {"grid",   "preparation", "seed", "ACC",    "mean",
+                                         "±",      "NMI",         "mean", "±",      "ARI",
+                                         "purity", "objective",   "gap",  "groups", "seconds"};
     report_section *section = page_section(page, "cells", "Cells", lead);
     char title[128], label[400];
     for (int k = 0; k < experiment_entry_count(e); k++)
@@ -107,7 +96,8 @@ void add_cells_section(report_page *page, const experiment *e) {
             if (count > 0)
                 page_add(section, "folded",
                          json_pack("{s:o, s:o, s:O}", "label", page_text(label), "columns",
-                                   cell_columns(), "rows", rows));
+                                   list_columns(sizeof labels / sizeof *labels, labels), "rows",
+                                   rows));
             json_decref(rows);
         }
 }

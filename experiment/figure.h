@@ -63,8 +63,8 @@ void figure_free(figure *f);
 figure_shape *figure_add_box(figure *f, figure_box box, const char *fill);
 figure_shape *figure_add_line(figure *f, int n, const figure_point *points, const char *stroke,
                               double width);
-figure_shape *figure_add_segment(figure *f, figure_point from, figure_point to, const char *stroke,
-                                 double width);
+figure_shape *figure_add_segment(figure *f, double x0, double y0, double x1, double y1,
+                                 const char *stroke, double width);
 figure_shape *figure_add_dot(figure *f, figure_point centre, double radius, const char *fill);
 figure_shape *figure_add_text(figure *f, figure_point at, double size, const char *fill,
                               text_anchor anchor, const char *format, ...)
@@ -72,6 +72,11 @@ figure_shape *figure_add_text(figure *f, figure_point at, double size, const cha
 
 /* The width of a text of this font size. */
 double figure_text_width(figure *f, const char *text, double size, bool bold);
+
+/* Selects the font of figures, unhinted, in this size; and how far left of its anchor a text of
+ * this width begins. For measuring and drawing alike. */
+void figure_set_font(cairo_t *cairo, double size, bool bold);
+double figure_anchor_offset(text_anchor anchor, double width);
 
 typedef enum figure_format { FIGURE_SVG, FIGURE_PDF, FIGURE_PNG } figure_format;
 

@@ -1,7 +1,6 @@
 /* The plan of an experiment: reading it and checking its methods. */
-#include "experiment/plan.h"
+#include "experiment/experiment.h"
 
-#include "experiment/failure.h"
 #include "report/text.h"
 
 #include <errno.h>
@@ -21,7 +20,39 @@ static json_t *without_const(const json_t *object) {
     return (json_t *)(uintptr_t)object;
 }
 
+bool plan_is_among(const char *const *names, const char *name) {
+    while (*names != NULL && strcmp(*names, name) != 0)
+        names++;
+    return *names != NULL;
+}
+
 /* ---- failures ------------------------------------------------------------------------------- */
+
+/* Messages contain file names; longer ones are cut off. */
+enum { MESSAGE_SIZE = 1024 };
+
+huddle_status experiment_fail(huddle_status status, const char *format, ...) {
+    char message[MESSAGE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    return huddle_set_error(status, message);
+}
+
+/* Readers of the library begin their messages with the file name, other functions do not: the name
+ * is added where it is missing. Cancellation is not about a file. */
+huddle_status experiment_fail_about(huddle_status status, const char *about) {
+    const char *message = huddle_last_error();
+    if (status == HUDDLE_OK || status == HUDDLE_CANCELLED ||
+        strncmp(message, about, strlen(about)) == 0)
+        return status;
+    return experiment_fail(status, "%s: %s", about, message);
+}
+
+huddle_status experiment_no_memory(void) {
+    return huddle_set_error(HUDDLE_NO_MEMORY, "out of memory");
+}
 
 /* place is the path of the member inside the plan, so that the user finds it without line
  * numbers. */
@@ -45,15 +76,13 @@ huddle_status plan_check_members(const char *file, const char *place, const json
     json_object_foreach(without_const(object), key, value) {
         const char *best = NULL;
         int distance = HUDDLE_SUGGEST_DISTANCE;
-        bool found = false;
-        for (int i = 0; known[i] != NULL; i++) {
-            found |= strcmp(known[i], key) == 0;
+        if (plan_is_among(known, key))
+            continue;
+        for (int i = 0; known[i] != NULL; i++)
             huddle_suggest_name(key, known[i], &distance, &best);
-        }
-        if (!found && best != NULL)
+        if (best != NULL)
             return plan_fail(file, place, "unknown member '%s'; did you mean '%s'?", key, best);
-        if (!found)
-            return plan_fail(file, place, "unknown member '%s'", key);
+        return plan_fail(file, place, "unknown member '%s'", key);
     }
     return HUDDLE_OK;
 }
@@ -132,57 +161,39 @@ const char *experiment_label(const experiment *e, int index) {
     return label != NULL ? label : experiment_method(e, index);
 }
 
-/* One option of a grid and the list of its values. An option that is both fixed and varied is
- * a mistake. */
+/* The list of values of one option of a grid. An option that is both fixed and varied is a mistake:
+ * which of the two is meant cannot be known. */
 static huddle_status check_axis(const char *file, const char *place, huddle_model *model,
-                                const json_t *entry, const char *name) {
+                                const json_t *entry, const char *name, const json_t *values) {
     huddle_status status = HUDDLE_OK;
-    const json_t *values = json_object_get(json_object_get(entry, "grid"), name);
-    char where[160];
-    snprintf(where, sizeof where, "%s.%s", place, name);
-    TRY(check_option(file, where, model, name));
     if (json_array_size(values) == 0)
-        return plan_fail(file, where, "must be a list of values");
-    /* Which of the two values is meant cannot be known. */
+        return plan_fail(file, place, "must be a list of values");
     if (json_object_get(json_object_get(entry, "options"), name) != NULL)
-        return plan_fail(file, where, "%s is also set in options", name);
+        return plan_fail(file, place, "%s is also set in options", name);
     for (size_t i = 0; i < json_array_size(values); i++) {
-        snprintf(where, sizeof where, "%s.%s[%zu]", place, name, i);
+        char where[192];
+        snprintf(where, sizeof where, "%s[%zu]", place, i);
         TRY(check_value(file, where, model, name, json_array_get(values, i)));
     }
 done:
     return status;
 }
 
-/* An option with a list of values is an axis of the grid. */
-static huddle_status check_grid(const char *file, const char *place, huddle_model *model,
-                                const json_t *entry) {
+/* The options of an entry, or those of its grid, which have a list of values each. */
+static huddle_status check_settings(const char *file, const char *place, huddle_model *model,
+                                    const json_t *entry, bool is_grid) {
     huddle_status status = HUDDLE_OK;
-    const json_t *grid = json_object_get(entry, "grid");
-    const char *name;
-    json_t *values;
-    if (grid != NULL && !json_is_object(grid))
-        return plan_fail(file, place, "must be an object of lists");
-    json_object_foreach(without_const(grid), name, values) {
-        TRY(check_axis(file, place, model, entry, name));
-    }
-done:
-    return status;
-}
-
-/* The member's path in messages: methods[2].options.gamma. */
-static huddle_status check_options(const char *file, const char *place, huddle_model *model,
-                                   const json_t *options) {
-    huddle_status status = HUDDLE_OK;
+    const json_t *settings = json_object_get(entry, is_grid ? "grid" : "options");
     const char *name;
     json_t *value;
-    if (options != NULL && !json_is_object(options))
-        return plan_fail(file, place, "must be an object");
-    json_object_foreach(without_const(options), name, value) {
+    if (settings != NULL && !json_is_object(settings))
+        return plan_fail(file, place, is_grid ? "must be an object of lists" : "must be an object");
+    json_object_foreach(without_const(settings), name, value) {
         char where[160];
         snprintf(where, sizeof where, "%s.%s", place, name);
         TRY(check_option(file, where, model, name));
-        TRY(check_value(file, where, model, name, value));
+        TRY(is_grid ? check_axis(file, where, model, entry, name, value)
+                    : check_value(file, where, model, name, value));
     }
 done:
     return status;
@@ -194,10 +205,7 @@ static huddle_status check_keep(const char *file, const char *place, const json_
         return plan_fail(file, place, "must be a list");
     for (size_t i = 0; i < json_array_size(keep); i++) {
         const char *name = json_string_value(json_array_get(keep, i));
-        bool known = false;
-        for (int k = 0; name != NULL && keep_names[k] != NULL; k++)
-            known |= strcmp(keep_names[k], name) == 0;
-        if (!known)
+        if (name == NULL || !plan_is_among(keep_names, name))
             return plan_fail(file, place, "can contain only 'trace' and 'ends'");
     }
     return HUDDLE_OK;
@@ -218,9 +226,9 @@ static huddle_status check_entry(const experiment *e, const char *place, const j
     if (huddle_model_new(method, &model) != HUDDLE_OK)
         return plan_fail(e->file, place, "%s", huddle_last_error());
     snprintf(where, sizeof where, "%s.options", place);
-    TRY(check_options(e->file, where, model, json_object_get(entry, "options")));
+    TRY(check_settings(e->file, where, model, entry, false));
     snprintf(where, sizeof where, "%s.grid", place);
-    TRY(check_grid(e->file, where, model, entry));
+    TRY(check_settings(e->file, where, model, entry, true));
     snprintf(where, sizeof where, "%s.keep", place);
     TRY(check_keep(e->file, where, json_object_get(entry, "keep")));
 done:
@@ -248,56 +256,53 @@ done:
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-/* The text of a plan, which may come from a pipe. A device or a pipe that never ends, or another
- * file by mistake, is refused when it becomes longer than any plan. */
-static huddle_status read_text(const char *file, char **text, size_t *size) {
-    enum { MAX_SIZE = 64 << 20, STEP = 1 << 16 };
-    huddle_status status = HUDDLE_OK;
-    size_t capacity = 0, got = 1;
-    *size = 0;
-    FILE *in = fopen(file, "re");
-    if (in == NULL)
-        return experiment_fail(HUDDLE_IO, "%s: the plan cannot be opened: %s", file,
-                               strerror(errno));
-    while (got > 0 && *size <= MAX_SIZE) {
-        if (*size + STEP > capacity) {
-            capacity = 2 * capacity + STEP;
-            char *larger = realloc(*text, capacity);
-            TRY_POINTER(larger);
-            *text = larger;
-        }
-        got = fread(*text + *size, 1, STEP, in);
-        *size += got;
-    }
-    if (ferror(in) != 0)
-        status =
-            experiment_fail(HUDDLE_IO, "%s: the plan cannot be read: %s", file, strerror(errno));
-    else if (*size > MAX_SIZE)
-        status =
-            experiment_fail(HUDDLE_FORMAT, "%s: is longer than 64 MB, so it is not a plan", file);
-done:
-    fclose(in);
-    return status;
+/* A plan that is being read, which may come from a pipe. A device or a pipe that never ends, or
+ * another file by mistake, is refused when it becomes longer than any plan. */
+typedef struct plan_input {
+    FILE *file;
+    size_t size; /* read so far */
+} plan_input;
+
+enum { MAX_SIZE = 64 << 20 };
+
+static size_t read_some(void *buffer, size_t size, void *data) {
+    plan_input *in = data;
+    size_t got = in->size > MAX_SIZE ? 0 : fread(buffer, 1, size, in->file);
+    in->size += got;
+    return got;
 }
 
 /* Duplicate members are rejected, because one of them would silently be ignored. */
 huddle_status experiment_load_plan(const char *file, json_t **plan) {
+    huddle_status status = HUDDLE_OK;
     json_error_t error;
-    char *text = NULL;
-    size_t size = 0;
+    char rest[4096];
+    plan_input in = {.file = fopen(file, "re")};
     *plan = NULL;
-    huddle_status status = read_text(file, &text, &size);
-    if (status == HUDDLE_OK)
-        *plan = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
-    free(text);
-    if (status != HUDDLE_OK)
-        return status;
-    if (*plan == NULL && error.line < 0)
-        return experiment_fail(HUDDLE_FORMAT, "%s: %s", file, error.text);
-    if (*plan == NULL)
-        return experiment_fail(HUDDLE_FORMAT, "%s: line %d, column %d: %s", file, error.line,
-                               error.column, error.text);
-    return HUDDLE_OK;
+    if (in.file == NULL)
+        return experiment_fail(HUDDLE_IO, "%s: the plan cannot be opened: %s", file,
+                               strerror(errno));
+    *plan = json_load_callback(read_some, &in, JSON_REJECT_DUPLICATES, &error);
+    /* What is too long may also end for the parser before its end. */
+    while (read_some(rest, sizeof rest, &in) > 0) {
+    }
+    if (ferror(in.file) != 0)
+        status =
+            experiment_fail(HUDDLE_IO, "%s: the plan cannot be read: %s", file, strerror(errno));
+    else if (in.size > MAX_SIZE)
+        status =
+            experiment_fail(HUDDLE_FORMAT, "%s: is longer than 64 MB, so it is not a plan", file);
+    else if (*plan == NULL && error.line < 0)
+        status = experiment_fail(HUDDLE_FORMAT, "%s: %s", file, error.text);
+    else if (*plan == NULL)
+        status = experiment_fail(HUDDLE_FORMAT, "%s: line %d, column %d: %s", file, error.line,
+                                 error.column, error.text);
+    if (status != HUDDLE_OK) {
+        json_decref(*plan);
+        *plan = NULL;
+    }
+    fclose(in.file);
+    return status;
 }
 
 /* Seeds are added if there are none, so that later loops need no special case. */
@@ -348,7 +353,9 @@ huddle_status experiment_open_plan(huddle_context *context, const char *file, js
     e->n_data = (int)n_data;
     for (int i = 0; i < e->n_data; i++)
         TRY(plan_check_data(e, i));
-    TRY(plan_read_data(context, e));
+    /* One after the other: reading uses all threads of the context by itself. */
+    for (int i = 0; i < e->n_data; i++)
+        TRY(plan_read_data(context, &e->data[i]));
 done:
     return status;
 }

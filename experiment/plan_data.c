@@ -1,6 +1,5 @@
 /* The data sets of a plan: checking their entries, reading them, and their fingerprints. */
-#include "experiment/failure.h"
-#include "experiment/plan.h"
+#include "experiment/experiment.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +32,6 @@ static void digest_add(digest *d, const void *bytes, size_t size) {
     }
 }
 
-/* Both halves in hexadecimal, KEY_SIZE with the zero. */
 static void format_digest(digest d, char text[KEY_SIZE]) {
     snprintf(text, KEY_SIZE, "%016llx%016llx", (unsigned long long)d.a, (unsigned long long)d.b);
 }
@@ -71,10 +69,7 @@ static void set_fingerprint(experiment_data *data) {
 
 /* Generators are no files: they have neither folder nor ending. */
 static bool is_generator(const char *source) {
-    for (const char *const *kind = huddle_data_kinds(); *kind != NULL; kind++)
-        if (strcmp(*kind, source) == 0)
-            return true;
-    return false;
+    return plan_is_among(huddle_data_kinds(), source);
 }
 
 /* A file's name without folders and ending, for tables. */
@@ -91,62 +86,56 @@ static char *short_name(const char *source) {
  * data. */
 static char *join_path(const char *folder, const char *source) {
     size_t size = strlen(folder) + strlen(source) + 2;
+    bool alone = folder[0] == '\0' || source[0] == '/' || is_generator(source);
     char *path = malloc(size);
-    if (path == NULL)
-        return NULL;
-    if (folder[0] == '\0' || source[0] == '/' || is_generator(source))
-        snprintf(path, size, "%s", source);
-    else
-        snprintf(path, size, "%s/%s", folder, source);
+    if (path != NULL)
+        snprintf(path, size, "%s%s%s", alone ? "" : folder, alone ? "" : "/", source);
     return path;
 }
 
+typedef enum member_kind { POSITIVE, COUNT, AMOUNT, NAMES, STRING, BOOLEAN } member_kind;
+
+static const char *const kind_texts[] = {[POSITIVE] = "an integer of at least 1",
+                                         [COUNT] = "an integer of at least 0",
+                                         [AMOUNT] = "a number of at least 0",
+                                         [NAMES] = "a name or a list of names",
+                                         [STRING] = "a string",
+                                         [BOOLEAN] = "true or false"};
+
+static bool has_kind(const json_t *value, member_kind kind) {
+    switch (kind) {
+    case POSITIVE:
+    case COUNT:
+        return json_is_integer(value) && json_integer_value(value) >= (kind == POSITIVE);
+    case AMOUNT:
+        return json_is_number(value) && json_number_value(value) >= 0;
+    case STRING:
+        return json_is_string(value);
+    case BOOLEAN:
+        return json_is_boolean(value);
+    case NAMES: /* several for parts to be concatenated */
+        break;
+    }
+    for (size_t i = 0; i < json_array_size(value); i++)
+        if (!json_is_string(json_array_get(value, i)))
+            return false;
+    return json_is_string(value) || json_array_size(value) > 0;
+}
+
 /* The readers check again, but their messages would not name the place in the plan. */
-static huddle_status check_numbers(const char *file, const char *place, const json_t *entry) {
+static huddle_status check_types(const char *file, const char *place, const json_t *entry) {
     static const struct {
         const char *name;
-        double min;
-        bool fraction;
-    } numbers[] = {
-        {"per_class", 1, false}, {"n", 1, false}, {"noise", 0, true}, {"seed", 0, false}};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        const json_t *value = json_object_get(entry, numbers[i].name);
-        if (value != NULL &&
-            (!json_is_number(value) || (!numbers[i].fraction && !json_is_integer(value)) ||
-             json_number_value(value) < numbers[i].min))
-            return plan_fail(file, place, "%s must be %s of at least %g", numbers[i].name,
-                             numbers[i].fraction ? "a number" : "an integer", numbers[i].min);
-    }
-    return HUDDLE_OK;
-}
-
-/* x and y: a name, or several for parts to be concatenated. */
-static huddle_status check_names(const char *file, const char *place, const json_t *entry) {
-    static const char *const names[] = {"x", "y"};
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-        const json_t *value = json_object_get(entry, names[k]);
-        bool fits = value == NULL || json_is_string(value) || json_array_size(value) > 0;
-        for (size_t i = 0; fits && i < json_array_size(value); i++)
-            fits = json_is_string(json_array_get(value, i));
-        if (!fits)
-            return plan_fail(file, place, "%s must be a name or a list of names", names[k]);
-    }
-    return HUDDLE_OK;
-}
-
-/* Texts and truth values; numbers are checked by check_numbers(). */
-static huddle_status check_types(const char *file, const char *place, const json_t *entry) {
-    static const char *const strings[] = {"name", "classes", "header", "missing"},
-                             *const booleans[] = {"transpose", "encode"};
-    for (size_t k = 0; k < sizeof strings / sizeof *strings; k++) {
-        const json_t *value = json_object_get(entry, strings[k]);
-        if (value != NULL && !json_is_string(value))
-            return plan_fail(file, place, "%s must be a string", strings[k]);
-    }
-    for (size_t k = 0; k < sizeof booleans / sizeof *booleans; k++) {
-        const json_t *value = json_object_get(entry, booleans[k]);
-        if (value != NULL && !json_is_boolean(value))
-            return plan_fail(file, place, "%s must be true or false", booleans[k]);
+        member_kind kind;
+    } members[] = {{"per_class", POSITIVE}, {"n", POSITIVE},        {"noise", AMOUNT},
+                   {"seed", COUNT},         {"x", NAMES},           {"y", NAMES},
+                   {"name", STRING},        {"classes", STRING},    {"header", STRING},
+                   {"missing", STRING},     {"transpose", BOOLEAN}, {"encode", BOOLEAN}};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        const json_t *value = json_object_get(entry, members[i].name);
+        if (value != NULL && !has_kind(value, members[i].kind))
+            return plan_fail(file, place, "%s must be %s", members[i].name,
+                             kind_texts[members[i].kind]);
     }
     return HUDDLE_OK;
 }
@@ -171,12 +160,10 @@ static huddle_status check_not_output(const experiment *e, const char *place, co
     if (e->report != NULL && huddle_file_same(source, e->report))
         return plan_fail(e->file, place, "%s would be overwritten by the page", source);
     for (size_t k = 0; k < sizeof files / sizeof *files && e->output != NULL; k++) {
-        path = experiment_path(e, files[k]);
-        TRY_POINTER(path);
+        free(path);
+        TRY_POINTER(path = experiment_path(e, files[k]));
         if (huddle_file_same(source, path))
             TRY(plan_fail(e->file, place, "%s would be overwritten by the results", source));
-        free(path);
-        path = NULL;
     }
 done:
     free(path);
@@ -199,8 +186,6 @@ huddle_status plan_check_data(experiment *e, int index) {
     const char *name = json_string_value(json_object_get(entry, "name"));
     if (source == NULL || source[0] == '\0')
         return plan_fail(e->file, place, "the member 'source' is missing");
-    TRY(check_numbers(e->file, place, entry));
-    TRY(check_names(e->file, place, entry));
     TRY(check_types(e->file, place, entry));
     data->entry = entry;
     data->source = join_path(e->folder, source);
@@ -232,7 +217,7 @@ static int64_t integer_member(const json_t *entry, const char *name) {
 }
 
 /* The fingerprint is taken at once: it is part of the key of every cell of this data set. */
-static huddle_status read_entry(huddle_context *context, experiment_data *data) {
+huddle_status plan_read_data(huddle_context *context, experiment_data *data) {
     huddle_status status = HUDDLE_OK;
     const json_t *entry = data->entry, *noise = json_object_get(entry, "noise");
     huddle_read_options options = {.transpose = json_is_true(json_object_get(entry, "transpose")),
@@ -256,13 +241,5 @@ static huddle_status read_entry(huddle_context *context, experiment_data *data) 
 done:
     free(x);
     free(y);
-    return status;
-}
-
-/* One after the other: reading uses all threads of the context by itself. */
-huddle_status plan_read_data(huddle_context *context, experiment *e) {
-    huddle_status status = HUDDLE_OK;
-    for (int i = 0; i < e->n_data && status == HUDDLE_OK; i++)
-        status = read_entry(context, &e->data[i]);
     return status;
 }

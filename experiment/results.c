@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Records of cells that failed, or whose data have no labels, lack most numbers: NAN then
  * propagates to tables, which show "-". */

@@ -1,19 +1,10 @@
 /* Runs the cells that have no record yet: each on one thread, as many at a time as the context
- * has threads, those of the largest data sets first; on several processes if the context has
- * several (distributed.c). */
-#include "experiment/cell_fit.h"
-#include "experiment/failure.h"
+ * has threads, those of the largest data sets first (distributed.c hands them out). */
 #include "experiment/work.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-/* How often the calling thread reports progress and looks for a cancellation, in nanoseconds. */
-enum { POLL_INTERVAL = 100 * 1000 * 1000 };
-
-/* ---- listing -------------------------------------------------------------------------------- */
 
 /* Proportional to the number of points, which is crude: only the order and the progress bar
  * depend on it. */
@@ -81,8 +72,6 @@ done:
     return status;
 }
 
-/* ---- records --------------------------------------------------------------------------------- */
-
 /* Writing to disk first: a record that is counted must survive a crash. */
 void work_take_record(work *w, const experiment_cell *cell, json_t *record) {
     experiment *e = w->e;
@@ -113,55 +102,6 @@ void work_leave_group(work *w, work_group *group) {
     group->cache = NULL;
     w->e->hits += hits;
     w->e->misses += misses;
-}
-
-/* ---- running --------------------------------------------------------------------------------- */
-
-/* Waits until all workers have ended. Meanwhile it reports progress, on the thread that called
- * (which the library's progress function requires), and passes a cancellation on to the
- * workers' contexts, whose loops then stop. The lock is released for the callback, which may
- * take time. */
-static void watch_workers(work *w, const workers *team) {
-    pthread_mutex_lock(&w->lock);
-    while (w->n_running > 0) {
-        struct timespec until;
-        /* pthread_cond_timedwait() uses the real-time clock by default. */
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += POLL_INTERVAL;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        pthread_cond_timedwait(&w->changed, &w->lock, &until);
-        double done = w->cost_done;
-        bool cancelled = w->cancelled;
-        pthread_mutex_unlock(&w->lock);
-        huddle_status status =
-            huddle_context_progress(w->context, "cells", done / w->cost * w->count, w->count);
-        if (status == HUDDLE_CANCELLED && !cancelled)
-            workers_cancel(w, team);
-        pthread_mutex_lock(&w->lock);
-    }
-    pthread_mutex_unlock(&w->lock);
-}
-
-/* All items on the threads of this process. The calling thread only watches, so that progress and
- * cancellation work in the caller's thread. */
-static huddle_status run_here(work *w) {
-    int n_threads = huddle_context_threads(w->context);
-    workers team;
-    for (int i = 0; i < w->count; i++)
-        w->queue.items[i] = i;
-    w->queue.count = w->count;
-    w->queue.closed = true;
-    huddle_status status = workers_start(w, n_threads < w->count ? n_threads : w->count, &team);
-    watch_workers(w, &team);
-    workers_join(&team);
-    return status;
-}
-
-double process_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 /* The status of the whole run, when all workers have ended. What the user asked for
@@ -202,18 +142,16 @@ static huddle_status compute_cells(huddle_context *context, experiment *e,
               .store = store,
               .context = context,
               .engine = distributed ? huddle_engines()[0]->name : huddle_context_engine(context)};
-    double began = wall_seconds(), cpu = process_seconds();
+    double began = read_clock(CLOCK_MONOTONIC);
     pthread_mutex_init(&w.lock, NULL);
     pthread_cond_init(&w.changed, NULL);
     TRY(huddle_context_agree(context, list_work(&w)));
     if (w.count > 0)
-        TRY(distributed ? distributed_run(&w) : run_here(&w));
-    if (!distributed || w.count == 0)
-        e->cpu_seconds = process_seconds() - cpu;
+        TRY(distributed_run(&w));
     TRY(experiment_first_status(context, huddle_context_process(context) == 0 ? check_outcome(&w)
                                                                               : HUDDLE_OK));
 done:
-    e->seconds = wall_seconds() - began;
+    e->seconds = read_clock(CLOCK_MONOTONIC) - began;
     free_work(&w);
     return status;
 }
@@ -247,7 +185,6 @@ done:
     return status;
 }
 
-/* experiment_run_plan() takes the plan over. */
 huddle_status experiment_run_file(huddle_context *context, const char *file, experiment *e) {
     json_t *plan = NULL;
     huddle_status status = huddle_context_agree(context, experiment_load_plan(file, &plan));

@@ -1,6 +1,4 @@
-#include "experiment/store.h"
-
-#include "experiment/failure.h"
+#include "experiment/work.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,8 +7,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* ---- files of OUT --------------------------------------------------------------------------- */
 
 /* OUT is used as given, relative to the working folder. */
 char *experiment_path(const experiment *e, const char *name) {
@@ -33,8 +29,6 @@ done:
     free(path);
     return status;
 }
-
-/* ---- reading -------------------------------------------------------------------------------- */
 
 /* Gives a finished record to every cell with its key: a plan may name one fit in several
  * places. Cells that failed are computed again, because the cause may be gone. Records of
@@ -78,8 +72,6 @@ static bool read_records(experiment *e, int file) {
     fclose(lines);
     return fine && ftruncate(file, complete) == 0;
 }
-
-/* ---- opening and appending ------------------------------------------------------------------ */
 
 /* Opens OUT and locks it. Two runs that append to one folder would compute the same cells twice;
  * the lock ends with the process, however that ends. It is one of flock(): one of fcntl() would end

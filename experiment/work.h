@@ -1,14 +1,29 @@
-/* The cells of a run that have no record yet, and the threads of this process that compute them.
- *
- *     run.c          lists the work and checks its outcome
- *     workers.c      threads that take cells from a queue
- *     distributed.c  hands the cells out to several processes */
+/* Where records are kept, the cells of a run that have no record yet, and the threads of this
+ * process that compute them. */
 #ifndef HUDDLE_EXPERIMENT_WORK_H
 #define HUDDLE_EXPERIMENT_WORK_H
 
-#include "experiment/store.h"
+#include "experiment/experiment.h"
 
 #include <pthread.h>
+#include <time.h>
+
+/* ---- store.c -------------------------------------------------------------------------------- */
+
+/* The file, open and locked by this process. */
+typedef struct result_store {
+    int file; /* -1 if it is not open */
+    char *path;
+} result_store;
+
+/* Creates the folder, locks the file, and gives the cells the records that it contains. */
+huddle_status store_open(experiment *e, result_store *store);
+void store_close(result_store *store);
+
+/* Appends a record; it is on the disc when this returns. False, with errno, if it is not. */
+bool store_append(const result_store *store, const json_t *record);
+
+/* ---- run.c ---------------------------------------------------------------------------------- */
 
 /* Cells of one data set and seed share a cache of graphs, embeddings and components. */
 typedef struct work_group {
@@ -43,8 +58,7 @@ typedef struct work {
     pthread_mutex_t lock; /* of everything below, of the groups and of the records */
     pthread_cond_t changed;
     work_queue queue;
-    int n_running;           /* threads */
-    json_t *finished;        /* items to tell process 0 of; NULL: there is one process only */
+    json_t *finished;        /* items to tell process 0 of */
     double cost, cost_done;  /* of all cells, of those finished */
     bool cancelled;          /* the caller's context was */
     int error;               /* errno of a record that could not be stored, or 0 */
@@ -60,8 +74,16 @@ void work_take_record(work *w, const experiment_cell *cell, json_t *record);
 /* One cell of the group less to wait for. With the lock held. */
 void work_leave_group(work *w, work_group *group);
 
-/* Seconds of CPU time of all threads of this process. */
-double process_seconds(void);
+/* ---- cell_fit.c ----------------------------------------------------------------------------- */
+
+/* Fits a cell and makes its record. A fit that fails gives a record with the member "error"; NULL
+ * if the context was cancelled or there is no memory. */
+json_t *cell_fit(huddle_context *context, huddle_cache *cache, const experiment *e,
+                 const experiment_cell *cell);
+
+/* Seconds. CLOCK_MONOTONIC for durations: a clock that is set during a run of hours must not make
+ * them negative. */
+double read_clock(clockid_t clock);
 
 /* ---- workers.c ------------------------------------------------------------------------------ */
 

@@ -1,7 +1,5 @@
 /* Threads that compute cells: each cell on one thread. Whole cells in parallel scale better than
  * the loops inside them, and every record is the same for any number of threads. */
-#include "experiment/cell_fit.h"
-#include "experiment/failure.h"
 #include "experiment/work.h"
 
 #include <stdlib.h>
@@ -13,9 +11,8 @@ static void finish_item(work *w, int index, json_t *record, double seconds) {
     bool stores = w->store->file >= 0;
     if (record != NULL && stores)
         work_take_record(w, cell, record);
-    if (w->finished != NULL)
-        json_array_append_new(w->finished, json_pack("{s:i, s:f, s:O*}", "item", index, "seconds",
-                                                     seconds, "record", stores ? NULL : record));
+    json_array_append_new(w->finished, json_pack("{s:i, s:f, s:O*}", "item", index, "seconds",
+                                                 seconds, "record", stores ? NULL : record));
     w->cost_done += w->items[index].cost;
     work_leave_group(w, &w->groups[work_group_index(w, cell)]);
     pthread_cond_broadcast(&w->changed);
@@ -43,14 +40,12 @@ static void *run_cells(void *argument) {
         const experiment_cell *cell = &w->e->cells[w->items[index].cell];
         huddle_cache *cache = w->groups[work_group_index(w, cell)].cache;
         pthread_mutex_unlock(&w->lock);
-        double began = wall_seconds();
+        double began = read_clock(CLOCK_MONOTONIC);
         json_t *record = cell_fit(own->context, cache, w->e, cell);
         pthread_mutex_lock(&w->lock);
-        finish_item(w, index, record, wall_seconds() - began);
+        finish_item(w, index, record, read_clock(CLOCK_MONOTONIC) - began);
         json_decref(record);
     }
-    w->n_running--;
-    pthread_cond_broadcast(&w->changed);
     pthread_mutex_unlock(&w->lock);
     return NULL;
 }
@@ -87,13 +82,9 @@ huddle_status workers_start(work *w, int n, workers *made) {
     *made = (workers){.items = calloc((size_t)n + 1, sizeof *made->items)};
     if (made->items == NULL)
         return experiment_no_memory();
-    w->n_running = n; /* before they start, since each subtracts itself at its end */
     while (made->count < n && start_worker(w, &made->items[made->count]))
         made->count++;
-    pthread_mutex_lock(&w->lock);
     /* Fewer threads than wanted are enough; none at all is a failure. */
-    w->n_running -= n - made->count;
-    pthread_mutex_unlock(&w->lock);
     if (made->count == 0)
         return experiment_fail(HUDDLE_NO_MEMORY, "no thread could be started");
     return HUDDLE_OK;

@@ -12,8 +12,6 @@
 
 static int n_open; /* engines that have not been closed */
 
-/* ---- start and end of MPI ------------------------------------------------------------------ */
-
 /* Called by exit(). An engine that is still open means that this process leaves alone, in the
  * middle of a computation: the others would wait for it forever. */
 static void end_mpi(void) {
@@ -43,8 +41,6 @@ static huddle_status start_mpi(void) {
 done:
     return status;
 }
-
-/* ---- options ------------------------------------------------------------------------------- */
 
 /* The default of few_rows: an embedding of that many rows takes about half a second. */
 static const int64_t usual_few_rows = 1 << 15;
@@ -84,8 +80,6 @@ static huddle_status parse_options(const char *options, MPI_Comm *comm, int64_t 
 done:
     return status;
 }
-
-/* ---- open and close ------------------------------------------------------------------------ */
 
 /* How many of the processes of a machine have the same CPUs as this one, which mpirun may bind them
  * to; 0 if there is no memory, on all of them. */
@@ -170,8 +164,6 @@ MPI_Comm hd_mpi_communicator(const huddle_context *context) {
 static int64_t few_rows_of(const void *state) {
     return ((const hd_mpi *)state)->few_rows;
 }
-
-/* ---- the table ----------------------------------------------------------------------------- */
 
 static const hd_engine_slabs slabs = {.place = hd_mpi_place,
                                       .locate = hd_mpi_locate,

@@ -6,7 +6,6 @@
 
 #include <petscsf.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct halo {
     hd_mpi *mpi;
@@ -23,8 +22,6 @@ void hd_mpi_close_halo(void *handle) {
     (void)PetscSFDestroy(&h->forest);
     huddle_free(h);
 }
-
-/* ---- which rows ---------------------------------------------------------------------------- */
 
 static int compare_rows(const void *a, const void *b) {
     int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
@@ -52,20 +49,6 @@ static huddle_status list_ghosts(int64_t first, int64_t n, int64_t count, const 
 done:
     return status;
 }
-
-static int64_t find_ghost(int64_t ghosts, const int32_t *list, int32_t column) {
-    int64_t low = 0, high = ghosts;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (list[middle] < column)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* ---- the star forest ----------------------------------------------------------------------- */
 
 /* Leaf k is row n + k of the local array and row list[k] of all. */
 static huddle_status make_forest(halo *h, const int64_t *offsets, const int32_t *list) {
@@ -114,10 +97,12 @@ huddle_status hd_mpi_open_halo(void *state, int64_t n, int64_t count, int32_t *c
                  (long long)offsets[m->count]);
     TRY(list_ghosts(first, n, count, columns, &h->ghosts, &list));
     TRY(make_forest(h, offsets, list));
-    for (int64_t e = 0; e < count; e++)
-        columns[e] = columns[e] >= first && columns[e] < first + n
-                         ? (int32_t)(columns[e] - first)
-                         : (int32_t)(n + find_ghost(h->ghosts, list, columns[e]));
+    for (int64_t e = 0; e < count; e++) {
+        bool own = columns[e] >= first && columns[e] < first + n;
+        const int32_t *ghost =
+            own ? NULL : bsearch(&columns[e], list, (size_t)h->ghosts, sizeof *list, compare_rows);
+        columns[e] = (int32_t)(own ? columns[e] - first : n + (ghost - list));
+    }
     *ghosts = h->ghosts;
     *handle = h;
     h = NULL;
@@ -127,8 +112,6 @@ done:
         hd_mpi_close_halo(h);
     return hd_mpi_leave(m, status);
 }
-
-/* ---- fetching ------------------------------------------------------------------------------ */
 
 /* PETSc keeps buffers for each type, so that one type is kept as long as the rows have its size. */
 static huddle_status choose_type(halo *h, size_t row_size) {

@@ -188,42 +188,29 @@ done:
 
 /* ---- the ring ------------------------------------------------------------------------------ */
 
-typedef struct transfer {
-    requests q;
-    MPI_Request few[4]; /* enough for messages that are not split */
-} transfer;
-
 huddle_status hd_mpi_start_pass(void *state, const void *send, int64_t size, void *received,
                                 int64_t received_size, void **result) {
     hd_mpi *m = state;
     huddle_status status = HUDDLE_OK;
-    transfer *t = NULL;
-    int64_t n_messages = count_messages(size) + count_messages(received_size);
+    requests *q = NULL;
     *result = NULL;
-    ALLOC_ZERO(t, 1);
-    t->q.items = t->few;
-    if (n_messages > (int64_t)(sizeof t->few / sizeof *t->few)) {
-        t->q.items = NULL;
-        ALLOC(t->q.items, n_messages);
-    }
+    ALLOC_ZERO(q, 1);
+    ALLOC(q->items, count_messages(size) + count_messages(received_size));
     TRY(hd_mpi_enter(m, HD_MPI_PASS, 0));
-    start_receive(m, &t->q, (m->rank + m->count - 1) % m->count, received, received_size);
-    start_send(m, &t->q, (m->rank + 1) % m->count, send, size);
-    *result = t;
-    t = NULL;
+    start_receive(m, q, (m->rank + m->count - 1) % m->count, received, received_size);
+    start_send(m, q, (m->rank + 1) % m->count, send, size);
+    *result = q;
+    q = NULL;
 done:
-    if (t != NULL && t->q.items != t->few)
-        huddle_free(t->q.items);
-    huddle_free(t);
+    if (q != NULL)
+        FREE(q->items, q);
     return hd_mpi_leave(m, status);
 }
 
 /* Not collective: every process that started a pass finishes it, also after a failure. */
 huddle_status hd_mpi_finish_pass(void *pass) {
-    transfer *t = pass;
-    MPI_Waitall(t->q.count, t->q.items, MPI_STATUSES_IGNORE);
-    if (t->q.items != t->few)
-        huddle_free(t->q.items);
-    huddle_free(t);
+    requests *q = pass;
+    MPI_Waitall(q->count, q->items, MPI_STATUSES_IGNORE);
+    FREE(q->items, q);
     return HUDDLE_OK;
 }

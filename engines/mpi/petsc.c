@@ -4,7 +4,6 @@
 #include "engines/mpi/mpi_engine.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* The message of the last error. PETSc calls the handler for every function on the way up, the
  * innermost first. */

@@ -3,11 +3,11 @@
  * lengths of its own, but products, preconditioner and sums are taken for all of them together: one
  * reduction for each of the two sums of a step. */
 #include "base/check.h"
-#include "engines/mpi/petsc_matrix.h"
+#include "base/context.h"
+#include "engines/mpi/mpi_engine.h"
 
 #include <math.h>
 #include <petscpc.h>
-#include <string.h>
 
 /* A step of the shrink stage needs 3 to 20 iterations; one that has not ended after these ends as
  * it is, since the stage's bound is valid for every x. */
@@ -35,10 +35,7 @@ static void multigrid_free(void *state) {
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         (void)MatDestroy(all[k]);
     hd_mpi_matrix_close(&s->matrix);
-    double *const arrays[] = {s->before, s->first, s->sums, s->factor, s->is_open};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-        huddle_free(arrays[k]);
-    huddle_free(s);
+    FREE(s->before, s->first, s->sums, s->factor, s->is_open, s);
 }
 
 /* Coarsening by PMIS, extended+i interpolation with at most four coarse points: the settings that

@@ -2,10 +2,9 @@
  * by MUMPS, a parallel Cholesky factorisation; petsc_multigrid.c has the solver for matrices whose
  * factor does not fit into memory. What both share, the matrix, is here too. */
 #include "base/check.h"
+#include "base/context.h"
 #include "base/machine.h"
-#include "engines/mpi/petsc_matrix.h"
-
-#include <string.h>
+#include "engines/mpi/mpi_engine.h"
 
 /* A factor may take this share of the memory that is available to the processes of a machine:
  * MUMPS's estimate can be exceeded, and other arrays of the solve come after the analysis. */

@@ -13,15 +13,8 @@ enum { N_TRACES = 4, ROW_HEIGHT = 344, PANEL_HEIGHT = 120, PANEL_DOWN = 20, NEXT
  * auto} the order is 1 plain, 1 auto, n/c plain, n/c auto. */
 typedef struct trace {
     int n;
-    double *iteration, *objective, *gap;
+    double *iteration, *objective, *gap; /* in one block */
 } trace;
-
-static void free_trace(trace *t) {
-    free(t->iteration);
-    free(t->objective);
-    free(t->gap);
-    *t = (trace){0};
-}
 
 /* The relative gap, objective minus dual over objective, is computed here, because the record
  * keeps the two histories only. */
@@ -32,14 +25,14 @@ static trace read_trace(const paper *p, figure *f, int data, int index) {
                  *dual = json_object_get(kept, "dual");
     size_t n = json_array_size(objective);
     trace t = {.n = (int)n};
-    t.iteration = calloc(n + 1, sizeof(double));
-    t.objective = calloc(n + 1, sizeof(double));
-    t.gap = calloc(n + 1, sizeof(double));
+    t.iteration = calloc(3 * n + 1, sizeof(double));
     /* An empty trace is drawn as nothing; figure_render() reports the failure. */
-    if (t.iteration == NULL || t.objective == NULL || t.gap == NULL) {
+    if (t.iteration == NULL) {
         f->status = HUDDLE_NO_MEMORY;
-        free_trace(&t);
+        return (trace){0};
     }
+    t.objective = t.iteration + n;
+    t.gap = t.objective + n;
     for (int i = 0; i < t.n; i++) {
         double value = json_number_value(json_array_get(objective, (size_t)i));
         t.iteration[i] = i + 1;
@@ -49,22 +42,17 @@ static trace read_trace(const paper *p, figure *f, int data, int index) {
     return t;
 }
 
-/* The solver may end with a value above its best one. */
-static double smallest_objective(const trace *t) {
-    double smallest = INFINITY;
-    for (int i = 0; i < t->n; i++)
-        smallest = fmin(smallest, t->objective[i]);
-    return smallest;
-}
-
 /* Replaces the objectives of two runs with the same gamma by their relative distance from the
- * smallest of both, which is the best known value of the optimum. */
-static void compare_traces(trace *a, trace *b) {
-    double smallest = fmin(smallest_objective(a), smallest_objective(b));
-    for (int i = 0; i < a->n; i++)
-        a->objective[i] = a->objective[i] / smallest - 1;
-    for (int i = 0; i < b->n; i++)
-        b->objective[i] = b->objective[i] / smallest - 1;
+ * smallest of both, which is the best known value of the optimum: the solver may end with a value
+ * above its best one. */
+static void compare_traces(trace pair[2]) {
+    double smallest = INFINITY;
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < pair[k].n; i++)
+            smallest = fmin(smallest, pair[k].objective[i]);
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < pair[k].n; i++)
+            pair[k].objective[i] = pair[k].objective[i] / smallest - 1;
 }
 
 /* Keeps iterations 1.5 % apart: on a logarithmic axis the others could not be seen, but would
@@ -102,8 +90,8 @@ static void draw_panel(const chart_panel *panel, const trace traces[N_TRACES], b
 /* The traces are compared in pairs of one gamma: see the order of struct trace. */
 static void draw_set(const paper *p, figure *f, const panel_layout *layout, int data,
                      trace traces[N_TRACES], double max_iter) {
-    compare_traces(&traces[0], &traces[1]);
-    compare_traces(&traces[2], &traces[3]);
+    compare_traces(&traces[0]);
+    compare_traces(&traces[2]);
     for (int k = 0; k < N_TRACES; k++)
         thin_trace(&traces[k]);
     for (int gap = 0; gap < 2; gap++) {
@@ -143,6 +131,6 @@ void paper_draw_convergence(const paper *p, figure *f) {
     for (int i = 0; i < p->e.n_data; i++) {
         draw_set(p, f, &layout, i, traces[i], max_iter);
         for (int k = 0; k < N_TRACES; k++)
-            free_trace(&traces[i][k]);
+            free(traces[i][k].iteration);
     }
 }

@@ -1,5 +1,4 @@
 /* Which of the published data sets a folder contains. */
-#include "experiment/failure.h"
 #include "experiment/paper/paper.h"
 #include "report/text.h"
 
@@ -41,64 +40,34 @@ static bool matches_set(const char *name, const paper_set *set) {
     return length > 3 || !isalpha((unsigned char)name[length]);
 }
 
+/* Hidden files, "." and ".." are no data. */
+static int is_visible(const struct dirent *entry) {
+    return entry->d_name[0] != '.';
+}
+
 /* Sorted, so that the choice among several files does not depend on the file system. */
-static int compare_names(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static void free_names(char **names, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        free(names[i]);
-    free(names);
-}
-
-/* The names in the folder, sorted, because the first match of each data set is used and
- * readdir() has no order. */
-static huddle_status list_names(const char *folder, char ***names, size_t *count) {
-    huddle_status status = HUDDLE_OK;
-    size_t capacity = 0;
-    const struct dirent *entry;
-    DIR *open = opendir(folder);
-    if (open == NULL)
-        return experiment_fail(HUDDLE_IO, "%s: the folder cannot be opened: %s", folder,
-                               strerror(errno));
-    while ((entry = readdir(open)) != NULL) {
-        /* Hidden files, "." and "..". */
-        if (entry->d_name[0] == '.')
-            continue;
-        if (*count == capacity) {
-            capacity = capacity == 0 ? 16 : 2 * capacity;
-            char **larger = realloc(*names, capacity * sizeof *larger);
-            TRY_POINTER(larger);
-            *names = larger;
-        }
-        TRY_POINTER((*names)[*count] = strdup(entry->d_name));
-        (*count)++;
-    }
-    if (*count > 0)
-        qsort(*names, *count, sizeof **names, compare_names);
-done:
-    closedir(open);
-    return status;
+static int compare_names(const struct dirent **a, const struct dirent **b) {
+    return strcmp((*a)->d_name, (*b)->d_name);
 }
 
 /* Finds the first file of each set, and mentions the others in a note: silently choosing among
  * them could surprise. */
-static huddle_status match_names(const char *folder, char *const *names, size_t count,
+static huddle_status match_names(const char *folder, struct dirent *const *entries, int count,
                                  paper_found *found) {
     huddle_status status = HUDDLE_OK;
     for (int s = 0; s < PAPER_SETS; s++)
-        for (size_t i = 0; i < count; i++) {
+        for (int i = 0; i < count; i++) {
             char path[4096];
-            snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-            if (!matches_set(names[i], &paper_sets[s]) || !is_data_file(path))
+            const char *name = entries[i]->d_name;
+            snprintf(path, sizeof path, "%s/%s", folder, name);
+            if (!matches_set(name, &paper_sets[s]) || !is_data_file(path))
                 continue;
             if (found->file[s] == NULL)
                 TRY_POINTER(found->file[s] = strdup(path));
             else
                 append_text(found->note[s], sizeof found->note[s], "%s%s",
                             found->note[s][0] == '\0' ? "the first by name is used, not " : ", ",
-                            names[i]);
+                            name);
         }
 done:
     return status;
@@ -117,18 +86,17 @@ static bool read_parts(huddle_context *context, const char *file, json_t *entry,
     static const char *const names[][2] = {
         {"data", "target"}, {"X", "y"}, {"x", "y"}, {"fea", "gnd"}, {"images", "labels"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char train_x[32], test_x[32], train_y[32], test_y[32];
-        snprintf(train_x, sizeof train_x, "train/%s", names[i][0]);
-        snprintf(test_x, sizeof test_x, "test/%s", names[i][0]);
-        snprintf(train_y, sizeof train_y, "train/%s", names[i][1]);
-        snprintf(test_y, sizeof test_y, "test/%s", names[i][1]);
-        const char *x[] = {train_x, test_x}, *y[] = {train_y, test_y};
+        char parts[4][32];
+        for (int k = 0; k < 4; k++)
+            snprintf(parts[k], sizeof parts[k], "%s/%s", k % 2 == 0 ? "train" : "test",
+                     names[i][k / 2]);
+        const char *x[] = {parts[0], parts[1]}, *y[] = {parts[2], parts[3]};
         huddle_read_options options = {.x = x, .n_x = 2, .y = y, .n_y = 2, .noise = HUDDLE_AUTO};
         /* The next pair of names is tried. */
         if (huddle_data_read(context, file, &options, data) != HUDDLE_OK)
             continue;
-        json_object_set_new(entry, "x", json_pack("[s, s]", train_x, test_x));
-        json_object_set_new(entry, "y", json_pack("[s, s]", train_y, test_y));
+        json_object_set_new(entry, "x", json_pack("[s, s]", x[0], x[1]));
+        json_object_set_new(entry, "y", json_pack("[s, s]", y[0], y[1]));
         return true;
     }
     return false;
@@ -189,11 +157,12 @@ static void inspect_file(huddle_context *context, int s, paper_found *found) {
 
 static huddle_status find_sets(huddle_context *context, const char *folder, paper_found *found) {
     huddle_status status = HUDDLE_OK;
-    char **names = NULL;
-    size_t count = 0;
-    int n_usable = 0;
-    TRY(list_names(folder, &names, &count));
-    TRY(match_names(folder, names, count, found));
+    struct dirent **entries = NULL;
+    int count = scandir(folder, &entries, is_visible, compare_names), n_usable = 0;
+    if (count < 0)
+        return experiment_fail(HUDDLE_IO, "%s: the folder cannot be opened: %s", folder,
+                               strerror(errno));
+    TRY(match_names(folder, entries, count, found));
     for (int s = 0; s < PAPER_SETS; s++) {
         if (found->file[s] == NULL)
             snprintf(found->note[s], sizeof found->note[s],
@@ -206,7 +175,9 @@ static huddle_status find_sets(huddle_context *context, const char *folder, pape
     if (n_usable == 0)
         status = experiment_fail(HUDDLE_INVALID, "%s: none of the data sets was found", folder);
 done:
-    free_names(names, count);
+    for (int i = 0; i < count; i++)
+        free(entries[i]);
+    free(entries);
     return status;
 }
 
@@ -232,6 +203,12 @@ void paper_found_free(paper_found *found) {
         json_decref(found->entry[s]);
     }
     *found = (paper_found){0};
+}
+
+/* found is released even if the experiment never ran. */
+void paper_free(paper *p) {
+    experiment_free(&p->e);
+    paper_found_free(&p->found);
 }
 
 /* Every data set is opened now, so that a file that cannot be used is reported before the run, not

@@ -12,7 +12,6 @@ enum { ROW_HEIGHT = 396, PANEL_HEIGHT = 128, PANEL_DOWN = 38, NEXT_DOWN = 214 };
 /* More than the points of the finer grid (27) and of the published one (5) together. */
 enum { MAX_POINTS = 64 };
 
-/* A score against gamma. */
 typedef struct curve {
     int n;
     double gamma[MAX_POINTS], value[MAX_POINTS]; /* value in per cent */

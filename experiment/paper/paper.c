@@ -1,6 +1,5 @@
 #include "experiment/paper/paper.h"
 
-#include "experiment/failure.h"
 #include "experiment/paper/paper_figures.h"
 
 #include <stdlib.h>
@@ -79,10 +78,4 @@ done:
     free(svg[0]);
     free(svg[1]);
     return status;
-}
-
-/* found is released even if the experiment never ran. */
-void paper_free(paper *p) {
-    experiment_free(&p->e);
-    paper_found_free(&p->found);
 }

@@ -90,6 +90,28 @@ void paper_free(paper *p);
 
 /* ---- output --------------------------------------------------------------------------------- */
 
+/* Which numbers a table shows: at the grid point that the labels choose, without labels, or, of
+ * ssc, over preparations too. */
+typedef enum table_kind { BY_ORACLE, BY_DEFAULT, BY_PREPARATION } table_kind;
+
+/* One cell of a table, in per cent and rounded as shown, so that a reader who subtracts gets the
+ * differences shown. */
+typedef struct table_cell {
+    bool missing; /* the fits failed */
+    double ours, mean, std;
+    double published, published_std;
+    char at[128]; /* the grid point */
+} table_cell;
+
+table_cell paper_cell(const paper *p, const char *metric, table_kind kind, int method, int data);
+
+/* The largest of our numbers in a column; and the first method of a table, whose last is ssc. */
+double paper_best(const paper *p, const char *metric, table_kind kind, int data);
+int paper_first_method(table_kind kind);
+
+/* "ACC" or "NMI". */
+const char *paper_metric_title(const char *metric);
+
 /* acc.* and nmi.* in OUT. */
 huddle_status paper_write_tables(const paper *p);
 

@@ -3,71 +3,33 @@
 #include "report/text.h"
 
 #include <math.h>
-#include <string.h>
 
-/* Without a type the general table formats numbers by itself. */
-static json_t *make_column(const char *label) {
-    return json_pack("{s:s}", "label", label);
-}
-
-/* Which numbers a table shows: chosen by the labels, without labels, or over preparations. */
-typedef enum table_kind { BY_ORACLE, BY_DEFAULT, BY_PREPARATION } table_kind;
-
-/* The entry of the plan that a table shows for a method. */
-static int table_entry(table_kind kind, int method) {
-    return kind == BY_ORACLE    ? ENTRY_GRID + method
-           : kind == BY_DEFAULT ? ENTRY_DEFAULT + method
-                                : ENTRY_PREPARED;
-}
-
-/* One column per data set found. */
 static json_t *make_columns(const paper *p) {
-    json_t *columns = json_array();
-    page_append(columns, make_column("method"));
+    json_t *columns = json_pack("[{s:s}]", "label", "method");
     for (int i = 0; i < p->e.n_data; i++)
-        page_append(columns, make_column(p->e.data[i].name));
+        page_append(columns, json_pack("{s:s}", "label", p->e.data[i].name));
     return columns;
-}
-
-/* The largest of our numbers in a column, as shown. Compared as rounded, so that two numbers that
- * read the same are both marked. */
-static double find_best(const paper *p, const char *metric, table_kind kind, int data) {
-    double best = -1;
-    /* ssc is the last method, so this loop has one turn for BY_PREPARATION. */
-    for (int m = kind == BY_PREPARATION ? PAPER_SSC : 0; m < PAPER_METHODS; m++)
-        best =
-            fmax(best, shown_percent(grid_oracle(&p->e, data, table_entry(kind, m), metric).best));
-    return best;
 }
 
 /* A cell is sorted by its number and shows the difference from the publication; the rest is in its
  * note, which appears on hovering. */
 static json_t *make_cell(const paper *p, const char *metric, table_kind kind, int method,
                          int data) {
-    grid_result found = grid_oracle(&p->e, data, table_entry(kind, method), metric);
-    double ours = shown_percent(found.best);
-    const paper_score *score = paper_number(metric, method, p->set[data]);
-    char at[128] = "", chosen[160] = "";
-    /* Failed cells are shown as missing. */
-    if (found.cell == NULL)
+    table_cell cell = paper_cell(p, metric, kind, method, data);
+    if (cell.missing)
         return json_null();
-    cell_grid_text(&p->e, found.cell, at, sizeof at);
-    if (at[0] != '\0')
-        snprintf(chosen, sizeof chosen, "; at %s", at);
-    return json_pack("{s:f, s:o, s:o, s:b}", "value", ours, "text",
-                     json_sprintf("%.1f (%+.1f)", ours, ours - score->mean), "note",
-                     json_sprintf("single starts %.1f ± %.1f; paper %.1f ± %.1f%s",
-                                  shown_percent(found.mean), shown_percent(found.std), score->mean,
-                                  score->std, chosen),
-                     "strong", ours == find_best(p, metric, kind, data));
+    return json_pack("{s:f, s:o, s:o, s:b}", "value", cell.ours, "text",
+                     json_sprintf("%.1f (%+.1f)", cell.ours, cell.ours - cell.published), "note",
+                     json_sprintf("single starts %.1f ± %.1f; paper %.1f ± %.1f%s%s", cell.mean,
+                                  cell.std, cell.published, cell.published_std,
+                                  cell.at[0] == '\0' ? "" : "; at ", cell.at),
+                     "strong", cell.ours == paper_best(p, metric, kind, data));
 }
 
-/* Methods that were reconstructed are marked in every table. */
 static json_t *make_row(const paper *p, const char *metric, table_kind kind, int method) {
-    const char *name = paper_methods[method];
-    json_t *row = json_array();
-    page_append(row, json_sprintf("%s%s", name,
-                                  experiment_is_reconstruction(name) ? " (reconstruction)" : ""));
+    char title[128];
+    json_t *row =
+        json_pack("[s]", experiment_title(&p->e, ENTRY_GRID + method, title, sizeof title));
     for (int i = 0; i < p->e.n_data; i++)
         page_append(row, make_cell(p, metric, kind, method, i));
     return row;
@@ -88,8 +50,7 @@ static json_t *published_cell(const paper *p, const char *metric, int method, in
 static json_t *published_rows(const paper *p, const char *metric, int first) {
     json_t *rows = json_array();
     for (int m = first; m < PAPER_METHODS; m++) {
-        json_t *row = json_array();
-        page_append(row, json_string(paper_methods[m]));
+        json_t *row = json_pack("[s]", paper_methods[m]);
         for (int i = 0; i < p->e.n_data; i++)
             page_append(row, published_cell(p, metric, m, i));
         page_append(rows, row);
@@ -110,11 +71,10 @@ static void add_table(report_page *page, const paper *p, const char *metric, tab
     static const char *const titles[] = {"published protocol", "defaults",
                                          "ssc over preparations and gamma"};
     char id[16], title[64];
-    int first = kind == BY_PREPARATION ? PAPER_SSC : 0;
+    int first = paper_first_method(kind);
     json_t *rows = json_array();
     snprintf(id, sizeof id, "%s%d", metric, (int)kind);
-    snprintf(title, sizeof title, "%s, %s", strcmp(metric, "acc") == 0 ? "ACC" : "NMI",
-             titles[kind]);
+    snprintf(title, sizeof title, "%s, %s", paper_metric_title(metric), titles[kind]);
     for (int m = first; m < PAPER_METHODS; m++)
         page_append(rows, make_row(p, metric, kind, m));
     page_add(page_section(page, id, title, leads[kind]), "beside",
@@ -147,8 +107,6 @@ static void add_summary(report_page *page, const paper *p) {
                        "label", "the same, NMI", "note", "needs the labels"));
 }
 
-/* Remarks on the data sets: missing ones, and changes that were necessary to match the publication.
- */
 static void add_notes(report_page *page, const paper *p) {
     json_t *rows = json_array();
     for (int s = 0; s < PAPER_SETS; s++) {

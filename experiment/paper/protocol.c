@@ -21,55 +21,44 @@ static json_t *list_dimensions(void) {
     return list;
 }
 
-/* Turns refinement off for the methods that have it: the published methods end with K-means. */
-static void set_unrefined(json_t *entry) {
-    static const char *const refined[] = {"sc", "llc", "ssc"};
-    json_t *options = json_object_get(entry, "options");
-    if (options == NULL) {
-        options = json_object();
-        json_object_set_new(entry, "options", options);
-    }
-    for (size_t k = 0; k < sizeof refined / sizeof *refined; k++)
-        if (strcmp(json_string_value(json_object_get(entry, "method")), refined[k]) == 0)
-            json_object_set_new(options, "refine", json_string("none"));
-}
-
-/* An entry of the published protocol, which has neither preparation nor refinement. Each method has
- * the grid of its own parameter; K-means and spectral clustering have none. */
-static json_t *make_published(const char *method) {
-    json_t *entry = json_pack("{s:s, s:{s:s}}", "method", method, "options", "prepare", "none");
-    set_unrefined(entry);
+/* Each method has the grid of its own parameter; K-means and spectral clustering have none. */
+static json_t *published_grid(const char *method) {
     if (strncmp(method, "pca-", 4) == 0 || strncmp(method, "lda-", 4) == 0)
-        json_object_set_new(entry, "grid", json_pack("{s:o}", "dim", list_dimensions()));
-    else if (strcmp(method, "llc") == 0)
-        json_object_set_new(entry, "grid", json_pack("{s:o}", "alpha", list_scalars()));
-    else if (strcmp(method, "ssc") == 0)
-        json_object_set_new(entry, "grid", json_pack("{s:o}", "gamma", list_scalars()));
-    else if (strcmp(method, "spls") == 0)
-        json_object_set_new(
-            entry, "grid",
-            json_pack("{s:o, s:[s, i, i]}", "gamma", list_scalars(), "dim", "c", 50, 150));
-    return entry;
+        return json_pack("{s:o}", "dim", list_dimensions());
+    if (strcmp(method, "spls") == 0)
+        return json_pack("{s:o, s:[s, i, i]}", "gamma", list_scalars(), "dim", "c", 50, 150);
+    if (strcmp(method, "llc") == 0 || strcmp(method, "ssc") == 0)
+        return json_pack("{s:o}", strcmp(method, "llc") == 0 ? "alpha" : "gamma", list_scalars());
+    return NULL;
 }
 
-/* An entry whose label is the method's name with a suffix: tables must distinguish entries of
- * one method. */
-static json_t *make_labelled(const char *method, const char *suffix) {
-    return json_pack("{s:s, s:s+}", "method", method, "label", method, suffix);
+/* An entry of the published protocol, which has neither preparation nor refinement: the published
+ * methods end with K-means. */
+static json_t *make_published(const char *method) {
+    static const char *const refined[] = {"sc", "llc", "ssc"};
+    const char *refine = NULL;
+    for (size_t k = 0; k < sizeof refined / sizeof *refined; k++)
+        refine = strcmp(method, refined[k]) == 0 ? "none" : refine;
+    return json_pack("{s:s, s:{s:s, s:s*}, s:o*}", "method", method, "options", "prepare", "none",
+                     "refine", refine, "grid", published_grid(method));
+}
+
+/* The entries below have a label, since tables must distinguish entries of one method. */
+static json_t *make_default(const char *method) {
+    return json_pack("{s:s, s:s+}", "method", method, "label", method, ", default");
 }
 
 /* Chosen after a look at results, as docs/experiments.md explains: the best of 80 settings, 8
  * values of gamma times 10 preparations. An upper bound, never a default. */
 static json_t *make_prepared(void) {
-    json_t *entry = make_labelled("ssc", ", preparations and gamma");
     json_t *gammas = json_pack("[s, s, s, s, s, s, s, s]", "0.1 n/c", "0.3 n/c", "n/c", "3 n/c",
                                "10 n/c", "100 n/c", "1000 n/c", "10000 n/c");
     json_t *rules =
         json_pack("[s, s, s, s, s, s, s, s, s, s]", "none", "unit", "center-rows", "center-columns",
                   "pca:20", "pca:40", "whiten:20", "whiten:40", "whiten:80", "whiten:150");
-    json_object_set_new(entry, "grid", json_pack("{s:o, s:o}", "gamma", gammas, "prepare", rules));
-    set_unrefined(entry);
-    return entry;
+    return json_pack("{s:s, s:s, s:{s:o, s:o}, s:{s:s}}", "method", "ssc", "label",
+                     "ssc, preparations and gamma", "grid", "gamma", gammas, "prepare", rules,
+                     "options", "refine", "none");
 }
 
 /* A power of ten rounded to four digits: the plan stays readable, and its keys do not depend
@@ -82,39 +71,29 @@ static double round_power(double exponent) {
 
 /* Four values per decade where gamma has an effect, and the two ends of the published grid for
  * the whole range of the axis. */
-static json_t *make_fine(const char *suffix, const char *prepare) {
-    json_t *entry = make_labelled("ssc", suffix), *gammas = json_array();
-    json_array_append_new(gammas, json_real(1e-6));
+static json_t *make_fine(const char *label, const char *prepare) {
+    json_t *gammas = json_pack("[f]", 1e-6);
     for (int k = -4; k <= 20; k++)
         json_array_append_new(gammas, json_real(round_power(k / 4.0)));
     json_array_append_new(gammas, json_real(1e6));
-    json_object_set_new(entry, "options", json_pack("{s:s}", "prepare", prepare));
-    json_object_set_new(entry, "grid", json_pack("{s:o}", "gamma", gammas));
-    set_unrefined(entry);
-    return entry;
+    return json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:o}}", "method", "ssc", "label", label,
+                     "options", "prepare", prepare, "refine", "none", "grid", "gamma", gammas);
 }
 
 /* Records gamma at the two ends, which the figure marks; the default gamma, because the ends do not
  * depend on it. */
-static json_t *make_ends(const char *suffix, const char *prepare) {
-    json_t *entry = make_labelled("ssc", suffix);
-    json_object_set_new(entry, "options", json_pack("{s:s}", "prepare", prepare));
-    json_object_set_new(entry, "keep", json_pack("[s]", "ends"));
-    set_unrefined(entry);
-    return entry;
+static json_t *make_ends(const char *label, const char *prepare) {
+    return json_pack("{s:s, s:s, s:{s:s, s:s}, s:[s]}", "method", "ssc", "label", label, "options",
+                     "prepare", prepare, "refine", "none", "keep", "ends");
 }
 
 /* A small gap, so that the curves show the whole convergence. The order of the grid is that
  * which convergence_figure.c expects: gamma, then solver. */
 static json_t *make_traces(void) {
-    json_t *entry = make_labelled("ssc", ", convergence");
-    json_object_set_new(entry, "options", json_pack("{s:s, s:f}", "prepare", "none", "gap", 1e-6));
-    json_object_set_new(
-        entry, "grid",
-        json_pack("{s:[i, s], s:[s, s]}", "gamma", 1, "n/c", "solver", "plain", "auto"));
-    json_object_set_new(entry, "keep", json_pack("[s]", "trace"));
-    set_unrefined(entry);
-    return entry;
+    return json_pack("{s:s, s:s, s:{s:s, s:f, s:s}, s:{s:[i, s], s:[s, s]}, s:[s]}", "method",
+                     "ssc", "label", "ssc, convergence", "options", "prepare", "none", "gap", 1e-6,
+                     "refine", "none", "grid", "gamma", 1, "n/c", "solver", "plain", "auto", "keep",
+                     "trace");
 }
 
 /* Entries are found by their position (ENTRY_* in paper.h), which the size check at the end
@@ -127,12 +106,12 @@ json_t *paper_plan(const paper_found *found, int n_init) {
     for (int m = 0; m < PAPER_METHODS; m++)
         json_array_append_new(methods, make_published(paper_methods[m]));
     for (int m = 0; m < PAPER_METHODS; m++)
-        json_array_append_new(methods, make_labelled(paper_methods[m], ", default"));
+        json_array_append_new(methods, make_default(paper_methods[m]));
     json_array_append_new(methods, make_prepared());
-    json_array_append_new(methods, make_fine(", finer gamma", "none"));
-    json_array_append_new(methods, make_fine(", finer gamma, prepared", "auto"));
-    json_array_append_new(methods, make_ends(", ends of gamma", "none"));
-    json_array_append_new(methods, make_ends(", ends of gamma, prepared", "auto"));
+    json_array_append_new(methods, make_fine("ssc, finer gamma", "none"));
+    json_array_append_new(methods, make_fine("ssc, finer gamma, prepared", "auto"));
+    json_array_append_new(methods, make_ends("ssc, ends of gamma", "none"));
+    json_array_append_new(methods, make_ends("ssc, ends of gamma, prepared", "auto"));
     json_array_append_new(methods, make_traces());
     if (json_array_size(methods) != N_ENTRIES) { /* entries are found by their place */
         json_decref(data);

@@ -47,7 +47,6 @@ static const paper_score paper_nmi[PAPER_METHODS][PAPER_SETS] = {
 };
 /* clang-format on */
 
-/* Two tables of one shape; there are no other metrics in the paper. */
 const paper_score *paper_number(const char *metric, int method, int set) {
     return strcmp(metric, "acc") == 0 ? &paper_acc[method][set] : &paper_nmi[method][set];
 }

@@ -1,5 +1,4 @@
 /* The tables of ACC and NMI as CSV, Markdown and LaTeX, and for people. Numbers are in per cent. */
-#include "experiment/failure.h"
 #include "experiment/paper/paper.h"
 #include "report/text.h"
 
@@ -7,32 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One cell of a table, in per cent and rounded as shown, so that differences are those of the
- * numbers shown. */
-typedef struct table_cell {
-    double ours, mean, std; /* at the grid point that the labels choose */
-    double by_default;      /* without labels */
-    double published, published_std;
-    char at[128]; /* that grid point */
-} table_cell;
+static const char *const metrics[] = {"acc", "nmi"};
 
-/* The name in records, and the heading of tables. */
-typedef struct metric_text {
-    const char *name, *title;
-} metric_text;
+const char *paper_metric_title(const char *metric) {
+    return strcmp(metric, "acc") == 0 ? "ACC" : "NMI";
+}
 
-static const metric_text metrics[] = {{"acc", "ACC"}, {"nmi", "NMI"}};
+int paper_first_method(table_kind kind) {
+    return kind == BY_PREPARATION ? PAPER_SSC : 0;
+}
 
-/* All differences are taken between numbers as shown (one decimal), so that a reader who subtracts
- * gets the same. */
-static table_cell make_cell(const paper *p, const char *metric, int entry, int method, int data) {
+table_cell paper_cell(const paper *p, const char *metric, table_kind kind, int method, int data) {
+    int entry = kind == BY_ORACLE    ? ENTRY_GRID + method
+                : kind == BY_DEFAULT ? ENTRY_DEFAULT + method
+                                     : ENTRY_PREPARED;
     grid_result best = grid_oracle(&p->e, data, entry, metric);
-    grid_result by_default = grid_oracle(&p->e, data, ENTRY_DEFAULT + method, metric);
     const paper_score *score = paper_number(metric, method, p->set[data]);
-    table_cell cell = {shown_percent(best.best),
+    table_cell cell = {best.cell == NULL,
+                       shown_percent(best.best),
                        shown_percent(best.mean),
                        shown_percent(best.std),
-                       shown_percent(by_default.best),
                        score->mean,
                        score->std,
                        ""};
@@ -41,19 +34,17 @@ static table_cell make_cell(const paper *p, const char *metric, int entry, int m
     return cell;
 }
 
-/* The largest of our numbers in a column, as shown. */
-static double find_best(const paper *p, const char *metric, int data, bool by_default) {
+/* Of the numbers as shown, so that two that read the same are both marked. */
+double paper_best(const paper *p, const char *metric, table_kind kind, int data) {
     double best = -INFINITY;
-    for (int m = 0; m < PAPER_METHODS; m++) {
-        table_cell cell = make_cell(p, metric, ENTRY_GRID + m, m, data);
-        best = fmax(best, by_default ? cell.by_default : cell.ours);
-    }
+    for (int m = paper_first_method(kind); m < PAPER_METHODS; m++)
+        best = fmax(best, paper_cell(p, metric, kind, m, data).ours);
     return best;
 }
 
 /* Methods rebuilt from a paper without its code are marked in every table. */
-static const char *method_note(int method) {
-    return experiment_is_reconstruction(paper_methods[method]) ? "reconstruction" : "";
+static bool is_marked(int method) {
+    return experiment_is_reconstruction(paper_methods[method]);
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------ */
@@ -71,21 +62,22 @@ static void write_csv(FILE *out, const paper *p, const char *metric) {
     for (int m = 0; m < PAPER_METHODS; m++) {
         fputs(paper_methods[m], out);
         for (int i = 0; i < p->e.n_data; i++) {
-            table_cell cell = make_cell(p, metric, ENTRY_GRID + m, m, i);
+            table_cell cell = paper_cell(p, metric, BY_ORACLE, m, i);
             fprintf(out, ",%.1f,%.1f,%.1f,%.1f,%+.1f,%.1f,", cell.ours, cell.mean, cell.std,
-                    cell.published, cell.ours - cell.published, cell.by_default);
+                    cell.published, cell.ours - cell.published,
+                    paper_cell(p, metric, BY_DEFAULT, m, i).ours);
             if (m == PAPER_SSC)
-                fprintf(out, "%.1f", make_cell(p, metric, ENTRY_PREPARED, m, i).ours);
+                fprintf(out, "%.1f", paper_cell(p, metric, BY_PREPARATION, m, i).ours);
         }
-        fprintf(out, ",%s\n", method_note(m));
+        fprintf(out, ",%s\n", is_marked(m) ? "reconstruction" : "");
     }
 }
 
 /* ---- Markdown ------------------------------------------------------------------------------- */
 
 /* Numbers are aligned to the right by the colon. */
-static void write_heading(FILE *out, const paper *p, const char *first) {
-    fprintf(out, "| %s |", first);
+static void write_heading(FILE *out, const paper *p) {
+    fputs("| method |", out);
     for (int i = 0; i < p->e.n_data; i++)
         fprintf(out, " %s |", p->e.data[i].name);
     fputs("\n|---|", out);
@@ -94,57 +86,26 @@ static void write_heading(FILE *out, const paper *p, const char *first) {
     fputc('\n', out);
 }
 
-/* Markdown has no footnotes in tables. */
-static void write_name(FILE *out, int method) {
-    fprintf(out, "| %s%s |", paper_methods[method],
-            method_note(method)[0] == '\0' ? "" : " (reconstruction)");
-}
-
-static void write_number(FILE *out, double number, bool bold) {
-    fprintf(out, bold ? " **%.1f**" : " %.1f", number);
-}
-
-/* A break inside a cell keeps the table narrow enough for eight data sets. */
-static void write_oracle_table(FILE *out, const paper *p, const char *metric) {
-    write_heading(out, p, "method");
-    for (int m = 0; m < PAPER_METHODS; m++) {
-        write_name(out, m);
+/* A break inside a cell keeps the table narrow enough for eight data sets. Bold is the best of a
+ * column, or what reaches the paper's number where ssc is alone. */
+static void write_rows(FILE *out, const paper *p, const char *metric, table_kind kind) {
+    char title[128];
+    bool alone = kind == BY_PREPARATION;
+    write_heading(out, p);
+    for (int m = paper_first_method(kind); m < PAPER_METHODS; m++) {
+        fprintf(out, "| %s |", experiment_title(&p->e, ENTRY_GRID + m, title, sizeof title));
         for (int i = 0; i < p->e.n_data; i++) {
-            table_cell cell = make_cell(p, metric, ENTRY_GRID + m, m, i);
-            write_number(out, cell.ours, cell.ours == find_best(p, metric, i, false));
-            fprintf(out, "<br>%.1f ± %.1f<br>paper %.1f (%+.1f) |", cell.mean, cell.std,
-                    cell.published, cell.ours - cell.published);
+            table_cell cell = paper_cell(p, metric, kind, m, i);
+            bool bold =
+                alone ? cell.ours >= cell.published : cell.ours == paper_best(p, metric, kind, i);
+            fprintf(out, bold ? " **%.1f**" : " %.1f", cell.ours);
+            if (kind != BY_DEFAULT)
+                fprintf(out, "<br>%.1f ± %.1f", cell.mean, cell.std);
+            fprintf(out, "<br>paper %.1f (%+.1f)%s%s |", cell.published, cell.ours - cell.published,
+                    alone ? "<br>" : "", alone ? cell.at : "");
         }
         fputc('\n', out);
     }
-}
-
-/* The defaults use no labels, so that these are the numbers to expect in practice. */
-static void write_default_table(FILE *out, const paper *p, const char *metric) {
-    write_heading(out, p, "method");
-    for (int m = 0; m < PAPER_METHODS; m++) {
-        write_name(out, m);
-        for (int i = 0; i < p->e.n_data; i++) {
-            table_cell cell = make_cell(p, metric, ENTRY_GRID + m, m, i);
-            write_number(out, cell.by_default, cell.by_default == find_best(p, metric, i, true));
-            fprintf(out, "<br>paper %.1f (%+.1f) |", cell.published,
-                    cell.by_default - cell.published);
-        }
-        fputc('\n', out);
-    }
-}
-
-/* ssc with the best preparation, and the grid point it was found at. */
-static void write_prepared_table(FILE *out, const paper *p, const char *metric) {
-    write_heading(out, p, "method");
-    fputs("| ssc |", out);
-    for (int i = 0; i < p->e.n_data; i++) {
-        table_cell cell = make_cell(p, metric, ENTRY_PREPARED, PAPER_SSC, i);
-        write_number(out, cell.ours, cell.ours >= cell.published);
-        fprintf(out, "<br>%.1f ± %.1f<br>paper %.1f (%+.1f)<br>%s |", cell.mean, cell.std,
-                cell.published, cell.ours - cell.published, cell.at);
-    }
-    fputc('\n', out);
 }
 
 /* Each table is preceded by what the labels were used for, which decides how it may be read. */
@@ -156,16 +117,16 @@ static void write_markdown(FILE *out, const paper *p, const char *metric) {
             "that point (lda-kmeans has only one); the paper's number and the difference. Our best "
             "result is bold.\n\n",
             strcmp(metric, "acc") == 0 ? "Accuracy (ACC)" : "Normalised mutual information (NMI)");
-    write_oracle_table(out, p, metric);
+    write_rows(out, p, metric, BY_ORACLE);
     fputs("\n## Defaults\n\nNo option is set and no label is used; only the number of clusters is "
           "known. The paper's numbers were tuned with the labels.\n\n",
           out);
-    write_default_table(out, p, metric);
+    write_rows(out, p, metric, BY_DEFAULT);
     fputs(
         "\n## ssc, the best over preparations and gamma\n\nThe labels also choose the preparation, "
         "and gamma from 0.1 n/c to 10,000 n/c. Bold: at least the paper's number.\n\n",
         out);
-    write_prepared_table(out, p, metric);
+    write_rows(out, p, metric, BY_PREPARATION);
     json_t *notes = paper_notes(&p->found), *text;
     size_t index;
     fputs("\n## Data\n\n", out);
@@ -180,16 +141,16 @@ static void write_markdown(FILE *out, const paper *p, const char *metric) {
 /* Two lines per method: ours, and below it the published number. Only commands of plain LaTeX, so
  * that the table can be included anywhere. */
 static void write_latex_row(FILE *out, const paper *p, const char *metric, int m) {
-    fprintf(out, "%s%s", paper_methods[m], method_note(m)[0] == '\0' ? "" : "$^\\dagger$");
+    fprintf(out, "%s%s", paper_methods[m], is_marked(m) ? "$^\\dagger$" : "");
     for (int i = 0; i < p->e.n_data; i++) {
-        table_cell cell = make_cell(p, metric, ENTRY_GRID + m, m, i);
-        bool best = cell.ours == find_best(p, metric, i, false);
+        table_cell cell = paper_cell(p, metric, BY_ORACLE, m, i);
+        bool best = cell.ours == paper_best(p, metric, BY_ORACLE, i);
         fprintf(out, best ? " & \\textbf{%.1f}" : " & %.1f", cell.ours);
         fprintf(out, " {\\scriptsize(%.1f $\\pm$ %.1f)}", cell.mean, cell.std);
     }
     fputs(" \\\\\n", out);
     for (int i = 0; i < p->e.n_data; i++) {
-        table_cell cell = make_cell(p, metric, ENTRY_GRID + m, m, i);
+        table_cell cell = paper_cell(p, metric, BY_ORACLE, m, i);
         fprintf(out, " & {\\scriptsize paper %.1f $\\pm$ %.1f, $%+.1f$}", cell.published,
                 cell.published_std, cell.ours - cell.published);
     }
@@ -197,13 +158,11 @@ static void write_latex_row(FILE *out, const paper *p, const char *metric, int m
 }
 
 /* Additional rows for ssc: the default, or the best over preparations. */
-static void write_latex_extra(FILE *out, const paper *p, const char *metric, bool prepared) {
-    fputs(prepared ? "ssc, best over preparations" : "ssc, default (no labels)", out);
+static void write_latex_extra(FILE *out, const paper *p, const char *metric, table_kind kind) {
+    fputs(kind == BY_PREPARATION ? "ssc, best over preparations" : "ssc, default (no labels)", out);
     for (int i = 0; i < p->e.n_data; i++) {
-        table_cell cell =
-            make_cell(p, metric, prepared ? ENTRY_PREPARED : ENTRY_GRID + PAPER_SSC, PAPER_SSC, i);
-        double ours = prepared ? cell.ours : cell.by_default;
-        fprintf(out, " & %.1f {\\scriptsize($%+.1f$)}", ours, ours - cell.published);
+        table_cell cell = paper_cell(p, metric, kind, PAPER_SSC, i);
+        fprintf(out, " & %.1f {\\scriptsize($%+.1f$)}", cell.ours, cell.ours - cell.published);
     }
     fputs(" \\\\\n", out);
 }
@@ -215,15 +174,15 @@ static void write_latex(FILE *out, const paper *p, const char *metric) {
           out);
     for (int i = 0; i < p->e.n_data; i++)
         fputc('r', out);
-    fprintf(out, "}\n\\hline\n%s (\\%%)", strcmp(metric, "acc") == 0 ? "ACC" : "NMI");
+    fprintf(out, "}\n\\hline\n%s (\\%%)", paper_metric_title(metric));
     for (int i = 0; i < p->e.n_data; i++)
         fprintf(out, " & %s", p->e.data[i].name);
     fputs(" \\\\\n\\hline\n", out);
     for (int m = 0; m < PAPER_METHODS; m++)
         write_latex_row(out, p, metric, m);
     fputs("\\hline\n", out);
-    write_latex_extra(out, p, metric, false);
-    write_latex_extra(out, p, metric, true);
+    write_latex_extra(out, p, metric, BY_DEFAULT);
+    write_latex_extra(out, p, metric, BY_PREPARATION);
     fprintf(out, "\\hline\n\\multicolumn{%d}{l}{\\scriptsize $^\\dagger$ a reconstruction}\\\\\n",
             p->e.n_data + 1);
     fputs("\\end{tabular}\n", out);
@@ -231,7 +190,7 @@ static void write_latex(FILE *out, const paper *p, const char *metric) {
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-/* One writer per format, so that all tables have the same numbers from make_cell(). */
+/* One writer per format, so that all tables have the same numbers from paper_cell(). */
 static huddle_status write_table(const paper *p, const char *metric, const char *ending,
                                  void (*write)(FILE *out, const paper *p, const char *metric)) {
     huddle_status status = HUDDLE_OK;
@@ -253,9 +212,9 @@ done:
 huddle_status paper_write_tables(const paper *p) {
     huddle_status status = HUDDLE_OK;
     for (size_t k = 0; k < sizeof metrics / sizeof *metrics; k++) {
-        TRY(write_table(p, metrics[k].name, "csv", write_csv));
-        TRY(write_table(p, metrics[k].name, "md", write_markdown));
-        TRY(write_table(p, metrics[k].name, "tex", write_latex));
+        TRY(write_table(p, metrics[k], "csv", write_csv));
+        TRY(write_table(p, metrics[k], "md", write_markdown));
+        TRY(write_table(p, metrics[k], "tex", write_latex));
     }
 done:
     return status;
@@ -264,32 +223,27 @@ done:
 /* ---- tables for people ---------------------------------------------------------------------- */
 
 /* One line of a table: our number and the difference from the publication, per data set. */
-static void print_row(FILE *out, const paper *p, const char *metric, const char *name, int entry,
-                      int method, bool by_default) {
+static void print_row(FILE *out, const paper *p, const char *metric, const char *name,
+                      table_kind kind, int method) {
     fprintf(out, "  %-26s", name);
     for (int i = 0; i < p->e.n_data; i++) {
-        table_cell cell = make_cell(p, metric, entry, method, i);
-        double ours = by_default ? cell.by_default : cell.ours;
-        fprintf(out, "  %5.1f (%+5.1f)", ours, ours - cell.published);
+        table_cell cell = paper_cell(p, metric, kind, method, i);
+        fprintf(out, "  %5.1f (%+5.1f)", cell.ours, cell.ours - cell.published);
     }
     fputc('\n', out);
 }
 
-/* The same cells as in the files. */
-static void print_table(FILE *out, const paper *p, const metric_text *metric) {
-    fprintf(out, "%-28s", metric->title);
+static void print_table(FILE *out, const paper *p, const char *metric) {
+    char title[128];
+    fprintf(out, "%-28s", paper_metric_title(metric));
     for (int i = 0; i < p->e.n_data; i++)
         fprintf(out, "  %13s", p->e.data[i].name);
     fputc('\n', out);
-    for (int m = 0; m < PAPER_METHODS; m++) {
-        char name[64];
-        snprintf(name, sizeof name, "%s%s", paper_methods[m],
-                 method_note(m)[0] == '\0' ? "" : " (reconstruction)");
-        print_row(out, p, metric->name, name, ENTRY_GRID + m, m, false);
-    }
-    print_row(out, p, metric->name, "ssc, default, no labels", ENTRY_GRID + PAPER_SSC, PAPER_SSC,
-              true);
-    print_row(out, p, metric->name, "ssc, best preparation", ENTRY_PREPARED, PAPER_SSC, false);
+    for (int m = 0; m < PAPER_METHODS; m++)
+        print_row(out, p, metric, experiment_title(&p->e, ENTRY_GRID + m, title, sizeof title),
+                  BY_ORACLE, m);
+    print_row(out, p, metric, "ssc, default, no labels", BY_DEFAULT, PAPER_SSC);
+    print_row(out, p, metric, "ssc, best preparation", BY_PREPARATION, PAPER_SSC);
     fputc('\n', out);
 }
 
@@ -298,7 +252,7 @@ void paper_print(const paper *p, FILE *out) {
     json_t *notes = paper_notes(&p->found), *text;
     size_t index;
     for (size_t k = 0; k < sizeof metrics / sizeof *metrics; k++)
-        print_table(out, p, &metrics[k]);
+        print_table(out, p, metrics[k]);
     fputs("In per cent, with the difference from the paper's number in parentheses. Except for the "
           "default, the labels chose the grid point, as in the paper.\n\n",
           out);

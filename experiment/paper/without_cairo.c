@@ -1,5 +1,4 @@
 /* Compiled in place of what draws and writes figures when HUDDLE_WITH_CAIRO is off. */
-#include "experiment/failure.h"
 #include "experiment/paper/paper.h"
 
 static huddle_status fail_without_cairo(void) {
@@ -17,9 +16,4 @@ huddle_status paper_run(huddle_context *context, int n_init, paper *p) {
 huddle_status paper_write(const paper *p, const char *page) {
     (void)p, (void)page;
     return fail_without_cairo();
-}
-
-void paper_free(paper *p) {
-    experiment_free(&p->e);
-    paper_found_free(&p->found);
 }

@@ -20,14 +20,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__GNUC__)
-#define HUDDLE_API __attribute__((visibility("default")))
-#else
-#define HUDDLE_API
-#endif
-
+/* Of every function: C's linkage in C++ too, and visible outside the library. */
 #ifdef __cplusplus
-extern "C" {
+#define HUDDLE_LINKAGE extern "C"
+#else
+#define HUDDLE_LINKAGE
+#endif
+#if defined(__GNUC__)
+#define HUDDLE_API HUDDLE_LINKAGE __attribute__((visibility("default")))
+#else
+#define HUDDLE_API HUDDLE_LINKAGE
 #endif
 
 /* ---- status ------------------------------------------------------------------------------ */
@@ -292,9 +294,5 @@ HUDDLE_API void huddle_format_bytes(int64_t bytes, char *text, size_t size);
 enum { HUDDLE_SUGGEST_DISTANCE = 3 };
 HUDDLE_API void huddle_suggest_name(const char *word, const char *candidate, int *distance,
                                     const char **nearest);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -47,10 +47,6 @@
 
 #include "huddle/matrix.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Start from huddle_embed_defaults(), then change what you need. */
 typedef struct huddle_embed_options {
     int32_t n_components;     /* c: eigenvectors to find, 1 .. n */
@@ -203,9 +199,5 @@ HUDDLE_API int32_t huddle_embed_max_clusters(int64_t n);
  * cluster gives no clear gap: the eigenvalues of a chain or a ring grow like 1, 4, 9, ... */
 HUDDLE_API huddle_status huddle_embed_choose(const huddle_spectrum *spectrum, int32_t first,
                                              int32_t last, huddle_embed_choice *choice);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

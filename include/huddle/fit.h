@@ -9,10 +9,6 @@
 #include "huddle/prepare.h"
 #include "huddle/shrink.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* A preparation that was tried by prepare = auto: scores of its labels on its own graph, and how
  * many points it was last evaluated on. For several numbers of clusters the scores are means, or
  * those of the number with the largest modularity; for a preparation that was ruled out early,
@@ -87,9 +83,5 @@ typedef struct huddle_array {
     const int64_t *offsets; /* sparse only */
     const int32_t *columns; /* sparse only */
 } huddle_array;
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -28,10 +28,6 @@
 
 #include "huddle/matrix.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* ---- neighbours -------------------------------------------------------------------------- */
 
 /* Start from huddle_knn_defaults(), then change what you need.
@@ -284,9 +280,5 @@ HUDDLE_API huddle_status huddle_graph_from_distances_ties(huddle_context *contex
 HUDDLE_API huddle_status huddle_graph_mean_of_distances(huddle_context *context,
                                                         const huddle_dense *distances,
                                                         double *mean);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -75,10 +75,6 @@
 
 #include "huddle/matrix.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* ---- formats ------------------------------------------------------------------------------ */
 
 /* A file format. Some readers need a library that a build of Huddle may leave out. */
@@ -298,9 +294,5 @@ HUDDLE_API huddle_status huddle_dense_read(huddle_context *context, const char *
 /* A sparse matrix from SciPy's .npz (csr, csc, coo), MatrixMarket, MAT or a dense array. */
 HUDDLE_API huddle_status huddle_csr_read(huddle_context *context, const char *path,
                                          huddle_csr *matrix);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -25,10 +25,6 @@
 
 #include "huddle/matrix.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Start from huddle_kmeans_defaults(), then change what you need. */
 typedef struct huddle_kmeans_options {
     int32_t n_clusters; /* 1 .. n */
@@ -103,9 +99,5 @@ HUDDLE_API huddle_status huddle_kmeans_assign(huddle_context *context, const hud
 
 HUDDLE_API void huddle_kmeans_result_free(huddle_kmeans_result *result);
 HUDDLE_API void huddle_kmeans_info_free(huddle_kmeans_info *info);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -21,10 +21,6 @@
 
 #include "huddle/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The copy of a container in the memory of an engine; opaque. */
 typedef struct huddle_resident huddle_resident;
 
@@ -161,9 +157,5 @@ HUDDLE_API huddle_status huddle_csr_symmetric_part(huddle_context *context,
 
 /* The transpose, columns ascending. */
 HUDDLE_API huddle_status huddle_csr_transpose(const huddle_csr *matrix, huddle_csr *transpose);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -4,10 +4,6 @@
 
 #include "huddle/matrix.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* A method, for lists and help texts. */
 typedef struct huddle_method_text {
     const char *name;    /* "ssc" */
@@ -28,9 +24,5 @@ typedef struct huddle_cache huddle_cache;
 HUDDLE_API huddle_status huddle_cache_new(huddle_cache **cache);
 HUDDLE_API void huddle_cache_free(huddle_cache *cache);
 HUDDLE_API void huddle_cache_counts(huddle_cache *cache, int64_t *hits, int64_t *misses);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

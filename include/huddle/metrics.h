@@ -14,10 +14,6 @@
 
 #include "huddle/matrix.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct huddle_scores {
     double acc;    /* share of points whose cluster is mapped to their class */
     double nmi;    /* I / sqrt(H H'); 1 if both entropies are 0, 0 if one of them is */
@@ -114,9 +110,5 @@ typedef struct huddle_graph_scores {
 HUDDLE_API huddle_status huddle_metrics_graph_scores(huddle_context *context,
                                                      const huddle_csr *graph, const int32_t *labels,
                                                      huddle_graph_scores *scores);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -18,10 +18,6 @@
 #include "huddle/methods.h"
 #include "huddle/refine.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct huddle_model huddle_model;
 
 /* A model with every option at its default. HUDDLE_INVALID, with the nearest name, if there is no
@@ -172,9 +168,5 @@ HUDDLE_API huddle_status huddle_model_save_spread(huddle_context *context,
                                                   const huddle_model *model, const char *path);
 HUDDLE_API huddle_status huddle_model_load_spread(huddle_context *context, const char *path,
                                                   huddle_model **model);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -14,10 +14,6 @@
 
 #include "huddle/shrink.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Start from huddle_path_defaults(). */
 typedef struct huddle_path_options {
     int32_t n_gamma;              /* levels, evenly spaced in log gamma */
@@ -100,9 +96,5 @@ HUDDLE_API huddle_status huddle_path_labels(huddle_context *context, const huddl
 HUDDLE_API huddle_status huddle_path_linkage(const huddle_path *path, huddle_dense *linkage);
 
 HUDDLE_API void huddle_path_free(huddle_path *path);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

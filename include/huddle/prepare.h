@@ -44,10 +44,6 @@
 
 #include "huddle/matrix.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct huddle_prepare_options {
     huddle_rule prepare; /* one of the above */
     uint64_t seed;       /* of the randomised PCA */
@@ -95,9 +91,5 @@ HUDDLE_API huddle_status huddle_prepare_apply(huddle_context *context,
                                               const huddle_points *x, huddle_points *y,
                                               huddle_prepare_info *info);
 HUDDLE_API void huddle_preparation_free(huddle_preparation *preparation);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

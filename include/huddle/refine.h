@@ -22,10 +22,6 @@
 
 #include "huddle/metrics.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Start from huddle_refine_defaults(), then change what you need.
  *
  * Objectives, all minimised: "map", the two-level map equation L; "modularity", 1 - Q; "ncut", the
@@ -126,9 +122,5 @@ HUDDLE_API huddle_status huddle_refine_with_tree(huddle_context *context, const 
                                                  const huddle_refine_start *starts,
                                                  const huddle_refine_options *options,
                                                  int32_t *labels, huddle_refine_info *info);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

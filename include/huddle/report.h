@@ -18,10 +18,6 @@
 #include "huddle/model.h"
 #include "huddle/path.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Text from which the run can be repeated, such as a command line, and its heading. */
 typedef struct huddle_report_command {
     const char *label, *text;
@@ -94,9 +90,5 @@ HUDDLE_API huddle_status huddle_report_write_path(huddle_context *context,
  * Freed by huddle_free(). HUDDLE_INVALID as huddle_report_write_path(); HUDDLE_NO_MEMORY. */
 HUDDLE_API huddle_status huddle_report_path_json(const huddle_model *model,
                                                  const huddle_report_walk *walk, char **json);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

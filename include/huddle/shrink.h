@@ -33,10 +33,6 @@
 
 #include "huddle/matrix.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Start from huddle_shrink_defaults(), then change what you need. */
 typedef struct huddle_shrink_options {
     double gamma;              /* >= 0, or HUDDLE_AUTO: n (the sum of the weights) / n_clusters */
@@ -134,9 +130,5 @@ HUDDLE_API huddle_status huddle_shrink_ends(huddle_context *context, const huddl
 HUDDLE_API huddle_status huddle_shrink_points(huddle_context *context, const huddle_dense *f,
                                               const huddle_csr *w, const huddle_dense *anchors,
                                               double gamma, const char *loss, huddle_dense *g);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -1,7 +1,4 @@
 #define _DEFAULT_SOURCE
-/* BLAS on one thread. Huddle runs its own threads on chunks of fixed size; threads of the BLAS
- * inside them would compete for the same CPUs, and the order of summation, and with it the last
- * bits of a product, would depend on their number. */
 #include "base/blas.h"
 
 #include "base/check.h"
@@ -59,8 +56,6 @@ void hd_blas_leave(void) {
         openblas_set_num_threads(callers_threads);
     pthread_mutex_unlock(&lock);
 }
-
-/* ---- memory --------------------------------------------------------------------------------- */
 
 /* OpenBLAS needs a buffer for each thread that is inside of it; 128 MB in its usual builds, of
  * which only what is used becomes memory, but all counts for limits of the address space. */

@@ -1,6 +1,7 @@
 /* One BLAS thread while the library computes. Its own loops use the cores; threads of BLAS would
- * compete with them, and small calls would wait at spinning barriers. The setting is the whole
- * process's (NumPy shares it), so the last computation to end restores the caller's. */
+ * compete with them, small calls would wait at spinning barriers, and the order of summation, hence
+ * the last bits of a product, would depend on their number. The setting is the whole process's
+ * (NumPy shares it), so the last computation to end restores the caller's. */
 #ifndef HUDDLE_SRC_BLAS_H
 #define HUDDLE_SRC_BLAS_H
 

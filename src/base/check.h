@@ -42,21 +42,15 @@ huddle_status hd_fail_at(huddle_status status, const char *format, ...)
     } while (0)
 
 /* Allocates an array of count elements, or goes to done. ALLOC_ZERO also clears it. */
-#define ALLOC(pointer, count)                                                                      \
+#define ALLOC_BY(allocate, pointer, count)                                                         \
     do {                                                                                           \
-        (pointer) = hd_alloc((int64_t)(count), sizeof *(pointer));                                 \
+        (pointer) = allocate((int64_t)(count), sizeof *(pointer));                                 \
         if ((pointer) == NULL)                                                                     \
             FAIL(HUDDLE_NO_MEMORY, "no memory for %lld elements of %zu bytes", (long long)(count), \
                  sizeof *(pointer));                                                               \
     } while (0)
-
-#define ALLOC_ZERO(pointer, count)                                                                 \
-    do {                                                                                           \
-        (pointer) = hd_alloc_zero((int64_t)(count), sizeof *(pointer));                            \
-        if ((pointer) == NULL)                                                                     \
-            FAIL(HUDDLE_NO_MEMORY, "no memory for %lld elements of %zu bytes", (long long)(count), \
-                 sizeof *(pointer));                                                               \
-    } while (0)
+#define ALLOC(pointer, count)      ALLOC_BY(hd_alloc, pointer, count)
+#define ALLOC_ZERO(pointer, count) ALLOC_BY(hd_alloc_zero, pointer, count)
 
 static inline void hd_free_all(void *const *pointers, size_t count) {
     for (size_t k = 0; k < count; k++)

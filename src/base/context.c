@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/engine.h"
+#include "base/machine.h"
 #include "base/parallel.h"
 #include "base/text.h"
 
@@ -28,58 +29,15 @@ double hd_seconds(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* The CPUs that a cpu.max file of cgroup v2 grants ("200000 100000": microseconds of CPU time per
- * period), rounded up and at most `limit`. The file contains "max" if there is no quota. */
-static int32_t read_quota(const char *path, int32_t limit) {
-    double quota, period;
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return limit;
-    int fields = fscanf(file, "%lf %lf", &quota, &period);
-    fclose(file);
-    if (fields != 2 || period <= 0 || quota <= 0)
-        return limit;
-    /* Rounded up: a quota of 1.5 CPUs keeps two threads busy most of the time. */
-    double cpus = (quota + period - 1) / period;
-    return cpus < 1 ? 1 : cpus < limit ? (int32_t)cpus : limit;
-}
-
-/* Applies the quotas of all cgroups between that of this process and the root; the smallest one is
- * effective. A container that limits CPU time does not change the CPU affinity, so that counting
- * CPUs alone would start too many threads. */
-static int32_t apply_cgroup_limit(int32_t limit) {
-    char line[512], path[600];
-    FILE *file = fopen("/proc/self/cgroup", "re");
-    if (file == NULL)
-        return limit;
-    while (fgets(line, sizeof line, file) != NULL) {
-        /* The line of cgroup v2; those of version 1 begin with other numbers. */
-        if (strncmp(line, "0::/", 4) != 0)
-            continue;
-        char *group = line + 3;
-        group[strcspn(group, "\n")] = '\0';
-        /* From the cgroup of this process to the root, one component of the path at a time. */
-        for (;;) {
-            snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", group);
-            limit = read_quota(path, limit);
-            char *slash = strrchr(group, '/');
-            if (slash == NULL)
-                break;
-            *slash = '\0';
-        }
-    }
-    fclose(file);
-    return limit;
-}
-
-/* CPUs of the affinity mask, within the cgroup's quota. */
+/* CPUs of the affinity mask, within the quota of control groups. */
 static int32_t count_available_threads(void) {
     cpu_set_t set;
     int32_t count = 1;
     CPU_ZERO(&set);
     if (sched_getaffinity(0, sizeof set, &set) == 0)
         count = CPU_COUNT(&set);
-    count = apply_cgroup_limit(count);
+    int64_t quota = hd_machine_cpus("");
+    count = quota < count ? (int32_t)quota : count;
     return count < 1 ? 1 : count > MAX_THREADS ? MAX_THREADS : count;
 }
 

@@ -1,5 +1,3 @@
-/* Which instruction set the kernels may use. The library contains every kernel in several versions
- * and chooses at run time, so that one build runs on all processors. */
 #include "base/cpu.h"
 
 #include <stdlib.h>

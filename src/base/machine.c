@@ -1,6 +1,6 @@
 #define _DEFAULT_SOURCE
-/* Reads what Linux reports about memory: /proc/meminfo, the control groups of the process, its
- * resource limits. */
+/* Reads what Linux reports about memory and CPUs: /proc/meminfo, the control groups of the process,
+ * its resource limits. */
 #include "base/machine.h"
 
 #include <stdio.h>
@@ -13,75 +13,68 @@ static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* Finds the line "NAME:  123 kB" of a file in bytes; -1 if there is none. */
-static int64_t read_member(const char *root, const char *file, const char *name) {
+/* The number after `name` at the beginning of a line of a file; -1 if there is none, as where a
+ * control group has "max". */
+static int64_t read_number(const char *folder, const char *file, const char *name) {
     char path[PATH_SIZE], line[LINE_SIZE];
-    int64_t bytes = -1;
-    size_t length = strlen(name);
-    snprintf(path, sizeof path, "%s/proc/%s", root, file);
-    FILE *in = fopen(path, "re");
-    if (in == NULL)
-        return -1;
-    while (bytes < 0 && fgets(line, sizeof line, in) != NULL) {
-        long long kilobytes;
-        if (strncmp(line, name, length) == 0 && line[length] == ':' &&
-            sscanf(line + length + 1, "%lld", &kilobytes) == 1)
-            bytes = (int64_t)kilobytes * 1024;
-    }
-    fclose(in);
-    return bytes;
-}
-
-/* The number in a file of a control group; -1 if there is no such file or it contains "max". */
-static int64_t read_number(const char *root, const char *controller, const char *group,
-                           const char *file) {
-    char path[PATH_SIZE];
     long long number = -1;
-    snprintf(path, sizeof path, "%s/sys/fs/cgroup%s%s/%s", root, controller, group, file);
+    snprintf(path, sizeof path, "%s/%s", folder, file);
     FILE *in = fopen(path, "re");
     if (in == NULL)
         return -1;
-    if (fscanf(in, "%lld", &number) != 1)
-        number = -1;
+    while (number < 0 && fgets(line, sizeof line, in) != NULL)
+        if (strncmp(line, name, strlen(name)) != 0 ||
+            sscanf(line + strlen(name), "%lld", &number) != 1)
+            number = -1;
     fclose(in);
     return (int64_t)number;
 }
 
-/* What the groups from this one to the root leave. Pages of files that the group has cached count
- * as used although the system can drop them; the inactive ones are added back, as the out-of-memory
- * killer would free them first. */
-static int64_t walk_groups(const char *root, const char *controller, char *group,
-                           const char *limit_file, const char *usage_file) {
-    int64_t left = INT64_MAX;
-    for (;;) {
-        int64_t limit = read_number(root, controller, group, limit_file);
-        int64_t usage = read_number(root, controller, group, usage_file);
-        /* Version 1 writes a huge number where there is no limit. */
-        if (limit >= 0 && limit < INT64_MAX / 4 && usage >= 0) {
-            char path[PATH_SIZE], line[LINE_SIZE];
-            long long cached = 0, value;
-            snprintf(path, sizeof path, "%s/sys/fs/cgroup%s%s/memory.stat", root, controller,
-                     group);
-            FILE *in = fopen(path, "re");
-            while (in != NULL && fgets(line, sizeof line, in) != NULL)
-                if (sscanf(line, "inactive_file %lld", &value) == 1)
-                    cached = value;
-            if (in != NULL)
-                fclose(in);
-            usage = usage > cached ? usage - (int64_t)cached : 0;
-            left = smaller(left, limit > usage ? limit - usage : 0);
-        }
-        char *slash = strrchr(group, '/');
-        if (slash == NULL)
-            return left;
-        *slash = '\0';
-    }
+/* What a file of proc/ has in kilobytes, in bytes. */
+static int64_t read_member(const char *root, const char *file, const char *name) {
+    int64_t kilobytes = read_number(root, file, name);
+    return kilobytes < 0 ? -1 : 1024 * kilobytes;
 }
 
-/* Lines of /proc/self/cgroup are "0::/GROUP" in version 2 and "9:memory:/GROUP" in version 1. In a
- * container the group may be mounted as the root, which the walk reaches last. */
-static int64_t group_left(const char *root) {
-    char path[PATH_SIZE], line[LINE_SIZE];
+/* What a control group of either version leaves of something; INT64_MAX if it does not limit it. */
+typedef int64_t (*group_limit)(const char *folder, bool version_2);
+
+/* Pages of files that the group has cached count as used although the system can drop them; the
+ * inactive ones are added back, as the out-of-memory killer would free them first. */
+static int64_t memory_left(const char *folder, bool version_2) {
+    int64_t limit = read_number(folder, version_2 ? "memory.max" : "memory.limit_in_bytes", "");
+    int64_t usage = read_number(folder, version_2 ? "memory.current" : "memory.usage_in_bytes", "");
+    /* Version 1 writes a huge number where there is no limit. */
+    if (limit < 0 || limit >= INT64_MAX / 4 || usage < 0)
+        return INT64_MAX;
+    int64_t cached = read_number(folder, "memory.stat", "inactive_file ");
+    if (cached > 0)
+        usage = usage > cached ? usage - cached : 0;
+    return limit > usage ? limit - usage : 0;
+}
+
+/* cpu.max is "200000 100000", microseconds of CPU time per period. Rounded up: a quota of 1.5 CPUs
+ * keeps two threads busy most of the time. */
+static int64_t cpus_left(const char *folder, bool version_2) {
+    char path[PATH_SIZE];
+    double quota, period;
+    snprintf(path, sizeof path, "%s/cpu.max", folder);
+    FILE *in = version_2 ? fopen(path, "re") : NULL;
+    if (in == NULL)
+        return INT64_MAX;
+    int fields = fscanf(in, "%lf %lf", &quota, &period);
+    fclose(in);
+    if (fields != 2 || period <= 0 || quota <= 0)
+        return INT64_MAX;
+    double cpus = (quota + period - 1) / period;
+    return cpus < 1 ? 1 : (int64_t)cpus;
+}
+
+/* The smallest that the groups between that of this process and the root leave. Lines of
+ * /proc/self/cgroup are "0::/GROUP" in version 2 and "9:memory:/GROUP" in version 1. In a container
+ * the group may be mounted as the root, which the walk reaches last. */
+static int64_t group_left(const char *root, group_limit left_of) {
+    char path[PATH_SIZE], line[LINE_SIZE], folder[PATH_SIZE];
     int64_t left = INT64_MAX;
     snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
     FILE *in = fopen(path, "re");
@@ -93,11 +86,15 @@ static int64_t group_left(const char *root) {
             continue;
         *group++ = '\0';
         group[strcspn(group, "\n")] = '\0';
-        if (strcmp(names, ":") == 0)
-            left = smaller(left, walk_groups(root, "", group, "memory.max", "memory.current"));
-        else if (strstr(names, "memory") != NULL)
-            left = smaller(left, walk_groups(root, "/memory", group, "memory.limit_in_bytes",
-                                             "memory.usage_in_bytes"));
+        bool version_2 = strcmp(names, ":") == 0;
+        if (!version_2 && strstr(names, "memory") == NULL)
+            continue;
+        for (char *end = group + strlen(group); end != NULL; end = strrchr(group, '/')) {
+            *end = '\0';
+            snprintf(folder, sizeof folder, "%s/sys/fs/cgroup%s%s", root,
+                     version_2 ? "" : "/memory", group);
+            left = smaller(left, left_of(folder, version_2));
+        }
     }
     fclose(in);
     return left;
@@ -109,25 +106,29 @@ static int64_t resource_left(const char *root, int resource, const char *name) {
     if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
         limit.rlim_cur > (rlim_t)(INT64_MAX / 4))
         return INT64_MAX;
-    int64_t used = read_member(root, "self/status", name);
+    int64_t used = read_member(root, "proc/self/status", name);
     int64_t most = (int64_t)limit.rlim_cur;
     return used < 0 ? most : most > used ? most - used : 0;
 }
 
 int64_t hd_machine_hard_limit(const char *root) {
-    int64_t left = group_left(root);
-    left = smaller(left, resource_left(root, RLIMIT_AS, "VmSize"));
-    return smaller(left, resource_left(root, RLIMIT_DATA, "VmData"));
+    int64_t left = group_left(root, memory_left);
+    left = smaller(left, resource_left(root, RLIMIT_AS, "VmSize:"));
+    return smaller(left, resource_left(root, RLIMIT_DATA, "VmData:"));
 }
 
 int64_t hd_machine_available(const char *root) {
-    int64_t available = read_member(root, "meminfo", "MemAvailable");
+    int64_t available = read_member(root, "proc/meminfo", "MemAvailable:");
     return smaller(available >= 0 ? available : INT64_MAX, hd_machine_hard_limit(root));
 }
 
 int64_t hd_machine_private(const char *root) {
-    int64_t bytes = read_member(root, "self/status", "RssAnon");
+    int64_t bytes = read_member(root, "proc/self/status", "RssAnon:");
     return bytes > 0 ? bytes : 0;
+}
+
+int64_t hd_machine_cpus(const char *root) {
+    return group_left(root, cpus_left);
 }
 
 /* Linux reports kilobytes. */

@@ -1,4 +1,4 @@
-/* How much memory the machine has for this process. */
+/* How much memory and how many CPUs the machine has for this process. */
 #ifndef HUDDLE_SRC_MACHINE_H
 #define HUDDLE_SRC_MACHINE_H
 
@@ -18,6 +18,10 @@ int64_t hd_machine_hard_limit(const char *root);
 
 /* Bytes of memory of the process that no file contains; 0 if not known. */
 int64_t hd_machine_private(const char *root);
+
+/* The CPUs that quotas of control groups (version 2) grant, at least 1; INT64_MAX without a quota.
+ * A container that limits CPU time does not change the CPU affinity. */
+int64_t hd_machine_cpus(const char *root);
 
 /* The most memory that the process had, with pages of mapped files. */
 int64_t hd_machine_peak(void);

@@ -1,9 +1,6 @@
-/* Allocation of arrays. One place checks sizes, aligns arrays, and lets tests make any single
- * request fail. */
 #include "base/memory.h"
 #include "huddle/base.h"
 
-#include <limits.h>
 #include <malloc.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -98,14 +95,6 @@ int hd_grow(void *array, int64_t *capacity, int64_t needed, size_t size) {
     memcpy(array, &larger, sizeof larger);
     *capacity = new_capacity;
     return 1;
-}
-
-char *hd_copy_text(const char *text) {
-    size_t size = strlen(text) + 1;
-    char *copy = hd_alloc((int64_t)size, 1);
-    if (copy != NULL)
-        memcpy(copy, text, size);
-    return copy;
 }
 
 void huddle_free(void *pointer) {

@@ -26,41 +26,13 @@ typedef union value {
 
 /* Values are copied to and from the caller's struct by their size, since the struct's type is
  * unknown here. */
-static size_t value_size(huddle_option_type type) {
-    switch (type) {
-    case HUDDLE_OPTION_INT:
-        return sizeof(int32_t);
-    case HUDDLE_OPTION_SEED:
-        return sizeof(uint64_t);
-    case HUDDLE_OPTION_REAL:
-        return sizeof(double);
-    case HUDDLE_OPTION_BOOL:
-        return sizeof(bool);
-    case HUDDLE_OPTION_CHOICE:
-        return sizeof(const char *);
-    case HUDDLE_OPTION_RULE:
-        return sizeof(huddle_rule);
-    case HUDDLE_OPTION_RANGE:
-        return sizeof(huddle_range);
-    case HUDDLE_OPTION_END:
-        break;
-    }
-    return 0;
-}
+static const size_t value_sizes[] = {
+    [HUDDLE_OPTION_INT] = sizeof(int32_t),         [HUDDLE_OPTION_SEED] = sizeof(uint64_t),
+    [HUDDLE_OPTION_REAL] = sizeof(double),         [HUDDLE_OPTION_BOOL] = sizeof(bool),
+    [HUDDLE_OPTION_CHOICE] = sizeof(const char *), [HUDDLE_OPTION_RULE] = sizeof(huddle_rule),
+    [HUDDLE_OPTION_RANGE] = sizeof(huddle_range)};
 
 /* ---- text to value: each returns false if the text is not a value of the option ------------ */
-
-/* Reads an integer at the beginning of the text, without the blanks and the "+" that strtoll()
- * would accept; *rest is what follows it. errno reports numbers beyond long long. */
-static bool parse_whole(const char *text, const char **rest, long long *number) {
-    char *end;
-    if (!isdigit((unsigned char)text[0]) && !(text[0] == '-' && isdigit((unsigned char)text[1])))
-        return false;
-    errno = 0;
-    *number = strtoll(text, &end, 10);
-    *rest = end;
-    return errno == 0;
-}
 
 /* False for NaN. Bounds of integer options are at most INT32_MAX, which a double represents
  * exactly. */
@@ -68,17 +40,21 @@ static bool is_within_bounds(const huddle_option *option, double number) {
     return number >= option->min && number <= option->max;
 }
 
-static bool parse_int(const huddle_option *option, const char *text, value *out) {
-    long long number;
-    const char *rest;
-    if (!parse_whole(text, &rest, &number) || *rest != '\0' ||
-        !is_within_bounds(option, (double)number))
+/* Reads an integer within the bounds at the beginning of the text, without the blanks and the "+"
+ * that strtoll() would accept; *rest is what follows it. errno reports numbers beyond long long. */
+static bool parse_int(const huddle_option *option, const char *text, const char **rest,
+                      int32_t *number) {
+    char *end;
+    if (!isdigit((unsigned char)text[0]) && !(text[0] == '-' && isdigit((unsigned char)text[1])))
         return false;
-    out->integer = (int32_t)number;
-    return true;
+    errno = 0;
+    long long parsed = strtoll(text, &end, 10);
+    *number = (int32_t)parsed;
+    *rest = end;
+    return errno == 0 && is_within_bounds(option, (double)parsed);
 }
 
-/* All 64 bits are allowed, which parse_whole() could not read; strtoull() would accept a sign. */
+/* All 64 bits are allowed, which parse_int() could not read; strtoull() would accept a sign. */
 static bool parse_seed(const char *text, value *out) {
     char *end;
     if (!isdigit((unsigned char)text[0]))
@@ -125,7 +101,7 @@ static bool parse_rule(const huddle_option *option, const char *text, value *out
     for (const char *const *choice = option->choices; *choice != NULL; choice++) {
         size_t length = numbered_length(*choice);
         const char *rest;
-        long long number;
+        int32_t number;
         if (length == 0 && strcmp(text, *choice) == 0) {
             out->rule = (huddle_rule){*choice, 0};
             return true;
@@ -133,10 +109,9 @@ static bool parse_rule(const huddle_option *option, const char *text, value *out
         /* The ':' must follow at once: "pcax:3" is not "pca:R". */
         if (length == 0 || strncmp(text, *choice, length) != 0 || text[length] != ':')
             continue;
-        if (!parse_whole(text + length + 1, &rest, &number) || *rest != '\0' ||
-            !is_within_bounds(option, (double)number))
+        if (!parse_int(option, text + length + 1, &rest, &number) || *rest != '\0')
             return false;
-        out->rule = (huddle_rule){*choice, (int32_t)number};
+        out->rule = (huddle_rule){*choice, number};
         return true;
     }
     return false;
@@ -145,26 +120,25 @@ static bool parse_rule(const huddle_option *option, const char *text, value *out
 /* "7", or "2-20" with the smaller number first. A "-" after a number separates, it is not a
  * sign. */
 static bool parse_range(const huddle_option *option, const char *text, value *out) {
-    long long first, last;
+    huddle_range *range = &out->range;
     const char *rest;
-    if (!parse_whole(text, &rest, &first) || !is_within_bounds(option, (double)first))
+    if (!parse_int(option, text, &rest, &range->first))
         return false;
-    last = first;
-    if (*rest == '-' &&
-        (!parse_whole(rest + 1, &rest, &last) || !is_within_bounds(option, (double)last)))
+    range->last = range->first;
+    if (*rest == '-' && !parse_int(option, rest + 1, &rest, &range->last))
         return false;
-    out->range = (huddle_range){(int32_t)first, (int32_t)last};
-    return *rest == '\0' && first <= last;
+    return *rest == '\0' && range->first <= range->last;
 }
 
 /* All bytes of the value are set, so that structs can be compared and stored as a whole. */
 static bool parse_value(const huddle_option *option, const char *text, value *out) {
     bool is_auto = option->allows_auto && strcmp(text, "auto") == 0;
+    const char *rest;
     memset(out, 0, sizeof *out);
     switch (option->type) {
     case HUDDLE_OPTION_INT:
         out->integer = HUDDLE_AUTO;
-        return is_auto || parse_int(option, text, out);
+        return is_auto || (parse_int(option, text, &rest, &out->integer) && *rest == '\0');
     case HUDDLE_OPTION_SEED:
         return parse_seed(text, out);
     case HUDDLE_OPTION_REAL:
@@ -349,7 +323,7 @@ void huddle_options_default(const huddle_option *table, void *options) {
     for (; table->type != HUDDLE_OPTION_END; table++) {
         value parsed;
         (void)parse_value(table, table->default_text, &parsed); /* a test reads every default */
-        memcpy((char *)options + table->offset, &parsed, value_size(table->type));
+        memcpy((char *)options + table->offset, &parsed, value_sizes[table->type]);
     }
 }
 
@@ -361,14 +335,13 @@ huddle_status huddle_options_set(const huddle_option *table, void *options, cons
         return unknown_option(table, name);
     if (!parse_value(option, text, &parsed))
         return report_misfit(option, text);
-    memcpy((char *)options + option->offset, &parsed, value_size(option->type));
+    memcpy((char *)options + option->offset, &parsed, value_sizes[option->type]);
     return HUDDLE_OK;
 }
 
-/* The value as it is stored in the struct. */
 static void load_value(const huddle_option *option, const void *options, value *out) {
     memset(out, 0, sizeof *out);
-    memcpy(out, (const char *)options + option->offset, value_size(option->type));
+    memcpy(out, (const char *)options + option->offset, value_sizes[option->type]);
 }
 
 huddle_status huddle_options_get(const huddle_option *table, const void *options, const char *name,

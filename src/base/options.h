@@ -7,52 +7,28 @@
 #include <math.h>
 
 /* Rows of a table, one per option. S is the options struct, F its field, whose name is the
- * option's. */
+ * option's. HD_OPTION is what all types have. */
+#define HD_OPTION(S, F, TYPE, DEFAULT, HELP)                                                       \
+    .name = #F, .type = HUDDLE_OPTION_##TYPE, .offset = offsetof(S, F), .default_text = DEFAULT,   \
+    .help = HELP
 #define HD_INT(S, F, DEFAULT, MIN, MAX, HELP)                                                      \
-    {                                                                                              \
-        .name = #F, .type = HUDDLE_OPTION_INT, .offset = offsetof(S, F), .default_text = DEFAULT,  \
-        .min = MIN, .max = MAX, .help = HELP                                                       \
-    }
+    { HD_OPTION(S, F, INT, DEFAULT, HELP), .min = MIN, .max = MAX }
 #define HD_INT_AUTO(S, F, DEFAULT, MIN, MAX, HELP)                                                 \
-    {                                                                                              \
-        .name = #F, .type = HUDDLE_OPTION_INT, .offset = offsetof(S, F), .default_text = DEFAULT,  \
-        .min = MIN, .max = MAX, .allows_auto = true, .help = HELP                                  \
-    }
+    { HD_OPTION(S, F, INT, DEFAULT, HELP), .min = MIN, .max = MAX, .allows_auto = true }
 #define HD_REAL(S, F, DEFAULT, MIN, MAX, HELP)                                                     \
-    {                                                                                              \
-        .name = #F, .type = HUDDLE_OPTION_REAL, .offset = offsetof(S, F), .default_text = DEFAULT, \
-        .min = MIN, .max = MAX, .help = HELP                                                       \
-    }
+    { HD_OPTION(S, F, REAL, DEFAULT, HELP), .min = MIN, .max = MAX }
 #define HD_REAL_AUTO(S, F, DEFAULT, MIN, MAX, HELP)                                                \
-    {                                                                                              \
-        .name = #F, .type = HUDDLE_OPTION_REAL, .offset = offsetof(S, F), .default_text = DEFAULT, \
-        .min = MIN, .max = MAX, .allows_auto = true, .help = HELP                                  \
-    }
+    { HD_OPTION(S, F, REAL, DEFAULT, HELP), .min = MIN, .max = MAX, .allows_auto = true }
 #define HD_SEED(S, F, HELP)                                                                        \
-    {                                                                                              \
-        .name = #F, .type = HUDDLE_OPTION_SEED, .offset = offsetof(S, F), .default_text = "0",     \
-        .help = HELP                                                                               \
-    }
+    { HD_OPTION(S, F, SEED, "0", HELP) }
 #define HD_BOOL(S, F, DEFAULT, HELP)                                                               \
-    {                                                                                              \
-        .name = #F, .type = HUDDLE_OPTION_BOOL, .offset = offsetof(S, F), .default_text = DEFAULT, \
-        .help = HELP                                                                               \
-    }
+    { HD_OPTION(S, F, BOOL, DEFAULT, HELP) }
 #define HD_CHOICE(S, F, DEFAULT, CHOICES, HELP)                                                    \
-    {                                                                                              \
-        .name = #F, .type = HUDDLE_OPTION_CHOICE, .offset = offsetof(S, F),                        \
-        .default_text = DEFAULT, .choices = CHOICES, .help = HELP                                  \
-    }
+    { HD_OPTION(S, F, CHOICE, DEFAULT, HELP), .choices = CHOICES }
 #define HD_RULE(S, F, DEFAULT, CHOICES, HELP)                                                      \
-    {                                                                                              \
-        .name = #F, .type = HUDDLE_OPTION_RULE, .offset = offsetof(S, F), .default_text = DEFAULT, \
-        .min = 1, .max = INT32_MAX, .choices = CHOICES, .help = HELP                               \
-    }
+    { HD_OPTION(S, F, RULE, DEFAULT, HELP), .min = 1, .max = INT32_MAX, .choices = CHOICES }
 #define HD_RANGE_AUTO(S, F, DEFAULT, MIN, MAX, HELP)                                               \
-    {                                                                                              \
-        .name = #F, .type = HUDDLE_OPTION_RANGE, .offset = offsetof(S, F),                         \
-        .default_text = DEFAULT, .min = MIN, .max = MAX, .allows_auto = true, .help = HELP         \
-    }
+    { HD_OPTION(S, F, RANGE, DEFAULT, HELP), .min = MIN, .max = MAX, .allows_auto = true }
 
 /* The number of options in a table. */
 int64_t hd_options_count(const huddle_option *table);

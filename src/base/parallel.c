@@ -1,10 +1,6 @@
-/* Parallel loops over chunks of fixed size. Which thread runs a chunk is not determined, but what a
- * chunk computes depends on its index and bounds alone; callers add up results of chunks in the
- * order of their indices. Results are therefore the same for any number of threads. */
 #include "base/parallel.h"
 
 #include "base/check.h"
-#include "base/thread.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -97,6 +93,17 @@ static void run_chunks(job *loop, int32_t worker, const char *stage) {
         if (status != HUDDLE_OK)
             record_failure(loop, chunk, status);
     }
+}
+
+bool hd_thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument) {
+    static const size_t stack_size = (size_t)8 << 20;
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0)
+        return false;
+    bool started = pthread_attr_setstacksize(&attributes, stack_size) == 0 &&
+                   pthread_create(thread, &attributes, run, argument) == 0;
+    pthread_attr_destroy(&attributes);
+    return started;
 }
 
 /* A thread of the pool: waits for a job that it has not seen yet, works on it, and waits again.
@@ -236,7 +243,6 @@ huddle_status hd_parallel(huddle_context *context, const char *stage, int64_t n,
     pthread_mutex_destroy(&loop.lock);
     if (loop.failed_chunk >= 0)
         return hd_fail(loop.failure, "%s", loop.failure_text);
-    /* The end is reported here, whichever thread ran the last chunk. */
     if (stage != NULL && loop.chunks > 0)
         return hd_progress(context, stage, (double)loop.chunks, (double)loop.chunks);
     return HUDDLE_OK;

@@ -35,6 +35,10 @@ bool hd_parallel_inside(void);
 int64_t hd_chunks(int64_t n, int64_t grain);
 int32_t hd_workers(const huddle_context *context);
 
+/* Starts a thread; false if the system refuses. Its stack has the usual 8 MB: the default is the
+ * limit of the process (ulimit -s), which may be too little for BLAS and LAPACK. */
+bool hd_thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument);
+
 /* Ends the threads of a pool; NULL is fine. */
 void hd_pool_free(struct hd_pool *pool);
 

@@ -1,5 +1,3 @@
-/* Random numbers that depend on (seed, stream, position) only, so that parallel code draws the same
- * numbers for any number of threads: each row, restart or chunk has its own stream. */
 #include "base/rng.h"
 
 #include <math.h>

@@ -1,6 +1,3 @@
-/* Rows that are distributed over processes. On one process, the usual case, every function returns
- * at once; an engine that distributes rows supplies the functions. Reductions are collective: all
- * processes must call them, in the same order. */
 #include "base/slabs.h"
 
 #include "base/check.h"

@@ -36,7 +36,8 @@ static inline void hd_slab_share_of(int64_t total, int32_t rank, int32_t count, 
     *n = hd_slab_begin_of(total, rank + 1, count) - *first;
 }
 
-/* Combine values[0 .. count - 1] over the processes, in place. */
+/* Combine values[0 .. count - 1] over the processes, in place. All processes must call them, in the
+ * same order. */
 huddle_status hd_reduce_sum(huddle_context *context, int64_t count, double *values);
 huddle_status hd_reduce_min(huddle_context *context, int64_t count, double *values);
 huddle_status hd_reduce_max(huddle_context *context, int64_t count, double *values);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* Options, JSON and saved values have a decimal point whatever the locale of the program that uses
  * the library. uselocale() concerns the calling thread only. */
@@ -137,11 +138,7 @@ void huddle_suggest_name(const char *word, const char *candidate, int *distance,
 
 /* For names and file extensions, which are ASCII. */
 bool hd_same_word(const char *a, const char *b) {
-    while (*a != '\0' && tolower((unsigned char)*a) == tolower((unsigned char)*b)) {
-        a++;
-        b++;
-    }
-    return *a == '\0' && *b == '\0';
+    return strcasecmp(a, b) == 0;
 }
 
 bool hd_has_extension(const char *path, const char *extension) {
@@ -165,6 +162,10 @@ char *hd_copy_part(const char *text, int64_t length) {
     memcpy(copy, text, (size_t)length);
     copy[length] = '\0';
     return copy;
+}
+
+char *hd_copy_text(const char *text) {
+    return hd_copy_part(text, (int64_t)strlen(text));
 }
 
 char *hd_join_text(const char *first, const char *second) {

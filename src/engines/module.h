@@ -24,7 +24,7 @@ typedef struct hd_engine_module {
 
 /* The symbol of the module under which the library finds the description. */
 #define HD_ENGINE_MODULE_NAME "hd_engine_module_entry"
-extern HUDDLE_API const hd_engine_module hd_engine_module_entry;
+extern __attribute__((visibility("default"))) const hd_engine_module hd_engine_module_entry;
 
 #define HD_ENGINE_MODULE(table)                                                                    \
     const hd_engine_module hd_engine_module_entry = {HUDDLE_VERSION, sizeof(hd_engine),            \

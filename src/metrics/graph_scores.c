@@ -57,24 +57,21 @@ done:
     return status;
 }
 
-/* The ranks of the labels, followed by those of the rows of other processes that the graph refers
- * to, and the columns as places in that array: the graph's own, or *local if there are such
- * processes. Labels are replaced by ranks because they may be any integers. */
+/* Labels are replaced by ranks because they may be any integers. */
 static huddle_status rank_vertices(huddle_context *context, const huddle_csr *graph,
-                                   const int32_t *labels, int32_t **ranks, int32_t **local,
-                                   int64_t *n_clusters) {
+                                   const int32_t *labels, volumes *m) {
     huddle_status status = HUDDLE_OK;
     hd_halo halo = {0};
     int64_t n = graph->rows, entries = graph->offsets[n];
     if (hd_context_engine(context)->slabs != NULL) {
-        ALLOC(*local, entries);
+        ALLOC(m->local, entries);
         if (entries > 0)
-            memcpy(*local, graph->columns, (size_t)entries * sizeof **local);
-        TRY(hd_halo_open(context, n, entries, *local, &halo));
+            memcpy(m->local, graph->columns, (size_t)entries * sizeof *m->local);
+        TRY(hd_halo_open(context, n, entries, m->local, &halo));
     }
-    ALLOC(*ranks, n + halo.ghosts);
-    TRY(hd_metrics_rank_labels(context, n, labels, *ranks, n_clusters));
-    TRY(hd_halo_fetch(&halo, *ranks, sizeof **ranks));
+    ALLOC(m->ranks, n + halo.ghosts);
+    TRY(hd_metrics_rank_labels(context, n, labels, m->ranks, &m->n_clusters, NULL));
+    TRY(hd_halo_fetch(&halo, m->ranks, sizeof *m->ranks));
 done:
     hd_halo_close(&halo);
     return status;
@@ -113,7 +110,7 @@ static huddle_status add_volumes(huddle_context *context, const huddle_csr *grap
                                  const int32_t *labels, volumes *m) {
     huddle_status status = HUDDLE_OK;
     row_sums s = {.graph = graph, .m = m};
-    TRY(rank_vertices(context, graph, labels, &m->ranks, &m->local, &m->n_clusters));
+    TRY(rank_vertices(context, graph, labels, m));
     ALLOC_ZERO(m->inside, m->n_clusters);
     ALLOC_ZERO(m->volume, m->n_clusters);
     ALLOC(m->degree, graph->rows);

@@ -10,9 +10,9 @@
  * complete matching no row may stay without one, and u has no sign. Cells that are not stored are
  * never visited. Counts are integers, so that their matching is exact: their maximum is the
  * numerator of ACC (17). */
-#include "metrics/match.h"
-
 #include "base/check.h"
+#include "huddle/metrics.h"
+#include "metrics/table.h"
 
 #include <math.h>
 #include <string.h>
@@ -190,9 +190,13 @@ static void pair_remaining(int64_t rows, int64_t cols, int32_t *col_of, int32_t 
     }
 }
 
-/* The side with fewer members is added one by one: fewer and shorter paths. */
-huddle_status hd_metrics_match(const huddle_csr *cells, bool complete, int32_t *col_of,
-                               int32_t *row_of) {
+/* The mapping with the largest sum of the values of matched cells: col_of[i] for each row,
+ * row_of[j] for each column, -1 for those without one; min(rows, cols) are matched. Either may be
+ * NULL. Cells that are not stored are 0. complete: every cell is stored, and values may be
+ * negative; otherwise they are positive. The side with fewer members is added one by one: fewer and
+ * shorter paths. */
+static huddle_status match_cells(const huddle_csr *cells, bool complete, int32_t *col_of,
+                                 int32_t *row_of) {
     huddle_status status = HUDDLE_OK;
     huddle_csr turned = {0};
     bool turn = cells->rows > cells->cols;
@@ -231,8 +235,42 @@ huddle_status hd_metrics_table_match(const hd_metrics_table *table, int32_t *row
     ALLOC(cells.values, n_cells);
     for (int64_t e = 0; e < n_cells; e++)
         cells.values[e] = (double)table->counts[e];
-    TRY(hd_metrics_match(&cells, false, NULL, row_of));
+    TRY(match_cells(&cells, false, NULL, row_of));
 done:
     huddle_free(cells.values);
+    return status;
+}
+
+/* ---- the dense assignment problem --------------------------------------------------------- */
+
+static huddle_status check_values(int64_t rows, int64_t cols, const double *value,
+                                  const int32_t *column_of) {
+    if (rows < 1 || cols < 1 || rows > INT32_MAX || cols > INT32_MAX)
+        return hd_fail(HUDDLE_INVALID, "an assignment of %lld rows to %lld columns is invalid",
+                       (long long)rows, (long long)cols);
+    if (value == NULL || column_of == NULL)
+        return hd_fail(HUDDLE_INVALID, "the assignment has no values or no place for its result");
+    for (int64_t e = 0; e < rows * cols; e++)
+        if (!isfinite(value[e]))
+            return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: the value is %s",
+                           (long long)(e / cols) + 1, (long long)(e % cols) + 1,
+                           isnan(value[e]) ? "not a number" : "infinite");
+    return HUDDLE_OK;
+}
+
+huddle_status huddle_metrics_assign(int64_t rows, int64_t cols, const double *value,
+                                    int32_t *column_of) {
+    huddle_status status = HUDDLE_OK;
+    huddle_csr cells = {0};
+    TRY(check_values(rows, cols, value, column_of));
+    TRY(huddle_csr_new(rows, cols, rows * cols, &cells));
+    for (int64_t i = 0; i <= rows; i++)
+        cells.offsets[i] = i * cols;
+    for (int64_t e = 0; e < rows * cols; e++)
+        cells.columns[e] = (int32_t)(e % cols);
+    memcpy(cells.values, value, (size_t)(rows * cols) * sizeof *value);
+    TRY(match_cells(&cells, true, column_of, NULL));
+done:
+    huddle_csr_free(&cells);
     return status;
 }

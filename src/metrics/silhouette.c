@@ -14,7 +14,7 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/rng.h"
-#include "base/slabs.h"
+#include "matrix/collect.h"
 #include "metrics/table.h"
 
 #include <cblas.h>
@@ -36,82 +36,6 @@ typedef struct survey {
     double *scratch;      /* one piece per worker */
     int64_t scratch_size;
 } survey;
-
-/* ---- the sample ---------------------------------------------------------------------------- */
-
-/* The sampled rows where one process has all points. */
-static huddle_status take_sample(const huddle_points *x, const int32_t *labels, int64_t count,
-                                 uint64_t seed, huddle_points *sample, int32_t *chosen) {
-    huddle_status status = HUDDLE_OK;
-    hd_rng rng = hd_rng_stream(seed, 0);
-    int64_t *index = NULL;
-    ALLOC(index, count);
-    hd_rng_sample(&rng, x->n, count, index);
-    TRY(huddle_points_take(x, index, count, sample));
-    for (int64_t k = 0; k < count; k++)
-        chosen[k] = labels[index[k]];
-done:
-    huddle_free(index);
-    return status;
-}
-
-/* Gives every process the rows index[0 .. count - 1] of all processes: each writes its own into an
- * array of zeros, and the sum over the processes has them all. Each number is a sum of one value
- * and zeros, hence exact. */
-static huddle_status gather_rows(huddle_context *context, const huddle_points *x,
-                                 const int32_t *labels, hd_slab slab, const int64_t *index,
-                                 int64_t count, huddle_points *sample, int32_t *chosen) {
-    huddle_status status = HUDDLE_OK;
-    int64_t width = x->d + 1; /* the label too */
-    double *rows = NULL;
-    ALLOC_ZERO(rows, count * width);
-    TRY(huddle_points_new(count, x->d, sample));
-    for (int64_t k = 0; k < count; k++) {
-        int64_t i = index[k] - slab.first;
-        if (i < 0 || i >= x->n)
-            continue;
-        for (int64_t j = 0; j < x->d; j++)
-            rows[k * width + j] = (double)x->values[i * x->stride + j];
-        rows[k * width + x->d] = labels[i];
-    }
-    TRY(hd_reduce_sum(context, count * width, rows));
-    for (int64_t k = 0; k < count; k++) {
-        for (int64_t j = 0; j < x->d; j++)
-            sample->values[k * x->d + j] = (float)rows[k * width + j];
-        chosen[k] = (int32_t)rows[k * width + x->d];
-    }
-done:
-    huddle_free(rows);
-    return status;
-}
-
-/* The sample from the rows of all processes: the same rows that one process would draw. Every
- * process draws the same indices from the same seed. */
-static huddle_status gather_sample(huddle_context *context, const huddle_points *x,
-                                   const int32_t *labels, int64_t count, uint64_t seed,
-                                   huddle_points *sample, int32_t *chosen, survey *s) {
-    huddle_status status = HUDDLE_OK;
-    hd_rng rng = hd_rng_stream(seed, 0);
-    hd_slab slab;
-    int64_t *index = NULL;
-    if (x->offsets != NULL)
-        FAIL(HUDDLE_UNSUPPORTED, "the silhouette of sparse points needs all rows on one process");
-    TRY(hd_slab_locate(context, x->n, &slab));
-    ALLOC(index, count);
-    if (count < slab.total)
-        hd_rng_sample(&rng, slab.total, count, index);
-    else
-        for (int64_t k = 0; k < count; k++)
-            index[k] = k;
-    TRY(gather_rows(context, x, labels, slab, index, count, sample, chosen));
-    for (int64_t k = 0; k < count; k++) { /* ascending, so the own points follow each other */
-        s->first += index[k] < slab.first;
-        s->count += index[k] >= slab.first && index[k] < slab.first + x->n;
-    }
-done:
-    huddle_free(index);
-    return status;
-}
 
 /* ---- distances ----------------------------------------------------------------------------- */
 
@@ -287,30 +211,41 @@ done:
 }
 
 /* The points and labels that are compared: all of them, or a sample, because the cost grows with
- * the square of their number. Under slabs every process needs all rows that are compared, so that
- * they are gathered even without sampling. `part` and *chosen own a sample. */
+ * the square of their number. Every process draws the same rows of all from the same seed, and
+ * needs all that are compared, so that they are collected even without sampling. `part` and *chosen
+ * own a sample. */
 static huddle_status choose_points(huddle_context *context, const huddle_points *x,
                                    const int32_t **labels, int64_t sample, uint64_t seed,
-                                   huddle_points *part, int32_t **chosen, survey *s) {
+                                   huddle_points *part, void **chosen, survey *s) {
     huddle_status status = HUDDLE_OK;
-    int64_t n = x->n;
-    TRY(hd_reduce_count(context, &n));
-    sample = sample < n ? sample : n;
+    bool distributed = hd_slabs_distributed(context);
+    hd_rng rng = hd_rng_stream(seed, 0);
+    hd_slab slab;
+    int64_t *index = NULL, total;
+    int32_t *own = NULL;
+    TRY(hd_slab_locate(context, x->n, &slab));
+    sample = sample < slab.total ? sample : slab.total;
     s->x = x;
     s->count = x->n;
-    if (sample == n && hd_context_engine(context)->slabs == NULL)
+    if (sample == slab.total && !distributed)
         goto done;
-    ALLOC(*chosen, sample);
+    if (x->offsets != NULL && distributed)
+        FAIL(HUDDLE_UNSUPPORTED, "the silhouette of sparse points needs all rows on one process");
+    ALLOC(index, sample);
+    ALLOC(own, sample);
+    hd_rng_sample(&rng, slab.total, sample, index);
     s->count = 0;
-    if (hd_context_engine(context)->slabs != NULL) {
-        TRY(gather_sample(context, x, *labels, sample, seed, part, *chosen, s));
-    } else {
-        TRY(take_sample(x, *labels, sample, seed, part, *chosen));
-        s->count = sample;
+    for (int64_t k = 0; k < sample; k++) { /* ascending, so the own points follow each other */
+        s->first += index[k] < slab.first;
+        if (index[k] >= slab.first && index[k] < slab.first + x->n)
+            own[s->count++] = (*labels)[index[k] - slab.first];
     }
+    TRY(hd_collect_points(context, x, index, sample, HD_EVERYWHERE, part));
+    TRY(hd_collect_rows(context, HD_EVERYWHERE, s->count, own, sizeof *own, &total, chosen));
     s->x = part;
     *labels = *chosen;
 done:
+    FREE(index, own);
     return status;
 }
 
@@ -321,13 +256,15 @@ static huddle_status compare_points(huddle_context *context, const huddle_points
                                     double *values, double *silhouette) {
     huddle_status status = HUDDLE_OK;
     huddle_points part = {0};
-    int32_t *chosen = NULL, *ranks = NULL;
+    int32_t *ranks = NULL;
+    void *chosen = NULL;
     survey s = {0};
     TRY(huddle_points_fetch(x));
     TRY(huddle_points_check(context, x));
     TRY(choose_points(context, x, &labels, sample, seed, &part, &chosen, &s));
     ALLOC(ranks, s.x->n);
-    TRY(hd_metrics_rank_labels(NULL, s.x->n, labels, ranks, &s.n_clusters)); /* all are here */
+    TRY(hd_metrics_rank_labels(NULL, s.x->n, labels, ranks, &s.n_clusters,
+                               NULL)); /* all are here */
     s.labels = ranks;
     TRY(values != NULL ? survey_points(context, &s, values)
                        : mean_silhouette(context, &s, silhouette));

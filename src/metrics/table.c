@@ -107,7 +107,7 @@ done:
 
 /* Labels of all processes are needed for ranks that mean the same everywhere. */
 huddle_status hd_metrics_rank_labels(huddle_context *context, int64_t n, const int32_t *labels,
-                                     int32_t *ranks, int64_t *count) {
+                                     int32_t *ranks, int64_t *count, int32_t **names) {
     huddle_status status = HUDDLE_OK;
     uint64_t *keys = NULL, *spare = NULL;
     ALLOC(keys, n);
@@ -125,6 +125,10 @@ huddle_status hd_metrics_rank_labels(huddle_context *context, int64_t n, const i
     }
     for (int64_t k = 0; k < n; k++)
         ranks[k] = (int32_t)find_key(keys, *count, key_of(labels[k]));
+    if (names != NULL)
+        ALLOC(*names, *count);
+    for (int64_t k = 0; names != NULL && k < *count; k++)
+        (*names)[k] = label_of((uint32_t)keys[k]);
 done:
     FREE(keys, spare);
     return status;
@@ -225,36 +229,17 @@ done:
 
 /* ---- the table of all processes ------------------------------------------------------------- */
 
-/* The distinct labels of all processes, ascending; own labels are distinct and ascending. */
-static huddle_status unite_labels(huddle_context *context, const int32_t *own, int64_t n_own,
-                                  int32_t **labels, int64_t *count) {
-    huddle_status status = HUDDLE_OK;
-    uint64_t *keys = NULL, *all = NULL;
-    ALLOC(keys, n_own);
-    for (int64_t k = 0; k < n_own; k++)
-        keys[k] = key_of(own[k]);
-    TRY(unite_keys(context, keys, n_own, &all, count));
-    ALLOC(*labels, *count);
-    for (int64_t k = 0; k < *count; k++)
-        (*labels)[k] = label_of((uint32_t)all[k]);
-done:
-    FREE(keys, all);
-    return status;
-}
-
-/* Adds row i of the table of all processes: `own_row` is the same class in this process's table,
- * or -1. columns[j] is the column there of this process's column j. `line` has one count per
- * column. Every process takes part in the reduction of every row, also where it has no point of
- * the class. */
+/* Adds row i of the table of all processes, row `own_row` of this process's table, which may have
+ * no point of the class; every process takes part in the reduction of every row. The labels of its
+ * table are numbers of rows and columns. `line` has one count per column. */
 static huddle_status add_row(huddle_context *context, const hd_metrics_table *own, int64_t own_row,
-                             const int64_t *columns, double *line, hd_metrics_table *all,
-                             int64_t *capacity) {
+                             double *line, hd_metrics_table *all, int64_t *capacity) {
     huddle_status status = HUDDLE_OK;
     int64_t i = all->rows, at = all->offsets[i];
+    bool have = own_row < own->rows && own->classes[own_row] == i;
     memset(line, 0, (size_t)all->cols * sizeof *line);
-    for (int64_t e = own_row < 0 ? 0 : own->offsets[own_row];
-         own_row >= 0 && e < own->offsets[own_row + 1]; e++)
-        line[columns[own->columns[e]]] = (double)own->counts[e];
+    for (int64_t e = own->offsets[own_row]; have && e < own->offsets[own_row + 1]; e++)
+        line[own->clusters[own->columns[e]]] = (double)own->counts[e];
     TRY(hd_reduce_sum(context, all->cols, line));
     if (!hd_grow(&all->counts, &capacity[0], at + all->cols, sizeof *all->counts) ||
         !hd_grow(&all->columns, &capacity[1], at + all->cols, sizeof *all->columns))
@@ -275,34 +260,33 @@ done:
 }
 
 /* Adds the tables of all processes, one class at a time. Memory is then proportional to the cells
- * that are not 0, and doubles represent the counts exactly. Both lists of labels are sorted, hence
- * one pass finds the own columns and rows in them. */
-static huddle_status add_tables(huddle_context *context, const hd_metrics_table *own,
-                                hd_metrics_table *all) {
+ * that are not 0, and doubles represent the counts exactly. Labels are replaced by their ranks
+ * among those of all processes, which are the rows and columns of the table. */
+static huddle_status add_tables(huddle_context *context, int64_t n, const int32_t *truth,
+                                const int32_t *labels, hd_metrics_table *all) {
     huddle_status status = HUDDLE_OK;
-    int64_t rows = 0, capacity[2] = {0}, *columns = NULL;
+    hd_metrics_table own = {0};
+    int64_t rows = 0, capacity[2] = {0};
+    int32_t *classes = NULL, *clusters = NULL;
     double *line = NULL;
-    TRY(unite_labels(context, own->classes, own->rows, &all->classes, &rows));
-    TRY(unite_labels(context, own->clusters, own->cols, &all->clusters, &all->cols));
+    ALLOC(classes, n);
+    ALLOC(clusters, n);
+    TRY(hd_metrics_rank_labels(context, n, truth, classes, &rows, &all->classes));
+    TRY(hd_metrics_rank_labels(context, n, labels, clusters, &all->cols, &all->clusters));
+    TRY(count_own_points(n, classes, clusters, &own));
     ALLOC_ZERO(all->offsets, rows + 1);
     ALLOC(all->row_sums, rows);
     ALLOC_ZERO(all->col_sums, all->cols);
-    ALLOC(columns, own->cols);
     ALLOC(line, all->cols);
-    for (int64_t j = 0, k = 0; j < own->cols; j++) {
-        while (all->clusters[k] != own->clusters[j])
-            k++;
-        columns[j] = k;
-    }
     for (int64_t i = 0, k = 0; i < rows; i++) {
-        bool have = k < own->rows && own->classes[k] == all->classes[i];
-        TRY(add_row(context, own, have ? k : -1, columns, line, all, capacity));
-        k += have;
+        TRY(add_row(context, &own, k, line, all, capacity));
+        k += k < own.rows && own.classes[k] == i;
     }
     if (all->n < 1 || all->n > INT32_MAX)
         FAIL(HUDDLE_INVALID, "n = %lld labels cannot be scored", (long long)all->n);
 done:
-    FREE(columns, line);
+    hd_metrics_table_free(&own);
+    FREE(classes, clusters, line);
     return status;
 }
 
@@ -311,21 +295,15 @@ done:
 huddle_status hd_metrics_table_new(huddle_context *context, int64_t n, const int32_t *truth,
                                    const int32_t *labels, hd_metrics_table *table) {
     huddle_status status = HUDDLE_OK;
-    hd_metrics_table own = {0};
     memset(table, 0, sizeof *table);
     if (truth == NULL || labels == NULL)
         FAIL(HUDDLE_INVALID, "a labelling is missing");
     /* Of several processes some may have no points. */
     if (n < !hd_slabs_distributed(context) || n > INT32_MAX)
         FAIL(HUDDLE_INVALID, "n = %lld labels cannot be scored", (long long)n);
-    if (hd_context_engine(context)->slabs == NULL) {
-        TRY(count_own_points(n, truth, labels, table));
-        goto done;
-    }
-    TRY(count_own_points(n, truth, labels, &own));
-    TRY(add_tables(context, &own, table));
+    TRY(hd_slabs_distributed(context) ? add_tables(context, n, truth, labels, table)
+                                      : count_own_points(n, truth, labels, table));
 done:
-    hd_metrics_table_free(&own);
     if (status != HUDDLE_OK)
         hd_metrics_table_free(table);
     return status;

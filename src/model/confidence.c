@@ -118,21 +118,16 @@ static huddle_status compute_silhouettes(huddle_context *context, const huddle_m
     const hd_fit *fit = &model->fit;
     huddle_points prepared = {0}, view = {0}, expanded = {0};
     const huddle_points *points;
-    int64_t *index = NULL, n = hd_fit_rows_total(&fit->rows);
     TRY(hd_model_find_points(context, model, x, &prepared, &view, &points));
     if (points == NULL)
         FAIL(HUDDLE_INVALID, "silhouettes need the points that the model was fitted to");
-    if (points->n != n) {
-        ALLOC(index, n);
-        for (int64_t i = 0; i < n; i++)
-            index[i] = hd_fit_rows_node(&fit->rows, i);
-        TRY(huddle_points_take(points, index, n, &expanded));
+    if (points->n != hd_fit_rows_total(&fit->rows)) {
+        TRY(hd_model_expand_points(fit, points, &expanded));
         points = &expanded;
     }
     TRY(huddle_metrics_silhouette_samples(context, points, huddle_model_labels(model, NULL),
                                           silhouettes));
 done:
-    huddle_free(index);
     huddle_points_free(&prepared);
     huddle_points_free(&expanded);
     return status;

@@ -13,12 +13,10 @@
 #include "decide/memory.h"
 #include "steps/dominant.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* ---- making, options ----------------------------------------------------------------------- */
 
-/* Suggests the most similar name, as for options. */
 static huddle_status unknown_method(const char *name) {
     const char *nearest = NULL;
     int distance = HUDDLE_SUGGEST_DISTANCE;

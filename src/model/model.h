@@ -55,9 +55,9 @@ huddle_status hd_model_rows_new(const hd_fit *fit, hd_model_rows **rows);
 void hd_model_rows_free(hd_model_rows *rows);
 const int32_t *hd_model_rows_labels(const hd_model_rows *rows);
 
-/* A view of an array of the fit with a row for each row of x. Safe to call from several threads. */
-huddle_status hd_model_rows_expand(const hd_fit *fit, hd_model_rows *rows,
-                                   const hd_fit_array *array, huddle_array *view);
+/* Points with a row for each row of x, from those of the fit. */
+huddle_status hd_model_expand_points(const hd_fit *fit, const huddle_points *points,
+                                     huddle_points *to);
 
 /* Whether the points must be converted to the shift of the fit's, if that is known. */
 bool hd_model_needs_rebase(const hd_fit *fit, const huddle_points *x);

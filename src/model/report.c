@@ -73,7 +73,6 @@ static void write_report(const huddle_model *model, hd_json_writer *json) {
     hd_json_close_object(json);
 }
 
-/* A member as text. */
 static huddle_status print_member(const hd_json_value *object, const char *name, char **text) {
     const hd_json_value *value = hd_json_get(object, name);
     hd_json_writer json = hd_json_begin((hd_json_style){0});

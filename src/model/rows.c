@@ -1,11 +1,13 @@
-/* The arrays of a merged fit with one row for each row of x. Merging is an implementation detail
- * that users do not see: every array has as many rows as x. */
+/* The arrays of a fit, by name. Views are borrowed: they are valid until the model is fitted again
+ * or freed. Which arrays exist depends on the method; the parts of the fit list them (src/fit/).
+ * Merging is an implementation detail that users do not see: every array has as many rows as x. */
 #include "model/model.h"
 
 #include "base/check.h"
 #include "matrix/insert.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 /* One expanded array; the type of its view determines which member owns it. */
@@ -61,7 +63,6 @@ done:
     return status;
 }
 
-/* Labels are made at once, everything else on demand. */
 huddle_status hd_model_rows_new(const hd_fit *fit, hd_model_rows **rows) {
     huddle_status status = HUDDLE_OK;
     hd_model_rows *made = NULL;
@@ -96,13 +97,14 @@ done:
     return status;
 }
 
-static huddle_status expand_points(const hd_fit *fit, huddle_points *to) {
+huddle_status hd_model_expand_points(const hd_fit *fit, const huddle_points *points,
+                                     huddle_points *to) {
     huddle_status status = HUDDLE_OK;
     int64_t *index = NULL, n = hd_fit_rows_total(&fit->rows);
     ALLOC(index, n);
     for (int64_t i = 0; i < n; i++)
         index[i] = hd_fit_rows_node(&fit->rows, i);
-    TRY(huddle_points_take(&fit->prepared.points, index, n, to));
+    TRY(huddle_points_take(points, index, n, to));
 done:
     huddle_free(index);
     return status;
@@ -182,22 +184,6 @@ done:
 
 /* ---- by name ------------------------------------------------------------------------------- */
 
-static huddle_status expand_integers(const hd_fit *fit, bool columns, const huddle_array *from,
-                                     expanded *item) {
-    huddle_status status = HUDDLE_OK;
-    int64_t n = hd_fit_rows_total(&fit->rows), times = columns ? from->rows : 1;
-    TRY(expand_ints(&fit->rows, times, from->values, &item->ints));
-    item->view = (huddle_array){HUDDLE_ARRAY_I32,
-                                columns ? times : n,
-                                columns ? n : 1,
-                                columns ? n : 1,
-                                item->ints,
-                                NULL,
-                                NULL};
-done:
-    return status;
-}
-
 /* The type of the view decides how rows are copied. */
 static huddle_status expand_array(const hd_fit *fit, const hd_fit_array *array, expanded *item) {
     huddle_status status = HUDDLE_OK;
@@ -208,14 +194,19 @@ static huddle_status expand_array(const hd_fit *fit, const hd_fit_array *array, 
                          &item->graph));
         item->view = hd_fit_view_csr(&item->graph);
     } else if (from.type == HUDDLE_ARRAY_F32) {
-        TRY(expand_points(fit, &item->points));
+        TRY(hd_model_expand_points(fit, &fit->prepared.points, &item->points));
         const huddle_points *x = &item->points;
         item->view = (huddle_array){HUDDLE_ARRAY_F32, x->n, x->d, x->stride, x->values, NULL, NULL};
     } else if (from.type == HUDDLE_ARRAY_F64) {
         TRY(expand_dense(&fit->rows, &from, &item->dense));
         item->view = hd_fit_view_dense(&item->dense);
     } else {
-        TRY(expand_integers(fit, array->expansion == HD_FIT_EXPAND_COLS, &from, item));
+        bool columns = array->expansion == HD_FIT_EXPAND_COLS;
+        int64_t n = hd_fit_rows_total(&fit->rows), times = columns ? from.rows : 1;
+        TRY(expand_ints(&fit->rows, times, from.values, &item->ints));
+        item->view = hd_fit_view_vector(HUDDLE_ARRAY_I32, n, item->ints);
+        if (columns)
+            item->view = (huddle_array){HUDDLE_ARRAY_I32, times, n, n, item->ints, NULL, NULL};
     }
 done:
     return status;
@@ -245,7 +236,8 @@ done:
     return status;
 }
 
-huddle_status hd_model_rows_expand(const hd_fit *fit, hd_model_rows *rows,
+/* A view of an array of the fit with a row for each row of x. Safe to call from several threads. */
+static huddle_status view_expanded(const hd_fit *fit, hd_model_rows *rows,
                                    const hd_fit_array *array, huddle_array *view) {
     /* Without the lock: labels never change after hd_model_rows_new(). */
     if (strcmp(array->name, "labels") == 0) {
@@ -255,5 +247,60 @@ huddle_status hd_model_rows_expand(const hd_fit *fit, hd_model_rows *rows,
     pthread_mutex_lock(&rows->lock);
     huddle_status status = find_expanded(fit, rows, array, view);
     pthread_mutex_unlock(&rows->lock);
+    return status;
+}
+
+/* ---- all arrays ---------------------------------------------------------------------------- */
+
+/* Views are cheap: they copy nothing, even if an engine keeps the array. */
+static bool has_array(const huddle_model *model, const hd_fit_array *array) {
+    return array->view(&model->fit).type != HUDDLE_ARRAY_NONE;
+}
+
+/* The list belongs to the model and is overwritten by the next call. */
+const char *const *huddle_model_arrays(huddle_model *model) {
+    static const char *const none[] = {NULL};
+    int n_arrays = 0, count = 0;
+    while (hd_fit_list_array(n_arrays) != NULL)
+        n_arrays++;
+    if (model->array_names == NULL)
+        model->array_names = hd_alloc_zero(n_arrays + 1, sizeof *model->array_names);
+    if (model->array_names == NULL)
+        return none;
+    for (int k = 0; k < n_arrays; k++)
+        if (has_array(model, hd_fit_list_array(k)))
+            model->array_names[count++] = hd_fit_list_array(k)->name;
+    model->array_names[count] = NULL;
+    return model->array_names;
+}
+
+/* "no array named 'x'; there are labels, centres". */
+static huddle_status no_such_array(const huddle_model *model, const char *name) {
+    char list[512] = "";
+    const hd_fit_array *array;
+    for (int k = 0; (array = hd_fit_list_array(k)) != NULL; k++) {
+        if (!has_array(model, array))
+            continue;
+        size_t length = strlen(list);
+        snprintf(list + length, sizeof list - length, "%s%s", length == 0 ? "" : ", ", array->name);
+    }
+    return hd_fail(HUDDLE_INVALID, "no array named '%s'; there are %s", name,
+                   list[0] == '\0' ? "none yet" : list);
+}
+
+/* An array that an engine keeps is copied to the host only here, when it is asked for. */
+huddle_status huddle_model_array(const huddle_model *model, const char *name, huddle_array *view) {
+    huddle_status status = HUDDLE_OK;
+    const hd_fit_array *array = hd_fit_find_array(name);
+    *view = (huddle_array){0};
+    if (array == NULL || !has_array(model, array))
+        return no_such_array(model, name);
+    if (array->fetch != NULL)
+        TRY(array->fetch(&model->fit));
+    if (model->all_rows != NULL && array->expansion != HD_FIT_KEEP)
+        TRY(view_expanded(&model->fit, model->all_rows, array, view));
+    else
+        *view = array->view(&model->fit);
+done:
     return status;
 }

@@ -14,7 +14,6 @@
 #include "steps/prepare.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Limits for the cost of stability: it is an indication, not a result. */
 enum { STABILITY_SAMPLE = 5000, STABILITY_RUNS = 3, STABILITY_STARTS = 3 };
@@ -74,63 +73,57 @@ done:
     return status;
 }
 
-/* Rows that are distributed over processes: process 0 gets the sample and tells the others. */
-static huddle_status score_distributed_stability(huddle_context *context, const huddle_points *rows,
-                                                 const hd_fit *fit, const int32_t *own,
-                                                 double *stability) {
+/* A sample of the rows of x of all processes, as numbers of rows of the fit's arrays, and the
+ * labels of those that this process has. Drawn from rows of x, so that copies count as often as
+ * they occur; fits of several processes do not merge them. */
+static huddle_status draw_sample(huddle_context *context, const hd_fit *fit, int64_t *count,
+                                 int64_t **index, int64_t *n_own, int32_t **labels) {
     huddle_status status = HUDDLE_OK;
-    int64_t *index = NULL, count, mine = 0, total;
-    int32_t *labels = NULL;
+    /* K-means is repeated, not the refinement. */
+    const int32_t *own = fit->refined.own != NULL ? fit->refined.own : fit->clusters.labels;
+    hd_rng rng = hd_rng_stream(0, 0);
+    int64_t total = hd_fit_rows_total(&fit->rows);
+    hd_slab slab;
+    TRY(hd_reduce_count(context, &total));
+    TRY(hd_slab_locate(context, fit->rows.n, &slab));
+    *count = total < STABILITY_SAMPLE ? total : STABILITY_SAMPLE;
+    *n_own = 0;
+    ALLOC(*index, *count);
+    ALLOC(*labels, *count);
+    hd_rng_sample(&rng, total, *count, *index);
+    for (int64_t i = 0; i < *count; i++) {
+        int64_t node = (*index)[i] = hd_fit_rows_node(&fit->rows, (*index)[i]);
+        if (node >= slab.first && node < slab.first + fit->rows.n)
+            (*labels)[(*n_own)++] = own[node - slab.first];
+    }
+done:
+    return status;
+}
+
+/* Mean ARI over runs (docs/method.md, "Scores"). The seeds are far from the small numbers that fits
+ * usually have. If rows are distributed over processes, process 0 gets the sample and tells the
+ * others. */
+static huddle_status score_stability(huddle_context *context, const huddle_points *rows,
+                                     const hd_fit *fit, double *stability) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *index = NULL, count, n_own, total;
+    int32_t *labels = NULL, c = fit->clusters.n_clusters;
     void *all = NULL;
     huddle_points sample = {0};
-    hd_rng rng = hd_rng_stream(0, 0);
-    hd_slab slab;
-    TRY(hd_slab_locate(context, fit->rows.n, &slab));
-    count = slab.total < STABILITY_SAMPLE ? slab.total : STABILITY_SAMPLE;
-    ALLOC(index, count);
-    ALLOC(labels, count);
-    hd_rng_sample(&rng, slab.total, count, index);
-    for (int64_t i = 0; i < count; i++)
-        if (index[i] >= slab.first && index[i] < slab.first + fit->rows.n)
-            labels[mine++] = own[index[i] - slab.first];
+    TRY(draw_sample(context, fit, &count, &index, &n_own, &labels));
+    if (!hd_slabs_distributed(context)) {
+        TRY(huddle_points_take(rows, index, count, &sample));
+        TRY(average_agreement(context, &sample, labels, c, stability));
+        goto done;
+    }
     TRY(hd_collect_points(context, rows, index, count, 0, &sample));
-    TRY(hd_collect_rows(context, 0, mine, labels, sizeof *labels, &total, &all));
-    TRY_ON_FIRST(context,
-                 average_agreement(context, &sample, all, fit->clusters.n_clusters, stability));
+    TRY(hd_collect_rows(context, 0, n_own, labels, sizeof *labels, &total, &all));
+    TRY_ON_FIRST(context, average_agreement(context, &sample, all, c, stability));
     TRY(hd_slabs_broadcast(context, 0, sizeof *stability, stability));
 done:
     FREE(index, labels, all);
     huddle_points_free(&sample);
     return hd_agree(context, status);
-}
-
-/* Mean ARI over runs (docs/method.md, "Scores"). The sample is drawn from rows of x, so that copies
- * count as often as they occur. The seeds are far from the small numbers that fits usually have. */
-static huddle_status score_stability(huddle_context *context, const huddle_points *rows,
-                                     const hd_fit *fit, double *stability) {
-    huddle_status status = HUDDLE_OK;
-    int64_t *index = NULL, n = hd_fit_rows_total(&fit->rows);
-    int64_t count = n < STABILITY_SAMPLE ? n : STABILITY_SAMPLE;
-    /* K-means is repeated, not the refinement. */
-    const int32_t *own = fit->refined.own != NULL ? fit->refined.own : fit->clusters.labels;
-    int32_t *labels = NULL;
-    huddle_points sample = {0};
-    hd_rng rng = hd_rng_stream(0, 0);
-    if (hd_slabs_distributed(context))
-        return score_distributed_stability(context, rows, fit, own, stability);
-    ALLOC(index, count);
-    hd_rng_sample(&rng, n, count, index);
-    for (int64_t i = 0; i < count; i++)
-        index[i] = hd_fit_rows_node(&fit->rows, index[i]);
-    TRY(huddle_points_take(rows, index, count, &sample));
-    ALLOC(labels, count);
-    for (int64_t i = 0; i < count; i++)
-        labels[i] = own[index[i]];
-    TRY(average_agreement(context, &sample, labels, fit->clusters.n_clusters, stability));
-done:
-    FREE(index, labels);
-    huddle_points_free(&sample);
-    return status;
 }
 
 /* Scores that need what the fit does not have remain NAN. */

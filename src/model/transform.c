@@ -35,8 +35,6 @@ done:
     return status;
 }
 
-/* ---- distances ------------------------------------------------------------------------------ */
-
 typedef struct measuring {
     const huddle_points *points;
     const double *centres; /* c x d, without the shift of the points */
@@ -83,8 +81,6 @@ done:
     FREE(centres, norms);
     return status;
 }
-
-/* ---- the whole ------------------------------------------------------------------------------ */
 
 huddle_status huddle_model_transform(huddle_context *context, const huddle_model *model,
                                      const huddle_points *x, huddle_dense *rows) {

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/slabs.h"
+#include "matrix/rows.h"
 #include "prepare/centred.h"
 #include "prepare/ranks.h"
 
@@ -186,17 +187,6 @@ done:
     return status;
 }
 
-/* Prepared points have a shift only under rule none, where values stay as they were. */
-static huddle_status copy_shift(const huddle_preparation *p, huddle_points *y) {
-    huddle_status status = HUDDLE_OK;
-    if (p->shift == NULL)
-        return status;
-    ALLOC(y->shift, p->d_in);
-    memcpy(y->shift, p->shift, (size_t)p->d_in * sizeof *y->shift);
-done:
-    return status;
-}
-
 /* Runs the body over all rows and adds up the rows of zeros, over all processes. */
 static huddle_status apply_to_chunks(huddle_context *context, application *a, hd_body body,
                                      int64_t grain, huddle_prepare_info *info) {
@@ -234,7 +224,6 @@ done:
     return status;
 }
 
-/* Chooses the body that the rule needs. Projections accept sparse points; their result is dense. */
 static huddle_status apply_all(huddle_context *context, application *a, huddle_prepare_info *info) {
     huddle_status status = HUDDLE_OK;
     enum { VALUES = 1 << 16 }; /* per chunk: 256 kB of floats */
@@ -244,7 +233,8 @@ static huddle_status apply_all(huddle_context *context, application *a, huddle_p
         return apply_sparse(context, a, info);
     TRY(find_offset(a));
     TRY(huddle_points_new(x->n, a->p->d_out, a->y));
-    TRY(copy_shift(a->p, a->y));
+    /* Prepared points have a shift only under rule none, where values stay as they were. */
+    TRY(hd_points_keep_shift(a->p->shift, a->y));
     if (projects) {
         TRY(prepare_projection(a));
         a->scratch_size = HD_PREPARE_TILE_ROWS * ((int64_t)HD_PREPARE_TILE_DEPTH + a->p->d_out);

@@ -5,7 +5,6 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/slabs.h"
-#include "prepare/gather.h"
 
 #include <cblas.h>
 #include <string.h>

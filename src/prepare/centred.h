@@ -7,6 +7,7 @@
 #ifndef HUDDLE_SRC_PREPARE_CENTRED_H
 #define HUDDLE_SRC_PREPARE_CENTRED_H
 
+#include "base/cpu.h"
 #include "huddle/matrix.h"
 
 typedef struct hd_prepare_centred {
@@ -38,6 +39,13 @@ enum { HD_PREPARE_TILE_ROWS = 64, HD_PREPARE_TILE_DEPTH = 512 };
 void hd_prepare_centred_times_rows(const hd_prepare_centred *centred, int64_t begin, int64_t end,
                                    const double *v, int64_t b, int64_t ldv, const double *base,
                                    double *out, int64_t ldo, double *tile);
+
+/* The kernel of products with sparse points, one version per instruction set (base/cpu.h):
+ * out (b numbers) += sum over e < count of values[e] * v[index[e]], rows of v being ldv apart. */
+HD_SIMD_DECLARE(void, hd_prepare_gather, int64_t count, const int32_t *index, const float *values,
+                const double *v, int64_t b, int64_t ldv, double *out);
+typedef void (*hd_prepare_gather_function)(int64_t count, const int32_t *index, const float *values,
+                                           const double *v, int64_t b, int64_t ldv, double *out);
 
 /* base = o'v */
 void hd_prepare_centred_base(const hd_prepare_centred *centred, const double *v, int64_t b,

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/context.h"
+#include "base/options.h"
 #include "base/slabs.h"
 #include "prepare/pca.h"
 #include "prepare/ranks.h"
@@ -15,6 +16,27 @@
  * .277 with 2, and within .004 of that for all limits from 1.5 to 3: a few far values no longer
  * make clusters of their own. */
 static const double clip_limit = 2;
+
+/* R in pca:R and whiten:R is a number that is part of the value. */
+static const char *const rules[] = {"auto",  "none",     "standard",    "clip",
+                                    "ranks", "unit",     "center-rows", "center-columns",
+                                    "pca:R", "whiten:R", NULL};
+
+static const huddle_option table[] = {
+    HD_RULE(huddle_prepare_options, prepare, "none", rules,
+            "transformation of the points before distances are computed"),
+    HD_SEED(huddle_prepare_options, seed, "random start of the PCA of large data"),
+    {0}};
+
+const huddle_option *huddle_prepare_options_table(void) {
+    return table;
+}
+
+huddle_prepare_options huddle_prepare_defaults(void) {
+    huddle_prepare_options options;
+    huddle_options_default(table, &options);
+    return options;
+}
 
 static bool has_rule(const huddle_preparation *p, const char *name) {
     return strcmp(p->rule.name, name) == 0;

@@ -1,5 +1,5 @@
 /* Products with sparse points: rows of a dense matrix, times their values, added up. */
-#include "prepare/gather.h"
+#include "prepare/centred.h"
 
 /* Rows are fetched so many entries ahead: they are all over the memory. A cache line has 8
  * doubles. */

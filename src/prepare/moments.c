@@ -17,8 +17,6 @@ typedef struct sums {
     int64_t all;        /* rows of all processes */
 } sums;
 
-/* One function for both passes: the sums of the values, or of their squared differences to the
- * mean. */
 static huddle_status sum_rows(void *argument, hd_chunk chunk) {
     const sums *s = argument;
     int64_t d = s->x->d;
@@ -56,7 +54,6 @@ done:
     return status;
 }
 
-/* Two passes over the data, each in chunks that are added in order. */
 static huddle_status dense_moments(huddle_context *context, const huddle_points *x, int64_t all,
                                    double *mean, double *variance) {
     enum { MAX_PARTS = 16, MIN_ROWS = 256 }; /* few parts: each keeps d numbers */

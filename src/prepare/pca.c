@@ -51,7 +51,6 @@ done:
     return status;
 }
 
-/* Forms the matrix and decomposes it. */
 static huddle_status find_by_decomposition(huddle_context *context, const hd_prepare_centred *c,
                                            bool by_columns, int64_t r, double *values,
                                            double *vectors) {

@@ -108,6 +108,10 @@ static void limits_of_the_machine_are_found(void **state) {
     /* Of several limits the smallest counts. */
     put(root, "sys/fs/cgroup/a/b/memory.max", "150000\n");
     assert_int_equal(hd_machine_hard_limit(root), 149900);
+    put(root, "sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
+    assert_true(hd_machine_cpus(root) == INT64_MAX);
+    put(root, "sys/fs/cgroup/a/cpu.max", "150000 100000\n");
+    assert_int_equal(hd_machine_cpus(root), 2);
     /* Version 1 beside it; in a container its files are those of the root. */
     put(root, "proc/self/cgroup", "9:cpu,memory:/docker/x\n0::/\n");
     put(root, "sys/fs/cgroup/memory/memory.limit_in_bytes", "500000\n");

@@ -9,7 +9,6 @@
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "base/text.h"
-#include "base/thread.h"
 #include "base/union.h"
 #include "support/support.h"
 

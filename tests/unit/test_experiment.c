@@ -2,9 +2,7 @@
 #include "support/support.h"
 
 #include "experiment/experiment.h"
-#include "experiment/failure.h"
-#include "experiment/plan.h"
-#include "experiment/store.h"
+#include "experiment/work.h"
 #include "report/text.h"
 
 #include <math.h>

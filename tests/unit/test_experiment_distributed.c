@@ -4,7 +4,6 @@
 #include "support/support.h"
 
 #include "experiment/experiment.h"
-#include "experiment/failure.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -2,7 +2,6 @@
 #include "support/support.h"
 
 #include "experiment/chart.h"
-#include "experiment/figure_font.h"
 #include "experiment/paper/paper_figures.h"
 
 #include <math.h>
@@ -75,7 +74,7 @@ static void make_example(figure *f) {
     f->height = 120.5;
     figure_add_box(f, (figure_box){10, 10, 50, 20}, "#3366cc");
     figure_add_dot(f, (figure_point){100, 50}, 4, "#cc3366");
-    figure_add_segment(f, (figure_point){10, 60}, (figure_point){200, 70}, "#000000", 1)->dash = 2;
+    figure_add_segment(f, 10, 60, 200, 70, "#000000", 1)->dash = 2;
     figure_add_text(f, (figure_point){20, 100}, 10, "#000000", ANCHOR_START, "%d points", 42);
 }
 
