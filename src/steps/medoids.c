@@ -264,63 +264,8 @@ done:
 
 /* ---- among equal rows ---------------------------------------------------------------------- */
 
-/* The rows of each cluster that are as near to its centre as its medoid, in ascending order: those
- * of cluster k are rows[offsets[k]] .. rows[offsets[k + 1] - 1]. */
-typedef struct tied_rows {
-    int64_t *offsets, *rows;
-} tied_rows;
-
-static void tied_free(tied_rows *tied) {
-    FREE(tied->offsets, tied->rows);
-}
-
-/* A counting sort by cluster. offsets has two leading places instead of one: the last pass advances
- * offsets[k + 1] from the begin of cluster k to its end, which leaves the usual offsets. */
-static huddle_status list_tied(const hd_fit_clusters *clusters, int64_t n, tied_rows *tied) {
-    huddle_status status = HUDDLE_OK;
-    int64_t c = clusters->centres.rows;
-    ALLOC_ZERO(tied->offsets, c + 2);
-    ALLOC(tied->rows, n);
-    for (int64_t i = 0; i < n; i++)
-        if (clusters->is_medoid_row[i])
-            tied->offsets[clusters->labels[i] + 2]++;
-    for (int64_t k = 1; k <= c; k++)
-        tied->offsets[k + 1] += tied->offsets[k];
-    for (int64_t i = 0; i < n; i++)
-        if (clusters->is_medoid_row[i])
-            tied->rows[tied->offsets[clusters->labels[i] + 1]++] = i;
-done:
-    return status;
-}
-
-/* The row nearest the mean of `count` rows and their copies; mean is space for d numbers. The shift
- * of a column is the same for all rows and cancels. The norm of the mean would add the same
- * constant to all distances of sparse rows, so 0 is passed for it. */
-static int64_t most_central(const hd_fit_rows *of, const huddle_points *x, const int64_t *rows,
-                            int64_t count, double *mean) {
-    int64_t best = rows[0];
-    double smallest = INFINITY, total = 0;
-    memset(mean, 0, (size_t)x->d * sizeof *mean);
-    for (int64_t r = 0; r < count; r++) {
-        double copies = (double)hd_fit_rows_copies(of, rows[r]);
-        hd_step_add_row(x, hd_fit_rows_point(of, x, rows[r]), copies, mean);
-        total += copies;
-    }
-    for (int64_t j = 0; j < x->d; j++)
-        mean[j] /= total;
-    for (int64_t r = 0; r < count; r++) {
-        double distance = hd_step_distance_to(x, hd_fit_rows_point(of, x, rows[r]), mean, 0);
-        if (distance < smallest) {
-            smallest = distance;
-            best = rows[r];
-        }
-    }
-    return best;
-}
-
-/* ---- rows on several processes ------------------------------------------------------------- */
-
-/* The means of the tied rows of all processes; c x d. */
+/* For each cluster the mean of the rows that are as near to its centre as its medoid; c x d. The
+ * shift of a column is the same for all rows and cancels. */
 static huddle_status mean_of_tied(huddle_context *context, const huddle_points *x,
                                   const hd_fit *fit, double **means) {
     huddle_status status = HUDDLE_OK;
@@ -354,7 +299,9 @@ typedef struct tied_measure {
     double *means;
 } tied_measure;
 
-/* How far a tied row is from being the medoid of its cluster. */
+/* How far a tied row is from being the medoid of its cluster. Without points a central row is one
+ * that is strongly connected. The norm of the mean would add the same constant to all distances of
+ * sparse rows, so 0 is passed for it. */
 static double distance_of_tied(const void *of, int64_t row, int32_t cluster) {
     const tied_measure *m = of;
     double degree = 0;
@@ -368,41 +315,18 @@ static double distance_of_tied(const void *of, int64_t row, int32_t cluster) {
     return -degree;
 }
 
-/* Also of one process without points: a central row is one that is strongly connected. */
-static huddle_status choose_by_distance(huddle_context *context, const huddle_points *points,
-                                        const huddle_csr *graph, hd_fit *fit) {
+/* Called once, for the final clusters; trials do not need medoids. */
+huddle_status hd_step_choose_medoids(huddle_context *context, const huddle_points *points,
+                                     const huddle_csr *graph, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     tied_measure m = {points, graph, fit, NULL};
+    if (fit->clusters.is_medoid_row == NULL || (points == NULL && graph == NULL))
+        return status;
+    TRY(points != NULL ? huddle_points_fetch(points) : huddle_csr_fetch(graph));
     if (points != NULL)
         TRY(mean_of_tied(context, points, fit, &m.means));
     TRY(hd_step_find_medoids(context, fit->rows.n, distance_of_tied, &m, &fit->clusters));
 done:
     huddle_free(m.means);
-    return status;
-}
-
-/* Called once, for the final clusters; trials do not need medoids. */
-huddle_status hd_step_choose_medoids(huddle_context *context, const huddle_points *points,
-                                     const huddle_csr *graph, hd_fit *fit) {
-    huddle_status status = HUDDLE_OK;
-    hd_fit_clusters *clusters = &fit->clusters;
-    tied_rows tied = {0};
-    double *mean = NULL;
-    if (clusters->is_medoid_row == NULL || (points == NULL && graph == NULL))
-        return status;
-    TRY(points != NULL ? huddle_points_fetch(points) : huddle_csr_fetch(graph));
-    if (points == NULL || hd_slabs_distributed(context))
-        return choose_by_distance(context, points, graph, fit);
-    TRY(list_tied(clusters, fit->rows.n, &tied));
-    ALLOC(mean, points->d);
-    for (int64_t k = 0; k < clusters->centres.rows; k++) {
-        const int64_t *rows = tied.rows + tied.offsets[k];
-        int64_t count = tied.offsets[k + 1] - tied.offsets[k];
-        if (count > 1)
-            clusters->medoids[k] = most_central(&fit->rows, points, rows, count, mean);
-    }
-done:
-    tied_free(&tied);
-    huddle_free(mean);
     return status;
 }
