@@ -399,25 +399,15 @@ static void choose_best(const hd_fit_trials *trials, stability_pass *p, int32_t 
     }
 }
 
-/* Points are sampled once if there are many, and the sample takes the place of all of them. Copies
- * of merged points are not counted here: a stability is a rough number in any case. */
-static huddle_status measure_whole(huddle_context *context, const hd_spectral_options *options,
-                                   const huddle_points *points, hd_fit_trials *trials) {
+/* Copies of merged points are not counted here: a stability is a rough number in any case. */
+static huddle_status measure_stability(huddle_context *context, const hd_spectral_options *options,
+                                       const huddle_points *points, hd_fit_trials *trials) {
     huddle_status status = HUDDLE_OK;
     stability_pass p = {.context = context, .options = options, .points = points};
     int32_t places[STABILITY_NUMBERS];
-    int64_t *index = NULL;
-    huddle_points sample = {0};
-    if (points->n > STABILITY_POINTS) {
-        hd_rng rng = hd_rng_stream(options->common.seed, 0);
-        ALLOC(index, STABILITY_POINTS);
-        hd_rng_sample(&rng, points->n, STABILITY_POINTS, index);
-        TRY(huddle_points_take(points, index, STABILITY_POINTS, &sample));
-        p.points = &sample;
-    }
     choose_best(trials, &p, places);
     if (p.count == 0)
-        goto done;
+        return status;
     ALLOC(p.labels, p.count * p.points->n);
     ALLOC(p.agreement, p.count * STABILITY_SAMPLES);
     TRY(cluster_points(&p, p.points, p.labels));
@@ -429,32 +419,30 @@ static huddle_status measure_whole(huddle_context *context, const hd_spectral_op
         trials->items[places[k]].stability = sum / STABILITY_SAMPLES;
     }
 done:
-    huddle_points_free(&sample);
-    FREE(index, p.labels, p.agreement);
+    FREE(p.labels, p.agreement);
     return status;
 }
 
-/* Process 0 measures with the sample that one process would draw, or all points. */
-static huddle_status measure_distributed(huddle_context *context,
-                                         const hd_spectral_options *options,
-                                         const huddle_points *points, hd_fit_trials *trials) {
-    huddle_status status = HUDDLE_OK;
-    huddle_points sample = {0};
-    TRY(hd_step_sample(context, points, STABILITY_POINTS, options->common.seed, &sample));
-    TRY_ON_FIRST(context, measure_whole(context, options, &sample, trials));
-    TRY(hd_slabs_broadcast(context, 0, trials->count * (int64_t)sizeof *trials->items,
-                           trials->items));
-done:
-    huddle_points_free(&sample);
-    return status;
-}
-
+/* Points are sampled once if there are many, and the sample takes the place of all of them. If they
+ * are distributed, process 0 measures. */
 huddle_status hd_decide_stability(huddle_context *context, const hd_spectral_options *options,
                                   const huddle_points *points, hd_fit_trials *trials) {
+    huddle_status status = HUDDLE_OK;
+    huddle_points owned = {0}, sample;
+    uint64_t seed = options->common.seed;
     if (points == NULL || trials->count == 0)
-        return HUDDLE_OK;
-    return (hd_slabs_distributed(context) ? measure_distributed : measure_whole)(context, options,
-                                                                                 points, trials);
+        return status;
+    TRY(hd_step_sample(context, points, STABILITY_POINTS, seed, &owned, &sample));
+    if (hd_slabs_distributed(context)) {
+        TRY_ON_FIRST(context, measure_stability(context, options, &sample, trials));
+        TRY(hd_slabs_broadcast(context, 0, trials->count * (int64_t)sizeof *trials->items,
+                               trials->items));
+    } else {
+        TRY(measure_stability(context, options, &sample, trials));
+    }
+done:
+    huddle_points_free(&owned);
+    return status;
 }
 
 /* ---- the choice ---------------------------------------------------------------------------- */

@@ -272,10 +272,10 @@ static huddle_status measure_distributed(const stability_pass *p,
                                          double stability[HD_FIT_LABELLINGS]) {
     huddle_status status = HUDDLE_OK;
     huddle_context *context = p->context;
-    huddle_points sample = {0};
+    huddle_points owned = {0}, sample;
     void *collected[HD_FIT_LABELLINGS] = {0};
     int64_t total;
-    TRY(hd_step_sample(context, p->points, p->n, p->options.common.seed, &sample));
+    TRY(hd_step_sample(context, p->points, p->n, p->options.common.seed, &owned, &sample));
     for (int k = 0; k < HD_FIT_LABELLINGS && labels[HD_FIT_COMMUTE] != NULL; k++)
         TRY(hd_collect_rows(context, 0, p->rows->n, labels[k], sizeof *labels[k], &total,
                             &collected[k]));
@@ -289,7 +289,7 @@ static huddle_status measure_distributed(const stability_pass *p,
     TRY_ON_FIRST(context, measure_stability(&alone, own, stability));
     TRY(hd_slabs_broadcast(context, 0, HD_FIT_LABELLINGS * sizeof *stability, stability));
 done:
-    huddle_points_free(&sample);
+    huddle_points_free(&owned);
     for (int k = 0; k < HD_FIT_LABELLINGS; k++)
         huddle_free(collected[k]);
     return status;

@@ -79,24 +79,6 @@ static bool is_on_cpu(const huddle_context *context) {
     return context == NULL || context->engine == NULL;
 }
 
-/* All points, or a random sample of `limit` of them. owned is to be freed, view never. */
-static huddle_status sample_points(const huddle_points *x, int64_t limit, uint64_t seed,
-                                   huddle_points *owned, huddle_points *view) {
-    huddle_status status = HUDDLE_OK;
-    int64_t *index = NULL;
-    *view = *x;
-    if (x->n <= limit)
-        return status;
-    hd_rng rng = hd_rng_stream(seed, 0);
-    ALLOC(index, limit);
-    hd_rng_sample(&rng, x->n, limit, index);
-    TRY(huddle_points_take(x, index, limit, owned));
-    *view = *owned;
-done:
-    huddle_free(index);
-    return status;
-}
-
 /* ---- candidates ---------------------------------------------------------------------------- */
 
 /* With refinement the options of the method, so that the graphs compared are those it would use;
@@ -430,20 +412,6 @@ done:
     return status;
 }
 
-/* The rounds on samples of the points of this process, which are all. */
-static huddle_status judge_whole(huddle_context *context, hd_decide_round judge) {
-    huddle_status status = HUDDLE_OK;
-    huddle_points few_owned = {0}, few, many_owned = {0}, many;
-    uint64_t seed = judge.options.common.seed;
-    TRY(sample_points(judge.x, FIRST_ROUND, seed, &few_owned, &few));
-    TRY(sample_points(judge.x, LAST_ROUND, seed, &many_owned, &many));
-    TRY(run_rounds(context, judge, &few, &many));
-done:
-    huddle_points_free(&few_owned);
-    huddle_points_free(&many_owned);
-    return status;
-}
-
 /* ---- rows on several processes ------------------------------------------------------------- */
 
 /* A trial as processes tell it each other: the rule by its place among the candidates. */
@@ -484,18 +452,22 @@ done:
     return status;
 }
 
-/* Process 0 gets the samples that one process would draw, and judges alone. */
-static huddle_status judge_distributed(huddle_context *context, hd_decide_round judge) {
+/* The rounds on samples of the points. If rows are distributed, process 0 judges alone. */
+static huddle_status judge_samples(huddle_context *context, hd_decide_round judge) {
     huddle_status status = HUDDLE_OK;
-    huddle_points few = {0}, many = {0};
+    huddle_points few_owned = {0}, few, many_owned = {0}, many;
     uint64_t seed = judge.options.common.seed;
-    TRY(hd_step_sample(context, judge.x, FIRST_ROUND, seed, &few));
-    TRY(hd_step_sample(context, judge.x, LAST_ROUND, seed, &many));
-    TRY_ON_FIRST(context, run_rounds(context, judge, &few, &many));
-    TRY(tell_trials(context, judge.trials));
+    TRY(hd_step_sample(context, judge.x, FIRST_ROUND, seed, &few_owned, &few));
+    TRY(hd_step_sample(context, judge.x, LAST_ROUND, seed, &many_owned, &many));
+    if (hd_slabs_distributed(context)) {
+        TRY_ON_FIRST(context, run_rounds(context, judge, &few, &many));
+        TRY(tell_trials(context, judge.trials));
+    } else {
+        TRY(run_rounds(context, judge, &few, &many));
+    }
 done:
-    huddle_points_free(&few);
-    huddle_points_free(&many);
+    huddle_points_free(&few_owned);
+    huddle_points_free(&many_owned);
     return status;
 }
 
@@ -516,15 +488,14 @@ static huddle_status choose_by_trials(huddle_context *context, const huddle_poin
     if (x->d < HD_DECIDE_MIN_FEATURES || slab.total < 3)
         return status;
     /* Process 0 judges on the CPU. */
-    bool distributed = hd_slabs_distributed(context);
-    hd_decide_round judge = {.options = trial_options(refines ? method : NULL, common,
-                                                      distributed || is_on_cpu(context)),
+    bool on_cpu = hd_slabs_distributed(context) || is_on_cpu(context);
+    hd_decide_round judge = {.options = trial_options(refines ? method : NULL, common, on_cpu),
                              .refines = refines,
                              .x = x,
                              .trials = trials};
     /* Warnings of a trial are not about the result. */
     hd_silence before = hd_silence_begin(context);
-    status = (distributed ? judge_distributed : judge_whole)(context, judge);
+    status = judge_samples(context, judge);
     hd_silence_end(context, before);
     TRY(status);
     if (!trials->separate)
