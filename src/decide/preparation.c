@@ -149,7 +149,7 @@ static void choose_numbers(huddle_range range, hd_fit_prepare_trials *trials) {
 static huddle_range propose_clusters(const hd_decide_candidate *tried, int32_t count, int64_t n) {
     int32_t clear = 0;
     for (int32_t k = 0; k < count; k++) {
-        const huddle_embed_choice *choice = &tried[k].choice;
+        const huddle_embed_choice *choice = &tried[k].fit.trials.choice;
         if (choice->n_clear > 0 && choice->candidates[0] > clear)
             clear = choice->candidates[0];
     }
@@ -212,7 +212,7 @@ static huddle_status evaluate_at_once(huddle_context *context, const hd_decide_r
     TRY(hd_decide_embed(context, judge, c));
     TRY(hd_decide_score(context, judge, c));
 done:
-    hd_decide_candidate_free(c);
+    hd_fit_free(&c->fit);
     return status;
 }
 
@@ -222,8 +222,8 @@ done:
 static huddle_status evaluate_embedded(huddle_context *context, const hd_decide_round *judge,
                                        hd_decide_candidate *c) {
     huddle_status status = HUDDLE_OK;
-    if (c->embedding.info.components > judge->n_clusters.first) {
-        hd_decide_candidate_free(c);
+    if (c->fit.embedding.info.components > judge->n_clusters.first) {
+        hd_fit_free(&c->fit);
         TRY(hd_decide_embed(context, judge, c));
     }
     TRY(hd_decide_score(context, judge, c));
@@ -276,7 +276,7 @@ done:
 /* Gives a candidate what was checked if that is its own. Not by the threads of a pass: one would
  * take it while the others ask whose it is. */
 static void take_checked(const hd_decide_round *judge, hd_decide_candidate *c) {
-    if (judge->checked == NULL || !judge->checked->graph.present ||
+    if (judge->checked == NULL || !judge->checked->fit.graph.present ||
         strcmp(c->trial.rule.name, "none") != 0)
         return;
     *c = *judge->checked;
@@ -313,7 +313,8 @@ static huddle_status run_round(huddle_context *context, hd_decide_round judge, i
         goto done;
     TRY(run_pass(&p, *left));
     if (two_passes) {
-        judge.n_clusters = propose_clusters(p.tried, count, hd_fit_rows_everywhere(&p.tried->rows));
+        judge.n_clusters =
+            propose_clusters(p.tried, count, hd_fit_rows_everywhere(&p.tried->fit.rows));
         choose_numbers(judge.n_clusters, trials);
         p.evaluate = evaluate_embedded;
         TRY(run_pass(&p, count));
@@ -327,7 +328,7 @@ static huddle_status run_round(huddle_context *context, hd_decide_round judge, i
     rank_trials(p.tried, *left, trials);
 done:
     for (int32_t k = 0; p.tried != NULL && k < count; k++)
-        hd_decide_candidate_free(&p.tried[k]);
+        hd_fit_free(&p.tried[k].fit);
     huddle_free(p.tried);
     huddle_points_free(&whitened);
     return status;
@@ -355,7 +356,7 @@ static huddle_status check_separate(huddle_context *context, hd_decide_round *ju
     if (!judge->refines || range.first < 2 || range.first != range.last)
         return status;
     TRY(hd_decide_embed(context, judge, none));
-    huddle_spectrum spectrum = hd_fit_spectrum(&none->embedding, &none->rows);
+    huddle_spectrum spectrum = hd_fit_spectrum(&none->fit);
     TRY(huddle_embed_choose(&spectrum, range.first, range.first, &choice));
     *separate = choice.n_clear > 0;
     judge->checked = none;
@@ -407,7 +408,7 @@ static huddle_status run_rounds(huddle_context *context, hd_decide_round judge,
     judge.n_clusters = clusters_in_sample(common.n_clusters, many->n);
     TRY(run_round(context, judge, left < enough ? left : enough, 0, &left));
 done:
-    hd_decide_candidate_free(&none);
+    hd_fit_free(&none.fit);
     huddle_preparation_free(&widest);
     return status;
 }

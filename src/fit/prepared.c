@@ -128,21 +128,6 @@ done:
     return status;
 }
 
-/* Sparse points are not offered as an array: there is no array type for them. */
-static huddle_array view_points(const hd_fit *fit) {
-    const huddle_points *x = &fit->prepared.points;
-    if ((x->values == NULL && x->resident == NULL) || x->offsets != NULL)
-        return (huddle_array){0};
-    return (huddle_array){HUDDLE_ARRAY_F32, x->n, x->d, x->stride, x->values, NULL, NULL};
-}
-
-static huddle_status fetch_points(const hd_fit *fit) {
-    return huddle_points_fetch(&fit->prepared.points);
-}
-
-static const hd_fit_array arrays[] = {{"points", HD_FIT_EXPAND_ROWS, view_points, fetch_points},
-                                      {0}};
-
 /* ---- a loaded file ------------------------------------------------------------------------- */
 
 int64_t hd_fit_prepared_columns(const hd_fit_prepared *prepared) {
@@ -275,8 +260,7 @@ static void write_trials(const hd_fit_prepare_trials *trials, hd_json_writer *js
                                          [HUDDLE_PREPARE_BY_LARGEST_MODULARITY] =
                                              "largest modularity"};
     hd_json_set_string(json, "score", scores[trials->score]);
-    hd_json_key(json, "tried");
-    hd_json_open_array(json);
+    hd_json_set_array(json, "tried");
     for (int32_t k = 0; k < trials->count; k++) {
         hd_json_open_object(json);
         set_rule(json, &trials->items[k].rule);
@@ -287,8 +271,7 @@ static void write_trials(const hd_fit_prepare_trials *trials, hd_json_writer *js
         hd_json_close_object(json);
     }
     hd_json_close_array(json);
-    hd_json_key(json, "tried_clusters");
-    hd_json_open_array(json);
+    hd_json_set_array(json, "tried_clusters");
     for (int32_t k = 0; k < trials->n_clusters; k++)
         hd_json_integer(json, trials->clusters[k]);
     hd_json_close_array(json);
@@ -297,8 +280,7 @@ static void write_trials(const hd_fit_prepare_trials *trials, hd_json_writer *js
 /* The reduction is a separate member, because its dimension is an option of the method. */
 static void write_prepared(const hd_fit *fit, hd_json_writer *json) {
     const hd_fit_prepared *p = &fit->prepared;
-    hd_json_key(json, "prepare");
-    hd_json_open_object(json);
+    hd_json_set_object(json, "prepare");
     set_rule(json, &p->preparation.rule);
     if (p->trials.count > 0)
         write_trials(&p->trials, json);
@@ -311,15 +293,11 @@ static void write_prepared(const hd_fit *fit, hd_json_writer *json) {
     hd_json_close_object(json);
     if (p->reduction.rule.name == NULL)
         return;
-    hd_json_key(json, "reduce");
-    hd_json_open_object(json);
+    hd_json_set_object(json, "reduce");
     hd_json_set_integer(json, "dim", p->reduction.d_out);
     hd_json_set_real(json, "variance_kept", p->reduction.variance_kept);
     hd_json_close_object(json);
 }
 
-const hd_fit_part hd_fit_part_prepared = {.walk = walk_part,
-                                          .arrays = arrays,
-                                          .fits = sizes_fit,
-                                          .check = check_prepared,
-                                          .write_json = write_prepared};
+const hd_fit_part hd_fit_part_prepared = {
+    .walk = walk_part, .fits = sizes_fit, .check = check_prepared, .write_json = write_prepared};

@@ -100,8 +100,7 @@ static huddle_status fit_diskmeans(huddle_context *context, const hd_step_job *j
     o.kmeans.keep_starts = job->keep_starts;
     TRY(hd_step_check_clusters(n_clusters, &fit->rows));
     TRY_STAGE(context, HD_STAGE_PREPARE, reduce_points(context, job, &o, fit));
-    TRY(hd_decide_eigengap_of_points(context, points, o.common.seed, &fit->trials.choice,
-                                     &n_clusters));
+    TRY(hd_decide_eigengap_of_points(context, points, o.common.seed, fit, &n_clusters));
     TRY(hd_method_cluster(context, n_clusters, &how, fit));
 done:
     return status;

@@ -48,8 +48,7 @@ static huddle_status fit_kmeans(huddle_context *context, const hd_step_job *job,
     step.options.keep_starts = job->keep_starts;
     TRY(hd_step_check_clusters(n_clusters, &fit->rows));
     TRY(hd_method_prepare(context, job, &prepare, NULL, false, fit, &points));
-    TRY(hd_decide_eigengap_of_points(context, &points, o->common.seed, &fit->trials.choice,
-                                     &n_clusters));
+    TRY(hd_decide_eigengap_of_points(context, &points, o->common.seed, fit, &n_clusters));
     TRY(hd_method_cluster(context, n_clusters, &how, fit));
 done:
     return status;

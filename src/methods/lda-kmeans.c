@@ -57,8 +57,8 @@ static huddle_status fit_lda_kmeans(huddle_context *context, const hd_step_job *
     TRY_STAGE(context, HD_STAGE_PREPARE,
               hd_method_pca(context, job, &o->prepare, o->reduce.dim, &key, fit));
     hd_method_lda_begin(&fit->prepared, &step.start);
-    TRY(hd_decide_eigengap_of_points(context, &step.start.points, o->common.seed,
-                                     &fit->trials.choice, &n_clusters));
+    TRY(hd_decide_eigengap_of_points(context, &step.start.points, o->common.seed, fit,
+                                     &n_clusters));
     TRY(hd_method_cluster(context, n_clusters, &how, fit));
 done:
     hd_method_lda_start_free(&step.start);

@@ -445,13 +445,14 @@ static huddle_status embed_graph(huddle_context *context, const hd_spectral_opti
                                  huddle_range n_clusters, const hd_fit *fit,
                                  hd_fit_embedding *laplacian) {
     hd_spectral_options start = *options;
+    hd_fit view = {.rows = fit->rows, .graph = fit->graph};
     if (!hd_spectral_refines(options))
         return HUDDLE_OK;
     start.embed.verify = "none";
     start.embed.rows = "sym";
-    return hd_spectral_find_vectors(context, &start,
-                                    hd_spectral_count_vectors(options, n_clusters, &fit->rows),
-                                    &fit->graph.matrix, laplacian);
+    huddle_status status = hd_spectral_find_vectors(context, &start, n_clusters, &view);
+    *laplacian = view.embedding;
+    return status;
 }
 
 /* n_clusters = auto is chosen by the eigengaps of the graph of sc, never by modularity: the
@@ -474,8 +475,8 @@ static huddle_status fit_llc(huddle_context *context, const hd_step_job *job, co
     TRY(hd_step_check_clusters(n_clusters, &fit->rows));
     TRY(hd_method_prepare_shared(context, job, &prepare, &o.spectral, &key, fit));
     TRY(hd_decide_eigengap_for_refined(context, &fit->prepared.points, prepare.seed,
-                                       o.spectral.refine, &fit->trials.choice, &n_clusters));
-    TRY(hd_step_merge(context, o.spectral.knn.n_neighbors, &fit->rows, &fit->prepared));
+                                       o.spectral.refine, fit, &n_clusters));
+    TRY(hd_step_merge(context, o.spectral.knn.n_neighbors, fit));
     TRY_STAGE(context, HD_STAGE_GRAPH,
               make_graph(context, &o, n_clusters.first, fit, &neighbors, &bridges));
     TRY_STAGE(context, HD_STAGE_EMBED,

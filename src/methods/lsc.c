@@ -329,8 +329,8 @@ static huddle_status find_vectors(huddle_context *context, const huddle_points *
         e->degrees[i] = 1;
     embedding->present = true;
     embedding->info.components = count_components(e);
-    TRY(hd_spectral_measure_extents(context, &fit->rows, embedding));
-    TRY(hd_decide_eigengap(embedding, &fit->rows, &fit->trials.choice, n_clusters));
+    TRY(hd_spectral_measure_extents(context, fit));
+    TRY(hd_decide_eigengap(fit, n_clusters));
 done:
     huddle_neighbors_free(&z);
     return status;

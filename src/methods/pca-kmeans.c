@@ -45,8 +45,7 @@ static huddle_status fit_pca_kmeans(huddle_context *context, const hd_step_job *
     TRY(hd_step_check_clusters(n_clusters, &fit->rows));
     TRY_STAGE(context, HD_STAGE_PREPARE,
               hd_method_pca(context, job, &o.prepare, o.reduce.dim, &key, fit));
-    TRY(hd_decide_eigengap_of_points(context, points, o.common.seed, &fit->trials.choice,
-                                     &n_clusters));
+    TRY(hd_decide_eigengap_of_points(context, points, o.common.seed, fit, &n_clusters));
     TRY(hd_method_cluster(context, n_clusters, &how, fit));
 done:
     return status;

@@ -55,7 +55,7 @@ static huddle_status score_trial(huddle_context *context, const hd_method_cluste
         trial->divergence = scores.divergence;
     }
     if (has_eigengaps(how, fit)) {
-        huddle_spectrum spectrum = hd_fit_spectrum(&fit->embedding, &fit->rows);
+        huddle_spectrum spectrum = hd_fit_spectrum(fit);
         trial->eigengap = huddle_embed_gap(&spectrum, trial->n_clusters);
     }
     /* Set by selftune-sc only. */
@@ -104,7 +104,7 @@ static huddle_status choose_trial(const hd_method_clustering *how, hd_fit *fit,
     if (fit->clusters.has_alignment) {
         *n_clusters = trials->items[best_alignment(trials)].n_clusters;
     } else if (has_eigengaps(how, fit)) {
-        huddle_spectrum spectrum = hd_fit_spectrum(&fit->embedding, &fit->rows);
+        huddle_spectrum spectrum = hd_fit_spectrum(fit);
         TRY(huddle_embed_choose(&spectrum, trials->items[0].n_clusters,
                                 trials->items[trials->count - 1].n_clusters, &choice));
         *n_clusters = choice.candidates[0];

@@ -90,12 +90,10 @@ static huddle_status make_points_and_graph(huddle_context *context, const hd_ste
     huddle_prepare_options prepare = options->prepare;
     prepare.seed = options->common.seed;
     if (job->graph != NULL || strcmp(options->affinity, "features") != 0)
-        return hd_spectral_make_matrix_graph(context, job, options, n_clusters, &fit->rows,
-                                             &fit->graph);
+        return hd_spectral_make_matrix_graph(context, job, options, n_clusters, fit);
     TRY(hd_method_prepare(context, job, &prepare, options, true, fit, &points));
-    TRY(hd_step_merge(context, options->knn.n_neighbors, &fit->rows, &fit->prepared));
-    TRY(hd_spectral_make_graph(context, options, n_clusters, &fit->rows, &fit->prepared.points,
-                               &fit->graph));
+    TRY(hd_step_merge(context, options->knn.n_neighbors, fit));
+    TRY(hd_spectral_make_graph(context, options, n_clusters, fit));
 done:
     return status;
 }
@@ -126,20 +124,18 @@ static huddle_status embed_graph(huddle_context *context, const hd_spectral_opti
     huddle_status status = HUDDLE_OK;
     const hd_cache_part part = {&fit->embedding, &hd_fit_embedding_copier};
     bool found;
-    hd_spectral_warn_graph(context, options, *n_clusters, &fit->rows, &fit->graph.connect);
-    int32_t n_components = hd_spectral_count_vectors(options, *n_clusters, &fit->rows);
+    hd_spectral_warn_graph(context, options, *n_clusters, fit);
     hd_fit_embedding_free(&fit->embedding);
-    add_embedding_to_key(options, n_components, key);
+    add_embedding_to_key(options, hd_spectral_count_vectors(options, *n_clusters, &fit->rows), key);
     TRY(hd_cache_find(key, &part, 1, &found));
     if (!found)
         TRY(hd_cache_store(key, &part, 1,
-                           hd_spectral_find_vectors(context, options, n_components,
-                                                    &fit->graph.matrix, &fit->embedding)));
-    TRY(hd_spectral_measure_extents(context, &fit->rows, &fit->embedding));
+                           hd_spectral_find_vectors(context, options, *n_clusters, fit)));
+    TRY(hd_spectral_measure_extents(context, fit));
     if (n_clusters->first != HUDDLE_AUTO && n_clusters->first == n_clusters->last)
         set_gap(&options->embed, n_clusters->first, &fit->embedding);
     hd_spectral_warn_embedding(context, &options->embed, &fit->embedding.info, *n_clusters);
-    TRY(hd_decide_eigengap(&fit->embedding, &fit->rows, &fit->trials.choice, n_clusters));
+    TRY(hd_decide_eigengap(fit, n_clusters));
 done:
     return status;
 }
@@ -197,13 +193,12 @@ huddle_status hd_method_embed_points(huddle_context *context, const hd_spectral_
     const hd_cache_part part = {&fit->graph, &hd_fit_graph_copier};
     bool found;
     hd_fit_graph_free(&fit->graph);
-    TRY(hd_step_merge(context, options->knn.n_neighbors, &fit->rows, &fit->prepared));
+    TRY(hd_step_merge(context, options->knn.n_neighbors, fit));
     add_graph_to_key(options, *n_clusters, key);
     TRY(hd_cache_find(key, &part, 1, &found));
     if (!found)
         TRY(hd_cache_store(key, &part, 1,
-                           hd_spectral_make_graph(context, options, *n_clusters, &fit->rows,
-                                                  &fit->prepared.points, &fit->graph)));
+                           hd_spectral_make_graph(context, options, *n_clusters, fit)));
     TRY(embed_graph(context, options, key, fit, n_clusters));
 done:
     return status;

@@ -310,24 +310,16 @@ done:
 
 /* W connects neighbours among the prepared points, not among the rows of X P, so that it does not
  * change with P: the objective would otherwise change between rounds. */
-static huddle_status make_graph(huddle_context *context, const spls_options *options,
-                                const hd_fit_rows *rows, const huddle_points *points,
-                                hd_fit_graph *w) {
+static huddle_status make_graph(huddle_context *context, const spls_options *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
-    huddle_neighbors neighbors = {0};
+    hd_fit_graph *w = &fit->shrunk.w;
     huddle_knn_options knn = options->knn;
-    huddle_weight_options weight = options->weight;
     knn.seed = options->common.seed;
-    TRY(hd_spectral_find_neighbors(context, rows, points, &knn, &neighbors, &w->knn));
-    if (strcmp(weight.scale, "global") == 0)
-        TRY(huddle_graph_mean_distance(context, points, knn.metric, knn.seed,
-                                       &weight.mean_distance));
-    TRY(huddle_graph_weigh(context, &neighbors, &weight, &w->matrix, &w->scale));
-    if (rows->nodes.n > 0)
-        TRY(huddle_graph_weigh_copies(context, rows->nodes.copies, 0, &w->matrix));
+    TRY(hd_spectral_weigh_points(context, fit, &knn, &options->weight, w));
+    if (fit->rows.nodes.n > 0)
+        TRY(huddle_graph_weigh_copies(context, fit->rows.nodes.copies, 0, &w->matrix));
     w->present = true;
 done:
-    huddle_neighbors_free(&neighbors);
     return status;
 }
 
@@ -335,15 +327,13 @@ done:
 static huddle_status share_graph(huddle_context *context, const spls_options *options,
                                  hd_cache_key *key, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
-    hd_fit_graph *w = &fit->shrunk.w;
-    const hd_cache_part part = {w, &hd_fit_graph_copier};
+    const hd_cache_part part = {&fit->shrunk.w, &hd_fit_graph_copier};
     bool found;
     hd_cache_key_add_options(key, huddle_knn_options_table(), &options->knn);
     hd_cache_key_add_options(key, huddle_weight_options_table(), &options->weight);
     TRY(hd_cache_find(key, &part, 1, &found));
     if (!found)
-        TRY(hd_cache_store(key, &part, 1,
-                           make_graph(context, options, &fit->rows, &fit->prepared.points, w)));
+        TRY(hd_cache_store(key, &part, 1, make_graph(context, options, fit)));
 done:
     return status;
 }
@@ -365,10 +355,8 @@ static huddle_status fit_spls(huddle_context *context, const hd_step_job *job, c
     prepare.seed = o->common.seed;
     TRY(hd_step_check_clusters(n_clusters, &fit->rows));
     TRY(hd_method_prepare_shared(context, job, &prepare, NULL, &key, fit));
-    TRY(hd_decide_eigengap_of_points(context, points, prepare.seed, &fit->trials.choice,
-                                     &n_clusters));
-    TRY(hd_step_merge_keeping(context, o->knn.n_neighbors, &fit->rows, &fit->prepared, &s->whole,
-                              &s->whole_borrowed));
+    TRY(hd_decide_eigengap_of_points(context, points, prepare.seed, fit, &n_clusters));
+    TRY(hd_step_merge_keeping(context, o->knn.n_neighbors, fit, &s->whole, &s->whole_borrowed));
     TRY(hd_fit_rows_weights(&fit->rows, &s->weights));
     if (fit->rows.nodes.n > 0)
         /* The fit's points are the merged ones now, but the subspace is that of all rows. */

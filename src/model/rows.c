@@ -201,7 +201,7 @@ done:
 /* The type of the view decides how rows are copied. */
 static huddle_status expand_array(const hd_fit *fit, const hd_fit_array *array, expanded *item) {
     huddle_status status = HUDDLE_OK;
-    huddle_array from = array->view(fit);
+    huddle_array from = hd_fit_view(fit, array);
     bool shrink = array->expansion == HD_FIT_EXPAND_SHRINK;
     if (from.type == HUDDLE_ARRAY_CSR) {
         TRY(expand_graph(&fit->rows, shrink ? &fit->shrunk.w.matrix : &fit->graph.matrix, shrink,

@@ -10,8 +10,8 @@
 typedef huddle_status hd_step_place(huddle_context *context, const hd_fit *fit, const void *options,
                                     const huddle_points *x, huddle_dense *rows, int64_t *same);
 
-/* As hd_spectral_find_neighbors() (steps/graph.h), for new points, prepared already, among those of
- * the fit. */
+/* The neighbours of new points, prepared already, among those of the fit; with ties where rows of x
+ * were merged. */
 huddle_status hd_spectral_query_neighbors(huddle_context *context, const hd_fit *fit,
                                           const huddle_points *x, const huddle_knn_options *options,
                                           huddle_neighbors *neighbors);
