@@ -2,27 +2,29 @@
 
 #include "base/check.h"
 #include "decide/count.h"
+#include "decide/eigengap.h"
 #include "decide/labels.h"
 #include "methods/range.h"
+#include "steps/kmeans.h"
 #include "steps/medoids.h"
 
-huddle_status hd_method_cluster_number(huddle_context *context, const hd_method_clustering *how,
-                                       int32_t n_clusters, hd_fit *fit) {
-    huddle_status status = how->cluster(context, how->argument, n_clusters, fit);
-    return status == HUDDLE_OK ? hd_fit_number_clusters(context, fit) : status;
+huddle_status hd_method_cluster_number(hd_method_run *run, const hd_method_clustering *how,
+                                       int32_t n_clusters) {
+    huddle_status status = how->cluster(run, how->argument, n_clusters);
+    return status == HUDDLE_OK ? hd_fit_number_clusters(run->context, run->fit) : status;
 }
 
 /* The number of clusters; that of a range by trials, whose stability is part of the report. */
-static huddle_status choose_number(huddle_context *context, huddle_range n_clusters,
-                                   const hd_method_clustering *how, hd_fit *fit, int32_t *chosen) {
+static huddle_status choose_number(hd_method_run *run, const hd_method_clustering *how,
+                                   int32_t *chosen) {
     huddle_status status = HUDDLE_OK;
-    *chosen = n_clusters.first;
-    if (n_clusters.first >= n_clusters.last)
+    *chosen = run->n_clusters.first;
+    if (run->n_clusters.first >= run->n_clusters.last)
         return status;
-    TRY(hd_method_range(context, n_clusters, how, fit, chosen));
-    if (how->measures_stability && fit->refined.present && how->points != NULL)
-        TRY_STAGE(context, HD_STAGE_CHOOSE,
-                  hd_decide_stability(context, how->refined, how->points, &fit->trials));
+    TRY(hd_method_range(run, how, chosen));
+    if (how->measures_stability && run->fit->refined.present && how->points != NULL)
+        TRY_STAGE(run->context, HD_STAGE_CHOOSE,
+                  hd_decide_stability(run->context, how->refined, how->points, &run->fit->trials));
 done:
     return status;
 }
@@ -30,12 +32,13 @@ done:
 /* The best trial is computed once more instead of being kept: results of all stages would have to
  * be stored for every trial, while most methods share graph and eigenvectors, the expensive part,
  * between all numbers. The same seed gives the same result. */
-huddle_status hd_method_cluster(huddle_context *context, huddle_range n_clusters,
-                                const hd_method_clustering *how, hd_fit *fit) {
+huddle_status hd_method_cluster(hd_method_run *run, const hd_method_clustering *how) {
     huddle_status status = HUDDLE_OK;
+    huddle_context *context = run->context;
+    hd_fit *fit = run->fit;
     int32_t chosen;
-    TRY(choose_number(context, n_clusters, how, fit, &chosen));
-    TRY(hd_method_cluster_number(context, how, chosen, fit));
+    TRY(choose_number(run, how, &chosen));
+    TRY(hd_method_cluster_number(run, how, chosen));
     if (how->refined != NULL)
         TRY_STAGE(context, HD_STAGE_DECIDE,
                   hd_decide_labels(context, how->refined, how->laplacian, how->points, fit));
@@ -43,6 +46,42 @@ huddle_status hd_method_cluster(huddle_context *context, huddle_range n_clusters
     TRY_STAGE(context, HD_STAGE_MEDOIDS,
               hd_step_choose_medoids(context, how->points, how->graph, fit));
     huddle_refine_tree_free(&fit->refined.tree); /* no further number of clusters needs it */
+done:
+    return status;
+}
+
+huddle_kmeans_options hd_method_kmeans_options(const hd_method_run *run,
+                                               const huddle_kmeans_options *options,
+                                               int32_t n_clusters) {
+    huddle_kmeans_options kmeans = *options;
+    kmeans.n_clusters = n_clusters;
+    kmeans.seed = run->seed;
+    kmeans.keep_starts = run->job->keep_starts;
+    return kmeans;
+}
+
+/* The argument of cluster_points(). */
+typedef struct points_step {
+    const huddle_points *points;
+    const huddle_kmeans_options *options;
+} points_step;
+
+static huddle_status cluster_points(hd_method_run *run, void *argument, int32_t n_clusters) {
+    const points_step *step = argument;
+    huddle_kmeans_options kmeans = hd_method_kmeans_options(run, step->options, n_clusters);
+    return hd_step_kmeans(run->context, step->points, &kmeans, &run->fit->rows,
+                          &run->fit->clusters);
+}
+
+/* auto is chosen on a neighbour graph, because the inertia of K-means always decreases with the
+ * number of clusters. */
+huddle_status hd_method_cluster_points(hd_method_run *run, const huddle_points *points,
+                                       const huddle_kmeans_options *options) {
+    huddle_status status = HUDDLE_OK;
+    points_step step = {points, options};
+    hd_method_clustering how = {.cluster = cluster_points, .argument = &step, .points = points};
+    TRY(hd_decide_eigengap_of_points(run->context, points, run->seed, run->fit, &run->n_clusters));
+    TRY(hd_method_cluster(run, &how));
 done:
     return status;
 }

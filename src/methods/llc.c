@@ -426,16 +426,16 @@ typedef struct llc_step {
 
 /* Rows of F, then K-means on them. Refinement works on the neighbour graph, so that its commute
  * rows come from the Laplacian of the graph, not from T. */
-static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
-                             hd_fit *fit) {
+static huddle_status cluster(hd_method_run *run, void *argument, int32_t n_clusters) {
     huddle_status status = HUDDLE_OK;
     const llc_step *step = argument;
+    hd_fit *fit = run->fit;
     hd_spectral_options own_step = *step->options;
     own_step.refine = "none";
-    TRY(hd_method_cluster_rows(context, &own_step, n_clusters, fit));
+    TRY(hd_method_cluster_rows(run, &own_step, n_clusters));
     const huddle_refine_start own = {"embedding", fit->clusters.labels};
-    TRY(hd_step_refine(context, step->options, step->laplacian, 1, &own, &fit->embedding.f.rows,
-                       fit));
+    TRY(hd_step_refine(run->context, step->options, step->laplacian, 1, &own,
+                       &fit->embedding.f.rows, fit));
 done:
     return status;
 }
@@ -458,35 +458,31 @@ static huddle_status embed_graph(huddle_context *context, const hd_spectral_opti
 /* n_clusters = auto is chosen by the eigengaps of the graph of sc, never by modularity: the
  * eigengaps of T have no comparable meaning, and its labels are not clusters of that graph. It is
  * chosen before the points are merged, which hd_decide_eigengap_of_points() does for itself. */
-static huddle_status fit_llc(huddle_context *context, const hd_step_job *job, const void *options,
-                             hd_fit *fit) {
+static huddle_status fit_llc(hd_method_run *run, const void *options) {
     huddle_status status = HUDDLE_OK;
     llc_options o = *(const llc_options *)options;
+    huddle_context *context = run->context;
+    hd_fit *fit = run->fit;
+    huddle_range *n_clusters = &run->n_clusters;
     huddle_neighbors neighbors = {0};
     huddle_csr bridges = {0};
-    huddle_prepare_options prepare = o.spectral.prepare;
-    huddle_range n_clusters = o.spectral.common.n_clusters;
     hd_fit_embedding laplacian = {0};
     llc_step step = {&o.spectral, &laplacian};
-    hd_cache_key key = {.cache = job->cache};
-    prepare.seed = o.spectral.common.seed;
-    o.spectral.kmeans.keep_starts = job->keep_starts;
-    TRY(hd_step_settle_refine(context, job, &o.spectral, &fit->refined));
-    TRY(hd_step_check_clusters(n_clusters, &fit->rows));
-    TRY(hd_method_prepare_shared(context, job, &prepare, &o.spectral, &key, fit));
-    TRY(hd_decide_eigengap_for_refined(context, &fit->prepared.points, prepare.seed,
-                                       o.spectral.refine, fit, &n_clusters));
+    TRY(hd_step_settle_refine(context, run->job, &o.spectral, &fit->refined));
+    TRY(hd_method_prepare_shared(run, &o.spectral.prepare, &o.spectral));
+    TRY(hd_decide_eigengap_for_refined(context, &fit->prepared.points, run->seed, o.spectral.refine,
+                                       fit, n_clusters));
     TRY(hd_step_merge(context, o.spectral.knn.n_neighbors, fit));
     TRY_STAGE(context, HD_STAGE_GRAPH,
-              make_graph(context, &o, n_clusters.first, fit, &neighbors, &bridges));
+              make_graph(context, &o, n_clusters->first, fit, &neighbors, &bridges));
     TRY_STAGE(context, HD_STAGE_EMBED,
-              find_vectors(context, &o, &neighbors, &bridges, n_clusters, fit));
+              find_vectors(context, &o, &neighbors, &bridges, *n_clusters, fit));
     TRY_STAGE(context, HD_STAGE_EMBED,
-              embed_graph(context, &o.spectral, n_clusters, fit, &laplacian));
+              embed_graph(context, &o.spectral, *n_clusters, fit, &laplacian));
     hd_method_clustering how = hd_method_clustering_of(fit, cluster, &step, &o.spectral);
     how.laplacian = &laplacian;
     how.measures_stability = false;
-    TRY(hd_method_cluster(context, n_clusters, &how, fit));
+    TRY(hd_method_cluster(run, &how));
 done:
     hd_fit_embedding_free(&laplacian);
     huddle_neighbors_free(&neighbors);

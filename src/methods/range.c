@@ -121,18 +121,19 @@ done:
 
 /* Clusters with every number of the range. Labels are stored for the rows of x, one column per
  * trial, because merged rows may differ between trials (lda-sc). */
-static huddle_status run_trials(huddle_context *context, huddle_range n_clusters,
-                                const hd_method_clustering *how, hd_fit *fit) {
+static huddle_status run_trials(hd_method_run *run, const hd_method_clustering *how) {
     huddle_status status = HUDDLE_OK;
-    hd_fit_trials *trials = &fit->trials;
-    int32_t count = n_clusters.last - n_clusters.first + 1;
+    huddle_context *context = run->context;
+    const hd_fit *fit = run->fit;
+    hd_fit_trials *trials = &run->fit->trials;
+    int32_t first = run->n_clusters.first, count = run->n_clusters.last - first + 1;
     int64_t rows = hd_fit_rows_total(&fit->rows);
     ALLOC_ZERO(trials->items, count);
     ALLOC(trials->labels, rows * count);
     for (int32_t t = 0; t < count; t++) {
         TRY(hd_progress(context, "range", t, count));
         /* Each call replaces the results of the previous number in fit. */
-        TRY(hd_method_cluster_number(context, how, n_clusters.first + t, fit));
+        TRY(hd_method_cluster_number(run, how, first + t));
         TRY_STAGE(context, HD_STAGE_CHOOSE, score_trial(context, how, fit, &trials->items[t]));
         for (int64_t i = 0; i < rows; i++)
             trials->labels[i * count + t] = fit->clusters.labels[hd_fit_rows_node(&fit->rows, i)];
@@ -142,10 +143,10 @@ done:
     return status;
 }
 
-huddle_status hd_method_range(huddle_context *context, huddle_range n_clusters,
-                              const hd_method_clustering *how, hd_fit *fit, int32_t *chosen) {
-    hd_silence before = hd_silence_begin(context);
-    huddle_status status = run_trials(context, n_clusters, how, fit);
-    hd_silence_end(context, before);
-    return status == HUDDLE_OK ? choose_trial(how, fit, chosen) : status;
+huddle_status hd_method_range(hd_method_run *run, const hd_method_clustering *how,
+                              int32_t *chosen) {
+    hd_silence before = hd_silence_begin(run->context);
+    huddle_status status = run_trials(run, how);
+    hd_silence_end(run->context, before);
+    return status == HUDDLE_OK ? choose_trial(how, run->fit, chosen) : status;
 }

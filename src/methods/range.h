@@ -9,8 +9,7 @@
  * (huddle_embed_choose) if it embeds, unless no gap is clear and labels are refined: then by
  * modularity; else of the largest silhouette of the points; without points, of the embedding that
  * was given. Nothing warns: warnings of the trials are not about the result. */
-huddle_status hd_method_range(huddle_context *context, huddle_range n_clusters,
-                              const hd_method_clustering *how, hd_fit *fit, int32_t *chosen);
+huddle_status hd_method_range(hd_method_run *run, const hd_method_clustering *how, int32_t *chosen);
 
 /* Of several alignments the largest number of clusters that is as good as the best is taken. */
 bool hd_method_alignment_as_good(double alignment, double best);
