@@ -197,9 +197,8 @@ done:
 
 static huddle_status compare_samples(void *argument, hd_chunk chunk) {
     huddle_status status = HUDDLE_OK;
-    for (int64_t sample = chunk.begin; sample < chunk.end; sample++)
-        TRY(compare_sample(argument, sample));
-done:
+    for (int64_t sample = chunk.begin; sample < chunk.end && status == HUDDLE_OK; sample++)
+        status = compare_sample(argument, sample);
     return status;
 }
 

@@ -49,12 +49,6 @@ static void walk_part(hd_walk *walk, hd_fit *fit) {
     walk_embedding(walk, &fit->embedding);
 }
 
-void hd_fit_embedding_free(hd_fit_embedding *embedding) {
-    hd_walk walk = {.mode = HD_WALK_FREE};
-    walk_embedding(&walk, embedding);
-    memset(embedding, 0, sizeof *embedding);
-}
-
 /* degrees and extents take their lengths from the eigenvectors, which the walk has replaced by
  * their copy at that point; the copy has the same sizes. */
 HD_FIT_COPIER(hd_fit_embedding, walk_embedding);

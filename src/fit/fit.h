@@ -399,8 +399,13 @@ typedef struct hd_fit_copier {
 extern const hd_fit_copier hd_fit_rows_copier, hd_fit_prepared_copier, hd_fit_graph_copier,
     hd_fit_embedding_copier;
 
-/* Defines the copier of a part from a function walk_part(hd_walk *, TYPE *), and TYPE_free. */
+/* Defines TYPE_free() and the copier of a part from a function walk_part(hd_walk *, TYPE *). */
 #define HD_FIT_COPIER(type, walk_part)                                                             \
+    void type##_free(type *part) {                                                                 \
+        hd_walk walk = {.mode = HD_WALK_FREE};                                                     \
+        walk_part(&walk, part);                                                                    \
+        memset(part, 0, sizeof *part);                                                             \
+    }                                                                                              \
     static huddle_status copy_##type(const void *from, void *to) {                                 \
         hd_walk walk = {.mode = HD_WALK_COPY, .from = from, .to = to};                             \
         *(type *)to = *(const type *)from;                                                         \

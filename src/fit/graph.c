@@ -53,12 +53,6 @@ static void walk_part(hd_walk *walk, hd_fit *fit) {
     walk_a(walk, &fit->graph);
 }
 
-void hd_fit_graph_free(hd_fit_graph *graph) {
-    hd_walk walk = {.mode = HD_WALK_FREE};
-    walk_a(&walk, graph);
-    memset(graph, 0, sizeof *graph);
-}
-
 HD_FIT_COPIER(hd_fit_graph, walk_a);
 
 huddle_status hd_fit_graph_count(huddle_context *context, hd_fit_graph *graph) {

@@ -75,8 +75,8 @@ static void walk_info(hd_walk *walk, huddle_prepare_info *info) {
     hd_walk_real(walk, "prepare_info_seconds", &info->seconds);
 }
 
-/* All members except the shift, whose length belongs to the whole fit. Borrowed points are not
- * freed, and a copy is never borrowed: a cache outlives the fit that filled it. */
+/* All members; files have the shift elsewhere, whose length belongs to the whole fit. Borrowed
+ * points are not freed, and a copy is never borrowed: a cache outlives the fit that filled it. */
 static void walk_prepared(hd_walk *walk, hd_fit_prepared *prepared) {
     hd_fit_walk_table(walk, &prepared->table);
     walk_trials(walk, &prepared->trials);
@@ -84,23 +84,18 @@ static void walk_prepared(hd_walk *walk, hd_fit_prepared *prepared) {
     hd_walk_preparation(walk, "reduce", &prepared->reduction);
     if (!prepared->borrows_points || walk->mode != HD_WALK_FREE)
         hd_walk_row_points(walk, "points", &prepared->points);
-    if (walk->mode == HD_WALK_COPY) {
+    if (walk->mode == HD_WALK_FREE)
+        huddle_free(prepared->shift);
+    if (walk->mode == HD_WALK_COPY)
         prepared->borrows_points = false;
-        prepared->shift = NULL; /* the model sets it when the fit is complete */
-    }
+    if (walk->mode == HD_WALK_COPY || walk->mode == HD_WALK_FREE)
+        prepared->shift = NULL; /* of a copy the model sets it when the fit is complete */
     walk_info(walk, &prepared->info);
 }
 
 static void walk_part(hd_walk *walk, hd_fit *fit) {
     walk_prepared(walk, &fit->prepared);
     hd_walk_reals(walk, "shift", fit->d, &fit->prepared.shift);
-}
-
-void hd_fit_prepared_free(hd_fit_prepared *prepared) {
-    hd_walk walk = {.mode = HD_WALK_FREE};
-    walk_prepared(&walk, prepared);
-    huddle_free(prepared->shift);
-    memset(prepared, 0, sizeof *prepared);
 }
 
 HD_FIT_COPIER(hd_fit_prepared, walk_prepared);

@@ -16,6 +16,7 @@
 #include "base/parallel.h"
 #include "decide/eigengap.h"
 #include "decide/memory.h"
+#include "matrix/insert.h"
 #include "methods/prepare.h"
 #include "methods/spectral.h"
 #include "steps/blocks.h"
@@ -177,21 +178,6 @@ static int32_t list_neighbors(const learning *l, int64_t row, int32_t *index, do
     return count;
 }
 
-/* Sorts a row by column, as sparse matrices require; by insertion, because rows have a handful of
- * entries. */
-static void sort_row(int32_t count, int32_t *columns, double *values) {
-    for (int32_t i = 1; i < count; i++) {
-        int32_t column = columns[i], place = i;
-        double value = values[i];
-        for (; place > 0 && columns[place - 1] > column; place--) {
-            columns[place] = columns[place - 1];
-            values[place] = values[place - 1];
-        }
-        columns[place] = column;
-        values[place] = value;
-    }
-}
-
 /* Row i of A: the solution of (K + alpha I) a = k, where K is the kernel between the neighbours of
  * point i and k the kernel between them and the point. The kernel is (1), so its diagonal is 1. The
  * space of a contains the distances first. K is filled symmetrically from its lower half: the
@@ -216,7 +202,8 @@ static void learn_row(const learning *l, int64_t i, double *kernel) {
         }
     }
     solve_system(k, kernel, a);
-    sort_row(k, index, a);
+    for (int64_t e = begin; e < begin + k;) /* sorts the row by column */
+        hd_csr_insert(l->a, i, &e, l->a->columns[e], l->a->values[e]);
 }
 
 /* Rows are independent; the scratch space belongs to a worker, not to a chunk. */

@@ -126,7 +126,7 @@ static huddle_status place_ncut(huddle_context *context, const hd_fit *fit, cons
                                 const huddle_points *x, huddle_dense *rows, int64_t *same) {
     hd_spectral_options o = *(const hd_spectral_options *)options;
     o.embed.rows = "rw";
-    return hd_spectral_new_rows(context, fit, &o, x, rows, same);
+    return hd_spectral_place(context, fit, &o, x, rows, same);
 }
 
 /* Rows need not be scaled to norm 1 here: a positive factor does not change which entry is

@@ -5,7 +5,6 @@
  * labels by K-means on the rows instead of the largest entry after the rotation. */
 #include "base/check.h"
 #include "decide/memory.h"
-#include "methods/range.h"
 #include "methods/spectral.h"
 #include "steps/predict.h"
 #include "steps/refine.h"
@@ -127,7 +126,7 @@ done:
     return status;
 }
 
-/* For a range, hd_method_range() compares the alignments that cluster() computes. */
+/* For a range, hd_method_cluster() compares the alignments that cluster() computes. */
 static huddle_status fit_selftune_sc(hd_method_run *run, const void *options) {
     huddle_status status = HUDDLE_OK;
     hd_spectral_options o = *(const hd_spectral_options *)options;

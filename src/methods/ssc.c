@@ -304,7 +304,7 @@ static huddle_status predict_ssc(huddle_context *context, const hd_fit *fit, con
     if (fit->refined.present)
         return hd_step_predict_refined(context, fit, &o->spectral, x, labels);
     ALLOC(same, x->n);
-    TRY(hd_spectral_new_rows(context, fit, &o->spectral, x, &rows, same));
+    TRY(hd_spectral_place(context, fit, &o->spectral, x, &rows, same));
     if (!fit->shrunk.labels_from_embedding) {
         TRY(weigh_new_rows(context, fit, o, &rows, &w));
         TRY(huddle_shrink_points(context, &rows, &w, &fit->shrunk.g.g, fit->shrunk.info.gamma,
