@@ -295,12 +295,12 @@ static int64_t rows_to_sample(const hd_fit_rows *rows) {
 /* Whether every cluster has a row: labels of fewer clusters cannot be compared. */
 static huddle_status has_all_clusters(huddle_context *context, const hd_fit *fit, bool *all) {
     huddle_status status = HUDDLE_OK;
-    int32_t c = fit->clusters.n_clusters, count, *names = NULL;
-    ALLOC(names, c);
-    TRY(hd_step_list_labels(context, fit->rows.n, fit->clusters.labels, c, names, &count));
+    int32_t c = fit->clusters.n_clusters, count, *numbers = NULL;
+    ALLOC(numbers, c);
+    TRY(hd_fit_order_labels(context, fit->rows.n, fit->clusters.labels, c, numbers, &count));
     *all = fit->clusters.centres.rows == c && count == c;
 done:
-    huddle_free(names);
+    huddle_free(numbers);
     return status;
 }
 
@@ -345,7 +345,6 @@ bool hd_decide_is_clear(const hd_fit_table *table, const hd_fit_decision *d) {
            d->kmeans.ncut >= clear_cut * d->graph.ncut;
 }
 
-/* Which labels are used, and the reason. */
 int hd_decide_labelling(hd_fit_decision *d) {
     double kmeans = d->stability[HD_FIT_KMEANS], graph = d->stability[HD_FIT_GRAPH];
     bool fits_better = d->kmeans.divergence >= better_divergence * d->graph.divergence;

@@ -128,7 +128,7 @@ done:
 }
 
 /* K-means on the shrunk rows and on the embedding. The fit gets the first result unless its
- * clusters are much less even than those of the second; `plain` keeps the second otherwise. */
+ * clusters are much less even than those of the second; `plain` gets the other one. */
 static huddle_status cluster_both(huddle_context *context, const huddle_kmeans_options *kmeans,
                                   hd_fit *fit, hd_fit_clusters *plain, double *shrunk,
                                   double *unshrunk) {
@@ -141,8 +141,11 @@ static huddle_status cluster_both(huddle_context *context, const huddle_kmeans_o
     TRY(compute_evenness(context, rows, plain, unshrunk));
     /* One-sided: more even clusters than those of F are no reason for doubt. */
     fit->shrunk.labels_from_embedding = *shrunk < *unshrunk - max_entropy_loss;
-    if (fit->shrunk.labels_from_embedding)
-        hd_step_take_clusters(&fit->clusters, plain);
+    if (fit->shrunk.labels_from_embedding) {
+        const hd_fit_clusters of_g = fit->clusters;
+        fit->clusters = *plain;
+        *plain = of_g;
+    }
 done:
     return status;
 }

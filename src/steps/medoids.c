@@ -151,22 +151,9 @@ done:
 
 /* ---- of rows of a matrix ------------------------------------------------------------------- */
 
-huddle_status hd_step_mark_medoids(const huddle_distinct *distinct, int64_t n,
-                                   hd_fit_clusters *clusters) {
-    huddle_status status = HUDDLE_OK;
-    const int32_t *of = distinct->of;
-    ALLOC(clusters->is_medoid_row, n);
-    for (int64_t i = 0; i < n; i++) {
-        int64_t medoid = clusters->medoids[clusters->labels[i]];
-        clusters->is_medoid_row[i] = of != NULL ? of[i] == of[medoid] : i == medoid;
-    }
-done:
-    return status;
-}
-
 /* The process that has a medoid gives its row; the others take part in the maximum. */
-huddle_status hd_step_mark_all_medoids(huddle_context *context, const huddle_dense *matrix,
-                                       hd_fit_clusters *clusters) {
+huddle_status hd_step_mark_medoids(huddle_context *context, const huddle_dense *matrix,
+                                   hd_fit_clusters *clusters) {
     huddle_status status = HUDDLE_OK;
     int64_t d = matrix->cols, c = clusters->centres.rows;
     double *medoids = NULL;
@@ -218,13 +205,6 @@ done:
     return status;
 }
 
-static double squared_distance(int64_t d, const double *a, const double *b) {
-    double square = 0;
-    for (int64_t j = 0; j < d; j++)
-        square += (a[j] - b[j]) * (a[j] - b[j]);
-    return square;
-}
-
 /* Rows of a matrix and the means of their clusters. */
 typedef struct centred_rows {
     const huddle_dense *matrix;
@@ -233,9 +213,12 @@ typedef struct centred_rows {
 
 static double distance_of_row(const void *of, int64_t row, int32_t cluster) {
     const centred_rows *r = of;
-    int64_t d = r->matrix->cols;
-    return squared_distance(d, r->matrix->values + row * r->matrix->stride,
-                            r->means.values + cluster * d);
+    const double *a = r->matrix->values + row * r->matrix->stride;
+    const double *b = r->means.values + cluster * r->matrix->cols;
+    double square = 0;
+    for (int64_t j = 0; j < r->matrix->cols; j++)
+        square += (a[j] - b[j]) * (a[j] - b[j]);
+    return square;
 }
 
 huddle_status hd_step_medoids_of_rows(huddle_context *context, const hd_fit_rows *rows,
@@ -245,18 +228,7 @@ huddle_status hd_step_medoids_of_rows(huddle_context *context, const hd_fit_rows
     TRY(huddle_dense_fetch(matrix));
     TRY(cluster_means(context, rows, matrix, clusters, &r.means));
     TRY(hd_step_find_medoids(context, rows->n, distance_of_row, &r, clusters));
-    if (hd_slabs_distributed(context)) {
-        TRY(hd_step_mark_all_medoids(context, matrix, clusters));
-        goto done;
-    }
-    if (clusters->is_medoid_row == NULL)
-        ALLOC(clusters->is_medoid_row, rows->n);
-    for (int64_t i = 0; i < rows->n; i++) {
-        const double *medoid =
-            matrix->values + clusters->medoids[clusters->labels[i]] * matrix->stride;
-        clusters->is_medoid_row[i] =
-            squared_distance(matrix->cols, matrix->values + i * matrix->stride, medoid) == 0;
-    }
+    TRY(hd_step_mark_medoids(context, matrix, clusters));
 done:
     huddle_dense_free(&r.means);
     return status;
