@@ -56,12 +56,22 @@ void hd_json_real(hd_json_writer *json, double value);
 /* NULL is null. If the text is not UTF-8, every byte above 127 becomes '?'. */
 void hd_json_string(hd_json_writer *json, const char *text);
 
-/* A name and a value in one call. */
+/* A name and a value in one call; of an object or an array its beginning. */
 void hd_json_set_null(hd_json_writer *json, const char *name);
 void hd_json_set_bool(hd_json_writer *json, const char *name, bool value);
 void hd_json_set_integer(hd_json_writer *json, const char *name, int64_t value);
 void hd_json_set_real(hd_json_writer *json, const char *name, double value);
 void hd_json_set_string(hd_json_writer *json, const char *name, const char *text);
+
+static inline void hd_json_set_object(hd_json_writer *json, const char *name) {
+    hd_json_key(json, name);
+    hd_json_open_object(json);
+}
+
+static inline void hd_json_set_array(hd_json_writer *json, const char *name) {
+    hd_json_key(json, name);
+    hd_json_open_array(json);
+}
 
 /* True if the text is well-formed UTF-8. */
 bool hd_json_is_utf8(const char *text);

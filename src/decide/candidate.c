@@ -71,15 +71,15 @@ done:
 
 /* Applies a candidate to the points of the round. Projections come from the widest one; the others
  * are fitted. */
-static huddle_status prepare_candidate(huddle_context *context, const hd_decide_round *judge,
-                                       const huddle_rule *rule, huddle_points *points) {
+static huddle_status prepare_candidate(const hd_decide_round *judge, const huddle_rule *rule,
+                                       huddle_points *points) {
     huddle_status status = HUDDLE_OK;
     huddle_preparation preparation = {0};
     huddle_prepare_options options = {*rule, judge->options.common.seed};
     if (hd_decide_projects(rule))
         return narrow_points(judge->widest, judge->whitened, rule, points);
-    TRY(huddle_prepare_fit(context, judge->x, &options, &preparation, NULL));
-    TRY(huddle_prepare_apply(context, &preparation, judge->x, points, NULL));
+    TRY(huddle_prepare_fit(judge->context, judge->x, &options, &preparation, NULL));
+    TRY(huddle_prepare_apply(judge->context, &preparation, judge->x, points, NULL));
 done:
     huddle_preparation_free(&preparation);
     return status;
@@ -87,45 +87,32 @@ done:
 
 /* ---- graph and embedding ------------------------------------------------------------------- */
 
-void hd_decide_candidate_free(hd_decide_candidate *c) {
-    hd_fit_rows_free(&c->rows);
-    hd_fit_graph_free(&c->graph);
-    hd_fit_embedding_free(&c->embedding);
-    huddle_refine_tree_free(&c->tree);
-}
-
 /* rows.equal is left empty because equality in x is not known here; equal prepared rows are merged
  * all the same. */
-static huddle_status make_graph(huddle_context *context, const hd_decide_round *judge,
-                                hd_decide_candidate *c) {
+static huddle_status make_graph(const hd_decide_round *judge, hd_decide_candidate *c) {
     huddle_status status = HUDDLE_OK;
     const hd_spectral_options *options = &judge->options;
-    hd_fit_prepared prepared = {0};
-    TRY(hd_fit_rows_begin(context, judge->x->n, &c->rows));
-    TRY(prepare_candidate(context, judge, &c->trial.rule, &prepared.points));
-    TRY(hd_step_merge(context, options->knn.n_neighbors, &c->rows, &prepared));
-    TRY(hd_spectral_make_graph(context, options, judge->n_clusters, &c->rows, &prepared.points,
-                               &c->graph));
-    c->trial.n = hd_fit_rows_everywhere(&c->rows);
+    hd_fit *fit = &c->fit;
+    TRY(hd_fit_rows_begin(judge->context, judge->x->n, &fit->rows));
+    TRY(prepare_candidate(judge, &c->trial.rule, &fit->prepared.points));
+    TRY(hd_step_merge(judge->context, options->knn.n_neighbors, fit));
+    TRY(hd_spectral_make_graph(judge->context, options, judge->n_clusters, fit));
+    c->trial.n = hd_fit_rows_everywhere(&fit->rows);
 done:
-    hd_fit_prepared_free(&prepared);
+    hd_fit_prepared_free(&fit->prepared);
     return status;
 }
 
-huddle_status hd_decide_embed(huddle_context *context, const hd_decide_round *judge,
-                              hd_decide_candidate *c) {
+huddle_status hd_decide_embed(const hd_decide_round *judge, hd_decide_candidate *c) {
     huddle_status status = HUDDLE_OK;
-    const hd_spectral_options *options = &judge->options;
     huddle_range n_clusters = judge->n_clusters;
-    if (!c->graph.present)
-        TRY(make_graph(context, judge, c));
-    if (c->embedding.present || judge->trials->score == HUDDLE_PREPARE_BY_LARGEST_MODULARITY)
+    if (!c->fit.graph.present)
+        TRY(make_graph(judge, c));
+    if (c->fit.embedding.present || judge->trials->score == HUDDLE_PREPARE_BY_LARGEST_MODULARITY)
         goto done; /* merging needs no eigenvectors */
-    TRY(hd_spectral_find_vectors(context, options,
-                                 hd_spectral_count_vectors(options, n_clusters, &c->rows),
-                                 &c->graph.matrix, &c->embedding));
-    TRY(hd_spectral_measure_extents(context, &c->rows, &c->embedding));
-    TRY(hd_decide_eigengap(&c->embedding, &c->rows, &c->choice, &n_clusters));
+    TRY(hd_spectral_find_vectors(judge->context, &judge->options, n_clusters, &c->fit));
+    TRY(hd_spectral_measure_extents(judge->context, &c->fit));
+    TRY(hd_decide_eigengap(&c->fit, &n_clusters));
 done:
     return status;
 }
@@ -133,33 +120,32 @@ done:
 /* ---- scores -------------------------------------------------------------------------------- */
 
 /* Labels by K-means on the first columns of the embedding, refined or not, and their scores. */
-static huddle_status score_number(huddle_context *context, const hd_decide_round *judge,
-                                  int32_t n_clusters, const huddle_refine_tree *tree,
-                                  hd_decide_candidate *c, huddle_graph_scores *scores) {
+static huddle_status score_number(const hd_decide_round *judge, int32_t n_clusters, hd_fit *fit,
+                                  huddle_graph_scores *scores) {
     huddle_status status = HUDDLE_OK;
     hd_spectral_options options = judge->options;
-    hd_fit_clusters clusters = {0};
-    huddle_refine_info *info = NULL;
+    hd_fit_clusters *clusters = &fit->clusters;
+    huddle_refine_info *info = &fit->refined.info;
+    const huddle_csr *graph = &fit->graph.matrix;
     options.kmeans.n_clusters = n_clusters;
-    TRY(hd_spectral_make_rows(&options, n_clusters, &c->embedding));
-    TRY(hd_step_kmeans_dense(context, &c->embedding.f.rows, &options.kmeans, &c->rows, &clusters));
+    TRY(hd_spectral_make_rows(&options, n_clusters, &fit->embedding));
+    TRY(hd_step_kmeans_dense(judge->context, &fit->embedding.f.rows, &options.kmeans, &fit->rows,
+                             clusters));
     if (judge->refines) {
-        huddle_refine_start own = {"kmeans", clusters.labels};
-        ALLOC_ZERO(info, 1);
-        TRY(hd_step_refine_labels(context, &options, n_clusters, &c->rows, &c->graph.matrix,
-                                  &c->embedding, tree, 1, &own, clusters.labels, info));
+        huddle_refine_start own = {"kmeans", clusters->labels};
+        TRY(hd_step_refine_labels(judge->context, &options, n_clusters, &fit->rows, graph,
+                                  &fit->embedding, &fit->refined.tree, 1, &own, clusters->labels,
+                                  info));
         /* A single cluster has nothing to refine; its divergence is 0. */
         if (info->n_trials > 0)
             *scores = info->trials[info->best].scores;
         else
             *scores = (huddle_graph_scores){0};
     } else {
-        TRY(huddle_metrics_modularity(context, &c->graph.matrix, clusters.labels,
+        TRY(huddle_metrics_modularity(judge->context, graph, clusters->labels,
                                       &scores->modularity));
     }
 done:
-    huddle_free(info);
-    hd_fit_clusters_free(&clusters);
     return status;
 }
 
@@ -171,17 +157,15 @@ huddle_range hd_decide_all_numbers(int64_t n) {
 /* The mean scores over the numbers of clusters of the round. The number only selects the first
  * columns of the embedding and where the merging stops, so that one embedding and one tree are
  * sufficient for all numbers. */
-static huddle_status score_mean(huddle_context *context, const hd_decide_round *judge,
-                                hd_decide_candidate *c) {
+static huddle_status score_mean(const hd_decide_round *judge, hd_decide_candidate *c) {
     huddle_status status = HUDDLE_OK;
     const hd_fit_prepare_trials *at = judge->trials;
     double modularity = 0, divergence = 0;
-    if (judge->refines && c->tree.n == 0)
-        TRY(huddle_refine_merge(context, &c->graph.matrix, &c->tree));
+    if (judge->refines && c->fit.refined.tree.n == 0)
+        TRY(huddle_refine_merge(judge->context, &c->fit.graph.matrix, &c->fit.refined.tree));
     for (int32_t k = 0; k < at->n_clusters; k++) {
         huddle_graph_scores scores = {.divergence = NAN};
-        TRY(score_number(context, judge, at->clusters[k], judge->refines ? &c->tree : NULL, c,
-                         &scores));
+        TRY(score_number(judge, at->clusters[k], &c->fit, &scores));
         modularity += scores.modularity;
         divergence += scores.divergence;
     }
@@ -194,60 +178,56 @@ done:
 /* The largest modularity over all numbers, for refined labels with n_clusters = auto. Clusters are
  * found by merging alone: the maximum is flat, and K-means for every number would take most of the
  * time. */
-static huddle_status score_largest(huddle_context *context, const hd_decide_round *judge,
-                                   hd_decide_candidate *c) {
+static huddle_status score_largest(const hd_decide_round *judge, hd_decide_candidate *c) {
     huddle_status status = HUDDLE_OK;
     hd_decide_curve curve = {0};
-    huddle_refine_tree tree = {0};
-    TRY(hd_decide_score_numbers(context, &judge->options, hd_decide_all_numbers(c->trial.n),
-                                &c->rows, &c->graph.matrix, NULL, &tree, &curve));
+    TRY(hd_decide_score_numbers(judge->context, &judge->options, hd_decide_all_numbers(c->trial.n),
+                                false, &c->fit, &curve));
     for (int32_t k = 0; k < curve.count; k++)
         if (k == 0 || curve.scores[k].modularity > c->trial.modularity) {
             c->trial.modularity = curve.scores[k].modularity;
             c->trial.divergence = curve.scores[k].divergence;
         }
 done:
-    huddle_refine_tree_free(&tree);
     hd_decide_curve_free(&curve);
     return status;
 }
 
 /* The best of the clusters found by merging: those with the largest divergence, whatever their cut,
  * because only those of K-means could limit it. */
-static huddle_status score_merged(huddle_context *context, const hd_decide_round *judge,
-                                  int32_t n_clusters, const huddle_refine_tree *tree,
-                                  const hd_decide_candidate *c, huddle_graph_scores *scores) {
+static huddle_status score_merged(const hd_decide_round *judge, int32_t n_clusters, hd_fit *fit,
+                                  huddle_graph_scores *scores) {
     huddle_status status = HUDDLE_OK;
     huddle_refine_options refine = huddle_refine_defaults();
-    huddle_refine_info *info = NULL;
+    huddle_refine_info *info = &fit->refined.info;
+    const huddle_refine_tree *tree = &fit->refined.tree;
     int32_t *labels = NULL;
-    refine.n_clusters = n_clusters < c->rows.n ? n_clusters : (int32_t)c->rows.n;
+    refine.n_clusters = n_clusters < fit->rows.n ? n_clusters : (int32_t)fit->rows.n;
     refine.seed = judge->options.common.seed;
-    ALLOC(labels, c->rows.n);
-    ALLOC_ZERO(info, 1);
+    ALLOC(labels, fit->rows.n);
     TRY(huddle_refine_cut_tree(tree, refine.n_clusters, labels));
     huddle_refine_start start = {"merged", labels};
-    TRY(huddle_refine_with_tree(context, &c->graph.matrix, tree, 1, &start, &refine, labels, info));
+    TRY(huddle_refine_with_tree(judge->context, &fit->graph.matrix, tree, 1, &start, &refine,
+                                labels, info));
     *scores = info->trials[0].scores;
     for (int32_t k = 1; k < info->n_trials; k++)
         if (info->trials[k].scores.divergence > scores->divergence)
             *scores = info->trials[k].scores;
 done:
-    FREE(labels, info);
+    huddle_free(labels);
     return status;
 }
 
-huddle_status hd_decide_screen(huddle_context *context, const hd_decide_round *judge,
-                               hd_decide_candidate *c) {
+huddle_status hd_decide_screen(const hd_decide_round *judge, hd_decide_candidate *c) {
     huddle_status status = HUDDLE_OK;
     const hd_fit_prepare_trials *at = judge->trials;
-    if (!c->graph.present)
-        TRY(make_graph(context, judge, c));
-    TRY(huddle_refine_merge(context, &c->graph.matrix, &c->tree));
+    if (!c->fit.graph.present)
+        TRY(make_graph(judge, c));
+    TRY(huddle_refine_merge(judge->context, &c->fit.graph.matrix, &c->fit.refined.tree));
     c->trial.modularity = c->trial.divergence = 0;
     for (int32_t k = 0; k < at->n_clusters; k++) {
         huddle_graph_scores scores;
-        TRY(score_merged(context, judge, at->clusters[k], &c->tree, c, &scores));
+        TRY(score_merged(judge, at->clusters[k], &c->fit, &scores));
         c->trial.modularity += scores.modularity / at->n_clusters;
         c->trial.divergence += scores.divergence / at->n_clusters;
     }
@@ -257,8 +237,7 @@ done:
 
 /* The ways to score a candidate, and the score by which candidates are ranked. */
 static const struct {
-    huddle_status (*run)(huddle_context *context, const hd_decide_round *judge,
-                         hd_decide_candidate *c);
+    huddle_status (*run)(const hd_decide_round *judge, hd_decide_candidate *c);
     bool by_divergence;
 } scorings[] = {[HUDDLE_PREPARE_BY_MODULARITY] = {score_mean, false},
                 [HUDDLE_PREPARE_BY_DIVERGENCE] = {score_mean, true},
@@ -268,7 +247,6 @@ double hd_decide_score_of(const huddle_prepare_trial *trial, huddle_prepare_scor
     return scorings[score].by_divergence ? trial->divergence : trial->modularity;
 }
 
-huddle_status hd_decide_score(huddle_context *context, const hd_decide_round *judge,
-                              hd_decide_candidate *c) {
-    return scorings[judge->trials->score].run(context, judge, c);
+huddle_status hd_decide_score(const hd_decide_round *judge, hd_decide_candidate *c) {
+    return scorings[judge->trials->score].run(judge, c);
 }

@@ -6,6 +6,7 @@
 
 /* What a round evaluates its candidates with. */
 typedef struct hd_decide_round {
+    huddle_context *context;
     hd_spectral_options options; /* of the trial clusterings */
     bool refines;                /* whether their labels are refined */
     bool screens;                /* whether merging alone may rule candidates out */
@@ -17,36 +18,27 @@ typedef struct hd_decide_round {
     hd_fit_prepare_trials *trials;       /* has the numbers of clusters and the score */
 } hd_decide_round;
 
-/* A candidate in a round, with the results for its points. */
+/* A candidate in a round, with what was made of its points: graph, tree of merges, embedding and,
+ * with n_clusters = auto, the choice. The prepared points are not kept. */
 typedef struct hd_decide_candidate {
     huddle_prepare_trial trial;
-    hd_fit_rows rows;
-    hd_fit_graph graph;
-    hd_fit_embedding embedding;
-    huddle_refine_tree tree;    /* merges of the graph, from screening or scoring */
-    huddle_embed_choice choice; /* with n_clusters = auto */
+    hd_fit fit;
 } hd_decide_candidate;
-
-void hd_decide_candidate_free(hd_decide_candidate *c);
 
 /* Whether a rule projects the points onto principal components. */
 bool hd_decide_projects(const huddle_rule *rule);
 
 /* Makes what is missing of the graph and, unless it is scored by merging alone, the embedding of
- * the points that a candidate produces; with auto also the numbers that its eigengaps suggest. The
- * prepared points are not kept: scoring needs the graph and the eigenvectors only. */
-huddle_status hd_decide_embed(huddle_context *context, const hd_decide_round *judge,
-                              hd_decide_candidate *c);
+ * the points that a candidate produces; with auto also the numbers that its eigengaps suggest. */
+huddle_status hd_decide_embed(const hd_decide_round *judge, hd_decide_candidate *c);
 
 /* Scores a candidate that was embedded, by the score of the trials. */
-huddle_status hd_decide_score(huddle_context *context, const hd_decide_round *judge,
-                              hd_decide_candidate *c);
+huddle_status hd_decide_score(const hd_decide_round *judge, hd_decide_candidate *c);
 
 /* Makes the graph of a candidate and scores clusters found by merging alone, which needs no
  * eigenvectors and no K-means: the mean over the numbers of clusters of the scores with the largest
  * divergence. */
-huddle_status hd_decide_screen(huddle_context *context, const hd_decide_round *judge,
-                               hd_decide_candidate *c);
+huddle_status hd_decide_screen(const hd_decide_round *judge, hd_decide_candidate *c);
 
 /* The numbers that n_clusters = auto chooses from, for n points. */
 huddle_range hd_decide_all_numbers(int64_t n);

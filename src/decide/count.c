@@ -50,10 +50,8 @@ static const double sample_share = 0.8;
 typedef struct source {
     huddle_context *context;
     const hd_spectral_options *options;
-    const hd_fit_rows *rows;
-    const huddle_csr *graph;
-    const hd_fit_embedding *embedding; /* NULL: clusters are found by merging only */
-    const huddle_refine_tree *tree;
+    const hd_fit *fit; /* its rows, graph, tree of merges, */
+    bool embedded;     /* and embedding; else clusters are found by merging only */
 } source;
 
 /* Moves vertices of a labelling, scores it and keeps it as the best if its modularity is larger.
@@ -65,11 +63,11 @@ static huddle_status consider(const source *s, int32_t n_clusters, int32_t *tria
     huddle_graph_scores found;
     move.n_clusters = n_clusters;
     move.seed = s->options->common.seed;
-    TRY(huddle_refine_move(s->context, s->graph, &move, trial, NULL));
-    TRY(huddle_metrics_graph_scores(s->context, s->graph, trial, &found));
+    TRY(huddle_refine_move(s->context, &s->fit->graph.matrix, &move, trial, NULL));
+    TRY(huddle_metrics_graph_scores(s->context, &s->fit->graph.matrix, trial, &found));
     if (is_first || found.modularity > scores->modularity) {
         *scores = found;
-        memcpy(best, trial, (size_t)s->rows->n * sizeof *best);
+        memcpy(best, trial, (size_t)s->fit->rows.n * sizeof *best);
     }
 done:
     return status;
@@ -82,7 +80,7 @@ static huddle_status cluster_rows(const source *s, int32_t n_clusters, int32_t *
     huddle_status status = HUDDLE_OK;
     huddle_kmeans_options kmeans = s->options->kmeans;
     hd_fit_clusters clusters = {0};
-    hd_fit_embedding own = *s->embedding;
+    hd_fit_embedding own = s->fit->embedding;
     memset(&own.f.rows, 0, sizeof own.f.rows);
     if (kmeans.init == NULL) /* a method whose labels come from a rotation */
         kmeans = huddle_kmeans_defaults();
@@ -91,9 +89,9 @@ static huddle_status cluster_rows(const source *s, int32_t n_clusters, int32_t *
     kmeans.seed = s->options->common.seed;
     kmeans.keep_starts = false;
     TRY(hd_spectral_make_rows(s->options, n_clusters, &own));
-    TRY(hd_step_kmeans_dense(s->context, &own.f.rows, &kmeans, s->rows, &clusters));
+    TRY(hd_step_kmeans_dense(s->context, &own.f.rows, &kmeans, &s->fit->rows, &clusters));
     *complete = clusters.kmeans.n_distinct >= n_clusters;
-    memcpy(labels, clusters.labels, (size_t)s->rows->n * sizeof *labels);
+    memcpy(labels, clusters.labels, (size_t)s->fit->rows.n * sizeof *labels);
 done:
     huddle_dense_free(&own.f.rows); /* all else belongs to the original */
     hd_fit_clusters_free(&clusters);
@@ -106,10 +104,10 @@ static huddle_status cluster_number(const source *s, int32_t n_clusters, int32_t
     huddle_status status = HUDDLE_OK;
     int32_t *trial = NULL;
     bool complete = false;
-    ALLOC(trial, s->rows->n);
-    TRY(huddle_refine_cut_tree(s->tree, n_clusters, trial));
+    ALLOC(trial, s->fit->rows.n);
+    TRY(huddle_refine_cut_tree(&s->fit->refined.tree, n_clusters, trial));
     TRY(consider(s, n_clusters, trial, true, labels, scores));
-    if (s->embedding != NULL && s->rows->n <= KMEANS_ROWS)
+    if (s->embedded && s->fit->rows.n <= KMEANS_ROWS)
         TRY(cluster_rows(s, n_clusters, trial, &complete));
     if (complete)
         TRY(consider(s, n_clusters, trial, false, labels, scores));
@@ -134,7 +132,7 @@ static huddle_status score_numbers(void *argument, hd_chunk chunk) {
     huddle_status status = HUDDLE_OK;
     curve_pass *pass = argument;
     int32_t *labels = NULL;
-    ALLOC(labels, pass->source->rows->n);
+    ALLOC(labels, pass->source->fit->rows.n);
     for (int64_t k = chunk.begin; k < chunk.end; k++)
         TRY(cluster_number(pass->source, pass->curve->first + (int32_t)k, labels,
                            &pass->curve->scores[k]));
@@ -145,10 +143,8 @@ done:
 
 /* A graph has no more clusters than vertices, and its embedding may have fewer columns than the
  * range asks for. */
-static huddle_status limit_curve(huddle_range range, int64_t vertices,
-                                 const hd_fit_embedding *embedding, hd_decide_curve *curve) {
+static huddle_status limit_curve(huddle_range range, int64_t limit, hd_decide_curve *curve) {
     huddle_status status = HUDDLE_OK;
-    int64_t limit = embedding != NULL ? embedding->f.vectors.cols : vertices;
     int64_t last = range.last < limit ? range.last : limit;
     curve->first = range.first < last ? range.first : (int32_t)last;
     curve->count = (int32_t)last - curve->first + 1;
@@ -158,18 +154,18 @@ done:
 }
 
 huddle_status hd_decide_score_numbers(huddle_context *context, const hd_spectral_options *options,
-                                      huddle_range range, const hd_fit_rows *rows,
-                                      const huddle_csr *graph, const hd_fit_embedding *embedding,
-                                      huddle_refine_tree *tree, hd_decide_curve *curve) {
+                                      huddle_range range, bool embedded, hd_fit *fit,
+                                      hd_decide_curve *curve) {
     huddle_status status = HUDDLE_OK;
-    source s = {context, options, rows, graph, embedding, tree};
+    const huddle_dense *vectors = &fit->embedding.f.vectors;
+    source s = {context, options, fit, embedded};
     curve_pass pass = {&s, curve};
-    TRY(limit_curve(range, rows->n, embedding, curve));
-    TRY(huddle_csr_fetch(graph));
-    if (embedding != NULL)
-        TRY(huddle_dense_fetch(&embedding->f.vectors));
-    if (tree->n != rows->n)
-        TRY(huddle_refine_merge(context, graph, tree));
+    TRY(limit_curve(range, embedded ? vectors->cols : fit->rows.n, curve));
+    TRY(huddle_csr_fetch(&fit->graph.matrix));
+    if (embedded)
+        TRY(huddle_dense_fetch(vectors));
+    if (fit->refined.tree.n != fit->rows.n)
+        TRY(huddle_refine_merge(context, &fit->graph.matrix, &fit->refined.tree));
     TRY(hd_parallel(context, "numbers", curve->count, 1, score_numbers, &pass));
 done:
     return status;
@@ -180,16 +176,14 @@ done:
 /* Vertices of all processes up to which process 0 gets the whole graph, as in the refinement. */
 enum { WHOLE_ROWS = 1 << 18 };
 
-/* Eigenvectors and degrees of all rows on process 0; a view of the rest. */
+/* Eigenvectors and degrees of all rows on process 0, in place of own ones. */
 static huddle_status collect_embedding(huddle_context *context, const hd_fit_embedding *embedding,
                                        hd_fit_embedding *whole) {
     huddle_status status = HUDDLE_OK;
-    const huddle_dense *vectors = &embedding->f.vectors;
     huddle_dense own = {0};
     void *values = NULL, *degrees = NULL;
     int64_t total = 0;
-    *whole = *embedding;
-    TRY(huddle_dense_copy(vectors, &own)); /* without gaps */
+    TRY(huddle_dense_copy(&embedding->f.vectors, &own)); /* without gaps */
     TRY(hd_collect_rows(context, 0, own.rows, own.values, (size_t)own.cols * sizeof *own.values,
                         &total, &values));
     whole->f.vectors =
@@ -207,41 +201,34 @@ static huddle_status score_distributed(huddle_context *context, const hd_spectra
                                        huddle_range range, const hd_fit *fit,
                                        hd_decide_curve *curve) {
     huddle_status status = HUDDLE_OK;
-    huddle_csr graph = {0};
-    hd_fit_embedding whole = {0};
-    huddle_refine_tree tree = {0};
     int64_t total = hd_fit_rows_everywhere(&fit->rows);
-    bool by_kmeans = total <= KMEANS_ROWS;
+    hd_fit whole = {.rows = {.n = total}, .embedding = fit->embedding};
     if (total > WHOLE_ROWS)
         FAIL(
             HUDDLE_UNSUPPORTED,
             "n_clusters = auto with refinement chooses among at most %d rows on several processes; "
             "give a number, or refine = none",
             WHOLE_ROWS);
-    TRY(hd_collect_csr(context, &fit->graph.matrix, 0, &graph));
-    if (by_kmeans)
-        TRY(collect_embedding(context, &fit->embedding, &whole));
+    TRY(hd_collect_csr(context, &fit->graph.matrix, 0, &whole.graph.matrix));
+    if (total <= KMEANS_ROWS)
+        TRY(collect_embedding(context, &fit->embedding, &whole.embedding));
     if (hd_slabs_rank(context) == 0) {
-        hd_fit_rows rows = {.n = total};
         hd_alone before = hd_alone_begin(context);
-        status = hd_decide_score_numbers(context, options, range, &rows, &graph,
-                                         by_kmeans ? &whole : &fit->embedding, &tree, curve);
+        status = hd_decide_score_numbers(context, options, range, true, &whole, curve);
         hd_alone_end(context, before);
     } else {
-        status = limit_curve(range, total, &fit->embedding, curve);
+        status = limit_curve(range, fit->embedding.f.vectors.cols, curve);
     }
     TRY(hd_agree(context, status));
     TRY(hd_slabs_broadcast(context, 0, curve->count * (int64_t)sizeof *curve->scores,
                            curve->scores));
 done:
-    huddle_csr_free(&graph);
-    huddle_refine_tree_free(&tree);
-    if (by_kmeans) {
-        huddle_free(whole.f.degrees == fit->embedding.f.degrees ? NULL : whole.f.degrees);
-        huddle_free(whole.f.vectors.values == fit->embedding.f.vectors.values
-                        ? NULL
-                        : whole.f.vectors.values);
-    }
+    huddle_csr_free(&whole.graph.matrix);
+    huddle_refine_tree_free(&whole.refined.tree);
+    if (whole.embedding.f.degrees != fit->embedding.f.degrees)
+        huddle_free(whole.embedding.f.degrees);
+    if (whole.embedding.f.vectors.values != fit->embedding.f.vectors.values)
+        huddle_free(whole.embedding.f.vectors.values);
     return hd_agree(context, status);
 }
 
@@ -300,12 +287,9 @@ typedef struct stability_pass {
 static huddle_status cluster_points(const stability_pass *p, const huddle_points *points,
                                     int32_t *labels) {
     huddle_status status = HUDDLE_OK;
-    hd_fit_rows rows = {0};
-    hd_fit_graph graph = {0};
-    hd_fit_embedding embedding = {0};
+    hd_fit fit = {.prepared = {.points = *points, .borrows_points = true}};
     hd_spectral_options options = *p->options;
-    huddle_refine_tree tree = {0};
-    source s = {p->context, &options, &rows, &graph.matrix, &embedding, &tree};
+    source s = {p->context, &options, &fit, true};
     huddle_range range = {p->numbers[0], p->numbers[0]};
     huddle_graph_scores scores;
     for (int32_t k = 1; k < p->count; k++) {
@@ -313,20 +297,15 @@ static huddle_status cluster_points(const stability_pass *p, const huddle_points
         range.last = p->numbers[k] > range.last ? p->numbers[k] : range.last;
     }
     options.embed.verify = "none";
-    TRY(hd_fit_rows_begin(p->context, points->n, &rows));
-    TRY(hd_spectral_make_graph(p->context, &options, range, &rows, points, &graph));
-    TRY(hd_spectral_find_vectors(p->context, &options,
-                                 hd_spectral_count_vectors(&options, range, &rows), &graph.matrix,
-                                 &embedding));
-    TRY(huddle_csr_fetch(&graph.matrix));
-    TRY(huddle_refine_merge(p->context, &graph.matrix, &tree));
+    TRY(hd_fit_rows_begin(p->context, points->n, &fit.rows));
+    TRY(hd_spectral_make_graph(p->context, &options, range, &fit));
+    TRY(hd_spectral_find_vectors(p->context, &options, range, &fit));
+    TRY(huddle_csr_fetch(&fit.graph.matrix));
+    TRY(huddle_refine_merge(p->context, &fit.graph.matrix, &fit.refined.tree));
     for (int32_t k = 0; k < p->count; k++)
         TRY(cluster_number(&s, p->numbers[k], labels + k * points->n, &scores));
 done:
-    huddle_refine_tree_free(&tree);
-    hd_fit_embedding_free(&embedding);
-    hd_fit_graph_free(&graph);
-    hd_fit_rows_free(&rows);
+    hd_fit_free(&fit);
     return status;
 }
 
@@ -363,9 +342,8 @@ done:
 
 static huddle_status compare_samples(void *argument, hd_chunk chunk) {
     huddle_status status = HUDDLE_OK;
-    for (int64_t sample = chunk.begin; sample < chunk.end; sample++)
-        TRY(compare_sample(argument, sample));
-done:
+    for (int64_t sample = chunk.begin; sample < chunk.end && status == HUDDLE_OK; sample++)
+        status = compare_sample(argument, sample);
     return status;
 }
 
@@ -399,25 +377,15 @@ static void choose_best(const hd_fit_trials *trials, stability_pass *p, int32_t 
     }
 }
 
-/* Points are sampled once if there are many, and the sample takes the place of all of them. Copies
- * of merged points are not counted here: a stability is a rough number in any case. */
-static huddle_status measure_whole(huddle_context *context, const hd_spectral_options *options,
-                                   const huddle_points *points, hd_fit_trials *trials) {
+/* Copies of merged points are not counted here: a stability is a rough number in any case. */
+static huddle_status measure_stability(huddle_context *context, const hd_spectral_options *options,
+                                       const huddle_points *points, hd_fit_trials *trials) {
     huddle_status status = HUDDLE_OK;
     stability_pass p = {.context = context, .options = options, .points = points};
     int32_t places[STABILITY_NUMBERS];
-    int64_t *index = NULL;
-    huddle_points sample = {0};
-    if (points->n > STABILITY_POINTS) {
-        hd_rng rng = hd_rng_stream(options->common.seed, 0);
-        ALLOC(index, STABILITY_POINTS);
-        hd_rng_sample(&rng, points->n, STABILITY_POINTS, index);
-        TRY(huddle_points_take(points, index, STABILITY_POINTS, &sample));
-        p.points = &sample;
-    }
     choose_best(trials, &p, places);
     if (p.count == 0)
-        goto done;
+        return status;
     ALLOC(p.labels, p.count * p.points->n);
     ALLOC(p.agreement, p.count * STABILITY_SAMPLES);
     TRY(cluster_points(&p, p.points, p.labels));
@@ -429,32 +397,30 @@ static huddle_status measure_whole(huddle_context *context, const hd_spectral_op
         trials->items[places[k]].stability = sum / STABILITY_SAMPLES;
     }
 done:
-    huddle_points_free(&sample);
-    FREE(index, p.labels, p.agreement);
+    FREE(p.labels, p.agreement);
     return status;
 }
 
-/* Process 0 measures with the sample that one process would draw, or all points. */
-static huddle_status measure_distributed(huddle_context *context,
-                                         const hd_spectral_options *options,
-                                         const huddle_points *points, hd_fit_trials *trials) {
-    huddle_status status = HUDDLE_OK;
-    huddle_points sample = {0};
-    TRY(hd_step_sample(context, points, STABILITY_POINTS, options->common.seed, &sample));
-    TRY_ON_FIRST(context, measure_whole(context, options, &sample, trials));
-    TRY(hd_slabs_broadcast(context, 0, trials->count * (int64_t)sizeof *trials->items,
-                           trials->items));
-done:
-    huddle_points_free(&sample);
-    return status;
-}
-
+/* Points are sampled once if there are many, and the sample takes the place of all of them. If they
+ * are distributed, process 0 measures. */
 huddle_status hd_decide_stability(huddle_context *context, const hd_spectral_options *options,
                                   const huddle_points *points, hd_fit_trials *trials) {
+    huddle_status status = HUDDLE_OK;
+    huddle_points owned = {0}, sample;
+    uint64_t seed = options->common.seed;
     if (points == NULL || trials->count == 0)
-        return HUDDLE_OK;
-    return (hd_slabs_distributed(context) ? measure_distributed : measure_whole)(context, options,
-                                                                                 points, trials);
+        return status;
+    TRY(hd_step_sample(context, points, STABILITY_POINTS, seed, &owned, &sample));
+    if (hd_slabs_distributed(context)) {
+        TRY_ON_FIRST(context, measure_stability(context, options, &sample, trials));
+        TRY(hd_slabs_broadcast(context, 0, trials->count * (int64_t)sizeof *trials->items,
+                               trials->items));
+    } else {
+        TRY(measure_stability(context, options, &sample, trials));
+    }
+done:
+    huddle_points_free(&owned);
+    return status;
 }
 
 /* ---- the choice ---------------------------------------------------------------------------- */
@@ -478,7 +444,7 @@ static void rank_by_modularity(const hd_fit_trials *trials, huddle_embed_choice 
 static huddle_status keep_curve(const hd_decide_curve *curve, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     hd_fit_trials *trials = &fit->trials;
-    huddle_spectrum spectrum = hd_fit_spectrum(&fit->embedding, &fit->rows);
+    huddle_spectrum spectrum = hd_fit_spectrum(fit);
     ALLOC_ZERO(trials->items, curve->count);
     trials->count = curve->count;
     for (int32_t t = 0; t < curve->count; t++) {
@@ -542,8 +508,7 @@ huddle_status hd_decide_count(huddle_context *context, const hd_spectral_options
     hd_silence before = hd_silence_begin(context);
     status = hd_slabs_distributed(context)
                  ? score_distributed(context, options, range, fit, &curve)
-                 : hd_decide_score_numbers(context, options, range, &fit->rows, &fit->graph.matrix,
-                                           &fit->embedding, &fit->refined.tree, &curve);
+                 : hd_decide_score_numbers(context, options, range, true, fit, &curve);
     if (status == HUDDLE_OK)
         status = keep_curve(&curve, fit);
     if (status == HUDDLE_OK)

@@ -19,14 +19,13 @@ typedef struct hd_decide_curve {
 
 void hd_decide_curve_free(hd_decide_curve *curve);
 
-/* For every number of a range: clusters found by merging and by K-means on the embedding, both
- * refined by moves; the scores of those with the larger modularity. embedding may be NULL: merging
- * only. The range is limited to the vertices and eigenvectors that there are. tree: merges of the
- * graph; made here if empty. */
+/* For every number of a range: clusters of the fit's graph found by merging and, if `embedded`, by
+ * K-means on its embedding, all refined by moves; the scores of those with the larger modularity.
+ * The range is limited to the vertices and eigenvectors that there are. The tree of merges is made
+ * here if the fit has none. */
 huddle_status hd_decide_score_numbers(huddle_context *context, const hd_spectral_options *options,
-                                      huddle_range range, const hd_fit_rows *rows,
-                                      const huddle_csr *graph, const hd_fit_embedding *embedding,
-                                      huddle_refine_tree *tree, hd_decide_curve *curve);
+                                      huddle_range range, bool embedded, hd_fit *fit,
+                                      hd_decide_curve *curve);
 
 /* The place of the smallest of count numbers whose modularity is as good as the largest. */
 int32_t hd_decide_smallest(int32_t count, const huddle_trial *trials);

@@ -89,22 +89,14 @@ typedef struct stability_pass {
 
 /* What one clustering of a sample needs. */
 typedef struct sample_parts {
-    hd_fit_rows rows;
-    hd_fit_prepared prepared;
-    hd_fit_graph graph;
-    hd_fit_embedding embedding;
-    hd_fit_clusters of_f, commute;
+    hd_fit fit; /* its clusters are those of F */
+    hd_fit_clusters commute;
     huddle_kmeans_result kmeans;
-    huddle_refine_info info;
     int32_t *refined;
 } sample_parts;
 
 static void sample_parts_free(sample_parts *s) {
-    hd_fit_rows_free(&s->rows);
-    hd_fit_prepared_free(&s->prepared);
-    hd_fit_graph_free(&s->graph);
-    hd_fit_embedding_free(&s->embedding);
-    hd_fit_clusters_free(&s->of_f);
+    hd_fit_free(&s->fit);
     hd_fit_clusters_free(&s->commute);
     huddle_kmeans_result_free(&s->kmeans);
     FREE(s->refined, s);
@@ -118,9 +110,9 @@ static huddle_status take_sample(const stability_pass *p, int64_t count, const i
     ALLOC(point, count);
     for (int64_t i = 0; i < count; i++)
         point[i] = hd_fit_rows_point(p->rows, p->points, hd_fit_rows_node(p->rows, index[i]));
-    TRY(hd_fit_rows_begin(p->context, count, &s->rows));
-    TRY(huddle_points_take(p->points, point, count, &s->prepared.points));
-    TRY(hd_step_merge(p->context, p->options.knn.n_neighbors, &s->rows, &s->prepared));
+    TRY(hd_fit_rows_begin(p->context, count, &s->fit.rows));
+    TRY(huddle_points_take(p->points, point, count, &s->fit.prepared.points));
+    TRY(hd_step_merge(p->context, p->options.knn.n_neighbors, &s->fit));
 done:
     huddle_free(point);
     return status;
@@ -131,26 +123,25 @@ done:
 static huddle_status cluster_vertices(const stability_pass *p, sample_parts *s) {
     huddle_status status = HUDDLE_OK;
     huddle_context *context = p->context;
-    int64_t vertices = s->rows.n;
-    int32_t c = p->n_clusters < vertices ? p->n_clusters : (int32_t)vertices;
+    const hd_spectral_options *options = &p->options;
+    hd_fit *fit = &s->fit;
+    const hd_fit_rows *rows = &fit->rows;
+    int32_t c = p->n_clusters < rows->n ? p->n_clusters : (int32_t)rows->n;
     huddle_range range = {c, c};
-    huddle_kmeans_options kmeans = kmeans_options(&p->options, c, SAMPLE_RESTARTS);
+    huddle_kmeans_options kmeans = kmeans_options(options, c, SAMPLE_RESTARTS);
     bool complete;
-    TRY(cluster_points(context, &kmeans, &s->rows, &s->prepared.points, &s->kmeans, &complete));
-    TRY(hd_spectral_make_graph(context, &p->options, range, &s->rows, &s->prepared.points,
-                               &s->graph));
-    TRY(huddle_csr_fetch(&s->graph.matrix));
-    TRY(hd_spectral_find_vectors(context, &p->options,
-                                 hd_spectral_count_vectors(&p->options, range, &s->rows),
-                                 &s->graph.matrix, &s->embedding));
-    TRY(hd_spectral_make_rows(&p->options, c, &s->embedding));
-    TRY(hd_step_kmeans_dense(context, &s->embedding.f.rows, &kmeans, &s->rows, &s->of_f));
-    TRY(hd_step_cluster_commute(context, &p->options, c, &s->rows, &s->embedding, &s->commute));
-    ALLOC(s->refined, vertices);
-    const huddle_refine_start own[] = {{"embedding", s->of_f.labels},
+    TRY(cluster_points(context, &kmeans, rows, &fit->prepared.points, &s->kmeans, &complete));
+    TRY(hd_spectral_make_graph(context, options, range, fit));
+    TRY(huddle_csr_fetch(&fit->graph.matrix));
+    TRY(hd_spectral_find_vectors(context, options, range, fit));
+    TRY(hd_spectral_make_rows(options, c, &fit->embedding));
+    TRY(hd_step_kmeans_dense(context, &fit->embedding.f.rows, &kmeans, rows, &fit->clusters));
+    TRY(hd_step_cluster_commute(context, options, c, rows, &fit->embedding, &s->commute));
+    ALLOC(s->refined, rows->n);
+    const huddle_refine_start own[] = {{"embedding", fit->clusters.labels},
                                        {"commute", s->commute.labels}};
-    TRY(hd_step_refine_labels(context, &p->options, c, &s->rows, &s->graph.matrix, NULL, NULL, 2,
-                              own, s->refined, &s->info));
+    TRY(hd_step_refine_labels(context, options, c, rows, &fit->graph.matrix, NULL, NULL, 2, own,
+                              s->refined, &fit->refined.info));
 done:
     return status;
 }
@@ -164,7 +155,7 @@ static huddle_status cluster_rows(const stability_pass *p, int64_t count, const 
     TRY(take_sample(p, count, index, s));
     TRY(cluster_vertices(p, s));
     for (int64_t i = 0; i < count; i++) {
-        int64_t vertex = hd_fit_rows_node(&s->rows, i);
+        int64_t vertex = hd_fit_rows_node(&s->fit.rows, i);
         labels[HD_FIT_KMEANS][i] = s->kmeans.labels[vertex];
         labels[HD_FIT_GRAPH][i] = s->refined[vertex];
         labels[HD_FIT_COMMUTE][i] = s->commute.labels[vertex];
@@ -206,9 +197,8 @@ done:
 
 static huddle_status compare_samples(void *argument, hd_chunk chunk) {
     huddle_status status = HUDDLE_OK;
-    for (int64_t sample = chunk.begin; sample < chunk.end; sample++)
-        TRY(compare_sample(argument, sample));
-done:
+    for (int64_t sample = chunk.begin; sample < chunk.end && status == HUDDLE_OK; sample++)
+        status = compare_sample(argument, sample);
     return status;
 }
 
@@ -272,10 +262,10 @@ static huddle_status measure_distributed(const stability_pass *p,
                                          double stability[HD_FIT_LABELLINGS]) {
     huddle_status status = HUDDLE_OK;
     huddle_context *context = p->context;
-    huddle_points sample = {0};
+    huddle_points owned = {0}, sample;
     void *collected[HD_FIT_LABELLINGS] = {0};
     int64_t total;
-    TRY(hd_step_sample(context, p->points, p->n, p->options.common.seed, &sample));
+    TRY(hd_step_sample(context, p->points, p->n, p->options.common.seed, &owned, &sample));
     for (int k = 0; k < HD_FIT_LABELLINGS && labels[HD_FIT_COMMUTE] != NULL; k++)
         TRY(hd_collect_rows(context, 0, p->rows->n, labels[k], sizeof *labels[k], &total,
                             &collected[k]));
@@ -289,7 +279,7 @@ static huddle_status measure_distributed(const stability_pass *p,
     TRY_ON_FIRST(context, measure_stability(&alone, own, stability));
     TRY(hd_slabs_broadcast(context, 0, HD_FIT_LABELLINGS * sizeof *stability, stability));
 done:
-    huddle_points_free(&sample);
+    huddle_points_free(&owned);
     for (int k = 0; k < HD_FIT_LABELLINGS; k++)
         huddle_free(collected[k]);
     return status;
@@ -305,12 +295,12 @@ static int64_t rows_to_sample(const hd_fit_rows *rows) {
 /* Whether every cluster has a row: labels of fewer clusters cannot be compared. */
 static huddle_status has_all_clusters(huddle_context *context, const hd_fit *fit, bool *all) {
     huddle_status status = HUDDLE_OK;
-    int32_t c = fit->clusters.n_clusters, count, *names = NULL;
-    ALLOC(names, c);
-    TRY(hd_step_list_labels(context, fit->rows.n, fit->clusters.labels, c, names, &count));
+    int32_t c = fit->clusters.n_clusters, count, *numbers = NULL;
+    ALLOC(numbers, c);
+    TRY(hd_fit_order_labels(context, fit->rows.n, fit->clusters.labels, c, numbers, &count));
     *all = fit->clusters.centres.rows == c && count == c;
 done:
-    huddle_free(names);
+    huddle_free(numbers);
     return status;
 }
 
@@ -355,7 +345,6 @@ bool hd_decide_is_clear(const hd_fit_table *table, const hd_fit_decision *d) {
            d->kmeans.ncut >= clear_cut * d->graph.ncut;
 }
 
-/* Which labels are used, and the reason. */
 int hd_decide_labelling(hd_fit_decision *d) {
     double kmeans = d->stability[HD_FIT_KMEANS], graph = d->stability[HD_FIT_GRAPH];
     bool fits_better = d->kmeans.divergence >= better_divergence * d->graph.divergence;

@@ -79,24 +79,6 @@ static bool is_on_cpu(const huddle_context *context) {
     return context == NULL || context->engine == NULL;
 }
 
-/* All points, or a random sample of `limit` of them. owned is to be freed, view never. */
-static huddle_status sample_points(const huddle_points *x, int64_t limit, uint64_t seed,
-                                   huddle_points *owned, huddle_points *view) {
-    huddle_status status = HUDDLE_OK;
-    int64_t *index = NULL;
-    *view = *x;
-    if (x->n <= limit)
-        return status;
-    hd_rng rng = hd_rng_stream(seed, 0);
-    ALLOC(index, limit);
-    hd_rng_sample(&rng, x->n, limit, index);
-    TRY(huddle_points_take(x, index, limit, owned));
-    *view = *owned;
-done:
-    huddle_free(index);
-    return status;
-}
-
 /* ---- candidates ---------------------------------------------------------------------------- */
 
 /* With refinement the options of the method, so that the graphs compared are those it would use;
@@ -167,7 +149,7 @@ static void choose_numbers(huddle_range range, hd_fit_prepare_trials *trials) {
 static huddle_range propose_clusters(const hd_decide_candidate *tried, int32_t count, int64_t n) {
     int32_t clear = 0;
     for (int32_t k = 0; k < count; k++) {
-        const huddle_embed_choice *choice = &tried[k].choice;
+        const huddle_embed_choice *choice = &tried[k].fit.trials.choice;
         if (choice->n_clear > 0 && choice->candidates[0] > clear)
             clear = choice->candidates[0];
     }
@@ -191,19 +173,16 @@ static void rank_trials(const hd_decide_candidate *tried, int32_t count,
 
 /* One pass over the candidates of a round. */
 typedef struct pass {
-    huddle_context *context;
     const hd_decide_round *judge;
     hd_decide_candidate *tried;
-    huddle_status (*evaluate)(huddle_context *context, const hd_decide_round *judge,
-                              hd_decide_candidate *c);
+    huddle_status (*evaluate)(const hd_decide_round *judge, hd_decide_candidate *c);
 } pass;
 
 static huddle_status evaluate_candidates(void *argument, hd_chunk chunk) {
     huddle_status status = HUDDLE_OK;
     pass *p = argument;
-    for (int64_t k = chunk.begin; k < chunk.end; k++)
-        TRY(p->evaluate(p->context, p->judge, &p->tried[k]));
-done:
+    for (int64_t k = chunk.begin; k < chunk.end && status == HUDDLE_OK; k++)
+        status = p->evaluate(p->judge, &p->tried[k]);
     return status;
 }
 
@@ -212,11 +191,11 @@ done:
  * has one device or one communicator, and gets one candidate at a time. */
 static huddle_status run_pass(pass *p, int32_t count) {
     huddle_status status = HUDDLE_OK;
-    if (is_on_cpu(p->context))
-        return hd_parallel(p->context, "prepare", count, 1, evaluate_candidates, p);
+    if (is_on_cpu(p->judge->context))
+        return hd_parallel(p->judge->context, "prepare", count, 1, evaluate_candidates, p);
     for (int32_t k = 0; k < count; k++) {
-        TRY(hd_progress(p->context, "prepare", k, count));
-        TRY(p->evaluate(p->context, p->judge, &p->tried[k]));
+        TRY(hd_progress(p->judge->context, "prepare", k, count));
+        TRY(p->evaluate(p->judge, &p->tried[k]));
     }
 done:
     return status;
@@ -224,27 +203,25 @@ done:
 
 /* For a known number of clusters each candidate is scored and freed before the next one: with many
  * clusters all embeddings would be a lot of memory. */
-static huddle_status evaluate_at_once(huddle_context *context, const hd_decide_round *judge,
-                                      hd_decide_candidate *c) {
+static huddle_status evaluate_at_once(const hd_decide_round *judge, hd_decide_candidate *c) {
     huddle_status status = HUDDLE_OK;
-    TRY(hd_decide_embed(context, judge, c));
-    TRY(hd_decide_score(context, judge, c));
+    TRY(hd_decide_embed(judge, c));
+    TRY(hd_decide_score(judge, c));
 done:
-    hd_decide_candidate_free(c);
+    hd_fit_free(&c->fit);
     return status;
 }
 
 /* Scores a candidate that was embedded for auto at the numbers that were agreed on. If its graph
  * has more components than clusters, it is embedded again, connected as in a fit with these
  * numbers. */
-static huddle_status evaluate_embedded(huddle_context *context, const hd_decide_round *judge,
-                                       hd_decide_candidate *c) {
+static huddle_status evaluate_embedded(const hd_decide_round *judge, hd_decide_candidate *c) {
     huddle_status status = HUDDLE_OK;
-    if (c->embedding.info.components > judge->n_clusters.first) {
-        hd_decide_candidate_free(c);
-        TRY(hd_decide_embed(context, judge, c));
+    if (c->fit.embedding.info.components > judge->n_clusters.first) {
+        hd_fit_free(&c->fit);
+        TRY(hd_decide_embed(judge, c));
     }
-    TRY(hd_decide_score(context, judge, c));
+    TRY(hd_decide_score(judge, c));
 done:
     return status;
 }
@@ -294,7 +271,7 @@ done:
 /* Gives a candidate what was checked if that is its own. Not by the threads of a pass: one would
  * take it while the others ask whose it is. */
 static void take_checked(const hd_decide_round *judge, hd_decide_candidate *c) {
-    if (judge->checked == NULL || !judge->checked->graph.present ||
+    if (judge->checked == NULL || !judge->checked->fit.graph.present ||
         strcmp(c->trial.rule.name, "none") != 0)
         return;
     *c = *judge->checked;
@@ -304,14 +281,14 @@ static void take_checked(const hd_decide_round *judge, hd_decide_candidate *c) {
 /* Evaluates the first `count` trials on these points and ranks them. *left: so many of them, which
  * come first, were not screened out. If that is one, or at most `enough`, which is how many the
  * next round can evaluate, nothing is to be selected and they are not evaluated. */
-static huddle_status run_round(huddle_context *context, hd_decide_round judge, int32_t count,
-                               int32_t enough, int32_t *left) {
+static huddle_status run_round(hd_decide_round judge, int32_t count, int32_t enough,
+                               int32_t *left) {
     huddle_status status = HUDDLE_OK;
     hd_fit_prepare_trials *trials = judge.trials;
     huddle_points whitened = {0};
     bool two_passes, projects = false;
     trials->score = choose_score(&judge, &two_passes);
-    pass p = {context, &judge, NULL, two_passes ? hd_decide_embed : evaluate_at_once};
+    pass p = {&judge, NULL, two_passes ? hd_decide_embed : evaluate_at_once};
     ALLOC_ZERO(p.tried, count);
     for (int32_t k = 0; k < count; k++) {
         p.tried[k].trial = trials->items[k];
@@ -319,7 +296,7 @@ static huddle_status run_round(huddle_context *context, hd_decide_round judge, i
         projects = projects || hd_decide_projects(&trials->items[k].rule);
     }
     if (projects)
-        TRY(huddle_prepare_apply(context, judge.widest, judge.x, &whitened, NULL));
+        TRY(huddle_prepare_apply(judge.context, judge.widest, judge.x, &whitened, NULL));
     judge.whitened = &whitened;
     choose_numbers(judge.n_clusters, trials);
     *left = count;
@@ -331,7 +308,8 @@ static huddle_status run_round(huddle_context *context, hd_decide_round judge, i
         goto done;
     TRY(run_pass(&p, *left));
     if (two_passes) {
-        judge.n_clusters = propose_clusters(p.tried, count, hd_fit_rows_everywhere(&p.tried->rows));
+        judge.n_clusters =
+            propose_clusters(p.tried, count, hd_fit_rows_everywhere(&p.tried->fit.rows));
         choose_numbers(judge.n_clusters, trials);
         p.evaluate = evaluate_embedded;
         TRY(run_pass(&p, count));
@@ -345,7 +323,7 @@ static huddle_status run_round(huddle_context *context, hd_decide_round judge, i
     rank_trials(p.tried, *left, trials);
 done:
     for (int32_t k = 0; p.tried != NULL && k < count; k++)
-        hd_decide_candidate_free(&p.tried[k]);
+        hd_fit_free(&p.tried[k].fit);
     huddle_free(p.tried);
     huddle_points_free(&whitened);
     return status;
@@ -363,8 +341,8 @@ static huddle_range clusters_in_sample(huddle_range range, int64_t n) {
  * large one that is cut in halves has the larger one. Real images are far from this (relative
  * eigengaps of at most .2 without preparation, on eight data sets; clear is .8). The graph and its
  * embedding are kept for the first round. */
-static huddle_status check_separate(huddle_context *context, hd_decide_round *judge,
-                                    hd_decide_candidate *none, bool *separate) {
+static huddle_status check_separate(hd_decide_round *judge, hd_decide_candidate *none,
+                                    bool *separate) {
     huddle_status status = HUDDLE_OK;
     huddle_range range = judge->n_clusters;
     huddle_embed_choice choice;
@@ -372,8 +350,8 @@ static huddle_status check_separate(huddle_context *context, hd_decide_round *ju
     *none = (hd_decide_candidate){.trial = {candidates[0], NAN, NAN, 0}};
     if (!judge->refines || range.first < 2 || range.first != range.last)
         return status;
-    TRY(hd_decide_embed(context, judge, none));
-    huddle_spectrum spectrum = hd_fit_spectrum(&none->embedding, &none->rows);
+    TRY(hd_decide_embed(judge, none));
+    huddle_spectrum spectrum = hd_fit_spectrum(&none->fit);
     TRY(huddle_embed_choose(&spectrum, range.first, range.first, &choice));
     *separate = choice.n_clear > 0;
     judge->checked = none;
@@ -395,8 +373,8 @@ static void begin_last_round(hd_decide_round *judge) {
 /* Two rounds: all candidates on few points, the best on many. The whitening is fitted to the small
  * sample once and reused in the second round: the choice of the rule does not need an accurate
  * basis, and the chosen rule is fitted again to all points. */
-static huddle_status run_rounds(huddle_context *context, hd_decide_round judge,
-                                const huddle_points *few, const huddle_points *many) {
+static huddle_status run_rounds(hd_decide_round judge, const huddle_points *few,
+                                const huddle_points *many) {
     huddle_status status = HUDDLE_OK;
     huddle_preparation widest = {0};
     hd_decide_candidate none = {0};
@@ -405,56 +383,38 @@ static huddle_status run_rounds(huddle_context *context, hd_decide_round judge,
     int32_t enough = 0, left;
     judge.x = few;
     judge.n_clusters = clusters_in_sample(common.n_clusters, few->n);
-    TRY(check_separate(context, &judge, &none, &judge.trials->separate));
+    TRY(check_separate(&judge, &none, &judge.trials->separate));
     if (judge.trials->separate)
         goto done;
     int64_t side = few->n < few->d ? few->n : few->d;
     options.prepare.r = clamp_to(side, MAX_COMPONENTS);
-    TRY(hd_prepare_fit_rough(context, few, &options, &widest));
+    TRY(hd_prepare_fit_rough(judge.context, few, &options, &widest));
     TRY(list_trials(&judge, widest.d_out));
     judge.widest = &widest;
     judge.screens = true;
     if (many->n > few->n)
         enough = judge.refines ? REFINED_FINALISTS : FINALISTS;
-    TRY(run_round(context, judge, judge.trials->count, enough, &left));
+    TRY(run_round(judge, judge.trials->count, enough, &left));
     bool decided = left == 1 && judge.trials->items[0].n > 0;
     if (many->n == few->n || decided)
         goto done;
     begin_last_round(&judge);
     judge.x = many;
     judge.n_clusters = clusters_in_sample(common.n_clusters, many->n);
-    TRY(run_round(context, judge, left < enough ? left : enough, 0, &left));
+    TRY(run_round(judge, left < enough ? left : enough, 0, &left));
 done:
-    hd_decide_candidate_free(&none);
+    hd_fit_free(&none.fit);
     huddle_preparation_free(&widest);
-    return status;
-}
-
-/* The rounds on samples of the points of this process, which are all. */
-static huddle_status judge_whole(huddle_context *context, hd_decide_round judge) {
-    huddle_status status = HUDDLE_OK;
-    huddle_points few_owned = {0}, few, many_owned = {0}, many;
-    uint64_t seed = judge.options.common.seed;
-    TRY(sample_points(judge.x, FIRST_ROUND, seed, &few_owned, &few));
-    TRY(sample_points(judge.x, LAST_ROUND, seed, &many_owned, &many));
-    TRY(run_rounds(context, judge, &few, &many));
-done:
-    huddle_points_free(&few_owned);
-    huddle_points_free(&many_owned);
     return status;
 }
 
 /* ---- rows on several processes ------------------------------------------------------------- */
 
-/* A trial as processes tell it each other: the rule by its place among the candidates. */
-typedef struct told_trial {
-    int64_t candidate, n;
-    double modularity, divergence;
-} told_trial;
-
-static int64_t number_of_rule(const huddle_rule *rule) {
-    int64_t number = 0;
-    for (int k = 0; k < N_CANDIDATES; k++)
+/* The rule of a trial by its place among the candidates: texts of one process mean nothing to
+ * another. */
+static int32_t number_of_rule(const huddle_rule *rule) {
+    int32_t number = 0;
+    for (int32_t k = 0; k < N_CANDIDATES; k++)
         if (strcmp(candidates[k].name, rule->name) == 0 && candidates[k].r == rule->r)
             number = k;
     return number;
@@ -463,39 +423,43 @@ static int64_t number_of_rule(const huddle_rule *rule) {
 /* What process 0 found, on all processes. */
 static huddle_status tell_trials(huddle_context *context, hd_fit_prepare_trials *trials) {
     huddle_status status = HUDDLE_OK;
-    told_trial told[N_CANDIDATES] = {0};
-    huddle_prepare_trial *items = trials->items;
-    for (int32_t k = 0; k < trials->count && items != NULL; k++)
-        told[k] = (told_trial){number_of_rule(&items[k].rule), items[k].n, items[k].modularity,
-                               items[k].divergence};
+    huddle_prepare_trial told[N_CANDIDATES] = {0}, *items = trials->items;
+    int32_t numbers[N_CANDIDATES] = {0};
+    for (int32_t k = 0; k < trials->count && items != NULL; k++) {
+        told[k] = items[k];
+        numbers[k] = number_of_rule(&items[k].rule);
+    }
     TRY(hd_slabs_broadcast(context, 0, sizeof told, told));
+    TRY(hd_slabs_broadcast(context, 0, sizeof numbers, numbers));
     TRY(hd_slabs_broadcast(context, 0, sizeof *trials, trials));
     trials->items = items;
-    if (trials->items == NULL && trials->count > 0)
+    if (items == NULL && trials->count > 0)
         ALLOC_ZERO(trials->items, N_CANDIDATES);
     for (int32_t k = 0; k < trials->count; k++) {
-        huddle_prepare_trial *trial = &trials->items[k];
-        trial->rule = candidates[told[k].candidate];
-        trial->modularity = told[k].modularity;
-        trial->divergence = told[k].divergence;
-        trial->n = told[k].n;
+        trials->items[k] = told[k];
+        trials->items[k].rule = candidates[numbers[k]];
     }
 done:
     return status;
 }
 
-/* Process 0 gets the samples that one process would draw, and judges alone. */
-static huddle_status judge_distributed(huddle_context *context, hd_decide_round judge) {
+/* The rounds on samples of the points. If rows are distributed, process 0 judges alone. */
+static huddle_status judge_samples(hd_decide_round judge) {
     huddle_status status = HUDDLE_OK;
-    huddle_points few = {0}, many = {0};
+    huddle_points few_owned = {0}, few, many_owned = {0}, many;
+    huddle_context *context = judge.context;
     uint64_t seed = judge.options.common.seed;
-    TRY(hd_step_sample(context, judge.x, FIRST_ROUND, seed, &few));
-    TRY(hd_step_sample(context, judge.x, LAST_ROUND, seed, &many));
-    TRY_ON_FIRST(context, run_rounds(context, judge, &few, &many));
-    TRY(tell_trials(context, judge.trials));
+    TRY(hd_step_sample(context, judge.x, FIRST_ROUND, seed, &few_owned, &few));
+    TRY(hd_step_sample(context, judge.x, LAST_ROUND, seed, &many_owned, &many));
+    if (hd_slabs_distributed(context)) {
+        TRY_ON_FIRST(context, run_rounds(judge, &few, &many));
+        TRY(tell_trials(context, judge.trials));
+    } else {
+        TRY(run_rounds(judge, &few, &many));
+    }
 done:
-    huddle_points_free(&few);
-    huddle_points_free(&many);
+    huddle_points_free(&few_owned);
+    huddle_points_free(&many_owned);
     return status;
 }
 
@@ -516,15 +480,15 @@ static huddle_status choose_by_trials(huddle_context *context, const huddle_poin
     if (x->d < HD_DECIDE_MIN_FEATURES || slab.total < 3)
         return status;
     /* Process 0 judges on the CPU. */
-    bool distributed = hd_slabs_distributed(context);
-    hd_decide_round judge = {.options = trial_options(refines ? method : NULL, common,
-                                                      distributed || is_on_cpu(context)),
+    bool on_cpu = hd_slabs_distributed(context) || is_on_cpu(context);
+    hd_decide_round judge = {.context = context,
+                             .options = trial_options(refines ? method : NULL, common, on_cpu),
                              .refines = refines,
                              .x = x,
                              .trials = trials};
     /* Warnings of a trial are not about the result. */
     hd_silence before = hd_silence_begin(context);
-    status = (distributed ? judge_distributed : judge_whole)(context, judge);
+    status = judge_samples(judge);
     hd_silence_end(context, before);
     TRY(status);
     if (!trials->separate)

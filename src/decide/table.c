@@ -315,18 +315,18 @@ static int32_t number_of_kind(const char *kind) {
 static huddle_status examine_distributed(huddle_context *context, const huddle_points *x,
                                          hd_fit_table *table) {
     huddle_status status = HUDDLE_OK;
-    huddle_points sample = {0};
+    huddle_points owned = {0}, sample;
     int64_t limit = SAMPLED_VALUES / x->d > SAMPLED_ROWS ? SAMPLED_VALUES / x->d : SAMPLED_ROWS;
     if (x->offsets != NULL)
         return status;
-    TRY(hd_step_sample(context, x, limit, 0, &sample));
+    TRY(hd_step_sample(context, x, limit, 0, &owned, &sample));
     TRY_ON_FIRST(context, examine_whole(context, &sample, table));
     int32_t kind = number_of_kind(table->kind);
     TRY(hd_slabs_broadcast(context, 0, sizeof *table, table));
     TRY(hd_slabs_broadcast(context, 0, sizeof kind, &kind));
     table->kind = kinds[kind];
 done:
-    huddle_points_free(&sample);
+    huddle_points_free(&owned);
     return status;
 }
 

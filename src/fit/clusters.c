@@ -126,32 +126,7 @@ double hd_fit_inertia(const hd_fit_clusters *clusters) {
     return clusters->has_rotation ? clusters->rotation.objective : clusters->kmeans.inertia;
 }
 
-/* ---- arrays, checks ------------------------------------------------------------------------ */
-
-static huddle_array view_labels(const hd_fit *fit) {
-    return hd_fit_view_vector(HUDDLE_ARRAY_I32, fit->rows.n, fit->clusters.labels);
-}
-
-static huddle_array view_centres(const hd_fit *fit) {
-    return hd_fit_view_dense(&fit->clusters.centres);
-}
-
-static huddle_status fetch_centres(const hd_fit *fit) {
-    return huddle_dense_fetch(&fit->clusters.centres);
-}
-
-/* One row per restart. */
-static huddle_array view_starts(const hd_fit *fit) {
-    const huddle_kmeans_info *info = &fit->clusters.kmeans;
-    huddle_array view = hd_fit_view_vector(HUDDLE_ARRAY_I32, info->n_restarts, info->start_labels);
-    view.cols = view.stride = fit->rows.n;
-    return view;
-}
-
-static const hd_fit_array arrays[] = {{"labels", HD_FIT_EXPAND_ROWS, view_labels, NULL},
-                                      {"centres", HD_FIT_KEEP, view_centres, fetch_centres},
-                                      {"start_labels", HD_FIT_EXPAND_COLS, view_starts, NULL},
-                                      {0}};
+/* ---- a loaded file ------------------------------------------------------------------------- */
 
 /* The number of a restart, or 0 if there was none. */
 static bool is_restart(int32_t best, int32_t n_restarts) {
@@ -209,8 +184,7 @@ static huddle_status check_clusters(const hd_fit *fit) {
 static void write_alternation(const huddle_alternation_info *a, hd_json_writer *json) {
     if (a->n_history == 0)
         return;
-    hd_json_key(json, "alternation");
-    hd_json_open_object(json);
+    hd_json_set_object(json, "alternation");
     hd_json_set_real(json, "objective", a->objective[a->n_history - 1]);
     hd_json_set_integer(json, "n_iter", a->n_iter);
     hd_json_set_string(json, "stop", huddle_stop_name(a->stop));
@@ -234,8 +208,7 @@ static void write_restarts(const hd_fit_clusters *c, hd_json_writer *json) {
     const huddle_kmeans_info *k = &c->kmeans;
     const huddle_rotation_info *r = &c->rotation;
     bool rotated = c->has_rotation;
-    hd_json_key(json, "kmeans");
-    hd_json_open_object(json);
+    hd_json_set_object(json, "kmeans");
     hd_json_set_real(json, "inertia", hd_fit_inertia(c));
     hd_json_set_integer(json, "n_iter", rotated ? r->n_iter : k->n_iter);
     hd_json_set_integer(json, "restarts", rotated ? r->n_restarts : k->n_restarts);
@@ -255,8 +228,7 @@ static void write_sizes(const hd_fit *fit, hd_json_writer *json) {
     json->failed = json->failed || sizes == NULL;
     for (int64_t i = 0; i < fit->rows.n && sizes != NULL; i++)
         sizes[c->labels[i]] += hd_fit_rows_copies(&fit->rows, i);
-    hd_json_key(json, "sizes");
-    hd_json_open_array(json);
+    hd_json_set_array(json, "sizes");
     for (int32_t k = 0; k < c->n_clusters && sizes != NULL; k++)
         hd_json_integer(json, c->all_sizes != NULL ? c->all_sizes[k] : sizes[k]);
     hd_json_close_array(json);
@@ -268,8 +240,7 @@ static void write_medoids(const hd_fit *fit, hd_json_writer *json) {
     const hd_fit_clusters *c = &fit->clusters;
     const huddle_distinct *nodes = &fit->rows.nodes;
     const int64_t *medoids = c->all_medoids != NULL ? c->all_medoids : c->medoids;
-    hd_json_key(json, "medoids");
-    hd_json_open_array(json);
+    hd_json_set_array(json, "medoids");
     for (int32_t k = 0; k < c->n_clusters; k++) {
         bool known = medoids != NULL && k < c->centres.rows && medoids[k] >= 0;
         if (known)
@@ -287,8 +258,5 @@ static void write_clusters(const hd_fit *fit, hd_json_writer *json) {
     write_medoids(fit, json);
 }
 
-const hd_fit_part hd_fit_part_clusters = {.walk = walk_part,
-                                          .arrays = arrays,
-                                          .fits = sizes_fit,
-                                          .check = check_clusters,
-                                          .write_json = write_clusters};
+const hd_fit_part hd_fit_part_clusters = {
+    .walk = walk_part, .fits = sizes_fit, .check = check_clusters, .write_json = write_clusters};

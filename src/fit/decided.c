@@ -147,8 +147,7 @@ void hd_fit_describe_decision(const hd_fit *fit, char *text, size_t size) {
 void hd_fit_write_table(const hd_fit_table *table, hd_json_writer *json) {
     if (!table->is_scaled)
         return;
-    hd_json_key(json, "table");
-    hd_json_open_object(json);
+    hd_json_set_object(json, "table");
     hd_json_set_string(json, "kind", table->kind);
     hd_json_set_integer(json, "n_columns", table->n_columns);
     hd_json_set_integer(json, "n_categories", table->n_categories);
@@ -162,12 +161,10 @@ void hd_fit_write_decision(const hd_fit_decision *decision, hd_json_writer *json
     const huddle_graph_scores *scores[] = {&decision->kmeans, &decision->graph};
     if (decision->reason == NULL)
         return;
-    hd_json_key(json, "decision");
-    hd_json_open_object(json);
+    hd_json_set_object(json, "decision");
     hd_json_set_string(json, "reason", decision->reason);
     for (int k = 0; k < HD_FIT_LABELLINGS; k++) {
-        hd_json_key(json, names[k]);
-        hd_json_open_object(json);
+        hd_json_set_object(json, names[k]);
         if (k != HD_FIT_COMMUTE) {
             hd_json_set_real(json, "divergence", scores[k]->divergence);
             hd_json_set_real(json, "ncut", scores[k]->ncut);

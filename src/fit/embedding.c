@@ -49,47 +49,23 @@ static void walk_part(hd_walk *walk, hd_fit *fit) {
     walk_embedding(walk, &fit->embedding);
 }
 
-void hd_fit_embedding_free(hd_fit_embedding *embedding) {
-    hd_walk walk = {.mode = HD_WALK_FREE};
-    walk_embedding(&walk, embedding);
-    memset(embedding, 0, sizeof *embedding);
-}
-
 /* degrees and extents take their lengths from the eigenvectors, which the walk has replaced by
  * their copy at that point; the copy has the same sizes. */
 HD_FIT_COPIER(hd_fit_embedding, walk_embedding);
 
 /* n counts rows of x, because the bound n/5 and the small components of the eigengap rule refer to
  * points, not to merged rows. */
-huddle_spectrum hd_fit_spectrum(const hd_fit_embedding *embedding, const hd_fit_rows *rows) {
-    const huddle_embedding *f = &embedding->f;
-    return (huddle_spectrum){.n = hd_fit_rows_everywhere(rows),
-                             .components = embedding->info.components,
+huddle_spectrum hd_fit_spectrum(const hd_fit *fit) {
+    const huddle_embedding *f = &fit->embedding.f;
+    return (huddle_spectrum){.n = hd_fit_rows_everywhere(&fit->rows),
+                             .components = fit->embedding.info.components,
                              .n_eigenvalues = f->n_eigenvalues,
                              .eigenvalues = f->eigenvalues,
                              .n_extents = (int32_t)f->vectors.cols,
-                             .extents = embedding->extents};
+                             .extents = fit->embedding.extents};
 }
 
-/* ---- arrays, checks ------------------------------------------------------------------------ */
-
-static huddle_array view_embedding(const hd_fit *fit) {
-    return hd_fit_view_dense(&fit->embedding.f.rows);
-}
-
-static huddle_status fetch_embedding(const hd_fit *fit) {
-    return huddle_dense_fetch(&fit->embedding.f.rows);
-}
-
-static huddle_array view_eigenvalues(const hd_fit *fit) {
-    const huddle_embedding *f = &fit->embedding.f;
-    return hd_fit_view_vector(HUDDLE_ARRAY_F64, f->n_eigenvalues, f->eigenvalues);
-}
-
-static const hd_fit_array arrays[] = {
-    {"embedding", HD_FIT_EXPAND_ROWS, view_embedding, fetch_embedding},
-    {"eigenvalues", HD_FIT_KEEP, view_eigenvalues, NULL},
-    {0}};
+/* ---- a loaded file ------------------------------------------------------------------------- */
 
 /* The map is indexed by landmark and by column of the embedding in predict. */
 static huddle_status landmarks_fit(const hd_fit_embedding *e) {
@@ -165,15 +141,13 @@ static double eigengap(const hd_fit *fit) {
 
 /* The eigenvalues allow users to check the choice of n_clusters by eye. */
 static void write_spectrum(const hd_fit *fit, hd_json_writer *json) {
-    huddle_spectrum spectrum = hd_fit_spectrum(&fit->embedding, &fit->rows);
-    hd_json_key(json, "eigenvalues");
-    hd_json_open_array(json);
+    huddle_spectrum spectrum = hd_fit_spectrum(fit);
+    hd_json_set_array(json, "eigenvalues");
     for (int32_t k = 0; k < spectrum.n_eigenvalues; k++)
         hd_json_real(json, spectrum.eigenvalues[k]);
     hd_json_close_array(json);
     /* The relative eigengap after 1, 2, ... clusters, as the choice of n_clusters sees it. */
-    hd_json_key(json, "relative_gaps");
-    hd_json_open_array(json);
+    hd_json_set_array(json, "relative_gaps");
     for (int32_t k = 1; k < spectrum.n_eigenvalues; k++)
         hd_json_real(json, huddle_embed_gap(&spectrum, k));
     hd_json_close_array(json);
@@ -183,8 +157,7 @@ static void write_embedding(const hd_fit *fit, hd_json_writer *json) {
     const huddle_embed_info *info = &fit->embedding.info;
     if (!fit->embedding.present)
         return;
-    hd_json_key(json, "embed");
-    hd_json_open_object(json);
+    hd_json_set_object(json, "embed");
     write_spectrum(fit, json);
     hd_json_set_real(json, "residual", info->residual);
     hd_json_set_real(json, "gap", eigengap(fit));
@@ -197,8 +170,5 @@ static void write_embedding(const hd_fit *fit, hd_json_writer *json) {
     hd_json_close_object(json);
 }
 
-const hd_fit_part hd_fit_part_embedding = {.walk = walk_part,
-                                           .arrays = arrays,
-                                           .fits = sizes_fit,
-                                           .check = check_embedding,
-                                           .write_json = write_embedding};
+const hd_fit_part hd_fit_part_embedding = {
+    .walk = walk_part, .fits = sizes_fit, .check = check_embedding, .write_json = write_embedding};

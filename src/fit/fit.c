@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* In the order of the data flow, which is also that of the report. Loading relies on it: the rows
@@ -88,6 +89,88 @@ huddle_array hd_fit_view_vector(huddle_array_type type, int64_t n, const void *v
     return (huddle_array){type, n, 1, 1, values, NULL, NULL};
 }
 
+/* Sparse points are not offered as an array: there is no array type for them. */
+static huddle_array view_points(const huddle_points *x) {
+    if ((x->values == NULL && x->resident == NULL) || x->offsets != NULL)
+        return (huddle_array){0};
+    return (huddle_array){HUDDLE_ARRAY_F32, x->n, x->d, x->stride, x->values, NULL, NULL};
+}
+
+/* One row per restart. */
+static huddle_array view_starts(const hd_fit *fit) {
+    const huddle_kmeans_info *info = &fit->clusters.kmeans;
+    huddle_array view = hd_fit_view_vector(HUDDLE_ARRAY_I32, info->n_restarts, info->start_labels);
+    view.cols = view.stride = fit->rows.n;
+    return view;
+}
+
+/* One column per number of clusters, and a row for each row of x already. */
+static huddle_array view_range(const hd_fit *fit) {
+    int64_t n = hd_fit_rows_total(&fit->rows);
+    huddle_array view = hd_fit_view_vector(HUDDLE_ARRAY_I32, n, fit->trials.labels);
+    view.cols = view.stride = fit->trials.count;
+    return view;
+}
+
+#define AT(member) offsetof(hd_fit, member)
+
+/* In the order of the data flow, in which they are listed. */
+static const hd_fit_array arrays[] = {
+    {"points", HD_FIT_EXPAND_ROWS, HD_FIT_POINTS, AT(prepared.points), 0, NULL},
+    {"graph", HD_FIT_EXPAND_GRAPH, HD_FIT_CSR, AT(graph.matrix), 0, NULL},
+    {"embedding", HD_FIT_EXPAND_ROWS, HD_FIT_DENSE, AT(embedding.f.rows), 0, NULL},
+    {"eigenvalues", HD_FIT_KEEP, HD_FIT_REALS, AT(embedding.f.eigenvalues),
+     AT(embedding.f.n_eigenvalues), NULL},
+    {"shrink_graph", HD_FIT_EXPAND_SHRINK, HD_FIT_CSR, AT(shrunk.w.matrix), 0, NULL},
+    {"shrunk", HD_FIT_EXPAND_ROWS, HD_FIT_DENSE, AT(shrunk.g.g), 0, NULL},
+    {"groups", HD_FIT_EXPAND_ROWS, HD_FIT_LABELS, AT(shrunk.g.group), 0, NULL},
+    {"objective", HD_FIT_KEEP, HD_FIT_REALS, AT(shrunk.info.history_objective),
+     AT(shrunk.info.n_history), NULL},
+    {"dual", HD_FIT_KEEP, HD_FIT_REALS, AT(shrunk.info.history_dual), AT(shrunk.info.n_history),
+     NULL},
+    {"labels", HD_FIT_EXPAND_ROWS, HD_FIT_LABELS, AT(clusters.labels), 0, NULL},
+    {"centres", HD_FIT_KEEP, HD_FIT_DENSE, AT(clusters.centres), 0, NULL},
+    {"start_labels", HD_FIT_EXPAND_COLS, HD_FIT_VIEWED, 0, 0, view_starts},
+    {"unrefined_labels", HD_FIT_EXPAND_ROWS, HD_FIT_LABELS, AT(refined.own), 0, NULL},
+    {"range_labels", HD_FIT_KEEP, HD_FIT_VIEWED, 0, 0, view_range},
+};
+
+enum { N_ARRAYS = sizeof arrays / sizeof *arrays };
+
+huddle_array hd_fit_view(const hd_fit *fit, const hd_fit_array *array) {
+    const void *at = (const char *)fit + array->offset;
+    switch (array->storage) {
+    case HD_FIT_DENSE:
+        return hd_fit_view_dense(at);
+    case HD_FIT_CSR:
+        return hd_fit_view_csr(at);
+    case HD_FIT_POINTS:
+        return view_points(at);
+    case HD_FIT_LABELS:
+        return hd_fit_view_vector(HUDDLE_ARRAY_I32, fit->rows.n, *(int32_t *const *)at);
+    case HD_FIT_REALS:
+        return hd_fit_view_vector(HUDDLE_ARRAY_F64,
+                                  *(const int32_t *)((const char *)fit + array->length),
+                                  *(double *const *)at);
+    default:
+        return array->view(fit);
+    }
+}
+
+huddle_status hd_fit_fetch_array(const hd_fit *fit, const hd_fit_array *array) {
+    const void *at = (const char *)fit + array->offset;
+    switch (array->storage) {
+    case HD_FIT_DENSE:
+        return huddle_dense_fetch(at);
+    case HD_FIT_CSR:
+        return huddle_csr_fetch(at);
+    case HD_FIT_POINTS:
+        return huddle_points_fetch(at);
+    default:
+        return HUDDLE_OK;
+    }
+}
+
 /* A negative n must be refused explicitly: an array that is absent from the file was never compared
  * with it, and loops and allocations take n for granted. */
 huddle_status hd_fit_check_array(const char *name, int64_t n, const void *values) {
@@ -95,14 +178,8 @@ huddle_status hd_fit_check_array(const char *name, int64_t n, const void *values
     return HUDDLE_OK;
 }
 
-/* Quadratic if all arrays are listed, but there are about a dozen. */
 const hd_fit_array *hd_fit_list_array(int k) {
-    for (int p = 0; p < N_PARTS; p++)
-        for (const hd_fit_array *array = parts[p]->arrays; array != NULL && array->name != NULL;
-             array++)
-            if (k-- == 0)
-                return array;
-    return NULL;
+    return k < N_ARRAYS ? &arrays[k] : NULL;
 }
 
 const hd_fit_array *hd_fit_find_array(const char *name) {
@@ -117,8 +194,7 @@ const hd_fit_array *hd_fit_find_array(const char *name) {
 
 /* Stages that did not run are left out, which a time of exactly 0 shows. */
 void hd_fit_write_seconds(const hd_fit *fit, hd_json_writer *json) {
-    hd_json_key(json, "seconds");
-    hd_json_open_object(json);
+    hd_json_set_object(json, "seconds");
     for (int k = 0; k < HD_STAGE_COUNT; k++)
         if (fit->stages.seconds[k] > 0)
             hd_json_set_real(json, hd_stage_name((hd_stage)k), fit->stages.seconds[k]);
@@ -130,14 +206,12 @@ void hd_fit_write_seconds(const hd_fit *fit, hd_json_writer *json) {
 void hd_fit_write_traffic(const hd_fit *fit, hd_json_writer *json) {
     if (fit->stages.processes <= 1)
         return;
-    hd_json_key(json, "traffic");
-    hd_json_open_object(json);
+    hd_json_set_object(json, "traffic");
     hd_json_set_integer(json, "processes", fit->stages.processes);
     for (int k = 0; k < HD_STAGE_COUNT; k++) {
         if (fit->stages.calls[k] == 0)
             continue;
-        hd_json_key(json, hd_stage_name((hd_stage)k));
-        hd_json_open_object(json);
+        hd_json_set_object(json, hd_stage_name((hd_stage)k));
         hd_json_set_integer(json, "received", fit->stages.received[k]);
         hd_json_set_integer(json, "calls", fit->stages.calls[k]);
         hd_json_close_object(json);
@@ -156,8 +230,7 @@ hd_stage hd_fit_memory_peak(const hd_fit_memory *memory) {
 /* Two numbers for each stage: what was predicted, and the arrays of the library that were measured
  * while it ran, both without what the process had before. */
 static void write_stages(const hd_fit *fit, hd_json_writer *json) {
-    hd_json_key(json, "stages");
-    hd_json_open_array(json);
+    hd_json_set_array(json, "stages");
     for (int k = 0; k < HD_STAGE_COUNT; k++) {
         if (fit->stages.seconds[k] <= 0)
             continue;
@@ -175,21 +248,19 @@ static void write_stages(const hd_fit *fit, hd_json_writer *json) {
 void hd_fit_write_memory(const hd_fit *fit, hd_json_writer *json) {
     const hd_fit_memory *memory = &fit->memory;
     hd_stage peak = hd_fit_memory_peak(memory);
-    hd_json_key(json, "memory");
-    hd_json_open_object(json);
+    hd_json_set_object(json, "memory");
     if (memory->stages[peak] > 0) {
         hd_json_set_integer(json, "predicted", memory->base + memory->stages[peak]);
         hd_json_set_string(json, "stage", hd_stage_name(peak));
     }
     if (memory->available < INT64_MAX)
         hd_json_set_integer(json, "limit", memory->base + memory->available);
-    int64_t arrays = 0;
+    int64_t largest = 0;
     for (int k = 0; k < HD_STAGE_COUNT; k++)
-        arrays = fit->stages.peak[k] > arrays ? fit->stages.peak[k] : arrays;
+        largest = fit->stages.peak[k] > largest ? fit->stages.peak[k] : largest;
     hd_json_set_integer(json, "base", memory->base);
-    hd_json_set_integer(json, "arrays", arrays - fit->stages.live);
-    hd_json_key(json, "leaner");
-    hd_json_open_array(json);
+    hd_json_set_integer(json, "arrays", largest - fit->stages.live);
+    hd_json_set_array(json, "leaner");
     for (int32_t k = 0; k < memory->n_economies; k++)
         hd_json_string(json, memory->economies[k]);
     hd_json_close_array(json);
@@ -198,8 +269,7 @@ void hd_fit_write_memory(const hd_fit *fit, hd_json_writer *json) {
 }
 
 void hd_fit_write_scores(const hd_fit *fit, hd_json_writer *json) {
-    hd_json_key(json, "internal");
-    hd_json_open_object(json);
+    hd_json_set_object(json, "internal");
     hd_json_set_real(json, "silhouette", fit->scores.silhouette);
     hd_json_set_real(json, "ncut", fit->scores.ncut);
     hd_json_set_real(json, "stability", fit->scores.stability);
@@ -218,13 +288,11 @@ void hd_fit_write_json(const hd_fit *fit, hd_json_writer *json) {
 
 /* Texts for people, codes for programs, in the same order. */
 void hd_fit_write_warnings(const hd_fit *fit, hd_json_writer *json) {
-    hd_json_key(json, "warnings");
-    hd_json_open_array(json);
+    hd_json_set_array(json, "warnings");
     for (int64_t i = 0; i < fit->warnings.count; i++)
         hd_json_string(json, fit->warnings.items[i].text);
     hd_json_close_array(json);
-    hd_json_key(json, "warning_codes");
-    hd_json_open_array(json);
+    hd_json_set_array(json, "warning_codes");
     for (int64_t i = 0; i < fit->warnings.count; i++)
         hd_json_string(json, huddle_warning_name(fit->warnings.items[i].code));
     hd_json_close_array(json);

@@ -1,12 +1,12 @@
 /* What a fit leaves behind, in parts: one for each step of the data flow. A part is a struct of
  * this header and a file src/fit/PART.c, which contains everything the library does with the part
- * as a whole: freeing, copying, saving and loading (one walk, fit/walk.h), the arrays it offers by
- * name, the checks of a loaded file, and its JSON.
+ * as a whole: freeing, copying, saving and loading (one walk, fit/walk.h), the checks of a loaded
+ * file, and its JSON.
  *
  * To add a field to a result: declare it in the part's struct below, and add it to the walk in the
- * part's file, and there to its JSON or its arrays if users are to see it. Nothing else needs to
- * know. To add a part: a struct, a file that defines its hd_fit_part, and a row of the table in
- * fit.c.
+ * part's file and, if users are to see it, to its JSON or to the arrays of fit.c. Nothing else
+ * needs to know. To add a part: a struct, a file that defines its hd_fit_part, and a row of the
+ * table in fit.c.
  *
  * Parts that a method does not use stay empty (all zero). What a fit is given and what is needed
  * only while it runs is elsewhere (steps/options.h). */
@@ -150,7 +150,7 @@ typedef struct hd_fit_embedding {
 void hd_fit_embedding_free(hd_fit_embedding *embedding);
 
 /* The eigenvalues as the eigengap rule sees them; a view. */
-huddle_spectrum hd_fit_spectrum(const hd_fit_embedding *embedding, const hd_fit_rows *rows);
+huddle_spectrum hd_fit_spectrum(const hd_fit *fit);
 
 /* ---- shrunk -------------------------------------------------------------------------------- */
 
@@ -307,19 +307,33 @@ typedef enum hd_fit_expansion {
     HD_FIT_EXPAND_SHRINK /* the same, edges as in W */
 } hd_fit_expansion;
 
-/* view: type HUDDLE_ARRAY_NONE if there is no such array; values NULL if an engine keeps it, then
- * fetch copies it to the host. */
+/* Where an array is in a fit. Only containers may be in the memory of an engine. */
+typedef enum hd_fit_storage {
+    HD_FIT_DENSE,
+    HD_FIT_CSR,
+    HD_FIT_POINTS,
+    HD_FIT_LABELS, /* an integer for each row of the fit */
+    HD_FIT_REALS,  /* as many as an int32_t says */
+    HD_FIT_VIEWED  /* by a function */
+} hd_fit_storage;
+
 typedef struct hd_fit_array {
-    const char *name; /* NULL ends the list */
+    const char *name;
     hd_fit_expansion expansion;
-    huddle_array (*view)(const hd_fit *fit);
-    huddle_status (*fetch)(const hd_fit *fit); /* NULL: it is always on the host */
+    hd_fit_storage storage;
+    size_t offset;                           /* in hd_fit, of the container or of the pointer, */
+    size_t length;                           /* and of the number of reals */
+    huddle_array (*view)(const hd_fit *fit); /* HD_FIT_VIEWED */
 } hd_fit_array;
+
+/* A view of the array: type HUDDLE_ARRAY_NONE if there is none; values NULL if an engine keeps it,
+ * until it is fetched to the host. */
+huddle_array hd_fit_view(const hd_fit *fit, const hd_fit_array *array);
+huddle_status hd_fit_fetch_array(const hd_fit *fit, const hd_fit_array *array);
 
 /* What is done with every part alike. */
 typedef struct hd_fit_part {
     void (*walk)(hd_walk *walk, hd_fit *fit);
-    const hd_fit_array *arrays;                /* NULL: none */
     huddle_status (*fits)(const hd_fit *fit);  /* sizes of a loaded part agree with the others */
     huddle_status (*check)(const hd_fit *fit); /* further checks, after all sizes; or NULL */
     void (*write_json)(const hd_fit *fit, hd_json_writer *json); /* members of the report */
@@ -385,8 +399,13 @@ typedef struct hd_fit_copier {
 extern const hd_fit_copier hd_fit_rows_copier, hd_fit_prepared_copier, hd_fit_graph_copier,
     hd_fit_embedding_copier;
 
-/* Defines the copier of a part from a function walk_part(hd_walk *, TYPE *), and TYPE_free. */
+/* Defines TYPE_free() and the copier of a part from a function walk_part(hd_walk *, TYPE *). */
 #define HD_FIT_COPIER(type, walk_part)                                                             \
+    void type##_free(type *part) {                                                                 \
+        hd_walk walk = {.mode = HD_WALK_FREE};                                                     \
+        walk_part(&walk, part);                                                                    \
+        memset(part, 0, sizeof *part);                                                             \
+    }                                                                                              \
     static huddle_status copy_##type(const void *from, void *to) {                                 \
         hd_walk walk = {.mode = HD_WALK_COPY, .from = from, .to = to};                             \
         *(type *)to = *(const type *)from;                                                         \

@@ -53,12 +53,6 @@ static void walk_part(hd_walk *walk, hd_fit *fit) {
     walk_a(walk, &fit->graph);
 }
 
-void hd_fit_graph_free(hd_fit_graph *graph) {
-    hd_walk walk = {.mode = HD_WALK_FREE};
-    walk_a(&walk, graph);
-    memset(graph, 0, sizeof *graph);
-}
-
 HD_FIT_COPIER(hd_fit_graph, walk_a);
 
 huddle_status hd_fit_graph_count(huddle_context *context, hd_fit_graph *graph) {
@@ -69,17 +63,7 @@ huddle_status hd_fit_graph_count(huddle_context *context, hd_fit_graph *graph) {
     return status;
 }
 
-/* ---- arrays, checks ------------------------------------------------------------------------ */
-
-static huddle_array view_graph(const hd_fit *fit) {
-    return hd_fit_view_csr(&fit->graph.matrix);
-}
-
-static huddle_status fetch_graph(const hd_fit *fit) {
-    return huddle_csr_fetch(&fit->graph.matrix);
-}
-
-static const hd_fit_array arrays[] = {{"graph", HD_FIT_EXPAND_GRAPH, view_graph, fetch_graph}, {0}};
+/* ---- a loaded file ------------------------------------------------------------------------- */
 
 /* The rule selftune has one scale per point, the others none. Prediction reads local[j] for every
  * neighbour j if the rule is selftune. */
@@ -130,8 +114,7 @@ static void write_graph(const hd_fit *fit, hd_json_writer *json) {
     const hd_fit_graph *graph = &fit->graph;
     if (!graph->present)
         return;
-    hd_json_key(json, "graph");
-    hd_json_open_object(json);
+    hd_json_set_object(json, "graph");
     hd_json_set_integer(json, "components", graph->connect.after);
     hd_json_set_integer(json, "components_before", graph->connect.before);
     hd_json_set_integer(json, "bridges", graph->connect.bridges);
@@ -145,8 +128,5 @@ static void write_graph(const hd_fit *fit, hd_json_writer *json) {
     hd_json_close_object(json);
 }
 
-const hd_fit_part hd_fit_part_graph = {.walk = walk_part,
-                                       .arrays = arrays,
-                                       .fits = sizes_fit,
-                                       .check = check_graph,
-                                       .write_json = write_graph};
+const hd_fit_part hd_fit_part_graph = {
+    .walk = walk_part, .fits = sizes_fit, .check = check_graph, .write_json = write_graph};

@@ -75,8 +75,8 @@ static void walk_info(hd_walk *walk, huddle_prepare_info *info) {
     hd_walk_real(walk, "prepare_info_seconds", &info->seconds);
 }
 
-/* All members except the shift, whose length belongs to the whole fit. Borrowed points are not
- * freed, and a copy is never borrowed: a cache outlives the fit that filled it. */
+/* All members; files have the shift elsewhere, whose length belongs to the whole fit. Borrowed
+ * points are not freed, and a copy is never borrowed: a cache outlives the fit that filled it. */
 static void walk_prepared(hd_walk *walk, hd_fit_prepared *prepared) {
     hd_fit_walk_table(walk, &prepared->table);
     walk_trials(walk, &prepared->trials);
@@ -84,23 +84,18 @@ static void walk_prepared(hd_walk *walk, hd_fit_prepared *prepared) {
     hd_walk_preparation(walk, "reduce", &prepared->reduction);
     if (!prepared->borrows_points || walk->mode != HD_WALK_FREE)
         hd_walk_row_points(walk, "points", &prepared->points);
-    if (walk->mode == HD_WALK_COPY) {
+    if (walk->mode == HD_WALK_FREE)
+        huddle_free(prepared->shift);
+    if (walk->mode == HD_WALK_COPY)
         prepared->borrows_points = false;
-        prepared->shift = NULL; /* the model sets it when the fit is complete */
-    }
+    if (walk->mode == HD_WALK_COPY || walk->mode == HD_WALK_FREE)
+        prepared->shift = NULL; /* of a copy the model sets it when the fit is complete */
     walk_info(walk, &prepared->info);
 }
 
 static void walk_part(hd_walk *walk, hd_fit *fit) {
     walk_prepared(walk, &fit->prepared);
     hd_walk_reals(walk, "shift", fit->d, &fit->prepared.shift);
-}
-
-void hd_fit_prepared_free(hd_fit_prepared *prepared) {
-    hd_walk walk = {.mode = HD_WALK_FREE};
-    walk_prepared(&walk, prepared);
-    huddle_free(prepared->shift);
-    memset(prepared, 0, sizeof *prepared);
 }
 
 HD_FIT_COPIER(hd_fit_prepared, walk_prepared);
@@ -127,21 +122,6 @@ huddle_status hd_fit_own_points(hd_fit_prepared *prepared) {
 done:
     return status;
 }
-
-/* Sparse points are not offered as an array: there is no array type for them. */
-static huddle_array view_points(const hd_fit *fit) {
-    const huddle_points *x = &fit->prepared.points;
-    if ((x->values == NULL && x->resident == NULL) || x->offsets != NULL)
-        return (huddle_array){0};
-    return (huddle_array){HUDDLE_ARRAY_F32, x->n, x->d, x->stride, x->values, NULL, NULL};
-}
-
-static huddle_status fetch_points(const hd_fit *fit) {
-    return huddle_points_fetch(&fit->prepared.points);
-}
-
-static const hd_fit_array arrays[] = {{"points", HD_FIT_EXPAND_ROWS, view_points, fetch_points},
-                                      {0}};
 
 /* ---- a loaded file ------------------------------------------------------------------------- */
 
@@ -275,8 +255,7 @@ static void write_trials(const hd_fit_prepare_trials *trials, hd_json_writer *js
                                          [HUDDLE_PREPARE_BY_LARGEST_MODULARITY] =
                                              "largest modularity"};
     hd_json_set_string(json, "score", scores[trials->score]);
-    hd_json_key(json, "tried");
-    hd_json_open_array(json);
+    hd_json_set_array(json, "tried");
     for (int32_t k = 0; k < trials->count; k++) {
         hd_json_open_object(json);
         set_rule(json, &trials->items[k].rule);
@@ -287,8 +266,7 @@ static void write_trials(const hd_fit_prepare_trials *trials, hd_json_writer *js
         hd_json_close_object(json);
     }
     hd_json_close_array(json);
-    hd_json_key(json, "tried_clusters");
-    hd_json_open_array(json);
+    hd_json_set_array(json, "tried_clusters");
     for (int32_t k = 0; k < trials->n_clusters; k++)
         hd_json_integer(json, trials->clusters[k]);
     hd_json_close_array(json);
@@ -297,8 +275,7 @@ static void write_trials(const hd_fit_prepare_trials *trials, hd_json_writer *js
 /* The reduction is a separate member, because its dimension is an option of the method. */
 static void write_prepared(const hd_fit *fit, hd_json_writer *json) {
     const hd_fit_prepared *p = &fit->prepared;
-    hd_json_key(json, "prepare");
-    hd_json_open_object(json);
+    hd_json_set_object(json, "prepare");
     set_rule(json, &p->preparation.rule);
     if (p->trials.count > 0)
         write_trials(&p->trials, json);
@@ -311,15 +288,11 @@ static void write_prepared(const hd_fit *fit, hd_json_writer *json) {
     hd_json_close_object(json);
     if (p->reduction.rule.name == NULL)
         return;
-    hd_json_key(json, "reduce");
-    hd_json_open_object(json);
+    hd_json_set_object(json, "reduce");
     hd_json_set_integer(json, "dim", p->reduction.d_out);
     hd_json_set_real(json, "variance_kept", p->reduction.variance_kept);
     hd_json_close_object(json);
 }
 
-const hd_fit_part hd_fit_part_prepared = {.walk = walk_part,
-                                          .arrays = arrays,
-                                          .fits = sizes_fit,
-                                          .check = check_prepared,
-                                          .write_json = write_prepared};
+const hd_fit_part hd_fit_part_prepared = {
+    .walk = walk_part, .fits = sizes_fit, .check = check_prepared, .write_json = write_prepared};

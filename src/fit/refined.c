@@ -83,14 +83,7 @@ void hd_fit_refined_reset(hd_fit_refined *refined) {
     *refined = kept;
 }
 
-/* ---- arrays, checks ------------------------------------------------------------------------ */
-
-static huddle_array view_own(const hd_fit *fit) {
-    return hd_fit_view_vector(HUDDLE_ARRAY_I32, fit->rows.n, fit->refined.own);
-}
-
-static const hd_fit_array arrays[] = {{"unrefined_labels", HD_FIT_EXPAND_ROWS, view_own, NULL},
-                                      {0}};
+/* ---- a loaded file ------------------------------------------------------------------------- */
 
 /* Centres are compared with the prepared points of new rows, and their number becomes the label. */
 static huddle_status centres_fit(const hd_fit *fit) {
@@ -147,8 +140,7 @@ int64_t hd_fit_refined_changed(const hd_fit *fit) {
 }
 
 static void write_trials(const huddle_refine_info *info, hd_json_writer *json) {
-    hd_json_key(json, "trials");
-    hd_json_open_array(json);
+    hd_json_set_array(json, "trials");
     for (int32_t k = 0; k < info->n_trials; k++) {
         const huddle_refine_trial *trial = &info->trials[k];
         hd_json_open_object(json);
@@ -174,8 +166,7 @@ static void write_refined(const hd_fit *fit, hd_json_writer *json) {
         hd_json_set_string(json, "decision", decision);
     if (!refined->present && refined->skipped == NULL)
         return;
-    hd_json_key(json, "refine");
-    hd_json_open_object(json);
+    hd_json_set_object(json, "refine");
     if (refined->present) {
         if (info->n_trials > 0) {
             hd_json_set_string(json, "start", info->trials[info->best].name);
@@ -194,8 +185,5 @@ static void write_refined(const hd_fit *fit, hd_json_writer *json) {
     hd_json_close_object(json);
 }
 
-const hd_fit_part hd_fit_part_refined = {.walk = walk_part,
-                                         .arrays = arrays,
-                                         .fits = sizes_fit,
-                                         .check = check_refined,
-                                         .write_json = write_refined};
+const hd_fit_part hd_fit_part_refined = {
+    .walk = walk_part, .fits = sizes_fit, .check = check_refined, .write_json = write_refined};

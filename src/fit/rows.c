@@ -24,12 +24,6 @@ static void walk_part(hd_walk *walk, hd_fit *fit) {
     hd_walk_int(walk, "d", &fit->d);
 }
 
-void hd_fit_rows_free(hd_fit_rows *rows) {
-    hd_walk walk = {.mode = HD_WALK_FREE};
-    walk_rows(&walk, rows);
-    memset(rows, 0, sizeof *rows);
-}
-
 HD_FIT_COPIER(hd_fit_rows, walk_rows);
 
 huddle_status hd_fit_copy_distinct(const huddle_distinct *from, huddle_distinct *to) {

@@ -50,44 +50,7 @@ static void walk_part(hd_walk *walk, hd_fit *fit) {
     hd_walk_real(walk, "shrink_seconds", &shrunk->seconds);
 }
 
-/* ---- arrays, checks ------------------------------------------------------------------------ */
-
-static huddle_array view_w(const hd_fit *fit) {
-    return hd_fit_view_csr(&fit->shrunk.w.matrix);
-}
-
-static huddle_status fetch_w(const hd_fit *fit) {
-    return huddle_csr_fetch(&fit->shrunk.w.matrix);
-}
-
-static huddle_array view_g(const hd_fit *fit) {
-    return hd_fit_view_dense(&fit->shrunk.g.g);
-}
-
-static huddle_status fetch_g(const hd_fit *fit) {
-    return huddle_dense_fetch(&fit->shrunk.g.g);
-}
-
-static huddle_array view_groups(const hd_fit *fit) {
-    return hd_fit_view_vector(HUDDLE_ARRAY_I32, fit->rows.n, fit->shrunk.g.group);
-}
-
-static huddle_array view_objective(const hd_fit *fit) {
-    const huddle_shrink_info *info = &fit->shrunk.info;
-    return hd_fit_view_vector(HUDDLE_ARRAY_F64, info->n_history, info->history_objective);
-}
-
-static huddle_array view_dual(const hd_fit *fit) {
-    const huddle_shrink_info *info = &fit->shrunk.info;
-    return hd_fit_view_vector(HUDDLE_ARRAY_F64, info->n_history, info->history_dual);
-}
-
-static const hd_fit_array arrays[] = {{"shrink_graph", HD_FIT_EXPAND_SHRINK, view_w, fetch_w},
-                                      {"shrunk", HD_FIT_EXPAND_ROWS, view_g, fetch_g},
-                                      {"groups", HD_FIT_EXPAND_ROWS, view_groups, NULL},
-                                      {"objective", HD_FIT_KEEP, view_objective, NULL},
-                                      {"dual", HD_FIT_KEEP, view_dual, NULL},
-                                      {0}};
+/* ---- a loaded file ------------------------------------------------------------------------- */
 
 /* G has the size of F: new rows of F are compared with rows of G in (16). */
 static huddle_status sizes_fit(const hd_fit *fit) {
@@ -129,8 +92,7 @@ static void write_shrunk(const hd_fit *fit, hd_json_writer *json) {
     const huddle_shrink_info *info = &shrunk->info;
     if (!shrunk->present)
         return;
-    hd_json_key(json, "shrink");
-    hd_json_open_object(json);
+    hd_json_set_object(json, "shrink");
     hd_json_set_real(json, "gamma", info->gamma);
     hd_json_set_string(json, "loss", info->loss);
     hd_json_set_real(json, "objective", info->objective);
@@ -149,8 +111,5 @@ static void write_shrunk(const hd_fit *fit, hd_json_writer *json) {
     hd_json_close_object(json);
 }
 
-const hd_fit_part hd_fit_part_shrunk = {.walk = walk_part,
-                                        .arrays = arrays,
-                                        .fits = sizes_fit,
-                                        .check = check_shrunk,
-                                        .write_json = write_shrunk};
+const hd_fit_part hd_fit_part_shrunk = {
+    .walk = walk_part, .fits = sizes_fit, .check = check_shrunk, .write_json = write_shrunk};

@@ -14,7 +14,8 @@
 
 /* ---- walk ---------------------------------------------------------------------------------- */
 
-/* All members of the struct; n_clusters takes the space of a double because of the alignment. */
+/* All members of the struct are doubles but the first, n_clusters, which takes the space of one
+ * because of the alignment. */
 enum { N_COLUMNS = sizeof(huddle_trial) / sizeof(double) };
 
 /* In a file the trials are one table with a row per trial, which NumPy can read; scores that do not
@@ -24,17 +25,9 @@ static void save_items(hd_walk *walk, const hd_fit_trials *trials) {
     if (trials->items != NULL && walk->status == HUDDLE_OK)
         walk->status = huddle_dense_new(trials->count, N_COLUMNS, &table);
     for (int32_t t = 0; t < trials->count && table.values != NULL; t++) {
-        const huddle_trial *trial = &trials->items[t];
         double *row = table.values + t * table.stride;
-        row[0] = trial->n_clusters;
-        row[1] = trial->inertia;
-        row[2] = trial->silhouette;
-        row[3] = trial->ncut;
-        row[4] = trial->eigengap;
-        row[5] = trial->alignment;
-        row[6] = trial->modularity;
-        row[7] = trial->divergence;
-        row[8] = trial->stability;
+        memcpy(row, &trials->items[t], sizeof *trials->items);
+        row[0] = trials->items[t].n_clusters;
     }
     hd_walk_dense(walk, "trials", &table);
     huddle_dense_free(&table);
@@ -54,9 +47,8 @@ static void load_items(hd_walk *walk, hd_fit_trials *trials) {
     }
     for (int32_t t = 0; table.values != NULL && trials->items != NULL && t < trials->count; t++) {
         const double *row = table.values + t * table.stride;
-        int32_t n_clusters = row[0] >= 1 && row[0] < INT32_MAX ? (int32_t)row[0] : 0;
-        trials->items[t] = (huddle_trial){n_clusters, row[1], row[2], row[3], row[4],
-                                          row[5],     row[6], row[7], row[8]};
+        memcpy(&trials->items[t], row, sizeof *trials->items);
+        trials->items[t].n_clusters = row[0] >= 1 && row[0] < INT32_MAX ? (int32_t)row[0] : 0;
     }
     huddle_dense_free(&table);
 }
@@ -107,18 +99,7 @@ static void walk_part(hd_walk *walk, hd_fit *fit) {
     hd_walk_bool(walk, "choice_by_modularity", &trials->by_modularity);
 }
 
-/* ---- arrays, checks ------------------------------------------------------------------------ */
-
-/* One column per number of clusters. */
-static huddle_array view_labels(const hd_fit *fit) {
-    huddle_array view =
-        hd_fit_view_vector(HUDDLE_ARRAY_I32, hd_fit_rows_total(&fit->rows), fit->trials.labels);
-    view.cols = view.stride = fit->trials.count;
-    return view;
-}
-
-/* The labels have a row for each row of x already. */
-static const hd_fit_array arrays[] = {{"range_labels", HD_FIT_KEEP, view_labels, NULL}, {0}};
+/* ---- a loaded file ------------------------------------------------------------------------- */
 
 static huddle_status sizes_fit(const hd_fit *fit) {
     return hd_fit_check_array("n_trials", fit->trials.count, fit->trials.items);
@@ -158,8 +139,7 @@ static void write_graph_scores(const hd_fit_trials *trials, const huddle_trial *
  * silhouette. */
 static void write_range(const hd_fit *fit, hd_json_writer *json) {
     const hd_fit_trials *trials = &fit->trials;
-    hd_json_key(json, "range");
-    hd_json_open_array(json);
+    hd_json_set_array(json, "range");
     for (int32_t t = 0; t < trials->count; t++) {
         const huddle_trial *trial = &trials->items[t];
         hd_json_open_object(json);
@@ -190,8 +170,7 @@ static void write_choice(const hd_fit *fit, hd_json_writer *json) {
     const huddle_embed_choice *choice = &fit->trials.choice;
     bool aligned = fit->clusters.has_alignment, by_modularity = fit->trials.by_modularity;
     const char *score = aligned ? "alignment" : by_modularity ? "modularity" : "relative_gap";
-    hd_json_key(json, "choice");
-    hd_json_open_array(json);
+    hd_json_set_array(json, "choice");
     for (int32_t i = 0; i < choice->count; i++) {
         const huddle_trial *trial = find_trial(&fit->trials, choice->candidates[i]);
         hd_json_open_object(json);
@@ -229,8 +208,5 @@ static void write_trials(const hd_fit *fit, hd_json_writer *json) {
         write_choice(fit, json);
 }
 
-const hd_fit_part hd_fit_part_trials = {.walk = walk_part,
-                                        .arrays = arrays,
-                                        .fits = sizes_fit,
-                                        .check = check_labels,
-                                        .write_json = write_trials};
+const hd_fit_part hd_fit_part_trials = {
+    .walk = walk_part, .fits = sizes_fit, .check = check_labels, .write_json = write_trials};

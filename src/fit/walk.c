@@ -5,6 +5,7 @@
 #include "fit/walk.h"
 
 #include "base/check.h"
+#include "base/options.h"
 #include "fit/walk_slab.h"
 #include "matrix/resident.h"
 
@@ -199,11 +200,35 @@ typedef hd_walk_element element;
 const hd_walk_element hd_walk_long = {"<i8", 'i', 8}, hd_walk_int_element = {"<i4", 'i', 4};
 static const element floats = {"<f4", 'f', 4}, reals = {"<f8", 'f', 8}, bools = {"|b1", 'b', 1};
 
-/* Of several processes the first one writes what all have. */
-static void save_array(hd_walk *walk, const char *name, const element *e, int32_t rank,
-                       const int64_t dims[2], const void *values) {
-    if (walk->output != NULL)
-        walk->status = hd_npy_add(walk->output, name, HD_ZIP_STORED, e->type, rank, dims, values);
+/* Without gaps between the rows. Of several processes the first one writes what all have. */
+static huddle_status write_array(hd_walk *walk, const char *name, const hd_walk_rows_part *part) {
+    huddle_status status = HUDDLE_OK;
+    size_t row_size = (size_t)part->cols * part->element->size;
+    const char *rows = part->values;
+    char *packed = NULL;
+    if (walk->output == NULL)
+        return status;
+    if (part->stride != part->cols) {
+        ALLOC(packed, part->n * (int64_t)row_size);
+        for (int64_t i = 0; i < part->n; i++)
+            memcpy(packed + i * (int64_t)row_size,
+                   rows + i * part->stride * (int64_t)part->element->size, row_size);
+        rows = packed;
+    }
+    TRY(hd_npy_add(walk->output, name, HD_ZIP_STORED, part->element->type, part->rank,
+                   (int64_t[]){part->n, part->cols}, rows));
+done:
+    huddle_free(packed);
+    return status;
+}
+
+/* Saves an array of rows of the fit, or one that every process has. */
+static void save_array(hd_walk *walk, const char *name, bool of_rows,
+                       const hd_walk_rows_part *part) {
+    if (walk->slab != NULL && of_rows)
+        hd_walk_save_rows(walk, name, part);
+    else if (part->values != NULL)
+        walk->status = write_array(walk, name, part);
 }
 
 /* Reads NAME.npy if the archive contains it. hd_npy_read() has checked the CRC and that the entry
@@ -235,129 +260,92 @@ static void load_array(hd_walk *walk, const char *name, const element *e, int32_
     *values = bytes;
 }
 
-/* Replaces the pointer by one to a copy; after a failure by NULL, so that the incomplete copy can
- * be freed without freeing the original. */
-static void copy_array(hd_walk *walk, int64_t count, size_t size, void **values) {
-    const void *from = *values;
-    *values = NULL;
-    if (from == NULL || walk->status != HUDDLE_OK)
-        return;
-    *values = hd_alloc(count, size);
-    if (*values == NULL)
-        walk->status = hd_fail(HUDDLE_NO_MEMORY, "no memory for %lld elements of %zu bytes",
-                               (long long)count, size);
+/* Loads an array of rows of the fit, or one that every process has. */
+static void load_any(hd_walk *walk, const char *name, bool of_rows, const element *e, int32_t rank,
+                     int64_t dims[2], void **values) {
+    if (walk->slab != NULL && of_rows)
+        hd_walk_load_rows(walk, name, e, rank, dims, values);
     else
-        memcpy(*values, from, (size_t)count * size);
+        load_array(walk, name, e, rank, dims, values);
 }
 
-static void fail_size(hd_walk *walk, const char *name, int32_t rank, const int64_t found[2],
-                      const int64_t dims[2]) {
-    if (rank == 1)
+static void fail_size(hd_walk *walk, const char *name, const int64_t found[2],
+                      const hd_walk_rows_part *part) {
+    if (walk->slab != NULL)
+        hd_walk_fail(walk, name);
+    else if (part->rank == 1)
         walk->status =
             hd_fail(HUDDLE_FORMAT, "the model file is damaged: %s.npy has %lld elements, not %lld",
-                    name, (long long)found[0], (long long)dims[0]);
+                    name, (long long)found[0], (long long)part->n);
     else
         walk->status = hd_fail(HUDDLE_FORMAT,
                                "the model file is damaged: %s.npy has %lld x %lld elements, not "
                                "%lld x %lld",
-                               name, (long long)found[0], (long long)found[1], (long long)dims[0],
-                               (long long)dims[1]);
+                               name, (long long)found[0], (long long)found[1], (long long)part->n,
+                               (long long)part->cols);
 }
 
 /* An array whose size is known from members before it: what is read must have exactly that size, or
- * indices computed from the size would leave the array. */
-static void walk_array(hd_walk *walk, const char *name, const element *e, int32_t rank,
-                       const int64_t dims[2], void **values) {
-    int64_t found[2] = {dims[0], dims[1]};
+ * indices computed from the size would leave the array. of_rows: it has a row for each row of the
+ * fit. */
+static void walk_array(hd_walk *walk, const char *name, bool of_rows, const hd_walk_rows_part *part,
+                       void **values) {
+    int64_t found[2] = {part->n, part->cols};
     if (walk->mode == HD_WALK_FREE) {
         huddle_free(*values);
         *values = NULL;
     } else if (walk->mode == HD_WALK_COPY) {
-        copy_array(walk, dims[0] * (rank > 1 ? dims[1] : 1), e->size, values);
-    } else if (is_saving(walk, name) && *values != NULL) {
-        save_array(walk, name, e, rank, dims, *values);
-    } else if (is_loading(walk, name)) {
-        load_array(walk, name, e, rank, found, values);
-        if (*values != NULL && (found[0] != dims[0] || (rank > 1 && found[1] != dims[1])))
-            fail_size(walk, name, rank, found, dims);
-    }
-}
-
-/* The same for an array with an element or a row for each row of the fit; the rows of several
- * processes are `stride` elements apart. */
-static void walk_rows(hd_walk *walk, const char *name, const element *e, int32_t rank,
-                      const int64_t dims[2], int64_t stride, void **values) {
-    int64_t found[2] = {dims[0], dims[1]};
-    if (walk->slab == NULL) {
-        walk_array(walk, name, e, rank, dims, values);
+        *values = hd_walk_copy_block(walk, *values, part->n * part->cols, part->element->size);
     } else if (is_saving(walk, name)) {
-        hd_walk_save_rows(walk, name,
-                          &(hd_walk_rows_part){e, rank, dims[0], dims[1], stride, *values});
+        save_array(walk, name, of_rows, part);
     } else if (is_loading(walk, name)) {
-        hd_walk_load_rows(walk, name, e, rank, found, values);
-        if (*values != NULL && (found[0] != dims[0] || found[1] != dims[1]))
-            hd_walk_fail(walk, name);
+        load_any(walk, name, of_rows, part->element, part->rank, found, values);
+        if (*values != NULL && (found[0] != part->n || found[1] != part->cols))
+            fail_size(walk, name, found, part);
     }
-}
-
-static void walk_vector(hd_walk *walk, const char *name, const element *e, int64_t length,
-                        void **values) {
-    int64_t dims[2] = {length, 1};
-    walk_array(walk, name, e, 1, dims, values);
-}
-
-static void walk_row_vector(hd_walk *walk, const char *name, const element *e, int64_t n,
-                            void **values) {
-    int64_t dims[2] = {n, 1};
-    walk_rows(walk, name, e, 1, dims, 1, values);
 }
 
 /* The macro keeps pointers to pointers of different types from being mixed up. */
-#define WALK_WITH(function, element_type, length)                                                  \
+#define WALK_ARRAY(of_rows, type, rank, n, cols)                                                   \
     do {                                                                                           \
         void *array = *values;                                                                     \
-        function(walk, name, &(element_type), length, &array);                                     \
+        hd_walk_rows_part part = {&(type), rank, n, cols, cols, array};                            \
+        walk_array(walk, name, of_rows, &part, &array);                                            \
         *values = array;                                                                           \
     } while (0)
 
 void hd_walk_ints(hd_walk *walk, const char *name, int64_t length, int32_t **values) {
-    WALK_WITH(walk_vector, hd_walk_int_element, length);
+    WALK_ARRAY(false, hd_walk_int_element, 1, length, 1);
 }
 
 void hd_walk_longs(hd_walk *walk, const char *name, int64_t length, int64_t **values) {
-    WALK_WITH(walk_vector, hd_walk_long, length);
+    WALK_ARRAY(false, hd_walk_long, 1, length, 1);
 }
 
 void hd_walk_reals(hd_walk *walk, const char *name, int64_t length, double **values) {
-    WALK_WITH(walk_vector, reals, length);
+    WALK_ARRAY(false, reals, 1, length, 1);
 }
 
 void hd_walk_bools(hd_walk *walk, const char *name, int64_t length, bool **values) {
-    WALK_WITH(walk_vector, bools, length);
+    WALK_ARRAY(false, bools, 1, length, 1);
 }
 
 void hd_walk_row_ints(hd_walk *walk, const char *name, int64_t n, int32_t **values) {
-    WALK_WITH(walk_row_vector, hd_walk_int_element, n);
+    WALK_ARRAY(true, hd_walk_int_element, 1, n, 1);
 }
 
 void hd_walk_row_reals(hd_walk *walk, const char *name, int64_t n, double **values) {
-    WALK_WITH(walk_row_vector, reals, n);
+    WALK_ARRAY(true, reals, 1, n, 1);
 }
 
 void hd_walk_int_matrix(hd_walk *walk, const char *name, int64_t rows, int64_t cols,
                         int32_t **values) {
-    int64_t dims[2] = {rows, cols};
-    void *array = *values;
-    walk_array(walk, name, &hd_walk_int_element, 2, dims, &array);
-    *values = array;
+    WALK_ARRAY(false, hd_walk_int_element, 2, rows, cols);
 }
 
 void hd_walk_row_int_matrix(hd_walk *walk, const char *name, int64_t n, int64_t cols,
                             int32_t **values) {
-    int64_t dims[2] = {n, cols};
-    void *array = *values;
-    walk_rows(walk, name, &hd_walk_int_element, 2, dims, cols, &array);
-    *values = array;
+    WALK_ARRAY(true, hd_walk_int_element, 2, n, cols);
 }
 
 const char *hd_walk_if_whole(const hd_walk *walk, const char *name) {
@@ -373,22 +361,9 @@ static const void *original_of(const hd_walk *walk, const void *member) {
     return (const char *)walk->from + ((const char *)member - (const char *)walk->to);
 }
 
-/* Saves a matrix without the padding between its rows. */
-static void save_dense(hd_walk *walk, const char *name, const huddle_dense *matrix) {
-    int64_t dims[2] = {matrix->rows, matrix->cols};
-    huddle_dense packed = {0};
-    walk->status = huddle_dense_fetch(matrix);
-    if (walk->status == HUDDLE_OK && matrix->stride != matrix->cols)
-        walk->status = huddle_dense_copy(matrix, &packed);
-    if (walk->status == HUDDLE_OK)
-        save_array(walk, name, &reals, 2, dims,
-                   packed.values != NULL ? packed.values : matrix->values);
-    huddle_dense_free(&packed);
-}
-
 /* Copying sets the matrix to zero first, so that a failed copy does not share the values of the
  * original. A loaded matrix has the dimensions of its array; the part compares them with others. */
-void hd_walk_dense(hd_walk *walk, const char *name, huddle_dense *matrix) {
+static void walk_dense(hd_walk *walk, const char *name, bool of_rows, huddle_dense *matrix) {
     bool there = matrix->values != NULL || matrix->resident != NULL;
     if (walk->mode == HD_WALK_FREE) {
         huddle_dense_free(matrix);
@@ -400,34 +375,28 @@ void hd_walk_dense(hd_walk *walk, const char *name, huddle_dense *matrix) {
         walk->status = huddle_dense_fetch(matrix);
         if (walk->status == HUDDLE_OK)
             hd_resident_drop(&matrix->resident);
-    } else if (is_saving(walk, name) && there) {
-        save_dense(walk, name, matrix);
+    } else if (is_saving(walk, name)) {
+        walk->status = huddle_dense_fetch(matrix);
+        if (walk->status == HUDDLE_OK)
+            save_array(walk, name, of_rows,
+                       &(hd_walk_rows_part){&reals, 2, matrix->rows, matrix->cols, matrix->stride,
+                                            matrix->values});
     } else if (is_loading(walk, name)) {
         int64_t dims[2] = {0, 0};
         void *values = NULL;
-        load_array(walk, name, &reals, 2, dims, &values);
-        *matrix =
-            (huddle_dense){.rows = dims[0], .cols = dims[1], .stride = dims[1], .values = values};
-    }
-}
-
-void hd_walk_row_dense(hd_walk *walk, const char *name, huddle_dense *matrix) {
-    if (walk->slab == NULL || !(is_saving(walk, name) || is_loading(walk, name))) {
-        hd_walk_dense(walk, name, matrix);
-    } else if (walk->mode == HD_WALK_SAVE) {
-        walk->status = huddle_dense_fetch(matrix);
-        if (walk->status == HUDDLE_OK)
-            hd_walk_save_rows(walk, name,
-                              &(hd_walk_rows_part){&reals, 2, matrix->rows, matrix->cols,
-                                                   matrix->stride, matrix->values});
-    } else {
-        int64_t dims[2] = {0, 0};
-        void *values = NULL;
-        hd_walk_load_rows(walk, name, &reals, 2, dims, &values);
+        load_any(walk, name, of_rows, &reals, 2, dims, &values);
         if (values != NULL)
             *matrix = (huddle_dense){
                 .rows = dims[0], .cols = dims[1], .stride = dims[1], .values = values};
     }
+}
+
+void hd_walk_dense(hd_walk *walk, const char *name, huddle_dense *matrix) {
+    walk_dense(walk, name, false, matrix);
+}
+
+void hd_walk_row_dense(hd_walk *walk, const char *name, huddle_dense *matrix) {
+    walk_dense(walk, name, true, matrix);
 }
 
 /* The arrays of sparse rows. */
@@ -439,8 +408,9 @@ static void walk_sparse(hd_walk *walk, const char *name, const hd_walk_sparse *s
     }
     hd_walk_longs(walk, hd_walk_join(part, name, "offsets"), sparse->n + 1, sparse->offsets);
     hd_walk_ints(walk, hd_walk_join(part, name, "columns"), *sparse->nonzeros, sparse->columns);
-    walk_vector(walk, hd_walk_join(part, name, "values"), sparse->element, *sparse->nonzeros,
-                sparse->values);
+    walk_array(walk, hd_walk_join(part, name, "values"), false,
+               &(hd_walk_rows_part){sparse->element, 1, *sparse->nonzeros, 1, 1, *sparse->values},
+               sparse->values);
 }
 
 /* The three arrays of a sparse matrix; its sizes are numbers. Loading does not look at the entries:
@@ -523,27 +493,14 @@ static void walk_point_arrays(hd_walk *walk, const char *name, huddle_points *po
                     &(hd_walk_sparse){&floats, points->n, &nonzeros, &points->offsets,
                                       &points->columns, &values});
     } else {
-        int64_t dims[2] = {points->n, d};
-        walk_rows(walk, name, &floats, 2, dims, points->stride, &values);
+        walk_array(walk, name, true,
+                   &(hd_walk_rows_part){&floats, 2, points->n, d, points->stride, values}, &values);
     }
     points->values = values;
     if (sparse && walk->mode == HD_WALK_LOAD && walk->status == HUDDLE_OK &&
         (points->offsets == NULL || points->columns == NULL || values == NULL ||
          points->offsets[points->n] != nonzeros))
         hd_walk_fail(walk, name);
-}
-
-/* Saves points without gaps between their rows. The rows of several processes are sent without
- * them. */
-static void save_points(hd_walk *walk, const char *name, huddle_points *points) {
-    huddle_points packed = {0};
-    walk->status = huddle_points_fetch(points);
-    if (walk->status == HUDDLE_OK && walk->slab == NULL && points->offsets == NULL &&
-        points->stride != points->d)
-        walk->status = huddle_points_copy(points, &packed);
-    if (walk->status == HUDDLE_OK)
-        walk_point_arrays(walk, name, packed.values != NULL ? &packed : points);
-    huddle_points_free(&packed);
 }
 
 /* As for matrices. Sparse and dense points are distinguished by their offsets. */
@@ -559,10 +516,11 @@ void hd_walk_row_points(hd_walk *walk, const char *name, huddle_points *points) 
         walk->status = huddle_points_fetch(points);
         if (walk->status == HUDDLE_OK)
             hd_resident_drop(&points->resident);
-    } else if (is_saving(walk, name)) {
-        save_points(walk, name, points);
-    } else if (is_loading(walk, name)) {
-        walk_point_arrays(walk, name, points);
+    } else if (name != NULL && walk->status == HUDDLE_OK) {
+        if (walk->mode == HD_WALK_SAVE)
+            walk->status = huddle_points_fetch(points);
+        if (walk->status == HUDDLE_OK)
+            walk_point_arrays(walk, name, points);
     }
 }
 
@@ -572,4 +530,52 @@ void hd_walk_points(hd_walk *walk, const char *name, huddle_points *points) {
     walk->slab = NULL;
     hd_walk_row_points(walk, name, points);
     walk->slab = slab;
+}
+
+/* ---- structs of the stages that several parts contain --------------------------------------- */
+
+/* Contents are checked by the part that contains it. */
+void hd_walk_distinct(hd_walk *walk, const char *name, huddle_distinct *distinct) {
+    char part[HD_WALK_NAME];
+    hd_walk_int(walk, hd_walk_join(part, name, "n"), &distinct->n);
+    hd_walk_int(walk, hd_walk_join(part, name, "count"), &distinct->count);
+    hd_walk_ints(walk, hd_walk_join(part, name, "of"), distinct->n, &distinct->of);
+    hd_walk_longs(walk, hd_walk_join(part, name, "first"), distinct->count, &distinct->first);
+    hd_walk_longs(walk, hd_walk_join(part, name, "copies"), distinct->count, &distinct->copies);
+}
+
+/* The arrays have d_in elements or are absent; the projection is checked against d_in and d_out
+ * later. */
+void hd_walk_preparation(hd_walk *walk, const char *name, huddle_preparation *p) {
+    char part[HD_WALK_NAME];
+    const huddle_option *option = huddle_option_find(huddle_prepare_options_table(), "prepare");
+    hd_walk_choice(walk, hd_walk_join(part, name, "rule"), option, &p->rule.name);
+    hd_walk_int32(walk, hd_walk_join(part, name, "r"), &p->rule.r);
+    hd_walk_int(walk, hd_walk_join(part, name, "d_in"), &p->d_in);
+    hd_walk_int(walk, hd_walk_join(part, name, "d_out"), &p->d_out);
+    hd_walk_bool(walk, hd_walk_join(part, name, "center_rows"), &p->center_rows);
+    hd_walk_bool(walk, hd_walk_join(part, name, "unit_rows"), &p->unit_rows);
+    hd_walk_real(walk, hd_walk_join(part, name, "variance_kept"), &p->variance_kept);
+    hd_walk_real(walk, hd_walk_join(part, name, "limit"), &p->limit);
+    hd_walk_reals(walk, hd_walk_join(part, name, "centre"), p->d_in, &p->centre);
+    hd_walk_reals(walk, hd_walk_join(part, name, "scale"), p->d_in, &p->scale);
+    hd_walk_reals(walk, hd_walk_join(part, name, "shift"), p->d_in, &p->shift);
+    hd_walk_dense(walk, hd_walk_join(part, name, "projection"), &p->projection);
+    /* A file may contain any number. */
+    bool in_range = p->d_in >= 0 && p->d_in < INT64_MAX;
+    if (!in_range)
+        hd_walk_fail(walk, hd_walk_join(part, name, "d_in"));
+    hd_walk_longs(walk, hd_walk_join(part, name, "knot_offsets"), in_range ? p->d_in + 1 : 0,
+                  &p->knot_offsets);
+    hd_walk_dense(walk, hd_walk_join(part, name, "knots"), &p->knots);
+}
+
+void hd_walk_scale(hd_walk *walk, const char *name, huddle_scale *scale) {
+    char part[HD_WALK_NAME];
+    const huddle_option *option = huddle_option_find(huddle_weight_options_table(), "scale");
+    hd_walk_choice(walk, hd_walk_join(part, name, "rule"), option, &scale->rule);
+    hd_walk_real(walk, hd_walk_join(part, name, "delta2"), &scale->delta2);
+    hd_walk_real(walk, hd_walk_join(part, name, "smallest"), &scale->smallest);
+    hd_walk_row_count(walk, hd_walk_join(part, name, "n"), &scale->n);
+    hd_walk_row_reals(walk, hd_walk_join(part, name, "local"), scale->n, &scale->local);
 }

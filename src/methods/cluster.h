@@ -2,12 +2,12 @@
 #ifndef HUDDLE_SRC_METHODS_CLUSTER_H
 #define HUDDLE_SRC_METHODS_CLUSTER_H
 
-#include "steps/options.h"
+#include "methods/method.h"
 
 /* Makes the clusters of a fit for one number of them, replacing those of another. argument is the
  * method's. */
-typedef huddle_status hd_method_cluster_step(huddle_context *context, void *argument,
-                                             int32_t n_clusters, hd_fit *fit);
+typedef huddle_status hd_method_cluster_step(hd_method_run *run, void *argument,
+                                             int32_t n_clusters);
 
 /* How a method clusters, and what its trials are scored by. */
 typedef struct hd_method_clustering {
@@ -23,14 +23,25 @@ typedef struct hd_method_clustering {
     bool measures_stability;            /* of refined labels for the numbers of a range */
 } hd_method_clustering;
 
-/* Clusters for n_clusters or, of a range, for the best number (methods/range.h), and decides
- * between the labels of the graph and of K-means where the method refines them. Clusters are
- * numbered, and medoids chosen. */
-huddle_status hd_method_cluster(huddle_context *context, huddle_range n_clusters,
-                                const hd_method_clustering *how, hd_fit *fit);
+/* Clusters for run->n_clusters or, of a range, for each of its numbers, whose labels and scores are
+ * the fit's trials, and then for the best: that of the best alignment if the method aligns, else by
+ * the eigengap rule (huddle_embed_choose) if it embeds, unless no gap is clear and labels are
+ * refined: then by modularity; else of the largest silhouette of the points; without points, of the
+ * embedding that was given. Decides between the labels of the graph and of K-means where the method
+ * refines them. Clusters are numbered, and medoids chosen. */
+huddle_status hd_method_cluster(hd_method_run *run, const hd_method_clustering *how);
 
-/* Clusters for one number, and numbers the clusters: methods need not care. */
-huddle_status hd_method_cluster_number(huddle_context *context, const hd_method_clustering *how,
-                                       int32_t n_clusters, hd_fit *fit);
+/* Of several alignments the largest number of clusters that is as good as the best is taken. */
+bool hd_method_alignment_as_good(double alignment, double best);
+
+/* The options of K-means for one number of clusters. */
+huddle_kmeans_options hd_method_kmeans_options(const hd_method_run *run,
+                                               const huddle_kmeans_options *options,
+                                               int32_t n_clusters);
+
+/* The clusters of methods that are K-means on points; n_clusters = auto is chosen by the eigengap
+ * of their graph. */
+huddle_status hd_method_cluster_points(hd_method_run *run, const huddle_points *points,
+                                       const huddle_kmeans_options *options);
 
 #endif

@@ -5,12 +5,9 @@
  * The method is therefore K-means on these components. */
 #include "base/check.h"
 #include "base/options.h"
-#include "decide/eigengap.h"
 #include "methods/cluster.h"
-#include "methods/method.h"
 #include "methods/prepare.h"
 #include "methods/reduce.h"
-#include "steps/kmeans.h"
 #include "steps/predict.h"
 
 #include <math.h>
@@ -39,15 +36,6 @@ static const hd_method_section sections[] = {
     {huddle_kmeans_options_table, offsetof(diskmeans_options, kmeans), NULL},
     {0}};
 
-static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
-                             hd_fit *fit) {
-    const diskmeans_options *options = argument;
-    huddle_kmeans_options kmeans = options->kmeans;
-    kmeans.n_clusters = n_clusters;
-    kmeans.seed = options->common.seed;
-    return hd_step_kmeans(context, &fit->prepared.points, &kmeans, &fit->rows, &fit->clusters);
-}
-
 /* Divides component k of the map by sqrt(s_k^2 + alpha), s_k^2 = n times its variance. The centre
  * is subtracted before the projection, so that only its columns are scaled. */
 static void scale_components(double alpha, int64_t n, const double *variances, double total,
@@ -65,23 +53,20 @@ static void scale_components(double alpha, int64_t n, const double *variances, d
 /* Replaces the points by their regularised principal components. All components are needed,
  * unlike in pca-kmeans: small alpha gives components of tiny variance the same weight as the
  * first ones. */
-static huddle_status reduce_points(huddle_context *context, const hd_step_job *job,
-                                   const diskmeans_options *options, hd_fit *fit) {
+static huddle_status reduce_points(const hd_method_run *run, const diskmeans_options *options) {
     huddle_status status = HUDDLE_OK;
-    hd_fit_prepared *prepared = &fit->prepared;
-    huddle_prepare_options prepare = options->prepare;
+    hd_fit_prepared *prepared = &run->fit->prepared;
     huddle_points points;
     double *variances = NULL, total;
-    prepare.seed = options->common.seed;
-    TRY(hd_method_prepare(context, job, &prepare, NULL, false, fit, &points));
+    TRY(hd_method_prepare(run, &options->prepare, NULL, false, &points));
     double begin = hd_seconds();
     /* The rank is at most the shorter side. */
     int64_t r = points.n < points.d ? points.n : points.d;
     ALLOC(variances, r);
-    TRY(hd_method_principal_map(context, &points, r, prepare.seed, &prepared->reduction, variances,
-                                &total));
+    TRY(hd_method_principal_map(run->context, &points, r, run->seed, &prepared->reduction,
+                                variances, &total));
     scale_components(options->alpha, points.n, variances, total, &prepared->reduction);
-    TRY(hd_method_reduce(context, &points, prepared));
+    TRY(hd_method_reduce(run->context, &points, prepared));
     prepared->info.seconds += hd_seconds() - begin;
 done:
     huddle_free(variances);
@@ -90,19 +75,11 @@ done:
 
 /* The alternation of K-means and LDA is solved in closed form, so that nothing alternates here.
  * With a range, the regularised components are the same for every number of clusters. */
-static huddle_status fit_diskmeans(huddle_context *context, const hd_step_job *job,
-                                   const void *options, hd_fit *fit) {
+static huddle_status fit_diskmeans(hd_method_run *run, const void *options) {
     huddle_status status = HUDDLE_OK;
-    diskmeans_options o = *(const diskmeans_options *)options;
-    huddle_range n_clusters = o.common.n_clusters;
-    const huddle_points *points = &fit->prepared.points;
-    hd_method_clustering how = {.cluster = cluster, .argument = &o, .points = points};
-    o.kmeans.keep_starts = job->keep_starts;
-    TRY(hd_step_check_clusters(n_clusters, &fit->rows));
-    TRY_STAGE(context, HD_STAGE_PREPARE, reduce_points(context, job, &o, fit));
-    TRY(hd_decide_eigengap_of_points(context, points, o.common.seed, &fit->trials.choice,
-                                     &n_clusters));
-    TRY(hd_method_cluster(context, n_clusters, &how, fit));
+    const diskmeans_options *o = options;
+    TRY_STAGE(run->context, HD_STAGE_PREPARE, reduce_points(run, o));
+    TRY(hd_method_cluster_points(run, &run->fit->prepared.points, &o->kmeans));
 done:
     return status;
 }

@@ -5,9 +5,6 @@
 #include "decide/eigengap.h"
 #include "methods/cluster.h"
 #include "methods/lda.h"
-#include "methods/method.h"
-#include "methods/reduce.h"
-#include "steps/kmeans.h"
 #include "steps/predict.h"
 
 typedef struct lda_options {
@@ -26,40 +23,29 @@ static const hd_method_section sections[] = {
 /* The argument of cluster(). The principal components are the same for every number of clusters and
  * are kept apart from the fit, whose points are replaced by X P each time. */
 typedef struct lda_step {
-    const huddle_points *x;
     const lda_options *options;
     hd_method_lda_start start;
-    bool keep_starts;
 } lda_step;
 
-static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
-                             hd_fit *fit) {
+static huddle_status cluster(hd_method_run *run, void *argument, int32_t n_clusters) {
     const lda_step *step = argument;
-    huddle_kmeans_options kmeans = step->options->kmeans;
-    kmeans.n_clusters = n_clusters;
-    kmeans.seed = step->options->common.seed;
-    kmeans.keep_starts = step->keep_starts;
-    return hd_method_lda_cluster(context, step->x, &step->start, &kmeans, fit);
+    huddle_kmeans_options kmeans =
+        hd_method_kmeans_options(run, &step->options->kmeans, n_clusters);
+    return hd_method_lda_cluster(run, &step->start, &kmeans);
 }
 
 /* n_clusters = auto is chosen on the principal components, because the discriminant directions
  * depend on the number of clusters. */
-static huddle_status fit_lda_kmeans(huddle_context *context, const hd_step_job *job,
-                                    const void *options, hd_fit *fit) {
+static huddle_status fit_lda_kmeans(hd_method_run *run, const void *options) {
     huddle_status status = HUDDLE_OK;
     const lda_options *o = options;
-    lda_step step = {.x = job->x, .options = o, .keep_starts = job->keep_starts};
-    hd_method_clustering how = {
-        .cluster = cluster, .argument = &step, .points = &step.start.points};
-    hd_cache_key key = {.cache = job->cache};
-    huddle_range n_clusters = o->common.n_clusters;
-    TRY(hd_step_check_clusters(n_clusters, &fit->rows));
-    TRY_STAGE(context, HD_STAGE_PREPARE,
-              hd_method_pca(context, job, &o->prepare, o->reduce.dim, &key, fit));
-    hd_method_lda_begin(&fit->prepared, &step.start);
-    TRY(hd_decide_eigengap_of_points(context, &step.start.points, o->common.seed,
-                                     &fit->trials.choice, &n_clusters));
-    TRY(hd_method_cluster(context, n_clusters, &how, fit));
+    lda_step step = {.options = o};
+    const huddle_points *points = &step.start.points;
+    hd_method_clustering how = {.cluster = cluster, .argument = &step, .points = points};
+    TRY(hd_method_pca(run, &o->prepare, o->reduce.dim));
+    hd_method_lda_begin(&run->fit->prepared, &step.start);
+    TRY(hd_decide_eigengap_of_points(run->context, points, run->seed, run->fit, &run->n_clusters));
+    TRY(hd_method_cluster(run, &how));
 done:
     hd_method_lda_start_free(&step.start);
     return status;

@@ -327,21 +327,21 @@ done:
 /* Clusters of the best P, on points mapped exactly as new points will be (set_reduction() rounds
  * differently from two maps in sequence). K-means continues from the labels of the best round,
  * which change by rounding effects at most. */
-static huddle_status cluster_best(huddle_context *context, const huddle_points *x,
-                                  const hd_method_lda_start *start, const lda *l,
-                                  const huddle_kmeans_options *kmeans, hd_fit *fit) {
+static huddle_status cluster_best(const hd_method_run *run, const hd_method_lda_start *start,
+                                  const lda *l, const huddle_kmeans_options *kmeans) {
     huddle_status status = HUDDLE_OK;
-    hd_fit_prepared *prepared = &fit->prepared;
+    huddle_context *context = run->context;
+    hd_fit_prepared *prepared = &run->fit->prepared;
     huddle_dense p = {.rows = l->m, .cols = l->best_r, .stride = l->best_r, .values = l->best_p};
     huddle_dense centres = {0};
     huddle_points owned = {0}, view;
     huddle_kmeans_options warm = *kmeans;
     TRY(set_reduction(start, &p, &prepared->reduction));
-    TRY(hd_step_apply_map(context, &prepared->preparation, x, &owned, &view));
+    TRY(hd_step_apply_map(context, &prepared->preparation, run->job->x, &owned, &view));
     TRY(hd_method_reduce(context, &view, prepared));
     TRY(find_centres(context, &prepared->points, l->best_labels, l->c, &centres));
     warm.start = &centres;
-    TRY(hd_step_kmeans(context, &prepared->points, &warm, &fit->rows, &fit->clusters));
+    TRY(hd_step_kmeans(context, &prepared->points, &warm, &run->fit->rows, &run->fit->clusters));
 done:
     huddle_points_free(&owned);
     huddle_dense_free(&centres);
@@ -350,14 +350,14 @@ done:
 
 /* The labels of the restarts are kept only in the last K-means, whose clusters are those of the
  * fit. fit->clusters.alternation receives the trace of every round. */
-huddle_status hd_method_lda_cluster(huddle_context *context, const huddle_points *x,
-                                    const hd_method_lda_start *start,
-                                    const huddle_kmeans_options *kmeans, hd_fit *fit) {
+huddle_status hd_method_lda_cluster(const hd_method_run *run, const hd_method_lda_start *start,
+                                    const huddle_kmeans_options *kmeans) {
     huddle_status status = HUDDLE_OK;
+    huddle_context *context = run->context;
     int64_t m = start->points.d, max_dim = kmeans->n_clusters - 1;
     lda l = {.y = &start->points, .n = start->points.n, .m = m, .c = kmeans->n_clusters};
     lda_round now = {.rows = {.n = start->points.n}};
-    huddle_alternation_info *alternation = &fit->clusters.alternation;
+    huddle_alternation_info *alternation = &run->fit->clusters.alternation;
     huddle_kmeans_options search = *kmeans;
     /* S_b has rank c - 1 at most, so no round has more directions than this. */
     int64_t r = max_dim < 1 ? 1 : max_dim < m ? max_dim : m;
@@ -375,7 +375,7 @@ huddle_status hd_method_lda_cluster(huddle_context *context, const huddle_points
     for (int64_t k = 0; k < r; k++)
         l.p.values[k * r + k] = 1;
     TRY_STAGE(context, HD_STAGE_KMEANS, alternate_steps(context, &l, &search, &now, alternation));
-    TRY(cluster_best(context, x, start, &l, kmeans, fit));
+    TRY(cluster_best(run, start, &l, kmeans));
 done:
     hd_blas_leave();
     hd_fit_clusters_free(&now.clusters);

@@ -17,10 +17,9 @@ void hd_method_lda_start_free(hd_method_lda_start *start);
 /* Alternates K-means on X P with P <- the leading solutions of S_b p = mu S_t p, beginning with the
  * first principal components, until the labels stay or 50 rounds are over. The round with the
  * largest trace of (P'S_t P)^-1 P'S_b P is kept: its clusters are the fit's, its map, P after the
- * principal components, is the fit's reduction, and X P are its points. x is what the method was
- * given; only the last K-means keeps the labels of its starts. */
-huddle_status hd_method_lda_cluster(huddle_context *context, const huddle_points *x,
-                                    const hd_method_lda_start *start,
-                                    const huddle_kmeans_options *kmeans, hd_fit *fit);
+ * principal components, is the fit's reduction, and X P are its points. Only the last K-means
+ * keeps the labels of its starts. */
+huddle_status hd_method_lda_cluster(const hd_method_run *run, const hd_method_lda_start *start,
+                                    const huddle_kmeans_options *kmeans);
 
 #endif

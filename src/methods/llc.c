@@ -16,6 +16,7 @@
 #include "base/parallel.h"
 #include "decide/eigengap.h"
 #include "decide/memory.h"
+#include "matrix/insert.h"
 #include "methods/prepare.h"
 #include "methods/spectral.h"
 #include "steps/blocks.h"
@@ -177,21 +178,6 @@ static int32_t list_neighbors(const learning *l, int64_t row, int32_t *index, do
     return count;
 }
 
-/* Sorts a row by column, as sparse matrices require; by insertion, because rows have a handful of
- * entries. */
-static void sort_row(int32_t count, int32_t *columns, double *values) {
-    for (int32_t i = 1; i < count; i++) {
-        int32_t column = columns[i], place = i;
-        double value = values[i];
-        for (; place > 0 && columns[place - 1] > column; place--) {
-            columns[place] = columns[place - 1];
-            values[place] = values[place - 1];
-        }
-        columns[place] = column;
-        values[place] = value;
-    }
-}
-
 /* Row i of A: the solution of (K + alpha I) a = k, where K is the kernel between the neighbours of
  * point i and k the kernel between them and the point. The kernel is (1), so its diagonal is 1. The
  * space of a contains the distances first. K is filled symmetrically from its lower half: the
@@ -216,7 +202,8 @@ static void learn_row(const learning *l, int64_t i, double *kernel) {
         }
     }
     solve_system(k, kernel, a);
-    sort_row(k, index, a);
+    for (int64_t e = begin; e < begin + k;) /* sorts the row by column */
+        hd_csr_insert(l->a, i, &e, l->a->columns[e], l->a->values[e]);
 }
 
 /* Rows are independent; the scratch space belongs to a worker, not to a chunk. */
@@ -426,16 +413,16 @@ typedef struct llc_step {
 
 /* Rows of F, then K-means on them. Refinement works on the neighbour graph, so that its commute
  * rows come from the Laplacian of the graph, not from T. */
-static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
-                             hd_fit *fit) {
+static huddle_status cluster(hd_method_run *run, void *argument, int32_t n_clusters) {
     huddle_status status = HUDDLE_OK;
     const llc_step *step = argument;
+    hd_fit *fit = run->fit;
     hd_spectral_options own_step = *step->options;
     own_step.refine = "none";
-    TRY(hd_method_cluster_rows(context, &own_step, n_clusters, fit));
+    TRY(hd_method_cluster_rows(run, &own_step, n_clusters));
     const huddle_refine_start own = {"embedding", fit->clusters.labels};
-    TRY(hd_step_refine(context, step->options, step->laplacian, 1, &own, &fit->embedding.f.rows,
-                       fit));
+    TRY(hd_step_refine(run->context, step->options, step->laplacian, 1, &own,
+                       &fit->embedding.f.rows, fit));
 done:
     return status;
 }
@@ -445,47 +432,44 @@ static huddle_status embed_graph(huddle_context *context, const hd_spectral_opti
                                  huddle_range n_clusters, const hd_fit *fit,
                                  hd_fit_embedding *laplacian) {
     hd_spectral_options start = *options;
+    hd_fit view = {.rows = fit->rows, .graph = fit->graph};
     if (!hd_spectral_refines(options))
         return HUDDLE_OK;
     start.embed.verify = "none";
     start.embed.rows = "sym";
-    return hd_spectral_find_vectors(context, &start,
-                                    hd_spectral_count_vectors(options, n_clusters, &fit->rows),
-                                    &fit->graph.matrix, laplacian);
+    huddle_status status = hd_spectral_find_vectors(context, &start, n_clusters, &view);
+    *laplacian = view.embedding;
+    return status;
 }
 
 /* n_clusters = auto is chosen by the eigengaps of the graph of sc, never by modularity: the
  * eigengaps of T have no comparable meaning, and its labels are not clusters of that graph. It is
  * chosen before the points are merged, which hd_decide_eigengap_of_points() does for itself. */
-static huddle_status fit_llc(huddle_context *context, const hd_step_job *job, const void *options,
-                             hd_fit *fit) {
+static huddle_status fit_llc(hd_method_run *run, const void *options) {
     huddle_status status = HUDDLE_OK;
     llc_options o = *(const llc_options *)options;
+    huddle_context *context = run->context;
+    hd_fit *fit = run->fit;
+    huddle_range *n_clusters = &run->n_clusters;
     huddle_neighbors neighbors = {0};
     huddle_csr bridges = {0};
-    huddle_prepare_options prepare = o.spectral.prepare;
-    huddle_range n_clusters = o.spectral.common.n_clusters;
     hd_fit_embedding laplacian = {0};
     llc_step step = {&o.spectral, &laplacian};
-    hd_cache_key key = {.cache = job->cache};
-    prepare.seed = o.spectral.common.seed;
-    o.spectral.kmeans.keep_starts = job->keep_starts;
-    TRY(hd_step_settle_refine(context, job, &o.spectral, &fit->refined));
-    TRY(hd_step_check_clusters(n_clusters, &fit->rows));
-    TRY(hd_method_prepare_shared(context, job, &prepare, &o.spectral, &key, fit));
-    TRY(hd_decide_eigengap_for_refined(context, &fit->prepared.points, prepare.seed,
-                                       o.spectral.refine, &fit->trials.choice, &n_clusters));
-    TRY(hd_step_merge(context, o.spectral.knn.n_neighbors, &fit->rows, &fit->prepared));
+    TRY(hd_step_settle_refine(context, run->job, &o.spectral, &fit->refined));
+    TRY(hd_method_prepare_shared(run, &o.spectral.prepare, &o.spectral));
+    TRY(hd_decide_eigengap_for_refined(context, &fit->prepared.points, run->seed, o.spectral.refine,
+                                       fit, n_clusters));
+    TRY(hd_step_merge(context, o.spectral.knn.n_neighbors, fit));
     TRY_STAGE(context, HD_STAGE_GRAPH,
-              make_graph(context, &o, n_clusters.first, fit, &neighbors, &bridges));
+              make_graph(context, &o, n_clusters->first, fit, &neighbors, &bridges));
     TRY_STAGE(context, HD_STAGE_EMBED,
-              find_vectors(context, &o, &neighbors, &bridges, n_clusters, fit));
+              find_vectors(context, &o, &neighbors, &bridges, *n_clusters, fit));
     TRY_STAGE(context, HD_STAGE_EMBED,
-              embed_graph(context, &o.spectral, n_clusters, fit, &laplacian));
+              embed_graph(context, &o.spectral, *n_clusters, fit, &laplacian));
     hd_method_clustering how = hd_method_clustering_of(fit, cluster, &step, &o.spectral);
     how.laplacian = &laplacian;
     how.measures_stability = false;
-    TRY(hd_method_cluster(context, n_clusters, &how, fit));
+    TRY(hd_method_cluster(run, &how));
 done:
     hd_fit_embedding_free(&laplacian);
     huddle_neighbors_free(&neighbors);

@@ -305,10 +305,12 @@ static int32_t count_components(const huddle_embedding *e) {
 
 /* From points to eigenvectors: landmarks, weights, a small eigenproblem, rows. Degrees are 1,
  * because Z D^-1 Z' has row sums 1. One eigenvector more than clusters shows the eigengap. */
-static huddle_status find_vectors(huddle_context *context, const huddle_points *points,
-                                  const lsc_options *options, hd_fit *fit,
-                                  huddle_range *n_clusters) {
+static huddle_status find_vectors(hd_method_run *run, const huddle_points *points,
+                                  const lsc_options *options) {
     huddle_status status = HUDDLE_OK;
+    huddle_context *context = run->context;
+    hd_fit *fit = run->fit;
+    huddle_range *n_clusters = &run->n_clusters;
     hd_fit_embedding *embedding = &fit->embedding;
     huddle_embedding *e = &embedding->f;
     const huddle_dense *map = &embedding->landmark_map;
@@ -329,8 +331,8 @@ static huddle_status find_vectors(huddle_context *context, const huddle_points *
         e->degrees[i] = 1;
     embedding->present = true;
     embedding->info.components = count_components(e);
-    TRY(hd_spectral_measure_extents(context, &fit->rows, embedding));
-    TRY(hd_decide_eigengap(embedding, &fit->rows, &fit->trials.choice, n_clusters));
+    TRY(hd_spectral_measure_extents(context, fit));
+    TRY(hd_decide_eigengap(fit, n_clusters));
 done:
     huddle_neighbors_free(&z);
     return status;
@@ -353,47 +355,41 @@ static huddle_embed_info describe_vectors(const huddle_embedding *e, int32_t c) 
 /* ---- the method ---------------------------------------------------------------------------- */
 
 /* Rows of fewer columns than clusters are used if Z has a smaller rank. */
-static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
-                             hd_fit *fit) {
+static huddle_status cluster(hd_method_run *run, void *argument, int32_t n_clusters) {
     huddle_status status = HUDDLE_OK;
     const hd_spectral_options *options = argument;
-    huddle_kmeans_options kmeans = options->kmeans;
+    hd_fit *fit = run->fit;
+    huddle_kmeans_options kmeans = hd_method_kmeans_options(run, &options->kmeans, n_clusters);
     int64_t rank = fit->embedding.f.vectors.cols;
-    kmeans.n_clusters = n_clusters;
-    kmeans.seed = options->common.seed;
     TRY(hd_spectral_make_rows(options, n_clusters < rank ? n_clusters : (int32_t)rank,
                               &fit->embedding));
-    TRY(hd_step_kmeans_dense(context, &fit->embedding.f.rows, &kmeans, &fit->rows, &fit->clusters));
+    TRY(hd_step_kmeans_dense(run->context, &fit->embedding.f.rows, &kmeans, &fit->rows,
+                             &fit->clusters));
 done:
     return status;
 }
 
 /* Points are not merged: equal points have equal rows of Z, and copies do not fill lists of
  * landmarks. */
-static huddle_status fit_lsc(huddle_context *context, const hd_step_job *job, const void *options,
-                             hd_fit *fit) {
+static huddle_status fit_lsc(hd_method_run *run, const void *options) {
     huddle_status status = HUDDLE_OK;
     lsc_options o = *(const lsc_options *)options;
+    huddle_embed_info *info = &run->fit->embedding.info;
     huddle_points points;
-    huddle_prepare_options prepare = o.spectral.prepare;
-    huddle_range n_clusters = o.spectral.common.n_clusters;
     hd_method_clustering how = {.cluster = cluster, .argument = &o, .points = &points};
-    prepare.seed = o.spectral.common.seed;
-    o.spectral.kmeans.keep_starts = job->keep_starts;
-    TRY(hd_step_check_clusters(n_clusters, &fit->rows));
-    TRY(hd_method_prepare(context, job, &prepare, NULL, false, fit, &points));
+    TRY(hd_method_prepare(run, &o.spectral.prepare, NULL, false, &points));
     double begin = hd_seconds();
     /* Around LAPACK, which calls the BLAS. */
     hd_blas_enter();
-    hd_stage before = hd_stage_enter(context, HD_STAGE_EMBED);
-    status = find_vectors(context, &points, &o, fit, &n_clusters);
-    hd_stage_leave(context, before);
+    hd_stage before = hd_stage_enter(run->context, HD_STAGE_EMBED);
+    status = find_vectors(run, &points, &o);
+    hd_stage_leave(run->context, before);
     hd_blas_leave();
     TRY(status);
-    fit->embedding.info = describe_vectors(&fit->embedding.f, n_clusters.last);
-    fit->embedding.info.seconds = hd_seconds() - begin;
-    hd_spectral_warn_embedding(context, &o.spectral.embed, &fit->embedding.info, n_clusters);
-    TRY(hd_method_cluster(context, n_clusters, &how, fit));
+    *info = describe_vectors(&run->fit->embedding.f, run->n_clusters.last);
+    info->seconds = hd_seconds() - begin;
+    hd_spectral_warn_embedding(run->context, &o.spectral.embed, info, run->n_clusters);
+    TRY(hd_method_cluster(run, &how));
 done:
     return status;
 }

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "base/options.h"
+#include "steps/kmeans.h"
 
 #include <string.h>
 
@@ -39,6 +40,16 @@ const huddle_method_text *const *huddle_methods(void) {
  * missing. */
 const char *huddle_default_method(void) {
     return hd_method_find("ssc") != NULL ? "ssc" : "kmeans";
+}
+
+/* Every struct of options begins with the common ones. */
+huddle_status hd_method_fit(const hd_method *method, huddle_context *context,
+                            const hd_step_job *job, const void *options, hd_fit *fit) {
+    const hd_step_common *common = options;
+    hd_method_run run = {context,     job, fit, {.cache = job->cache}, common->n_clusters,
+                         common->seed};
+    huddle_status status = hd_step_check_clusters(run.n_clusters, &fit->rows);
+    return status == HUDDLE_OK ? method->fit(&run, options) : status;
 }
 
 /* ---- a method's table out of its sections -------------------------------------------------- */

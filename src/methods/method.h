@@ -9,6 +9,7 @@
 
 #include "decide/memory.h"
 #include "huddle/methods.h"
+#include "methods/cache.h"
 #include "steps/place.h"
 
 /* ---- options ------------------------------------------------------------------------------- */
@@ -29,14 +30,23 @@ typedef struct hd_method_section {
 
 /* ---- methods ------------------------------------------------------------------------------- */
 
+/* One fit: what it is given, and what it has made so far. Methods pass it from step to step. */
+typedef struct hd_method_run {
+    huddle_context *context;
+    const hd_step_job *job;
+    hd_fit *fit;
+    hd_cache_key key;        /* names what was made last among results that fits share */
+    huddle_range n_clusters; /* of the options; a choice replaces auto */
+    uint64_t seed;
+} hd_method_run;
+
 typedef struct hd_method {
     huddle_method_text text;
     size_t options_size;
     const hd_method_section *sections;
     bool takes_graph; /* a graph or an embedding can be given */
     bool spreads;     /* rows can be distributed over processes */
-    huddle_status (*fit)(huddle_context *context, const hd_step_job *job, const void *options,
-                         hd_fit *fit);
+    huddle_status (*fit)(hd_method_run *run, const void *options);
     huddle_status (*predict)(huddle_context *context, const hd_fit *fit, const void *options,
                              const huddle_points *x, int32_t *labels);
     hd_step_place *place; /* NULL: the method has no embedding */
@@ -45,6 +55,10 @@ typedef struct hd_method {
 
 /* The method of that name, or NULL. */
 const hd_method *hd_method_find(const char *name);
+
+/* Fits by a method with options of its own. HUDDLE_INVALID if there are more clusters than rows. */
+huddle_status hd_method_fit(const hd_method *method, huddle_context *context,
+                            const hd_step_job *job, const void *options, hd_fit *fit);
 
 /* The method's whole table, to be freed by huddle_free(). */
 huddle_status hd_method_options(const hd_method *method, huddle_option **table);

@@ -69,10 +69,11 @@ static double distance_from_axis(const void *of, int64_t row, int32_t cluster) {
 /* Scales rows to norm 1, finds the rotation, and stores its columns as centres. A given
  * embedding must have one column per cluster; a computed one may have fewer if there are few
  * distinct rows. */
-static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
-                             hd_fit *fit) {
+static huddle_status cluster(hd_method_run *run, void *argument, int32_t n_clusters) {
     huddle_status status = HUDDLE_OK;
     const hd_spectral_options *options = argument;
+    huddle_context *context = run->context;
+    hd_fit *fit = run->fit;
     hd_fit_clusters *clusters = &fit->clusters;
     huddle_dense unit = {0}, rotation = {0};
     double begin = hd_seconds();
@@ -106,19 +107,16 @@ done:
 
 /* The row rule rw divides by the root of the degree, as the derivation of the normalised cut
  * requires; prediction must use the same rule. */
-static huddle_status fit_ncut(huddle_context *context, const hd_step_job *job, const void *options,
-                              hd_fit *fit) {
+static huddle_status fit_ncut(hd_method_run *run, const void *options) {
     huddle_status status = HUDDLE_OK;
     hd_spectral_options o = *(const hd_spectral_options *)options;
-    huddle_range n_clusters;
-    hd_cache_key key = {.cache = job->cache};
     o.embed.rows = "rw";
-    TRY(hd_step_settle_refine(context, job, &o, &fit->refined));
-    TRY(hd_method_prepare_graph(context, job, &o, &key, fit));
-    TRY(hd_method_embed(context, job, &o, &key, fit, &n_clusters));
-    TRY(hd_decide_count(context, &o, fit, &n_clusters));
-    hd_method_clustering how = hd_method_clustering_of(fit, cluster, &o, &o);
-    TRY(hd_method_cluster(context, n_clusters, &how, fit));
+    TRY(hd_step_settle_refine(run->context, run->job, &o, &run->fit->refined));
+    TRY(hd_method_prepare_graph(run, &o));
+    TRY(hd_method_embed(run, &o));
+    TRY(hd_decide_count(run->context, &o, run->fit, &run->n_clusters));
+    hd_method_clustering how = hd_method_clustering_of(run->fit, cluster, &o, &o);
+    TRY(hd_method_cluster(run, &how));
 done:
     return status;
 }
@@ -128,7 +126,7 @@ static huddle_status place_ncut(huddle_context *context, const hd_fit *fit, cons
                                 const huddle_points *x, huddle_dense *rows, int64_t *same) {
     hd_spectral_options o = *(const hd_spectral_options *)options;
     o.embed.rows = "rw";
-    return hd_spectral_new_rows(context, fit, &o, x, rows, same);
+    return hd_spectral_place(context, fit, &o, x, rows, same);
 }
 
 /* Rows need not be scaled to norm 1 here: a positive factor does not change which entry is

@@ -4,7 +4,6 @@
 #include "decide/memory.h"
 #include "methods/reduce.h"
 #include "methods/spectral.h"
-#include "steps/kmeans.h"
 #include "steps/predict.h"
 
 typedef struct pca_sc_options {
@@ -19,21 +18,15 @@ static const hd_method_section sections[] = {
      hd_method_kmeans_names},
     {0}};
 
-/* hd_method_pca() names the components in key, to which the graph's options are added: fits that
- * differ in later options only share both. */
-static huddle_status fit_pca_sc(huddle_context *context, const hd_step_job *job,
-                                const void *options, hd_fit *fit) {
+/* hd_method_pca() names the components in the run's key, to which the graph's options are added:
+ * fits that differ in later options only share both. */
+static huddle_status fit_pca_sc(hd_method_run *run, const void *options) {
     huddle_status status = HUDDLE_OK;
     pca_sc_options o = *(const pca_sc_options *)options;
-    huddle_range n_clusters = o.spectral.common.n_clusters;
-    hd_cache_key key = {.cache = job->cache};
-    o.spectral.kmeans.keep_starts = job->keep_starts;
-    TRY(hd_step_check_clusters(n_clusters, &fit->rows));
-    TRY_STAGE(context, HD_STAGE_PREPARE,
-              hd_method_pca(context, job, &o.spectral.prepare, o.reduce.dim, &key, fit));
-    TRY(hd_method_embed_points(context, &o.spectral, &key, fit, &n_clusters));
-    hd_method_clustering how = hd_method_clustering_of(fit, hd_method_cluster_rows, &o, NULL);
-    TRY(hd_method_cluster(context, n_clusters, &how, fit));
+    TRY(hd_method_pca(run, &o.spectral.prepare, o.reduce.dim));
+    TRY(hd_method_embed_points(run, &o.spectral));
+    hd_method_clustering how = hd_method_clustering_of(run->fit, hd_method_cluster_rows, &o, NULL);
+    TRY(hd_method_cluster(run, &how));
 done:
     return status;
 }

@@ -10,20 +10,22 @@
 
 /* Tables are examined also if the user has chosen the preparation: fits with different options
  * share the result. */
-huddle_status hd_method_prepare(huddle_context *context, const hd_step_job *job,
-                                const huddle_prepare_options *options,
-                                const hd_spectral_options *spectral, bool keep, hd_fit *fit,
+huddle_status hd_method_prepare(const hd_method_run *run, const huddle_prepare_options *options,
+                                const hd_spectral_options *spectral, bool keep,
                                 huddle_points *view) {
     huddle_status status = HUDDLE_OK;
-    hd_fit_prepared *prepared = &fit->prepared;
+    huddle_context *context = run->context;
+    const hd_step_job *job = run->job;
+    hd_fit_prepared *prepared = &run->fit->prepared;
     huddle_prepare_options chosen = *options;
+    chosen.seed = run->seed;
     if (spectral != NULL && spectral->refine != NULL)
         TRY_STAGE(context, HD_STAGE_PREPARE, hd_decide_table(context, job->x, &prepared->table));
     if (strcmp(chosen.prepare.name, "auto") == 0)
         TRY_STAGE(context, HD_STAGE_PREPARE,
                   hd_decide_preparation(context, job->x, job->common, spectral, prepared,
                                         &chosen.prepare));
-    TRY(hd_step_prepare(context, job->x, &chosen, keep, fit, view));
+    TRY(hd_step_prepare(context, job->x, &chosen, keep, run->fit, view));
     prepared->info.seconds += prepared->trials.seconds;
 done:
     return status;
@@ -46,19 +48,18 @@ void hd_method_add_choice_to_key(const hd_spectral_options *o, hd_cache_key *key
 
 /* n_clusters is always part of the key, although only prepare = auto depends on it; the cost is
  * some repeated work. */
-huddle_status hd_method_prepare_shared(huddle_context *context, const hd_step_job *job,
-                                       const huddle_prepare_options *options,
-                                       const hd_spectral_options *spectral, hd_cache_key *key,
-                                       hd_fit *fit) {
+huddle_status hd_method_prepare_shared(hd_method_run *run, const huddle_prepare_options *options,
+                                       const hd_spectral_options *spectral) {
     huddle_status status = HUDDLE_OK;
-    const hd_cache_part parts[] = {{&fit->rows, &hd_fit_rows_copier},
-                                   {&fit->prepared, &hd_fit_prepared_copier}};
+    hd_cache_key *key = &run->key;
+    const hd_cache_part parts[] = {{&run->fit->rows, &hd_fit_rows_copier},
+                                   {&run->fit->prepared, &hd_fit_prepared_copier}};
     huddle_points view;
     bool found;
     char numbers[96];
     /* The automatic preparation depends on n_clusters. */
-    snprintf(numbers, sizeof numbers, "points;%llu;%d;%d", (unsigned long long)options->seed,
-             job->common.n_clusters.first, job->common.n_clusters.last);
+    snprintf(numbers, sizeof numbers, "points;%llu;%d;%d", (unsigned long long)run->seed,
+             run->n_clusters.first, run->n_clusters.last);
     hd_cache_key_add(key, numbers);
     hd_cache_key_add_options(key, huddle_prepare_options_table(), options);
     if (spectral != NULL)
@@ -71,8 +72,7 @@ huddle_status hd_method_prepare_shared(huddle_context *context, const hd_step_jo
     }
     TRY(hd_cache_find(key, parts, 2, &found));
     if (!found)
-        TRY(hd_cache_store(key, parts, 2,
-                           hd_method_prepare(context, job, options, spectral, true, fit, &view)));
+        TRY(hd_cache_store(key, parts, 2, hd_method_prepare(run, options, spectral, true, &view)));
 done:
     return status;
 }

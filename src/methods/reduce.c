@@ -105,18 +105,18 @@ static void bring_near_one(double variance, huddle_preparation *map) {
 }
 
 /* Computes the first r components, or as many as there are. The prepared points are not kept. */
-static huddle_status make_components(huddle_context *context, const hd_step_job *job,
-                                     const huddle_prepare_options *prepare, int64_t r,
-                                     hd_fit *fit) {
+static huddle_status make_components(const hd_method_run *run,
+                                     const huddle_prepare_options *prepare, int64_t r) {
     huddle_status status = HUDDLE_OK;
-    hd_fit_prepared *prepared = &fit->prepared;
+    huddle_context *context = run->context;
+    hd_fit_prepared *prepared = &run->fit->prepared;
     huddle_points points;
     double *variances = NULL, total;
     ALLOC(variances, r);
-    TRY(hd_method_prepare(context, job, prepare, NULL, false, fit, &points));
+    TRY(hd_method_prepare(run, prepare, NULL, false, &points));
     double begin = hd_seconds();
     int64_t side = points.n < points.d ? points.n : points.d;
-    TRY(hd_method_principal_map(context, &points, r < side ? r : side, prepare->seed,
+    TRY(hd_method_principal_map(context, &points, r < side ? r : side, run->seed,
                                 &prepared->reduction, variances, &total));
     bring_near_one(total, &prepared->reduction);
     TRY(hd_method_reduce(context, &points, prepared));
@@ -193,36 +193,34 @@ done:
 
 /* Names the points in the cache. n_clusters is part of the name because prepare = auto depends on
  * it. */
-static void name_points(const huddle_prepare_options *prepare, int64_t r, huddle_range n_clusters,
-                        hd_cache_key *key) {
+static void name_points(hd_method_run *run, const huddle_prepare_options *prepare, int64_t r) {
     char numbers[96];
     bool automatic = strcmp(prepare->prepare.name, "auto") == 0;
-    snprintf(numbers, sizeof numbers, "pca;%llu;%lld;%d;%d", (unsigned long long)prepare->seed,
-             (long long)r, automatic ? n_clusters.first : 0, automatic ? n_clusters.last : 0);
-    hd_cache_key_add(key, numbers);
-    hd_cache_key_add_options(key, huddle_prepare_options_table(), prepare);
+    snprintf(numbers, sizeof numbers, "pca;%llu;%lld;%d;%d", (unsigned long long)run->seed,
+             (long long)r, automatic ? run->n_clusters.first : 0,
+             automatic ? run->n_clusters.last : 0);
+    hd_cache_key_add(&run->key, numbers);
+    hd_cache_key_add_options(&run->key, huddle_prepare_options_table(), prepare);
 }
 
 /* Computes (or finds in the cache) at least MAX_DIM components, then keeps as many as the option
  * asks for. */
-huddle_status hd_method_pca(huddle_context *context, const hd_step_job *job,
-                            const huddle_prepare_options *prepare, int32_t dim, hd_cache_key *key,
-                            hd_fit *fit) {
+static huddle_status find_components(hd_method_run *run, const huddle_prepare_options *prepare,
+                                     int32_t dim) {
     huddle_status status = HUDDLE_OK;
-    const hd_cache_part parts[] = {{&fit->rows, &hd_fit_rows_copier},
-                                   {&fit->prepared, &hd_fit_prepared_copier}};
-    hd_fit_prepared *prepared = &fit->prepared;
-    huddle_prepare_options seeded = *prepare;
+    huddle_context *context = run->context;
+    hd_fit_prepared *prepared = &run->fit->prepared;
+    const hd_cache_part parts[] = {{&run->fit->rows, &hd_fit_rows_copier},
+                                   {prepared, &hd_fit_prepared_copier}};
     /* Independent of dim up to MAX_DIM, so that all of them have the same key in the cache. */
     int64_t r = dim > MAX_DIM ? dim : MAX_DIM;
     double *squares = NULL;
     bool found;
     char text[32];
-    seeded.seed = job->common.seed;
-    name_points(&seeded, r, job->common.n_clusters, key);
-    TRY(hd_cache_find(key, parts, 2, &found));
+    name_points(run, prepare, r);
+    TRY(hd_cache_find(&run->key, parts, 2, &found));
     if (!found)
-        TRY(hd_cache_store(key, parts, 2, make_components(context, job, &seeded, r, fit)));
+        TRY(hd_cache_store(&run->key, parts, 2, make_components(run, prepare, r)));
     TRY(column_squares(context, &prepared->points, &squares));
     int64_t all = prepared->reduction.d_out, n_kept = dim;
     if (dim == HUDDLE_AUTO)
@@ -233,8 +231,16 @@ huddle_status hd_method_pca(huddle_context *context, const hd_step_job *job,
     if (n_kept < all)
         TRY(keep_columns(n_kept, squares, prepared));
     snprintf(text, sizeof text, "dim;%lld", (long long)prepared->reduction.d_out);
-    hd_cache_key_add(key, text);
+    hd_cache_key_add(&run->key, text);
 done:
     huddle_free(squares);
+    return status;
+}
+
+huddle_status hd_method_pca(hd_method_run *run, const huddle_prepare_options *prepare,
+                            int32_t dim) {
+    hd_stage before = hd_stage_enter(run->context, HD_STAGE_PREPARE);
+    huddle_status status = find_components(run, prepare, dim);
+    hd_stage_leave(run->context, before);
     return status;
 }

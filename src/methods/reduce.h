@@ -2,8 +2,7 @@
 #ifndef HUDDLE_SRC_METHODS_REDUCE_H
 #define HUDDLE_SRC_METHODS_REDUCE_H
 
-#include "methods/cache.h"
-#include "steps/options.h"
+#include "methods/method.h"
 
 typedef struct hd_method_reduce_options {
     int32_t dim; /* principal components to keep, or HUDDLE_AUTO */
@@ -11,14 +10,11 @@ typedef struct hd_method_reduce_options {
 
 const huddle_option *hd_method_reduce_table(void);
 
-/* Turns job->x into its first principal components, neither whitened nor scaled: prepares x, fills
+/* Turns x into its first principal components, neither whitened nor scaled: prepares x, fills
  * in the fit's reduction and makes its points the components of the training points. dim is clipped
  * to their rank, with a warning; auto keeps the first that contain 9 / 10 of the variance, at most
- * 150. One decomposition serves all values of dim up to 150 in fits that share a cache. key, empty
- * but for its cache, names the points afterwards. */
-huddle_status hd_method_pca(huddle_context *context, const hd_step_job *job,
-                            const huddle_prepare_options *prepare, int32_t dim, hd_cache_key *key,
-                            hd_fit *fit);
+ * 150. One decomposition serves all values of dim up to 150 in fits that share a cache. */
+huddle_status hd_method_pca(hd_method_run *run, const huddle_prepare_options *prepare, int32_t dim);
 
 /* The first r principal components of points (r <= n, d) as a map, rows not scaled; fewer if the
  * rank is less, one column of zeros if all points are equal. variances (r numbers) and total, that

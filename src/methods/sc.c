@@ -15,19 +15,15 @@ static const hd_method_section sections[] = {
 
 /* The eigenvectors of the largest number of a range contain those of all others, so that embedding
  * is done once and clustering for each number. */
-static huddle_status fit_sc(huddle_context *context, const hd_step_job *job, const void *options,
-                            hd_fit *fit) {
+static huddle_status fit_sc(hd_method_run *run, const void *options) {
     huddle_status status = HUDDLE_OK;
     hd_spectral_options o = *(const hd_spectral_options *)options;
-    hd_cache_key key = {.cache = job->cache};
-    huddle_range n_clusters;
-    o.kmeans.keep_starts = job->keep_starts;
-    TRY(hd_step_settle_refine(context, job, &o, &fit->refined));
-    TRY(hd_method_prepare_graph(context, job, &o, &key, fit));
-    TRY(hd_method_embed(context, job, &o, &key, fit, &n_clusters));
-    TRY(hd_decide_count(context, &o, fit, &n_clusters));
-    hd_method_clustering how = hd_method_clustering_of(fit, hd_method_cluster_rows, &o, &o);
-    TRY(hd_method_cluster(context, n_clusters, &how, fit));
+    TRY(hd_step_settle_refine(run->context, run->job, &o, &run->fit->refined));
+    TRY(hd_method_prepare_graph(run, &o));
+    TRY(hd_method_embed(run, &o));
+    TRY(hd_decide_count(run->context, &o, run->fit, &run->n_clusters));
+    hd_method_clustering how = hd_method_clustering_of(run->fit, hd_method_cluster_rows, &o, &o);
+    TRY(hd_method_cluster(run, &how));
 done:
     return status;
 }

@@ -5,7 +5,6 @@
  * labels by K-means on the rows instead of the largest entry after the rotation. */
 #include "base/check.h"
 #include "decide/memory.h"
-#include "methods/range.h"
 #include "methods/spectral.h"
 #include "steps/predict.h"
 #include "steps/refine.h"
@@ -65,17 +64,16 @@ done:
 
 /* The alignment is computed even for a single number of clusters, because the report contains
  * it. */
-static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
-                             hd_fit *fit) {
+static huddle_status cluster(hd_method_run *run, void *argument, int32_t n_clusters) {
     huddle_status status = HUDDLE_OK;
-    const hd_spectral_options *options = argument;
+    hd_fit *fit = run->fit;
     if (fit->embedding.present) {
-        TRY_STAGE(context, HD_STAGE_CHOOSE,
-                  compute_alignment(context, &fit->embedding.f.vectors, n_clusters,
-                                    options->common.seed, &fit->clusters.alignment));
+        TRY_STAGE(run->context, HD_STAGE_CHOOSE,
+                  compute_alignment(run->context, &fit->embedding.f.vectors, n_clusters, run->seed,
+                                    &fit->clusters.alignment));
         fit->clusters.has_alignment = true;
     }
-    TRY(hd_method_cluster_rows(context, argument, n_clusters, fit));
+    TRY(hd_method_cluster_rows(run, argument, n_clusters));
 done:
     return status;
 }
@@ -105,48 +103,44 @@ static void rank_numbers(int32_t count, double *alignments, huddle_embed_choice 
 
 /* Chooses n_clusters by the alignment cost among 2 .. the number of eigenvectors. It replaces the
  * choice that hd_method_embed() made by eigengaps. */
-static huddle_status choose_clusters(huddle_context *context, const hd_spectral_options *options,
-                                     hd_fit *fit, huddle_range *n_clusters) {
+static huddle_status choose_clusters(hd_method_run *run) {
     huddle_status status = HUDDLE_OK;
+    huddle_context *context = run->context;
     double *alignments = NULL;
-    const huddle_dense *vectors = &fit->embedding.f.vectors;
-    int32_t last = huddle_embed_max_clusters(hd_fit_rows_everywhere(&fit->rows)), count = 0;
+    const huddle_dense *vectors = &run->fit->embedding.f.vectors;
+    huddle_embed_choice *choice = &run->fit->trials.choice;
+    int32_t last = huddle_embed_max_clusters(hd_fit_rows_everywhere(&run->fit->rows)), count = 0;
     last = last > vectors->cols ? (int32_t)vectors->cols : last;
     if (last < 2) /* too few points for a choice: that of the eigengap rule stays */
         return status;
     ALLOC(alignments, last);
     for (int32_t c = 2; c <= last; c++) {
         TRY(hd_progress(context, "alignment", c - 2, (double)last - 1));
-        TRY_STAGE(
-            context, HD_STAGE_CHOOSE,
-            compute_alignment(context, vectors, c, options->common.seed, &alignments[count++]));
+        TRY_STAGE(context, HD_STAGE_CHOOSE,
+                  compute_alignment(context, vectors, c, run->seed, &alignments[count++]));
     }
-    rank_numbers(count, alignments, &fit->trials.choice);
-    n_clusters->first = n_clusters->last = fit->trials.choice.candidates[0];
+    rank_numbers(count, alignments, choice);
+    run->n_clusters = (huddle_range){choice->candidates[0], choice->candidates[0]};
 done:
     huddle_free(alignments);
     return status;
 }
 
-/* For a range, hd_method_range() compares the alignments that cluster() computes. */
-static huddle_status fit_selftune_sc(huddle_context *context, const hd_step_job *job,
-                                     const void *options, hd_fit *fit) {
+/* For a range, hd_method_cluster() compares the alignments that cluster() computes. */
+static huddle_status fit_selftune_sc(hd_method_run *run, const void *options) {
     huddle_status status = HUDDLE_OK;
     hd_spectral_options o = *(const hd_spectral_options *)options;
-    huddle_range n_clusters;
-    hd_cache_key key = {.cache = job->cache};
     /* The method has no option `scale`: local scaling is what defines it. */
     o.weight = huddle_weight_defaults();
     o.weight.scale = "selftune";
-    o.kmeans.keep_starts = job->keep_starts;
-    TRY(hd_step_settle_refine(context, job, &o, &fit->refined));
-    TRY(hd_method_prepare_graph(context, job, &o, &key, fit));
-    TRY(hd_method_embed(context, job, &o, &key, fit, &n_clusters));
-    if (o.common.n_clusters.first == HUDDLE_AUTO && fit->embedding.present)
-        TRY(choose_clusters(context, &o, fit, &n_clusters));
-    hd_method_clustering how = hd_method_clustering_of(fit, cluster, &o, &o);
+    TRY(hd_step_settle_refine(run->context, run->job, &o, &run->fit->refined));
+    TRY(hd_method_prepare_graph(run, &o));
+    TRY(hd_method_embed(run, &o));
+    if (o.common.n_clusters.first == HUDDLE_AUTO && run->fit->embedding.present)
+        TRY(choose_clusters(run));
+    hd_method_clustering how = hd_method_clustering_of(run->fit, cluster, &o, &o);
     how.measures_stability = false;
-    TRY(hd_method_cluster(context, n_clusters, &how, fit));
+    TRY(hd_method_cluster(run, &how));
 done:
     return status;
 }

@@ -53,11 +53,11 @@ const hd_method_rename hd_method_kmeans_names[] = {{"n_init", "n_init", NULL, NU
 /* Adds everything that graph and points depend on. The first number of clusters, or auto,
  * determines how the graph is connected; with prepare = auto the whole range determines the
  * points. */
-static void add_graph_to_key(const hd_spectral_options *o, huddle_range n_clusters,
-                             hd_cache_key *key) {
+static void add_graph_to_key(hd_method_run *run, const hd_spectral_options *o) {
+    hd_cache_key *key = &run->key;
     char numbers[64];
     snprintf(numbers, sizeof numbers, "%llu;%d:%d", (unsigned long long)o->common.seed,
-             n_clusters.first, n_clusters.last);
+             run->n_clusters.first, run->n_clusters.last);
     hd_cache_key_add(key, numbers);
     /* Methods without the option leave it NULL. */
     hd_cache_key_add(key, o->affinity != NULL ? o->affinity : "features");
@@ -67,7 +67,7 @@ static void add_graph_to_key(const hd_spectral_options *o, huddle_range n_cluste
     hd_cache_key_add_options(key, huddle_knn_options_table(), &o->knn);
     hd_cache_key_add_options(key, huddle_weight_options_table(), &o->weight);
     hd_cache_key_add_options(key, huddle_connect_options_table(), &o->connect);
-    if (hd_spectral_joins_pieces(o, n_clusters))
+    if (hd_spectral_joins_pieces(o, run->n_clusters))
         hd_cache_key_add(key, "short bridges");
 }
 
@@ -82,20 +82,15 @@ static void add_embedding_to_key(const hd_spectral_options *o, int32_t n_compone
 }
 
 /* Prepared points, merged, and their graph; or the graph of a given matrix, which has no points. */
-static huddle_status make_points_and_graph(huddle_context *context, const hd_step_job *job,
-                                           const hd_spectral_options *options,
-                                           huddle_range n_clusters, hd_fit *fit) {
+static huddle_status make_points_and_graph(hd_method_run *run, const hd_spectral_options *options) {
     huddle_status status = HUDDLE_OK;
+    huddle_context *context = run->context;
     huddle_points points;
-    huddle_prepare_options prepare = options->prepare;
-    prepare.seed = options->common.seed;
-    if (job->graph != NULL || strcmp(options->affinity, "features") != 0)
-        return hd_spectral_make_matrix_graph(context, job, options, n_clusters, &fit->rows,
-                                             &fit->graph);
-    TRY(hd_method_prepare(context, job, &prepare, options, true, fit, &points));
-    TRY(hd_step_merge(context, options->knn.n_neighbors, &fit->rows, &fit->prepared));
-    TRY(hd_spectral_make_graph(context, options, n_clusters, &fit->rows, &fit->prepared.points,
-                               &fit->graph));
+    if (run->job->graph != NULL || strcmp(options->affinity, "features") != 0)
+        return hd_spectral_make_matrix_graph(context, run->job, options, run->n_clusters, run->fit);
+    TRY(hd_method_prepare(run, &options->prepare, options, true, &points));
+    TRY(hd_step_merge(context, options->knn.n_neighbors, run->fit));
+    TRY(hd_spectral_make_graph(context, options, run->n_clusters, run->fit));
 done:
     return status;
 }
@@ -121,90 +116,81 @@ static void set_gap(const huddle_embed_options *options, int32_t n_clusters,
 /* Computes the eigenvectors of the fit's graph and chooses n_clusters if it is auto. Warnings are
  * raised outside the shared computation, so that a fit that finds its embedding in the cache has
  * the same warnings as the one that computed it. */
-static huddle_status embed_graph(huddle_context *context, const hd_spectral_options *options,
-                                 hd_cache_key *key, hd_fit *fit, huddle_range *n_clusters) {
+static huddle_status embed_graph(hd_method_run *run, const hd_spectral_options *options) {
     huddle_status status = HUDDLE_OK;
+    huddle_context *context = run->context;
+    hd_cache_key *key = &run->key;
+    hd_fit *fit = run->fit;
+    huddle_range *n_clusters = &run->n_clusters;
     const hd_cache_part part = {&fit->embedding, &hd_fit_embedding_copier};
     bool found;
-    hd_spectral_warn_graph(context, options, *n_clusters, &fit->rows, &fit->graph.connect);
-    int32_t n_components = hd_spectral_count_vectors(options, *n_clusters, &fit->rows);
+    hd_spectral_warn_graph(context, options, *n_clusters, fit);
     hd_fit_embedding_free(&fit->embedding);
-    add_embedding_to_key(options, n_components, key);
+    add_embedding_to_key(options, hd_spectral_count_vectors(options, *n_clusters, &fit->rows), key);
     TRY(hd_cache_find(key, &part, 1, &found));
     if (!found)
         TRY(hd_cache_store(key, &part, 1,
-                           hd_spectral_find_vectors(context, options, n_components,
-                                                    &fit->graph.matrix, &fit->embedding)));
-    TRY(hd_spectral_measure_extents(context, &fit->rows, &fit->embedding));
+                           hd_spectral_find_vectors(context, options, *n_clusters, fit)));
+    TRY(hd_spectral_measure_extents(context, fit));
     if (n_clusters->first != HUDDLE_AUTO && n_clusters->first == n_clusters->last)
         set_gap(&options->embed, n_clusters->first, &fit->embedding);
     hd_spectral_warn_embedding(context, &options->embed, &fit->embedding.info, *n_clusters);
-    TRY(hd_decide_eigengap(&fit->embedding, &fit->rows, &fit->trials.choice, n_clusters));
+    TRY(hd_decide_eigengap(fit, n_clusters));
 done:
     return status;
 }
 
 /* Copies a given embedding. Without n_clusters, one cluster per column is assumed, as in spectral
  * embeddings. */
-static huddle_status copy_given_embedding(const huddle_dense *given, hd_fit *fit,
-                                          huddle_range *n_clusters) {
-    huddle_status status = HUDDLE_OK;
-    TRY(huddle_dense_copy(given, &fit->embedding.f.rows));
-    if (n_clusters->first == HUDDLE_AUTO)
-        n_clusters->first = n_clusters->last = (int32_t)given->cols;
-done:
-    return status;
+static huddle_status copy_given_embedding(hd_method_run *run) {
+    const huddle_dense *given = run->job->embedding;
+    if (run->n_clusters.first == HUDDLE_AUTO)
+        run->n_clusters = (huddle_range){(int32_t)given->cols, (int32_t)given->cols};
+    return huddle_dense_copy(given, &run->fit->embedding.f.rows);
 }
 
 /* Points and graph are one entry of the cache, the embedding another: fits that differ only in
  * options of the embedding or of later steps share the graph. */
-huddle_status hd_method_prepare_graph(huddle_context *context, const hd_step_job *job,
-                                      const hd_spectral_options *options, hd_cache_key *key,
-                                      hd_fit *fit) {
+huddle_status hd_method_prepare_graph(hd_method_run *run, const hd_spectral_options *options) {
     huddle_status status = HUDDLE_OK;
+    hd_fit *fit = run->fit;
+    hd_cache_key *key = &run->key;
     const hd_cache_part parts[] = {{&fit->rows, &hd_fit_rows_copier},
                                    {&fit->prepared, &hd_fit_prepared_copier},
                                    {&fit->graph, &hd_fit_graph_copier}};
-    huddle_range n_clusters = options->common.n_clusters;
     bool found;
-    if (job->graph != NULL || job->embedding != NULL)
+    if (run->job->graph != NULL || run->job->embedding != NULL)
         key->cache = NULL; /* these belong to one model; only what comes from x is shared */
-    TRY(hd_step_check_clusters(n_clusters, &fit->rows));
-    if (job->embedding != NULL)
+    if (run->job->embedding != NULL)
         return status;
-    add_graph_to_key(options, n_clusters, key);
+    add_graph_to_key(run, options);
     TRY(hd_cache_find(key, parts, 3, &found));
     if (!found)
-        TRY(hd_cache_store(key, parts, 3,
-                           make_points_and_graph(context, job, options, n_clusters, fit)));
+        TRY(hd_cache_store(key, parts, 3, make_points_and_graph(run, options)));
 done:
     return status;
 }
 
-huddle_status hd_method_embed(huddle_context *context, const hd_step_job *job,
-                              const hd_spectral_options *options, hd_cache_key *key, hd_fit *fit,
-                              huddle_range *n_clusters) {
-    *n_clusters = options->common.n_clusters;
-    return job->embedding != NULL ? copy_given_embedding(job->embedding, fit, n_clusters)
-                                  : embed_graph(context, options, key, fit, n_clusters);
+huddle_status hd_method_embed(hd_method_run *run, const hd_spectral_options *options) {
+    return run->job->embedding != NULL ? copy_given_embedding(run) : embed_graph(run, options);
 }
 
 /* Called once per number of clusters by lda-sc: graph and embedding of the previous call are
  * freed. */
-huddle_status hd_method_embed_points(huddle_context *context, const hd_spectral_options *options,
-                                     hd_cache_key *key, hd_fit *fit, huddle_range *n_clusters) {
+huddle_status hd_method_embed_points(hd_method_run *run, const hd_spectral_options *options) {
     huddle_status status = HUDDLE_OK;
+    hd_fit *fit = run->fit;
+    hd_cache_key *key = &run->key;
     const hd_cache_part part = {&fit->graph, &hd_fit_graph_copier};
     bool found;
     hd_fit_graph_free(&fit->graph);
-    TRY(hd_step_merge(context, options->knn.n_neighbors, &fit->rows, &fit->prepared));
-    add_graph_to_key(options, *n_clusters, key);
+    TRY(hd_step_merge(run->context, options->knn.n_neighbors, fit));
+    add_graph_to_key(run, options);
     TRY(hd_cache_find(key, &part, 1, &found));
     if (!found)
         TRY(hd_cache_store(key, &part, 1,
-                           hd_spectral_make_graph(context, options, *n_clusters, &fit->rows,
-                                                  &fit->prepared.points, &fit->graph)));
-    TRY(embed_graph(context, options, key, fit, n_clusters));
+                           hd_spectral_make_graph(run->context, options, run->n_clusters, fit)));
+    TRY(embed_graph(run, options));
 done:
     return status;
 }
@@ -228,13 +214,12 @@ hd_method_clustering hd_method_clustering_of(const hd_fit *fit, hd_method_cluste
 
 /* Steps 4 and 5 of spectral clustering (Ng, Jordan and Weiss, 2001): rows, then K-means on them.
  * Refinement follows where the method has it. */
-huddle_status hd_method_cluster_rows(huddle_context *context, void *options, int32_t n_clusters,
-                                     hd_fit *fit) {
+huddle_status hd_method_cluster_rows(hd_method_run *run, void *options, int32_t n_clusters) {
     huddle_status status = HUDDLE_OK;
     const hd_spectral_options *o = options;
-    huddle_kmeans_options kmeans = o->kmeans;
-    kmeans.n_clusters = n_clusters;
-    kmeans.seed = o->common.seed;
+    huddle_context *context = run->context;
+    hd_fit *fit = run->fit;
+    huddle_kmeans_options kmeans = hd_method_kmeans_options(run, &o->kmeans, n_clusters);
     TRY_STAGE(context, HD_STAGE_ROWS, hd_spectral_make_rows(o, n_clusters, &fit->embedding));
     TRY(hd_step_kmeans_dense(context, &fit->embedding.f.rows, &kmeans, &fit->rows, &fit->clusters));
     const huddle_refine_start own = {"embedding", fit->clusters.labels};

@@ -2,9 +2,7 @@
 #ifndef HUDDLE_SRC_METHODS_SPECTRAL_H
 #define HUDDLE_SRC_METHODS_SPECTRAL_H
 
-#include "methods/cache.h"
 #include "methods/cluster.h"
-#include "methods/method.h"
 
 /* ---- options ------------------------------------------------------------------------------- */
 
@@ -40,22 +38,16 @@ extern const hd_method_rename hd_method_prepare_names[];
 /* ---- steps --------------------------------------------------------------------------------- */
 
 /* Prepares x and makes its graph, or the graph of a given matrix, which has no points; does neither
- * if an embedding was given. key, empty but for its cache, names the graph afterwards. */
-huddle_status hd_method_prepare_graph(huddle_context *context, const hd_step_job *job,
-                                      const hd_spectral_options *options, hd_cache_key *key,
-                                      hd_fit *fit);
+ * if an embedding was given. */
+huddle_status hd_method_prepare_graph(hd_method_run *run, const hd_spectral_options *options);
 
 /* The eigenvectors of the fit's graph (or embedding.f.rows, if an embedding was given), and the
- * number of clusters of the options, chosen by the eigengap if it is auto. key names the embedding
- * afterwards. */
-huddle_status hd_method_embed(huddle_context *context, const hd_step_job *job,
-                              const hd_spectral_options *options, hd_cache_key *key, hd_fit *fit,
-                              huddle_range *n_clusters);
+ * number of clusters, chosen by the eigengap if it is auto. */
+huddle_status hd_method_embed(hd_method_run *run, const hd_spectral_options *options);
 
-/* Graph and eigenvectors of the points that the fit has, prepared and reduced already, for
- * *n_clusters. What an earlier call left is replaced. key names those points. */
-huddle_status hd_method_embed_points(huddle_context *context, const hd_spectral_options *options,
-                                     hd_cache_key *key, hd_fit *fit, huddle_range *n_clusters);
+/* Graph and eigenvectors of the points that the fit has, prepared and reduced already. What an
+ * earlier call left is replaced. */
+huddle_status hd_method_embed_points(hd_method_run *run, const hd_spectral_options *options);
 
 /* How the method clusters (methods/cluster.h): trials are scored by the fit's points and graph, if
  * it has them. refined: options of a method that may refine its labels, by the eigenvectors of the
@@ -65,7 +57,6 @@ hd_method_clustering hd_method_clustering_of(const hd_fit *fit, hd_method_cluste
 
 /* The clustering step that most share: rows, then K-means on them. options is the method's struct,
  * which begins with hd_spectral_options. */
-huddle_status hd_method_cluster_rows(huddle_context *context, void *options, int32_t n_clusters,
-                                     hd_fit *fit);
+hd_method_cluster_step hd_method_cluster_rows;
 
 #endif

@@ -281,26 +281,24 @@ done:
 typedef struct spls_step {
     subspace subspace;
     int64_t max_dim; /* columns of the subspace's components */
-    bool keep_starts;
 } spls_step;
 
 /* Each number of clusters starts anew from principal components: the dimension of the subspace
  * depends on it. */
-static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
-                             hd_fit *fit) {
+static huddle_status cluster(hd_method_run *run, void *argument, int32_t n_clusters) {
     huddle_status status = HUDDLE_OK;
+    huddle_context *context = run->context;
+    hd_fit *fit = run->fit;
     spls_step *step = argument;
-    const spls_options *o = step->subspace.options;
-    huddle_shrink_options shrinking = o->shrink;
-    huddle_kmeans_options kmeans = o->kmeans;
+    subspace *s = &step->subspace;
+    huddle_shrink_options shrinking = s->options->shrink;
+    huddle_kmeans_options kmeans = hd_method_kmeans_options(run, &s->options->kmeans, n_clusters);
     double start = hd_seconds();
     shrinking.loss = "l2";
-    shrinking.n_clusters = kmeans.n_clusters = n_clusters;
-    shrinking.seed = kmeans.seed = o->common.seed;
-    kmeans.keep_starts = step->keep_starts;
-    TRY(set_map(&step->subspace, step->max_dim, subspace_dim(context, &step->subspace, n_clusters),
-                fit));
-    TRY_STAGE(context, HD_STAGE_SHRINK, alternate_steps(context, &step->subspace, &shrinking, fit));
+    shrinking.n_clusters = n_clusters;
+    shrinking.seed = run->seed;
+    TRY(set_map(s, step->max_dim, subspace_dim(context, s, n_clusters), fit));
+    TRY_STAGE(context, HD_STAGE_SHRINK, alternate_steps(context, s, &shrinking, fit));
     fit->shrunk.present = true;
     fit->shrunk.seconds = hd_seconds() - start;
     TRY(hd_step_kmeans_dense(context, &fit->shrunk.g.g, &kmeans, &fit->rows, &fit->clusters));
@@ -310,71 +308,55 @@ done:
 
 /* W connects neighbours among the prepared points, not among the rows of X P, so that it does not
  * change with P: the objective would otherwise change between rounds. */
-static huddle_status make_graph(huddle_context *context, const spls_options *options,
-                                const hd_fit_rows *rows, const huddle_points *points,
-                                hd_fit_graph *w) {
+static huddle_status make_graph(const hd_method_run *run, const spls_options *options) {
     huddle_status status = HUDDLE_OK;
-    huddle_neighbors neighbors = {0};
+    hd_fit *fit = run->fit;
+    hd_fit_graph *w = &fit->shrunk.w;
     huddle_knn_options knn = options->knn;
-    huddle_weight_options weight = options->weight;
-    knn.seed = options->common.seed;
-    TRY(hd_spectral_find_neighbors(context, rows, points, &knn, &neighbors, &w->knn));
-    if (strcmp(weight.scale, "global") == 0)
-        TRY(huddle_graph_mean_distance(context, points, knn.metric, knn.seed,
-                                       &weight.mean_distance));
-    TRY(huddle_graph_weigh(context, &neighbors, &weight, &w->matrix, &w->scale));
-    if (rows->nodes.n > 0)
-        TRY(huddle_graph_weigh_copies(context, rows->nodes.copies, 0, &w->matrix));
+    knn.seed = run->seed;
+    TRY(hd_spectral_weigh_points(run->context, fit, &knn, &options->weight, w));
+    if (fit->rows.nodes.n > 0)
+        TRY(huddle_graph_weigh_copies(run->context, fit->rows.nodes.copies, 0, &w->matrix));
     w->present = true;
 done:
-    huddle_neighbors_free(&neighbors);
     return status;
 }
 
 /* The key contains the prepared points already; W depends on nothing else but its own options. */
-static huddle_status share_graph(huddle_context *context, const spls_options *options,
-                                 hd_cache_key *key, hd_fit *fit) {
+static huddle_status share_graph(hd_method_run *run, const spls_options *options) {
     huddle_status status = HUDDLE_OK;
-    hd_fit_graph *w = &fit->shrunk.w;
-    const hd_cache_part part = {w, &hd_fit_graph_copier};
+    hd_cache_key *key = &run->key;
+    const hd_cache_part part = {&run->fit->shrunk.w, &hd_fit_graph_copier};
     bool found;
     hd_cache_key_add_options(key, huddle_knn_options_table(), &options->knn);
     hd_cache_key_add_options(key, huddle_weight_options_table(), &options->weight);
     TRY(hd_cache_find(key, &part, 1, &found));
     if (!found)
-        TRY(hd_cache_store(key, &part, 1,
-                           make_graph(context, options, &fit->rows, &fit->prepared.points, w)));
+        TRY(hd_cache_store(key, &part, 1, make_graph(run, options)));
 done:
     return status;
 }
 
 /* Components are computed once, for the largest number of clusters, and each trial uses the first
  * columns of them. */
-static huddle_status fit_spls(huddle_context *context, const hd_step_job *job, const void *options,
-                              hd_fit *fit) {
+static huddle_status fit_spls(hd_method_run *run, const void *options) {
     huddle_status status = HUDDLE_OK;
     const spls_options *o = options;
-    huddle_prepare_options prepare = o->prepare;
-    huddle_range n_clusters = o->common.n_clusters;
-    spls_step step = {.subspace = {.options = o, .centred = {.x = &fit->prepared.points}},
-                      .keep_starts = job->keep_starts};
-    subspace *s = &step.subspace;
+    huddle_context *context = run->context;
+    hd_fit *fit = run->fit;
     const huddle_points *points = &fit->prepared.points;
+    spls_step step = {.subspace = {.options = o, .centred = {.x = points}}};
+    subspace *s = &step.subspace;
     hd_method_clustering how = {.cluster = cluster, .argument = &step, .points = points};
-    hd_cache_key key = {.cache = job->cache};
-    prepare.seed = o->common.seed;
-    TRY(hd_step_check_clusters(n_clusters, &fit->rows));
-    TRY(hd_method_prepare_shared(context, job, &prepare, NULL, &key, fit));
-    TRY(hd_decide_eigengap_of_points(context, points, prepare.seed, &fit->trials.choice,
-                                     &n_clusters));
-    TRY(hd_step_merge_keeping(context, o->knn.n_neighbors, &fit->rows, &fit->prepared, &s->whole,
-                              &s->whole_borrowed));
+    TRY(hd_method_prepare_shared(run, &o->prepare, NULL));
+    TRY(hd_decide_eigengap_of_points(context, points, run->seed, fit, &run->n_clusters));
+    TRY(hd_step_merge_keeping(context, o->knn.n_neighbors, fit, &s->whole, &s->whole_borrowed));
     TRY(hd_fit_rows_weights(&fit->rows, &s->weights));
     if (fit->rows.nodes.n > 0)
         /* The fit's points are the merged ones now, but the subspace is that of all rows. */
         s->centred.x = &s->whole;
-    TRY_STAGE(context, HD_STAGE_SHRINK_GRAPH, share_graph(context, o, &key, fit));
-    int64_t max_dim = o->reduce.dim == HUDDLE_AUTO ? n_clusters.last : o->reduce.dim;
+    TRY_STAGE(context, HD_STAGE_SHRINK_GRAPH, share_graph(run, o));
+    int64_t max_dim = o->reduce.dim == HUDDLE_AUTO ? run->n_clusters.last : o->reduce.dim;
     int64_t rows = hd_fit_rows_everywhere(&fit->rows),
             shorter = rows < points->d ? rows : points->d;
     step.max_dim = max_dim < shorter ? max_dim : shorter;
@@ -383,7 +365,7 @@ static huddle_status fit_spls(huddle_context *context, const hd_step_job *job, c
     status = find_components(context, step.max_dim, s);
     hd_stage_leave(context, before);
     if (status == HUDDLE_OK)
-        status = hd_method_cluster(context, n_clusters, &how, fit);
+        status = hd_method_cluster(run, &how);
     hd_blas_leave();
 done:
     subspace_free(s);

@@ -58,21 +58,23 @@ static const hd_method_section sections[] = {
 
 /* W: neighbours among the rows of F, with one scale for all edges by default. Multiplicities have
  * no loops here (n_neighbors = 0): an edge from a row to itself would contribute 0 to (6). */
-static huddle_status make_shrink_graph(huddle_context *context, const ssc_options *options,
-                                       const huddle_dense *f, const hd_fit_rows *rows,
-                                       hd_fit_graph *w) {
+static huddle_status make_shrink_graph(const hd_method_run *run, const ssc_options *options) {
     huddle_status status = HUDDLE_OK;
+    huddle_context *context = run->context;
+    const huddle_dense *f = &run->fit->embedding.f.rows;
+    const huddle_distinct *nodes = &run->fit->rows.nodes;
+    hd_fit_graph *w = &run->fit->shrunk.w;
     huddle_neighbors neighbors = {0};
     huddle_weight_options weight = options->shrink_weight;
     huddle_knn_options knn = huddle_knn_defaults();
     knn.n_neighbors = options->shrink_knn.n_neighbors;
-    knn.seed = options->spectral.common.seed;
+    knn.seed = run->seed;
     TRY(huddle_graph_knn_dense(context, f, &knn, &neighbors, &w->knn));
     if (strcmp(weight.scale, "global") == 0)
         TRY(huddle_graph_mean_distance_dense(context, f, knn.seed, &weight.mean_distance));
     TRY(huddle_graph_weigh(context, &neighbors, &weight, &w->matrix, &w->scale));
-    if (rows->nodes.n > 0)
-        TRY(huddle_graph_weigh_copies(context, rows->nodes.copies, 0, &w->matrix));
+    if (nodes->n > 0)
+        TRY(huddle_graph_weigh_copies(context, nodes->copies, 0, &w->matrix));
     w->present = true;
 done:
     huddle_neighbors_free(&neighbors);
@@ -80,33 +82,22 @@ done:
 }
 
 /* W depends on the embedding, on how many of its columns are used, and on its own two options. It
- * does not depend on gamma, so that all values of a grid share it. */
-static hd_cache_key shrink_graph_key(const ssc_options *options, int32_t n_clusters,
-                                     const hd_cache_key *embedding) {
+ * does not depend on gamma, so that all values of a grid share it. W of the previous number of
+ * clusters is freed first: the walk of the cache copies into empty parts. */
+static huddle_status share_shrink_graph(const hd_method_run *run, const ssc_options *options,
+                                        int32_t n_clusters) {
+    huddle_status status = HUDDLE_OK;
+    const hd_cache_part part = {&run->fit->shrunk.w, &hd_fit_graph_copier};
+    hd_cache_key key = run->key; /* of the embedding */
     char text[96];
-    hd_cache_key key = *embedding;
+    bool found;
     snprintf(text, sizeof text, "shrink;%d;%d;%s", n_clusters, options->shrink_knn.n_neighbors,
              options->shrink_weight.scale);
     hd_cache_key_add(&key, text);
-    return key;
-}
-
-/* W of the previous number of clusters is freed first: the walk of the cache copies into empty
- * parts. */
-static huddle_status share_shrink_graph(huddle_context *context, const ssc_options *options,
-                                        int32_t n_clusters, const hd_cache_key *embedding,
-                                        hd_fit *fit) {
-    huddle_status status = HUDDLE_OK;
-    hd_fit_graph *w = &fit->shrunk.w;
-    const hd_cache_part part = {w, &hd_fit_graph_copier};
-    hd_cache_key key = shrink_graph_key(options, n_clusters, embedding);
-    bool found;
-    hd_fit_graph_free(w);
+    hd_fit_graph_free(&run->fit->shrunk.w);
     TRY(hd_cache_find(&key, &part, 1, &found));
     if (!found)
-        TRY(hd_cache_store(
-            &key, &part, 1,
-            make_shrink_graph(context, options, &fit->embedding.f.rows, &fit->rows, w)));
+        TRY(hd_cache_store(&key, &part, 1, make_shrink_graph(run, options)));
 done:
     return status;
 }
@@ -137,7 +128,7 @@ done:
 }
 
 /* K-means on the shrunk rows and on the embedding. The fit gets the first result unless its
- * clusters are much less even than those of the second; `plain` keeps the second otherwise. */
+ * clusters are much less even than those of the second; `plain` gets the other one. */
 static huddle_status cluster_both(huddle_context *context, const huddle_kmeans_options *kmeans,
                                   hd_fit *fit, hd_fit_clusters *plain, double *shrunk,
                                   double *unshrunk) {
@@ -150,8 +141,11 @@ static huddle_status cluster_both(huddle_context *context, const huddle_kmeans_o
     TRY(compute_evenness(context, rows, plain, unshrunk));
     /* One-sided: more even clusters than those of F are no reason for doubt. */
     fit->shrunk.labels_from_embedding = *shrunk < *unshrunk - max_entropy_loss;
-    if (fit->shrunk.labels_from_embedding)
-        hd_step_take_clusters(&fit->clusters, plain);
+    if (fit->shrunk.labels_from_embedding) {
+        const hd_fit_clusters of_g = fit->clusters;
+        fit->clusters = *plain;
+        *plain = of_g;
+    }
 done:
     return status;
 }
@@ -177,12 +171,6 @@ static huddle_status cluster_with_guard(huddle_context *context,
             shrunk, unshrunk, refined ? "before refinement " : "");
     return status;
 }
-
-/* The argument of cluster(). */
-typedef struct ssc_step {
-    ssc_options options;
-    hd_cache_key embedding; /* names it among shared results */
-} ssc_step;
 
 /* Whether K-means found as many clusters in the shrunk rows as it was asked for. */
 static bool has_all_clusters(const hd_fit_clusters *clusters) {
@@ -220,17 +208,18 @@ done:
 }
 
 /* W and the convex step (6) on the rows of F. */
-static huddle_status shrink_rows(huddle_context *context, const ssc_step *step, int32_t n_clusters,
-                                 hd_fit *fit) {
+static huddle_status shrink_rows(const hd_method_run *run, const ssc_options *options,
+                                 int32_t n_clusters) {
     huddle_status status = HUDDLE_OK;
+    huddle_context *context = run->context;
+    hd_fit *fit = run->fit;
     hd_fit_shrunk *shrunk = &fit->shrunk;
     const huddle_dense *f = &fit->embedding.f.rows;
-    huddle_shrink_options shrink = step->options.shrink;
+    huddle_shrink_options shrink = options->shrink;
     double *weights = NULL, begin = hd_seconds();
     shrink.n_clusters = n_clusters;
-    shrink.seed = step->options.spectral.common.seed;
-    TRY_STAGE(context, HD_STAGE_SHRINK_GRAPH,
-              share_shrink_graph(context, &step->options, n_clusters, &step->embedding, fit));
+    shrink.seed = run->seed;
+    TRY_STAGE(context, HD_STAGE_SHRINK_GRAPH, share_shrink_graph(run, options, n_clusters));
     huddle_shrunk_free(&shrunk->g);
     huddle_shrink_info_free(&shrunk->info);
     TRY(hd_fit_rows_weights(&fit->rows, &weights));
@@ -248,20 +237,18 @@ done:
 
 /* Rows of F, the shrink step to G, K-means on G, refinement. The guard applies to gamma = auto
  * only: a value that the user has chosen is not overruled. */
-static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
-                             hd_fit *fit) {
+static huddle_status cluster(hd_method_run *run, void *argument, int32_t n_clusters) {
     huddle_status status = HUDDLE_OK;
-    const ssc_step *step = argument;
-    const hd_spectral_options *spectral = &step->options.spectral;
-    bool is_auto = step->options.shrink.gamma == HUDDLE_AUTO,
-         refined = hd_spectral_refines(spectral);
-    huddle_kmeans_options kmeans = spectral->kmeans;
+    const ssc_options *o = argument;
+    const hd_spectral_options *spectral = &o->spectral;
+    huddle_context *context = run->context;
+    hd_fit *fit = run->fit;
+    bool is_auto = o->shrink.gamma == HUDDLE_AUTO, refined = hd_spectral_refines(spectral);
+    huddle_kmeans_options kmeans = hd_method_kmeans_options(run, &spectral->kmeans, n_clusters);
     hd_fit_clusters plain = {0};
-    kmeans.n_clusters = n_clusters;
-    kmeans.seed = spectral->common.seed;
     TRY_STAGE(context, HD_STAGE_ROWS, hd_spectral_make_rows(spectral, n_clusters, &fit->embedding));
-    TRY(shrink_rows(context, step, n_clusters, fit));
-    if (step->options.guard && is_auto)
+    TRY(shrink_rows(run, o, n_clusters));
+    if (o->guard && is_auto)
         TRY(cluster_with_guard(context, &kmeans, refined, fit, &plain));
     else
         TRY(hd_step_kmeans_dense(context, &fit->shrunk.g.g, &kmeans, &fit->rows, &fit->clusters));
@@ -274,19 +261,15 @@ done:
 
 /* Preparation, graph and embedding once, then shrinking, K-means and refinement for each number of
  * clusters. */
-static huddle_status fit_ssc(huddle_context *context, const hd_step_job *job, const void *options,
-                             hd_fit *fit) {
+static huddle_status fit_ssc(hd_method_run *run, const void *options) {
     huddle_status status = HUDDLE_OK;
-    ssc_step step = {*(const ssc_options *)options, {.cache = job->cache}};
-    hd_spectral_options *o = &step.options.spectral;
-    huddle_range n_clusters;
-    o->kmeans.keep_starts = job->keep_starts;
-    TRY(hd_step_settle_refine(context, job, o, &fit->refined));
-    TRY(hd_method_prepare_graph(context, job, o, &step.embedding, fit));
-    TRY(hd_method_embed(context, job, o, &step.embedding, fit, &n_clusters));
-    TRY(hd_decide_count(context, o, fit, &n_clusters));
-    hd_method_clustering how = hd_method_clustering_of(fit, cluster, &step, o);
-    TRY(hd_method_cluster(context, n_clusters, &how, fit));
+    ssc_options o = *(const ssc_options *)options;
+    TRY(hd_step_settle_refine(run->context, run->job, &o.spectral, &run->fit->refined));
+    TRY(hd_method_prepare_graph(run, &o.spectral));
+    TRY(hd_method_embed(run, &o.spectral));
+    TRY(hd_decide_count(run->context, &o.spectral, run->fit, &run->n_clusters));
+    hd_method_clustering how = hd_method_clustering_of(run->fit, cluster, &o, &o.spectral);
+    TRY(hd_method_cluster(run, &how));
 done:
     return status;
 }
@@ -324,7 +307,7 @@ static huddle_status predict_ssc(huddle_context *context, const hd_fit *fit, con
     if (fit->refined.present)
         return hd_step_predict_refined(context, fit, &o->spectral, x, labels);
     ALLOC(same, x->n);
-    TRY(hd_spectral_new_rows(context, fit, &o->spectral, x, &rows, same));
+    TRY(hd_spectral_place(context, fit, &o->spectral, x, &rows, same));
     if (!fit->shrunk.labels_from_embedding) {
         TRY(weigh_new_rows(context, fit, o, &rows, &w));
         TRY(huddle_shrink_points(context, &rows, &w, &fit->shrunk.g.g, fit->shrunk.info.gamma,

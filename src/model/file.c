@@ -28,8 +28,7 @@ enum {
 
 /* The options of the fit, not those set since: prediction uses the former. */
 static void write_options(const huddle_model *model, hd_json_writer *json) {
-    hd_json_key(json, "options");
-    hd_json_open_object(json);
+    hd_json_set_object(json, "options");
     for (const huddle_option *o = model->table; o->type != HUDDLE_OPTION_END; o++) {
         char text[TEXT_SIZE] = "";
         /* Cannot fail: the name comes from the same table. */
@@ -41,8 +40,7 @@ static void write_options(const huddle_model *model, hd_json_writer *json) {
 
 /* The names of all entries written so far; check_arrays() compares them with the archive. */
 static void write_array_names(const hd_zip_writer *zip, hd_json_writer *json) {
-    hd_json_key(json, "arrays");
-    hd_json_open_array(json);
+    hd_json_set_array(json, "arrays");
     for (int64_t k = 0; k < zip->count; k++)
         hd_json_string(json, zip->entries[k].name);
     hd_json_close_array(json);
@@ -78,8 +76,7 @@ static huddle_status write_model(const huddle_model *model, hd_walk_slab *slab,
     hd_json_set_integer(&json, "version", FORMAT_VERSION);
     hd_json_set_string(&json, "method", model->method->text.name);
     write_options(model, &json);
-    hd_json_key(&json, "values");
-    hd_json_open_object(&json);
+    hd_json_set_object(&json, "values");
     /* Saving only reads, but the walk is written once for all its modes. */
     hd_fit_walk(&walk, (hd_fit *)(uintptr_t)&model->fit);
     TRY(walk.status);

@@ -377,7 +377,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
               hd_decide_settle_memory(context, &model->method->memory, &job, options,
                                       model->method->options_size, &fit.memory));
     TRY(reserve_blas(context, model->method));
-    TRY(model->method->fit(context, &job, options, &fit));
+    TRY(hd_method_fit(model->method, context, &job, options, &fit));
     hd_step_warn_dominant(context, &fit, feature_names(model, fit.d));
     TRY(count_everywhere(context, &fit));
     TRY_STAGE(context, HD_STAGE_FINISH, finish_fit(context, model, x, &fit, &all_rows));

@@ -36,8 +36,7 @@ static void write_option(const huddle_model *model, const huddle_option *option,
 }
 
 static void write_options(const huddle_model *model, hd_json_writer *json) {
-    hd_json_key(json, "options");
-    hd_json_open_object(json);
+    hd_json_set_object(json, "options");
     for (const huddle_option *o = model->table; o->type != HUDDLE_OPTION_END; o++)
         write_option(model, o, json);
     hd_json_close_object(json);
@@ -49,8 +48,7 @@ static void write_names(const huddle_model *model, hd_json_writer *json) {
     for (int64_t j = 0; j < model->n_names; j++)
         if (!hd_json_is_utf8(model->feature_names[j]))
             return;
-    hd_json_key(json, "feature_names");
-    hd_json_open_array(json);
+    hd_json_set_array(json, "feature_names");
     for (int64_t j = 0; j < model->n_names; j++)
         hd_json_string(json, model->feature_names[j]);
     hd_json_close_array(json);

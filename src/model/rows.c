@@ -1,5 +1,5 @@
 /* The arrays of a fit, by name. Views are borrowed: they are valid until the model is fitted again
- * or freed. Which arrays exist depends on the method; the parts of the fit list them (src/fit/).
+ * or freed. Which arrays exist depends on the method; src/fit/fit.c lists them.
  * Merging is an implementation detail that users do not see: every array has as many rows as x. */
 #include "model/model.h"
 
@@ -187,7 +187,7 @@ done:
 /* The type of the view decides how rows are copied. */
 static huddle_status expand_array(const hd_fit *fit, const hd_fit_array *array, expanded *item) {
     huddle_status status = HUDDLE_OK;
-    huddle_array from = array->view(fit);
+    huddle_array from = hd_fit_view(fit, array);
     bool shrink = array->expansion == HD_FIT_EXPAND_SHRINK;
     if (from.type == HUDDLE_ARRAY_CSR) {
         TRY(expand_graph(&fit->rows, shrink ? &fit->shrunk.w.matrix : &fit->graph.matrix, shrink,
@@ -254,7 +254,7 @@ static huddle_status view_expanded(const hd_fit *fit, hd_model_rows *rows,
 
 /* Views are cheap: they copy nothing, even if an engine keeps the array. */
 static bool has_array(const huddle_model *model, const hd_fit_array *array) {
-    return array->view(&model->fit).type != HUDDLE_ARRAY_NONE;
+    return hd_fit_view(&model->fit, array).type != HUDDLE_ARRAY_NONE;
 }
 
 /* The list belongs to the model and is overwritten by the next call. */
@@ -295,12 +295,11 @@ huddle_status huddle_model_array(const huddle_model *model, const char *name, hu
     *view = (huddle_array){0};
     if (array == NULL || !has_array(model, array))
         return no_such_array(model, name);
-    if (array->fetch != NULL)
-        TRY(array->fetch(&model->fit));
+    TRY(hd_fit_fetch_array(&model->fit, array));
     if (model->all_rows != NULL && array->expansion != HD_FIT_KEEP)
         TRY(view_expanded(&model->fit, model->all_rows, array, view));
     else
-        *view = array->view(&model->fit);
+        *view = hd_fit_view(&model->fit, array);
 done:
     return status;
 }

@@ -4,8 +4,8 @@
 #include "steps/dominant.h"
 
 #include "base/check.h"
-#include "base/parallel.h"
 #include "base/slabs.h"
+#include "prepare/pca.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,71 +14,13 @@
  * all others together. In the plane, where an elongated cloud of points is common and no mistake,
  * ten times (.99) is required. At most a tenth of the features are named, at least one, at most
  * three. */
-enum { FEATURES_PER_NAMED = 10, MAX_CHUNKS = 16, MAX_NAME_LENGTH = 100 };
+enum { FEATURES_PER_NAMED = 10, MAX_NAME_LENGTH = 100 };
 static const double share_in_plane = .99, share_in_space = .95;
-
-typedef struct moments {
-    const huddle_points *points;
-    double *origin;         /* d: the first of all rows, so that large means do not cost digits */
-    double *sums, *squares; /* chunks x d, of values less the origin */
-} moments;
-
-/* Sums of one chunk, relative to a row of the data: for values with a large mean, the difference of
- * squares below would otherwise lose all digits. */
-static huddle_status add_rows(void *argument, hd_chunk chunk) {
-    const moments *m = argument;
-    const huddle_points *x = m->points;
-    double *sums = m->sums + chunk.index * x->d, *squares = m->squares + chunk.index * x->d;
-    for (int64_t i = chunk.begin; i < chunk.end; i++)
-        for (int64_t j = 0; j < x->d; j++) {
-            double v = (double)x->values[i * x->stride + j] - m->origin[j];
-            sums[j] += v;
-            squares[j] += v * v;
-        }
-    return HUDDLE_OK;
-}
-
-/* variances[j] of column j; d doubles, freed by huddle_free(). At most MAX_CHUNKS chunks limit the
- * memory for their sums. The size of a chunk depends on n only, not on the number of threads. */
-static huddle_status find_variances(huddle_context *context, const huddle_points *x,
-                                    double **variances) {
-    huddle_status status = HUDDLE_OK;
-    moments m = {.points = x};
-    hd_slab slab;
-    int64_t grain = (x->n + MAX_CHUNKS - 1) / MAX_CHUNKS, d = x->d, n = x->n;
-    grain = grain < 256 ? 256 : grain;
-    int64_t chunks = x->n > 0 ? hd_chunks(x->n, grain) : 1; /* sums of 0 without rows */
-    ALLOC(*variances, d);
-    ALLOC_ZERO(m.sums, chunks * d);
-    ALLOC_ZERO(m.squares, chunks * d);
-    TRY(huddle_points_fetch(x));
-    TRY(hd_slab_locate(context, n, &slab));
-    ALLOC_ZERO(m.origin, d);
-    /* The process that owns row 0 supplies the origin; the others add zeros. */
-    for (int64_t j = 0; j < d && slab.first == 0 && n > 0; j++)
-        m.origin[j] = (double)x->values[j];
-    TRY(hd_reduce_sum(context, d, m.origin));
-    TRY(hd_parallel(context, NULL, x->n, grain, add_rows, &m));
-    /* The chunks are added to the first in their order, then the processes. */
-    for (int64_t j = 0; j < d; j++)
-        for (int64_t k = 1; k < chunks; k++) {
-            m.sums[j] += m.sums[k * d + j];
-            m.squares[j] += m.squares[k * d + j];
-        }
-    TRY(hd_reduce_sum(context, d, m.sums));
-    TRY(hd_reduce_sum(context, d, m.squares));
-    TRY(hd_reduce_count(context, &n));
-    for (int64_t j = 0; j < d; j++)
-        /* Rounding can make the difference slightly negative for a constant column. */
-        (*variances)[j] = fmax(0, m.squares[j] - m.sums[j] * (m.sums[j] / (double)n)) / (double)n;
-done:
-    FREE(m.origin, m.sums, m.squares);
-    return status;
-}
 
 /* Determines the features with the largest variances, in descending order, until they contain the
  * share; none if more than the allowed number would be needed. Constant features have no weight in
- * any scale and do not count: the only feature that varies does not outweigh others. */
+ * any scale and do not count: the only feature that varies does not outweigh others. Their variance
+ * is exactly 0, because a sum of equal floats is exact in double precision. */
 static void name_largest(const double *variances, int64_t d, hd_fit_dominant *dominant) {
     int64_t varying = 0;
     double total = 0, sum = 0;
@@ -112,7 +54,7 @@ static void name_largest(const double *variances, int64_t d, hd_fit_dominant *do
 huddle_status hd_step_find_dominant(huddle_context *context, const huddle_preparation *preparation,
                                     const huddle_points *x, hd_fit_dominant *dominant) {
     huddle_status status = HUDDLE_OK;
-    double *variances = NULL;
+    double *variances = NULL, *mean = NULL;
     hd_slab slab;
     *dominant = (hd_fit_dominant){0};
     TRY(hd_slab_locate(context, x->n, &slab));
@@ -121,10 +63,13 @@ huddle_status hd_step_find_dominant(huddle_context *context, const huddle_prepar
     if (x->offsets != NULL || x->d < 2 || slab.total < 2 || preparation->scale != NULL ||
         preparation->projection.values != NULL || preparation->knots.values != NULL)
         goto done;
-    TRY(find_variances(context, x, &variances));
+    ALLOC(mean, x->d);
+    ALLOC(variances, x->d);
+    TRY(huddle_points_fetch(x));
+    TRY(hd_prepare_column_moments(context, x, mean, variances));
     name_largest(variances, x->d, dominant);
 done:
-    huddle_free(variances);
+    FREE(mean, variances);
     return status;
 }
 

@@ -40,10 +40,12 @@ int64_t hd_spectral_count_given(const hd_spectral_options *options) {
 
 /* `present` distinguishes a computed embedding from a given one. */
 huddle_status hd_spectral_find_vectors(huddle_context *context, const hd_spectral_options *options,
-                                       int32_t n_components, const huddle_csr *graph,
-                                       hd_fit_embedding *embedding) {
+                                       huddle_range n_clusters, hd_fit *fit) {
+    const huddle_csr *graph = &fit->graph.matrix;
+    hd_fit_embedding *embedding = &fit->embedding;
     huddle_embed_options embed = options->embed;
     int64_t given = hd_spectral_count_given(options);
+    int32_t n_components = hd_spectral_count_vectors(options, n_clusters, &fit->rows);
     embed.seed = options->common.seed;
     embed.n_components = n_components;
     embed.n_rows = (int32_t)(given < n_components ? given : n_components);
@@ -56,16 +58,16 @@ huddle_status hd_spectral_find_vectors(huddle_context *context, const hd_spectra
 }
 
 /* Equation (5) for every eigenvector. */
-huddle_status hd_spectral_measure_extents(huddle_context *context, const hd_fit_rows *rows,
-                                          hd_fit_embedding *embedding) {
+huddle_status hd_spectral_measure_extents(huddle_context *context, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
+    const huddle_dense *vectors = &fit->embedding.f.vectors;
+    double **extents = &fit->embedding.extents;
     hd_stage before = hd_stage_enter(context, HD_STAGE_EMBED);
-    huddle_free(embedding->extents);
-    embedding->extents = NULL;
-    TRY(huddle_dense_fetch(&embedding->f.vectors));
-    ALLOC(embedding->extents, embedding->f.vectors.cols);
-    TRY(huddle_embed_extents(context, &embedding->f.vectors, rows->nodes.copies,
-                             embedding->extents));
+    huddle_free(*extents);
+    *extents = NULL;
+    TRY(huddle_dense_fetch(vectors));
+    ALLOC(*extents, vectors->cols);
+    TRY(huddle_embed_extents(context, vectors, fit->rows.nodes.copies, *extents));
     hd_stage_leave(context, before);
 done:
     return status;

@@ -15,13 +15,12 @@ int64_t hd_spectral_count_given(const hd_spectral_options *options);
 int32_t hd_spectral_count_vectors(const hd_spectral_options *options, huddle_range n_clusters,
                                   const hd_fit_rows *rows);
 
+/* The eigenvectors of the fit's graph. */
 huddle_status hd_spectral_find_vectors(huddle_context *context, const hd_spectral_options *options,
-                                       int32_t n_components, const huddle_csr *graph,
-                                       hd_fit_embedding *embedding);
+                                       huddle_range n_clusters, hd_fit *fit);
 
-/* Measures the extents of the eigenvectors, for the eigengap rule. */
-huddle_status hd_spectral_measure_extents(huddle_context *context, const hd_fit_rows *rows,
-                                          hd_fit_embedding *embedding);
+/* Measures their extents, for the eigengap rule. */
+huddle_status hd_spectral_measure_extents(huddle_context *context, hd_fit *fit);
 
 /* Makes embedding.f.rows for n_clusters out of the first vectors, or all if there are fewer than
  * columns; a given embedding stays. */

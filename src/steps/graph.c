@@ -59,65 +59,58 @@ void hd_spectral_warn_components(huddle_context *context, const huddle_connect_i
 
 /* Short bridges are part of the choice of a number, not a departure to warn of. */
 void hd_spectral_warn_graph(huddle_context *context, const hd_spectral_options *options,
-                            huddle_range n_clusters, const hd_fit_rows *rows,
-                            const huddle_connect_info *info) {
-    int32_t limit = hd_spectral_connect_clusters(n_clusters, rows);
+                            huddle_range n_clusters, const hd_fit *fit) {
+    const huddle_connect_info *info = &fit->graph.connect;
+    int32_t limit = hd_spectral_connect_clusters(n_clusters, &fit->rows);
     if (info->before > limit || !hd_spectral_joins_pieces(options, n_clusters))
         hd_spectral_warn_components(context, info, limit);
 }
 
-/* Merged rows usually lie on a grid, where many rows are at the same distance as the k-th
- * neighbour; all of them are neighbours (docs/method.md, "Duplicate points"). */
-huddle_status hd_spectral_find_neighbors(huddle_context *context, const hd_fit_rows *rows,
-                                         const huddle_points *points,
-                                         const huddle_knn_options *options,
-                                         huddle_neighbors *neighbors, huddle_knn_info *info) {
-    return rows->nodes.n > 0 ? huddle_graph_knn_ties(context, points, options, neighbors, info)
-                             : huddle_graph_knn(context, points, options, neighbors, info);
-}
-
 /* ---- of points ----------------------------------------------------------------------------- */
 
-/* Connects components by bridges. Their weights follow (1) with the scale of the graph. Weights are
- * not yet multiplied by (2) here; bridges receive the factor with all other edges. */
-static huddle_status connect_points(huddle_context *context, const hd_spectral_options *options,
-                                    huddle_range n_clusters, const hd_fit_rows *rows,
-                                    const huddle_points *points, hd_fit_graph *graph) {
-    huddle_connect_options connect = connect_options(options, n_clusters, rows);
-    return huddle_graph_connect(context, points, &connect, &graph->scale, &graph->matrix,
-                                &graph->connect);
+/* Merged rows usually lie on a grid, where many rows are at the same distance as the k-th
+ * neighbour; all of them are neighbours (docs/method.md, "Duplicate points"). */
+huddle_status hd_spectral_weigh_points(huddle_context *context, const hd_fit *fit,
+                                       const huddle_knn_options *knn,
+                                       const huddle_weight_options *options, hd_fit_graph *graph) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_points *points = &fit->prepared.points;
+    huddle_neighbors neighbors = {0};
+    huddle_weight_options weight = *options;
+    TRY(fit->rows.nodes.n > 0 ? huddle_graph_knn_ties(context, points, knn, &neighbors, &graph->knn)
+                              : huddle_graph_knn(context, points, knn, &neighbors, &graph->knn));
+    /* Only this rule needs distances between points that are not neighbours. */
+    if (strcmp(weight.scale, "global") == 0)
+        TRY(huddle_graph_mean_distance(context, points, knn->metric, knn->seed,
+                                       &weight.mean_distance));
+    TRY(huddle_graph_weigh(context, &neighbors, &weight, &graph->matrix, &graph->scale));
+done:
+    huddle_neighbors_free(&neighbors); /* before the next stage needs memory */
+    return status;
 }
 
 /* Steps in fixed order: the scale is estimated from the lists of neighbours alone, bridges use that
  * scale, and multiplicities (2) are applied last, to neighbours and bridges alike. */
 huddle_status hd_spectral_make_graph(huddle_context *context, const hd_spectral_options *options,
-                                     huddle_range n_clusters, const hd_fit_rows *rows,
-                                     const huddle_points *points, hd_fit_graph *graph) {
+                                     huddle_range n_clusters, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
-    huddle_neighbors neighbors = {0};
+    hd_fit_graph *graph = &fit->graph;
     huddle_knn_options knn = options->knn;
-    huddle_weight_options weight = options->weight;
+    huddle_connect_options connect = connect_options(options, n_clusters, &fit->rows);
     double begin = hd_seconds();
-    hd_stage before = hd_stage_enter(context, HD_STAGE_GRAPH);
     hd_fit_graph_free(graph);
     knn.seed = options->common.seed;
-    TRY(hd_spectral_find_neighbors(context, rows, points, &knn, &neighbors, &graph->knn));
-    /* Only this rule needs distances between points that are not neighbours. */
-    if (strcmp(weight.scale, "global") == 0)
-        TRY(huddle_graph_mean_distance(context, points, knn.metric, knn.seed,
-                                       &weight.mean_distance));
-    TRY(huddle_graph_weigh(context, &neighbors, &weight, &graph->matrix, &graph->scale));
-    huddle_neighbors_free(&neighbors); /* before the next stage needs memory */
-    hd_stage_leave(context, before);
+    TRY_STAGE(context, HD_STAGE_GRAPH,
+              hd_spectral_weigh_points(context, fit, &knn, &options->weight, graph));
     TRY_STAGE(context, HD_STAGE_CONNECT,
-              connect_points(context, options, n_clusters, rows, points, graph));
-    if (rows->nodes.n > 0)
-        TRY(huddle_graph_weigh_copies(context, rows->nodes.copies, knn.n_neighbors,
+              huddle_graph_connect(context, &fit->prepared.points, &connect, &graph->scale,
+                                   &graph->matrix, &graph->connect));
+    if (fit->rows.nodes.n > 0)
+        TRY(huddle_graph_weigh_copies(context, fit->rows.nodes.copies, knn.n_neighbors,
                                       &graph->matrix));
     graph->present = true;
     graph->seconds = hd_seconds() - begin;
 done:
-    huddle_neighbors_free(&neighbors);
     return status;
 }
 
@@ -287,9 +280,9 @@ done:
  * between arbitrary pairs of points. */
 huddle_status hd_spectral_make_matrix_graph(huddle_context *context, const hd_step_job *job,
                                             const hd_spectral_options *options,
-                                            huddle_range n_clusters, hd_fit_rows *rows,
-                                            hd_fit_graph *graph) {
+                                            huddle_range n_clusters, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
+    hd_fit_graph *graph = &fit->graph;
     huddle_csr owned = {0}, matrix = {0};
     double begin = hd_seconds();
     hd_stage before = hd_stage_enter(context, HD_STAGE_GRAPH);
@@ -297,7 +290,7 @@ huddle_status hd_spectral_make_matrix_graph(huddle_context *context, const hd_st
     /* No neighbour search takes place that could be inexact. */
     graph->knn.recall = graph->knn.recall_low = graph->knn.recall_high = 1;
     if (strcmp(options->affinity, "distances") == 0) {
-        TRY(graph_of_all_distances(context, &matrix, options, n_clusters, rows, graph));
+        TRY(graph_of_all_distances(context, &matrix, options, n_clusters, &fit->rows, graph));
     } else {
         if (strcmp(options->affinity, "precomputed_nearest_neighbors") == 0)
             TRY(graph_of_some_distances(context, &matrix, options, graph));

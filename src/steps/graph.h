@@ -5,25 +5,21 @@
 
 #include "steps/options.h"
 
-/* The neighbours of points; with ties where rows of x were merged. Such data lie on a grid, where
- * many rows are equally near. */
-huddle_status hd_spectral_find_neighbors(huddle_context *context, const hd_fit_rows *rows,
-                                         const huddle_points *points,
-                                         const huddle_knn_options *options,
-                                         huddle_neighbors *neighbors, huddle_knn_info *info);
+/* The neighbours of the fit's points, with ties where rows of x were merged, and the weights of the
+ * edges to them; without bridges and copies. */
+huddle_status hd_spectral_weigh_points(huddle_context *context, const hd_fit *fit,
+                                       const huddle_knn_options *knn,
+                                       const huddle_weight_options *options, hd_fit_graph *graph);
 
-/* A of the points, which are those of the rows: neighbours, weights, bridges, copies. graph is
- * replaced. */
+/* A of the fit's points: neighbours, weights, bridges, copies. An earlier one is replaced. */
 huddle_status hd_spectral_make_graph(huddle_context *context, const hd_spectral_options *options,
-                                     huddle_range n_clusters, const hd_fit_rows *rows,
-                                     const huddle_points *points, hd_fit_graph *graph);
+                                     huddle_range n_clusters, hd_fit *fit);
 
 /* A of the square matrix that the job has: given graph, distances or similarities. Equal points of
  * a matrix of all distances are merged. */
 huddle_status hd_spectral_make_matrix_graph(huddle_context *context, const hd_step_job *job,
                                             const hd_spectral_options *options,
-                                            huddle_range n_clusters, hd_fit_rows *rows,
-                                            hd_fit_graph *graph);
+                                            huddle_range n_clusters, hd_fit *fit);
 
 /* Clusters for which the graph should be connected: the first of the range. */
 int32_t hd_spectral_connect_clusters(huddle_range n_clusters, const hd_fit_rows *rows);
@@ -38,7 +34,6 @@ void hd_spectral_warn_components(huddle_context *context, const huddle_connect_i
 
 /* The same for the graph of a fit: short bridges are no reason to warn. */
 void hd_spectral_warn_graph(huddle_context *context, const hd_spectral_options *options,
-                            huddle_range n_clusters, const hd_fit_rows *rows,
-                            const huddle_connect_info *info);
+                            huddle_range n_clusters, const hd_fit *fit);
 
 #endif

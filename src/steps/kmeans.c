@@ -29,22 +29,6 @@ static void forget_clusters(hd_fit_clusters *clusters) {
     huddle_kmeans_info_free(&clusters->kmeans);
 }
 
-/* Moves the results; `other` is left without them, so that freeing it is safe. */
-void hd_step_take_clusters(hd_fit_clusters *clusters, hd_fit_clusters *other) {
-    forget_clusters(clusters);
-    clusters->n_clusters = other->n_clusters;
-    clusters->labels = other->labels;
-    clusters->medoids = other->medoids;
-    clusters->is_medoid_row = other->is_medoid_row;
-    clusters->centres = other->centres;
-    clusters->kmeans = other->kmeans;
-    other->labels = NULL;
-    other->medoids = NULL;
-    other->is_medoid_row = NULL;
-    memset(&other->centres, 0, sizeof other->centres);
-    memset(&other->kmeans, 0, sizeof other->kmeans);
-}
-
 void hd_step_warn_few_distinct(huddle_context *context, const hd_fit_clusters *clusters) {
     int32_t distinct = clusters->kmeans.n_distinct, empty = clusters->n_clusters - distinct;
     if (empty > 0)
@@ -138,7 +122,6 @@ static huddle_status cluster_distributed(huddle_context *context, const huddle_d
     huddle_points_free(&points);
     TRY(hd_points_from_rows(context, matrix, NULL, n, &all));
     TRY(hd_step_medoids_of_points(context, &all, NULL, n, clusters));
-    TRY(hd_step_mark_all_medoids(context, matrix, clusters));
 done:
     hd_step_distinct_free(&distinct);
     huddle_points_free(&points);
@@ -175,7 +158,6 @@ static huddle_status cluster_whole(huddle_context *context, const huddle_dense *
     clusters->centres = result.centres;
     memset(&result.centres, 0, sizeof result.centres);
     TRY(hd_step_medoids_of_points(context, &points, distinct.of, n, clusters));
-    TRY(hd_step_mark_medoids(&distinct, n, clusters));
 done:
     huddle_distinct_free(&distinct);
     huddle_free(weights);
@@ -194,6 +176,7 @@ huddle_status hd_step_kmeans_dense(huddle_context *context, const huddle_dense *
     TRY(huddle_dense_fetch(matrix));
     TRY((hd_slabs_distributed(context) ? cluster_distributed
                                        : cluster_whole)(context, matrix, options, rows, clusters));
+    TRY(hd_step_mark_medoids(context, matrix, clusters));
     hd_stage_leave(context, before);
     hd_step_warn_few_distinct(context, clusters);
 done:

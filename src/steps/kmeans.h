@@ -22,7 +22,4 @@ huddle_status hd_step_kmeans_dense(huddle_context *context, const huddle_dense *
 /* Warns that there are empty clusters, if K-means had too few distinct rows. */
 void hd_step_warn_few_distinct(huddle_context *context, const hd_fit_clusters *clusters);
 
-/* Makes the clusters of `other` those of `clusters`: labels, centres, medoids and K-means' info. */
-void hd_step_take_clusters(hd_fit_clusters *clusters, hd_fit_clusters *other);
-
 #endif

@@ -151,22 +151,9 @@ done:
 
 /* ---- of rows of a matrix ------------------------------------------------------------------- */
 
-huddle_status hd_step_mark_medoids(const huddle_distinct *distinct, int64_t n,
-                                   hd_fit_clusters *clusters) {
-    huddle_status status = HUDDLE_OK;
-    const int32_t *of = distinct->of;
-    ALLOC(clusters->is_medoid_row, n);
-    for (int64_t i = 0; i < n; i++) {
-        int64_t medoid = clusters->medoids[clusters->labels[i]];
-        clusters->is_medoid_row[i] = of != NULL ? of[i] == of[medoid] : i == medoid;
-    }
-done:
-    return status;
-}
-
 /* The process that has a medoid gives its row; the others take part in the maximum. */
-huddle_status hd_step_mark_all_medoids(huddle_context *context, const huddle_dense *matrix,
-                                       hd_fit_clusters *clusters) {
+huddle_status hd_step_mark_medoids(huddle_context *context, const huddle_dense *matrix,
+                                   hd_fit_clusters *clusters) {
     huddle_status status = HUDDLE_OK;
     int64_t d = matrix->cols, c = clusters->centres.rows;
     double *medoids = NULL;
@@ -218,13 +205,6 @@ done:
     return status;
 }
 
-static double squared_distance(int64_t d, const double *a, const double *b) {
-    double square = 0;
-    for (int64_t j = 0; j < d; j++)
-        square += (a[j] - b[j]) * (a[j] - b[j]);
-    return square;
-}
-
 /* Rows of a matrix and the means of their clusters. */
 typedef struct centred_rows {
     const huddle_dense *matrix;
@@ -233,9 +213,12 @@ typedef struct centred_rows {
 
 static double distance_of_row(const void *of, int64_t row, int32_t cluster) {
     const centred_rows *r = of;
-    int64_t d = r->matrix->cols;
-    return squared_distance(d, r->matrix->values + row * r->matrix->stride,
-                            r->means.values + cluster * d);
+    const double *a = r->matrix->values + row * r->matrix->stride;
+    const double *b = r->means.values + cluster * r->matrix->cols;
+    double square = 0;
+    for (int64_t j = 0; j < r->matrix->cols; j++)
+        square += (a[j] - b[j]) * (a[j] - b[j]);
+    return square;
 }
 
 huddle_status hd_step_medoids_of_rows(huddle_context *context, const hd_fit_rows *rows,
@@ -245,18 +228,7 @@ huddle_status hd_step_medoids_of_rows(huddle_context *context, const hd_fit_rows
     TRY(huddle_dense_fetch(matrix));
     TRY(cluster_means(context, rows, matrix, clusters, &r.means));
     TRY(hd_step_find_medoids(context, rows->n, distance_of_row, &r, clusters));
-    if (hd_slabs_distributed(context)) {
-        TRY(hd_step_mark_all_medoids(context, matrix, clusters));
-        goto done;
-    }
-    if (clusters->is_medoid_row == NULL)
-        ALLOC(clusters->is_medoid_row, rows->n);
-    for (int64_t i = 0; i < rows->n; i++) {
-        const double *medoid =
-            matrix->values + clusters->medoids[clusters->labels[i]] * matrix->stride;
-        clusters->is_medoid_row[i] =
-            squared_distance(matrix->cols, matrix->values + i * matrix->stride, medoid) == 0;
-    }
+    TRY(hd_step_mark_medoids(context, matrix, clusters));
 done:
     huddle_dense_free(&r.means);
     return status;
@@ -264,63 +236,8 @@ done:
 
 /* ---- among equal rows ---------------------------------------------------------------------- */
 
-/* The rows of each cluster that are as near to its centre as its medoid, in ascending order: those
- * of cluster k are rows[offsets[k]] .. rows[offsets[k + 1] - 1]. */
-typedef struct tied_rows {
-    int64_t *offsets, *rows;
-} tied_rows;
-
-static void tied_free(tied_rows *tied) {
-    FREE(tied->offsets, tied->rows);
-}
-
-/* A counting sort by cluster. offsets has two leading places instead of one: the last pass advances
- * offsets[k + 1] from the begin of cluster k to its end, which leaves the usual offsets. */
-static huddle_status list_tied(const hd_fit_clusters *clusters, int64_t n, tied_rows *tied) {
-    huddle_status status = HUDDLE_OK;
-    int64_t c = clusters->centres.rows;
-    ALLOC_ZERO(tied->offsets, c + 2);
-    ALLOC(tied->rows, n);
-    for (int64_t i = 0; i < n; i++)
-        if (clusters->is_medoid_row[i])
-            tied->offsets[clusters->labels[i] + 2]++;
-    for (int64_t k = 1; k <= c; k++)
-        tied->offsets[k + 1] += tied->offsets[k];
-    for (int64_t i = 0; i < n; i++)
-        if (clusters->is_medoid_row[i])
-            tied->rows[tied->offsets[clusters->labels[i] + 1]++] = i;
-done:
-    return status;
-}
-
-/* The row nearest the mean of `count` rows and their copies; mean is space for d numbers. The shift
- * of a column is the same for all rows and cancels. The norm of the mean would add the same
- * constant to all distances of sparse rows, so 0 is passed for it. */
-static int64_t most_central(const hd_fit_rows *of, const huddle_points *x, const int64_t *rows,
-                            int64_t count, double *mean) {
-    int64_t best = rows[0];
-    double smallest = INFINITY, total = 0;
-    memset(mean, 0, (size_t)x->d * sizeof *mean);
-    for (int64_t r = 0; r < count; r++) {
-        double copies = (double)hd_fit_rows_copies(of, rows[r]);
-        hd_step_add_row(x, hd_fit_rows_point(of, x, rows[r]), copies, mean);
-        total += copies;
-    }
-    for (int64_t j = 0; j < x->d; j++)
-        mean[j] /= total;
-    for (int64_t r = 0; r < count; r++) {
-        double distance = hd_step_distance_to(x, hd_fit_rows_point(of, x, rows[r]), mean, 0);
-        if (distance < smallest) {
-            smallest = distance;
-            best = rows[r];
-        }
-    }
-    return best;
-}
-
-/* ---- rows on several processes ------------------------------------------------------------- */
-
-/* The means of the tied rows of all processes; c x d. */
+/* For each cluster the mean of the rows that are as near to its centre as its medoid; c x d. The
+ * shift of a column is the same for all rows and cancels. */
 static huddle_status mean_of_tied(huddle_context *context, const huddle_points *x,
                                   const hd_fit *fit, double **means) {
     huddle_status status = HUDDLE_OK;
@@ -354,7 +271,9 @@ typedef struct tied_measure {
     double *means;
 } tied_measure;
 
-/* How far a tied row is from being the medoid of its cluster. */
+/* How far a tied row is from being the medoid of its cluster. Without points a central row is one
+ * that is strongly connected. The norm of the mean would add the same constant to all distances of
+ * sparse rows, so 0 is passed for it. */
 static double distance_of_tied(const void *of, int64_t row, int32_t cluster) {
     const tied_measure *m = of;
     double degree = 0;
@@ -368,41 +287,18 @@ static double distance_of_tied(const void *of, int64_t row, int32_t cluster) {
     return -degree;
 }
 
-/* Also of one process without points: a central row is one that is strongly connected. */
-static huddle_status choose_by_distance(huddle_context *context, const huddle_points *points,
-                                        const huddle_csr *graph, hd_fit *fit) {
+/* Called once, for the final clusters; trials do not need medoids. */
+huddle_status hd_step_choose_medoids(huddle_context *context, const huddle_points *points,
+                                     const huddle_csr *graph, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     tied_measure m = {points, graph, fit, NULL};
+    if (fit->clusters.is_medoid_row == NULL || (points == NULL && graph == NULL))
+        return status;
+    TRY(points != NULL ? huddle_points_fetch(points) : huddle_csr_fetch(graph));
     if (points != NULL)
         TRY(mean_of_tied(context, points, fit, &m.means));
     TRY(hd_step_find_medoids(context, fit->rows.n, distance_of_tied, &m, &fit->clusters));
 done:
     huddle_free(m.means);
-    return status;
-}
-
-/* Called once, for the final clusters; trials do not need medoids. */
-huddle_status hd_step_choose_medoids(huddle_context *context, const huddle_points *points,
-                                     const huddle_csr *graph, hd_fit *fit) {
-    huddle_status status = HUDDLE_OK;
-    hd_fit_clusters *clusters = &fit->clusters;
-    tied_rows tied = {0};
-    double *mean = NULL;
-    if (clusters->is_medoid_row == NULL || (points == NULL && graph == NULL))
-        return status;
-    TRY(points != NULL ? huddle_points_fetch(points) : huddle_csr_fetch(graph));
-    if (points == NULL || hd_slabs_distributed(context))
-        return choose_by_distance(context, points, graph, fit);
-    TRY(list_tied(clusters, fit->rows.n, &tied));
-    ALLOC(mean, points->d);
-    for (int64_t k = 0; k < clusters->centres.rows; k++) {
-        const int64_t *rows = tied.rows + tied.offsets[k];
-        int64_t count = tied.offsets[k + 1] - tied.offsets[k];
-        if (count > 1)
-            clusters->medoids[k] = most_central(&fit->rows, points, rows, count, mean);
-    }
-done:
-    tied_free(&tied);
-    huddle_free(mean);
     return status;
 }

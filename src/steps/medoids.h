@@ -28,13 +28,11 @@ huddle_status hd_step_medoids_of_rows(huddle_context *context, const hd_fit_rows
 huddle_status hd_step_reduce_medoids(huddle_context *context, int64_t n, double *distances,
                                      hd_fit_clusters *clusters);
 
-/* Sets is_medoid_row where a row equals the medoid of its cluster: K-means cannot distinguish them,
- * and hd_step_choose_medoids() chooses among them. By the distinct rows of one process, or by the
- * rows of all processes. */
-huddle_status hd_step_mark_medoids(const huddle_distinct *distinct, int64_t n,
+/* Sets is_medoid_row where a row of the matrix equals the medoid of its cluster, which may be on
+ * another process: K-means cannot distinguish them, and hd_step_choose_medoids() chooses among
+ * them. */
+huddle_status hd_step_mark_medoids(huddle_context *context, const huddle_dense *matrix,
                                    hd_fit_clusters *clusters);
-huddle_status hd_step_mark_all_medoids(huddle_context *context, const huddle_dense *matrix,
-                                       hd_fit_clusters *clusters);
 
 /* Chooses each medoid among the rows that K-means saw as equal: the row nearest their mean in the
  * points, or without points (NULL) the one of the largest degree in the graph. Without either the

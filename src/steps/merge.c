@@ -85,10 +85,11 @@ done:
 }
 
 /* Undoes an earlier merge first: lda-sc merges once per number of clusters. */
-huddle_status hd_step_merge_keeping(huddle_context *context, int32_t n_neighbors, hd_fit_rows *rows,
-                                    hd_fit_prepared *prepared, huddle_points *whole,
-                                    bool *borrowed) {
+huddle_status hd_step_merge_keeping(huddle_context *context, int32_t n_neighbors, hd_fit *fit,
+                                    huddle_points *whole, bool *borrowed) {
     huddle_status status = HUDDLE_OK;
+    hd_fit_rows *rows = &fit->rows;
+    hd_fit_prepared *prepared = &fit->prepared;
     huddle_points kept = {0};
     rows->n = hd_fit_rows_total(rows);
     huddle_distinct_free(&rows->nodes);
@@ -116,10 +117,9 @@ done:
     return status;
 }
 
-huddle_status hd_step_merge(huddle_context *context, int32_t n_neighbors, hd_fit_rows *rows,
-                            hd_fit_prepared *prepared) {
+huddle_status hd_step_merge(huddle_context *context, int32_t n_neighbors, hd_fit *fit) {
     hd_stage before = hd_stage_enter(context, HD_STAGE_DISTINCT);
-    huddle_status status = hd_step_merge_keeping(context, n_neighbors, rows, prepared, NULL, NULL);
+    huddle_status status = hd_step_merge_keeping(context, n_neighbors, fit, NULL, NULL);
     hd_stage_leave(context, before);
     return status;
 }

@@ -5,18 +5,16 @@
 
 #include "fit/fit.h"
 
-/* Keeps of prepared->points one row for each distinct row of x, and of those one for each distinct
- * prepared row (see hd_fit_rows); rows->n becomes their number. Without equal rows, or with too few
+/* Keeps of the fit's points one row for each distinct row of x, and of those one for each distinct
+ * prepared row (see hd_fit_rows); rows.n becomes their number. Without equal rows, or with too few
  * of them to matter for the graph, nothing changes; hd_step_unify_labels() then makes the labels of
  * equal rows equal. */
-huddle_status hd_step_merge(huddle_context *context, int32_t n_neighbors, hd_fit_rows *rows,
-                            hd_fit_prepared *prepared);
+huddle_status hd_step_merge(huddle_context *context, int32_t n_neighbors, hd_fit *fit);
 
 /* The same; `whole` receives the points as they were if rows were merged, and *borrowed whether
  * they are not to be freed. */
-huddle_status hd_step_merge_keeping(huddle_context *context, int32_t n_neighbors, hd_fit_rows *rows,
-                                    hd_fit_prepared *prepared, huddle_points *whole,
-                                    bool *borrowed);
+huddle_status hd_step_merge_keeping(huddle_context *context, int32_t n_neighbors, hd_fit *fit,
+                                    huddle_points *whole, bool *borrowed);
 
 /* Whether equal rows would fill the neighbour lists of a row, or many places in all of them; else
  * they are not merged. */

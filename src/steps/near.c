@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/slabs.h"
+#include "matrix/insert.h"
 
 #include <string.h>
 
@@ -115,21 +116,11 @@ done:
     return status;
 }
 
-/* Rows are short: their entries are sorted by insertion. */
 void hd_step_near_number(const hd_step_near *near, huddle_csr *w) {
     if (near->numbers == NULL)
         return;
     w->cols = near->total;
     for (int64_t i = 0; i < w->rows; i++)
-        for (int64_t e = w->offsets[i]; e < w->offsets[i + 1]; e++) {
-            int32_t column = near->numbers[w->columns[e]];
-            double value = w->values[e];
-            int64_t at = e;
-            for (; at > w->offsets[i] && w->columns[at - 1] > column; at--) {
-                w->columns[at] = w->columns[at - 1];
-                w->values[at] = w->values[at - 1];
-            }
-            w->columns[at] = column;
-            w->values[at] = value;
-        }
+        for (int64_t e = w->offsets[i]; e < w->offsets[i + 1];)
+            hd_csr_insert(w, i, &e, near->numbers[w->columns[e]], w->values[e]);
 }

@@ -136,10 +136,10 @@ static void take_labels(const hd_step_near *near, int64_t n, int64_t *same) {
 
 /* Rows are placed independently of each other: the label of a point does not depend on its
  * batch. */
-huddle_status hd_spectral_new_rows(huddle_context *context, const hd_fit *fit,
-                                   const hd_spectral_options *options, const huddle_points *x,
-                                   huddle_dense *rows, int64_t *same) {
+huddle_status hd_spectral_place(huddle_context *context, const hd_fit *fit, const void *given,
+                                const huddle_points *x, huddle_dense *rows, int64_t *same) {
     huddle_status status = HUDDLE_OK;
+    const hd_spectral_options *options = given;
     huddle_points owned = {0}, view;
     huddle_neighbors neighbors = {0};
     hd_step_near near = {0};
@@ -163,11 +163,6 @@ done:
     huddle_neighbors_free(&neighbors);
     huddle_points_free(&owned);
     return status;
-}
-
-huddle_status hd_spectral_place(huddle_context *context, const hd_fit *fit, const void *options,
-                                const huddle_points *x, huddle_dense *rows, int64_t *same) {
-    return hd_spectral_new_rows(context, fit, options, x, rows, same);
 }
 
 /* Converts lists of neighbours to a sparse matrix with `columns` columns. hd_csr_insert() keeps the

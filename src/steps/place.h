@@ -10,8 +10,8 @@
 typedef huddle_status hd_step_place(huddle_context *context, const hd_fit *fit, const void *options,
                                     const huddle_points *x, huddle_dense *rows, int64_t *same);
 
-/* As hd_spectral_find_neighbors() (steps/graph.h), for new points, prepared already, among those of
- * the fit. */
+/* The neighbours of new points, prepared already, among those of the fit; with ties where rows of x
+ * were merged. */
 huddle_status hd_spectral_query_neighbors(huddle_context *context, const hd_fit *fit,
                                           const huddle_points *x, const huddle_knn_options *options,
                                           huddle_neighbors *neighbors);
@@ -27,13 +27,8 @@ int64_t hd_spectral_same_row(const huddle_points *x, int64_t i, const huddle_knn
  *
  * w_xj with the copies of j as in the graph.
  *
- * same[i] is the training row that new row i equals, or -1; if rows are distributed over processes,
- * the label of that row. rows and same (n) are the caller's. */
-huddle_status hd_spectral_new_rows(huddle_context *context, const hd_fit *fit,
-                                   const hd_spectral_options *options, const huddle_points *x,
-                                   huddle_dense *rows, int64_t *same);
-
-/* The same as the place of a method, whose options begin with hd_spectral_options. */
+ * for a method whose options begin with hd_spectral_options. If rows are distributed over
+ * processes, same[i] is the label of the training row. rows and same (n) are the caller's. */
 hd_step_place hd_spectral_place;
 
 /* The scale that a point's own distances to k neighbours give it; only selftune uses it. */

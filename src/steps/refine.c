@@ -162,8 +162,8 @@ static huddle_status number_alike(huddle_context *context, const hd_fit_clusters
     huddle_status status = HUDDLE_OK;
     int32_t *space = NULL, count, own_count;
     ALLOC(space, clusters->n_clusters);
-    TRY(hd_step_list_labels(context, n, labels, clusters->n_clusters, space, &count));
-    TRY(hd_step_list_labels(context, n, clusters->labels, clusters->n_clusters, space, &own_count));
+    TRY(hd_fit_order_labels(context, n, labels, clusters->n_clusters, space, &count));
+    TRY(hd_fit_order_labels(context, n, clusters->labels, clusters->n_clusters, space, &own_count));
     if (count <= own_count)
         TRY(huddle_metrics_renumber(context, n, clusters->labels, labels));
 done:

@@ -43,21 +43,29 @@ enum { ROWS_PER_CHUNK = 1024, MAX_TURNS = 100, MAX_STEPS = 60, MAX_HALVINGS = 20
 
 /* ---- what both have in common -------------------------------------------------------------- */
 
+typedef struct turning turning;
+
+/* What a row of the product with the rotation adds to the sums of its chunk; returns its value. */
+typedef double turned_row(const turning *t, int64_t i, const double *row, double *sums);
+
 /* The product of the rows with a rotation, chunk by chunk; each chunk adds up a c x c sum and a
  * value. The size of chunks is fixed, so that the sums do not depend on the number of threads. */
-typedef struct turning {
+struct turning {
     const huddle_dense *rows;
+    turned_row *add;
     const double *rotation; /* c x c */
     double *turned;         /* rows per chunk x c, for each worker */
     int32_t *labels;        /* or NULL */
     double *sums;           /* c x c for each chunk */
     double *values;         /* for each chunk */
-} turning;
+};
 
-static huddle_status turning_new(huddle_context *context, const huddle_dense *rows, turning *t) {
+static huddle_status turning_new(huddle_context *context, const huddle_dense *rows, turned_row *add,
+                                 turning *t) {
     huddle_status status = HUDDLE_OK;
     int64_t c = rows->cols, chunks = hd_chunks(rows->rows, ROWS_PER_CHUNK);
     t->rows = rows;
+    t->add = add;
     ALLOC(t->turned, (int64_t)ROWS_PER_CHUNK * c * hd_workers(context));
     ALLOC(t->sums, chunks * c * c);
     ALLOC(t->values, chunks);
@@ -69,22 +77,29 @@ static void turning_free(turning *t) {
     FREE(t->turned, t->sums, t->values);
 }
 
-/* The rows of a chunk times the rotation, in the worker's own space. */
-static double *turn_chunk(const turning *t, hd_chunk chunk) {
+static huddle_status turn_chunk(void *argument, hd_chunk chunk) {
+    const turning *t = argument;
     int c = (int)t->rows->cols;
     double *turned = t->turned + (int64_t)chunk.worker * ROWS_PER_CHUNK * c;
+    double *sums = t->sums + chunk.index * c * c, value = 0;
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)(chunk.end - chunk.begin), c, c, 1,
                 t->rows->values + chunk.begin * t->rows->stride, (int)t->rows->stride, t->rotation,
                 c, 0, turned, c);
-    return turned;
+    memset(sums, 0, (size_t)(c * c) * sizeof *sums);
+    for (int64_t i = chunk.begin; i < chunk.end; i++)
+        value += t->add(t, i, turned + (i - chunk.begin) * c, sums);
+    t->values[chunk.index] = value;
+    return HUDDLE_OK;
 }
 
 /* Adds up the chunks in their order, then the processes: floating-point addition is not
  * associative, and the order in which chunks finish must not matter. */
-static huddle_status add_chunks(huddle_context *context, const turning *t, double *sums,
-                                double *value) {
+static huddle_status turn_rows(huddle_context *context, const char *name, turning *t,
+                               const double *rotation, double *sums, double *value) {
     huddle_status status = HUDDLE_OK;
     int64_t cells = t->rows->cols * t->rows->cols;
+    t->rotation = rotation;
+    TRY(hd_parallel(context, name, t->rows->rows, ROWS_PER_CHUNK, turn_chunk, t));
     *value = 0;
     memset(sums, 0, (size_t)cells * sizeof *sums);
     for (int64_t k = 0; k < hd_chunks(t->rows->rows, ROWS_PER_CHUNK); k++) {
@@ -98,9 +113,8 @@ done:
     return status;
 }
 
-/* matrix <- its nearest orthogonal matrix, U V' of its singular value decomposition. *trace, if not
- * NULL, is the sum of the singular values. */
-static huddle_status orthogonalise(int c, double *matrix, double *trace) {
+/* matrix <- its nearest orthogonal matrix, U V' of its singular value decomposition. */
+static huddle_status orthogonalise(int c, double *matrix) {
     huddle_status status = HUDDLE_OK;
     double *u = NULL, *vt = NULL, *values = NULL;
     ALLOC(u, c * c);
@@ -109,8 +123,6 @@ static huddle_status orthogonalise(int c, double *matrix, double *trace) {
     if (LAPACKE_dgesdd(LAPACK_ROW_MAJOR, 'A', c, c, matrix, c, values, u, c, vt, c) != 0)
         FAIL(HUDDLE_NUMERIC, "the singular values of a rotation of %d columns did not converge", c);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, c, c, c, 1, u, c, vt, c, 0, matrix, c);
-    for (int k = 0; k < c && trace != NULL; k++)
-        *trace = (k == 0 ? 0 : *trace) + values[k];
 done:
     FREE(u, vt, values);
     return status;
@@ -118,29 +130,19 @@ done:
 
 /* ---- Yu and Shi ---------------------------------------------------------------------------- */
 
-/* Labels each row by its largest entry after the rotation; sums: the rows of each cluster, c x c
- * with clusters in columns; value: the sum of those entries. For unit rows ||x_i R - e_k||^2 = 2 -
- * 2 (x_i R)_k, so that the largest entry is the best label. */
-static huddle_status discretise_chunk(void *argument, hd_chunk chunk) {
-    const turning *t = argument;
-    int64_t c = t->rows->cols;
-    const double *turned = turn_chunk(t, chunk);
-    double *sums = t->sums + chunk.index * c * c, value = 0;
-    memset(sums, 0, (size_t)(c * c) * sizeof *sums);
-    for (int64_t i = chunk.begin; i < chunk.end; i++) {
-        const double *row = turned + (i - chunk.begin) * c,
-                     *x = t->rows->values + i * t->rows->stride;
-        int32_t largest = 0;
-        for (int32_t k = 1; k < c; k++)
-            if (row[k] > row[largest])
-                largest = k;
-        t->labels[i] = largest;
-        value += row[largest];
-        for (int64_t j = 0; j < c; j++)
-            sums[j * c + largest] += x[j];
-    }
-    t->values[chunk.index] = value;
-    return HUDDLE_OK;
+/* Labels a row by its largest entry after the rotation, which is its value; sums: the rows of each
+ * cluster, c x c with clusters in columns. For unit rows ||x_i R - e_k||^2 = 2 - 2 (x_i R)_k, so
+ * that the largest entry is the best label. */
+static double discretise_row(const turning *t, int64_t i, const double *row, double *sums) {
+    const double *x = t->rows->values + i * t->rows->stride;
+    int32_t largest = 0;
+    for (int32_t k = 1; k < t->rows->cols; k++)
+        if (row[k] > row[largest])
+            largest = k;
+    t->labels[i] = largest;
+    for (int64_t j = 0; j < t->rows->cols; j++)
+        sums[j * t->rows->cols + largest] += x[j];
+    return row[largest];
 }
 
 /* Rows that are chosen one after another, each as far as possible from the space of those before.
@@ -243,13 +245,11 @@ static huddle_status discretise(huddle_context *context, turning *t, int64_t fir
     int64_t c = t->rows->cols, n = t->rows->rows;
     double *sums = NULL, best = -1;
     ALLOC(sums, c * c);
-    t->rotation = rotation;
     TRY(spread_rows(t->rows, first, rotation));
-    TRY(orthogonalise((int)c, rotation, NULL));
+    TRY(orthogonalise((int)c, rotation));
     for (int turn = 0; turn < MAX_TURNS; turn++) {
-        TRY(hd_parallel(context, "discretise", n, ROWS_PER_CHUNK, discretise_chunk, t));
         double value;
-        TRY(add_chunks(context, t, sums, &value));
+        TRY(turn_rows(context, "discretise", t, rotation, sums, &value));
         TRY(hd_fit_alternation_add(record, 2 * ((double)n - value)));
         record->stop = HUDDLE_STOP_CONVERGED;
         /* The labels are those of the current rotation in either case. */
@@ -259,7 +259,7 @@ static huddle_status discretise(huddle_context *context, turning *t, int64_t fir
         best = value;
         keep_empty_axes(c, rotation, sums);
         memcpy(rotation, sums, (size_t)(c * c) * sizeof *rotation);
-        TRY(orthogonalise((int)c, rotation, NULL));
+        TRY(orthogonalise((int)c, rotation));
     }
     *objective = record->objective[record->n_history - 1];
 done:
@@ -298,7 +298,7 @@ huddle_status hd_step_rotation_find(huddle_context *context, const huddle_dense 
     int32_t *trial_labels = NULL, best = -1;
     hd_blas_enter();
     TRY(huddle_dense_new(c, c, rotation));
-    TRY(turning_new(context, rows, &t));
+    TRY(turning_new(context, rows, discretise_row, &t));
     ALLOC(trial, c * c);
     ALLOC(trial_labels, n);
     ALLOC(objectives, n_init);
@@ -334,30 +334,18 @@ done:
 /* With rows of norm 1 the cost of row i is 1 / m_i^2, where m_i is its entry of largest magnitude,
  * because R preserves the norm. The gradient is -2 x_i / m_i^3 in the column of that entry. A zero
  * row costs c, as a row that is equally far from all axes. */
-static huddle_status cost_chunk(void *argument, hd_chunk chunk) {
-    const turning *t = argument;
-    int64_t c = t->rows->cols;
-    const double *turned = turn_chunk(t, chunk);
-    double *sums = t->sums + chunk.index * c * c, value = 0;
-    memset(sums, 0, (size_t)(c * c) * sizeof *sums);
-    for (int64_t i = chunk.begin; i < chunk.end; i++) {
-        const double *row = turned + (i - chunk.begin) * c,
-                     *x = t->rows->values + i * t->rows->stride;
-        int64_t largest = 0;
-        for (int64_t k = 1; k < c; k++)
-            if (fabs(row[k]) > fabs(row[largest]))
-                largest = k;
-        double m = row[largest];
-        if (m * m * (double)c < 0.5) { /* no unit row has so small a largest entry */
-            value += (double)c;
-            continue;
-        }
-        value += 1 / (m * m);
-        for (int64_t j = 0; j < c; j++)
-            sums[j * c + largest] -= 2 * x[j] / (m * m * m);
-    }
-    t->values[chunk.index] = value;
-    return HUDDLE_OK;
+static double cost_row(const turning *t, int64_t i, const double *row, double *sums) {
+    int64_t c = t->rows->cols, largest = 0;
+    const double *x = t->rows->values + i * t->rows->stride;
+    for (int64_t k = 1; k < c; k++)
+        if (fabs(row[k]) > fabs(row[largest]))
+            largest = k;
+    double m = row[largest];
+    if (m * m * (double)c < 0.5) /* no unit row has so small a largest entry */
+        return (double)c;
+    for (int64_t j = 0; j < c; j++)
+        sums[j * c + largest] -= 2 * x[j] / (m * m * m);
+    return 1 / (m * m);
 }
 
 /* Projects the gradient G onto the tangent space of the orthogonal matrices at R, (G - R G'R) / 2;
@@ -381,21 +369,12 @@ typedef struct descent {
     double cost, step;
 } descent;
 
-/* Cost and gradient at a rotation. */
-static huddle_status cost_at(huddle_context *context, turning *t, const double *rotation,
-                             double *gradient, double *cost) {
-    t->rotation = rotation;
-    huddle_status status =
-        hd_parallel(context, "align", t->rows->rows, ROWS_PER_CHUNK, cost_chunk, t);
-    return status == HUDDLE_OK ? add_chunks(context, t, gradient, cost) : status;
-}
-
 huddle_status hd_step_rotation_cost(huddle_context *context, const huddle_dense *rows,
                                     const double *rotation, double *gradient, double *cost) {
     huddle_status status = HUDDLE_OK;
     turning t = {0};
-    TRY(turning_new(context, rows, &t));
-    TRY(cost_at(context, &t, rotation, gradient, cost));
+    TRY(turning_new(context, rows, cost_row, &t));
+    TRY(turn_rows(context, "align", &t, rotation, gradient, cost));
 done:
     turning_free(&t);
     return status;
@@ -414,8 +393,8 @@ static huddle_status descent_step(huddle_context *context, descent *d, bool *don
     for (int halving = 0; halving < MAX_HALVINGS; halving++, d->step /= 2) {
         memcpy(d->trial, d->rotation, (size_t)cells * sizeof *d->trial);
         cblas_daxpy(cells, -d->step, d->direction, 1, d->trial, 1);
-        TRY(orthogonalise(c, d->trial, NULL));
-        TRY(cost_at(context, &d->turning, d->trial, d->gradient, &cost));
+        TRY(orthogonalise(c, d->trial));
+        TRY(turn_rows(context, "align", &d->turning, d->trial, d->gradient, &cost));
         if (cost <= d->cost - armijo * d->step * slope)
             break;
     }
@@ -437,7 +416,7 @@ huddle_status hd_step_rotation_align(huddle_context *context, const huddle_dense
     int64_t c = rows->cols;
     descent d = {.rotation = rotation->values, .step = 1 / (double)rows->rows};
     hd_blas_enter();
-    TRY(turning_new(context, rows, &d.turning));
+    TRY(turning_new(context, rows, cost_row, &d.turning));
     ALLOC(d.trial, c * c);
     ALLOC(d.gradient, c * c);
     ALLOC(d.direction, c * c);

@@ -5,38 +5,29 @@
 
 #include <string.h>
 
-huddle_status hd_step_list_labels(huddle_context *context, int64_t n, const int32_t *labels,
-                                  int32_t n_clusters, int32_t *names, int32_t *count) {
-    huddle_status status = HUDDLE_OK;
-    double *occurs = NULL;
-    *count = 0;
-    ALLOC_ZERO(occurs, n_clusters);
-    for (int64_t i = 0; i < n; i++)
-        occurs[labels[i]] = 1;
-    TRY(hd_reduce_max(context, n_clusters, occurs));
-    for (int32_t k = 0; k < n_clusters; k++)
-        if (occurs[k] > 0)
-            names[(*count)++] = k;
-done:
-    huddle_free(occurs);
-    return status;
-}
-
 /* The same random numbers as on one process give the same rows. */
 huddle_status hd_step_sample(huddle_context *context, const huddle_points *x, int64_t limit,
-                             uint64_t seed, huddle_points *sample) {
+                             uint64_t seed, huddle_points *owned, huddle_points *view) {
     huddle_status status = HUDDLE_OK;
+    bool distributed = hd_slabs_distributed(context);
     int64_t *index = NULL;
     hd_slab slab;
-    memset(sample, 0, sizeof *sample);
-    TRY(huddle_points_fetch(x));
+    memset(owned, 0, sizeof *owned);
+    *view = *x;
+    if (distributed)
+        TRY(huddle_points_fetch(x));
     TRY(hd_slab_locate(context, x->n, &slab));
     if (slab.total > limit) {
         hd_rng rng = hd_rng_stream(seed, 0);
         ALLOC(index, limit);
         hd_rng_sample(&rng, slab.total, limit, index);
     }
-    TRY(hd_collect_points(context, x, index, limit, 0, sample));
+    if (distributed)
+        TRY(hd_collect_points(context, x, index, limit, 0, owned));
+    else if (index != NULL)
+        TRY(huddle_points_take(x, index, limit, owned));
+    if (distributed || index != NULL)
+        *view = *owned;
 done:
     huddle_free(index);
     return hd_agree(context, status);

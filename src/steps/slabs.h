@@ -7,15 +7,10 @@
 #include "fit/fit.h"
 #include "matrix/collect.h"
 
-/* Which of 0 .. n_clusters - 1 occur among the labels of all processes: names[k] is the k-th of
- * *count. names has space for n_clusters. */
-huddle_status hd_step_list_labels(huddle_context *context, int64_t n, const int32_t *labels,
-                                  int32_t n_clusters, int32_t *names, int32_t *count);
-
-/* A random sample of at most `limit` of all rows on process 0, drawn as one process would; all rows
- * if there are no more. Empty on the other processes. */
+/* A random sample of at most `limit` rows, or all of them; owned is to be freed, view never. If
+ * rows are distributed, process 0 gets the sample that one process would draw, the others none. */
 huddle_status hd_step_sample(huddle_context *context, const huddle_points *x, int64_t limit,
-                             uint64_t seed, huddle_points *sample);
+                             uint64_t seed, huddle_points *owned, huddle_points *view);
 
 /* Rows of a matrix, equal ones merged over all processes. */
 typedef struct hd_step_distinct {

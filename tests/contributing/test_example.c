@@ -30,7 +30,7 @@ static huddle_status fit_and_predict(void *argument) {
         huddle_options_default(table, options);
         assert_ok(huddle_options_set(table, options, "n_clusters", "2-4"));
         assert_ok(huddle_options_set(table, options, "first_row", "5"));
-        status = hd_method_of_the_page.fit(NULL, &job, options, &fit);
+        status = hd_method_fit(&hd_method_of_the_page, NULL, &job, options, &fit);
     }
     if (status == HUDDLE_OK)
         status = hd_method_of_the_page.predict(NULL, &fit, options, x, labels);

@@ -166,7 +166,7 @@ static void new_rows_count_the_copies_of_their_neighbours(void **state) {
     fresh.values[1] = 0.5f;
     fresh.values[2] = x.values[40];
     fresh.values[3] = x.values[41];
-    assert_ok(hd_spectral_new_rows(NULL, fit, model->fitted_options, &fresh, &rows, same));
+    assert_ok(hd_spectral_place(NULL, fit, model->fitted_options, &fresh, &rows, same));
     assert_int_equal(same[0], -1);
     assert_int_equal(same[1], fit->rows.nodes.of[20]);
     double row[C] = {0}, squares = 0;

@@ -146,7 +146,7 @@ static void new_rows_are_placed_by_the_formula(void **state) {
         int32_t labels[QUERIES];
         /* The test would see nothing of 1 / (1 - lambda) if all lambda were alike. */
         assert_true(f->embedding.f.eigenvalues[C - 1] > 0.01);
-        assert_ok(hd_spectral_new_rows(NULL, f, model->fitted_options, &grid, &rows, same));
+        assert_ok(hd_spectral_place(NULL, f, model->fitted_options, &grid, &rows, same));
         assert_ok(huddle_model_predict(NULL, model, &grid, labels));
         assert_int_equal(rows.cols, columns);
         for (int i = 0; i < QUERIES; i += 5) {
@@ -302,7 +302,7 @@ static void new_rows_are_shrunk_before_they_are_labelled(void **state) {
             delta2 += far[t] / (N * SHRINK_K);
     }
     delta2 *= delta2;
-    assert_ok(hd_spectral_new_rows(NULL, f, model->fitted_options, &grid, &rows, same));
+    assert_ok(hd_spectral_place(NULL, f, model->fitted_options, &grid, &rows, same));
     assert_ok(huddle_model_predict(NULL, model, &grid, labels));
     for (int i = 0; i < QUERIES; i++) {
         const double *row = rows.values + i * rows.stride;
@@ -340,7 +340,7 @@ static int count_changing(const huddle_model *model, const huddle_points *x) {
     int count = 0;
     huddle_dense rows = {0};
     huddle_points points;
-    assert_ok(hd_spectral_new_rows(NULL, f, model->fitted_options, x, &rows, same));
+    assert_ok(hd_spectral_place(NULL, f, model->fitted_options, x, &rows, same));
     assert_ok(huddle_points_from_double(NULL, N, rows.cols, rows.values, rows.stride, 1, &points));
     assert_ok(huddle_kmeans_assign(NULL, &points, &f->clusters.centres, placed));
     for (int i = 0; i < N; i++) {

@@ -209,7 +209,7 @@ static huddle_status mark_member(huddle_context *context, int rank, void *argume
         .centres = {.rows = C}, .labels = t->labels + first, .medoids = own};
     for (int k = 0; k < C; k++)
         own[k] = t->medoids[k] >= first && t->medoids[k] < first + n ? t->medoids[k] - first : -1;
-    TRY(hd_step_mark_all_medoids(context, &matrix, &clusters));
+    TRY(hd_step_mark_medoids(context, &matrix, &clusters));
     memcpy(t->marks + first, clusters.is_medoid_row, (size_t)n * sizeof *t->marks);
 done:
     huddle_free(clusters.is_medoid_row);
