@@ -20,9 +20,6 @@ enum { STRIP = 256 };
 /* Multiplications per chunk, and chunks at most, since each keeps two Gram matrices. */
 enum { GRAM_WORK = 1 << 22, RESIDUAL_WORK = 1 << 17, MAX_CHUNKS = 256 };
 
-/* Rows per chunk where known vectors are removed from finished ones. */
-enum { CLEANING_ROWS = 1 << 16 };
-
 /* Finished vectors that get their ghost rows at once. */
 enum { GHOST_COLUMNS = 8 };
 
@@ -341,55 +338,6 @@ static huddle_status write_ritz_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* What removing the known vectors from finished ones needs. */
-typedef struct cleaning {
-    const hd_embed_operator *op;
-    huddle_dense *vectors;
-    double *sums; /* chunks x n_known x columns */
-} cleaning;
-
-static huddle_status add_known_parts(void *argument, hd_chunk chunk) {
-    const cleaning *c = argument;
-    int64_t cols = c->vectors->cols;
-    double *sums = c->sums + chunk.index * c->op->n_known * cols;
-    for (int64_t i = chunk.begin; i < chunk.end; i++)
-        for (int64_t k = 0; k < cols; k++)
-            sums[c->op->component[i] * cols + k] +=
-                c->op->known[i] * c->vectors->values[i * c->vectors->stride + k];
-    return HUDDLE_OK;
-}
-
-static huddle_status subtract_known_parts(void *argument, hd_chunk chunk) {
-    const cleaning *c = argument;
-    int64_t cols = c->vectors->cols;
-    for (int64_t i = chunk.begin; i < chunk.end; i++)
-        for (int64_t k = 0; k < cols; k++)
-            c->vectors->values[i * c->vectors->stride + k] -=
-                c->op->known[i] * c->sums[c->op->component[i] * cols + k];
-    return HUDDLE_OK;
-}
-
-/* Removes the known vectors once more, in double: the block is orthogonal to them only up to the
- * rounding errors of its own precision. */
-static huddle_status deflate_vectors(huddle_context *context, const hd_embed_operator *op,
-                                     huddle_dense *vectors) {
-    huddle_status status = HUDDLE_OK;
-    cleaning c = {.op = op, .vectors = vectors};
-    int64_t chunks = hd_chunks(op->n, CLEANING_ROWS), length = op->n_known * vectors->cols;
-    if (op->n_known == 0)
-        goto done;
-    ALLOC_ZERO(c.sums, (chunks > 0 ? chunks : 1) * length);
-    TRY(hd_parallel(context, NULL, op->n, CLEANING_ROWS, add_known_parts, &c));
-    for (int64_t chunk = 1; chunk < chunks; chunk++)
-        for (int64_t k = 0; k < length; k++)
-            c.sums[k] += c.sums[chunk * length + k];
-    TRY(hd_reduce_sum(context, length, c.sums));
-    TRY(hd_parallel(context, NULL, op->n, CLEANING_ROWS, subtract_known_parts, &c));
-done:
-    huddle_free(c.sums);
-    return status;
-}
-
 /* The first Ritz vectors in double, X times the rotation; the block stays as it is, in case
  * the search continues. */
 huddle_status hd_embed_ritz_vectors(huddle_context *context, const hd_embed_operator *op,
@@ -401,7 +349,7 @@ huddle_status hd_embed_ritz_vectors(huddle_context *context, const hd_embed_oper
     TRY(new_step(context, block, ritz, &s));
     s.out = vectors;
     TRY(hd_parallel(context, NULL, block->n, s.grain, write_ritz_rows, &s));
-    TRY(deflate_vectors(context, op, vectors));
+    TRY(hd_embed_deflate_vectors(context, op, vectors));
 done:
     free_step(&s);
     hd_blas_leave();

@@ -18,8 +18,8 @@ enum { PRODUCT_WORK = 1 << 20, COMBINE_WORK = 1 << 20, DEFLATE_WORK = 1 << 18 };
 /* Chunks of a deflation at most, so that their sums stay small compared with the block. */
 enum { DEFLATE_CHUNKS = 64 };
 
-/* Rows per chunk of loops that multiply matrices or draw numbers. */
-enum { PROJECT_ROWS = 1 << 16, DRAW_ROWS = 1 << 13 };
+/* Rows per chunk of loops that multiply matrices, draw numbers, or deflate finished vectors. */
+enum { PROJECT_ROWS = 1 << 16, DRAW_ROWS = 1 << 13, CLEANING_ROWS = 1 << 16 };
 
 huddle_status hd_embed_block_new(const hd_embed_operator *op, int64_t width, bool in_double,
                                  hd_embed_block *block) {
@@ -250,25 +250,25 @@ huddle_status hd_embed_block_combine(huddle_context *context, double alpha, doub
  * them more than any wanted vector, since they have the largest eigenvalue. */
 typedef struct deflation {
     const hd_embed_operator *op;
-    const hd_embed_block *block;
-    void *numbers;
-    double *sums; /* chunks x n_known x width */
+    void *numbers; /* rows of `stride`, of which the columns first .. end - 1 are deflated */
+    bool in_double;
+    int64_t stride, first, end;
+    double *sums; /* chunks x n_known x end */
 } deflation;
 
 /* v'x of every known vector and column, for one chunk. Sums are in double also for floats: a known
  * vector has the largest eigenvalue and must be removed to the last digit. */
 static huddle_status add_projections(void *argument, hd_chunk chunk) {
     const deflation *d = argument;
-    int64_t width = d->block->width, first = d->block->first;
-    double *sums = d->sums + chunk.index * d->op->n_known * width;
+    double *sums = d->sums + chunk.index * d->op->n_known * d->end;
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
-        double *sum = sums + d->op->component[i] * width, entry = d->op->known[i];
-        if (d->block->in_double)
-            for (int64_t k = first; k < width; k++)
-                sum[k] += entry * ((const double *)d->numbers)[i * width + k];
+        double *sum = sums + d->op->component[i] * d->end, entry = d->op->known[i];
+        if (d->in_double)
+            for (int64_t k = d->first; k < d->end; k++)
+                sum[k] += entry * ((const double *)d->numbers)[i * d->stride + k];
         else
-            for (int64_t k = first; k < width; k++)
-                sum[k] += entry * ((const float *)d->numbers)[i * width + k];
+            for (int64_t k = d->first; k < d->end; k++)
+                sum[k] += entry * ((const float *)d->numbers)[i * d->stride + k];
     }
     return HUDDLE_OK;
 }
@@ -276,44 +276,64 @@ static huddle_status add_projections(void *argument, hd_chunk chunk) {
 /* The product is formed in double and rounded once. */
 static huddle_status subtract_projections(void *argument, hd_chunk chunk) {
     const deflation *d = argument;
-    int64_t width = d->block->width, first = d->block->first;
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
-        const double *sum = d->sums + d->op->component[i] * width;
+        const double *sum = d->sums + d->op->component[i] * d->end;
         double entry = d->op->known[i];
-        if (d->block->in_double)
-            for (int64_t k = first; k < width; k++)
-                ((double *)d->numbers)[i * width + k] -= entry * sum[k];
+        if (d->in_double)
+            for (int64_t k = d->first; k < d->end; k++)
+                ((double *)d->numbers)[i * d->stride + k] -= entry * sum[k];
         else
-            for (int64_t k = first; k < width; k++)
-                ((float *)d->numbers)[i * width + k] -= (float)(entry * sum[k]);
+            for (int64_t k = d->first; k < d->end; k++)
+                ((float *)d->numbers)[i * d->stride + k] -= (float)(entry * sum[k]);
     }
     return HUDDLE_OK;
 }
 
 /* Partial sums of the chunks are added in order, so that the result does not depend on the number
- * of threads. `both` deflates y too, which is the other term of a running recurrence. */
+ * of threads. */
+static huddle_status deflate(huddle_context *context, int64_t grain, deflation *d) {
+    huddle_status status = HUDDLE_OK;
+    int64_t n = d->op->n, chunks = hd_chunks(n, grain), length = d->op->n_known * d->end;
+    if (d->op->n_known == 0)
+        return HUDDLE_OK;
+    ALLOC_ZERO(d->sums, (chunks > 0 ? chunks : 1) * length);
+    TRY(hd_parallel(context, NULL, n, grain, add_projections, d));
+    for (int64_t chunk = 1; chunk < chunks; chunk++)
+        for (int64_t k = 0; k < length; k++)
+            d->sums[k] += d->sums[chunk * length + k];
+    TRY(hd_reduce_sum(context, length, d->sums));
+    TRY(hd_parallel(context, NULL, n, grain, subtract_projections, d));
+done:
+    huddle_free(d->sums);
+    return status;
+}
+
+/* `both` deflates y too, which is the other term of a running recurrence. */
 huddle_status hd_embed_block_deflate(huddle_context *context, const hd_embed_operator *op,
                                      bool both, hd_embed_block *block) {
     huddle_status status = HUDDLE_OK;
-    deflation d = {.op = op, .block = block};
     int64_t grain = DEFLATE_WORK / block->width + op->n / DEFLATE_CHUNKS + 1;
-    int64_t chunks = hd_chunks(op->n, grain), length = op->n_known * block->width;
-    if (op->n_known == 0)
-        return HUDDLE_OK;
     for (int pass = 0; pass < (both ? 2 : 1); pass++) {
-        d.numbers = pass == 0 ? block->x : block->y;
-        huddle_free(d.sums);
-        ALLOC_ZERO(d.sums, (chunks > 0 ? chunks : 1) * length);
-        TRY(hd_parallel(context, NULL, op->n, grain, add_projections, &d));
-        for (int64_t chunk = 1; chunk < chunks; chunk++)
-            for (int64_t k = 0; k < length; k++)
-                d.sums[k] += d.sums[chunk * length + k];
-        TRY(hd_reduce_sum(context, length, d.sums));
-        TRY(hd_parallel(context, NULL, op->n, grain, subtract_projections, &d));
+        deflation d = {.op = op,
+                       .numbers = pass == 0 ? block->x : block->y,
+                       .in_double = block->in_double,
+                       .stride = block->width,
+                       .first = block->first,
+                       .end = block->width};
+        TRY(deflate(context, grain, &d));
     }
 done:
-    huddle_free(d.sums);
     return status;
+}
+
+huddle_status hd_embed_deflate_vectors(huddle_context *context, const hd_embed_operator *op,
+                                       huddle_dense *vectors) {
+    deflation d = {.op = op,
+                   .numbers = vectors->values,
+                   .in_double = true,
+                   .stride = vectors->stride,
+                   .end = vectors->cols};
+    return deflate(context, CLEANING_ROWS, &d);
 }
 
 /* Sums of floats over all processes; doubles hold them exactly. */

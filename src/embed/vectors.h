@@ -56,6 +56,11 @@ huddle_status hd_embed_block_combine(huddle_context *context, double alpha, doub
 huddle_status hd_embed_block_deflate(huddle_context *context, const hd_embed_operator *op,
                                      bool both, hd_embed_block *block);
 
+/* The same for finished vectors: a block is orthogonal to the known vectors only up to the rounding
+ * errors of its own precision. */
+huddle_status hd_embed_deflate_vectors(huddle_context *context, const hd_embed_operator *op,
+                                       huddle_dense *vectors);
+
 /* Removes the parts along `count` orthonormal vectors, the first columns of an array with `stride`
  * columns, from x of a float block, and from y too if `both`. */
 huddle_status hd_embed_block_orthogonalise(huddle_context *context, const float *vectors,

@@ -35,39 +35,23 @@ typedef hd_graph_approximation approximation;
 /* ---- distances in double ------------------------------------------------------------------- */
 
 static void verify_list(const approximation *a, int64_t position) {
-    const hd_graph_search *s = a->search;
     int64_t i = a->points.order[position];
-    double *distance2 = s->distance2 + i * s->k;
-    int32_t *index = s->index + i * s->k;
-    for (int32_t c = 0; c < a->lists.k; c++) {
-        int32_t other = hd_graph_entry_position(a->lists.entries[position * a->lists.k + c]);
-        if (other >= a->points.n)
-            break;
-        int32_t j = a->points.order[other];
-        hd_graph_list_insert(distance2, index, s->k,
-                             hd_graph_rows_distance2(s->query, i, s->train, j, distance2[s->k - 1]),
-                             j);
-    }
+    hd_graph_search_clear(a->search, i, i + 1);
+    hd_graph_lists_verify(&a->lists, position, &a->points, i, a->search);
 }
 
 static huddle_status verify_lists(void *argument, hd_chunk chunk) {
     const approximation *a = argument;
-    for (int64_t position = chunk.begin; position < chunk.end; position++) {
-        int64_t i = a->points.order[position];
-        hd_graph_search_clear(a->search, i, i + 1);
+    for (int64_t position = chunk.begin; position < chunk.end; position++)
         verify_list(a, position);
-    }
     atomic_fetch_add(&a->search->n_distances, (chunk.end - chunk.begin) * a->lists.k);
     return HUDDLE_OK;
 }
 
 /* Makes the lists of the sample final and compares them with the truth. */
 static huddle_status estimate_recall(huddle_context *context, approximation *a) {
-    for (int64_t q = 0; q < a->sample.count; q++) {
-        int64_t i = a->points.order[a->sample.position[q]];
-        hd_graph_search_clear(a->search, i, i + 1);
+    for (int64_t q = 0; q < a->sample.count; q++)
         verify_list(a, a->sample.position[q]);
-    }
     return hd_graph_estimate_recall(context, &a->points, a->search, &a->sample, &a->search->recall);
 }
 

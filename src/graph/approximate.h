@@ -47,10 +47,12 @@ static inline const float *hd_graph_ordered_row(const hd_graph_ordered_points *x
     return x->values + (x->pick != NULL ? x->pick[position] : position) * x->stride;
 }
 
-/* Packs `count` points into panels (panels.h), which have room for a multiple of 16 points; what is
- * left of the last panel becomes 0. */
-void hd_graph_ordered_points_pack(const hd_graph_ordered_points *x, const int32_t *position,
-                                  int64_t count, float *panels);
+/* Packs `count` points into values (panels.h), which have room for a multiple of 16 points; what is
+ * left of the last panel becomes 0. base, for whole tiles, becomes 0 and beyond the points
+ * infinity. */
+hd_graph_panels hd_graph_ordered_points_pack(const hd_graph_ordered_points *x,
+                                             const int32_t *position, int64_t count, float *values,
+                                             float *base);
 
 /* ---- lists --------------------------------------------------------------------------------- */
 
@@ -80,6 +82,16 @@ static inline float hd_graph_entry_value(uint64_t entry) {
     memcpy(&value, &bits, sizeof value);
     return value;
 }
+
+/* The tau of the lists that belong to the rows of panels; -infinity for padding. */
+void hd_graph_lists_tau(const hd_graph_lists *lists, const int32_t *list,
+                        const hd_graph_panels *rows, float *tau);
+
+/* Enters the distances of what list `list` contains, positions of these points, into the list of
+ * query i. */
+void hd_graph_lists_verify(const hd_graph_lists *lists, int64_t list,
+                           const hd_graph_ordered_points *points, int64_t i,
+                           const hd_graph_search *search);
 
 /* Inserts a new entry unless it is there already or belongs behind the last one; returns whether it
  * was inserted. The caller is the only one who works on list i. */
@@ -198,7 +210,7 @@ void hd_graph_approximation_free(hd_graph_approximation *a);
 huddle_status hd_graph_approximation_attempt(huddle_context *context, hd_graph_approximation *a,
                                              int attempt);
 
-/* Computes the lists of the search from those of the positions. */
+/* Computes the lists of the search, by its ids, from those of the positions. */
 huddle_status hd_graph_approximation_verify(huddle_context *context, hd_graph_approximation *a);
 
 /* Continues the lists of search->query with the points of the approximation, by the trees that it

@@ -87,46 +87,31 @@ static void insert_point(void *argument, int64_t i, int64_t j, float value) {
         m->tau[i] = atomic_load_explicit(&m->lists->tau[q], memory_order_relaxed);
 }
 
-/* Packs points into panels that begin at `at` of the worker's. */
-static hd_graph_panels pack_points(const query_batch *b, const hd_graph_ordered_points *x,
-                                   const int32_t *position, int64_t count, int64_t at) {
-    int64_t tile = HD_GRAPH_TILE_COLUMNS;
-    hd_graph_panels panels = {.n = count,
-                              .padded = hd_chunks(count, tile) * tile,
-                              .d = x->d,
-                              .values = b->panels + at * x->d,
-                              .base = b->base + at};
-    hd_graph_ordered_points_pack(x, position, count, panels.values);
-    for (int64_t p = 0; p < panels.padded; p++)
-        panels.base[p] = p < count ? 0 : INFINITY;
-    return panels;
-}
-
 static huddle_status compare_leaves(void *argument, hd_chunk chunk) {
     query_batch *b = argument;
     const hd_graph_forest *f = &b->a->forest;
-    int64_t at = chunk.worker * (f->capacity + GROUP);
+    int64_t at = chunk.worker * (f->capacity + GROUP), behind = at + f->capacity;
+    int64_t d = b->queries.d;
     for (int64_t leaf = chunk.begin; leaf < chunk.end; leaf++) {
         if (b->offsets[leaf] == b->offsets[leaf + 1])
             continue;
         int64_t first = hd_graph_forest_begin(f, leaf);
         const int32_t *positions = b->a->orders[b->tree] + first;
-        hd_graph_panels points = pack_points(b, &b->a->points, positions,
-                                             hd_graph_forest_begin(f, leaf + 1) - first, at);
+        hd_graph_panels points = hd_graph_ordered_points_pack(
+            &b->a->points, positions, hd_graph_forest_begin(f, leaf + 1) - first,
+            b->panels + at * d, b->base + at);
         for (int64_t q = b->offsets[leaf]; q < b->offsets[leaf + 1]; q += GROUP) {
             int64_t rest = b->offsets[leaf + 1] - q, count = rest < GROUP ? rest : GROUP;
             leaf_pairs m = {&b->lists, b->order + q, positions, b->tau + at};
-            hd_graph_panels rows = pack_points(b, &b->queries, m.queries, count, at + f->capacity);
+            hd_graph_panels rows = hd_graph_ordered_points_pack(
+                &b->queries, m.queries, count, b->panels + behind * d, b->base + behind);
             hd_graph_tiles tiles = {.rows = &rows,
                                     .columns = &points,
                                     .kernel = b->a->points.kernel,
                                     .tau = m.tau,
                                     .hit = insert_point,
                                     .argument = &m};
-            for (int64_t i = 0; i < rows.padded; i++)
-                m.tau[i] = i < count ? atomic_load_explicit(&b->lists.tau[m.queries[i]],
-                                                            memory_order_relaxed)
-                                     : -INFINITY;
+            hd_graph_lists_tau(&b->lists, m.queries, &rows, m.tau);
             hd_graph_tiles_sweep(&tiles, 0, rows.padded);
         }
     }
@@ -142,7 +127,8 @@ typedef struct walk {
     const int32_t *queries;
     int n_queries;
     float limits[HD_GRAPH_TILE_ROWS]; /* beyond which a query follows nothing */
-    float *panel, *columns;           /* of one panel and of one tile */
+    hd_graph_panels rows;             /* of the queries */
+    float *columns;                   /* of one tile */
     int32_t *seen;
     int32_t next[COLUMNS];
     int count;
@@ -150,36 +136,18 @@ typedef struct walk {
 
 /* Compares the queries with the points that wait. */
 static void compare_next(walk *w) {
-    float out[HD_GRAPH_TILE_ROWS * COLUMNS], base[COLUMNS], tau[COLUMNS];
-    float row_base[HD_GRAPH_TILE_ROWS] = {0}, row_tau[HD_GRAPH_TILE_ROWS];
-    uint64_t hits[HD_GRAPH_TILE_ROWS];
     const hd_graph_ordered_points *x = &w->b->a->points;
-    hd_graph_lists *l = &w->b->lists;
-    hd_graph_tile t = {.rows = w->panel,
-                       .columns = w->columns,
-                       .d = x->d,
-                       .panel = HD_GRAPH_PANEL * x->d,
-                       .row_base = row_base,
-                       .column_base = base,
-                       .row_tau = row_tau,
-                       .column_tau = tau,
-                       .out = out,
-                       .hits = hits};
-    for (int r = 0; r < HD_GRAPH_TILE_ROWS; r++)
-        row_tau[r] = r < w->n_queries
-                         ? atomic_load_explicit(&l->tau[w->queries[r]], memory_order_relaxed)
-                         : -INFINITY;
-    for (int c = 0; c < COLUMNS; c++) {
-        base[c] = c < w->count ? 0 : INFINITY;
-        tau[c] = -INFINITY;
-    }
-    hd_graph_ordered_points_pack(x, w->next, w->count, w->columns);
-    if (x->kernel(&t))
-        for (int r = 0; r < w->n_queries; r++)
-            for (uint64_t left = hits[r]; left != 0; left &= left - 1) {
-                int c = __builtin_ctzll(left);
-                hd_graph_lists_insert(l, w->queries[r], out[r * COLUMNS + c], w->next[c]);
-            }
+    float base[COLUMNS], tau[COLUMNS];
+    leaf_pairs m = {&w->b->lists, w->queries, w->next, tau};
+    hd_graph_panels columns = hd_graph_ordered_points_pack(x, w->next, w->count, w->columns, base);
+    hd_graph_tiles tiles = {.rows = &w->rows,
+                            .columns = &columns,
+                            .kernel = x->kernel,
+                            .tau = tau,
+                            .hit = insert_point,
+                            .argument = &m};
+    hd_graph_lists_tau(&w->b->lists, w->queries, &w->rows, tau);
+    hd_graph_tiles_sweep(&tiles, 0, HD_GRAPH_TILE_ROWS);
     w->count = 0;
 }
 
@@ -231,30 +199,14 @@ static void follow_lists(walk *w) {
     }
 }
 
-/* The distances of what was found, in double. */
-static void finish_list(const query_batch *b, int64_t query) {
-    hd_graph_search *s = b->search;
-    double *distance2 = s->distance2 + query * s->k;
-    int32_t *index = s->index + query * s->k;
-    for (int32_t c = 0; c < b->lists.k; c++) {
-        int32_t position = hd_graph_entry_position(b->lists.entries[query * b->lists.k + c]);
-        if (position >= b->a->points.n)
-            break;
-        int32_t j = b->a->points.order[position];
-        hd_graph_list_insert(
-            distance2, index, s->k,
-            hd_graph_rows_distance2(s->query, query, s->train, j, distance2[s->k - 1]),
-            hd_graph_search_id(s, j));
-    }
-}
-
 /* Queries in the order of the leaves of the last tree. */
 static huddle_status walk_queries(void *argument, hd_chunk chunk) {
     query_batch *b = argument;
     const hd_graph_ordered_points *x = &b->a->points;
     int64_t room = b->a->forest.capacity + GROUP, count = b->offsets[b->a->forest.leaves];
     float *panels = b->panels + chunk.worker * room * x->d;
-    walk w = {.b = b, .panel = panels, .columns = panels + HD_GRAPH_PANEL * x->d};
+    float *base = b->base + chunk.worker * room;
+    walk w = {.b = b, .columns = panels + HD_GRAPH_PANEL * x->d};
     double scale2 = follow_ratio * follow_ratio * x->packing.scale * x->packing.scale;
     w.seen = b->seen + chunk.worker * SEEN;
     for (int64_t group = chunk.begin; group < chunk.end; group++) {
@@ -267,10 +219,10 @@ static huddle_status walk_queries(void *argument, hd_chunk chunk) {
             w.limits[r] = limit < (double)FLT_MAX ? (float)limit : FLT_MAX;
         }
         memset(w.seen, -1, SEEN * sizeof *w.seen);
-        hd_graph_ordered_points_pack(&b->queries, w.queries, w.n_queries, w.panel);
+        w.rows = hd_graph_ordered_points_pack(&b->queries, w.queries, w.n_queries, panels, base);
         follow_lists(&w);
         for (int r = 0; r < w.n_queries; r++)
-            finish_list(b, w.queries[r]);
+            hd_graph_lists_verify(&b->lists, w.queries[r], x, w.queries[r], b->search);
         atomic_fetch_add(&b->search->n_distances, w.n_queries * b->lists.k);
     }
     return HUDDLE_OK;

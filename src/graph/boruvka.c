@@ -18,7 +18,6 @@ enum {
     PLAIN_WIDTH = 8,      /* rows of so few coordinates need no projection */
     SAMPLE = 256,         /* points of a node from which its widest column is estimated */
     SUBTREES = 64,        /* about so many are built side by side */
-    ROWS_PER_CHUNK = 4096,
     LEAVES_PER_CHUNK = 4,
     DEPTH = 64 /* of the tree at most: 2^31 points have 25 levels */
 };
@@ -42,13 +41,6 @@ typedef struct building {
     int64_t n_subtrees;
 } building;
 
-static huddle_status read_rows(void *argument, hd_chunk chunk) {
-    const building *b = argument;
-    for (int64_t i = chunk.begin; i < chunk.end; i++)
-        hd_graph_rows_read(b->tree->rows, i, b->y.values + i * b->y.stride);
-    return HUDDLE_OK;
-}
-
 /* The principal directions come first: boxes are small in them, and sums of distances grow fast. */
 static huddle_status find_coordinates(huddle_context *context, building *b) {
     huddle_status status = HUDDLE_OK;
@@ -56,7 +48,7 @@ static huddle_status find_coordinates(huddle_context *context, building *b) {
     int64_t width = hd_graph_rows_width(rows);
     if (width <= PLAIN_WIDTH) {
         TRY(huddle_dense_new(rows->n, width, &b->y));
-        TRY(hd_parallel(context, NULL, rows->n, ROWS_PER_CHUNK, read_rows, b));
+        TRY(hd_graph_rows_read_all(context, rows, b->y.stride, b->y.values));
     } else {
         hd_graph_projection projection = {0};
         int64_t p = (width < MAX_COORDINATES ? width : MAX_COORDINATES) - 1;

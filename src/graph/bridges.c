@@ -154,21 +154,6 @@ static void pack_queries(const void *argument, int64_t begin, int64_t end, char 
     hd_graph_rows_pack(&r->b->rows, r->query, begin, end, bytes + head_size(count));
 }
 
-/* The list of a query, of one entry, begins with the shortest edge of its part: what is longer does
- * not matter. */
-static void load_lists(const void *argument, int64_t begin, int64_t end, hd_graph_block *block) {
-    const bridge_round *r = argument;
-    for (int64_t i = begin; i < end; i++) {
-        block->distance2[i - begin] = r->best[r->part[r->query[i]]].distance;
-        block->index[i - begin] = INT32_MAX;
-    }
-}
-
-/* What was found is kept where it was found. */
-static void store_lists(void *argument, int64_t begin, int64_t end, const hd_graph_block *block) {
-    (void)argument, (void)begin, (void)end, (void)block;
-}
-
 /* Enters an edge from a vertex of part p to own row j. */
 static void offer_edge(bridge_round *r, int32_t p, int32_t vertex, int64_t j, double distance2) {
     int32_t id = r->b->ids[j];
@@ -248,8 +233,6 @@ huddle_status hd_graph_bridges_find(hd_graph_bridges *bridges, const int32_t *pa
                           .k = 1,
                           .measure = measure_queries,
                           .pack = pack_queries,
-                          .load = load_lists,
-                          .store = store_lists,
                           .compare = compare_queries,
                           .argument = &r};
     hd_alone before = hd_alone_begin(context);
@@ -257,9 +240,18 @@ huddle_status hd_graph_bridges_find(hd_graph_bridges *bridges, const int32_t *pa
     hd_alone_end(context, before);
     TRY(status);
     TRY(reduce_best(context, n_parts, best, target));
+    /* The list of a query, of one entry, begins with the shortest edge of its part: what is longer
+     * does not matter. What is found is kept where it is found. */
+    ALLOC(ring.index, count);
+    ALLOC(ring.distance2, count);
+    for (int64_t i = 0; i < count; i++) {
+        ring.distance2[i] = best[part[query[i]]].distance;
+        ring.index[i] = INT32_MAX;
+    }
     TRY(hd_graph_ring_run(context, &ring));
     TRY(reduce_best(context, n_parts, best, target));
 done:
+    FREE(ring.index, ring.distance2);
     return status;
 }
 

@@ -59,6 +59,8 @@ typedef struct cells {
     const hd_graph_rows *space;   /* the queries in the space of the boxes */
     double position_error;        /* of a row of either */
     struct workspace *workspaces; /* one per worker */
+    int64_t sampled; /* 0, or so many evenly spaced leaves stand for all: for the prediction */
+    bool others;     /* the queries are not the points of the leaves */
     atomic_llong n_pairs, n_full;
 } cells;
 
@@ -67,12 +69,14 @@ typedef struct active_points {
     int32_t row[HD_GRAPH_LEAF]; /* which point of the leaf */
     double norm[HD_GRAPH_LEAF]; /* packed */
     float tau[HD_GRAPH_LEAF];   /* the largest value of the kernel that matters */
+    const int32_t *others;      /* row numbers of the points of the other leaf */
     double *centre, radius;     /* of the whole leaf: d, and the largest packed norm around it */
 } active_points;
 
 /* What a worker needs for the leaf that it searches. */
 typedef struct workspace {
-    int64_t leaf, begin, count;     /* the leaf and its points */
+    const struct cells *cells;
+    int64_t leaf, count;            /* the leaf and its points */
     double *rows;                   /* HD_GRAPH_LEAF x d */
     double *points;                 /* in the space of the boxes, [column][HD_GRAPH_LEAF] */
     double *low, *high;             /* its box */
@@ -92,7 +96,8 @@ typedef struct workspace {
 
 /* The row number of point r of the leaf. */
 static int64_t row_number(const cells *c, const workspace *w, int64_t r) {
-    return c->order != NULL ? c->order[w->begin + r] : w->begin + r;
+    int64_t place = hd_graph_leaf_begin(w->leaf) + r;
+    return c->order != NULL ? c->order[place] : place;
 }
 
 /* Sets the two numbers that depend on the k-th distance of point r: the distance itself, and the
@@ -126,24 +131,20 @@ static bool compare_in_full(const cells *c, workspace *w, int64_t r, int32_t j) 
 
 /* ---- leaf against leaf --------------------------------------------------------------------- */
 
-/* Compares the hits of a tile in double. Rows in memory are scattered, so that all are requested
- * before the first is used. */
-static void compare_hits(const cells *c, workspace *w, const hd_graph_tile *t, int64_t row,
-                         int64_t column) {
-    const int32_t *others = c->index->leaves.order + column;
-    for (int64_t r = 0; r < HD_GRAPH_TILE_ROWS; r++)
-        for (uint64_t hits = t->hits[r]; hits != 0; hits &= hits - 1)
-            hd_graph_rows_prefetch(c->search->train, others[__builtin_ctzll(hits)]);
-    for (int64_t r = 0; r < HD_GRAPH_TILE_ROWS; r++)
-        for (uint64_t hits = t->hits[r]; hits != 0; hits &= hits - 1) {
-            int bit = __builtin_ctzll(hits);
-            int64_t at = row + r, own = w->active.row[at];
-            /* An earlier hit of this tile may have lowered tau since the kernel ran. */
-            if (t->out[r * HD_GRAPH_TILE_COLUMNS + bit] <= w->active.tau[at] &&
-                compare_in_full(c, w, own, others[bit]))
-                w->active.tau[at] =
-                    hd_graph_leaf_limit(&c->index->points, w->active.norm[at], w->kth[own]);
-        }
+/* Compares a hit of a tile in double. An earlier hit of this tile may have lowered tau since the
+ * kernel ran. */
+static void compare_hit(void *argument, int64_t at, int64_t column, float value) {
+    workspace *w = argument;
+    int64_t own = w->active.row[at];
+    if (value <= w->active.tau[at] && compare_in_full(w->cells, w, own, w->active.others[column]))
+        w->active.tau[at] =
+            hd_graph_leaf_limit(&w->cells->index->points, w->active.norm[at], w->kth[own]);
+}
+
+/* Rows in memory are scattered, so that all of a tile are requested before the first is used. */
+static void prefetch_row(void *argument, int64_t column) {
+    const workspace *w = argument;
+    hd_graph_rows_prefetch(w->cells->search->train, w->active.others[column]);
 }
 
 /* Packs the active points and sets what depends on their norms. Returns whether rounding changes a
@@ -166,33 +167,27 @@ static bool pack_active(const cells *c, workspace *w, const double *centre, int6
     return coarse;
 }
 
-/* The tau of columns: the decision is the row's. */
-#define NOWHERE8                                                                                   \
-    -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY
-static const float nowhere[HD_GRAPH_TILE_COLUMNS] = {NOWHERE8, NOWHERE8, NOWHERE8,
-                                                     NOWHERE8, NOWHERE8, NOWHERE8};
-
 /* Compares the `count` packed points with all points of a leaf, packed in `columns`. */
-static void compare_tiles(const cells *c, workspace *w, int64_t other, const float *columns,
+static void compare_tiles(const cells *c, workspace *w, int64_t other, float *columns,
                           int64_t count) {
-    static const float none[HD_GRAPH_TILE_ROWS];
-    float out[HD_GRAPH_TILE_ROWS * HD_GRAPH_TILE_COLUMNS];
-    uint64_t hits[HD_GRAPH_TILE_ROWS];
-    int64_t d = c->index->points.d, panel = d * HD_GRAPH_PANEL;
-    hd_graph_tile t = {.d = d, .panel = panel, .row_base = none, .column_tau = nowhere};
-    t.out = out;
-    t.hits = hits;
-    for (int64_t column = 0; column < HD_GRAPH_LEAF; column += HD_GRAPH_TILE_COLUMNS) {
-        t.columns = columns + column * d;
-        t.column_base = hd_graph_leaf_base(&c->index->points, other) + column;
-        for (int64_t row = 0; row < count; row += HD_GRAPH_TILE_ROWS) {
-            t.rows = w->panels + row / HD_GRAPH_PANEL * panel + row % HD_GRAPH_PANEL;
-            t.row_tau = w->active.tau + row;
-            if (tile_kernels[c->index->leaves.isa](&t))
-                compare_hits(c, w, &t, row, hd_graph_leaf_begin(other) + column);
-            w->n_pairs += HD_GRAPH_TILE_ROWS * HD_GRAPH_TILE_COLUMNS;
-        }
-    }
+    const hd_graph_leaf_points *p = &c->index->points;
+    int64_t padded = hd_chunks(count, HD_GRAPH_TILE_ROWS) * HD_GRAPH_TILE_ROWS;
+    hd_graph_panels rows = {.n = count, .d = p->d, .values = w->panels, .base = p->base};
+    hd_graph_panels leaf = {.n = HD_GRAPH_LEAF,
+                            .padded = HD_GRAPH_LEAF,
+                            .d = p->d,
+                            .values = columns,
+                            .base = hd_graph_leaf_base(p, other)};
+    hd_graph_tiles tiles = {.rows = &rows,
+                            .columns = &leaf,
+                            .kernel = tile_kernels[c->index->leaves.isa],
+                            .tau = w->active.tau,
+                            .hit = compare_hit,
+                            .fetch = prefetch_row,
+                            .argument = w};
+    w->active.others = c->index->leaves.order + hd_graph_leaf_begin(other);
+    hd_graph_tiles_sweep(&tiles, 0, padded);
+    w->n_pairs += padded * HD_GRAPH_LEAF;
 }
 
 /* Lists the points whose own distance to the other box does not exclude it; returns their number. A
@@ -217,7 +212,7 @@ static int64_t find_active(const cells *c, workspace *w, int64_t other) {
 
 /* Compares the leaf with another one, or with itself. */
 static void compare_leaf(const cells *c, workspace *w, int64_t other) {
-    const float *columns = hd_graph_leaf_values(&c->index->points, other);
+    float *columns = hd_graph_leaf_values(&c->index->points, other);
     int64_t count = find_active(c, w, other);
     if (count == 0)
         return;
@@ -237,7 +232,6 @@ static void compare_leaf(const cells *c, workspace *w, int64_t other) {
 /* Reads the queries of a leaf. Padding is at infinity. */
 static void load_queries(const cells *c, workspace *w, int64_t leaf, int64_t count) {
     w->leaf = leaf;
-    w->begin = hd_graph_leaf_begin(leaf);
     w->count = count;
     for (int64_t r = 0; r < w->count; r++) {
         int64_t i = row_number(c, w, r);
@@ -265,6 +259,32 @@ static void load_leaf(const cells *c, workspace *w, int64_t leaf) {
     w->worst = INFINITY;
 }
 
+/* Loads a leaf of other points, whose centre and box are measured here. */
+static void load_others(const cells *c, workspace *w, int64_t leaf) {
+    int64_t begin = hd_graph_leaf_begin(leaf), rest = c->search->query->n - begin;
+    int64_t d = c->index->points.d;
+    load_queries(c, w, leaf, rest < HD_GRAPH_LEAF ? rest : HD_GRAPH_LEAF);
+    for (int64_t f = 0; f < c->index->width; f++) {
+        const double *column = w->points + f * HD_GRAPH_LEAF;
+        w->low[f] = w->high[f] = column[0];
+        for (int64_t r = 1; r < w->count; r++) {
+            w->low[f] = fmin(w->low[f], column[r]);
+            w->high[f] = fmax(w->high[f], column[r]);
+        }
+    }
+    memset(w->active.centre, 0, (size_t)d * sizeof *w->active.centre);
+    for (int64_t r = 0; r < w->count; r++)
+        for (int64_t j = 0; j < d; j++)
+            w->active.centre[j] += w->rows[r * d + j] / (double)w->count;
+    w->active.radius = w->worst = 0;
+    for (int64_t r = 0; r < w->count; r++) {
+        double norm =
+            hd_graph_leaf_pack(&c->index->points, w->rows + r * d, w->active.centre, r, w->panels);
+        w->active.radius = fmax(w->active.radius, norm);
+        w->worst = fmax(w->worst, w->limits[r]);
+    }
+}
+
 static int by_bound(const void *a, const void *b) {
     const hd_graph_near_leaf *x = a, *y = b;
     if (x->bound != y->bound)
@@ -276,7 +296,6 @@ static int by_bound(const void *a, const void *b) {
  * the boxes of all leaves are tested. */
 static void compare_first(const cells *c, workspace *w) {
     int64_t group = w->leaf / HD_GRAPH_LEAF_GROUP;
-    memset(w->first, 0, sizeof w->first);
     compare_leaf(c, w, w->leaf);
     w->first[w->leaf % HD_GRAPH_LEAF_GROUP] = true;
     int64_t count =
@@ -291,11 +310,16 @@ static void compare_first(const cells *c, workspace *w) {
 /* Loads a leaf, compares the first leaves, and lists the others that could contain a neighbour,
  * nearest box first; returns their number. */
 static int64_t begin_leaf(const cells *c, workspace *w, int64_t leaf) {
-    load_leaf(c, w, leaf);
-    compare_first(c, w);
-    int64_t kept = 0;
+    memset(w->first, 0, sizeof w->first);
+    if (c->others) {
+        load_others(c, w, leaf);
+    } else {
+        load_leaf(c, w, leaf);
+        compare_first(c, w);
+    }
+    int64_t kept = 0, own = c->others ? -1 : leaf;
     int64_t count =
-        hd_graph_leaves_near(&c->index->leaves, w->low, w->high, w->worst, leaf, w->near);
+        hd_graph_leaves_near(&c->index->leaves, w->low, w->high, w->worst, own, w->near);
     for (int64_t k = 0; k < count; k++) {
         int64_t other = w->near[k].leaf;
         if (other / HD_GRAPH_LEAF_GROUP != leaf / HD_GRAPH_LEAF_GROUP ||
@@ -306,52 +330,21 @@ static int64_t begin_leaf(const cells *c, workspace *w, int64_t leaf) {
     return kept;
 }
 
-/* Finds the lists of all points of a leaf. Boxes come by ascending distance, and a distance only
- * excludes what is strictly beyond it, because of ties. */
-static huddle_status search_leaf(const cells *c, workspace *w, int64_t leaf) {
-    huddle_status status = HUDDLE_OK;
-    int64_t count = begin_leaf(c, w, leaf);
-    for (int64_t k = 0; k < count && w->near[k].bound <= w->worst; k++) {
-        TRY(hd_check_cancel(c->context));
-        compare_leaf(c, w, w->near[k].leaf);
-    }
-done:
-    return status;
-}
-
+/* Finds the lists of all points of a chunk of leaves. Boxes come by ascending distance, and a
+ * distance only excludes what is strictly beyond it, because of ties. A sampled leaf is searched in
+ * a few of the nearest leaves only, and the comparisons that the limits found there leave are
+ * counted: somewhat more than the search will need. */
 static huddle_status search_leaves(void *argument, hd_chunk chunk) {
     huddle_status status = HUDDLE_OK;
     cells *c = argument;
     workspace *w = &c->workspaces[chunk.worker];
-    w->n_full = 0;
-    w->n_pairs = 0;
-    for (int64_t leaf = chunk.begin; leaf < chunk.end; leaf++)
-        TRY(search_leaf(c, w, leaf));
-    atomic_fetch_add(&c->n_pairs, w->n_pairs);
-    atomic_fetch_add(&c->n_full, w->n_full);
-done:
-    return status;
-}
-
-/* ---- the cost ------------------------------------------------------------------------------ */
-
-static int64_t count_samples(const cells *c) {
-    return c->index->leaves.count < SAMPLE_LEAVES ? c->index->leaves.count : SAMPLE_LEAVES;
-}
-
-/* Searches evenly spaced leaves in a few of the nearest leaves only, and counts the comparisons
- * that the limits found there leave: somewhat more than the search will need. */
-static huddle_status sample_leaves(void *argument, hd_chunk chunk) {
-    huddle_status status = HUDDLE_OK;
-    cells *c = argument;
-    workspace *w = &c->workspaces[chunk.worker];
-    w->n_full = 0;
-    w->n_pairs = 0;
-    for (int64_t s = chunk.begin; s < chunk.end; s++) {
-        int64_t count = begin_leaf(c, w, s * c->index->leaves.count / count_samples(c));
+    w->n_full = w->n_pairs = 0;
+    for (int64_t leaf = chunk.begin; leaf < chunk.end; leaf++) {
+        int64_t at = c->sampled > 0 ? leaf * c->index->leaves.count / c->sampled : leaf;
+        int64_t count = begin_leaf(c, w, at);
         for (int64_t k = 0; k < count && w->near[k].bound <= w->worst; k++) {
             TRY(hd_check_cancel(c->context));
-            if (k < SAMPLE_COMPARISONS)
+            if (c->sampled == 0 || k < SAMPLE_COMPARISONS)
                 compare_leaf(c, w, w->near[k].leaf);
             else
                 w->n_pairs += find_active(c, w, w->near[k].leaf) * HD_GRAPH_LEAF;
@@ -363,11 +356,17 @@ done:
     return status;
 }
 
+/* ---- the cost ------------------------------------------------------------------------------ */
+
 /* The predicted cost of the search, in multiply-adds. */
 static huddle_status predict_cost(cells *c, double *cost) {
     huddle_status status = HUDDLE_OK;
-    double samples = (double)count_samples(c), d = (double)c->index->points.d;
-    TRY(hd_parallel(c->context, NULL, count_samples(c), 1, sample_leaves, c));
+    int64_t count = c->index->leaves.count;
+    double d = (double)c->index->points.d;
+    c->sampled = count < SAMPLE_LEAVES ? count : SAMPLE_LEAVES;
+    double samples = (double)c->sampled;
+    TRY(hd_parallel(c->context, NULL, c->sampled, 1, search_leaves, c));
+    c->sampled = 0;
     double pairs = (double)atomic_exchange(&c->n_pairs, 0);
     double full = (double)atomic_exchange(&c->n_full, 0);
     *cost =
@@ -392,6 +391,7 @@ static huddle_status new_workspaces(cells *c) {
     ALLOC_ZERO(c->workspaces, workers);
     for (int32_t k = 0; k < workers; k++) {
         workspace *w = &c->workspaces[k];
+        w->cells = c;
         ALLOC(w->points, width * HD_GRAPH_LEAF);
         ALLOC(w->low, width);
         ALLOC(w->high, width);
@@ -493,53 +493,6 @@ done:
 
 /* ---- lists that have begun ----------------------------------------------------------------- */
 
-/* Loads a leaf of other points, whose centre and box are measured here. */
-static void load_others(const cells *c, workspace *w, int64_t leaf) {
-    int64_t begin = hd_graph_leaf_begin(leaf), rest = c->search->query->n - begin;
-    int64_t d = c->index->points.d;
-    load_queries(c, w, leaf, rest < HD_GRAPH_LEAF ? rest : HD_GRAPH_LEAF);
-    for (int64_t f = 0; f < c->index->width; f++) {
-        const double *column = w->points + f * HD_GRAPH_LEAF;
-        w->low[f] = w->high[f] = column[0];
-        for (int64_t r = 1; r < w->count; r++) {
-            w->low[f] = fmin(w->low[f], column[r]);
-            w->high[f] = fmax(w->high[f], column[r]);
-        }
-    }
-    memset(w->active.centre, 0, (size_t)d * sizeof *w->active.centre);
-    for (int64_t r = 0; r < w->count; r++)
-        for (int64_t j = 0; j < d; j++)
-            w->active.centre[j] += w->rows[r * d + j] / (double)w->count;
-    w->active.radius = w->worst = 0;
-    for (int64_t r = 0; r < w->count; r++) {
-        double norm =
-            hd_graph_leaf_pack(&c->index->points, w->rows + r * d, w->active.centre, r, w->panels);
-        w->active.radius = fmax(w->active.radius, norm);
-        w->worst = fmax(w->worst, w->limits[r]);
-    }
-}
-
-static huddle_status continue_leaves(void *argument, hd_chunk chunk) {
-    huddle_status status = HUDDLE_OK;
-    cells *c = argument;
-    workspace *w = &c->workspaces[chunk.worker];
-    w->n_full = 0;
-    w->n_pairs = 0;
-    for (int64_t leaf = chunk.begin; leaf < chunk.end; leaf++) {
-        load_others(c, w, leaf);
-        int64_t count =
-            hd_graph_leaves_near(&c->index->leaves, w->low, w->high, w->worst, -1, w->near);
-        qsort(w->near, (size_t)count, sizeof *w->near, by_bound);
-        for (int64_t k = 0; k < count && w->near[k].bound <= w->worst; k++) {
-            TRY(hd_check_cancel(c->context));
-            compare_leaf(c, w, w->near[k].leaf);
-        }
-    }
-    atomic_fetch_add(&c->n_full, w->n_full);
-done:
-    return status;
-}
-
 huddle_status hd_graph_cells_continue(huddle_context *context, const hd_graph_cells *index,
                                       hd_graph_search *search) {
     huddle_status status = HUDDLE_OK;
@@ -547,7 +500,8 @@ huddle_status hd_graph_cells_continue(huddle_context *context, const hd_graph_ce
                .search = search,
                .index = index,
                .order = search->order,
-               .space = search->query};
+               .space = search->query,
+               .others = true};
     huddle_dense y = {0};
     hd_graph_rows projected;
     if (index->projection.p > 0) {
@@ -559,7 +513,7 @@ huddle_status hd_graph_cells_continue(huddle_context *context, const hd_graph_ce
     }
     TRY(new_workspaces(&c));
     TRY(hd_parallel(context, NULL, hd_chunks(search->query->n, HD_GRAPH_LEAF), LEAVES_PER_CHUNK,
-                    continue_leaves, &c));
+                    search_leaves, &c));
     atomic_fetch_add(&search->n_distances, atomic_load(&c.n_full));
 done:
     free_workspaces(&c);

@@ -79,8 +79,8 @@ static huddle_status check_copies(const int64_t *copies, int64_t n) {
     return HUDDLE_OK;
 }
 
-static huddle_status weigh_copies(huddle_context *context, const int64_t *copies,
-                                  int32_t n_neighbors, huddle_csr *graph) {
+huddle_status huddle_graph_weigh_copies(huddle_context *context, const int64_t *copies,
+                                        int32_t n_neighbors, huddle_csr *graph) {
     huddle_status status = HUDDLE_OK;
     huddle_csr weighed = {0};
     weighing w = {.graph = graph, .n_neighbors = n_neighbors};
@@ -107,10 +107,5 @@ done:
     hd_halo_close(&w.halo);
     FREE(w.local_columns, w.fetched_copies);
     huddle_csr_free(&weighed);
-    return status;
-}
-
-huddle_status huddle_graph_weigh_copies(huddle_context *context, const int64_t *copies,
-                                        int32_t n_neighbors, huddle_csr *graph) {
-    return hd_agree(context, weigh_copies(context, copies, n_neighbors, graph));
+    return hd_agree(context, status);
 }

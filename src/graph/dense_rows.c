@@ -15,7 +15,7 @@
 /* A relative rounding error above this leaves too little of a distance to decide by. */
 static const double max_margin = 0.1;
 
-enum { ROWS_PER_CHUNK = 256 };
+enum { ROWS_PER_CHUNK = 256, READ_ROWS = 4096 };
 
 typedef double (*single_function)(const float *, const float *, int64_t, double);
 typedef double (*double_function)(const double *, const double *, int64_t, double);
@@ -169,6 +169,25 @@ void hd_graph_rows_read(const hd_graph_rows *rows, int64_t i, double *coordinate
             coordinates[j] *= rows->scale[i];
     if (rows->zeros && rows->scale != NULL)
         coordinates[rows->d] = rows->scale[i] == 0 ? 1 : 0;
+}
+
+typedef struct reading {
+    const hd_graph_rows *rows;
+    int64_t stride;
+    double *to;
+} reading;
+
+static huddle_status read_rows(void *argument, hd_chunk chunk) {
+    const reading *r = argument;
+    for (int64_t i = chunk.begin; i < chunk.end; i++)
+        hd_graph_rows_read(r->rows, i, r->to + i * r->stride);
+    return HUDDLE_OK;
+}
+
+huddle_status hd_graph_rows_read_all(huddle_context *context, const hd_graph_rows *rows,
+                                     int64_t stride, double *coordinates) {
+    reading r = {rows, stride, coordinates};
+    return hd_parallel(context, NULL, rows->n, READ_ROWS, read_rows, &r);
 }
 
 /* That of floats as they are in memory, which is much faster than reading rows as doubles. */

@@ -47,6 +47,10 @@ huddle_status hd_graph_rows_normalise(huddle_context *context, hd_graph_rows *ro
 int64_t hd_graph_rows_width(const hd_graph_rows *rows);
 void hd_graph_rows_read(const hd_graph_rows *rows, int64_t i, double *coordinates);
 
+/* Reads all rows, `stride` apart. */
+huddle_status hd_graph_rows_read_all(huddle_context *context, const hd_graph_rows *rows,
+                                     int64_t stride, double *coordinates);
+
 /* Coordinate f alone of row i. */
 double hd_graph_rows_coordinate(const hd_graph_rows *rows, int64_t i, int64_t f);
 

@@ -164,54 +164,40 @@ static huddle_status choose_block(void *argument, hd_chunk chunk) {
 
 /* ---- comparisons --------------------------------------------------------------------------- */
 
-/* Offers the pairs of a tile to both of their lists. Row r of the tile is candidate row + r; only
- * columns after it make a pair that has not been seen. */
-static void offer_pairs(const descent *s, const int32_t *candidates, int n_new, int row,
-                        const hd_graph_tile *t, const float *tau) {
-    for (int r = 0; r < HD_GRAPH_TILE_ROWS && row + r < n_new; r++) {
-        uint64_t hits = t->hits[r] & ~(uint64_t)0 << (row + r + 1);
-        while (hits != 0) {
-            int c = __builtin_ctzll(hits);
-            float value = t->out[r * HD_GRAPH_TILE_COLUMNS + c];
-            hits &= hits - 1;
-            if (value <= tau[row + r])
-                hd_graph_lists_offer(s->lists, candidates[row + r], value, candidates[c]);
-            if (value <= tau[c])
-                hd_graph_lists_offer(s->lists, candidates[c], value, candidates[row + r]);
-        }
-    }
+/* The candidates of a point, which are the columns of one tile; the new ones are its rows. */
+typedef struct candidate_pairs {
+    hd_graph_lists *lists;
+    const int32_t *candidates;
+    const float *tau;
+} candidate_pairs;
+
+/* Offers a pair to both of its lists. */
+static void offer_pair(void *argument, int64_t i, int64_t j, float value) {
+    const candidate_pairs *p = argument;
+    if (value <= p->tau[i])
+        hd_graph_lists_offer(p->lists, p->candidates[i], value, p->candidates[j]);
+    if (value <= p->tau[j])
+        hd_graph_lists_offer(p->lists, p->candidates[j], value, p->candidates[i]);
 }
 
 /* Compares the new candidates of a point with all of them. Padding columns are at infinity, and
  * hits need a tau that is not. */
-static void compare_candidates(const descent *s, int64_t at, float *panels) {
-    float out[HD_GRAPH_TILE_ROWS * HD_GRAPH_TILE_COLUMNS], base[COLUMNS], tau[COLUMNS];
-    uint64_t hits[HD_GRAPH_TILE_ROWS];
-    const hd_graph_ordered_points *x = s->points;
-    const int32_t *candidates = s->candidates + at * COLUMNS;
-    int n_new = s->n_new[at], n_all = s->n_all[at];
-    hd_graph_ordered_points_pack(x, candidates, n_all, panels);
-    for (int c = 0; c < COLUMNS; c++) {
-        base[c] = c < n_all ? 0 : INFINITY;
-        tau[c] = c < n_all
-                     ? atomic_load_explicit(&s->lists->tau[candidates[c]], memory_order_relaxed)
-                     : -INFINITY;
-    }
-    for (int row = 0; row < n_new; row += HD_GRAPH_TILE_ROWS) {
-        hd_graph_tile t = {.rows = panels + row / HD_GRAPH_PANEL * HD_GRAPH_PANEL * x->d +
-                                   row % HD_GRAPH_PANEL,
-                           .columns = panels,
-                           .d = x->d,
-                           .panel = HD_GRAPH_PANEL * x->d,
-                           .row_base = base + row,
-                           .column_base = base,
-                           .row_tau = tau + row,
-                           .column_tau = tau,
-                           .out = out,
-                           .hits = hits};
-        if (x->kernel(&t))
-            offer_pairs(s, candidates, n_new, row, &t, tau);
-    }
+static void compare_candidates(const descent *s, int64_t at, float *values) {
+    float base[COLUMNS], tau[COLUMNS];
+    candidate_pairs pairs = {s->lists, s->candidates + at * COLUMNS, tau};
+    hd_graph_panels all =
+        hd_graph_ordered_points_pack(s->points, pairs.candidates, s->n_all[at], values, base);
+    hd_graph_panels fresh = all;
+    hd_graph_tiles tiles = {.rows = &fresh,
+                            .columns = &all,
+                            .kernel = s->points->kernel,
+                            .tau = tau,
+                            .hit = offer_pair,
+                            .argument = &pairs};
+    fresh.n = s->n_new[at];
+    fresh.padded = hd_chunks(fresh.n, HD_GRAPH_TILE_ROWS) * HD_GRAPH_TILE_ROWS;
+    hd_graph_lists_tau(s->lists, pairs.candidates, &all, tau);
+    hd_graph_tiles_pairs(&tiles);
 }
 
 static huddle_status compare_block(void *argument, hd_chunk chunk) {

@@ -253,6 +253,7 @@ static void free_index(distributed_search *p) {
     hd_graph_sweep_free(&p->sweep);
     hd_graph_leaves_free(&p->query_leaves);
     hd_graph_approximation_free(&p->approximation);
+    p->own.order = NULL; /* it was that of one of them */
 }
 
 /* ---- the ring ------------------------------------------------------------------------------ */
@@ -265,28 +266,6 @@ static int64_t measure_queries(const void *argument, int64_t begin, int64_t end)
 static void pack_queries(const void *argument, int64_t begin, int64_t end, char *bytes) {
     const distributed_search *p = argument;
     hd_graph_rows_pack(p->query, p->own.order, begin, end, bytes);
-}
-
-static void load_lists(const void *argument, int64_t begin, int64_t end, hd_graph_block *block) {
-    const distributed_search *p = argument;
-    const int32_t *order = p->own.order;
-    int64_t k = p->own.k;
-    for (int64_t i = begin; i < end; i++) {
-        int64_t from = (order != NULL ? order[i] : i) * k, to = (i - begin) * k;
-        memcpy(block->index + to, p->index + from, (size_t)k * sizeof *block->index);
-        memcpy(block->distance2 + to, p->distance2 + from, (size_t)k * sizeof *block->distance2);
-    }
-}
-
-static void store_lists(void *argument, int64_t begin, int64_t end, const hd_graph_block *block) {
-    const distributed_search *p = argument;
-    const int32_t *order = p->own.order;
-    int64_t k = p->own.k;
-    for (int64_t i = begin; i < end; i++) {
-        int64_t to = (order != NULL ? order[i] : i) * k, from = (i - begin) * k;
-        memcpy(p->index + to, block->index + from, (size_t)k * sizeof *block->index);
-        memcpy(p->distance2 + to, block->distance2 + from, (size_t)k * sizeof *block->distance2);
-    }
 }
 
 static huddle_status compare_queries(void *argument, const hd_graph_block *block) {
@@ -387,14 +366,13 @@ static huddle_status attempt_own(distributed_search *p, int attempt) {
         own->order = p->approximation.points.order;
     }
     TRY(hd_graph_approximation_attempt(p->context, &p->approximation, attempt));
-    TRY(hd_graph_approximation_verify(p->context, &p->approximation));
-    map_to_ids(p);
+    TRY(hd_graph_approximation_verify(p->context, &p->approximation)); /* by ids */
 done:
     return status;
 }
 
 /* Attempts until the target is met; "auto" gives up if comparing all pairs is no more expensive. */
-static huddle_status search_approximately(distributed_search *p, const hd_graph_ring *ring) {
+static huddle_status search_approximately(distributed_search *p, hd_graph_ring *ring) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *asked = p->asked;
     double rounds = 0;
@@ -410,6 +388,7 @@ static huddle_status search_approximately(distributed_search *p, const hd_graph_
         status = attempt_own(p, attempt);
         hd_alone_end(p->context, before);
         TRY(status);
+        ring->order = p->own.order;
         TRY(hd_graph_ring_run(p->context, ring));
         TRY(hd_graph_recall_sample_measure(p->context, &p->sample, &p->own, &asked->recall));
         rounds = (double)p->own.n_rounds;
@@ -426,7 +405,7 @@ done:
     return status;
 }
 
-static huddle_status search_exactly(distributed_search *p, const hd_graph_ring *ring) {
+static huddle_status search_exactly(distributed_search *p, hd_graph_ring *ring) {
     huddle_status status = HUDDLE_OK;
     p->asked->recall = (hd_graph_recall){1, 1, 1};
     p->asked->n_rounds = 0;
@@ -435,6 +414,7 @@ static huddle_status search_exactly(distributed_search *p, const hd_graph_ring *
     status = begin_lists(p);
     hd_alone_end(p->context, before);
     TRY(status);
+    ring->order = p->own.order;
     TRY(hd_graph_ring_run(p->context, ring));
 done:
     return status;
@@ -461,8 +441,6 @@ huddle_status hd_graph_search_distributed(huddle_context *context, const char *n
     distributed_search p = {.context = context, .asked = search, .name = name};
     hd_graph_ring ring = {.measure = measure_queries,
                           .pack = pack_queries,
-                          .load = load_lists,
-                          .store = store_lists,
                           .compare = compare_queries,
                           .argument = &p};
     TRY(hd_graph_rows_reach(context, search->train, search->query, &p.own.reach));
@@ -478,6 +456,8 @@ huddle_status hd_graph_search_distributed(huddle_context *context, const char *n
     p.own.distance2 = p.distance2;
     ring.n = p.query->n;
     ring.unit = HD_GRAPH_LEAF;
+    ring.index = p.index;
+    ring.distance2 = p.distance2;
     TRY(decide(&p));
     if (p.approximate)
         TRY(search_approximately(&p, &ring));

@@ -49,20 +49,6 @@ static void pack_queries(const void *argument, int64_t begin, int64_t end, char 
 
 /* ---- lists --------------------------------------------------------------------------------- */
 
-static void load_lists(const void *argument, int64_t begin, int64_t end, hd_graph_block *block) {
-    const hd_graph_search *s = ((const sparse_search *)argument)->search;
-    size_t count = (size_t)((end - begin) * s->k);
-    memcpy(block->index, s->index + begin * s->k, count * sizeof *s->index);
-    memcpy(block->distance2, s->distance2 + begin * s->k, count * sizeof *s->distance2);
-}
-
-static void store_lists(void *argument, int64_t begin, int64_t end, const hd_graph_block *block) {
-    hd_graph_search *s = ((const sparse_search *)argument)->search;
-    size_t count = (size_t)((end - begin) * s->k);
-    memcpy(s->index + begin * s->k, block->index, count * sizeof *s->index);
-    memcpy(s->distance2 + begin * s->k, block->distance2, count * sizeof *s->distance2);
-}
-
 /* Searches the queries among the rows of this process, and merges what is found into lists of k.
  * The sparse search cannot continue lists, so that it makes its own first. */
 static huddle_status merge_lists(sparse_search *p, const huddle_points *query, int32_t *index,
@@ -104,8 +90,8 @@ huddle_status hd_graph_search_sparse_distributed(huddle_context *context,
                           .k = search->k,
                           .measure = measure_queries,
                           .pack = pack_queries,
-                          .load = load_lists,
-                          .store = store_lists,
+                          .index = search->index,
+                          .distance2 = search->distance2,
                           .compare = compare_queries,
                           .argument = &p};
     hd_slab slab;

@@ -320,23 +320,16 @@ static huddle_status join_leaves(void *argument, hd_chunk chunk) {
     for (int64_t leaf = chunk.begin; leaf < chunk.end; leaf++) {
         int64_t begin = leaf_begin(f, leaf), size = leaf_begin(f, leaf + 1) - begin;
         int64_t at = chunk.worker * f->capacity;
-        hd_graph_panels panels = {.n = size, .d = x->d, .values = g->panels + at * x->d};
         leaf_pairs pairs = {g->lists, f->order + begin, g->tau + at};
+        hd_graph_panels panels = hd_graph_ordered_points_pack(x, pairs.positions, size,
+                                                              g->panels + at * x->d, g->base + at);
         hd_graph_tiles tiles = {.rows = &panels,
                                 .columns = &panels,
                                 .kernel = x->kernel,
                                 .tau = pairs.tau,
                                 .hit = insert_pair,
                                 .argument = &pairs};
-        panels.base = g->base + at;
-        panels.padded = hd_chunks(size, HD_GRAPH_TILE_COLUMNS) * HD_GRAPH_TILE_COLUMNS;
-        hd_graph_ordered_points_pack(x, pairs.positions, size, panels.values);
-        for (int64_t p = 0; p < panels.padded; p++) {
-            panels.base[p] = p < size ? 0 : INFINITY;
-            pairs.tau[p] = p < size ? atomic_load_explicit(&g->lists->tau[pairs.positions[p]],
-                                                           memory_order_relaxed)
-                                    : -INFINITY;
-        }
+        hd_graph_lists_tau(g->lists, pairs.positions, &panels, pairs.tau);
         hd_graph_tiles_pairs(&tiles);
     }
     return HUDDLE_OK;

@@ -6,17 +6,16 @@
  * many points it has. Of such a "flat" leaf only the first k + 1 points can be neighbours. */
 #include "base/check.h"
 #include "base/parallel.h"
-#include "graph/distance_kernels.h"
+#include "graph/leaves.h"
 #include "graph/search.h"
+#include "graph/split.h"
 
-#include <float.h>
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 enum {
     LEAF = 32, /* points: four panels */
     QUERIES_PER_CHUNK = 128,
-    POINTS_PER_CHUNK = 4096,
     MAX_PROBES = 100, /* queries that decide whether the tree pays */
     BRUTE_RATIO = 32, /* a distance here takes about the time of so many in the tiles of brute force
                          (`./dev bench graph`) */
@@ -27,14 +26,6 @@ typedef double (*box_function)(const double *, const double *, const double *, i
 
 static const leaf_function leaf_kernels[] = HD_SIMD_TABLE(hd_graph_leaf_distances);
 static const box_function box_kernels[] = HD_SIMD_TABLE(hd_graph_box_distance);
-
-/* Distances to boxes and in leaves are summed in another order than those of the lists, and rounded
- * differently: each has a relative error of at most (d + 3) 2^-53. They exclude a point only if
- * they do so after multiplication by this factor, whose difference to 1 is several times as large
- * as necessary: that matters only for ties. */
-static double rounding_factor(int64_t d) {
-    return 1 - 8 * (double)(d + 8) * DBL_EPSILON;
-}
 
 typedef struct node {
     int32_t left, right; /* children; left is -1 in a leaf */
@@ -47,9 +38,10 @@ typedef struct node {
 typedef struct tree {
     hd_graph_search *search;
     int64_t n, d;
-    double factor;   /* rounding_factor() */
+    double factor;   /* hd_graph_boxes_factor() */
     bool short_rows; /* distances are computed from the panels */
     double *points;  /* n x d, in the order of the rows */
+    double *keys;    /* n: the coordinates by which a node is split */
     int32_t *order;  /* row numbers, leaf by leaf */
     double *panels;  /* leaves' points, [panel][feature][8] */
     int64_t n_panels;
@@ -68,67 +60,27 @@ static double coordinate(const tree *t, int32_t place, int64_t f) {
     return t->points[t->order[place] * t->d + f];
 }
 
-static void swap_places(int32_t *order, int64_t a, int64_t b) {
-    int32_t id = order[a];
-    order[a] = order[b];
-    order[b] = id;
-}
-
-/* The value that would be at position `middle` of begin .. end - 1 if they were sorted by
- * coordinate f: quickselect (Hoare) with the median of three as pivot, which avoids the quadratic
- * case of sorted data. Permutes order. */
-static double select_value(tree *t, int32_t begin, int32_t end, int32_t middle, int64_t f) {
-    int64_t low = begin, high = end - 1;
-    while (low < high) {
-        double a = coordinate(t, (int32_t)low, f), c = coordinate(t, (int32_t)high, f);
-        double b = coordinate(t, (int32_t)(low + (high - low) / 2), f);
-        double pivot = fmax(fmin(a, b), fmin(fmax(a, b), c));
-        int64_t i = low, j = high;
-        while (i <= j) {
-            while (coordinate(t, (int32_t)i, f) < pivot)
-                i++;
-            while (coordinate(t, (int32_t)j, f) > pivot)
-                j--;
-            if (i <= j)
-                swap_places(t->order, i++, j--);
-        }
-        if (middle <= j)
-            high = j;
-        else if (middle >= i)
-            low = i;
-        else
-            break;
-    }
-    return coordinate(t, middle, f);
-}
-
-/* Moves points below value (or, if `including`, not above it) to the front; returns their number.
- */
-static int32_t partition_points(tree *t, int32_t begin, int32_t end, int64_t f, double value,
-                                bool including) {
-    int32_t front = begin;
-    for (int32_t place = begin; place < end; place++) {
-        double x = coordinate(t, place, f);
-        if (x < value || (including && x == value))
-            swap_places(t->order, front++, place);
-    }
-    return front - begin;
-}
-
 /* Splits by value near the middle, so that both halves are as even as equal values allow. The
  * median value itself belongs to the upper half, or to the lower one if that makes the smaller half
  * larger. Both halves are non-empty because the node has an extent in f. */
 static int32_t split_points(tree *t, int32_t begin, int32_t end, int64_t f) {
-    int32_t size = end - begin;
-    double value = select_value(t, begin, end, begin + size / 2, f);
-    int32_t below = 0, equal = 0;
+    int32_t size = end - begin, below = 0, equal = 0, front = begin;
+    for (int32_t place = begin; place < end; place++)
+        t->keys[place] = coordinate(t, place, f);
+    hd_graph_split_at(t->keys, t->order, begin, end, begin + size / 2);
+    double value = t->keys[begin + size / 2];
     for (int32_t place = begin; place < end; place++) {
-        double x = coordinate(t, place, f);
-        below += x < value;
-        equal += x == value;
+        below += t->keys[place] < value;
+        equal += t->keys[place] == value;
     }
     bool including = below == 0 || (below + equal < size && size - below - equal > below);
-    return begin + partition_points(t, begin, end, f, value, including);
+    for (int32_t place = begin; place < end; place++)
+        if (t->keys[place] < value || (including && t->keys[place] == value)) {
+            int32_t id = t->order[place];
+            t->order[place] = t->order[front];
+            t->order[front++] = id;
+        }
+    return front;
 }
 
 /* The box of a node; returns its widest dimension, or -1 if it has no extent. A tight box around
@@ -165,23 +117,6 @@ static int32_t common_group(const tree *t, int32_t begin, int32_t end) {
     return group[t->order[begin]];
 }
 
-/* Heap sort: needs no memory, has no bad case, and leaves are short. */
-static void sort_rows(int32_t *rows, int64_t count) {
-    for (int64_t start = count / 2, end = count; end > 1;) {
-        if (start > 0)
-            start--;
-        else
-            swap_places(rows, 0, --end);
-        for (int64_t parent = start, child; (child = 2 * parent + 1) < end; parent = child) {
-            if (child + 1 < end && rows[child + 1] > rows[child])
-                child++;
-            if (rows[parent] >= rows[child])
-                break;
-            swap_places(rows, parent, child);
-        }
-    }
-}
-
 /* Adds a node of points begin .. end - 1 with its box; grow_tree() makes it a leaf or splits it. */
 static huddle_status add_node(tree *t, int32_t begin, int32_t end, int64_t *widest) {
     int64_t at = t->n_nodes;
@@ -202,9 +137,10 @@ static huddle_status add_node(tree *t, int32_t begin, int32_t end, int64_t *wide
 /* Sorts the points of a leaf by number and reserves its panels. A flat leaf stores one point, since
  * all are equal; sorting makes its first points the ones that ties prefer. */
 static void make_leaf(tree *t, node *leaf) {
-    sort_rows(t->order + leaf->begin, leaf->end - leaf->begin);
+    int64_t size = leaf->end - leaf->begin;
+    qsort(t->order + leaf->begin, (size_t)size, sizeof *t->order, hd_graph_by_number);
     leaf->panel = t->n_panels;
-    int64_t size = leaf->flat ? 1 : leaf->end - leaf->begin;
+    size = leaf->flat ? 1 : size;
     t->n_panels += hd_chunks(size, HD_GRAPH_LEAF_LANES);
 }
 
@@ -260,33 +196,21 @@ static void fill_leaf(const tree *t, const node *leaf) {
     }
 }
 
-/* Rows are converted once, in parallel: the tree reads single coordinates in no order. */
-typedef struct reading {
-    const hd_graph_rows *rows;
-    double *to;
-} reading;
-
-static huddle_status read_rows(void *argument, hd_chunk chunk) {
-    const reading *r = argument;
-    for (int64_t i = chunk.begin; i < chunk.end; i++)
-        hd_graph_rows_read(r->rows, i, r->to + i * hd_graph_rows_width(r->rows));
-    return HUDDLE_OK;
-}
-
 /* Reads the rows in double, grows the tree, fills the panels, and prepares the queries. */
 static huddle_status build_tree(huddle_context *context, tree *t) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *s = t->search;
     t->n = s->train->n;
     t->d = hd_graph_rows_width(s->train);
-    t->factor = rounding_factor(t->d);
+    t->factor = hd_graph_boxes_factor(t->d);
     t->short_rows = hd_graph_rows_short(s->train) && hd_graph_rows_short(s->query);
     ALLOC(t->points, t->n * t->d);
     ALLOC(t->order, t->n);
     for (int64_t i = 0; i < t->n; i++)
         t->order[i] = (int32_t)i;
-    reading r = {s->train, t->points};
-    TRY(hd_parallel(context, NULL, t->n, POINTS_PER_CHUNK, read_rows, &r));
+    ALLOC(t->keys, t->n);
+    /* Converted once: the tree reads single coordinates in no order. */
+    TRY(hd_graph_rows_read_all(context, s->train, t->d, t->points));
     TRY(grow_tree(t));
     ALLOC(t->panels, t->n_panels * HD_GRAPH_LEAF_LANES * t->d);
     for (int64_t i = 0; i < t->n_nodes; i++)
@@ -300,8 +224,7 @@ static huddle_status build_tree(huddle_context *context, tree *t) {
         t->sequence = NULL;
         t->queries = NULL;
         ALLOC(t->queries, s->query->n * t->d);
-        r = (reading){s->query, t->queries};
-        TRY(hd_parallel(context, NULL, s->query->n, POINTS_PER_CHUNK, read_rows, &r));
+        TRY(hd_graph_rows_read_all(context, s->query, t->d, t->queries));
     }
 done:
     return status;
@@ -462,6 +385,6 @@ huddle_status hd_graph_search_kdtree(huddle_context *context, hd_graph_search *s
 done:
     if (t.queries != t.points)
         huddle_free(t.queries);
-    FREE(t.points, t.order, t.panels, t.nodes, t.boxes);
+    FREE(t.points, t.keys, t.order, t.panels, t.nodes, t.boxes);
     return status;
 }

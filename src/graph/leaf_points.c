@@ -101,7 +101,7 @@ void hd_graph_leaf_repack(const hd_graph_leaf_points *points, int64_t l, const d
     }
 }
 
-const float *hd_graph_leaf_values(const hd_graph_leaf_points *points, int64_t l) {
+float *hd_graph_leaf_values(const hd_graph_leaf_points *points, int64_t l) {
     return points->values + l * HD_GRAPH_LEAF * points->d;
 }
 
@@ -109,7 +109,7 @@ const double *hd_graph_leaf_centre(const hd_graph_leaf_points *points, int64_t l
     return points->centres + l * points->d;
 }
 
-const float *hd_graph_leaf_base(const hd_graph_leaf_points *points, int64_t l) {
+float *hd_graph_leaf_base(const hd_graph_leaf_points *points, int64_t l) {
     return points->base + (l + 1 == points->leaves->count ? HD_GRAPH_LEAF : 0);
 }
 

@@ -44,9 +44,9 @@ void hd_graph_leaf_repack(const hd_graph_leaf_points *points, int64_t l, const d
                           double *row, float *panels);
 
 /* The packed points of leaf l, its centre, and the base of its points. */
-const float *hd_graph_leaf_values(const hd_graph_leaf_points *points, int64_t l);
+float *hd_graph_leaf_values(const hd_graph_leaf_points *points, int64_t l);
 const double *hd_graph_leaf_centre(const hd_graph_leaf_points *points, int64_t l);
-const float *hd_graph_leaf_base(const hd_graph_leaf_points *points, int64_t l);
+float *hd_graph_leaf_base(const hd_graph_leaf_points *points, int64_t l);
 
 /* By how much packing can change the distance between a row of that norm and a point that is at
  * most `distance` away. */

@@ -85,17 +85,6 @@ static int64_t widest_column(const builder *b, workspace *w) {
     return widest;
 }
 
-static double dot_product(const double *a, const double *b, int64_t d) {
-    double sums[4] = {0};
-    int64_t f = 0;
-    for (; f + 4 <= d; f += 4)
-        for (int l = 0; l < 4; l++)
-            sums[l] += a[f + l] * b[f + l];
-    for (; f < d; f++)
-        sums[0] += a[f] * b[f];
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
-
 /* A direction of large variance, by a few steps of the power iteration from a random start: where
  * many directions are equally wide, as between clusters in the corners of a simplex, it is a random
  * combination of them. */
@@ -108,26 +97,21 @@ static void find_direction(const builder *b, int64_t begin, workspace *w) {
         memset(next, 0, (size_t)b->d * sizeof *next);
         for (int64_t s = 0; s < w->count; s++) {
             const double *row = w->sample + s * b->d;
-            double share = dot_product(row, v, b->d);
+            double share = hd_graph_dot(row, v, b->d);
             for (int64_t f = 0; f < b->d; f++)
                 next[f] += share * row[f];
         }
-        double norm = sqrt(dot_product(next, next, b->d));
+        double norm = sqrt(hd_graph_dot(next, next, b->d));
         for (int64_t f = 0; f < b->d; f++)
             v[f] = norm > 0 ? next[f] / norm : 0;
     }
-}
-
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
 }
 
 /* How far apart the means of the two halves of the sample are, by the keys in w->keys. */
 static double measure_separation(workspace *w) {
     double low = 0, high = 0;
     int64_t half = w->count / 2;
-    qsort(w->keys, (size_t)w->count, sizeof *w->keys, by_value);
+    qsort(w->keys, (size_t)w->count, sizeof *w->keys, hd_graph_by_value);
     for (int64_t s = 0; s < w->count; s++)
         *(s < half ? &low : &high) += w->keys[s];
     return high / (double)(w->count - half) - low / (double)half;
@@ -144,13 +128,13 @@ static void compute_keys(const builder *b, int64_t begin, int64_t end, workspace
         w->keys[s] = w->sample[s * b->d + f];
     double column = measure_separation(w);
     for (int64_t s = 0; s < w->count; s++)
-        w->keys[s] = dot_product(w->direction, w->sample + s * b->d, b->d);
+        w->keys[s] = hd_graph_dot(w->direction, w->sample + s * b->d, b->d);
     bool oblique = measure_separation(w) > min_gain * column;
     for (int64_t place = begin; place < end && !oblique; place++)
         b->keys[place] = hd_graph_rows_coordinate(b->rows, order[place], f);
     for (int64_t place = begin; place < end && oblique; place++) {
         hd_graph_rows_read(b->rows, order[place], w->mean);
-        b->keys[place] = dot_product(w->direction, w->mean, b->d);
+        b->keys[place] = hd_graph_dot(w->direction, w->mean, b->d);
     }
 }
 
@@ -216,11 +200,6 @@ static int64_t box_at(const hd_graph_boxes *boxes, int64_t i, int64_t f) {
     return (i / HD_GRAPH_BOXES * boxes->d + f) * HD_GRAPH_BOXES + i % HD_GRAPH_BOXES;
 }
 
-static int by_number(const void *a, const void *b) {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Sorts the points of the group's leaves by their row numbers, so that equal points come in the
  * order that ties prefer, and measures the boxes of the leaves and of the group. */
 static void measure_group(const builder *b, int64_t group, double *row) {
@@ -229,7 +208,7 @@ static void measure_group(const builder *b, int64_t group, double *row) {
         (group + 1) * HD_GRAPH_LEAF_GROUP < t->count ? (group + 1) * HD_GRAPH_LEAF_GROUP : t->count;
     for (int64_t l = group * HD_GRAPH_LEAF_GROUP; l < end; l++) {
         int64_t begin = hd_graph_leaf_begin(l), size = hd_graph_leaf_end(t, l) - begin;
-        qsort(t->order + begin, (size_t)size, sizeof *t->order, by_number);
+        qsort(t->order + begin, (size_t)size, sizeof *t->order, hd_graph_by_number);
         t->smallest[l] = t->order[begin];
         for (int64_t place = begin; place < begin + size; place++) {
             bool first = place == begin;

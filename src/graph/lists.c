@@ -89,3 +89,24 @@ void hd_graph_lists_offer(hd_graph_lists *lists, int64_t i, float value, int64_t
     hd_graph_lists_insert(lists, i, value, position);
     atomic_flag_clear_explicit(&lists->locked[i], memory_order_release);
 }
+
+void hd_graph_lists_tau(const hd_graph_lists *lists, const int32_t *list,
+                        const hd_graph_panels *rows, float *tau) {
+    for (int64_t i = 0; i < rows->padded; i++)
+        tau[i] = i < rows->n ? atomic_load_explicit(&lists->tau[list[i]], memory_order_relaxed)
+                             : -INFINITY;
+}
+
+void hd_graph_lists_verify(const hd_graph_lists *lists, int64_t list,
+                           const hd_graph_ordered_points *points, int64_t i,
+                           const hd_graph_search *s) {
+    double *distance2 = s->distance2 + i * s->k;
+    for (int32_t c = 0; c < lists->k; c++) {
+        int32_t position = hd_graph_entry_position(lists->entries[list * lists->k + c]);
+        if (position >= points->n)
+            break;
+        int32_t j = points->order[position];
+        double exact = hd_graph_rows_distance2(s->query, i, s->train, j, distance2[s->k - 1]);
+        hd_graph_list_insert(distance2, s->index + i * s->k, s->k, exact, hd_graph_search_id(s, j));
+    }
+}

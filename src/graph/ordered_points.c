@@ -141,11 +141,13 @@ done:
 }
 
 /* Rows are requested a few ahead: they may be anywhere in memory. */
-void hd_graph_ordered_points_pack(const hd_graph_ordered_points *x, const int32_t *position,
-                                  int64_t count, float *panels) {
+hd_graph_panels hd_graph_ordered_points_pack(const hd_graph_ordered_points *x,
+                                             const int32_t *position, int64_t count, float *values,
+                                             float *base) {
     enum { AHEAD = 8, LINE = 64, LINES = 8 };
+    hd_graph_panels panels = {.n = count, .d = x->d, .values = values, .base = base};
     float scale = (float)x->packing.scale;
-    int64_t padded = (count + HD_GRAPH_PANEL - 1) / HD_GRAPH_PANEL * HD_GRAPH_PANEL;
+    int64_t padded = hd_chunks(count, HD_GRAPH_PANEL) * HD_GRAPH_PANEL;
     for (int64_t p = -AHEAD; p < count; p++) {
         if (p + AHEAD < count) {
             const char *from = (const char *)hd_graph_ordered_row(x, position[p + AHEAD]);
@@ -155,13 +157,17 @@ void hd_graph_ordered_points_pack(const hd_graph_ordered_points *x, const int32_
         if (p < 0)
             continue;
         const float *row = hd_graph_ordered_row(x, position[p]);
-        float *to = panels + p / HD_GRAPH_PANEL * HD_GRAPH_PANEL * x->d + p % HD_GRAPH_PANEL;
+        float *to = values + p / HD_GRAPH_PANEL * HD_GRAPH_PANEL * x->d + p % HD_GRAPH_PANEL;
         for (int64_t j = 0; j < x->d; j++)
             to[j * HD_GRAPH_PANEL] = scale * row[j];
     }
     for (int64_t p = count; p < padded; p++) {
-        float *to = panels + p / HD_GRAPH_PANEL * HD_GRAPH_PANEL * x->d + p % HD_GRAPH_PANEL;
+        float *to = values + p / HD_GRAPH_PANEL * HD_GRAPH_PANEL * x->d + p % HD_GRAPH_PANEL;
         for (int64_t j = 0; j < x->d; j++)
             to[j * HD_GRAPH_PANEL] = 0;
     }
+    panels.padded = hd_chunks(count, HD_GRAPH_TILE_COLUMNS) * HD_GRAPH_TILE_COLUMNS;
+    for (int64_t p = 0; p < panels.padded && base != NULL; p++)
+        base[p] = p < count ? 0 : INFINITY;
+    return panels;
 }

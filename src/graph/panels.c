@@ -228,3 +228,9 @@ double hd_graph_packing_limit(const hd_graph_packing *packing, double norm, doub
      * of 2^-150 each, multiplied by at most 2 sqrt(d) in the sum. */
     return limit * (1 + 0x1p-40) + (d + 4) * 0x1p-146;
 }
+
+float hd_graph_packing_tau(const hd_graph_packing *packing, double norm, double distance2) {
+    double limit =
+        isfinite(distance2) ? hd_graph_packing_limit(packing, norm, distance2) : INFINITY;
+    return limit < (double)FLT_MAX ? nextafterf((float)limit, INFINITY) : FLT_MAX;
+}

@@ -55,4 +55,8 @@ bool hd_graph_panels_exact(const hd_graph_packing *packing, const hd_graph_panel
  * squared distance is at most distance2 (in true units), if one of the two has norm `norm`. */
 double hd_graph_packing_limit(const hd_graph_packing *packing, double norm, double distance2);
 
+/* The same as a float, rounded up; the k-th distance of a list that is not full, infinity, excludes
+ * nothing. */
+float hd_graph_packing_tau(const hd_graph_packing *packing, double norm, double distance2);
+
 #endif

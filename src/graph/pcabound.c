@@ -44,7 +44,7 @@ typedef struct bound {
     hd_graph_panels panels; /* of the projections, in the order of the tree */
     hd_graph_tiles tiles;
     int32_t *order;           /* row numbers, in the order of the tree */
-    double *keys;             /* of the points being split */
+    double *keys, *direction; /* of the points being split */
     hd_graph_candidates near; /* by bounds, for the first pass */
     int64_t n;
     int32_t *n_full_distances; /* full distances computed, by the first point of the pair */
@@ -77,15 +77,10 @@ static bool insert_neighbor(const bound *b, int32_t i, double distance2, int32_t
                                 s->k, distance2, j);
 }
 
-/* Sets tau, above which bounds exclude a pair, from the k-th distance of the list.
- * hd_graph_packing_limit() converts it into the largest kernel value that a pair at this distance
- * can have, including the errors of projection (position_error), packing and kernel; the conversion
- * to float rounds up. A list that is not full excludes nothing. */
+/* Sets tau, above which bounds exclude a pair, from the k-th distance of the list. */
 static void lower_tau(const bound *b, int64_t place) {
-    double distance2 = kth_distance2(b, b->order[place]), limit = FLT_MAX;
-    if (isfinite(distance2))
-        limit = hd_graph_packing_limit(&b->packing, b->panels.norm[place], distance2);
-    b->tiles.tau[place] = limit < (double)FLT_MAX ? nextafterf((float)limit, INFINITY) : FLT_MAX;
+    b->tiles.tau[place] =
+        hd_graph_packing_tau(&b->packing, b->panels.norm[place], kth_distance2(b, b->order[place]));
 }
 
 /* Computes the full distance of a pair that its bound does not exclude. The value is compared with
@@ -123,23 +118,15 @@ static const double *projected_row(const bound *b, int32_t i) {
 }
 
 /* Keys: positions along the line through two random points of the node, up to a constant factor.
- * Such lines follow the directions in which the node is wide. Four sums in a fixed order let the
- * compiler use vector registers. */
+ * Such lines follow the directions in which the node is wide. */
 static void compute_keys(bound *b, int64_t begin, int64_t end, hd_rng *rng) {
     int64_t width = b->projection.y.cols;
     const double *one = projected_row(b, b->order[begin + hd_rng_below(rng, end - begin)]);
     const double *two = projected_row(b, b->order[begin + hd_rng_below(rng, end - begin)]);
-    for (int64_t place = begin; place < end; place++) {
-        const double *x = projected_row(b, b->order[place]);
-        double sums[4] = {0};
-        int64_t f = 0;
-        for (; f + 4 <= width; f += 4)
-            for (int l = 0; l < 4; l++)
-                sums[l] += (one[f + l] - two[f + l]) * x[f + l];
-        for (; f < width; f++)
-            sums[0] += (one[f] - two[f]) * x[f];
-        b->keys[place] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-    }
+    for (int64_t f = 0; f < width; f++)
+        b->direction[f] = one[f] - two[f];
+    for (int64_t place = begin; place < end; place++)
+        b->keys[place] = hd_graph_dot(b->direction, projected_row(b, b->order[place]), width);
 }
 
 /* A random projection tree (Dasgupta and Freund, STOC 2008), of which only the order remains.
@@ -212,6 +199,7 @@ static huddle_status prepare_search(huddle_context *context, bound *b) {
                                 s->seed, &b->projection));
     ALLOC(b->order, b->n);
     ALLOC(b->keys, b->n);
+    ALLOC(b->direction, b->projection.y.cols);
     ALLOC_ZERO(b->n_full_distances, b->n);
     for (int64_t i = 0; i < b->n; i++)
         b->order[i] = (int32_t)i;
@@ -265,7 +253,7 @@ static void free_search(bound *b) {
     hd_graph_projection_free(&b->projection);
     hd_graph_packing_free(&b->packing);
     hd_graph_panels_free(&b->panels);
-    FREE(b->tiles.tau, b->order, b->keys, b->n_full_distances);
+    FREE(b->tiles.tau, b->order, b->keys, b->direction, b->n_full_distances);
 }
 
 /* Gives up at once if there are few coordinates to save, if lists are so long that tau excludes

@@ -79,7 +79,7 @@ done:
     return status;
 }
 
-static huddle_status graph_from_affinity(huddle_context *context, const huddle_csr *affinity,
+huddle_status huddle_graph_from_affinity(huddle_context *context, const huddle_csr *affinity,
                                          huddle_csr *graph) {
     huddle_status status = HUDDLE_OK;
     hd_slab slab;
@@ -88,16 +88,11 @@ static huddle_status graph_from_affinity(huddle_context *context, const huddle_c
     TRY(check_csr(context, affinity, affinity_name, &slab));
     TRY(graph_of_pairs(context, affinity, graph));
 done:
-    return status;
-}
-
-huddle_status huddle_graph_from_affinity(huddle_context *context, const huddle_csr *affinity,
-                                         huddle_csr *graph) {
-    return hd_agree(context, graph_from_affinity(context, affinity, graph));
+    return hd_agree(context, status);
 }
 
 /* A dense affinity is converted to the sparse matrix of its entries that are not 0. */
-static huddle_status graph_from_affinity_dense(huddle_context *context,
+huddle_status huddle_graph_from_affinity_dense(huddle_context *context,
                                                const huddle_dense *affinity, huddle_csr *graph) {
     huddle_status status = HUDDLE_OK;
     huddle_csr sparse = {0};
@@ -123,12 +118,7 @@ static huddle_status graph_from_affinity_dense(huddle_context *context,
     TRY(graph_of_pairs(context, &sparse, graph));
 done:
     huddle_csr_free(&sparse);
-    return status;
-}
-
-huddle_status huddle_graph_from_affinity_dense(huddle_context *context,
-                                               const huddle_dense *affinity, huddle_csr *graph) {
-    return hd_agree(context, graph_from_affinity_dense(context, affinity, graph));
+    return hd_agree(context, status);
 }
 
 /* ---- distances ----------------------------------------------------------------------------- */
@@ -156,8 +146,8 @@ static void insert_neighbor(huddle_neighbors *out, int64_t i, int64_t j, double 
 
 /* Only stored entries are neighbours, so that lists may have empty places. An absent entry is an
  * unknown distance, not a distance of 0. */
-static huddle_status lists_from_stored(huddle_context *context, const huddle_csr *distances,
-                                       int32_t n_neighbors, huddle_neighbors *out) {
+huddle_status huddle_graph_from_distances(huddle_context *context, const huddle_csr *distances,
+                                          int32_t n_neighbors, huddle_neighbors *out) {
     huddle_status status = HUDDLE_OK;
     hd_slab slab;
     *out = (huddle_neighbors){0};
@@ -174,12 +164,7 @@ static huddle_status lists_from_stored(huddle_context *context, const huddle_csr
 done:
     if (status != HUDDLE_OK)
         huddle_neighbors_free(out);
-    return status;
-}
-
-huddle_status huddle_graph_from_distances(huddle_context *context, const huddle_csr *distances,
-                                          int32_t n_neighbors, huddle_neighbors *out) {
-    return hd_agree(context, lists_from_stored(context, distances, n_neighbors, out));
+    return hd_agree(context, status);
 }
 
 /* Offers by ascending column: hd_graph_list_insert() keeps the smaller index of two equal
@@ -208,8 +193,8 @@ huddle_status huddle_graph_from_distances_dense(huddle_context *context,
 }
 
 /* Over both triangles: the matrix need not be symmetric. Each process has some of the rows. */
-static huddle_status mean_of_distances(huddle_context *context, const huddle_dense *distances,
-                                       double *mean) {
+huddle_status huddle_graph_mean_of_distances(huddle_context *context, const huddle_dense *distances,
+                                             double *mean) {
     huddle_status status = HUDDLE_OK;
     hd_slab slab;
     *mean = 0;
@@ -221,10 +206,5 @@ static huddle_status mean_of_distances(huddle_context *context, const huddle_den
     TRY(hd_reduce_sum(context, 1, &sum));
     *mean = n > 1 ? sum / (n * (n - 1)) : 0;
 done:
-    return status;
-}
-
-huddle_status huddle_graph_mean_of_distances(huddle_context *context, const huddle_dense *distances,
-                                             double *mean) {
-    return hd_agree(context, mean_of_distances(context, distances, mean));
+    return hd_agree(context, status);
 }

@@ -15,7 +15,6 @@
 #include "base/rng.h"
 #include "graph/approximate.h"
 
-#include <float.h>
 #include <math.h>
 
 enum {
@@ -99,20 +98,16 @@ static huddle_status sweep_points(void *argument, hd_chunk chunk) {
     truth *t = argument;
     int64_t at = chunk.worker * t->columns, size = chunk.end - chunk.begin, d = t->points->d;
     block b = {.t = t, .first = chunk.begin};
-    hd_graph_panels points = {
-        .n = size, .d = d, .values = t->panels + at * d, .base = t->base + at};
+    for (int64_t c = 0; c < size; c++)
+        t->positions[at + c] = (int32_t)(chunk.begin + c);
+    hd_graph_panels points = hd_graph_ordered_points_pack(t->points, t->positions + at, size,
+                                                          t->panels + at * d, t->base + at);
     hd_graph_tiles tiles = {.rows = &t->queries,
                             .columns = &points,
                             .kernel = t->points->kernel,
                             .tau = t->tau,
                             .hit = insert_distance,
                             .argument = &b};
-    points.padded = hd_chunks(size, HD_GRAPH_TILE_COLUMNS) * HD_GRAPH_TILE_COLUMNS;
-    for (int64_t c = 0; c < points.padded; c++) {
-        t->positions[at + c] = (int32_t)(chunk.begin + c);
-        points.base[c] = c < size ? 0 : INFINITY;
-    }
-    hd_graph_ordered_points_pack(t->points, t->positions + at, size, points.values);
     hd_graph_tiles_sweep(&tiles, 0, t->queries.padded);
     return HUDDLE_OK;
 }
@@ -124,7 +119,6 @@ static huddle_status pack_queries(truth *t) {
     int64_t count = t->sample->count, tile = HD_GRAPH_TILE_COLUMNS;
     int64_t padded = hd_chunks(count, tile) * tile;
     int32_t *position = NULL;
-    t->queries = (hd_graph_panels){.n = count, .padded = padded, .d = x->d};
     ALLOC(position, count);
     ALLOC_ZERO(t->queries.values, padded * x->d);
     ALLOC(t->queries.base, padded);
@@ -132,9 +126,9 @@ static huddle_status pack_queries(truth *t) {
     ALLOC(t->locked, count);
     for (int64_t q = 0; q < count; q++)
         position[q] = (int32_t)t->sample->position[q];
-    hd_graph_ordered_points_pack(x, position, count, t->queries.values);
+    t->queries =
+        hd_graph_ordered_points_pack(x, position, count, t->queries.values, t->queries.base);
     for (int64_t q = 0; q < padded; q++) {
-        t->queries.base[q] = q < count ? 0 : INFINITY;
         t->tau[q] = -INFINITY;
         if (q >= count)
             continue;
@@ -144,8 +138,7 @@ static huddle_status pack_queries(truth *t) {
         double norm2 = 0;
         for (int64_t j = 0; j < x->d; j++)
             norm2 += x->packing.scale * (double)row[j] * x->packing.scale * (double)row[j];
-        double limit = hd_graph_packing_limit(&x->packing, sqrt(norm2), list[t->search->k - 1]);
-        t->tau[q] = limit < (double)FLT_MAX ? nextafterf((float)limit, INFINITY) : FLT_MAX;
+        t->tau[q] = hd_graph_packing_tau(&x->packing, sqrt(norm2), list[t->search->k - 1]);
     }
 done:
     huddle_free(position);

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/rng.h"
 #include "graph/ring.h"
+#include "graph/split.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -75,11 +76,6 @@ static void choose_direction(const divider *v, const int32_t *rows, int64_t coun
         v->direction[widest] = 1;
 }
 
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Where to divide the sorted keys near `share` of them: in the widest stretch of few rows there.
  * Returns how wide it is relative to all, and the threshold. */
 static double find_gap(const double *sorted, int64_t count, double share, double *threshold) {
@@ -119,7 +115,7 @@ static void divide(const divider *v, int32_t *rows, int64_t count, int32_t a, in
         choose_direction(v, rows, count, t, &rng);
         for (int64_t i = 0; i < count; i++)
             v->sorted[i] = project(v->sample + rows[i] * width, v->direction, width);
-        qsort(v->sorted, (size_t)count, sizeof *v->sorted, by_value);
+        qsort(v->sorted, (size_t)count, sizeof *v->sorted, hd_graph_by_value);
         double gap = find_gap(v->sorted, count, share, &threshold);
         if (gap > best) {
             best = gap;

@@ -94,6 +94,20 @@ static int64_t block_begin(const hd_graph_ring *ring, int64_t b, int64_t blocks)
     return b == blocks ? ring->n : ring->n * b / blocks / unit * unit;
 }
 
+/* Copies the lists of queries begin .. end - 1 to the current block, or back. */
+static void copy_lists(const circulation *r, int64_t begin, int64_t end, bool back) {
+    const hd_graph_ring *ring = r->ring;
+    const hd_graph_block *block = &r->current.block;
+    size_t k = (size_t)ring->k;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t own = (ring->order != NULL ? ring->order[i] : i) * ring->k;
+        int32_t *index = ring->index + own, *other = block->index + (i - begin) * ring->k;
+        double *near = ring->distance2 + own, *far = block->distance2 + (i - begin) * ring->k;
+        memcpy(back ? index : other, back ? other : index, k * sizeof *index);
+        memcpy(back ? near : far, back ? far : near, k * sizeof *near);
+    }
+}
+
 /* Sizes of the blocks of all processes, room for the largest, and the own block. */
 static huddle_status begin_block(circulation *r, int64_t begin, int64_t end) {
     huddle_status status = HUDDLE_OK;
@@ -118,7 +132,7 @@ static huddle_status begin_block(circulation *r, int64_t begin, int64_t end) {
     }
     describe_block(r, r->rank, &r->current);
     ring->pack(ring->argument, begin, end, r->current.bytes);
-    ring->load(ring->argument, begin, end, &r->current.block);
+    copy_lists(r, begin, end, false);
 done:
     return status;
 }
@@ -178,7 +192,7 @@ huddle_status hd_graph_ring_run(huddle_context *context, const hd_graph_ring *ri
         TRY(begin_block(&r, begin, end));
         for (int32_t step = 0; step < r.count; step++)
             TRY(take_step(&r, step));
-        ring->store(ring->argument, begin, end, &r.current.block);
+        copy_lists(&r, begin, end, true);
     }
 done:
     FREE(r.rows, r.sizes, r.current.bytes, r.current.lists, r.next.bytes, r.next.lists);

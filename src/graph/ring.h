@@ -23,9 +23,10 @@ typedef struct hd_graph_ring {
     /* The bytes of queries begin .. end - 1, and what to write there. */
     int64_t (*measure)(const void *argument, int64_t begin, int64_t end);
     void (*pack)(const void *argument, int64_t begin, int64_t end, char *bytes);
-    /* Their lists: out of the caller's arrays, and back when they are complete. */
-    void (*load)(const void *argument, int64_t begin, int64_t end, hd_graph_block *block);
-    void (*store)(void *argument, int64_t begin, int64_t end, const hd_graph_block *block);
+    /* Their lists, n x k: they travel, and come back when they are complete. */
+    int32_t *index;
+    double *distance2;
+    const int32_t *order; /* query i has list order[i]; NULL: list i */
     /* Continues the lists of another process's queries with the rows of this one; it must not
      * communicate. */
     huddle_status (*compare)(void *argument, const hd_graph_block *block);

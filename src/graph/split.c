@@ -1,4 +1,4 @@
-/* The division of points at a place of their order, by which the trees of this stage are built. */
+/* What the trees of this stage are built with. */
 #include "graph/split.h"
 
 #include <stdbool.h>
@@ -41,4 +41,25 @@ void hd_graph_split_at(double *keys, int32_t *order, int64_t begin, int64_t end,
         else
             break;
     }
+}
+
+double hd_graph_dot(const double *a, const double *b, int64_t d) {
+    double sums[4] = {0};
+    int64_t f = 0;
+    for (; f + 4 <= d; f += 4)
+        for (int l = 0; l < 4; l++)
+            sums[l] += a[f + l] * b[f + l];
+    for (; f < d; f++)
+        sums[0] += a[f] * b[f];
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+int hd_graph_by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+int hd_graph_by_number(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
 }

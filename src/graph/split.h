@@ -1,4 +1,5 @@
-/* The division of points at a place of their order, by which the trees of this stage are built. */
+/* What the trees of this stage are built with: orders, and the division of points at a place of
+ * theirs. */
 #ifndef HUDDLE_SRC_GRAPH_SPLIT_H
 #define HUDDLE_SRC_GRAPH_SPLIT_H
 
@@ -8,5 +9,12 @@
  * the ids. They make the order strict, so that the two sets are unique even if many keys are
  * equal. */
 void hd_graph_split_at(double *keys, int32_t *order, int64_t begin, int64_t end, int64_t middle);
+
+/* <a, b> by four sums in a fixed order, which let the compiler use vector registers. */
+double hd_graph_dot(const double *a, const double *b, int64_t d);
+
+/* For qsort(): ascending doubles, and ascending int32_t. */
+int hd_graph_by_value(const void *a, const void *b);
+int hd_graph_by_number(const void *a, const void *b);
 
 #endif

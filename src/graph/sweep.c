@@ -7,7 +7,6 @@
 #include "base/parallel.h"
 #include "graph/tiles.h"
 
-#include <float.h>
 #include <math.h>
 
 enum { GROUPS_PER_CHUNK = 12 /* of the rows of a tile */ };
@@ -49,10 +48,8 @@ void hd_graph_sweep_free(hd_graph_sweep *sweep) {
 
 /* The largest value of the kernel that matters for query i. */
 static void set_tau(continuing *c, int64_t i) {
-    double kth2 = c->search->distance2[i * c->search->k + c->search->k - 1], limit = FLT_MAX;
-    if (isfinite(kth2))
-        limit = hd_graph_packing_limit(&c->packing, c->queries.norm[i], kth2);
-    c->tiles.tau[i] = limit < (double)FLT_MAX ? nextafterf((float)limit, INFINITY) : FLT_MAX;
+    double kth2 = c->search->distance2[i * c->search->k + c->search->k - 1];
+    c->tiles.tau[i] = hd_graph_packing_tau(&c->packing, c->queries.norm[i], kth2);
 }
 
 /* Nothing can enter a list of zeros but a smaller id. An earlier hit of the tile may have lowered

@@ -208,8 +208,9 @@ huddle_status huddle_graph_query_ties(huddle_context *context, const huddle_poin
 
 /* Lists from a matrix of distances. Here long lists cost nothing extra, so that the second search
  * is saved and all rows are treated as tied. */
-static huddle_status ties_from_distances(huddle_context *context, const huddle_dense *distances,
-                                         int32_t n_neighbors, huddle_neighbors *out) {
+huddle_status huddle_graph_from_distances_ties(huddle_context *context,
+                                               const huddle_dense *distances, int32_t n_neighbors,
+                                               huddle_neighbors *out) {
     huddle_status status = HUDDLE_OK;
     huddle_neighbors wide = {0};
     huddle_knn_options options = {.n_neighbors = n_neighbors};
@@ -236,11 +237,5 @@ static huddle_status ties_from_distances(huddle_context *context, const huddle_d
 done:
     huddle_free(tied);
     huddle_neighbors_free(&wide);
-    return status;
-}
-
-huddle_status huddle_graph_from_distances_ties(huddle_context *context,
-                                               const huddle_dense *distances, int32_t n_neighbors,
-                                               huddle_neighbors *out) {
-    return hd_agree(context, ties_from_distances(context, distances, n_neighbors, out));
+    return hd_agree(context, status);
 }

@@ -55,15 +55,30 @@ static int next_column(uint64_t *hits) {
     return c;
 }
 
-/* Reports the hits of a tile except those in padding columns. */
-static void report_rows(const hd_graph_tiles *tiles, const hd_graph_tile *t, int64_t row,
-                        int64_t column) {
+/* Drops hits in padding columns, and of `pairs` those that are not pairs i < j of which i is one of
+ * the rows; prefetches the others, then reports them.
+ *
+ * The first mask removes padding columns. The second removes columns up to i, which exist only in
+ * tiles on the diagonal; a shift by 64 would be undefined, so that a row beyond all columns is
+ * handled apart. Prefetching a whole tile before its first report hides the latency of rows that
+ * are scattered in memory. */
+static void report_hits(const hd_graph_tiles *tiles, const hd_graph_tile *t, int64_t row,
+                        int64_t column, bool pairs) {
+    int64_t n = tiles->columns->n;
+    for (int r = 0; r < HD_GRAPH_TILE_ROWS; r++) {
+        int64_t i = row + r;
+        if (column + HD_GRAPH_TILE_COLUMNS > n)
+            t->hits[r] &= column < n ? ((uint64_t)1 << (n - column)) - 1 : 0;
+        bool inside = i < tiles->rows->n;
+        if (pairs && (column <= i || !inside))
+            t->hits[r] &= inside && i - column < 63 ? ~(uint64_t)0 << (i - column + 1) : 0;
+        for (uint64_t hits = t->hits[r]; hits != 0 && tiles->fetch != NULL;)
+            tiles->fetch(tiles->argument, column + next_column(&hits));
+    }
     for (int r = 0; r < HD_GRAPH_TILE_ROWS; r++)
         for (uint64_t hits = t->hits[r]; hits != 0;) {
             int c = next_column(&hits);
-            if (column + c < tiles->columns->n)
-                tiles->hit(tiles->argument, row + r, column + c,
-                           t->out[r * HD_GRAPH_TILE_COLUMNS + c]);
+            tiles->hit(tiles->argument, row + r, column + c, t->out[r * HD_GRAPH_TILE_COLUMNS + c]);
         }
 }
 
@@ -78,41 +93,16 @@ void hd_graph_tiles_sweep(const hd_graph_tiles *tiles, int64_t begin, int64_t en
     for (int64_t column = 0; column < tiles->columns->padded; column += HD_GRAPH_TILE_COLUMNS)
         for (int64_t row = begin; row < end; row += HD_GRAPH_TILE_ROWS)
             if (compute_tile(tiles, &t, row, column))
-                report_rows(tiles, &t, row, column);
+                report_hits(tiles, &t, row, column, false);
 }
 
 /* ---- all pairs once ------------------------------------------------------------------------ */
 
 typedef struct tournament {
     const hd_graph_tiles *tiles;
-    int64_t padded, block; /* points, points of a block */
+    int64_t padded, block; /* columns, points of a block */
     int64_t blocks, round;
 } tournament;
-
-/* Drops hits that are not pairs i < j of points, prefetches the others, then reports them.
- *
- * The first mask removes padding columns. The second removes columns up to i, which exist only in
- * tiles on the diagonal; a shift by 64 would be undefined, so that a row beyond all columns is
- * handled apart. Prefetching a whole tile before its first report hides the latency of rows that
- * are scattered in memory. */
-static void report_pairs(const hd_graph_tiles *tiles, const hd_graph_tile *t, int64_t row,
-                         int64_t column) {
-    int64_t n = tiles->rows->n;
-    for (int r = 0; r < HD_GRAPH_TILE_ROWS; r++) {
-        int64_t i = row + r;
-        if (column + HD_GRAPH_TILE_COLUMNS > n)
-            t->hits[r] &= column < n ? ((uint64_t)1 << (n - column)) - 1 : 0;
-        if (column <= i)
-            t->hits[r] &= i - column < 63 ? ~(uint64_t)0 << (i - column + 1) : 0;
-        for (uint64_t hits = t->hits[r]; hits != 0 && tiles->fetch != NULL;)
-            tiles->fetch(tiles->argument, column + next_column(&hits));
-    }
-    for (int r = 0; r < HD_GRAPH_TILE_ROWS; r++)
-        for (uint64_t hits = t->hits[r]; hits != 0;) {
-            int c = next_column(&hits);
-            tiles->hit(tiles->argument, row + r, column + c, t->out[r * HD_GRAPH_TILE_COLUMNS + c]);
-        }
-}
 
 /* Compares the block that begins at `one` with the one that begins at `other`, which is later or
  * the same. In a block compared with itself, tiles entirely below the diagonal are left out: the
@@ -122,14 +112,14 @@ static void compare_blocks(const tournament *m, int64_t one, int64_t other) {
     float out[HD_GRAPH_TILE_ROWS * HD_GRAPH_TILE_COLUMNS];
     uint64_t hits[HD_GRAPH_TILE_ROWS];
     hd_graph_tile t = new_tile(m->tiles, out, hits);
-    int64_t row_end = one + m->block < m->padded ? one + m->block : m->padded;
+    int64_t rows = m->tiles->rows->padded, row_end = one + m->block < rows ? one + m->block : rows;
     int64_t column_end = other + m->block < m->padded ? other + m->block : m->padded;
     for (int64_t column = other; column < column_end; column += HD_GRAPH_TILE_COLUMNS) {
         t.column_tau = m->tiles->tau + column;
         for (int64_t row = one; row < row_end && row + 1 < column + HD_GRAPH_TILE_COLUMNS;
              row += HD_GRAPH_TILE_ROWS)
             if (compute_tile(m->tiles, &t, row, column))
-                report_pairs(m->tiles, &t, row, column);
+                report_hits(m->tiles, &t, row, column, true);
     }
 }
 
@@ -166,8 +156,8 @@ static int64_t block_size(int64_t padded) {
 
 /* One block compared with itself. */
 void hd_graph_tiles_pairs(const hd_graph_tiles *tiles) {
-    tournament m = {
-        .tiles = tiles, .padded = tiles->rows->padded, .block = tiles->rows->padded, .blocks = 1};
+    int64_t padded = tiles->columns->padded;
+    tournament m = {.tiles = tiles, .padded = padded, .block = padded, .blocks = 1};
     compare_blocks(&m, 0, 0);
 }
 

@@ -11,7 +11,7 @@
 typedef void (*hd_graph_hit_function)(void *argument, int64_t i, int64_t j, float value);
 
 typedef struct hd_graph_tiles {
-    const hd_graph_panels *rows, *columns; /* the same in a tournament */
+    const hd_graph_panels *rows, *columns; /* the same in a tournament and in blocks */
     hd_graph_tile_function kernel;
     float *tau; /* per row; -infinity for padding, because rounding can make
                    distances negative. The hit function may lower it */
@@ -31,8 +31,8 @@ void hd_graph_tiles_sweep(const hd_graph_tiles *tiles, int64_t begin, int64_t en
 huddle_status hd_graph_tiles_blocks(huddle_context *context, const hd_graph_tiles *tiles,
                                     int64_t block);
 
-/* Every pair i < j of the points once, by one thread. A hit is not above the larger tau of the two.
- */
+/* Every pair i < j of the columns once, by one thread, of which i is one of the rows: the columns,
+ * or the first of them. A hit is not above the larger tau of the two. */
 void hd_graph_tiles_pairs(const hd_graph_tiles *tiles);
 
 /* Every pair i < j of the points once, in parallel; a hit is not above the larger tau of the two.

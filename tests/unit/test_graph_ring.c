@@ -396,7 +396,8 @@ static void failure_of_one_member(void **state) {
 typedef struct sums {
     int rank, members;
     int64_t n, visits, largest;
-    int32_t sum[TEAM_MAX][40];
+    int32_t sum[TEAM_MAX][40], order[40]; /* lists are in the opposite order of the queries */
+    double number[40];
     bool wrong, fails;
 } sums;
 
@@ -411,21 +412,6 @@ static void pack_numbers(const void *argument, int64_t begin, int64_t end, char 
     const sums *s = argument;
     for (int64_t i = begin; i < end; i++)
         ((int32_t *)(void *)bytes)[i - begin] = (int32_t)(1000 * s->rank + i);
-}
-
-static void load_sums(const void *argument, int64_t begin, int64_t end, hd_graph_block *block) {
-    const sums *s = argument;
-    for (int64_t i = begin; i < end; i++) {
-        block->index[i - begin] = 0;
-        block->distance2[i - begin] = 1000 * s->rank + (double)i;
-    }
-}
-
-static void store_sums(void *argument, int64_t begin, int64_t end, const hd_graph_block *block) {
-    sums *s = argument;
-    for (int64_t i = begin; i < end; i++)
-        s->sum[s->rank][i] = block->index[i - begin];
-    s->wrong = s->wrong || block->n != end - begin;
 }
 
 static huddle_status add_rank(void *argument, const hd_graph_block *block) {
@@ -443,14 +429,19 @@ static huddle_status add_rank(void *argument, const hd_graph_block *block) {
 static huddle_status circulate(huddle_context *context, int rank, void *argument) {
     sums *s = &riders[rank];
     (void)argument;
+    for (int64_t i = 0; i < s->n; i++) {
+        s->order[i] = (int32_t)(s->n - 1 - i);
+        s->number[s->n - 1 - i] = 1000 * rank + (double)i;
+    }
     hd_graph_ring ring = {.n = s->n,
                           .k = 1,
                           .largest = s->largest,
                           .unit = s->largest == 112 ? 5 : 0,
                           .measure = measure_numbers,
                           .pack = pack_numbers,
-                          .load = load_sums,
-                          .store = store_sums,
+                          .index = s->sum[rank],
+                          .distance2 = s->number,
+                          .order = s->order,
                           .compare = add_rank,
                           .argument = s};
     return hd_agree(context, hd_graph_ring_run(context, &ring));
