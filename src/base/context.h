@@ -31,6 +31,9 @@ typedef struct hd_warnings {
     int64_t count, capacity;
 } hd_warnings;
 
+/* Different reasons of an engine to decline that are written to the log. */
+enum { HD_MAX_DECLINED = 32 };
+
 struct huddle_context {
     int32_t n_threads;
     int64_t memory;                 /* bytes that a fit may use; HUDDLE_AUTO: what is available */
@@ -39,7 +42,9 @@ struct huddle_context {
     void *engine_state;             /* made by the engine's open() */
     const struct hd_engine *aside;  /* the engine while the context is alone, or NULL */
     void *aside_state;
-    char *engine_text; /* "NAME" or "NAME:OPTIONS"; NULL: the CPU */
+    char *engine_text;                  /* "NAME" or "NAME:OPTIONS"; NULL: the CPU */
+    uint64_t declined[HD_MAX_DECLINED]; /* reasons that are in the log (engine.c) */
+    int32_t n_declined;
     huddle_log_function log;
     void *log_user;
     huddle_progress_function progress;

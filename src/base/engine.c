@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/context.h"
+#include "base/parallel.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +19,7 @@ void hd_context_close_engine(huddle_context *context) {
     context->engine = NULL;
     context->engine_state = NULL;
     context->engine_text = NULL;
+    context->n_declined = 0;
 }
 
 /* "NAME" or "NAME:OPTIONS"; NULL if there is no memory. */
@@ -66,4 +68,48 @@ const char *huddle_context_engine(const huddle_context *context) {
 
 void *hd_context_engine_state(const huddle_context *context) {
     return context == NULL ? NULL : context->engine_state;
+}
+
+/* FNV-1a (Fowler, Noll and Vo) over both texts. */
+static uint64_t hash_texts(const char *a, const char *b) {
+    uint64_t hash = 0xCBF29CE484222325u;
+    for (; *a != '\0'; a++)
+        hash = (hash ^ (unsigned char)*a) * 0x100000001B3u;
+    for (; *b != '\0'; b++)
+        hash = (hash ^ (unsigned char)*b) * 0x100000001B3u;
+    return hash;
+}
+
+/* A stage may be asked for hundreds of parts or trials, which an engine declines for one reason.
+ * Under hd_silence_begin() nothing is written, so that nothing is remembered either. */
+bool hd_engine_declined(huddle_context *context, const char *function, huddle_status status) {
+    const char *reason = huddle_last_error();
+    if (status != HUDDLE_UNSUPPORTED)
+        return false;
+    if (context == NULL || context->log == NULL)
+        return true;
+    uint64_t hash = hash_texts(function, reason);
+    for (int32_t k = 0; k < context->n_declined; k++)
+        if (context->declined[k] == hash)
+            return true;
+    if (context->n_declined == HD_MAX_DECLINED)
+        return true;
+    context->declined[context->n_declined++] = hash;
+    hd_log(context, "the engine %s declines %s (%s)", hd_context_engine(context)->text.name,
+           function, reason);
+    return true;
+}
+
+huddle_status hd_engine_loop(huddle_context *context, bool asks, const char *stage, int64_t n,
+                             hd_body body, void *argument) {
+    huddle_status status = HUDDLE_OK;
+    if (!asks)
+        return hd_parallel(context, stage, n, 1, body, argument);
+    for (int64_t k = 0; k < n; k++) {
+        if (stage != NULL)
+            TRY(hd_progress(context, stage, (double)k, (double)n));
+        TRY(body(argument, (hd_chunk){k, k, k + 1, 0}));
+    }
+done:
+    return status;
 }

@@ -160,7 +160,7 @@ static huddle_status run_restart(huddle_context *context, const data *x,
         if (options->start != NULL) {
             huddle_dense start = counting_dense(context, options->start);
             for (int32_t q = 0; q < x->c; q++)
-                memcpy(tried.centres + q * x->d, start.values + q * start.stride,
+                memcpy(tried.centres + q * x->d, start.values + (r * x->c + q) * start.stride,
                        (size_t)x->d * sizeof(double));
         } else {
             draw_centres(x, &rng, tried.centres);
@@ -179,7 +179,9 @@ static huddle_status run_restarts(huddle_context *context, const data *x,
     huddle_status status = HUDDLE_OK;
     clustering k = {0};
     TRY(clustering_new(x, &k));
-    info->n_restarts = options->start != NULL || x->c == 1 ? 1 : options->n_init;
+    info->n_restarts = x->c == 1                ? 1
+                       : options->start != NULL ? (int32_t)(options->start->rows / x->c)
+                                                : options->n_init;
     ALLOC(info->inertias, info->n_restarts);
     if (options->keep_starts)
         ALLOC(info->start_labels, info->n_restarts * x->n);

@@ -194,7 +194,7 @@ static void what_it_declines_the_cpu_does(void **state) {
         assert_same_lists(&ours[s], &cpu[s]);
     }
     assert_true(p.searches == 8);
-    assert_non_null(strstr(p.log, "plain declines this neighbour search (not today)"));
+    assert_non_null(strstr(p.log, "plain declines find_neighbors (not today)"));
     huddle_context_free(context);
 }
 
