@@ -216,7 +216,7 @@ void hd_decide_memory_of_embedding(const hd_decide_sizes *x, const hd_spectral_o
     if (x->n < INERTIA_ROWS)
         solving += x->n * INERTIA_BYTES;
     add_stage(needed, HD_STAGE_EMBED, solving, doubles(x->n, vectors));
-    if (strcmp(embed.embed_solver, "auto") != 0)
+    if (embed.embed_solver != NULL && strcmp(embed.embed_solver, "auto") != 0)
         needed->freed[HD_STAGE_EMBED] = 0; /* likewise (hd_decide_memory_of_shrink) */
     add_stage(needed, HD_STAGE_ROWS, doubles(x->n, columns), doubles(x->n, columns));
 }

@@ -4,8 +4,10 @@
 #include "base/check.h"
 #include "matrix/resident.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *counting_stage_name(counting_stage stage) {
@@ -20,7 +22,14 @@ const char *counting_stage_name(counting_stage stage) {
         [COUNTING_SHRINK] = "shrink",
         [COUNTING_SHRINK_POINTS] = "shrink_points",
         [COUNTING_CLUSTER_ROWS] = "cluster_rows",
-        [COUNTING_ASSIGN_ROWS] = "assign_rows"};
+        [COUNTING_ASSIGN_ROWS] = "assign_rows",
+        [COUNTING_GRAM] = "find_gram",
+        [COUNTING_MAP] = "map_points",
+        [COUNTING_DISTINCT] = "find_distinct",
+        [COUNTING_MOVE] = "move_vertices",
+        [COUNTING_SCORES] = "score_graph",
+        [COUNTING_SILHOUETTES] = "find_silhouettes",
+        [COUNTING_MEMORY] = "predict_memory"};
     return names[stage];
 }
 
@@ -39,6 +48,10 @@ static huddle_status open_counting(huddle_context *context, const char *options,
     made->forge = strcmp(options, "forge") == 0;
     if (strncmp(options, "fail:", 5) == 0)
         snprintf(made->failing, sizeof made->failing, "%s", options + 5);
+    if (strncmp(options, "spoil:", 6) == 0)
+        snprintf(made->spoiling, sizeof made->spoiling, "%s", options + 6);
+    made->memory = strncmp(options, "memory:", 7) == 0 ? atoll(options + 7) : LLONG_MAX;
+    made->owner = pthread_self();
     *state = made;
     return HUDDLE_OK;
 }
@@ -57,12 +70,18 @@ static void close_counting(void *state) {
 huddle_status counting_enter(huddle_context *context, counting_stage stage) {
     counting_state *state = counting_state_of(context);
     atomic_fetch_add(&state->calls[stage], 1);
+    if (!pthread_equal(state->owner, pthread_self()))
+        atomic_fetch_add(&state->elsewhere, 1);
     if (state->decline)
         return hd_fail(HUDDLE_UNSUPPORTED, "%s is declined", counting_stage_name(stage));
     if (strcmp(state->failing, counting_stage_name(stage)) == 0)
         return hd_fail(HUDDLE_NO_MEMORY, "the device has no memory for %s",
                        counting_stage_name(stage));
     return HUDDLE_OK;
+}
+
+bool counting_spoils(const huddle_context *context, counting_stage stage) {
+    return strcmp(counting_state_of(context)->spoiling, counting_stage_name(stage)) == 0;
 }
 
 /* ---- the engine's memory --------------------------------------------------------------------- */
@@ -239,4 +258,11 @@ const hd_engine counting_engine = {.text = {"counting", "plain loops, for tests"
                                    .shrink = counting_shrink,
                                    .shrink_points = counting_shrink_points,
                                    .cluster_rows = counting_cluster_rows,
-                                   .assign_rows = counting_assign_rows};
+                                   .assign_rows = counting_assign_rows,
+                                   .find_gram = counting_find_gram,
+                                   .map_points = counting_map_points,
+                                   .find_distinct = counting_find_distinct,
+                                   .move_vertices = counting_move_vertices,
+                                   .score_graph = counting_score_graph,
+                                   .find_silhouettes = counting_find_silhouettes,
+                                   .predict_memory = counting_predict_memory};

@@ -11,6 +11,8 @@
  *                 close() fails
  *   "decline"     every function returns HUDDLE_UNSUPPORTED
  *   "fail:STAGE"  the function of that name returns HUDDLE_NO_MEMORY
+ *   "spoil:STAGE" the function of that name returns what cannot be a result
+ *   "memory:N"    N bytes of memory, which every stage of a fit needs n bytes of for each row
  *   "forge"       shrink returns the rows of F and a dual point of zeros, as a broken engine may */
 #ifndef HUDDLE_TESTS_COUNTING_H
 #define HUDDLE_TESTS_COUNTING_H
@@ -21,6 +23,7 @@
 #include "huddle/kmeans.h"
 #include "huddle/shrink.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 typedef enum counting_stage {
@@ -35,6 +38,13 @@ typedef enum counting_stage {
     COUNTING_SHRINK_POINTS,
     COUNTING_CLUSTER_ROWS,
     COUNTING_ASSIGN_ROWS,
+    COUNTING_GRAM,
+    COUNTING_MAP,
+    COUNTING_DISTINCT,
+    COUNTING_MOVE,
+    COUNTING_SCORES,
+    COUNTING_SILHOUETTES,
+    COUNTING_MEMORY,
     N_COUNTING_STAGES
 } counting_stage;
 
@@ -46,7 +56,11 @@ typedef struct counting_state {
     atomic_int users; /* the context and the resident containers: the last one frees the state */
     atomic_bool closed;
     bool resident, decline, forge;
-    char failing[32]; /* the stage that fails, or "" */
+    char failing[32];       /* the stage that fails, or "" */
+    char spoiling[32];      /* the stage that returns nonsense, or "" */
+    long long memory;       /* bytes that the engine has */
+    pthread_t owner;        /* the thread that opened the engine, */
+    atomic_llong elsewhere; /* and calls from others: 0 */
 } counting_state;
 
 extern const hd_engine counting_engine;
@@ -61,6 +75,9 @@ counting_state *counting_state_of(const huddle_context *context);
 
 /* Counts a call; fails if the options say so. */
 huddle_status counting_enter(huddle_context *context, counting_stage stage);
+
+/* Whether the options say that the stage returns nonsense. */
+bool counting_spoils(const huddle_context *context, counting_stage stage);
 
 /* Inputs as they are in the engine's memory, or else as they are on the host. */
 huddle_points counting_points(huddle_context *context, const huddle_points *x);
@@ -96,5 +113,19 @@ huddle_status counting_cluster_rows(huddle_context *context, const huddle_points
                                     huddle_kmeans_result *result, huddle_kmeans_info *info);
 huddle_status counting_assign_rows(huddle_context *context, const huddle_points *x,
                                    const huddle_dense *centres, int32_t *labels);
+huddle_status counting_find_gram(huddle_context *context, const hd_gram_request *request,
+                                 double *gram);
+huddle_status counting_map_points(huddle_context *context, const hd_map_request *request,
+                                  hd_map_result *result);
+huddle_status counting_find_distinct(huddle_context *context, const hd_distinct_request *request,
+                                     int32_t *first);
+huddle_status counting_move_vertices(huddle_context *context, const hd_move_request *request,
+                                     int32_t *labels, int32_t *n_sweeps);
+huddle_status counting_score_graph(huddle_context *context, const hd_score_request *request,
+                                   hd_score_result *result);
+huddle_status counting_find_silhouettes(huddle_context *context,
+                                        const hd_silhouette_request *request, double *silhouettes);
+huddle_status counting_predict_memory(huddle_context *context, const hd_memory_request *request,
+                                      hd_memory_answer *answer);
 
 #endif
