@@ -100,6 +100,11 @@ static huddle_status check_draws(const huddle_kmeans_options *options) {
     return HUDDLE_OK;
 }
 
+/* Whether only the context's own engine has the points, which then vouches for their values. */
+static bool is_away(const huddle_context *context, const huddle_points *x) {
+    return x->values == NULL && hd_resident_own(context, x->resident) != NULL;
+}
+
 /* n_clusters is compared with the rows of all processes, not of this one. */
 static huddle_status check_arguments(huddle_context *context, const huddle_points *x,
                                      const double *row_weights,
@@ -107,7 +112,8 @@ static huddle_status check_arguments(huddle_context *context, const huddle_point
     huddle_status status = HUDDLE_OK;
     hd_slab slab;
     TRY(huddle_options_check(table, options));
-    TRY(huddle_points_fetch(x));
+    if (!is_away(context, x))
+        TRY(huddle_points_fetch(x));
     TRY(huddle_points_check(context, x));
     TRY(hd_slab_locate(context, x->n, &slab));
     if (options->n_clusters > slab.total)
@@ -144,7 +150,7 @@ done:
 /* In place. A copy in the memory of an engine no longer matches and is dropped. */
 static void add_shift(const huddle_points *x, huddle_dense *centres) {
     if (x->shift != NULL)
-        hd_resident_drop(&centres->resident); /* the host's copy changes */
+        hd_resident_invalidate(centres->resident); /* the host's copy changes */
     for (int64_t k = 0; k < centres->rows && x->shift != NULL; k++)
         for (int64_t j = 0; j < centres->cols; j++)
             centres->values[k * centres->stride + j] += x->shift[j];
@@ -192,6 +198,23 @@ done:
     return status;
 }
 
+/* Points that only the engine has and that it declines to cluster come to the host, and what
+ * precedes its call for others follows. */
+static huddle_status fetch_declined(huddle_context *context, const huddle_points *x,
+                                    const huddle_kmeans_options *options, huddle_points *plain,
+                                    huddle_kmeans_result *result, huddle_kmeans_info *info) {
+    huddle_status status = HUDDLE_OK;
+    if (!is_away(context, x))
+        return status;
+    TRY(huddle_points_fetch(x));
+    TRY(huddle_points_check(context, x));
+    *plain = *x;
+    plain->shift = NULL;
+    TRY(hd_kmeans_place_few_rows(context, plain, options, result, info));
+done:
+    return status;
+}
+
 /* Clusters rows without their shift: by the engine if it supports them, otherwise on the CPU. A
  * partial result of the engine is discarded first. */
 static huddle_status cluster(huddle_context *context, const huddle_points *x,
@@ -216,7 +239,9 @@ static huddle_status cluster(huddle_context *context, const huddle_points *x,
     if (status == HUDDLE_UNSUPPORTED) {
         huddle_kmeans_result_free(result);
         huddle_kmeans_info_free(info);
-        TRY(hd_kmeans_try_sampled(context, &plain, row_weights, &own, result, info));
+        TRY(fetch_declined(context, x, &own, &plain, result, info));
+        if (result->labels == NULL)
+            TRY(hd_kmeans_try_sampled(context, &plain, row_weights, &own, result, info));
         if (result->labels == NULL)
             TRY(hd_kmeans_try_gathered(context, &plain, row_weights, &own, result, info));
         if (result->labels == NULL)
@@ -258,7 +283,8 @@ huddle_status huddle_kmeans(huddle_context *context, const huddle_points *x,
         memset(info, 0, sizeof *info);
     TRY(check_arguments(context, x, row_weights, options));
     /* Sets the labels if it applies; otherwise the result is still empty. */
-    TRY(hd_kmeans_place_few_rows(context, x, options, result, &details));
+    if (!is_away(context, x))
+        TRY(hd_kmeans_place_few_rows(context, x, options, result, &details));
     if (result->labels == NULL)
         TRY(cluster(context, x, row_weights, options, result, &details));
     add_shift(x, &result->centres);
@@ -337,7 +363,8 @@ huddle_status huddle_kmeans_assign(huddle_context *context, const huddle_points 
     huddle_points plain;
     huddle_dense own = {0};
     const hd_engine *engine = hd_context_engine(context);
-    TRY(huddle_points_fetch(x));
+    if (!is_away(context, x))
+        TRY(huddle_points_fetch(x));
     TRY(huddle_dense_fetch(centres));
     TRY(huddle_points_check(context, x));
     TRY(check_centres(centres, x->d));
@@ -347,8 +374,12 @@ huddle_status huddle_kmeans_assign(huddle_context *context, const huddle_points 
     status = HUDDLE_UNSUPPORTED;
     if (engine->assign_rows != NULL)
         status = engine->assign_rows(context, &plain, &own, labels);
-    if (status == HUDDLE_UNSUPPORTED)
+    if (status == HUDDLE_UNSUPPORTED) {
+        TRY(huddle_points_fetch(x));
+        plain = *x;
+        plain.shift = NULL;
         status = assign_on_cpu(context, &plain, &own, labels);
+    }
 done:
     status = hd_agree(context, status);
     huddle_dense_free(&own);

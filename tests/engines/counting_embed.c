@@ -126,7 +126,7 @@ huddle_status counting_find_eigenpairs(huddle_context *context, const hd_eigen_r
     int64_t n = request->matrix->rows;
     huddle_csr matrix;
     TRY(counting_enter(context, COUNTING_EIGENPAIRS));
-    matrix = counting_csr(context, request->matrix);
+    TRY(counting_csr(context, request->matrix, &matrix));
     TRY(fill_matrix(&matrix, request->scale, &full));
     if (request->component != NULL)
         TRY(deflate_known(request, n, full));

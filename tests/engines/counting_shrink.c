@@ -44,8 +44,10 @@ static double length(const double *v, int64_t c) {
 static huddle_status problem_new(huddle_context *context, const hd_shrink_request *request,
                                  problem *p) {
     huddle_status status = HUDDLE_OK;
-    huddle_dense f = counting_dense(context, request->f);
-    huddle_csr w = counting_csr(context, request->w);
+    huddle_dense f;
+    huddle_csr w;
+    TRY(counting_dense(context, request->f, &f));
+    TRY(counting_csr(context, request->w, &w));
     int64_t entries = w.offsets[w.rows];
     p->n = f.rows;
     p->c = f.cols;
@@ -295,9 +297,9 @@ huddle_status counting_shrink_points(huddle_context *context,
     huddle_dense f, anchors;
     huddle_csr w;
     TRY(counting_enter(context, COUNTING_SHRINK_POINTS));
-    f = counting_dense(context, request->f);
-    anchors = counting_dense(context, request->anchors);
-    w = counting_csr(context, request->w);
+    TRY(counting_dense(context, request->f, &f));
+    TRY(counting_dense(context, request->anchors, &anchors));
+    TRY(counting_csr(context, request->w, &w));
     ALLOC(p.point, anchors.rows + 1);
     ALLOC(p.weight, anchors.rows + 1);
     ALLOC(slope, p.c);
