@@ -61,7 +61,8 @@ done:
     return status;
 }
 
-/* ---- the engine of a context ------------------------------------------------------------------ */
+/* ---- the engine of a context ------------------------------------------------------------------
+ */
 
 /* Copies that containers have of it keep it open. */
 void hd_context_close_engine(huddle_context *context) {

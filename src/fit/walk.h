@@ -21,12 +21,7 @@
 #include "huddle/graph.h"
 #include "huddle/prepare.h"
 
-typedef enum hd_walk_mode {
-    HD_WALK_FREE,
-    HD_WALK_COPY,
-    HD_WALK_SAVE,
-    HD_WALK_LOAD
-} hd_walk_mode;
+typedef enum hd_walk_mode { HD_WALK_FREE, HD_WALK_COPY, HD_WALK_SAVE, HD_WALK_LOAD } hd_walk_mode;
 
 /* Texts that info structs of a loaded model point to: elsewhere they are static. */
 typedef struct hd_walk_texts {

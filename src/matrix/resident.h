@@ -11,10 +11,10 @@
  *
  * Rules for engines. The copy of the context's own engine is hd_resident_own(); it is used where it
  * is. Anything else is fetched (a copy may be another engine's, or that of another context's engine
- * of the same name) and copied to the device; hd_resident_adopt() then leaves the copy in the place,
- * if there is one, so that the next stage finds it. Results get a place by hd_resident_new(). A copy
- * begins with an hd_engine_copy; its functions may be called by any thread, also after the context
- * was freed: the copy keeps its engine open (hd_open_engine).
+ * of the same name) and copied to the device; hd_resident_adopt() then leaves the copy in the
+ * place, if there is one, so that the next stage finds it. Results get a place by
+ * hd_resident_new(). A copy begins with an hd_engine_copy; its functions may be called by any
+ * thread, also after the context was freed: the copy keeps its engine open (hd_open_engine).
  *
  * Rules for the library. Containers of users are const and never freed by the library, so they have
  * no place: a fit works on views of its own. Places are offered (hd_resident_offer) to containers

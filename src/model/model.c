@@ -389,8 +389,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     context->stages = &fit.stages;
     hd_blas_enter();
     open_view(context, x, &view);
-    TRY_STAGE(context, HD_STAGE_CHECK,
-              check_job(context, model, x != NULL ? &view : NULL, &job));
+    TRY_STAGE(context, HD_STAGE_CHECK, check_job(context, model, x != NULL ? &view : NULL, &job));
     TRY(huddle_options_check(model->table, model->options));
     TRY(check_distributed(context, model, &job));
     TRY(hd_fit_rows_begin(context, count_rows(&job), &fit.rows));

@@ -56,9 +56,9 @@ typedef struct counting_transfers {
 
 typedef struct counting_state {
     atomic_llong calls[N_COUNTING_STAGES];
-    atomic_llong kept;   /* containers that were left resident */
-    atomic_llong reused; /* inputs that the engine found in its memory */
-    atomic_llong stale;  /* of those, that differ from the arrays on the host: 0 */
+    atomic_llong kept;                /* containers that were left resident */
+    atomic_llong reused;              /* inputs that the engine found in its memory */
+    atomic_llong stale;               /* of those, that differ from the arrays on the host: 0 */
     counting_transfers sent, fetched; /* to the engine's memory, and from there; "resident" only */
     bool resident, decline, forge;
     char failing[32]; /* the stage that fails, or "" */
