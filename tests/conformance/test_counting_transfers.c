@@ -101,6 +101,9 @@ static void a_fit_sends_and_fetches_once(void **state) {
         huddle_points x = clouds(N, 12, 1);
         huddle_model *model = fit_ssc(context, &x, "none", refined ? "auto" : "none");
         check_bytes(context, &model->fit, 12, refined);
+        /* No prediction needs the graphs. */
+        assert_null(hd_resident_own(context, model->fit.graph.matrix.resident));
+        assert_null(hd_resident_own(context, model->fit.shrunk.w.matrix.resident));
         assert_int_equal(model->fit.refined.present, refined);
         assert_int_equal(atomic_load(&counters(context)->stale), 0);
         assert_int_equal(atomic_load(&counters(context)->calls[COUNTING_COMPONENTS]), 1);
