@@ -17,6 +17,7 @@ typedef atomic_int hd_atomic_int;
 #endif
 
 struct hd_engine;
+struct hd_open_engine;
 struct hd_pool;
 struct hd_stages;
 
@@ -38,7 +39,8 @@ struct huddle_context {
     int32_t n_threads;
     int64_t memory;                 /* bytes that a fit may use; HUDDLE_AUTO: what is available */
     int32_t n_sharing;              /* processes that share the memory of this machine; 0: one */
-    const struct hd_engine *engine; /* NULL: the CPU */
+    struct hd_open_engine *opened;  /* what the context has opened; NULL: the CPU */
+    const struct hd_engine *engine; /* its table; NULL: the CPU, or the context is alone */
     void *engine_state;             /* made by the engine's open() */
     const struct hd_engine *aside;  /* the engine while the context is alone, or NULL */
     void *aside_state;

@@ -19,8 +19,9 @@
  *
  * What all engines share is done by the stage and not by the engine: argument checks, components,
  * signs and rows of the embedding, verification, the final evaluation of the certificate, groups,
- * timing and the info structs. The containers of a request may be in the memory of the engine that
- * made them ("resident" in huddle/matrix.h): an engine that does not know them fetches them. */
+ * timing and the info structs. The containers of a request may be in the memory of this engine, of
+ * another one, or on the host; src/matrix/resident.h says how an engine finds out, and how it keeps
+ * a copy of what it will need again. */
 #ifndef HUDDLE_SRC_ENGINE_H
 #define HUDDLE_SRC_ENGINE_H
 
@@ -279,9 +280,10 @@ typedef struct hd_memory_answer {
 typedef struct hd_engine {
     huddle_engine_text text; /* name and summary */
 
-    /* Called when a context chooses the engine, and when it chooses another or is freed. The
-     * options are the text after the colon of "NAME:OPTIONS", or "". hd_context_engine_state()
-     * returns the state. An engine without open() takes no options. */
+    /* open() is called when a context chooses the engine; the options are the text after the colon
+     * of "NAME:OPTIONS", or "". hd_context_engine_state() returns the state. An engine without
+     * open() takes no options. close() is called, by any thread, when the context has chosen
+     * another engine or was freed and the last copy in the engine's memory is gone. */
     huddle_status (*open)(huddle_context *context, const char *options, void **state);
     void (*close)(void *state);
 
@@ -293,6 +295,11 @@ typedef struct hd_engine {
     huddle_status (*weigh)(huddle_context *context, const struct huddle_neighbors *neighbors,
                            const struct huddle_weight_options *options, struct huddle_csr *graph,
                            struct huddle_scale *scale);
+
+    /* Components of a graph, joined by entries other than 0 and numbered by their first vertices,
+     * as huddle_graph_components() does. Asked only for graphs in the memory of the engine. */
+    huddle_status (*find_components)(huddle_context *context, const struct huddle_csr *graph,
+                                     int32_t *component, int32_t *count);
     huddle_status (*find_eigenpairs)(huddle_context *context, const hd_eigen_request *request,
                                      hd_eigen_result *result);
     huddle_status (*shrink)(huddle_context *context, const hd_shrink_request *request,
@@ -300,10 +307,17 @@ typedef struct hd_engine {
     huddle_status (*shrink_points)(huddle_context *context, const hd_shrink_points_request *request,
                                    struct huddle_dense *g);
 
+    /* Points whose rows are those of a matrix in the memory of the engine: values[j] of point i is
+     * row index[i] (NULL: i), column j, minus the shift, rounded. The host has them already; the
+     * engine adopts a copy that it makes of the matrix, so that nothing is sent. */
+    huddle_status (*round_rows)(huddle_context *context, const struct huddle_dense *matrix,
+                                const int64_t *index, const struct huddle_points *points);
+
     /* K-means. x has no shift, and start and centres are in its coordinates: the stage subtracts
      * and adds the shift. A start of several times n_clusters rows is one of several restarts. The
      * info gets inertia, n_iter and stop, and, if there are several restarts, inertias, n_restarts,
-     * best and, with keep_starts, start_labels. */
+     * best and, with keep_starts, start_labels. Points that only the engine has are not looked at
+     * before: it declines if they have fewer distinct rows than clusters. */
     huddle_status (*cluster_rows)(huddle_context *context, const struct huddle_points *x,
                                   const double *row_weights,
                                   const struct huddle_kmeans_options *options,
@@ -357,6 +371,23 @@ struct hd_chunk;
 huddle_status hd_engine_loop(huddle_context *context, bool asks, const char *stage, int64_t n,
                              huddle_status (*body)(void *argument, struct hd_chunk chunk),
                              void *argument);
+
+/* ---- open engines ---------------------------------------------------------------------------- */
+
+/* A table and the state that its open() made. The context holds it, and so does every copy in the
+ * engine's memory (src/matrix/resident.h): the last one to let it go closes it. Containers can
+ * therefore be fetched and freed after their context chose another engine or was freed. */
+typedef struct hd_open_engine hd_open_engine;
+
+/* That of the context; NULL: the CPU. */
+hd_open_engine *hd_context_open_engine(const huddle_context *context);
+
+/* Another user, returned; and one less. */
+hd_open_engine *hd_open_engine_hold(hd_open_engine *opened);
+void hd_open_engine_release(hd_open_engine *opened);
+
+/* Whether a context still computes with it. */
+bool hd_open_engine_serves(const hd_open_engine *opened);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@
 #include "decide/count.h"
 #include "decide/eigengap.h"
 #include "huddle/metrics.h"
+#include "matrix/resident.h"
 #include "prepare/pca.h"
 #include "steps/embed.h"
 #include "steps/graph.h"
@@ -80,6 +81,8 @@ static huddle_status prepare_candidate(huddle_context *context, const hd_decide_
         return narrow_points(judge->widest, judge->whitened, rule, points);
     TRY(huddle_prepare_fit(context, judge->x, &options, &preparation, NULL));
     TRY(huddle_prepare_apply(context, &preparation, judge->x, points, NULL));
+    if (hd_fit_is_identity(&preparation) && points->resident == NULL)
+        points->resident = hd_resident_hold(judge->x->resident); /* the same values */
 done:
     huddle_preparation_free(&preparation);
     return status;
@@ -104,6 +107,7 @@ static huddle_status make_graph(huddle_context *context, const hd_decide_round *
     TRY(hd_fit_rows_begin(context, judge->x->n, &c->rows));
     TRY(prepare_candidate(context, judge, &c->trial.rule, &prepared.points));
     TRY(hd_step_merge(context, options->knn.n_neighbors, &c->rows, &prepared));
+    hd_resident_offer(context, &prepared.points.resident); /* for neighbours and bridges */
     TRY(hd_spectral_make_graph(context, options, judge->n_clusters, &c->rows, &prepared.points,
                                &c->graph));
     c->trial.n = hd_fit_rows_everywhere(&c->rows);

@@ -55,10 +55,11 @@ huddle_status hd_decide_eigengap_for_refined(huddle_context *context, const hudd
     huddle_status status = HUDDLE_OK;
     hd_spectral_options options = hd_spectral_defaults(*n_clusters, seed);
     hd_fit_rows rows = {0};
-    hd_fit_prepared prepared = {.points = *points, .borrows_points = true};
+    hd_fit_prepared prepared = {0};
     if (is_given(*n_clusters))
         return status;
     options.refine = refine;
+    TRY(hd_fit_borrow_points(points, &prepared));
     TRY(hd_fit_rows_begin(context, points->n, &rows));
     TRY(huddle_points_distinct(context, points, &rows.equal));
     TRY_STAGE(context, HD_STAGE_CHOOSE,

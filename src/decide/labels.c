@@ -12,6 +12,7 @@
 #include "base/engine.h"
 #include "base/parallel.h"
 #include "base/rng.h"
+#include "matrix/resident.h"
 #include "steps/embed.h"
 #include "steps/graph.h"
 #include "steps/kmeans.h"
@@ -121,6 +122,7 @@ static huddle_status take_sample(const stability_pass *p, int64_t count, const i
     TRY(hd_fit_rows_begin(p->context, count, &s->rows));
     TRY(huddle_points_take(p->points, point, count, &s->prepared.points));
     TRY(hd_step_merge(p->context, p->options.knn.n_neighbors, &s->rows, &s->prepared));
+    hd_resident_offer(p->context, &s->prepared.points.resident); /* for the graph and K-means */
 done:
     huddle_free(point);
     return status;

@@ -100,6 +100,11 @@ static huddle_status check_draws(const huddle_kmeans_options *options) {
     return HUDDLE_OK;
 }
 
+/* Whether only the context's own engine has the points, which then vouches for their values. */
+static bool is_away(const huddle_context *context, const huddle_points *x) {
+    return x->values == NULL && hd_resident_own(context, x->resident) != NULL;
+}
+
 /* n_clusters is compared with the rows of all processes, not of this one. */
 static huddle_status check_arguments(huddle_context *context, const huddle_points *x,
                                      const double *row_weights,
@@ -107,7 +112,8 @@ static huddle_status check_arguments(huddle_context *context, const huddle_point
     huddle_status status = HUDDLE_OK;
     hd_slab slab;
     TRY(huddle_options_check(table, options));
-    TRY(huddle_points_fetch(x));
+    if (!is_away(context, x))
+        TRY(huddle_points_fetch(x));
     TRY(huddle_points_check(context, x));
     TRY(hd_slab_locate(context, x->n, &slab));
     if (options->n_clusters > slab.total)
@@ -144,7 +150,7 @@ done:
 /* In place. A copy in the memory of an engine no longer matches and is dropped. */
 static void add_shift(const huddle_points *x, huddle_dense *centres) {
     if (x->shift != NULL)
-        hd_resident_drop(&centres->resident); /* the host's copy changes */
+        hd_resident_invalidate(centres->resident); /* the host's copy changes */
     for (int64_t k = 0; k < centres->rows && x->shift != NULL; k++)
         for (int64_t j = 0; j < centres->cols; j++)
             centres->values[k * centres->stride + j] += x->shift[j];
@@ -231,6 +237,24 @@ huddle_status hd_kmeans_try_engine(huddle_context *context, const huddle_points 
     return HUDDLE_OK;
 }
 
+/* Points that only the engine has come to the host for a way that needs them there: all but the
+ * engine, and a sample if there are enough rows for one. What precedes for others then follows. */
+static huddle_status fetch_away(huddle_context *context, hd_kmeans_way *way, const huddle_points *x,
+                                const huddle_kmeans_options *options, huddle_points *plain,
+                                huddle_kmeans_result *result, huddle_kmeans_info *info) {
+    huddle_status status = HUDDLE_OK;
+    if (!is_away(context, x) || way == hd_kmeans_try_engine ||
+        (way == hd_kmeans_try_sampled && hd_kmeans_sampled_memory(x->n, x->d, options, 1) == 0))
+        return status;
+    TRY(huddle_points_fetch(x));
+    TRY(huddle_points_check(context, x));
+    *plain = *x;
+    plain->shift = NULL;
+    TRY(hd_kmeans_place_few_rows(context, plain, options, result, info));
+done:
+    return status;
+}
+
 /* Clusters rows without their shift. Samples come first, on every engine; then the engine is asked
  * for all rows, and what it declines is computed on the CPU. */
 static huddle_status cluster(huddle_context *context, const huddle_points *x,
@@ -247,8 +271,11 @@ static huddle_status cluster(huddle_context *context, const huddle_points *x,
     }
     static hd_kmeans_way *const ways[] = {hd_kmeans_try_sampled, hd_kmeans_try_engine,
                                           hd_kmeans_try_gathered, hd_kmeans_try_restarts};
-    for (size_t k = 0; k < sizeof ways / sizeof *ways && result->labels == NULL; k++)
-        TRY(ways[k](context, &plain, row_weights, &own, result, info));
+    for (size_t k = 0; k < sizeof ways / sizeof *ways && result->labels == NULL; k++) {
+        TRY(fetch_away(context, ways[k], x, &own, &plain, result, info));
+        if (result->labels == NULL)
+            TRY(ways[k](context, &plain, row_weights, &own, result, info));
+    }
 done:
     huddle_dense_free(&start);
     return status;
@@ -284,7 +311,8 @@ huddle_status huddle_kmeans(huddle_context *context, const huddle_points *x,
         memset(info, 0, sizeof *info);
     TRY(check_arguments(context, x, row_weights, options));
     /* Sets the labels if it applies; otherwise the result is still empty. */
-    TRY(hd_kmeans_place_few_rows(context, x, options, result, &details));
+    if (!is_away(context, x))
+        TRY(hd_kmeans_place_few_rows(context, x, options, result, &details));
     if (result->labels == NULL)
         TRY(cluster(context, x, row_weights, options, result, &details));
     add_shift(x, &result->centres);
@@ -363,7 +391,8 @@ huddle_status huddle_kmeans_assign(huddle_context *context, const huddle_points 
     huddle_points plain;
     huddle_dense own = {0};
     const hd_engine *engine = hd_context_engine(context);
-    TRY(huddle_points_fetch(x));
+    if (!is_away(context, x))
+        TRY(huddle_points_fetch(x));
     TRY(huddle_dense_fetch(centres));
     TRY(huddle_points_check(context, x));
     TRY(check_centres(centres, x->d));
@@ -377,8 +406,12 @@ huddle_status huddle_kmeans_assign(huddle_context *context, const huddle_points 
             status = check_labels(x->n, (int32_t)centres->rows, labels);
         (void)hd_engine_declined(context, "assign_rows", status);
     }
-    if (status == HUDDLE_UNSUPPORTED)
+    if (status == HUDDLE_UNSUPPORTED) {
+        TRY(huddle_points_fetch(x));
+        plain = *x;
+        plain.shift = NULL;
         status = assign_on_cpu(context, &plain, &own, labels);
+    }
 done:
     status = hd_agree(context, status);
     huddle_dense_free(&own);

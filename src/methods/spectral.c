@@ -94,6 +94,7 @@ static huddle_status make_points_and_graph(huddle_context *context, const hd_ste
                                              &fit->graph);
     TRY(hd_method_prepare(context, job, &prepare, options, true, fit, &points));
     TRY(hd_step_merge(context, options->knn.n_neighbors, &fit->rows, &fit->prepared));
+    hd_fit_offer(context, fit); /* the points: for neighbours, bridges and prediction */
     TRY(hd_spectral_make_graph(context, options, n_clusters, &fit->rows, &fit->prepared.points,
                                &fit->graph));
 done:
@@ -129,6 +130,7 @@ static huddle_status embed_graph(huddle_context *context, const hd_spectral_opti
     hd_spectral_warn_graph(context, options, *n_clusters, &fit->rows, &fit->graph.connect);
     int32_t n_components = hd_spectral_count_vectors(options, *n_clusters, &fit->rows);
     hd_fit_embedding_free(&fit->embedding);
+    hd_fit_offer(context, fit); /* the graph: for eigenvectors and refinement */
     add_embedding_to_key(options, n_components, key);
     TRY(hd_cache_find(key, &part, 1, &found));
     if (!found)

@@ -260,7 +260,9 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     kmeans.n_clusters = n_clusters;
     kmeans.seed = spectral->common.seed;
     TRY_STAGE(context, HD_STAGE_ROWS, hd_spectral_make_rows(spectral, n_clusters, &fit->embedding));
+    hd_fit_offer(context, fit); /* the rows: for W, the shrink step and K-means */
     TRY(shrink_rows(context, step, n_clusters, fit));
+    hd_fit_offer(context, fit); /* the shrunk rows: for K-means and prediction */
     if (step->options.guard && is_auto)
         TRY(cluster_with_guard(context, &kmeans, refined, fit, &plain));
     else

@@ -164,11 +164,13 @@ typedef struct clustered {
     huddle_kmeans_info info;
 } clustered;
 
-static clustered cluster(huddle_context *context, const huddle_points *x, int32_t c) {
+static clustered cluster(huddle_context *context, const huddle_points *x, int32_t c,
+                         int32_t max_iter) {
     clustered k;
     huddle_kmeans_options options = huddle_kmeans_defaults();
     options.n_clusters = c;
     options.n_init = 4;
+    options.max_iter = max_iter;
     assert_ok(huddle_kmeans(context, x, NULL, &options, &k.result, &k.info));
     return k;
 }
@@ -186,7 +188,7 @@ static void declined_clusters_have_the_bits_of_the_cpu(void **state) {
         huddle_context *cpu = context_with(NULL, ""),
                        *declining = context_with(&counting_engine, "decline");
         huddle_points x = groups(sizes[k], 2, 6, 1.5);
-        clustered a = cluster(declining, &x, 6), b = cluster(cpu, &x, 6);
+        clustered a = cluster(declining, &x, 6, 300), b = cluster(cpu, &x, 6, 300);
         assert_true(a.info.inertia == b.info.inertia && a.info.best == b.info.best);
         assert_memory_equal(a.info.inertias, b.info.inertias, 4 * sizeof(double));
         assert_memory_equal(a.result.labels, b.result.labels, (size_t)x.n * sizeof(int32_t));
@@ -201,14 +203,15 @@ static void declined_clusters_have_the_bits_of_the_cpu(void **state) {
     }
 }
 
-/* The engine is asked for the restarts on the sample, then for the best of them on all rows. */
+/* The engine is asked for the restarts on the sample, then for the best of them on all rows, which
+ * begin at the means of the sample: the first labels are right. */
 static void an_engine_clusters_samples_first(void **state) {
     (void)state;
     huddle_context *cpu = context_with(NULL, ""), *counting = context_with(&counting_engine, "");
     huddle_points x = groups(65536, 2, 3, .1);
-    clustered a = cluster(counting, &x, 3), b = cluster(cpu, &x, 3);
+    clustered a = cluster(counting, &x, 3, 1), b = cluster(cpu, &x, 3, 300);
     assert_int_equal(calls(counting, COUNTING_CLUSTER_ROWS), 2);
-    assert_close(a.info.inertia, b.info.inertia, 1e-6);
+    assert_close(a.info.inertia, b.info.inertia, 1e-3);
     assert_int_equal(a.info.n_restarts, 4);
     for (int64_t i = 3; i < x.n; i++)
         assert_int_equal(a.result.labels[i], a.result.labels[i % 3]);
