@@ -24,18 +24,18 @@ typedef struct data {
     bool linked; /* otherwise each cloud is a component, and one is two of them */
 } data;
 
-static huddle_points make_points(const data *data) {
+static huddle_points make_points(const data *of) {
     huddle_points x;
-    assert_ok(huddle_points_new(data->n, data->d, &x));
-    for (int64_t i = 0; i < data->n; i++) {
-        int64_t kind = i / data->copies;
+    assert_ok(huddle_points_new(of->n, of->d, &x));
+    for (int64_t i = 0; i < of->n; i++) {
+        int64_t kind = i / of->copies;
         hd_rng rng = hd_rng_stream(5, (uint64_t)kind);
         int64_t own = kind % C, other = (kind / C + own) % C;
-        double way = data->linked && kind % 16 == 15 ? .36 : 0;
-        for (int64_t j = 0; j < data->d; j++) {
+        double way = of->linked && kind % 16 == 15 ? .36 : 0;
+        for (int64_t j = 0; j < of->d; j++) {
             double place = (1 - way) * (double)(j % C == own) + way * (double)(j % C == other);
-            place += !data->linked && own == 0 && kind % 2 == 1 && j % C == 0 ? .45 : 0;
-            x.values[i * data->d + j] = (float)(8 * place + .6 * hd_rng_normal(&rng) + 3);
+            place += !of->linked && own == 0 && kind % 2 == 1 && j % C == 0 ? .45 : 0;
+            x.values[i * of->d + j] = (float)(8 * place + .6 * hd_rng_normal(&rng) + 3);
         }
     }
     return x;
@@ -67,19 +67,19 @@ static huddle_context *context_for(const char *options) {
     return context;
 }
 
-static void compare(const char *method, const data *data, const char *mode, huddle_model *a,
+static void compare(const char *method, const data *of, const char *mode, huddle_model *a,
                     huddle_model *b) {
     const int32_t *one = huddle_model_labels(a, NULL), *two = huddle_model_labels(b, NULL);
     huddle_scores scores;
-    assert_ok(huddle_metrics_scores(NULL, data->n, one, two, &scores));
+    assert_ok(huddle_metrics_scores(NULL, of->n, one, two, &scores));
     if (scores.ari < 1)
-        fail_msg("%s, %s, '%s': ARI %g", method, data->name, mode, scores.ari);
-    if (strcmp(mode, "decline") == 0 && memcmp(one, two, (size_t)data->n * sizeof *one) != 0)
-        fail_msg("%s, %s: the labels have other numbers", method, data->name);
+        fail_msg("%s, %s, '%s': ARI %g", method, of->name, mode, scores.ari);
+    if (strcmp(mode, "decline") == 0 && memcmp(one, two, (size_t)of->n * sizeof *one) != 0)
+        fail_msg("%s, %s: the labels have other numbers", method, of->name);
 }
 
 /* All arrays of doubles, bit for bit. */
-static void compare_arrays(const char *method, const data *data, huddle_model *a, huddle_model *b) {
+static void compare_arrays(const char *method, const data *of, huddle_model *a, huddle_model *b) {
     for (const char *const *name = huddle_model_arrays(b); *name != NULL; name++) {
         huddle_array v, w;
         assert_ok(huddle_model_array(a, *name, &v));
@@ -87,13 +87,13 @@ static void compare_arrays(const char *method, const data *data, huddle_model *a
         assert_true(v.rows == w.rows && v.cols == w.cols && v.type == w.type);
         if (v.type == HUDDLE_ARRAY_F64 && v.stride == v.cols &&
             memcmp(v.values, w.values, (size_t)(v.rows * v.cols) * sizeof(double)) != 0)
-            fail_msg("%s, %s: other bits in '%s'", method, data->name, *name);
+            fail_msg("%s, %s: other bits in '%s'", method, of->name, *name);
     }
 }
 
-static void check_method(const char *method, const data *data, const char *const *modes) {
+static void check_method(const char *method, const data *of, const char *const *modes) {
     huddle_context *cpu = context_for(NULL);
-    huddle_points x = make_points(data);
+    huddle_points x = make_points(of);
     huddle_model *b = fit_model(cpu, method, &x);
     for (; *modes != NULL; modes++) {
         huddle_context *context = context_for(*modes);
@@ -102,9 +102,9 @@ static void check_method(const char *method, const data *data, const char *const
         for (int k = 0; k < N_COUNTING_STAGES; k++)
             calls += atomic_load(&counting_state_of(context)->calls[k]);
         assert_true(calls > 0);
-        compare(method, data, *modes, a, b);
+        compare(method, of, *modes, a, b);
         if (strcmp(*modes, "decline") == 0)
-            compare_arrays(method, data, a, b);
+            compare_arrays(method, of, a, b);
         assert_int_equal(atomic_load(&counting_state_of(context)->stale), 0);
         huddle_model_free(a);
         huddle_context_free(context);
@@ -114,9 +114,9 @@ static void check_method(const char *method, const data *data, const char *const
     huddle_context_free(cpu);
 }
 
-static void check_all_methods(const data *data, const char *const *modes) {
+static void check_all_methods(const data *of, const char *const *modes) {
     for (const huddle_method_text *const *method = huddle_methods(); *method != NULL; method++)
-        check_method((*method)->name, data, modes);
+        check_method((*method)->name, of, modes);
 }
 
 static const char *const all_modes[] = {"decline", "", "resident", NULL};
@@ -177,51 +177,6 @@ static void rows_around_samples(void **state) {
         check_method("kmeans", &sizes[k], declining);
 }
 
-/* From a million numbers on (rows and edges, times columns) the shrink problem is solved component
- * by component. Two rings of rows with wide random coordinates, of just fewer or more numbers. */
-static void check_shrink(int64_t n, int64_t c) {
-    huddle_context *context = context_for("decline");
-    huddle_dense f;
-    huddle_csr w;
-    huddle_shrunk a, b;
-    huddle_shrink_info one, two;
-    huddle_shrink_options options = huddle_shrink_defaults();
-    hd_rng rng = hd_rng_stream(3, 0);
-    assert_ok(huddle_dense_new(n, c, &f));
-    assert_ok(huddle_csr_new(n, n, 2 * n, &w));
-    for (int64_t e = 0; e < n * c; e++)
-        f.values[e] = hd_rng_normal(&rng) + (e / c < n / 2 ? 0 : 3);
-    for (int64_t i = 0; i < n; i++) {
-        int64_t first = i < n / 2 ? 0 : n / 2, size = n / 2;
-        int64_t before = first + (i - first + size - 1) % size,
-                after = first + (i - first + 1) % size;
-        w.columns[2 * i] = (int32_t)(before < after ? before : after);
-        w.columns[2 * i + 1] = (int32_t)(before < after ? after : before);
-        w.values[2 * i] = w.values[2 * i + 1] = 1;
-        w.offsets[i + 1] = 2 * i + 2;
-    }
-    options.gamma = 3;
-    options.gap = 1e-2;
-    assert_ok(huddle_shrink(context, &f, &w, &options, &a, &one));
-    assert_ok(huddle_shrink(NULL, &f, &w, &options, &b, &two));
-    assert_memory_equal(a.g.values, b.g.values, (size_t)(n * c) * sizeof(double));
-    assert_true(one.objective == two.objective && one.dual == two.dual);
-    assert_true(atomic_load(&counting_state_of(context)->calls[COUNTING_SHRINK]) > 0);
-    huddle_shrink_info_free(&one);
-    huddle_shrink_info_free(&two);
-    huddle_shrunk_free(&a);
-    huddle_shrunk_free(&b);
-    huddle_csr_free(&w);
-    huddle_dense_free(&f);
-    huddle_context_free(context);
-}
-
-static void shrinking_around_the_split(void **state) {
-    (void)state;
-    check_shrink(4990, 100);
-    check_shrink(5010, 100);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_around_the_dense_solver),
@@ -230,7 +185,6 @@ int main(void) {
         cmocka_unit_test(several_components),
         cmocka_unit_test(rows_around_other_thresholds),
         cmocka_unit_test(rows_around_samples),
-        cmocka_unit_test(shrinking_around_the_split),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
