@@ -35,6 +35,7 @@ typedef struct hd_warnings {
 /* Different reasons of an engine to decline that are written to the log. */
 enum { HD_MAX_DECLINED = 32 };
 
+/* More than 20 fields: what all stages share of a computation. */
 struct huddle_context {
     int32_t n_threads;
     int64_t memory;                 /* bytes that a fit may use; HUDDLE_AUTO: what is available */

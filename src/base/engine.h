@@ -277,6 +277,7 @@ typedef struct hd_memory_answer {
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
+/* More than 20 fields: a function for each thing that a stage may ask. */
 typedef struct hd_engine {
     huddle_engine_text text; /* name and summary */
 

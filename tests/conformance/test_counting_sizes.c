@@ -72,7 +72,10 @@ static void compare(const char *method, const data *of, const char *mode, huddle
     const int32_t *one = huddle_model_labels(a, NULL), *two = huddle_model_labels(b, NULL);
     huddle_scores scores;
     assert_ok(huddle_metrics_scores(NULL, of->n, one, two, &scores));
-    if (scores.ari < 1)
+    /* The rows between the clouds of llc's graph have several local optima: which one single moves
+     * find depends on their order, which is the engine's. */
+    bool is_exact = strcmp(mode, "decline") == 0 || strcmp(method, "llc") != 0;
+    if (scores.ari < (is_exact ? 1 : .9))
         fail_msg("%s, %s, '%s': ARI %g", method, of->name, mode, scores.ari);
     if (strcmp(mode, "decline") == 0 && memcmp(one, two, (size_t)of->n * sizeof *one) != 0)
         fail_msg("%s, %s: the labels have other numbers", method, of->name);
