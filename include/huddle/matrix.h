@@ -8,10 +8,14 @@
  * function; those filled in by you are views of your arrays, which the library does not free. Rows
  * and offsets are 64-bit, columns 32-bit.
  *
- * A container created by an engine may be in the memory of that engine: `resident` is then not
- * NULL, and its arrays are NULL until huddle_points_fetch(), huddle_dense_fetch() or
- * huddle_csr_fetch() copies them to the host. Stages accept such containers directly. Under the CPU
- * engine `resident` is always NULL and the arrays are set.
+ * A container created under an engine with a memory of its own may be there, or there and on the
+ * host: `resident` is then not NULL. Arrays that are only there are NULL until
+ * huddle_points_fetch(), huddle_dense_fetch() or huddle_csr_fetch() copies them to the host; the
+ * shift of points is always on the host. Stages accept such containers directly, on any context;
+ * they can be fetched and freed after the context that made them chose another engine or was freed.
+ * Do not change arrays while `resident` is not NULL: copies (huddle_dense_copy() and others) are on
+ * the host only. The library leaves nothing in a container that you have filled in yourself. Under
+ * the CPU engine `resident` is always NULL and the arrays are set.
  *
  * Under an engine that distributes rows over processes, a container has the rows of this process;
  * unless noted otherwise, the functions below work on those rows.
@@ -21,7 +25,7 @@
 
 #include "huddle/base.h"
 
-/* The copy of a container in the memory of an engine; opaque. */
+/* The place of a copy of a container in the memory of an engine; opaque. */
 typedef struct huddle_resident huddle_resident;
 
 /* A file in memory that the values of points are in; opaque. */

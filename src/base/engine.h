@@ -10,13 +10,18 @@
  *         status = engine->find_neighbors(context, &request, out, info);
  *
  * An engine that cannot serve a request (a metric it lacks, a matrix beyond its memory) returns
- * HUDDLE_UNSUPPORTED, and the stage computes on the CPU. Any other failure is returned to the
- * caller, with the engine's message.
+ * HUDDLE_UNSUPPORTED with a message that says why, and the stage computes on the CPU
+ * (hd_engine_declined() writes the message to the log). Any other failure is returned to the
+ * caller, with the engine's message. An engine is called from one thread at a time.
+ *
+ * What divides a problem is above the engine and comes first: distinct rows, components and their
+ * few directions (src/shrink/split.h), samples of K-means. The engine is asked for each part.
  *
  * What all engines share is done by the stage and not by the engine: argument checks, components,
  * signs and rows of the embedding, verification, the final evaluation of the certificate, groups,
- * timing and the info structs. The containers of a request may be in the memory of the engine that
- * made them ("resident" in huddle/matrix.h): an engine that does not know them fetches them. */
+ * timing and the info structs. The containers of a request may be in the memory of this engine, of
+ * another one, or on the host; src/matrix/resident.h says how an engine finds out, and how it keeps
+ * a copy of what it will need again. */
 #ifndef HUDDLE_SRC_ENGINE_H
 #define HUDDLE_SRC_ENGINE_H
 
@@ -157,6 +162,7 @@ typedef struct hd_shrink_request {
     int32_t max_iter;
     const struct huddle_dense *start; /* first guess of G, or NULL */
     uint64_t seed;
+    double outside; /* of a part: the gap to reach is gap (objective + outside) */
 } hd_shrink_request;
 
 /* A primal and a dual point; the stage computes the certificate from them. */
@@ -174,14 +180,111 @@ typedef struct hd_shrink_points_request {
     bool squared;
 } hd_shrink_points_request;
 
+/* The requests below are made only where one process holds all rows. The stage checks sizes, ranges
+ * and that numbers are finite; what is not so is an error of the engine. */
+
+/* gram (m x m, row-major) = C'C if by_columns (m = d), else CC' (m = n), of the points less a row
+ * vector: c_ij = x_ij - offset_j of the stored values, whatever the shift of the points. Sums in
+ * double. */
+typedef struct hd_gram_request {
+    const struct huddle_points *x;
+    const double *offset; /* d */
+    bool by_columns;
+} hd_gram_request;
+
+/* A fitted preparation, row by row, in double: subtract the offset from the stored values, multiply
+ * by `scale`, limit to [-limit, limit], project; then subtract the mean of the row over its
+ * columns, and divide it by its norm. Each step only if it is given. A row whose norm is at most
+ * zero_share times that of its stored values, plus zero_norm, becomes 0 instead (its digits are
+ * rounding errors) and is counted. A value beyond single precision is declined: the CPU names it.
+ */
+typedef struct hd_map_request {
+    const struct huddle_points *x;
+    const double *offset;                  /* d, or NULL */
+    const double *scale;                   /* d, or NULL */
+    double limit;                          /* 0: none */
+    const struct huddle_dense *projection; /* d x columns, or NULL: columns = d */
+    int64_t columns;
+    bool center_rows, unit_rows;
+    double zero_share, zero_norm;
+} hd_map_request;
+
+/* Dense points without a shift, filled in by the engine, and the number of rows that became 0. */
+typedef struct hd_map_result {
+    struct huddle_points *y;
+    int64_t zero_rows;
+} hd_map_result;
+
+/* first[i] = the smallest row equal to row i, by the values of points or rows of doubles; -0 equals
+ * 0, and a stored zero of sparse points one that is not stored. */
+typedef struct hd_distinct_request {
+    const struct huddle_points *points;
+    const struct huddle_dense *rows; /* one of these two */
+} hd_distinct_request;
+
+/* Moves of single vertices to clusters of their neighbours that lower an objective of
+ * docs/method.md, "Refinement": common + the sum over the clusters, from shares of the total
+ * weight, as src/refine/move.c defines them by name. No cluster may become empty. The stage
+ * computes the objective of the labels before and after, and refuses a result that is worse. */
+typedef struct hd_move_request {
+    const struct huddle_csr *graph; /* symmetric, not negative; loops count as inside */
+    const double *degree;           /* of each vertex, as a share */
+    double unit;                    /* the share of an entry is its value times this */
+    const char *objective;          /* "map", "modularity", "ncut" */
+    int64_t n_clusters;
+    int32_t max_sweeps;
+    uint64_t seed;
+} hd_move_request;
+
+/* Sums over a graph from which the scores of labels 0 .. n_clusters - 1 follow (huddle/metrics.h).
+ */
+typedef struct hd_score_request {
+    const struct huddle_csr *graph;
+    const int32_t *labels;
+    int64_t n_clusters;
+    bool all; /* entropy and information too */
+} hd_score_request;
+
+typedef struct hd_score_result {
+    double *inside; /* n_clusters, to be filled in: sum of the entries within each cluster, */
+    double *volume; /* and of all entries of its rows */
+    double entropy; /* H and MI of huddle_graph_scores */
+    double information;
+} hd_score_result;
+
+/* The silhouette of every point (huddle/metrics.h), with labels 0 .. n_clusters - 1, all of which
+ * occur, n_clusters > 1. */
+typedef struct hd_silhouette_request {
+    const struct huddle_points *x;
+    const int32_t *labels;
+    int64_t n_clusters;
+} hd_silhouette_request;
+
+/* A stage of a fit that is about to begin; sizes as far as they are known. */
+typedef struct hd_memory_request {
+    const char *stage; /* "distinct", "prepare", "graph", "embed", "shrink", ... (base/stages.h) */
+    int64_t n, d;      /* of the points; d = 0: a graph or an embedding was given */
+    int64_t nonzeros;  /* of sparse points; dense: -1 */
+    int64_t graph_edges; /* entries of a graph that was given; else 0 */
+    int64_t n_clusters;
+    int64_t host; /* bytes that the CPU would need for the stage */
+} hd_memory_request;
+
+/* Bytes of the engine's own memory: what the stage needs, and what there is. */
+typedef struct hd_memory_answer {
+    int64_t needed, available;
+} hd_memory_answer;
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
+/* More than 20 fields: a function for each thing that a stage may ask. */
 typedef struct hd_engine {
     huddle_engine_text text; /* name and summary */
 
-    /* Called when a context chooses the engine, and when it chooses another or is freed. The
-     * options are the text after the colon of "NAME:OPTIONS", or "". hd_context_engine_state()
-     * returns the state. An engine without open() takes no options. */
+    /* open() is called when a context chooses the engine; the options are the text after the colon
+     * of "NAME:OPTIONS", or "". hd_context_engine_state() returns the state. An engine without
+     * open() takes no options. close() is called, by any thread, when the context has chosen
+     * another engine or was freed and the last copy in the engine's memory is gone. */
     huddle_status (*open)(huddle_context *context, const char *options, void **state);
     void (*close)(void *state);
 
@@ -193,6 +296,11 @@ typedef struct hd_engine {
     huddle_status (*weigh)(huddle_context *context, const struct huddle_neighbors *neighbors,
                            const struct huddle_weight_options *options, struct huddle_csr *graph,
                            struct huddle_scale *scale);
+
+    /* Components of a graph, joined by entries other than 0 and numbered by their first vertices,
+     * as huddle_graph_components() does. Asked only for graphs in the memory of the engine. */
+    huddle_status (*find_components)(huddle_context *context, const struct huddle_csr *graph,
+                                     int32_t *component, int32_t *count);
     huddle_status (*find_eigenpairs)(huddle_context *context, const hd_eigen_request *request,
                                      hd_eigen_result *result);
     huddle_status (*shrink)(huddle_context *context, const hd_shrink_request *request,
@@ -200,9 +308,17 @@ typedef struct hd_engine {
     huddle_status (*shrink_points)(huddle_context *context, const hd_shrink_points_request *request,
                                    struct huddle_dense *g);
 
+    /* Points whose rows are those of a matrix in the memory of the engine: values[j] of point i is
+     * row index[i] (NULL: i), column j, minus the shift, rounded. The host has them already; the
+     * engine adopts a copy that it makes of the matrix, so that nothing is sent. */
+    huddle_status (*round_rows)(huddle_context *context, const struct huddle_dense *matrix,
+                                const int64_t *index, const struct huddle_points *points);
+
     /* K-means. x has no shift, and start and centres are in its coordinates: the stage subtracts
-     * and adds the shift. The info gets inertia, n_iter and stop, and, if there are several
-     * restarts, inertias, n_restarts, best and start_labels. */
+     * and adds the shift. A start of several times n_clusters rows is one of several restarts. The
+     * info gets inertia, n_iter and stop, and, if there are several restarts, inertias, n_restarts,
+     * best and, with keep_starts, start_labels. Points that only the engine has are not looked at
+     * before: it declines if they have fewer distinct rows than clusters. */
     huddle_status (*cluster_rows)(huddle_context *context, const struct huddle_points *x,
                                   const double *row_weights,
                                   const struct huddle_kmeans_options *options,
@@ -210,6 +326,26 @@ typedef struct hd_engine {
                                   struct huddle_kmeans_info *info);
     huddle_status (*assign_rows)(huddle_context *context, const struct huddle_points *x,
                                  const struct huddle_dense *centres, int32_t *labels);
+
+    /* Preparation; distinct rows; moves and scores of labels. */
+    huddle_status (*find_gram)(huddle_context *context, const hd_gram_request *request,
+                               double *gram);
+    huddle_status (*map_points)(huddle_context *context, const hd_map_request *request,
+                                hd_map_result *result);
+    huddle_status (*find_distinct)(huddle_context *context, const hd_distinct_request *request,
+                                   int32_t *first);
+    huddle_status (*move_vertices)(huddle_context *context, const hd_move_request *request,
+                                   int32_t *labels, int32_t *n_sweeps);
+    huddle_status (*score_graph)(huddle_context *context, const hd_score_request *request,
+                                 hd_score_result *result);
+    huddle_status (*find_silhouettes)(huddle_context *context, const hd_silhouette_request *request,
+                                      double *silhouettes);
+
+    /* Asked before a fit, for the stages whose functions the engine has. HUDDLE_UNSUPPORTED, or
+     * more needed than available: the stage is predicted for the host. NULL: the stages need no
+     * memory of the host beyond their results. */
+    huddle_status (*predict_memory)(huddle_context *context, const hd_memory_request *request,
+                                    hd_memory_answer *answer);
 
     /* Takes the place of the linear solver "auto" of shrink (src/shrink/linear.h). */
     const struct hd_shrink_linear_solver *linear_solver;
@@ -225,6 +361,34 @@ huddle_status hd_context_use_engine(huddle_context *context, const hd_engine *en
 /* The context's table, never NULL, and the state made by its open(). */
 const hd_engine *hd_context_engine(const huddle_context *context);
 void *hd_context_engine_state(const huddle_context *context);
+
+/* What a stage does with the status of an engine's function, whose name is `function`. True if the
+ * engine has declined: the reason is written to the log, once for each function and reason. */
+bool hd_engine_declined(huddle_context *context, const char *function, huddle_status status);
+
+/* hd_parallel() with one item in a chunk for bodies that may ask the engine: one after the other if
+ * `asks`, else side by side. */
+struct hd_chunk;
+huddle_status hd_engine_loop(huddle_context *context, bool asks, const char *stage, int64_t n,
+                             huddle_status (*body)(void *argument, struct hd_chunk chunk),
+                             void *argument);
+
+/* ---- open engines ---------------------------------------------------------------------------- */
+
+/* A table and the state that its open() made. The context holds it, and so does every copy in the
+ * engine's memory (src/matrix/resident.h): the last one to let it go closes it. Containers can
+ * therefore be fetched and freed after their context chose another engine or was freed. */
+typedef struct hd_open_engine hd_open_engine;
+
+/* That of the context; NULL: the CPU. */
+hd_open_engine *hd_context_open_engine(const huddle_context *context);
+
+/* Another user, returned; and one less. */
+hd_open_engine *hd_open_engine_hold(hd_open_engine *opened);
+void hd_open_engine_release(hd_open_engine *opened);
+
+/* Whether a context still computes with it. */
+bool hd_open_engine_serves(const hd_open_engine *opened);
 
 #ifdef __cplusplus
 }

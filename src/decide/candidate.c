@@ -6,6 +6,7 @@
 #include "decide/count.h"
 #include "decide/eigengap.h"
 #include "huddle/metrics.h"
+#include "matrix/resident.h"
 #include "prepare/pca.h"
 #include "steps/embed.h"
 #include "steps/graph.h"
@@ -80,6 +81,8 @@ static huddle_status prepare_candidate(const hd_decide_round *judge, const huddl
         return narrow_points(judge->widest, judge->whitened, rule, points);
     TRY(huddle_prepare_fit(judge->context, judge->x, &options, &preparation, NULL));
     TRY(huddle_prepare_apply(judge->context, &preparation, judge->x, points, NULL));
+    if (hd_fit_is_identity(&preparation) && points->resident == NULL)
+        points->resident = hd_resident_hold(judge->x->resident); /* the same values */
 done:
     huddle_preparation_free(&preparation);
     return status;
@@ -96,6 +99,7 @@ static huddle_status make_graph(const hd_decide_round *judge, hd_decide_candidat
     TRY(hd_fit_rows_begin(judge->context, judge->x->n, &fit->rows));
     TRY(prepare_candidate(judge, &c->trial.rule, &fit->prepared.points));
     TRY(hd_step_merge(judge->context, options->knn.n_neighbors, fit));
+    hd_fit_offer(judge->context, fit); /* the points: for neighbours and bridges */
     TRY(hd_spectral_make_graph(judge->context, options, judge->n_clusters, fit));
     c->trial.n = hd_fit_rows_everywhere(&fit->rows);
 done:

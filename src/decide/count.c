@@ -166,7 +166,8 @@ huddle_status hd_decide_score_numbers(huddle_context *context, const hd_spectral
         TRY(huddle_dense_fetch(vectors));
     if (fit->refined.tree.n != fit->rows.n)
         TRY(huddle_refine_merge(context, &fit->graph.matrix, &fit->refined.tree));
-    TRY(hd_parallel(context, "numbers", curve->count, 1, score_numbers, &pass));
+    TRY(hd_engine_loop(context, hd_context_engine(context) != &hd_engine_cpu, "numbers",
+                       curve->count, score_numbers, &pass));
 done:
     return status;
 }
@@ -389,7 +390,8 @@ static huddle_status measure_stability(huddle_context *context, const hd_spectra
     ALLOC(p.labels, p.count * p.points->n);
     ALLOC(p.agreement, p.count * STABILITY_SAMPLES);
     TRY(cluster_points(&p, p.points, p.labels));
-    TRY(hd_parallel(context, "stability", STABILITY_SAMPLES, 1, compare_samples, &p));
+    TRY(hd_engine_loop(context, hd_context_engine(context) != &hd_engine_cpu, "stability",
+                       STABILITY_SAMPLES, compare_samples, &p));
     for (int32_t k = 0; k < p.count; k++) {
         double sum = 0;
         for (int32_t r = 0; r < STABILITY_SAMPLES; r++)

@@ -45,10 +45,11 @@ huddle_status hd_decide_eigengap_for_refined(huddle_context *context, const hudd
                                              huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;
     hd_spectral_options options = hd_spectral_defaults(*n_clusters, seed);
-    hd_fit own = {.prepared = {.points = *points, .borrows_points = true}};
+    hd_fit own = {0};
     if (is_given(*n_clusters))
         return status;
     options.refine = refine;
+    TRY(hd_fit_borrow_points(points, &own.prepared));
     TRY(hd_fit_rows_begin(context, points->n, &own.rows));
     TRY(huddle_points_distinct(context, points, &own.rows.equal));
     TRY_STAGE(context, HD_STAGE_CHOOSE, choose_among(context, &options, &own, n_clusters));

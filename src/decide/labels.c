@@ -113,6 +113,7 @@ static huddle_status take_sample(const stability_pass *p, int64_t count, const i
     TRY(hd_fit_rows_begin(p->context, count, &s->fit.rows));
     TRY(huddle_points_take(p->points, point, count, &s->fit.prepared.points));
     TRY(hd_step_merge(p->context, p->options.knn.n_neighbors, &s->fit));
+    hd_fit_offer(p->context, &s->fit); /* the points: for the graph and K-means */
 done:
     huddle_free(point);
     return status;
@@ -205,15 +206,8 @@ static huddle_status compare_samples(void *argument, hd_chunk chunk) {
 /* On the CPU side by side, one sample on each thread; an engine has one device and gets one at a
  * time. */
 static huddle_status run_samples(stability_pass *p) {
-    huddle_status status = HUDDLE_OK;
-    if (p->context == NULL || p->context->engine == NULL)
-        return hd_parallel(p->context, "stability", SAMPLES, 1, compare_samples, p);
-    for (int64_t sample = 0; sample < SAMPLES; sample++) {
-        TRY(hd_progress(p->context, "stability", (double)sample, SAMPLES));
-        TRY(compare_sample(p, sample));
-    }
-done:
-    return status;
+    return hd_engine_loop(p->context, hd_context_engine(p->context) != &hd_engine_cpu, "stability",
+                          SAMPLES, compare_samples, p);
 }
 
 /* The rows among which samples are drawn: all with the labels of the fit, or some of them with

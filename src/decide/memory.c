@@ -46,7 +46,10 @@ static int64_t floats(int64_t rows, int64_t columns) {
 
 /* A stage whose peak is `more` than what is kept; afterwards `left` of it stays. */
 static void add_stage(hd_decide_memory *needed, hd_stage stage, int64_t more, int64_t left) {
-    needed->stages[stage] = larger(needed->stages[stage], needed->kept + more);
+    if (needed->kept + more > needed->stages[stage]) {
+        needed->stages[stage] = needed->kept + more;
+        needed->freed[stage] = larger(more - left, 0);
+    }
     needed->kept += left;
 }
 
@@ -62,6 +65,43 @@ static int64_t find_available(const huddle_context *context, int64_t base) {
     int64_t own = context->memory > base ? context->memory - base : 0;
     int64_t hard = hd_machine_hard_limit("");
     return own < hard ? own : hard;
+}
+
+/* ---- an engine ------------------------------------------------------------------------------- */
+
+/* Whether the engine has the functions that do all that is large in a stage. */
+static bool has_stage(const hd_engine *engine, hd_stage stage) {
+    bool graphs = engine->find_neighbors != NULL && engine->weigh != NULL;
+    bool has[HD_STAGE_COUNT] = {[HD_STAGE_DISTINCT] = engine->find_distinct != NULL,
+                                [HD_STAGE_GRAPH] = graphs,
+                                [HD_STAGE_EMBED] = engine->find_eigenpairs != NULL,
+                                [HD_STAGE_SHRINK_GRAPH] = graphs,
+                                [HD_STAGE_SHRINK] = engine->shrink != NULL,
+                                [HD_STAGE_KMEANS] = engine->cluster_rows != NULL};
+    return engine->slabs == NULL && has[stage];
+}
+
+/* Whether the engine computes the stage in memory of its own. host: what the CPU would need. */
+static bool engine_takes(huddle_context *context, const hd_decide_sizes *x, hd_stage stage,
+                         int64_t host) {
+    const hd_engine *engine = hd_context_engine(context);
+    hd_memory_request request = {hd_stage_name(stage), x->n,          x->d, x->nonzeros,
+                                 x->graph_edges,       x->n_clusters, host};
+    hd_memory_answer answer = {0};
+    char needed[32], available[32];
+    if (!has_stage(engine, stage) || engine->predict_memory == NULL)
+        return has_stage(engine, stage);
+    huddle_status status = engine->predict_memory(context, &request, &answer);
+    if (status != HUDDLE_OK) {
+        (void)hd_engine_declined(context, hd_stage_name(stage), status);
+        return false;
+    }
+    if (answer.needed <= answer.available)
+        return true;
+    huddle_format_bytes(answer.needed, needed, sizeof needed);
+    huddle_format_bytes(answer.available, available, sizeof available);
+    (void)hd_fail(HUDDLE_UNSUPPORTED, "%s needed, %s available", needed, available);
+    return !hd_engine_declined(context, hd_stage_name(stage), HUDDLE_UNSUPPORTED);
 }
 
 /* ---- points -------------------------------------------------------------------------------- */
@@ -176,6 +216,8 @@ void hd_decide_memory_of_embedding(const hd_decide_sizes *x, const hd_spectral_o
     if (x->n < INERTIA_ROWS)
         solving += x->n * INERTIA_BYTES;
     add_stage(needed, HD_STAGE_EMBED, solving, doubles(x->n, vectors));
+    if (embed.embed_solver != NULL && strcmp(embed.embed_solver, "auto") != 0)
+        needed->freed[HD_STAGE_EMBED] = 0; /* likewise (hd_decide_memory_of_shrink) */
     add_stage(needed, HD_STAGE_ROWS, doubles(x->n, columns), doubles(x->n, columns));
 }
 
@@ -213,6 +255,8 @@ void hd_decide_memory_of_shrink(const hd_decide_sizes *x, int64_t columns, int32
     hd_shrink_extent extent = {x->n, edges, columns, x->n / share, edges / share, x->n_threads};
     add_stage(needed, HD_STAGE_SHRINK, shrink_size(extent, DIRECTIONS, options),
               rows + doubles(x->n, 1));
+    if (strcmp(options->solver, "auto") != 0)
+        needed->freed[HD_STAGE_SHRINK] = 0; /* a solver of the CPU, whatever the engine */
 }
 
 /* The largest component of a graph, by its rows. */
@@ -251,6 +295,10 @@ huddle_status hd_decide_settle_shrink(huddle_context *context, const huddle_csr 
     TRY(measure_largest(context, w, &extent));
     int64_t available = find_available(context, hd_machine_private(""));
     int64_t size = shrink_size(extent, columns, options);
+    hd_decide_sizes sizes = {w->rows, 0, -1, 2 * edges, columns, extent.threads};
+    if (strcmp(options->solver, "auto") == 0 &&
+        engine_takes(context, &sizes, HD_STAGE_SHRINK, size))
+        goto done;
     if (size > available && strcmp(options->solver, "auto") == 0) {
         if (strcmp(options->linear_solver, "auto") == 0)
             options->linear_solver = "approximate";
@@ -340,6 +388,9 @@ static huddle_status predict(huddle_context *context, const hd_decide_memory_nee
     hd_decide_memory needed = {0};
     double stages[HD_STAGE_COUNT];
     (needs->predict != NULL ? needs->predict : hd_decide_memory_of_points)(x, options, &needed);
+    for (int k = 0; k < HD_STAGE_COUNT; k++)
+        if (needed.freed[k] > 0 && engine_takes(context, x, (hd_stage)k, needed.freed[k]))
+            needed.stages[k] -= needed.freed[k];
     memcpy(memory->stages, needed.stages, sizeof memory->stages);
     if (hd_slabs_distributed(context)) {
         for (int k = 0; k < HD_STAGE_COUNT; k++)

@@ -27,6 +27,7 @@
 #include "decide/candidate.h"
 #include "decide/count.h"
 #include "decide/table.h"
+#include "embed/solver.h"
 #include "prepare/pca.h"
 #include "steps/slabs.h"
 
@@ -75,26 +76,19 @@ static const huddle_rule candidates[] = {
 enum { N_CANDIDATES = sizeof candidates / sizeof *candidates };
 _Static_assert((int)N_CANDIDATES <= (int)HD_FIT_MAX_PREPARE_TRIALS, "a model file holds them all");
 
-static bool is_on_cpu(const huddle_context *context) {
-    return context == NULL || context->engine == NULL;
-}
-
 /* ---- candidates ---------------------------------------------------------------------------- */
 
 /* With refinement the options of the method, so that the graphs compared are those it would use;
  * else the defaults of sc. Either with fewer restarts of K-means. */
-static hd_spectral_options trial_options(const hd_spectral_options *method, hd_step_common common,
-                                         bool on_cpu) {
+static hd_spectral_options trial_options(const hd_spectral_options *method, hd_step_common common) {
     hd_spectral_options options =
         method != NULL ? *method : hd_spectral_defaults(common.n_clusters, common.seed);
     options.common = common;
     options.embed.verify = "none"; /* a missed eigenvector would cost a little of the score only */
     if (options.kmeans.init == NULL) /* a method whose labels come from a rotation */
         options.kmeans = huddle_kmeans_defaults();
-    /* On small graphs auto uses LAPACK, for a proof that is not needed here. An engine has solvers
-     * of its own. */
-    if (method != NULL && on_cpu && strcmp(options.embed.embed_solver, "auto") == 0)
-        options.embed.embed_solver = "chebyshev";
+    if (method != NULL && strcmp(options.embed.embed_solver, "auto") == 0)
+        options.embed.embed_solver = hd_embed_trial_solver;
     int32_t limit = method != NULL ? REFINED_RESTARTS : RESTARTS;
     if (options.kmeans.n_init > limit)
         options.kmeans.n_init = limit;
@@ -190,15 +184,9 @@ static huddle_status evaluate_candidates(void *argument, hd_chunk chunk) {
  * that is faster than one after the other on all threads, and the results are the same. An engine
  * has one device or one communicator, and gets one candidate at a time. */
 static huddle_status run_pass(pass *p, int32_t count) {
-    huddle_status status = HUDDLE_OK;
-    if (is_on_cpu(p->judge->context))
-        return hd_parallel(p->judge->context, "prepare", count, 1, evaluate_candidates, p);
-    for (int32_t k = 0; k < count; k++) {
-        TRY(hd_progress(p->judge->context, "prepare", k, count));
-        TRY(p->evaluate(p->judge, &p->tried[k]));
-    }
-done:
-    return status;
+    huddle_context *context = p->judge->context;
+    return hd_engine_loop(context, hd_context_engine(context) != &hd_engine_cpu, "prepare", count,
+                          evaluate_candidates, p);
 }
 
 /* For a known number of clusters each candidate is scored and freed before the next one: with many
@@ -480,9 +468,8 @@ static huddle_status choose_by_trials(huddle_context *context, const huddle_poin
     if (x->d < HD_DECIDE_MIN_FEATURES || slab.total < 3)
         return status;
     /* Process 0 judges on the CPU. */
-    bool on_cpu = hd_slabs_distributed(context) || is_on_cpu(context);
     hd_decide_round judge = {.context = context,
-                             .options = trial_options(refines ? method : NULL, common, on_cpu),
+                             .options = trial_options(refines ? method : NULL, common),
                              .refines = refines,
                              .x = x,
                              .trials = trials};

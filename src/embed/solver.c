@@ -34,6 +34,8 @@ const char *const hd_embed_solver_choices[] = {"auto", SOLVERS(NAME) NULL};
 #undef NAME
 const char *const *const hd_embed_solver_names = hd_embed_solver_choices + 1;
 
+const char hd_embed_trial_solver[] = "chebyshev";
+
 static const solver *find_solver(const char *name) {
     for (size_t k = 0; k < sizeof solvers / sizeof *solvers; k++)
         if (strcmp(solvers[k].name, name) == 0)
@@ -200,9 +202,10 @@ done:
 huddle_status hd_embed_solve(huddle_context *context, const hd_embed_problem *problem,
                              hd_embed_pairs *pairs) {
     const hd_engine *engine = hd_context_engine(context);
-    if (engine->find_eigenpairs != NULL && strcmp(problem->solver, "auto") == 0) {
+    bool asks = strcmp(problem->solver, "auto") == 0 || problem->solver == hd_embed_trial_solver;
+    if (engine->find_eigenpairs != NULL && asks) {
         huddle_status status = solve_by_engine(context, problem, pairs);
-        if (status != HUDDLE_UNSUPPORTED)
+        if (!hd_engine_declined(context, "find_eigenpairs", status))
             return status;
         hd_embed_pairs_free(pairs);
     }

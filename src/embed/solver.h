@@ -59,6 +59,11 @@ hd_embed_solve_function hd_embed_solve_any;
 extern const char *const hd_embed_solver_choices[];
 extern const char *const *const hd_embed_solver_names;
 
+/* "chebyshev", for trials: told by its address from the same name as the user's choice. The engine
+ * is asked first, and what it declines is computed as without one: on small graphs "auto" would
+ * take LAPACK, for a proof that a trial does not need. */
+extern const char hd_embed_trial_solver[];
+
 /* Pairs from the span of the first `count` columns of vectors, a block in double: Rayleigh-Ritz and
  * residuals in double. Fills in vectors, theta, count, residual and cuts_cluster. HUDDLE_NUMERIC,
  * naming `origin`, if the span has fewer dimensions than pairs are wanted. */

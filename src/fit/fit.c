@@ -3,6 +3,7 @@
 #include "fit/fit.h"
 
 #include "base/check.h"
+#include "matrix/resident.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -38,10 +39,25 @@ void hd_fit_free(hd_fit *fit) {
     memset(fit, 0, sizeof *fit);
 }
 
-huddle_status hd_fit_fetch(hd_fit *fit) {
-    hd_walk walk = {.mode = HD_WALK_FETCH};
-    hd_fit_walk(&walk, fit);
-    return walk.status;
+/* What is absent gets none. */
+void hd_fit_offer(const huddle_context *context, hd_fit *fit) {
+    huddle_dense *rows[] = {&fit->embedding.f.rows, &fit->shrunk.g.g};
+    huddle_csr *graphs[] = {&fit->graph.matrix, &fit->shrunk.w.matrix};
+    if (fit->prepared.points.values != NULL)
+        hd_resident_offer(context, &fit->prepared.points.resident);
+    for (int k = 0; k < 2; k++) {
+        if (rows[k]->values != NULL)
+            hd_resident_offer(context, &rows[k]->resident);
+        if (graphs[k]->offsets != NULL)
+            hd_resident_offer(context, &graphs[k]->resident);
+    }
+}
+
+void hd_fit_release_graphs(hd_fit *fit) {
+    huddle_csr *graphs[] = {&fit->graph.matrix, &fit->shrunk.w.matrix};
+    for (int k = 0; k < 2; k++)
+        if (graphs[k]->offsets != NULL)
+            hd_resident_release(&graphs[k]->resident);
 }
 
 huddle_status hd_fit_misfit(const char *name, long long value) {

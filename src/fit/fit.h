@@ -109,8 +109,15 @@ int64_t hd_fit_prepared_columns(const hd_fit_prepared *prepared);
 /* Whether a map leaves points as they are. */
 bool hd_fit_is_identity(const huddle_preparation *map);
 
+/* The points become x: its arrays are borrowed, the copy that an engine may keep is shared. Of
+ * points that only an engine has there is nothing to borrow; what is fetched is then the fit's. */
+huddle_status hd_fit_borrow_points(const huddle_points *x, hd_fit_prepared *prepared);
+
+/* Frees points, or leaves borrowed ones to their owner. */
+void hd_fit_free_points(huddle_points *points, bool borrowed);
+
 /* Copies borrowed points, so that the fit can outlive x. Called last: while the stages need memory
- * there is no copy yet. */
+ * there is no copy yet. An engine's copy is kept. */
 huddle_status hd_fit_own_points(hd_fit_prepared *prepared);
 
 /* ---- graph --------------------------------------------------------------------------------- */
@@ -346,9 +353,12 @@ extern const hd_fit_part hd_fit_part_rows, hd_fit_part_prepared, hd_fit_part_gra
 /* Walks over all parts and the scores. */
 void hd_fit_walk(hd_walk *walk, hd_fit *fit);
 
-/* Moves all containers from the memory of an engine to the host, so that the fit can outlive the
- * context. After a failure some are still in the memory of the engine. */
-huddle_status hd_fit_fetch(hd_fit *fit);
+/* Offers places for copies of an engine (matrix/resident.h) to what the fit has by now and several
+ * stages read: points, both graphs, rows of the embedding and shrunk rows. */
+void hd_fit_offer(const huddle_context *context, hd_fit *fit);
+
+/* Frees the copies that an engine has of graphs which are on the host too. */
+void hd_fit_release_graphs(hd_fit *fit);
 
 /* HUDDLE_FORMAT unless the sizes of a loaded fit agree, every index points into something and the
  * shifts are those of the points. A checksum detects accidents; this keeps a crafted file from

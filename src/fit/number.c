@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/slabs.h"
+#include "matrix/resident.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -96,6 +97,7 @@ static huddle_status number_centres(const int32_t *numbers, huddle_dense *centre
         return status;
     TRY(huddle_dense_fetch(centres));
     TRY(huddle_dense_copy(centres, &old));
+    hd_resident_invalidate(centres->resident);
     for (int64_t k = 0; k < old.rows; k++) {
         if (numbers[k] >= old.rows)
             FAIL(HUDDLE_INTERNAL, "a cluster has rows, but there are only %lld centres",

@@ -9,6 +9,8 @@
 #include "fit/fit.h"
 
 #include "base/check.h"
+#include "matrix/resident.h"
+#include "matrix/rows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -82,7 +84,9 @@ static void walk_prepared(hd_walk *walk, hd_fit_prepared *prepared) {
     walk_trials(walk, &prepared->trials);
     hd_walk_preparation(walk, "prepare", &prepared->preparation);
     hd_walk_preparation(walk, "reduce", &prepared->reduction);
-    if (!prepared->borrows_points || walk->mode != HD_WALK_FREE)
+    if (prepared->borrows_points && walk->mode == HD_WALK_FREE)
+        hd_fit_free_points(&prepared->points, true);
+    else
         hd_walk_row_points(walk, "points", &prepared->points);
     if (walk->mode == HD_WALK_FREE)
         huddle_free(prepared->shift);
@@ -110,13 +114,37 @@ bool hd_fit_is_identity(const huddle_preparation *p) {
            !p->center_rows && !p->unit_rows;
 }
 
-/* The old struct is overwritten, not freed: it belongs to the caller of the fit. */
+huddle_status hd_fit_borrow_points(const huddle_points *x, hd_fit_prepared *prepared) {
+    huddle_status status = HUDDLE_OK;
+    prepared->borrows_points = x->values != NULL || x->resident == NULL;
+    prepared->points = *x;
+    prepared->points.resident = hd_resident_hold(x->resident);
+    if (!prepared->borrows_points) {
+        prepared->points.shift = NULL;
+        TRY(hd_points_keep_shift(x->shift, &prepared->points));
+    }
+done:
+    return status;
+}
+
+void hd_fit_free_points(huddle_points *points, bool borrowed) {
+    if (!borrowed) {
+        huddle_points_free(points);
+        return;
+    }
+    hd_resident_release(&points->resident);
+    memset(points, 0, sizeof *points);
+}
+
+/* The arrays of the old struct belong to the caller of the fit; the place goes to the copy, which
+ * has the same values. */
 huddle_status hd_fit_own_points(hd_fit_prepared *prepared) {
     huddle_status status = HUDDLE_OK;
     huddle_points copy = {0};
     if (!prepared->borrows_points)
         return status;
     TRY(huddle_points_copy(&prepared->points, &copy));
+    copy.resident = prepared->points.resident;
     prepared->points = copy;
     prepared->borrows_points = false;
 done:

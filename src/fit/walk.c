@@ -7,7 +7,6 @@
 #include "base/check.h"
 #include "base/options.h"
 #include "fit/walk_slab.h"
-#include "matrix/resident.h"
 
 #include <limits.h>
 #include <math.h>
@@ -371,10 +370,6 @@ static void walk_dense(hd_walk *walk, const char *name, bool of_rows, huddle_den
         *matrix = (huddle_dense){0};
         if (there && walk->status == HUDDLE_OK)
             walk->status = huddle_dense_copy(original_of(walk, matrix), matrix);
-    } else if (walk->mode == HD_WALK_FETCH && walk->status == HUDDLE_OK) {
-        walk->status = huddle_dense_fetch(matrix);
-        if (walk->status == HUDDLE_OK)
-            hd_resident_drop(&matrix->resident);
     } else if (is_saving(walk, name)) {
         walk->status = huddle_dense_fetch(matrix);
         if (walk->status == HUDDLE_OK)
@@ -454,10 +449,6 @@ void hd_walk_row_csr(hd_walk *walk, const char *name, huddle_csr *matrix) {
         *matrix = (huddle_csr){0};
         if (there && walk->status == HUDDLE_OK)
             walk->status = huddle_csr_copy(original_of(walk, matrix), matrix);
-    } else if (walk->mode == HD_WALK_FETCH && walk->status == HUDDLE_OK) {
-        walk->status = huddle_csr_fetch(matrix);
-        if (walk->status == HUDDLE_OK)
-            hd_resident_drop(&matrix->resident);
     } else if (name != NULL && walk->status == HUDDLE_OK) {
         if (walk->mode == HD_WALK_SAVE)
             walk->status = huddle_csr_fetch(matrix);
@@ -512,10 +503,6 @@ void hd_walk_row_points(hd_walk *walk, const char *name, huddle_points *points) 
         *points = (huddle_points){0};
         if (there && walk->status == HUDDLE_OK)
             walk->status = huddle_points_copy(original_of(walk, points), points);
-    } else if (walk->mode == HD_WALK_FETCH && walk->status == HUDDLE_OK) {
-        walk->status = huddle_points_fetch(points);
-        if (walk->status == HUDDLE_OK)
-            hd_resident_drop(&points->resident);
     } else if (name != NULL && walk->status == HUDDLE_OK) {
         if (walk->mode == HD_WALK_SAVE)
             walk->status = huddle_points_fetch(points);

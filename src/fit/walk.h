@@ -1,12 +1,11 @@
 /* One walk over the members of a part of a fit serves several purposes: it frees them, makes copies
- * of them, writes them to a model file, reads them back, and moves what an engine keeps to the
- * host. A part's walk is a list of calls
+ * of them, writes them to a model file, and reads them back. A part's walk is a list of calls
  *
  *     hd_walk_int(walk, "n", &rows->n);
  *     hd_walk_reals(walk, "eigenvalues", e->n_eigenvalues, &e->eigenvalues);
  *
  * in an order in which a length comes before the array that has it. A member with the name NULL is
- * freed, copied and moved like the others but does not appear in files.
+ * freed and copied like the others but does not appear in files.
  *
  * Members whose names begin with hd_walk_row have an element, a row or a count for each row of the
  * fit. If those are distributed over processes (hd_walk_slab), all processes walk in step, a file
@@ -22,13 +21,7 @@
 #include "huddle/graph.h"
 #include "huddle/prepare.h"
 
-typedef enum hd_walk_mode {
-    HD_WALK_FREE,
-    HD_WALK_COPY,
-    HD_WALK_SAVE,
-    HD_WALK_LOAD,
-    HD_WALK_FETCH /* containers are fetched to the host, and the engine's copies are dropped */
-} hd_walk_mode;
+typedef enum hd_walk_mode { HD_WALK_FREE, HD_WALK_COPY, HD_WALK_SAVE, HD_WALK_LOAD } hd_walk_mode;
 
 /* Texts that info structs of a loaded model point to: elsewhere they are static. */
 typedef struct hd_walk_texts {

@@ -341,6 +341,8 @@ huddle_status hd_graph_bridges_add(huddle_context *context, const hd_graph_edge 
                                    int32_t count, const huddle_scale *scale, huddle_csr *graph) {
     huddle_status status = HUDDLE_OK;
     hd_slab slab;
+    TRY(huddle_csr_fetch(graph));
+    TRY(huddle_csr_check(graph));
     TRY(hd_slab_locate(context, graph->rows, &slab));
     addition j = {context, graph->rows, slab.first, bridges, count};
     TRY(add_bridges(&j, scale, graph));

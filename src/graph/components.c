@@ -7,9 +7,11 @@
  * that to the set of the vertex that was its label; and it takes the label of its label. Rounds are
  * few even if components are long, unlike those of passing on the smallest number along edges. */
 #include "base/check.h"
+#include "base/context.h"
 #include "base/slabs.h"
 #include "graph/common.h"
 #include "graph/layout.h"
+#include "matrix/resident.h"
 
 #include <string.h>
 
@@ -187,18 +189,59 @@ done:
     return status;
 }
 
-/* ---- both ---------------------------------------------------------------------------------- */
+/* ---- an engine ----------------------------------------------------------------------------- */
+
+/* The numbers are indices later, and their order decides which components come first. */
+static huddle_status check_numbers(const char *engine, int64_t n, const int32_t *component,
+                                   int32_t count) {
+    int32_t seen = 0;
+    for (int64_t v = 0; v < n; v++) {
+        if (component[v] < 0 || component[v] > seen)
+            return hd_fail(HUDDLE_INTERNAL,
+                           "the engine %s returned component %d of vertex %lld after %d others",
+                           engine, component[v], (long long)v + 1, seen);
+        seen += component[v] == seen;
+    }
+    if (seen != count)
+        return hd_fail(HUDDLE_INTERNAL, "the engine %s returned %d components, of which %d exist",
+                       engine, count, seen);
+    return HUDDLE_OK;
+}
+
+/* A graph in the memory of the engine need not be fetched if the engine finds its components. One
+ * that it does not have is not sent there for them: the transfer would take longer than the search.
+ */
+static huddle_status ask_engine(huddle_context *context, const huddle_csr *graph,
+                                int32_t *component, int32_t *count, bool *handled) {
+    const hd_engine *engine = hd_context_engine(context);
+    *handled = false;
+    if (engine->find_components == NULL || hd_resident_own(context, graph->resident) == NULL)
+        return HUDDLE_OK;
+    huddle_status status = engine->find_components(context, graph, component, count);
+    if (hd_engine_declined(context, "find_components", status))
+        return HUDDLE_OK;
+    if (status == HUDDLE_OK)
+        status = check_numbers(engine->text.name, graph->rows, component, *count);
+    *handled = status == HUDDLE_OK;
+    return status;
+}
+
+/* ---- all ----------------------------------------------------------------------------------- */
 
 static huddle_status find_components(huddle_context *context, const huddle_csr *graph,
                                      int32_t *component, int32_t *count) {
     huddle_status status = HUDDLE_OK;
     hd_slab slab;
+    bool handled;
     *count = 0;
     TRY(hd_graph_require_passing(context, "finding the components of a graph"));
     TRY(hd_slab_locate(context, graph->rows, &slab));
     if (slab.total != graph->cols || slab.total > INT32_MAX)
         FAIL(HUDDLE_INVALID, "a matrix of %lld x %lld is not a graph", (long long)graph->rows,
              (long long)graph->cols);
+    TRY(ask_engine(context, graph, component, count, &handled));
+    if (handled)
+        goto done;
     TRY(huddle_csr_fetch(graph));
     TRY(hd_slabs_distributed(context)
             ? join_distributed_rows(context, graph, slab.first, component, count)

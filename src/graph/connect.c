@@ -402,7 +402,6 @@ static huddle_status check_arguments(const huddle_connect_options *options,
                                      int64_t total) {
     huddle_status status = HUDDLE_OK;
     TRY(huddle_options_check(table, options));
-    TRY(huddle_csr_fetch(graph));
     TRY(huddle_csr_check(graph));
     if (options->n_clusters < 1)
         FAIL(HUDDLE_INVALID, "n_clusters = %d is less than 1", options->n_clusters);

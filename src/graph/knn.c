@@ -53,12 +53,12 @@ done:
 }
 
 huddle_status huddle_neighbors_fetch(const huddle_neighbors *neighbors) {
-    return hd_resident_fetch(neighbors->resident, neighbors->index != NULL, neighbors);
+    return hd_resident_fetch(neighbors->resident, neighbors, offsetof(huddle_neighbors, index));
 }
 
 void huddle_neighbors_free(huddle_neighbors *neighbors) {
     FREE(neighbors->index, neighbors->distance);
-    hd_resident_drop(&neighbors->resident);
+    hd_resident_release(&neighbors->resident);
     *neighbors = (huddle_neighbors){0};
 }
 

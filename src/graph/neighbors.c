@@ -103,9 +103,7 @@ huddle_status hd_graph_try_engine(huddle_context *context, const hd_neighbor_req
         return HUDDLE_OK;
     info->solver = engine->text.name;
     huddle_status status = engine->find_neighbors(context, request, out, info);
-    if (status == HUDDLE_UNSUPPORTED) {
-        hd_log(context, "graph: the engine %s declines this neighbour search (%s)",
-               engine->text.name, huddle_last_error());
+    if (hd_engine_declined(context, "find_neighbors", status)) {
         huddle_neighbors_free(out);
         return HUDDLE_OK;
     }

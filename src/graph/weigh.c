@@ -240,10 +240,8 @@ static huddle_status try_engine(huddle_context *context, const huddle_neighbors 
         return HUDDLE_OK;
     huddle_status status = engine->weigh(context, neighbors, options, graph, scale);
     *handled = status == HUDDLE_OK;
-    if (status != HUDDLE_UNSUPPORTED)
+    if (!hd_engine_declined(context, "weigh", status))
         return status;
-    hd_log(context, "graph: the engine %s declines to compute these weights (%s)",
-           engine->text.name, huddle_last_error());
     huddle_csr_free(graph);
     huddle_scale_free(scale);
     return HUDDLE_OK;

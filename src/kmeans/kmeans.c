@@ -100,6 +100,11 @@ static huddle_status check_draws(const huddle_kmeans_options *options) {
     return HUDDLE_OK;
 }
 
+/* Whether only the context's own engine has the points, which then vouches for their values. */
+static bool is_away(const huddle_context *context, const huddle_points *x) {
+    return x->values == NULL && hd_resident_own(context, x->resident) != NULL;
+}
+
 /* n_clusters is compared with the rows of all processes, not of this one. */
 static huddle_status check_arguments(huddle_context *context, const huddle_points *x,
                                      const double *row_weights,
@@ -107,7 +112,8 @@ static huddle_status check_arguments(huddle_context *context, const huddle_point
     huddle_status status = HUDDLE_OK;
     hd_slab slab;
     TRY(huddle_options_check(table, options));
-    TRY(huddle_points_fetch(x));
+    if (!is_away(context, x))
+        TRY(huddle_points_fetch(x));
     TRY(huddle_points_check(context, x));
     TRY(hd_slab_locate(context, x->n, &slab));
     if (options->n_clusters > slab.total)
@@ -144,7 +150,7 @@ done:
 /* In place. A copy in the memory of an engine no longer matches and is dropped. */
 static void add_shift(const huddle_points *x, huddle_dense *centres) {
     if (x->shift != NULL)
-        hd_resident_drop(&centres->resident); /* the host's copy changes */
+        hd_resident_invalidate(centres->resident); /* the host's copy changes */
     for (int64_t k = 0; k < centres->rows && x->shift != NULL; k++)
         for (int64_t j = 0; j < centres->cols; j++)
             centres->values[k * centres->stride + j] += x->shift[j];
@@ -152,19 +158,43 @@ static void add_shift(const huddle_points *x, huddle_dense *centres) {
 
 /* ---- engine -------------------------------------------------------------------------------- */
 
-/* HUDDLE_INTERNAL if the labels or centres of an engine cannot be a result: they index arrays
- * later. */
-static huddle_status check_result(const huddle_points *x, int32_t c,
-                                  const huddle_kmeans_result *result) {
+static huddle_status check_labels(int64_t n, int32_t c, const int32_t *labels) {
+    for (int64_t i = 0; i < n; i++)
+        if (labels[i] < 0 || labels[i] >= c)
+            return hd_fail(HUDDLE_INTERNAL, "the engine returned label %d of row %lld", labels[i],
+                           (long long)i + 1);
+    return HUDDLE_OK;
+}
+
+/* HUDDLE_INTERNAL if what an engine returned cannot be a result: labels index arrays later. */
+static huddle_status check_result(const huddle_points *x, const huddle_kmeans_options *options,
+                                  const huddle_kmeans_result *result,
+                                  const huddle_kmeans_info *info) {
+    huddle_status status = HUDDLE_OK;
     const huddle_dense *centres = &result->centres;
+    int32_t c = options->n_clusters, restarts = info->inertias != NULL ? info->n_restarts : 0;
     if (result->labels == NULL || centres->values == NULL || centres->rows != c ||
         centres->cols != x->d)
-        return hd_fail(HUDDLE_INTERNAL, "the engine returned no labels or no %d centres", c);
-    for (int64_t i = 0; i < x->n; i++)
-        if (result->labels[i] < 0 || result->labels[i] >= c)
-            return hd_fail(HUDDLE_INTERNAL, "the engine returned label %d of row %lld",
-                           result->labels[i], (long long)i + 1);
-    return HUDDLE_OK;
+        FAIL(HUDDLE_INTERNAL, "the engine returned no labels or no %d centres", c);
+    TRY(check_labels(x->n, c, result->labels));
+    for (int64_t k = 0; k < c; k++)
+        for (int64_t j = 0; j < x->d; j++)
+            if (!(fabs(centres->values[k * centres->stride + j]) <= (double)FLT_MAX))
+                FAIL(HUDDLE_INTERNAL, "the engine returned a centre %lld that is not finite",
+                     (long long)k + 1);
+    if (!(info->inertia >= 0 && info->inertia <= DBL_MAX) || restarts < 0 ||
+        (restarts > 0 && (info->best < 0 || info->best >= restarts)))
+        FAIL(HUDDLE_INTERNAL, "the engine returned an inertia of %g in restart %d of %d",
+             info->inertia, info->best + 1, restarts);
+    for (int32_t r = 0; r < restarts; r++) {
+        if (!(info->inertias[r] >= 0 && info->inertias[r] <= DBL_MAX))
+            FAIL(HUDDLE_INTERNAL, "the engine returned an inertia of %g of restart %d",
+                 info->inertias[r], r + 1);
+        if (info->start_labels != NULL)
+            TRY(check_labels(x->n, c, info->start_labels + r * x->n));
+    }
+done:
+    return status;
 }
 
 /* The clusters of an engine. It reports the outcome; what it leaves out is completed here, so that
@@ -176,7 +206,7 @@ static huddle_status cluster_by_engine(huddle_context *context, const huddle_poi
     huddle_status status = HUDDLE_OK;
     TRY(hd_context_engine(context)->cluster_rows(context, x, row_weights, options, result, info));
     TRY(huddle_dense_fetch(&result->centres));
-    TRY(check_result(x, options->n_clusters, result));
+    TRY(check_result(x, options, result, info));
     info->n_distinct = options->n_clusters;
     if (info->inertias == NULL) {
         ALLOC(info->inertias, 1);
@@ -192,8 +222,41 @@ done:
     return status;
 }
 
-/* Clusters rows without their shift: by the engine if it supports them, otherwise on the CPU. A
- * partial result of the engine is discarded first. */
+/* Engines know neither draws nor averaged labels. A partial result is discarded. */
+huddle_status hd_kmeans_try_engine(huddle_context *context, const huddle_points *x,
+                                   const double *row_weights, const huddle_kmeans_options *options,
+                                   huddle_kmeans_result *result, huddle_kmeans_info *info) {
+    if (hd_context_engine(context)->cluster_rows == NULL || options->draws != NULL ||
+        options->keep_averaged || options->log_iterations)
+        return HUDDLE_OK;
+    huddle_status status = cluster_by_engine(context, x, row_weights, options, result, info);
+    if (!hd_engine_declined(context, "cluster_rows", status))
+        return status;
+    huddle_kmeans_result_free(result);
+    huddle_kmeans_info_free(info);
+    return HUDDLE_OK;
+}
+
+/* Points that only the engine has come to the host for a way that needs them there: all but the
+ * engine, and a sample if there are enough rows for one. What precedes for others then follows. */
+static huddle_status fetch_away(huddle_context *context, hd_kmeans_way *way, const huddle_points *x,
+                                const huddle_kmeans_options *options, huddle_points *plain,
+                                huddle_kmeans_result *result, huddle_kmeans_info *info) {
+    huddle_status status = HUDDLE_OK;
+    if (!is_away(context, x) || way == hd_kmeans_try_engine ||
+        (way == hd_kmeans_try_sampled && hd_kmeans_sampled_memory(x->n, x->d, options, 1) == 0))
+        return status;
+    TRY(huddle_points_fetch(x));
+    TRY(huddle_points_check(context, x));
+    *plain = *x;
+    plain->shift = NULL;
+    TRY(hd_kmeans_place_few_rows(context, plain, options, result, info));
+done:
+    return status;
+}
+
+/* Clusters rows without their shift. Samples come first, on every engine; then the engine is asked
+ * for all rows, and what it declines is computed on the CPU. */
 static huddle_status cluster(huddle_context *context, const huddle_points *x,
                              const double *row_weights, const huddle_kmeans_options *options,
                              huddle_kmeans_result *result, huddle_kmeans_info *info) {
@@ -206,22 +269,12 @@ static huddle_status cluster(huddle_context *context, const huddle_points *x,
         TRY(subtract_shift(x, options->start, &start));
         own.start = &start;
     }
-    /* An engine without this function counts as one that declines. Those that have it know neither
-     * draws nor averaged labels nor the starts of several restarts. */
-    status = HUDDLE_UNSUPPORTED;
-    bool is_plain = own.draws == NULL && !own.keep_averaged && !own.log_iterations &&
-                    (own.start == NULL || own.start->rows == own.n_clusters);
-    if (is_plain && hd_context_engine(context)->cluster_rows != NULL)
-        status = cluster_by_engine(context, &plain, row_weights, &own, result, info);
-    if (status == HUDDLE_UNSUPPORTED) {
-        huddle_kmeans_result_free(result);
-        huddle_kmeans_info_free(info);
-        TRY(hd_kmeans_try_sampled(context, &plain, row_weights, &own, result, info));
+    static hd_kmeans_way *const ways[] = {hd_kmeans_try_sampled, hd_kmeans_try_engine,
+                                          hd_kmeans_try_gathered, hd_kmeans_try_restarts};
+    for (size_t k = 0; k < sizeof ways / sizeof *ways && result->labels == NULL; k++) {
+        TRY(fetch_away(context, ways[k], x, &own, &plain, result, info));
         if (result->labels == NULL)
-            TRY(hd_kmeans_try_gathered(context, &plain, row_weights, &own, result, info));
-        if (result->labels == NULL)
-            TRY(hd_kmeans_try_restarts(context, &plain, row_weights, &own, result, info));
-        status = HUDDLE_OK;
+            TRY(ways[k](context, &plain, row_weights, &own, result, info));
     }
 done:
     huddle_dense_free(&start);
@@ -258,7 +311,8 @@ huddle_status huddle_kmeans(huddle_context *context, const huddle_points *x,
         memset(info, 0, sizeof *info);
     TRY(check_arguments(context, x, row_weights, options));
     /* Sets the labels if it applies; otherwise the result is still empty. */
-    TRY(hd_kmeans_place_few_rows(context, x, options, result, &details));
+    if (!is_away(context, x))
+        TRY(hd_kmeans_place_few_rows(context, x, options, result, &details));
     if (result->labels == NULL)
         TRY(cluster(context, x, row_weights, options, result, &details));
     add_shift(x, &result->centres);
@@ -337,7 +391,8 @@ huddle_status huddle_kmeans_assign(huddle_context *context, const huddle_points 
     huddle_points plain;
     huddle_dense own = {0};
     const hd_engine *engine = hd_context_engine(context);
-    TRY(huddle_points_fetch(x));
+    if (!is_away(context, x))
+        TRY(huddle_points_fetch(x));
     TRY(huddle_dense_fetch(centres));
     TRY(huddle_points_check(context, x));
     TRY(check_centres(centres, x->d));
@@ -345,10 +400,18 @@ huddle_status huddle_kmeans_assign(huddle_context *context, const huddle_points 
     plain = *x;
     plain.shift = NULL;
     status = HUDDLE_UNSUPPORTED;
-    if (engine->assign_rows != NULL)
+    if (engine->assign_rows != NULL) {
         status = engine->assign_rows(context, &plain, &own, labels);
-    if (status == HUDDLE_UNSUPPORTED)
+        if (status == HUDDLE_OK)
+            status = check_labels(x->n, (int32_t)centres->rows, labels);
+        (void)hd_engine_declined(context, "assign_rows", status);
+    }
+    if (status == HUDDLE_UNSUPPORTED) {
+        TRY(huddle_points_fetch(x));
+        plain = *x;
+        plain.shift = NULL;
         status = assign_on_cpu(context, &plain, &own, labels);
+    }
 done:
     status = hd_agree(context, status);
     huddle_dense_free(&own);

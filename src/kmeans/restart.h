@@ -113,24 +113,24 @@ typedef struct hd_kmeans_restarts {
 /* Runs the restarts (restarts.c). result, if not NULL, gets labels and centres of the best. */
 huddle_status hd_kmeans_run_restarts(hd_kmeans_restarts *set, huddle_kmeans_result *result);
 
-/* Runs all restarts (restarts.c) and takes the best. Centres are those of x without its shift. */
-huddle_status hd_kmeans_try_restarts(huddle_context *context, const huddle_points *x,
-                                     const double *row_weights,
-                                     const huddle_kmeans_options *options,
-                                     huddle_kmeans_result *result, huddle_kmeans_info *info);
-
-/* The same for many rows (sampled.c): restarts begin on a sample, and the best continue on all
- * rows. Otherwise, and where all rows are asked for, leaves result->labels NULL. */
-huddle_status hd_kmeans_try_sampled(huddle_context *context, const huddle_points *x,
+/* A way to cluster rows, in the coordinates of x without its shift. Where it does not apply, it
+ * leaves result->labels NULL. */
+typedef huddle_status hd_kmeans_way(huddle_context *context, const huddle_points *x,
                                     const double *row_weights, const huddle_kmeans_options *options,
                                     huddle_kmeans_result *result, huddle_kmeans_info *info);
 
-/* The same for few rows that are distributed over processes (gathered.c): each runs some of the
- * restarts on all rows. Otherwise leaves result->labels NULL. */
-huddle_status hd_kmeans_try_gathered(huddle_context *context, const huddle_points *x,
-                                     const double *row_weights,
-                                     const huddle_kmeans_options *options,
-                                     huddle_kmeans_result *result, huddle_kmeans_info *info);
+/* Many rows (sampled.c): restarts begin on a sample, and the best continue on all rows. */
+hd_kmeans_way hd_kmeans_try_sampled;
+
+/* The context's engine (kmeans.c). */
+hd_kmeans_way hd_kmeans_try_engine;
+
+/* Few rows that are distributed over processes (gathered.c): each runs some of the restarts on all
+ * rows. */
+hd_kmeans_way hd_kmeans_try_gathered;
+
+/* Always applies (restarts.c): runs all restarts and takes the best. */
+hd_kmeans_way hd_kmeans_try_restarts;
 
 /* Whether there are at least c distinct rows, of one process. */
 huddle_status hd_kmeans_has_distinct(huddle_context *context, const huddle_points *x, int32_t c,

@@ -218,6 +218,64 @@ done:
     return status;
 }
 
+/* Centres of an engine's restarts: the means of their labels, which Lloyd's iteration ends at. */
+static void set_means(const sample *s, int32_t c, const int32_t *labels, double *mass,
+                      double *centres) {
+    int64_t d = s->points.d;
+    memset(mass, 0, (size_t)c * sizeof *mass);
+    memset(centres, 0, (size_t)(c * d) * sizeof *centres);
+    for (int64_t i = 0; i < s->points.n; i++) {
+        double weight = s->weights != NULL ? s->weights[i] : 1, *centre = centres + labels[i] * d;
+        mass[labels[i]] += weight;
+        if (s->points.offsets == NULL)
+            for (int64_t j = 0; j < d; j++)
+                centre[j] += weight * (double)s->points.values[i * s->points.stride + j];
+        else
+            for (int64_t e = s->points.offsets[i]; e < s->points.offsets[i + 1]; e++)
+                centre[s->points.columns[e]] += weight * (double)s->points.values[e];
+    }
+    for (int32_t k = 0; k < c; k++)
+        for (int64_t j = 0; j < d && mass[k] > 0; j++)
+            centres[k * d + j] /= mass[k];
+}
+
+/* The centres of the candidates as starts of K-means. */
+static huddle_dense starts_of(const candidates *f, int32_t c, int64_t d) {
+    return (huddle_dense){
+        .rows = (int64_t)f->count * c, .cols = d, .stride = d, .values = f->centres};
+}
+
+/* The restarts on a sample by the engine, if it takes them. */
+static huddle_status run_by_engine(huddle_context *context, const sample *s,
+                                   const huddle_kmeans_options *options, bool first, candidates *f,
+                                   bool *handled) {
+    huddle_status status = HUDDLE_OK;
+    huddle_kmeans_options own = *options;
+    huddle_kmeans_result result = {0};
+    huddle_kmeans_info info = {0};
+    int32_t c = options->n_clusters;
+    int64_t n = s->points.n, d = s->points.d;
+    huddle_dense starts = starts_of(f, c, d);
+    double *mass = NULL;
+    ALLOC(mass, c);
+    own.keep_starts = true;
+    own.start = first ? NULL : &starts;
+    TRY(hd_kmeans_try_engine(context, &s->points, s->weights, &own, &result, &info));
+    *handled = result.labels != NULL;
+    if (*handled && (info.n_restarts != f->count || info.start_labels == NULL))
+        FAIL(HUDDLE_INTERNAL, "the engine returned %d restarts of K-means instead of %d",
+             info.n_restarts, f->count);
+    for (int32_t k = 0; k < f->count && *handled; k++) {
+        f->inertias[k] = info.inertias[k];
+        set_means(s, c, info.start_labels + k * n, mass, f->centres + k * c * d);
+    }
+done:
+    huddle_free(mass);
+    huddle_kmeans_result_free(&result);
+    huddle_kmeans_info_free(&info);
+    return status;
+}
+
 /* Restarts on a sample that every process has, without communication: each runs its part of
  * them. */
 static huddle_status run_part(huddle_context *context, const sample *s,
@@ -225,8 +283,13 @@ static huddle_status run_part(huddle_context *context, const sample *s,
                               int32_t parts, candidates *f, bool *enough) {
     huddle_status status = HUDDLE_OK;
     hd_kmeans_data data = {0};
+    bool handled = false;
     TRY(hd_kmeans_has_distinct(context, &s->points, options->n_clusters, enough));
     if (!*enough || part >= f->count)
+        goto done;
+    if (parts == 1)
+        TRY(run_by_engine(context, s, options, first, f, &handled));
+    if (handled)
         goto done;
     TRY(hd_kmeans_data_new(context, &s->points, s->weights, options->n_clusters, &data));
     hd_kmeans_restarts all = {.data = &data,
@@ -286,6 +349,31 @@ done:
     return status;
 }
 
+/* The last round by the engine, if it takes it; inertias, the best and its outcome as of
+ * hd_kmeans_run_restarts(). */
+static huddle_status finish_by_engine(huddle_context *context, const huddle_points *x,
+                                      const double *row_weights,
+                                      const huddle_kmeans_options *options, const candidates *f,
+                                      hd_kmeans_restarts *all, huddle_kmeans_result *result) {
+    huddle_status status = HUDDLE_OK;
+    huddle_kmeans_options own = *options;
+    huddle_kmeans_info info = {0};
+    huddle_dense starts = starts_of(f, options->n_clusters, x->d);
+    own.start = &starts;
+    TRY(hd_kmeans_try_engine(context, x, row_weights, &own, result, &info));
+    if (result->labels == NULL)
+        goto done;
+    if (info.n_restarts != f->count)
+        FAIL(HUDDLE_INTERNAL, "the engine returned %d restarts of K-means instead of %d",
+             info.n_restarts, f->count);
+    memcpy(f->inertias, info.inertias, (size_t)f->count * sizeof *f->inertias);
+    all->best = info.best;
+    all->outcome = (hd_kmeans_outcome){info.inertia, info.n_iter, info.stop};
+done:
+    huddle_kmeans_info_free(&info);
+    return status;
+}
+
 /* The last round. */
 static huddle_status run_on_all(huddle_context *context, const huddle_points *x,
                                 const double *row_weights, const huddle_kmeans_options *options,
@@ -300,8 +388,11 @@ static huddle_status run_on_all(huddle_context *context, const huddle_points *x,
                               .starts = f->centres,
                               .inertias = f->inertias};
     finer.tol *= finer_tol;
-    TRY(hd_kmeans_data_new(context, x, row_weights, options->n_clusters, &data));
-    TRY(hd_kmeans_run_restarts(&all, result));
+    TRY(finish_by_engine(context, x, row_weights, &finer, f, &all, result));
+    if (result->labels == NULL) {
+        TRY(hd_kmeans_data_new(context, x, row_weights, options->n_clusters, &data));
+        TRY(hd_kmeans_run_restarts(&all, result));
+    }
     for (int32_t k = 0; k < f->count; k++)
         info->inertias[f->restarts[k]] = f->inertias[k];
     info->inertia = all.outcome.inertia;

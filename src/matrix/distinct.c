@@ -108,7 +108,7 @@ static bool equal_sparse(const huddle_points *x, int64_t a, int64_t b) {
 /* Different hashes decide nearly all comparisons; values are compared as numbers, so that -0 equals
  * 0. */
 static bool equal_rows(const rows *r, int64_t a, int64_t b) {
-    if (r->hash[a] != r->hash[b])
+    if (r->hash != NULL && r->hash[a] != r->hash[b])
         return false;
     if (r->points == NULL) {
         const double *u = r->dense->values + a * r->dense->stride;
@@ -181,18 +181,53 @@ done:
     return status;
 }
 
+/* Asks the engine. Its copies are compared, since labels of merged rows depend on them; copies that
+ * it misses remain rows of their own. */
+static huddle_status find_by_engine(huddle_context *context, const rows *r, int32_t *of,
+                                    int64_t *count, bool *handled) {
+    const hd_engine *engine = hd_context_engine(context);
+    hd_distinct_request request = {r->points, r->dense};
+    *handled = false;
+    if (engine->find_distinct == NULL || engine->slabs != NULL)
+        return HUDDLE_OK;
+    huddle_status status = engine->find_distinct(context, &request, of);
+    if (status != HUDDLE_OK)
+        return hd_engine_declined(context, "find_distinct", status) ? HUDDLE_OK : status;
+    *count = 0;
+    for (int64_t i = 0; i < r->n; i++) {
+        if (of[i] < 0 || of[i] > i || of[of[i]] != of[i] || (of[i] < i && !equal_rows(r, i, of[i])))
+            return hd_fail(HUDDLE_INTERNAL, "the engine %s returned row %lld as a copy of row %lld",
+                           engine->text.name, (long long)i + 1, (long long)of[i] + 1);
+        *count += of[i] == i;
+    }
+    *handled = true;
+    return HUDDLE_OK;
+}
+
 /* Hashes in parallel, which is most of the work; the table is filled in row order, so that numbers
  * do not depend on threads. */
+static huddle_status find_on_cpu(huddle_context *context, rows *r, int64_t d, int32_t *of,
+                                 int64_t *count) {
+    huddle_status status = HUDDLE_OK;
+    ALLOC(r->hash, r->n);
+    TRY(hd_parallel(context, NULL, r->n, VALUES_PER_CHUNK / (d + 1) + 1, hash_rows, r));
+    TRY(find_firsts(r, of, count));
+done:
+    huddle_free(r->hash);
+    return status;
+}
+
 static huddle_status find_distinct(huddle_context *context, rows *r, int64_t d,
                                    huddle_distinct *distinct) {
     huddle_status status = HUDDLE_OK;
+    bool handled;
     *distinct = (huddle_distinct){.n = r->n};
     if (r->n >= INT32_MAX)
         FAIL(HUDDLE_UNSUPPORTED, "%lld rows are more than can be numbered", (long long)r->n);
-    ALLOC(r->hash, r->n);
     ALLOC(distinct->of, r->n);
-    TRY(hd_parallel(context, NULL, r->n, VALUES_PER_CHUNK / (d + 1) + 1, hash_rows, r));
-    TRY(find_firsts(r, distinct->of, &distinct->count));
+    TRY(find_by_engine(context, r, distinct->of, &distinct->count, &handled));
+    if (!handled)
+        TRY(find_on_cpu(context, r, d, distinct->of, &distinct->count));
     /* Without copies the arrays stay NULL, which callers take as "all rows are distinct". */
     if (distinct->count < distinct->n) {
         TRY(number_rows(distinct));
@@ -201,7 +236,6 @@ static huddle_status find_distinct(huddle_context *context, rows *r, int64_t d,
         distinct->of = NULL;
     }
 done:
-    huddle_free(r->hash);
     if (status != HUDDLE_OK)
         huddle_distinct_free(distinct);
     return status;

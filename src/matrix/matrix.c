@@ -95,19 +95,19 @@ void huddle_points_free(huddle_points *points) {
     else
         huddle_free(points->values);
     FREE(points->offsets, points->columns, points->shift);
-    hd_resident_drop(&points->resident);
+    hd_resident_release(&points->resident);
     memset(points, 0, sizeof *points);
 }
 
 void huddle_dense_free(huddle_dense *matrix) {
     huddle_free(matrix->values);
-    hd_resident_drop(&matrix->resident);
+    hd_resident_release(&matrix->resident);
     memset(matrix, 0, sizeof *matrix);
 }
 
 void huddle_csr_free(huddle_csr *matrix) {
     FREE(matrix->offsets, matrix->columns, matrix->values);
-    hd_resident_drop(&matrix->resident);
+    hd_resident_release(&matrix->resident);
     memset(matrix, 0, sizeof *matrix);
 }
 

@@ -90,6 +90,7 @@ static huddle_status make_points_and_graph(hd_method_run *run, const hd_spectral
         return hd_spectral_make_matrix_graph(context, run->job, options, run->n_clusters, run->fit);
     TRY(hd_method_prepare(run, &options->prepare, options, true, &points));
     TRY(hd_step_merge(context, options->knn.n_neighbors, run->fit));
+    hd_fit_offer(context, run->fit); /* the points: for neighbours, bridges and prediction */
     TRY(hd_spectral_make_graph(context, options, run->n_clusters, run->fit));
 done:
     return status;
@@ -126,6 +127,7 @@ static huddle_status embed_graph(hd_method_run *run, const hd_spectral_options *
     bool found;
     hd_spectral_warn_graph(context, options, *n_clusters, fit);
     hd_fit_embedding_free(&fit->embedding);
+    hd_fit_offer(context, fit); /* the graph: for eigenvectors and refinement */
     add_embedding_to_key(options, hd_spectral_count_vectors(options, *n_clusters, &fit->rows), key);
     TRY(hd_cache_find(key, &part, 1, &found));
     if (!found)

@@ -82,8 +82,7 @@ typedef struct subspace {
 
 static void subspace_free(subspace *s) {
     hd_prepare_centred_free(&s->centred);
-    if (!s->whole_borrowed)
-        huddle_points_free(&s->whole);
+    hd_fit_free_points(&s->whole, s->whole_borrowed);
     huddle_dense_free(&s->all_rows);
     FREE(s->weights, s->mean, s->components, s->procrustes);
 }
@@ -160,7 +159,7 @@ static huddle_status project_points(huddle_context *context, const subspace *s, 
     const huddle_distinct *nodes = &fit->rows.nodes;
     huddle_dense *f = &fit->embedding.f.rows;
     const huddle_dense *all = nodes->n > 0 ? &s->all_rows : f;
-    hd_resident_drop(&f->resident); /* its rows are written anew */
+    hd_resident_invalidate(f->resident); /* its rows are written anew */
     TRY(hd_prepare_centred_times(context, &s->centred, p->values, p->cols, p->stride, all->values,
                                  all->stride));
     for (int64_t i = 0; i < f->rows && all != f; i++)

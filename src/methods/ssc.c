@@ -247,7 +247,9 @@ static huddle_status cluster(hd_method_run *run, void *argument, int32_t n_clust
     huddle_kmeans_options kmeans = hd_method_kmeans_options(run, &spectral->kmeans, n_clusters);
     hd_fit_clusters plain = {0};
     TRY_STAGE(context, HD_STAGE_ROWS, hd_spectral_make_rows(spectral, n_clusters, &fit->embedding));
+    hd_fit_offer(context, fit); /* the rows: for W, the shrink step and K-means */
     TRY(shrink_rows(run, o, n_clusters));
+    hd_fit_offer(context, fit); /* the shrunk rows: for K-means and prediction */
     if (o->guard && is_auto)
         TRY(cluster_with_guard(context, &kmeans, refined, fit, &plain));
     else

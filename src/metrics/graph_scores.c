@@ -13,6 +13,9 @@
 /* Rows of a chunk. */
 enum { CHUNK_ROWS = 1 << 12 };
 
+/* The sum of the edges inside a cluster may exceed its volume by this share: another order. */
+static const double largest_rounding = 1e-9;
+
 /* What the scores are computed from: for each cluster the weight of the edges inside it and its
  * volume, the sum of the degrees of its vertices. An edge inside counts once from each end. Loops,
  * of merged points, are inside. */
@@ -23,6 +26,8 @@ typedef struct volumes {
     double *degree; /* of each row */
     double *inside, *volume;
     double total;
+    bool by_engine; /* then degree is NULL, and these are known if asked for: */
+    double entropy, information;
 } volumes;
 
 static void volumes_free(volumes *m) {
@@ -104,15 +109,39 @@ static huddle_status sum_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* One pass over the edges of this process, in parallel; then sums over its rows, in their order,
- * and over all processes. */
-static huddle_status add_volumes(huddle_context *context, const huddle_csr *graph,
-                                 const int32_t *labels, volumes *m) {
+/* Asks the engine for the sums. */
+static huddle_status sum_by_engine(huddle_context *context, const huddle_csr *graph, bool all,
+                                   volumes *m) {
+    const hd_engine *engine = hd_context_engine(context);
+    hd_score_request request = {graph, m->ranks, m->n_clusters, all};
+    hd_score_result result = {.inside = m->inside, .volume = m->volume};
+    if (engine->score_graph == NULL || engine->slabs != NULL)
+        return HUDDLE_OK;
+    huddle_status status = engine->score_graph(context, &request, &result);
+    if (status != HUDDLE_OK) {
+        memset(m->inside, 0, (size_t)m->n_clusters * sizeof *m->inside);
+        memset(m->volume, 0, (size_t)m->n_clusters * sizeof *m->volume);
+        return hd_engine_declined(context, "score_graph", status) ? HUDDLE_OK : status;
+    }
+    for (int64_t c = 0; c < m->n_clusters; c++)
+        if (!(m->inside[c] >= 0 && m->inside[c] <= (1 + largest_rounding) * m->volume[c]) ||
+            !isfinite(m->volume[c]))
+            return hd_fail(HUDDLE_INTERNAL,
+                           "the engine %s returned a weight of %g inside a cluster of volume %g",
+                           engine->text.name, m->inside[c], m->volume[c]);
+    if (all && !(isfinite(result.entropy) && isfinite(result.information)))
+        return hd_fail(HUDDLE_INTERNAL, "the engine %s returned a score that is not finite",
+                       engine->text.name);
+    m->by_engine = true;
+    m->entropy = result.entropy;
+    m->information = result.information;
+    return HUDDLE_OK;
+}
+
+/* One pass over the edges of this process, in parallel; then sums over its rows, in their order. */
+static huddle_status sum_on_cpu(huddle_context *context, const huddle_csr *graph, volumes *m) {
     huddle_status status = HUDDLE_OK;
     row_sums s = {.graph = graph, .m = m};
-    TRY(rank_vertices(context, graph, labels, m));
-    ALLOC_ZERO(m->inside, m->n_clusters);
-    ALLOC_ZERO(m->volume, m->n_clusters);
     ALLOC(m->degree, graph->rows);
     ALLOC(s.within, graph->rows);
     TRY(hd_parallel(context, NULL, graph->rows, CHUNK_ROWS, sum_rows, &s));
@@ -120,13 +149,27 @@ static huddle_status add_volumes(huddle_context *context, const huddle_csr *grap
         m->volume[m->ranks[i]] += m->degree[i];
         m->inside[m->ranks[i]] += s.within[i];
     }
+done:
+    huddle_free(s.within);
+    return status;
+}
+
+/* The volumes of all processes. all: with what other scores need. */
+static huddle_status add_volumes(huddle_context *context, const huddle_csr *graph,
+                                 const int32_t *labels, bool all, volumes *m) {
+    huddle_status status = HUDDLE_OK;
+    TRY(rank_vertices(context, graph, labels, m));
+    ALLOC_ZERO(m->inside, m->n_clusters);
+    ALLOC_ZERO(m->volume, m->n_clusters);
+    TRY(sum_by_engine(context, graph, all, m));
+    if (!m->by_engine)
+        TRY(sum_on_cpu(context, graph, m));
     TRY(hd_reduce_sum(context, m->n_clusters, m->volume));
     TRY(hd_reduce_sum(context, m->n_clusters, m->inside));
     /* The total from the reduced volumes, so that every process has the same bits. */
     for (int64_t c = 0; c < m->n_clusters; c++)
         m->total += m->volume[c];
 done:
-    huddle_free(s.within);
     return status;
 }
 
@@ -157,7 +200,7 @@ static huddle_status score_graph(huddle_context *context, const huddle_csr *grap
     huddle_status status = HUDDLE_OK;
     volumes m = {0};
     TRY(check_graph(context, graph, labels, score));
-    TRY(add_volumes(context, graph, labels, &m));
+    TRY(add_volumes(context, graph, labels, false, &m));
     *score = score_of(&m);
 done:
     volumes_free(&m);
@@ -315,8 +358,12 @@ huddle_status huddle_metrics_graph_scores(huddle_context *context, const huddle_
     volumes m = {0};
     TRY(check_graph(context, graph, labels, scores));
     memset(scores, 0, sizeof *scores);
-    TRY(add_volumes(context, graph, labels, &m));
+    TRY(add_volumes(context, graph, labels, true, &m));
     score_volumes(&m, scores);
+    scores->entropy = m.entropy;
+    scores->information = m.information;
+    if (m.by_engine)
+        goto done;
     TRY(add_entropy(context, graph, &m, &scores->entropy));
     TRY(add_information(context, graph, &m, &scores->information));
 done:

@@ -163,15 +163,36 @@ static void prepare_sparse(survey *s) {
             s->squares[i] += (double)s->x->values[e] * (double)s->x->values[e];
 }
 
+/* Asks the engine for the silhouettes of all points. */
+static huddle_status survey_by_engine(huddle_context *context, const survey *s, bool *handled) {
+    const hd_engine *engine = hd_context_engine(context);
+    hd_silhouette_request request = {s->x, s->labels, s->n_clusters};
+    *handled = false;
+    if (engine->find_silhouettes == NULL || engine->slabs != NULL)
+        return HUDDLE_OK;
+    huddle_status status = engine->find_silhouettes(context, &request, s->values);
+    if (status != HUDDLE_OK)
+        return hd_engine_declined(context, "find_silhouettes", status) ? HUDDLE_OK : status;
+    for (int64_t i = 0; i < s->count; i++)
+        if (!(fabs(s->values[i]) <= 1))
+            return hd_fail(HUDDLE_INTERNAL, "the engine %s returned %g as silhouette of point %lld",
+                           engine->text.name, s->values[i], (long long)i + 1);
+    *handled = true;
+    return HUDDLE_OK;
+}
+
 /* The silhouettes of the points of this process, s->count of them. All are 0 if there is only one
  * cluster. */
 static huddle_status survey_points(huddle_context *context, survey *s, double *values) {
     huddle_status status = HUDDLE_OK;
     int64_t n = s->x->n, d = s->x->d;
-    bool sparse = s->x->offsets != NULL;
+    bool sparse = s->x->offsets != NULL, handled;
     s->values = values;
     memset(values, 0, (size_t)s->count * sizeof *values);
     if (s->n_clusters < 2)
+        return status;
+    TRY(survey_by_engine(context, s, &handled));
+    if (handled)
         return status;
     s->scratch_size =
         (int64_t)BLOCK * TILE + BLOCK * s->n_clusters + (sparse ? d : (BLOCK + TILE) * d);

@@ -11,6 +11,7 @@
 #include "base/options.h"
 #include "base/slabs.h"
 #include "decide/memory.h"
+#include "matrix/resident.h"
 #include "steps/dominant.h"
 
 #include <string.h>
@@ -315,14 +316,31 @@ static huddle_status reserve_blas(const huddle_context *context, const hd_method
     return method->memory.predict != NULL ? hd_blas_reserve(context) : HUDDLE_OK;
 }
 
-/* After the method: a copy of x during the fit would increase the peak of memory. The memory of an
- * engine ends with the context, the model does not. */
+/* The fit's own view of x, which may have a place for the copy of an engine: x is const. */
+static void open_view(const huddle_context *context, const huddle_points *x, huddle_points *view) {
+    if (x == NULL)
+        return;
+    *view = *x;
+    hd_resident_hold(view->resident);
+    hd_resident_offer(context, &view->resident);
+}
+
+/* Points that only an engine has may have been fetched into the view. */
+static void close_view(const huddle_points *x, huddle_points *view) {
+    if (x != NULL && x->resident != NULL && x->values == NULL)
+        FREE(view->values, view->offsets, view->columns);
+    hd_resident_release(&view->resident);
+}
+
+/* After the method: a copy of x during the fit would increase the peak of memory. What only an
+ * engine has stays there until it is asked for; its copies of the graphs, which no prediction
+ * needs, go where the host has them. */
 static huddle_status finish_fit(huddle_context *context, const huddle_model *model,
                                 const huddle_points *x, hd_fit *fit, hd_model_rows **all_rows) {
     huddle_status status = HUDDLE_OK;
-    if (!model->borrows_points || fit->prepared.points.resident != NULL)
+    if (!model->borrows_points || (x != NULL && x->values == NULL))
         TRY(hd_fit_own_points(&fit->prepared));
-    TRY(hd_fit_fetch(fit));
+    hd_fit_release_graphs(fit);
     TRY(hd_fit_graph_count(context, &fit->graph));
     TRY(copy_shift(x, &fit->prepared.shift));
     TRY(hd_model_rows_new(fit, all_rows));
@@ -356,6 +374,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
                        .keep_starts = model->keep_starts};
     hd_fit fit = {0};
     hd_model_rows *all_rows = NULL;
+    huddle_points view = {0};
     void *options = NULL;
     double begin = hd_seconds();
     TRY(borrow_context(context, &own, &context));
@@ -367,7 +386,8 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     fit.stages.processes = hd_slabs_count(context);
     context->stages = &fit.stages;
     hd_blas_enter();
-    TRY_STAGE(context, HD_STAGE_CHECK, check_job(context, model, x, &job));
+    open_view(context, x, &view);
+    TRY_STAGE(context, HD_STAGE_CHECK, check_job(context, model, x != NULL ? &view : NULL, &job));
     TRY(huddle_options_check(model->table, model->options));
     TRY(check_distributed(context, model, &job));
     TRY(hd_fit_rows_begin(context, count_rows(&job), &fit.rows));
@@ -395,6 +415,7 @@ done:
         hd_blas_leave();
     }
     hd_fit_free(&fit);
+    close_view(x, &view);
     hd_model_rows_free(all_rows);
     huddle_free(options);
     huddle_context_free(own);

@@ -49,6 +49,11 @@ static double stored_norm(const huddle_points *x, int64_t i) {
 
 /* ---- one row ------------------------------------------------------------------------------- */
 
+/* Otherwise rows are exact. */
+static bool is_rounded(const application *a) {
+    return a->offset != NULL || a->p->center_rows;
+}
+
 /* The factor that makes the row's norm 1. A row whose length is only rounding error would become a
  * random direction; it gets 0 and is counted. The bound is 16 eps for the sums over stored values
  * and offset, eps for the rounding of the centre itself, both multiplied by what the projection can
@@ -56,8 +61,7 @@ static double stored_norm(const huddle_points *x, int64_t i) {
 static double unit_factor(const application *a, int64_t i, double length, int64_t *zero_rows) {
     double rounding =
         DBL_EPSILON * a->gain * (16 * (stored_norm(a->x, i) + a->offset_norm) + a->centre_norm);
-    bool moved = a->offset != NULL || a->p->center_rows; /* otherwise rows are exact */
-    if (length > (moved ? rounding : 0))
+    if (length > (is_rounded(a) ? rounding : 0))
         return 1 / length;
     ++*zero_rows;
     return 0;
@@ -224,19 +228,77 @@ done:
     return status;
 }
 
+/* Checks what an engine returned. Points that it keeps are checked by the stage that fetches
+ * them. */
+static huddle_status check_mapped(const huddle_context *context, const application *a,
+                                  int64_t zero_rows) {
+    const huddle_points *y = a->y;
+    const char *name = hd_context_engine(context)->text.name;
+    if (y->n != a->x->n || y->d != a->p->d_out || y->offsets != NULL || y->shift != NULL ||
+        (y->values == NULL && y->resident == NULL) || zero_rows < 0 || zero_rows > y->n)
+        return hd_fail(HUDDLE_INTERNAL,
+                       "the engine %s returned %lld x %lld prepared points instead of %lld x %lld",
+                       name, (long long)y->n, (long long)y->d, (long long)a->x->n,
+                       (long long)a->p->d_out);
+    for (int64_t i = 0; i < y->n && y->values != NULL; i++)
+        for (int64_t j = 0; j < y->d; j++)
+            if (!isfinite(y->values[i * y->stride + j]))
+                return hd_fail(HUDDLE_INTERNAL,
+                               "the engine %s returned a value in row %lld that is not finite",
+                               name, (long long)i + 1);
+    return HUDDLE_OK;
+}
+
+/* Asks the engine, unless the rule is none or ranks: copies and searches in tables. */
+static huddle_status map_by_engine(huddle_context *context, const application *a,
+                                   huddle_prepare_info *info, bool *handled) {
+    const hd_engine *engine = hd_context_engine(context);
+    const huddle_preparation *p = a->p;
+    double rounding = is_rounded(a) ? DBL_EPSILON * a->gain : 0;
+    hd_map_request request = {.x = a->x,
+                              .offset = a->offset,
+                              .scale = p->scale,
+                              .limit = p->limit,
+                              .projection = p->projection.rows > 0 ? &p->projection : NULL,
+                              .columns = p->d_out,
+                              .center_rows = p->center_rows,
+                              .unit_rows = p->unit_rows,
+                              .zero_share = 16 * rounding,
+                              .zero_norm = rounding * (16 * a->offset_norm + a->centre_norm)};
+    hd_map_result result = {.y = a->y};
+    *handled = false;
+    if (engine->map_points == NULL || engine->slabs != NULL || p->knots.values != NULL ||
+        !(p->unit_rows || p->scale != NULL))
+        return HUDDLE_OK;
+    huddle_status status = engine->map_points(context, &request, &result);
+    *handled = status == HUDDLE_OK;
+    if (hd_engine_declined(context, "map_points", status)) {
+        huddle_points_free(a->y);
+        return HUDDLE_OK;
+    }
+    if (info != NULL)
+        info->zero_rows = result.zero_rows;
+    return status != HUDDLE_OK ? status : check_mapped(context, a, result.zero_rows);
+}
+
+/* Chooses the body that the rule needs. Projections accept sparse points; their result is dense. */
 static huddle_status apply_all(huddle_context *context, application *a, huddle_prepare_info *info) {
     huddle_status status = HUDDLE_OK;
     enum { VALUES = 1 << 16 }; /* per chunk: 256 kB of floats */
     const huddle_points *x = a->x;
-    bool projects = a->p->projection.values != NULL;
+    bool projects = a->p->projection.values != NULL, handled;
     if (x->offsets != NULL && !projects)
         return apply_sparse(context, a, info);
     TRY(find_offset(a));
+    if (projects)
+        TRY(prepare_projection(a));
+    TRY(map_by_engine(context, a, info, &handled));
+    if (handled)
+        goto done;
     TRY(huddle_points_new(x->n, a->p->d_out, a->y));
     /* Prepared points have a shift only under rule none, where values stay as they were. */
     TRY(hd_points_keep_shift(a->p->shift, a->y));
     if (projects) {
-        TRY(prepare_projection(a));
         a->scratch_size = HD_PREPARE_TILE_ROWS * ((int64_t)HD_PREPARE_TILE_DEPTH + a->p->d_out);
         TRY(apply_to_chunks(context, a, project_chunk, HD_PREPARE_TILE_ROWS, info));
     } else {

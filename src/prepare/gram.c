@@ -9,6 +9,7 @@
 #include "base/slabs.h"
 
 #include <cblas.h>
+#include <math.h>
 #include <string.h>
 
 /* Tiles of 512 kB stay in the second level of cache; PIECES of work keep up to that many threads
@@ -146,12 +147,40 @@ done:
     return status;
 }
 
+/* Asks the engine. Its matrix is made symmetric to the last bit, by its upper triangle. */
+static huddle_status gram_by_engine(huddle_context *context, const hd_prepare_centred *c,
+                                    bool by_columns, double *gram, bool *handled) {
+    const hd_engine *engine = hd_context_engine(context);
+    hd_gram_request request = {c->x, c->offset, by_columns};
+    int64_t m = by_columns ? c->x->d : c->x->n;
+    *handled = false;
+    if (engine->find_gram == NULL || engine->slabs != NULL)
+        return HUDDLE_OK;
+    huddle_status status = engine->find_gram(context, &request, gram);
+    if (status != HUDDLE_OK)
+        return hd_engine_declined(context, "find_gram", status) ? HUDDLE_OK : status;
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = i; j < m; j++) {
+            double value = gram[i * m + j];
+            if (!isfinite(value) || (i == j && value < 0))
+                return hd_fail(HUDDLE_INTERNAL,
+                               "the engine %s returned %g as the product of columns %lld and %lld",
+                               engine->text.name, value, (long long)i + 1, (long long)j + 1);
+            gram[j * m + i] = value;
+        }
+    *handled = true;
+    return HUDDLE_OK;
+}
+
 /* Products of rows of different processes would need all rows on one process. */
 huddle_status hd_prepare_centred_gram(huddle_context *context, const hd_prepare_centred *c,
                                       bool by_columns, double *gram) {
     huddle_status status =
         by_columns ? HUDDLE_OK : hd_slabs_refuse(context, "the products of rows");
-    if (status != HUDDLE_OK)
+    bool handled;
+    if (status == HUDDLE_OK)
+        status = gram_by_engine(context, c, by_columns, gram, &handled);
+    if (status != HUDDLE_OK || handled)
         return status;
     return c->x->offsets == NULL ? dense_gram(context, c, by_columns, gram)
                                  : sparse_gram(context, c, by_columns, gram);

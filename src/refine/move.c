@@ -11,6 +11,9 @@
  * sums of about 1, which could move a vertex back and forth. */
 static const double least_change = 1e-12;
 
+/* By how much rounding may raise the objective of labels that an engine has moved. */
+static const double worse_share = 1e-9;
+
 enum {
     CANCEL_EVERY = 65536, /* vertices between two looks at whether to stop */
     BLOCK = 4096 /* vertices that are visited together: their edges fit a second-level cache */
@@ -305,6 +308,75 @@ done:
     return status;
 }
 
+/* ---- an engine ----------------------------------------------------------------------------- */
+
+/* The objective of the labels; also sets the numbers of members. */
+static double evaluate(mover *m) {
+    begin_all(m);
+    double value = m->objective->common(m->total_inside);
+    for (int64_t k = 0; k < m->n_clusters; k++)
+        value += m->objective->term(m->inside[k], m->volume[k]);
+    return value;
+}
+
+/* Labels of an engine are used only if they are clusters, all of which have members, and not worse
+ * than those it was given. */
+static huddle_status check_moved(mover *m, const char *name, double before) {
+    for (int64_t i = 0; i < m->graph->n; i++)
+        if (m->labels[i] < 0 || m->labels[i] >= m->n_clusters)
+            return hd_fail(HUDDLE_INTERNAL, "the engine %s moved vertex %lld to cluster %d of %lld",
+                           name, (long long)i + 1, m->labels[i] + 1, (long long)m->n_clusters);
+    double after = evaluate(m);
+    if (!(after <= before + worse_share * (1 + fabs(before))))
+        return hd_fail(HUDDLE_INTERNAL, "the engine %s raised the %s of labels from %.9g to %.9g",
+                       name, m->objective->name, before, after);
+    return HUDDLE_OK;
+}
+
+/* Asks the engine. A cluster that it has left empty is an error too, unless it was empty before. */
+static huddle_status move_by_engine(huddle_context *context, mover *m, int32_t max_sweeps,
+                                    uint64_t seed, int32_t *n_sweeps, bool *handled) {
+    huddle_status status = HUDDLE_OK;
+    const hd_engine *engine = hd_context_engine(context);
+    hd_move_request request = {m->graph->matrix,
+                               m->graph->degree,
+                               m->graph->unit,
+                               m->objective->name,
+                               m->n_clusters,
+                               max_sweeps,
+                               seed};
+    int32_t *kept = NULL, sweeps = 0;
+    bool *used = NULL;
+    *handled = false;
+    if (engine->move_vertices == NULL || engine->slabs != NULL || m->graph->n == 0)
+        return status;
+    ALLOC(kept, m->graph->n);
+    ALLOC(used, m->n_clusters);
+    memcpy(kept, m->labels, (size_t)m->graph->n * sizeof *kept);
+    double before = evaluate(m);
+    for (int64_t k = 0; k < m->n_clusters; k++)
+        used[k] = m->count[k] > 0;
+    status = engine->move_vertices(context, &request, m->labels, &sweeps);
+    if (hd_engine_declined(context, "move_vertices", status)) {
+        memcpy(m->labels, kept, (size_t)m->graph->n * sizeof *kept);
+        status = HUDDLE_OK;
+        goto done;
+    }
+    TRY(status);
+    TRY(check_moved(m, engine->text.name, before));
+    for (int64_t k = 0; k < m->n_clusters; k++)
+        if (used[k] && m->count[k] == 0)
+            FAIL(HUDDLE_INTERNAL, "the engine %s moved all vertices out of cluster %lld",
+                 engine->text.name, (long long)k + 1);
+    *n_sweeps = sweeps;
+    *handled = true;
+done:
+    FREE(kept, used);
+    return status;
+}
+
+/* ---- one process --------------------------------------------------------------------------- */
+
 /* The first sweep visits all vertices that have a neighbour in another cluster, a later one those
  * whose neighbours have moved since they were visited. When no vertex is left to visit, all are
  * visited again, because the sums of their clusters have changed; if that moves none, no single
@@ -315,10 +387,11 @@ huddle_status hd_refine_move(huddle_context *context, const hd_refine_graph *gra
                              int32_t *n_sweeps) {
     huddle_status status = HUDDLE_OK;
     mover m = {.graph = graph, .objective = objective, .n_clusters = n_clusters, .labels = labels};
-    bool all = true, settled = false;
+    bool all = true, settled = false, handled;
     int32_t sweep = 0;
     TRY(mover_new(&m));
-    for (; sweep < max_sweeps && !settled; sweep++) {
+    TRY(move_by_engine(context, &m, max_sweeps, seed, &sweep, &handled));
+    for (; sweep < max_sweeps && !settled && !handled; sweep++) {
         int64_t n_moved;
         if (all)
             begin_all(&m);

@@ -1,5 +1,6 @@
 /* Starts, given and made by merging, and the choice among them. */
 #include "base/check.h"
+#include "base/engine.h"
 #include "base/parallel.h"
 #include "refine/refine.h"
 
@@ -191,7 +192,9 @@ static huddle_status make_trials(run *r) {
         TRY(hd_refine_move(r->context, r->graph, r->objective, r->n_many, LEVEL_SWEEPS,
                            r->options->seed, r->many, NULL));
     }
-    TRY(hd_parallel(r->context, "refine", n_trials, 1, make_trial, r));
+    const hd_engine *engine = hd_context_engine(r->context);
+    TRY(hd_engine_loop(r->context, engine->move_vertices != NULL || engine->score_graph != NULL,
+                       "refine", n_trials, make_trial, r));
     r->info->n_trials = n_trials;
     choose_trial(r);
 done:

@@ -47,7 +47,8 @@ huddle_status hd_shrink_call_engine(hd_shrink_solve *s, const huddle_dense *star
                                  .gap = s->target_gap,
                                  .max_iter = left,
                                  .start = start,
-                                 .seed = s->options.seed};
+                                 .seed = s->options.seed,
+                                 .outside = s->outside};
     hd_shrink_result result = {.g = g, .z = z};
     /* HUDDLE_UNSUPPORTED: the caller then uses the solvers of the CPU, or keeps what it has. */
     if (engine->shrink == NULL || left < 1)

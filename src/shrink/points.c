@@ -235,6 +235,7 @@ huddle_status huddle_shrink_points(huddle_context *context, const huddle_dense *
     if (engine->shrink_points != NULL) {
         hd_shrink_points_request request = {f, anchors, w, gamma, b.squared};
         status = engine->shrink_points(context, &request, g);
+        (void)hd_engine_declined(context, "shrink_points", status);
     }
     if (status == HUDDLE_UNSUPPORTED)
         status = shrink_on_cpu(context, &b);

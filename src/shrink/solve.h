@@ -5,6 +5,8 @@
 
 #include "shrink/solver.h"
 
+/* More than 20 fields: what is asked for, the state of the solver or the engine, and the answer
+ * of one solve, which its steps read and write in turn. */
 typedef struct hd_shrink_solve {
     hd_shrink_input input;
     huddle_shrink_options options;
@@ -20,6 +22,7 @@ typedef struct hd_shrink_solve {
     double target_gap;   /* relative gap to reach: tighter than asked for if snapping needs it */
     double primal, dual; /* of the whole problem */
     double outside;      /* of a component (split.h): share of the bound of others, or 0 */
+    bool is_draft;       /* of a component: only shows which rows move */
     int32_t max_iter;
     huddle_shrink_info *info;
     int64_t history_room; /* of info's arrays */
@@ -43,6 +46,9 @@ huddle_status hd_shrink_solve_report(hd_shrink_solve *solve, const huddle_shrunk
 
 /* Warns if the gap that was asked for is not reached. */
 void hd_shrink_warn_if_open(const hd_shrink_solve *solve);
+
+/* Whether the context's engine has a solver of its own, and the caller names none. */
+bool hd_shrink_asks_engine(const hd_shrink_solve *solve);
 
 /* engine_calls.c: asks the context's engine. HUDDLE_UNSUPPORTED if there is none for this. */
 huddle_status hd_shrink_call_engine(hd_shrink_solve *solve, const huddle_dense *start,

@@ -79,9 +79,8 @@ bool hd_shrink_is_large_part(int64_t edges) {
 
 bool hd_shrink_split_pays(const hd_shrink_solve *s) {
     const hd_shrink_input *in = &s->input;
-    const hd_engine *engine = hd_context_engine(in->context);
     return hd_shrink_is_large(in->f->rows, in->edges->count, in->f->cols) &&
-           !s->options.keep_dual && engine->slabs == NULL && engine->shrink == NULL;
+           !s->options.keep_dual && hd_context_engine(in->context)->slabs == NULL;
 }
 
 /* ---- components ---------------------------------------------------------------------------- */
@@ -211,7 +210,8 @@ static huddle_status solve_kept(const split *t, outcome *o, const hd_shrink_part
     s.options.start = start.values != NULL ? &start : NULL;
     s.options.gap = o->gap;
     s.options.seed += (uint64_t)o->first;
-    if (is_draft(t, part, attempt))
+    s.is_draft = is_draft(t, part, attempt);
+    if (s.is_draft)
         s.options.shrink_max_iter = DRAFT_STEPS;
     o->info.gamma = whole->input.gamma;
     TRY(hd_shrink_solve_part(&s, out, &is_trivial));
@@ -304,18 +304,20 @@ done:
     return status;
 }
 
-/* Solves the major components, or the others. */
+/* Solves the major components, or the others: large ones, and all that an engine is asked for, one
+ * after the other. */
 static huddle_status solve_parts(split *t, bool is_major) {
     huddle_status status = HUDDLE_OK;
     int32_t *chosen = NULL;
     int64_t count = 0, large = 0, edges = 0;
+    bool asks = hd_shrink_asks_engine(t->whole);
     ALLOC(chosen, t->n_parts);
     for (int32_t k = 0; k < t->n_parts; k++)
         if (t->parts[t->order[k]].is_major == is_major) {
             chosen[count++] = t->order[k];
             edges += t->parts[t->order[k]].edges;
         }
-    while (large < count && (hd_shrink_is_large_part(t->parts[chosen[large]].edges) ||
+    while (large < count && (asks || hd_shrink_is_large_part(t->parts[chosen[large]].edges) ||
                              2 * t->parts[chosen[large]].edges >= edges))
         large++;
     t->chosen = chosen;

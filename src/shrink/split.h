@@ -26,7 +26,7 @@ bool hd_shrink_is_large(int64_t n, int64_t edges, int64_t c);
 bool hd_shrink_is_large_part(int64_t edges);
 
 /* Whether the problem is large enough, and nothing is asked for that needs it whole: the dual
- * point, rows distributed over processes, an engine's own solver. */
+ * point, rows distributed over processes. */
 bool hd_shrink_split_pays(const hd_shrink_solve *solve);
 
 /* Solves each component as a problem of its own and fills in out, and info but for `seconds`. Where

@@ -105,8 +105,8 @@ huddle_status hd_step_merge_keeping(huddle_context *context, int32_t n_neighbors
     if (whole != NULL) {
         *whole = prepared->points;
         *borrowed = prepared->borrows_points;
-    } else if (!prepared->borrows_points) {
-        huddle_points_free(&prepared->points);
+    } else {
+        hd_fit_free_points(&prepared->points, prepared->borrows_points);
     }
     prepared->points = kept;
     prepared->borrows_points = false;

@@ -13,10 +13,8 @@ static huddle_status apply_preparation(huddle_context *context, const huddle_poi
     huddle_prepare_info applied = {0};
     if (hd_fit_is_identity(&prepared->preparation)) {
         *view = *x;
-        if (keep) {
-            prepared->points = *x;
-            prepared->borrows_points = true;
-        }
+        if (keep)
+            TRY(hd_fit_borrow_points(x, prepared));
         return status;
     }
     TRY(huddle_prepare_apply(context, &prepared->preparation, x, &prepared->points, &applied));

@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_SWEEPS = 60 };
+/* The work grows with the cube of the rows: more than MAX_ROWS are declined. */
+enum { MAX_SWEEPS = 60, MAX_ROWS = 200 };
 
 /* diag(scale) A diag(scale) as a full matrix. */
 static huddle_status fill_matrix(const huddle_csr *a, const double *scale, double **full) {
@@ -126,7 +127,9 @@ huddle_status counting_find_eigenpairs(huddle_context *context, const hd_eigen_r
     int64_t n = request->matrix->rows;
     huddle_csr matrix;
     TRY(counting_enter(context, COUNTING_EIGENPAIRS));
-    matrix = counting_csr(context, request->matrix);
+    if (n > MAX_ROWS)
+        FAIL(HUDDLE_UNSUPPORTED, "%lld rows are too many to diagonalise", (long long)n);
+    TRY(counting_csr(context, request->matrix, &matrix));
     TRY(fill_matrix(&matrix, request->scale, &full));
     if (request->component != NULL)
         TRY(deflate_known(request, n, full));

@@ -16,7 +16,8 @@ typedef struct rows {
 
 static huddle_status rows_of_points(huddle_context *context, const huddle_points *x, rows *out) {
     huddle_status status = HUDDLE_OK;
-    huddle_points points = counting_points(context, x);
+    huddle_points points;
+    TRY(counting_points(context, x, &points));
     *out = (rows){points.n, points.d, NULL};
     ALLOC(out->values, out->n * out->d);
     for (int64_t i = 0; i < out->n; i++)
@@ -27,7 +28,8 @@ done:
 
 static huddle_status rows_of_dense(huddle_context *context, const huddle_dense *x, rows *out) {
     huddle_status status = HUDDLE_OK;
-    huddle_dense f = counting_dense(context, x);
+    huddle_dense f;
+    TRY(counting_dense(context, x, &f));
     *out = (rows){f.rows, f.cols, NULL};
     ALLOC(out->values, out->n * out->d);
     for (int64_t i = 0; i < out->n; i++)
@@ -218,7 +220,7 @@ huddle_status counting_weigh(huddle_context *context, const huddle_neighbors *ne
     huddle_neighbors x;
     double *full = NULL;
     TRY(counting_enter(context, COUNTING_WEIGH));
-    x = counting_neighbors(context, neighbors);
+    TRY(counting_neighbors(context, neighbors, &x));
     TRY(set_scale(&x, options, scale));
     ALLOC(full, x.n * x.n);
     for (int64_t e = 0; e < x.n * x.n; e++)
@@ -234,5 +236,34 @@ huddle_status counting_weigh(huddle_context *context, const huddle_neighbors *ne
     TRY(counting_keep_csr(context, graph));
 done:
     huddle_free(full);
+    return status;
+}
+
+/* Numbers of vertices flow along the edges until none changes: a component has that of its first
+ * vertex. */
+huddle_status counting_find_components(huddle_context *context, const huddle_csr *graph,
+                                       int32_t *component, int32_t *count) {
+    huddle_status status = HUDDLE_OK;
+    huddle_csr a;
+    bool changed = true;
+    TRY(counting_enter(context, COUNTING_COMPONENTS));
+    TRY(counting_csr(context, graph, &a));
+    for (int64_t i = 0; i < a.rows; i++)
+        component[i] = (int32_t)i;
+    while (changed) {
+        changed = false;
+        for (int64_t i = 0; i < a.rows; i++)
+            for (int64_t e = a.offsets[i]; e < a.offsets[i + 1]; e++) {
+                int32_t other = component[a.columns[e]];
+                if (a.values[e] == 0 || other >= component[i])
+                    continue;
+                component[i] = other;
+                changed = true;
+            }
+    }
+    *count = 0;
+    for (int64_t i = 0; i < a.rows; i++)
+        component[i] = component[i] == i ? (*count)++ : component[component[i]];
+done:
     return status;
 }

@@ -158,9 +158,10 @@ static huddle_status run_restart(huddle_context *context, const data *x,
     for (int try = 0; try < (options->start != NULL ? 1 : N_TRIES); try++) {
         hd_rng rng = hd_rng_stream(options->seed + 77, (uint64_t)(r * N_TRIES + try));
         if (options->start != NULL) {
-            huddle_dense start = counting_dense(context, options->start);
+            huddle_dense start;
+            TRY(counting_dense(context, options->start, &start));
             for (int32_t q = 0; q < x->c; q++)
-                memcpy(tried.centres + q * x->d, start.values + q * start.stride,
+                memcpy(tried.centres + q * x->d, start.values + (r * x->c + q) * start.stride,
                        (size_t)x->d * sizeof(double));
         } else {
             draw_centres(x, &rng, tried.centres);
@@ -179,7 +180,9 @@ static huddle_status run_restarts(huddle_context *context, const data *x,
     huddle_status status = HUDDLE_OK;
     clustering k = {0};
     TRY(clustering_new(x, &k));
-    info->n_restarts = options->start != NULL || x->c == 1 ? 1 : options->n_init;
+    info->n_restarts = x->c == 1                ? 1
+                       : options->start != NULL ? (int32_t)(options->start->rows / x->c)
+                                                : options->n_init;
     ALLOC(info->inertias, info->n_restarts);
     if (options->keep_starts)
         ALLOC(info->start_labels, info->n_restarts * x->n);
@@ -200,6 +203,18 @@ done:
     return status;
 }
 
+/* The number of different rows, up to a limit. */
+static int32_t count_distinct(const data *x, int32_t limit) {
+    int32_t count = 0;
+    for (int64_t i = 0; i < x->n && count < limit; i++) {
+        int64_t same = 0;
+        while (same < i && counting_distance(x->rows + same * x->d, x->rows + i * x->d, x->d) > 0)
+            same++;
+        count += same == i;
+    }
+    return count;
+}
+
 huddle_status counting_cluster_rows(huddle_context *context, const huddle_points *x,
                                     const double *row_weights, const huddle_kmeans_options *options,
                                     huddle_kmeans_result *result, huddle_kmeans_info *info) {
@@ -208,8 +223,10 @@ huddle_status counting_cluster_rows(huddle_context *context, const huddle_points
     clustering best = {0};
     huddle_points points;
     TRY(counting_enter(context, COUNTING_CLUSTER_ROWS));
-    points = counting_points(context, x);
+    TRY(counting_points(context, x, &points));
     TRY(take_rows(&points, &rows));
+    if (x->values == NULL && count_distinct(&rows, rows.c) < rows.c)
+        FAIL(HUDDLE_UNSUPPORTED, "fewer than %d distinct rows", rows.c);
     TRY(clustering_new(&rows, &best));
     TRY(run_restarts(context, &rows, options, &best, info));
     TRY(huddle_dense_new(rows.c, rows.d, &result->centres));
@@ -231,8 +248,8 @@ huddle_status counting_assign_rows(huddle_context *context, const huddle_points 
     huddle_dense m;
     double distance;
     TRY(counting_enter(context, COUNTING_ASSIGN_ROWS));
-    points = counting_points(context, x);
-    m = counting_dense(context, centres);
+    TRY(counting_points(context, x, &points));
+    TRY(counting_dense(context, centres, &m));
     TRY(take_rows(&points, &rows));
     for (int64_t i = 0; i < rows.n; i++) {
         labels[i] = 0;

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BATCH = 50, MAX_BATCHES = 20000 };
+enum { BATCH = 50, MAX_BATCHES = 600 };
 
 /* Edges i < j in the order W stores them, and the arrays of the iteration. */
 typedef struct problem {
@@ -44,8 +44,10 @@ static double length(const double *v, int64_t c) {
 static huddle_status problem_new(huddle_context *context, const hd_shrink_request *request,
                                  problem *p) {
     huddle_status status = HUDDLE_OK;
-    huddle_dense f = counting_dense(context, request->f);
-    huddle_csr w = counting_csr(context, request->w);
+    huddle_dense f;
+    huddle_csr w;
+    TRY(counting_dense(context, request->f, &f));
+    TRY(counting_csr(context, request->w, &w));
     int64_t entries = w.offsets[w.rows];
     p->n = f.rows;
     p->c = f.cols;
@@ -188,7 +190,8 @@ static void restart(problem *p, const double *g, const double *z) {
     p->n_averaged = 0;
 }
 
-/* Iterates until the gap is reached. The scratch arrays hold the average. */
+/* Iterates until the gap is reached, or declines: the plain iteration is slow where components
+ * collapse to points. The scratch arrays hold the average. */
 static huddle_status solve(problem *p, double wanted, int32_t *n_iter) {
     huddle_status status = HUDDLE_OK;
     double *mean_g = NULL, *mean_z = NULL, last = INFINITY;
@@ -204,7 +207,7 @@ static huddle_status solve(problem *p, double wanted, int32_t *n_iter) {
             mean_z[k] = p->sum_z[k] / (double)p->n_averaged;
         double gap = relative_gap(p, p->g, p->z), mean_gap = relative_gap(p, mean_g, mean_z);
         if (gap <= wanted)
-            break;
+            goto done;
         bool better = mean_gap < gap;
         double best = better ? mean_gap : gap;
         if (best <= wanted || best < .3 * last || (double)p->n_averaged > .4 * *n_iter) {
@@ -212,8 +215,9 @@ static huddle_status solve(problem *p, double wanted, int32_t *n_iter) {
             restart(p, better ? mean_g : p->g, better ? mean_z : p->z);
         }
         if (best <= wanted)
-            break;
+            goto done;
     }
+    FAIL(HUDDLE_UNSUPPORTED, "the gap %g was not reached in %d iterations", wanted, *n_iter);
 done:
     huddle_free(mean_g);
     huddle_free(mean_z);
@@ -295,9 +299,9 @@ huddle_status counting_shrink_points(huddle_context *context,
     huddle_dense f, anchors;
     huddle_csr w;
     TRY(counting_enter(context, COUNTING_SHRINK_POINTS));
-    f = counting_dense(context, request->f);
-    anchors = counting_dense(context, request->anchors);
-    w = counting_csr(context, request->w);
+    TRY(counting_dense(context, request->f, &f));
+    TRY(counting_dense(context, request->anchors, &anchors));
+    TRY(counting_csr(context, request->w, &w));
     ALLOC(p.point, anchors.rows + 1);
     ALLOC(p.weight, anchors.rows + 1);
     ALLOC(slope, p.c);

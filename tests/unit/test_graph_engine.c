@@ -21,13 +21,13 @@ typedef struct plain {
 
 /* Lists that stay with the engine until they are fetched. */
 typedef struct resident_lists {
-    huddle_resident resident;
+    hd_engine_copy copy;
     huddle_neighbors lists;
     plain *state;
 } resident_lists;
 
-static huddle_status fetch_lists(huddle_resident *resident, void *container) {
-    resident_lists *r = (resident_lists *)resident;
+static huddle_status fetch_lists(hd_engine_copy *copy, void *container) {
+    resident_lists *r = (resident_lists *)copy;
     huddle_neighbors *out = container;
     r->state->fetches++;
     out->index = r->lists.index;
@@ -37,8 +37,8 @@ static huddle_status fetch_lists(huddle_resident *resident, void *container) {
     return HUDDLE_OK;
 }
 
-static void free_lists(huddle_resident *resident) {
-    resident_lists *r = (resident_lists *)resident;
+static void free_lists(hd_engine_copy *copy) {
+    resident_lists *r = (resident_lists *)copy;
     huddle_neighbors_free(&r->lists);
     free(r);
 }
@@ -60,10 +60,10 @@ static huddle_status find_plain(huddle_context *context, const hd_neighbor_reque
         out->n--;
     if (p->mood == ANSWER_RESIDENT) {
         resident_lists *r = calloc(1, sizeof *r);
-        *r = (resident_lists){{fetch_lists, free_lists}, *out, p};
+        *r = (resident_lists){{.fetch = fetch_lists, .free = free_lists}, *out, p};
         out->index = NULL;
         out->distance = NULL;
-        out->resident = &r->resident;
+        TRY(hd_resident_new(context, &r->copy, &out->resident));
     }
 done:
     return status;
@@ -194,7 +194,7 @@ static void what_it_declines_the_cpu_does(void **state) {
         assert_same_lists(&ours[s], &cpu[s]);
     }
     assert_true(p.searches == 8);
-    assert_non_null(strstr(p.log, "plain declines this neighbour search (not today)"));
+    assert_non_null(strstr(p.log, "plain declines find_neighbors (not today)"));
     huddle_context_free(context);
 }
 

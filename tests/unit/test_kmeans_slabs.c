@@ -458,7 +458,7 @@ static huddle_status assign_rows(huddle_context *context, const huddle_points *x
     assert_null(x->shift);
     huddle_status status = huddle_kmeans_assign(NULL, x, centres, labels);
     for (int64_t i = 0; i < x->n; i++)
-        labels[i] += 10;
+        labels[i] = behaviour == LABELS_BADLY ? -1 : labels[i] < 2 ? 1 - labels[i] : labels[i];
     return status;
 }
 
@@ -500,7 +500,8 @@ static void an_engine_clusters_and_assigns(void **state) {
         assert_int_equal(info.n_distinct, C);
         assert_ok(huddle_kmeans_assign(context, &x, &own.centres, labels));
         for (int64_t i = 0; i < N; i++)
-            assert_int_equal(labels[i], own.labels[i] + 10 * swap);
+            assert_int_equal(labels[i],
+                             swap && own.labels[i] < 2 ? 1 - own.labels[i] : own.labels[i]);
         huddle_kmeans_result_free(&other);
         huddle_kmeans_info_free(&info);
     }
@@ -510,6 +511,8 @@ static void an_engine_clusters_and_assigns(void **state) {
     behaviour = LABELS_BADLY;
     assert_refused(huddle_kmeans(context, &x, NULL, &options, &other, &info), HUDDLE_INTERNAL,
                    "label 5 of row 1");
+    assert_refused(huddle_kmeans_assign(context, &x, &own.centres, labels), HUDDLE_INTERNAL,
+                   "label -1 of row 1");
     huddle_context_free(context);
     huddle_kmeans_result_free(&own);
     huddle_dense_free(&start);

@@ -1,0 +1,421 @@
+/* What is decided above the engines, whether there is one or not: large problems are divided before
+ * an engine is asked for the parts, an engine that declines changes no bit at any size, and the
+ * memory of an engine counts. */
+#include "base/check.h"
+#include "base/context.h"
+#include "base/machine.h"
+#include "base/rng.h"
+#include "engines/counting.h"
+#include "huddle/huddle.h"
+#include "support/support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static huddle_context *context_with(const hd_engine *engine, const char *options) {
+    huddle_context *context;
+    assert_ok(huddle_context_new(&context));
+    assert_ok(huddle_context_set_threads(context, 3));
+    if (engine != NULL)
+        assert_ok(hd_context_use_engine(context, engine, options));
+    return context;
+}
+
+static long long calls(const huddle_context *context, counting_stage stage) {
+    return atomic_load(&counting_state_of(context)->calls[stage]);
+}
+
+static void check_one_thread(const huddle_context *context) {
+    assert_int_equal(atomic_load(&counting_state_of(context)->elsewhere), 0);
+}
+
+/* ---- the shrink step ------------------------------------------------------------------------- */
+
+typedef struct problem {
+    huddle_dense f;
+    huddle_csr w;
+} problem;
+
+/* Components of `size` rows in c columns, which differ in three directions; each row is joined to
+ * the four after it. Every eighth component is wide, the others are nearly one point. */
+static problem components(int64_t n, int64_t size, int64_t c, uint64_t seed) {
+    enum { REACH = 4, FLAT = 3 };
+    problem x;
+    double turn[FLAT][64];
+    hd_rng rng = hd_rng_stream(seed, 0);
+    int64_t count = 0;
+    for (int64_t k = 0; k < FLAT * 64; k++)
+        turn[k / 64][k % 64] = hd_rng_normal(&rng);
+    assert_ok(huddle_dense_new(n, c, &x.f));
+    assert_ok(huddle_csr_new(n, n, 2 * REACH * n, &x.w));
+    for (int64_t i = 0; i < n; i++) {
+        double wide = i / size % 8 == 0 ? 1 : 1e-6, at[FLAT];
+        for (int r = 0; r < FLAT; r++)
+            at[r] = hd_rng_normal(&rng);
+        for (int64_t q = 0; q < c; q++)
+            x.f.values[i * c + q] =
+                (double)(i / size % 7) +
+                wide * (at[0] * turn[0][q] + at[1] * turn[1][q] + at[2] * turn[2][q]);
+        for (int64_t j = i - REACH; j <= i + REACH; j++)
+            if (j >= 0 && j < n && j != i && j / size == i / size) {
+                x.w.columns[count] = (int32_t)j;
+                x.w.values[count++] = 1;
+            }
+        x.w.offsets[i + 1] = count;
+    }
+    return x;
+}
+
+static void problem_free(problem *x) {
+    huddle_dense_free(&x->f);
+    huddle_csr_free(&x->w);
+}
+
+typedef struct shrunk {
+    huddle_shrunk out;
+    huddle_shrink_info info;
+} shrunk;
+
+static shrunk shrink(huddle_context *context, const problem *x, double gamma) {
+    shrunk s;
+    huddle_shrink_options options = huddle_shrink_defaults();
+    options.gamma = gamma;
+    options.gap = 1e-3;
+    assert_ok(huddle_shrink(context, &x->f, &x->w, &options, &s.out, &s.info));
+    return s;
+}
+
+static void shrunk_free(shrunk *s) {
+    huddle_shrunk_free(&s->out);
+    huddle_shrink_info_free(&s->info);
+}
+
+static void check_same_bits(const shrunk *a, const shrunk *b) {
+    assert_true(a->info.objective == b->info.objective && a->info.dual == b->info.dual);
+    assert_true(a->info.gap == b->info.gap && a->info.n_iter == b->info.n_iter);
+    assert_string_equal(a->info.solver, b->info.solver);
+    assert_int_equal(a->out.n_groups, b->out.n_groups);
+    assert_memory_equal(a->out.g.values, b->out.g.values,
+                        (size_t)(a->out.g.rows * a->out.g.cols) * sizeof(double));
+    assert_memory_equal(a->out.group, b->out.group, (size_t)a->out.g.rows * sizeof *a->out.group);
+}
+
+/* Problems on both sides of the size from which they are divided, of small components, which are
+ * solved side by side, and of large ones. */
+static void a_declined_shrink_step_has_the_bits_of_the_cpu(void **state) {
+    (void)state;
+    static const int64_t cases[][3] = {
+        {600, 60, 8}, {6000, 40, 24}, {6000, 40, 40}, {6000, 3000, 40}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        huddle_context *cpu = context_with(NULL, ""),
+                       *declining = context_with(&counting_engine, "decline");
+        problem x = components(cases[k][0], cases[k][1], cases[k][2], k);
+        shrunk a = shrink(declining, &x, .3), b = shrink(cpu, &x, .3);
+        check_same_bits(&a, &b);
+        assert_true(calls(declining, COUNTING_SHRINK) > 0);
+        check_one_thread(declining);
+        shrunk_free(&a);
+        shrunk_free(&b);
+        problem_free(&x);
+        huddle_context_free(declining);
+        huddle_context_free(cpu);
+    }
+}
+
+/* Components that are nearly one point are left to nobody; the engine solves the others, in few
+ * directions, on the thread of the caller. */
+static void an_engine_shrinks_the_parts_of_a_large_problem(void **state) {
+    (void)state;
+    huddle_context *cpu = context_with(NULL, ""), *counting = context_with(&counting_engine, "");
+    problem x = components(6000, 40, 40, 5);
+    shrunk a = shrink(counting, &x, .3), b = shrink(cpu, &x, .3);
+    assert_string_equal(a.info.solver, "counting");
+    assert_true(a.info.gap <= 1e-3);
+    assert_true(fabs(a.info.objective - b.info.objective) <= 1e-3 * b.info.objective);
+    assert_int_equal(a.info.n_components, 150);
+    /* 19 wide components: a draft of each, and where it is not enough a second solve. */
+    assert_true(calls(counting, COUNTING_SHRINK) > 19);
+    assert_true(calls(counting, COUNTING_SHRINK) <= 3 * 19);
+    check_one_thread(counting);
+    shrunk_free(&a);
+    shrunk_free(&b);
+    problem_free(&x);
+    huddle_context_free(counting);
+    huddle_context_free(cpu);
+}
+
+/* ---- K-means --------------------------------------------------------------------------------- */
+
+static huddle_points groups(int64_t n, int64_t d, int64_t c, double noise) {
+    huddle_points x;
+    assert_ok(huddle_points_new(n, d, &x));
+    for (int64_t i = 0; i < n; i++) {
+        hd_rng rng = hd_rng_stream(1, (uint64_t)i), centre = hd_rng_stream(2, (uint64_t)(i % c));
+        for (int64_t j = 0; j < d; j++)
+            x.values[i * d + j] = (float)(4 * hd_rng_normal(&centre) + noise * hd_rng_normal(&rng));
+    }
+    return x;
+}
+
+typedef struct clustered {
+    huddle_kmeans_result result;
+    huddle_kmeans_info info;
+} clustered;
+
+static clustered cluster(huddle_context *context, const huddle_points *x, int32_t c,
+                         int32_t max_iter) {
+    clustered k;
+    huddle_kmeans_options options = huddle_kmeans_defaults();
+    options.n_clusters = c;
+    options.n_init = 4;
+    options.max_iter = max_iter;
+    assert_ok(huddle_kmeans(context, x, NULL, &options, &k.result, &k.info));
+    return k;
+}
+
+static void clustered_free(clustered *k) {
+    huddle_kmeans_result_free(&k->result);
+    huddle_kmeans_info_free(&k->info);
+}
+
+/* Rows on both sides of the numbers at which restarts share the threads, and begin on a sample. */
+static void declined_clusters_have_the_bits_of_the_cpu(void **state) {
+    (void)state;
+    static const int64_t sizes[] = {900, 32768, 32769, 65535, 65536};
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        huddle_context *cpu = context_with(NULL, ""),
+                       *declining = context_with(&counting_engine, "decline");
+        huddle_points x = groups(sizes[k], 2, 6, 1.5);
+        clustered a = cluster(declining, &x, 6, 300), b = cluster(cpu, &x, 6, 300);
+        assert_true(a.info.inertia == b.info.inertia && a.info.best == b.info.best);
+        assert_memory_equal(a.info.inertias, b.info.inertias, 4 * sizeof(double));
+        assert_memory_equal(a.result.labels, b.result.labels, (size_t)x.n * sizeof(int32_t));
+        assert_memory_equal(a.result.centres.values, b.result.centres.values,
+                            (size_t)(6 * 2) * sizeof(double));
+        assert_true(calls(declining, COUNTING_CLUSTER_ROWS) > 0);
+        clustered_free(&a);
+        clustered_free(&b);
+        huddle_points_free(&x);
+        huddle_context_free(declining);
+        huddle_context_free(cpu);
+    }
+}
+
+/* The engine is asked for the restarts on the sample, then for the best of them on all rows, which
+ * begin at the means of the sample: the first labels are right. */
+static void an_engine_clusters_samples_first(void **state) {
+    (void)state;
+    huddle_context *cpu = context_with(NULL, ""), *counting = context_with(&counting_engine, "");
+    huddle_points x = groups(65536, 2, 3, .1);
+    clustered a = cluster(counting, &x, 3, 1), b = cluster(cpu, &x, 3, 300);
+    assert_int_equal(calls(counting, COUNTING_CLUSTER_ROWS), 2);
+    assert_close(a.info.inertia, b.info.inertia, 1e-3);
+    assert_int_equal(a.info.n_restarts, 4);
+    for (int64_t i = 3; i < x.n; i++)
+        assert_int_equal(a.result.labels[i], a.result.labels[i % 3]);
+    clustered_free(&a);
+    clustered_free(&b);
+    huddle_points_free(&x);
+    huddle_context_free(counting);
+    huddle_context_free(cpu);
+}
+
+/* ---- fits ------------------------------------------------------------------------------------ */
+
+static huddle_model *fit(huddle_context *context, const char *method, const huddle_points *x,
+                         const char *n_clusters) {
+    huddle_model *model;
+    assert_ok(huddle_model_new(method, &model));
+    assert_ok(huddle_model_set_option(model, "n_clusters", n_clusters));
+    assert_ok(huddle_model_set_option(model, "n_init", "3"));
+    assert_ok(huddle_model_fit(context, model, x));
+    return model;
+}
+
+static void check_same_arrays(huddle_model *a, huddle_model *b) {
+    int64_t n;
+    const int32_t *labels = huddle_model_labels(a, &n);
+    assert_memory_equal(labels, huddle_model_labels(b, NULL), (size_t)n * sizeof *labels);
+    for (const char *const *name = huddle_model_arrays(b); *name != NULL; name++) {
+        huddle_array v, w;
+        assert_ok(huddle_model_array(a, *name, &v));
+        assert_ok(huddle_model_array(b, *name, &w));
+        assert_int_equal(v.rows, w.rows);
+        if (v.type == HUDDLE_ARRAY_F64 && v.stride == v.cols)
+            assert_memory_equal(v.values, w.values, (size_t)(v.rows * v.cols) * sizeof(double));
+    }
+}
+
+/* With the preparation, the number of clusters and the labels decided by trials; rows on both sides
+ * of the number up to which LAPACK computes eigenvectors; copies of rows; one thread asks. */
+static void declined_decisions_are_those_of_the_cpu(void **state) {
+    (void)state;
+    static const int64_t sizes[] = {300, 520};
+    for (size_t k = 0; k < 2; k++)
+        for (int automatic = 0; automatic < 2; automatic++) {
+            huddle_context *cpu = context_with(NULL, ""),
+                           *declining = context_with(&counting_engine, "decline");
+            huddle_points x = groups(sizes[k], 16, 4, 2.5);
+            memcpy(x.values + 16 * 16, x.values, 8 * 16 * sizeof *x.values);
+            const char *clusters = automatic ? "auto" : "4";
+            huddle_model *a = fit(declining, "ssc", &x, clusters),
+                         *b = fit(cpu, "ssc", &x, clusters);
+            check_same_arrays(a, b);
+            assert_true(calls(declining, COUNTING_EIGENPAIRS) > 1);
+            assert_true(calls(declining, COUNTING_MOVE) > 1);
+            check_one_thread(declining);
+            huddle_model_free(a);
+            huddle_model_free(b);
+            huddle_points_free(&x);
+            huddle_context_free(declining);
+            huddle_context_free(cpu);
+        }
+}
+
+/* ---- the log --------------------------------------------------------------------------------- */
+
+typedef struct lines {
+    int count;
+    char text[64][256];
+} lines;
+
+static void keep_declines(void *user, huddle_log_level level, huddle_warning_code code,
+                          const char *text) {
+    lines *kept = user;
+    (void)level, (void)code;
+    if (strstr(text, "declines") != NULL && kept->count < 64)
+        snprintf(kept->text[kept->count++], sizeof kept->text[0], "%s", text);
+}
+
+/* However often a function is asked. */
+static void declines_are_logged_once(void **state) {
+    (void)state;
+    static const counting_stage stages[] = {
+        COUNTING_NEIGHBORS, COUNTING_WEIGH,        COUNTING_EIGENPAIRS,   COUNTING_SHRINK,
+        COUNTING_DISTINCT,  COUNTING_MAP,          COUNTING_GRAM,         COUNTING_MOVE,
+        COUNTING_SCORES,    COUNTING_CLUSTER_ROWS, COUNTING_ROW_NEIGHBORS};
+    huddle_context *context = context_with(&counting_engine, "decline");
+    huddle_points x = groups(120, 4, 3, 1);
+    lines kept = {0};
+    huddle_model *model;
+    huddle_context_set_log(context, keep_declines, &kept);
+    for (int k = 0; k < 2; k++) {
+        assert_ok(huddle_model_new("ssc", &model));
+        assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
+        assert_ok(huddle_model_set_option(model, "prepare", "pca:2"));
+        assert_ok(huddle_model_fit(context, model, &x));
+        huddle_model_free(model);
+    }
+    for (size_t k = 0; k < sizeof stages / sizeof *stages; k++) {
+        char reason[96];
+        int found = 0;
+        snprintf(reason, sizeof reason, "(%s is declined)", counting_stage_name(stages[k]));
+        for (int l = 0; l < kept.count; l++)
+            found += strstr(kept.text[l], reason) != NULL;
+        if (found != 1)
+            fail_msg("%s: %d lines", reason, found);
+    }
+    assert_string_equal(kept.text[0], "the engine counting declines distinct (predict_memory is "
+                                      "declined)");
+    huddle_points_free(&x);
+    huddle_context_free(context);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* An engine that says how much memory it has, and then declines to shrink. */
+static hd_memory_answer memory;
+static int asked;
+
+static huddle_status decline_shrink(huddle_context *context, const hd_shrink_request *request,
+                                    hd_shrink_result *result) {
+    (void)context, (void)request, (void)result;
+    asked++;
+    return hd_fail(HUDDLE_UNSUPPORTED, "nothing is shrunk here");
+}
+
+static huddle_status answer_memory(huddle_context *context, const hd_memory_request *request,
+                                   hd_memory_answer *answer) {
+    (void)context;
+    assert_string_equal(request->stage, "shrink");
+    assert_true(request->n == 3000 && request->host > 0);
+    *answer = memory;
+    return HUDDLE_OK;
+}
+
+static const hd_engine remembering = {.text = {"remembering", "for tests"},
+                                      .shrink = decline_shrink,
+                                      .predict_memory = answer_memory};
+static const hd_engine forgetful = {.text = {"forgetful", "for tests"}, .shrink = decline_shrink};
+
+/* The stage with the largest peak, and what was saved. */
+static char *report_of(const hd_engine *engine, const huddle_points *x, int64_t limit) {
+    huddle_context *context = context_with(engine, "");
+    huddle_model *model;
+    char *report;
+    asked = 0;
+    if (limit > 0)
+        assert_ok(huddle_context_set_memory(context, hd_machine_private("") + limit));
+    assert_ok(huddle_model_new("ssc", &model));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "10"));
+    assert_ok(huddle_model_set_option(model, "n_init", "2"));
+    assert_ok(huddle_model_set_option(model, "prepare", "none"));
+    assert_ok(huddle_model_fit(context, model, x));
+    assert_ok(huddle_model_info_json(model, &report));
+    huddle_model_free(model);
+    huddle_context_free(context);
+    return report;
+}
+
+static double member(const char *report, const char *name) {
+    char key[64];
+    const char *at = strstr(report, "\"memory\": {");
+    assert_non_null(at);
+    snprintf(key, sizeof key, "\"%s\":", name);
+    at = strstr(at, key);
+    assert_non_null(at);
+    return strtod(at + strlen(key), NULL);
+}
+
+/* Under a limit of the host that makes the CPU change its solver, an engine with memory is asked
+ * all the same, and one without is not. */
+static void host_memory_does_not_bypass_an_engine(void **state) {
+    (void)state;
+    skip_unless_memory_is_measured();
+    huddle_points x = groups(3000, 8, 10, 2);
+    char *cpu = report_of(NULL, &x, 0);
+    int64_t need = (int64_t)(member(cpu, "predicted") - member(cpu, "base"));
+    huddle_free(cpu);
+    static const struct {
+        const hd_engine *engine;
+        hd_memory_answer memory;
+        bool bypassed;
+    } cases[] = {{NULL, {0, 0}, true},
+                 {&remembering, {1000, 1000}, false},
+                 {&remembering, {1001, 1000}, true},
+                 {&forgetful, {0, 0}, false}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        memory = cases[k].memory;
+        char *report = report_of(cases[k].engine, &x, 8 * need / 10);
+        assert_int_equal(strstr(report, "without linear systems") != NULL, cases[k].bypassed);
+        assert_int_equal(asked > 0, cases[k].engine != NULL && !cases[k].bypassed);
+        assert_true(member(report, "predicted") <= member(report, "limit"));
+        huddle_free(report);
+    }
+    huddle_points_free(&x);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_declined_shrink_step_has_the_bits_of_the_cpu),
+        cmocka_unit_test(an_engine_shrinks_the_parts_of_a_large_problem),
+        cmocka_unit_test(declined_clusters_have_the_bits_of_the_cpu),
+        cmocka_unit_test(an_engine_clusters_samples_first),
+        cmocka_unit_test(declined_decisions_are_those_of_the_cpu),
+        cmocka_unit_test(declines_are_logged_once),
+        cmocka_unit_test(host_memory_does_not_bypass_an_engine),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
