@@ -209,7 +209,8 @@ typedef struct hd_map_request {
     double zero_share, zero_norm;
 } hd_map_request;
 
-/* Dense points without a shift, filled in by the engine, and the number of rows that became 0. */
+/* Dense points without a shift, filled in by the engine, and the number of rows that became 0. The
+ * values are on the host, where several steps read them; the engine may keep its copy too. */
 typedef struct hd_map_result {
     struct huddle_points *y;
     int64_t zero_rows;
@@ -341,8 +342,8 @@ typedef struct hd_engine {
     huddle_status (*find_silhouettes)(huddle_context *context, const hd_silhouette_request *request,
                                       double *silhouettes);
 
-    /* Asked before a fit, for the stages whose functions the engine has. HUDDLE_UNSUPPORTED, or
-     * more needed than available: the stage is predicted for the host. NULL: the stages need no
+    /* Asked before a fit, for the stages whose functions the engine has. A failure, or more
+     * needed than available: the stage is predicted for the host. NULL: the stages need no
      * memory of the host beyond their results. */
     huddle_status (*predict_memory)(huddle_context *context, const hd_memory_request *request,
                                     hd_memory_answer *answer);
@@ -363,7 +364,8 @@ const hd_engine *hd_context_engine(const huddle_context *context);
 void *hd_context_engine_state(const huddle_context *context);
 
 /* What a stage does with the status of an engine's function, whose name is `function`. True if the
- * engine has declined: the reason is written to the log, once for each function and reason. */
+ * engine has declined: the reason is written to the log, once for each function and reason, up to
+ * HD_MAX_DECLINED of them; what a trial asks for in silence is not. */
 bool hd_engine_declined(huddle_context *context, const char *function, huddle_status status);
 
 /* hd_parallel() with one item in a chunk for bodies that may ask the engine: one after the other if

@@ -288,7 +288,7 @@ typedef struct stability_pass {
 static huddle_status cluster_points(const stability_pass *p, const huddle_points *points,
                                     int32_t *labels) {
     huddle_status status = HUDDLE_OK;
-    hd_fit fit = {.prepared = {.points = *points, .borrows_points = true}};
+    hd_fit fit = {0};
     hd_spectral_options options = *p->options;
     source s = {p->context, &options, &fit, true};
     huddle_range range = {p->numbers[0], p->numbers[0]};
@@ -298,6 +298,7 @@ static huddle_status cluster_points(const stability_pass *p, const huddle_points
         range.last = p->numbers[k] > range.last ? p->numbers[k] : range.last;
     }
     options.embed.verify = "none";
+    TRY(hd_fit_borrow_points(points, &fit.prepared));
     TRY(hd_fit_rows_begin(p->context, points->n, &fit.rows));
     TRY(hd_spectral_make_graph(p->context, &options, range, &fit));
     TRY(hd_spectral_find_vectors(p->context, &options, range, &fit));

@@ -92,16 +92,15 @@ static bool engine_takes(huddle_context *context, const hd_decide_sizes *x, hd_s
     if (!has_stage(engine, stage) || engine->predict_memory == NULL)
         return has_stage(engine, stage);
     huddle_status status = engine->predict_memory(context, &request, &answer);
-    if (status != HUDDLE_OK) {
-        (void)hd_engine_declined(context, hd_stage_name(stage), status);
-        return false;
-    }
-    if (answer.needed <= answer.available)
+    if (status == HUDDLE_OK && answer.needed <= answer.available)
         return true;
     huddle_format_bytes(answer.needed, needed, sizeof needed);
     huddle_format_bytes(answer.available, available, sizeof available);
-    (void)hd_fail(HUDDLE_UNSUPPORTED, "%s needed, %s available", needed, available);
-    return !hd_engine_declined(context, hd_stage_name(stage), HUDDLE_UNSUPPORTED);
+    if (status == HUDDLE_OK)
+        (void)hd_fail(HUDDLE_UNSUPPORTED, "%s needed, %s available", needed, available);
+    hd_log(context, "memory: %s is not left to the engine %s (%s)", hd_stage_name(stage),
+           engine->text.name, huddle_last_error());
+    return false;
 }
 
 /* ---- points -------------------------------------------------------------------------------- */

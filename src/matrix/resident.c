@@ -59,6 +59,13 @@ static huddle_resident *lock(const huddle_resident *resident) {
     return place;
 }
 
+/* Under the lock: another thread may be fetching the array. */
+static bool is_on_host(const void *container, size_t offset) {
+    const void *array = NULL;
+    memcpy(&array, (const char *)container + offset, sizeof array);
+    return array != NULL;
+}
+
 hd_engine_copy *hd_resident_own(const huddle_context *context, const huddle_resident *resident) {
     hd_engine_copy *own = NULL;
     const hd_open_engine *opened = hd_context_open_engine(context);
@@ -69,6 +76,16 @@ hd_engine_copy *hd_resident_own(const huddle_context *context, const huddle_resi
         own = place->copy;
     pthread_mutex_unlock(&place->lock);
     return own;
+}
+
+bool hd_resident_is_away(const huddle_context *context, const huddle_resident *resident,
+                         const void *container, size_t offset) {
+    if (hd_resident_own(context, resident) == NULL)
+        return false;
+    huddle_resident *place = lock(resident);
+    bool away = !is_on_host(container, offset);
+    pthread_mutex_unlock(&place->lock);
+    return away;
 }
 
 /* A copy whose engine no context uses is in nobody's hands: only fetch() could read it, and that
@@ -121,16 +138,13 @@ void hd_resident_invalidate(huddle_resident *resident) {
 }
 
 /* Fetching adds the host arrays but does not change the values that the container represents; the
- * cast allows inputs to be const everywhere. The array is looked at under the lock, since another
- * thread may be fetching it. */
+ * cast allows inputs to be const everywhere. */
 huddle_status hd_resident_fetch(huddle_resident *resident, const void *container, size_t offset) {
     huddle_status status = HUDDLE_OK;
-    const void *there = NULL;
     if (resident == NULL)
         return status;
     huddle_resident *place = lock(resident);
-    memcpy(&there, (const char *)container + offset, sizeof there);
-    if (there == NULL && place->copy != NULL)
+    if (!is_on_host(container, offset) && place->copy != NULL)
         status = place->copy->fetch(place->copy, (void *)(uintptr_t)container);
     pthread_mutex_unlock(&place->lock);
     return status;

@@ -50,6 +50,11 @@ huddle_status hd_resident_new(const huddle_context *context, hd_engine_copy *cop
 /* The copy of the context's own open engine, or NULL. */
 hd_engine_copy *hd_resident_own(const huddle_context *context, const huddle_resident *resident);
 
+/* Whether only that engine has the container: one of its arrays, at `offset` as for
+ * hd_resident_fetch(), is not on the host. */
+bool hd_resident_is_away(const huddle_context *context, const huddle_resident *resident,
+                         const void *container, size_t offset);
+
 /* Leaves a copy beside the host arrays. False, and the copy is still the caller's, if there is no
  * place or its copy may be in use: it is of an engine that a context computes with. */
 bool hd_resident_adopt(const huddle_context *context, huddle_resident *resident,

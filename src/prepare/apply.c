@@ -228,19 +228,18 @@ done:
     return status;
 }
 
-/* Checks what an engine returned. Points that it keeps are checked by the stage that fetches
- * them. */
+/* Checks what an engine returned. */
 static huddle_status check_mapped(const huddle_context *context, const application *a,
                                   int64_t zero_rows) {
     const huddle_points *y = a->y;
     const char *name = hd_context_engine(context)->text.name;
     if (y->n != a->x->n || y->d != a->p->d_out || y->offsets != NULL || y->shift != NULL ||
-        (y->values == NULL && y->resident == NULL) || zero_rows < 0 || zero_rows > y->n)
+        y->values == NULL || zero_rows < 0 || zero_rows > y->n)
         return hd_fail(HUDDLE_INTERNAL,
                        "the engine %s returned %lld x %lld prepared points instead of %lld x %lld",
                        name, (long long)y->n, (long long)y->d, (long long)a->x->n,
                        (long long)a->p->d_out);
-    for (int64_t i = 0; i < y->n && y->values != NULL; i++)
+    for (int64_t i = 0; i < y->n; i++)
         for (int64_t j = 0; j < y->d; j++)
             if (!isfinite(y->values[i * y->stride + j]))
                 return hd_fail(HUDDLE_INTERNAL,
@@ -249,7 +248,8 @@ static huddle_status check_mapped(const huddle_context *context, const applicati
     return HUDDLE_OK;
 }
 
-/* Asks the engine, unless the rule is none or ranks: copies and searches in tables. */
+/* Asks the engine, unless the rule is none or ranks: copies and searches in tables. Sparse points
+ * that stay sparse do not come here. */
 static huddle_status map_by_engine(huddle_context *context, const application *a,
                                    huddle_prepare_info *info, bool *handled) {
     const hd_engine *engine = hd_context_engine(context);

@@ -164,8 +164,9 @@ static huddle_status gram_by_engine(huddle_context *context, const hd_prepare_ce
             double value = gram[i * m + j];
             if (!isfinite(value) || (i == j && value < 0))
                 return hd_fail(HUDDLE_INTERNAL,
-                               "the engine %s returned %g as the product of columns %lld and %lld",
-                               engine->text.name, value, (long long)i + 1, (long long)j + 1);
+                               "the engine %s returned %g as the product of %s %lld and %lld",
+                               engine->text.name, value, by_columns ? "columns" : "rows",
+                               (long long)i + 1, (long long)j + 1);
             gram[j * m + i] = value;
         }
     *handled = true;

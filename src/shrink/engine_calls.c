@@ -35,7 +35,7 @@ done:
  * returned is freed if it fails. */
 huddle_status hd_shrink_call_engine(hd_shrink_solve *s, const huddle_dense *start, huddle_dense *g,
                                     huddle_dense *z) {
-    huddle_status status = HUDDLE_UNSUPPORTED;
+    huddle_status status = HUDDLE_OK;
     const hd_shrink_input *in = &s->input;
     const hd_engine *engine = hd_context_engine(in->context);
     int32_t left = s->max_iter - s->info->n_iter;
@@ -52,7 +52,7 @@ huddle_status hd_shrink_call_engine(hd_shrink_solve *s, const huddle_dense *star
     hd_shrink_result result = {.g = g, .z = z};
     /* HUDDLE_UNSUPPORTED: the caller then uses the solvers of the CPU, or keeps what it has. */
     if (engine->shrink == NULL || left < 1)
-        goto done;
+        FAIL(HUDDLE_UNSUPPORTED, "no step is left, or the engine has none");
     TRY(engine->shrink(in->context, &request, &result));
     TRY(check_result(s, g, z));
     s->info->n_iter += result.n_iter;

@@ -12,6 +12,7 @@ static huddle_status apply_preparation(huddle_context *context, const huddle_poi
     huddle_status status = HUDDLE_OK;
     huddle_prepare_info applied = {0};
     if (hd_fit_is_identity(&prepared->preparation)) {
+        TRY(huddle_points_fetch(x)); /* a view could not be freed if it fetched its own */
         *view = *x;
         if (keep)
             TRY(hd_fit_borrow_points(x, prepared));
@@ -46,12 +47,12 @@ done:
 /* rule.name is NULL in a fit without that map. */
 huddle_status hd_step_apply_map(huddle_context *context, const huddle_preparation *map,
                                 const huddle_points *x, huddle_points *owned, huddle_points *view) {
+    huddle_status status = HUDDLE_OK;
+    bool same = map->rule.name == NULL || hd_fit_is_identity(map);
     memset(owned, 0, sizeof *owned);
-    *view = *x;
-    if (map->rule.name == NULL || hd_fit_is_identity(map))
-        return HUDDLE_OK;
-    huddle_status status = huddle_prepare_apply(context, map, x, owned, NULL);
-    *view = *owned;
+    TRY(same ? huddle_points_fetch(x) : huddle_prepare_apply(context, map, x, owned, NULL));
+    *view = same ? *x : *owned;
+done:
     return status;
 }
 

@@ -317,8 +317,8 @@ static void declines_are_logged_once(void **state) {
         if (found != 1)
             fail_msg("%s: %d lines", reason, found);
     }
-    assert_string_equal(kept.text[0], "the engine counting declines distinct (predict_memory is "
-                                      "declined)");
+    assert_string_equal(kept.text[0],
+                        "the engine counting declines find_gram (find_gram is declined)");
     huddle_points_free(&x);
     huddle_context_free(context);
 }
