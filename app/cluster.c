@@ -33,7 +33,7 @@ static int write_outputs(const fitting *fit) {
     if (result != EXIT_DONE)
         return result;
     if (save != NULL)
-        status = huddle_model_save_spread(fit->context, fit->model, save);
+        status = huddle_model_save_distributed(fit->context, fit->model, save);
     if (status != HUDDLE_OK)
         return call_result(status, save);
     if (save != NULL)

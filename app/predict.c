@@ -93,7 +93,7 @@ static int read_features(prediction *p, const char *source) {
 static int predict_labels(prediction *p) {
     const char *model = p->arguments->operands[0], *source = p->arguments->operands[1];
     int result = streams_read_input();
-    STEP(call_result(huddle_model_load_spread(p->context, model, &p->model), model));
+    STEP(call_result(huddle_model_load_distributed(p->context, model, &p->model), model));
     STEP(read_features(p, source));
     STEP(columns_check_data(p->arguments, &p->data));
     if (result != EXIT_DONE)

@@ -249,21 +249,42 @@ static void close_queue(work *w) {
     pthread_mutex_unlock(&w->lock);
 }
 
-/* A single process does not wait longer than until the next cell is finished. */
-static void wait_for_meeting(const distribution *s) {
-    work *w = s->w;
-    struct timespec until, interval = {.tv_nsec = MEETING_INTERVAL};
-    if (s->size > 1) {
-        nanosleep(&interval, NULL);
-        return;
-    }
+/* Until something has changed, at most for the time between meetings. With the lock held. */
+static void wait_for_change(work *w) {
+    struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until); /* which pthread_cond_timedwait() uses */
     until.tv_nsec += MEETING_INTERVAL;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&w->changed, &w->lock, &until);
+}
+
+/* A single process does not wait longer than until the next cell is finished. */
+static void wait_for_meeting(const distribution *s) {
+    work *w = s->w;
+    struct timespec interval = {.tv_nsec = MEETING_INTERVAL};
+    if (s->size > 1) {
+        nanosleep(&interval, NULL);
+        return;
+    }
     pthread_mutex_lock(&w->lock);
     if (json_array_size(w->finished) == 0)
-        pthread_cond_timedwait(&w->changed, &w->lock, &until);
+        wait_for_change(w);
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* After a failed write the fits under way are still waited for, and Ctrl-C must reach them. */
+static void wait_for_workers(distribution *s) {
+    work *w = s->w;
+    pthread_mutex_lock(&w->lock);
+    while (w->error != 0 && w->n_busy > 0 && !w->cancelled) {
+        wait_for_change(w);
+        double done = w->cost_done / w->cost * w->count;
+        pthread_mutex_unlock(&w->lock);
+        if (huddle_context_progress(w->context, "cells", done, w->count) == HUDDLE_CANCELLED)
+            workers_cancel(w, &s->team);
+        pthread_mutex_lock(&w->lock);
+    }
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -328,6 +349,7 @@ huddle_status distributed_run(work *w) {
     if (status == HUDDLE_OK)
         status = keep_meeting(&s);
     close_queue(w);
+    wait_for_workers(&s);
     workers_join(&s.team);
     /* What was finished after the last meeting. */
     if (status == HUDDLE_OK)

@@ -60,6 +60,7 @@ typedef struct work {
     work_queue queue;
     json_t *finished;        /* items to tell process 0 of */
     double cost, cost_done;  /* of all cells, of those finished */
+    int n_busy;              /* threads that are computing a cell */
     bool cancelled;          /* the caller's context was */
     int error;               /* errno of a record that could not be stored, or 0 */
     char first_failure[512]; /* message of the first cell that failed */

@@ -2,6 +2,7 @@
  * the loops inside them, and every record is the same for any number of threads. */
 #include "experiment/work.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 /* Process 0 stores a record at once; the others keep it until they tell process 0. With the lock
@@ -11,8 +12,11 @@ static void finish_item(work *w, int index, json_t *record, double seconds) {
     bool stores = w->store->file >= 0;
     if (record != NULL && stores)
         work_take_record(w, cell, record);
-    json_array_append_new(w->finished, json_pack("{s:i, s:f, s:O*}", "item", index, "seconds",
-                                                 seconds, "record", stores ? NULL : record));
+    json_t *told = json_pack("{s:i, s:f, s:O*}", "item", index, "seconds", seconds, "record",
+                             stores ? NULL : record);
+    if (json_array_append_new(w->finished, told) != 0 && w->error == 0)
+        w->error = ENOMEM; /* nobody would learn that the cell is finished */
+    w->n_busy--;
     w->cost_done += w->items[index].cost;
     work_leave_group(w, &w->groups[work_group_index(w, cell)]);
     pthread_cond_broadcast(&w->changed);
@@ -39,6 +43,7 @@ static void *run_cells(void *argument) {
     while ((index = next_item(w)) >= 0) {
         const experiment_cell *cell = &w->e->cells[w->items[index].cell];
         huddle_cache *cache = w->groups[work_group_index(w, cell)].cache;
+        w->n_busy++;
         pthread_mutex_unlock(&w->lock);
         double began = read_clock(CLOCK_MONOTONIC);
         json_t *record = cell_fit(own->context, cache, w->e, cell);

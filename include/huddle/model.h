@@ -164,9 +164,9 @@ HUDDLE_API huddle_status huddle_model_load(const char *path, huddle_model **mode
  * process gets a whole model where methods or files do not allow for parts: methods other than
  * kmeans, sc and ssc, and files of one process in which equal rows were merged. Without processes
  * these are huddle_model_save() and huddle_model_load(). */
-HUDDLE_API huddle_status huddle_model_save_spread(huddle_context *context,
-                                                  const huddle_model *model, const char *path);
-HUDDLE_API huddle_status huddle_model_load_spread(huddle_context *context, const char *path,
-                                                  huddle_model **model);
+HUDDLE_API huddle_status huddle_model_save_distributed(huddle_context *context,
+                                                       const huddle_model *model, const char *path);
+HUDDLE_API huddle_status huddle_model_load_distributed(huddle_context *context, const char *path,
+                                                       huddle_model **model);
 
 #endif

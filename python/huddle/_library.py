@@ -241,8 +241,8 @@ _declare("huddle_model_silhouettes", c_void_p, c_void_p, POINTER(Points), POINTE
 _declare("huddle_model_method", c_void_p, result=c_char_p)
 _declare("huddle_model_save", c_void_p, c_char_p)
 _declare("huddle_model_load", c_char_p, POINTER(c_void_p))
-_declare("huddle_model_save_spread", c_void_p, c_void_p, c_char_p)
-_declare("huddle_model_load_spread", c_void_p, c_char_p, POINTER(c_void_p))
+_declare("huddle_model_save_distributed", c_void_p, c_void_p, c_char_p)
+_declare("huddle_model_load_distributed", c_void_p, c_char_p, POINTER(c_void_p))
 _declare("huddle_csr_symmetric_part", c_void_p, POINTER(Csr), POINTER(Csr))
 _declare("huddle_metrics_scores", c_void_p, c_int64, POINTER(c_int32), POINTER(c_int32),
          POINTER(Scores))

@@ -127,7 +127,7 @@ class Model:
         if context is None:
             _library.check(lib.huddle_model_save(self.handle, os.fsencode(path)))
         else:
-            _library.call(context, lib.huddle_model_save_spread, context.handle, self.handle,
+            _library.call(context, lib.huddle_model_save_distributed, context.handle, self.handle,
                           os.fsencode(path))
 
     @classmethod
@@ -138,7 +138,7 @@ class Model:
         if context is None:
             _library.check(lib.huddle_model_load(os.fsencode(path), byref(model.handle)))
         else:
-            _library.call(context, lib.huddle_model_load_spread, context.handle,
+            _library.call(context, lib.huddle_model_load_distributed, context.handle,
                           os.fsencode(path), byref(model.handle))
         return model
 

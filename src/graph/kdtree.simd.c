@@ -1,6 +1,6 @@
 /* Distances for the kd-tree, by differences in double. One point per lane needs no sum over lanes.
  * The order of summation therefore differs from that of distance.simd.c, and these values only
- * exclude points (rounding_factor() in kdtree.c). */
+ * exclude points (hd_graph_boxes_factor() in leaves.c). */
 #include "base/cpu.h"
 #include "graph/distance_kernels.h"
 

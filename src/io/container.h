@@ -62,7 +62,7 @@ struct hd_io_container {
     /* Makes a variable's bytes, sparse or texts available. NULL: all were from the beginning. */
     huddle_status (*load)(hd_io_container *container, hd_io_variable *variable);
     /* Reads a packed array of floats, or of what the reader turns into floats without loss,
-     * straight into place, where container_read() will check them unless *checked says that all
+     * straight into place, where the caller checks them unless *checked says that all
      * are finite. Sets *done to false, having done nothing, if it cannot. NULL: never. */
     huddle_status (*read_floats)(hd_io_request *request, hd_io_container *container,
                                  const hd_io_variable *variable, float *values, bool *done,

@@ -16,23 +16,23 @@
 /* Complete rows of numbers, straight into floats. Only if a column turns out to need a shift,
  * which is known when all values have been seen, are they read again as doubles, unless the caller
  * wants those too: reading twice is rare and costs less than keeping doubles for every file. */
-static huddle_status read_points(const hd_io_plan *plan, bool *misread, hd_io_labels *labels,
+static huddle_status read_points(const hd_io_schema *schema, bool *misread, hd_io_labels *labels,
                                  huddle_data *data) {
     huddle_status status = HUDDLE_OK;
-    huddle_context *context = plan->request->context;
+    huddle_context *context = schema->request->context;
     huddle_points *points = &data->points;
     hd_io_intake intake = {0};
     double *values = NULL;
-    int64_t n = plan->pieces->rows, d = plan->d;
-    hd_io_reading r = {.plan = plan, .intake = &intake};
+    int64_t n = schema->pieces->rows, d = schema->d;
+    hd_io_reading r = {.schema = schema, .intake = &intake};
     /* The texts of labels point into the mapped file, without a copy. */
-    if (plan->label >= 0) {
+    if (schema->label >= 0) {
         ALLOC(labels->texts, n);
         labels->n = n;
         r.texts = labels->texts;
     }
     TRY(hd_io_points_reserve(n, d, points));
-    TRY(hd_io_intake_begin(context, points, false, plan->request->options, &intake));
+    TRY(hd_io_intake_begin(context, points, false, schema->request->options, &intake));
     status = hd_io_table_read(&r);
     *misread = atomic_load(&r.misread);
     TRY(status);
@@ -71,13 +71,14 @@ done:
 
 /* The names of the features, each from its column. The role of a numeric column is the number
  * of its feature. */
-static huddle_status keep_features(const hd_io_plan *plan, huddle_data *data, int64_t **sources) {
+static huddle_status keep_features(const hd_io_schema *schema, huddle_data *data,
+                                   int64_t **sources) {
     huddle_status status = HUDDLE_OK;
-    ALLOC(*sources, plan->d);
-    for (int64_t k = 0; k < plan->n_chosen; k++)
-        (*sources)[plan->roles[plan->chosen[k]]] = plan->chosen[k];
-    if (plan->layout->names != NULL)
-        TRY(copy_names(plan->layout, *sources, plan->d, &data->features));
+    ALLOC(*sources, schema->d);
+    for (int64_t k = 0; k < schema->n_chosen; k++)
+        (*sources)[schema->roles[schema->chosen[k]]] = schema->chosen[k];
+    if (schema->layout->names != NULL)
+        TRY(copy_names(schema->layout, *sources, schema->d, &data->features));
 done:
     return status;
 }
@@ -86,13 +87,13 @@ done:
 
 /* Values that are all or nearly all different identify rows. A column of them is not taken for
  * labels unless the caller names it, or selects classes, which means the same. */
-static huddle_status drop_identifiers(hd_io_plan *plan, huddle_data *data) {
+static huddle_status drop_identifiers(hd_io_schema *schema, huddle_data *data) {
     int64_t n = data->points.n, distinct = data->n_classes;
-    if (hd_io_labels_needed(plan) ||
-        !hd_io_are_no_labels(&plan->layout->kinds[plan->label], distinct, n))
+    if (hd_io_labels_needed(schema) ||
+        !hd_io_are_no_labels(&schema->layout->kinds[schema->label], distinct, n))
         return HUDDLE_OK;
     hd_io_data_forget_labels(data);
-    return hd_io_plan_reject_label(plan, plan->label, distinct, n);
+    return hd_io_schema_reject_label(schema, schema->label, distinct, n);
 }
 
 /* Labels from another file. If incomplete rows were dropped, that file still has labels for
@@ -124,17 +125,17 @@ static huddle_status read_other_labels(hd_io_request *request, hd_io_labels *lab
 
 /* Identifiers are dropped only among labels that were found by a guess in the table itself;
  * labels from a file were named by the caller. */
-static huddle_status set_labels(hd_io_request *request, hd_io_plan *plan, hd_io_labels *labels,
+static huddle_status set_labels(hd_io_request *request, hd_io_schema *schema, hd_io_labels *labels,
                                 huddle_data *data) {
     huddle_status status = HUDDLE_OK;
-    if (plan->from_files) {
+    if (schema->from_files) {
         TRY(read_other_labels(request, labels, data));
         TRY(hd_io_data_set_file_labels(request, data, labels));
-    } else if (plan->label >= 0) {
-        if (plan->layout->quoted)
+    } else if (schema->label >= 0) {
+        if (schema->layout->quoted)
             TRY(hd_io_texts_unescape(labels));
         TRY(hd_io_data_set_labels(data, labels));
-        TRY(drop_identifiers(plan, data));
+        TRY(drop_identifiers(schema, data));
     }
 done:
     return status;
@@ -197,14 +198,14 @@ static void remove_features(huddle_data *data, const bool *gone) {
 
 /* Features that the caller named are kept whatever they contain, and the last feature is kept
  * because there would be no points without it. */
-static huddle_status drop_leaks(hd_io_plan *plan, const int64_t *sources, huddle_data *data) {
+static huddle_status drop_leaks(hd_io_schema *schema, const int64_t *sources, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     enum { ROWS_PER_CLASS = 3 }; /* in fewer a number may fit the classes by accident */
     const int64_t d = data->points.d;
     bool *gone = NULL, *seen = NULL;
     float *values = NULL;
     int64_t count = 0;
-    if (!plan->automatic || data->n_classes < 2 ||
+    if (!schema->automatic || data->n_classes < 2 ||
         data->points.n < ROWS_PER_CLASS * (int64_t)data->n_classes)
         goto done;
     ALLOC_ZERO(gone, d);
@@ -215,7 +216,7 @@ static huddle_status drop_leaks(hd_io_plan *plan, const int64_t *sources, huddle
         if (!gone[j])
             continue;
         count++;
-        TRY(hd_io_plan_leave_out_leak(plan, sources[j]));
+        TRY(hd_io_schema_leave_out_leak(schema, sources[j]));
     }
     if (count > 0)
         remove_features(data, gone);
@@ -228,13 +229,13 @@ done:
 
 /* Logs what becomes of a column and, if there is a way, how to use it nevertheless; a warning if
  * that is surprising. */
-static void report_column(const hd_io_plan *plan, int64_t column, const char *what,
+static void report_column(const hd_io_schema *schema, int64_t column, const char *what,
                           bool surprising) {
-    const hd_io_layout *layout = plan->layout;
-    const huddle_read_options *options = plan->request->options;
-    const char *reason = plan->columns[column].reason;
+    const hd_io_layout *layout = schema->layout;
+    const huddle_read_options *options = schema->request->options;
+    const char *reason = schema->columns[column].reason;
     hd_io_phrase place = hd_io_layout_place(layout, column), use = {""};
-    if (column == plan->rejected)
+    if (column == schema->rejected)
         snprintf(use.text, sizeof use.text, "; %.300s makes it the labels",
                  hd_io_hint_column(options, "y", layout, column).text);
     else if (layout->kinds[column].kind == HD_IO_NUMBERS &&
@@ -245,31 +246,31 @@ static void report_column(const hd_io_plan *plan, int64_t column, const char *wh
         snprintf(use.text, sizeof use.text, "; name it in %s to use it",
                  options->hints_as_flags ? "--x" : "x");
     if (surprising)
-        hd_warn(plan->request->context, HUDDLE_WARNING_INPUT, "%s %s: %s%s", place.text, what,
+        hd_warn(schema->request->context, HUDDLE_WARNING_INPUT, "%s %s: %s%s", place.text, what,
                 reason, use.text);
     else
-        hd_log(plan->request->context, "%s %s: %s%s", place.text, what, reason, use.text);
+        hd_log(schema->request->context, "%s %s: %s%s", place.text, what, reason, use.text);
 }
 
 /* What deserves attention (a column that would have determined the result, or one that names the
  * rows although it is called labels) is a warning; the routine cases are log lines, a few of them,
  * since wide tables may have thousands of columns. */
-static void report_columns(const hd_io_plan *plan) {
+static void report_columns(const hd_io_schema *schema) {
     enum { MAX_REPORTED = 8 };
     int64_t reported = 0;
-    for (int64_t c = 0; c < plan->layout->columns; c++) {
-        bool notable = plan->leaks[c] || c == plan->rejected;
-        if (c == plan->names)
-            report_column(plan, c, "names the rows",
-                          hd_io_label_name_rank(hd_io_layout_name(plan->layout, c)) >= 0);
-        if (plan->columns[c].role != HUDDLE_COLUMN_IGNORED || c == plan->looks_like_labels ||
-            !(notable || plan->automatic))
+    for (int64_t c = 0; c < schema->layout->columns; c++) {
+        bool notable = schema->leaks[c] || c == schema->rejected;
+        if (c == schema->names)
+            report_column(schema, c, "names the rows",
+                          hd_io_label_name_rank(hd_io_layout_name(schema->layout, c)) >= 0);
+        if (schema->columns[c].role != HUDDLE_COLUMN_IGNORED || c == schema->looks_like_labels ||
+            !(notable || schema->automatic))
             continue;
         if (notable || reported++ < MAX_REPORTED)
-            report_column(plan, c, "is ignored", notable);
+            report_column(schema, c, "is ignored", notable);
     }
     if (reported > MAX_REPORTED)
-        hd_log(plan->request->context, "%lld more columns are ignored",
+        hd_log(schema->request->context, "%lld more columns are ignored",
                (long long)(reported - MAX_REPORTED));
 }
 
@@ -292,16 +293,16 @@ static void warn_ambiguous(huddle_context *context, const char *place, const hd_
 }
 
 /* Only features: the style of a column that is not used does not matter. */
-static void report_styles(const hd_io_plan *plan) {
-    for (int64_t k = 0; k < plan->n_chosen; k++) {
-        const hd_io_column *kind = &plan->layout->kinds[plan->chosen[k]];
-        hd_io_phrase place = hd_io_layout_place(plan->layout, plan->chosen[k]);
-        if (plan->roles[plan->chosen[k]] < 0)
+static void report_styles(const hd_io_schema *schema) {
+    for (int64_t k = 0; k < schema->n_chosen; k++) {
+        const hd_io_column *kind = &schema->layout->kinds[schema->chosen[k]];
+        hd_io_phrase place = hd_io_layout_place(schema->layout, schema->chosen[k]);
+        if (schema->roles[schema->chosen[k]] < 0)
             continue;
         if (kind->ambiguous)
-            warn_ambiguous(plan->request->context, place.text, kind);
+            warn_ambiguous(schema->request->context, place.text, kind);
         if (kind->mixed)
-            hd_warn(plan->request->context, HUDDLE_WARNING_INPUT,
+            hd_warn(schema->request->context, HUDDLE_WARNING_INPUT,
                     "%s mixes values such as %s, read as %.15g, with %s, read as %.15g", place.text,
                     kind->mixes[0], styled_value(kind->mixes[0], kind->decimal), kind->mixes[1],
                     styled_value(kind->mixes[1], kind->decimal));
@@ -318,38 +319,38 @@ static huddle_status read_table(hd_io_request *request, const hd_io_layout *layo
                                 const hd_io_pieces *pieces, bool *misread, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     hd_io_labels labels = {0};
-    hd_io_plan plan = {request, layout, pieces};
+    hd_io_schema schema = {request, layout, pieces};
     int policy;
     int64_t *sources = NULL;
     *misread = false;
     /* The options are checked before the table, so that a mistake in them is reported first. */
     TRY(hd_io_choose("missing", request->options->missing, "error|drop|mean|median", &policy));
-    TRY(hd_io_plan_make(&plan));
-    if (policy != HD_IO_REFUSE || plan.n_texts > (plan.label >= 0))
-        TRY(hd_io_table_values(&plan, (hd_io_missing)policy, misread, &labels, data, &sources));
+    TRY(hd_io_schema_make(&schema));
+    if (policy != HD_IO_REFUSE || schema.n_texts > (schema.label >= 0))
+        TRY(hd_io_table_values(&schema, (hd_io_missing)policy, misread, &labels, data, &sources));
     else {
-        TRY(read_points(&plan, misread, &labels, data));
-        TRY(keep_features(&plan, data, &sources));
+        TRY(read_points(&schema, misread, &labels, data));
+        TRY(keep_features(&schema, data, &sources));
     }
     if (layout->names != NULL) { /* used or not: the caller may want to choose among them */
         data->n_names = layout->columns;
         TRY(copy_names(layout, NULL, layout->columns, &data->names));
     }
-    TRY(set_labels(request, &plan, &labels, data));
-    TRY(drop_leaks(&plan, sources, data));
-    TRY(hd_io_names_read(&plan, data));
+    TRY(set_labels(request, &schema, &labels, data));
+    TRY(drop_leaks(&schema, sources, data));
+    TRY(hd_io_names_read(&schema, data));
     if (data->exact != NULL)
-        TRY(hd_io_table_warn_rounded(&plan, data->exact, data->points.n * data->points.d));
-    report_columns(&plan);
-    report_styles(&plan);
+        TRY(hd_io_table_warn_rounded(&schema, data->exact, data->points.n * data->points.d));
+    report_columns(&schema);
+    report_styles(&schema);
     /* Ownership moves to the caller. */
-    data->columns = plan.columns;
+    data->columns = schema.columns;
     data->n_columns = layout->columns;
-    plan.columns = NULL;
+    schema.columns = NULL;
 done:
     huddle_free(sources);
     hd_io_labels_free(&labels);
-    hd_io_plan_free(&plan);
+    hd_io_schema_free(&schema);
     return status;
 }
 
@@ -391,10 +392,10 @@ huddle_status hd_io_csv_read(hd_io_request *request, const hd_file *file, huddle
     hd_io_layout layout = {0};
     hd_io_pieces pieces = {0};
     bool misread = false;
-    TRY(open_table(request, file, NULL, &layout, &pieces));
-    data->format = layout.declared != NULL ? "arff" : layout.separator == '\t' ? "tsv" : "csv";
     if (request->options->transpose)
         FAIL(HUDDLE_UNSUPPORTED, "a table has its samples in rows; transpose is for arrays");
+    TRY(open_table(request, file, NULL, &layout, &pieces));
+    data->format = layout.declared != NULL ? "arff" : layout.separator == '\t' ? "tsv" : "csv";
     status = read_table(request, &layout, &pieces, &misread, data);
     if (status != HUDDLE_OK && misread && !layout.all_examined) {
         huddle_points_free(&data->points);
@@ -415,15 +416,15 @@ huddle_status hd_io_csv_labels(huddle_context *context, const hd_file *file, boo
     const hd_io_request request = {.context = context};
     hd_io_layout layout = {0};
     hd_io_pieces pieces = {0};
-    hd_io_plan plan = {&request, &layout, &pieces};
+    hd_io_schema schema = {&request, &layout, &pieces};
     *labels = (hd_io_labels){0};
     TRY(open_table(&request, file, file->path, &layout, &pieces));
-    TRY(hd_io_find_label(&plan, file->path, clusters, &plan.label));
+    TRY(hd_io_find_label(&schema, file->path, clusters, &schema.label));
     labels->n = pieces.rows;
-    TRY(hd_io_texts_read(&plan, &plan.label, 1, false, &labels->texts));
+    TRY(hd_io_texts_read(&schema, &schema.label, 1, false, &labels->texts));
     TRY(hd_io_texts_unescape(labels)); /* also a copy that outlives the file */
 done:
-    hd_io_plan_free(&plan);
+    hd_io_schema_free(&schema);
     close_table(&layout, &pieces);
     if (status != HUDDLE_OK)
         hd_io_labels_free(labels);
@@ -436,21 +437,21 @@ huddle_status hd_io_csv_dense(huddle_context *context, const hd_file *file, hudd
     const hd_io_request request = {.context = context};
     hd_io_layout layout = {0};
     hd_io_pieces pieces = {0};
-    hd_io_plan plan = {&request, &layout, &pieces, .label = -1};
+    hd_io_schema schema = {&request, &layout, &pieces, .label = -1};
     memset(matrix, 0, sizeof *matrix);
     TRY(open_table(&request, file, file->path, &layout, &pieces));
-    ALLOC(plan.roles, layout.columns);
-    plan.d = layout.columns;
+    ALLOC(schema.roles, layout.columns);
+    schema.d = layout.columns;
     /* Texts are refused by the reader, with their line and column. */
     for (int64_t c = 0; c < layout.columns; c++) {
-        plan.roles[c] = (int32_t)c;
-        plan.styled = plan.styled || layout.kinds[c].decimal != '.';
+        schema.roles[c] = (int32_t)c;
+        schema.styled = schema.styled || layout.kinds[c].decimal != '.';
     }
     TRY(huddle_dense_new(pieces.rows, layout.columns, matrix));
-    hd_io_reading r = {.plan = &plan, .values = matrix->values};
+    hd_io_reading r = {.schema = &schema, .values = matrix->values};
     TRY(hd_io_table_read(&r));
 done:
-    hd_io_plan_free(&plan);
+    hd_io_schema_free(&schema);
     close_table(&layout, &pieces);
     if (status != HUDDLE_OK)
         huddle_dense_free(matrix);

@@ -195,7 +195,7 @@ typedef struct hd_io_facts {
 } hd_io_facts;
 
 /* A table and what its columns are for. fields: all that is decided about it. */
-typedef struct hd_io_plan {
+typedef struct hd_io_schema {
     const hd_io_request *request; /* its options are NULL if nothing is to be suggested */
     const hd_io_layout *layout;
     const hd_io_pieces *pieces; /* the rows */
@@ -218,18 +218,18 @@ typedef struct hd_io_plan {
     bool automatic;            /* features were not named */
     bool styled;               /* a feature has decimal commas */
     const char *y_reason;      /* why the label is the label; static text */
-} hd_io_plan;
+} hd_io_schema;
 
 /* Decides which columns are features and labels. Request, layout and pieces are given. */
-huddle_status hd_io_plan_make(hd_io_plan *plan);
-void hd_io_plan_free(hd_io_plan *plan);
+huddle_status hd_io_schema_make(hd_io_schema *schema);
+void hd_io_schema_free(hd_io_schema *schema);
 
 /* How a column is used, and why. */
-huddle_status hd_io_plan_set_role(hd_io_plan *plan, int64_t column, huddle_column_role role,
-                                  const char *format, ...) __attribute__((format(printf, 4, 5)));
+huddle_status hd_io_schema_set_role(hd_io_schema *schema, int64_t column, huddle_column_role role,
+                                    const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* Finds the column of the labels: the one that the options name, or that looks like labels. */
-huddle_status hd_io_plan_choose_label(hd_io_plan *plan);
+huddle_status hd_io_schema_choose_label(hd_io_schema *schema);
 
 /* The number of columns of texts, and the last of them; row names are not counted. */
 int64_t hd_io_count_words(const hd_io_layout *layout, int64_t *last);
@@ -238,42 +238,43 @@ int64_t hd_io_count_words(const hd_io_layout *layout, int64_t *last);
 huddle_status hd_io_no_such_column(const hd_io_layout *layout, const char *name, bool feature);
 
 /* Leaves out a column that maps one to one onto the labels. */
-huddle_status hd_io_plan_leave_out_leak(hd_io_plan *plan, int64_t column);
+huddle_status hd_io_schema_leave_out_leak(hd_io_schema *schema, int64_t column);
 
 /* True if the caller named the label, or selects classes, which means the same. */
-bool hd_io_labels_needed(const hd_io_plan *plan);
+bool hd_io_labels_needed(const hd_io_schema *schema);
 
 /* True if so many different values in so many rows of a column that has the name of labels identify
  * the rows rather than group them; texts must not all be different either. */
 bool hd_io_are_no_labels(const hd_io_column *kind, int64_t distinct, int64_t rows);
 
 /* The same for a column whose facts are known. guessed: it has no such name. */
-bool hd_io_is_no_label(const hd_io_plan *plan, int64_t column, bool guessed);
+bool hd_io_is_no_label(const hd_io_schema *schema, int64_t column, bool guessed);
 
 /* Leaves out a column that was taken for labels: its values identify the rows. */
-huddle_status hd_io_plan_reject_label(hd_io_plan *plan, int64_t column, int64_t distinct,
-                                      int64_t rows);
+huddle_status hd_io_schema_reject_label(hd_io_schema *schema, int64_t column, int64_t distinct,
+                                        int64_t rows);
 
 /* Finds the facts of these columns. */
-huddle_status hd_io_facts_find(hd_io_plan *plan, const int64_t *columns, int64_t count);
+huddle_status hd_io_facts_find(hd_io_schema *schema, const int64_t *columns, int64_t count);
 
 /* True if the column is unnamed or its name, such as id or index, says that it identifies rows. */
 bool hd_io_is_id(const hd_io_layout *layout, int64_t column);
 
 /* True if the column numbers the rows; if it is of texts that name them. */
-bool hd_io_are_row_numbers(const hd_io_plan *plan, int64_t column);
-bool hd_io_are_row_names(const hd_io_plan *plan, int64_t column, bool encode);
+bool hd_io_are_row_numbers(const hd_io_schema *schema, int64_t column);
+bool hd_io_are_row_names(const hd_io_schema *schema, int64_t column, bool encode);
 
 /* The only column of texts that groups the rows, or -1, and how many columns of texts name them. */
-int64_t hd_io_find_groups(const hd_io_plan *plan, int64_t *names);
+int64_t hd_io_find_groups(const hd_io_schema *schema, int64_t *names);
 
 /* The labels of a table that is read for them alone, reported where others could be meant.
  * clusters: they are those of a clustering, for which the column that huddle_columns_append() adds
  * is preferred. HUDDLE_FORMAT if there are none. */
-huddle_status hd_io_find_label(hd_io_plan *plan, const char *path, bool clusters, int64_t *found);
+huddle_status hd_io_find_label(hd_io_schema *schema, const char *path, bool clusters,
+                               int64_t *found);
 
-/* Reads data->row_names if the plan has a column of them. */
-huddle_status hd_io_names_read(const hd_io_plan *plan, huddle_data *data);
+/* Reads data->row_names if the schema has a column of them. */
+huddle_status hd_io_names_read(const hd_io_schema *schema, huddle_data *data);
 
 /* Whether equal labels have equal values and different labels different ones; not if there is one
  * label, or one for every row. */
@@ -298,7 +299,7 @@ hd_io_phrase hd_io_hint(const huddle_read_options *options, const char *name, co
 
 /* Rows being read: into points through an intake, into doubles, or neither if only texts count. */
 typedef struct hd_io_reading {
-    const hd_io_plan *plan;
+    const hd_io_schema *schema;
     hd_io_intake *intake;
     double *values;    /* rows x d */
     hd_io_span *texts; /* n_texts x rows, or NULL */
@@ -313,7 +314,7 @@ huddle_status hd_io_table_read(hd_io_reading *reading);
 
 /* The texts of some columns, one column after the other, for the caller to free. any: a missing one
  * is no error. */
-huddle_status hd_io_texts_read(const hd_io_plan *table, const int64_t *columns, int64_t count,
+huddle_status hd_io_texts_read(const hd_io_schema *table, const int64_t *columns, int64_t count,
                                bool any, hd_io_span **texts);
 
 /* The pieces of a table. */
@@ -322,7 +323,8 @@ huddle_status hd_io_table_cut(huddle_context *context, const hd_io_layout *layou
 
 /* A warning if a feature has an integer in digits that a double does not hold. count: of the values
  * that were read from the table. */
-huddle_status hd_io_table_warn_rounded(const hd_io_plan *plan, const double *values, int64_t count);
+huddle_status hd_io_table_warn_rounded(const hd_io_schema *schema, const double *values,
+                                       int64_t count);
 
 /* Texts in quotes may hold doubled quotes, which are copied as single ones: of one text, of which
  * the end is returned, or of all. */
@@ -339,7 +341,7 @@ huddle_status hd_io_choose(const char *option, const char *value, const char *wo
 /* Points and labels of a table with missing values or texts to encode. (*sources)[j] is the column
  * that feature j comes from, the caller's to free; data->features holds the names of the features
  * if the table has a header or texts were encoded. */
-huddle_status hd_io_table_values(hd_io_plan *plan, hd_io_missing policy, bool *misread,
+huddle_status hd_io_table_values(hd_io_schema *schema, hd_io_missing policy, bool *misread,
                                  hd_io_labels *labels, huddle_data *data, int64_t **sources);
 
 #endif

@@ -86,16 +86,16 @@ done:
 
 /* All columns are read in one pass over the file. A missing value is one of the values here, not an
  * error. */
-huddle_status hd_io_facts_find(hd_io_plan *plan, const int64_t *columns, int64_t count) {
+huddle_status hd_io_facts_find(hd_io_schema *schema, const int64_t *columns, int64_t count) {
     huddle_status status = HUDDLE_OK;
-    const int64_t rows = plan->pieces->rows;
+    const int64_t rows = schema->pieces->rows;
     hd_io_span *texts = NULL;
-    ALLOC_ZERO(plan->facts, plan->layout->columns);
+    ALLOC_ZERO(schema->facts, schema->layout->columns);
     if (count > 0)
-        TRY(hd_io_texts_read(plan, columns, count, true, &texts));
+        TRY(hd_io_texts_read(schema, columns, count, true, &texts));
     for (int64_t k = 0; k < count; k++) {
         hd_io_labels column = {.n = rows, .texts = texts + k * rows};
-        TRY(analyse_column(&column, &plan->facts[columns[k]]));
+        TRY(analyse_column(&column, &schema->facts[columns[k]]));
     }
 done:
     huddle_free(texts);
@@ -137,35 +137,35 @@ bool hd_io_are_no_labels(const hd_io_column *kind, int64_t distinct, int64_t row
            (kind->kind == HD_IO_WORDS && !kind->nominal && distinct == rows && rows > 1);
 }
 
-bool hd_io_are_row_numbers(const hd_io_plan *plan, int64_t column) {
-    const hd_io_facts *f = &plan->facts[column];
-    const int64_t rows = plan->pieces->rows;
-    if (!f->known || !f->whole || rows < 2 || plan->layout->kinds[column].kind != HD_IO_NUMBERS)
+bool hd_io_are_row_numbers(const hd_io_schema *schema, int64_t column) {
+    const hd_io_facts *f = &schema->facts[column];
+    const int64_t rows = schema->pieces->rows;
+    if (!f->known || !f->whole || rows < 2 || schema->layout->kinds[column].kind != HD_IO_NUMBERS)
         return false;
-    return (hd_io_is_id(plan->layout, column) && f->distinct == rows) ||
+    return (hd_io_is_id(schema->layout, column) && f->distinct == rows) ||
            (column == 0 && f->first >= 0 && rows >= FEW_NUMBERS);
 }
 
 /* Texts of a few rows that are to be encoded, or whose values the file lists, may be categories
  * that happen to differ. Rows may lack a name. */
-bool hd_io_are_row_names(const hd_io_plan *plan, int64_t column, bool encode) {
-    const hd_io_facts *f = &plan->facts[column];
-    const hd_io_column *kind = &plan->layout->kinds[column];
-    const int64_t rows = plan->pieces->rows;
+bool hd_io_are_row_names(const hd_io_schema *schema, int64_t column, bool encode) {
+    const hd_io_facts *f = &schema->facts[column];
+    const hd_io_column *kind = &schema->layout->kinds[column];
+    const int64_t rows = schema->pieces->rows;
     if (!f->known || kind->kind != HD_IO_WORDS)
         return false;
     bool may_differ = encode || kind->nominal;
     bool differ = f->distinct == rows || (f->missing > 0 && f->distinct - 1 == rows - f->missing);
-    if (differ && (!may_differ || hd_io_is_id(plan->layout, column)))
+    if (differ && (!may_differ || hd_io_is_id(schema->layout, column)))
         return true;
     return identifies_rows(f->distinct, rows) ||
            (!may_differ && rows > FEW_TEXTS && 2 * f->distinct > rows);
 }
 
-bool hd_io_is_no_label(const hd_io_plan *plan, int64_t column, bool guessed) {
-    return guessed ? hd_io_are_row_names(plan, column, false)
-                   : hd_io_are_no_labels(&plan->layout->kinds[column], plan->facts[column].distinct,
-                                         plan->pieces->rows);
+bool hd_io_is_no_label(const hd_io_schema *schema, int64_t column, bool guessed) {
+    return guessed ? hd_io_are_row_names(schema, column, false)
+                   : hd_io_are_no_labels(&schema->layout->kinds[column],
+                                         schema->facts[column].distinct, schema->pieces->rows);
 }
 
 /* ---- labels ---------------------------------------------------------------------------------- */
@@ -239,13 +239,13 @@ static int64_t find_label(const hd_io_layout *layout, bool *guessed, const char 
     return *guessed ? column : -1;
 }
 
-int64_t hd_io_find_groups(const hd_io_plan *plan, int64_t *names) {
+int64_t hd_io_find_groups(const hd_io_schema *schema, int64_t *names) {
     int64_t groups = 0, found = -1;
     *names = 0;
-    for (int64_t c = 0; c < plan->layout->columns; c++) {
-        if (!is_text(plan->layout, c))
+    for (int64_t c = 0; c < schema->layout->columns; c++) {
+        if (!is_text(schema->layout, c))
             continue;
-        bool name = hd_io_are_row_names(plan, c, false);
+        bool name = hd_io_are_row_names(schema, c, false);
         *names += name;
         if (!name) {
             groups++;
@@ -284,12 +284,12 @@ static int64_t count_candidates(const hd_io_layout *layout) {
 
 /* The column that huddle_data_read() would take. Where it would take none, a column with a name for
  * labels is believed: the caller says that there are labels. So is the only row's label. */
-static huddle_status find_usual(hd_io_plan *plan, int64_t *found) {
+static huddle_status find_usual(hd_io_schema *schema, int64_t *found) {
     huddle_status status = HUDDLE_OK;
-    const hd_io_layout *layout = plan->layout;
+    const hd_io_layout *layout = schema->layout;
     bool guessed = false;
     const char *reason;
-    int64_t *columns = NULL, count = 0, names = 0, last = -1, rows = plan->pieces->rows;
+    int64_t *columns = NULL, count = 0, names = 0, last = -1, rows = schema->pieces->rows;
     int64_t words = hd_io_count_words(layout, &last);
     *found = find_label(layout, &guessed, &reason);
     if (*found >= 0 && !guessed && (words == 0 || (words == 1 && last == *found)))
@@ -298,9 +298,9 @@ static huddle_status find_usual(hd_io_plan *plan, int64_t *found) {
     for (int64_t c = 0; c < layout->columns; c++)
         if (layout->kinds[c].kind == HD_IO_WORDS || c == *found)
             columns[count++] = c;
-    TRY(hd_io_facts_find(plan, columns, count));
-    bool rejected = *found >= 0 && hd_io_is_no_label(plan, *found, guessed);
-    int64_t other = hd_io_find_groups(plan, &names);
+    TRY(hd_io_facts_find(schema, columns, count));
+    bool rejected = *found >= 0 && hd_io_is_no_label(schema, *found, guessed);
+    int64_t other = hd_io_find_groups(schema, &names);
     if ((*found < 0 || rejected) && other >= 0)
         *found = other;
     else if (rejected && guessed && rows > 1)
@@ -311,20 +311,21 @@ done:
     return status;
 }
 
-huddle_status hd_io_find_label(hd_io_plan *plan, const char *path, bool clusters, int64_t *found) {
+huddle_status hd_io_find_label(hd_io_schema *schema, const char *path, bool clusters,
+                               int64_t *found) {
     huddle_status status = HUDDLE_OK;
-    const hd_io_layout *layout = plan->layout;
+    const hd_io_layout *layout = schema->layout;
     *found = 0; /* a single column is labels whatever it contains */
     if (layout->columns == 1)
         goto done;
     *found = clusters ? find_clusters(layout) : -1;
     if (*found < 0)
-        TRY(find_usual(plan, found));
+        TRY(find_usual(schema, found));
     if (*found < 0)
         FAIL(HUDDLE_FORMAT, "it has %lld columns, and none is known to hold labels",
              (long long)layout->columns);
     if (count_candidates(layout) > 1)
-        hd_log(plan->request->context, "%s: the labels are those in %s", path,
+        hd_log(schema->request->context, "%s: the labels are those in %s", path,
                hd_io_layout_place(layout, *found).text);
 done:
     return status;
@@ -360,13 +361,13 @@ huddle_status hd_io_no_such_column(const hd_io_layout *layout, const char *name,
 
 /* The labels as far as options and names determine them. A column that looks like labels is no
  * feature even if labels are not wanted or come from elsewhere. */
-huddle_status hd_io_plan_choose_label(hd_io_plan *plan) {
-    const hd_io_layout *layout = plan->layout;
-    const huddle_read_options *options = plan->request->options;
-    plan->label = find_label(layout, &plan->guessed, &plan->y_reason);
-    if (plan->guessed && options->encode) { /* texts are to be features */
-        plan->label = -1;
-        plan->guessed = false;
+huddle_status hd_io_schema_choose_label(hd_io_schema *schema) {
+    const hd_io_layout *layout = schema->layout;
+    const huddle_read_options *options = schema->request->options;
+    schema->label = find_label(layout, &schema->guessed, &schema->y_reason);
+    if (schema->guessed && options->encode) { /* texts are to be features */
+        schema->label = -1;
+        schema->guessed = false;
     }
     if (options->n_y == 0 || hd_io_labels_unwanted(options))
         return HUDDLE_OK;
@@ -375,21 +376,21 @@ huddle_status hd_io_plan_choose_label(hd_io_plan *plan) {
         return hd_fail(HUDDLE_INVALID, "only one column can hold the labels, but %lld are named",
                        (long long)options->n_y);
     if (column >= 0) {
-        plan->label = column;
-        plan->guessed = false;
-        plan->label_given = true;
-        plan->y_reason = options->hints_as_flags ? "chosen by --y" : "chosen by y";
+        schema->label = column;
+        schema->guessed = false;
+        schema->label_given = true;
+        schema->y_reason = options->hints_as_flags ? "chosen by --y" : "chosen by y";
         return HUDDLE_OK;
     }
     if (!is_file(options->y[0]))
         return hd_io_no_such_column(layout, options->y[0], false);
-    plan->from_files = true;
+    schema->from_files = true;
     return HUDDLE_OK;
 }
 
-bool hd_io_labels_needed(const hd_io_plan *plan) {
-    const huddle_read_options *options = plan->request->options;
-    return plan->label_given || options->classes != NULL || options->per_class > 0;
+bool hd_io_labels_needed(const hd_io_schema *schema) {
+    const huddle_read_options *options = schema->request->options;
+    return schema->label_given || options->classes != NULL || options->per_class > 0;
 }
 
 /* ---- names of rows ------------------------------------------------------------------------- */
@@ -414,13 +415,13 @@ done:
 
 /* In a pass of their own: the names are not missing where a field is empty, and are not needed
  * until it is known that they are names. */
-huddle_status hd_io_names_read(const hd_io_plan *plan, huddle_data *data) {
+huddle_status hd_io_names_read(const hd_io_schema *schema, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
-    hd_io_labels texts = {.n = plan->pieces->rows};
-    if (plan->names < 0)
+    hd_io_labels texts = {.n = schema->pieces->rows};
+    if (schema->names < 0)
         goto done;
-    TRY(hd_io_texts_read(plan, &plan->names, 1, true, &texts.texts));
-    if (plan->layout->quoted)
+    TRY(hd_io_texts_read(schema, &schema->names, 1, true, &texts.texts));
+    if (schema->layout->quoted)
         TRY(hd_io_texts_unescape(&texts));
     TRY(copy_names(&texts, data));
 done:

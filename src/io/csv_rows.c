@@ -14,15 +14,15 @@
 /* ---- failures ------------------------------------------------------------------------------- */
 
 /* "line 12, column 3 (age)" */
-static hd_io_phrase name_place(const hd_io_plan *plan, int64_t line, int64_t column) {
+static hd_io_phrase name_place(const hd_io_schema *schema, int64_t line, int64_t column) {
     hd_io_phrase place;
     snprintf(place.text, sizeof place.text, "line %lld, %.200s", (long long)line,
-             hd_io_layout_place(plan->layout, column).text);
+             hd_io_layout_place(schema->layout, column).text);
     return place;
 }
 
 static huddle_status refuse_missing(const hd_io_reading *r, const char *place, bool label) {
-    const huddle_read_options *options = r->plan->request->options;
+    const huddle_read_options *options = r->schema->request->options;
     if (options == NULL)
         return hd_fail(HUDDLE_FORMAT, "%s: the value is missing", place);
     /* If the features are those of another table (a model's), a row must not be filled in from
@@ -38,13 +38,13 @@ static huddle_status refuse_missing(const hd_io_reading *r, const char *place, b
  * may be wrong. A missing value is never a reason for that. */
 static huddle_status refuse_field(hd_io_reading *r, int64_t line, int64_t column,
                                   const hd_io_field *field) {
-    const hd_io_column *kind = &r->plan->layout->kinds[column];
-    const huddle_read_options *options = r->plan->request->options;
+    const hd_io_column *kind = &r->schema->layout->kinds[column];
+    const huddle_read_options *options = r->schema->request->options;
     int length = (int)(field->end - field->begin < 60 ? field->end - field->begin : 60);
-    hd_io_phrase named = name_place(r->plan, line, column);
+    hd_io_phrase named = name_place(r->schema, line, column);
     const char *place = named.text, *instant = kind->times ? "time" : "date";
-    if (r->plan->roles[column] < 0 || hd_io_field_missing(field))
-        return refuse_missing(r, place, column == r->plan->label);
+    if (r->schema->roles[column] < 0 || hd_io_field_missing(field))
+        return refuse_missing(r, place, column == r->schema->label);
     atomic_store(&r->misread, true);
     if (kind->kind == HD_IO_DATES)
         return hd_fail(HUDDLE_FORMAT, "%s: '%.*s' is a %s, and %ss are not read as numbers", place,
@@ -60,15 +60,15 @@ static huddle_status refuse_field(hd_io_reading *r, int64_t line, int64_t column
 
 /* A number that float cannot hold, or double if those are kept. If each value by itself fits, the
  * shift is what makes it too large. */
-static huddle_status refuse_value(const hd_io_plan *plan, bool exact, int64_t line,
+static huddle_status refuse_value(const hd_io_schema *schema, bool exact, int64_t line,
                                   const double *values) {
     double limit = hd_io_exact_limit(exact);
-    for (int64_t c = 0; c < plan->layout->columns; c++) {
-        int32_t role = plan->roles[c];
+    for (int64_t c = 0; c < schema->layout->columns; c++) {
+        int32_t role = schema->roles[c];
         if (role < 0 || fabs(values[role]) <= limit)
             continue;
         return hd_fail(HUDDLE_INVALID, "%s: %g is beyond %s precision",
-                       name_place(plan, line, c).text, values[role], exact ? "double" : "single");
+                       name_place(schema, line, c).text, values[role], exact ? "double" : "single");
     }
     return hd_fail(HUDDLE_INVALID, "line %lld: a value less its shift is beyond single precision",
                    (long long)line);
@@ -96,14 +96,14 @@ static inline bool may_be_missing(const char *begin, const char *end) {
  * one, and read_any_record() then reads it again. No bound is checked: every piece ends with a
  * line feed, and the file is followed by padding, so that the scan stops by itself. Ends one
  * past the line feed. */
-static const char *read_plain_record(const hd_io_plan *plan, const char *p, double *values,
+static const char *read_plain_record(const hd_io_schema *schema, const char *p, double *values,
                                      hd_io_span *texts) {
-    const char separator = plan->layout->separator;
-    const int64_t columns = plan->layout->columns;
+    const char separator = schema->layout->separator;
+    const int64_t columns = schema->layout->columns;
     for (int64_t c = 0; c < columns; c++) {
         while (hd_io_is_blank(*p, separator))
             p++;
-        int32_t role = plan->roles[c];
+        int32_t role = schema->roles[c];
         const char *begin = p;
         if (role >= 0) {
             /* It may read eight bytes beyond a digit, which the padding of the file and of the last
@@ -139,7 +139,7 @@ static const char *read_plain_record(const hd_io_plan *plan, const char *p, doub
 /* A missing number is NaN, a missing text empty. */
 static huddle_status take_field(hd_io_reading *r, record *to, int64_t column) {
     const hd_io_field *field = &to->fields.items[column];
-    int32_t role = r->plan->roles[column];
+    int32_t role = r->schema->roles[column];
     if (role == HD_IO_SKIP)
         return HUDDLE_OK;
     if (role < 0) {
@@ -153,7 +153,8 @@ static huddle_status take_field(hd_io_reading *r, record *to, int64_t column) {
     } else if (r->incomplete != NULL && hd_io_field_missing(field))
         to->values[role] = NAN;
     else
-        return hd_io_field_number(field, r->plan->layout->kinds[column].decimal, &to->values[role])
+        return hd_io_field_number(field, r->schema->layout->kinds[column].decimal,
+                                  &to->values[role])
                    ? HUDDLE_OK
                    : refuse_field(r, to->line, column, field);
     to->incomplete = true;
@@ -165,7 +166,7 @@ static huddle_status take_field(hd_io_reading *r, record *to, int64_t column) {
  * lines up. */
 static huddle_status read_any_record(hd_io_reading *r, const char *p, const char *end, record *to) {
     huddle_status status = HUDDLE_OK;
-    const hd_io_layout *layout = r->plan->layout;
+    const hd_io_layout *layout = r->schema->layout;
     const long long line = to->line;
     TRY(hd_io_fields_split(&p, end, layout->separator, &to->fields));
     const long long count = to->fields.count;
@@ -188,9 +189,9 @@ done:
 /* The intake's own message has no line number; the row is examined again for one that has. */
 static huddle_status store_row(hd_io_reading *r, int32_t worker, int64_t row, const record *from) {
     if (r->intake != NULL && hd_io_intake_row(r->intake, worker, row, from->values) != HUDDLE_OK)
-        return refuse_value(r->plan, r->intake->exact != NULL, from->line, from->values);
-    for (int64_t k = 0; k < r->plan->n_texts; k++)
-        r->texts[k * r->plan->pieces->rows + row] = from->texts[k];
+        return refuse_value(r->schema, r->intake->exact != NULL, from->line, from->values);
+    for (int64_t k = 0; k < r->schema->n_texts; k++)
+        r->texts[k * r->schema->pieces->rows + row] = from->texts[k];
     if (r->incomplete != NULL)
         r->incomplete[row] = from->incomplete;
     return HUDDLE_OK;
@@ -203,8 +204,8 @@ static huddle_status store_row(hd_io_reading *r, int32_t worker, int64_t row, co
 static huddle_status read_piece(hd_io_reading *r, const hd_io_piece *piece, int32_t worker,
                                 record *to) {
     huddle_status status = HUDDLE_OK;
-    const hd_io_layout *layout = r->plan->layout;
-    int64_t row = piece->first_row, line = piece->first_line, d = r->plan->d;
+    const hd_io_layout *layout = r->schema->layout;
+    int64_t row = piece->first_row, line = piece->first_line, d = r->schema->d;
     const int64_t rows = row + piece->rows;
     for (const char *p = piece->begin, *next = NULL; p < piece->end; p = next, line++) {
         to->incomplete = false;
@@ -212,7 +213,7 @@ static huddle_status read_piece(hd_io_reading *r, const hd_io_piece *piece, int3
         /* Values are written straight into the caller's array if there is one. Beyond the last
          * counted row the own memory is used, until the error below is raised. */
         to->values = r->values != NULL && row < rows ? r->values + row * d : to->room;
-        next = r->plan->styled ? NULL : read_plain_record(r->plan, p, to->values, to->texts);
+        next = r->schema->styled ? NULL : read_plain_record(r->schema, p, to->values, to->texts);
         if (next == NULL) {
             next = hd_io_record_end(p, piece->end, layout->separator, layout->quoted);
             if (layout->columns > 1 && hd_io_is_blank_line(p, next))
@@ -237,36 +238,37 @@ static huddle_status read_pieces(void *argument, hd_chunk chunk) {
     hd_io_reading *r = argument;
     huddle_status status = HUDDLE_OK;
     record s = {0};
-    ALLOC(s.room, r->plan->d);
-    ALLOC_ZERO(s.texts, r->plan->n_texts);
+    ALLOC(s.room, r->schema->d);
+    ALLOC_ZERO(s.texts, r->schema->n_texts);
     for (int64_t k = chunk.begin; k < chunk.end; k++)
-        TRY(read_piece(r, &r->plan->pieces->items[k], chunk.worker, &s));
+        TRY(read_piece(r, &r->schema->pieces->items[k], chunk.worker, &s));
 done:
     FREE(s.room, s.texts, s.fields.items);
     return status;
 }
 
 huddle_status hd_io_table_read(hd_io_reading *reading) {
-    return hd_parallel(reading->plan->request->context, "read", reading->plan->pieces->count, 1,
+    return hd_parallel(reading->schema->request->context, "read", reading->schema->pieces->count, 1,
                        read_pieces, reading);
 }
 
-huddle_status hd_io_texts_read(const hd_io_plan *table, const int64_t *columns, int64_t count,
+huddle_status hd_io_texts_read(const hd_io_schema *table, const int64_t *columns, int64_t count,
                                bool any, hd_io_span **texts) {
     huddle_status status = HUDDLE_OK;
-    hd_io_plan plan = {table->request, table->layout, table->pieces, .label = -1, .n_texts = count};
-    hd_io_reading reading = {.plan = &plan, .any_text = any};
-    ALLOC(plan.roles, plan.layout->columns);
-    for (int64_t c = 0; c < plan.layout->columns; c++)
-        plan.roles[c] = HD_IO_SKIP;
+    hd_io_schema schema = {table->request, table->layout, table->pieces, .label = -1,
+                           .n_texts = count};
+    hd_io_reading reading = {.schema = &schema, .any_text = any};
+    ALLOC(schema.roles, schema.layout->columns);
+    for (int64_t c = 0; c < schema.layout->columns; c++)
+        schema.roles[c] = HD_IO_SKIP;
     for (int64_t k = 0; k < count; k++)
-        plan.roles[columns[k]] = hd_io_text_role(k);
-    ALLOC(reading.texts, count * plan.pieces->rows);
+        schema.roles[columns[k]] = hd_io_text_role(k);
+    ALLOC(reading.texts, count * schema.pieces->rows);
     TRY(hd_io_table_read(&reading));
     *texts = reading.texts;
     reading.texts = NULL;
 done:
-    FREE(plan.roles, reading.texts);
+    FREE(schema.roles, reading.texts);
     return status;
 }
 
@@ -291,19 +293,19 @@ static bool is_rounded(const hd_io_field *field) {
     return strlen(digits) != length || memcmp(digits, p, length) != 0;
 }
 
-static const hd_io_field *find_rounded(const hd_io_plan *plan, const hd_io_fields *fields) {
-    for (int64_t c = 0; c < plan->layout->columns && c < fields->count; c++)
-        if (plan->roles[c] >= 0 && is_rounded(&fields->items[c]))
+static const hd_io_field *find_rounded(const hd_io_schema *schema, const hd_io_fields *fields) {
+    for (int64_t c = 0; c < schema->layout->columns && c < fields->count; c++)
+        if (schema->roles[c] >= 0 && is_rounded(&fields->items[c]))
             return &fields->items[c];
     return NULL;
 }
 
 /* Once is enough. The text is read again only if a value is that large. */
-huddle_status hd_io_table_warn_rounded(const hd_io_plan *plan, const double *values,
+huddle_status hd_io_table_warn_rounded(const hd_io_schema *schema, const double *values,
                                        int64_t count) {
     huddle_status status = HUDDLE_OK;
-    const hd_io_layout *layout = plan->layout;
-    const hd_io_pieces *pieces = plan->pieces;
+    const hd_io_layout *layout = schema->layout;
+    const hd_io_pieces *pieces = schema->pieces;
     const hd_io_field *found = NULL;
     hd_io_fields fields = {0};
     int64_t e = 0;
@@ -314,11 +316,11 @@ huddle_status hd_io_table_warn_rounded(const hd_io_plan *plan, const double *val
              found == NULL && p < end;) {
             const char *next = hd_io_record_end(p, end, layout->separator, layout->quoted);
             TRY(hd_io_fields_split(&p, next, layout->separator, &fields));
-            found = find_rounded(plan, &fields);
+            found = find_rounded(schema, &fields);
             p = next;
         }
     if (found != NULL)
-        hd_warn(plan->request->context, HUDDLE_WARNING_INPUT,
+        hd_warn(schema->request->context, HUDDLE_WARNING_INPUT,
                 "integers beyond 2^53, such as %.*s, are rounded to double precision",
                 (int)(found->end - found->begin), found->begin);
 done:

@@ -33,7 +33,7 @@ huddle_status hd_io_choose(const char *option, const char *value, const char *wo
 
 /* The table on its way to points. */
 typedef struct values {
-    hd_io_plan *plan;
+    hd_io_schema *schema;
     hd_io_reading reading;
     huddle_data *data;
     int64_t n;        /* rows that are left */
@@ -45,7 +45,7 @@ typedef struct values {
 
 /* The texts of a column that is to be encoded. */
 static const hd_io_span *texts_of(const values *v, int64_t column) {
-    return v->reading.texts + (-2 - v->plan->roles[column]) * v->plan->pieces->rows;
+    return v->reading.texts + (-2 - v->schema->roles[column]) * v->schema->pieces->rows;
 }
 
 /* ---- rows with missing values --------------------------------------------------------------- */
@@ -53,13 +53,13 @@ static const hd_io_span *texts_of(const values *v, int64_t column) {
 /* Names the column that is missing most often, because leaving that one out may be all that is
  * needed. */
 static huddle_status refuse_all_rows(const hd_io_reading *r) {
-    int64_t rows = r->plan->pieces->rows, worst = 0, max_missing = -1;
+    int64_t rows = r->schema->pieces->rows, worst = 0, max_missing = -1;
     /* Only numeric columns are counted: a missing text is empty, not NaN. */
-    for (int64_t k = 0; k < r->plan->n_chosen; k++) {
-        int64_t column = r->plan->chosen[k], count = 0;
-        int32_t role = r->plan->roles[column];
+    for (int64_t k = 0; k < r->schema->n_chosen; k++) {
+        int64_t column = r->schema->chosen[k], count = 0;
+        int32_t role = r->schema->roles[column];
         for (int64_t i = 0; role >= 0 && i < rows; i++)
-            count += isnan(r->values[i * r->plan->d + role]) != 0;
+            count += isnan(r->values[i * r->schema->d + role]) != 0;
         if (count > max_missing) {
             max_missing = count;
             worst = column;
@@ -68,7 +68,7 @@ static huddle_status refuse_all_rows(const hd_io_reading *r) {
     return hd_fail(HUDDLE_FORMAT,
                    "every row lacks a value, %s in %lld of %lld rows; leave that column out, or "
                    "fill missing values by mean or median",
-                   hd_io_layout_place(r->plan->layout, worst).text, (long long)max_missing,
+                   hd_io_layout_place(r->schema->layout, worst).text, (long long)max_missing,
                    (long long)rows);
 }
 
@@ -78,7 +78,7 @@ static huddle_status drop_rows(values *v) {
     huddle_status status = HUDDLE_OK;
     const hd_io_reading *r = &v->reading;
     huddle_data *data = v->data;
-    const int64_t rows = v->n, d = r->plan->d;
+    const int64_t rows = v->n, d = r->schema->d;
     int64_t count = 0, kept = 0;
     for (int64_t i = 0; i < rows; i++)
         count += r->incomplete[i];
@@ -94,7 +94,7 @@ static huddle_status drop_rows(values *v) {
             continue;
         }
         memmove(r->values + kept * d, r->values + i * d, (size_t)d * sizeof *r->values);
-        for (int64_t k = 0; k < r->plan->n_texts; k++)
+        for (int64_t k = 0; k < r->schema->n_texts; k++)
             r->texts[k * rows + kept] = r->texts[k * rows + i];
         kept++;
     }
@@ -137,7 +137,7 @@ static huddle_status fill_missing(values *v, bool median) {
         double value = typical_value(v, j, median, room);
         if (isnan(value))
             FAIL(HUDDLE_FORMAT, "%s has no values at all",
-                 hd_io_layout_place(v->plan->layout, v->sources[j]).text);
+                 hd_io_layout_place(v->schema->layout, v->sources[j]).text);
         for (int64_t i = 0; i < v->n; i++)
             if (isnan(v->wide[i * v->d + j])) {
                 v->wide[i * v->d + j] = value;
@@ -194,7 +194,7 @@ static huddle_status find_categories(const values *v, int64_t column, category *
         FAIL(HUDDLE_FORMAT,
              "%s has %d categories, and more than %d are not encoded; leave it "
              "out by choosing the other columns as x",
-             hd_io_layout_place(v->plan->layout, column).text, found->count, MAX_CATEGORIES);
+             hd_io_layout_place(v->schema->layout, column).text, found->count, MAX_CATEGORIES);
 done:
     hd_io_labels_free(&labels);
     return status;
@@ -213,11 +213,11 @@ static int64_t encoded_width(const category *c) {
 }
 
 /* "city=Paris" for an encoded text. A saved model finds its features in another table by these
- * names: see list_expected() of csv_plan.c. */
-static huddle_status name_feature(const hd_io_plan *plan, int64_t column, const char *text,
+ * names: see list_expected() of csv_schema.c. */
+static huddle_status name_feature(const hd_io_schema *schema, int64_t column, const char *text,
                                   char **name) {
     char position[40];
-    const char *own = hd_io_layout_name(plan->layout, column);
+    const char *own = hd_io_layout_name(schema->layout, column);
     snprintf(position, sizeof position, "column %lld", (long long)column + 1);
     char *joined = hd_join_text(own[0] != '\0' ? own : position, text == NULL ? "" : "=");
     *name = joined == NULL ? NULL : hd_join_text(joined, text == NULL ? "" : text);
@@ -230,20 +230,20 @@ static huddle_status name_feature(const hd_io_plan *plan, int64_t column, const 
  * or something was encoded. */
 static huddle_status list_features(values *v, const category *categories) {
     huddle_status status = HUDDLE_OK;
-    const hd_io_plan *plan = v->plan;
+    const hd_io_schema *schema = v->schema;
     int64_t j = 0;
-    bool named = plan->layout->names != NULL || plan->n_texts > (plan->label >= 0);
+    bool named = schema->layout->names != NULL || schema->n_texts > (schema->label >= 0);
     ALLOC(v->sources, v->d);
     if (named)
         ALLOC_ZERO(v->data->features, v->d + 1);
-    for (int64_t k = 0; k < plan->n_chosen; k++) {
-        int64_t column = plan->chosen[k];
+    for (int64_t k = 0; k < schema->n_chosen; k++) {
+        int64_t column = schema->chosen[k];
         const category *c = &categories[k];
         for (int32_t t = 0; t < (c->count > 0 ? c->count : 1); t++) {
             if (c->count > 0 && t == c->missing)
                 continue;
             if (named)
-                TRY(name_feature(plan, column, c->count > 0 ? c->texts[t] : NULL,
+                TRY(name_feature(schema, column, c->count > 0 ? c->texts[t] : NULL,
                                  &v->data->features[j]));
             v->sources[j++] = column;
         }
@@ -258,11 +258,11 @@ static huddle_status expand_categories(values *v, const category *categories) {
     ALLOC(v->wide, v->n * v->d);
     double *to = v->wide;
     for (int64_t i = 0; i < v->n; i++)
-        for (int64_t k = 0; k < v->plan->n_chosen; k++) {
+        for (int64_t k = 0; k < v->schema->n_chosen; k++) {
             const category *c = &categories[k];
-            int32_t role = v->plan->roles[v->plan->chosen[k]];
+            int32_t role = v->schema->roles[v->schema->chosen[k]];
             if (role >= 0)
-                *to++ = v->reading.values[i * v->plan->d + role];
+                *to++ = v->reading.values[i * v->schema->d + role];
             for (int32_t t = 0; role < 0 && t < c->count; t++)
                 if (t != c->missing)
                     *to++ = encode_text(c->of[i] == c->missing, c->of[i] == t);
@@ -274,13 +274,14 @@ done:
 /* Finds the texts of each column to encode; their number is shown in the column's reason. */
 static huddle_status find_encoded_texts(values *v, category *categories) {
     huddle_status status = HUDDLE_OK;
-    for (int64_t k = 0; k < v->plan->n_chosen; k++) {
-        int64_t column = v->plan->chosen[k];
-        if (v->plan->roles[column] >= 0)
+    for (int64_t k = 0; k < v->schema->n_chosen; k++) {
+        int64_t column = v->schema->chosen[k];
+        if (v->schema->roles[column] >= 0)
             continue;
         TRY(find_categories(v, column, &categories[k]));
-        TRY(hd_io_plan_set_role(v->plan, column, HUDDLE_COLUMN_FEATURE, "encoded, %lld categories",
-                                (long long)encoded_width(&categories[k])));
+        TRY(hd_io_schema_set_role(v->schema, column, HUDDLE_COLUMN_FEATURE,
+                                  "encoded, %lld categories",
+                                  (long long)encoded_width(&categories[k])));
     }
 done:
     return status;
@@ -291,31 +292,31 @@ done:
  * column is kept, as there. The label is text 0. */
 static huddle_status drop_leaks(const values *v, category *categories) {
     huddle_status status = HUDDLE_OK;
-    hd_io_plan *plan = v->plan;
+    hd_io_schema *schema = v->schema;
     category labels = {0};
     int64_t kept = 0;
-    if (!plan->automatic || plan->label < 0)
+    if (!schema->automatic || schema->label < 0)
         goto done;
     hd_io_labels texts = {.n = v->n, .texts = v->reading.texts};
     TRY(hd_io_labels_map(&texts, &labels.of, &labels.count, &labels.texts));
-    for (int64_t k = 0; k < plan->n_chosen; k++) {
+    for (int64_t k = 0; k < schema->n_chosen; k++) {
         category c = categories[k];
-        int64_t column = plan->chosen[k];
+        int64_t column = schema->chosen[k];
         bool leak = false;
-        if (kept > 0 || k + 1 < plan->n_chosen)
+        if (kept > 0 || k + 1 < schema->n_chosen)
             TRY(hd_io_one_to_one(v->n, labels.of, labels.count, c.of, c.count, &leak));
         if (leak) {
             category_free(&categories[k]);
-            TRY(hd_io_plan_leave_out_leak(plan, column));
+            TRY(hd_io_schema_leave_out_leak(schema, column));
             continue;
         }
         /* Kept categories move together with their columns, so that categories[k] still
          * belongs to chosen[k]. */
         categories[k] = (category){0};
         categories[kept] = c;
-        plan->chosen[kept++] = column;
+        schema->chosen[kept++] = column;
     }
-    plan->n_chosen = kept;
+    schema->n_chosen = kept;
 done:
     category_free(&labels);
     return status;
@@ -325,11 +326,11 @@ done:
 static huddle_status take_features(values *v) {
     huddle_status status = HUDDLE_OK;
     category *categories = NULL;
-    const int64_t room = v->plan->n_chosen;
+    const int64_t room = v->schema->n_chosen;
     ALLOC_ZERO(categories, room);
     TRY(find_encoded_texts(v, categories));
     TRY(drop_leaks(v, categories));
-    for (int64_t k = 0; k < v->plan->n_chosen; k++)
+    for (int64_t k = 0; k < v->schema->n_chosen; k++)
         v->d += encoded_width(&categories[k]);
     if (v->d == 0)
         FAIL(HUDDLE_FORMAT, "no column is left for the features");
@@ -370,7 +371,7 @@ static void record_unknown(unknown_texts *unknown, hd_io_span text) {
 }
 
 /* Four texts of 60 bytes with their quotes fit the list. */
-static void warn_unknown(const hd_io_plan *plan, int64_t column, const unknown_texts *unknown) {
+static void warn_unknown(const hd_io_schema *schema, int64_t column, const unknown_texts *unknown) {
     char list[300] = "";
     size_t used = 0;
     if (unknown->rows == 0)
@@ -381,9 +382,9 @@ static void warn_unknown(const hd_io_plan *plan, int64_t column, const unknown_t
                                  (int)(text.length < 60 ? text.length : 60), text.begin);
     }
     hd_warn(
-        plan->request->context, HUDDLE_WARNING_INPUT,
+        schema->request->context, HUDDLE_WARNING_INPUT,
         "%s: unseen categories %s%s (%lld row%s) are encoded as 0 in all features of that column",
-        hd_io_layout_place(plan->layout, column).text, list, unknown->more ? ", ..." : "",
+        hd_io_layout_place(schema->layout, column).text, list, unknown->more ? ", ..." : "",
         (long long)unknown->rows, unknown->rows == 1 ? "" : "s");
 }
 
@@ -391,7 +392,7 @@ static void warn_unknown(const hd_io_plan *plan, int64_t column, const unknown_t
  * of them: it is equally far from every known one. */
 static huddle_status encode_column(values *v, int64_t column) {
     huddle_status status = HUDDLE_OK;
-    const hd_io_feature *expected = v->plan->expected;
+    const hd_io_feature *expected = v->schema->expected;
     hd_io_labels rows;
     unknown_texts unknown = {.count = 0};
     int64_t *js = NULL, count = 0;
@@ -411,7 +412,7 @@ static huddle_status encode_column(values *v, int64_t column) {
         if (!known && !missing)
             record_unknown(&unknown, rows.texts[i]);
     }
-    warn_unknown(v->plan, column, &unknown);
+    warn_unknown(v->schema, column, &unknown);
 done:
     huddle_free(js);
     hd_io_labels_free(&rows);
@@ -422,22 +423,22 @@ done:
  * the caller asked for, whatever their case in this table. */
 static huddle_status take_expected(values *v) {
     huddle_status status = HUDDLE_OK;
-    const hd_io_plan *plan = v->plan;
-    v->d = plan->request->options->n_x;
+    const hd_io_schema *schema = v->schema;
+    v->d = schema->request->options->n_x;
     ALLOC(v->sources, v->d);
     ALLOC_ZERO(v->data->features, v->d + 1);
     ALLOC(v->wide, v->n * v->d);
     for (int64_t j = 0; j < v->d; j++) {
-        v->sources[j] = plan->expected[j].column;
-        TRY(hd_io_copy_text(plan->request->options->x[j], "a column's name",
+        v->sources[j] = schema->expected[j].column;
+        TRY(hd_io_copy_text(schema->request->options->x[j], "a column's name",
                             &v->data->features[j]));
-        int32_t role = plan->roles[v->sources[j]];
+        int32_t role = schema->roles[v->sources[j]];
         for (int64_t i = 0; role >= 0 && i < v->n; i++)
-            v->wide[i * v->d + j] = v->reading.values[i * plan->d + role];
+            v->wide[i * v->d + j] = v->reading.values[i * schema->d + role];
     }
-    for (int64_t k = 0; k < plan->n_chosen; k++)
-        if (plan->roles[plan->chosen[k]] < 0)
-            TRY(encode_column(v, plan->chosen[k]));
+    for (int64_t k = 0; k < schema->n_chosen; k++)
+        if (schema->roles[schema->chosen[k]] < 0)
+            TRY(encode_column(v, schema->chosen[k]));
 done:
     return status;
 }
@@ -445,13 +446,14 @@ done:
 /* ---- all of it ------------------------------------------------------------------------------ */
 
 /* A missing label can be dropped with its row but not filled in. */
-static huddle_status begin_reading(const hd_io_plan *plan, hd_io_missing policy, hd_io_reading *r) {
+static huddle_status begin_reading(const hd_io_schema *schema, hd_io_missing policy,
+                                   hd_io_reading *r) {
     huddle_status status = HUDDLE_OK;
-    const int64_t rows = plan->pieces->rows;
-    r->plan = plan;
-    r->label_required = plan->label >= 0 && policy != HD_IO_DROP;
-    ALLOC(r->values, rows * plan->d);
-    ALLOC(r->texts, rows * plan->n_texts);
+    const int64_t rows = schema->pieces->rows;
+    r->schema = schema;
+    r->label_required = schema->label >= 0 && policy != HD_IO_DROP;
+    ALLOC(r->values, rows * schema->d);
+    ALLOC(r->texts, rows * schema->n_texts);
     if (policy != HD_IO_REFUSE)
         ALLOC(r->incomplete, rows);
 done:
@@ -460,7 +462,7 @@ done:
 
 /* Dropped rows are listed because their numbers are needed to match the result with the table. */
 static void report_missing(const values *v, hd_io_missing policy) {
-    huddle_context *context = v->plan->request->context;
+    huddle_context *context = v->schema->request->context;
     const huddle_data *data = v->data;
     int64_t filled = v->filled;
     char list[120] = "";
@@ -477,32 +479,32 @@ static void report_missing(const values *v, hd_io_missing policy) {
                                  (long long)data->dropped[k] + 1);
     hd_warn(context, HUDDLE_WARNING_INPUT,
             "%lld of %lld rows dropped because a value is missing: row%s %s%s",
-            (long long)data->n_dropped, (long long)v->plan->pieces->rows,
+            (long long)data->n_dropped, (long long)v->schema->pieces->rows,
             data->n_dropped == 1 ? "" : "s", list, data->n_dropped > 10 ? ", ..." : "");
 }
 
 /* Dropping comes before encoding, so that a text which occurs only in dropped rows makes no
  * feature; filling comes after it, because means are those of features. */
-huddle_status hd_io_table_values(hd_io_plan *plan, hd_io_missing policy, bool *misread,
+huddle_status hd_io_table_values(hd_io_schema *schema, hd_io_missing policy, bool *misread,
                                  hd_io_labels *labels, huddle_data *data, int64_t **sources) {
     huddle_status status = HUDDLE_OK;
-    const huddle_read_options *options = plan->request->options;
-    huddle_context *context = plan->request->context;
-    values v = {.plan = plan, .data = data, .n = plan->pieces->rows};
+    const huddle_read_options *options = schema->request->options;
+    huddle_context *context = schema->request->context;
+    values v = {.schema = schema, .data = data, .n = schema->pieces->rows};
     hd_io_reading *r = &v.reading;
-    TRY(begin_reading(plan, policy, r));
+    TRY(begin_reading(schema, policy, r));
     status = hd_io_table_read(r);
     *misread = atomic_load(&r->misread);
     TRY(status);
     if (policy == HD_IO_DROP)
         TRY(drop_rows(&v));
     /* The spans are copied; what they point to is the mapped file. */
-    if (plan->label >= 0) {
+    if (schema->label >= 0) {
         ALLOC(labels->texts, v.n);
         memcpy(labels->texts, r->texts, (size_t)v.n * sizeof *labels->texts);
         labels->n = v.n;
     }
-    TRY((plan->expected != NULL ? take_expected : take_features)(&v));
+    TRY((schema->expected != NULL ? take_expected : take_features)(&v));
     if (policy == HD_IO_MEAN || policy == HD_IO_MEDIAN)
         TRY(fill_missing(&v, policy == HD_IO_MEDIAN));
     if (options->n_shift == v.d)

@@ -35,6 +35,6 @@ const hd_method hd_method_kmeans = {
          "of n_init restarts is kept."},
     .options_size = sizeof(kmeans_options),
     .sections = sections,
-    .spreads = true,
+    .distributes = true,
     .fit = fit_kmeans,
     .predict = hd_step_predict_centres};

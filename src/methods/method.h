@@ -45,7 +45,7 @@ typedef struct hd_method {
     size_t options_size;
     const hd_method_section *sections;
     bool takes_graph; /* a graph or an embedding can be given */
-    bool spreads;     /* rows can be distributed over processes */
+    bool distributes; /* rows can be distributed over processes */
     huddle_status (*fit)(hd_method_run *run, const void *options);
     huddle_status (*predict)(huddle_context *context, const hd_fit *fit, const void *options,
                              const huddle_points *x, int32_t *labels);

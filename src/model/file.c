@@ -140,8 +140,8 @@ done:
     return hd_agree(context, status);
 }
 
-huddle_status huddle_model_save_spread(huddle_context *context, const huddle_model *model,
-                                       const char *path) {
+huddle_status huddle_model_save_distributed(huddle_context *context, const huddle_model *model,
+                                            const char *path) {
     return hd_model_save_pieces(context, model, path, PIECE);
 }
 
@@ -206,7 +206,7 @@ done:
 static bool can_divide(const huddle_context *context, const hd_json_value *root,
                        const huddle_model *model) {
     const hd_json_value *values = hd_json_get(root, "values");
-    return hd_slabs_distributed(context) && model->method->spreads &&
+    return hd_slabs_distributed(context) && model->method->distributes &&
            hd_json_get_integer(values, "nodes_n", -1) == 0;
 }
 
@@ -277,8 +277,8 @@ done:
 }
 
 /* The file is mapped while it is read; nothing of the model refers to it afterwards. */
-huddle_status huddle_model_load_spread(huddle_context *context, const char *path,
-                                       huddle_model **model) {
+huddle_status huddle_model_load_distributed(huddle_context *context, const char *path,
+                                            huddle_model **model) {
     huddle_status status = HUDDLE_OK;
     hd_file file = {0};
     *model = NULL;
@@ -298,5 +298,5 @@ done:
 }
 
 huddle_status huddle_model_load(const char *path, huddle_model **model) {
-    return huddle_model_load_spread(NULL, path, model);
+    return huddle_model_load_distributed(NULL, path, model);
 }

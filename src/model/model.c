@@ -257,7 +257,7 @@ static huddle_status check_distributed(const huddle_context *context, const hudd
                                        const hd_step_job *job) {
     if (!hd_slabs_distributed(context))
         return HUDDLE_OK;
-    if (!model->method->spreads)
+    if (!model->method->distributes)
         return hd_fail(HUDDLE_UNSUPPORTED,
                        "method %s needs all rows in one process; engine %s runs kmeans, sc and ssc",
                        model->method->text.name, hd_context_engine(context)->text.name);

@@ -43,7 +43,7 @@ huddle_status hd_model_check_whole(const huddle_context *context, const huddle_m
 huddle_status hd_model_is_distributed(huddle_context *context, const huddle_model *model,
                                       bool *distributed);
 
-/* huddle_model_save_spread() with the bytes that process 0 gets from the others at a time. */
+/* huddle_model_save_distributed() with the bytes that process 0 gets from the others at a time. */
 huddle_status hd_model_save_pieces(huddle_context *context, const huddle_model *model,
                                    const char *path, int64_t piece);
 

@@ -122,7 +122,7 @@ static huddle_status load_member(huddle_context *context, int rank, void *argume
     huddle_model *model = NULL;
     huddle_points y = {0};
     int64_t begin = layouts[t->layout].first[rank], end = layouts[t->layout].first[rank + 1];
-    TRY(huddle_model_load_spread(context, t->from, &model));
+    TRY(huddle_model_load_distributed(context, t->from, &model));
     (void)huddle_model_labels(model, &t->n[rank]);
     for (int64_t k = 0; k < model->fit.clusters.centres.rows && k < MOST_MEDOIDS; k++)
         t->medoids[rank][k] = model->fit.clusters.medoids[k];
@@ -188,7 +188,7 @@ static void one_process_loads_all_rows(void **state) {
     huddle_context *context;
     int64_t n;
     assert_ok(huddle_context_new(&context));
-    assert_ok(huddle_model_load_spread(context, one, &loaded));
+    assert_ok(huddle_model_load_distributed(context, one, &loaded));
     assert_memory_equal(huddle_model_labels(loaded, &n), huddle_model_labels(model, NULL),
                         N * sizeof(int32_t));
     assert_int_equal(n, N);

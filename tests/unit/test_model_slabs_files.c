@@ -77,7 +77,7 @@ typedef struct job {
 static huddle_status load_member(huddle_context *context, int rank, void *argument) {
     job *t = argument;
     huddle_model *model = NULL;
-    huddle_status status = huddle_model_load_spread(context, t->from, &model);
+    huddle_status status = huddle_model_load_distributed(context, t->from, &model);
     t->kept[rank] = status != HUDDLE_OK && model != NULL;
     if (status == HUDDLE_OK && t->to != NULL)
         status = hd_model_save_pieces(context, model, t->to, 500);
@@ -258,7 +258,7 @@ static huddle_status measure_member(huddle_context *context, int rank, void *arg
         (void)hd_memory_take_peak();
     }
     TRY(hd_agree(context, HUDDLE_OK));
-    TRY(huddle_model_load_spread(context, t->from, &model));
+    TRY(huddle_model_load_distributed(context, t->from, &model));
     TRY(hd_agree(context, HUDDLE_OK));
     if (rank == 0) {
         t->loaded = hd_memory_live() - before;
@@ -311,12 +311,12 @@ static huddle_status failing_member(huddle_context *context, int rank, void *arg
     failing_job *t = argument;
     huddle_model *model = NULL;
     if (!t->loads)
-        TRY(huddle_model_load_spread(context, t->from, &model));
+        TRY(huddle_model_load_distributed(context, t->from, &model));
     TRY(hd_agree(context, HUDDLE_OK));
     if (rank == 0)
         (void)hd_memory_fail_at(t->request);
     TRY(hd_agree(context, HUDDLE_OK));
-    status = t->loads ? huddle_model_load_spread(context, t->from, &model)
+    status = t->loads ? huddle_model_load_distributed(context, t->from, &model)
                       : hd_model_save_pieces(context, model, t->to, 1 << 12);
 done:
     huddle_model_free(model);

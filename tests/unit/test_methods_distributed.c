@@ -310,7 +310,7 @@ static huddle_status save_member(huddle_context *context, int rank, void *argume
     t->alone[rank] = huddle_model_predict(NULL, model, &single, &label);
     if (t->alone[rank] == HUDDLE_UNSUPPORTED)
         t->alone[rank] = huddle_model_save(model, t->path);
-    TRY(huddle_model_save_spread(context, model, t->path));
+    TRY(huddle_model_save_distributed(context, model, t->path));
     TRY(predict_new(context, model, &t->fit, first, first + own.n));
     /* Every process may load the file; it has all rows then. */
     TRY(huddle_model_load(t->path, &loaded));
@@ -374,7 +374,7 @@ static void other_methods_are_refused_by_name(void **state) {
     int refused = 0;
     for (const huddle_method_text *const *m = huddle_methods(); *m != NULL; m++) {
         *t = (job){.x = &x, .method = (*m)->name, .options = {"n_clusters", "6"}, .layout = 1};
-        if (hd_method_find(t->method)->spreads)
+        if (hd_method_find(t->method)->distributes)
             continue;
         char expected[128];
         snprintf(expected, sizeof expected,
