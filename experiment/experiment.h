@@ -117,7 +117,13 @@ huddle_status experiment_no_memory(void);
     } while (0)
 
 /* Goes to `done` with HUDDLE_NO_MEMORY if the pointer is NULL. */
-#define TRY_POINTER(pointer) TRY((pointer) == NULL ? experiment_no_memory() : HUDDLE_OK)
+#define TRY_POINTER(pointer)                                                                       \
+    do {                                                                                           \
+        if ((pointer) == NULL) {                                                                   \
+            status = experiment_no_memory();                                                       \
+            goto done;                                                                             \
+        }                                                                                          \
+    } while (0)
 
 /* ---- plans (plan.c, plan_data.c, cells.c) --------------------------------------------------- */
 

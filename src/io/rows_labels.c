@@ -194,7 +194,8 @@ huddle_status hd_io_rows_labels(hd_io_request *request, const char *const *paths
         goto done;
     }
     TRY(hd_io_rows_in_turn(&own, read_files, &f));
-    TRY(hd_io_rows_compare(own.context, paths[0], 1, &(double){(double)f.total}));
+    double total = (double)f.total;
+    TRY(hd_io_rows_compare(own.context, paths[0], 1, &total));
     rows.total = f.total;
     hd_slab_share_of(f.total, rows.rank, rows.count, &rows.first, &rows.n);
     TRY(hd_io_rows_together(&own, read_files, &f));

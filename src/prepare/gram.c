@@ -178,7 +178,7 @@ huddle_status hd_prepare_centred_gram(huddle_context *context, const hd_prepare_
                                       bool by_columns, double *gram) {
     huddle_status status =
         by_columns ? HUDDLE_OK : hd_slabs_refuse(context, "the products of rows");
-    bool handled;
+    bool handled = false;
     if (status == HUDDLE_OK)
         status = gram_by_engine(context, c, by_columns, gram, &handled);
     if (status != HUDDLE_OK || handled)
