@@ -1,7 +1,8 @@
-/* Squared distances by differences. There are eight partial sums in double and sixteen in float for
- * every instruction set, so that all of them add in the same order. Where the instruction set has
- * fused multiply-add, a square is not rounded before it is added; the square of a difference of two
- * floats of similar size is exact in double, so that this usually changes nothing. */
+/* Squared distances by differences, and products. There are eight partial sums in double and
+ * sixteen in float for every instruction set, so that all of them add in the same order. Where the
+ * instruction set has fused multiply-add, a square is not rounded before it is added; the square of
+ * a difference of two floats of similar size is exact in double, so that this usually changes
+ * nothing. */
 #include "base/cpu.h"
 #include "graph/distance_kernels.h"
 
@@ -33,10 +34,10 @@ typedef float sixteen __attribute__((vector_size(16 * sizeof(float))));
         sum = (q[0] + q[2]) + (q[1] + q[3]);                                                       \
     } while (0)
 
-/* acc += (a - b)^2, from doubles and from floats in double, and from floats in float. */
-#define STEP_DOUBLE(acc, a, b)                                                                     \
+/* acc += (a - b)^2, from numbers of the type of acc, and from floats in double. */
+#define STEP_SAME(acc, a, b)                                                                       \
     do {                                                                                           \
-        doubles p, q;                                                                              \
+        __typeof__(acc) p, q;                                                                      \
         memcpy(&p, a, sizeof p);                                                                   \
         memcpy(&q, b, sizeof q);                                                                   \
         p -= q;                                                                                    \
@@ -50,14 +51,6 @@ typedef float sixteen __attribute__((vector_size(16 * sizeof(float))));
         doubles difference =                                                                       \
             __builtin_convertvector(p, doubles) - __builtin_convertvector(q, doubles);             \
         acc += difference * difference;                                                            \
-    } while (0)
-#define STEP_ROUGH(acc, a, b)                                                                      \
-    do {                                                                                           \
-        sixteen p, q;                                                                              \
-        memcpy(&p, a, sizeof p);                                                                   \
-        memcpy(&q, b, sizeof q);                                                                   \
-        p -= q;                                                                                    \
-        acc += p * p;                                                                              \
     } while (0)
 
 /* STEP over all whole vectors of LANES, comparing the sum with limit after every STRIDE features,
@@ -97,9 +90,26 @@ double HD_SIMD(hd_graph_distance2_floats)(const float *a, const float *b, int64_
 
 double HD_SIMD(hd_graph_distance2_doubles)(const double *a, const double *b, int64_t d,
                                            double limit) {
-    DISTANCE(double, doubles, double, 8, STEP_DOUBLE, TOTAL_DOUBLE);
+    DISTANCE(double, doubles, double, 8, STEP_SAME, TOTAL_DOUBLE);
 }
 
 float HD_SIMD(hd_graph_distance2_rough)(const float *a, const float *b, int64_t d, float limit) {
-    DISTANCE(float, sixteen, float, 16, STEP_ROUGH, TOTAL_FLOAT);
+    DISTANCE(float, sixteen, float, 16, STEP_SAME, TOTAL_FLOAT);
+}
+
+/* The product of two rows in float, for the sides of random hyperplanes. */
+float HD_SIMD(hd_graph_product)(const float *a, const float *b, int64_t d) {
+    sixteen sum = {0}, x, y;
+    int64_t j = 0;
+    for (; j + 16 <= d; j += 16) {
+        memcpy(&x, a + j, sizeof x);
+        memcpy(&y, b + j, sizeof y);
+        sum += x * y;
+    }
+    float total = 0;
+    for (; j < d; j++)
+        total += a[j] * b[j];
+    for (int l = 0; l < 16; l++)
+        total += sum[l];
+    return total;
 }

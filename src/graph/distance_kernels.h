@@ -64,4 +64,12 @@ enum { HD_GRAPH_BORUVKA_LEAF = 64 };
 HD_SIMD_DECLARE(uint64_t, hd_graph_boruvka_near, const float *q, const float *leaf, int64_t d,
                 float limit);
 
+/* For sparse points: bit j is set unless scores[j] + norm rest[j] < least. A sum that is not a
+ * number (0 times an infinite norm) excludes nothing. */
+enum { HD_GRAPH_SPARSE_GROUP = 64 }; /* rows whose bounds are compared together */
+HD_SIMD_DECLARE(uint64_t, hd_graph_sparse_possible, const double *scores, const float *rest,
+                double norm, double least);
+typedef uint64_t (*hd_graph_sparse_function)(const double *scores, const float *rest, double norm,
+                                             double least);
+
 #endif

@@ -1,6 +1,6 @@
 /* Bounds of the scores of sparse rows, 64 at a time. */
 #include "base/cpu.h"
-#include "graph/sparse_kernels.h"
+#include "graph/distance_kernels.h"
 
 #include <string.h>
 

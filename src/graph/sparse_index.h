@@ -10,7 +10,7 @@
 #ifndef HUDDLE_SRC_GRAPH_SPARSE_INDEX_H
 #define HUDDLE_SRC_GRAPH_SPARSE_INDEX_H
 
-#include "graph/sparse_kernels.h"
+#include "graph/distance_kernels.h"
 #include "graph/sparse_rows.h"
 
 enum { HD_GRAPH_SPARSE_CLASSES = 15 };

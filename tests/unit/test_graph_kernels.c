@@ -7,7 +7,6 @@
 #include "graph/leaves.h"
 #include "graph/projection.h"
 #include "graph/sparse_index.h"
-#include "graph/sparse_kernels.h"
 #include "graph/sparse_rows.h"
 #include "graph/split.h"
 #include "graph/tiles.h"
