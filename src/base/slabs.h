@@ -105,6 +105,15 @@ typedef struct hd_alone {
 hd_alone hd_alone_begin(huddle_context *context);
 void hd_alone_end(huddle_context *context, hd_alone before);
 
+/* TRY() for a call that this process makes alone. */
+#define TRY_ALONE(context, call)                                                                   \
+    do {                                                                                           \
+        hd_alone hd_before = hd_alone_begin(context);                                              \
+        status = (call);                                                                           \
+        hd_alone_end((context), hd_before);                                                        \
+        TRY(status);                                                                               \
+    } while (0)
+
 /* TRY() for a call that process 0 makes alone, with what was collected there; the others wait for
  * its status. */
 #define TRY_ON_FIRST(context, call)                                                                \

@@ -50,9 +50,15 @@ static huddle_status verify_lists(void *argument, hd_chunk chunk) {
 
 /* Makes the lists of the sample final and compares them with the truth. */
 static huddle_status estimate_recall(huddle_context *context, approximation *a) {
+    huddle_status status = HUDDLE_OK;
     for (int64_t q = 0; q < a->sample.count; q++)
         verify_list(a, a->sample.position[q]);
-    return hd_graph_estimate_recall(context, &a->points, a->search, &a->sample, &a->search->recall);
+    /* Once: later lists have smaller distances, not other true neighbours. */
+    if (a->sample.kth2 == NULL)
+        TRY(hd_graph_sample_answer(context, &a->points, a->search, &a->sample));
+    TRY(hd_graph_sample_measure(context, &a->sample, a->search, &a->search->recall));
+done:
+    return status;
 }
 
 /* ---- attempts ------------------------------------------------------------------------------ */
@@ -140,16 +146,6 @@ done:
     return status;
 }
 
-static huddle_status attempt_search(huddle_context *context, approximation *a, int attempt) {
-    huddle_status status = HUDDLE_OK;
-    TRY(hd_graph_approximation_attempt(context, a, attempt));
-    TRY(estimate_recall(context, a));
-    hd_log(context, "graph: %lld trees, %d rounds, recall %.4f", (long long)a->trees,
-           a->search->n_rounds, a->search->recall.share);
-done:
-    return status;
-}
-
 bool hd_graph_approximation_pays(int64_t n, int attempt) {
     return attempt_pairs * growth[attempt] <= (double)n / 2;
 }
@@ -172,7 +168,10 @@ static huddle_status attempt_all(huddle_context *context, approximation *a, bool
             *gave_up = true;
             goto done;
         }
-        TRY(attempt_search(context, a, attempt));
+        TRY(hd_graph_approximation_attempt(context, a, attempt));
+        TRY(estimate_recall(context, a));
+        hd_log(context, "graph: %lld trees, %d rounds, recall %.4f", (long long)a->trees,
+               s->n_rounds, s->recall.share);
         if (s->recall.share >= s->recall_target)
             goto done;
     }
@@ -190,7 +189,7 @@ huddle_status hd_graph_search_approximate(huddle_context *context, hd_graph_sear
     huddle_status status = HUDDLE_OK;
     approximation a = {.search = search};
     TRY(hd_graph_approximation_begin(context, &a));
-    TRY(hd_graph_sample_new(&a.points, search->k, search->seed, &a.sample));
+    TRY(hd_graph_sample_new(&a.points, search->seed, &a.sample));
     TRY(attempt_all(context, &a, gave_up));
     if (gave_up == NULL || !*gave_up)
         TRY(hd_graph_approximation_verify(context, &a));

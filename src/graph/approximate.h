@@ -83,10 +83,6 @@ static inline float hd_graph_entry_value(uint64_t entry) {
     return value;
 }
 
-/* The tau of the lists that belong to the rows of panels; -infinity for padding. */
-void hd_graph_lists_tau(const hd_graph_lists *lists, const int32_t *list,
-                        const hd_graph_panels *rows, float *tau);
-
 /* Enters the distances of what list `list` contains, positions of these points, into the list of
  * query i. */
 void hd_graph_lists_verify(const hd_graph_lists *lists, int64_t list,
@@ -99,6 +95,21 @@ bool hd_graph_lists_insert(hd_graph_lists *lists, int64_t i, float value, int64_
 
 /* The same where other threads may work on list i. */
 void hd_graph_lists_offer(hd_graph_lists *lists, int64_t i, float value, int64_t position);
+
+/* Points that tiles compare for lists. */
+typedef struct hd_graph_list_pairs {
+    hd_graph_lists *lists;
+    const int32_t *rows;    /* the list of each row */
+    const int32_t *columns; /* the position of each column; equal to rows: pairs of the columns, of
+                               which the rows are the first */
+    float *tau;             /* room for one of each row and column */
+} hd_graph_list_pairs;
+
+/* Compares all rows with all columns, or every pair of the columns once. Hits are pairs that the
+ * tau of their lists does not exclude; the argument of `hit` is `pairs`. */
+void hd_graph_lists_compare(hd_graph_list_pairs *pairs, const hd_graph_ordered_points *points,
+                            const hd_graph_panels *rows, const hd_graph_panels *columns,
+                            hd_graph_hit_function hit);
 
 /* ---- trees --------------------------------------------------------------------------------- */
 
@@ -146,33 +157,30 @@ huddle_status hd_graph_descend(huddle_context *context, const hd_graph_ordered_p
 
 /* Random queries and the distance of the k-th true neighbour of each. */
 typedef struct hd_graph_sample {
-    int64_t count;
-    int64_t *position; /* count, ascending */
-    double *distance2; /* count x k: the true neighbours; the last is the k-th */
-    bool known;        /* distance2 was computed */
+    int64_t count;     /* those of this process */
+    int32_t *row;      /* their numbers here */
+    int32_t *position; /* likewise among the ordered points, ascending; NULL across processes */
+    double *kth2;      /* squared; NULL: not computed yet */
 } hd_graph_sample;
 
-huddle_status hd_graph_sample_new(const hd_graph_ordered_points *points, int32_t k, uint64_t seed,
+huddle_status hd_graph_sample_new(const hd_graph_ordered_points *points, uint64_t seed,
                                   hd_graph_sample *sample);
+
+/* Among rows that are distributed over processes: draws rows, the same for any number of processes,
+ * and answers them exactly, by all processes. search: the rows of this process among themselves,
+ * their ids, k, seed and reach. */
+huddle_status hd_graph_sample_distributed(huddle_context *context, const hd_graph_search *search,
+                                          hd_graph_sample *sample);
 void hd_graph_sample_free(hd_graph_sample *sample);
 
-/* Inserts a distance into an ascending list of k, from which the last is dropped. Distances alone:
- * of rows at the same distance any one is a true neighbour. */
-static inline void hd_graph_sample_insert(double *list, int32_t k, double distance2) {
-    int32_t at = k - 1;
-    if (!(distance2 < list[at]))
-        return;
-    for (; at > 0 && distance2 < list[at - 1]; at--)
-        list[at] = list[at - 1];
-    list[at] = distance2;
-}
+/* Computes kth2, given the lists of the sample. */
+huddle_status hd_graph_sample_answer(huddle_context *context, const hd_graph_ordered_points *points,
+                                     const hd_graph_search *search, hd_graph_sample *sample);
 
-/* Estimates the recall of the k nearest in each list of the search, of which those of the sample
+/* Estimates the recall of the k nearest in the lists of all processes, of which those of the sample
  * must be final. */
-huddle_status hd_graph_estimate_recall(huddle_context *context,
-                                       const hd_graph_ordered_points *points,
-                                       const hd_graph_search *search, hd_graph_sample *sample,
-                                       hd_graph_recall *recall);
+huddle_status hd_graph_sample_measure(huddle_context *context, const hd_graph_sample *sample,
+                                      const hd_graph_search *search, hd_graph_recall *recall);
 
 /* The interval for a mean share of `count` queries of k neighbours whose squares add up to sum2. */
 hd_graph_recall hd_graph_recall_interval(double sum, double sum2, double count, double k);

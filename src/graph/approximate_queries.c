@@ -72,18 +72,11 @@ static void sort_queries(const query_batch *b) {
     b->offsets[0] = 0;
 }
 
-/* Queries and points of a leaf: rows and columns of the tiles. */
-typedef struct leaf_pairs {
-    hd_graph_lists *lists;
-    const int32_t *queries, *positions;
-    float *tau;
-} leaf_pairs;
-
-/* No lock: a query is in one leaf of a tree. */
+/* Queries are the rows, points of a leaf the columns. No lock: a query is in one leaf of a tree. */
 static void insert_point(void *argument, int64_t i, int64_t j, float value) {
-    const leaf_pairs *m = argument;
-    int32_t q = m->queries[i];
-    if (value <= m->tau[i] && hd_graph_lists_insert(m->lists, q, value, m->positions[j]))
+    const hd_graph_list_pairs *m = argument;
+    int32_t q = m->rows[i];
+    if (value <= m->tau[i] && hd_graph_lists_insert(m->lists, q, value, m->columns[j]))
         m->tau[i] = atomic_load_explicit(&m->lists->tau[q], memory_order_relaxed);
 }
 
@@ -102,17 +95,10 @@ static huddle_status compare_leaves(void *argument, hd_chunk chunk) {
             b->panels + at * d, b->base + at);
         for (int64_t q = b->offsets[leaf]; q < b->offsets[leaf + 1]; q += GROUP) {
             int64_t rest = b->offsets[leaf + 1] - q, count = rest < GROUP ? rest : GROUP;
-            leaf_pairs m = {&b->lists, b->order + q, positions, b->tau + at};
+            hd_graph_list_pairs m = {&b->lists, b->order + q, positions, b->tau + at};
             hd_graph_panels rows = hd_graph_ordered_points_pack(
-                &b->queries, m.queries, count, b->panels + behind * d, b->base + behind);
-            hd_graph_tiles tiles = {.rows = &rows,
-                                    .columns = &points,
-                                    .kernel = b->a->points.kernel,
-                                    .tau = m.tau,
-                                    .hit = insert_point,
-                                    .argument = &m};
-            hd_graph_lists_tau(&b->lists, m.queries, &rows, m.tau);
-            hd_graph_tiles_sweep(&tiles, 0, rows.padded);
+                &b->queries, m.rows, count, b->panels + behind * d, b->base + behind);
+            hd_graph_lists_compare(&m, &b->a->points, &rows, &points, insert_point);
         }
     }
     return HUDDLE_OK;
@@ -138,16 +124,9 @@ typedef struct walk {
 static void compare_next(walk *w) {
     const hd_graph_ordered_points *x = &w->b->a->points;
     float base[COLUMNS], tau[COLUMNS];
-    leaf_pairs m = {&w->b->lists, w->queries, w->next, tau};
+    hd_graph_list_pairs m = {&w->b->lists, w->queries, w->next, tau};
     hd_graph_panels columns = hd_graph_ordered_points_pack(x, w->next, w->count, w->columns, base);
-    hd_graph_tiles tiles = {.rows = &w->rows,
-                            .columns = &columns,
-                            .kernel = x->kernel,
-                            .tau = tau,
-                            .hit = insert_point,
-                            .argument = &m};
-    hd_graph_lists_tau(&w->b->lists, w->queries, &w->rows, tau);
-    hd_graph_tiles_sweep(&tiles, 0, HD_GRAPH_TILE_ROWS);
+    hd_graph_lists_compare(&m, x, &w->rows, &columns, insert_point);
     w->count = 0;
 }
 
@@ -220,6 +199,7 @@ static huddle_status walk_queries(void *argument, hd_chunk chunk) {
         }
         memset(w.seen, -1, SEEN * sizeof *w.seen);
         w.rows = hd_graph_ordered_points_pack(&b->queries, w.queries, w.n_queries, panels, base);
+        w.rows.padded = HD_GRAPH_TILE_ROWS; /* of a tile of columns */
         follow_lists(&w);
         for (int r = 0; r < w.n_queries; r++)
             hd_graph_lists_verify(&b->lists, w.queries[r], x, w.queries[r], b->search);

@@ -72,7 +72,6 @@ static huddle_status find_scale(building *b) {
     hd_graph_boruvka *tree = b->tree;
     int64_t m = tree->m, n = b->y.rows;
     double square = 0, *high = NULL;
-    int exponent = 0;
     ALLOC(b->centre, m);
     ALLOC(high, m);
     for (int64_t f = 0; f < m; f++)
@@ -88,9 +87,7 @@ static huddle_status find_scale(building *b) {
         b->centre[f] += half;
         square += half * half;
     }
-    if (square > 0)
-        frexp(sqrt(square), &exponent);
-    tree->scale = ldexp(1, -exponent);
+    tree->scale = hd_graph_unit_scale(sqrt(square));
     tree->error = 2 * (b->position_error * tree->scale + 2 * (double)FLT_EPSILON);
 done:
     huddle_free(high);
@@ -422,17 +419,14 @@ static void walk_tree(walk *w) {
                 return;
             continue;
         }
-        visit near = {at.node + 1, box_distance(w, at.node + 1)};
-        visit far = {upper_child(tree, at.node), box_distance(w, upper_child(tree, at.node))};
-        if (far.distance < near.distance) {
-            visit other = near;
-            near = far;
-            far = other;
-        }
-        if (!is_own(w, far.node))
-            stack[depth++] = far;
-        if (!is_own(w, near.node))
-            stack[depth++] = near;
+        int64_t upper = upper_child(tree, at.node);
+        visit children[] = {{at.node + 1, box_distance(w, at.node + 1)},
+                            {upper, box_distance(w, upper)}};
+        int near = children[1].distance < children[0].distance;
+        if (!is_own(w, children[!near].node))
+            stack[depth++] = children[!near];
+        if (!is_own(w, children[near].node))
+            stack[depth++] = children[near];
     }
 }
 

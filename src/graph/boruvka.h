@@ -45,7 +45,7 @@ huddle_status hd_graph_boruvka_new(huddle_context *context, const hd_graph_rows 
 void hd_graph_boruvka_free(hd_graph_boruvka *tree);
 
 /* best[p] becomes the shortest edge from part p to another part, for every p of the n_parts with
- * searching[p]; for others it is undefined. part is that of each row. */
+ * searching[p]; the others have none. part is that of each row. */
 huddle_status hd_graph_boruvka_find(huddle_context *context, hd_graph_boruvka *tree,
                                     const int32_t *part, int32_t n_parts, const bool *searching,
                                     hd_graph_edge *best);

@@ -27,15 +27,10 @@ typedef struct bridge_round {
 
 static huddle_status prepare_rows(hd_graph_bridges *b, double *reach) {
     huddle_status status = HUDDLE_OK;
-    double zeros;
-    b->rows = hd_graph_rows_of_points(b->points);
-    b->rows.shift = b->cosine ? b->points->shift : NULL;
-    if (b->cosine) {
-        TRY(hd_graph_rows_normalise(b->context, &b->rows));
-        zeros = b->rows.zeros;
-        TRY(hd_reduce_max(b->context, 1, &zeros));
-        b->rows.zeros = zeros > 0;
-    }
+    TRY(hd_graph_rows_of_metric(b->context, b->points, b->cosine, &b->rows));
+    double zeros = b->rows.zeros;
+    TRY(hd_reduce_max(b->context, 1, &zeros));
+    b->rows.zeros = zeros > 0;
     TRY(hd_graph_rows_reach(b->context, &b->rows, &b->rows, reach));
 done:
     return status;
@@ -68,9 +63,7 @@ huddle_status hd_graph_bridges_new(huddle_context *context, const huddle_points 
     for (int64_t i = 0; i < points->n; i++)
         bridges->ids[i] = (int32_t)(slab.first + i);
     TRY(prepare_rows(bridges, &reach));
-    hd_alone before = hd_alone_begin(context);
-    status = build_indices(bridges, reach);
-    hd_alone_end(context, before);
+    TRY_ALONE(context, build_indices(bridges, reach));
 done:
     return status;
 }
@@ -211,7 +204,7 @@ static huddle_status find_own(bridge_round *r, int32_t n_parts, const bool *sear
         TRY(hd_graph_boruvka_find(b->context, &b->tree, r->part, n_parts, searching, r->best));
     for (int32_t p = 0; p < n_parts; p++) {
         hd_graph_edge found = r->best[p];
-        if (b->n < 2 || !searching[p] || found.low < 0) {
+        if (b->n < 2 || found.low < 0) {
             r->best[p] = (hd_graph_edge){-1, -1, INFINITY};
             continue;
         }
@@ -235,10 +228,7 @@ huddle_status hd_graph_bridges_find(hd_graph_bridges *bridges, const int32_t *pa
                           .pack = pack_queries,
                           .compare = compare_queries,
                           .argument = &r};
-    hd_alone before = hd_alone_begin(context);
-    status = find_own(&r, n_parts, searching);
-    hd_alone_end(context, before);
-    TRY(status);
+    TRY_ALONE(context, find_own(&r, n_parts, searching));
     TRY(reduce_best(context, n_parts, best, target));
     /* The list of a query, of one entry, begins with the shortest edge of its part: what is longer
      * does not matter. What is found is kept where it is found. */
@@ -301,23 +291,28 @@ static int own_ends(const addition *j, hd_graph_edge b, int64_t rows[2], int32_t
     return count;
 }
 
-/* Replaces the graph by one that has the bridges too. Offsets count the bridges of each vertex
- * first; the second loop turns the counts into offsets while it copies the rows. */
-static huddle_status add_bridges(const addition *j, const huddle_scale *scale, huddle_csr *graph) {
+/* Offsets count the bridges of each vertex first; the second loop turns the counts into offsets
+ * while it copies the rows. */
+huddle_status hd_graph_bridges_add(huddle_context *context, const hd_graph_edge *bridges,
+                                   int32_t count, const huddle_scale *scale, huddle_csr *graph) {
     huddle_status status = HUDDLE_OK;
     huddle_csr larger = {0};
-    int64_t *ends = NULL, rows[2];
+    int64_t *ends = NULL, rows[2], n = graph->rows;
     int32_t others[2];
     double *weights = NULL;
-    ALLOC(weights, j->n_bridges);
-    TRY(weigh_bridges(j, scale, weights));
-    TRY(huddle_csr_new(j->n, graph->cols, graph->offsets[j->n] + 2 * (int64_t)j->n_bridges,
-                       &larger));
-    ALLOC(ends, j->n);
-    for (int32_t b = 0; b < j->n_bridges; b++)
-        for (int e = own_ends(j, j->bridges[b], rows, others) - 1; e >= 0; e--)
+    hd_slab slab;
+    TRY(huddle_csr_fetch(graph));
+    TRY(huddle_csr_check(graph));
+    TRY(hd_slab_locate(context, n, &slab));
+    addition j = {context, n, slab.first, bridges, count};
+    ALLOC(weights, count);
+    TRY(weigh_bridges(&j, scale, weights));
+    TRY(huddle_csr_new(n, graph->cols, graph->offsets[n] + 2 * (int64_t)count, &larger));
+    ALLOC(ends, n);
+    for (int32_t b = 0; b < count; b++)
+        for (int e = own_ends(&j, bridges[b], rows, others) - 1; e >= 0; e--)
             larger.offsets[rows[e] + 1]++;
-    for (int64_t v = 0; v < j->n; v++) {
+    for (int64_t v = 0; v < n; v++) {
         int64_t from = graph->offsets[v], size = graph->offsets[v + 1] - from;
         int64_t to = larger.offsets[v];
         memcpy(larger.columns + to, graph->columns + from, (size_t)size * sizeof *larger.columns);
@@ -325,8 +320,8 @@ static huddle_status add_bridges(const addition *j, const huddle_scale *scale, h
         ends[v] = to + size;
         larger.offsets[v + 1] += to + size;
     }
-    for (int32_t b = 0; b < j->n_bridges; b++)
-        for (int e = own_ends(j, j->bridges[b], rows, others) - 1; e >= 0; e--)
+    for (int32_t b = 0; b < count; b++)
+        for (int e = own_ends(&j, bridges[b], rows, others) - 1; e >= 0; e--)
             hd_csr_insert(&larger, rows[e], &ends[rows[e]], others[e], weights[b]);
     huddle_csr_free(graph); /* with the copy that an engine may keep */
     *graph = larger;
@@ -334,18 +329,5 @@ static huddle_status add_bridges(const addition *j, const huddle_scale *scale, h
 done:
     FREE(weights, ends);
     huddle_csr_free(&larger);
-    return status;
-}
-
-huddle_status hd_graph_bridges_add(huddle_context *context, const hd_graph_edge *bridges,
-                                   int32_t count, const huddle_scale *scale, huddle_csr *graph) {
-    huddle_status status = HUDDLE_OK;
-    hd_slab slab;
-    TRY(huddle_csr_fetch(graph));
-    TRY(huddle_csr_check(graph));
-    TRY(hd_slab_locate(context, graph->rows, &slab));
-    addition j = {context, graph->rows, slab.first, bridges, count};
-    TRY(add_bridges(&j, scale, graph));
-done:
     return status;
 }

@@ -50,12 +50,9 @@ static void insert_pair(void *argument, int64_t i, int64_t j, float value) {
     insert_candidate(argument, j, value, i);
 }
 
-/* Queries that are other points. Pairs that must be skipped are dropped here: the kernel does not
- * know of groups. */
+/* Queries that are other points. */
 static void insert_for_query(void *argument, int64_t i, int64_t j, float value) {
-    const brute *b = argument;
-    if (!hd_graph_search_skips(b->search, i, j))
-        insert_candidate(argument, i, value, j);
+    insert_candidate(argument, i, value, j);
 }
 
 static huddle_status compare_queries(void *argument, hd_chunk chunk) {
@@ -75,17 +72,11 @@ static huddle_status compare_queries(void *argument, hd_chunk chunk) {
  * list that is not full has tau = FLT_MAX and contains all points. A kernel without rounding errors
  * orders the points correctly by itself. */
 static void verify_query(brute *b, int64_t i) {
-    hd_graph_search *s = b->search;
-    double *distance2 = s->distance2 + i * s->k;
-    int32_t *index = s->index + i * s->k;
     const int32_t *candidates = b->near.index + i * b->near.k;
-    for (int32_t c = 0; c < b->near.k && candidates[c] != INT32_MAX; c++) {
-        /* The k-th distance so far allows an early stop; a distance above it is not inserted. */
-        double value =
-            hd_graph_rows_distance2(s->query, i, s->train, candidates[c], distance2[s->k - 1]);
-        hd_graph_list_insert(distance2, index, s->k, value, candidates[c]);
-    }
-    double limit = hd_graph_packing_limit(&b->packing, b->query->norm[i], distance2[s->k - 1]);
+    for (int32_t c = 0; c < b->near.k && candidates[c] != INT32_MAX; c++)
+        hd_graph_search_compare(b->search, i, candidates[c]);
+    double limit =
+        hd_graph_packing_limit(&b->packing, b->query->norm[i], hd_graph_search_last(b->search, i));
     b->doubtful[i] = !b->exact && !((double)b->tiles.tau[i] > limit);
     b->limits[i] = limit;
 }
@@ -103,13 +94,9 @@ static huddle_status verify_queries(void *argument, hd_chunk chunk) {
  * zeros. */
 static void compare_exactly(void *argument, int64_t i, int64_t j, float value) {
     const brute *b = argument;
-    hd_graph_search *s = b->search;
     (void)value;
-    double *distance2 = s->distance2 + i * s->k;
-    if (distance2[s->k - 1] == 0 || hd_graph_search_skips(s, i, j))
-        return;
-    double exact = hd_graph_rows_distance2(s->query, i, s->train, j, distance2[s->k - 1]);
-    hd_graph_list_insert(distance2, s->index + i * s->k, s->k, exact, (int32_t)j);
+    if (hd_graph_search_admits(b->search, i, j))
+        hd_graph_search_compare(b->search, i, j);
 }
 
 /* Searches the doubtful queries again, with every point within their bound as a candidate. */

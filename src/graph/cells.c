@@ -105,25 +105,19 @@ static int64_t row_number(const cells *c, const workspace *w, int64_t r) {
  * that enters the list. That is the k-th distance, the error of both positions in the projection,
  * and rounding. */
 static void update_limits(const cells *c, workspace *w, int64_t r) {
-    int64_t last = row_number(c, w, r) * c->search->k + c->search->k - 1;
-    double kth = sqrt(c->search->distance2[last]), farthest = kth + 2 * c->position_error;
+    double kth = sqrt(hd_graph_search_last(c->search, row_number(c, w, r)));
+    double farthest = kth + 2 * c->position_error;
     w->kth[r] = kth * c->index->points.scale;
     w->limits[r] = farthest * farthest / c->index->factor;
 }
 
-/* Compares point r of the leaf with row j in double; returns whether the list has changed. Nothing
- * can enter a list of zeros but a smaller number. */
+/* Compares point r of the leaf with row j in double; returns whether the list has changed. */
 static bool compare_in_full(const cells *c, workspace *w, int64_t r, int32_t j) {
-    hd_graph_search *s = c->search;
     int64_t i = row_number(c, w, r);
-    int32_t *index = s->index + i * s->k;
-    double *distance2 = s->distance2 + i * s->k, last = distance2[s->k - 1];
-    int32_t id = hd_graph_search_id(s, j);
-    if ((last == 0 && id > index[s->k - 1]) || hd_graph_search_skips(s, i, j))
+    if (!hd_graph_search_admits(c->search, i, j))
         return false;
     w->n_full++;
-    double value = hd_graph_rows_distance2(s->query, i, s->train, j, last);
-    if (!hd_graph_list_insert(distance2, index, s->k, value, id))
+    if (!hd_graph_search_compare(c->search, i, j))
         return false;
     update_limits(c, w, r);
     return true;
@@ -298,8 +292,8 @@ static void compare_first(const cells *c, workspace *w) {
     int64_t group = w->leaf / HD_GRAPH_LEAF_GROUP;
     compare_leaf(c, w, w->leaf);
     w->first[w->leaf % HD_GRAPH_LEAF_GROUP] = true;
-    int64_t count =
-        hd_graph_leaves_near_group(&c->index->leaves, w->low, w->high, group, w->leaf, w->near);
+    int64_t count = hd_graph_leaves_near_group(&c->index->leaves, w->low, w->high, group, INFINITY,
+                                               w->leaf, w->near);
     qsort(w->near, (size_t)count, sizeof *w->near, by_bound);
     for (int64_t k = 0; k < count && k < FIRST_LEAVES; k++) {
         compare_leaf(c, w, w->near[k].leaf);

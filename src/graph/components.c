@@ -26,15 +26,15 @@ int32_t hd_graph_number_roots(int32_t *parent, int64_t n) {
     return count;
 }
 
-static huddle_status join_rows(const huddle_csr *graph, int32_t *component, int32_t *count) {
+/* Joins the rows of this process, the first of all columns; returns the number of sets. */
+static int32_t join_rows(const huddle_csr *graph, const int32_t *columns, int32_t *set) {
     for (int64_t v = 0; v < graph->rows; v++)
-        component[v] = (int32_t)v;
+        set[v] = (int32_t)v;
     for (int64_t v = 0; v < graph->rows; v++)
         for (int64_t e = graph->offsets[v]; e < graph->offsets[v + 1]; e++)
-            if (graph->values[e] != 0)
-                hd_unite(component, (int32_t)v, graph->columns[e]);
-    *count = hd_graph_number_roots(component, graph->rows);
-    return HUDDLE_OK;
+            if (graph->values[e] != 0 && columns[e] < graph->rows)
+                hd_unite(set, (int32_t)v, columns[e]);
+    return hd_graph_number_roots(set, graph->rows);
 }
 
 /* ---- rows on several processes ------------------------------------------------------------- */
@@ -63,13 +63,7 @@ static huddle_status begin_sets(distributed_sets *s) {
     TRY(hd_halo_open(s->context, n, entries, s->columns, &s->halo));
     ALLOC(s->set, n);
     ALLOC(s->labels, n + s->halo.ghosts);
-    for (int64_t v = 0; v < n; v++)
-        s->set[v] = (int32_t)v;
-    for (int64_t v = 0; v < n; v++)
-        for (int64_t e = graph->offsets[v]; e < graph->offsets[v + 1]; e++)
-            if (graph->values[e] != 0 && s->columns[e] < n)
-                hd_unite(s->set, (int32_t)v, s->columns[e]);
-    s->count = hd_graph_number_roots(s->set, n);
+    s->count = join_rows(graph, s->columns, s->set);
     ALLOC(s->label, s->count);
     ALLOC(s->lower, s->count);
     for (int64_t v = n - 1; v >= 0; v--)
@@ -243,9 +237,10 @@ static huddle_status find_components(huddle_context *context, const huddle_csr *
     if (handled)
         goto done;
     TRY(huddle_csr_fetch(graph));
-    TRY(hd_slabs_distributed(context)
-            ? join_distributed_rows(context, graph, slab.first, component, count)
-            : join_rows(graph, component, count));
+    if (hd_slabs_distributed(context))
+        TRY(join_distributed_rows(context, graph, slab.first, component, count));
+    else
+        *count = join_rows(graph, graph->columns, component);
 done:
     return status;
 }

@@ -16,7 +16,7 @@
 #include "graph/bridges.h"
 #include "graph/common.h"
 #include "graph/layout.h"
-#include "graph/neighbors.h"
+#include "graph/split.h"
 #include "matrix/small.h"
 
 #include <math.h>
@@ -94,30 +94,16 @@ static void take_shortest(parts *j) {
 
 /* ---- shortest edges of the parts ------------------------------------------------------------- */
 
-/* The rows that the CPU compares; prepared in the first round that needs them. */
-static huddle_status prepare_rows(parts *j) {
-    huddle_status status = HUDDLE_OK;
-    if (j->rows.n > 0)
-        return status;
-    j->rows = hd_graph_rows_of_points(j->points);
-    j->rows.shift = j->cosine ? j->points->shift : NULL;
-    if (j->cosine)
-        TRY(hd_graph_rows_normalise(j->context, &j->rows));
-done:
-    return status;
-}
-
-/* The search of the CPU for dense points, part against part in a tree. */
+/* The search of the CPU for dense points, part against part in a tree over their rows, which the
+ * first round builds. */
 static huddle_status find_among_dense(parts *j) {
     huddle_status status = HUDDLE_OK;
-    TRY(prepare_rows(j));
-    if (j->tree.rows == NULL)
+    if (j->tree.rows == NULL) {
+        TRY(hd_graph_rows_of_metric(j->context, j->points, j->cosine, &j->rows));
         TRY(hd_graph_boruvka_new(j->context, &j->rows, &j->tree));
+    }
     TRY(hd_graph_boruvka_find(j->context, &j->tree, j->part, j->count, j->queries.searching,
                               j->best));
-    for (int32_t p = 0; p < j->count; p++)
-        if (!j->queries.searching[p])
-            j->best[p].low = -1;
 done:
     return status;
 }
@@ -333,11 +319,6 @@ done:
 
 /* ---- short bridges ------------------------------------------------------------------------- */
 
-static int compare_reals(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The median s_i of each component. A median, because the s_i at the edge of a cluster say little
  * about the distances inside: a few outliers of a dense cluster have large ones. */
 static huddle_status find_typical_scales(const parts *j, const huddle_scale *scale,
@@ -355,7 +336,7 @@ static huddle_status find_typical_scales(const parts *j, const huddle_scale *sca
         sorted[begin[j->part[v] + 1]++] = scale->local[v];
     for (int32_t p = 0; p < j->count; p++) {
         int64_t size = begin[p + 1] - begin[p];
-        qsort(sorted + begin[p], (size_t)size, sizeof *sorted, compare_reals);
+        qsort(sorted + begin[p], (size_t)size, sizeof *sorted, hd_graph_by_value);
         typical[p] = sorted[begin[p] + size / 2];
     }
 done:

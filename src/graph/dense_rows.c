@@ -109,6 +109,13 @@ void hd_graph_rows_free(hd_graph_rows *rows) {
     *rows = (hd_graph_rows){0};
 }
 
+double hd_graph_unit_scale(double largest) {
+    int exponent = 0;
+    if (largest > 0)
+        frexp(largest, &exponent);
+    return ldexp(1, -exponent);
+}
+
 /* Where row i begins among the values. */
 static int64_t offset_of(const hd_graph_rows *rows, int64_t i) {
     return (rows->pick != NULL ? rows->pick[i] : i) * rows->stride;
@@ -146,6 +153,13 @@ huddle_status hd_graph_rows_normalise(huddle_context *context, hd_graph_rows *ro
         rows->zeros = rows->scale[i] == 0;
 done:
     return status;
+}
+
+huddle_status hd_graph_rows_of_metric(huddle_context *context, const huddle_points *x, bool cosine,
+                                      hd_graph_rows *rows) {
+    *rows = hd_graph_rows_of_points(x);
+    rows->shift = cosine ? x->shift : NULL;
+    return cosine ? hd_graph_rows_normalise(context, rows) : HUDDLE_OK;
 }
 
 int64_t hd_graph_rows_width(const hd_graph_rows *rows) {

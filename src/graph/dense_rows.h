@@ -40,6 +40,14 @@ huddle_status hd_graph_rows_rescale(huddle_context *context, hd_graph_rows *trai
 huddle_status hd_graph_rows_reach(huddle_context *context, const hd_graph_rows *train,
                                   const hd_graph_rows *query, double *reach);
 
+/* The power of two that brings numbers up to `largest` into [-1, 1] without changing any digit,
+ * where no square overflows. */
+double hd_graph_unit_scale(double largest);
+
+/* The points as the metric sees them: cosine distances need their shift, and rows of norm 1. */
+huddle_status hd_graph_rows_of_metric(huddle_context *context, const huddle_points *x, bool cosine,
+                                      hd_graph_rows *rows);
+
 /* Sets scale and zeros for the cosine metric, of the rows of this process. */
 huddle_status hd_graph_rows_normalise(huddle_context *context, hd_graph_rows *rows);
 

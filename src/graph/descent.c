@@ -164,40 +164,27 @@ static huddle_status choose_block(void *argument, hd_chunk chunk) {
 
 /* ---- comparisons --------------------------------------------------------------------------- */
 
-/* The candidates of a point, which are the columns of one tile; the new ones are its rows. */
-typedef struct candidate_pairs {
-    hd_graph_lists *lists;
-    const int32_t *candidates;
-    const float *tau;
-} candidate_pairs;
-
 /* Offers a pair to both of its lists. */
 static void offer_pair(void *argument, int64_t i, int64_t j, float value) {
-    const candidate_pairs *p = argument;
+    const hd_graph_list_pairs *p = argument;
     if (value <= p->tau[i])
-        hd_graph_lists_offer(p->lists, p->candidates[i], value, p->candidates[j]);
+        hd_graph_lists_offer(p->lists, p->rows[i], value, p->rows[j]);
     if (value <= p->tau[j])
-        hd_graph_lists_offer(p->lists, p->candidates[j], value, p->candidates[i]);
+        hd_graph_lists_offer(p->lists, p->rows[j], value, p->rows[i]);
 }
 
-/* Compares the new candidates of a point with all of them. Padding columns are at infinity, and
- * hits need a tau that is not. */
+/* Compares the new candidates of a point with all of them, which are the columns of one tile; the
+ * new ones are its rows. Padding columns are at infinity, and hits need a tau that is not. */
 static void compare_candidates(const descent *s, int64_t at, float *values) {
     float base[COLUMNS], tau[COLUMNS];
-    candidate_pairs pairs = {s->lists, s->candidates + at * COLUMNS, tau};
+    const int32_t *candidates = s->candidates + at * COLUMNS;
+    hd_graph_list_pairs pairs = {s->lists, candidates, candidates, tau};
     hd_graph_panels all =
-        hd_graph_ordered_points_pack(s->points, pairs.candidates, s->n_all[at], values, base);
+        hd_graph_ordered_points_pack(s->points, candidates, s->n_all[at], values, base);
     hd_graph_panels fresh = all;
-    hd_graph_tiles tiles = {.rows = &fresh,
-                            .columns = &all,
-                            .kernel = s->points->kernel,
-                            .tau = tau,
-                            .hit = offer_pair,
-                            .argument = &pairs};
     fresh.n = s->n_new[at];
     fresh.padded = hd_chunks(fresh.n, HD_GRAPH_TILE_ROWS) * HD_GRAPH_TILE_ROWS;
-    hd_graph_lists_tau(s->lists, pairs.candidates, &all, tau);
-    hd_graph_tiles_pairs(&tiles);
+    hd_graph_lists_compare(&pairs, s->points, &fresh, &all, offer_pair);
 }
 
 static huddle_status compare_block(void *argument, hd_chunk chunk) {

@@ -10,14 +10,11 @@
  * If that costs too much, the search is approximate, as on one process: every process searches
  * among its own rows approximately and keeps trees and lists, in which the queries that come look
  * for neighbours (approximate_queries.c). The recall is estimated over all rows. */
-#include "graph/distributed.h"
-
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/slabs.h"
 #include "graph/approximate.h"
 #include "graph/cells.h"
-#include "graph/distributed_recall.h"
 #include "graph/regions.h"
 #include "graph/ring.h"
 #include "graph/sweep.h"
@@ -47,18 +44,17 @@ typedef struct distributed_search {
     const char *used;
     hd_graph_regions regions;
     hd_graph_moved moved_train, moved_query;
-    const hd_graph_rows *train, *query; /* the rows that this process answers for */
+    int64_t total; /* training rows of all processes */
     int32_t *own_ids;
-    int32_t *index;    /* lists of these queries: the caller's, or those that are moved back */
-    double *distance2; /* likewise */
-    hd_graph_search own;
+    hd_graph_search own; /* of the rows that this process answers for; its lists are the caller's,
+                            or those that are moved back */
     bool by_cells;
     hd_graph_cells cells;
     hd_graph_sweep sweep;
     hd_graph_leaves query_leaves; /* of queries that are other points than the training rows */
     bool approximate;
     hd_graph_approximation approximation; /* of the own rows, if there are enough of them */
-    hd_graph_recall_sample sample;
+    hd_graph_sample sample;
 } distributed_search;
 
 /* ---- rows ---------------------------------------------------------------------------------- */
@@ -75,31 +71,27 @@ static bool is_boxed(const distributed_search *p) {
 static huddle_status allow_approximate(distributed_search *p) {
     huddle_status status = HUDDLE_OK;
     const hd_graph_search *s = p->asked;
-    hd_slab slab;
     double doubles = s->train->n > 0 && s->train->doubles != NULL;
+    double n = (double)p->total, pairs = n * n / 2;
     bool automatic = strcmp(p->name, "auto") == 0, named = strcmp(p->name, "approximate") == 0;
     TRY(hd_reduce_max(p->context, 1, &doubles));
-    TRY(hd_slab_locate(p->context, s->train->n, &slab));
-    double n = (double)slab.total, pairs = n * n / 2;
-    p->approximate = s->self && s->recall_target < 1 && doubles == 0 && s->k <= slab.total / 4;
-    automatic = automatic && hd_graph_approximation_pays(slab.total, 0) &&
+    p->approximate = s->self && s->recall_target < 1 && doubles == 0 && s->k <= p->total / 4;
+    automatic = automatic && hd_graph_approximation_pays(p->total, 0) &&
                 hd_graph_search_exceeds(s, pairs * (double)hd_graph_rows_width(s->train));
     p->approximate = p->approximate && (named || automatic);
 done:
     return status;
 }
 
-/* Moves the rows to their regions if that pays. */
-static huddle_status settle_rows(distributed_search *p) {
+/* Moves the rows to their regions if that pays. `first` is the number of the first own row. */
+static huddle_status settle_rows(distributed_search *p, int64_t first) {
     huddle_status status = HUDDLE_OK;
-    hd_graph_search *s = p->asked;
-    hd_slab slab;
-    p->train = s->train;
-    p->query = s->query;
-    p->index = s->index;
-    p->distance2 = s->distance2;
-    TRY(hd_slab_locate(p->context, s->train->n, &slab));
-    if (slab.total >= MOVE_MIN_ROWS && (is_boxed(p) || p->approximate) &&
+    hd_graph_search *s = p->asked, *own = &p->own;
+    own->train = s->train;
+    own->query = s->query;
+    own->index = s->index;
+    own->distance2 = s->distance2;
+    if (p->total >= MOVE_MIN_ROWS && (is_boxed(p) || p->approximate) &&
         hd_slabs_count(p->context) > 1) {
         TRY(hd_graph_regions_new(p->context, s->train, &p->regions));
         TRY(hd_graph_move_rows(&p->regions, s->train, &p->moved_train));
@@ -107,52 +99,29 @@ static huddle_status settle_rows(distributed_search *p) {
             TRY(hd_graph_move_rows(&p->regions, s->query, &p->moved_query));
     }
     if (p->moved_train.balanced) {
-        p->train = p->query = &p->moved_train.rows;
-        p->own.ids = p->moved_train.number;
+        own->train = &p->moved_train.rows;
+        own->ids = p->moved_train.number;
     } else {
         ALLOC(p->own_ids, s->train->n);
         for (int64_t i = 0; i < s->train->n; i++)
-            p->own_ids[i] = (int32_t)(slab.first + i);
-        p->own.ids = p->own_ids;
+            p->own_ids[i] = (int32_t)(first + i);
+        own->ids = p->own_ids;
     }
-    if (p->moved_query.balanced)
-        p->query = &p->moved_query.rows;
-    else if (!s->self)
-        p->query = s->query;
-    if (p->query != s->query) {
-        p->index = NULL;
-        p->distance2 = NULL;
-        ALLOC(p->index, p->query->n * s->k);
-        ALLOC(p->distance2, p->query->n * s->k);
+    if (s->self)
+        own->query = own->train;
+    else if (p->moved_query.balanced)
+        own->query = &p->moved_query.rows;
+    if (own->query != s->query) {
+        own->index = NULL;
+        own->distance2 = NULL;
+        ALLOC(own->index, own->query->n * s->k);
+        ALLOC(own->distance2, own->query->n * s->k);
     }
 done:
     return status;
 }
 
 /* ---- the own rows -------------------------------------------------------------------------- */
-
-/* Replaces numbers of own rows in the lists by ids. */
-static void map_to_ids(distributed_search *p) {
-    for (int64_t e = 0; e < p->query->n * p->own.k; e++)
-        if (p->own.index[e] != INT32_MAX)
-            p->own.index[e] = p->own.ids[p->own.index[e]];
-}
-
-/* Lists of the own rows by the solver that suits them; its numbers become ids. */
-static huddle_status search_own(distributed_search *p) {
-    huddle_status status = HUDDLE_OK;
-    hd_graph_search *own = &p->own;
-    const int32_t *ids = own->ids;
-    own->ids = NULL;
-    own->cells = &p->cells;
-    TRY(hd_graph_search_run(p->context, p->name, own, &p->used));
-    own->ids = ids;
-    map_to_ids(p);
-done:
-    own->ids = ids;
-    own->cells = NULL;
-    return status;
-}
 
 /* Which queries may have a neighbour in the region of this process that is nearer than their last
  * one so far. */
@@ -168,7 +137,7 @@ static huddle_status mark_near(void *argument, hd_chunk chunk) {
     const hd_graph_regions *regions = &m->p->regions;
     double *row = m->rows + chunk.worker * regions->width;
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
-        double kth = sqrt(m->search->distance2[(i + 1) * m->search->k - 1]);
+        double kth = sqrt(hd_graph_search_last(m->search, i));
         hd_graph_rows_read(m->search->query, i, row);
         double beyond = hd_graph_regions_distance(regions, row);
         m->near[i] = !(beyond - region_slack * (beyond + m->p->own.reach) > kth);
@@ -200,7 +169,7 @@ static huddle_status continue_lists(distributed_search *p, hd_graph_search *sear
 
 /* Whether projections are compared instead of points. */
 static bool is_projected(const distributed_search *p) {
-    const hd_graph_rows *train = p->train;
+    const hd_graph_rows *train = p->own.train;
     if (strcmp(p->name, "brute") == 0)
         return false;
     return strcmp(p->used, "pcabound") == 0 ||
@@ -214,33 +183,33 @@ static bool is_projected(const distributed_search *p) {
 static huddle_status begin_lists(distributed_search *p) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *own = &p->own;
-    bool few = p->train->n - own->self<own->k, many = p->train->n> CELLS_MIN_ROWS;
-    bool begun = p->used != NULL;
+    const hd_graph_rows *train = own->train, *query = own->query;
+    bool few = train->n - own->self < own->k, begun = p->used != NULL;
     if (!begun) {
-        hd_graph_search_clear(own, 0, p->query->n);
+        hd_graph_search_clear(own, 0, query->n);
         p->used = "brute";
     }
-    if (p->train->n == 0)
+    if (train->n == 0)
         return status;
-    p->by_cells = is_boxed(p) && many && !few;
+    p->by_cells = is_boxed(p) && train->n > CELLS_MIN_ROWS && !few;
     bool searched = !few && (own->self || !p->by_cells);
-    if (searched && p->query->n > 0) {
+    if (searched && query->n > 0) {
         if (!begun)
-            TRY(search_own(p));
+            TRY(hd_graph_search_run(p->context, p->name, own, &p->used));
         /* A solver that compares all pairs found the boxes useless. */
         p->by_cells =
             p->by_cells && (strcmp(p->used, "cells") == 0 || strcmp(p->used, "kdtree") == 0);
     }
     if (p->by_cells && p->cells.train == NULL)
-        TRY(hd_graph_cells_new(p->context, p->train, own->seed, own->reach, &p->cells));
+        TRY(hd_graph_cells_new(p->context, train, own->seed, own->reach, &p->cells));
     if (!p->by_cells)
-        TRY(hd_graph_sweep_new(p->context, p->train, is_projected(p), own->seed, own->reach,
+        TRY(hd_graph_sweep_new(p->context, train, is_projected(p), own->seed, own->reach,
                                &p->sweep));
-    if (p->by_cells && !own->self && p->query->n > 0)
-        TRY(hd_graph_leaves_new(p->context, p->query, &p->query_leaves));
+    if (p->by_cells && !own->self && query->n > 0)
+        TRY(hd_graph_leaves_new(p->context, query, &p->query_leaves));
     if (p->by_cells)
         own->order = own->self ? p->cells.leaves.order : p->query_leaves.order;
-    if (!searched && p->query->n > 0)
+    if (!searched && query->n > 0)
         TRY(continue_lists(p, own));
     if (!searched && p->by_cells)
         p->used = "cells";
@@ -260,27 +229,27 @@ static void free_index(distributed_search *p) {
 
 /* Queries travel in the order of the leaves, in which consecutive ones are near each other. */
 static int64_t measure_queries(const void *argument, int64_t begin, int64_t end) {
-    return hd_graph_rows_measure(((const distributed_search *)argument)->query, end - begin);
+    return hd_graph_rows_measure(((const distributed_search *)argument)->own.query, end - begin);
 }
 
 static void pack_queries(const void *argument, int64_t begin, int64_t end, char *bytes) {
     const distributed_search *p = argument;
-    hd_graph_rows_pack(p->query, p->own.order, begin, end, bytes);
+    hd_graph_rows_pack(p->own.query, p->own.order, begin, end, bytes);
 }
 
 static huddle_status compare_queries(void *argument, const hd_graph_block *block) {
     huddle_status status = HUDDLE_OK;
     distributed_search *p = argument;
     hd_graph_rows rows = {0};
-    hd_graph_search s = {.train = p->train,
+    hd_graph_search s = {.train = p->own.train,
                          .query = &rows,
                          .k = p->own.k,
                          .index = block->index,
                          .distance2 = block->distance2,
                          .ids = p->own.ids};
-    if (p->train->n == 0)
+    if (p->own.train->n == 0)
         return status;
-    TRY(hd_graph_rows_unpack(p->context, p->query, block->n, block->bytes, &rows));
+    TRY(hd_graph_rows_unpack(p->context, p->own.query, block->n, block->bytes, &rows));
     TRY(continue_lists(p, &s));
     atomic_fetch_add(&p->own.n_distances, atomic_load(&s.n_distances));
 done:
@@ -293,20 +262,18 @@ done:
 /* Tries bounds of projections on the own rows, if comparing all projections is within the limit.
  * What follows from the own rows, which may use their share of it, is roughly proportional to their
  * number. The lists are kept if it succeeds. */
-static huddle_status try_bound(distributed_search *p, double total, bool *gave_up) {
+static huddle_status try_bound(distributed_search *p, bool *gave_up) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *own = &p->own;
-    int64_t width = hd_graph_rows_width(p->train);
-    double each = (double)hd_graph_projection_count((int64_t)total, width) + 1;
+    int64_t width = hd_graph_rows_width(p->own.train);
+    double total = (double)p->total, each = (double)hd_graph_projection_count(p->total, width) + 1;
     *gave_up = hd_graph_search_exceeds(p->asked, total * total / 2 * each);
-    if (*gave_up || p->train->n < BOUND_MIN_ROWS)
+    if (*gave_up || p->own.train->n < BOUND_MIN_ROWS)
         return status;
-    own->cost_limit = p->asked->cost_limit * (double)p->train->n / total;
+    own->cost_limit = p->asked->cost_limit * (double)p->own.train->n / total;
     TRY(hd_graph_search_pcabound(p->context, own, gave_up));
-    if (!*gave_up) {
-        map_to_ids(p);
+    if (!*gave_up)
         p->used = "pcabound";
-    }
 done:
     return status;
 }
@@ -316,30 +283,18 @@ done:
 static huddle_status decide(distributed_search *p) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *own = &p->own;
-    double n = 0, gave_up = 0, cost = 0;
-    int64_t width = hd_graph_rows_width(p->train), total = p->train->n;
+    int64_t width = hd_graph_rows_width(p->own.train);
+    double gave_up, cost = (double)p->own.train->n * (double)p->total / 2 * (double)width;
     bool refused = false;
     if (!p->approximate || strcmp(p->name, "auto") != 0)
         return status;
-    TRY(hd_reduce_count(p->context, &total));
-    n = (double)total;
-    cost = (double)p->train->n * n / 2 * (double)width;
-    hd_alone before = hd_alone_begin(p->context);
-    const int32_t *ids = own->ids;
-    own->ids = NULL;
-    if (is_boxed(p) && p->train->n > CELLS_MIN_ROWS)
-        status = hd_graph_cells_predict(p->context, own, &cost);
-    own->ids = ids;
-    hd_alone_end(p->context, before);
-    TRY(status);
+    if (is_boxed(p) && p->own.train->n > CELLS_MIN_ROWS)
+        TRY_ALONE(p->context, hd_graph_cells_predict(p->context, own, &cost));
     TRY(hd_reduce_sum(p->context, 1, &cost));
     p->approximate = hd_graph_search_exceeds(p->asked, cost);
     if (!p->approximate || width < BOUND_MIN_WIDTH)
         goto done;
-    before = hd_alone_begin(p->context);
-    status = try_bound(p, n, &refused);
-    hd_alone_end(p->context, before);
-    TRY(status);
+    TRY_ALONE(p->context, try_bound(p, &refused));
     gave_up = refused;
     TRY(hd_reduce_max(p->context, 1, &gave_up));
     p->approximate = gave_up > 0;
@@ -353,7 +308,7 @@ done:
 static huddle_status attempt_own(distributed_search *p, int attempt) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *own = &p->own;
-    if (p->train->n < APPROXIMATE_MIN_ROWS || own->k > p->train->n / 4) {
+    if (p->own.train->n < APPROXIMATE_MIN_ROWS || own->k > p->own.train->n / 4) {
         free_index(p);
         p->used = NULL;
         TRY(begin_lists(p));
@@ -376,21 +331,16 @@ static huddle_status search_approximately(distributed_search *p, hd_graph_ring *
     huddle_status status = HUDDLE_OK;
     hd_graph_search *asked = p->asked;
     double rounds = 0;
-    int64_t total = p->train->n;
-    TRY(hd_reduce_count(p->context, &total));
-    TRY(hd_graph_recall_sample_new(p->context, &p->own, &p->sample));
+    TRY(hd_graph_sample_distributed(p->context, &p->own, &p->sample));
     for (int attempt = 0; attempt < HD_GRAPH_ATTEMPTS; attempt++) {
         p->approximate =
-            strcmp(p->name, "auto") != 0 || hd_graph_approximation_pays(total, attempt);
+            strcmp(p->name, "auto") != 0 || hd_graph_approximation_pays(p->total, attempt);
         if (!p->approximate)
             goto done;
-        hd_alone before = hd_alone_begin(p->context);
-        status = attempt_own(p, attempt);
-        hd_alone_end(p->context, before);
-        TRY(status);
+        TRY_ALONE(p->context, attempt_own(p, attempt));
         ring->order = p->own.order;
         TRY(hd_graph_ring_run(p->context, ring));
-        TRY(hd_graph_recall_sample_measure(p->context, &p->sample, &p->own, &asked->recall));
+        TRY(hd_graph_sample_measure(p->context, &p->sample, &p->own, &asked->recall));
         rounds = (double)p->own.n_rounds;
         TRY(hd_reduce_max(p->context, 1, &rounds));
         asked->n_rounds = (int32_t)rounds;
@@ -410,10 +360,7 @@ static huddle_status search_exactly(distributed_search *p, hd_graph_ring *ring) 
     p->asked->recall = (hd_graph_recall){1, 1, 1};
     p->asked->n_rounds = 0;
     free_index(p);
-    hd_alone before = hd_alone_begin(p->context);
-    status = begin_lists(p);
-    hd_alone_end(p->context, before);
-    TRY(status);
+    TRY_ALONE(p->context, begin_lists(p));
     ring->order = p->own.order;
     TRY(hd_graph_ring_run(p->context, ring));
 done:
@@ -423,15 +370,15 @@ done:
 /* ---- the search ---------------------------------------------------------------------------- */
 
 static void free_search(distributed_search *p) {
-    if (p->index != p->asked->index)
-        huddle_free(p->index);
-    if (p->distance2 != p->asked->distance2)
-        huddle_free(p->distance2);
+    if (p->own.index != p->asked->index)
+        huddle_free(p->own.index);
+    if (p->own.distance2 != p->asked->distance2)
+        huddle_free(p->own.distance2);
     huddle_free(p->own_ids);
     hd_graph_regions_free(&p->regions);
     hd_graph_moved_free(&p->moved_train);
     hd_graph_moved_free(&p->moved_query);
-    hd_graph_recall_sample_free(&p->sample);
+    hd_graph_sample_free(&p->sample);
     free_index(p);
 }
 
@@ -443,29 +390,29 @@ huddle_status hd_graph_search_distributed(huddle_context *context, const char *n
                           .pack = pack_queries,
                           .compare = compare_queries,
                           .argument = &p};
+    hd_slab slab;
     TRY(hd_graph_rows_reach(context, search->train, search->query, &p.own.reach));
+    TRY(hd_slab_locate(context, search->train->n, &slab));
+    p.total = slab.total;
     TRY(allow_approximate(&p));
-    TRY(settle_rows(&p));
-    p.own.train = p.train;
-    p.own.query = p.query;
+    TRY(settle_rows(&p, slab.first));
     p.own.self = search->self;
     p.own.k = ring.k = search->k;
     p.own.seed = search->seed;
     p.own.recall_target = 1;
-    p.own.index = p.index;
-    p.own.distance2 = p.distance2;
-    ring.n = p.query->n;
+    p.own.cells = &p.cells;
+    ring.n = p.own.query->n;
     ring.unit = HD_GRAPH_LEAF;
-    ring.index = p.index;
-    ring.distance2 = p.distance2;
+    ring.index = p.own.index;
+    ring.distance2 = p.own.distance2;
     TRY(decide(&p));
     if (p.approximate)
         TRY(search_approximately(&p, &ring));
     if (!p.approximate)
         TRY(search_exactly(&p, &ring));
-    if (p.query != search->query)
-        TRY(hd_graph_move_back(search->self ? &p.moved_train : &p.moved_query, search->k, p.index,
-                               p.distance2, search->index, search->distance2));
+    if (p.own.query != search->query)
+        TRY(hd_graph_move_back(search->self ? &p.moved_train : &p.moved_query, search->k,
+                               p.own.index, p.own.distance2, search->index, search->distance2));
     atomic_fetch_add(&search->n_distances, atomic_load(&p.own.n_distances));
     *used = p.used;
 done:

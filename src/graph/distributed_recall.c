@@ -1,20 +1,17 @@
 /* Every process gets the rows of the sample, a few hundred, finds the nearest among its own rows by
  * tiles, and returns the distances to the processes that asked. */
-#include "graph/distributed_recall.h"
-
 #include "base/check.h"
 #include "base/slabs.h"
 #include "graph/approximate.h"
 #include "graph/ring.h"
+#include "graph/split.h"
 #include "graph/sweep.h"
 
-#include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 /* The rows of the sample that this process has. They are drawn by their ids, which do not depend on
  * the number of processes. */
-static huddle_status draw_rows(const hd_graph_search *s, int64_t total,
-                               hd_graph_recall_sample *sample) {
+static huddle_status draw_rows(const hd_graph_search *s, int64_t total, hd_graph_sample *sample) {
     huddle_status status = HUDDLE_OK;
     int64_t *number = NULL, size = hd_graph_sample_size(total), i = 0;
     ALLOC(number, size);
@@ -34,7 +31,7 @@ done:
 
 /* Sends the own rows of the sample to all processes; those of all come, in their order. */
 static huddle_status share_rows(huddle_context *context, const hd_graph_search *s,
-                                const hd_graph_recall_sample *sample, int64_t *received_sizes,
+                                const hd_graph_sample *sample, int64_t *received_sizes,
                                 void **rows) {
     huddle_status status = HUDDLE_OK;
     int32_t processes = hd_slabs_count(context);
@@ -73,23 +70,23 @@ done:
 }
 
 /* The (k + 1)-th of the distances that came from all processes, the row's own included; one
- * without rows has sent none. */
+ * without rows has sent none. Each has sent k + 1, if necessary infinite ones. */
 static huddle_status merge_answers(const hd_graph_search *s, int32_t processes,
                                    const int64_t *sizes, const double *received,
-                                   hd_graph_recall_sample *sample) {
+                                   hd_graph_sample *sample) {
     huddle_status status = HUDDLE_OK;
     int32_t k = s->k + 1;
     double *list = NULL;
-    ALLOC(list, k);
+    ALLOC(list, (int64_t)processes * k);
     for (int64_t q = 0; q < sample->count; q++) {
         const double *from = received;
-        for (int32_t c = 0; c < k; c++)
-            list[c] = INFINITY;
+        size_t size = 0;
         for (int32_t r = 0; r < processes; r++) {
             for (int32_t c = 0; c < k && sizes[r] > 0; c++)
-                hd_graph_sample_insert(list, k, from[q * k + c]);
+                list[size++] = from[q * k + c];
             from += sizes[r] / (int64_t)sizeof *from;
         }
+        qsort(list, size, sizeof *list, hd_graph_by_value);
         sample->kth2[q] = list[k - 1];
     }
 done:
@@ -97,8 +94,8 @@ done:
     return status;
 }
 
-huddle_status hd_graph_recall_sample_new(huddle_context *context, const hd_graph_search *search,
-                                         hd_graph_recall_sample *sample) {
+huddle_status hd_graph_sample_distributed(huddle_context *context, const hd_graph_search *search,
+                                          hd_graph_sample *sample) {
     huddle_status status = HUDDLE_OK;
     int32_t processes = hd_slabs_count(context);
     int64_t *sizes = NULL, *answered = NULL, count = 0,
@@ -106,7 +103,7 @@ huddle_status hd_graph_recall_sample_new(huddle_context *context, const hd_graph
     double *distance2 = NULL;
     void *rows = NULL, *answers = NULL;
     hd_slab slab;
-    *sample = (hd_graph_recall_sample){0};
+    *sample = (hd_graph_sample){0};
     TRY(hd_slab_locate(context, search->train->n, &slab));
     TRY(draw_rows(search, slab.total, sample));
     ALLOC(sizes, processes);
@@ -118,43 +115,11 @@ huddle_status hd_graph_recall_sample_new(huddle_context *context, const hd_graph
         sizes[r] = n_queries * (search->k + 1) * (int64_t)sizeof *distance2;
     }
     ALLOC(distance2, count * (search->k + 1));
-    if (count > 0) {
-        hd_alone before = hd_alone_begin(context);
-        status = answer_queries(context, search, count, rows, distance2);
-        hd_alone_end(context, before);
-        TRY(status);
-    }
+    if (count > 0)
+        TRY_ALONE(context, answer_queries(context, search, count, rows, distance2));
     TRY(hd_slabs_exchange(context, sizes, distance2, answered, &answers));
     TRY(merge_answers(search, processes, answered, answers, sample));
 done:
     FREE(sizes, answered, distance2, rows, answers);
-    return status;
-}
-
-void hd_graph_recall_sample_free(hd_graph_recall_sample *sample) {
-    FREE(sample->row, sample->kth2);
-    *sample = (hd_graph_recall_sample){0};
-}
-
-/* An entry is a true neighbour if it is not farther than the k-th one. */
-huddle_status hd_graph_recall_sample_measure(huddle_context *context,
-                                             const hd_graph_recall_sample *sample,
-                                             const hd_graph_search *search,
-                                             hd_graph_recall *recall) {
-    huddle_status status = HUDDLE_OK;
-    int32_t k = search->k;
-    double sums[3] = {0, 0, (double)sample->count};
-    for (int64_t q = 0; q < sample->count; q++) {
-        const double *list = search->distance2 + (int64_t)sample->row[q] * k;
-        int32_t found = 0;
-        for (int32_t c = 0; c < k; c++)
-            found += list[c] <= sample->kth2[q];
-        double share = (double)found / (double)k;
-        sums[0] += share;
-        sums[1] += share * share;
-    }
-    TRY(hd_reduce_sum(context, 3, sums));
-    *recall = hd_graph_recall_interval(sums[0], sums[1], sums[2], (double)k);
-done:
     return status;
 }

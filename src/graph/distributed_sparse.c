@@ -2,8 +2,8 @@
  * process answers for its own rows, and the answers are merged into the lists on the way. */
 #include "base/check.h"
 #include "base/slabs.h"
-#include "graph/distributed.h"
 #include "graph/ring.h"
+#include "graph/search.h"
 
 #include <math.h>
 #include <string.h>
@@ -98,10 +98,7 @@ huddle_status hd_graph_search_sparse_distributed(huddle_context *context,
     TRY(hd_slab_locate(context, train->n, &slab));
     p.first = slab.first;
     hd_graph_search_clear(search, 0, query->n);
-    hd_alone before = hd_alone_begin(context);
-    status = merge_lists(&p, query, search->index, search->distance2);
-    hd_alone_end(context, before);
-    TRY(status);
+    TRY_ALONE(context, merge_lists(&p, query, search->index, search->distance2));
     TRY(hd_graph_ring_run(context, &ring));
 done:
     return status;

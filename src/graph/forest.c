@@ -38,12 +38,8 @@ typedef struct growth {
     product_function product;
     node *nodes; /* of the level */
     int64_t n_nodes;
-    int64_t first, last; /* points of the node whose keys are computed */
+    int64_t first; /* point of the node whose keys are computed */
 } growth;
-
-static int64_t leaf_begin(const hd_graph_forest *f, int64_t leaf) {
-    return hd_graph_forest_begin(f, leaf);
-}
 
 /* ---- splits -------------------------------------------------------------------------------- */
 
@@ -61,7 +57,8 @@ static void choose_direction(const growth *g, node m, float *direction) {
     const hd_graph_forest *f = g->forest;
     const hd_graph_ordered_points *x = f->points;
     hd_rng rng = hd_rng_stream(f->seed, (g->tree + 1) << 40 ^ m.number);
-    int64_t begin = leaf_begin(f, m.begin), size = leaf_begin(f, m.end) - begin;
+    int64_t begin = hd_graph_forest_begin(f, m.begin),
+            size = hd_graph_forest_begin(f, m.end) - begin;
     float scale = (float)x->packing.scale;
     bool found = false;
     for (int t = 0; t < DIRECTION_TRIES && !found; t++) {
@@ -155,13 +152,13 @@ static float side_of(uint64_t key) {
 /* Orders the points of a node whose keys are known: those of its first half first. */
 static void divide_node(const growth *g, node m) {
     const hd_graph_forest *f = g->forest;
-    int64_t begin = leaf_begin(f, m.begin), end = leaf_begin(f, m.end);
-    select_keys(f->keys + begin, end - begin, leaf_begin(f, middle_leaf(m)) - begin);
+    int64_t begin = hd_graph_forest_begin(f, m.begin), end = hd_graph_forest_begin(f, m.end);
+    select_keys(f->keys + begin, end - begin, hd_graph_forest_begin(f, middle_leaf(m)) - begin);
     for (int64_t p = begin; p < end; p++)
         f->order[p] = (int32_t)(f->keys[p] & UINT32_MAX);
     /* The smallest key of the second half is in its place. */
     if (f->routes != NULL)
-        route_of(f, m)[f->points->d] = side_of(f->keys[leaf_begin(f, middle_leaf(m))]);
+        route_of(f, m)[f->points->d] = side_of(f->keys[hd_graph_forest_begin(f, middle_leaf(m))]);
 }
 
 /* ---- growth -------------------------------------------------------------------------------- */
@@ -183,7 +180,8 @@ static void grow_subtree(const growth *g, node root, float *direction) {
     for (node m = root;;) {
         if (m.end - m.begin > 1) {
             choose_direction(g, m, direction);
-            compute_keys(g, direction, leaf_begin(f, m.begin), leaf_begin(f, m.end));
+            compute_keys(g, direction, hd_graph_forest_begin(f, m.begin),
+                         hd_graph_forest_begin(f, m.end));
             divide_node(g, m);
             stack[waiting++] = right_child(m);
             m = left_child(m);
@@ -221,10 +219,10 @@ static huddle_status divide_nodes(void *argument, hd_chunk chunk) {
 static huddle_status split_level(huddle_context *context, growth *g) {
     huddle_status status = HUDDLE_OK;
     for (int64_t m = 0; m < g->n_nodes; m++) {
-        g->first = leaf_begin(g->forest, g->nodes[m].begin);
-        g->last = leaf_begin(g->forest, g->nodes[m].end);
+        int64_t end = hd_graph_forest_begin(g->forest, g->nodes[m].end);
+        g->first = hd_graph_forest_begin(g->forest, g->nodes[m].begin);
         choose_direction(g, g->nodes[m], g->forest->directions);
-        TRY(hd_parallel(context, NULL, g->last - g->first, KEYS_PER_CHUNK, compute_chunk, g));
+        TRY(hd_parallel(context, NULL, end - g->first, KEYS_PER_CHUNK, compute_chunk, g));
     }
     TRY(hd_parallel(context, NULL, g->n_nodes, 1, divide_nodes, g));
     for (int64_t m = g->n_nodes - 1; m >= 0; m--) {
@@ -249,7 +247,7 @@ huddle_status hd_graph_forest_grow(huddle_context *context, hd_graph_forest *for
     g.nodes[0] = (node){0, forest->leaves, 1};
     g.n_nodes = 1;
     /* All nodes of a level have about the same size, the first one included. */
-    while (leaf_begin(forest, g.nodes[0].end) > SUBTREE && g.nodes[0].end > 1)
+    while (hd_graph_forest_begin(forest, g.nodes[0].end) > SUBTREE && g.nodes[0].end > 1)
         TRY(split_level(context, &g));
     TRY(hd_parallel(context, NULL, g.n_nodes, 1, grow_subtrees, &g));
 done:
@@ -296,17 +294,10 @@ typedef struct joining {
     float *base, *tau; /* workers x capacity */
 } joining;
 
-/* A leaf: column p of its panels is point positions[p]. */
-typedef struct leaf_pairs {
-    hd_graph_lists *lists;
-    const int32_t *positions;
-    float *tau;
-} leaf_pairs;
-
 /* No lock: a point is in one leaf of a tree. */
 static void insert_pair(void *argument, int64_t i, int64_t j, float value) {
-    const leaf_pairs *l = argument;
-    int32_t p = l->positions[i], q = l->positions[j];
+    const hd_graph_list_pairs *l = argument;
+    int32_t p = l->rows[i], q = l->rows[j];
     if (value <= l->tau[i] && hd_graph_lists_insert(l->lists, p, value, q))
         l->tau[i] = atomic_load_explicit(&l->lists->tau[p], memory_order_relaxed);
     if (value <= l->tau[j] && hd_graph_lists_insert(l->lists, q, value, p))
@@ -318,19 +309,14 @@ static huddle_status join_leaves(void *argument, hd_chunk chunk) {
     const hd_graph_forest *f = g->forest;
     const hd_graph_ordered_points *x = f->points;
     for (int64_t leaf = chunk.begin; leaf < chunk.end; leaf++) {
-        int64_t begin = leaf_begin(f, leaf), size = leaf_begin(f, leaf + 1) - begin;
+        int64_t begin = hd_graph_forest_begin(f, leaf),
+                size = hd_graph_forest_begin(f, leaf + 1) - begin;
         int64_t at = chunk.worker * f->capacity;
-        leaf_pairs pairs = {g->lists, f->order + begin, g->tau + at};
-        hd_graph_panels panels = hd_graph_ordered_points_pack(x, pairs.positions, size,
-                                                              g->panels + at * x->d, g->base + at);
-        hd_graph_tiles tiles = {.rows = &panels,
-                                .columns = &panels,
-                                .kernel = x->kernel,
-                                .tau = pairs.tau,
-                                .hit = insert_pair,
-                                .argument = &pairs};
-        hd_graph_lists_tau(g->lists, pairs.positions, &panels, pairs.tau);
-        hd_graph_tiles_pairs(&tiles);
+        const int32_t *positions = f->order + begin;
+        hd_graph_list_pairs pairs = {g->lists, positions, positions, g->tau + at};
+        hd_graph_panels panels =
+            hd_graph_ordered_points_pack(x, positions, size, g->panels + at * x->d, g->base + at);
+        hd_graph_lists_compare(&pairs, x, &panels, &panels, insert_pair);
     }
     return HUDDLE_OK;
 }

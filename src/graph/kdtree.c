@@ -28,11 +28,10 @@ static const leaf_function leaf_kernels[] = HD_SIMD_TABLE(hd_graph_leaf_distance
 static const box_function box_kernels[] = HD_SIMD_TABLE(hd_graph_box_distance);
 
 typedef struct node {
-    int32_t left, right; /* children; left is -1 in a leaf */
-    int32_t begin, end;  /* its points: positions in `order` */
-    int32_t group;       /* the group of all its points, or -1 */
-    bool flat;           /* all its points are equal */
-    int64_t panel;       /* leaf: the first of its panels */
+    int32_t left;       /* the first of its children, which follow each other; -1 in a leaf */
+    int32_t begin, end; /* its points: positions in `order` */
+    int32_t widest;     /* its widest dimension; -1: flat, all its points are equal */
+    int64_t panel;      /* leaf: the first of its panels */
 } node;
 
 typedef struct tree {
@@ -63,7 +62,7 @@ static double coordinate(const tree *t, int32_t place, int64_t f) {
 /* Splits by value near the middle, so that both halves are as even as equal values allow. The
  * median value itself belongs to the upper half, or to the lower one if that makes the smaller half
  * larger. Both halves are non-empty because the node has an extent in f. */
-static int32_t split_points(tree *t, int32_t begin, int32_t end, int64_t f) {
+static int32_t split_points(tree *t, int32_t begin, int32_t end, int32_t f) {
     int32_t size = end - begin, below = 0, equal = 0, front = begin;
     for (int32_t place = begin; place < end; place++)
         t->keys[place] = coordinate(t, place, f);
@@ -85,8 +84,8 @@ static int32_t split_points(tree *t, int32_t begin, int32_t end, int64_t f) {
 
 /* The box of a node; returns its widest dimension, or -1 if it has no extent. A tight box around
  * the points excludes more than the cell that the splits define. */
-static int64_t measure_box(const tree *t, int32_t begin, int32_t end, double *low, double *high) {
-    int64_t widest = -1;
+static int32_t measure_box(const tree *t, int32_t begin, int32_t end, double *low, double *high) {
+    int32_t widest = -1;
     double width = 0;
     for (int64_t f = 0; f < t->d; f++)
         low[f] = high[f] = coordinate(t, begin, f);
@@ -100,37 +99,22 @@ static int64_t measure_box(const tree *t, int32_t begin, int32_t end, double *lo
     for (int64_t f = 0; f < t->d; f++)
         if (high[f] - low[f] > width) {
             width = high[f] - low[f];
-            widest = f;
+            widest = (int32_t)f;
         }
     return widest;
 }
 
-/* The group that all these points belong to, or -1. In the search for bridges between components, a
- * query skips the nodes of its own component as a whole. */
-static int32_t common_group(const tree *t, int32_t begin, int32_t end) {
-    const int32_t *group = t->search->train_group;
-    if (group == NULL)
-        return -1;
-    for (int32_t place = begin + 1; place < end; place++)
-        if (group[t->order[place]] != group[t->order[begin]])
-            return -1;
-    return group[t->order[begin]];
-}
-
 /* Adds a node of points begin .. end - 1 with its box; grow_tree() makes it a leaf or splits it. */
-static huddle_status add_node(tree *t, int32_t begin, int32_t end, int64_t *widest) {
+static huddle_status add_node(tree *t, int32_t begin, int32_t end) {
     int64_t at = t->n_nodes;
     if (!hd_grow(&t->nodes, &t->node_capacity, at + 1, sizeof *t->nodes) ||
         !hd_grow(&t->boxes, &t->box_capacity, (at + 1) * 2 * t->d, sizeof *t->boxes))
         return hd_fail(HUDDLE_NO_MEMORY, "no memory for the tree's %lld-th node", (long long)at);
     double *box = t->boxes + at * 2 * t->d;
-    *widest = measure_box(t, begin, end, box, box + t->d);
-    t->nodes[at] = (node){.left = -1,
-                          .begin = begin,
-                          .end = end,
-                          .group = common_group(t, begin, end),
-                          .flat = *widest < 0};
-    t->n_nodes++;
+    t->nodes[t->n_nodes++] = (node){.left = -1,
+                                    .begin = begin,
+                                    .end = end,
+                                    .widest = measure_box(t, begin, end, box, box + t->d)};
     return HUDDLE_OK;
 }
 
@@ -140,8 +124,7 @@ static void make_leaf(tree *t, node *leaf) {
     int64_t size = leaf->end - leaf->begin;
     qsort(t->order + leaf->begin, (size_t)size, sizeof *t->order, hd_graph_by_number);
     leaf->panel = t->n_panels;
-    size = leaf->flat ? 1 : size;
-    t->n_panels += hd_chunks(size, HD_GRAPH_LEAF_LANES);
+    t->n_panels += hd_chunks(leaf->widest < 0 ? 1 : size, HD_GRAPH_LEAF_LANES);
 }
 
 /* Grows the tree in depth-first order, with a stack of the nodes that are not done yet: a recursion
@@ -150,42 +133,36 @@ static void make_leaf(tree *t, node *leaf) {
  * add_node(), which may move the nodes. */
 static huddle_status grow_tree(tree *t) {
     huddle_status status = HUDDLE_OK;
-    int64_t capacity = 0, waiting = 0, *widest = NULL, widest_capacity = 0;
+    int64_t capacity = 0, waiting = 0;
     int32_t *stack = NULL;
-    int64_t dimension = -1;
-    TRY(add_node(t, 0, (int32_t)t->n, &dimension));
+    TRY(add_node(t, 0, (int32_t)t->n));
     for (int32_t at = 0;;) {
         node *here = &t->nodes[at];
-        if (dimension < 0 || here->end - here->begin <= LEAF) {
+        if (here->widest < 0 || here->end - here->begin <= LEAF) {
             make_leaf(t, here);
             if (waiting == 0)
                 break;
             at = stack[--waiting];
-            dimension = widest[waiting];
             continue;
         }
         int32_t begin = here->begin, end = here->end,
-                middle = split_points(t, begin, end, dimension);
-        int32_t left = (int32_t)t->n_nodes;
-        here->left = left;
-        here->right = left + 1;
-        if (!hd_grow(&stack, &capacity, waiting + 1, sizeof *stack) ||
-            !hd_grow(&widest, &widest_capacity, waiting + 1, sizeof *widest))
+                middle = split_points(t, begin, end, here->widest);
+        at = here->left = (int32_t)t->n_nodes;
+        if (!hd_grow(&stack, &capacity, waiting + 1, sizeof *stack))
             FAIL(HUDDLE_NO_MEMORY, "no memory for the tree's depth of %lld", (long long)waiting);
-        TRY(add_node(t, begin, middle, &dimension));
-        TRY(add_node(t, middle, end, &widest[waiting]));
-        stack[waiting++] = left + 1;
-        at = left;
+        stack[waiting++] = at + 1;
+        TRY(add_node(t, begin, middle));
+        TRY(add_node(t, middle, end));
     }
 done:
-    FREE(stack, widest);
+    huddle_free(stack);
     return status;
 }
 
 /* Copies the points of a leaf into its panels, padded with points at infinity. Loops over a panel
  * have a fixed length this way. */
 static void fill_leaf(const tree *t, const node *leaf) {
-    int64_t size = leaf->flat ? 1 : leaf->end - leaf->begin;
+    int64_t size = leaf->widest < 0 ? 1 : leaf->end - leaf->begin;
     int64_t count = hd_chunks(size, HD_GRAPH_LEAF_LANES) * HD_GRAPH_LEAF_LANES;
     for (int64_t c = 0; c < count; c++) {
         double *to =
@@ -237,19 +214,18 @@ typedef struct visit {
     const tree *t;
     int64_t i;
     const double *q;
-    double *distance2;
-    int32_t *index;
+    const double *last; /* the k-th squared distance so far */
     int64_t n_distances;
 } visit;
 
 /* The distance for the list, by the arithmetic that all solvers use, so that results do not depend
  * on the solver. Short rows are read from the panel, which is in the cache already. `column` is the
  * place of the point in its panel. */
-static double exact_distance2(const visit *v, const double *column, int32_t id, double limit) {
+static double exact_distance2(const visit *v, const double *column, int32_t id) {
     const tree *t = v->t;
     double differences[HD_GRAPH_SHORT_ROW];
     if (!t->short_rows)
-        return hd_graph_rows_distance2(t->search->query, v->i, t->search->train, id, limit);
+        return hd_graph_rows_distance2(t->search->query, v->i, t->search->train, id, *v->last);
     for (int64_t f = 0; f < t->d; f++)
         differences[f] = v->q[f] - column[f * HD_GRAPH_LEAF_LANES];
     return hd_graph_short_square(differences, t->d);
@@ -259,11 +235,9 @@ static double exact_distance2(const visit *v, const double *column, int32_t id, 
  * by the kernel. It is excluded only if it is farther than the k-th neighbour by more than
  * rounding: a tie may still enter by its smaller index. */
 static void insert_candidate(visit *v, double value, const double *column, int32_t id) {
-    hd_graph_search *s = v->t->search;
-    double last = v->distance2[s->k - 1];
-    if (v->t->factor * value > last || hd_graph_search_skips(s, v->i, id))
-        return;
-    hd_graph_list_insert(v->distance2, v->index, s->k, exact_distance2(v, column, id, last), id);
+    const hd_graph_search *s = v->t->search;
+    if (v->t->factor * value <= *v->last && !hd_graph_search_skips(s, v->i, id))
+        hd_graph_search_insert(s, v->i, id, exact_distance2(v, column, id));
 }
 
 /* Compares the query with the points of a leaf, eight at a time. */
@@ -271,13 +245,12 @@ static void scan_leaf(visit *v, const node *leaf) {
     const tree *t = v->t;
     double values[HD_GRAPH_LEAF_LANES];
     int64_t size = leaf->end - leaf->begin;
-    if (leaf->flat) {
+    if (leaf->widest < 0) {
         /* Points are sorted by number: the first k, and one more in case the query is among them,
-         * are sufficient, unless groups exclude some. */
-        int64_t enough = t->search->train_group != NULL ? size : (int64_t)t->search->k + 1;
+         * are sufficient. */
         const double *panel = t->panels + leaf->panel * HD_GRAPH_LEAF_LANES * t->d;
         t->leaf(v->q, panel, t->d, values);
-        for (int64_t c = 0; c < size && c < enough; c++)
+        for (int64_t c = 0; c < size && c <= t->search->k; c++)
             insert_candidate(v, values[0], panel, t->order[leaf->begin + c]);
         v->n_distances++;
         return;
@@ -286,7 +259,7 @@ static void scan_leaf(visit *v, const node *leaf) {
         const double *panel = t->panels + (leaf->panel * HD_GRAPH_LEAF_LANES + c) * t->d;
         t->leaf(v->q, panel, t->d, values);
         for (int64_t e = c; e < size && e < c + HD_GRAPH_LEAF_LANES; e++)
-            if (t->factor * values[e - c] <= v->distance2[t->search->k - 1])
+            if (t->factor * values[e - c] <= *v->last)
                 insert_candidate(v, values[e - c], panel + (e - c), t->order[leaf->begin + e]);
     }
     v->n_distances += size;
@@ -306,30 +279,20 @@ static void visit_subtree(visit *v, int32_t at) {
     const tree *t = v->t;
     for (;;) {
         const node *here = &t->nodes[at];
-        if (here->group >= 0 && here->group == t->search->query_group[v->i])
-            return;
         if (here->left < 0) {
             scan_leaf(v, here);
             return;
         }
         /* Both bounds are computed here, but the far one is compared with the k-th distance after
          * the near child has been visited. */
-        int32_t near = here->left, far = here->right;
-        double near_bound = box_distance(v, near), far_bound = box_distance(v, far);
-        if (far_bound < near_bound) {
-            int32_t other = near;
-            double bound = near_bound;
-            near = far;
-            far = other;
-            near_bound = far_bound;
-            far_bound = bound;
-        }
-        if (near_bound > v->distance2[t->search->k - 1])
+        double bounds[] = {box_distance(v, here->left), box_distance(v, here->left + 1)};
+        int near = bounds[1] < bounds[0];
+        if (bounds[near] > *v->last)
             return;
-        visit_subtree(v, near);
-        if (far_bound > v->distance2[t->search->k - 1])
+        visit_subtree(v, here->left + near);
+        if (bounds[!near] > *v->last)
             return;
-        at = far;
+        at = here->left + !near;
     }
 }
 
@@ -337,11 +300,8 @@ static void visit_subtree(visit *v, int32_t at) {
 static int64_t search_query(const tree *t, int64_t place) {
     hd_graph_search *s = t->search;
     int64_t i = t->sequence != NULL ? t->sequence[place] : place;
-    visit v = {.t = t,
-               .i = i,
-               .q = t->queries + i * t->d,
-               .distance2 = s->distance2 + i * s->k,
-               .index = s->index + i * s->k};
+    visit v = {
+        .t = t, .i = i, .q = t->queries + i * t->d, .last = s->distance2 + (i + 1) * s->k - 1};
     hd_graph_search_clear(s, i, i + 1);
     visit_subtree(&v, 0);
     return v.n_distances;

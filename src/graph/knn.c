@@ -4,7 +4,6 @@
 #include "base/options.h"
 #include "base/slabs.h"
 #include "graph/common.h"
-#include "graph/neighbors.h"
 #include "graph/search.h"
 #include "matrix/resident.h"
 

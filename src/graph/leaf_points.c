@@ -15,7 +15,7 @@ static const double u = 0x1p-24; /* unit roundoff of float */
 
 typedef struct filling {
     hd_graph_leaf_points *points;
-    double *scratch; /* workers x HD_GRAPH_LEAF x d */
+    double *scratch; /* workers x d */
 } filling;
 
 double hd_graph_leaf_pack(const hd_graph_leaf_points *points, const double *row,
@@ -30,32 +30,39 @@ double hd_graph_leaf_pack(const hd_graph_leaf_points *points, const double *row,
     return sqrt(norm2);
 }
 
-/* The centre is the mean: it makes the norms small, and need not be accurate. Padding is at the
- * centre; its base excludes it. */
-static void pack_leaf(const filling *f, int64_t l, double *rows) {
-    hd_graph_leaf_points *p = f->points;
-    int64_t begin = hd_graph_leaf_begin(l), count = hd_graph_leaf_end(p->leaves, l) - begin;
+/* Padding is at the centre; its base excludes it. */
+double hd_graph_leaf_repack(const hd_graph_leaf_points *points, int64_t l, const double *centre,
+                            double *row, float *panels) {
+    int64_t begin = hd_graph_leaf_begin(l), count = hd_graph_leaf_end(points->leaves, l) - begin;
+    double largest = 0;
+    for (int64_t r = 0; r < HD_GRAPH_LEAF; r++) {
+        if (r < count)
+            hd_graph_rows_read(points->rows, points->leaves->order[begin + r], row);
+        double norm = hd_graph_leaf_pack(points, r < count ? row : centre, centre, r, panels);
+        largest = fmax(largest, norm);
+    }
+    return largest;
+}
+
+/* The centre is the mean: it makes the norms small, and need not be accurate. */
+static void pack_leaf(hd_graph_leaf_points *p, int64_t l, double *row) {
+    int64_t begin = hd_graph_leaf_begin(l), end = hd_graph_leaf_end(p->leaves, l);
     double *centre = p->centres + l * p->d;
-    float *panels = p->values + l * HD_GRAPH_LEAF * p->d;
     memset(centre, 0, (size_t)p->d * sizeof *centre);
-    for (int64_t r = 0; r < count; r++) {
-        hd_graph_rows_read(p->rows, p->leaves->order[begin + r], rows + r * p->d);
+    for (int64_t place = begin; place < end; place++) {
+        hd_graph_rows_read(p->rows, p->leaves->order[place], row);
         for (int64_t j = 0; j < p->d; j++)
-            centre[j] += rows[r * p->d + j];
+            centre[j] += row[j];
     }
     for (int64_t j = 0; j < p->d; j++)
-        centre[j] /= (double)count;
-    p->radius[l] = 0;
-    for (int64_t r = 0; r < HD_GRAPH_LEAF; r++) {
-        const double *row = r < count ? rows + r * p->d : centre;
-        p->radius[l] = fmax(p->radius[l], hd_graph_leaf_pack(p, row, centre, r, panels));
-    }
+        centre[j] /= (double)(end - begin);
+    p->radius[l] = hd_graph_leaf_repack(p, l, centre, row, hd_graph_leaf_values(p, l));
 }
 
 static huddle_status pack_leaves(void *argument, hd_chunk chunk) {
     const filling *f = argument;
     for (int64_t l = chunk.begin; l < chunk.end; l++)
-        pack_leaf(f, l, f->scratch + chunk.worker * HD_GRAPH_LEAF * f->points->d);
+        pack_leaf(f->points, l, f->scratch + chunk.worker * f->points->d);
     return HUDDLE_OK;
 }
 
@@ -76,7 +83,7 @@ huddle_status hd_graph_leaf_points_new(huddle_context *context, const hd_graph_r
     ALLOC(points->centres, leaves->count * points->d);
     ALLOC(points->radius, leaves->count);
     ALLOC_ZERO(points->base, 2 * HD_GRAPH_LEAF);
-    ALLOC(f.scratch, hd_workers(context) * HD_GRAPH_LEAF * points->d);
+    ALLOC(f.scratch, hd_workers(context) * points->d);
     for (int64_t r = leaves->n - hd_graph_leaf_begin(leaves->count - 1); r < HD_GRAPH_LEAF; r++)
         points->base[HD_GRAPH_LEAF + r] = INFINITY;
     TRY(hd_parallel(context, NULL, leaves->count, LEAVES_PER_CHUNK, pack_leaves, &f));
@@ -89,16 +96,6 @@ done:
 void hd_graph_leaf_points_free(hd_graph_leaf_points *points) {
     FREE(points->values, points->centres, points->radius, points->base);
     *points = (hd_graph_leaf_points){0};
-}
-
-void hd_graph_leaf_repack(const hd_graph_leaf_points *points, int64_t l, const double *centre,
-                          double *row, float *panels) {
-    int64_t begin = hd_graph_leaf_begin(l), count = hd_graph_leaf_end(points->leaves, l) - begin;
-    for (int64_t r = 0; r < HD_GRAPH_LEAF; r++) {
-        if (r < count)
-            hd_graph_rows_read(points->rows, points->leaves->order[begin + r], row);
-        hd_graph_leaf_pack(points, r < count ? row : centre, centre, r, panels);
-    }
 }
 
 float *hd_graph_leaf_values(const hd_graph_leaf_points *points, int64_t l) {

@@ -39,9 +39,10 @@ void hd_graph_leaf_points_free(hd_graph_leaf_points *points);
 double hd_graph_leaf_pack(const hd_graph_leaf_points *points, const double *row,
                           const double *centre, int64_t r, float *panels);
 
-/* Packs all points of leaf l relative to another centre than its own. `row` has room for d. */
-void hd_graph_leaf_repack(const hd_graph_leaf_points *points, int64_t l, const double *centre,
-                          double *row, float *panels);
+/* Packs all points of leaf l relative to a centre; returns the largest norm. `row` has room for d.
+ */
+double hd_graph_leaf_repack(const hd_graph_leaf_points *points, int64_t l, const double *centre,
+                            double *row, float *panels);
 
 /* The packed points of leaf l, its centre, and the base of its points. */
 float *hd_graph_leaf_values(const hd_graph_leaf_points *points, int64_t l);

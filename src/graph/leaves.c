@@ -292,9 +292,9 @@ static void bound_panel(const hd_graph_leaves *t, const hd_graph_boxes *boxes, i
     bounds_kernels[t->isa](low, high, boxes->low + at, boxes->high + at, boxes->d, bounds);
 }
 
-/* Adds the leaves of a group that are within limit. */
-static int64_t add_group(const hd_graph_leaves *t, const double *low, const double *high,
-                         int64_t group, double limit, int64_t own, hd_graph_near_leaf *found) {
+int64_t hd_graph_leaves_near_group(const hd_graph_leaves *t, const double *low, const double *high,
+                                   int64_t group, double limit, int64_t own,
+                                   hd_graph_near_leaf *found) {
     double bounds[HD_GRAPH_BOXES];
     int64_t n_found = 0, first = group * HD_GRAPH_LEAF_GROUP;
     bound_panel(t, &t->leaf_boxes, group, low, high, bounds);
@@ -312,14 +312,9 @@ int64_t hd_graph_leaves_near(const hd_graph_leaves *t, const double *low, const 
         if (group % HD_GRAPH_BOXES == 0)
             bound_panel(t, &t->group_boxes, group / HD_GRAPH_BOXES, low, high, bounds);
         if (bounds[group % HD_GRAPH_BOXES] <= limit)
-            n_found += add_group(t, low, high, group, limit, own, found + n_found);
+            n_found += hd_graph_leaves_near_group(t, low, high, group, limit, own, found + n_found);
     }
     return n_found;
-}
-
-int64_t hd_graph_leaves_near_group(const hd_graph_leaves *t, const double *low, const double *high,
-                                   int64_t group, int64_t own, hd_graph_near_leaf *found) {
-    return add_group(t, low, high, group, INFINITY, own, found);
 }
 
 double hd_graph_boxes_factor(int64_t d) {

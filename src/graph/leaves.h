@@ -57,13 +57,11 @@ void hd_graph_leaves_box(const hd_graph_leaves *leaves, int64_t l, double *low, 
 
 /* All leaves whose box is within `limit`, a squared distance, of the given box, except leaf `own`,
  * by ascending leaf; returns their number. Distances are rounded (hd_graph_boxes_factor()). `found`
- * has room for all leaves. */
+ * has room for all leaves. The second one: of the leaves of one group. */
 int64_t hd_graph_leaves_near(const hd_graph_leaves *leaves, const double *low, const double *high,
                              double limit, int64_t own, hd_graph_near_leaf *found);
-
-/* The same for the leaves of one group, whatever their distance. */
 int64_t hd_graph_leaves_near_group(const hd_graph_leaves *leaves, const double *low,
-                                   const double *high, int64_t group, int64_t own,
+                                   const double *high, int64_t group, double limit, int64_t own,
                                    hd_graph_near_leaf *found);
 
 /* Squared distances between boxes, or between points and boxes, have a relative error of at most

@@ -90,23 +90,35 @@ void hd_graph_lists_offer(hd_graph_lists *lists, int64_t i, float value, int64_t
     atomic_flag_clear_explicit(&lists->locked[i], memory_order_release);
 }
 
-void hd_graph_lists_tau(const hd_graph_lists *lists, const int32_t *list,
-                        const hd_graph_panels *rows, float *tau) {
-    for (int64_t i = 0; i < rows->padded; i++)
-        tau[i] = i < rows->n ? atomic_load_explicit(&lists->tau[list[i]], memory_order_relaxed)
-                             : -INFINITY;
+/* Padding has a tau of -infinity. */
+void hd_graph_lists_compare(hd_graph_list_pairs *pairs, const hd_graph_ordered_points *points,
+                            const hd_graph_panels *rows, const hd_graph_panels *columns,
+                            hd_graph_hit_function hit) {
+    const hd_graph_panels *all = pairs->rows == pairs->columns ? columns : rows;
+    _Atomic float *tau = pairs->lists->tau;
+    hd_graph_tiles tiles = {.rows = rows,
+                            .columns = columns,
+                            .kernel = points->kernel,
+                            .tau = pairs->tau,
+                            .hit = hit,
+                            .argument = pairs};
+    for (int64_t i = 0; i < all->padded; i++)
+        pairs->tau[i] = i < all->n
+                            ? atomic_load_explicit(&tau[pairs->rows[i]], memory_order_relaxed)
+                            : -INFINITY;
+    if (all == columns)
+        hd_graph_tiles_pairs(&tiles);
+    else
+        hd_graph_tiles_sweep(&tiles, 0, rows->padded);
 }
 
 void hd_graph_lists_verify(const hd_graph_lists *lists, int64_t list,
                            const hd_graph_ordered_points *points, int64_t i,
                            const hd_graph_search *s) {
-    double *distance2 = s->distance2 + i * s->k;
     for (int32_t c = 0; c < lists->k; c++) {
         int32_t position = hd_graph_entry_position(lists->entries[list * lists->k + c]);
         if (position >= points->n)
             break;
-        int32_t j = points->order[position];
-        double exact = hd_graph_rows_distance2(s->query, i, s->train, j, distance2[s->k - 1]);
-        hd_graph_list_insert(distance2, s->index + i * s->k, s->k, exact, hd_graph_search_id(s, j));
+        hd_graph_search_compare(s, i, points->order[position]);
     }
 }

@@ -98,10 +98,7 @@ huddle_status huddle_graph_mean_distance(huddle_context *context, const huddle_p
         /* The mean length of two rows that are merged. */
         width = 1 + 2 * (double)x->offsets[x->n] / (double)x->n;
     } else {
-        m.rows = hd_graph_rows_of_points(x);
-        m.rows.shift = m.cosine ? x->shift : NULL;
-        if (m.cosine)
-            TRY(hd_graph_rows_normalise(context, &m.rows));
+        TRY(hd_graph_rows_of_metric(context, x, m.cosine, &m.rows));
     }
     TRY(average_distances(context, &m, width, result));
 done:

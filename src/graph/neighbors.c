@@ -1,13 +1,11 @@
 /* One neighbour search from request to lists. The engine of the context is asked first; if it has
  * no neighbour search, or declines this request, the solvers of the CPU do it. */
-#include "graph/neighbors.h"
-
 #include "base/check.h"
 #include "base/context.h"
 #include "base/slabs.h"
 #include "graph/common.h"
-#include "graph/distributed.h"
 #include "graph/layout.h"
+#include "graph/search.h"
 
 #include <math.h>
 #include <string.h>

@@ -97,13 +97,10 @@ done:
     return status;
 }
 
-/* The scale is a power of two: it brings all coordinates into [-1, 1], where no square overflows,
- * without changing any digit. */
 huddle_status hd_graph_packing_new(huddle_context *context, const hd_graph_rows *train,
                                    const hd_graph_rows *query, hd_graph_packing *packing) {
     huddle_status status = HUDDLE_OK;
     double radius = 0;
-    int exponent = 0;
     *packing =
         (hd_graph_packing){.d = hd_graph_rows_width(train), .whole = true, .isa = hd_cpu_isa()};
     packing->differences = packing->d <= MAX_DIFFERENCES;
@@ -111,19 +108,14 @@ huddle_status hd_graph_packing_new(huddle_context *context, const hd_graph_rows 
     TRY(survey_one(context, train, true, packing, &radius));
     if (query != NULL)
         TRY(survey_one(context, query, false, packing, &radius));
-    if (radius > 0)
-        frexp(radius, &exponent);
-    packing->scale = ldexp(1, -exponent);
+    packing->scale = hd_graph_unit_scale(radius);
 done:
     return status;
 }
 
 /* The centre is within reach too, so that no packed coordinate exceeds 1. */
 double hd_graph_packing_scale(double reach) {
-    int exponent = 0;
-    if (reach > 0)
-        frexp(reach, &exponent);
-    return ldexp(1, -exponent - 1);
+    return hd_graph_unit_scale(reach) / 2;
 }
 
 void hd_graph_packing_free(hd_graph_packing *packing) {

@@ -53,34 +53,21 @@ typedef struct bound {
 /* ---- lists --------------------------------------------------------------------------------- */
 
 /* Whether point j could enter the list of i. It cannot if it is there already, which the first pass
- * makes possible, nor if k points at distance 0 have smaller indices. The test is cheap next to a
- * full distance. */
-static bool may_insert(const bound *b, int32_t i, int32_t j) {
-    const hd_graph_search *s = b->search;
+ * makes possible. The test is cheap next to a full distance. */
+static bool may_insert(const hd_graph_search *s, int32_t i, int32_t j) {
     const int32_t *index = s->index + (int64_t)i * s->k;
-    if (s->distance2[(int64_t)i * s->k + s->k - 1] == 0 && j > index[s->k - 1])
+    if (!hd_graph_search_admits(s, i, j))
         return false;
     for (int32_t c = 0; c < s->k; c++)
-        if (index[c] == j)
+        if (index[c] == hd_graph_search_id(s, j))
             return false;
     return true;
 }
 
-/* The k-th squared distance in the list of i. */
-static double kth_distance2(const bound *b, int32_t i) {
-    return b->search->distance2[(int64_t)i * b->search->k + b->search->k - 1];
-}
-
-static bool insert_neighbor(const bound *b, int32_t i, double distance2, int32_t j) {
-    const hd_graph_search *s = b->search;
-    return hd_graph_list_insert(s->distance2 + (int64_t)i * s->k, s->index + (int64_t)i * s->k,
-                                s->k, distance2, j);
-}
-
 /* Sets tau, above which bounds exclude a pair, from the k-th distance of the list. */
 static void lower_tau(const bound *b, int64_t place) {
-    b->tiles.tau[place] =
-        hd_graph_packing_tau(&b->packing, b->panels.norm[place], kth_distance2(b, b->order[place]));
+    double kth2 = hd_graph_search_last(b->search, b->order[place]);
+    b->tiles.tau[place] = hd_graph_packing_tau(&b->packing, b->panels.norm[place], kth2);
 }
 
 /* Computes the full distance of a pair that its bound does not exclude. The value is compared with
@@ -89,16 +76,18 @@ static void lower_tau(const bound *b, int64_t place) {
  * distances may be cut short. */
 static void compare_in_full(void *argument, int64_t place, int64_t other, float value) {
     bound *b = argument;
+    const hd_graph_search *s = b->search;
     int32_t i = b->order[place], j = b->order[other];
-    bool for_i = value <= b->tiles.tau[place] && may_insert(b, i, j);
-    bool for_j = value <= b->tiles.tau[other] && may_insert(b, j, i);
+    bool for_i = value <= b->tiles.tau[place] && may_insert(s, i, j);
+    bool for_j = value <= b->tiles.tau[other] && may_insert(s, j, i);
     if (!for_i && !for_j)
         return;
-    double limit = fmax(for_i ? kth_distance2(b, i) : 0, for_j ? kth_distance2(b, j) : 0);
-    double distance2 = hd_graph_rows_distance2(b->search->query, i, b->search->train, j, limit);
-    if (for_i && insert_neighbor(b, i, distance2, j))
+    double limit =
+        fmax(for_i ? hd_graph_search_last(s, i) : 0, for_j ? hd_graph_search_last(s, j) : 0);
+    double distance2 = hd_graph_rows_distance2(s->query, i, s->train, j, limit);
+    if (for_i && hd_graph_search_insert(s, i, j, distance2))
         lower_tau(b, place);
-    if (for_j && insert_neighbor(b, j, distance2, i))
+    if (for_j && hd_graph_search_insert(s, j, i, distance2))
         lower_tau(b, other);
     b->n_full_distances[place]++;
 }
@@ -154,14 +143,10 @@ static void insert_pair(void *argument, int64_t i, int64_t j, float value) {
  * neighbour distance, whatever the candidates are. */
 static huddle_status compare_candidates(void *argument, hd_chunk chunk) {
     bound *b = argument;
-    const hd_graph_search *s = b->search;
     for (int64_t place = chunk.begin; place < chunk.end; place++) {
         const int32_t *near = b->near.index + place * b->near.k;
-        int32_t i = b->order[place];
         for (int32_t c = 0; c < b->near.k && near[c] != INT32_MAX; c++) {
-            int32_t j = b->order[near[c]];
-            insert_neighbor(
-                b, i, hd_graph_rows_distance2(s->query, i, s->train, j, kth_distance2(b, i)), j);
+            hd_graph_search_compare(b->search, b->order[place], b->order[near[c]]);
             b->n_full_distances[place]++;
         }
         lower_tau(b, place);

@@ -4,16 +4,19 @@
 #include "base/slabs.h"
 #include "graph/common.h"
 #include "graph/search.h"
-#include "graph/symmetrize.h"
 
 #include <math.h>
 
 /* Square over all processes: each has some of the rows and all columns. */
-static huddle_status check_square(int64_t rows, int64_t cols, hd_slab slab, const char *what) {
-    if (slab.total != cols || rows < 1 || slab.total > INT32_MAX)
-        return hd_fail(HUDDLE_INVALID, "%s must be a square matrix, not %lld x %lld", what,
-                       (long long)slab.total, (long long)cols);
-    return HUDDLE_OK;
+static huddle_status check_square(huddle_context *context, int64_t rows, int64_t cols,
+                                  const char *what, hd_slab *slab) {
+    huddle_status status = HUDDLE_OK;
+    TRY(hd_slab_locate(context, rows, slab));
+    if (slab->total != cols || rows < 1 || slab->total > INT32_MAX)
+        FAIL(HUDDLE_INVALID, "%s must be a square matrix, not %lld x %lld", what,
+             (long long)slab->total, (long long)cols);
+done:
+    return status;
 }
 
 /* Similarities and distances are both finite and not negative; the message names the first place
@@ -35,8 +38,7 @@ static huddle_status check_csr(huddle_context *context, const huddle_csr *matrix
                                hd_slab *slab) {
     huddle_status status = HUDDLE_OK;
     TRY(huddle_csr_fetch(matrix));
-    TRY(hd_slab_locate(context, matrix->rows, slab));
-    TRY(check_square(matrix->rows, matrix->cols, *slab, what));
+    TRY(check_square(context, matrix->rows, matrix->cols, what, slab));
     if (matrix->offsets != NULL)
         for (int64_t i = 0; i < matrix->rows; i++)
             for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++)
@@ -50,8 +52,7 @@ static huddle_status check_dense(huddle_context *context, const huddle_dense *ma
                                  const char *what, hd_slab *slab) {
     huddle_status status = HUDDLE_OK;
     TRY(huddle_dense_fetch(matrix));
-    TRY(hd_slab_locate(context, matrix->rows, slab));
-    TRY(check_square(matrix->rows, matrix->cols, *slab, what));
+    TRY(check_square(context, matrix->rows, matrix->cols, what, slab));
     if (matrix->stride < matrix->cols || matrix->values == NULL)
         FAIL(HUDDLE_INVALID, "%s: stride = %lld is less than the %lld columns", what,
              (long long)matrix->stride, (long long)matrix->cols);
@@ -169,8 +170,9 @@ done:
 
 /* Offers by ascending column: hd_graph_list_insert() keeps the smaller index of two equal
  * distances. */
-huddle_status hd_graph_lists_from_distances(huddle_context *context, const huddle_dense *distances,
-                                            int32_t n_neighbors, huddle_neighbors *out) {
+huddle_status huddle_graph_from_distances_dense(huddle_context *context,
+                                                const huddle_dense *distances, int32_t n_neighbors,
+                                                huddle_neighbors *out) {
     huddle_status status = HUDDLE_OK;
     hd_slab slab;
     *out = (huddle_neighbors){0};
@@ -183,13 +185,7 @@ huddle_status hd_graph_lists_from_distances(huddle_context *context, const huddl
 done:
     if (status != HUDDLE_OK)
         huddle_neighbors_free(out);
-    return status;
-}
-
-huddle_status huddle_graph_from_distances_dense(huddle_context *context,
-                                                const huddle_dense *distances, int32_t n_neighbors,
-                                                huddle_neighbors *out) {
-    return hd_agree(context, hd_graph_lists_from_distances(context, distances, n_neighbors, out));
+    return hd_agree(context, status);
 }
 
 /* Over both triangles: the matrix need not be symmetric. Each process has some of the rows. */

@@ -42,15 +42,12 @@ int64_t hd_graph_projection_count(int64_t n, int64_t width) {
  * not depend on it. */
 static double sample_scale(const finder *f) {
     double *row = f->scratch, largest = 0;
-    int exponent = 0;
     for (int64_t s = 0; s < f->m; s++) {
         hd_graph_rows_read(f->rows, s * f->rows->n / f->m, row);
         for (int64_t j = 0; j < f->d; j++)
             largest = fmax(largest, fabs(row[j] - f->centre[j]));
     }
-    if (largest > 0)
-        frexp(largest, &exponent);
-    return ldexp(1, -exponent);
+    return hd_graph_unit_scale(largest);
 }
 
 /* Evenly spaced rows, less their mean. Distances do not depend on the centre, so that the mean of

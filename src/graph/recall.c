@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/rng.h"
+#include "base/slabs.h"
 #include "graph/approximate.h"
 
 #include <math.h>
@@ -36,21 +37,26 @@ void hd_graph_sample_draw(uint64_t seed, int64_t n, int64_t *rows) {
     hd_rng_sample(&rng, n, hd_graph_sample_size(n), rows);
 }
 
-huddle_status hd_graph_sample_new(const hd_graph_ordered_points *points, int32_t k, uint64_t seed,
+huddle_status hd_graph_sample_new(const hd_graph_ordered_points *points, uint64_t seed,
                                   hd_graph_sample *sample) {
     huddle_status status = HUDDLE_OK;
+    int64_t *drawn = NULL;
     *sample = (hd_graph_sample){.count = hd_graph_sample_size(points->n)};
+    ALLOC(drawn, sample->count);
     ALLOC(sample->position, sample->count);
-    ALLOC(sample->distance2, sample->count * k);
-    hd_graph_sample_draw(seed, points->n, sample->position);
-    for (int64_t e = 0; e < sample->count * k; e++)
-        sample->distance2[e] = INFINITY;
+    ALLOC(sample->row, sample->count);
+    hd_graph_sample_draw(seed, points->n, drawn);
+    for (int64_t q = 0; q < sample->count; q++) {
+        sample->position[q] = (int32_t)drawn[q];
+        sample->row[q] = points->order[drawn[q]];
+    }
 done:
+    huddle_free(drawn);
     return status;
 }
 
 void hd_graph_sample_free(hd_graph_sample *sample) {
-    FREE(sample->position, sample->distance2);
+    FREE(sample->row, sample->position, sample->kth2);
     *sample = (hd_graph_sample){0};
 }
 
@@ -59,7 +65,9 @@ void hd_graph_sample_free(hd_graph_sample *sample) {
 typedef struct truth {
     const hd_graph_ordered_points *points;
     const hd_graph_search *search;
-    hd_graph_sample *sample;
+    const hd_graph_sample *sample;
+    int32_t *index;    /* sample x k: the true neighbours */
+    double *distance2; /* likewise */
     hd_graph_panels queries;
     float *tau;          /* of the queries */
     atomic_flag *locked; /* likewise */
@@ -79,17 +87,15 @@ typedef struct block {
 static void insert_distance(void *argument, int64_t q, int64_t column, float value) {
     const block *b = argument;
     truth *t = b->t;
-    int64_t position = b->first + column, own = t->sample->position[q];
-    int32_t k = t->search->k;
+    int32_t row = t->points->order[b->first + column], k = t->search->k;
     (void)value;
-    if (position == own)
+    if (row == t->sample->row[q])
         return;
-    double distance2 =
-        hd_graph_rows_distance2(t->search->query, t->points->order[own], t->search->train,
-                                t->points->order[position], INFINITY);
+    double distance2 = hd_graph_rows_distance2(t->search->query, t->sample->row[q],
+                                               t->search->train, row, INFINITY);
     while (atomic_flag_test_and_set_explicit(&t->locked[q], memory_order_acquire))
         ;
-    hd_graph_sample_insert(t->sample->distance2 + q * k, k, distance2);
+    hd_graph_list_insert(t->distance2 + q * k, t->index + q * k, k, distance2, row);
     atomic_flag_clear_explicit(&t->locked[q], memory_order_release);
 }
 
@@ -118,48 +124,52 @@ static huddle_status pack_queries(truth *t) {
     const hd_graph_ordered_points *x = t->points;
     int64_t count = t->sample->count, tile = HD_GRAPH_TILE_COLUMNS;
     int64_t padded = hd_chunks(count, tile) * tile;
-    int32_t *position = NULL;
-    ALLOC(position, count);
     ALLOC_ZERO(t->queries.values, padded * x->d);
     ALLOC(t->queries.base, padded);
     ALLOC(t->tau, padded);
     ALLOC(t->locked, count);
-    for (int64_t q = 0; q < count; q++)
-        position[q] = (int32_t)t->sample->position[q];
-    t->queries =
-        hd_graph_ordered_points_pack(x, position, count, t->queries.values, t->queries.base);
+    t->queries = hd_graph_ordered_points_pack(x, t->sample->position, count, t->queries.values,
+                                              t->queries.base);
     for (int64_t q = 0; q < padded; q++) {
         t->tau[q] = -INFINITY;
         if (q >= count)
             continue;
         atomic_flag_clear(&t->locked[q]);
-        const float *row = hd_graph_ordered_row(x, position[q]);
-        const double *list = t->search->distance2 + (int64_t)x->order[position[q]] * t->search->k;
-        double norm2 = 0;
+        const float *row = hd_graph_ordered_row(x, t->sample->position[q]);
+        double norm2 = 0, kth2 = hd_graph_search_last(t->search, t->sample->row[q]);
         for (int64_t j = 0; j < x->d; j++)
             norm2 += x->packing.scale * (double)row[j] * x->packing.scale * (double)row[j];
-        t->tau[q] = hd_graph_packing_tau(&x->packing, sqrt(norm2), list[t->search->k - 1]);
+        t->tau[q] = hd_graph_packing_tau(&x->packing, sqrt(norm2), kth2);
     }
 done:
-    huddle_free(position);
     return status;
 }
 
-/* The true distances of the sample, once: later lists have smaller distances, not other truths. */
-static huddle_status find_truth(huddle_context *context, truth *t) {
+huddle_status hd_graph_sample_answer(huddle_context *context, const hd_graph_ordered_points *points,
+                                     const hd_graph_search *search, hd_graph_sample *sample) {
     huddle_status status = HUDDLE_OK;
-    int64_t row = (int64_t)sizeof(float) * t->points->d, tile = HD_GRAPH_TILE_COLUMNS;
-    t->columns = (BYTES / row / tile + 1) * tile;
-    TRY(pack_queries(t));
-    ALLOC_ZERO(t->panels, hd_workers(context) * t->columns * t->points->d);
-    ALLOC(t->base, hd_workers(context) * t->columns);
-    ALLOC(t->positions, hd_workers(context) * t->columns);
-    TRY(hd_parallel(context, NULL, t->points->n, t->columns, sweep_points, t));
-    t->sample->known = true;
+    truth t = {.points = points, .search = search, .sample = sample};
+    int64_t row = (int64_t)sizeof(float) * points->d, tile = HD_GRAPH_TILE_COLUMNS;
+    int64_t workers = hd_workers(context), k = search->k;
+    t.columns = (BYTES / row / tile + 1) * tile;
+    TRY(pack_queries(&t));
+    ALLOC(t.index, sample->count * k);
+    ALLOC(t.distance2, sample->count * k);
+    for (int64_t e = 0; e < sample->count * k; e++) {
+        t.index[e] = INT32_MAX;
+        t.distance2[e] = INFINITY;
+    }
+    ALLOC_ZERO(t.panels, workers * t.columns * points->d);
+    ALLOC(t.base, workers * t.columns);
+    ALLOC(t.positions, workers * t.columns);
+    TRY(hd_parallel(context, NULL, points->n, t.columns, sweep_points, &t));
+    ALLOC(sample->kth2, sample->count);
+    for (int64_t q = 0; q < sample->count; q++)
+        sample->kth2[q] = t.distance2[(q + 1) * k - 1];
 done:
-    FREE(t->queries.values, t->queries.base, t->tau);
-    huddle_free((void *)t->locked);
-    FREE(t->panels, t->base, t->positions);
+    FREE(t.index, t.distance2, t.queries.values, t.queries.base, t.tau, t.panels, t.base,
+         t.positions);
+    huddle_free((void *)t.locked);
     return status;
 }
 
@@ -176,26 +186,23 @@ hd_graph_recall hd_graph_recall_interval(double sum, double sum2, double count, 
     return (hd_graph_recall){share, share > 0 ? centre - half : 0, share < 1 ? centre + half : 1};
 }
 
-huddle_status hd_graph_estimate_recall(huddle_context *context,
-                                       const hd_graph_ordered_points *points,
-                                       const hd_graph_search *search, hd_graph_sample *sample,
-                                       hd_graph_recall *recall) {
+/* An entry is a true neighbour if it is not farther than the k-th one. */
+huddle_status hd_graph_sample_measure(huddle_context *context, const hd_graph_sample *sample,
+                                      const hd_graph_search *search, hd_graph_recall *recall) {
     huddle_status status = HUDDLE_OK;
-    truth t = {.points = points, .search = search, .sample = sample};
-    double sum = 0, sum2 = 0;
     int32_t k = search->k;
-    if (!sample->known)
-        TRY(find_truth(context, &t));
+    double sums[3] = {0, 0, (double)sample->count};
     for (int64_t q = 0; q < sample->count; q++) {
-        const double *list = search->distance2 + (int64_t)points->order[sample->position[q]] * k;
+        const double *list = search->distance2 + (int64_t)sample->row[q] * k;
         int32_t found = 0;
         for (int32_t c = 0; c < k; c++)
-            found += list[c] <= sample->distance2[q * k + k - 1];
+            found += list[c] <= sample->kth2[q];
         double share = (double)found / (double)k;
-        sum += share;
-        sum2 += share * share;
+        sums[0] += share;
+        sums[1] += share * share;
     }
-    *recall = hd_graph_recall_interval(sum, sum2, (double)sample->count, (double)k);
+    TRY(hd_reduce_sum(context, 3, sums));
+    *recall = hd_graph_recall_interval(sums[0], sums[1], sums[2], (double)k);
 done:
     return status;
 }

@@ -18,7 +18,8 @@ typedef struct hd_graph_recall {
 typedef struct hd_graph_search {
     const hd_graph_rows *train,
         *query; /* dense rows; the same pointer in a search among themselves */
-    const int32_t *train_group, *query_group; /* NULL: no groups */
+    const int32_t *train_group, *query_group; /* NULL: no groups. "sparse", and lists that are
+                                                 continued (cells.h, sweep.h), know of them */
     bool self;
     int32_t k; /* every query has at least so many rows that are not skipped */
     uint64_t seed;
@@ -71,6 +72,33 @@ static inline bool hd_graph_list_insert(double *distance2, int32_t *index, int32
     return true;
 }
 
+/* The last squared distance in the list of query i: what is farther does not enter it. */
+static inline double hd_graph_search_last(const hd_graph_search *s, int64_t i) {
+    return s->distance2[(i + 1) * s->k - 1];
+}
+
+/* Enters train row j into the list of query i; returns false if it does not belong there. */
+static inline bool hd_graph_search_insert(const hd_graph_search *s, int64_t i, int64_t j,
+                                          double distance2) {
+    return hd_graph_list_insert(s->distance2 + i * s->k, s->index + i * s->k, s->k, distance2,
+                                hd_graph_search_id(s, j));
+}
+
+/* Compares query i with train row j in double, and enters it. */
+static inline bool hd_graph_search_compare(const hd_graph_search *s, int64_t i, int64_t j) {
+    double limit = hd_graph_search_last(s, i);
+    return hd_graph_search_insert(s, i, j,
+                                  hd_graph_rows_distance2(s->query, i, s->train, j, limit));
+}
+
+/* Whether a comparison could enter train row j into the list of query i: nothing enters a list of
+ * zeros but a smaller id. */
+static inline bool hd_graph_search_admits(const hd_graph_search *s, int64_t i, int64_t j) {
+    bool behind =
+        hd_graph_search_last(s, i) == 0 && hd_graph_search_id(s, j) > s->index[(i + 1) * s->k - 1];
+    return !behind && !hd_graph_search_skips(s, i, j);
+}
+
 /* Empties the lists of queries begin .. end - 1. */
 void hd_graph_search_clear(hd_graph_search *search, int64_t begin, int64_t end);
 
@@ -106,6 +134,15 @@ static const double hd_graph_cost_limit = 4e12;
  * float points among themselves, and with a recall_target below 1. */
 huddle_status hd_graph_search_run(huddle_context *context, const char *name,
                                   hd_graph_search *search, const char **used);
+
+/* The same for rows that are distributed over processes: train and query are the rows of this
+ * process, and the indices of the lists are numbers among the training rows of all. */
+huddle_status hd_graph_search_distributed(huddle_context *context, const char *name,
+                                          hd_graph_search *search, const char **used);
+huddle_status hd_graph_search_sparse_distributed(huddle_context *context,
+                                                 const huddle_points *train,
+                                                 const huddle_points *query, bool cosine,
+                                                 hd_graph_search *search);
 
 /* "auto" and the solvers, ending with NULL: the choices of option knn_solver. */
 extern const char *const hd_graph_solver_names[];

@@ -24,7 +24,7 @@ enum {
  * of 3 coordinates .43 and .31 cpu-s, of 8 2.1 and 12.3). */
 static bool is_cells_suitable(const hd_graph_search *s) {
     int64_t n = s->train->n, d = hd_graph_rows_width(s->train);
-    return s->self && s->query_group == NULL && n > CELLS_MIN_ROWS && d >= CELLS_MIN_WIDTH &&
+    return s->self && n > CELLS_MIN_ROWS && d >= CELLS_MIN_WIDTH &&
            (d <= CELLS_MAX_WIDTH || s->train->doubles != NULL || n > CELLS_MIN_LONG_ROWS);
 }
 
@@ -35,9 +35,7 @@ static bool is_tree_suitable(const hd_graph_search *s) {
     int64_t n = s->train->n, d = hd_graph_rows_width(s->train);
     if (s->train->doubles != NULL)
         return n > TREE_MIN_DOUBLE_ROWS;
-    /* Brute force cannot skip points of the same group, but a tree skips whole nodes of them. */
-    return d <= TREE_MAX_WIDTH && (n > TREE_MIN_ROWS || s->query_group != NULL) &&
-           (!s->self || d < CELLS_MIN_WIDTH);
+    return d <= TREE_MAX_WIDTH && n > TREE_MIN_ROWS && (!s->self || d < CELLS_MIN_WIDTH);
 }
 
 /* Fewer rows or coordinates leave too little work to save. */
@@ -64,33 +62,27 @@ static bool handles_self(const hd_graph_search *s) {
 
 /* Lists of more than a quarter of the points leave nothing to approximate. */
 static bool handles_float_self(const hd_graph_search *s) {
-    return s->self && s->train->singles != NULL && s->query_group == NULL &&
-           s->k <= s->train->n / 4;
+    return s->self && s->train->singles != NULL && s->k <= s->train->n / 4;
 }
 
 typedef struct solver {
-    const char *name;
     huddle_status (*run)(huddle_context *context, hd_graph_search *search, bool *gave_up);
     bool (*handles)(const hd_graph_search *search);     /* otherwise brute force takes over */
     bool (*is_suitable)(const hd_graph_search *search); /* whether "auto" tries it */
     bool always_finishes; /* does not give up when it was chosen by name */
 } solver;
 
-/* The one list of solvers: the table and the choices of option knn_solver are made from it. "auto"
- * tries them from the last to the first; the first never gives up. */
-#define SOLVERS(X)                                                                                 \
-    X("brute", hd_graph_search_brute, handles_all, handles_all, true)                              \
-    X("approximate", hd_graph_search_approximate, handles_float_self, is_brute_too_costly, true)   \
-    X("pcabound", hd_graph_search_pcabound, handles_self, is_bound_suitable, false)                \
-    X("kdtree", hd_graph_search_kdtree, handles_all, is_tree_suitable, true)                       \
-    X("cells", hd_graph_search_cells, handles_self, is_cells_suitable, true)
+/* "auto" tries them from the last to the first; the first never gives up. */
+enum { BRUTE, APPROXIMATE, PCABOUND, KDTREE, CELLS, N_SOLVERS };
+static const solver solvers[N_SOLVERS] = {
+    [BRUTE] = {hd_graph_search_brute, handles_all, handles_all, true},
+    [APPROXIMATE] = {hd_graph_search_approximate, handles_float_self, is_brute_too_costly, true},
+    [PCABOUND] = {hd_graph_search_pcabound, handles_self, is_bound_suitable, false},
+    [KDTREE] = {hd_graph_search_kdtree, handles_all, is_tree_suitable, true},
+    [CELLS] = {hd_graph_search_cells, handles_self, is_cells_suitable, true}};
 
-#define ROW(NAME, RUN, HANDLES, IS_SUITABLE, ALWAYS_FINISHES)                                      \
-    {NAME, RUN, HANDLES, IS_SUITABLE, ALWAYS_FINISHES},
-#define NAME_ONLY(NAME, RUN, HANDLES, IS_SUITABLE, ALWAYS_FINISHES) NAME,
-
-static const solver solvers[] = {SOLVERS(ROW)};
-const char *const hd_graph_solver_names[] = {"auto", SOLVERS(NAME_ONLY) NULL};
+const char *const hd_graph_solver_names[N_SOLVERS + 2] = {"auto",     "brute",  "approximate",
+                                                          "pcabound", "kdtree", "cells"};
 
 const char *const *huddle_graph_knn_solvers(void) {
     return hd_graph_solver_names + 1;
@@ -106,16 +98,16 @@ huddle_status hd_graph_search_run(huddle_context *context, const char *name,
     bool automatic = strcmp(name, "auto") == 0 || (exactly && strcmp(name, "approximate") == 0);
     if (!automatic || exactly)
         search->cost_limit = INFINITY;
-    for (int k = (int)(sizeof solvers / sizeof *solvers) - 1; k >= 0; k--) {
+    for (int k = N_SOLVERS - 1; k >= 0; k--) {
         const solver *s = &solvers[k];
-        bool gave_up = false, chosen = k == 0 || strcmp(name, s->name) == 0;
+        bool gave_up = false, chosen = k == 0 || strcmp(name, hd_graph_solver_names[k + 1]) == 0;
         if (!s->handles(search) || (!automatic && !chosen) ||
             (automatic && k > 0 && !s->is_suitable(search)))
             continue;
         search->recall = (hd_graph_recall){1, 1, 1};
         search->n_rounds = 0;
         TRY(s->run(context, search, automatic || !s->always_finishes ? &gave_up : NULL));
-        *used = s->name;
+        *used = hd_graph_solver_names[k + 1];
         if (!gave_up)
             break;
     }

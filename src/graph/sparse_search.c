@@ -122,8 +122,7 @@ static double rounding_error(double terms, double norm2, double other2) {
  * the k-th neighbour so far. By the triangle inequality, the norm of such a row is at most that of
  * the query plus the distance. */
 static void update_least(const task *t, query_state *q) {
-    const hd_graph_search *s = t->search;
-    double within2 = s->distance2[q->i * s->k + s->k - 1], norm2 = t->rows->norm2[q->i];
+    double within2 = hd_graph_search_last(t->search, q->i), norm2 = t->rows->norm2[q->i];
     double other = sqrt(norm2) + sqrt(within2);
     double terms = (double)hd_graph_sparse_length(t->rows, q->i) + t->index.longest;
     double margin = rounding_error(terms, norm2, other * other);
@@ -135,13 +134,12 @@ static void update_least(const task *t, query_state *q) {
 /* Compares row j by differences, unless it is in the list already. */
 static void compare_row(const task *t, query_state *q, int32_t j) {
     const hd_graph_search *s = t->search;
-    int32_t *list = s->index + q->i * s->k;
+    const int32_t *list = s->index + q->i * s->k;
     for (int32_t c = 0; c < s->k; c++)
         if (list[c] == j)
             return;
     q->n_distances++;
-    if (hd_graph_list_insert(s->distance2 + q->i * s->k, list, s->k,
-                             hd_graph_sparse_distance2(t->rows, q->i, &t->train, j), j))
+    if (hd_graph_search_insert(s, q->i, j, hd_graph_sparse_distance2(t->rows, q->i, &t->train, j)))
         update_least(t, q);
 }
 
@@ -330,9 +328,8 @@ static void compare_all(const task *t, query_state *q) {
     hd_graph_search *s = t->search;
     for (int64_t j = 0; j < t->train.x->n; j++)
         if (!hd_graph_search_skips(s, q->i, j))
-            hd_graph_list_insert(s->distance2 + q->i * s->k, s->index + q->i * s->k, s->k,
-                                 hd_graph_sparse_distance2(t->rows, q->i, &t->train, j),
-                                 (int32_t)j);
+            hd_graph_search_insert(s, q->i, j,
+                                   hd_graph_sparse_distance2(t->rows, q->i, &t->train, j));
     q->n_distances += t->train.x->n;
 }
 

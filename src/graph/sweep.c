@@ -48,22 +48,15 @@ void hd_graph_sweep_free(hd_graph_sweep *sweep) {
 
 /* The largest value of the kernel that matters for query i. */
 static void set_tau(continuing *c, int64_t i) {
-    double kth2 = c->search->distance2[i * c->search->k + c->search->k - 1];
+    double kth2 = hd_graph_search_last(c->search, i);
     c->tiles.tau[i] = hd_graph_packing_tau(&c->packing, c->queries.norm[i], kth2);
 }
 
-/* Nothing can enter a list of zeros but a smaller id. An earlier hit of the tile may have lowered
- * tau since the kernel ran. */
+/* An earlier hit of the tile may have lowered tau since the kernel ran. */
 static void compare_in_full(void *argument, int64_t i, int64_t j, float value) {
     continuing *c = argument;
-    hd_graph_search *s = c->search;
-    double *distance2 = s->distance2 + i * s->k, last = distance2[s->k - 1];
-    int32_t *index = s->index + i * s->k, id = hd_graph_search_id(s, j);
-    if (value > c->tiles.tau[i] || (last == 0 && id > index[s->k - 1]) ||
-        hd_graph_search_skips(s, i, j))
-        return;
-    double exact = hd_graph_rows_distance2(s->query, i, s->train, j, last);
-    if (hd_graph_list_insert(distance2, index, s->k, exact, id))
+    if (value <= c->tiles.tau[i] && hd_graph_search_admits(c->search, i, j) &&
+        hd_graph_search_compare(c->search, i, j))
         set_tau(c, i);
 }
 

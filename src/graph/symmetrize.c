@@ -2,10 +2,9 @@
  * ascending columns. Two points are adjacent if either is a neighbour of the other (docs/method.md,
  * "Graph A"). If rows are distributed over processes, every entry is sent to the process that holds
  * the row of its column. */
-#include "graph/symmetrize.h"
-
 #include "base/check.h"
 #include "base/parallel.h"
+#include "graph/common.h"
 #include "graph/layout.h"
 
 #include <string.h>

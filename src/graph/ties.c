@@ -8,7 +8,6 @@
 #include "base/check.h"
 #include "base/slabs.h"
 #include "graph/common.h"
-#include "graph/neighbors.h"
 
 #include <math.h>
 #include <string.h>
@@ -216,7 +215,7 @@ huddle_status huddle_graph_from_distances_ties(huddle_context *context,
     huddle_knn_options options = {.n_neighbors = n_neighbors};
     int64_t *tied = NULL;
     *out = (huddle_neighbors){0};
-    TRY(hd_graph_lists_from_distances(
+    TRY(huddle_graph_from_distances_dense(
         context, distances,
         n_neighbors >= 1 && n_neighbors < MAX_NEIGHBORS ? MAX_NEIGHBORS : n_neighbors, &wide));
     if (wide.k <= n_neighbors) {

@@ -7,7 +7,6 @@
 #include "base/slabs.h"
 #include "graph/common.h"
 #include "graph/layout.h"
-#include "graph/symmetrize.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* graph: weights, and what is made from known matrices. */
 #include "base/context.h"
 #include "base/rng.h"
-#include "graph/symmetrize.h"
+#include "graph/common.h"
 #include "unit/graph_helpers.h"
 
 #include <math.h>

@@ -4,7 +4,6 @@
 #include "base/slabs.h"
 #include "engines/team.h"
 #include "graph/approximate.h"
-#include "graph/distributed_recall.h"
 #include "graph/layout.h"
 #include "graph/regions.h"
 #include "graph/ring.h"
@@ -321,7 +320,7 @@ static huddle_status probe_part(huddle_context *context, int rank, void *argumen
     setting *s = argument;
     huddle_points x = own_points(s, rank);
     hd_graph_rows rows = hd_graph_rows_of_points(&x);
-    hd_graph_recall_sample probe = {0};
+    hd_graph_sample probe = {0};
     hd_graph_recall recall;
     int32_t ids[N];
     double distance2[N * K], missed = 0, count = 0;
@@ -334,7 +333,7 @@ static huddle_status probe_part(huddle_context *context, int rank, void *argumen
                               .distance2 = distance2};
     for (int32_t i = 0; i < x.n; i++)
         ids[i] = (int32_t)begins[rank] + i;
-    TRY(hd_graph_recall_sample_new(context, &search, &probe));
+    TRY(hd_graph_sample_distributed(context, &search, &probe));
     for (int64_t e = 0; e < x.n * K; e++) {
         bool last = e % K == K - 1 && e / K % 2 == 0;
         distance2[e] = s->distance2[begins[rank] * K + e] * (last ? 1.5 : 1);
@@ -349,7 +348,7 @@ static huddle_status probe_part(huddle_context *context, int rank, void *argumen
     count = (double)probe.count;
     TRY(hd_reduce_sum(context, 1, &missed));
     TRY(hd_reduce_sum(context, 1, &count));
-    TRY(hd_graph_recall_sample_measure(context, &probe, &search, &recall));
+    TRY(hd_graph_sample_measure(context, &probe, &search, &recall));
     if (count != 500 || fabs(recall.share - (1 - missed / count / K)) > 1e-12)
         FAIL(HUDDLE_INTERNAL, "a recall of %g from %g rows", recall.share, count);
     double all = count - missed, part = 1 - 1.0 / K;
@@ -358,7 +357,7 @@ static huddle_status probe_part(huddle_context *context, int rank, void *argumen
     if (fabs(recall.low - expected.low) > 1e-12 || fabs(recall.high - expected.high) > 1e-12)
         FAIL(HUDDLE_INTERNAL, "between %g and %g", recall.low, recall.high);
 done:
-    hd_graph_recall_sample_free(&probe);
+    hd_graph_sample_free(&probe);
     return hd_agree(context, status);
 }
 

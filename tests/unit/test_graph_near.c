@@ -3,7 +3,6 @@
 #include "base/rng.h"
 #include "base/slabs.h"
 #include "engines/team.h"
-#include "graph/distributed.h"
 #include "graph/search.h"
 #include "graph_divisions.h"
 #include "huddle/graph.h"

@@ -106,13 +106,13 @@ static int64_t close_setting(setting *s) {
 
 typedef huddle_status (*solver)(huddle_context *, hd_graph_search *, bool *);
 
-/* Points among themselves, new points, and new points that skip rows of their group. */
-static void check_solver(solver solve, int64_t n, int64_t d) {
+/* Points among themselves, new points, and with groups also new points that skip rows of theirs. */
+static void check_solver(solver solve, int64_t n, int64_t d, bool groups) {
     huddle_points x = make_grid(n, d, 1), y = make_grid(70, d, 2);
     int32_t *group = hd_alloc(n, sizeof *group);
     for (int64_t i = 0; i < n; i++)
         group[i] = x.values[i * d] < 4;
-    for (int t = 0; t < 3; t++) {
+    for (int t = 0; t < 2 + groups; t++) {
         setting s;
         open_setting(&x, t > 0 ? &y : NULL, &s);
         s.search.train_group = s.search.query_group = t == 2 ? group : NULL;
@@ -126,8 +126,8 @@ static void check_solver(solver solve, int64_t n, int64_t d) {
 
 static void brute_force(void **state) {
     (void)state;
-    check_solver(hd_graph_search_brute, 300, 3);
-    check_solver(hd_graph_search_brute, 301, 40); /* by products */
+    check_solver(hd_graph_search_brute, 300, 3, false);
+    check_solver(hd_graph_search_brute, 301, 40, false); /* by products */
 }
 
 /* Numbers that are no sums of few powers of two: float cannot order all pairs, and queries are
@@ -164,9 +164,9 @@ static void squares_of_short_rows(void **state) {
 
 static void trees(void **state) {
     (void)state;
-    check_solver(hd_graph_search_kdtree, 700, 2);
-    check_solver(hd_graph_search_kdtree, 700, 5);
-    check_solver(hd_graph_search_kdtree, 300, 18); /* rows that are not short */
+    check_solver(hd_graph_search_kdtree, 700, 2, false);
+    check_solver(hd_graph_search_kdtree, 700, 5, false);
+    check_solver(hd_graph_search_kdtree, 300, 18, false); /* rows that are not short */
 }
 
 /* Points among themselves, or the index and then new points. */
@@ -187,8 +187,8 @@ static void cells(void **state) {
     (void)state;
     huddle_points x = make_sheet(2500, 3, 9);
     setting s;
-    check_solver(solve_by_cells, 700, 2);
-    check_solver(solve_by_cells, 700, 5);
+    check_solver(solve_by_cells, 700, 2, true);
+    check_solver(solve_by_cells, 700, 5, true);
     open_setting(&x, NULL, &s);
     assert_ok(hd_graph_search_cells(NULL, &s.search, NULL));
     assert_int_equal(close_setting(&s), 0);
