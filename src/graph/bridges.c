@@ -25,17 +25,6 @@ typedef struct bridge_round {
 
 /* ---- the rows ------------------------------------------------------------------------------ */
 
-static huddle_status prepare_rows(hd_graph_bridges *b, double *reach) {
-    huddle_status status = HUDDLE_OK;
-    TRY(hd_graph_rows_of_metric(b->context, b->points, b->cosine, &b->rows));
-    double zeros = b->rows.zeros;
-    TRY(hd_reduce_max(b->context, 1, &zeros));
-    b->rows.zeros = zeros > 0;
-    TRY(hd_graph_rows_reach(b->context, &b->rows, &b->rows, reach));
-done:
-    return status;
-}
-
 static huddle_status build_indices(hd_graph_bridges *b, double reach) {
     huddle_status status = HUDDLE_OK;
     if (b->n > 1)
@@ -53,16 +42,19 @@ huddle_status hd_graph_bridges_new(huddle_context *context, const huddle_points 
                                    bool cosine, hd_graph_bridges *bridges) {
     huddle_status status = HUDDLE_OK;
     hd_slab slab;
-    double reach;
-    *bridges =
-        (hd_graph_bridges){.context = context, .points = points, .cosine = cosine, .n = points->n};
+    double reach, zeros;
+    *bridges = (hd_graph_bridges){.context = context, .n = points->n};
     TRY(huddle_points_fetch(points));
     TRY(hd_slab_locate(context, points->n, &slab));
     bridges->first = slab.first;
     ALLOC(bridges->ids, points->n);
     for (int64_t i = 0; i < points->n; i++)
         bridges->ids[i] = (int32_t)(slab.first + i);
-    TRY(prepare_rows(bridges, &reach));
+    TRY(hd_graph_rows_of_metric(context, points, cosine, &bridges->rows));
+    zeros = bridges->rows.zeros;
+    TRY(hd_reduce_max(context, 1, &zeros));
+    bridges->rows.zeros = zeros > 0;
+    TRY(hd_graph_rows_reach(context, &bridges->rows, &bridges->rows, &reach));
     TRY_ALONE(context, build_indices(bridges, reach));
 done:
     return status;

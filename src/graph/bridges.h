@@ -11,8 +11,6 @@
 /* Rows of this process, with all that is kept from round to round. */
 typedef struct hd_graph_bridges {
     huddle_context *context;
-    const huddle_points *points;
-    bool cosine;
     int64_t n, first; /* own rows, and the number of the first */
     int32_t *ids;     /* of the own rows */
     hd_graph_rows rows;

@@ -9,10 +9,10 @@
  * query is repeated: every point within that bound is compared in double. */
 #include "base/check.h"
 #include "base/parallel.h"
-#include "graph/candidates.h"
 #include "graph/search.h"
 #include "graph/tiles.h"
 
+#include <float.h>
 #include <math.h>
 
 enum {
@@ -27,10 +27,10 @@ typedef struct brute {
     hd_graph_panels train, own;   /* own: those of the queries, if they are other points */
     const hd_graph_panels *query; /* &train or &own */
     hd_graph_tiles tiles;
-    bool exact;               /* the kernel makes no rounding error */
-    hd_graph_candidates near; /* of every query: search->k and SPARE more */
-    bool *doubtful;           /* queries whose list is not final */
-    double *limits;           /* their bounds, in packed units */
+    bool exact;           /* the kernel makes no rounding error */
+    hd_graph_search near; /* candidates of every query, search->k and SPARE more: by the kernel */
+    double *limits;       /* of queries whose list is not final: their bounds, in packed units; of
+                             the others -infinity */
 } brute;
 
 /* ---- candidates ---------------------------------------------------------------------------- */
@@ -38,21 +38,18 @@ typedef struct brute {
 /* tau is the last value of the list. It only decreases, so that a pair that the kernel dropped
  * against an earlier tau could not enter the list now either. Lists are sorted by (value, index):
  * their final content does not depend on the order of the offers. */
-static void insert_candidate(brute *b, int64_t i, float value, int64_t j) {
-    b->tiles.tau[i] = hd_graph_candidates_insert(&b->near, i, value, j);
+static void insert_candidate(void *argument, int64_t i, int64_t j, float value) {
+    const brute *b = argument;
+    hd_graph_search_insert(&b->near, i, j, (double)value);
+    b->tiles.tau[i] = fminf((float)hd_graph_search_last(&b->near, i), FLT_MAX);
 }
 
 /* Both lists of a pair. A hit is within the larger tau of the two; the list with the smaller one
  * rejects it. Neither list needs a lock, because a block of points takes part in one comparison per
  * round. */
 static void insert_pair(void *argument, int64_t i, int64_t j, float value) {
-    insert_candidate(argument, i, value, j);
-    insert_candidate(argument, j, value, i);
-}
-
-/* Queries that are other points. */
-static void insert_for_query(void *argument, int64_t i, int64_t j, float value) {
-    insert_candidate(argument, i, value, j);
+    insert_candidate(argument, i, j, value);
+    insert_candidate(argument, j, i, value);
 }
 
 static huddle_status compare_queries(void *argument, hd_chunk chunk) {
@@ -77,8 +74,7 @@ static void verify_query(brute *b, int64_t i) {
         hd_graph_search_compare(b->search, i, candidates[c]);
     double limit =
         hd_graph_packing_limit(&b->packing, b->query->norm[i], hd_graph_search_last(b->search, i));
-    b->doubtful[i] = !b->exact && !((double)b->tiles.tau[i] > limit);
-    b->limits[i] = limit;
+    b->limits[i] = b->exact || (double)b->tiles.tau[i] > limit ? -INFINITY : limit;
 }
 
 static huddle_status verify_queries(void *argument, hd_chunk chunk) {
@@ -109,11 +105,12 @@ static huddle_status repeat_queries(void *argument, hd_chunk chunk) {
     for (int64_t group = chunk.begin; group < chunk.end; group++) {
         int64_t begin = group * HD_GRAPH_TILE_ROWS, end = begin + HD_GRAPH_TILE_ROWS, here = 0;
         for (int64_t i = begin; i < end; i++) {
-            bool again = i < b->query->n && b->doubtful[i];
-            b->tiles.tau[i] = again ? (float)b->limits[i] : -INFINITY;
-            if (again)
-                hd_graph_search_clear(b->search, i, i + 1);
-            here += again;
+            double limit = i < b->query->n ? b->limits[i] : -INFINITY;
+            b->tiles.tau[i] = (float)limit;
+            if (limit == -INFINITY)
+                continue;
+            hd_graph_search_clear(b->search, i, i + 1);
+            here++;
         }
         if (here > 0)
             hd_graph_tiles_sweep(&b->tiles, begin, end);
@@ -144,25 +141,18 @@ static huddle_status prepare_search(huddle_context *context, brute *b) {
     b->tiles.columns = &b->train;
     b->tiles.kernel = hd_graph_tiles_kernel(&b->packing);
     b->tiles.argument = b;
-    b->tiles.hit = s->self ? insert_pair : insert_for_query;
+    b->tiles.hit = s->self ? insert_pair : insert_candidate;
     int64_t k = (int64_t)s->k + SPARE, padded = b->query->padded;
-    TRY(hd_graph_candidates_new(b->query->n, (int32_t)(k < s->train->n ? k : s->train->n),
-                                &b->near));
+    b->near.k = (int32_t)(k < s->train->n ? k : s->train->n);
+    ALLOC(b->near.index, b->query->n * b->near.k);
+    ALLOC(b->near.distance2, b->query->n * b->near.k);
+    hd_graph_search_clear(&b->near, 0, b->query->n);
     ALLOC(b->tiles.tau, padded);
-    ALLOC(b->doubtful, b->query->n);
     ALLOC(b->limits, b->query->n);
     for (int64_t i = 0; i < padded; i++)
         b->tiles.tau[i] = i < b->query->n ? FLT_MAX : -INFINITY;
 done:
     return status;
-}
-
-static void free_search(brute *b) {
-    hd_graph_packing_free(&b->packing);
-    hd_graph_panels_free(&b->train);
-    hd_graph_panels_free(&b->own);
-    hd_graph_candidates_free(&b->near);
-    FREE(b->tiles.tau, b->doubtful, b->limits);
 }
 
 /* Three passes: candidates by the kernel, their distances in double, and the doubtful queries
@@ -185,6 +175,9 @@ huddle_status hd_graph_search_brute(huddle_context *context, hd_graph_search *se
     b.tiles.hit = compare_exactly;
     TRY(hd_parallel(context, NULL, groups, GROUPS, repeat_queries, &b));
 done:
-    free_search(&b);
+    hd_graph_packing_free(&b.packing);
+    hd_graph_panels_free(&b.train);
+    hd_graph_panels_free(&b.own);
+    FREE(b.near.index, b.near.distance2, b.tiles.tau, b.limits);
     return status;
 }

@@ -42,27 +42,19 @@ huddle_connect_options huddle_connect_defaults(void) {
 
 typedef hd_graph_edge bridge;
 
-typedef struct parts parts;
-
-/* Finds the shortest edge of each part that searches. */
-typedef huddle_status (*best_function)(parts *j);
-
 /* Vertices of the parts that search in a round. */
 typedef struct queries {
     int64_t count;
     bool *searching; /* of each part: whether it searches in this round */
     int32_t *target; /* of each part that searches: the part at the end of its best edge */
     int32_t *vertices, *group; /* and their parts */
-    int32_t *nearest;          /* what each found, where each searches by itself */
-    double *distance;
 } queries;
 
 /* The parts of the graph while they are being joined. The arrays of a round are kept from one round
  * to the next. */
-struct parts {
+typedef struct parts {
     huddle_context *context;
-    best_function find_best;
-    const huddle_points *points; /* what find_best searches: one of these two */
+    const huddle_points *points; /* what is searched: one of these two */
     const huddle_dense *distances;
     bool cosine;
     hd_graph_rows rows;           /* of dense points, once the CPU needs them */
@@ -79,17 +71,15 @@ struct parts {
     int32_t *merged; /* union-find of parts */
     bridge *bridges; /* all so far */
     int32_t n_bridges;
-};
+} parts;
 
-/* Of the nearest vertices that each vertex found for itself, the shortest edge of each part. */
-static void take_shortest(parts *j) {
-    for (int64_t i = 0; i < j->queries.count; i++) {
-        int32_t a = j->queries.vertices[i], b = j->queries.nearest[i];
-        bridge found = {a < b ? a : b, a < b ? b : a, j->queries.distance[i]};
-        if (j->best[j->queries.group[i]].low < 0 ||
-            hd_graph_edge_is_shorter(found, j->best[j->queries.group[i]]))
-            j->best[j->queries.group[i]] = found;
-    }
+/* Takes the edge from query i, which searched by itself, to b if it is the shortest of its part. */
+static void offer_edge(parts *j, int64_t i, int32_t b, double distance) {
+    int32_t a = j->queries.vertices[i];
+    bridge found = {a < b ? a : b, a < b ? b : a, distance};
+    bridge *best = &j->best[j->queries.group[i]];
+    if (best->low < 0 || hd_graph_edge_is_shorter(found, *best))
+        *best = found;
 }
 
 /* ---- shortest edges of the parts ------------------------------------------------------------- */
@@ -114,19 +104,18 @@ static huddle_status find_among_sparse(parts *j) {
     huddle_status status = HUDDLE_OK;
     huddle_points query = {0};
     int64_t *rows = NULL;
-    hd_graph_search s = {.train_group = j->part,
-                         .query_group = j->queries.group,
-                         .k = 1,
-                         .index = j->queries.nearest,
-                         .distance2 = j->queries.distance};
+    hd_graph_search s = {.train_group = j->part, .query_group = j->queries.group, .k = 1};
     ALLOC(rows, j->queries.count);
+    ALLOC(s.index, j->queries.count);
+    ALLOC(s.distance2, j->queries.count);
     for (int64_t i = 0; i < j->queries.count; i++)
         rows[i] = j->queries.vertices[i];
     TRY(huddle_points_take(j->points, rows, j->queries.count, &query));
     TRY(hd_graph_search_sparse(j->context, j->points, &query, j->cosine, &s));
-    take_shortest(j);
+    for (int64_t i = 0; i < j->queries.count; i++)
+        offer_edge(j, i, s.index[i], s.distance2[i]);
 done:
-    huddle_free(rows);
+    FREE(rows, s.index, s.distance2);
     huddle_points_free(&query);
     return status;
 }
@@ -146,10 +135,9 @@ static huddle_status try_engine(parts *j, bool *handled) {
         goto done;
     TRY(huddle_neighbors_fetch(&lists));
     for (int64_t i = 0; i < j->queries.count; i++) {
-        j->queries.nearest[i] = lists.index[j->queries.vertices[i]];
-        j->queries.distance[i] = lists.distance[j->queries.vertices[i]];
+        int32_t v = j->queries.vertices[i];
+        offer_edge(j, i, lists.index[v], lists.distance[v]);
     }
-    take_shortest(j);
 done:
     huddle_neighbors_free(&lists);
     return status;
@@ -184,18 +172,15 @@ done:
 }
 
 /* The first of several nearest vertices is kept: ties are broken by the smaller index. */
-static huddle_status find_in_matrix(parts *j) {
+static void find_in_matrix(parts *j) {
     for (int64_t i = 0; i < j->queries.count; i++) {
         const double *row = j->distances->values + j->queries.vertices[i] * j->distances->stride;
         int32_t nearest = -1;
         for (int32_t v = 0; v < j->n; v++)
             if (j->part[v] != j->queries.group[i] && (nearest < 0 || row[v] < row[nearest]))
                 nearest = v;
-        j->queries.nearest[i] = nearest;
-        j->queries.distance[i] = row[nearest];
+        offer_edge(j, i, nearest, row[nearest]);
     }
-    take_shortest(j);
-    return HUDDLE_OK;
 }
 
 /* ---- one round ----------------------------------------------------------------------------- */
@@ -237,22 +222,16 @@ static huddle_status find_best_bridges(parts *j, double min_size) {
             j->queries.vertices[j->queries.count] = (int32_t)v;
             j->queries.group[j->queries.count++] = j->part[v];
         }
-    TRY(j->find_best(j));
+    if (j->distances != NULL)
+        find_in_matrix(j);
+    else
+        TRY(find_among_points(j));
     for (int32_t p = 0; p < j->count && !hd_slabs_distributed(j->context); p++)
         if (j->best[p].low >= 0)
             j->queries.target[p] =
                 j->part[j->part[j->best[p].low] == p ? j->best[p].high : j->best[p].low];
 done:
     return status;
-}
-
-/* The bridge with its distance as the metric has it: rows of norm 1 have |x - y|^2 = 2 (1 - cos).
- * Squares are compared as they are; the root is taken only here, because it could make a tie of
- * two different distances. */
-static bridge convert_distance(const parts *j, bridge b) {
-    if (j->squared)
-        b.distance = j->cosine ? b.distance / 2 : sqrt(b.distance);
-    return b;
 }
 
 /* Joins the parts along their best bridges. Two parts may have chosen each other, and ties may
@@ -267,7 +246,12 @@ static huddle_status join_parts(parts *j) {
         if (hd_find_root(j->merged, p) == hd_find_root(j->merged, j->queries.target[p]))
             continue;
         hd_unite(j->merged, p, j->queries.target[p]);
-        j->bridges[j->n_bridges++] = convert_distance(j, b);
+        /* As the metric has it: rows of norm 1 have |x - y|^2 = 2 (1 - cos). Squares are compared
+         * as they are; the root is taken only here, because it could make a tie of two different
+         * distances. */
+        if (j->squared)
+            b.distance = j->cosine ? b.distance / 2 : sqrt(b.distance);
+        j->bridges[j->n_bridges++] = b;
     }
     j->count = hd_graph_number_roots(j->merged, j->count);
     for (int64_t v = 0; v < j->n; v++)
@@ -408,8 +392,6 @@ static huddle_status allocate_parts(parts *j) {
     ALLOC(j->merged, j->count);
     ALLOC(j->bridges, j->count);
     ALLOC(j->queries.vertices, j->n);
-    ALLOC(j->queries.nearest, j->n);
-    ALLOC(j->queries.distance, j->n);
     ALLOC(j->queries.group, j->n);
     TRY(count_sizes(j));
 done:
@@ -418,7 +400,7 @@ done:
 
 static void free_parts(parts *j) {
     FREE(j->part, j->sizes, j->best, j->queries.target, j->queries.searching, j->merged, j->bridges,
-         j->queries.vertices, j->queries.nearest, j->queries.distance, j->queries.group);
+         j->queries.vertices, j->queries.group);
     hd_graph_boruvka_free(&j->tree);
     hd_graph_bridges_free(&j->distributed);
     hd_graph_rows_free(&j->rows);
@@ -454,7 +436,7 @@ huddle_status huddle_graph_connect(huddle_context *context, const huddle_points 
                                    huddle_csr *graph, huddle_connect_info *info) {
     huddle_status status = HUDDLE_OK;
     huddle_connect_options chosen = options != NULL ? *options : huddle_connect_defaults();
-    parts j = {.context = context, .points = x, .n = x->n, .find_best = find_among_points};
+    parts j = {.context = context, .points = x, .n = x->n};
     hd_slab slab;
     TRY(hd_graph_require_passing(context, "connecting the components of a graph"));
     if (x->offsets != NULL)
@@ -476,10 +458,7 @@ huddle_status huddle_graph_connect_distances(huddle_context *context, const hudd
                                              huddle_connect_info *info) {
     huddle_status status = HUDDLE_OK;
     huddle_connect_options chosen = options != NULL ? *options : huddle_connect_defaults();
-    parts j = {.context = context,
-               .distances = distances,
-               .n = distances->rows,
-               .find_best = find_in_matrix};
+    parts j = {.context = context, .distances = distances, .n = distances->rows};
     TRY(hd_slabs_refuse(context, "connecting the components of a graph"));
     TRY(huddle_dense_fetch(distances));
     TRY(hd_graph_check_dense(distances));

@@ -71,14 +71,6 @@ static int64_t write_row(const weighing *w, int64_t i, huddle_csr *weighed, int6
     return at;
 }
 
-static huddle_status check_copies(const int64_t *copies, int64_t n) {
-    for (int64_t i = 0; i < n; i++)
-        if (copies[i] < 1)
-            return hd_fail(HUDDLE_INVALID, "point %lld: %lld copies", (long long)i + 1,
-                           (long long)copies[i]);
-    return HUDDLE_OK;
-}
-
 huddle_status huddle_graph_weigh_copies(huddle_context *context, const int64_t *copies,
                                         int32_t n_neighbors, huddle_csr *graph) {
     huddle_status status = HUDDLE_OK;
@@ -92,9 +84,11 @@ huddle_status huddle_graph_weigh_copies(huddle_context *context, const int64_t *
     if (graph->cols != slab.total)
         FAIL(HUDDLE_INVALID, "a matrix of %lld x %lld is not a graph", (long long)n,
              (long long)graph->cols);
-    TRY(check_copies(copies, n));
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
+        if (copies[i] < 1)
+            FAIL(HUDDLE_INVALID, "point %lld: %lld copies", (long long)i + 1, (long long)copies[i]);
         loops += loop_weight(copies[i], n_neighbors) > 0;
+    }
     w.first = slab.first;
     TRY(fetch_copies(context, copies, &w));
     TRY(huddle_csr_new(n, slab.total, graph->offsets[n] + loops, &weighed));

@@ -204,42 +204,52 @@ huddle_status hd_graph_rows_read_all(huddle_context *context, const hd_graph_row
     return hd_parallel(context, NULL, rows->n, READ_ROWS, read_rows, &r);
 }
 
-/* That of floats as they are in memory, which is much faster than reading rows as doubles. */
-static double measure_singles(const hd_graph_rows *rows) {
-    float largest = 0;
-    for (int64_t i = 0; i < rows->n; i++)
-        for (int64_t j = 0; j < rows->d; j++) {
-            float value = fabsf(rows->singles[i * rows->stride + j]);
-            largest = value > largest ? value : largest;
-        }
-    return (double)largest;
+typedef struct measuring {
+    const hd_graph_rows *rows;
+    double *scratch; /* workers x width */
+    double *largest; /* per chunk */
+} measuring;
+
+/* Floats as they are in memory are not read as doubles, which would take much longer. */
+static huddle_status measure_rows(void *argument, hd_chunk chunk) {
+    const measuring *m = argument;
+    const hd_graph_rows *rows = m->rows;
+    bool plain = rows->singles != NULL && rows->scale == NULL && rows->shift == NULL;
+    int64_t width = hd_graph_rows_width(rows);
+    double *row = m->scratch + chunk.worker * width, largest = 0;
+    float single = 0;
+    for (int64_t i = chunk.begin; i < chunk.end; i++) {
+        const float *values = plain ? rows->singles + offset_of(rows, i) : NULL;
+        for (int64_t j = 0; j < rows->d && plain; j++)
+            single = fabsf(values[j]) > single ? fabsf(values[j]) : single;
+        if (!plain)
+            hd_graph_rows_read(rows, i, row);
+        for (int64_t j = 0; j < width && !plain; j++)
+            largest = fmax(largest, fabs(row[j]));
+    }
+    m->largest[chunk.index] = plain ? (double)single : largest;
+    return HUDDLE_OK;
 }
 
 huddle_status hd_graph_rows_reach(huddle_context *context, const hd_graph_rows *train,
                                   const hd_graph_rows *query, double *reach) {
     huddle_status status = HUDDLE_OK;
     const hd_graph_rows *both[] = {train, query};
-    int64_t width = hd_graph_rows_width(train);
-    double *row = NULL;
+    measuring m = {0};
     *reach = 0;
-    ALLOC(row, width);
+    ALLOC(m.scratch, hd_workers(context) * hd_graph_rows_width(train));
+    ALLOC(m.largest, hd_chunks(train->n > query->n ? train->n : query->n, READ_ROWS));
     for (int b = 0; b < (query == train ? 1 : 2); b++) {
-        const hd_graph_rows *rows = both[b];
-        bool plain = rows->singles != NULL && rows->scale == NULL && rows->shift == NULL &&
-                     rows->pick == NULL;
-        if (plain)
-            *reach = fmax(*reach, measure_singles(rows));
-        for (int64_t i = 0; i < rows->n && !plain; i++) {
-            hd_graph_rows_read(rows, i, row);
-            for (int64_t j = 0; j < width; j++)
-                *reach = fmax(*reach, fabs(row[j]));
-        }
+        m.rows = both[b];
+        TRY(hd_parallel(context, NULL, m.rows->n, READ_ROWS, measure_rows, &m));
+        for (int64_t c = 0; c < hd_chunks(m.rows->n, READ_ROWS); c++)
+            *reach = fmax(*reach, m.largest[c]);
     }
     TRY(hd_reduce_max(context, 1, reach));
     if (*reach == 0)
         *reach = 1;
 done:
-    huddle_free(row);
+    FREE(m.scratch, m.largest);
     return status;
 }
 

@@ -31,35 +31,26 @@ static bool is_absent(const huddle_context *context, int64_t n) {
     return n == 0 && hd_slabs_distributed(context);
 }
 
-static huddle_status check_points(huddle_context *context, const huddle_points *train,
-                                  const huddle_points *query) {
+/* Points or dense rows, for training and, if they are not NULL, as queries. */
+static huddle_status check_data(huddle_context *context, const hd_neighbor_request *r) {
     huddle_status status = HUDDLE_OK;
-    if (!is_absent(context, train->n))
-        TRY(huddle_points_check(context, train));
-    if (query == NULL)
-        goto done;
-    if (!is_absent(context, query->n))
-        TRY(huddle_points_check(context, query));
-    if (train->d != query->d && train->n > 0 && query->n > 0)
+    const huddle_points *points[] = {r->train, r->query};
+    const huddle_dense *rows[] = {r->train_rows, r->query_rows};
+    for (int k = 0; k < 2; k++) {
+        if (points[k] != NULL && !is_absent(context, points[k]->n))
+            TRY(huddle_points_check(context, points[k]));
+        if (rows[k] != NULL && !is_absent(context, rows[k]->rows))
+            TRY(hd_graph_check_dense(rows[k]));
+    }
+    if (r->query != NULL && r->train->d != r->query->d && r->train->n > 0 && r->query->n > 0)
         FAIL(HUDDLE_INVALID, "the new points have %lld features, the training points %lld",
-             (long long)query->d, (long long)train->d);
-    TRY(check_kinds(train, query));
-done:
-    return status;
-}
-
-static huddle_status check_rows(const huddle_context *context, const huddle_dense *train,
-                                const huddle_dense *query) {
-    huddle_status status = HUDDLE_OK;
-    if (!is_absent(context, train->rows))
-        TRY(hd_graph_check_dense(train));
-    if (query == NULL)
-        goto done;
-    if (!is_absent(context, query->rows))
-        TRY(hd_graph_check_dense(query));
-    if (train->cols != query->cols && train->rows > 0 && query->rows > 0)
+             (long long)r->query->d, (long long)r->train->d);
+    if (r->query != NULL)
+        TRY(check_kinds(r->train, r->query));
+    if (r->query_rows != NULL && r->train_rows->cols != r->query_rows->cols &&
+        r->train_rows->rows > 0 && r->query_rows->rows > 0)
         FAIL(HUDDLE_INVALID, "the new rows have %lld columns, the training rows %lld",
-             (long long)query->cols, (long long)train->cols);
+             (long long)r->query_rows->cols, (long long)r->train_rows->cols);
 done:
     return status;
 }
@@ -313,8 +304,7 @@ huddle_status hd_graph_find_neighbors(huddle_context *context, const hd_neighbor
     r.options = &options;
     TRY(huddle_options_check(huddle_knn_options_table(), &options));
     TRY(hd_graph_parse_metric(options.metric, &h.cosine));
-    TRY(r.train_rows != NULL ? check_rows(context, r.train_rows, r.query_rows)
-                             : check_points(context, r.train, r.query));
+    TRY(check_data(context, &r));
     TRY(limit_neighbors(context, &r, &options));
     if (options.n_neighbors > 0)
         TRY(hd_graph_try_engine(context, &r, out, &result, &handled));

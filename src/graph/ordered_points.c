@@ -10,9 +10,9 @@ enum {
     MAX_COPIED = 128, /* features up to which rows are copied in order: eight cache lines. Longer
                          rows cost more to copy than the order of their first lines saves */
     ROWS_PER_CHUNK = 1024,
-    MEASURE_CHUNKS = 64,
-    MAX_EXPONENT = 126, /* of the scale, a finite float */
 };
+
+static const double max_scale = 0x1p126; /* a finite float */
 
 /* ---- coordinates --------------------------------------------------------------------------- */
 
@@ -49,48 +49,6 @@ done:
     return status;
 }
 
-typedef struct measure {
-    const hd_graph_ordered_points *points;
-    float *largest; /* per chunk */
-} measure;
-
-static huddle_status measure_rows(void *argument, hd_chunk chunk) {
-    const measure *m = argument;
-    float largest = 0;
-    for (int64_t i = chunk.begin; i < chunk.end; i++) {
-        const float *row = hd_graph_ordered_row(m->points, i);
-        for (int64_t j = 0; j < m->points->d; j++) {
-            float v = fabsf(row[j]);
-            largest = v > largest ? v : largest;
-        }
-    }
-    m->largest[chunk.index] = largest;
-    return HUDDLE_OK;
-}
-
-/* The scale is a power of two that brings all coordinates into [-1, 1], where no square overflows,
- * without changing any digit. There is no centre: a difference of two floats is as accurate as its
- * operands wherever they are. */
-static huddle_status set_scale(huddle_context *context, double reach, hd_graph_ordered_points *x) {
-    huddle_status status = HUDDLE_OK;
-    measure m = {.points = x};
-    int64_t grain = (x->n + MEASURE_CHUNKS - 1) / MEASURE_CHUNKS;
-    float largest = (float)reach;
-    int exponent = 0;
-    if (reach > 0)
-        goto done;
-    ALLOC_ZERO(m.largest, hd_chunks(x->n, grain));
-    TRY(hd_parallel(context, NULL, x->n, grain, measure_rows, &m));
-    for (int64_t c = 0; c < hd_chunks(x->n, grain); c++)
-        largest = fmaxf(largest, m.largest[c]);
-done:
-    if (largest > 0)
-        frexpf(largest, &exponent);
-    x->packing.scale = ldexp(1, exponent < -MAX_EXPONENT ? MAX_EXPONENT : -exponent);
-    huddle_free(m.largest);
-    return status;
-}
-
 huddle_status hd_graph_ordered_points_new(huddle_context *context, const hd_graph_rows *rows,
                                           double reach, hd_graph_ordered_points *points) {
     huddle_status status = HUDDLE_OK;
@@ -101,7 +59,7 @@ huddle_status hd_graph_ordered_points_new(huddle_context *context, const hd_grap
         .d = d,
         .values = rows->singles,
         .stride = rows->stride,
-        .packing = {.d = d, .scale = 1, .differences = true, .isa = rows->isa},
+        .packing = {.d = d, .differences = true, .isa = rows->isa},
     };
     points->kernel = hd_graph_tiles_kernel(&points->packing);
     ALLOC(points->order, points->n);
@@ -110,7 +68,11 @@ huddle_status hd_graph_ordered_points_new(huddle_context *context, const hd_grap
     /* Rows with a shift or a scale do not exist in memory as the metric sees them. */
     if (rows->scale != NULL || rows->shift != NULL || rows->pick != NULL)
         TRY(make_copy(context, points, NULL));
-    TRY(set_scale(context, reach, points));
+    if (reach == 0)
+        TRY(hd_graph_rows_reach(context, rows, rows, &reach));
+    /* There is no centre: a difference of two floats is as accurate as its operands wherever they
+     * are. */
+    points->packing.scale = fmin(hd_graph_unit_scale((double)(float)reach), max_scale);
 done:
     return status;
 }

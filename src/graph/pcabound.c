@@ -9,7 +9,6 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/rng.h"
-#include "graph/candidates.h"
 #include "graph/projection.h"
 #include "graph/search.h"
 #include "graph/split.h"
@@ -45,7 +44,7 @@ typedef struct bound {
     hd_graph_tiles tiles;
     int32_t *order;           /* row numbers, in the order of the tree */
     double *keys, *direction; /* of the points being split */
-    hd_graph_candidates near; /* by bounds, for the first pass */
+    hd_graph_search near;     /* lists by bounds, of the first pass */
     int64_t n;
     int32_t *n_full_distances; /* full distances computed, by the first point of the pair */
 } bound;
@@ -135,8 +134,10 @@ static void order_points(bound *b, int64_t begin, int64_t end, hd_rng *rng) {
 /* The first pass keeps the k candidates of smallest lower bound for both points of a pair. */
 static void insert_pair(void *argument, int64_t i, int64_t j, float value) {
     const bound *b = argument;
-    b->tiles.tau[i] = hd_graph_candidates_insert(&b->near, i, value, j);
-    b->tiles.tau[j] = hd_graph_candidates_insert(&b->near, j, value, i);
+    hd_graph_search_insert(&b->near, i, j, (double)value);
+    hd_graph_search_insert(&b->near, j, i, (double)value);
+    b->tiles.tau[i] = fminf((float)hd_graph_search_last(&b->near, i), FLT_MAX);
+    b->tiles.tau[j] = fminf((float)hd_graph_search_last(&b->near, j), FLT_MAX);
 }
 
 /* Computes the full distances of the candidates. The k-th of them is an upper bound of the k-th
@@ -158,7 +159,10 @@ static huddle_status compare_candidates(void *argument, hd_chunk chunk) {
  * tournament begins, in which most pairs are then excluded. */
 static huddle_status begin_lists(huddle_context *context, bound *b) {
     huddle_status status = HUDDLE_OK;
-    TRY(hd_graph_candidates_new(b->n, b->search->k, &b->near));
+    b->near.k = b->search->k;
+    ALLOC(b->near.index, b->n * b->near.k);
+    ALLOC(b->near.distance2, b->n * b->near.k);
+    hd_graph_search_clear(&b->near, 0, b->n);
     for (int64_t place = 0; place < b->panels.padded; place++)
         b->tiles.tau[place] = place < b->n ? FLT_MAX : -INFINITY;
     b->tiles.hit = insert_pair;
@@ -166,7 +170,7 @@ static huddle_status begin_lists(huddle_context *context, bound *b) {
     hd_graph_search_clear(b->search, 0, b->n);
     TRY(hd_parallel(context, NULL, b->n, PLACES_PER_CHUNK, compare_candidates, b));
 done:
-    hd_graph_candidates_free(&b->near);
+    FREE(b->near.index, b->near.distance2);
     return status;
 }
 
@@ -234,13 +238,6 @@ static bool is_bound_worthwhile(void *argument, double pairs) {
     return n_full_distances * full_cost < pairs;
 }
 
-static void free_search(bound *b) {
-    hd_graph_projection_free(&b->projection);
-    hd_graph_packing_free(&b->packing);
-    hd_graph_panels_free(&b->panels);
-    FREE(b->tiles.tau, b->order, b->keys, b->direction, b->n_full_distances);
-}
-
 /* Gives up at once if there are few coordinates to save, if lists are so long that tau excludes
  * little, or if the tiles alone exceed the limit. */
 huddle_status hd_graph_search_pcabound(huddle_context *context, hd_graph_search *search,
@@ -260,6 +257,9 @@ huddle_status hd_graph_search_pcabound(huddle_context *context, hd_graph_search 
     TRY(hd_graph_tiles_tournament(context, &b.tiles, is_bound_worthwhile, gave_up));
     atomic_fetch_add(&search->n_distances, count_full_distances(&b));
 done:
-    free_search(&b);
+    hd_graph_projection_free(&b.projection);
+    hd_graph_packing_free(&b.packing);
+    hd_graph_panels_free(&b.panels);
+    FREE(b.tiles.tau, b.order, b.keys, b.direction, b.n_full_distances);
     return status;
 }

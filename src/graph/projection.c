@@ -38,29 +38,23 @@ int64_t hd_graph_projection_count(int64_t n, int64_t width) {
 
 /* ---- directions ---------------------------------------------------------------------------- */
 
-/* The power of two that brings the sample near 1, so that its squares fit into float. Directions do
- * not depend on it. */
-static double sample_scale(const finder *f) {
-    double *row = f->scratch, largest = 0;
-    for (int64_t s = 0; s < f->m; s++) {
-        hd_graph_rows_read(f->rows, s * f->rows->n / f->m, row);
-        for (int64_t j = 0; j < f->d; j++)
-            largest = fmax(largest, fabs(row[j] - f->centre[j]));
-    }
-    return hd_graph_unit_scale(largest);
-}
-
-/* Evenly spaced rows, less their mean. Distances do not depend on the centre, so that the mean of
- * the sample serves all rows. */
+/* Evenly spaced rows, less their mean, by a power of two that brings them near 1, so that their
+ * squares fit into float. Distances do not depend on the centre, so that the mean of the sample
+ * serves all rows; directions do not depend on the scale. */
 static void take_sample(finder *f) {
-    double *row = f->scratch;
+    double *row = f->scratch, largest = 0;
     memset(f->centre, 0, (size_t)f->d * sizeof *f->centre);
     for (int64_t s = 0; s < f->m; s++) {
         hd_graph_rows_read(f->rows, s * f->rows->n / f->m, row);
         for (int64_t j = 0; j < f->d; j++)
             f->centre[j] += row[j] / (double)f->m;
     }
-    double scale = sample_scale(f);
+    for (int64_t s = 0; s < f->m; s++) {
+        hd_graph_rows_read(f->rows, s * f->rows->n / f->m, row);
+        for (int64_t j = 0; j < f->d; j++)
+            largest = fmax(largest, fabs(row[j] - f->centre[j]));
+    }
+    double scale = hd_graph_unit_scale(largest);
     for (int64_t s = 0; s < f->m; s++) {
         hd_graph_rows_read(f->rows, s * f->rows->n / f->m, row);
         for (int64_t j = 0; j < f->d; j++)

@@ -132,14 +132,6 @@ void huddle_scale_free(huddle_scale *scale) {
 
 /* ---- the graph ----------------------------------------------------------------------------- */
 
-/* A process may have no rows, if others have. */
-static huddle_status check_sizes(const huddle_context *context, const huddle_neighbors *x) {
-    if (x->n < !hd_slabs_distributed(context) || x->n > INT32_MAX || x->k < 0)
-        return hd_fail(HUDDLE_INVALID, "%lld lists of %d neighbours are not a graph",
-                       (long long)x->n, x->k);
-    return HUDDLE_OK;
-}
-
 /* Lists on their way to a graph. */
 typedef struct weighing {
     const huddle_neighbors *lists;
@@ -285,7 +277,11 @@ huddle_status huddle_graph_weigh(huddle_context *context, const huddle_neighbors
     if (scale != NULL)
         *scale = (huddle_scale){0};
     TRY(huddle_options_check(table, &chosen));
-    TRY(check_sizes(context, neighbors));
+    /* A process may have no rows, if others have. */
+    if (neighbors->n < !hd_slabs_distributed(context) || neighbors->n > INT32_MAX ||
+        neighbors->k < 0)
+        FAIL(HUDDLE_INVALID, "%lld lists of %d neighbours are not a graph", (long long)neighbors->n,
+             neighbors->k);
     TRY(try_engine(context, neighbors, &chosen, graph, &measured, &handled));
     if (!handled)
         TRY(weigh_lists(context, neighbors, &chosen, graph, &measured));
