@@ -251,8 +251,6 @@ huddle_status hd_graph_boruvka_new(huddle_context *context, const hd_graph_rows 
 done:
     huddle_dense_free(&b.y);
     FREE(b.keys, b.centre, b.subtrees);
-    if (status != HUDDLE_OK)
-        hd_graph_boruvka_free(tree);
     return status;
 }
 

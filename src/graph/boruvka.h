@@ -39,7 +39,8 @@ typedef struct hd_graph_boruvka {
     int32_t *node_part;       /* the only part in a node, or -1; of the current round */
 } hd_graph_boruvka;
 
-/* Builds the tree over rows, which must exist as long as it does. */
+/* Builds the tree over rows, which must exist as long as it does. The caller frees it, also on
+ * failure. */
 huddle_status hd_graph_boruvka_new(huddle_context *context, const hd_graph_rows *rows,
                                    hd_graph_boruvka *tree);
 void hd_graph_boruvka_free(hd_graph_boruvka *tree);

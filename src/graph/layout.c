@@ -46,39 +46,57 @@ int32_t hd_graph_layout_owner(const hd_graph_layout *layout, int64_t row) {
     return low;
 }
 
+huddle_status hd_graph_exchange_records(huddle_context *context, const int64_t *sent,
+                                        const void *records, int64_t size, int64_t *received_from,
+                                        void **received) {
+    huddle_status status = HUDDLE_OK;
+    int32_t count = hd_slabs_count(context);
+    int64_t *bytes = NULL, *received_bytes = NULL;
+    ALLOC(bytes, count);
+    ALLOC(received_bytes, count);
+    for (int32_t r = 0; r < count; r++)
+        bytes[r] = sent[r] * size;
+    TRY(hd_slabs_exchange(context, bytes, records, received_bytes, received));
+    for (int32_t r = 0; r < count && received_from != NULL; r++)
+        received_from[r] = received_bytes[r] / size;
+done:
+    FREE(bytes, received_bytes);
+    return status;
+}
+
 /* A counting sort by owner, which keeps the order of the records of each. */
 huddle_status hd_graph_layout_send(const hd_graph_layout *layout, int64_t count,
                                    const void *records, size_t size, void **received,
                                    int64_t *n_received) {
     huddle_status status = HUDDLE_OK;
-    int64_t *sizes = NULL, *received_sizes = NULL, *next = NULL, total = 0;
+    int64_t *counts = NULL, *received_counts = NULL, *next = NULL, total = 0;
     char *sorted = NULL;
     const char *from = records;
     int32_t row;
     *received = NULL;
     *n_received = 0;
-    ALLOC_ZERO(sizes, layout->count);
-    ALLOC(received_sizes, layout->count);
+    ALLOC_ZERO(counts, layout->count);
+    ALLOC(received_counts, layout->count);
     ALLOC(next, layout->count);
     ALLOC(sorted, count * (int64_t)size);
     for (int64_t e = 0; e < count; e++) {
         memcpy(&row, from + (size_t)e * size, sizeof row);
-        sizes[hd_graph_layout_owner(layout, row)] += (int64_t)size;
+        counts[hd_graph_layout_owner(layout, row)]++;
     }
     for (int32_t r = 0; r < layout->count; r++) {
         next[r] = total;
-        total += sizes[r];
+        total += counts[r];
     }
     for (int64_t e = 0; e < count; e++) {
         memcpy(&row, from + (size_t)e * size, sizeof row);
-        int32_t owner = hd_graph_layout_owner(layout, row);
-        memcpy(sorted + next[owner], from + (size_t)e * size, size);
-        next[owner] += (int64_t)size;
+        int64_t place = next[hd_graph_layout_owner(layout, row)]++;
+        memcpy(sorted + (size_t)place * size, from + (size_t)e * size, size);
     }
-    TRY(hd_slabs_exchange(layout->context, sizes, sorted, received_sizes, received));
+    TRY(hd_graph_exchange_records(layout->context, counts, sorted, (int64_t)size, received_counts,
+                                  received));
     for (int32_t r = 0; r < layout->count; r++)
-        *n_received += received_sizes[r] / (int64_t)size;
+        *n_received += received_counts[r];
 done:
-    FREE(sizes, received_sizes, next, sorted);
+    FREE(counts, received_counts, next, sorted);
     return status;
 }

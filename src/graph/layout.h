@@ -20,9 +20,15 @@ void hd_graph_layout_free(hd_graph_layout *layout);
 
 int32_t hd_graph_layout_owner(const hd_graph_layout *layout, int64_t row);
 
+/* Exchanges records of `size` bytes, which are sorted by process; sent[r] are for process r, and
+ * received_from[r], if it is not NULL, come from there. *received is freed by huddle_free(). */
+huddle_status hd_graph_exchange_records(huddle_context *context, const int64_t *sent,
+                                        const void *records, int64_t size, int64_t *received_from,
+                                        void **received);
+
 /* Sends records of `size` bytes, each of which begins with the int32_t number of a row, to the
  * process that holds the row. They arrive in the order of the processes, those of one process in
- * the order given. *received is freed by huddle_free(). */
+ * the order given. */
 huddle_status hd_graph_layout_send(const hd_graph_layout *layout, int64_t count,
                                    const void *records, size_t size, void **received,
                                    int64_t *n_received);

@@ -110,7 +110,7 @@ hd_graph_panels hd_graph_ordered_points_pack(const hd_graph_ordered_points *x,
     hd_graph_panels panels = {.n = count, .d = x->d, .values = values, .base = base};
     float scale = (float)x->packing.scale;
     int64_t padded = hd_chunks(count, HD_GRAPH_PANEL) * HD_GRAPH_PANEL;
-    for (int64_t p = -AHEAD; p < count; p++) {
+    for (int64_t p = -AHEAD; p < padded; p++) {
         if (p + AHEAD < count) {
             const char *from = (const char *)hd_graph_ordered_row(x, position[p + AHEAD]);
             for (int64_t byte = 0; byte < x->d * 4 && byte < LINES * LINE; byte += LINE)
@@ -118,15 +118,10 @@ hd_graph_panels hd_graph_ordered_points_pack(const hd_graph_ordered_points *x,
         }
         if (p < 0)
             continue;
-        const float *row = hd_graph_ordered_row(x, position[p]);
+        const float *row = p < count ? hd_graph_ordered_row(x, position[p]) : NULL;
         float *to = values + p / HD_GRAPH_PANEL * HD_GRAPH_PANEL * x->d + p % HD_GRAPH_PANEL;
         for (int64_t j = 0; j < x->d; j++)
-            to[j * HD_GRAPH_PANEL] = scale * row[j];
-    }
-    for (int64_t p = count; p < padded; p++) {
-        float *to = values + p / HD_GRAPH_PANEL * HD_GRAPH_PANEL * x->d + p % HD_GRAPH_PANEL;
-        for (int64_t j = 0; j < x->d; j++)
-            to[j * HD_GRAPH_PANEL] = 0;
+            to[j * HD_GRAPH_PANEL] = row != NULL ? scale * row[j] : 0;
     }
     panels.padded = hd_chunks(count, HD_GRAPH_TILE_COLUMNS) * HD_GRAPH_TILE_COLUMNS;
     for (int64_t p = 0; p < panels.padded && base != NULL; p++)

@@ -162,23 +162,18 @@ static huddle_status project_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* The error of y is at most a few d eps |x|, with eps that of double. The error of rho^2 is of the
+/* BLAS is limited to one thread (base/blas.h), because the rows are divided among our own.
+ *
+ * The error of y is at most a few d eps |x|, with eps that of double. The error of rho^2 is of the
  * same size relative to |x|^2, and where rho is near 0 the root turns it into sqrt(d eps) |x|. That
  * root dominates, and one bound for all rows is sufficient. */
-static double bound_position_error(const projecting *task, int64_t chunks) {
-    double norm2 = 0, terms = 4 * (double)(task->by->d + task->by->p + 16);
-    for (int64_t c = 0; c < chunks; c++)
-        norm2 = fmax(norm2, task->largest[c]);
-    return sqrt(terms * DBL_EPSILON * norm2);
-}
-
-/* BLAS is limited to one thread (base/blas.h), because the rows are divided among our own. */
 huddle_status hd_graph_projection_apply(huddle_context *context,
                                         const hd_graph_projection *projection,
                                         const hd_graph_rows *rows, huddle_dense *y,
                                         double *position_error) {
     huddle_status status = HUDDLE_OK;
     projecting task = {.by = projection, .rows = rows, .y = y};
+    double norm2 = 0, terms = 4 * (double)(projection->d + projection->p + 16);
     int64_t chunks = hd_chunks(rows->n, ROWS_PER_CHUNK);
     *y = (huddle_dense){0};
     ALLOC(task.scratch, hd_workers(context) * ROWS_PER_CHUNK * projection->d);
@@ -188,7 +183,9 @@ huddle_status hd_graph_projection_apply(huddle_context *context,
     hd_blas_enter();
     status = hd_parallel(context, NULL, rows->n, ROWS_PER_CHUNK, project_rows, &task);
     hd_blas_leave();
-    *position_error = bound_position_error(&task, chunks);
+    for (int64_t c = 0; c < chunks; c++)
+        norm2 = fmax(norm2, task.largest[c]);
+    *position_error = sqrt(terms * DBL_EPSILON * norm2);
 done:
     FREE(task.scratch, task.largest);
     return status;

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/rng.h"
+#include "graph/layout.h"
 #include "graph/ring.h"
 #include "graph/split.h"
 
@@ -252,24 +253,6 @@ done:
     return status;
 }
 
-/* Exchanges records of `size` bytes per row, which are sorted by destination. */
-static huddle_status exchange_records(huddle_context *context, int32_t count, const int64_t *sent,
-                                      const void *records, int64_t size, int64_t *n_received,
-                                      void **received) {
-    huddle_status status = HUDDLE_OK;
-    int64_t *bytes = NULL, *received_bytes = NULL;
-    ALLOC(bytes, count);
-    ALLOC(received_bytes, count);
-    for (int32_t r = 0; r < count; r++)
-        bytes[r] = sent[r] * size;
-    TRY(hd_slabs_exchange(context, bytes, records, received_bytes, received));
-    for (int32_t r = 0; r < count && n_received != NULL; r++)
-        n_received[r] = received_bytes[r] / size;
-done:
-    FREE(bytes, received_bytes);
-    return status;
-}
-
 /* Rows arrive in the order of the processes, each of which sends its own in their order: by
  * ascending number. */
 huddle_status hd_graph_move_rows(const hd_graph_regions *regions, const hd_graph_rows *rows,
@@ -280,7 +263,7 @@ huddle_status hd_graph_move_rows(const hd_graph_regions *regions, const hd_graph
     void *received_numbers = NULL;
     char *bytes = NULL;
     hd_slab slab;
-    *moved = (hd_graph_moved){.context = context, .count = regions->count, .n = rows->n};
+    *moved = (hd_graph_moved){.context = context, .n = rows->n};
     TRY(hd_slab_locate(context, rows->n, &slab));
     TRY(sort_by_region(regions, rows, moved));
     if (!moved->balanced)
@@ -288,13 +271,13 @@ huddle_status hd_graph_move_rows(const hd_graph_regions *regions, const hd_graph
     ALLOC(numbers, rows->n);
     for (int64_t i = 0; i < rows->n; i++)
         numbers[i] = (int32_t)(slab.first + moved->order[i]);
-    TRY(exchange_records(context, regions->count, moved->sent, numbers, sizeof *numbers,
-                         moved->received, &received_numbers));
+    TRY(hd_graph_exchange_records(context, moved->sent, numbers, sizeof *numbers, moved->received,
+                                  &received_numbers));
     moved->number = received_numbers;
     ALLOC(bytes, hd_graph_rows_measure(rows, rows->n));
     hd_graph_rows_pack(rows, moved->order, 0, rows->n, bytes);
-    TRY(exchange_records(context, regions->count, moved->sent, bytes,
-                         hd_graph_rows_measure(rows, 1), NULL, &moved->bytes));
+    TRY(hd_graph_exchange_records(context, moved->sent, bytes, hd_graph_rows_measure(rows, 1), NULL,
+                                  &moved->bytes));
     for (int32_t r = 0; r < regions->count; r++)
         moved->n_received += moved->received[r];
     TRY(hd_graph_rows_unpack(context, rows, moved->n_received, moved->bytes, &moved->rows));
@@ -315,10 +298,10 @@ huddle_status hd_graph_move_back(const hd_graph_moved *moved, int32_t k, const i
     huddle_status status = HUDDLE_OK;
     void *received_index = NULL, *received_distance = NULL;
     size_t length = (size_t)k;
-    TRY(exchange_records(moved->context, moved->count, moved->received, index,
-                         k * (int64_t)sizeof *index, NULL, &received_index));
-    TRY(exchange_records(moved->context, moved->count, moved->received, distance2,
-                         k * (int64_t)sizeof *distance2, NULL, &received_distance));
+    TRY(hd_graph_exchange_records(moved->context, moved->received, index,
+                                  k * (int64_t)sizeof *index, NULL, &received_index));
+    TRY(hd_graph_exchange_records(moved->context, moved->received, distance2,
+                                  k * (int64_t)sizeof *distance2, NULL, &received_distance));
     for (int64_t i = 0; i < moved->n; i++) {
         int64_t to = (int64_t)moved->order[i] * k;
         memcpy(own_index + to, (const int32_t *)received_index + i * k, length * sizeof *own_index);

@@ -27,7 +27,6 @@ double hd_graph_regions_distance(const hd_graph_regions *regions, const double *
 /* Rows of this process that were moved, and those that were received. */
 typedef struct hd_graph_moved {
     huddle_context *context;
-    int32_t count;
     int64_t n, n_received;    /* own rows, and rows received */
     int64_t *sent, *received; /* rows to and from each process */
     int32_t *order;           /* own rows by destination, in their order */

@@ -106,17 +106,13 @@ void hd_graph_search_clear(hd_graph_search *search, int64_t begin, int64_t end);
  * predicts a cost above cost_limit, may set *gave_up instead, unless gave_up is NULL; the lists are
  * then not valid. Predictions are counts, never times. Brute force never gives up; "pcabound" and
  * "approximate" are only for points among themselves, and "pcabound" needs gave_up. */
-huddle_status hd_graph_search_brute(huddle_context *context, hd_graph_search *search,
-                                    bool *gave_up);
-huddle_status hd_graph_search_kdtree(huddle_context *context, hd_graph_search *search,
-                                     bool *gave_up);
-huddle_status hd_graph_search_pcabound(huddle_context *context, hd_graph_search *search,
-                                       bool *gave_up);
-huddle_status hd_graph_search_cells(huddle_context *context, hd_graph_search *search,
-                                    bool *gave_up);
-
-huddle_status hd_graph_search_approximate(huddle_context *context, hd_graph_search *search,
-                                          bool *gave_up);
+typedef huddle_status hd_graph_solver(huddle_context *context, hd_graph_search *search,
+                                      bool *gave_up);
+hd_graph_solver hd_graph_search_brute;
+hd_graph_solver hd_graph_search_kdtree;
+hd_graph_solver hd_graph_search_pcabound;
+hd_graph_solver hd_graph_search_cells;
+hd_graph_solver hd_graph_search_approximate;
 
 /* The solver for sparse points. Under cosine the rows are scaled to norm 1. search->train and
  * search->query are not used. */

@@ -66,7 +66,7 @@ static bool handles_float_self(const hd_graph_search *s) {
 }
 
 typedef struct solver {
-    huddle_status (*run)(huddle_context *context, hd_graph_search *search, bool *gave_up);
+    hd_graph_solver *run;
     bool (*handles)(const hd_graph_search *search);     /* otherwise brute force takes over */
     bool (*is_suitable)(const hd_graph_search *search); /* whether "auto" tries it */
     bool always_finishes; /* does not give up when it was chosen by name */
