@@ -40,8 +40,10 @@ typedef struct brute {
  * their final content does not depend on the order of the offers. */
 static void insert_candidate(void *argument, int64_t i, int64_t j, float value) {
     const brute *b = argument;
-    hd_graph_search_insert(&b->near, i, j, (double)value);
-    b->tiles.tau[i] = fminf((float)hd_graph_search_last(&b->near, i), FLT_MAX);
+    if (!hd_graph_search_insert(&b->near, i, j, (double)value))
+        return;
+    double last = hd_graph_search_last(&b->near, i);
+    b->tiles.tau[i] = last < (double)FLT_MAX ? (float)last : FLT_MAX;
 }
 
 /* Both lists of a pair. A hit is within the larger tau of the two; the list with the smaller one

@@ -285,14 +285,15 @@ static void visit_subtree(visit *v, int32_t at) {
         }
         /* Both bounds are computed here, but the far one is compared with the k-th distance after
          * the near child has been visited. */
-        double bounds[] = {box_distance(v, here->left), box_distance(v, here->left + 1)};
-        int near = bounds[1] < bounds[0];
-        if (bounds[near] > *v->last)
+        int32_t left = here->left;
+        double bound = box_distance(v, left), other = box_distance(v, left + 1);
+        bool swap = other < bound;
+        if ((swap ? other : bound) > *v->last)
             return;
-        visit_subtree(v, here->left + near);
-        if (bounds[!near] > *v->last)
+        visit_subtree(v, left + swap);
+        if ((swap ? bound : other) > *v->last)
             return;
-        at = here->left + !near;
+        at = left + !swap;
     }
 }
 

@@ -81,8 +81,12 @@ static const solver solvers[N_SOLVERS] = {
     [KDTREE] = {hd_graph_search_kdtree, handles_all, is_tree_suitable, true},
     [CELLS] = {hd_graph_search_cells, handles_self, is_cells_suitable, true}};
 
-const char *const hd_graph_solver_names[N_SOLVERS + 2] = {"auto",     "brute",  "approximate",
-                                                          "pcabound", "kdtree", "cells"};
+const char *const hd_graph_solver_names[1 + N_SOLVERS + 1] = {"auto",
+                                                              [1 + BRUTE] = "brute",
+                                                              [1 + APPROXIMATE] = "approximate",
+                                                              [1 + PCABOUND] = "pcabound",
+                                                              [1 + KDTREE] = "kdtree",
+                                                              [1 + CELLS] = "cells"};
 
 const char *const *huddle_graph_knn_solvers(void) {
     return hd_graph_solver_names + 1;
