@@ -12,7 +12,6 @@
 #include "graph/search.h"
 #include "graph/tiles.h"
 
-#include <float.h>
 #include <math.h>
 
 enum {
@@ -40,10 +39,7 @@ typedef struct brute {
  * their final content does not depend on the order of the offers. */
 static void insert_candidate(void *argument, int64_t i, int64_t j, float value) {
     const brute *b = argument;
-    if (!hd_graph_search_insert(&b->near, i, j, (double)value))
-        return;
-    double last = hd_graph_search_last(&b->near, i);
-    b->tiles.tau[i] = last < (double)FLT_MAX ? (float)last : FLT_MAX;
+    hd_graph_search_offer(&b->near, i, j, value, b->tiles.tau);
 }
 
 /* Both lists of a pair. A hit is within the larger tau of the two; the list with the smaller one

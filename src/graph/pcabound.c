@@ -14,7 +14,6 @@
 #include "graph/split.h"
 #include "graph/tiles.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -131,17 +130,11 @@ static void order_points(bound *b, int64_t begin, int64_t end, hd_rng *rng) {
 
 /* ---- the first pass ------------------------------------------------------------------------ */
 
-static void insert_candidate(const bound *b, int64_t i, int64_t j, float value) {
-    if (!hd_graph_search_insert(&b->near, i, j, (double)value))
-        return;
-    double last = hd_graph_search_last(&b->near, i);
-    b->tiles.tau[i] = last < (double)FLT_MAX ? (float)last : FLT_MAX;
-}
-
 /* The first pass keeps the k candidates of smallest lower bound for both points of a pair. */
 static void insert_pair(void *argument, int64_t i, int64_t j, float value) {
-    insert_candidate(argument, i, j, value);
-    insert_candidate(argument, j, i, value);
+    const bound *b = argument;
+    hd_graph_search_offer(&b->near, i, j, value, b->tiles.tau);
+    hd_graph_search_offer(&b->near, j, i, value, b->tiles.tau);
 }
 
 /* Computes the full distances of the candidates. The k-th of them is an upper bound of the k-th
