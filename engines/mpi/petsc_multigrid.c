@@ -65,6 +65,7 @@ static huddle_status multigrid_analyse(huddle_context *context, const hd_shrink_
     const char *what = "making a block of vectors";
     multigrid *s = NULL;
     ALLOC_ZERO(s, 1);
+    *state = s;
     /* All of it before the first call that communicates. */
     ALLOC(s->before, graph->c);
     ALLOC(s->first, graph->c);
@@ -77,13 +78,7 @@ static huddle_status multigrid_analyse(huddle_context *context, const hd_shrink_
     TRY_PETSC(MatDuplicate(s->matrix.x, MAT_DO_NOT_COPY_VALUES, &s->direction), what);
     TRY(create_preconditioner(s));
 done:
-    status = hd_agree(context, status);
-    if (status != HUDDLE_OK && s != NULL) {
-        multigrid_free(s);
-        s = NULL;
-    }
-    *state = s;
-    return status;
+    return hd_agree(context, status);
 }
 
 static huddle_status multigrid_factor(void *state, const double *excess, const double *weight) {
