@@ -130,13 +130,8 @@ static huddle_status check_arguments(huddle_context *context, const huddle_dense
         FAIL(HUDDLE_INVALID, "the graph has no vertices");
     TRY(hd_shrink_check_rows(f, "f", w->rows));
     TRY(hd_shrink_check_weights(options->weights, w->rows));
-    if (options->start != NULL) {
-        TRY(huddle_dense_fetch(options->start));
-        TRY(hd_shrink_check_rows(options->start, "start", w->rows));
-        if (options->start->cols != f->cols)
-            FAIL(HUDDLE_INVALID, "start has %lld columns, f has %lld",
-                 (long long)options->start->cols, (long long)f->cols);
-    }
+    if (options->start != NULL)
+        TRY(hd_shrink_check_shape(options->start, "start", w->rows, f->cols));
 done:
     return status;
 }
