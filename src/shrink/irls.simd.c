@@ -1,5 +1,5 @@
 /* The passes of the reweighted step (irls.c), for each instruction set. */
-#include "shrink/irls_passes.h"
+#include "shrink/irls.h"
 #include "shrink/width.h"
 
 #include <math.h>

@@ -3,7 +3,6 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "shrink/certificate.h"
-#include "shrink/ends.h"
 
 #include <float.h>
 #include <math.h>
@@ -145,7 +144,7 @@ done:
 }
 
 void hd_shrink_solve_close(hd_shrink_solve *s) {
-    if (s->solver != NULL)
+    if (s->state != NULL)
         s->solver->close(s->state);
     hd_shrink_blocks_free(s->blocks, s->problem.n_blocks);
     hd_shrink_arrays_free(&s->arrays);

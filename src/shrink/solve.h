@@ -47,8 +47,33 @@ huddle_status hd_shrink_solve_report(hd_shrink_solve *solve, const huddle_shrunk
 /* Warns if the gap that was asked for is not reached. */
 void hd_shrink_warn_if_open(const hd_shrink_solve *solve);
 
+/* The problem of a part: its rows, graph (without edges), weights and start (empty: none). */
+hd_shrink_solve hd_shrink_solve_of(const hd_shrink_solve *whole, const huddle_dense *f,
+                                   const huddle_csr *w, const double *weights,
+                                   const huddle_dense *start, huddle_shrink_info *info);
+
+/* Best objective and bound, and seconds, after step k of a solve or after its last one. */
+void hd_shrink_read_history(const huddle_shrink_info *info, int32_t k, double at[3]);
+
+/* Counts of a part, added to those of the whole; and what follows from the sums of all parts. */
+void hd_shrink_add_counts(huddle_shrink_info *info, const huddle_shrink_info *part);
+void hd_shrink_report_sum(hd_shrink_solve *solve, const huddle_shrunk *out, int32_t n_components);
+
 /* Whether the context's engine has a solver of its own, and the caller names none. */
 bool hd_shrink_asks_engine(const hd_shrink_solve *solve);
+
+/* groups.c: which rows have fused, by the caller's numbers. An edge is fused when its dual is
+ * slack, ||z_e|| < .99 lambda_e, and closing what is left of it at best_h would cost at most
+ * `negligible`: before the solve has converged the two can disagree. An idle edge is fused when it
+ * joins equal rows. */
+huddle_status hd_shrink_find_groups(huddle_context *context, const hd_shrink_problem *problem,
+                                    const hd_shrink_block *blocks, const hd_shrink_arrays *arrays,
+                                    double negligible, int32_t *group, int32_t *n_groups);
+
+/* Moves each group of g to its mean, weighted by the rows' weights, or to its fixed row if it has
+ * one. Groups with two different fixed rows stay as they are. */
+huddle_status hd_shrink_snap(const hd_shrink_input *input, const hd_shrink_problem *problem,
+                             const int32_t *group, int32_t n_groups, huddle_dense *g);
 
 /* engine_calls.c: asks the context's engine. HUDDLE_UNSUPPORTED if there is none for this. */
 huddle_status hd_shrink_call_engine(hd_shrink_solve *solve, const huddle_dense *start,

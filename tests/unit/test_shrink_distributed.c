@@ -4,7 +4,6 @@
 #include "base/union.h"
 #include "engines/team.h"
 #include "shrink/distributed.h"
-#include "shrink/groups.h"
 #include "shrink_problems.h"
 #include "shrink_team.h"
 
