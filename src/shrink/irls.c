@@ -265,13 +265,13 @@ huddle_status hd_shrink_irls_step(void *state, hd_shrink_block *b) {
         TRY(hd_reduce_sum(b->context, HD_SHRINK_NORMAL_EQUATIONS, sums));
         is_mixed = find_theta(&q, sums);
     } else {
-        copy_rounded(b, b->arrays->delta, hd_shrink_last_delta(s, b));
+        copy_rounded(b, b->arrays->delta, hd_shrink_history(s, b, HD_SHRINK_LAST_DELTA));
         own->next_pair = 0;
     }
     if (is_mixed)
         TRY(hd_shrink_over_vertices(b, HD_SHRINK_BODY(hd_shrink_mix_step), &q, 0, NULL));
     TRY(move_safely(s, b, is_mixed));
-    copy_rounded(b, s->step, hd_shrink_past_step(s, b, own->next_pair));
+    copy_rounded(b, s->step, hd_shrink_history(s, b, HD_SHRINK_STEPS + own->next_pair));
     own->next_pair = (own->next_pair + 1) % HD_SHRINK_PAIRS;
     own->n_pairs += own->n_pairs < HD_SHRINK_PAIRS;
     /* Another smoothing is another fixed-point map, to which the old pairs do not apply. */

@@ -75,25 +75,17 @@ typedef struct hd_shrink_irls_pass {
     double theta[HD_SHRINK_PAIRS]; /* coefficients of the mixed step */
 } hd_shrink_irls_pass;
 
-/* The history holds, for each pair, the step and the change of delta that it caused, and after all
- * pairs the delta before. */
+/* The rows of the history: of each pair the step and the change of delta that it caused, and the
+ * delta before. */
+enum {
+    HD_SHRINK_STEPS = 0,
+    HD_SHRINK_CHANGES = HD_SHRINK_PAIRS,
+    HD_SHRINK_LAST_DELTA = 2 * HD_SHRINK_PAIRS
+};
+
 static inline float *hd_shrink_history(const hd_shrink_irls_state *s, const hd_shrink_block *b,
                                        int64_t which) {
     return s->history + which * s->problem->n_free * s->problem->c + hd_shrink_first(b);
-}
-
-static inline float *hd_shrink_past_step(const hd_shrink_irls_state *s, const hd_shrink_block *b,
-                                         int32_t pair) {
-    return hd_shrink_history(s, b, 2 * pair);
-}
-
-static inline float *hd_shrink_past_change(const hd_shrink_irls_state *s, const hd_shrink_block *b,
-                                           int32_t pair) {
-    return hd_shrink_history(s, b, 2 * pair + 1);
-}
-
-static inline float *hd_shrink_last_delta(const hd_shrink_irls_state *s, const hd_shrink_block *b) {
-    return hd_shrink_history(s, b, 2 * HD_SHRINK_PAIRS);
 }
 
 /* Bodies of passes (block.h); the argument is a hd_shrink_irls_pass. */
