@@ -205,8 +205,7 @@ static bool report_solvers(const hd_shrink_solve *s) {
     return is_exact;
 }
 
-huddle_status hd_shrink_solve_report(hd_shrink_solve *s, const huddle_shrunk *out,
-                                     bool *is_trivial) {
+huddle_status hd_shrink_solve_report(hd_shrink_solve *s, const huddle_shrunk *out) {
     huddle_status status = HUDDLE_OK;
     const hd_shrink_problem *p = &s->problem;
     huddle_shrink_info *info = s->info;
@@ -220,7 +219,7 @@ huddle_status hd_shrink_solve_report(hd_shrink_solve *s, const huddle_shrunk *ou
     info->stop = choose_stop(s, rounding, report_solvers(s));
     /* If the rows of a component are equal but for their last digits there is nothing to warn
      * about: a relative gap has no meaning there. */
-    *is_trivial =
+    s->is_trivial =
         info->stop == HUDDLE_STOP_ROUNDING && info->objective <= trivial_factor * rounding[0];
 done:
     return status;
@@ -268,12 +267,4 @@ void hd_shrink_report_sum(hd_shrink_solve *s, const huddle_shrunk *out, int32_t 
         info->stop = strcmp(info->solver, "exact") == 0 ? HUDDLE_STOP_EXACT : HUDDLE_STOP_CONVERGED;
     else if (info->stop <= HUDDLE_STOP_EXACT)
         info->stop = HUDDLE_STOP_STALLED;
-}
-
-void hd_shrink_warn_if_open(const hd_shrink_solve *s) {
-    const huddle_shrink_info *info = s->info;
-    if (info->stop > HUDDLE_STOP_EXACT)
-        hd_warn(s->input.context, HUDDLE_WARNING_NOT_CONVERGED,
-                "the shrinking stopped (%s) after %d iterations at a gap of %.2g, not %.2g",
-                huddle_stop_name(info->stop), info->n_iter, info->gap, s->options.gap);
 }

@@ -17,12 +17,6 @@ typedef struct distributed_solve {
     huddle_shrunk *out;
 } distributed_solve;
 
-bool hd_shrink_can_distribute(const hd_shrink_solve *s) {
-    const hd_engine *engine = hd_context_engine(s->input.context);
-    return engine->slabs != NULL && engine->slabs->exchange != NULL &&
-           (engine->shrink == NULL || strcmp(s->options.solver, "auto") != 0);
-}
-
 /* ---- the answer of a subset ---------------------------------------------------------------- */
 
 /* Which row, by its number among all rows, is the first of each group. together: groups extend over
@@ -123,9 +117,10 @@ done:
 
 /* Makes of what this process solved alone what all of them did: sums, the largest counts, and of
  * names the one that is last in its list. */
-static huddle_status combine_processes(huddle_context *context, huddle_shrink_info *info,
-                                       bool *is_trivial) {
+static huddle_status combine_processes(hd_shrink_solve *whole) {
     huddle_status status = HUDDLE_OK;
+    huddle_context *context = whole->input.context;
+    huddle_shrink_info *info = whole->info;
     const char *const *solvers = hd_shrink_solver_names, *const *linear = hd_shrink_linear_names;
     double sums[] = {info->objective, info->dual, (double)info->n_solves, (double)info->n_fixed};
     double most[] = {info->n_iter,
@@ -134,7 +129,7 @@ static huddle_status combine_processes(huddle_context *context, huddle_shrink_in
                      find_name(solvers, info->solver),
                      find_name(linear, info->linear_solver),
                      info->n_history,
-                     !*is_trivial};
+                     !whole->is_trivial};
     TRY(hd_reduce_sum(context, 4, sums));
     TRY(hd_reduce_max(context, 7, most));
     TRY(extend_history(info, (int32_t)most[5]));
@@ -152,7 +147,7 @@ static huddle_status combine_processes(huddle_context *context, huddle_shrink_in
     info->stop = (huddle_stop)most[2];
     info->solver = most[3] > 0 ? solvers[(int32_t)most[3]] : "exact";
     info->linear_solver = most[4] > 0 ? linear[(int32_t)most[4]] : "none";
-    *is_trivial = most[6] == 0;
+    whole->is_trivial = most[6] == 0;
 done:
     return status;
 }
@@ -184,25 +179,25 @@ done:
 /* Solves components that this process has whole; large problems component by component, as on one
  * process. */
 static huddle_status solve_alone(const distributed_solve *t, hd_shrink_solve *s,
-                                 huddle_shrunk *part, bool *is_trivial) {
+                                 huddle_shrunk *part) {
     huddle_status status = HUDDLE_OK;
     huddle_context *context = s->input.context;
     hd_shrink_edges edges = {0};
     hd_alone before;
     bool split = !t->allotment.is_small && !s->options.keep_dual;
     s->info->solver = "exact";
-    *is_trivial = true;
+    s->is_trivial = true;
     if (find_name(hd_shrink_linear_names, s->options.linear_solver) == 0)
         s->options.linear_solver = "auto"; /* the engine's is for what processes solve together */
     before = hd_alone_begin(context);
     if (split)
         status = hd_shrink_edges_read(context, s->input.w, &edges);
     else if (s->input.f->rows > 0)
-        status = hd_shrink_solve_part(s, part, is_trivial);
+        status = hd_shrink_solve_part(s, part);
     hd_alone_end(context, before);
     TRY(status);
     if (split) {
-        *is_trivial = false;
+        s->is_trivial = false;
         s->input.edges = &edges;
         TRY(hd_shrink_split(s, part));
     }
@@ -212,43 +207,33 @@ done:
     return status;
 }
 
-static huddle_status solve_owned(distributed_solve *t, bool *is_trivial) {
+/* Solves one component together, or the components that processes have whole (which < 0). */
+static huddle_status solve_subset(distributed_solve *t, int32_t which) {
     huddle_status status = HUDDLE_OK;
-    const hd_shrink_input *in = &t->whole->input;
-    const hd_shrink_allotment *a = &t->allotment;
-    hd_shrink_subset u = {0};
-    huddle_shrunk part = {0};
-    for (int64_t v = 0; v < in->f->rows; v++)
-        t->chosen[v] = a->owner[a->component[v]] != HD_SHRINK_TOGETHER;
-    TRY(hd_shrink_subset_open(in, t->chosen, a->component, a->owner, &t->whole->options, &u));
-    hd_shrink_solve s =
-        hd_shrink_solve_of(t->whole, &u.f, &u.moved.graph, u.weights, &u.start, t->whole->info);
-    TRY(solve_alone(t, &s, &part, is_trivial));
-    TRY(combine_processes(in->context, t->whole->info, is_trivial));
-    if (part.z.values == NULL && t->whole->options.keep_dual)
-        TRY(huddle_dense_new(0, in->f->cols, &part.z));
-    TRY(return_answer(t, &u, &part, false));
-done:
-    hd_shrink_subset_close(&u);
-    huddle_shrunk_free(&part);
-    return status;
-}
-
-static huddle_status solve_together(distributed_solve *t, int32_t which) {
-    huddle_status status = HUDDLE_OK;
-    const hd_shrink_input *in = &t->whole->input;
+    hd_shrink_solve *whole = t->whole;
+    const hd_shrink_input *in = &whole->input;
+    const int32_t *component = t->allotment.component, *owner = t->allotment.owner;
+    bool together = which >= 0;
     hd_shrink_subset u = {0};
     huddle_shrunk part = {0};
     huddle_shrink_info info = {0};
-    bool is_trivial;
     for (int64_t v = 0; v < in->f->rows; v++)
-        t->chosen[v] = t->allotment.component[v] == which;
-    TRY(hd_shrink_subset_open(in, t->chosen, NULL, NULL, &t->whole->options, &u));
-    hd_shrink_solve s =
-        hd_shrink_solve_of(t->whole, &u.f, &u.moved.graph, u.weights, &u.start, &info);
-    TRY(hd_shrink_solve_part(&s, &part, &is_trivial));
-    TRY(add_info(t->whole->info, &info));
-    TRY(return_answer(t, &u, &part, true));
+        t->chosen[v] = together ? component[v] == which : owner[component[v]] != HD_SHRINK_TOGETHER;
+    TRY(hd_shrink_subset_open(in, t->chosen, together ? NULL : component, together ? NULL : owner,
+                              &whole->options, &u));
+    hd_shrink_solve s = hd_shrink_solve_of(whole, &u.f, &u.moved.graph, u.weights, &u.start,
+                                           together ? &info : whole->info);
+    if (together) {
+        TRY(hd_shrink_solve_part(&s, &part));
+        TRY(add_info(whole->info, &info));
+    } else {
+        TRY(solve_alone(t, &s, &part));
+        whole->is_trivial = s.is_trivial;
+        TRY(combine_processes(whole));
+        if (part.z.values == NULL && whole->options.keep_dual)
+            TRY(huddle_dense_new(0, in->f->cols, &part.z));
+    }
+    TRY(return_answer(t, &u, &part, together));
 done:
     hd_shrink_subset_close(&u);
     huddle_shrunk_free(&part);
@@ -259,18 +244,18 @@ done:
 /* ---- the whole ----------------------------------------------------------------------------- */
 
 huddle_status hd_shrink_distributed(hd_shrink_solve *s, const hd_shrink_limits *limits,
-                                    huddle_shrunk *out, bool *is_trivial) {
+                                    huddle_shrunk *out) {
     huddle_status status = HUDDLE_OK;
     distributed_solve t = {.whole = s, .out = out};
     int32_t terms = hd_slabs_count(s->input.context);
     TRY(hd_shrink_allot(&s->input, limits, &t.allotment));
     ALLOC(t.chosen, s->input.f->rows);
     ALLOC(t.first, s->input.f->rows);
-    TRY(solve_owned(&t, is_trivial));
+    TRY(solve_subset(&t, -1));
     for (int32_t q = 0; q < t.allotment.count; q++)
         if (t.allotment.owner[q] == HD_SHRINK_TOGETHER) {
-            TRY(solve_together(&t, q));
-            *is_trivial = false;
+            TRY(solve_subset(&t, q));
+            s->is_trivial = false;
             terms++;
         }
     TRY(hd_shrink_number_first_rows(s->input.context, s->input.f->rows, t.first, &out->n_groups));

@@ -529,10 +529,9 @@ huddle_status huddle_shrink_ends(huddle_context *context, const huddle_dense *f,
     if (hd_context_engine(context)->slabs != NULL)
         FAIL(HUDDLE_UNSUPPORTED,
              "the ends of gamma need all rows in one process; this engine spreads them");
-    TRY(huddle_dense_fetch(f));
     TRY(huddle_csr_fetch(w));
     TRY(hd_shrink_edges_read(context, w, &edges));
-    TRY(hd_shrink_check_rows(f, "f", w->rows));
+    TRY(hd_shrink_check_shape(f, "f", w->rows, f->cols));
     TRY(hd_shrink_check_weights(weights, w->rows));
     TRY(find_ends(&input, gamma_fit, gamma_up));
 done:

@@ -23,6 +23,7 @@ typedef struct hd_shrink_solve {
     double primal, dual; /* of the whole problem */
     double outside;      /* of a component (split.h): share of the bound of others, or 0 */
     bool is_draft;       /* of a component: only shows which rows move */
+    bool is_trivial;     /* the rows are equal but for rounding: a gap means nothing */
     int32_t max_iter;
     huddle_shrink_info *info;
     int64_t history_room; /* of info's arrays */
@@ -39,13 +40,8 @@ huddle_status hd_shrink_solve_iterate(hd_shrink_solve *solve);
 /* G, Z, groups and the certificate of the best point so far, into out and info. */
 huddle_status hd_shrink_solve_answer(hd_shrink_solve *solve, huddle_shrunk *out);
 
-/* What is left of info: why the solve ended, solver names, counts. is_trivial: the rows were equal
- * but for rounding, where a gap means nothing. */
-huddle_status hd_shrink_solve_report(hd_shrink_solve *solve, const huddle_shrunk *out,
-                                     bool *is_trivial);
-
-/* Warns if the gap that was asked for is not reached. */
-void hd_shrink_warn_if_open(const hd_shrink_solve *solve);
+/* is_trivial, and what is left of info: why the solve ended, solver names, counts. */
+huddle_status hd_shrink_solve_report(hd_shrink_solve *solve, const huddle_shrunk *out);
 
 /* The problem of a part: its rows, graph (without edges), weights and start (empty: none). */
 hd_shrink_solve hd_shrink_solve_of(const hd_shrink_solve *whole, const huddle_dense *f,

@@ -76,12 +76,6 @@ bool hd_shrink_is_large_part(int64_t edges) {
     return edges >= LARGE_PART;
 }
 
-bool hd_shrink_split_pays(const hd_shrink_solve *s) {
-    const hd_shrink_input *in = &s->input;
-    return hd_shrink_is_large(in->f->rows, in->edges->count, in->f->cols) &&
-           !s->options.keep_dual && hd_context_engine(in->context)->slabs == NULL;
-}
-
 /* ---- components ---------------------------------------------------------------------------- */
 
 /* Rows by component, each component in ascending order, by a counting sort. */
@@ -173,7 +167,6 @@ static huddle_status solve_kept(const split *t, outcome *o, const hd_shrink_part
     huddle_dense f = {0}, start = {0};
     huddle_csr w = {0};
     double *weights = NULL;
-    bool is_trivial;
     TRY(hd_shrink_part_rows(part, t->whole->input.f, &f));
     TRY(hd_shrink_part_graph(part, &w, &weights));
     TRY(set_start(t, part, before, &start));
@@ -185,7 +178,7 @@ static huddle_status solve_kept(const split *t, outcome *o, const hd_shrink_part
     s.is_draft = is_draft(t, part, attempt);
     if (s.is_draft)
         s.options.shrink_max_iter = DRAFT_STEPS;
-    TRY(hd_shrink_solve_part(&s, out, &is_trivial));
+    TRY(hd_shrink_solve_part(&s, out));
 done:
     huddle_dense_free(&f);
     huddle_dense_free(&start);
