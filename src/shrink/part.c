@@ -215,11 +215,10 @@ huddle_status hd_shrink_part_rows(const hd_shrink_part *p, const huddle_dense *f
     for (int64_t i = 0; i < p->n; i++) {
         const double *row = from->values + p->rows[i] * from->stride;
         double *restrict to = rows->values + i * p->kept;
-        if (p->kept == c) {
+        if (p->kept == c)
             memcpy(to, row, (size_t)c * sizeof *to);
-            continue;
-        }
-        turn_row(p, row, p->kept, to);
+        else
+            turn_row(p, row, p->kept, to);
     }
 done:
     return status;

@@ -31,14 +31,10 @@ typedef struct batch {
  * with weight 1; for "l2", ||g - f||^2 is added instead. */
 typedef struct place {
     const batch *b;
-    int64_t row, c;
+    int64_t row, c, terms;
     const double *f;
     double *g, *gradient, *next, *from;
 } place;
-
-static int64_t count_terms(const place *p) {
-    return p->b->w->offsets[p->row + 1] - p->b->w->offsets[p->row] + 1;
-}
 
 /* Term k: its point and weight; the first is f, which for "l2" has no distance term. */
 static const double *term_of(const place *p, int64_t k, double *weight) {
@@ -58,7 +54,7 @@ static double evaluate_at(const place *p, const double *at, double *stuck, doubl
     double objective = 0;
     *stuck = *inverse = 0;
     memset(p->gradient, 0, (size_t)p->c * sizeof *p->gradient);
-    for (int64_t k = 0; k < count_terms(p); k++) {
+    for (int64_t k = 0; k < p->terms; k++) {
         double weight, d;
         const double *point = term_of(p, k, &weight);
         d = sqrt(hd_shrink_distance2(at, point, p->c));
@@ -88,7 +84,7 @@ static double evaluate_at(const place *p, const double *at, double *stuck, doubl
  * objective of all. With k anchors this takes k^2 distances, of a few neighbours only. */
 static bool try_kinks(const place *p) {
     double best = INFINITY, stuck, inverse;
-    for (int64_t k = 0; k < count_terms(p); k++) {
+    for (int64_t k = 0; k < p->terms; k++) {
         double weight;
         const double *point = term_of(p, k, &weight);
         double objective = evaluate_at(p, point, &stuck, &inverse);
@@ -142,6 +138,7 @@ static huddle_status shrink_rows(void *argument, hd_chunk chunk) {
         place p = {.b = b,
                    .row = i,
                    .c = c,
+                   .terms = b->w->offsets[i + 1] - b->w->offsets[i] + 1,
                    .f = b->f->values + i * b->f->stride,
                    .g = scratch,
                    .gradient = scratch + c,

@@ -64,7 +64,6 @@ typedef struct split {
     outcome **order;        /* n_parts: by descending edges */
     outcome *const *chosen; /* parts of the loop under way, */
     bool is_major;          /* which is over the major ones or the others */
-    huddle_dense g;
     huddle_shrunk *out;
 } split;
 
@@ -151,7 +150,6 @@ static huddle_status set_start(const split *t, const hd_shrink_part *part,
         goto done;
     }
     TRY(huddle_dense_new(part->n, part->kept, start));
-    memset(start->values, 0, (size_t)(part->n * part->kept) * sizeof *start->values);
     for (int64_t i = 0; i < part->n; i++)
         memcpy(start->values + i * start->stride, before->values + i * before->stride,
                (size_t)(before->cols < part->kept ? before->cols : part->kept) *
@@ -194,7 +192,7 @@ static double allowed_gap(const outcome *o, double objective) {
 
 /* Writes G and groups of a component. Groups are named by their place in `row`. */
 static void keep_part(split *t, outcome *o, const hd_shrink_part *part, const huddle_shrunk *out) {
-    hd_shrink_part_return(part, out != NULL ? &out->g : NULL, &t->g);
+    hd_shrink_part_return(part, out != NULL ? &out->g : NULL, &t->out->g);
     for (int64_t i = 0; i < o->n; i++)
         t->component[t->row[o->first + i]] =
             (int32_t)(o->first + (out != NULL ? out->group[i] : 0));
@@ -393,14 +391,12 @@ static huddle_status certify_whole(split *t) {
     double unused;
     for (int32_t q = 0; q < t->n_parts; q++)
         info->dual += t->parts[q].info.dual;
-    TRY(hd_shrink_certify(&s->input, &t->g, NULL, &info->objective, &unused));
+    TRY(hd_shrink_certify(&s->input, &out->g, NULL, &info->objective, &unused));
     TRY(hd_shrink_number_by_first(t->component, s->input.f->rows, &out->n_groups));
     add_infos(t);
     hd_shrink_report_sum(s, out, t->n_parts);
     TRY(add_histories(t, hd_seconds() - s->started));
-    out->g = t->g;
     out->group = t->component;
-    t->g = (huddle_dense){0};
     t->component = NULL;
 done:
     return status;
@@ -415,7 +411,7 @@ static huddle_status prepare_parts(split *t) {
         t->order[q] = &t->parts[q];
     qsort(t->order, (size_t)t->n_parts, sizeof(outcome *), by_edges);
     TRY(hd_parallel(in->context, NULL, t->n_parts, 1, measure_parts, t));
-    TRY(huddle_dense_new(in->f->rows, in->f->cols, &t->g));
+    TRY(huddle_dense_new(in->f->rows, in->f->cols, &t->out->g));
 done:
     return status;
 }
@@ -446,6 +442,5 @@ done:
     for (int32_t q = 0; t.parts != NULL && q < t.n_parts; q++)
         huddle_shrink_info_free(&t.parts[q].info);
     FREE(t.parts, t.component, t.row, t.local, t.order);
-    huddle_dense_free(&t.g);
     return status;
 }
