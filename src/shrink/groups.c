@@ -41,13 +41,12 @@ static void join_block(const hd_shrink_block *b, const double *cost, double negl
     const hd_shrink_problem *p = b->problem;
     for (int64_t e = b->range.e0; e < b->range.e1; e++) {
         const double *z = b->point.best_z + (e - b->range.e0) * p->c;
+        double lambda = p->lambda[e], cheaper = fmin(cost[p->head[e]], cost[p->tail[e]]);
         /* Compared as squares, without a root; an edge with lambda = 0 is never slack. */
-        bool is_slack =
-            hd_shrink_dot(z, z, p->c) < slack_share * slack_share * p->lambda[e] * p->lambda[e];
+        bool is_slack = hd_shrink_dot(z, z, p->c) < slack_share * slack_share * lambda * lambda;
         if (b->progress.is_collapsed ||
-            (is_slack && fmin(cost[p->head[e]], cost[p->tail[e]]) *
-                                 sqrt(hd_shrink_edge_square(p, e, b->arrays->best_h)) <=
-                             negligible))
+            (is_slack &&
+             cheaper * sqrt(hd_shrink_edge_square(p, e, b->arrays->best_h)) <= negligible))
             unite_ends(p, e, parent);
     }
 }
