@@ -114,15 +114,14 @@ done:
 }
 
 /* PETSc keeps buffers for each type, so that one type is kept as long as the rows have its size. */
-static huddle_status choose_type(halo *h, size_t row_size) {
+static void choose_type(halo *h, size_t row_size) {
     if (h->row_size == row_size)
-        return HUDDLE_OK;
+        return;
     if (h->row != MPI_DATATYPE_NULL)
         MPI_Type_free(&h->row);
     h->row_size = row_size;
     MPI_Type_contiguous((int)row_size, MPI_BYTE, &h->row);
     MPI_Type_commit(&h->row);
-    return HUDDLE_OK;
 }
 
 huddle_status hd_mpi_fetch_halo(void *handle, void *rows, size_t row_size) {
@@ -131,7 +130,7 @@ huddle_status hd_mpi_fetch_halo(void *handle, void *rows, size_t row_size) {
     if (h->mpi->count == 1)
         return status;
     TRY(hd_mpi_enter(h->mpi, HD_MPI_FETCH, (int64_t)row_size));
-    TRY(choose_type(h, row_size));
+    choose_type(h, row_size);
     TRY_PETSC(PetscSFBcastBegin(h->forest, h->row, rows, rows, MPI_REPLACE), "fetching rows");
     TRY_PETSC(PetscSFBcastEnd(h->forest, h->row, rows, rows, MPI_REPLACE), "fetching rows");
 done:

@@ -65,6 +65,7 @@ static huddle_status multigrid_analyse(huddle_context *context, const hd_shrink_
     const char *what = "making a block of vectors";
     multigrid *s = NULL;
     ALLOC_ZERO(s, 1);
+    *state = s;
     /* All of it before the first call that communicates. */
     ALLOC(s->before, graph->c);
     ALLOC(s->first, graph->c);
@@ -77,13 +78,7 @@ static huddle_status multigrid_analyse(huddle_context *context, const hd_shrink_
     TRY_PETSC(MatDuplicate(s->matrix.x, MAT_DO_NOT_COPY_VALUES, &s->direction), what);
     TRY(create_preconditioner(s));
 done:
-    status = hd_agree(context, status);
-    if (status != HUDDLE_OK && s != NULL) {
-        multigrid_free(s);
-        s = NULL;
-    }
-    *state = s;
-    return status;
+    return hd_agree(context, status);
 }
 
 static huddle_status multigrid_factor(void *state, const double *excess, const double *weight) {
@@ -146,7 +141,7 @@ done:
     return status;
 }
 
-/* to_k = keep_k to_k + add_k from_k for all columns k. */
+/* to_k = keep_k to_k + add_k from_k for all columns k; keep NULL: 1. */
 static huddle_status mix_columns(const multigrid *s, Mat to, const double *keep, Mat from,
                                  const double *add) {
     huddle_status status = HUDDLE_OK;
@@ -157,7 +152,7 @@ static huddle_status mix_columns(const multigrid *s, Mat to, const double *keep,
     TRY_PETSC(MatDenseGetArrayRead(from, &y), "reading a dense matrix");
     for (int64_t k = 0; k < c; k++)
         for (int64_t v = 0; v < n; v++)
-            x[k * n + v] = keep[k] * x[k * n + v] + add[k] * y[k * n + v];
+            x[k * n + v] = (keep == NULL ? 1 : keep[k]) * x[k * n + v] + add[k] * y[k * n + v];
     TRY_PETSC(MatDenseRestoreArray(to, &x), "changing a dense matrix");
     TRY_PETSC(MatDenseRestoreArrayRead(from, &y), "reading a dense matrix");
 done:
@@ -190,12 +185,10 @@ static huddle_status move_along(multigrid *s) {
     TRY(multiply_columns(s, s->direction, s->image));
     for (int64_t k = 0; k < c; k++)
         s->factor[k] = s->is_open[k] > 0 && s->sums[k] > 0 ? s->before[k] / s->sums[k] : 0;
-    for (int64_t k = 0; k < c; k++)
-        s->is_open[k] = 1;
-    TRY(mix_columns(s, s->matrix.x, s->is_open, s->direction, s->factor));
+    TRY(mix_columns(s, s->matrix.x, NULL, s->direction, s->factor));
     for (int64_t k = 0; k < c; k++)
         s->factor[k] = -s->factor[k];
-    TRY(mix_columns(s, s->residual, s->is_open, s->image, s->factor));
+    TRY(mix_columns(s, s->residual, NULL, s->image, s->factor));
 done:
     return status;
 }

@@ -20,7 +20,19 @@ enum { WORKSPACE = 40, MAX_GROWTH = 3 };
 
 /* ---- the matrix ---------------------------------------------------------------------------- */
 
-/* Entries of each row: one per edge, the diagonal first. Columns are numbers among the rows of all
+/* Adds an entry to a row that ends at *end so far. PETSc wants ascending columns; rows are short.
+ */
+static void insert_entry(hd_mpi_matrix *m, int32_t v, int64_t *end, PetscInt column, int64_t edge) {
+    int64_t at = (*end)++;
+    for (; at > m->offsets[v] && m->columns[at - 1] > column; at--) {
+        m->columns[at] = m->columns[at - 1];
+        m->edge[at] = m->edge[at - 1];
+    }
+    m->columns[at] = column;
+    m->edge[at] = edge;
+}
+
+/* Entries of each row: the diagonal and one per edge. Columns are numbers among the rows of all
  * processes, which the halo knows. */
 static huddle_status list_entries(hd_mpi_matrix *m, PetscInt first) {
     huddle_status status = HUDDLE_OK;
@@ -34,35 +46,19 @@ static huddle_status list_entries(hd_mpi_matrix *m, PetscInt first) {
         TRY(hd_halo_fetch(g->halo, number, sizeof *number));
     for (int32_t v = 0; v < g->n; v++) {
         m->offsets[v] = (PetscInt)at;
-        m->columns[at] = number[v];
-        m->edge[at++] = -1;
+        insert_entry(m, v, &at, number[v], -1);
         for (int64_t k = g->incident_at[v]; k < g->incident_at[v + 1]; k++) {
             int64_t e = (int64_t)(g->incident[k] >> 1) - g->first_edge;
             if (e >= g->m)
                 continue;
-            m->columns[at] = number[(g->incident[k] & 1 ? g->head[e] : g->tail[e]) - g->base];
-            m->edge[at++] = e;
+            insert_entry(m, v, &at,
+                         number[(g->incident[k] & 1 ? g->head[e] : g->tail[e]) - g->base], e);
         }
     }
     m->offsets[g->n] = (PetscInt)at;
 done:
     huddle_free(number);
     return status;
-}
-
-/* PETSc wants ascending columns; rows are short. */
-static void sort_entries(hd_mpi_matrix *m) {
-    for (int32_t v = 0; v < m->graph.n; v++)
-        for (PetscInt at = m->offsets[v] + 1; at < m->offsets[v + 1]; at++) {
-            PetscInt column = m->columns[at], t = at;
-            int64_t edge = m->edge[at];
-            for (; t > m->offsets[v] && m->columns[t - 1] > column; t--) {
-                m->columns[t] = m->columns[t - 1];
-                m->edge[t] = m->edge[t - 1];
-            }
-            m->columns[t] = column;
-            m->edge[t] = edge;
-        }
 }
 
 /* Both triangles with an explicit diagonal; the numbers come with hd_mpi_matrix_set(). */
@@ -102,7 +98,6 @@ huddle_status hd_mpi_matrix_open(huddle_context *context, const hd_shrink_linear
     ALLOC_ZERO(m->values, entries);
     ALLOC(m->edge, entries);
     TRY(list_entries(m, (PetscInt)slab.first));
-    sort_entries(m);
     TRY(hd_agree(context,
                  HUDDLE_OK)); /* PETSc's calls are collective, and cannot be told of failures */
     TRY(create_matrix(m, hd_mpi_communicator(context)));
@@ -216,17 +211,12 @@ static huddle_status direct_analyse(huddle_context *context, const hd_shrink_lin
     huddle_status status = HUDDLE_OK;
     direct *s = NULL;
     ALLOC_ZERO(s, 1);
+    *state = s;
     TRY(hd_mpi_matrix_open(context, graph, &s->matrix));
     TRY(analyse_factor(s));
     TRY(check_memory(s));
 done:
-    status = hd_agree(context, status);
-    if (status != HUDDLE_OK && s != NULL) {
-        direct_free(s);
-        s = NULL;
-    }
-    *state = s;
-    return status;
+    return hd_agree(context, status);
 }
 
 static bool direct_fits(const void *state) {

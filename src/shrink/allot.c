@@ -9,11 +9,8 @@
 /* A component of n / P rows is what a process holds anyway; a fifth more keeps whole what is hardly
  * larger. Up to 50,000 rows the arrays of a solve are small on any machine, and a solve by one
  * process is faster than one by several, which exchange rows in every step. */
-const hd_shrink_limits hd_shrink_default_limits = {
-    .numbers = HD_SHRINK_SMALLEST_SPLIT, .share = 1.2, .rows = 50000};
-
 hd_shrink_limits hd_shrink_engine_limits(const huddle_context *context) {
-    hd_shrink_limits limits = hd_shrink_default_limits;
+    hd_shrink_limits limits = {.numbers = HD_SHRINK_SMALLEST_SPLIT, .share = 1.2, .rows = 50000};
     const hd_engine_slabs *slabs = hd_context_engine(context)->slabs;
     if (slabs != NULL && slabs->few_rows != NULL && hd_slabs_few_rows(context) == 0)
         limits.numbers = 0, limits.rows = 0;
@@ -82,31 +79,6 @@ done:
     return status;
 }
 
-/* The weighted means of the rows of `count` components: those with slot[component] >= 0. */
-static huddle_status find_means(const hd_shrink_input *in, const hd_shrink_allotment *a,
-                                const int32_t *slot, int64_t count, double *mean) {
-    huddle_status status = HUDDLE_OK;
-    const huddle_dense *f = in->f;
-    double *mass = NULL;
-    ALLOC_ZERO(mass, count);
-    for (int64_t v = 0; v < f->rows; v++) {
-        int32_t q = slot[a->component[v]];
-        double weight = hd_shrink_row_weight(in->weights, v);
-        if (q < 0)
-            continue;
-        mass[q] += weight;
-        for (int64_t k = 0; k < f->cols; k++)
-            mean[q * f->cols + k] += weight * f->values[v * f->stride + k];
-    }
-    TRY(hd_reduce_sum(in->context, count, mass));
-    TRY(hd_reduce_sum(in->context, count * f->cols, mean));
-    for (int64_t k = 0; k < count * f->cols; k++)
-        mean[k] /= mass[k / f->cols];
-done:
-    huddle_free(mass);
-    return status;
-}
-
 /* cost[q] = the objective if all rows of the component are moved to their mean. */
 static huddle_status add_costs(const hd_shrink_input *in, const hd_shrink_allotment *a,
                                const int32_t *slot, int64_t count, const double *mean,
@@ -114,13 +86,10 @@ static huddle_status add_costs(const hd_shrink_input *in, const hd_shrink_allotm
     const huddle_dense *f = in->f;
     for (int64_t v = 0; v < f->rows; v++) {
         int32_t q = slot[a->component[v]];
-        double square = 0;
-        for (int64_t k = 0; k < f->cols && q >= 0; k++) {
-            double x = f->values[v * f->stride + k] - mean[q * f->cols + k];
-            square += x * x;
-        }
-        if (q >= 0)
-            cost[q] += hd_shrink_row_weight(in->weights, v) * (in->squared ? square : sqrt(square));
+        if (q < 0)
+            continue;
+        double square = hd_shrink_distance2(f->values + v * f->stride, mean + q * f->cols, f->cols);
+        cost[q] += hd_shrink_row_weight(in->weights, v) * (in->squared ? square : sqrt(square));
     }
     return hd_reduce_sum(in->context, count, cost);
 }
@@ -137,7 +106,8 @@ static huddle_status estimate_work(const hd_shrink_input *in, const hd_shrink_al
     ALLOC(slot, a->count);
     for (int32_t q = 0; q < a->count; q++)
         slot[all[q].index] = q < count ? q : -1;
-    TRY(find_means(in, a, slot, count, mean));
+    TRY(hd_shrink_find_means(in->context, in->f, in->weights, a->component, slot, count, count,
+                             mean));
     TRY(add_costs(in, a, slot, count, mean, cost));
     for (int64_t q = 0; q < count; q++)
         total += cost[q];

@@ -11,10 +11,8 @@ typedef struct hd_shrink_limits {
     int64_t rows;   /* and of more than so many, are solved by all processes together */
 } hd_shrink_limits;
 
-/* Those of huddle_shrink(); smaller ones serve the tests. */
-extern const hd_shrink_limits hd_shrink_default_limits;
-
-/* Those, or nothing but the share if the engine wants small problems to use all processes too. */
+/* Those of huddle_shrink(): nothing but the share if the engine wants small problems to use all
+ * processes too. Smaller ones serve the tests. */
 hd_shrink_limits hd_shrink_engine_limits(const huddle_context *context);
 
 /* The owner of a component that all processes solve together. */

@@ -2,7 +2,6 @@
  * groups, snapping, the certificate of exactly this G and Z, and the reason why the solve ended. */
 #include "base/check.h"
 #include "shrink/certificate.h"
-#include "shrink/groups.h"
 #include "shrink/solve.h"
 
 #include <float.h>
@@ -70,28 +69,13 @@ static huddle_status write_dual(const hd_shrink_solve *s, const huddle_dense *g,
         int32_t edge = p->edge[e];
         const double *a = rows.values + edges->i[edge] * rows.stride;
         const double *b = rows.values + edges->j[edge] * rows.stride;
-        double norm = 0, lambda = p->lambda[e] * (p->squared ? p->unit : 1);
-        for (int64_t q = 0; q < c; q++)
-            norm += (a[q] - b[q]) * (a[q] - b[q]);
+        double lambda = p->lambda[e] * (p->squared ? p->unit : 1);
+        double norm = hd_shrink_distance2(a, b, c);
         for (int64_t q = 0; q < c && norm > 0; q++)
             z->values[edge * c + q] = lambda * (a[q] - b[q]) / sqrt(norm);
     }
 done:
     hd_shrink_rows_close(&rows);
-    return status;
-}
-
-/* An engine's G and Z are returned as they are; only the certificate is computed here. */
-static huddle_status write_point(const hd_shrink_solve *s, huddle_shrunk *out) {
-    huddle_status status = HUDDLE_OK;
-    if (s->solver == NULL) {
-        TRY(huddle_dense_copy(&s->engine_g, &out->g));
-        TRY(huddle_dense_copy(&s->engine_z, &out->z));
-        goto done;
-    }
-    TRY(write_rows(s, &out->g));
-    TRY(write_dual(s, &out->g, &out->z));
-done:
     return status;
 }
 
@@ -130,7 +114,13 @@ huddle_status hd_shrink_solve_answer(hd_shrink_solve *s, huddle_shrunk *out) {
      * requested one. */
     double open = fmax(s->options.gap * s->primal, s->primal - s->dual);
     huddle_shrunk_free(out);
-    TRY(write_point(s, out));
+    if (s->solver != NULL) {
+        TRY(write_rows(s, &out->g));
+        TRY(write_dual(s, &out->g, &out->z));
+    } else { /* an engine's are returned as they are; only the certificate is computed here */
+        TRY(huddle_dense_copy(&s->engine_g, &out->g));
+        TRY(huddle_dense_copy(&s->engine_z, &out->z));
+    }
     TRY(hd_shrink_certify(&s->input, &out->g, &out->z, &info->objective, &info->dual));
     info->gap = hd_shrink_relative_gap(info->objective, info->dual);
     ALLOC(out->group, p->n);
@@ -162,12 +152,10 @@ static huddle_status bound_rounding(const hd_shrink_solve *s, const huddle_dense
     double loss = 0, pull = 0;
     TRY(hd_shrink_rows_open(s->problem.halo, g, &rows));
     for (int64_t i = 0; i < g->rows; i++) {
-        double ulp = DBL_EPSILON * row_norm(&rows, i, c), square = 0;
-        for (int64_t k = 0; k < c && in->squared; k++) {
-            double h = g->values[i * g->stride + k] - f->values[i * f->stride + k];
-            square += h * h;
-        }
+        double ulp = DBL_EPSILON * row_norm(&rows, i, c);
         double weight = hd_shrink_row_weight(in->weights, i);
+        double square =
+            hd_shrink_distance2(g->values + i * g->stride, f->values + i * f->stride, c);
         loss += weight * (in->squared ? (2 * sqrt(square) + ulp) * ulp : ulp);
     }
     for (int64_t e = 0; e < in->edges->count; e++) {
@@ -217,8 +205,7 @@ static bool report_solvers(const hd_shrink_solve *s) {
     return is_exact;
 }
 
-huddle_status hd_shrink_solve_report(hd_shrink_solve *s, const huddle_shrunk *out,
-                                     bool *is_trivial) {
+huddle_status hd_shrink_solve_report(hd_shrink_solve *s, const huddle_shrunk *out) {
     huddle_status status = HUDDLE_OK;
     const hd_shrink_problem *p = &s->problem;
     huddle_shrink_info *info = s->info;
@@ -232,16 +219,52 @@ huddle_status hd_shrink_solve_report(hd_shrink_solve *s, const huddle_shrunk *ou
     info->stop = choose_stop(s, rounding, report_solvers(s));
     /* If the rows of a component are equal but for their last digits there is nothing to warn
      * about: a relative gap has no meaning there. */
-    *is_trivial =
+    s->is_trivial =
         info->stop == HUDDLE_STOP_ROUNDING && info->objective <= trivial_factor * rounding[0];
 done:
     return status;
 }
 
-void hd_shrink_warn_if_open(const hd_shrink_solve *s) {
-    const huddle_shrink_info *info = s->info;
-    if (info->stop > HUDDLE_STOP_EXACT)
-        hd_warn(s->input.context, HUDDLE_WARNING_NOT_CONVERGED,
-                "the shrinking stopped (%s) after %d iterations at a gap of %.2g, not %.2g",
-                huddle_stop_name(info->stop), info->n_iter, info->gap, s->options.gap);
+/* ---- a problem that is solved in parts ------------------------------------------------------- */
+
+hd_shrink_solve hd_shrink_solve_of(const hd_shrink_solve *whole, const huddle_dense *f,
+                                   const huddle_csr *w, const double *weights,
+                                   const huddle_dense *start, huddle_shrink_info *info) {
+    hd_shrink_solve s = {
+        .input = whole->input, .options = whole->options, .info = info, .started = whole->started};
+    s.input.f = f;
+    s.input.w = w;
+    s.input.edges = NULL;
+    s.input.weights = s.options.weights = weights;
+    s.options.start = start->values != NULL ? start : NULL;
+    info->gamma = s.input.gamma;
+    return s;
+}
+
+void hd_shrink_read_history(const huddle_shrink_info *info, int32_t k, double at[3]) {
+    int32_t last = k < info->n_history ? k : info->n_history - 1;
+    at[0] = last < 0 ? info->objective : info->history_objective[last];
+    at[1] = last < 0 ? info->dual : info->history_dual[last];
+    at[2] = last < 0 ? 0 : info->history_seconds[last];
+}
+
+void hd_shrink_add_counts(huddle_shrink_info *info, const huddle_shrink_info *part) {
+    info->n_solves += part->n_solves;
+    info->n_fixed += part->n_fixed;
+    info->n_iter = part->n_iter > info->n_iter ? part->n_iter : info->n_iter;
+    info->snapped = info->snapped || part->snapped;
+    if (part->stop > HUDDLE_STOP_EXACT && part->stop > info->stop)
+        info->stop = part->stop;
+}
+
+void hd_shrink_report_sum(hd_shrink_solve *s, const huddle_shrunk *out, int32_t n_components) {
+    huddle_shrink_info *info = s->info;
+    info->gap = hd_shrink_relative_gap(info->objective, info->dual);
+    info->loss = s->input.squared ? "l2" : "l21";
+    info->n_components = n_components;
+    info->n_groups = out->n_groups;
+    if (info->gap <= s->options.gap)
+        info->stop = strcmp(info->solver, "exact") == 0 ? HUDDLE_STOP_EXACT : HUDDLE_STOP_CONVERGED;
+    else if (info->stop <= HUDDLE_STOP_EXACT)
+        info->stop = HUDDLE_STOP_STALLED;
 }

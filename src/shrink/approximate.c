@@ -70,6 +70,7 @@ typedef struct approximate {
     int32_t *order;                                /* n: vertex at each place */
     int32_t *place;                                /* n */
     double *residual, *direction, *image, *solved; /* n x c */
+    double *x;                                     /* n x c: the caller's */
     double *work;                                  /* n x c: in the order of elimination */
     double *partial;                               /* chunks x (c + 1) */
     double *alpha, *product, *sums;                /* c */
@@ -77,16 +78,10 @@ typedef struct approximate {
 
 static void approximate_free(void *state) {
     approximate *a = state;
-    if (a == NULL)
-        return;
-    void *const all[] = {a->excess,     a->ground,         a->halves,    a->list,   a->queue.first,
-                         a->queue.next, a->queue.previous, a->queue.key, a->around, a->start,
-                         a->row,        a->value,          a->pivot,     a->order,  a->place,
-                         a->residual,   a->direction,      a->image,     a->solved, a->work,
-                         a->partial,    a->alpha,          a->product,   a->sums};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-        huddle_free(all[k]);
-    huddle_free(a);
+    FREE(a->excess, a->ground, a->halves, a->list, a->queue.first, a->queue.next, a->queue.previous,
+         a->queue.key, a->around, a->start, a->row, a->value, a->pivot, a->order, a->place,
+         a->residual, a->direction, a->image, a->solved, a->work, a->partial, a->alpha, a->product,
+         a->sums, a);
 }
 
 static huddle_status approximate_analyse(huddle_context *context,
@@ -94,8 +89,8 @@ static huddle_status approximate_analyse(huddle_context *context,
     huddle_status status = HUDDLE_OK;
     approximate *a = NULL;
     int64_t n = graph->n, m = graph->m, c = graph->c;
-    *state = NULL;
     ALLOC_ZERO(a, 1);
+    *state = a;
     a->context = context;
     a->graph = *graph;
     ALLOC(a->excess, n);
@@ -120,10 +115,7 @@ static huddle_status approximate_analyse(huddle_context *context,
     ALLOC(a->alpha, c);
     ALLOC(a->product, c);
     ALLOC(a->sums, c);
-    *state = a;
-    a = NULL;
 done:
-    approximate_free(a);
     return status;
 }
 
@@ -402,20 +394,14 @@ static huddle_status apply_matrix(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-typedef struct advance {
-    approximate *a;
-    double *x;
-} advance;
-
 /* x += alpha direction, residual -= alpha image; partial sums of the norms of the rows of the
  * residual, which the tolerance refers to. */
 static huddle_status advance_rows(void *argument, hd_chunk chunk) {
-    const advance *step = argument;
-    approximate *a = step->a;
+    approximate *a = argument;
     int64_t c = a->graph.c;
     double sum = 0;
     for (int64_t v = chunk.begin; v < chunk.end; v++) {
-        double *restrict x = step->x + v * c, *restrict r = a->residual + v * c, norm = 0;
+        double *restrict x = a->x + v * c, *restrict r = a->residual + v * c, norm = 0;
         const double *p = a->direction + v * c, *q = a->image + v * c;
         for (int64_t k = 0; k < c; k++) {
             x[k] += a->alpha[k] * p[k];
@@ -492,7 +478,7 @@ static huddle_status approximate_solve(void *state, const double *r, double tole
     huddle_status status = HUDDLE_OK;
     approximate *a = state;
     int64_t n = a->graph.n, c = a->graph.c;
-    advance step = {a, x};
+    a->x = x;
     memset(x, 0, (size_t)(n * c) * sizeof *x);
     memset(a->direction, 0, (size_t)(n * c) * sizeof *a->direction);
     memset(a->product, 0, (size_t)c * sizeof *a->product);
@@ -504,7 +490,7 @@ static huddle_status approximate_solve(void *state, const double *r, double tole
         TRY(add_chunks(a, c, a->sums));
         for (int64_t k = 0; k < c; k++)
             a->alpha[k] = safe_ratio(a->product[k], a->sums[k]);
-        TRY(hd_parallel(a->context, NULL, n, GRAIN, advance_rows, &step));
+        TRY(hd_parallel(a->context, NULL, n, GRAIN, advance_rows, a));
         TRY(add_chunks(a, 1, a->sums));
         if (a->sums[0] <= tolerance)
             break;

@@ -87,22 +87,13 @@ static void sum_losses(const void *argument, int64_t begin, int64_t end, double 
     sums[0] = loss;
 }
 
-/* The second sum of (6). The difference of g_i = f_i + h_i is taken as that of f plus that of h: h
- * can be tiny beside f, and f + h would round it away. */
+/* The second sum of (6). */
 static void sum_pulls(const void *argument, int64_t begin, int64_t end, double *sums) {
     const hd_shrink_block *b = argument;
     const hd_shrink_problem *p = b->problem;
-    const double *h = b->arrays->h;
     double cost = 0;
-    for (int64_t e = b->range.e0 + begin; e < b->range.e0 + end; e++) {
-        int64_t i = p->head[e] * p->c, j = p->tail[e] * p->c;
-        double square = 0;
-        for (int64_t k = 0; k < p->c; k++) {
-            double x = (p->f[i + k] - p->f[j + k]) + (h[i + k] - h[j + k]);
-            square += x * x;
-        }
-        cost += p->lambda[e] * sqrt(square);
-    }
+    for (int64_t e = b->range.e0 + begin; e < b->range.e0 + end; e++)
+        cost += p->lambda[e] * sqrt(hd_shrink_edge_square(p, e, b->arrays->h));
     sums[0] = cost;
 }
 
@@ -197,10 +188,8 @@ done:
 }
 
 void hd_shrink_arrays_free(hd_shrink_arrays *a) {
-    void *const all[] = {a->h,       a->best_h, a->z,           a->best_z, a->norm, a->scratch,
-                         a->partial, a->excess, a->edge_weight, a->right,  a->delta};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-        huddle_free(all[k]);
+    FREE(a->h, a->best_h, a->z, a->best_z, a->norm, a->scratch, a->partial, a->excess,
+         a->edge_weight, a->right, a->delta);
     *a = (hd_shrink_arrays){0};
 }
 

@@ -120,6 +120,22 @@ void hd_shrink_block_keep_best(hd_shrink_block *block);
  * lie in its balls, ||z_e|| <= lambda_e. */
 huddle_status hd_shrink_block_bound(hd_shrink_block *block);
 
+/* ends.c: the two ends of gamma (docs/method.md, "The two ends of gamma"), as closed forms. */
+
+/* If G = F is the solution of the block ("l21"), sets is_exact; best_h and best_z are then the
+ * solution and its proof. */
+huddle_status hd_shrink_try_fit(hd_shrink_block *block);
+
+/* If one point is the solution of the block, sets is_exact and is_collapsed; best_h and best_z are
+ * then the solution and its proof. Otherwise the point and the bound are kept if they are better
+ * than what the block has. Does nothing for a block with anchored edges, without a linear system,
+ * or whose rows are distributed over processes: such a block need not be connected. */
+huddle_status hd_shrink_try_collapse(hd_shrink_block *block);
+
+/* The geometric median of n rows of c with weights mass: the point of least total distance. */
+huddle_status hd_shrink_median(int64_t n, int64_t c, const double *rows, const double *mass,
+                               double *median);
+
 static inline double hd_shrink_block_gap(const hd_shrink_block *block) {
     return block->point.primal - block->point.dual;
 }
@@ -131,6 +147,18 @@ static inline int64_t hd_shrink_first(const hd_shrink_block *block) {
 
 static inline int64_t hd_shrink_size(const hd_shrink_block *block) {
     return block->n * block->problem->c;
+}
+
+/* The squared length of an edge at g = f + h. The difference of two rows of g is taken as that of f
+ * plus that of h: h can be tiny beside f, and f + h would round it away. */
+static inline double hd_shrink_edge_square(const hd_shrink_problem *p, int64_t e, const double *h) {
+    int64_t i = p->head[e] * p->c, j = p->tail[e] * p->c;
+    double square = 0;
+    for (int64_t k = 0; k < p->c; k++) {
+        double x = (p->f[i + k] - p->f[j + k]) + (h[i + k] - h[j + k]);
+        square += x * x;
+    }
+    return square;
 }
 
 static inline double hd_shrink_dot(const double *a, const double *b, int64_t c) {

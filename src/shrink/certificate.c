@@ -140,7 +140,7 @@ double hd_shrink_dual_l2(double inner, double energy, double *scale) {
     return *scale * inner - *scale * *scale * energy / 4;
 }
 
-/* ---- radii and gap ------------------------------------------------------------------------- */
+/* ---- radii, gap and checks ---------------------------------------------------------------- */
 
 /* Covers the rounding of the distances below, which are sums of at most 2^20 squares. */
 static const double radius_margin = 1e-12;
@@ -152,33 +152,20 @@ huddle_status hd_shrink_radii(huddle_context *context, const huddle_dense *f,
                               const int32_t *component, int32_t n_components, double *radius) {
     huddle_status status = HUDDLE_OK;
     int64_t n = f->rows, c = f->cols;
-    double *mean = NULL, *farthest = NULL, *size = NULL;
+    double *mean = NULL, *farthest = NULL;
     ALLOC_ZERO(mean, n_components * c);
     ALLOC_ZERO(farthest, n_components);
-    ALLOC_ZERO(size, n_components);
+    TRY(hd_shrink_find_means(context, f, NULL, component, NULL, n_components, n_components, mean));
     for (int64_t i = 0; i < n; i++) {
-        size[component[i]]++;
-        for (int64_t k = 0; k < c; k++)
-            mean[component[i] * c + k] += f->values[i * f->stride + k];
-    }
-    TRY(hd_reduce_sum(context, n_components, size));
-    TRY(hd_reduce_sum(context, n_components * c, mean));
-    for (int64_t i = 0; i < n_components * c; i++)
-        mean[i] /= size[i / c];
-    for (int64_t i = 0; i < n; i++) {
-        double sum = 0;
-        for (int64_t k = 0; k < c; k++) {
-            double d = f->values[i * f->stride + k] - mean[component[i] * c + k];
-            sum += d * d;
-        }
-        radius[i] = sqrt(sum);
+        const double *row = f->values + i * f->stride;
+        radius[i] = sqrt(hd_shrink_distance2(row, mean + component[i] * c, c));
         farthest[component[i]] = fmax(farthest[component[i]], radius[i]);
     }
     TRY(hd_reduce_max(context, n_components, farthest));
     for (int64_t i = 0; i < n; i++)
         radius[i] = (radius[i] + farthest[component[i]]) * (1 + radius_margin);
 done:
-    FREE(size, farthest, mean);
+    FREE(farthest, mean);
     return status;
 }
 
@@ -195,6 +182,27 @@ huddle_status hd_shrink_check_weights(const double *weights, int64_t n) {
             return hd_fail(HUDDLE_INVALID, "row %lld: the weight %g is not a positive number",
                            (long long)i + 1, weights[i]);
     return HUDDLE_OK;
+}
+
+huddle_status hd_shrink_check_loss(const char *loss, double gamma, bool *squared) {
+    *squared = strcmp(loss, "l2") == 0;
+    if (!*squared && strcmp(loss, "l21") != 0)
+        return hd_fail(HUDDLE_INVALID, "loss = %s: expected one of l21|l2", loss);
+    if (!(gamma >= 0) || isinf(gamma))
+        return hd_fail(HUDDLE_INVALID, "gamma = %g: expected number >= 0", gamma);
+    return HUDDLE_OK;
+}
+
+huddle_status hd_shrink_check_shape(const huddle_dense *m, const char *name, int64_t rows,
+                                    int64_t cols) {
+    huddle_status status = HUDDLE_OK;
+    TRY(huddle_dense_fetch(m));
+    TRY(hd_shrink_check_rows(m, name, rows));
+    if (m->cols != cols)
+        FAIL(HUDDLE_INVALID, "%s has %lld columns, f has %lld", name, (long long)m->cols,
+             (long long)cols);
+done:
+    return status;
 }
 
 /* ---- the certificate ----------------------------------------------------------------------- */
@@ -295,13 +303,6 @@ typedef struct bounding {
     double *rounded;    /* n */
     double *scratch;    /* 2 n */
 } bounding;
-
-static void bounding_free(bounding *b) {
-    void *const all[] = {b->component, b->first, b->inner, b->y,       b->vertex,
-                         b->radius,    b->norms, b->radii, b->rounded, b->scratch};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-        huddle_free(all[k]);
-}
 
 static huddle_status bounding_open(const hd_shrink_input *in, bounding *b) {
     huddle_status status = HUDDLE_OK;
@@ -476,7 +477,8 @@ static huddle_status evaluate_dual(const hd_shrink_input *in, const hd_shrink_ro
     }
     *dual = (double)total;
 done:
-    bounding_free(&b);
+    FREE(b.component, b.first, b.inner, b.y, b.vertex, b.radius, b.norms, b.radii, b.rounded,
+         b.scratch);
     return status;
 }
 
@@ -495,18 +497,6 @@ done:
     return status;
 }
 
-static huddle_status check_shape(const huddle_dense *m, const char *name, int64_t rows,
-                                 int64_t cols) {
-    huddle_status status = HUDDLE_OK;
-    TRY(huddle_dense_fetch(m));
-    TRY(hd_shrink_check_rows(m, name, rows));
-    if (m->cols != cols)
-        FAIL(HUDDLE_INVALID, "%s has %lld columns, f has %lld", name, (long long)m->cols,
-             (long long)cols);
-done:
-    return status;
-}
-
 /* The public entry point: anyone can check a G and Z, of whatever origin, without a solver. Only
  * validation happens here. */
 huddle_status huddle_shrink_certificate(huddle_context *context, const huddle_dense *f,
@@ -515,20 +505,17 @@ huddle_status huddle_shrink_certificate(huddle_context *context, const huddle_de
                                         const huddle_dense *z, double *objective, double *dual) {
     huddle_status status = HUDDLE_OK;
     hd_shrink_edges edges = {0};
-    hd_shrink_input input = {context, f, w, &edges, weights, gamma, strcmp(loss, "l2") == 0};
-    if (!input.squared && strcmp(loss, "l21") != 0)
-        FAIL(HUDDLE_INVALID, "loss = %s: expected one of l21|l2", loss);
-    if (!(gamma >= 0) || isinf(gamma))
-        FAIL(HUDDLE_INVALID, "gamma = %g: expected number >= 0", gamma);
+    hd_shrink_input input = {context, f, w, &edges, weights, gamma, false};
+    TRY(hd_shrink_check_loss(loss, gamma, &input.squared));
     TRY(huddle_csr_fetch(w));
     TRY(hd_shrink_edges_read(context, w, &edges));
-    TRY(check_shape(f, "f", w->rows, f->cols));
+    TRY(hd_shrink_check_shape(f, "f", w->rows, f->cols));
     TRY(hd_shrink_check_weights(weights, w->rows));
-    TRY(check_shape(g, "g", w->rows, f->cols));
+    TRY(hd_shrink_check_shape(g, "g", w->rows, f->cols));
     if (dual == NULL)
         z = NULL;
     if (z != NULL)
-        TRY(check_shape(z, "z", edges.count, f->cols));
+        TRY(hd_shrink_check_shape(z, "z", edges.count, f->cols));
     TRY(hd_shrink_certify(&input, g, z, objective, dual));
 done:
     hd_shrink_edges_free(&edges);

@@ -31,6 +31,14 @@ huddle_status hd_shrink_radii(huddle_context *context, const huddle_dense *f,
 /* HUDDLE_INVALID unless the weights are n positive finite numbers, or NULL. */
 huddle_status hd_shrink_check_weights(const double *weights, int64_t n);
 
+/* HUDDLE_INVALID unless the loss is "l21" or "l2" (*squared) and gamma is finite and not negative.
+ */
+huddle_status hd_shrink_check_loss(const char *loss, double gamma, bool *squared);
+
+/* Fetches m, and HUDDLE_INVALID unless it is finite and rows x cols. */
+huddle_status hd_shrink_check_shape(const huddle_dense *m, const char *name, int64_t rows,
+                                    int64_t cols);
+
 /* What huddle_shrink_certificate() does once its arguments are checked; dual only if z is given. */
 huddle_status hd_shrink_certify(const hd_shrink_input *input, const huddle_dense *g,
                                 const huddle_dense *z, double *objective, double *dual);

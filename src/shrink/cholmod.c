@@ -103,8 +103,6 @@ static huddle_status report_failure(const direct *d, const char *what) {
 
 static void direct_free(void *state) {
     direct *d = state;
-    if (d == NULL)
-        return;
     cholmod_l_free_sparse(&d->matrix, &d->common);
     cholmod_l_free_factor(&d->factor, &d->common);
     cholmod_l_free_dense(&d->right, &d->common);
@@ -176,8 +174,8 @@ static huddle_status direct_analyse(huddle_context *context, const hd_shrink_lin
     huddle_status status = HUDDLE_OK;
     direct *d = NULL;
     (void)context;
-    *state = NULL;
     ALLOC_ZERO(d, 1);
+    *state = d;
     d->graph = *graph;
     cholmod_l_start(&d->common);
     d->common.print = 0;
@@ -190,25 +188,18 @@ static huddle_status direct_analyse(huddle_context *context, const hd_shrink_lin
     d->matrix =
         cholmod_l_allocate_sparse((size_t)graph->n, (size_t)graph->n, (size_t)(graph->n + graph->m),
                                   0, 1, -1, CHOLMOD_REAL, &d->common);
-    if (d->matrix == NULL) {
-        status = report_failure(d, "hold");
-        goto done;
-    }
+    if (d->matrix == NULL)
+        TRY(report_failure(d, "hold"));
     set_pattern(d);
     d->factor = cholmod_l_analyze(d->matrix, &d->common);
-    if (d->factor == NULL) {
-        status = report_failure(d, "analyse");
-        goto done;
-    }
+    if (d->factor == NULL)
+        TRY(report_failure(d, "analyse"));
     d->operations = d->common.fl;
     d->entries = d->common.lnz;
     if (d->operations >= dissected_operations &&
         d->operations <= hopeless_factor * affordable(graph))
         try_dissection(d);
-    *state = d;
-    d = NULL;
 done:
-    direct_free(d);
     return status;
 }
 
@@ -275,20 +266,6 @@ done:
     return status;
 }
 
-/* Solves with a simplicial factor (triangles.simd.c). cholmod_solve() would work on four columns at
- * a time and read L again for each four. */
-static void solve_simplicial(direct *d, const double *r, double *x) {
-    static const hd_shrink_triangles_function kernels[] = HD_SIMD_TABLE(hd_shrink_triangles);
-    const cholmod_factor *factor = d->factor;
-    hd_shrink_simplicial l = {.n = d->graph.n,
-                              .start = factor->p,
-                              .row = factor->i,
-                              .count = factor->nz,
-                              .order = factor->Perm,
-                              .value = factor->x};
-    kernels[hd_cpu_isa()](d->graph.c, &l, r, d->work, x);
-}
-
 static huddle_status allocate_dense(direct *d, size_t rows, size_t columns, cholmod_dense **dense) {
     if (*dense == NULL)
         *dense = cholmod_l_allocate_dense(rows, columns, rows, CHOLMOD_REAL, &d->common);
@@ -325,12 +302,22 @@ done:
     return status;
 }
 
+/* With a simplicial factor by triangles.simd.c: cholmod_solve() would work on four columns at a
+ * time and read L again for each four. */
 static huddle_status direct_solve(void *state, const double *r, double tolerance, double *x) {
+    static const hd_shrink_triangles_function kernels[] = HD_SIMD_TABLE(hd_shrink_triangles);
     direct *d = state;
+    const cholmod_factor *factor = d->factor;
     (void)tolerance;
-    if (d->factor->is_super)
+    if (factor->is_super)
         return solve_supernodal(d, r, x);
-    solve_simplicial(d, r, x);
+    hd_shrink_simplicial l = {.n = d->graph.n,
+                              .start = factor->p,
+                              .row = factor->i,
+                              .count = factor->nz,
+                              .order = factor->Perm,
+                              .value = factor->x};
+    kernels[hd_cpu_isa()](d->graph.c, &l, r, d->work, x);
     return HUDDLE_OK;
 }
 
@@ -339,6 +326,8 @@ const hd_shrink_linear_solver hd_shrink_cholmod = {.name = "cholmod",
                                                    .factor = direct_factor,
                                                    .solve = direct_solve,
                                                    .fits = direct_fits,
+                                                   .is_direct = true,
+                                                   .next = &hd_shrink_approximate,
                                                    .free = direct_free};
 
 #endif

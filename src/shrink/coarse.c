@@ -31,14 +31,6 @@ static int by_length(const void *x, const void *y) {
     return (a->edge > b->edge) - (a->edge < b->edge);
 }
 
-static double squared_length(const huddle_dense *f, int64_t i, int64_t j) {
-    const double *a = row_of(f, i), *b = row_of(f, j);
-    double sum = 0;
-    for (int64_t d = 0; d < f->cols; d++)
-        sum += (a[d] - b[d]) * (a[d] - b[d]);
-    return sum;
-}
-
 /* Kruskal's algorithm with sets of bounded size. merged lists the edges that were used: they are a
  * spanning tree of each aggregate. p->aggregate is used as the forest of sets. */
 static huddle_status merge_rows(hd_shrink_coarse *p, int64_t *merged, int64_t *n_merged) {
@@ -50,7 +42,8 @@ static huddle_status merge_rows(hd_shrink_coarse *p, int64_t *merged, int64_t *n
     ALLOC(ranked, edges->count);
     ALLOC(size, n);
     for (int64_t e = 0; e < edges->count; e++) {
-        double length = squared_length(&p->f, edges->i[e], edges->j[e]);
+        double length =
+            hd_shrink_distance2(row_of(&p->f, edges->i[e]), row_of(&p->f, edges->j[e]), p->f.cols);
         ranked[e] = (ranked_edge){length / edges->weight[e], e};
     }
     qsort(ranked, (size_t)edges->count, sizeof *ranked, by_length);
@@ -75,20 +68,14 @@ done:
 /* Numbers the aggregates by their first row, then sums up masses and means. */
 static huddle_status number_aggregates(hd_shrink_coarse *p) {
     huddle_status status = HUDDLE_OK;
-    int64_t n = p->f.rows, c = p->f.cols;
+    int64_t n = p->f.rows;
     TRY(hd_shrink_label_sets(p->context, &p->edges.halo, n, p->aggregate, p->aggregate, &p->count));
     ALLOC_ZERO(p->mass, p->count);
     ALLOC_ZERO(p->group, p->count);
-    TRY(huddle_dense_new(p->count, c, &p->mean));
-    for (int64_t i = 0; i < n; i++) {
-        double *mean = row_of(&p->mean, p->aggregate[i]);
+    for (int64_t i = 0; i < n; i++)
         p->mass[p->aggregate[i]]++;
-        for (int64_t d = 0; d < c; d++)
-            mean[d] += row_of(&p->f, i)[d];
-    }
-    for (int64_t a = 0; a < p->count; a++)
-        for (int64_t d = 0; d < c; d++)
-            row_of(&p->mean, a)[d] /= p->mass[a];
+    TRY(huddle_dense_new(p->count, p->f.cols, &p->mean));
+    TRY(hd_shrink_find_means(NULL, &p->f, NULL, p->aggregate, NULL, p->count, 0, p->mean.values));
 done:
     return status;
 }
@@ -115,43 +102,26 @@ static int by_ends(const void *x, const void *y) {
  * numbers the rows of z. */
 static void sum_edges(hd_shrink_coarse *p, const half_edge *halves, int64_t n_halves) {
     huddle_csr *graph = &p->graph;
-    int64_t count = 0, links = -1;
-    for (int64_t k = 0; k < n_halves; k++) {
-        const half_edge *h = &halves[k];
-        if (k == 0 || h->from != h[-1].from || h->to != h[-1].to) {
-            graph->columns[count] = h->to;
-            graph->values[count++] = 0;
-            links += h->from < h->to;
+    int64_t count = 0, links = 0;
+    for (int64_t first = 0, end = 0; first < n_halves; first = end) {
+        int32_t from = halves[first].from, to = halves[first].to;
+        double sum = 0;
+        for (; end < n_halves && halves[end].from == from && halves[end].to == to; end++)
+            sum += p->edges.weight[halves[end].edge];
+        for (int64_t k = first; k < end && from < to; k++) {
+            int64_t e = halves[k].edge;
+            double share = sum > 0 ? p->edges.weight[e] / sum : 0;
+            p->link[e] = links;
+            p->share[e] = p->aggregate[p->edges.i[e]] == from ? share : -share;
         }
-        graph->values[count - 1] += p->edges.weight[h->edge];
-        graph->offsets[h->from + 1] = count;
-        if (h->from < h->to)
-            p->link[h->edge] = links;
+        links += from < to;
+        graph->columns[count] = to;
+        graph->values[count++] = sum;
+        graph->offsets[from + 1] = count;
     }
     for (int64_t a = 0; a < p->count; a++)
         if (graph->offsets[a + 1] < graph->offsets[a])
             graph->offsets[a + 1] = graph->offsets[a];
-}
-
-/* The share of each edge in the edge of the aggregates that it belongs to. */
-static huddle_status set_shares(hd_shrink_coarse *p) {
-    huddle_status status = HUDDLE_OK;
-    double *sums = NULL;
-    const hd_shrink_edges *edges = &p->edges;
-    ALLOC_ZERO(sums, edges->count);
-    for (int64_t e = 0; e < edges->count; e++)
-        if (p->link[e] >= 0)
-            sums[p->link[e]] += edges->weight[e];
-    for (int64_t e = 0; e < edges->count; e++) {
-        if (p->link[e] < 0 || !(sums[p->link[e]] > 0))
-            continue;
-        p->share[e] = edges->weight[e] / sums[p->link[e]];
-        if (p->aggregate[edges->i[e]] > p->aggregate[edges->j[e]])
-            p->share[e] = -p->share[e];
-    }
-done:
-    huddle_free(sums);
-    return status;
 }
 
 static huddle_status contract_graph(hd_shrink_coarse *p) {
@@ -172,7 +142,6 @@ static huddle_status contract_graph(hd_shrink_coarse *p) {
     qsort(halves, (size_t)count, sizeof *halves, by_ends);
     TRY(huddle_csr_new(p->count, p->count, count, &p->graph));
     sum_edges(p, halves, count);
-    TRY(set_shares(p));
 done:
     huddle_free(halves);
     return status;
@@ -305,11 +274,9 @@ done:
 
 void hd_shrink_coarse_close(hd_shrink_coarse *p) {
     huddle_dense *const matrices[] = {&p->mean, &p->g, &p->z, &p->start};
-    void *const arrays[] = {p->link, p->share, p->aggregate, p->mass, p->flows, p->group};
     for (size_t k = 0; k < sizeof matrices / sizeof *matrices; k++)
         huddle_dense_free(matrices[k]);
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-        huddle_free(arrays[k]);
+    FREE(p->link, p->share, p->aggregate, p->mass, p->flows, p->group);
     huddle_csr_free(&p->graph);
     hd_shrink_edges_free(&p->edges);
     *p = (hd_shrink_coarse){0};

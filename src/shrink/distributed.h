@@ -12,12 +12,8 @@
 #include "shrink/allot.h"
 #include "shrink/solve.h"
 
-/* Whether the engine can move rows, and does not solve the problem itself. */
-bool hd_shrink_can_distribute(const hd_shrink_solve *solve);
-
-/* Solves, and fills in out, and info but for `seconds`; edges are those of this process.
- * is_trivial: see solve.h. */
+/* Solves, and fills in out, and info but for `seconds`; edges are those of this process. */
 huddle_status hd_shrink_distributed(hd_shrink_solve *solve, const hd_shrink_limits *limits,
-                                    huddle_shrunk *out, bool *is_trivial);
+                                    huddle_shrunk *out);
 
 #endif

@@ -2,7 +2,6 @@
 
 #include "base/check.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- components ---------------------------------------------------------------------------- */
@@ -56,34 +55,51 @@ done:
     return status;
 }
 
-/* Labels sets over all processes by two propagations of minima: by the first, every set learns the
- * global number of its first row; these first rows are then counted, in order, and by the second
- * every set learns the rank of its own. */
+/* First rows get consecutive numbers over all processes, and the halo of their names brings these
+ * to the other rows. */
+huddle_status hd_shrink_number_first_rows(huddle_context *context, int64_t n, int32_t *label,
+                                          int32_t *count) {
+    huddle_status status = HUDDLE_OK;
+    int64_t firsts = 0;
+    int32_t *number = NULL;
+    hd_halo halo = {0};
+    hd_slab sets;
+    TRY(hd_halo_open(context, n, n, label, &halo));
+    for (int64_t v = 0; v < n; v++)
+        firsts += label[v] == v;
+    TRY(hd_slab_locate(context, firsts, &sets));
+    if (sets.total > INT32_MAX)
+        FAIL(HUDDLE_UNSUPPORTED, "%lld groups of rows are more than this build can number",
+             (long long)sets.total);
+    *count = (int32_t)sets.total;
+    ALLOC(number, n + halo.ghosts);
+    for (int64_t v = 0; v < n; v++)
+        number[v] = label[v] == v ? (int32_t)sets.first++ : -1;
+    TRY(hd_halo_fetch(&halo, number, sizeof *number));
+    for (int64_t v = 0; v < n; v++)
+        label[v] = number[label[v]];
+done:
+    hd_halo_close(&halo);
+    huddle_free(number);
+    return status;
+}
+
+/* Labels sets over all processes: every set learns the number of its first row among all rows, by a
+ * propagation of minima. */
 static huddle_status label_across(huddle_context *context, const hd_halo *halo, int64_t n,
                                   const int32_t *root, int32_t *label, int32_t *count) {
     huddle_status status = HUDDLE_OK;
-    int64_t all = n + halo->ghosts, firsts = 0;
+    int64_t all = n + halo->ghosts;
     double *value = NULL;
-    hd_slab rows, sets;
+    hd_slab rows;
     ALLOC(value, all);
     TRY(hd_slab_locate(context, n, &rows));
     for (int64_t v = 0; v < all; v++)
         value[v] = v < n ? (double)(rows.first + v) : INFINITY;
     TRY(propagate_minimum(context, halo, n, root, value));
     for (int64_t v = 0; v < n; v++)
-        firsts += value[v] == (double)(rows.first + v);
-    TRY(hd_slab_locate(context, firsts, &sets));
-    if (sets.total > INT32_MAX)
-        FAIL(HUDDLE_UNSUPPORTED, "%lld groups of rows are more than this build can number",
-             (long long)sets.total);
-    /* First rows get consecutive numbers over all processes; all other rows learn theirs as a
-     * minimum. */
-    for (int64_t v = 0, next = sets.first; v < all; v++)
-        value[v] = v < n && value[v] == (double)(rows.first + v) ? (double)next++ : INFINITY;
-    TRY(propagate_minimum(context, halo, n, root, value));
-    for (int64_t v = 0; v < n; v++)
         label[v] = (int32_t)value[v];
-    *count = (int32_t)sets.total;
+    TRY(hd_shrink_number_first_rows(context, n, label, count));
 done:
     huddle_free(value);
     return status;
@@ -138,6 +154,34 @@ huddle_status hd_shrink_check_rows(const huddle_dense *f, const char *name, int6
                                (long long)i + 1, (long long)k + 1,
                                isnan(f->values[i * f->stride + k]) ? "not a number" : "infinite");
     return HUDDLE_OK;
+}
+
+huddle_status hd_shrink_find_means(huddle_context *context, const huddle_dense *x,
+                                   const double *weights, const int32_t *group,
+                                   const int32_t *place, int64_t count, int64_t shared,
+                                   double *mean) {
+    huddle_status status = HUDDLE_OK;
+    int64_t c = x->cols;
+    double *mass = NULL;
+    ALLOC_ZERO(mass, count);
+    for (int64_t v = 0; v < x->rows; v++) {
+        int64_t q = place == NULL ? group[v] : place[group[v]];
+        double weight = hd_shrink_row_weight(weights, v);
+        if (q < 0)
+            continue;
+        mass[q] += weight;
+        for (int64_t k = 0; k < c; k++)
+            mean[q * c + k] += weight * x->values[v * x->stride + k];
+    }
+    if (shared > 0) {
+        TRY(hd_reduce_sum(context, shared, mass));
+        TRY(hd_reduce_sum(context, shared * c, mean));
+    }
+    for (int64_t k = 0; k < count * c; k++)
+        mean[k] /= mass[k / c];
+done:
+    huddle_free(mass);
+    return status;
 }
 
 /* With one process nothing is copied, so that this costs nothing in the usual case. */
@@ -209,54 +253,46 @@ static huddle_status check_twin(const reader *r, int64_t i, int64_t e, int64_t t
     return HUDDLE_OK;
 }
 
+static void store_edge(hd_shrink_edges *edges, int64_t e, int64_t i, int32_t j, double weight) {
+    edges->i[e] = (int32_t)i;
+    edges->j[e] = j;
+    edges->weight[e] = weight;
+}
+
 /* Pairs each entry (i, j) above the diagonal with (j, i) below it, in one pass. Rows are visited in
  * ascending order and store their columns in ascending order, so the entries below the diagonal of
  * row j are needed in the order in which row j stores them: one cursor per row finds each. An entry
- * below the diagonal that is still unpaired when its own row is reached has no counterpart
- * above. */
+ * below the diagonal that is still unpaired when its own row is reached has no counterpart above.
+ * Edges to rows of other processes are stored by both, which is not checked: the other half is not
+ * here. */
 static huddle_status pair_entries(const reader *r, hd_shrink_edges *edges) {
     huddle_status status = HUDDLE_OK;
     const huddle_csr *w = r->w;
-    int64_t count = 0;
+    int64_t count = 0, outward = edges->own;
     for (int64_t i = 0; i < w->rows; i++) {
         int64_t first = next_entry(r, i);
         /* All entries (j, i) with j < i have been paired by now. */
         if (first < w->offsets[i + 1] && r->columns[first] < i)
             TRY(report_asymmetry(i, r->columns[first]));
-        for (int64_t e = first; e < w->offsets[i + 1]; e++) {
+        for (int64_t e = w->offsets[i]; e < w->offsets[i + 1]; e++) {
             int32_t j = r->columns[e];
             if (j == i && edges->at != NULL)
                 edges->at[e] = -1;
-            if (j == i || j >= w->rows)
+            if (j <= i)
                 continue;
-            int64_t twin = next_entry(r, j);
             TRY(check_weight(w, i, e));
+            if (j >= w->rows) {
+                store_edge(edges, outward++, i, j, w->values[e]);
+                continue;
+            }
+            int64_t twin = next_entry(r, j);
             TRY(check_twin(r, i, e, twin));
             if (edges->at != NULL)
                 edges->at[e] = edges->at[twin] = (int32_t)count;
-            edges->i[count] = (int32_t)i;
-            edges->j[count] = j;
-            edges->weight[count++] = w->values[e];
+            store_edge(edges, count++, i, j, w->values[e]);
             r->cursor[j]++;
         }
     }
-done:
-    return status;
-}
-
-/* Appends the edges to rows of other processes. Each is stored by both processes, which is not
- * checked: the other half is not here. */
-static huddle_status append_outward(const reader *r, hd_shrink_edges *edges) {
-    huddle_status status = HUDDLE_OK;
-    int64_t count = edges->own;
-    for (int64_t i = 0; i < r->w->rows && count < edges->count; i++)
-        for (int64_t e = r->w->offsets[i]; e < r->w->offsets[i + 1]; e++)
-            if (r->columns[e] >= r->w->rows) {
-                TRY(check_weight(r->w, i, e));
-                edges->i[count] = (int32_t)i;
-                edges->j[count] = r->columns[e];
-                edges->weight[count++] = r->w->values[e];
-            }
 done:
     return status;
 }
@@ -310,7 +346,6 @@ huddle_status hd_shrink_edges_read(huddle_context *context, const huddle_csr *w,
     ALLOC(r.cursor, w->rows);
     TRY(size_edges(&r, edges));
     TRY(pair_entries(&r, edges));
-    TRY(append_outward(&r, edges));
 done:
     FREE(r.cursor, local);
     if (status != HUDDLE_OK)

@@ -11,6 +11,8 @@
 #include "base/union.h"
 #include "huddle/matrix.h"
 
+#include <math.h>
+
 /* Edge e joins i[e] < j[e]. Edges come in the order in which W stores its upper triangle. */
 typedef struct hd_shrink_edges {
     int64_t count;
@@ -47,6 +49,11 @@ huddle_status hd_shrink_components(huddle_context *context, const hd_shrink_edge
  * the order of first appearance. */
 huddle_status hd_shrink_number_by_first(int32_t *label, int64_t n, int32_t *count);
 
+/* The same for n rows of each process: label is the number, among all rows, of the first row with
+ * the name of each. */
+huddle_status hd_shrink_number_first_rows(huddle_context *context, int64_t n, int32_t *label,
+                                          int32_t *count);
+
 /* The rows of a matrix with those of other processes behind them. On one process this refers to
  * the matrix itself and copies nothing. */
 typedef struct hd_shrink_rows {
@@ -58,6 +65,34 @@ typedef struct hd_shrink_rows {
 huddle_status hd_shrink_rows_open(const hd_halo *halo, const huddle_dense *matrix,
                                   hd_shrink_rows *rows);
 void hd_shrink_rows_close(hd_shrink_rows *rows);
+
+/* mean[q] = the mean of the rows of x in group q, with their weights (NULL: 1 each), for `count`
+ * groups; mean: count x cols, zero. place, if not NULL, gives the number of a group here, negative
+ * for one that is left out. The first `shared` groups extend over all processes; rows are added in
+ * their order. */
+huddle_status hd_shrink_find_means(huddle_context *context, const huddle_dense *x,
+                                   const double *weights, const int32_t *group,
+                                   const int32_t *place, int64_t count, int64_t shared,
+                                   double *mean);
+
+static inline double hd_shrink_row_weight(const double *weights, int64_t i) {
+    return weights != NULL ? weights[i] : 1;
+}
+
+/* The squared distance of two rows, from their differences: 0 if they are equal. */
+static inline double hd_shrink_distance2(const double *a, const double *b, int64_t c) {
+    double sum = 0;
+    for (int64_t k = 0; k < c; k++)
+        sum += (a[k] - b[k]) * (a[k] - b[k]);
+    return sum;
+}
+
+static inline double hd_shrink_norm(const double *v, int64_t c) {
+    double sum = 0;
+    for (int64_t k = 0; k < c; k++)
+        sum += v[k] * v[k];
+    return sqrt(sum);
+}
 
 /* HUDDLE_INVALID, naming the place, unless f is a finite n x c matrix with n = rows, c >= 1. */
 huddle_status hd_shrink_check_rows(const huddle_dense *f, const char *name, int64_t rows);

@@ -1,6 +1,5 @@
-#include "shrink/ends.h"
-
 #include "base/check.h"
+#include "shrink/block.h"
 #include "shrink/certificate.h"
 
 #include <math.h>
@@ -30,10 +29,9 @@ static void set_fit_dual(const void *argument, int64_t begin, int64_t end, doubl
     double objective = 0;
     for (int64_t local = begin; local < end; local++) {
         int64_t e = b->range.e0 + local;
-        double *z = b->point.z + local * c, square = 0;
+        double *z = b->point.z + local * c;
         const double *head = p->f + p->head[e] * c, *tail = p->f + p->tail[e] * c;
-        for (int64_t k = 0; k < c; k++)
-            square += (head[k] - tail[k]) * (head[k] - tail[k]);
+        double square = hd_shrink_distance2(head, tail, c);
         objective += p->lambda[e] * sqrt(square);
         for (int64_t k = 0; k < c; k++)
             z[k] = square > 0 ? p->lambda[e] * (head[k] - tail[k]) / sqrt(square) : 0;
@@ -109,12 +107,9 @@ static double set_forces(hd_shrink_block *b, double *rest) {
     /* Rows at the centre take the remainder; it is at most their weight if the centre is the
      * median. */
     for (int64_t i = 0; i < b->n; i++) {
-        bool takes = at_centre == 0;
-        if (!takes) {
-            takes = true;
-            for (int64_t k = 0; k < c; k++)
-                takes = takes && h[i * c + k] == 0;
-        }
+        bool takes = true;
+        for (int64_t k = 0; k < c && at_centre > 0; k++)
+            takes = takes && h[i * c + k] == 0;
         for (int64_t k = 0; k < c && takes; k++)
             right[i * c + k] -= mass[i] * rest[k] / (at_centre > 0 ? at_centre : b->sum_mass);
     }
@@ -334,12 +329,11 @@ static double set_dual(hd_shrink_block *b) {
     int64_t c = p->c;
     double largest = 0;
     for (int64_t e = b->range.e0; e < b->range.e1; e++) {
-        double *z = b->point.z + (e - b->range.e0) * c, square = 0;
+        double *z = b->point.z + (e - b->range.e0) * c;
         const double *head = b->arrays->delta + p->head[e] * c;
         const double *tail = b->arrays->delta + p->tail[e] * c;
-        for (int64_t k = 0; k < c; k++)
-            square += (head[k] - tail[k]) * (head[k] - tail[k]);
-        double ratio = sqrt(square), clip = fmin(1, 1 / fmax(ratio, 1e-300));
+        double ratio = sqrt(hd_shrink_distance2(head, tail, c));
+        double clip = fmin(1, 1 / fmax(ratio, 1e-300));
         for (int64_t k = 0; k < c; k++)
             z[k] = p->lambda[e] * clip * (head[k] - tail[k]);
         largest = fmax(largest, ratio);
@@ -352,20 +346,19 @@ static double set_dual(hd_shrink_block *b) {
 huddle_status hd_shrink_try_collapse(hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
     int64_t c = b->problem->c, first = hd_shrink_first(b);
-    double *centre = NULL, *rest = NULL;
+    double *row = NULL;
     if (b->range.anchor < b->range.e1 || b->linear_name == NULL ||
         hd_shrink_is_distributed(b->problem))
         goto done;
-    ALLOC(centre, c);
-    ALLOC(rest, c);
-    TRY(find_centre(b, centre));
-    double objective = set_forces(b, rest);
+    ALLOC(row, c);
+    TRY(find_centre(b, row));
+    double objective = set_forces(b, row);
     if (objective < b->point.primal) {
         b->point.primal = objective;
         memcpy(b->arrays->best_h + first, b->arrays->delta + first,
                (size_t)(b->n * c) * sizeof(double));
     }
-    if (!cuts_suffice(b, rest))
+    if (!cuts_suffice(b, row))
         goto done;
     double ratio = pass_to_first(b, NULL, b->arrays->delta);
     if (ratio > 1 && b->n >= RELAXED_BLOCK) {
@@ -381,7 +374,7 @@ huddle_status hd_shrink_try_collapse(hd_shrink_block *b) {
     b->progress.is_exact = b->progress.is_collapsed =
         objective - b->point.dual <= collapse_gap * objective;
 done:
-    FREE(rest, centre);
+    huddle_free(row);
     return status;
 }
 
@@ -479,15 +472,14 @@ static huddle_status find_collapse(huddle_context *context, const hd_shrink_prob
     huddle_status status = HUDDLE_OK;
     hd_shrink_arrays arrays = {0};
     hd_shrink_block *blocks = NULL;
-    double *centre = NULL, *rest = NULL;
-    ALLOC(centre, p->c);
-    ALLOC(rest, p->c);
+    double *row = NULL;
+    ALLOC(row, p->c);
     TRY(hd_shrink_arrays_new(p, true, &arrays));
     TRY(hd_shrink_blocks_new(context, p, &arrays, "auto", 0, &blocks));
     for (int64_t k = 0; k < p->n_blocks; k++) {
         TRY(hd_check_cancel(context));
-        TRY(find_centre(&blocks[k], centre));
-        if (set_forces(&blocks[k], rest) == 0)
+        TRY(find_centre(&blocks[k], row));
+        if (set_forces(&blocks[k], row) == 0)
             continue;
         TRY(find_potentials(&blocks[k]));
         *gamma = fmax(*gamma, unit * set_dual(&blocks[k]));
@@ -495,7 +487,7 @@ static huddle_status find_collapse(huddle_context *context, const hd_shrink_prob
 done:
     hd_shrink_blocks_free(blocks, p->n_blocks);
     hd_shrink_arrays_free(&arrays);
-    FREE(rest, centre);
+    huddle_free(row);
     return status;
 }
 
@@ -532,16 +524,14 @@ huddle_status huddle_shrink_ends(huddle_context *context, const huddle_dense *f,
                                  double *gamma_fit, double *gamma_up) {
     huddle_status status = HUDDLE_OK;
     hd_shrink_edges edges = {0};
-    hd_shrink_input input = {context, f, w, &edges, weights, 0, strcmp(loss, "l2") == 0};
-    if (!input.squared && strcmp(loss, "l21") != 0)
-        FAIL(HUDDLE_INVALID, "loss = %s: expected one of l21|l2", loss);
+    hd_shrink_input input = {context, f, w, &edges, weights, 0, false};
+    TRY(hd_shrink_check_loss(loss, 0, &input.squared));
     if (hd_context_engine(context)->slabs != NULL)
         FAIL(HUDDLE_UNSUPPORTED,
              "the ends of gamma need all rows in one process; this engine spreads them");
-    TRY(huddle_dense_fetch(f));
     TRY(huddle_csr_fetch(w));
     TRY(hd_shrink_edges_read(context, w, &edges));
-    TRY(hd_shrink_check_rows(f, "f", w->rows));
+    TRY(hd_shrink_check_shape(f, "f", w->rows, f->cols));
     TRY(hd_shrink_check_weights(weights, w->rows));
     TRY(find_ends(&input, gamma_fit, gamma_up));
 done:

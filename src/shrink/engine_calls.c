@@ -5,6 +5,15 @@
 
 #include <math.h>
 
+static huddle_status check_finite(const char *name, const huddle_dense *m, const char *what) {
+    for (int64_t i = 0; i < m->rows; i++)
+        for (int64_t k = 0; k < m->cols; k++)
+            if (!isfinite(m->values[i * m->stride + k]))
+                return hd_fail(HUDDLE_NUMERIC, "engine '%s' returned %s %lld that is not finite",
+                               name, what, (long long)i + 1);
+    return HUDDLE_OK;
+}
+
 /* An engine may be a plugin: sizes and values are checked before anything uses them. */
 static huddle_status check_result(const hd_shrink_solve *s, const huddle_dense *g,
                                   const huddle_dense *z) {
@@ -16,17 +25,8 @@ static huddle_status check_result(const hd_shrink_solve *s, const huddle_dense *
     if (g->rows != n || g->cols != c || z->rows != m || z->cols != c)
         FAIL(HUDDLE_INTERNAL, "engine '%s' returned G as %lld x %lld and Z as %lld x %lld", name,
              (long long)g->rows, (long long)g->cols, (long long)z->rows, (long long)z->cols);
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t k = 0; k < c; k++)
-            if (!isfinite(g->values[i * g->stride + k]))
-                FAIL(HUDDLE_NUMERIC, "engine '%s' returned a value in row %lld that is not finite",
-                     name, (long long)i + 1);
-    for (int64_t e = 0; e < m; e++)
-        for (int64_t k = 0; k < c; k++)
-            if (!isfinite(z->values[e * z->stride + k]))
-                FAIL(HUDDLE_NUMERIC,
-                     "engine '%s' returned a dual value of edge %lld that is not finite", name,
-                     (long long)e + 1);
+    TRY(check_finite(name, g, "a value in row"));
+    TRY(check_finite(name, z, "a dual value of edge"));
 done:
     return status;
 }

@@ -1,6 +1,7 @@
-#include "shrink/groups.h"
-
+/* Groups: which rows have fused, and moving each group to one point (docs/method.md, "Groups and
+ * snapping"). */
 #include "base/check.h"
+#include "shrink/solve.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,51 +27,28 @@ static huddle_status bound_move_costs(const hd_shrink_problem *p, double *cost) 
     return hd_halo_fetch(p->halo, cost, sizeof *cost);
 }
 
-/* The cost of closing an edge, by moving the cheaper end to the other. */
-static double closing_cost(const hd_shrink_problem *p, int64_t e, const double *h,
-                           const double *cost) {
-    int64_t i = p->head[e] * p->c, j = p->tail[e] * p->c;
-    double sum = 0;
-    for (int64_t k = 0; k < p->c; k++) {
-        double x = (p->f[i + k] - p->f[j + k]) + (h[i + k] - h[j + k]);
-        sum += x * x;
-    }
-    return fmin(cost[p->head[e]], cost[p->tail[e]]) * sqrt(sum);
-}
-
-/* Compared as squares, without a root; an edge with lambda = 0 is never slack. */
-static bool is_slack(const double *z, int64_t c, double lambda) {
-    double norm = hd_shrink_dot(z, z, c);
-    return norm < slack_share * slack_share * lambda * lambda;
-}
-
-/* The caller's number of a vertex. Ghosts are numbered alike in both numberings. */
-static int32_t caller_row(const hd_shrink_problem *p, int32_t v) {
-    return v < p->n ? p->vertex[v] : v;
-}
-
+/* In the numbering of the caller, in which ghosts have the same numbers. */
 static void unite_ends(const hd_shrink_problem *p, int64_t e, int32_t *parent) {
-    hd_unite(parent, caller_row(p, p->head[e]), caller_row(p, p->tail[e]));
+    int32_t head = p->head[e], tail = p->tail[e];
+    hd_unite(parent, p->vertex[head], tail < p->n ? p->vertex[tail] : tail);
 }
 
-/* Unites the ends of fused edges. Before the solve has converged, z_e may be slack although the
- * edge is still long; the second condition excludes such edges. A collapsed block needs no test. */
+/* Unites the ends of fused edges. One is closed by moving the cheaper end to the other. Before the
+ * solve has converged, z_e may be slack although the edge is still long; the second condition
+ * excludes such edges. A collapsed block needs no test. */
 static void join_block(const hd_shrink_block *b, const double *cost, double negligible,
                        int32_t *parent) {
     const hd_shrink_problem *p = b->problem;
-    const double *h = b->arrays->best_h;
     for (int64_t e = b->range.e0; e < b->range.e1; e++) {
         const double *z = b->point.best_z + (e - b->range.e0) * p->c;
+        double lambda = p->lambda[e], cheaper = fmin(cost[p->head[e]], cost[p->tail[e]]);
+        /* Compared as squares, without a root; an edge with lambda = 0 is never slack. */
+        bool is_slack = hd_shrink_dot(z, z, p->c) < slack_share * slack_share * lambda * lambda;
         if (b->progress.is_collapsed ||
-            (is_slack(z, p->c, p->lambda[e]) && closing_cost(p, e, h, cost) <= negligible))
+            (is_slack &&
+             cheaper * sqrt(hd_shrink_edge_square(p, e, b->arrays->best_h)) <= negligible))
             unite_ends(p, e, parent);
     }
-}
-
-/* Bit for bit: fixed rows are returned unchanged. */
-static bool joins_equal_rows(const hd_shrink_problem *p, int64_t e) {
-    return memcmp(p->f + p->head[e] * p->c, p->f + p->tail[e] * p->c,
-                  (size_t)p->c * sizeof(double)) == 0;
 }
 
 huddle_status hd_shrink_find_groups(huddle_context *context, const hd_shrink_problem *p,
@@ -88,11 +66,12 @@ huddle_status hd_shrink_find_groups(huddle_context *context, const hd_shrink_pro
         parent[v] = (int32_t)v;
     for (int64_t b = 0; b < p->n_blocks; b++)
         join_block(&blocks[b], cost, negligible, parent);
-    /* Fixed rows are fused only if they are equal: they are at their f. Negligible edges of free
-     * rows exert no force that could fuse them. */
+    /* Fixed rows are fused only if they are equal, bit for bit: they are at their f. Negligible
+     * edges of free rows exert no force that could fuse them. */
     for (int64_t e = p->n_live; e < p->m; e++)
         if (p->lambda[e] > 0 && p->head[e] >= p->n_free && p->tail[e] >= p->n_free &&
-            joins_equal_rows(p, e))
+            memcmp(p->f + p->head[e] * p->c, p->f + p->tail[e] * p->c,
+                   (size_t)p->c * sizeof *p->f) == 0)
             unite_ends(p, e, parent);
     TRY(hd_shrink_label_sets(context, p->halo, p->n, parent, group, n_groups));
 done:
@@ -115,20 +94,6 @@ static void find_fixed(const hd_shrink_problem *p, const huddle_dense *f, const 
         else if (*known >= 0 && memcmp(f->values + *known * f->stride, f->values + row * f->stride,
                                        (size_t)f->cols * sizeof(double)) != 0)
             *known = SEVERAL_FIXED;
-    }
-}
-
-/* Weighted sums of g, weights and sizes of the groups. Rows are added in their order, so that the
- * mean does not depend on the number of threads. */
-static void sum_groups(const hd_shrink_input *in, const int32_t *group, const huddle_dense *g,
-                       double *sum, double *mass, double *size) {
-    int64_t c = g->cols;
-    for (int64_t v = 0; v < g->rows; v++) {
-        double weight = hd_shrink_row_weight(in->weights, v);
-        size[group[v]]++;
-        mass[group[v]] += weight;
-        for (int64_t k = 0; k < c; k++)
-            sum[group[v] * c + k] += weight * g->values[v * g->stride + k];
     }
 }
 
@@ -163,70 +128,34 @@ done:
     return status;
 }
 
-/* Where rows are distributed over processes none is fixed, and only the sums of groups that extend
- * over processes are exchanged: there can be as many groups as rows, and no process has room for c
- * numbers for each row of all. */
-static huddle_status snap_distributed(const hd_shrink_input *in, const int32_t *group,
-                                      int32_t n_groups, huddle_dense *g) {
-    huddle_status status = HUDDLE_OK;
-    int64_t c = g->cols, shared = 0, count = 0;
-    int32_t *place = NULL;
-    double *mean = NULL, *mass = NULL;
-    ALLOC(place, n_groups);
-    TRY(place_groups(in->context, group, g->rows, n_groups, place, &shared, &count));
-    ALLOC_ZERO(mean, count * c);
-    ALLOC_ZERO(mass, count);
-    for (int64_t v = 0; v < g->rows; v++) {
-        int64_t q = place[group[v]];
-        double weight = hd_shrink_row_weight(in->weights, v);
-        if (q < 0)
-            continue;
-        mass[q] += weight;
-        for (int64_t k = 0; k < c; k++)
-            mean[q * c + k] += weight * g->values[v * g->stride + k];
-    }
-    if (shared > 0) {
-        TRY(hd_reduce_sum(in->context, shared, mass));
-        TRY(hd_reduce_sum(in->context, shared * c, mean));
-    }
-    for (int64_t k = 0; k < count * c; k++)
-        mean[k] /= mass[k / c];
-    for (int64_t v = 0; v < g->rows; v++)
-        if (place[group[v]] >= 0)
-            memcpy(g->values + v * g->stride, mean + place[group[v]] * c, (size_t)c * sizeof *mean);
-done:
-    FREE(place, mean, mass);
-    return status;
-}
-
 /* Groups of one row are not touched: their mean, a product divided by the weight, could differ from
- * the row in the last bit. */
+ * the row in the last bit. Where rows are distributed over processes none is fixed, and only the
+ * sums of groups that extend over processes are exchanged: there can be as many groups as rows, and
+ * no process has room for c numbers for each row of all. */
 huddle_status hd_shrink_snap(const hd_shrink_input *in, const hd_shrink_problem *p,
                              const int32_t *group, int32_t n_groups, huddle_dense *g) {
     huddle_status status = HUDDLE_OK;
     const huddle_dense *f = in->f;
-    int64_t c = p->c;
-    double *mean = NULL, *mass = NULL, *size = NULL;
-    int32_t *fixed = NULL;
-    if (hd_shrink_is_distributed(p))
-        return snap_distributed(in, group, n_groups, g);
-    ALLOC_ZERO(mean, n_groups * c);
-    ALLOC_ZERO(mass, n_groups);
-    ALLOC_ZERO(size, n_groups);
+    int64_t c = g->cols, shared = 0, count = 0;
+    int32_t *place = NULL, *fixed = NULL;
+    double *mean = NULL;
+    ALLOC(place, n_groups);
     ALLOC(fixed, n_groups);
+    TRY(place_groups(in->context, group, g->rows, n_groups, place, &shared, &count));
+    ALLOC_ZERO(mean, count * c);
+    TRY(hd_shrink_find_means(in->context, g, in->weights, group, place, count, shared, mean));
     for (int32_t q = 0; q < n_groups; q++)
         fixed[q] = NO_FIXED;
     find_fixed(p, f, group, fixed);
-    sum_groups(in, group, g, mean, mass, size);
-    for (int32_t q = 0; q < n_groups; q++)
-        for (int64_t k = 0; k < c; k++)
-            /* A fixed row does not move, so its group moves to it, bit for bit. */
-            mean[q * c + k] =
-                fixed[q] >= 0 ? f->values[fixed[q] * f->stride + k] : mean[q * c + k] / mass[q];
-    for (int64_t v = 0; v < p->n; v++)
-        if (size[group[v]] > 1 && fixed[group[v]] != SEVERAL_FIXED)
-            memcpy(g->values + v * g->stride, mean + group[v] * c, (size_t)c * sizeof *mean);
+    for (int64_t v = 0; v < g->rows; v++) {
+        int32_t q = group[v];
+        /* A fixed row does not move, so its group moves to it, bit for bit. */
+        if (place[q] >= 0 && fixed[q] != SEVERAL_FIXED)
+            memcpy(g->values + v * g->stride,
+                   fixed[q] >= 0 ? f->values + fixed[q] * f->stride : mean + place[q] * c,
+                   (size_t)c * sizeof *mean);
+    }
 done:
-    FREE(fixed, size, mass, mean);
+    FREE(place, fixed, mean);
     return status;
 }

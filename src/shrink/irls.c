@@ -1,7 +1,6 @@
 #include "shrink/irls.h"
 
 #include "base/check.h"
-#include "shrink/irls_passes.h"
 
 #include <math.h>
 #include <string.h>
@@ -196,52 +195,23 @@ done:
  *     step = delta - sum_p theta_p (s_p + d_p)
  *
  * It is taken if the smoothed objective is no higher there than after 1.5 plain steps, which always
- * descend; otherwise those are taken. The history (irls_passes.h) is in single precision, which is
+ * descend; otherwise those are taken. The history (irls.h) is in single precision, which is
  * enough for a guess that is checked. */
 
-/* Cholesky factorisation and solution of the small normal equations, slightly regularised; false if
- * they are not definite (or not finite), in which case the plain step is used. */
-static bool solve_small(double a[HD_SHRINK_PAIRS][HD_SHRINK_PAIRS], double *right, int32_t n) {
-    double trace = 0;
-    for (int32_t p = 0; p < n; p++)
-        trace += a[p][p];
-    if (!(trace > 0) || isinf(trace))
-        return false;
-    for (int32_t p = 0; p < n; p++) {
-        a[p][p] += regularisation * trace;
-        for (int32_t q = 0; q <= p; q++) {
-            for (int32_t k = 0; k < q; k++)
-                a[p][q] -= a[p][k] * a[q][k];
-            if (q < p)
-                a[p][q] /= a[q][q];
-        }
-        if (!(a[p][p] > 0))
-            return false;
-        a[p][p] = sqrt(a[p][p]);
-    }
-    for (int32_t p = 0; p < n; p++) {
-        for (int32_t k = 0; k < p; k++)
-            right[p] -= a[p][k] * right[k];
-        right[p] /= a[p][p];
-    }
-    for (int32_t p = n; p-- > 0;) {
-        for (int32_t k = p + 1; k < n; k++)
-            right[p] -= a[k][p] * right[k];
-        right[p] /= a[p][p];
-    }
-    return true;
-}
-
-/* Coefficients theta from the lower triangle of the normal equations and their right-hand side. */
+/* Coefficients theta from the lower triangle of the normal equations and their right-hand side,
+ * slightly regularised; false if the equations are not definite (or not finite), in which case the
+ * plain step is used. */
 static bool find_theta(hd_shrink_irls_pass *q, const double *sums) {
     int32_t n_pairs = q->own->n_pairs;
-    double a[HD_SHRINK_PAIRS][HD_SHRINK_PAIRS];
+    double a[HD_SHRINK_PAIRS * HD_SHRINK_PAIRS], trace = 0;
     for (int32_t p = 0; p < n_pairs; p++) {
-        for (int32_t r = 0; r <= p; r++)
-            a[p][r] = sums[p * (HD_SHRINK_PAIRS + 1) + r];
-        q->theta[p] = sums[p * (HD_SHRINK_PAIRS + 1) + HD_SHRINK_PAIRS];
+        const double *row = sums + p * (HD_SHRINK_PAIRS + 1);
+        memcpy(a + p * HD_SHRINK_PAIRS, row, ((size_t)p + 1) * sizeof *a);
+        q->theta[p] = row[HD_SHRINK_PAIRS];
+        trace += row[p];
     }
-    return solve_small(a, q->theta, n_pairs);
+    return trace > 0 && !isinf(trace) &&
+           hd_shrink_solve_small(n_pairs, HD_SHRINK_PAIRS, a, regularisation * trace, 0, q->theta);
 }
 
 /* step = 1.5 plain steps; or, if `step` has already been made, the difference that leads from there
@@ -279,8 +249,9 @@ static void copy_rounded(const hd_shrink_block *b, const double *rows, float *to
 
 /* The change d_p of a pair is known one step later than its s_p: set_normal_equations() completes
  * the newest pair with the delta of this step. */
-huddle_status hd_shrink_irls_step(hd_shrink_irls_state *s, hd_shrink_block *b) {
+huddle_status hd_shrink_irls_step(void *state, hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
+    hd_shrink_irls_state *s = state;
     hd_shrink_irls_block *own = &s->blocks[b->index];
     hd_shrink_irls_pass q = make_pass(s, b);
     double sums[HD_SHRINK_NORMAL_EQUATIONS] = {0};
@@ -294,13 +265,13 @@ huddle_status hd_shrink_irls_step(hd_shrink_irls_state *s, hd_shrink_block *b) {
         TRY(hd_reduce_sum(b->context, HD_SHRINK_NORMAL_EQUATIONS, sums));
         is_mixed = find_theta(&q, sums);
     } else {
-        copy_rounded(b, b->arrays->delta, hd_shrink_last_delta(s, b));
+        copy_rounded(b, b->arrays->delta, hd_shrink_history(s, b, HD_SHRINK_LAST_DELTA));
         own->next_pair = 0;
     }
     if (is_mixed)
         TRY(hd_shrink_over_vertices(b, HD_SHRINK_BODY(hd_shrink_mix_step), &q, 0, NULL));
     TRY(move_safely(s, b, is_mixed));
-    copy_rounded(b, s->step, hd_shrink_past_step(s, b, own->next_pair));
+    copy_rounded(b, s->step, hd_shrink_history(s, b, HD_SHRINK_STEPS + own->next_pair));
     own->next_pair = (own->next_pair + 1) % HD_SHRINK_PAIRS;
     own->n_pairs += own->n_pairs < HD_SHRINK_PAIRS;
     /* Another smoothing is another fixed-point map, to which the old pairs do not apply. */
@@ -348,9 +319,7 @@ done:
 }
 
 void hd_shrink_irls_close(hd_shrink_irls_state *s) {
-    void *const all[] = {s->x, s->hh, s->xx, s->vertex_weight, s->step, s->history, s->blocks};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-        huddle_free(all[k]);
+    FREE(s->x, s->hh, s->xx, s->vertex_weight, s->step, s->history, s->blocks);
     *s = (hd_shrink_irls_state){0};
 }
 
@@ -375,13 +344,8 @@ static huddle_status open_accelerated(const hd_shrink_problem *problem,
     return open_state(problem, arrays, true, state);
 }
 
-static huddle_status accelerated_step(void *state, hd_shrink_block *block) {
-    return hd_shrink_irls_step(state, block);
-}
-
 static void close_state(void *state) {
-    if (state != NULL)
-        hd_shrink_irls_close(state);
+    hd_shrink_irls_close(state);
     huddle_free(state);
 }
 
@@ -391,7 +355,7 @@ const hd_shrink_solver hd_shrink_irls = {.name = "irls",
                                          .max_idle = 150,
                                          .max_iter = 1000,
                                          .open = open_accelerated,
-                                         .step = accelerated_step,
+                                         .step = hd_shrink_irls_step,
                                          .close = close_state};
 
 const hd_shrink_solver hd_shrink_plain = {.name = "plain",

@@ -47,8 +47,8 @@ huddle_status hd_shrink_irls_begin(hd_shrink_irls_state *state, hd_shrink_block 
 /* Updates eps, weights, objective and smoothed objective at the present point. */
 huddle_status hd_shrink_irls_set_weights(hd_shrink_irls_state *state, hd_shrink_block *block);
 
-/* One accelerated step (see irls.c). */
-huddle_status hd_shrink_irls_step(hd_shrink_irls_state *state, hd_shrink_block *block);
+/* One accelerated step of a hd_shrink_irls_state (see irls.c). */
+huddle_status hd_shrink_irls_step(void *state, hd_shrink_block *block);
 
 /* Moves by state->step (h += step, x += B step, hh and xx follow). smooth[0] becomes the smoothed
  * objective there, and smooth[1] what it would be at h + factor * delta. */
@@ -57,5 +57,43 @@ huddle_status hd_shrink_irls_move(hd_shrink_irls_state *state, hd_shrink_block *
 
 /* Reduces tau if the gap has come near it; true if tau changed. */
 bool hd_shrink_irls_reduce_smoothing(hd_shrink_irls_state *state, const hd_shrink_block *block);
+
+/* ---- the passes that take the time of a step (irls.simd.c) --------------------------------- */
+
+/* Number of past steps that Anderson acceleration uses. Its normal equations, with the right-hand
+ * side, must fit in the sums of a pass. */
+enum { HD_SHRINK_PAIRS = 5, HD_SHRINK_NORMAL_EQUATIONS = HD_SHRINK_PAIRS * (HD_SHRINK_PAIRS + 1) };
+_Static_assert((int)HD_SHRINK_NORMAL_EQUATIONS <= (int)HD_SHRINK_MAX_SUMS,
+               "the normal equations fit in a pass");
+
+/* A pass over a block with the state of the solver. */
+typedef struct hd_shrink_irls_pass {
+    const hd_shrink_irls_state *s;
+    const hd_shrink_irls_block *own;
+    const hd_shrink_block *b;
+    double factor;                 /* of a trial move */
+    double theta[HD_SHRINK_PAIRS]; /* coefficients of the mixed step */
+} hd_shrink_irls_pass;
+
+/* The rows of the history: of each pair the step and the change of delta that it caused, and the
+ * delta before. */
+enum {
+    HD_SHRINK_STEPS = 0,
+    HD_SHRINK_CHANGES = HD_SHRINK_PAIRS,
+    HD_SHRINK_LAST_DELTA = 2 * HD_SHRINK_PAIRS
+};
+
+static inline float *hd_shrink_history(const hd_shrink_irls_state *s, const hd_shrink_block *b,
+                                       int64_t which) {
+    return s->history + which * s->problem->n_free * s->problem->c + hd_shrink_first(b);
+}
+
+/* Bodies of passes (block.h); the argument is a hd_shrink_irls_pass. */
+HD_SHRINK_PASS(hd_shrink_set_system);
+HD_SHRINK_PASS(hd_shrink_set_dual);
+HD_SHRINK_PASS(hd_shrink_move_vertices);
+HD_SHRINK_PASS(hd_shrink_move_edges);
+HD_SHRINK_PASS(hd_shrink_set_normal_equations);
+HD_SHRINK_PASS(hd_shrink_mix_step);
 
 #endif

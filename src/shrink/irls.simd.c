@@ -1,5 +1,5 @@
 /* The passes of the reweighted step (irls.c), for each instruction set. */
-#include "shrink/irls_passes.h"
+#include "shrink/irls.h"
 #include "shrink/width.h"
 
 #include <math.h>
@@ -129,10 +129,11 @@ HD_SHRINK_INLINE void set_normal_equations(int64_t c, const hd_shrink_irls_pass 
     const float *change[HD_SHRINK_PAIRS];
     int32_t newest = (q->own->next_pair + HD_SHRINK_PAIRS - 1) % HD_SHRINK_PAIRS,
             n_pairs = q->own->n_pairs;
-    float *fresh = hd_shrink_past_change(q->s, b, newest), *before = hd_shrink_last_delta(q->s, b);
+    float *fresh = hd_shrink_history(q->s, b, HD_SHRINK_CHANGES + newest),
+          *before = hd_shrink_history(q->s, b, HD_SHRINK_LAST_DELTA);
     memset(sums, 0, HD_SHRINK_NORMAL_EQUATIONS * sizeof *sums);
     for (int32_t p = 0; p < n_pairs; p++)
-        change[p] = hd_shrink_past_change(q->s, b, p);
+        change[p] = hd_shrink_history(q->s, b, HD_SHRINK_CHANGES + p);
     for (int64_t i = begin; i < end; i++) {
         for (int64_t k = i * c; k < (i + 1) * c; k++) {
             fresh[k] = (float)(delta[k] - (double)before[k]);
@@ -170,8 +171,8 @@ HD_SHRINK_INLINE void mix_step(int64_t c, const hd_shrink_irls_pass *q, int64_t 
     for (int64_t k = begin * c; k < end * c; k++)
         step[k] = delta[k];
     for (int32_t p = 0; p < q->own->n_pairs; p++) {
-        const float *taken = hd_shrink_past_step(q->s, q->b, p),
-                    *change = hd_shrink_past_change(q->s, q->b, p);
+        const float *taken = hd_shrink_history(q->s, q->b, HD_SHRINK_STEPS + p),
+                    *change = hd_shrink_history(q->s, q->b, HD_SHRINK_CHANGES + p);
         for (int64_t k = begin * c; k < end * c; k++)
             step[k] -= q->theta[p] * ((double)taken[k] + (double)change[k]);
     }

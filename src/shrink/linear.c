@@ -2,16 +2,16 @@
 
 #include "base/check.h"
 
+#include <math.h>
 #include <string.h>
 
-/* The solvers of this build, in the order in which "auto" tries them. */
-static const hd_shrink_linear_solver *const solvers[] = {
+/* The first of the solvers of this build, in the order in which "auto" tries them. */
+static const hd_shrink_linear_solver *const own_solvers =
 #if HUDDLE_GPL
-    &hd_shrink_cholmod,
+    &hd_shrink_cholmod;
+#else
+    &hd_shrink_approximate;
 #endif
-    &hd_shrink_approximate,
-};
-enum { N_SOLVERS = sizeof solvers / sizeof *solvers };
 
 const char *const hd_shrink_linear_names[] = {"auto",
 #if HUDDLE_GPL
@@ -19,97 +19,89 @@ const char *const hd_shrink_linear_names[] = {"auto",
 #endif
                                               "approximate", NULL};
 
-/* Whether edges lead to rows of other processes, on any of them. */
-static huddle_status find_ghosts(huddle_context *context, const hd_shrink_linear_graph *graph,
-                                 bool *found) {
-    huddle_status status = HUDDLE_OK;
-    double ghosts = graph->halo == NULL ? 0 : (double)graph->halo->ghosts;
-    TRY(hd_reduce_max(context, 1, &ghosts));
-    *found = ghosts > 0;
-done:
-    return status;
-}
-
-static huddle_status open_by_name(huddle_context *context, const char *name,
-                                  const hd_shrink_linear_graph *graph,
-                                  hd_shrink_linear_system *system) {
-    for (int k = 0; k < N_SOLVERS; k++)
-        if (strcmp(solvers[k]->name, name) == 0) {
-            system->solver = solvers[k];
-            return solvers[k]->analyse(context, graph, &system->state);
-        }
-    return hd_fail(HUDDLE_UNSUPPORTED, "linear_solver = %s is not part of this build", name);
-}
-
-/* Whether "auto" tries the next solver after this status. Running out of memory is not among them:
- * the caller should learn of it. */
+/* Whether the next solver is tried after this status. Running out of memory is not among them: the
+ * caller should learn of it. */
 static bool is_declined(huddle_status status) {
     return status == HUDDLE_UNSUPPORTED || status == HUDDLE_NUMERIC;
 }
 
-/* The first solver whose analysis succeeds and predicts an affordable cost. The last one is used in
- * any case: it has no limits of its own. */
-static huddle_status open_first_fit(huddle_context *context, const hd_shrink_linear_graph *graph,
-                                    hd_shrink_linear_system *system) {
-    huddle_status status = HUDDLE_INTERNAL;
-    for (int k = 0; k < N_SOLVERS; k++) {
-        bool last = k == N_SOLVERS - 1;
-        status = open_by_name(context, solvers[k]->name, graph, system);
-        if (status == HUDDLE_OK && (last || solvers[k]->fits(system->state)))
-            break;
-        if (last || (status != HUDDLE_OK && !is_declined(status)))
-            break;
-        hd_shrink_linear_close(system);
-    }
-    return status;
-}
-
-/* The first of the engine's solvers that takes the graph: of those of one kind, unless any will do.
- * A solver may decline, by a status or by fits(). No solver: HUDDLE_OK, and the system is empty. */
-static huddle_status open_of_engine(huddle_context *context, const hd_shrink_linear_graph *graph,
-                                    bool any, bool direct, hd_shrink_linear_system *system) {
-    huddle_status status = HUDDLE_OK;
-    const hd_shrink_linear_solver *solver = hd_context_engine(context)->linear_solver;
-    for (; solver != NULL; solver = solver->next) {
-        if (!any && solver->is_direct != direct)
+/* The first solver from this one on that takes the graph. "auto" also asks fits(), which predicts
+ * whether the cost is affordable; the names stand for the solvers of a kind. The status is that of
+ * the last one that declined, HUDDLE_UNSUPPORTED if there was none. */
+static huddle_status open_first(huddle_context *context, const hd_shrink_linear_solver *solver,
+                                const char *name, const hd_shrink_linear_graph *graph,
+                                hd_shrink_linear_system *system) {
+    huddle_status status = HUDDLE_UNSUPPORTED;
+    bool is_auto = strcmp(name, "auto") == 0, direct = strcmp(name, "cholmod") == 0;
+    for (; solver != NULL && is_declined(status); solver = solver->next) {
+        if (!is_auto && solver->is_direct != direct)
             continue;
         system->solver = solver;
         status = solver->analyse(context, graph, &system->state);
-        if (status == HUDDLE_OK && (!any || solver->fits == NULL || solver->fits(system->state)))
-            goto done;
-        if (status != HUDDLE_OK && !is_declined(status))
-            goto done;
-        hd_shrink_linear_close(system);
-        status = HUDDLE_OK;
+        if (status == HUDDLE_OK && is_auto && solver->fits != NULL && !solver->fits(system->state))
+            status = HUDDLE_UNSUPPORTED;
+        if (status != HUDDLE_OK)
+            hd_shrink_linear_close(system);
     }
-done:
     return status;
 }
 
 /* A named solver overrides the engine: the option would otherwise have no effect there. The solvers
- * above work on the rows of one process, which is correct as long as no edge leads to another. */
+ * of this build work on the rows of one process, which is correct as long as no edge leads to
+ * another. */
 huddle_status hd_shrink_linear_open(huddle_context *context, const char *name,
                                     const hd_shrink_linear_graph *graph,
                                     hd_shrink_linear_system *system) {
     huddle_status status = HUDDLE_OK;
-    bool is_auto = strcmp(name, "auto") == 0, ghosts;
+    double ghosts = graph->halo == NULL ? 0 : (double)graph->halo->ghosts;
     *system = (hd_shrink_linear_system){0};
-    TRY(find_ghosts(context, graph, &ghosts));
-    if (is_auto || ghosts)
-        TRY(open_of_engine(context, graph, is_auto, strcmp(name, "cholmod") == 0, system));
-    if (system->solver != NULL)
+    TRY(hd_reduce_max(context, 1, &ghosts)); /* whether edges lead to others, on any process */
+    status = HUDDLE_UNSUPPORTED;
+    if (ghosts > 0 || strcmp(name, "auto") == 0)
+        status =
+            open_first(context, hd_context_engine(context)->linear_solver, name, graph, system);
+    if (!is_declined(status))
         goto done;
-    if (ghosts)
+    if (ghosts > 0)
         FAIL(HUDDLE_UNSUPPORTED,
              "linear_solver: this engine cannot solve linear systems whose rows are spread over "
              "several processes; use solver = pdhg");
-    TRY(is_auto ? open_first_fit(context, graph, system)
-                : open_by_name(context, name, graph, system));
+    if (strcmp(name, "cholmod") == 0 && !own_solvers->is_direct)
+        FAIL(HUDDLE_UNSUPPORTED, "linear_solver = %s is not part of this build", name);
+    TRY(open_first(context, own_solvers, name, graph, system));
 done:
     return status;
 }
 
-/* Also after a failed analysis, which leaves no state. */
+/* A symmetric matrix is factorised row by row, which leaves what is above its diagonal alone. */
+bool hd_shrink_solve_small(int64_t n, int64_t stride, double *a, double shift, double smallest,
+                           double *x) {
+    for (int64_t p = 0; p < n; p++) {
+        a[p * stride + p] += shift;
+        for (int64_t q = 0; q <= p; q++) {
+            for (int64_t k = 0; k < q; k++)
+                a[p * stride + q] -= a[p * stride + k] * a[q * stride + k];
+            if (q < p)
+                a[p * stride + q] /= a[q * stride + q];
+        }
+        if (!(a[p * stride + p] > smallest))
+            return false;
+        a[p * stride + p] = sqrt(a[p * stride + p]);
+    }
+    for (int64_t p = 0; p < n; p++) {
+        for (int64_t k = 0; k < p; k++)
+            x[p] -= a[p * stride + k] * x[k];
+        x[p] /= a[p * stride + p];
+    }
+    for (int64_t p = n; p-- > 0;) {
+        for (int64_t k = p + 1; k < n; k++)
+            x[p] -= a[k * stride + p] * x[k];
+        x[p] /= a[p * stride + p];
+    }
+    return true;
+}
+
+/* Also after a failed analysis, which may leave a state that is not complete. */
 void hd_shrink_linear_close(hd_shrink_linear_system *system) {
     if (system->solver != NULL && system->state != NULL)
         system->solver->free(system->state);

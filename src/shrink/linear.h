@@ -32,8 +32,9 @@ typedef struct hd_shrink_linear_solver {
     const char *name;
 
     /* Prepares for a graph, whose arrays must outlive the state. HUDDLE_UNSUPPORTED or
-     * HUDDLE_NUMERIC if the solver cannot handle this graph; "auto" then tries the next solver.
-     * Called, like the functions below, from several threads at a time for different states. */
+     * HUDDLE_NUMERIC if the solver cannot handle this graph; "auto" then tries the next solver. A
+     * failure leaves NULL or a state that free() takes. Called, like the functions below, from
+     * several threads at a time for different states. */
     huddle_status (*analyse)(huddle_context *context, const hd_shrink_linear_graph *graph,
                              void **state);
 
@@ -49,8 +50,7 @@ typedef struct hd_shrink_linear_solver {
 
     void (*free)(void *state);
 
-    /* Of an engine: whether it is a direct solver, and the one to try if this one declines, or
-     * NULL. */
+    /* Whether it is a direct solver, and the one to try if this one declines, or NULL. */
     bool is_direct;
     const struct hd_shrink_linear_solver *next;
 } hd_shrink_linear_solver;
@@ -77,5 +77,11 @@ huddle_status hd_shrink_linear_open(huddle_context *context, const char *name,
                                     const hd_shrink_linear_graph *graph,
                                     hd_shrink_linear_system *system);
 void hd_shrink_linear_close(hd_shrink_linear_system *system);
+
+/* x = (A + shift I)^-1 x for a small symmetric matrix A, n rows of `stride` numbers of which the
+ * lower triangle is used, by Cholesky in place; false if it is not definite: a pivot is not above
+ * `smallest`. */
+bool hd_shrink_solve_small(int64_t n, int64_t stride, double *a, double shift, double smallest,
+                           double *x);
 
 #endif

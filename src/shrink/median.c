@@ -1,4 +1,4 @@
-#include "shrink/ends.h"
+#include "shrink/block.h"
 
 #include "base/check.h"
 
@@ -54,9 +54,7 @@ static void evaluate_at(median *m, const double *point) {
         memset(m->hessian, 0, (size_t)(c * c) * sizeof *m->hessian);
     for (int64_t i = 0; i < m->n; i++) {
         const double *row = m->rows + i * c;
-        double square = 0;
-        for (int64_t k = 0; k < c; k++)
-            square += (point[k] - row[k]) * (point[k] - row[k]);
+        double square = hd_shrink_distance2(point, row, c);
         if (square < smallest) {
             smallest = square;
             m->nearest = i;
@@ -77,56 +75,26 @@ static void evaluate_at(median *m, const double *point) {
     }
 }
 
-static double vector_norm(const double *v, int64_t c) {
-    double sum = 0;
-    for (int64_t k = 0; k < c; k++)
-        sum += v[k] * v[k];
-    return sqrt(sum);
-}
-
-/* Solves (hessian + weight I) step = -gradient by Cholesky in place; false if it is not definite
- * enough. */
+/* Solves (hessian + weight I) step = -gradient in place; false if it is not definite enough. */
 static bool newton_step(median *m, double *step) {
-    int64_t c = m->c;
-    double *a = m->hessian;
-    for (int64_t k = 0; k < c; k++) {
-        a[k * c + k] += m->weight;
-        for (int64_t q = 0; q <= k; q++) {
-            for (int64_t p = 0; p < q; p++)
-                a[k * c + q] -= a[k * c + p] * a[q * c + p];
-            if (q < k)
-                a[k * c + q] /= a[q * c + q];
-        }
-        if (!(a[k * c + k] > smallest_pivot * m->weight))
-            return false;
-        a[k * c + k] = sqrt(a[k * c + k]);
-    }
-    for (int64_t k = 0; k < c; k++) {
+    for (int64_t k = 0; k < m->c; k++)
         step[k] = -m->gradient[k];
-        for (int64_t p = 0; p < k; p++)
-            step[k] -= a[k * c + p] * step[p];
-        step[k] /= a[k * c + k];
-    }
-    for (int64_t k = c; k-- > 0;) {
-        for (int64_t p = k + 1; p < c; p++)
-            step[k] -= a[p * c + k] * step[p];
-        step[k] /= a[k * c + k];
-    }
-    return true;
+    return hd_shrink_solve_small(m->c, m->c, m->hessian, m->weight, smallest_pivot * m->weight,
+                                 step);
 }
 
 /* The optimality condition at a kink: zero is in the subdifferential if and only if the gradient of
  * the other terms is not longer than the weight of the rows there. */
 static bool is_optimal_at(median *m, int64_t row) {
     evaluate_at(m, m->rows + row * m->c);
-    return vector_norm(m->gradient, m->c) <= m->coincident * (1 + kink_margin);
+    return hd_shrink_norm(m->gradient, m->c) <= m->coincident * (1 + kink_margin);
 }
 
 /* Weiszfeld's step, a gradient step of length 1 / sum m_i / d_i, which minimises a majorising
  * quadratic. At a data point it is shortened by the weight of that point (Vardi and Zhang 2000),
  * without which the iteration could not leave it. */
 static void weiszfeld_step(const median *m, double *step) {
-    double pull = vector_norm(m->gradient, m->c);
+    double pull = hd_shrink_norm(m->gradient, m->c);
     double factor = pull > 0 ? fmax(0, 1 - m->coincident / pull) / m->weight : 0;
     for (int64_t k = 0; k < m->c; k++)
         step[k] = -factor * m->gradient[k];
@@ -162,7 +130,7 @@ static void find_median(median *m, double *step) {
             m->at[k] += m->mass[i] * m->rows[i * c + k] / m->total_mass;
     evaluate_at(m, m->at);
     for (int32_t count = 0; count < MAX_STEPS; count++) {
-        if (vector_norm(m->gradient, c) <= gradient_tolerance * m->total_mass)
+        if (hd_shrink_norm(m->gradient, c) <= gradient_tolerance * m->total_mass)
             return;
         int64_t nearest = m->nearest;
         if (nearest != tested) {

@@ -368,8 +368,6 @@ done:
 
 static void newton_close(void *state) {
     newton *s = state;
-    if (s == NULL)
-        return;
     hd_shrink_irls_close(&s->irls);
     FREE(s->blocks, s->unit_x, s->unit_h, s->conjugate, s);
 }

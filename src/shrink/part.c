@@ -26,13 +26,6 @@ static const double *row_of(const hd_shrink_part *p, int64_t i) {
     return p->whole->f->values + p->rows[i] * p->whole->f->stride;
 }
 
-static double length_of(const double *row, int64_t c) {
-    double sum = 0;
-    for (int64_t k = 0; k < c; k++)
-        sum += row[k] * row[k];
-    return sqrt(sum);
-}
-
 /* The mean of the rows and, from it, the objective of the collapse. */
 static void add_rows(hd_shrink_part *p, double *centred) {
     int64_t c = p->whole->f->cols;
@@ -50,12 +43,12 @@ static void add_rows(hd_shrink_part *p, double *centred) {
         const double *row = row_of(p, i);
         for (int64_t k = 0; k < c; k++)
             centred[k] = row[k] - p->mean[k];
-        double length = length_of(centred, c), weight = weight_of(p, i);
+        double length = hd_shrink_norm(centred, c), weight = weight_of(p, i);
         p->collapsed += weight * (p->whole->squared ? length * length : length);
         farthest = fmax(farthest, length);
         /* A row in the directions kept is a sum of c products of rounded differences. */
         error += weight * (double)(c + 8) * DBL_EPSILON *
-                 (length_of(row, c) + length_of(p->mean, c) + length);
+                 (hd_shrink_norm(row, c) + hd_shrink_norm(p->mean, c) + length);
     }
     /* Moving each f_i by e_i changes the optimum by at most sum m_i |e_i|; squared distances, none
      * of which exceeds twice `farthest`, by at most that times their sum and e_i itself. */
@@ -222,11 +215,10 @@ huddle_status hd_shrink_part_rows(const hd_shrink_part *p, const huddle_dense *f
     for (int64_t i = 0; i < p->n; i++) {
         const double *row = from->values + p->rows[i] * from->stride;
         double *restrict to = rows->values + i * p->kept;
-        if (p->kept == c) {
+        if (p->kept == c)
             memcpy(to, row, (size_t)c * sizeof *to);
-            continue;
-        }
-        turn_row(p, row, p->kept, to);
+        else
+            turn_row(p, row, p->kept, to);
     }
 done:
     return status;

@@ -3,7 +3,7 @@
 #include "base/check.h"
 #include "base/context.h"
 #include "base/options.h"
-#include "shrink/edges.h"
+#include "shrink/coarse.h"
 #include "shrink/problem.h"
 
 #include <math.h>
@@ -18,6 +18,10 @@ static const double largest_gamma = 1e3, first_share = 1e-4;
 /* Groups of at least this share of n / n_clusters rows, and of at least 2 rows, count as large;
  * smaller ones are outliers that have not fused yet. */
 static const double large_share = .05;
+
+/* Trees that never fuse are joined at this multiple of the largest gamma of the path: programs that
+ * draw dendrograms need finite heights, and a visible distance above the last fusion. */
+static const double join_factor = 10;
 
 /* ---- options ------------------------------------------------------------------------------- */
 
@@ -38,7 +42,7 @@ huddle_path_options huddle_path_defaults(void) {
 
 /* Ascending values are required because each level starts from the one before, and because the tree
  * needs an order. */
-huddle_status hd_shrink_check_grid(const huddle_path_options *options) {
+static huddle_status check_grid(const huddle_path_options *options) {
     huddle_status status = HUDDLE_OK;
     TRY(huddle_options_check(huddle_path_options_table(), options));
     for (int32_t k = 0; options->gammas != NULL && k < options->n_gamma; k++) {
@@ -107,11 +111,8 @@ static huddle_status solve_level(huddle_context *context, const huddle_dense *f,
     *g = shrunk.g;
     shrunk.g = (huddle_dense){0};
     /* A copy, since g is the start of the next level. */
-    if (path->shrunk != NULL) {
-        TRY(huddle_dense_new(g->rows, g->cols, &path->shrunk[level]));
-        memcpy(path->shrunk[level].values, g->values,
-               (size_t)(g->rows * g->cols) * sizeof *g->values);
-    }
+    if (path->shrunk != NULL)
+        TRY(huddle_dense_copy(g, &path->shrunk[level]));
 done:
     huddle_shrunk_free(&shrunk);
     huddle_shrink_info_free(&info);
@@ -238,7 +239,7 @@ huddle_status huddle_shrink_path(huddle_context *context, const huddle_dense *f,
     huddle_path_options own = options == NULL ? huddle_path_defaults() : *options;
     huddle_dense g = {0};
     memset(out, 0, sizeof *out);
-    TRY(hd_shrink_check_grid(&own));
+    TRY(check_grid(&own));
     if (f->rows > INT32_MAX / 2)
         FAIL(HUDDLE_UNSUPPORTED, "a tree of %lld rows is more than this build can number",
              (long long)f->rows);
@@ -269,6 +270,150 @@ void huddle_path_free(huddle_path *path) {
         huddle_dense_free(&path->shrunk[l]);
     FREE(path->shrunk, path->levels, path->groups, path->fusions);
     memset(path, 0, sizeof *path);
+}
+
+/* ---- the path of many rows: levels on aggregates, and the tree of all rows from their groups ----
+ */
+
+/* A level that the caller has solved already, or -1. */
+static int32_t find_known(const huddle_path *known, double gamma) {
+    for (int32_t l = 0; known != NULL && l < known->n_levels; l++)
+        if (known->levels[l].gamma == gamma)
+            return l;
+    return -1;
+}
+
+static huddle_status keep_level(const huddle_path_level *level, const huddle_dense *g,
+                                huddle_path *out) {
+    huddle_status status = HUDDLE_OK;
+    TRY(huddle_dense_copy(g, &out->shrunk[out->n_levels]));
+    out->levels[out->n_levels++] = *level;
+done:
+    return status;
+}
+
+/* Adds a level to the tree: rows are in the group of their aggregate or, without groups, in the
+ * aggregate itself. */
+static void add_groups(const hd_shrink_coarse *p, double gamma, const int32_t *group,
+                       huddle_path *tree) {
+    int32_t *groups = tree->groups + tree->n_levels * tree->n;
+    for (int64_t i = 0; i < tree->n; i++)
+        groups[i] = group == NULL ? p->aggregate[i] : group[p->aggregate[i]];
+    tree->levels[tree->n_levels++].gamma = gamma;
+}
+
+/* Solves one level and keeps it if it is proven well enough. The rows of an aggregate are one from
+ * the first of these levels on. */
+static huddle_status add_level(hd_shrink_coarse *p, double gamma, double gap, double max_gap,
+                               huddle_path *tree, huddle_path *out) {
+    huddle_status status = HUDDLE_OK;
+    huddle_path_level level = {.gamma = gamma};
+    TRY(hd_shrink_coarse_solve(p, gap, &level));
+    if (!(level.gap <= max_gap))
+        goto done;
+    TRY(keep_level(&level, &p->g, out));
+    if (tree->n_levels == 0)
+        add_groups(p, gamma, NULL, tree);
+    add_groups(p, gamma, p->group, tree);
+done:
+    return status;
+}
+
+static huddle_status check_options(huddle_context *context, const huddle_path_options *options) {
+    huddle_status status = HUDDLE_OK;
+    if (options == NULL || options->gammas == NULL)
+        FAIL(HUDDLE_INVALID, "a path on aggregates needs its gammas");
+    TRY(check_grid(options));
+    if (hd_context_engine(context)->slabs != NULL)
+        FAIL(HUDDLE_UNSUPPORTED, "a path on aggregates needs all rows in one process");
+done:
+    return status;
+}
+
+huddle_status huddle_shrink_path_coarse(huddle_context *context, const huddle_dense *f,
+                                        const huddle_csr *w, const huddle_path_options *options,
+                                        const huddle_path *known, double max_gap, huddle_path *out,
+                                        int32_t *n_aggregates) {
+    huddle_status status = HUDDLE_OK;
+    hd_shrink_coarse p = {0};
+    huddle_path tree = {.n = f->rows};
+    memset(out, 0, sizeof *out);
+    TRY(check_options(context, options));
+    out->n = f->rows;
+    ALLOC(out->levels, options->n_gamma);
+    ALLOC_ZERO(out->shrunk, options->n_gamma);
+    ALLOC_ZERO(tree.levels, options->n_gamma + 1);
+    ALLOC(tree.groups, (options->n_gamma + 1) * tree.n);
+    TRY(hd_shrink_coarse_open(context, f, w, options->shrink.loss, &p));
+    for (int32_t k = 0; k < options->n_gamma; k++) {
+        double gamma = options->gammas[k];
+        int32_t l = find_known(known, gamma);
+        TRY(hd_progress(context, "path", k, options->n_gamma));
+        TRY(l >= 0 ? keep_level(&known->levels[l], &known->shrunk[l], out)
+                   : add_level(&p, gamma, options->shrink.gap, max_gap, &tree, out));
+    }
+    if (tree.n_levels > 0)
+        TRY(hd_shrink_find_fusions(&tree));
+    out->fusions = tree.fusions;
+    out->n_fusions = tree.n_fusions;
+    tree.fusions = NULL;
+    *n_aggregates = p.count;
+done:
+    hd_shrink_coarse_close(&p);
+    huddle_path_free(&tree);
+    if (status != HUDDLE_OK)
+        huddle_path_free(out);
+    return status;
+}
+
+/* ---- the tree as a linkage ----------------------------------------------------------------- */
+
+/* A row in the format of SciPy's linkage matrices: the two nodes, the height, the number of
+ * rows. */
+static void set_row(huddle_dense *linkage, int64_t i, int64_t a, int64_t b, double gamma,
+                    int64_t size) {
+    double *row = linkage->values + i * linkage->stride;
+    row[0] = (double)a;
+    row[1] = (double)b;
+    row[2] = gamma;
+    row[3] = (double)size;
+}
+
+/* The tree of a path as n - 1 merges. Nodes 0 .. n - 1 are rows, node n + i is merge i. A path may
+ * end with several trees (components of the graph, or a gamma that does not fuse them), but a
+ * linkage has one root: the trees are joined above all fusions. */
+huddle_status huddle_path_linkage(const huddle_path *path, huddle_dense *linkage) {
+    huddle_status status = HUDDLE_OK;
+    int64_t n = path->n, made = path->n_fusions, root = -1, size = 0;
+    bool *inside = NULL; /* of each row and fusion: part of a later fusion */
+    double top = made > 0 ? path->fusions[made - 1].gamma : 0;
+    memset(linkage, 0, sizeof *linkage);
+    if (n < 1)
+        FAIL(HUDDLE_INVALID, "the path has no rows");
+    if (path->n_levels > 0)
+        top = fmax(top, path->levels[path->n_levels - 1].gamma);
+    TRY(huddle_dense_new(n - 1, 4, linkage));
+    ALLOC_ZERO(inside, n + made);
+    for (int64_t i = 0; i < made; i++) {
+        const huddle_path_fusion *f = &path->fusions[i];
+        set_row(linkage, i, f->a, f->b, f->gamma, f->size);
+        inside[f->a] = inside[f->b] = true;
+    }
+    /* The roots of the remaining trees in ascending order, each joined with all before it. There
+     * are n - n_fusions of them, hence n - 1 rows in all. */
+    for (int64_t node = 0; node < n + path->n_fusions; node++) {
+        if (inside[node])
+            continue;
+        size += node < n ? 1 : path->fusions[node - n].size;
+        if (root >= 0)
+            set_row(linkage, made++, root, node, join_factor * top, size);
+        root = root < 0 ? node : n + made - 1;
+    }
+done:
+    huddle_free(inside);
+    if (status != HUDDLE_OK)
+        huddle_dense_free(linkage);
+    return status;
 }
 
 /* ---- labels -------------------------------------------------------------------------------- */
@@ -325,37 +470,24 @@ static huddle_status join_nearest(const huddle_dense *x, int32_t count, int32_t 
     huddle_status status = HUDDLE_OK;
     int64_t c = x->cols;
     double *mean = NULL;
-    int64_t *size = NULL;
     ALLOC_ZERO(mean, count * c);
-    ALLOC_ZERO(size, count);
-    for (int64_t i = 0; i < x->rows; i++) {
-        if (labels[i] < 0)
-            continue;
-        size[labels[i]]++;
-        for (int64_t k = 0; k < c; k++)
-            mean[labels[i] * c + k] += x->values[i * x->stride + k];
-    }
-    for (int64_t k = 0; k < count * c; k++)
-        mean[k] /= (double)size[k / c];
+    TRY(hd_shrink_find_means(NULL, x, NULL, labels, NULL, count, 0, mean));
     for (int64_t i = 0; i < x->rows; i++) {
         double smallest = INFINITY;
         int32_t nearest = 0;
-        for (int32_t q = 0; q < count && labels[i] < 0; q++) {
-            double square = 0;
-            for (int64_t k = 0; k < c; k++) {
-                double d = x->values[i * x->stride + k] - mean[q * c + k];
-                square += d * d;
-            }
+        if (labels[i] >= 0)
+            continue;
+        for (int32_t q = 0; q < count; q++) {
+            double square = hd_shrink_distance2(x->values + i * x->stride, mean + q * c, c);
             if (square < smallest) {
                 smallest = square;
                 nearest = q;
             }
         }
-        if (labels[i] < 0)
-            labels[i] = nearest;
+        labels[i] = nearest;
     }
 done:
-    FREE(size, mean);
+    huddle_free(mean);
     return status;
 }
 

@@ -258,12 +258,8 @@ done:
 
 static void pdhg_close(void *state) {
     pdhg *s = state;
-    if (s == NULL)
-        return;
-    void *const all[] = {
-        s->h, s->z, s->anchor_h, s->anchor_z, s->ahead, s->vertex_step, s->edge_step, s->blocks, s};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-        huddle_free(all[k]);
+    FREE(s->h, s->z, s->anchor_h, s->anchor_z, s->ahead, s->vertex_step, s->edge_step, s->blocks,
+         s);
 }
 
 const hd_shrink_solver hd_shrink_pdhg = {.name = "pdhg",

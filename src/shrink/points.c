@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
-#include "shrink/edges.h"
+#include "shrink/certificate.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,14 +31,10 @@ typedef struct batch {
  * with weight 1; for "l2", ||g - f||^2 is added instead. */
 typedef struct place {
     const batch *b;
-    int64_t row, c;
+    int64_t row, c, terms;
     const double *f;
     double *g, *gradient, *next, *from;
 } place;
-
-static int64_t count_terms(const place *p) {
-    return p->b->w->offsets[p->row + 1] - p->b->w->offsets[p->row] + 1;
-}
 
 /* Term k: its point and weight; the first is f, which for "l2" has no distance term. */
 static const double *term_of(const place *p, int64_t k, double *weight) {
@@ -51,21 +47,6 @@ static const double *term_of(const place *p, int64_t k, double *weight) {
     return p->b->fixed.values + p->b->columns[at] * p->b->fixed.stride;
 }
 
-/* Differences, not norms and products: equal rows must have the distance 0 exactly. */
-static double vector_distance(const double *a, const double *b, int64_t c) {
-    double sum = 0;
-    for (int64_t k = 0; k < c; k++)
-        sum += (a[k] - b[k]) * (a[k] - b[k]);
-    return sqrt(sum);
-}
-
-static double vector_norm(const double *v, int64_t c) {
-    double sum = 0;
-    for (int64_t k = 0; k < c; k++)
-        sum += v[k] * v[k];
-    return sqrt(sum);
-}
-
 /* Returns the objective at `at`, and leaves the gradient of its smooth part. *stuck becomes the
  * weight of the terms whose point lies there, *inverse the sum of weight / distance, which is the
  * curvature of the majorising quadratic (plus 2 for the squared loss). */
@@ -73,10 +54,10 @@ static double evaluate_at(const place *p, const double *at, double *stuck, doubl
     double objective = 0;
     *stuck = *inverse = 0;
     memset(p->gradient, 0, (size_t)p->c * sizeof *p->gradient);
-    for (int64_t k = 0; k < count_terms(p); k++) {
+    for (int64_t k = 0; k < p->terms; k++) {
         double weight, d;
         const double *point = term_of(p, k, &weight);
-        d = vector_distance(at, point, p->c);
+        d = sqrt(hd_shrink_distance2(at, point, p->c));
         /* At distance 0 the term has no gradient; its subgradients are the vectors up to
          * `weight`. */
         if (d == 0) {
@@ -89,7 +70,7 @@ static double evaluate_at(const place *p, const double *at, double *stuck, doubl
             p->gradient[q] += weight / d * (at[q] - point[q]);
     }
     if (p->b->squared) {
-        double d = vector_distance(at, p->f, p->c);
+        double d = sqrt(hd_shrink_distance2(at, p->f, p->c));
         objective += d * d;
         *inverse += 2;
         for (int64_t q = 0; q < p->c; q++)
@@ -103,7 +84,7 @@ static double evaluate_at(const place *p, const double *at, double *stuck, doubl
  * objective of all. With k anchors this takes k^2 distances, of a few neighbours only. */
 static bool try_kinks(const place *p) {
     double best = INFINITY, stuck, inverse;
-    for (int64_t k = 0; k < count_terms(p); k++) {
+    for (int64_t k = 0; k < p->terms; k++) {
         double weight;
         const double *point = term_of(p, k, &weight);
         double objective = evaluate_at(p, point, &stuck, &inverse);
@@ -114,7 +95,7 @@ static bool try_kinks(const place *p) {
     }
     memcpy(p->g, p->from, (size_t)p->c * sizeof *p->g);
     evaluate_at(p, p->g, &stuck, &inverse);
-    return vector_norm(p->gradient, p->c) <= stuck * (1 + kink_margin);
+    return hd_shrink_norm(p->gradient, p->c) <= stuck * (1 + kink_margin);
 }
 
 /* Weiszfeld's iteration from the best kink, the first step as in Vardi and Zhang (2000). Each step
@@ -124,7 +105,7 @@ static bool try_kinks(const place *p) {
 static void iterate_weiszfeld(const place *p) {
     double stuck, inverse, before = evaluate_at(p, p->g, &stuck, &inverse);
     for (int32_t step = 0; step < MAX_STEPS; step++) {
-        double pull = vector_norm(p->gradient, p->c);
+        double pull = hd_shrink_norm(p->gradient, p->c);
         /* If pull <= stuck, zero is a subgradient and g is optimal; the division is then not
          * used. */
         double factor = (1 - stuck / pull) / inverse, objective = INFINITY;
@@ -157,6 +138,7 @@ static huddle_status shrink_rows(void *argument, hd_chunk chunk) {
         place p = {.b = b,
                    .row = i,
                    .c = c,
+                   .terms = b->w->offsets[i + 1] - b->w->offsets[i] + 1,
                    .f = b->f->values + i * b->f->stride,
                    .g = scratch,
                    .gradient = scratch + c,
@@ -171,20 +153,15 @@ static huddle_status shrink_rows(void *argument, hd_chunk chunk) {
 
 /* Everything that is indexed or divided by later. W has one row per new point and one column per
  * anchor, over all processes. */
-static huddle_status check_points(huddle_context *context, const batch *b, const char *loss) {
+static huddle_status check_points(huddle_context *context, batch *b, const char *loss) {
     huddle_status status = HUDDLE_OK;
     hd_slab slab;
-    if (!b->squared && strcmp(loss, "l21") != 0)
-        FAIL(HUDDLE_INVALID, "loss = %s: expected one of l21|l2", loss);
-    if (!(b->gamma >= 0) || isinf(b->gamma))
-        FAIL(HUDDLE_INVALID, "gamma = %g: expected number >= 0", b->gamma);
+    TRY(hd_shrink_check_loss(loss, b->gamma, &b->squared));
     TRY(huddle_csr_check(b->w));
     TRY(hd_shrink_check_rows(b->f, "f", b->w->rows));
     TRY(hd_slab_locate(context, b->anchors->rows, &slab));
-    TRY(hd_shrink_check_rows(b->anchors, "anchors", b->anchors->rows + b->w->cols - slab.total));
-    if (b->anchors->cols != b->f->cols)
-        FAIL(HUDDLE_INVALID, "anchors has %lld columns, f has %lld", (long long)b->anchors->cols,
-             (long long)b->f->cols);
+    TRY(hd_shrink_check_shape(b->anchors, "anchors", b->anchors->rows + b->w->cols - slab.total,
+                              b->f->cols));
     if (b->g->rows != b->f->rows || b->g->cols != b->f->cols || b->g->stride < b->g->cols)
         FAIL(HUDDLE_INVALID, "g is %lld x %lld, f is %lld x %lld", (long long)b->g->rows,
              (long long)b->g->cols, (long long)b->f->rows, (long long)b->f->cols);
@@ -226,9 +203,7 @@ huddle_status huddle_shrink_points(huddle_context *context, const huddle_dense *
     huddle_status status = HUDDLE_OK;
     const hd_engine *engine = hd_context_engine(context);
     batch b = {.f = f, .anchors = anchors, .w = w, .gamma = gamma, .g = g};
-    b.squared = strcmp(loss, "l2") == 0;
     TRY(huddle_dense_fetch(f));
-    TRY(huddle_dense_fetch(anchors));
     TRY(huddle_csr_fetch(w));
     TRY(check_points(context, &b, loss));
     status = HUDDLE_UNSUPPORTED;

@@ -14,18 +14,13 @@ static const double degree_margin = 1e-12;
 /* Work arrays of hd_shrink_problem_new(), all in the numbering of the caller. */
 typedef struct builder {
     const hd_shrink_input *input;
-    const huddle_csr *w;
-    const hd_shrink_edges *edges;
+    const hd_shrink_edges *edges; /* of the input */
     double smallest_lambda;
     double *lambda;     /* m */
     bool *fixed;        /* n + ghosts */
     int32_t *number;    /* n + ghosts: new number of a vertex, -1 while it has none */
     int32_t *component; /* n */
 } builder;
-
-static void builder_free(builder *d) {
-    FREE(d->lambda, d->fixed, d->number, d->component);
-}
 
 huddle_status hd_shrink_total_weight(huddle_context *context, const double *weights, int64_t n,
                                      double *total) {
@@ -132,7 +127,7 @@ done:
  * then get nearby numbers, which makes passes over edges read nearby memory, and the first vertices
  * of a block form a connected set (cuts_suffice() in ends.c relies on few leaving edges). */
 static void number_block(builder *d, int32_t first, hd_shrink_problem *p) {
-    const huddle_csr *w = d->w;
+    const huddle_csr *w = d->input->w;
     int32_t done = p->n_free;
     d->number[first] = p->n_free;
     p->vertex[p->n_free++] = first;
@@ -204,7 +199,7 @@ static void add_edge(const builder *d, int32_t e, int32_t head, hd_shrink_proble
  * `anchored`, fixed. Fixed vertices have the largest numbers, so a free end is always the head. */
 static int64_t add_edges_of(const builder *d, int32_t v, bool anchored, hd_shrink_problem *p,
                             int64_t place) {
-    const huddle_csr *w = d->w;
+    const huddle_csr *w = d->input->w;
     int32_t old = p->vertex[v];
     for (int64_t at = w->offsets[old]; at < w->offsets[old + 1]; at++) {
         int32_t u = w->columns[at];
@@ -228,10 +223,6 @@ static void number_edges(const builder *d, hd_shrink_problem *p) {
         block->e1 = place;
     }
     p->n_live = place;
-    /* Idle edges follow in the order of the caller. */
-    for (int64_t e = 0; e < d->edges->count; e++)
-        if (!is_live(d, e))
-            add_edge(d, (int32_t)e, d->number[d->edges->i[e]], p, place++);
 }
 
 /* The same for rows that are distributed over processes: the live edges in their order, inner ones,
@@ -249,9 +240,14 @@ static void number_distributed_edges(const builder *d, hd_shrink_problem *p) {
     if (edges->own == edges->count)
         block->ghost = place;
     p->n_live = block->anchor = block->e1 = place;
-    for (int64_t e = 0; e < edges->count; e++)
+}
+
+/* Idle edges follow in the order of the caller. */
+static void number_idle_edges(const builder *d, hd_shrink_problem *p) {
+    int64_t place = p->n_live;
+    for (int64_t e = 0; e < d->edges->count; e++)
         if (!is_live(d, e))
-            add_edge(d, (int32_t)e, edges->i[e], p, place++);
+            add_edge(d, (int32_t)e, d->number[d->edges->i[e]], p, place++);
 }
 
 /* For each free vertex the list of its live edges, by a counting sort that keeps the order of
@@ -285,12 +281,9 @@ done:
  * of negligible edges changes by less than the gap allows. */
 static huddle_status add_idle_cost(const builder *d, hd_shrink_problem *p) {
     for (int64_t e = p->n_live; e < p->m; e++) {
-        double sum = 0;
-        for (int64_t k = 0; k < p->c; k++) {
-            double x = p->f[p->head[e] * p->c + k] - p->f[p->tail[e] * p->c + k];
-            sum += x * x;
-        }
-        p->idle_cost += hd_shrink_edge_share(d->edges, p->edge[e]) * p->lambda[e] * sqrt(sum);
+        double square =
+            hd_shrink_distance2(p->f + p->head[e] * p->c, p->f + p->tail[e] * p->c, p->c);
+        p->idle_cost += hd_shrink_edge_share(d->edges, p->edge[e]) * p->lambda[e] * sqrt(square);
     }
     return hd_reduce_sum(d->input->context, 1, &p->idle_cost);
 }
@@ -346,7 +339,7 @@ huddle_status hd_shrink_problem_new(const hd_shrink_input *input, bool fix, doub
                                     hd_shrink_problem *p) {
     huddle_status status = HUDDLE_OK;
     const hd_shrink_edges *edges = input->edges;
-    builder d = {.input = input, .w = input->w, .edges = edges};
+    builder d = {.input = input, .edges = edges};
     *p = (hd_shrink_problem){.n = input->f->rows,
                              .m = edges->count,
                              .c = input->f->cols,
@@ -365,10 +358,11 @@ huddle_status hd_shrink_problem_new(const hd_shrink_input *input, bool fix, doub
         TRY(number_vertices(&d, p));
         number_edges(&d, p);
     }
+    number_idle_edges(&d, p);
     TRY(list_incident(p));
     TRY(copy_rows(&d, p));
 done:
-    builder_free(&d);
+    FREE(d.lambda, d.fixed, d.number, d.component);
     if (status != HUDDLE_OK)
         hd_shrink_problem_free(p);
     return status;

@@ -37,10 +37,6 @@ typedef struct hd_shrink_input {
     bool squared; /* loss "l2" */
 } hd_shrink_input;
 
-static inline double hd_shrink_row_weight(const double *weights, int64_t i) {
-    return weights != NULL ? weights[i] : 1;
-}
-
 /* Vertices and edges of a block. Edges e0 .. ghost - 1 are inner, ghost .. anchor - 1 lead to
  * ghosts, anchor .. e1 - 1 are anchored. */
 typedef struct hd_shrink_range {

@@ -67,13 +67,13 @@ done:
 
 /* From checked arguments and the edges of the graph to the result. Z is needed for the certificate
  * in any case, and is freed afterwards unless it is requested. */
-static huddle_status solve_whole(hd_shrink_solve *s, huddle_shrunk *out, bool *is_trivial) {
+static huddle_status solve_whole(hd_shrink_solve *s, huddle_shrunk *out) {
     huddle_status status = HUDDLE_OK;
     TRY(hd_shrink_solve_open(s));
     TRY(solve_and_snap(s, out));
     if (!s->options.keep_dual)
         huddle_dense_free(&out->z);
-    TRY(hd_shrink_solve_report(s, out, is_trivial));
+    TRY(hd_shrink_solve_report(s, out));
 done:
     /* Closing frees linear systems, which processes that share them must do together. */
     status = hd_agree(s->input.context, status);
@@ -81,15 +81,29 @@ done:
     return status;
 }
 
-huddle_status hd_shrink_solve_part(hd_shrink_solve *s, huddle_shrunk *out, bool *is_trivial) {
+huddle_status hd_shrink_solve_part(hd_shrink_solve *s, huddle_shrunk *out) {
     huddle_status status = HUDDLE_OK;
     hd_shrink_edges edges = {0};
     TRY(hd_shrink_edges_read(s->input.context, s->input.w, &edges));
     s->input.edges = &edges;
-    TRY(solve_whole(s, out, is_trivial));
+    TRY(solve_whole(s, out));
 done:
     hd_shrink_edges_free(&edges);
     return status;
+}
+
+/* Whether the engine can move rows, and does not solve the problem itself. */
+static bool can_distribute(const hd_shrink_solve *s) {
+    const hd_engine *engine = hd_context_engine(s->input.context);
+    return engine->slabs != NULL && engine->slabs->exchange != NULL && !hd_shrink_asks_engine(s);
+}
+
+/* Whether the problem is large, and nothing is asked for that needs it whole: the dual point, rows
+ * distributed over processes. */
+static bool split_pays(const hd_shrink_solve *s) {
+    const hd_shrink_input *in = &s->input;
+    return hd_shrink_is_large(in->f->rows, in->edges->count, in->f->cols) &&
+           !s->options.keep_dual && hd_context_engine(in->context)->slabs == NULL;
 }
 
 /* Solves the problem whole, or component by component, on this process or on those of the
@@ -97,18 +111,20 @@ done:
 static huddle_status shrink_checked(hd_shrink_solve *s, huddle_shrunk *out) {
     huddle_status status = HUDDLE_OK;
     hd_shrink_edges edges = {0};
-    bool is_trivial = false;
+    const huddle_shrink_info *info = s->info;
     hd_shrink_limits limits = hd_shrink_engine_limits(s->input.context);
     TRY(hd_shrink_edges_read(s->input.context, s->input.w, &edges));
     s->input.edges = &edges;
-    if (hd_shrink_can_distribute(s))
-        TRY(hd_shrink_distributed(s, &limits, out, &is_trivial));
-    else if (hd_shrink_split_pays(s))
+    if (can_distribute(s))
+        TRY(hd_shrink_distributed(s, &limits, out));
+    else if (split_pays(s))
         TRY(hd_shrink_split(s, out));
     else
-        TRY(solve_whole(s, out, &is_trivial));
-    if (!is_trivial)
-        hd_shrink_warn_if_open(s);
+        TRY(solve_whole(s, out));
+    if (!s->is_trivial && info->stop > HUDDLE_STOP_EXACT)
+        hd_warn(s->input.context, HUDDLE_WARNING_NOT_CONVERGED,
+                "the shrinking stopped (%s) after %d iterations at a gap of %.2g, not %.2g",
+                huddle_stop_name(info->stop), info->n_iter, info->gap, s->options.gap);
 done:
     hd_shrink_edges_free(&edges);
     return status;
@@ -124,19 +140,13 @@ static huddle_status check_arguments(huddle_context *context, const huddle_dense
     if (options->n_clusters != HUDDLE_AUTO && options->n_clusters < 1)
         FAIL(HUDDLE_INVALID, "n_clusters = %d is less than 1", options->n_clusters);
     TRY(huddle_csr_fetch(w));
-    TRY(huddle_dense_fetch(f));
     TRY(hd_slab_locate(context, w->rows, &slab));
     if (slab.total < 1)
         FAIL(HUDDLE_INVALID, "the graph has no vertices");
-    TRY(hd_shrink_check_rows(f, "f", w->rows));
+    TRY(hd_shrink_check_shape(f, "f", w->rows, f->cols));
     TRY(hd_shrink_check_weights(options->weights, w->rows));
-    if (options->start != NULL) {
-        TRY(huddle_dense_fetch(options->start));
-        TRY(hd_shrink_check_rows(options->start, "start", w->rows));
-        if (options->start->cols != f->cols)
-            FAIL(HUDDLE_INVALID, "start has %lld columns, f has %lld",
-                 (long long)options->start->cols, (long long)f->cols);
-    }
+    if (options->start != NULL)
+        TRY(hd_shrink_check_shape(options->start, "start", w->rows, f->cols));
 done:
     return status;
 }

@@ -51,9 +51,7 @@ typedef struct outcome {
     double collapsed;        /* see part.h */
     double gap, outside;     /* to reach: gap (objective + outside) */
     bool is_major;
-    double objective, dual;
-    int32_t n_groups;
-    huddle_shrink_info info;
+    huddle_shrink_info info; /* its dual is a bound of all columns */
 } outcome;
 
 typedef struct split {
@@ -62,10 +60,10 @@ typedef struct split {
     int32_t *component; /* n; becomes the group of each row */
     int32_t *row;       /* n: rows, component by component */
     int32_t *local;     /* n: place within the component */
-    int32_t *order;     /* n_parts: by descending edges */
     outcome *parts;
-    const int32_t *chosen; /* parts of the loop under way */
-    huddle_dense g;
+    outcome **order;        /* n_parts: by descending edges */
+    outcome *const *chosen; /* parts of the loop under way, */
+    bool is_major;          /* which is over the major ones or the others */
     huddle_shrunk *out;
 } split;
 
@@ -75,12 +73,6 @@ bool hd_shrink_is_large(int64_t n, int64_t edges, int64_t c) {
 
 bool hd_shrink_is_large_part(int64_t edges) {
     return edges >= LARGE_PART;
-}
-
-bool hd_shrink_split_pays(const hd_shrink_solve *s) {
-    const hd_shrink_input *in = &s->input;
-    return hd_shrink_is_large(in->f->rows, in->edges->count, in->f->cols) &&
-           !s->options.keep_dual && hd_context_engine(in->context)->slabs == NULL;
 }
 
 /* ---- components ---------------------------------------------------------------------------- */
@@ -110,30 +102,11 @@ done:
     return status;
 }
 
-typedef struct ranked {
-    int64_t edges;
-    int32_t part;
-} ranked;
-
 static int by_edges(const void *a, const void *b) {
-    const ranked *x = a, *y = b;
+    const outcome *x = *(outcome *const *)a, *y = *(outcome *const *)b;
     if (x->edges != y->edges)
         return x->edges > y->edges ? -1 : 1;
-    return (x->part > y->part) - (x->part < y->part);
-}
-
-static huddle_status order_parts(split *t) {
-    huddle_status status = HUDDLE_OK;
-    ranked *all = NULL;
-    ALLOC(all, t->n_parts);
-    for (int32_t q = 0; q < t->n_parts; q++)
-        all[q] = (ranked){t->parts[q].edges, q};
-    qsort(all, (size_t)t->n_parts, sizeof *all, by_edges);
-    for (int32_t q = 0; q < t->n_parts; q++)
-        t->order[q] = all[q].part;
-done:
-    huddle_free(all);
-    return status;
+    return (x->first > y->first) - (x->first < y->first);
 }
 
 static hd_shrink_part part_of(const split *t, const outcome *o) {
@@ -145,7 +118,7 @@ static huddle_status measure_parts(void *argument, hd_chunk chunk) {
     huddle_status status = HUDDLE_OK;
     split *t = argument;
     for (int64_t k = chunk.begin; k < chunk.end; k++) {
-        outcome *o = &t->parts[t->order[k]];
+        outcome *o = t->order[k];
         hd_shrink_part part = part_of(t, o);
         status = hd_shrink_part_open(&part, false);
         o->collapsed = part.collapsed;
@@ -177,7 +150,6 @@ static huddle_status set_start(const split *t, const hd_shrink_part *part,
         goto done;
     }
     TRY(huddle_dense_new(part->n, part->kept, start));
-    memset(start->values, 0, (size_t)(part->n * part->kept) * sizeof *start->values);
     for (int64_t i = 0; i < part->n; i++)
         memcpy(start->values + i * start->stride, before->values + i * before->stride,
                (size_t)(before->cols < part->kept ? before->cols : part->kept) *
@@ -190,31 +162,21 @@ done:
 static huddle_status solve_kept(const split *t, outcome *o, const hd_shrink_part *part, int attempt,
                                 const huddle_dense *before, huddle_shrunk *out) {
     huddle_status status = HUDDLE_OK;
-    const hd_shrink_solve *whole = t->whole;
-    hd_shrink_solve s = {.options = whole->options,
-                         .info = &o->info,
-                         .started = hd_seconds(),
-                         .outside = o->outside};
     huddle_dense f = {0}, start = {0};
     huddle_csr w = {0};
     double *weights = NULL;
-    bool is_trivial;
-    TRY(hd_shrink_part_rows(part, whole->input.f, &f));
+    TRY(hd_shrink_part_rows(part, t->whole->input.f, &f));
     TRY(hd_shrink_part_graph(part, &w, &weights));
     TRY(set_start(t, part, before, &start));
-    s.input = whole->input;
-    s.input.f = &f;
-    s.input.w = &w;
-    s.input.edges = NULL;
-    s.input.weights = s.options.weights = weights;
-    s.options.start = start.values != NULL ? &start : NULL;
+    hd_shrink_solve s = hd_shrink_solve_of(t->whole, &f, &w, weights, &start, &o->info);
+    s.started = hd_seconds();
+    s.outside = o->outside;
     s.options.gap = o->gap;
     s.options.seed += (uint64_t)o->first;
     s.is_draft = is_draft(t, part, attempt);
     if (s.is_draft)
         s.options.shrink_max_iter = DRAFT_STEPS;
-    o->info.gamma = whole->input.gamma;
-    TRY(hd_shrink_solve_part(&s, out, &is_trivial));
+    TRY(hd_shrink_solve_part(&s, out));
 done:
     huddle_dense_free(&f);
     huddle_dense_free(&start);
@@ -230,7 +192,7 @@ static double allowed_gap(const outcome *o, double objective) {
 
 /* Writes G and groups of a component. Groups are named by their place in `row`. */
 static void keep_part(split *t, outcome *o, const hd_shrink_part *part, const huddle_shrunk *out) {
-    hd_shrink_part_return(part, out != NULL ? &out->g : NULL, &t->g);
+    hd_shrink_part_return(part, out != NULL ? &out->g : NULL, &t->out->g);
     for (int64_t i = 0; i < o->n; i++)
         t->component[t->row[o->first + i]] =
             (int32_t)(o->first + (out != NULL ? out->group[i] : 0));
@@ -281,13 +243,12 @@ static huddle_status solve_part(split *t, outcome *o) {
     TRY(hd_check_cancel(t->whole->input.context));
     TRY(hd_shrink_part_open(&part, rotate));
     if (part.collapsed <= o->gap * o->outside) {
-        o->objective = part.collapsed;
+        o->info.objective = part.collapsed;
         keep_part(t, o, &part, NULL);
         goto done;
     }
     TRY(solve_reduced(t, o, &part, &out));
-    o->objective = o->info.objective;
-    o->dual = hd_shrink_part_bound(&part, o->info.dual);
+    o->info.dual = hd_shrink_part_bound(&part, o->info.dual);
     keep_part(t, o, &part, &out);
 done:
     huddle_shrunk_free(&out);
@@ -299,30 +260,29 @@ static huddle_status solve_chosen(void *argument, hd_chunk chunk) {
     huddle_status status = HUDDLE_OK;
     split *t = argument;
     for (int64_t k = chunk.begin; k < chunk.end; k++)
-        TRY(solve_part(t, &t->parts[t->chosen[k]]));
+        TRY(solve_part(t, t->chosen[k]));
 done:
     return status;
 }
 
 /* Solves the major components, or the others: large ones, and all that an engine is asked for, one
  * after the other. */
-static huddle_status solve_parts(split *t, bool is_major) {
+static huddle_status solve_parts(split *t) {
     huddle_status status = HUDDLE_OK;
-    int32_t *chosen = NULL;
+    outcome **chosen = NULL;
     int64_t count = 0, large = 0, edges = 0;
     bool asks = hd_shrink_asks_engine(t->whole);
     ALLOC(chosen, t->n_parts);
     for (int32_t k = 0; k < t->n_parts; k++)
-        if (t->parts[t->order[k]].is_major == is_major) {
+        if (t->order[k]->is_major == t->is_major) {
             chosen[count++] = t->order[k];
-            edges += t->parts[t->order[k]].edges;
+            edges += t->order[k]->edges;
         }
-    while (large < count && (asks || hd_shrink_is_large_part(t->parts[chosen[large]].edges) ||
-                             2 * t->parts[chosen[large]].edges >= edges))
+    while (large < count && (asks || hd_shrink_is_large_part(chosen[large]->edges) ||
+                             2 * chosen[large]->edges >= edges))
         large++;
-    t->chosen = chosen;
     for (int64_t k = 0; k < large; k++)
-        TRY(solve_part(t, &t->parts[chosen[k]]));
+        TRY(solve_part(t, chosen[k]));
     t->chosen = chosen + large;
     TRY(hd_parallel(t->whole->input.context, "shrink", count - large, 1, solve_chosen, t));
 done:
@@ -363,7 +323,7 @@ static huddle_status set_outside(split *t) {
     huddle_status status = HUDDLE_OK;
     double sums[2] = {0};
     for (int32_t q = 0; q < t->n_parts; q++) {
-        sums[0] += t->parts[q].is_major ? t->parts[q].dual : 0;
+        sums[0] += t->parts[q].is_major ? t->parts[q].info.dual : 0;
         sums[1] += (double)t->parts[q].edges;
     }
     TRY(hd_reduce_sum(t->whole->input.context, 2, sums));
@@ -393,12 +353,11 @@ static huddle_status add_histories(const split *t, double seconds) {
     for (int32_t k = 0; k < info->n_history; k++)
         for (int32_t q = 0; q < t->n_parts; q++) {
             const huddle_shrink_info *part = &t->parts[q].info;
-            int32_t at = k < part->n_history ? k : part->n_history - 1;
-            info->history_objective[k] +=
-                at < 0 ? t->parts[q].objective : part->history_objective[at];
-            info->history_dual[k] += at < 0 ? t->parts[q].dual : part->history_dual[at];
-            info->history_seconds[k] +=
-                at < 0 || busy == 0 ? 0 : part->history_seconds[at] * seconds / busy;
+            double at[3];
+            hd_shrink_read_history(part, k, at);
+            info->history_objective[k] += at[0];
+            info->history_dual[k] += at[1];
+            info->history_seconds[k] += busy == 0 ? 0 : at[2] * seconds / busy;
         }
 done:
     return status;
@@ -410,19 +369,12 @@ static void add_infos(const split *t) {
     huddle_shrink_info *info = t->whole->info;
     info->solver = "exact";
     info->linear_solver = "none";
-    info->loss = t->whole->input.squared ? "l2" : "l21";
-    info->n_components = t->n_parts;
     info->stop = HUDDLE_STOP_CONVERGED;
     for (int32_t k = 0; k < t->n_parts; k++) {
-        const huddle_shrink_info *part = &t->parts[t->order[k]].info;
+        const huddle_shrink_info *part = &t->order[k]->info;
         if (part->solver == NULL) /* moved to its mean */
             continue;
-        info->n_solves += part->n_solves;
-        info->n_fixed += part->n_fixed;
-        info->n_iter = part->n_iter > info->n_iter ? part->n_iter : info->n_iter;
-        info->snapped = info->snapped || part->snapped;
-        if (part->stop > HUDDLE_STOP_EXACT && part->stop > info->stop)
-            info->stop = part->stop;
+        hd_shrink_add_counts(info, part);
         if (strcmp(info->solver, "exact") == 0)
             info->solver = part->solver;
         if (strcmp(info->linear_solver, "none") == 0)
@@ -438,20 +390,13 @@ static huddle_status certify_whole(split *t) {
     huddle_shrunk *out = t->out;
     double unused;
     for (int32_t q = 0; q < t->n_parts; q++)
-        info->dual += t->parts[q].dual;
-    TRY(hd_shrink_certify(&s->input, &t->g, NULL, &info->objective, &unused));
-    info->gap = hd_shrink_relative_gap(info->objective, info->dual);
-    add_infos(t);
-    if (info->gap <= s->options.gap)
-        info->stop = strcmp(info->solver, "exact") == 0 ? HUDDLE_STOP_EXACT : HUDDLE_STOP_CONVERGED;
-    else if (info->stop <= HUDDLE_STOP_EXACT)
-        info->stop = HUDDLE_STOP_STALLED;
-    TRY(add_histories(t, hd_seconds() - s->started));
+        info->dual += t->parts[q].info.dual;
+    TRY(hd_shrink_certify(&s->input, &out->g, NULL, &info->objective, &unused));
     TRY(hd_shrink_number_by_first(t->component, s->input.f->rows, &out->n_groups));
-    info->n_groups = out->n_groups;
-    out->g = t->g;
+    add_infos(t);
+    hd_shrink_report_sum(s, out, t->n_parts);
+    TRY(add_histories(t, hd_seconds() - s->started));
     out->group = t->component;
-    t->g = (huddle_dense){0};
     t->component = NULL;
 done:
     return status;
@@ -462,19 +407,13 @@ static huddle_status prepare_parts(split *t) {
     huddle_status status = HUDDLE_OK;
     const hd_shrink_input *in = &t->whole->input;
     TRY(list_rows(t));
-    TRY(order_parts(t));
+    for (int32_t q = 0; q < t->n_parts; q++)
+        t->order[q] = &t->parts[q];
+    qsort(t->order, (size_t)t->n_parts, sizeof(outcome *), by_edges);
     TRY(hd_parallel(in->context, NULL, t->n_parts, 1, measure_parts, t));
-    TRY(huddle_dense_new(in->f->rows, in->f->cols, &t->g));
+    TRY(huddle_dense_new(in->f->rows, in->f->cols, &t->out->g));
 done:
     return status;
-}
-
-static huddle_status solve_major(split *t) {
-    return solve_parts(t, true);
-}
-
-static huddle_status solve_others(split *t) {
-    return solve_parts(t, false);
 }
 
 /* A step of the split on the components of this process, without the others. */
@@ -493,14 +432,15 @@ huddle_status hd_shrink_split(hd_shrink_solve *s, huddle_shrunk *out) {
     split t = {.whole = s, .out = out};
     TRY(do_alone(&t, prepare_parts));
     TRY(set_gaps(&t));
-    TRY(do_alone(&t, solve_major));
+    t.is_major = true;
+    TRY(do_alone(&t, solve_parts));
     TRY(set_outside(&t));
-    TRY(do_alone(&t, solve_others));
+    t.is_major = false;
+    TRY(do_alone(&t, solve_parts));
     TRY(do_alone(&t, certify_whole));
 done:
     for (int32_t q = 0; t.parts != NULL && q < t.n_parts; q++)
         huddle_shrink_info_free(&t.parts[q].info);
     FREE(t.parts, t.component, t.row, t.local, t.order);
-    huddle_dense_free(&t.g);
     return status;
 }

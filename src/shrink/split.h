@@ -25,10 +25,6 @@
 bool hd_shrink_is_large(int64_t n, int64_t edges, int64_t c);
 bool hd_shrink_is_large_part(int64_t edges);
 
-/* Whether the problem is large enough, and nothing is asked for that needs it whole: the dual
- * point, rows distributed over processes. */
-bool hd_shrink_split_pays(const hd_shrink_solve *solve);
-
 /* Solves each component as a problem of its own and fills in out, and info but for `seconds`. Where
  * rows are distributed over processes (distributed.h), each calls this with components that it has
  * whole: the gaps are then shared out over the components of all, while out and info are those of
@@ -36,7 +32,7 @@ bool hd_shrink_split_pays(const hd_shrink_solve *solve);
 huddle_status hd_shrink_split(hd_shrink_solve *solve, huddle_shrunk *out);
 
 /* shrink.c: one component, as a problem of its own; input (without edges), options, info, outside
- * and started are set. is_trivial: see solve.h. */
-huddle_status hd_shrink_solve_part(hd_shrink_solve *part, huddle_shrunk *out, bool *is_trivial);
+ * and started are set. */
+huddle_status hd_shrink_solve_part(hd_shrink_solve *part, huddle_shrunk *out);
 
 #endif

@@ -20,24 +20,16 @@ typedef struct entries {
     int64_t *key;
 } entries;
 
-static void entries_free(entries *l) {
-    FREE(l->offsets, l->edge, l->key);
-}
-
-/* Keys arrive in two ascending runs per row, those of own rows and those of ghosts, which is quick
- * to sort by insertion. */
-static void sort_entries(const entries *l, int64_t n) {
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t at = l->offsets[i] + 1; at < l->offsets[i + 1]; at++) {
-            int64_t key = l->key[at], t = at;
-            int32_t edge = l->edge[at];
-            for (; t > l->offsets[i] && l->key[t - 1] > key; t--) {
-                l->key[t] = l->key[t - 1];
-                l->edge[t] = l->edge[t - 1];
-            }
-            l->key[t] = key;
-            l->edge[t] = edge;
-        }
+/* Inserts an entry into a row that ends at *end so far. Keys arrive in two ascending runs per row,
+ * those of own rows and those of ghosts, so that few entries are moved. */
+static void insert_entry(entries *l, int64_t row, int64_t *end, int64_t key, int32_t edge) {
+    int64_t at = (*end)++;
+    for (; at > l->offsets[row] && l->key[at - 1] > key; at--) {
+        l->key[at] = l->key[at - 1];
+        l->edge[at] = l->edge[at - 1];
+    }
+    l->key[at] = key;
+    l->edge[at] = edge;
 }
 
 /* The entries of n rows: row place[v] is that of vertex v, none if that is negative; place NULL:
@@ -57,12 +49,10 @@ static huddle_status list_entries(const hd_shrink_edges *edges, int64_t n, const
                 int64_t row = place == NULL ? v : place[v];
                 if (row < 0)
                     continue;
-                if (pass == 0) {
+                if (pass == 0)
                     l->offsets[row + 1]++;
-                    continue;
-                }
-                l->edge[at[row]] = (int32_t)e;
-                l->key[at[row]++] = key[u];
+                else
+                    insert_entry(l, row, &at[row], key[u], (int32_t)e);
             }
         for (int64_t i = 0; i < n && pass == 0; i++) {
             l->offsets[i + 1] += l->offsets[i];
@@ -73,7 +63,6 @@ static huddle_status list_entries(const hd_shrink_edges *edges, int64_t n, const
             ALLOC(l->key, l->offsets[n]);
         }
     }
-    sort_entries(l, n);
 done:
     huddle_free(at);
     return status;
@@ -109,8 +98,7 @@ static huddle_status take_rows(hd_shrink_subset *u, const bool *chosen) {
     u->edge = list.edge;
     list.edge = NULL;
 done:
-    FREE(number, place);
-    entries_free(&list);
+    FREE(number, place, list.offsets, list.edge, list.key);
     return status;
 }
 
@@ -289,7 +277,6 @@ huddle_status hd_shrink_subset_return_dual(const hd_shrink_subset *u,
         write_edges(u, own, first, width, z);
     }
 done:
-    FREE(key, data, own);
-    entries_free(&list);
+    FREE(key, data, own, list.offsets, list.edge, list.key);
     return status;
 }

@@ -4,7 +4,6 @@
 #include "base/union.h"
 #include "engines/team.h"
 #include "shrink/distributed.h"
-#include "shrink/groups.h"
 #include "shrink_problems.h"
 #include "shrink_team.h"
 
@@ -90,7 +89,6 @@ static huddle_status solve_distributed(huddle_context *context, const example *p
     huddle_status status = HUDDLE_OK;
     hd_shrink_edges edges = {0};
     hd_shrink_solve s = {.options = *o, .info = info};
-    bool is_trivial;
     TRY(hd_shrink_edges_read(context, &part->w, &edges));
     s.input = (hd_shrink_input){.context = context,
                                 .f = &part->f,
@@ -99,7 +97,7 @@ static huddle_status solve_distributed(huddle_context *context, const example *p
                                 .weights = o->weights,
                                 .gamma = o->gamma,
                                 .squared = strcmp(o->loss, "l2") == 0};
-    TRY(hd_shrink_distributed(&s, limits, out, &is_trivial));
+    TRY(hd_shrink_distributed(&s, limits, out));
 done:
     hd_shrink_edges_free(&edges);
     return hd_agree(context, status);

@@ -3,7 +3,6 @@
 #include "base/check.h"
 #include "base/context.h"
 #include "base/engine.h"
-#include "shrink/ends.h"
 #include "shrink/linear.h"
 #include "shrink/problem.h"
 #include "shrink/solver.h"

@@ -1,6 +1,5 @@
 /* shrink: what the steps of the solvers are made of, against plain loops, dense matrices and finite
  * differences: the reweighted step, its acceleration, and the Hessian of Newton's step. */
-#include "shrink/irls_passes.h"
 #include "shrink/newton_passes.h"
 #include "shrink_problems.h"
 
