@@ -5,153 +5,27 @@
 
 #include "base/check.h"
 #include "base/slabs.h"
+#include "matrix/labels.h"
 
-#include <math.h>
 #include <string.h>
-
-/* ---- sorting ------------------------------------------------------------------------------- */
-
-/* Maps int32_t to uint32_t so that the order is kept: flipping the sign bit puts negative numbers
- * below the others. */
-static uint32_t key_of(int32_t label) {
-    return (uint32_t)label ^ 0x80000000u;
-}
-
-static int32_t label_of(uint32_t key) {
-    return (int32_t)(key ^ 0x80000000u);
-}
-
-/* Radix sort by bytes, from the lowest. A byte that all keys have in common is only counted, so the
- * usual small labels take two passes. The sorted keys end up in `keys`. Each pass is stable, which
- * makes the order by all bytes correct. */
-static void sort_keys(int64_t n, uint64_t *keys, uint64_t *spare) {
-    uint64_t *from = keys, *to = spare;
-    if (n == 0) /* a process without rows */
-        return;
-    for (int shift = 0; shift < 64; shift += 8) {
-        int64_t places[257] = {0};
-        for (int64_t k = 0; k < n; k++)
-            places[(from[k] >> shift & 255) + 1]++;
-        /* All keys have this byte in common. */
-        if (places[(from[0] >> shift & 255) + 1] == n)
-            continue;
-        for (int b = 0; b < 256; b++)
-            places[b + 1] += places[b];
-        for (int64_t k = 0; k < n; k++)
-            to[places[from[k] >> shift & 255]++] = from[k];
-        uint64_t *swap = from;
-        from = to;
-        to = swap;
-    }
-    if (from != keys)
-        memcpy(keys, from, (size_t)n * sizeof *keys);
-}
-
-/* Leaves the distinct keys, sorted, at the front; returns how many. */
-static int64_t distinct_keys(int64_t n, uint64_t *keys, uint64_t *spare) {
-    int64_t count = 0;
-    sort_keys(n, keys, spare);
-    for (int64_t k = 0; k < n; k++)
-        if (count == 0 || keys[count - 1] != keys[k])
-            keys[count++] = keys[k];
-    return count;
-}
-
-/* The place of a key that is there, by bisection. */
-static int64_t find_key(const uint64_t *sorted, int64_t count, uint64_t key) {
-    int64_t low = 0, high = count - 1;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (sorted[middle] < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* ---- labels of all processes ---------------------------------------------------------------- */
-
-/* Consecutive labels that are exchanged at a time. */
-enum { WINDOW = 1024 };
-
-/* The distinct keys of all processes from the sorted distinct keys of this one. The smallest key
- * that is still missing begins a window; the processes then mark which keys of the window they
- * have. Usual labels, 0 .. c - 1, take one step per 1024. A double represents every 32-bit key
- * exactly. */
-static huddle_status unite_keys(huddle_context *context, const uint64_t *own, int64_t n_own,
-                                uint64_t **keys, int64_t *count) {
-    huddle_status status = HUDDLE_OK;
-    int64_t capacity = 0, at = 0;
-    double present[WINDOW];
-    *count = 0;
-    for (;;) {
-        double first = at < n_own ? (double)own[at] : INFINITY;
-        TRY(hd_reduce_min(context, 1, &first));
-        if (!isfinite(first))
-            break;
-        uint64_t begin = (uint64_t)first;
-        memset(present, 0, sizeof present);
-        for (; at < n_own && own[at] - begin < WINDOW; at++)
-            present[own[at] - begin] = 1;
-        TRY(hd_reduce_max(context, WINDOW, present));
-        if (!hd_grow(keys, &capacity, *count + WINDOW, sizeof **keys))
-            FAIL(HUDDLE_NO_MEMORY, "no memory for %lld labels", (long long)(*count + WINDOW));
-        for (int64_t k = 0; k < WINDOW; k++)
-            if (present[k] > 0)
-                (*keys)[(*count)++] = begin + (uint64_t)k;
-    }
-done:
-    return status;
-}
-
-/* Labels of all processes are needed for ranks that mean the same everywhere. */
-huddle_status hd_metrics_rank_labels(huddle_context *context, int64_t n, const int32_t *labels,
-                                     int32_t *ranks, int64_t *count, int32_t **names) {
-    huddle_status status = HUDDLE_OK;
-    uint64_t *keys = NULL, *spare = NULL;
-    ALLOC(keys, n);
-    ALLOC(spare, n);
-    for (int64_t k = 0; k < n; k++)
-        keys[k] = key_of(labels[k]);
-    *count = distinct_keys(n, keys, spare);
-    if (hd_context_engine(context)->slabs != NULL) {
-        /* The own keys become the input of the union, and the array of all keys takes their
-         * place. */
-        huddle_free(spare);
-        spare = keys;
-        keys = NULL;
-        TRY(unite_keys(context, spare, *count, &keys, count));
-    }
-    for (int64_t k = 0; k < n; k++)
-        ranks[k] = (int32_t)find_key(keys, *count, key_of(labels[k]));
-    if (names != NULL)
-        ALLOC(*names, *count);
-    for (int64_t k = 0; names != NULL && k < *count; k++)
-        (*names)[k] = label_of((uint32_t)keys[k]);
-done:
-    FREE(keys, spare);
-    return status;
-}
 
 /* ---- counting ------------------------------------------------------------------------------ */
 
-/* Runs of equal pairs become cells, runs of equal classes rows. The columns hold the clusters'
+/* Runs of equal pairs become cells, runs of equal classes rows. The columns are the clusters'
  * labels until they are numbered. The class is in the upper half of a pair, so that the order is by
  * class, then by cluster. */
-static void count_pairs(int64_t n, const uint64_t *pairs, hd_metrics_table *table,
-                        uint64_t *found) {
+static void count_pairs(int64_t n, const uint64_t *pairs, hd_metrics_table *table) {
     int64_t cell = -1, row = -1;
     for (int64_t k = 0; k < n; k++) {
         if (k == 0 || pairs[k] != pairs[k - 1]) {
             cell++;
             table->counts[cell] = 0;
-            found[cell] = (uint32_t)pairs[k];
+            table->columns[cell] = hd_key_label((uint32_t)pairs[k]);
         }
         if (k == 0 || pairs[k] >> 32 != pairs[k - 1] >> 32) {
             row++;
             table->offsets[row] = cell;
-            table->classes[row] = label_of((uint32_t)(pairs[k] >> 32));
+            table->classes[row] = hd_key_label((uint32_t)(pairs[k] >> 32));
             table->row_sums[row] = 0;
         }
         table->counts[cell]++;
@@ -170,60 +44,33 @@ static int64_t count_runs(int64_t n, const uint64_t *pairs, int shift) {
     return runs;
 }
 
-/* Ranks the clusters that occur, and replaces labels by ranks. Columns of a row stay ascending,
- * because ranks are ordered as labels are. */
-static huddle_status number_columns(hd_metrics_table *table, uint64_t *found, uint64_t *spare) {
+/* The table of this process's points: a class and a cluster are packed into one 64-bit key, so that
+ * one sort orders the cells by rows and columns. Columns of a row stay ascending when labels become
+ * ranks, which are ordered as labels are. */
+static huddle_status count_own_points(int64_t n, const int32_t *truth, const int32_t *labels,
+                                      hd_metrics_table *table) {
     huddle_status status = HUDDLE_OK;
-    uint64_t *names = NULL;
-    int64_t cells = table->offsets[table->rows];
-    ALLOC(names, cells);
-    memcpy(names, found, (size_t)cells * sizeof *names);
-    table->cols = distinct_keys(cells, names, spare);
-    ALLOC(table->clusters, table->cols);
-    ALLOC_ZERO(table->col_sums, table->cols);
-    for (int64_t j = 0; j < table->cols; j++)
-        table->clusters[j] = label_of((uint32_t)names[j]);
-    for (int64_t e = 0; e < cells; e++) {
-        int64_t j = find_key(names, table->cols, found[e]);
-        table->columns[e] = (int32_t)j;
-        table->col_sums[j] += table->counts[e];
-    }
-done:
-    huddle_free(names);
-    return status;
-}
-
-/* Allocates a table of these sizes, without columns' sums and labels. */
-static huddle_status allocate_table(int64_t rows, int64_t cells, hd_metrics_table *table) {
-    huddle_status status = HUDDLE_OK;
+    uint64_t *pairs = NULL, *spare = NULL;
+    ALLOC(pairs, n);
+    ALLOC(spare, n);
+    for (int64_t k = 0; k < n; k++)
+        pairs[k] = (uint64_t)hd_label_key(truth[k]) << 32 | hd_label_key(labels[k]);
+    hd_sort_keys(n, pairs, spare);
+    int64_t cells = count_runs(n, pairs, 0), rows = count_runs(n, pairs, 32);
     ALLOC(table->counts, cells);
     ALLOC(table->columns, cells);
     ALLOC(table->offsets, rows + 1);
     ALLOC(table->classes, rows);
     ALLOC(table->row_sums, rows);
-done:
-    return status;
-}
-
-/* The table of this process's points: a class and a cluster are packed into one 64-bit key, so that
- * one sort orders the cells by rows and columns. */
-static huddle_status count_own_points(int64_t n, const int32_t *truth, const int32_t *labels,
-                                      hd_metrics_table *table) {
-    huddle_status status = HUDDLE_OK;
-    uint64_t *pairs = NULL, *spare = NULL, *found = NULL;
-    ALLOC(pairs, n);
-    ALLOC(spare, n);
-    for (int64_t k = 0; k < n; k++)
-        pairs[k] = (uint64_t)key_of(truth[k]) << 32 | key_of(labels[k]);
-    sort_keys(n, pairs, spare);
-    int64_t cells = count_runs(n, pairs, 0), rows = count_runs(n, pairs, 32);
-    ALLOC(found, cells);
-    TRY(allocate_table(rows, cells, table));
     table->n = n;
-    count_pairs(n, pairs, table, found);
-    TRY(number_columns(table, found, spare));
+    count_pairs(n, pairs, table);
+    TRY(hd_rank_labels(NULL, cells, table->columns, table->columns, &table->cols,
+                       &table->clusters));
+    ALLOC_ZERO(table->col_sums, table->cols);
+    for (int64_t e = 0; e < cells; e++)
+        table->col_sums[table->columns[e]] += table->counts[e];
 done:
-    FREE(pairs, spare, found);
+    FREE(pairs, spare);
     return status;
 }
 
@@ -271,8 +118,8 @@ static huddle_status add_tables(huddle_context *context, int64_t n, const int32_
     double *line = NULL;
     ALLOC(classes, n);
     ALLOC(clusters, n);
-    TRY(hd_metrics_rank_labels(context, n, truth, classes, &rows, &all->classes));
-    TRY(hd_metrics_rank_labels(context, n, labels, clusters, &all->cols, &all->clusters));
+    TRY(hd_rank_labels(context, n, truth, classes, &rows, &all->classes));
+    TRY(hd_rank_labels(context, n, labels, clusters, &all->cols, &all->clusters));
     TRY(count_own_points(n, classes, clusters, &own));
     ALLOC_ZERO(all->offsets, rows + 1);
     ALLOC(all->row_sums, rows);
