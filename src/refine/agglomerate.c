@@ -14,7 +14,6 @@
  * never too small. A merge then takes time in proportion to the smaller of the two clusters'
  * neighbours. */
 #include "base/check.h"
-#include "refine/heap.h"
 #include "refine/hub.h"
 #include "refine/refine.h"
 
@@ -243,32 +242,16 @@ done:
     return status;
 }
 
-/* Makes a cluster a hub of `count` neighbours, to be told. */
-static huddle_status new_hub(merger *m, int32_t cluster, int64_t count) {
-    huddle_status status = HUDDLE_OK;
-    if (m->n_hubs == m->hubs_room) {
-        int64_t room = 2 * m->hubs_room + 16;
-        hd_refine_hub *more = NULL;
-        ALLOC(more, room);
-        if (m->n_hubs > 0)
-            memcpy(more, m->hubs, (size_t)m->n_hubs * sizeof *more);
-        huddle_free(m->hubs);
-        m->hubs = more;
-        m->hubs_room = room;
-    }
-    TRY(hd_refine_hub_new(count, &m->hubs[m->n_hubs]));
-    m->nodes[cluster].length = (int32_t)(-1 - m->n_hubs++);
-    m->begin[cluster] = 0;
-done:
-    return status;
-}
-
 /* Makes a cluster with a long list a hub. Its key is known. */
 static huddle_status list_to_hub(merger *m, int32_t cluster) {
     huddle_status status = HUDDLE_OK;
     const link *list = m->pool + m->begin[cluster];
     int32_t length = m->nodes[cluster].length;
-    TRY(new_hub(m, cluster, length));
+    if (!hd_grow(&m->hubs, &m->hubs_room, m->n_hubs + 1, sizeof *m->hubs))
+        FAIL(HUDDLE_NO_MEMORY, "no memory for %lld hubs", (long long)m->n_hubs + 1);
+    TRY(hd_refine_hub_new(length, &m->hubs[m->n_hubs]));
+    m->nodes[cluster].length = (int32_t)(-1 - m->n_hubs++);
+    m->begin[cluster] = 0;
     for (int32_t k = 0; k < length; k++)
         hd_refine_hub_put(hub_of(m, cluster), list[k].to, list[k].weight,
                           key_of_pair(m, list[k].weight, cluster, list[k].to));
@@ -280,19 +263,18 @@ done:
 static uint32_t read_hub(merger *m, int32_t cluster, int32_t *partner) {
     hd_refine_hub *hub = hub_of(m, cluster);
     *partner = -1;
-    while (hub->n_items > 0) {
-        uint32_t key;
-        int32_t id = hd_refine_hub_top(hub, &key);
+    while (hub->pairs.count > 0) {
+        int32_t id = hd_refine_heap_top(&hub->pairs);
         if (!is_neighbor(m, cluster, id)) {
-            hd_refine_hub_remove_top(hub);
+            hd_refine_heap_remove_top(&hub->pairs);
             continue;
         }
         uint32_t exact = key_of_pair(m, hd_refine_hub_weight(hub, id), cluster, id);
-        if (exact >= key) {
+        if (exact >= hd_refine_heap_top_key(&hub->pairs)) {
             *partner = id;
             return exact;
         }
-        hd_refine_hub_lower_top(hub, exact);
+        hd_refine_heap_change_top(&hub->pairs, exact);
     }
     return no_gain;
 }
@@ -363,7 +345,6 @@ static void swap_neighbors(merger *m, int32_t a, int32_t b) {
  * added to the larger one. The key of the result need not be exact. */
 static huddle_status join_hubs(merger *m, int32_t a, int32_t b) {
     huddle_status status = HUDDLE_OK;
-    uint32_t key = no_gain;
     bool b_is_larger = !is_hub(m, a) || (is_hub(m, b) && hub_of(m, b)->used > hub_of(m, a)->used);
     if (b_is_larger)
         swap_neighbors(m, a, b);
@@ -374,9 +355,8 @@ static huddle_status join_hubs(merger *m, int32_t a, int32_t b) {
     if (b_is_larger)
         TRY(rename_hub(m, a));
     m->begin[b] = 0;
-    if (hub_of(m, a)->n_items > 0)
-        (void)hd_refine_hub_top(hub_of(m, a), &key);
-    set_key(m, a, key);
+    const hd_refine_heap *pairs = &hub_of(m, a)->pairs;
+    set_key(m, a, pairs->count > 0 ? hd_refine_heap_top_key(pairs) : no_gain);
     m->fresh = -1;
 done:
     return status;
@@ -476,12 +456,11 @@ static huddle_status merge_components(huddle_context *context, merger *m, int64_
         if (m->n_merges % CANCEL_EVERY == 0)
             TRY(report(context, m, wanted));
         int32_t x = hd_refine_heap_top(&m->heap);
-        hd_refine_heap_remove(&m->heap, x);
+        hd_refine_heap_remove_top(&m->heap);
         int32_t y = hd_refine_heap_top(&m->heap), a = x < y ? x : y, b = x < y ? y : x;
-        hd_refine_heap_remove(&m->heap, y);
+        hd_refine_heap_remove_top(&m->heap);
         m->nodes[a].size += m->nodes[b].size;
-        hd_refine_heap_add(&m->heap, a, 0);
-        hd_refine_heap_change(&m->heap, a, ~(uint32_t)m->nodes[a].size);
+        hd_refine_heap_push(&m->heap, a, ~(uint32_t)m->nodes[a].size);
         first[m->n_merges] = a;
         second[m->n_merges] = b;
     }
@@ -536,7 +515,7 @@ static huddle_status merger_new(const hd_refine_quotient *quotient, hd_refine_ru
     ALLOC(m->pool, m->capacity);
     ALLOC(m->begin, n);
     ALLOC(m->touched, n);
-    TRY(hd_refine_heap_new(n, &m->heap));
+    TRY(hd_refine_heap_new(n, true, &m->heap));
     for (int64_t k = 0; k < n; k++)
         copy_list(quotient, k, m);
     for (int64_t k = 0; k < n; k++)
@@ -549,30 +528,18 @@ done:
 
 huddle_status hd_refine_agglomerate(huddle_context *context, const hd_refine_quotient *quotient,
                                     const char *stage, hd_refine_rule rule, int64_t n_clusters,
-                                    int32_t *first, int32_t *second) {
+                                    int32_t *first, int32_t *second, int64_t *n_merges) {
     huddle_status status = HUDDLE_OK;
     merger m = {0};
     int64_t wanted = quotient->n - n_clusters;
     TRY(merger_new(quotient, rule, &m));
     m.stage = stage;
     TRY(merge_connected(context, &m, wanted, first, second));
-    if (m.n_merges < wanted)
+    if (n_merges != NULL)
+        *n_merges = m.n_merges;
+    else if (m.n_merges < wanted)
         TRY(merge_components(context, &m, wanted, first, second));
 done:
-    merger_free(&m);
-    return status;
-}
-
-huddle_status hd_refine_agglomerate_joined(huddle_context *context,
-                                           const hd_refine_quotient *quotient, hd_refine_rule rule,
-                                           int64_t n_clusters, int32_t *first, int32_t *second,
-                                           int64_t *n_merges) {
-    huddle_status status = HUDDLE_OK;
-    merger m = {0};
-    TRY(merger_new(quotient, rule, &m));
-    TRY(merge_connected(context, &m, quotient->n - n_clusters, first, second));
-done:
-    *n_merges = m.n_merges;
     merger_free(&m);
     return status;
 }

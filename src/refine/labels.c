@@ -1,67 +1,9 @@
-/* Numbers of clusters: any labels to 0 .. k - 1, and back to those of a reference labelling. */
+/* Numbers of clusters: back to those of a reference labelling. */
+#include "matrix/labels.h"
 #include "base/check.h"
 #include "refine/refine.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-static int compare_labels(const void *a, const void *b) {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Labels in a range not much larger than n, as all methods make them: an array over the range. */
-static huddle_status rank_by_table(int64_t n, const int32_t *labels, int32_t least, int64_t range,
-                                   int32_t *ranks, int64_t *count) {
-    huddle_status status = HUDDLE_OK;
-    int32_t *rank = NULL;
-    ALLOC_ZERO(rank, range);
-    *count = 0;
-    for (int64_t i = 0; i < n; i++)
-        rank[(int64_t)labels[i] - least] = 1;
-    for (int64_t k = 0; k < range; k++)
-        if (rank[k] != 0)
-            rank[k] = (int32_t)(*count)++;
-    for (int64_t i = 0; i < n; i++)
-        ranks[i] = rank[(int64_t)labels[i] - least];
-done:
-    huddle_free(rank);
-    return status;
-}
-
-/* Labels from elsewhere may be any numbers, and their range too large for an array. */
-static huddle_status rank_by_sorting(int64_t n, const int32_t *labels, int32_t *ranks,
-                                     int64_t *count) {
-    huddle_status status = HUDDLE_OK;
-    int32_t *sorted = NULL;
-    ALLOC(sorted, n);
-    memcpy(sorted, labels, (size_t)n * sizeof *sorted);
-    qsort(sorted, (size_t)n, sizeof *sorted, compare_labels);
-    *count = 0;
-    for (int64_t i = 0; i < n; i++)
-        if (i == 0 || sorted[i] != sorted[*count - 1])
-            sorted[(*count)++] = sorted[i];
-    for (int64_t i = 0; i < n; i++) {
-        const int32_t *found =
-            bsearch(&labels[i], sorted, (size_t)*count, sizeof *sorted, compare_labels);
-        ranks[i] = (int32_t)(found - sorted);
-    }
-done:
-    huddle_free(sorted);
-    return status;
-}
-
-huddle_status hd_refine_rank_labels(int64_t n, const int32_t *labels, int32_t *ranks,
-                                    int64_t *count) {
-    int32_t least = labels[0], most = labels[0];
-    for (int64_t i = 1; i < n; i++) {
-        least = labels[i] < least ? labels[i] : least;
-        most = labels[i] > most ? labels[i] : most;
-    }
-    int64_t range = (int64_t)most - least + 1;
-    return range <= 2 * n ? rank_by_table(n, labels, least, range, ranks, count)
-                          : rank_by_sorting(n, labels, ranks, count);
-}
 
 /* The labels are below n. */
 static huddle_status number_by_occurrence(int64_t n, int32_t *labels) {
@@ -103,7 +45,7 @@ huddle_status hd_refine_number(int64_t n, int32_t n_clusters, const int32_t *ref
     *n_changed = 0;
     ALLOC(ranks, n);
     ALLOC(scratch, n_clusters);
-    TRY(hd_refine_rank_labels(n, reference, ranks, &count));
+    TRY(hd_rank_labels(NULL, n, reference, ranks, &count, NULL));
     TRY(huddle_metrics_renumber(NULL, n, ranks, labels));
     for (int64_t i = 0; i < n; i++)
         *n_changed += labels[i] != ranks[i];

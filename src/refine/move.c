@@ -21,19 +21,19 @@ enum {
 
 /* ---- objectives ---------------------------------------------------------------------------- */
 
-/* x ln x, 0 at 0; rounding may make a share slightly negative. */
-static double h(double x) {
+/* Rounding may make a share slightly negative. */
+double hd_refine_h(double x) {
     return x > 0 ? x * log(x) : 0;
 }
 
 /* The map equation (24): h(q) - 2 sum h(q_k) + sum h(q_k + v_k), q = 1 - f. */
 static double map_common(double inside) {
-    return h(1 - inside);
+    return hd_refine_h(1 - inside);
 }
 
 static double map_term(double inside, double volume) {
     double leaving = volume > inside ? volume - inside : 0;
-    return h(leaving + volume) - 2 * h(leaving);
+    return hd_refine_h(leaving + volume) - 2 * hd_refine_h(leaving);
 }
 
 static double map_value(const huddle_graph_scores *scores) {
@@ -108,7 +108,9 @@ typedef struct mover {
     const hd_refine_objective *objective;
     int64_t n_clusters;
     int32_t *labels;
-    double *inside, *volume; /* n_clusters: d_k and v_k */
+    double *inside, *volume; /* n_clusters: d_k and v_k, */
+    double *members;         /* and vertices of all processes, if rows are distributed: parts of one
+                                array, so that one message adds them up */
     int64_t *count;          /* n_clusters: vertices */
     double total_inside;     /* f */
     int32_t *visits, *next;  /* n: the vertices to visit in this sweep and in the next one */
@@ -125,8 +127,7 @@ typedef struct mover {
  * anew, since those of many moves would drift. */
 static void begin_all(mover *m) {
     const huddle_csr *a = m->graph->matrix;
-    memset(m->inside, 0, (size_t)m->n_clusters * sizeof *m->inside);
-    memset(m->volume, 0, (size_t)m->n_clusters * sizeof *m->volume);
+    memset(m->inside, 0, 2 * (size_t)m->n_clusters * sizeof *m->inside); /* and volume */
     memset(m->count, 0, (size_t)m->n_clusters * sizeof *m->count);
     m->n_visits = 0;
     for (int64_t i = 0; i < m->graph->n; i++) {
@@ -289,14 +290,14 @@ done:
 }
 
 static void mover_free(mover *m) {
-    FREE(m->inside, m->volume, m->count, m->visits, m->next, m->blocks, m->waiting, m->weight,
-         m->touched);
+    FREE(m->inside, m->count, m->visits, m->next, m->blocks, m->waiting, m->weight, m->touched);
 }
 
 static huddle_status mover_new(mover *m) {
     huddle_status status = HUDDLE_OK;
-    ALLOC(m->inside, m->n_clusters);
-    ALLOC(m->volume, m->n_clusters);
+    ALLOC(m->inside, 3 * m->n_clusters);
+    m->volume = m->inside + m->n_clusters;
+    m->members = m->volume + m->n_clusters;
     ALLOC(m->count, m->n_clusters);
     ALLOC(m->visits, m->graph->n);
     ALLOC(m->next, m->graph->n);
@@ -308,16 +309,15 @@ done:
     return status;
 }
 
-/* ---- an engine ----------------------------------------------------------------------------- */
-
-/* The objective of the labels; also sets the numbers of members. */
-static double evaluate(mover *m) {
-    begin_all(m);
+/* The objective by the sums of its clusters. */
+static double add_terms(const mover *m) {
     double value = m->objective->common(m->total_inside);
     for (int64_t k = 0; k < m->n_clusters; k++)
         value += m->objective->term(m->inside[k], m->volume[k]);
     return value;
 }
+
+/* ---- an engine ----------------------------------------------------------------------------- */
 
 /* Labels of an engine are used only if they are clusters, all of which have members, and not worse
  * than those it was given. */
@@ -326,7 +326,8 @@ static huddle_status check_moved(mover *m, const char *name, double before) {
         if (m->labels[i] < 0 || m->labels[i] >= m->n_clusters)
             return hd_fail(HUDDLE_INTERNAL, "the engine %s moved vertex %lld to cluster %d of %lld",
                            name, (long long)i + 1, m->labels[i] + 1, (long long)m->n_clusters);
-    double after = evaluate(m);
+    begin_all(m);
+    double after = add_terms(m);
     if (!(after <= before + worse_share * (1 + fabs(before))))
         return hd_fail(HUDDLE_INTERNAL, "the engine %s raised the %s of labels from %.9g to %.9g",
                        name, m->objective->name, before, after);
@@ -353,7 +354,8 @@ static huddle_status move_by_engine(huddle_context *context, mover *m, int32_t m
     ALLOC(kept, m->graph->n);
     ALLOC(used, m->n_clusters);
     memcpy(kept, m->labels, (size_t)m->graph->n * sizeof *kept);
-    double before = evaluate(m);
+    begin_all(m);
+    double before = add_terms(m);
     for (int64_t k = 0; k < m->n_clusters; k++)
         used[k] = m->count[k] > 0;
     status = engine->move_vertices(context, &request, m->labels, &sweeps);
@@ -416,50 +418,37 @@ enum { MOST_DAMPED = 16 };
 
 typedef struct distributed_graph {
     huddle_context *context;
-    hd_refine_graph graph; /* own rows; columns are own rows, then ghosts */
+    hd_refine_graph graph; /* own rows; columns, which it owns, are own rows, then ghosts */
     int64_t first;         /* number of the first own row */
     hd_halo halo;
-    int32_t *columns; /* of the matrix */
-    double *sums;     /* 3 n_clusters: inside, volume, count */
-    int32_t *kept;    /* n: the best labels so far */
+    int32_t *kept; /* n: the best labels so far */
 } distributed_graph;
 
 static void distributed_free(distributed_graph *s) {
     hd_halo_close(&s->halo);
-    FREE(s->columns, s->graph.degree, s->sums, s->kept);
+    FREE(s->graph.own.columns, s->graph.degree, s->kept);
 }
 
 /* The matrix with local columns; offsets and values are those of the caller. */
-static huddle_status distributed_new(const huddle_csr *matrix, int64_t n_clusters,
-                                     distributed_graph *s) {
+static huddle_status distributed_new(const huddle_csr *matrix, distributed_graph *s) {
     huddle_status status = HUDDLE_OK;
-    hd_refine_graph *graph = &s->graph;
     int64_t n = matrix->rows, entries = matrix->offsets[n];
-    double total = 0;
+    hd_refine_graph *graph = &s->graph;
+    int32_t *columns = NULL;
+    double total;
     hd_slab slab;
+    *graph = (hd_refine_graph){.matrix = &graph->own, .n = n};
     TRY(hd_slab_locate(s->context, n, &slab));
     s->first = slab.first;
-    ALLOC(s->columns, entries);
-    if (entries > 0)
-        memcpy(s->columns, matrix->columns, (size_t)entries * sizeof *s->columns);
-    TRY(hd_halo_open(s->context, n, entries, s->columns, &s->halo));
-    ALLOC(s->sums, 3 * n_clusters);
-    ALLOC(s->kept, n);
-    ALLOC_ZERO(graph->degree, n);
-    for (int64_t i = 0; i < n; i++) {
-        for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++)
-            graph->degree[i] += matrix->values[e];
-        total += graph->degree[i];
-    }
-    TRY(hd_reduce_sum(s->context, 1, &total));
-    graph->unit = total > 0 ? 1 / total : 0;
-    for (int64_t i = 0; i < n; i++)
-        graph->degree[i] *= graph->unit;
-    graph->n = n;
+    ALLOC(columns, entries);
     graph->own = *matrix;
-    graph->own.columns = s->columns;
+    graph->own.columns = columns;
+    if (entries > 0)
+        memcpy(columns, matrix->columns, (size_t)entries * sizeof *columns);
+    TRY(hd_halo_open(s->context, n, entries, columns, &s->halo));
     graph->own.cols = n + s->halo.ghosts;
-    graph->matrix = &graph->own;
+    ALLOC(s->kept, n);
+    TRY(hd_refine_graph_weigh(s->context, graph, &total));
 done:
     return status;
 }
@@ -467,22 +456,15 @@ done:
 /* The sums of all processes, the vertices to visit, and the value of the objective. */
 static huddle_status measure(const distributed_graph *s, mover *m, double *value) {
     huddle_status status = HUDDLE_OK;
-    int64_t c = m->n_clusters;
     TRY(hd_halo_fetch(&s->halo, m->labels, sizeof *m->labels));
     begin_all(m);
-    memcpy(s->sums, m->inside, (size_t)c * sizeof *s->sums);
-    memcpy(s->sums + c, m->volume, (size_t)c * sizeof *s->sums);
-    for (int64_t k = 0; k < c; k++)
-        s->sums[2 * c + k] = (double)m->count[k];
-    TRY(hd_reduce_sum(s->context, 3 * c, s->sums));
-    memcpy(m->inside, s->sums, (size_t)c * sizeof *s->sums);
-    memcpy(m->volume, s->sums + c, (size_t)c * sizeof *s->sums);
+    for (int64_t k = 0; k < m->n_clusters; k++)
+        m->members[k] = (double)m->count[k];
+    TRY(hd_reduce_sum(s->context, 3 * m->n_clusters, m->inside));
     m->total_inside = 0;
-    for (int64_t k = 0; k < c; k++)
+    for (int64_t k = 0; k < m->n_clusters; k++)
         m->total_inside += m->inside[k];
-    *value = m->objective->common(m->total_inside);
-    for (int64_t k = 0; k < c; k++)
-        *value += m->objective->term(m->inside[k], m->volume[k]);
+    *value = add_terms(m);
 done:
     return status;
 }
@@ -492,7 +474,7 @@ done:
 static void limit_moves(const distributed_graph *s, mover *m) {
     int64_t processes = hd_slabs_count(s->context), rank = hd_slabs_rank(s->context);
     for (int64_t k = 0; k < m->n_clusters; k++) {
-        int64_t free = (int64_t)s->sums[2 * m->n_clusters + k] - 1;
+        int64_t free = (int64_t)m->members[k] - 1;
         m->count[k] = free > 0 ? free / processes + (rank < free % processes) + 1 : 1;
     }
 }
@@ -563,7 +545,7 @@ huddle_status hd_refine_move_distributed(huddle_context *context, const huddle_c
     mover m = {.graph = &s.graph, .objective = objective, .n_clusters = n_clusters};
     int32_t rounds = 0;
     size_t size = (size_t)matrix->rows * sizeof *labels;
-    TRY(distributed_new(matrix, n_clusters, &s));
+    TRY(distributed_new(matrix, &s));
     TRY(mover_new(&m));
     ALLOC_ZERO(m.labels, s.graph.own.cols);
     if (size > 0)

@@ -6,6 +6,7 @@
 #include "base/options.h"
 #include "base/slabs.h"
 #include "matrix/collect.h"
+#include "matrix/labels.h"
 #include "refine/refine.h"
 
 #include <string.h>
@@ -43,7 +44,7 @@ huddle_refine_options huddle_refine_defaults(void) {
 
 /* ---- checks -------------------------------------------------------------------------------- */
 
-static huddle_status check_clusters(int32_t n_clusters, int64_t n) {
+huddle_status hd_refine_check_clusters(int32_t n_clusters, int64_t n) {
     if (n_clusters < 1 || n_clusters > n)
         return hd_fail(HUDDLE_INVALID,
                        "n_clusters = %d is outside [1, %lld], the number of vertices", n_clusters,
@@ -73,10 +74,10 @@ huddle_status hd_refine_complete(int64_t n, const huddle_refine_start *start,
     int64_t count;
     if (options->n_clusters == HUDDLE_AUTO) {
         ALLOC(ranks, n);
-        TRY(hd_refine_rank_labels(n, start->labels, ranks, &count));
+        TRY(hd_rank_labels(NULL, n, start->labels, ranks, &count, NULL));
         options->n_clusters = (int32_t)count;
     }
-    TRY(check_clusters(options->n_clusters, n));
+    TRY(hd_refine_check_clusters(options->n_clusters, n));
 done:
     huddle_free(ranks);
     return status;
@@ -153,7 +154,7 @@ static huddle_status move_vertices(huddle_context *context, const huddle_csr *ma
             most = labels[i] > most ? labels[i] : most;
         own.n_clusters = most < INT32_MAX ? most + 1 : most;
     }
-    TRY(check_clusters(own.n_clusters, graph.n));
+    TRY(hd_refine_check_clusters(own.n_clusters, graph.n));
     for (int64_t i = 0; i < graph.n; i++)
         if (labels[i] < 0 || labels[i] >= own.n_clusters)
             FAIL(HUDDLE_INVALID, "vertex %lld has the label %d, not one of 0 to %d",
@@ -205,7 +206,7 @@ static huddle_status move_distributed(huddle_context *context, const huddle_csr 
     TRY(hd_reduce_max(context, 2, extremes));
     if (own.n_clusters == HUDDLE_AUTO)
         own.n_clusters = extremes[0] < INT32_MAX ? (int32_t)extremes[0] + 1 : INT32_MAX;
-    TRY(check_clusters(own.n_clusters, matrix->cols));
+    TRY(hd_refine_check_clusters(own.n_clusters, matrix->cols));
     if (extremes[1] > 0 || extremes[0] >= own.n_clusters)
         FAIL(HUDDLE_INVALID, "there is a label %.0f, not one of 0 to %d",
              extremes[1] > 0 ? -extremes[1] : extremes[0], own.n_clusters - 1);

@@ -2,6 +2,7 @@
 #include "base/check.h"
 #include "base/engine.h"
 #include "base/parallel.h"
+#include "matrix/labels.h"
 #include "refine/refine.h"
 
 #include <math.h>
@@ -85,7 +86,7 @@ static huddle_status take_start(const run *r, const huddle_refine_start *start, 
     int32_t *ranks = NULL;
     int64_t count;
     ALLOC(ranks, r->graph->n);
-    TRY(hd_refine_rank_labels(r->graph->n, start->labels, ranks, &count));
+    TRY(hd_rank_labels(NULL, r->graph->n, start->labels, ranks, &count, NULL));
     take_labels(r, ranks, labels);
     if (count < r->n_clusters)
         FAIL(HUDDLE_INVALID, "start '%s' has %lld different labels, fewer than n_clusters = %d",
