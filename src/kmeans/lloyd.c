@@ -40,26 +40,26 @@ typedef struct lloyd {
 
 /* ---- assignment --------------------------------------------------------------------------- */
 
-/* The sums of cluster k in the changes of this chunk, cleared at first use: most chunks change few
- * clusters, and clearing all c x d numbers would dominate late iterations. */
-static double *touched_sum(hd_kmeans_run *run, int64_t chunk, int32_t k) {
-    int64_t cell = chunk * run->data->c + k, d = run->data->x->d;
-    double *sum = run->changes.sums + cell * d;
-    if (!run->changes.touched[cell]) {
-        run->changes.touched[cell] = 1;
-        run->changes.mass[cell] = 0;
-        run->changes.counts[cell] = 0;
-        memset(sum, 0, (size_t)d * sizeof *sum);
-    }
-    return sum;
+/* Adds row i to the sums of cluster k (sign 1), or subtracts it (-1). */
+static void add_row(const hd_kmeans_data *data, int64_t i, int64_t k, int sign,
+                    const hd_kmeans_sums *to) {
+    double weight = sign * hd_kmeans_weight(data, i);
+    hd_kmeans_add_row(data, i, weight, to->sums + k * data->x->d);
+    to->mass[k] += weight;
+    to->counts[k] += sign;
 }
 
-/* Adds row i to the changes of cluster k (sign 1), or subtracts it (-1). */
+/* The same in the changes of a chunk. They are cleared at first use: most chunks change few
+ * clusters, and clearing all c x d numbers would dominate late iterations. */
 static void shift_row(hd_kmeans_run *run, int64_t chunk, int64_t i, int32_t k, int sign) {
-    double weight = sign * hd_kmeans_weight(run->data, i);
-    hd_kmeans_add_row(run->data, i, weight, touched_sum(run, chunk, k));
-    run->changes.mass[chunk * run->data->c + k] += weight;
-    run->changes.counts[chunk * run->data->c + k] += sign;
+    int64_t cell = chunk * run->data->c + k, d = run->data->x->d;
+    if (!run->touched[cell]) {
+        run->touched[cell] = 1;
+        run->changes.mass[cell] = 0;
+        run->changes.counts[cell] = 0;
+        memset(run->changes.sums + cell * d, 0, (size_t)d * sizeof *run->changes.sums);
+    }
+    add_row(run->data, i, cell, sign, &run->changes);
 }
 
 /* Compares a block of rows with all centres and records those that change their cluster: the row is
@@ -78,7 +78,7 @@ static void assign_block(const lloyd *state, hd_chunk chunk, const int32_t *rows
             shift_row(run, chunk.index, i, before, -1);
         shift_row(run, chunk.index, i, near.label[r], 1);
         run->labels[i] = near.label[r];
-        run->changes.relabelled[chunk.index]++;
+        run->relabelled[chunk.index]++;
     }
 }
 
@@ -124,8 +124,8 @@ static huddle_status assign_rows(void *argument, hd_chunk chunk) {
     const lloyd *state = argument;
     hd_kmeans_run *run = state->run;
     int32_t rows[HD_KMEANS_BLOCK] = {0}, open[HD_KMEANS_BLOCK], count = 0;
-    run->changes.relabelled[chunk.index] = 0;
-    memset(run->changes.touched + chunk.index * run->data->c, 0, (size_t)run->data->c);
+    run->relabelled[chunk.index] = 0;
+    memset(run->touched + chunk.index * run->data->c, 0, (size_t)run->data->c);
     for (int64_t i = chunk.begin; i < chunk.end; i += HD_KMEANS_BLOCK) {
         int32_t n = (int32_t)(chunk.end - i < HD_KMEANS_BLOCK ? chunk.end - i : HD_KMEANS_BLOCK);
         if (open_rows(state, i, n, open) == 0)
@@ -157,7 +157,7 @@ static huddle_status assign_labels(lloyd *state) {
     TRY(hd_parallel(data->context, NULL, data->x->n, data->grain, assign_rows, state));
     state->changed = 0;
     for (int64_t chunk = 0; chunk < data->chunks; chunk++)
-        state->changed += run->changes.relabelled[chunk];
+        state->changed += run->relabelled[chunk];
     state->fresh = false;
 done:
     return status;
@@ -169,14 +169,13 @@ done:
  * share the clusters, not the chunks, so the order of additions is fixed. */
 static huddle_status add_changes(void *argument, hd_chunk part) {
     hd_kmeans_run *run = ((lloyd *)argument)->run;
-    const hd_kmeans_changes *changes = &run->changes;
-    hd_kmeans_sums *own = &run->own;
+    const hd_kmeans_sums *changes = &run->changes, *own = &run->own;
     int64_t c = run->data->c, d = run->data->x->d;
     for (int64_t k = part.begin; k < part.end; k++) {
         double *restrict sum = own->sums + k * d;
         for (int64_t cell = k; cell < run->data->chunks * c; cell += c) {
             const double *restrict delta = changes->sums + cell * d;
-            if (!changes->touched[cell])
+            if (!run->touched[cell])
                 continue;
             for (int64_t j = 0; j < d; j++)
                 sum[j] += delta[j];
@@ -192,36 +191,29 @@ static huddle_status add_changes(void *argument, hd_chunk part) {
     return HUDDLE_OK;
 }
 
-/* At the start and before the final sums: between them they are only updated. */
-static void clear_sums(hd_kmeans_run *run) {
-    int64_t c = run->data->c, d = run->data->x->d;
-    memset(run->own.sums, 0, (size_t)(c * d) * sizeof *run->own.sums);
-    memset(run->own.mass, 0, (size_t)c * sizeof *run->own.mass);
-    memset(run->own.counts, 0, (size_t)c * sizeof *run->own.counts);
+/* The length of the sums of the clusters. */
+static int64_t count_sums(const hd_kmeans_run *run) {
+    return run->data->c * (run->data->x->d + 2);
 }
 
-/* run->all = the sums over all processes, and *changed likewise, in one reduction; with one process
- * they are the same arrays. Counts are exact in double up to 2^53. */
+/* At the start and before the final sums: between them they are only updated. */
+static void clear_sums(hd_kmeans_run *run) {
+    memset(run->own.sums, 0, (size_t)count_sums(run) * sizeof *run->own.sums);
+}
+
+/* run->all = the sums over all processes, and *changed likewise, in one reduction, for which it is
+ * the last number of the array; with one process they are the same array. */
 static huddle_status reduce_sums(hd_kmeans_run *run, int64_t *changed) {
     huddle_status status = HUDDLE_OK;
-    int64_t c = run->data->c, cells = c * run->data->x->d;
-    double *packed = NULL;
+    int64_t count = count_sums(run);
+    double *all = run->all.sums;
     if (run->data->whole)
-        goto done;
-    ALLOC(packed, cells + 2 * c + 1);
-    memcpy(packed, run->own.sums, (size_t)cells * sizeof *packed);
-    memcpy(packed + cells, run->own.mass, (size_t)c * sizeof *packed);
-    for (int64_t k = 0; k < c; k++)
-        packed[cells + c + k] = (double)run->own.counts[k];
-    packed[cells + 2 * c] = (double)*changed;
-    TRY(hd_reduce_sum(run->data->context, cells + 2 * c + 1, packed));
-    memcpy(run->all.sums, packed, (size_t)cells * sizeof *packed);
-    memcpy(run->all.mass, packed + cells, (size_t)c * sizeof *packed);
-    for (int64_t k = 0; k < c; k++)
-        run->all.counts[k] = (int64_t)packed[cells + c + k];
-    *changed = (int64_t)packed[cells + 2 * c];
+        return status;
+    memcpy(all, run->own.sums, (size_t)count * sizeof *all);
+    all[count] = (double)*changed;
+    TRY(hd_reduce_sum(run->data->context, count + 1, all));
+    *changed = (int64_t)all[count];
 done:
-    huddle_free(packed);
     return status;
 }
 
@@ -266,15 +258,8 @@ static huddle_status find_farthest(void *argument, hd_chunk chunk) {
  * compared with all centres in the next assignment. */
 static void move_row(lloyd *state, int64_t i, int32_t k) {
     hd_kmeans_run *run = state->run;
-    int64_t d = run->data->x->d;
-    int32_t from = run->labels[i];
-    double weight = hd_kmeans_weight(run->data, i);
-    hd_kmeans_add_row(run->data, i, -weight, run->own.sums + from * d);
-    hd_kmeans_add_row(run->data, i, weight, run->own.sums + k * d);
-    run->own.mass[from] -= weight;
-    run->own.mass[k] += weight;
-    run->own.counts[from]--;
-    run->own.counts[k]++;
+    add_row(run->data, i, run->labels[i], -1, &run->own);
+    add_row(run->data, i, k, 1, &run->own);
     run->labels[i] = k;
     run->upper[i] = 0;
     run->lower[i] = 0;
@@ -364,7 +349,7 @@ static void move_centres(lloyd *state) {
 /* Adds all rows of a chunk to the changes, as if they had no label before. */
 static huddle_status add_all_rows(void *argument, hd_chunk chunk) {
     hd_kmeans_run *run = ((lloyd *)argument)->run;
-    memset(run->changes.touched + chunk.index * run->data->c, 0, (size_t)run->data->c);
+    memset(run->touched + chunk.index * run->data->c, 0, (size_t)run->data->c);
     for (int64_t i = chunk.begin; i < chunk.end; i++)
         shift_row(run, chunk.index, i, run->labels[i], 1);
     return HUDDLE_OK;

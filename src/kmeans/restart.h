@@ -9,19 +9,11 @@
 #include "huddle/kmeans.h"
 #include "kmeans/compare.h"
 
-/* Weighted sums, weights and numbers of the rows of each cluster: c x d, c, c. */
+/* Weighted sums, weights and numbers of the rows of some clusters: d of each, one and one. They are
+ * parts of one array, which ends with one more number; counts are exact in double up to 2^53. */
 typedef struct hd_kmeans_sums {
-    double *sums, *mass;
-    int64_t *counts;
+    double *sums, *mass, *counts;
 } hd_kmeans_sums;
-
-/* What each chunk of rows changes in them: chunks x c (x d), valid where touched. */
-typedef struct hd_kmeans_changes {
-    double *sums, *mass;
-    int64_t *counts;
-    unsigned char *touched;
-    int64_t *relabelled; /* chunks: rows with a new label */
-} hd_kmeans_changes;
 
 /* Where the numbers of k-means++ come from. */
 typedef struct hd_kmeans_source {
@@ -49,16 +41,18 @@ typedef struct hd_kmeans_run {
     int32_t n_scratch;
 
     double *centres, *next; /* c x d */
-    hd_kmeans_sums own;     /* of the rows of this process */
-    hd_kmeans_sums all;     /* of all rows; the same arrays if this process holds all */
-    hd_kmeans_changes changes;
-    int32_t *labels;      /* n; while seeding: the nearest of the rows chosen so far */
-    float *upper, *lower; /* n: scaled bounds on the distances to the own and to any other
-                             centre; while seeding, upper is the squared distance */
-    float *move, *gap;    /* c: how far centres moved; half-way to the nearest other */
-    int32_t *chosen;      /* c: rows, while seeding */
-    float *trial;         /* n x trials: distances to the candidates; NULL if that is too much */
-    double *partial;      /* chunks x trials: potentials, inertia */
+    hd_kmeans_sums own;     /* c, of the rows of this process */
+    hd_kmeans_sums all;     /* c, of all rows; the same array if this process holds all */
+    hd_kmeans_sums changes; /* chunks x c: what each chunk of rows changes in them, */
+    unsigned char *touched; /* valid where this is set */
+    int64_t *relabelled;    /* chunks: rows with a new label */
+    int32_t *labels;        /* n; while seeding: the nearest of the rows chosen so far */
+    float *upper, *lower;   /* n: scaled bounds on the distances to the own and to any other
+                               centre; while seeding, upper is the squared distance */
+    float *move, *gap;      /* c: how far centres moved; half-way to the nearest other */
+    int32_t *chosen;        /* c: rows, while seeding */
+    float *trial;           /* n x trials: distances to the candidates; NULL if that is too much */
+    double *partial;        /* chunks x trials: potentials, inertia */
 
     int32_t *averaged; /* n: labels whose means the centres are, at the end; NULL: not wanted */
     hd_kmeans_outcome outcome;

@@ -12,9 +12,8 @@ enum { FEW_ROWS = 1 << 15 };
 
 /* The best restart of a worker so far, and the run that it reuses. */
 typedef struct best_restart {
-    hd_kmeans_run run;
-    bool has_run;    /* run has been allocated */
-    int32_t restart; /* -1: none yet */
+    hd_kmeans_run run; /* data NULL: not allocated yet */
+    int32_t restart;   /* -1: none yet */
     hd_kmeans_outcome outcome;
     int32_t *labels, *averaged;
     double *centres;
@@ -79,7 +78,6 @@ static huddle_status new_run(const restarts *all, best_restart *best) {
     const hd_kmeans_restarts *set = all->set;
     int32_t n_scratch = all->side_by_side ? 1 : hd_workers(set->data->context);
     TRY(hd_kmeans_run_new(set->data, n_scratch, &best->run));
-    best->has_run = true;
     best->run.place.logs = set->options->log_iterations;
     if (set->options->keep_averaged)
         ALLOC(best->run.averaged, set->data->x->n);
@@ -99,7 +97,7 @@ static huddle_status run_restart(const restarts *all, best_restart *best, int32_
     hd_kmeans_source source = {.rng = hd_rng_stream(options->seed, (uint64_t)restart)};
     if (options->draws != NULL)
         source.draws = options->draws + restart * huddle_kmeans_n_draws(options->n_clusters);
-    if (!best->has_run)
+    if (best->run.data == NULL)
         TRY(new_run(all, best));
     best->run.place.restart = restart;
     if (set->starts != NULL) {
