@@ -26,16 +26,18 @@ enum { BOUNDED_ROWS = 4 };
 
 typedef struct lloyd {
     hd_kmeans_run *run;
-    bool bounded;          /* the bounds are worth their upkeep */
-    bool fresh;            /* labels and bounds are not known yet */
-    hd_kmeans_moves moves; /* of the last step */
-    double shift;          /* sum of the squared moves, unscaled */
-    int64_t changed;       /* rows with a new label in the last assignment; of all processes after
-                              update_sums() */
-    int64_t reseeded;      /* rows given to empty clusters after it */
-    int64_t *candidate;    /* chunks: farthest row */
-    double *distance;      /* chunks: its distance */
-    unsigned char *filled; /* c: clusters that were empty */
+    bool bounded;           /* the bounds are worth their upkeep */
+    bool fresh;             /* labels and bounds are not known yet */
+    hd_kmeans_moves moves;  /* of the last step */
+    double shift;           /* sum of the squared moves, unscaled */
+    int64_t changed;        /* rows with a new label in the last assignment; of all processes after
+                               update_sums() */
+    int64_t reseeded;       /* rows given to empty clusters after it */
+    unsigned char *touched; /* chunks x c: the chunk has changed the sums of the cluster */
+    int64_t *relabelled;    /* chunks: rows with a new label */
+    int64_t *candidate;     /* chunks: farthest row */
+    double *distance;       /* chunks: its distance */
+    unsigned char *filled;  /* c: clusters that were empty */
 } lloyd;
 
 /* ---- assignment --------------------------------------------------------------------------- */
@@ -51,10 +53,11 @@ static void add_row(const hd_kmeans_data *data, int64_t i, int64_t k, int sign,
 
 /* The same in the changes of a chunk. They are cleared at first use: most chunks change few
  * clusters, and clearing all c x d numbers would dominate late iterations. */
-static void shift_row(hd_kmeans_run *run, int64_t chunk, int64_t i, int32_t k, int sign) {
+static void shift_row(const lloyd *state, int64_t chunk, int64_t i, int32_t k, int sign) {
+    hd_kmeans_run *run = state->run;
     int64_t cell = chunk * run->data->c + k, d = run->data->x->d;
-    if (!run->touched[cell]) {
-        run->touched[cell] = 1;
+    if (!state->touched[cell]) {
+        state->touched[cell] = 1;
         run->changes.mass[cell] = 0;
         run->changes.counts[cell] = 0;
         memset(run->changes.sums + cell * d, 0, (size_t)d * sizeof *run->changes.sums);
@@ -75,10 +78,10 @@ static void assign_block(const lloyd *state, hd_chunk chunk, const int32_t *rows
         if (near.label[r] == before)
             continue;
         if (before >= 0)
-            shift_row(run, chunk.index, i, before, -1);
-        shift_row(run, chunk.index, i, near.label[r], 1);
+            shift_row(state, chunk.index, i, before, -1);
+        shift_row(state, chunk.index, i, near.label[r], 1);
         run->labels[i] = near.label[r];
-        run->relabelled[chunk.index]++;
+        state->relabelled[chunk.index]++;
     }
 }
 
@@ -124,8 +127,8 @@ static huddle_status assign_rows(void *argument, hd_chunk chunk) {
     const lloyd *state = argument;
     hd_kmeans_run *run = state->run;
     int32_t rows[HD_KMEANS_BLOCK] = {0}, open[HD_KMEANS_BLOCK], count = 0;
-    run->relabelled[chunk.index] = 0;
-    memset(run->touched + chunk.index * run->data->c, 0, (size_t)run->data->c);
+    state->relabelled[chunk.index] = 0;
+    memset(state->touched + chunk.index * run->data->c, 0, (size_t)run->data->c);
     for (int64_t i = chunk.begin; i < chunk.end; i += HD_KMEANS_BLOCK) {
         int32_t n = (int32_t)(chunk.end - i < HD_KMEANS_BLOCK ? chunk.end - i : HD_KMEANS_BLOCK);
         if (open_rows(state, i, n, open) == 0)
@@ -157,7 +160,7 @@ static huddle_status assign_labels(lloyd *state) {
     TRY(hd_parallel(data->context, NULL, data->x->n, data->grain, assign_rows, state));
     state->changed = 0;
     for (int64_t chunk = 0; chunk < data->chunks; chunk++)
-        state->changed += run->relabelled[chunk];
+        state->changed += state->relabelled[chunk];
     state->fresh = false;
 done:
     return status;
@@ -168,14 +171,15 @@ done:
 /* Adds the changes of all chunks to the sums of some clusters, in the order of the chunks: threads
  * share the clusters, not the chunks, so the order of additions is fixed. */
 static huddle_status add_changes(void *argument, hd_chunk part) {
-    hd_kmeans_run *run = ((lloyd *)argument)->run;
+    const lloyd *state = argument;
+    hd_kmeans_run *run = state->run;
     const hd_kmeans_sums *changes = &run->changes, *own = &run->own;
     int64_t c = run->data->c, d = run->data->x->d;
     for (int64_t k = part.begin; k < part.end; k++) {
         double *restrict sum = own->sums + k * d;
         for (int64_t cell = k; cell < run->data->chunks * c; cell += c) {
             const double *restrict delta = changes->sums + cell * d;
-            if (!run->touched[cell])
+            if (!state->touched[cell])
                 continue;
             for (int64_t j = 0; j < d; j++)
                 sum[j] += delta[j];
@@ -348,10 +352,11 @@ static void move_centres(lloyd *state) {
 
 /* Adds all rows of a chunk to the changes, as if they had no label before. */
 static huddle_status add_all_rows(void *argument, hd_chunk chunk) {
-    hd_kmeans_run *run = ((lloyd *)argument)->run;
-    memset(run->touched + chunk.index * run->data->c, 0, (size_t)run->data->c);
+    const lloyd *state = argument;
+    const hd_kmeans_run *run = state->run;
+    memset(state->touched + chunk.index * run->data->c, 0, (size_t)run->data->c);
     for (int64_t i = chunk.begin; i < chunk.end; i++)
-        shift_row(run, chunk.index, i, run->labels[i], 1);
+        shift_row(state, chunk.index, i, run->labels[i], 1);
     return HUDDLE_OK;
 }
 
@@ -428,6 +433,8 @@ huddle_status hd_kmeans_lloyd(hd_kmeans_run *run, int32_t max_iter, double tol) 
     lloyd state = {.run = run, .fresh = true};
     double inertia;
     state.bounded = data->x->n >= BOUNDED_ROWS * (int64_t)data->c;
+    ALLOC_ZERO(state.touched, data->chunks * data->c); /* a process without rows changes nothing */
+    ALLOC_ZERO(state.relabelled, data->chunks);
     ALLOC(state.candidate, data->chunks);
     ALLOC_ZERO(state.distance, data->chunks);
     state.candidate[0] = -1; /* of a process without rows */
@@ -453,6 +460,6 @@ huddle_status hd_kmeans_lloyd(hd_kmeans_run *run, int32_t max_iter, double tol) 
     TRY(compute_outcome(&state));
     TRY(hd_kmeans_report(run, 1));
 done:
-    FREE(state.candidate, state.distance, state.filled);
+    FREE(state.touched, state.relabelled, state.candidate, state.distance, state.filled);
     return status;
 }

@@ -44,8 +44,6 @@ huddle_status hd_kmeans_run_new(const hd_kmeans_data *data, int32_t n_scratch, h
     ALLOC(run->lower, n);
     /* These are the largest arrays; the size of chunks limits them (hd_kmeans_grain()). */
     TRY(new_sums(data->chunks * c, d, &run->changes));
-    ALLOC_ZERO(run->touched, data->chunks * c); /* a process without rows changes nothing */
-    ALLOC_ZERO(run->relabelled, data->chunks);
     ALLOC_ZERO(run->partial, data->chunks * trials);
 done:
     if (status != HUDDLE_OK)
@@ -74,9 +72,8 @@ void hd_kmeans_run_free(hd_kmeans_run *run) {
     /* Shared with own if this process holds all rows. */
     if (run->all.sums != run->own.sums)
         huddle_free(run->all.sums);
-    FREE(run->centres, run->next, run->own.sums, run->changes.sums, run->touched, run->relabelled,
-         run->move, run->gap, run->chosen, run->trial, run->labels, run->averaged, run->upper,
-         run->lower, run->partial);
+    FREE(run->centres, run->next, run->own.sums, run->changes.sums, run->move, run->gap,
+         run->chosen, run->trial, run->labels, run->averaged, run->upper, run->lower, run->partial);
     memset(run, 0, sizeof *run);
 }
 

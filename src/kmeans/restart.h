@@ -43,9 +43,7 @@ typedef struct hd_kmeans_run {
     double *centres, *next; /* c x d */
     hd_kmeans_sums own;     /* c, of the rows of this process */
     hd_kmeans_sums all;     /* c, of all rows; the same array if this process holds all */
-    hd_kmeans_sums changes; /* chunks x c: what each chunk of rows changes in them, */
-    unsigned char *touched; /* valid where this is set */
-    int64_t *relabelled;    /* chunks: rows with a new label */
+    hd_kmeans_sums changes; /* chunks x c: what each chunk of rows changes in them */
     int32_t *labels;        /* n; while seeding: the nearest of the rows chosen so far */
     float *upper, *lower;   /* n: scaled bounds on the distances to the own and to any other
                                centre; while seeding, upper is the squared distance */
