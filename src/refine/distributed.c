@@ -5,6 +5,7 @@
 #include "base/slabs.h"
 #include "matrix/arrange.h"
 #include "matrix/collect.h"
+#include "matrix/labels.h"
 #include "refine/refine.h"
 
 #include <math.h>
@@ -77,34 +78,28 @@ done:
 static huddle_status number_labels(huddle_context *context, int64_t n, int32_t n_clusters,
                                    const int32_t *reference, int32_t *labels, int64_t *n_changed) {
     huddle_status status = HUDDLE_OK;
-    double *first = NULL, outside = 0;
-    int32_t *number = NULL;
+    double *first = NULL;
+    int32_t *number = NULL, *ranks = NULL, *names = NULL;
+    int64_t count;
     hd_slab slab;
-    TRY(hd_slab_locate(context, n, &slab));
-    ALLOC(first, 2 * (int64_t)n_clusters);
-    ALLOC(number, n_clusters);
-    for (int64_t k = 0; k < 2 * (int64_t)n_clusters; k++)
-        first[k] = INFINITY;
-    for (int64_t i = n - 1; i >= 0; i--) {
-        first[labels[i]] = (double)(slab.first + i);
-        if (reference[i] >= 0 && reference[i] < n_clusters)
-            first[n_clusters + reference[i]] = 0;
-        else
-            outside = 1;
-    }
-    TRY(hd_reduce_min(context, 2 * (int64_t)n_clusters, first));
-    TRY(hd_reduce_max(context, 1, &outside));
-    bool by_reference = outside == 0;
-    for (int32_t k = 0; k < n_clusters; k++)
-        by_reference = by_reference && isfinite(first[n_clusters + k]);
     *n_changed = 0;
-    if (by_reference) {
+    TRY(hd_slab_locate(context, n, &slab));
+    ALLOC(first, n_clusters);
+    ALLOC(number, n_clusters);
+    ALLOC(ranks, n);
+    TRY(hd_rank_labels(context, n, reference, ranks, &count, &names));
+    if (count == n_clusters && names[0] == 0 && names[count - 1] == n_clusters - 1) {
         TRY(huddle_metrics_renumber(context, n, reference, labels));
         for (int64_t i = 0; i < n; i++)
             *n_changed += labels[i] != reference[i];
         TRY(hd_reduce_count(context, n_changed));
         goto done;
     }
+    for (int32_t k = 0; k < n_clusters; k++)
+        first[k] = INFINITY;
+    for (int64_t i = n - 1; i >= 0; i--)
+        first[labels[i]] = (double)(slab.first + i);
+    TRY(hd_reduce_min(context, n_clusters, first));
     for (int32_t k = 0; k < n_clusters; k++) {
         number[k] = 0;
         for (int32_t m = 0; m < n_clusters; m++)
@@ -113,7 +108,7 @@ static huddle_status number_labels(huddle_context *context, int64_t n, int32_t n
     for (int64_t i = 0; i < n; i++)
         labels[i] = number[labels[i]];
 done:
-    FREE(first, number);
+    FREE(first, number, ranks, names);
     return status;
 }
 

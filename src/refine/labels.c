@@ -22,36 +22,22 @@ done:
     return status;
 }
 
-/* Exactly the values 0 .. n_clusters - 1. */
-static bool has_labels(int64_t n, int32_t n_clusters, const int32_t *reference, int32_t *seen) {
-    int32_t count = 0;
-    memset(seen, 0, (size_t)n_clusters * sizeof *seen);
-    for (int64_t i = 0; i < n; i++) {
-        if (reference[i] < 0 || reference[i] >= n_clusters)
-            return false;
-        count += seen[reference[i]] == 0;
-        seen[reference[i]] = 1;
-    }
-    return count == n_clusters;
-}
-
 /* Clusters are matched by ranks, which any reference has. Its own numbers are kept if they are
  * exactly 0 .. n_clusters - 1; otherwise clusters are numbered as after a fit. */
 huddle_status hd_refine_number(int64_t n, int32_t n_clusters, const int32_t *reference,
                                int32_t *labels, int64_t *n_changed) {
     huddle_status status = HUDDLE_OK;
-    int32_t *ranks = NULL, *scratch = NULL;
+    int32_t *ranks = NULL, *names = NULL;
     int64_t count;
     *n_changed = 0;
     ALLOC(ranks, n);
-    ALLOC(scratch, n_clusters);
-    TRY(hd_rank_labels(NULL, n, reference, ranks, &count, NULL));
+    TRY(hd_rank_labels(NULL, n, reference, ranks, &count, &names));
     TRY(huddle_metrics_renumber(NULL, n, ranks, labels));
     for (int64_t i = 0; i < n; i++)
         *n_changed += labels[i] != ranks[i];
-    if (!has_labels(n, n_clusters, reference, scratch))
+    if (count != n_clusters || names[0] != 0 || names[count - 1] != n_clusters - 1)
         TRY(number_by_occurrence(n, labels));
 done:
-    FREE(ranks, scratch);
+    FREE(ranks, names);
     return status;
 }
