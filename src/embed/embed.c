@@ -6,7 +6,6 @@
 #include "base/context.h"
 #include "base/options.h"
 #include "base/parallel.h"
-#include "embed/gathered.h"
 #include "embed/moved.h"
 
 #include <math.h>
@@ -284,7 +283,9 @@ static huddle_status solve_request(huddle_context *context, hd_eigen_request *re
         TRY(hd_embed_solve_gathered(context, request, n_extra, &op, &pairs));
     } else {
         TRY(hd_embed_operator_new(context, request, order, moved.rows.number, &op));
-        hd_embed_moved_release(context, &moved);
+        /* The operator has copied the moved matrix; only an engine may still want it. */
+        if (hd_context_engine(context)->find_eigenpairs == NULL)
+            huddle_csr_free(&moved.rows.graph);
         TRY(solve(context, &problem, &pairs));
     }
     fill_info(context, &problem, &pairs, info);
@@ -330,10 +331,10 @@ done:
 
 /* The largest eigenpairs of N = D^-1/2 A D^-1/2 beyond those of the components, which are deflated;
  * L = I - N in (3), hence lambda = 1 - theta. Rounding may make a lambda slightly negative. */
-static huddle_status embed_graph(huddle_context *context, const huddle_csr *graph,
-                                 const hd_embed_laplacian *laplacian,
-                                 const huddle_embed_options *options, huddle_embedding *out,
-                                 huddle_embed_info *info) {
+static huddle_status embed_rest(huddle_context *context, const huddle_csr *graph,
+                                const hd_embed_laplacian *laplacian,
+                                const huddle_embed_options *options, huddle_embedding *out,
+                                huddle_embed_info *info) {
     huddle_status status = HUDDLE_OK;
     int64_t q = laplacian->n_components;
     int32_t n_exact = options->n_exact > 0 && options->n_exact < options->n_components
@@ -353,6 +354,50 @@ static huddle_status embed_graph(huddle_context *context, const huddle_csr *grap
     TRY(solve_request(context, &request, laplacian, options, out, info));
     for (int64_t k = q; k < out->n_eigenvalues; k++)
         out->eigenvalues[k] = fmax(0, 1 - out->eigenvalues[k]);
+done:
+    return status;
+}
+
+/* A graph: the vectors of its components are known, and iteration is needed only for the rest. */
+static huddle_status embed_graph(huddle_context *context, const huddle_csr *graph,
+                                 const huddle_embed_options *options, huddle_embedding *out,
+                                 huddle_embed_info *info) {
+    huddle_status status = HUDDLE_OK;
+    hd_embed_laplacian laplacian = {0};
+    TRY(hd_embed_laplacian_new(context, graph, &laplacian));
+    info->components = (int32_t)laplacian.n_components;
+    /* Null vectors first: if they are enough, nothing is iterated and nothing can be missed. */
+    if (laplacian.n_components >= options->n_components)
+        TRY(embed_components(context, &laplacian, options->n_components, out, info));
+    else
+        TRY(embed_rest(context, graph, &laplacian, options, out, info));
+    out->degrees = laplacian.degrees;
+    laplacian.degrees = NULL;
+done:
+    hd_embed_laplacian_free(&laplacian);
+    return status;
+}
+
+/* Any symmetric matrix: its largest eigenpairs, without known vectors. */
+static huddle_status embed_symmetric(huddle_context *context, const huddle_csr *matrix,
+                                     hd_slab slab, const double bounds[2],
+                                     const huddle_embed_options *options, huddle_embedding *out,
+                                     huddle_embed_info *info) {
+    huddle_status status = HUDDLE_OK;
+    hd_eigen_request request = {.matrix = matrix,
+                                .lower = bounds[0],
+                                .upper = bounds[1],
+                                .n_wanted = options->n_components,
+                                .max_iter = options->embed_max_iter,
+                                .tol = options->tol,
+                                .seed = options->seed};
+    TRY(hd_embed_check_symmetric(context, matrix, slab));
+    if (!(bounds[0] < bounds[1]))
+        FAIL(HUDDLE_INVALID, "lower = %g must be less than upper = %g", bounds[0], bounds[1]);
+    /* The eigenvalues of any matrix may be negative, and the largest come first. */
+    if (strcmp(options->rows, "commute") == 0)
+        FAIL(HUDDLE_INVALID, "rows = commute is defined for graphs only");
+    TRY(solve_request(context, &request, NULL, options, out, info));
 done:
     return status;
 }
@@ -380,82 +425,50 @@ done:
 
 /* ---- entry points -------------------------------------------------------------------------- */
 
-/* A graph: the vectors of its components are known, and iteration is needed only for the rest. */
-huddle_status huddle_embed(huddle_context *context, const huddle_csr *graph,
+/* With bounds of the spectrum: any symmetric matrix; without: a graph. */
+static huddle_status embed(huddle_context *context, const huddle_csr *matrix, const double *bounds,
                            const huddle_embed_options *options, huddle_embedding *out,
                            huddle_embed_info *info) {
     huddle_status status = HUDDLE_OK;
     huddle_embed_options defaults = huddle_embed_defaults();
     huddle_embed_info ignored = {0};
-    hd_embed_laplacian laplacian = {0};
     hd_slab slab;
     double begun = hd_seconds();
     options = options != NULL ? options : &defaults;
     info = info != NULL ? info : &ignored;
     memset(out, 0, sizeof *out);
     memset(info, 0, sizeof *info);
-    TRY(hd_slab_locate(context, graph->rows, &slab));
-    if (hd_slabs_few_rows(context) > 0 && slab.total <= hd_slabs_few_rows(context)) {
-        TRY(hd_embed_gathered(context, graph, options, out, info));
+    TRY(hd_slab_locate(context, matrix->rows, &slab));
+    if (bounds == NULL && hd_slabs_few_rows(context) > 0 &&
+        slab.total <= hd_slabs_few_rows(context)) {
+        TRY(hd_embed_gathered(context, matrix, options, out, info));
         goto done;
     }
     TRY(check_options(context, options, slab.total));
-    TRY(huddle_csr_fetch(graph));
-    TRY(hd_embed_laplacian_new(context, graph, &laplacian));
-    info->components = (int32_t)laplacian.n_components;
-    /* Null vectors first: if they are enough, nothing is iterated and nothing can be missed. */
-    if (laplacian.n_components >= options->n_components)
-        TRY(embed_components(context, &laplacian, options->n_components, out, info));
+    TRY(huddle_csr_fetch(matrix));
+    if (bounds == NULL)
+        TRY(embed_graph(context, matrix, options, out, info));
     else
-        TRY(embed_graph(context, graph, &laplacian, options, out, info));
-    out->degrees = laplacian.degrees;
-    laplacian.degrees = NULL;
+        TRY(embed_symmetric(context, matrix, slab, bounds, options, out, info));
     TRY(set_rows(context, options, out));
     info->seconds = hd_seconds() - begun;
 done:
     status = hd_agree(context, status);
-    hd_embed_laplacian_free(&laplacian);
     if (status != HUDDLE_OK)
         huddle_embedding_free(out);
     return status;
 }
 
-/* Any symmetric matrix: its largest eigenpairs, without known vectors. */
+huddle_status huddle_embed(huddle_context *context, const huddle_csr *graph,
+                           const huddle_embed_options *options, huddle_embedding *out,
+                           huddle_embed_info *info) {
+    return embed(context, graph, NULL, options, out, info);
+}
+
 huddle_status huddle_embed_symmetric(huddle_context *context, const huddle_csr *matrix,
                                      double lower, double upper,
                                      const huddle_embed_options *options, huddle_embedding *out,
                                      huddle_embed_info *info) {
-    huddle_status status = HUDDLE_OK;
-    huddle_embed_options defaults = huddle_embed_defaults();
-    huddle_embed_info ignored = {0};
-    hd_slab slab;
-    double begun = hd_seconds();
-    options = options != NULL ? options : &defaults;
-    info = info != NULL ? info : &ignored;
-    memset(out, 0, sizeof *out);
-    memset(info, 0, sizeof *info);
-    hd_eigen_request request = {.matrix = matrix,
-                                .lower = lower,
-                                .upper = upper,
-                                .n_wanted = options->n_components,
-                                .max_iter = options->embed_max_iter,
-                                .tol = options->tol,
-                                .seed = options->seed};
-    TRY(hd_slab_locate(context, matrix->rows, &slab));
-    TRY(check_options(context, options, slab.total));
-    TRY(huddle_csr_fetch(matrix));
-    TRY(hd_embed_check_symmetric(context, matrix, slab));
-    if (!(lower < upper))
-        FAIL(HUDDLE_INVALID, "lower = %g must be less than upper = %g", lower, upper);
-    /* The eigenvalues of any matrix may be negative, and the largest come first. */
-    if (strcmp(options->rows, "commute") == 0)
-        FAIL(HUDDLE_INVALID, "rows = commute is defined for graphs only");
-    TRY(solve_request(context, &request, NULL, options, out, info));
-    TRY(set_rows(context, options, out));
-    info->seconds = hd_seconds() - begun;
-done:
-    status = hd_agree(context, status);
-    if (status != HUDDLE_OK)
-        huddle_embedding_free(out);
-    return status;
+    const double bounds[2] = {lower, upper};
+    return embed(context, matrix, bounds, options, out, info);
 }

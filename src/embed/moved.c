@@ -169,11 +169,6 @@ done:
 
 /* ---- and back ------------------------------------------------------------------------------ */
 
-void hd_embed_moved_release(huddle_context *context, hd_embed_moved *m) {
-    if (hd_context_engine(context)->find_eigenpairs == NULL)
-        huddle_csr_free(&m->rows.graph);
-}
-
 huddle_status hd_embed_move_back(const hd_embed_moved *m, huddle_dense *vectors) {
     huddle_status status = HUDDLE_OK;
     huddle_dense back = {0};

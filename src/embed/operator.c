@@ -4,7 +4,6 @@
 #include "base/check.h"
 #include "base/context.h"
 #include "base/parallel.h"
-#include "embed/spectrum.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,8 +3,6 @@
  * From a random start the largest Ritz value is after k steps within about .1 (log(n k^4) / k)^2 of
  * the spectrum's width of the largest eigenvalue, whatever the spectrum (Kuczynski and
  * Wozniakowski, 1992): 3 % for n = 1,000, 6 % for a million. */
-#include "embed/spectrum.h"
-
 #include "base/check.h"
 #include "base/rng.h"
 #include "embed/solver.h"
