@@ -84,17 +84,14 @@ done:
 /* What the loops over the rows of the vectors share. */
 typedef struct signs {
     huddle_dense *vectors;
-    int64_t first;   /* of the own rows, among all processes */
-    double *largest; /* of each column: the largest magnitude */
-    double *row;     /* the row that gives the sign */
+    double *largest; /* chunks x columns: the largest magnitude */
     double *sign;
-    double *partial; /* chunks x columns */
 } signs;
 
 static huddle_status find_chunk_maxima(void *argument, hd_chunk chunk) {
     const signs *s = argument;
     int64_t c = s->vectors->cols;
-    double *largest = s->partial + chunk.index * c;
+    double *largest = s->largest + chunk.index * c;
     for (int64_t k = 0; k < c; k++)
         largest[k] = 0;
     for (int64_t i = chunk.begin; i < chunk.end; i++)
@@ -105,21 +102,16 @@ static huddle_status find_chunk_maxima(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* The sign of a vector is that of its first entry within one part in a million of the largest
- * magnitude, row[k] among all processes. The largest entry alone would not do: where several
- * entries are equal but for rounding, the sign would depend on the rounding. */
-static huddle_status find_chunk_rows(void *argument, hd_chunk chunk) {
-    const signs *s = argument;
-    int64_t c = s->vectors->cols;
-    double *row = s->partial + chunk.index * c;
-    for (int64_t k = 0; k < c; k++)
-        row[k] = INFINITY;
-    for (int64_t i = chunk.begin; i < chunk.end; i++)
-        for (int64_t k = 0; k < c; k++)
-            if (isinf(row[k]) &&
-                fabs(s->vectors->values[i * s->vectors->stride + k]) >= (1 - 1e-6) * s->largest[k])
-                row[k] = (double)(s->first + i);
-    return HUDDLE_OK;
+/* The first own row whose entry in column k has at least that magnitude, or -1. Only one chunk is
+ * searched: the first that has such an entry. */
+static int64_t find_first_row(const signs *s, int64_t k, double least) {
+    int64_t n = s->vectors->rows, chunk = 0;
+    while (chunk < hd_chunks(n, LOOP_ROWS) && s->largest[chunk * s->vectors->cols + k] < least)
+        chunk++;
+    for (int64_t i = chunk * LOOP_ROWS; i < n; i++)
+        if (fabs(s->vectors->values[i * s->vectors->stride + k]) >= least)
+            return i;
+    return -1;
 }
 
 static huddle_status apply_signs(void *argument, hd_chunk chunk) {
@@ -130,27 +122,32 @@ static huddle_status apply_signs(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* The sign of each column, from the row that a process holds. */
-static huddle_status find_signs(huddle_context *context, const signs *s) {
+/* The sign of a vector is that of its first entry within one part in a million of the largest
+ * magnitude, in row first[k] among all processes, one of which has it. The largest entry alone
+ * would not do: where several entries are equal but for rounding, the sign would depend on the
+ * rounding.
+ */
+static huddle_status find_signs(huddle_context *context, const signs *s, double *largest,
+                                double *first) {
     huddle_status status = HUDDLE_OK;
-    int64_t c = s->vectors->cols, n = s->vectors->rows, chunks = hd_chunks(n, LOOP_ROWS);
-    TRY(hd_parallel(context, NULL, n, LOOP_ROWS, find_chunk_maxima, (void *)s));
-    for (int64_t k = 0; k < chunks * c; k++)
-        s->largest[k % c] = fmax(s->largest[k % c], s->partial[k]);
-    TRY(hd_reduce_max(context, c, s->largest));
-    TRY(hd_parallel(context, NULL, n, LOOP_ROWS, find_chunk_rows, (void *)s));
-    for (int64_t k = 0; k < c; k++)
-        s->row[k] = INFINITY;
-    for (int64_t k = 0; k < chunks * c; k++)
-        s->row[k % c] = fmin(s->row[k % c], s->partial[k]);
-    TRY(hd_reduce_min(context, c, s->row));
-    for (int64_t k = 0; k < c; k++) {
-        double own = s->row[k] - (double)s->first;
-        bool here = own >= 0 && own < (double)n;
-        double entry = here ? s->vectors->values[(int64_t)own * s->vectors->stride + k] : 0;
-        s->sign[k] = !here ? 0 : entry < 0 ? -1 : 1;
+    const huddle_dense *v = s->vectors;
+    hd_slab slab;
+    TRY(hd_slab_locate(context, v->rows, &slab));
+    TRY(hd_parallel(context, NULL, v->rows, LOOP_ROWS, find_chunk_maxima, (void *)s));
+    for (int64_t e = 0; e < hd_chunks(v->rows, LOOP_ROWS) * v->cols; e++)
+        largest[e % v->cols] = fmax(largest[e % v->cols], s->largest[e]);
+    TRY(hd_reduce_max(context, v->cols, largest));
+    for (int64_t k = 0; k < v->cols; k++) {
+        int64_t own = find_first_row(s, k, (1 - 1e-6) * largest[k]);
+        first[k] = own >= 0 ? (double)(slab.first + own) : INFINITY;
     }
-    TRY(hd_reduce_sum(context, c, s->sign));
+    TRY(hd_reduce_min(context, v->cols, first));
+    for (int64_t k = 0; k < v->cols; k++) {
+        double own = first[k] - (double)slab.first;
+        bool here = own >= 0 && own < (double)v->rows;
+        s->sign[k] = !here ? 0 : v->values[(int64_t)own * v->stride + k] < 0 ? -1 : 1;
+    }
+    TRY(hd_reduce_sum(context, v->cols, s->sign));
 done:
     return status;
 }
@@ -160,18 +157,16 @@ done:
 static huddle_status set_signs(huddle_context *context, huddle_dense *vectors) {
     huddle_status status = HUDDLE_OK;
     int64_t c = vectors->cols;
-    hd_slab slab;
+    double *largest = NULL, *first = NULL;
     signs s = {.vectors = vectors};
-    TRY(hd_slab_locate(context, vectors->rows, &slab));
-    s.first = slab.first;
-    ALLOC_ZERO(s.largest, c);
-    ALLOC(s.row, c);
+    ALLOC_ZERO(largest, c);
+    ALLOC(first, c);
     ALLOC(s.sign, c);
-    ALLOC(s.partial, (hd_chunks(vectors->rows, LOOP_ROWS) + 1) * c);
-    TRY(find_signs(context, &s));
+    ALLOC(s.largest, (hd_chunks(vectors->rows, LOOP_ROWS) + 1) * c);
+    TRY(find_signs(context, &s, largest, first));
     TRY(hd_parallel(context, NULL, vectors->rows, LOOP_ROWS, apply_signs, &s));
 done:
-    FREE(s.largest, s.row, s.sign, s.partial);
+    FREE(largest, first, s.sign, s.largest);
     return status;
 }
 
