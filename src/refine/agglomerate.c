@@ -64,11 +64,16 @@ typedef struct merger {
     int32_t fresh_partner;
 } merger;
 
+/* Equation (26). The term of the smaller cluster is the larger one: small
+ * clusters are merged first, and sizes grow evenly. */
 static double gain_sum(double weight, double v_a, double v_b, double resolution) {
     (void)resolution;
     return weight / v_a / v_a + weight / v_b / v_b; /* v^2 could underflow */
 }
 
+/* Equation (27): half of what a merge adds to modularity, which gets w_ab from both ends and loses
+ * (v_a + v_b)^2 - v_a^2 - v_b^2 = 2 v_a v_b. It may be negative; the largest is merged all the
+ * same, because the number of clusters is given. */
 static double gain_modularity(double weight, double v_a, double v_b, double resolution) {
     return weight - resolution * v_a * v_b;
 }
@@ -331,7 +336,8 @@ done:
     return status;
 }
 
-/* Gives b the neighbours of a and a those of b. */
+/* Gives b the neighbours of a and a those of b: a, the smaller number, must be the joint cluster,
+ * whichever of the two has more neighbours. */
 static void swap_neighbors(merger *m, int32_t a, int32_t b) {
     int32_t length = m->nodes[a].length;
     int64_t begin = m->begin[a];
@@ -342,7 +348,8 @@ static void swap_neighbors(merger *m, int32_t a, int32_t b) {
 }
 
 /* The joint neighbours of a and b, of which at least one is a hub: those of the smaller one are
- * added to the larger one. The key of the result need not be exact. */
+ * added to the larger one, so that each is added log n times at most, not D times. The key of the
+ * result need not be exact: that of the top of its pairs is never too small. */
 static huddle_status join_hubs(merger *m, int32_t a, int32_t b) {
     huddle_status status = HUDDLE_OK;
     bool b_is_larger = !is_hub(m, a) || (is_hub(m, b) && hub_of(m, b)->used > hub_of(m, a)->used);
@@ -378,7 +385,8 @@ static uint32_t read_top(merger *m, int32_t top, int32_t *partner) {
     return write_links(m, top, count, partner);
 }
 
-/* The joint list of a and b, in the place of one of the two if it fits. */
+/* The joint list of a and b, in the place of one of the two if it fits. Its key is exact, because
+ * both lists have just been read: if the cluster is on top next, its list is not read again. */
 static huddle_status join_lists(merger *m, int32_t a, int32_t b) {
     huddle_status status = HUDDLE_OK;
     int64_t count = 0, capacity_a = m->pool[m->begin[a] - 1].capacity;
@@ -403,7 +411,7 @@ done:
     return status;
 }
 
-/* Joins b to a, a < b. */
+/* Joins b to a, a < b: a cluster is named by its smallest vertex, by which ties are resolved. */
 static huddle_status join(merger *m, int32_t a, int32_t b) {
     hd_refine_heap_remove(&m->heap, b);
     m->nodes[b].parent = a;
@@ -417,7 +425,10 @@ static huddle_status report(huddle_context *context, const merger *m, int64_t wa
                             : hd_check_cancel(context);
 }
 
-/* Merges connected clusters, until `wanted` merges are made or no edge is left. */
+/* Merges connected clusters, until `wanted` merges are made or no edge is left. No key is too
+ * small, so that a cluster that is still on top with its exact key has the pair of the largest gain
+ * of all; of equal ones the heap has the smallest number on top, and its list gives the smallest
+ * partner. */
 static huddle_status merge_connected(huddle_context *context, merger *m, int64_t wanted,
                                      int32_t *first, int32_t *second) {
     huddle_status status = HUDDLE_OK;
@@ -442,8 +453,9 @@ done:
     return status;
 }
 
-/* Merges clusters without edges between them, the smallest first. The heap is used again: the
- * complement of the size is the key. */
+/* Merges clusters without edges between them, as components are: no edge speaks for any pair, and
+ * the smallest first leaves the large ones, which are clusters, for the end. The heap is used
+ * again: the complement of the size is the key. */
 static huddle_status merge_components(huddle_context *context, merger *m, int64_t wanted,
                                       int32_t *first, int32_t *second) {
     huddle_status status = HUDDLE_OK;

@@ -56,8 +56,9 @@ done:
     return status;
 }
 
-/* Where edges were not enough: up to `times` sets with the same labels become one, in their order.
- * The last open set of each combination of labels is found by hashing. */
+/* Where edges were not enough: up to `times` sets with the same labels become one, in their order:
+ * what is left is the share, and at most one set more for each combination of labels. The last open
+ * set of each combination is found by hashing. */
 static huddle_status join_apart(const slab_rows *s, int64_t times, hd_refine_contraction *c) {
     huddle_status status = HUDDLE_OK;
     int64_t size = 64, count = 0;
@@ -92,7 +93,8 @@ done:
     return status;
 }
 
-/* This process's share of the budget is that of its vertices. */
+/* This process's share of the budget is that of its vertices. The rule (26) keeps the sets of
+ * similar size: a large one would be a vertex that can hardly move. */
 static huddle_status make_sets(const slab_rows *s, int64_t budget, hd_refine_contraction *c) {
     huddle_status status = HUDDLE_OK;
     hd_refine_quotient q = {0};
@@ -174,7 +176,8 @@ static int compare_columns(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Adds the entries of some vertices by target; the row is written with ascending columns. */
+/* Adds the entries of some vertices by target; the row is written with ascending columns, as the
+ * checks of the graph on process 0 require. `weight` has a place for every set of all processes. */
 static void write_row(const slab_rows *s, int64_t count, const int32_t *members,
                       const int32_t *targets, double *weight, int64_t row, huddle_csr *to) {
     const huddle_csr *a = s->graph.matrix;
@@ -214,6 +217,8 @@ done:
     return status;
 }
 
+/* Processes merge without messages; what they exchange are the numbers of the sets at their borders
+ * and two sums: the weight of the graph, in which all of them measure gains, and the entropy. */
 huddle_status hd_refine_contract(huddle_context *context, const huddle_csr *matrix, int64_t budget,
                                  int32_t n_starts, const huddle_refine_start *starts,
                                  hd_refine_contraction *c) {

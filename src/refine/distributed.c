@@ -59,7 +59,7 @@ static huddle_status run_on_first(huddle_context *context, const task *t, int32_
         TRY(hd_collect_rows(context, 0, n, t->starts[k].labels, sizeof(int32_t), &total,
                             &collected[k]));
     TRY_ON_FIRST(context, run_collected(context, t, &whole, collected, &all, info));
-    huddle_csr_free(&whole);
+    huddle_csr_free(&whole); /* the largest array; it would be kept while others wait */
     TRY(hd_slabs_broadcast(context, 0, sizeof *info, info));
     TRY(hd_slabs_broadcast(context, 0, sizeof t->options->n_clusters, &t->options->n_clusters));
     TRY(hd_scatter_rows(context, 0, all, n, sizeof *labels, labels));
@@ -74,7 +74,8 @@ done:
 /* ---- more vertices than process 0 may have ---------------------------------------------------
  */
 
-/* The labels as hd_refine_number() numbers them, of all processes. */
+/* The labels as hd_refine_number() numbers them, of all processes. Clusters are few beside
+ * vertices, so that each may be compared with all others. */
 static huddle_status number_labels(huddle_context *context, int64_t n, int32_t n_clusters,
                                    const int32_t *reference, int32_t *labels, int64_t *n_changed) {
     huddle_status status = HUDDLE_OK;
@@ -112,7 +113,9 @@ done:
     return status;
 }
 
-/* The labels of process 0 for the sets, given to their vertices and improved by moves. */
+/* The labels of process 0 for the sets, given to their vertices and improved by moves: borders of
+ * clusters run along borders of sets until then. Trials are compared by the scores of the
+ * contracted graph, which are those of the whole one; only the best has them measured again. */
 static huddle_status refine_contracted(huddle_context *context, const huddle_csr *matrix,
                                        int64_t budget, const task *t, int32_t *labels,
                                        huddle_refine_info *info) {
@@ -149,7 +152,7 @@ done:
 }
 
 /* Rows are moved first to where their neighbours are: only neighbours on one process can be
- * contracted. */
+ * contracted. Labels go back with them, and are numbered where the caller's starts are. */
 static huddle_status refine_arranged(huddle_context *context, const huddle_csr *matrix,
                                      int64_t budget, const task *t, int32_t *labels,
                                      huddle_refine_info *info) {

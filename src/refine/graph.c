@@ -33,6 +33,8 @@ static huddle_status check_weights(const huddle_csr *matrix) {
     return status;
 }
 
+/* Entries are multiplied by the unit where they are read: a scaled copy of the matrix would be the
+ * largest array of the stage. */
 huddle_status hd_refine_graph_weigh(huddle_context *context, hd_refine_graph *graph,
                                     double *total) {
     huddle_status status = HUDDLE_OK;
@@ -71,6 +73,7 @@ huddle_status hd_refine_graph_new(huddle_context *context, const huddle_csr *mat
     TRY(hd_refine_graph_weigh(context, graph, &total));
     if (!isfinite(total))
         FAIL(HUDDLE_INVALID, "the weights of the graph sum to infinity");
+    /* The reciprocal of a total below the normal numbers overflows. */
     if (!isfinite(graph->unit))
         FAIL(HUDDLE_INVALID, "the weights of the graph sum to %g, which is too small", total);
 done:
@@ -102,6 +105,8 @@ static int64_t count_entries(const huddle_csr *matrix, int64_t i) {
     return count;
 }
 
+/* Degrees and the unit are copied, not summed again: scores have the same bits in any order of the
+ * vertices as far as they depend on these. */
 huddle_status hd_refine_graph_order(const hd_refine_graph *graph, const int32_t *order,
                                     hd_refine_graph *ordered) {
     huddle_status status = HUDDLE_OK;
@@ -146,7 +151,8 @@ typedef struct sums {
     int64_t count;
 } sums;
 
-/* Adds the edges of vertex i to the sums. `own` is its cluster, which is left out. */
+/* Adds the edges of vertex i to the sums. `own` is its cluster, which is left out: the gains (26)
+ * and (27) depend on what is between clusters and on their volumes, not on what is inside. */
 static void add_edges(const hd_refine_graph *graph, const int32_t *labels, int64_t i, int32_t own,
                       sums *to) {
     const huddle_csr *a = graph->matrix;

@@ -32,6 +32,7 @@ static uint64_t make_item(int32_t cluster, uint32_t key) {
     return (uint64_t)key << 32 | ~(uint32_t)cluster;
 }
 
+/* A pair in a hub is found on top only, and needs no position. */
 static void put(hd_refine_heap *heap, int64_t at, uint64_t item) {
     heap->items[at] = item;
     if (heap->position != NULL)
@@ -47,6 +48,7 @@ static void move_up(hd_refine_heap *heap, int64_t at, uint64_t item) {
     put(heap, at, item);
 }
 
+/* The largest child moves up into the gap, until none is above the item. */
 static void move_down(hd_refine_heap *heap, int64_t at, uint64_t item) {
     for (;;) {
         int64_t first = at * CHILDREN + 1, largest = at;

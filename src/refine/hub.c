@@ -51,6 +51,9 @@ double hd_refine_hub_weight(const hd_refine_hub *hub, int32_t id) {
     return hub->ids[slot] == id ? hub->weights[slot] : 0;
 }
 
+/* Items of the same id that were added before stay in the heap: one of them may have too large a
+ * key now, which is found out when it is on top (read_hub() of the merger), and looking for it
+ * would take positions of all items. */
 void hd_refine_hub_put(hd_refine_hub *hub, int32_t id, double weight, uint32_t key) {
     int64_t slot = find_slot(hub, id);
     hub->used += hub->ids[slot] < 0;

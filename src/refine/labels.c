@@ -1,11 +1,13 @@
-/* Numbers of clusters: back to those of a reference labelling. */
+/* Numbers of clusters: back to those of a reference labelling, so that a refined label means what
+ * it meant before wherever it is still the same. */
 #include "matrix/labels.h"
 #include "base/check.h"
 #include "refine/refine.h"
 
 #include <string.h>
 
-/* The labels are below n. */
+/* The order in which a fit numbers clusters. The labels are below n: ranks, or those of clusters.
+ */
 static huddle_status number_by_occurrence(int64_t n, int32_t *labels) {
     huddle_status status = HUDDLE_OK;
     int32_t *new_of = NULL, count = 0;

@@ -11,7 +11,8 @@
  * sums of about 1, which could move a vertex back and forth. */
 static const double least_change = 1e-12;
 
-/* By how much rounding may raise the objective of labels that an engine has moved. */
+/* By how much rounding may raise the objective of labels that an engine has moved: it may add in
+ * another order. */
 static const double worse_share = 1e-9;
 
 enum {
@@ -26,13 +27,16 @@ double hd_refine_h(double x) {
     return x > 0 ? x * log(x) : 0;
 }
 
-/* The map equation (24): h(q) - 2 sum h(q_k) + sum h(q_k + v_k), q = 1 - f. */
+/* Equation (29) has g and t of each objective, which here are `common` and `term`; `value` is what
+ * the moves minimise, from the scores of a labelling, and `scale` what (30) measures a gain with.
+ *
+ * The map equation (24): h(q) - 2 sum h(q_k) + sum h(q_k + v_k), q = 1 - f. */
 static double map_common(double inside) {
     return hd_refine_h(1 - inside);
 }
 
 static double map_term(double inside, double volume) {
-    double leaving = volume > inside ? volume - inside : 0;
+    double leaving = volume > inside ? volume - inside : 0; /* not less by rounding */
     return hd_refine_h(leaving + volume) - 2 * hd_refine_h(leaving);
 }
 
@@ -40,13 +44,14 @@ static double map_value(const huddle_graph_scores *scores) {
     return scores->map;
 }
 
-/* The description length of the walk: clusters, and vertices within them. */
+/* L + H, the description length of the walk: clusters, and vertices within them. L alone may be
+ * near 0, or negative, where a share of it would mean nothing. */
 static double map_scale(const huddle_graph_scores *scores, int32_t n_clusters) {
     (void)n_clusters;
     return scores->map + scores->entropy;
 }
 
-/* 1 - Q = 1 - f + sum v_k^2. */
+/* 1 - Q = 1 - f + sum v_k^2 by (21), where f is in the common part: the terms need volumes only. */
 static double modularity_common(double inside) {
     return 1 - inside;
 }
@@ -67,7 +72,7 @@ static double modularity_scale(const huddle_graph_scores *scores, int32_t n_clus
     return 1;
 }
 
-/* The normalised cut: sum q_k / v_k. */
+/* The normalised cut (20): sum q_k / v_k. A cluster of isolated vertices has nothing to cut. */
 static double ncut_common(double inside) {
     (void)inside;
     return 0;
@@ -123,8 +128,9 @@ typedef struct mover {
     int64_t n_touched;
 } mover;
 
-/* Begins a sweep over all vertices that have a neighbour in another cluster. The sums are computed
- * anew, since those of many moves would drift. */
+/* Begins a sweep over all vertices that have a neighbour in another cluster: the others could not
+ * go anywhere, because vertices go to clusters of neighbours only. The sums are computed anew,
+ * since those of many moves would drift. */
 static void begin_all(mover *m) {
     const huddle_csr *a = m->graph->matrix;
     memset(m->inside, 0, 2 * (size_t)m->n_clusters * sizeof *m->inside); /* and volume */
@@ -169,9 +175,10 @@ static void shuffle(hd_rng *rng, int64_t count, int32_t *list) {
     }
 }
 
-/* The visits in random order, another for each sweep: blocks in random order, and the vertices of a
- * block in random order. Vertices of a block are near each other in memory, and so are most of
- * their neighbours. `next` is free before a sweep. */
+/* The visits in random order, another for each sweep: in the order of their numbers, labels would
+ * spread along it within one sweep, and the minimum that is found would depend on the numbers.
+ * Blocks are in random order, and so are the vertices of a block, which are near each other in
+ * memory, as are most of their neighbours. `next` is free before a sweep. */
 static void shuffle_visits(mover *m, uint64_t seed, int32_t sweep) {
     hd_rng rng = hd_rng_stream(seed, (uint64_t)sweep);
     int32_t n_blocks = (int32_t)((m->n_visits + BLOCK - 1) / BLOCK), *kept = m->visits;
@@ -215,7 +222,8 @@ static double add_neighbors(mover *m, int64_t i) {
 
 /* The cluster to which vertex i should move: that of the lowest objective, its own unless another
  * is lower. Among equal ones the smaller number. Moving i out of cluster a takes twice its edges to
- * a and its loop from d_a, and its degree from v_a; into b likewise. */
+ * a and its loop from d_a, and its degree from v_a; into b likewise. Only these two terms of (29)
+ * change, and g: what leaving costs is the same for all b and computed once. */
 static int32_t find_best(const mover *m, int64_t i, double loop) {
     const hd_refine_objective *o = m->objective;
     int32_t own = m->labels[i], best = own;
@@ -237,6 +245,9 @@ static int32_t find_best(const mover *m, int64_t i, double loop) {
     return best;
 }
 
+/* The sums follow each move, so that the next vertex is judged by what they are then. Neighbours
+ * that were visited before are visited again in the next sweep: their weights to a and b have
+ * changed. */
 static void apply(mover *m, int64_t i, double loop, int32_t to) {
     const huddle_csr *a = m->graph->matrix;
     int32_t from = m->labels[i];
@@ -258,6 +269,7 @@ static void apply(mover *m, int64_t i, double loop, int32_t to) {
     }
 }
 
+/* Only what was set, as the clusters may be many more than the neighbours. */
 static void clear_neighbors(mover *m) {
     for (int64_t t = 0; t < m->n_touched; t++)
         m->weight[m->touched[t]] = 0;
@@ -265,7 +277,8 @@ static void clear_neighbors(mover *m) {
 
 /* ---- sweeps -------------------------------------------------------------------------------- */
 
-/* Visits the vertices in the order of the sweep; *n_moved: how many were moved. */
+/* Visits the vertices in the order of the sweep; *n_moved: how many were moved. The last vertex of
+ * a cluster stays, even if the objective would be lower: the number of clusters is given. */
 static huddle_status sweep_once(huddle_context *context, mover *m, int64_t *n_moved) {
     huddle_status status = HUDDLE_OK;
     *n_moved = 0;
@@ -334,7 +347,8 @@ static huddle_status check_moved(mover *m, const char *name, double before) {
     return HUDDLE_OK;
 }
 
-/* Asks the engine. A cluster that it has left empty is an error too, unless it was empty before. */
+/* Asks the engine. Labels are kept, because one that declines may have changed them. A cluster that
+ * it has left empty is an error too, unless it was empty before. */
 static huddle_status move_by_engine(huddle_context *context, mover *m, int32_t max_sweeps,
                                     uint64_t seed, int32_t *n_sweeps, bool *handled) {
     huddle_status status = HUDDLE_OK;
@@ -413,7 +427,8 @@ done:
 
 /* ---- rows on several processes ------------------------------------------------------------- */
 
-/* A round with one of this many vertices that does not help is the last. */
+/* A round with one of this many vertices that does not help is the last: neighbours seldom move at
+ * the same time then, so that what fails is not their collision. */
 enum { MOST_DAMPED = 16 };
 
 typedef struct distributed_graph {
@@ -470,7 +485,8 @@ done:
 }
 
 /* Of each cluster a process may take its share of all vertices but one: no cluster becomes empty,
- * whatever the others do. */
+ * whatever the others do. sweep_once() takes vertices while the count is above 1, hence the one
+ * that is added. */
 static void limit_moves(const distributed_graph *s, mover *m) {
     int64_t processes = hd_slabs_count(s->context), rank = hd_slabs_rank(s->context);
     for (int64_t k = 0; k < m->n_clusters; k++) {
@@ -479,7 +495,9 @@ static void limit_moves(const distributed_graph *s, mover *m) {
     }
 }
 
-/* Keeps one of `damp` vertices, by a hash of their numbers, another part in each round. */
+/* Keeps one of `damp` vertices, by a hash of their numbers, another part in each round: neighbours
+ * have near numbers, which the hash separates (its high bits, as low ones of a product depend on
+ * few of its factors'). */
 static void thin_visits(const distributed_graph *s, mover *m, int32_t round, int32_t damp) {
     int64_t count = 0;
     for (int64_t t = 0; t < m->n_visits; t++) {
@@ -490,7 +508,8 @@ static void thin_visits(const distributed_graph *s, mover *m, int32_t round, int
     m->n_visits = count;
 }
 
-/* One round: every process sweeps once over its vertices. */
+/* One round: every process sweeps once over its vertices. None is put on the list of a next sweep,
+ * as if all were waiting: the labels of ghosts change between rounds, which begin anew. */
 static huddle_status move_round(const distributed_graph *s, mover *m, uint64_t seed, int32_t round,
                                 int32_t damp, int64_t *n_moved) {
     huddle_status status = HUDDLE_OK;
@@ -505,7 +524,11 @@ done:
     return status;
 }
 
-/* Rounds until one moves nothing, or even few vertices at a time do not help. */
+/* Rounds until one moves nothing, or even few vertices at a time do not help. Vertices of different
+ * processes move at the same time, each by sums that do not know of the others: neighbours on both
+ * sides of a border may change places where one should have followed the other, and the objective
+ * rises. Such a round is undone, and the next has half of the vertices; one that helps doubles them
+ * again. */
 static huddle_status run_rounds(const distributed_graph *s, mover *m, int32_t max_sweeps,
                                 uint64_t seed, int32_t *n_sweeps) {
     huddle_status status = HUDDLE_OK;
@@ -524,7 +547,7 @@ static huddle_status run_rounds(const distributed_graph *s, mover *m, int32_t ma
             damp *= 2;
             if (damp > MOST_DAMPED)
                 break;
-            TRY(measure(s, m, &value));
+            TRY(measure(s, m, &value)); /* the sums of the labels that are back */
         }
         if (*n_sweeps == max_sweeps)
             break;

@@ -52,7 +52,8 @@ huddle_status hd_refine_check_clusters(int32_t n_clusters, int64_t n) {
     return HUDDLE_OK;
 }
 
-/* Merging adds up to four starts of its own (trials.c), which need places in the info. */
+/* Merging adds up to four starts of its own (trials.c), which need places in the info. The starts
+ * are otherwise any labels: ranks take their place before they are used as indices. */
 static huddle_status check_starts(int32_t n_starts, const huddle_refine_start *starts, bool merge) {
     huddle_status status = HUDDLE_OK;
     int32_t most = HUDDLE_REFINE_MAX_TRIALS - (merge ? 4 : 0);
@@ -85,6 +86,8 @@ done:
 
 /* ---- entry points -------------------------------------------------------------------------- */
 
+/* The graph is checked once, before anything is computed. Rows of several processes need no tree
+ * here: process 0 makes that of the graph that it gets. */
 static huddle_status refine(huddle_context *context, const huddle_csr *matrix,
                             const huddle_refine_tree *tree, int32_t n_starts,
                             const huddle_refine_start *starts, const huddle_refine_options *options,
@@ -138,6 +141,8 @@ huddle_status huddle_refine(huddle_context *context, const huddle_csr *graph, in
     return huddle_refine_with_tree(context, graph, NULL, n_starts, starts, options, labels, info);
 }
 
+/* Labels are indices from here on, and are checked first. Clusters without vertices are allowed:
+ * they stay empty, as K-means may leave them. */
 static huddle_status move_vertices(huddle_context *context, const huddle_csr *matrix,
                                    const huddle_refine_options *options, int32_t *labels,
                                    int32_t *n_sweeps) {

@@ -156,7 +156,8 @@ huddle_status hd_refine_run(huddle_context *context, const hd_refine_graph *grap
 
 /* ---- rows on several processes (distributed.c) ----------------------------------------------- */
 
-/* Vertices of all processes up to which process 0 gets the graph as it is. */
+/* Vertices of all processes up to which process 0 gets the graph as it is: the result is that of
+ * one process then. */
 enum { HD_REFINE_BUDGET = 1 << 18 };
 
 /* hd_refine_run() on rows that are distributed over processes, with complete options but for

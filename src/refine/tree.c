@@ -52,7 +52,8 @@ static huddle_status check_merge(const huddle_refine_tree *tree, int64_t t) {
     return HUDDLE_OK;
 }
 
-/* Each cluster is a linked list from its smallest vertex, the root of union-find. The last is that
+/* Each cluster is a linked list from its smallest vertex, the root of union-find; a merge appends
+ * one list to the other, so that every cluster of the tree is a run of the last list, which is that
  * of all, from vertex 0. */
 huddle_status hd_refine_tree_order(const huddle_refine_tree *tree, int32_t *order) {
     huddle_status status = HUDDLE_OK;
@@ -116,7 +117,8 @@ done:
     return status;
 }
 
-/* The merges are computed on the quotient graph, which is as small as the number of clusters. */
+/* The merges are computed on the quotient graph, which is as small as the number of clusters: gains
+ * by (27) depend on weights between clusters and volumes, and these add up in a merge. */
 huddle_status hd_refine_merge_labels(huddle_context *context, const hd_refine_graph *graph,
                                      double resolution, int64_t n_clusters, int32_t *labels,
                                      int64_t *n_labels) {
