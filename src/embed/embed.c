@@ -73,14 +73,6 @@ void huddle_embedding_free(huddle_embedding *embedding) {
     memset(embedding, 0, sizeof *embedding);
 }
 
-static huddle_status new_eigenvalues(int64_t count, huddle_embedding *out) {
-    huddle_status status = HUDDLE_OK;
-    ALLOC_ZERO(out->eigenvalues, count);
-    out->n_eigenvalues = (int32_t)count;
-done:
-    return status;
-}
-
 /* What the loops over the rows of the vectors share. */
 typedef struct signs {
     huddle_dense *vectors;
@@ -284,7 +276,8 @@ static huddle_status solve_request(huddle_context *context, hd_eigen_request *re
         TRY(solve(context, &problem, &pairs));
     }
     fill_info(context, &problem, &pairs, info);
-    TRY(new_eigenvalues(known + pairs.count, out));
+    out->n_eigenvalues = (int32_t)(known + pairs.count);
+    ALLOC_ZERO(out->eigenvalues, out->n_eigenvalues);
     for (int64_t k = 0; k < pairs.count; k++)
         out->eigenvalues[known + k] = op.shift + op.unit * pairs.theta[k];
     hd_embed_operator_free(&op); /* before the vectors are there twice */
@@ -308,7 +301,8 @@ static huddle_status embed_components(huddle_context *context, const hd_embed_la
                                       int32_t c, huddle_embedding *out, huddle_embed_info *info) {
     huddle_status status = HUDDLE_OK;
     int64_t q = laplacian->n_components;
-    TRY(new_eigenvalues(q > c ? c + 1 : c, out));
+    out->n_eigenvalues = q > c ? c + 1 : c;
+    ALLOC_ZERO(out->eigenvalues, out->n_eigenvalues);
     TRY(huddle_dense_new(laplacian->n, c, &out->vectors));
     TRY(write_components(context, laplacian, c, &out->vectors));
     info->stop = HUDDLE_STOP_EXACT;

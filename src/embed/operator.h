@@ -71,7 +71,7 @@ huddle_status hd_embed_laplacian_new(huddle_context *context, const huddle_csr *
 void hd_embed_laplacian_free(hd_embed_laplacian *laplacian);
 
 /* Connected components (components.c): component[i], numbered by falling size, ties by the first
- * vertex, and the vertices breadth first. order may be NULL under slabs, and only there. */
+ * vertex, and the vertices of this process breadth first. */
 huddle_status hd_embed_find_components(huddle_context *context, const huddle_csr *graph,
                                        hd_slab slab, int32_t *component, int32_t *order,
                                        int64_t *count);

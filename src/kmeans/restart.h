@@ -105,6 +105,9 @@ typedef struct hd_kmeans_restarts {
 /* Runs the restarts (restarts.c). result, if not NULL, gets labels and centres of the best. */
 huddle_status hd_kmeans_run_restarts(hd_kmeans_restarts *set, huddle_kmeans_result *result);
 
+/* What the info says of them. It takes over inertias and start_labels. */
+void hd_kmeans_give_info(hd_kmeans_restarts *set, huddle_kmeans_info *info);
+
 /* A way to cluster rows, in the coordinates of x without its shift. Where it does not apply, it
  * leaves result->labels NULL. */
 typedef huddle_status hd_kmeans_way(huddle_context *context, const huddle_points *x,

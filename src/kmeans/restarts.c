@@ -189,6 +189,19 @@ done:
     return status;
 }
 
+void hd_kmeans_give_info(hd_kmeans_restarts *set, huddle_kmeans_info *info) {
+    *info = (huddle_kmeans_info){.inertia = set->outcome.inertia,
+                                 .inertias = set->inertias,
+                                 .n_restarts = set->count,
+                                 .start_labels = set->start_labels,
+                                 .best = set->best,
+                                 .n_iter = set->outcome.n_iter,
+                                 .n_distinct = set->options->n_clusters,
+                                 .stop = set->outcome.stop};
+    set->inertias = NULL;
+    set->start_labels = NULL;
+}
+
 /* Side by side every worker has a run of its own (run_all()). */
 int64_t hd_kmeans_restarts_memory(int64_t n, int64_t d, int32_t c, int32_t count, bool seeded,
                                   int32_t workers) {
@@ -223,16 +236,7 @@ huddle_status hd_kmeans_try_restarts(huddle_context *context, const huddle_point
         all.starts = starts;
     }
     TRY(hd_kmeans_run_restarts(&all, result));
-    *info = (huddle_kmeans_info){.inertia = all.outcome.inertia,
-                                 .inertias = all.inertias,
-                                 .n_restarts = all.count,
-                                 .start_labels = all.start_labels,
-                                 .best = all.best,
-                                 .n_iter = all.outcome.n_iter,
-                                 .n_distinct = c,
-                                 .stop = all.outcome.stop};
-    all.inertias = NULL;
-    all.start_labels = NULL;
+    hd_kmeans_give_info(&all, info);
 done:
     FREE(starts, all.inertias, all.start_labels);
     hd_kmeans_data_free(&data);

@@ -5,11 +5,7 @@
 #include "base/slabs.h"
 #include "matrix/arrange.h"
 #include "matrix/collect.h"
-#include "matrix/labels.h"
 #include "refine/refine.h"
-
-#include <math.h>
-#include <string.h>
 
 /* ---- process 0 ------------------------------------------------------------------------------ */
 
@@ -74,45 +70,6 @@ done:
 /* ---- more vertices than process 0 may have ---------------------------------------------------
  */
 
-/* The labels as hd_refine_number() numbers them, of all processes. Clusters are few beside
- * vertices, so that each may be compared with all others. */
-static huddle_status number_labels(huddle_context *context, int64_t n, int32_t n_clusters,
-                                   const int32_t *reference, int32_t *labels, int64_t *n_changed) {
-    huddle_status status = HUDDLE_OK;
-    double *first = NULL;
-    int32_t *number = NULL, *ranks = NULL, *names = NULL;
-    int64_t count;
-    hd_slab slab;
-    *n_changed = 0;
-    TRY(hd_slab_locate(context, n, &slab));
-    ALLOC(first, n_clusters);
-    ALLOC(number, n_clusters);
-    ALLOC(ranks, n);
-    TRY(hd_rank_labels(context, n, reference, ranks, &count, &names));
-    if (count == n_clusters && names[0] == 0 && names[count - 1] == n_clusters - 1) {
-        TRY(huddle_metrics_renumber(context, n, reference, labels));
-        for (int64_t i = 0; i < n; i++)
-            *n_changed += labels[i] != reference[i];
-        TRY(hd_reduce_count(context, n_changed));
-        goto done;
-    }
-    for (int32_t k = 0; k < n_clusters; k++)
-        first[k] = INFINITY;
-    for (int64_t i = n - 1; i >= 0; i--)
-        first[labels[i]] = (double)(slab.first + i);
-    TRY(hd_reduce_min(context, n_clusters, first));
-    for (int32_t k = 0; k < n_clusters; k++) {
-        number[k] = 0;
-        for (int32_t m = 0; m < n_clusters; m++)
-            number[k] += first[m] < first[k];
-    }
-    for (int64_t i = 0; i < n; i++)
-        labels[i] = number[labels[i]];
-done:
-    FREE(first, number, ranks, names);
-    return status;
-}
-
 /* The labels of process 0 for the sets, given to their vertices and improved by moves: borders of
  * clusters run along borders of sets until then. Trials are compared by the scores of the
  * contracted graph, which are those of the whole one; only the best has them measured again. */
@@ -172,8 +129,8 @@ static huddle_status refine_arranged(huddle_context *context, const huddle_csr *
     here.starts = starts;
     TRY(refine_contracted(context, &a.graph, budget, &here, found, info));
     TRY(hd_arrange_back(&a, found, sizeof *found, labels));
-    TRY(number_labels(context, matrix->rows, t->options->n_clusters, t->starts[0].labels, labels,
-                      &info->n_changed));
+    TRY(hd_refine_number(context, matrix->rows, t->options->n_clusters, t->starts[0].labels, labels,
+                         &info->n_changed));
 done:
     hd_arrange_close(&a);
     FREE(moved, found);

@@ -6,39 +6,49 @@
 
 #include <string.h>
 
-/* The order in which a fit numbers clusters. The labels are below n: ranks, or those of clusters.
- */
-static huddle_status number_by_occurrence(int64_t n, int32_t *labels) {
+/* The order in which a fit numbers clusters, those of all processes: by their first vertices. The
+ * labels are below n_labels; those that do not occur come last. */
+static huddle_status number_by_occurrence(huddle_context *context, int64_t n, int64_t n_labels,
+                                          int32_t *labels) {
     huddle_status status = HUDDLE_OK;
-    int32_t *new_of = NULL, count = 0;
-    ALLOC(new_of, n);
-    for (int64_t k = 0; k < n; k++)
-        new_of[k] = -1;
-    for (int64_t i = 0; i < n; i++) {
-        if (new_of[labels[i]] < 0)
-            new_of[labels[i]] = count++;
-        labels[i] = new_of[labels[i]];
-    }
+    double *first = NULL;
+    int32_t *number = NULL;
+    int64_t different;
+    hd_slab slab;
+    TRY(hd_slab_locate(context, n, &slab));
+    ALLOC(first, n_labels);
+    ALLOC(number, n_labels);
+    for (int64_t k = 0; k < n_labels; k++)
+        first[k] = INT32_MAX;
+    for (int64_t i = n - 1; i >= 0; i--)
+        first[labels[i]] = (double)(slab.first + i);
+    TRY(hd_reduce_min(context, n_labels, first));
+    for (int64_t k = 0; k < n_labels; k++)
+        number[k] = (int32_t)first[k];
+    TRY(hd_rank_labels(NULL, n_labels, number, number, &different, NULL));
+    for (int64_t i = 0; i < n; i++)
+        labels[i] = number[labels[i]];
 done:
-    huddle_free(new_of);
+    FREE(first, number);
     return status;
 }
 
 /* Clusters are matched by ranks, which any reference has. Its own numbers are kept if they are
  * exactly 0 .. n_clusters - 1; otherwise clusters are numbered as after a fit. */
-huddle_status hd_refine_number(int64_t n, int32_t n_clusters, const int32_t *reference,
-                               int32_t *labels, int64_t *n_changed) {
+huddle_status hd_refine_number(huddle_context *context, int64_t n, int32_t n_clusters,
+                               const int32_t *reference, int32_t *labels, int64_t *n_changed) {
     huddle_status status = HUDDLE_OK;
     int32_t *ranks = NULL, *names = NULL;
     int64_t count;
     *n_changed = 0;
     ALLOC(ranks, n);
-    TRY(hd_rank_labels(NULL, n, reference, ranks, &count, &names));
-    TRY(huddle_metrics_renumber(NULL, n, ranks, labels));
+    TRY(hd_rank_labels(context, n, reference, ranks, &count, &names));
+    TRY(huddle_metrics_renumber(context, n, ranks, labels));
     for (int64_t i = 0; i < n; i++)
         *n_changed += labels[i] != ranks[i];
+    TRY(hd_reduce_count(context, n_changed));
     if (count != n_clusters || names[0] != 0 || names[count - 1] != n_clusters - 1)
-        TRY(number_by_occurrence(n, labels));
+        TRY(number_by_occurrence(context, n, count, labels));
 done:
     FREE(ranks, names);
     return status;

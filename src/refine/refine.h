@@ -127,12 +127,12 @@ huddle_status hd_refine_move_distributed(huddle_context *context, const huddle_c
 
 /* ---- labels -------------------------------------------------------------------------------- */
 
-/* Renumbers labels 0 .. n_clusters - 1 in place: so that most vertices keep their label of
- * `reference` if that has exactly these values, else by first occurrence. n_changed: the vertices
- * whose label differs from that of the reference when clusters are matched so that as few as
- * possible do. */
-huddle_status hd_refine_number(int64_t n, int32_t n_clusters, const int32_t *reference,
-                               int32_t *labels, int64_t *n_changed);
+/* Renumbers labels 0 .. n_clusters - 1 of all processes in place: so that most vertices keep their
+ * label of `reference` if that has exactly these values, else by first occurrence. n_changed: the
+ * vertices whose label differs from that of the reference when clusters are matched so that as few
+ * as possible do. */
+huddle_status hd_refine_number(huddle_context *context, int64_t n, int32_t n_clusters,
+                               const int32_t *reference, int32_t *labels, int64_t *n_changed);
 
 /* The resolution at which modularity is the likelihood of a planted partition of that many equal
  * clusters with this share of weight inside, taken as at least 1/2. */

@@ -242,7 +242,8 @@ huddle_status hd_refine_run(huddle_context *context, const hd_refine_graph *grap
     TRY(make_trials(&r));
     for (int64_t k = 0; k < graph->n; k++)
         labels[order != NULL ? order[k] : k] = r.labels[info->best * graph->n + k];
-    TRY(hd_refine_number(graph->n, r.n_clusters, starts[0].labels, labels, &info->n_changed));
+    TRY(hd_refine_number(context, graph->n, r.n_clusters, starts[0].labels, labels,
+                         &info->n_changed));
 done:
     FREE(order, r.many, r.labels);
     hd_refine_graph_free(&ordered);

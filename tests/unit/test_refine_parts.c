@@ -168,7 +168,7 @@ static void clusters_have_the_numbers_of_the_model_or_of_their_order(void **stat
         int32_t labels[N];
         int64_t n_changed;
         memcpy(labels, found, sizeof labels);
-        assert_ok(hd_refine_number(N, 3, cases[k].reference, labels, &n_changed));
+        assert_ok(hd_refine_number(NULL, N, 3, cases[k].reference, labels, &n_changed));
         assert_memory_equal(labels, cases[k].wanted, sizeof labels);
         assert_int_equal(n_changed, cases[k].n_changed);
     }
