@@ -3,8 +3,8 @@
 #include "matrix/labels.h"
 
 #include "base/check.h"
+#include "matrix/collect.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- sorting ------------------------------------------------------------------------------- */
@@ -58,59 +58,26 @@ static int64_t find_key(const uint64_t *sorted, int64_t count, uint64_t key) {
     return low;
 }
 
-/* ---- labels of all processes ---------------------------------------------------------------- */
+/* ---- ranks --------------------------------------------------------------------------------- */
 
-/* Consecutive labels that are exchanged at a time. */
-enum { WINDOW = 1024 };
-
-/* The distinct keys of all processes from the sorted distinct keys of this one. The smallest key
- * that is still missing begins a window; the processes then mark which keys of the window they
- * have. Usual labels, 0 .. c - 1, take one step per 1024. A double represents every 32-bit key
- * exactly. */
-static huddle_status unite_keys(huddle_context *context, const uint64_t *own, int64_t n_own,
-                                uint64_t **keys, int64_t *count) {
-    huddle_status status = HUDDLE_OK;
-    int64_t capacity = 0, at = 0;
-    double present[WINDOW];
-    *count = 0;
-    for (;;) {
-        double first = at < n_own ? (double)own[at] : INFINITY;
-        TRY(hd_reduce_min(context, 1, &first));
-        if (!isfinite(first))
-            break;
-        uint64_t begin = (uint64_t)first;
-        memset(present, 0, sizeof present);
-        for (; at < n_own && own[at] - begin < WINDOW; at++)
-            present[own[at] - begin] = 1;
-        TRY(hd_reduce_max(context, WINDOW, present));
-        if (!hd_grow(keys, &capacity, *count + WINDOW, sizeof **keys))
-            FAIL(HUDDLE_NO_MEMORY, "no memory for %lld labels", (long long)(*count + WINDOW));
-        for (int64_t k = 0; k < WINDOW; k++)
-            if (present[k] > 0)
-                (*keys)[(*count)++] = begin + (uint64_t)k;
-    }
-done:
-    return status;
-}
-
-/* Labels of all processes are needed for ranks that mean the same everywhere. */
+/* Every process gets the distinct labels of all, so that ranks mean the same everywhere. */
 huddle_status hd_rank_labels(huddle_context *context, int64_t n, const int32_t *labels,
                              int32_t *ranks, int64_t *count, int32_t **names) {
     huddle_status status = HUDDLE_OK;
-    uint64_t *keys = NULL, *spare = NULL;
-    ALLOC(keys, n);
+    uint64_t *own = NULL, *spare = NULL;
+    void *all = NULL;
+    ALLOC(own, n);
     ALLOC(spare, n);
     for (int64_t k = 0; k < n; k++)
-        keys[k] = hd_label_key(labels[k]);
-    *count = distinct_keys(n, keys, spare);
-    if (hd_context_engine(context)->slabs != NULL) {
-        /* The own keys become the input of the union, and the array of all keys takes their
-         * place. */
+        own[k] = hd_label_key(labels[k]);
+    *count = distinct_keys(n, own, spare);
+    if (hd_slabs_distributed(context)) {
+        TRY(hd_collect_rows(context, HD_EVERYWHERE, *count, own, sizeof *own, count, &all));
         huddle_free(spare);
-        spare = keys;
-        keys = NULL;
-        TRY(unite_keys(context, spare, *count, &keys, count));
+        ALLOC(spare, *count);
+        *count = distinct_keys(*count, all, spare);
     }
+    const uint64_t *keys = all != NULL ? all : own;
     for (int64_t k = 0; k < n; k++)
         ranks[k] = (int32_t)find_key(keys, *count, hd_label_key(labels[k]));
     if (names != NULL)
@@ -118,7 +85,7 @@ huddle_status hd_rank_labels(huddle_context *context, int64_t n, const int32_t *
     for (int64_t k = 0; names != NULL && k < *count; k++)
         (*names)[k] = hd_key_label((uint32_t)keys[k]);
 done:
-    FREE(keys, spare);
+    FREE(own, spare, all);
     return status;
 }
 
