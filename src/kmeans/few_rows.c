@@ -108,19 +108,6 @@ done:
     return status;
 }
 
-/* The distinct rows are the centres; the first one is repeated for the clusters that remain
- * empty. */
-static huddle_status set_centres(const double *values, int64_t d, int32_t count, int32_t c,
-                                 huddle_dense *centres) {
-    huddle_status status = HUDDLE_OK;
-    TRY(huddle_dense_new(c, d, centres));
-    for (int64_t k = 0; k < c; k++)
-        memcpy(centres->values + k * centres->stride, values + (k < count ? k : 0) * d,
-               (size_t)d * sizeof *values);
-done:
-    return status;
-}
-
 /* Leaves result->labels NULL if there are enough distinct rows, which is the usual case. */
 huddle_status hd_kmeans_place_few_rows(huddle_context *context, const huddle_points *x,
                                        const huddle_kmeans_options *options,
@@ -142,7 +129,11 @@ huddle_status hd_kmeans_place_few_rows(huddle_context *context, const huddle_poi
     }
     hd_warn(context, HUDDLE_WARNING_FEW_DISTINCT, "only %d distinct row%s for %d clusters", count,
             count == 1 ? "" : "s", c);
-    TRY(set_centres(values, x->d, count, c, &result->centres));
+    TRY(huddle_dense_new(c, x->d, &result->centres));
+    /* The first one is repeated for the clusters that remain empty. */
+    for (int64_t k = 0; k < c; k++)
+        memcpy(result->centres.values + k * result->centres.stride,
+               values + (k < count ? k : 0) * x->d, (size_t)x->d * sizeof *values);
     ALLOC_ZERO(info->inertias, 1);
     if (options->keep_starts) {
         ALLOC(info->start_labels, x->n);

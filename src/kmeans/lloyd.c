@@ -427,11 +427,11 @@ static void log_iteration(const lloyd *state, double inertia, double tolerance) 
 /* Stops when no label changes or when the squared moves of the centres sum to at most tol times the
  * variance, the criterion of scikit-learn. Each iteration assigns, then updates: after the last
  * one, compute_outcome() makes labels and centres fit each other. */
-huddle_status hd_kmeans_lloyd(hd_kmeans_run *run, int32_t max_iter, double tol) {
+huddle_status hd_kmeans_lloyd(hd_kmeans_run *run, const huddle_kmeans_options *options) {
     huddle_status status = HUDDLE_OK;
     const hd_kmeans_data *data = run->data;
     lloyd state = {.run = run, .fresh = true};
-    double inertia;
+    double inertia, tolerance = options->tol * data->variance;
     state.bounded = data->x->n >= BOUNDED_ROWS * (int64_t)data->c;
     ALLOC_ZERO(state.touched, data->chunks * data->c); /* a process without rows changes nothing */
     ALLOC_ZERO(state.relabelled, data->chunks);
@@ -443,19 +443,19 @@ huddle_status hd_kmeans_lloyd(hd_kmeans_run *run, int32_t max_iter, double tol) 
     clear_sums(run);
     run->outcome.stop = HUDDLE_STOP_MAX_ITER;
     for (run->outcome.n_iter = 0;
-         run->outcome.n_iter < max_iter && run->outcome.stop == HUDDLE_STOP_MAX_ITER;) {
+         run->outcome.n_iter < options->max_iter && run->outcome.stop == HUDDLE_STOP_MAX_ITER;) {
         TRY(assign_labels(&state));
         TRY(update_sums(&state));
-        if (run->place.logs)
+        if (options->log_iterations)
             TRY(sum_inertia(&state, &inertia));
         TRY(fill_empty(&state));
         move_centres(&state);
-        if (run->place.logs)
-            log_iteration(&state, inertia, tol * data->variance);
-        if (state.changed == 0 || state.shift <= tol * data->variance)
+        if (options->log_iterations)
+            log_iteration(&state, inertia, tolerance);
+        if (state.changed == 0 || state.shift <= tolerance)
             run->outcome.stop = HUDDLE_STOP_CONVERGED;
         run->outcome.n_iter++;
-        TRY(hd_kmeans_report(run, (double)run->outcome.n_iter / ((double)max_iter + 1)));
+        TRY(hd_kmeans_report(run, (double)run->outcome.n_iter / ((double)options->max_iter + 1)));
     }
     TRY(compute_outcome(&state));
     TRY(hd_kmeans_report(run, 1));

@@ -28,10 +28,9 @@ typedef struct hd_kmeans_outcome {
     huddle_stop stop;
 } hd_kmeans_outcome;
 
-/* What a run reports: progress and log lines. */
+/* What a run reports as progress. */
 typedef struct hd_kmeans_place {
-    int32_t restart, n_restarts; /* which of how many; 0 of 0 if it may not report progress */
-    bool logs;                   /* a line for every iteration */
+    int32_t restart, n_restarts; /* which of how many; 0 of 0 if it may not report */
 } hd_kmeans_place;
 
 typedef struct hd_kmeans_run {
@@ -82,9 +81,9 @@ int32_t hd_kmeans_trials(int32_t c);
 /* Sets run->centres to rows chosen at random by the method `init`. */
 huddle_status hd_kmeans_seed(hd_kmeans_run *run, const char *init, hd_kmeans_source *source);
 
-/* Lloyd's iteration from run->centres on. Leaves centres, the labels nearest to them, and the
- * outcome. */
-huddle_status hd_kmeans_lloyd(hd_kmeans_run *run, int32_t max_iter, double tol);
+/* Lloyd's iteration from run->centres on, with max_iter, tol and log_iterations. Leaves centres,
+ * the labels nearest to them, and the outcome. */
+huddle_status hd_kmeans_lloyd(hd_kmeans_run *run, const huddle_kmeans_options *options);
 
 /* Restarts on the same rows, and what is to be kept of them. */
 typedef struct hd_kmeans_restarts {

@@ -78,7 +78,6 @@ static huddle_status new_run(const restarts *all, best_restart *best) {
     const hd_kmeans_restarts *set = all->set;
     int32_t n_scratch = all->side_by_side ? 1 : hd_workers(set->data->context);
     TRY(hd_kmeans_run_new(set->data, n_scratch, &best->run));
-    best->run.place.logs = set->options->log_iterations;
     if (set->options->keep_averaged)
         ALLOC(best->run.averaged, set->data->x->n);
     /* Only the calling thread may report progress; hd_parallel() does it otherwise. */
@@ -109,7 +108,7 @@ static huddle_status run_restart(const restarts *all, best_restart *best, int32_
     } else {
         TRY(hd_kmeans_seed(&best->run, options->init, &source));
     }
-    TRY(hd_kmeans_lloyd(&best->run, options->max_iter, options->tol));
+    TRY(hd_kmeans_lloyd(&best->run, options));
     TRY(keep_best(all, best, restart));
 done:
     return status;
