@@ -249,7 +249,8 @@ done:
 }
 
 /* The silhouettes of this process's points (values) and their mean over all that are compared, to
- * which every process adds its own, in their order. Either may be NULL. */
+ * which every process adds its own, in their order. Either may be NULL. Labels may be any integers;
+ * their ranks index the sums of the distances. */
 static huddle_status compare_points(huddle_context *context, const huddle_points *x,
                                     const int32_t *labels, int64_t sample, uint64_t seed,
                                     double *values, double *mean) {

@@ -29,6 +29,7 @@ static huddle_status count_points(int64_t n, const int32_t *truth, const int32_t
         pairs[k] = (uint64_t)hd_label_key(truth[k]) << 32 | hd_label_key(labels[k]);
     hd_sort_keys(n, pairs, spare);
     *count = 0;
+    /* Counted first: there are usually far fewer cells than pairs. */
     for (int64_t k = 0; k < n; k++)
         *count += k == 0 || pairs[k] != pairs[k - 1];
     ALLOC_ZERO(*cells, *count);
@@ -93,7 +94,9 @@ done:
     return status;
 }
 
-/* Processes exchange cells: memory is proportional to those that are not 0. */
+/* Processes exchange cells, which are few beside points: memory is proportional to those that are
+ * not 0. All sort the same cells, so that rows and columns mean the same everywhere; the cells of
+ * one process are in order already. */
 huddle_status hd_metrics_table_new(huddle_context *context, int64_t n, const int32_t *truth,
                                    const int32_t *labels, hd_metrics_table *table) {
     huddle_status status = HUDDLE_OK;
