@@ -37,10 +37,6 @@ done:
     return status;
 }
 
-static void free_lanczos(lanczos *l) {
-    FREE(l->residual, l->v, l->workd, l->workl, l->sums);
-}
-
 /* Removes the known vectors from one vector. Their supports are disjoint: each row belongs to
  * one. */
 static void remove_known(const lanczos *l, double *x) {
@@ -145,6 +141,6 @@ huddle_status hd_embed_solve_arpack(huddle_context *context, const hd_embed_prob
 done:
     pthread_mutex_unlock(&arpack_lock);
     hd_embed_block_free(&basis);
-    free_lanczos(&l);
+    FREE(l.residual, l.v, l.workd, l.workl, l.sums);
     return status;
 }

@@ -340,15 +340,6 @@ static int64_t count_locked(const hd_embed_run *run, double goal) {
     return count / 16 * 16;
 }
 
-/* Continues in double, from the same vectors. Only then is the memory for doubles allocated. */
-static huddle_status continue_in_double(huddle_context *context, hd_embed_run *run) {
-    huddle_status status = HUDDLE_OK;
-    TRY(hd_embed_block_widen(run->op, &run->block)); /* nothing is locked in the new block */
-    TRY(find_pairs(context, run));
-done:
-    return status;
-}
-
 /* Filters and Rayleigh-Ritz steps until the shortfall is at most 1. A goal that floats cannot reach
  * is pursued in float as far as possible and then in double: most of the work is done at half the
  * cost. The widening round counts as an iteration but filters nothing. */
@@ -370,10 +361,13 @@ huddle_status hd_embed_run_iterate(huddle_context *context, const char *stage, d
         idle = missing < .7 * best ? 0 : idle + 1;
         best = fmin(best, missing);
         /* Widening waits until float has done what it can: the goal is below its floor, and the
-         * residual has reached twice the floor or stopped falling. */
+         * residual has reached twice the floor or stopped falling. Only then is the memory for
+         * doubles allocated. */
         if (!run->block.in_double && goal < float_limit &&
             (worst_residual(run) < 2 * float_limit || idle > FLOAT_PATIENCE)) {
-            TRY(continue_in_double(context, run));
+            /* The same vectors; nothing is locked in the new block. */
+            TRY(hd_embed_block_widen(run->op, &run->block));
+            TRY(find_pairs(context, run));
             best = INFINITY;
             continue;
         }

@@ -189,16 +189,10 @@ huddle_status hd_embed_find_components(huddle_context *context, const huddle_csr
                                        hd_slab slab, int32_t *component, int32_t *order,
                                        int64_t *count) {
     huddle_status status = HUDDLE_OK;
-    int32_t *queue = NULL;
-    if (order == NULL) {
-        ALLOC(queue, graph->rows);
-        order = queue;
-    }
     TRY(number_components(context, graph, slab.first, component, order, count));
     if (hd_context_engine(context)->slabs != NULL)
         TRY(join_components(context, graph, slab, component, count));
     TRY(rank_components(context, graph->rows, *count, component));
 done:
-    huddle_free(queue);
     return status;
 }

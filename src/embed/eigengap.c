@@ -135,20 +135,14 @@ static void insert_candidate(const huddle_spectrum *s, int32_t k, double gap,
     choice->small_components[place] = count_small(s, k);
 }
 
-static huddle_status check_spectrum(const huddle_spectrum *s) {
-    if (s->n < 1 || s->n_eigenvalues < 0 || s->components < 0)
-        return hd_fail(HUDDLE_INVALID,
-                       "n = %lld vertices with %d eigenvalues and %d components cannot be a graph",
-                       (long long)s->n, s->n_eigenvalues, s->components);
-    return HUDDLE_OK;
-}
-
 /* With first = 0 the default range is used. If no k of the range has a gap, for instance because
  * too few eigenvalues are known, the smallest k is the answer, with gap 0. */
 huddle_status huddle_embed_choose(const huddle_spectrum *s, int32_t first, int32_t last,
                                   huddle_embed_choice *choice) {
-    huddle_status status = HUDDLE_OK;
-    TRY(check_spectrum(s));
+    if (s->n < 1 || s->n_eigenvalues < 0 || s->components < 0)
+        return hd_fail(HUDDLE_INVALID,
+                       "n = %lld vertices with %d eigenvalues and %d components cannot be a graph",
+                       (long long)s->n, s->n_eigenvalues, s->components);
     memset(choice, 0, sizeof *choice);
     if (first == 0) {
         first = s->components > 2 ? s->components : 2;
@@ -163,6 +157,5 @@ huddle_status huddle_embed_choose(const huddle_spectrum *s, int32_t first, int32
         choice->n_clear++;
     if (choice->count == 0)
         insert_candidate(s, first < s->n ? first : (int32_t)s->n, 0, choice);
-done:
-    return status;
+    return HUDDLE_OK;
 }

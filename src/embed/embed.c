@@ -6,7 +6,6 @@
 #include "base/context.h"
 #include "base/options.h"
 #include "base/parallel.h"
-#include "embed/gathered.h"
 #include "embed/moved.h"
 
 #include <math.h>
@@ -74,28 +73,17 @@ void huddle_embedding_free(huddle_embedding *embedding) {
     memset(embedding, 0, sizeof *embedding);
 }
 
-static huddle_status new_eigenvalues(int64_t count, huddle_embedding *out) {
-    huddle_status status = HUDDLE_OK;
-    ALLOC_ZERO(out->eigenvalues, count);
-    out->n_eigenvalues = (int32_t)count;
-done:
-    return status;
-}
-
 /* What the loops over the rows of the vectors share. */
 typedef struct signs {
     huddle_dense *vectors;
-    int64_t first;   /* of the own rows, among all processes */
-    double *largest; /* of each column: the largest magnitude */
-    double *row;     /* the row that gives the sign */
+    double *largest; /* chunks x columns: the largest magnitude */
     double *sign;
-    double *partial; /* chunks x columns */
 } signs;
 
 static huddle_status find_chunk_maxima(void *argument, hd_chunk chunk) {
     const signs *s = argument;
     int64_t c = s->vectors->cols;
-    double *largest = s->partial + chunk.index * c;
+    double *largest = s->largest + chunk.index * c;
     for (int64_t k = 0; k < c; k++)
         largest[k] = 0;
     for (int64_t i = chunk.begin; i < chunk.end; i++)
@@ -106,21 +94,16 @@ static huddle_status find_chunk_maxima(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* The sign of a vector is that of its first entry within one part in a million of the largest
- * magnitude, row[k] among all processes. The largest entry alone would not do: where several
- * entries are equal but for rounding, the sign would depend on the rounding. */
-static huddle_status find_chunk_rows(void *argument, hd_chunk chunk) {
-    const signs *s = argument;
-    int64_t c = s->vectors->cols;
-    double *row = s->partial + chunk.index * c;
-    for (int64_t k = 0; k < c; k++)
-        row[k] = INFINITY;
-    for (int64_t i = chunk.begin; i < chunk.end; i++)
-        for (int64_t k = 0; k < c; k++)
-            if (isinf(row[k]) &&
-                fabs(s->vectors->values[i * s->vectors->stride + k]) >= (1 - 1e-6) * s->largest[k])
-                row[k] = (double)(s->first + i);
-    return HUDDLE_OK;
+/* The first own row whose entry in column k has at least that magnitude, or -1. Only one chunk is
+ * searched: the first that has such an entry. */
+static int64_t find_first_row(const signs *s, int64_t k, double least) {
+    int64_t n = s->vectors->rows, chunk = 0;
+    while (chunk < hd_chunks(n, LOOP_ROWS) && s->largest[chunk * s->vectors->cols + k] < least)
+        chunk++;
+    for (int64_t i = chunk * LOOP_ROWS; i < n; i++)
+        if (fabs(s->vectors->values[i * s->vectors->stride + k]) >= least)
+            return i;
+    return -1;
 }
 
 static huddle_status apply_signs(void *argument, hd_chunk chunk) {
@@ -131,27 +114,32 @@ static huddle_status apply_signs(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* The sign of each column, from the row that a process holds. */
-static huddle_status find_signs(huddle_context *context, const signs *s) {
+/* The sign of a vector is that of its first entry within one part in a million of the largest
+ * magnitude, in row first[k] among all processes, one of which has it. The largest entry alone
+ * would not do: where several entries are equal but for rounding, the sign would depend on the
+ * rounding.
+ */
+static huddle_status find_signs(huddle_context *context, const signs *s, double *largest,
+                                double *first) {
     huddle_status status = HUDDLE_OK;
-    int64_t c = s->vectors->cols, n = s->vectors->rows, chunks = hd_chunks(n, LOOP_ROWS);
-    TRY(hd_parallel(context, NULL, n, LOOP_ROWS, find_chunk_maxima, (void *)s));
-    for (int64_t k = 0; k < chunks * c; k++)
-        s->largest[k % c] = fmax(s->largest[k % c], s->partial[k]);
-    TRY(hd_reduce_max(context, c, s->largest));
-    TRY(hd_parallel(context, NULL, n, LOOP_ROWS, find_chunk_rows, (void *)s));
-    for (int64_t k = 0; k < c; k++)
-        s->row[k] = INFINITY;
-    for (int64_t k = 0; k < chunks * c; k++)
-        s->row[k % c] = fmin(s->row[k % c], s->partial[k]);
-    TRY(hd_reduce_min(context, c, s->row));
-    for (int64_t k = 0; k < c; k++) {
-        double own = s->row[k] - (double)s->first;
-        bool here = own >= 0 && own < (double)n;
-        double entry = here ? s->vectors->values[(int64_t)own * s->vectors->stride + k] : 0;
-        s->sign[k] = !here ? 0 : entry < 0 ? -1 : 1;
+    const huddle_dense *v = s->vectors;
+    hd_slab slab;
+    TRY(hd_slab_locate(context, v->rows, &slab));
+    TRY(hd_parallel(context, NULL, v->rows, LOOP_ROWS, find_chunk_maxima, (void *)s));
+    for (int64_t e = 0; e < hd_chunks(v->rows, LOOP_ROWS) * v->cols; e++)
+        largest[e % v->cols] = fmax(largest[e % v->cols], s->largest[e]);
+    TRY(hd_reduce_max(context, v->cols, largest));
+    for (int64_t k = 0; k < v->cols; k++) {
+        int64_t own = find_first_row(s, k, (1 - 1e-6) * largest[k]);
+        first[k] = own >= 0 ? (double)(slab.first + own) : INFINITY;
     }
-    TRY(hd_reduce_sum(context, c, s->sign));
+    TRY(hd_reduce_min(context, v->cols, first));
+    for (int64_t k = 0; k < v->cols; k++) {
+        double own = first[k] - (double)slab.first;
+        bool here = own >= 0 && own < (double)v->rows;
+        s->sign[k] = !here ? 0 : v->values[(int64_t)own * v->stride + k] < 0 ? -1 : 1;
+    }
+    TRY(hd_reduce_sum(context, v->cols, s->sign));
 done:
     return status;
 }
@@ -161,18 +149,16 @@ done:
 static huddle_status set_signs(huddle_context *context, huddle_dense *vectors) {
     huddle_status status = HUDDLE_OK;
     int64_t c = vectors->cols;
-    hd_slab slab;
+    double *largest = NULL, *first = NULL;
     signs s = {.vectors = vectors};
-    TRY(hd_slab_locate(context, vectors->rows, &slab));
-    s.first = slab.first;
-    ALLOC_ZERO(s.largest, c);
-    ALLOC(s.row, c);
+    ALLOC_ZERO(largest, c);
+    ALLOC(first, c);
     ALLOC(s.sign, c);
-    ALLOC(s.partial, (hd_chunks(vectors->rows, LOOP_ROWS) + 1) * c);
-    TRY(find_signs(context, &s));
+    ALLOC(s.largest, (hd_chunks(vectors->rows, LOOP_ROWS) + 1) * c);
+    TRY(find_signs(context, &s, largest, first));
     TRY(hd_parallel(context, NULL, vectors->rows, LOOP_ROWS, apply_signs, &s));
 done:
-    FREE(s.largest, s.row, s.sign, s.partial);
+    FREE(largest, first, s.sign, s.largest);
     return status;
 }
 
@@ -284,11 +270,14 @@ static huddle_status solve_request(huddle_context *context, hd_eigen_request *re
         TRY(hd_embed_solve_gathered(context, request, n_extra, &op, &pairs));
     } else {
         TRY(hd_embed_operator_new(context, request, order, moved.rows.number, &op));
-        hd_embed_moved_release(context, &moved);
+        /* The operator has copied the moved matrix; only an engine may still want it. */
+        if (hd_context_engine(context)->find_eigenpairs == NULL)
+            huddle_csr_free(&moved.rows.graph);
         TRY(solve(context, &problem, &pairs));
     }
     fill_info(context, &problem, &pairs, info);
-    TRY(new_eigenvalues(known + pairs.count, out));
+    out->n_eigenvalues = (int32_t)(known + pairs.count);
+    ALLOC_ZERO(out->eigenvalues, out->n_eigenvalues);
     for (int64_t k = 0; k < pairs.count; k++)
         out->eigenvalues[known + k] = op.shift + op.unit * pairs.theta[k];
     hd_embed_operator_free(&op); /* before the vectors are there twice */
@@ -312,7 +301,8 @@ static huddle_status embed_components(huddle_context *context, const hd_embed_la
                                       int32_t c, huddle_embedding *out, huddle_embed_info *info) {
     huddle_status status = HUDDLE_OK;
     int64_t q = laplacian->n_components;
-    TRY(new_eigenvalues(q > c ? c + 1 : c, out));
+    out->n_eigenvalues = q > c ? c + 1 : c;
+    ALLOC_ZERO(out->eigenvalues, out->n_eigenvalues);
     TRY(huddle_dense_new(laplacian->n, c, &out->vectors));
     TRY(write_components(context, laplacian, c, &out->vectors));
     info->stop = HUDDLE_STOP_EXACT;
@@ -330,10 +320,10 @@ done:
 
 /* The largest eigenpairs of N = D^-1/2 A D^-1/2 beyond those of the components, which are deflated;
  * L = I - N in (3), hence lambda = 1 - theta. Rounding may make a lambda slightly negative. */
-static huddle_status embed_graph(huddle_context *context, const huddle_csr *graph,
-                                 const hd_embed_laplacian *laplacian,
-                                 const huddle_embed_options *options, huddle_embedding *out,
-                                 huddle_embed_info *info) {
+static huddle_status embed_rest(huddle_context *context, const huddle_csr *graph,
+                                const hd_embed_laplacian *laplacian,
+                                const huddle_embed_options *options, huddle_embedding *out,
+                                huddle_embed_info *info) {
     huddle_status status = HUDDLE_OK;
     int64_t q = laplacian->n_components;
     int32_t n_exact = options->n_exact > 0 && options->n_exact < options->n_components
@@ -353,6 +343,50 @@ static huddle_status embed_graph(huddle_context *context, const huddle_csr *grap
     TRY(solve_request(context, &request, laplacian, options, out, info));
     for (int64_t k = q; k < out->n_eigenvalues; k++)
         out->eigenvalues[k] = fmax(0, 1 - out->eigenvalues[k]);
+done:
+    return status;
+}
+
+/* A graph: the vectors of its components are known, and iteration is needed only for the rest. */
+static huddle_status embed_graph(huddle_context *context, const huddle_csr *graph,
+                                 const huddle_embed_options *options, huddle_embedding *out,
+                                 huddle_embed_info *info) {
+    huddle_status status = HUDDLE_OK;
+    hd_embed_laplacian laplacian = {0};
+    TRY(hd_embed_laplacian_new(context, graph, &laplacian));
+    info->components = (int32_t)laplacian.n_components;
+    /* Null vectors first: if they are enough, nothing is iterated and nothing can be missed. */
+    if (laplacian.n_components >= options->n_components)
+        TRY(embed_components(context, &laplacian, options->n_components, out, info));
+    else
+        TRY(embed_rest(context, graph, &laplacian, options, out, info));
+    out->degrees = laplacian.degrees;
+    laplacian.degrees = NULL;
+done:
+    hd_embed_laplacian_free(&laplacian);
+    return status;
+}
+
+/* Any symmetric matrix: its largest eigenpairs, without known vectors. */
+static huddle_status embed_symmetric(huddle_context *context, const huddle_csr *matrix,
+                                     hd_slab slab, const double bounds[2],
+                                     const huddle_embed_options *options, huddle_embedding *out,
+                                     huddle_embed_info *info) {
+    huddle_status status = HUDDLE_OK;
+    hd_eigen_request request = {.matrix = matrix,
+                                .lower = bounds[0],
+                                .upper = bounds[1],
+                                .n_wanted = options->n_components,
+                                .max_iter = options->embed_max_iter,
+                                .tol = options->tol,
+                                .seed = options->seed};
+    TRY(hd_embed_check_symmetric(context, matrix, slab));
+    if (!(bounds[0] < bounds[1]))
+        FAIL(HUDDLE_INVALID, "lower = %g must be less than upper = %g", bounds[0], bounds[1]);
+    /* The eigenvalues of any matrix may be negative, and the largest come first. */
+    if (strcmp(options->rows, "commute") == 0)
+        FAIL(HUDDLE_INVALID, "rows = commute is defined for graphs only");
+    TRY(solve_request(context, &request, NULL, options, out, info));
 done:
     return status;
 }
@@ -380,82 +414,50 @@ done:
 
 /* ---- entry points -------------------------------------------------------------------------- */
 
-/* A graph: the vectors of its components are known, and iteration is needed only for the rest. */
-huddle_status huddle_embed(huddle_context *context, const huddle_csr *graph,
+/* With bounds of the spectrum: any symmetric matrix; without: a graph. */
+static huddle_status embed(huddle_context *context, const huddle_csr *matrix, const double *bounds,
                            const huddle_embed_options *options, huddle_embedding *out,
                            huddle_embed_info *info) {
     huddle_status status = HUDDLE_OK;
     huddle_embed_options defaults = huddle_embed_defaults();
     huddle_embed_info ignored = {0};
-    hd_embed_laplacian laplacian = {0};
     hd_slab slab;
     double begun = hd_seconds();
     options = options != NULL ? options : &defaults;
     info = info != NULL ? info : &ignored;
     memset(out, 0, sizeof *out);
     memset(info, 0, sizeof *info);
-    TRY(hd_slab_locate(context, graph->rows, &slab));
-    if (hd_slabs_few_rows(context) > 0 && slab.total <= hd_slabs_few_rows(context)) {
-        TRY(hd_embed_gathered(context, graph, options, out, info));
+    TRY(hd_slab_locate(context, matrix->rows, &slab));
+    if (bounds == NULL && hd_slabs_few_rows(context) > 0 &&
+        slab.total <= hd_slabs_few_rows(context)) {
+        TRY(hd_embed_gathered(context, matrix, options, out, info));
         goto done;
     }
     TRY(check_options(context, options, slab.total));
-    TRY(huddle_csr_fetch(graph));
-    TRY(hd_embed_laplacian_new(context, graph, &laplacian));
-    info->components = (int32_t)laplacian.n_components;
-    /* Null vectors first: if they are enough, nothing is iterated and nothing can be missed. */
-    if (laplacian.n_components >= options->n_components)
-        TRY(embed_components(context, &laplacian, options->n_components, out, info));
+    TRY(huddle_csr_fetch(matrix));
+    if (bounds == NULL)
+        TRY(embed_graph(context, matrix, options, out, info));
     else
-        TRY(embed_graph(context, graph, &laplacian, options, out, info));
-    out->degrees = laplacian.degrees;
-    laplacian.degrees = NULL;
+        TRY(embed_symmetric(context, matrix, slab, bounds, options, out, info));
     TRY(set_rows(context, options, out));
     info->seconds = hd_seconds() - begun;
 done:
     status = hd_agree(context, status);
-    hd_embed_laplacian_free(&laplacian);
     if (status != HUDDLE_OK)
         huddle_embedding_free(out);
     return status;
 }
 
-/* Any symmetric matrix: its largest eigenpairs, without known vectors. */
+huddle_status huddle_embed(huddle_context *context, const huddle_csr *graph,
+                           const huddle_embed_options *options, huddle_embedding *out,
+                           huddle_embed_info *info) {
+    return embed(context, graph, NULL, options, out, info);
+}
+
 huddle_status huddle_embed_symmetric(huddle_context *context, const huddle_csr *matrix,
                                      double lower, double upper,
                                      const huddle_embed_options *options, huddle_embedding *out,
                                      huddle_embed_info *info) {
-    huddle_status status = HUDDLE_OK;
-    huddle_embed_options defaults = huddle_embed_defaults();
-    huddle_embed_info ignored = {0};
-    hd_slab slab;
-    double begun = hd_seconds();
-    options = options != NULL ? options : &defaults;
-    info = info != NULL ? info : &ignored;
-    memset(out, 0, sizeof *out);
-    memset(info, 0, sizeof *info);
-    hd_eigen_request request = {.matrix = matrix,
-                                .lower = lower,
-                                .upper = upper,
-                                .n_wanted = options->n_components,
-                                .max_iter = options->embed_max_iter,
-                                .tol = options->tol,
-                                .seed = options->seed};
-    TRY(hd_slab_locate(context, matrix->rows, &slab));
-    TRY(check_options(context, options, slab.total));
-    TRY(huddle_csr_fetch(matrix));
-    TRY(hd_embed_check_symmetric(context, matrix, slab));
-    if (!(lower < upper))
-        FAIL(HUDDLE_INVALID, "lower = %g must be less than upper = %g", lower, upper);
-    /* The eigenvalues of any matrix may be negative, and the largest come first. */
-    if (strcmp(options->rows, "commute") == 0)
-        FAIL(HUDDLE_INVALID, "rows = commute is defined for graphs only");
-    TRY(solve_request(context, &request, NULL, options, out, info));
-    TRY(set_rows(context, options, out));
-    info->seconds = hd_seconds() - begun;
-done:
-    status = hd_agree(context, status);
-    if (status != HUDDLE_OK)
-        huddle_embedding_free(out);
-    return status;
+    const double bounds[2] = {lower, upper};
+    return embed(context, matrix, bounds, options, out, info);
 }

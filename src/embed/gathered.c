@@ -1,8 +1,7 @@
 /* A small graph whose rows are distributed over processes: process 0 embeds it alone, as without
  * processes, which takes less time than the messages of a common iteration. */
-#include "embed/gathered.h"
-
 #include "base/check.h"
+#include "embed/moved.h"
 #include "matrix/collect.h"
 
 #include <string.h>

@@ -4,10 +4,9 @@
  * by entry, k the longest row of L (Higham, Accuracy and Stability of Numerical Algorithms, chapter
  * 11), and no eigenvalue moves by more than the norm of that (Weyl). The factorisation is row by
  * row, along the elimination tree (Davis, Algorithm 849, ACM TOMS 31, 2005). */
-#include "embed/inertia.h"
-
 #include "base/check.h"
 #include "base/context.h"
+#include "embed/verify.h"
 
 #include <amd.h>
 #include <float.h>
@@ -29,11 +28,6 @@ typedef struct factor {
     double *sum;
     int64_t longest; /* row of L */
 } factor;
-
-static void free_factor(factor *f) {
-    FREE(f->order, f->place, f->parent, f->count, f->offsets, f->rows, f->values, f->pivots,
-         f->mark, f->pattern, f->sum);
-}
 
 static huddle_status new_factor(int64_t n, factor *f) {
     huddle_status status = HUDDLE_OK;
@@ -207,6 +201,7 @@ huddle_status hd_embed_count_above(huddle_context *context, const hd_embed_opera
     if (isnan(inertia->error))
         inertia->error = INFINITY;
 done:
-    free_factor(&f);
+    FREE(f.order, f.place, f.parent, f.count, f.offsets, f.rows, f.values, f.pivots, f.mark,
+         f.pattern, f.sum);
     return status;
 }

@@ -133,12 +133,15 @@ huddle_status hd_embed_laplacian_new(huddle_context *context, const huddle_csr *
     TRY(hd_embed_check_symmetric(context, graph, laplacian->slab));
     ALLOC(laplacian->degrees, graph->rows);
     ALLOC(laplacian->component, graph->rows);
-    /* Rows are exchanged by their own numbers, so slabs keep their order. */
-    if (hd_context_engine(context)->slabs == NULL)
-        ALLOC(laplacian->order, graph->rows);
+    ALLOC(laplacian->order, graph->rows);
     TRY(add_degrees(graph, laplacian->slab.first, laplacian->degrees));
     TRY(hd_embed_find_components(context, graph, laplacian->slab, laplacian->component,
                                  laplacian->order, &laplacian->n_components));
+    /* Rows are exchanged by their own numbers, so slabs keep their order. */
+    if (hd_context_engine(context)->slabs != NULL) {
+        huddle_free(laplacian->order);
+        laplacian->order = NULL;
+    }
     TRY(set_known_vectors(context, laplacian));
 done:
     if (status != HUDDLE_OK)

@@ -50,20 +50,6 @@ done:
     return status;
 }
 
-static huddle_status choose_owners(huddle_context *context, const hd_eigen_request *request,
-                                   bool gathered, int32_t *owner) {
-    huddle_status status = HUDDLE_OK;
-    bool balanced = false;
-    if (gathered)
-        memset(owner, 0, (size_t)request->matrix->rows * sizeof *owner);
-    else if (request->n_components >= hd_slabs_count(context))
-        TRY(deal_components(context, request, owner, &balanced));
-    if (!gathered && !balanced)
-        TRY(hd_arrange_partition(context, request->matrix, owner));
-done:
-    return status;
-}
-
 /* ---- there --------------------------------------------------------------------------------- */
 
 /* An array of the request, of one number per row. */
@@ -94,6 +80,7 @@ huddle_status hd_embed_move(huddle_context *context, hd_eigen_request *request, 
     huddle_status status = HUDDLE_OK;
     const hd_engine_slabs *slabs = hd_context_engine(context)->slabs;
     int32_t *owner = NULL;
+    bool balanced = false;
     hd_slab slab;
     *m = (hd_embed_moved){0};
     TRY(hd_slab_locate(context, request->matrix->rows, &slab));
@@ -101,8 +88,11 @@ huddle_status hd_embed_move(huddle_context *context, hd_eigen_request *request, 
                   hd_embed_needs_all_rows(request, n_extra, solver, slab.total);
     if (slabs == NULL || (slabs->partition == NULL && !m->gathered))
         goto done;
-    ALLOC(owner, request->matrix->rows);
-    TRY(choose_owners(context, request, m->gathered, owner));
+    ALLOC_ZERO(owner, request->matrix->rows); /* process 0 has all rows if they are gathered */
+    if (!m->gathered && request->n_components >= hd_slabs_count(context))
+        TRY(deal_components(context, request, owner, &balanced));
+    if (!m->gathered && !balanced)
+        TRY(hd_arrange_partition(context, request->matrix, owner));
     TRY(hd_arrange_open(context, request->matrix, owner, &m->rows));
     m->active = true;
     TRY(move_arrays(request, m));
@@ -168,11 +158,6 @@ done:
 }
 
 /* ---- and back ------------------------------------------------------------------------------ */
-
-void hd_embed_moved_release(huddle_context *context, hd_embed_moved *m) {
-    if (hd_context_engine(context)->find_eigenpairs == NULL)
-        huddle_csr_free(&m->rows.graph);
-}
 
 huddle_status hd_embed_move_back(const hd_embed_moved *m, huddle_dense *vectors) {
     huddle_status status = HUDDLE_OK;

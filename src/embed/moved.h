@@ -24,9 +24,6 @@ typedef struct hd_embed_moved {
 huddle_status hd_embed_move(huddle_context *context, hd_eigen_request *request, int32_t n_extra,
                             const char *solver, hd_embed_moved *moved);
 
-/* Frees the moved matrix, which an operator has copied, unless the engine may still want it. */
-void hd_embed_moved_release(huddle_context *context, hd_embed_moved *moved);
-
 /* Solves a request that was gathered, on process 0; the others get its values, and no
  * vectors. On success op has the shift and unit on all processes. */
 huddle_status hd_embed_solve_gathered(huddle_context *context, const hd_eigen_request *request,
@@ -37,5 +34,11 @@ huddle_status hd_embed_solve_gathered(huddle_context *context, const hd_eigen_re
 huddle_status hd_embed_move_back(const hd_embed_moved *moved, huddle_dense *vectors);
 
 void hd_embed_moved_free(hd_embed_moved *moved);
+
+/* A small graph whose rows are distributed over processes (gathered.c): as huddle_embed(), computed
+ * by process 0, on which the graph is gathered. out and info are zeroed before. */
+huddle_status hd_embed_gathered(huddle_context *context, const huddle_csr *graph,
+                                const huddle_embed_options *options, huddle_embedding *out,
+                                huddle_embed_info *info);
 
 #endif

@@ -10,9 +10,9 @@
  * one is. */
 #include "base/check.h"
 #include "embed/chebyshev.h"
+#include "matrix/labels.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Up to this many vertices a random start is as fast (`./dev bench embed`). */
@@ -80,20 +80,6 @@ static int64_t aggregate_vertices(const hd_embed_operator *op, int32_t *aggregat
 
 /* ---- the coarse operator ------------------------------------------------------------------- */
 
-/* Lists the members of each aggregate: members[begin[a]] .. members[begin[a + 1] - 1]. */
-static void list_members(int64_t n, int64_t count, const int32_t *aggregate, int64_t *begin,
-                         int32_t *members) {
-    memset(begin, 0, (size_t)(count + 1) * sizeof *begin);
-    for (int64_t i = 0; i < n; i++)
-        begin[aggregate[i] + 1]++;
-    for (int64_t a = 0; a < count; a++)
-        begin[a + 1] += begin[a];
-    for (int64_t i = 0; i < n; i++)
-        members[begin[aggregate[i]]++] = (int32_t)i;
-    memmove(begin + 1, begin, (size_t)count * sizeof *begin);
-    begin[0] = 0;
-}
-
 /* What the rows of a coarse operator are computed from. */
 typedef struct coarsening {
     const hd_embed_operator *op;
@@ -143,33 +129,21 @@ done:
     return status;
 }
 
-static int compare_numbers(const void *left, const void *right) {
-    int32_t a = *(const int32_t *)left, b = *(const int32_t *)right;
-    return (a > b) - (a < b);
-}
-
 /* Aggregates of ghost rows get the numbers from `count` on, in the order of their numbers among all
- * processes; c->number has room for one per ghost. Returns how many there are in all. */
-static int64_t number_foreign(coarsening *c, int64_t count) {
-    int64_t n = c->op->n, ghosts = c->op->halo.ghosts, distinct = 0;
-    int32_t *foreign = c->number + count;
-    if (ghosts == 0)
-        return count;
-    memcpy(foreign, c->aggregate + n, (size_t)ghosts * sizeof *foreign);
-    qsort(foreign, (size_t)ghosts, sizeof *foreign, compare_numbers);
-    for (int64_t k = 0; k < ghosts; k++)
-        if (distinct == 0 || foreign[k] != foreign[distinct - 1])
-            foreign[distinct++] = foreign[k];
-    for (int64_t i = n; i < n + ghosts; i++) {
-        const int32_t *at =
-            bsearch(&c->aggregate[i], foreign, (size_t)distinct, sizeof *foreign, compare_numbers);
-        c->aggregate[i] = (int32_t)(at != NULL ? at - c->number : 0);
-    }
-    return count + distinct;
-}
-
-static void coarsening_free(coarsening *c) {
-    FREE(c->number, c->known, c->last);
+ * processes; c->number has room for one per ghost. *all: how many there are in all. */
+static huddle_status number_foreign(coarsening *c, int64_t count, int64_t *all) {
+    huddle_status status = HUDDLE_OK;
+    int64_t ghosts = c->op->halo.ghosts, foreign;
+    int32_t *ghost = c->aggregate + c->op->n, *names = NULL;
+    TRY(hd_rank_labels(NULL, ghosts, ghost, ghost, &foreign, &names));
+    for (int64_t i = 0; i < ghosts; i++)
+        ghost[i] += (int32_t)count;
+    for (int64_t k = 0; k < foreign; k++)
+        c->number[count + k] = names[k];
+    *all = count + foreign;
+done:
+    huddle_free(names);
+    return status;
 }
 
 /* Numbers the aggregates, those of ghost rows too, whose numbers and entries come from their
@@ -177,7 +151,7 @@ static void coarsening_free(coarsening *c) {
 static huddle_status open_coarsening(int64_t first, int64_t count, coarsening *c) {
     huddle_status status = HUDDLE_OK;
     const hd_embed_operator *op = c->op;
-    int64_t rows = op->n + op->halo.ghosts;
+    int64_t rows = op->n + op->halo.ghosts, all;
     ALLOC(c->number, count + op->halo.ghosts);
     ALLOC(c->known, rows);
     for (int64_t a = 0; a < count; a++)
@@ -191,7 +165,7 @@ static huddle_status open_coarsening(int64_t first, int64_t count, coarsening *c
     }
     memcpy(c->known, op->known, (size_t)op->n * sizeof *c->known);
     TRY(hd_halo_fetch(&op->halo, c->known, sizeof *c->known));
-    int64_t all = number_foreign(c, count);
+    TRY(number_foreign(c, count, &all));
     ALLOC(c->last, all);
     memset(c->last, -1, (size_t)all * sizeof *c->last);
 done:
@@ -229,9 +203,9 @@ static huddle_status coarsen_operator(huddle_context *context, const hd_embed_op
     int32_t *members = NULL;
     TRY(new_coarse(context, op, count, coarse));
     TRY(open_coarsening(coarse->slab.first, count, &c));
-    ALLOC(begin, count + 1);
+    ALLOC(begin, count + 2);
     ALLOC(members, op->n);
-    list_members(op->n, count, aggregate, begin, members);
+    hd_list_members(op->n, aggregate, count, begin, members);
     for (int64_t i = 0; i < op->n; i++) {
         coarse->known[aggregate[i]] += op->known[i] * op->known[i];
         coarse->component[aggregate[i]] = op->component[i];
@@ -244,8 +218,7 @@ static huddle_status coarsen_operator(huddle_context *context, const hd_embed_op
     TRY(hd_halo_open(context, count, end, coarse->columns, &coarse->halo));
     TRY(divide_entries(coarse));
 done:
-    coarsening_free(&c);
-    FREE(begin, members);
+    FREE(c.number, c.known, c.last, begin, members);
     return status;
 }
 

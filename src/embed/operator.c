@@ -4,7 +4,6 @@
 #include "base/check.h"
 #include "base/context.h"
 #include "base/parallel.h"
-#include "embed/spectrum.h"
 
 #include <math.h>
 #include <string.h>
@@ -81,18 +80,6 @@ static huddle_status copy_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* The rows of a graph in the operator's order, without explicit zeros. */
-static huddle_status copy_graph(huddle_context *context, graph_copy *c) {
-    huddle_status status = HUDDLE_OK;
-    int64_t n = c->op->n;
-    TRY(hd_parallel(context, NULL, n, COPY_ROWS, count_entries, c));
-    for (int64_t place = 0; place < n; place++)
-        c->op->offsets[place + 1] += c->op->offsets[place];
-    TRY(hd_parallel(context, NULL, n, COPY_ROWS, copy_rows, c));
-done:
-    return status;
-}
-
 /* The rows of any matrix times 2^-exponent, in their own order, with an entry at every place of the
  * diagonal, from which the shift is subtracted later. */
 static void copy_matrix(const huddle_csr *matrix, int exponent, hd_embed_operator *op) {
@@ -154,7 +141,10 @@ static huddle_status build_normalised(huddle_context *context, const hd_eigen_re
             place_of[order[place]] = (int32_t)place;
     }
     graph_copy copy = {request->matrix, order, place_of, op};
-    TRY(copy_graph(context, &copy));
+    TRY(hd_parallel(context, NULL, op->n, COPY_ROWS, count_entries, &copy));
+    for (int64_t place = 0; place < op->n; place++)
+        op->offsets[place + 1] += op->offsets[place];
+    TRY(hd_parallel(context, NULL, op->n, COPY_ROWS, copy_rows, &copy));
     TRY(hd_halo_open(context, op->n, op->offsets[op->n], op->columns, &op->halo));
     TRY(scale_entries(request->scale, order, op));
     op->lower = request->lower;

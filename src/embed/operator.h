@@ -42,6 +42,17 @@ huddle_status hd_embed_operator_new(huddle_context *context, hd_eigen_request *r
                                     const int32_t *order, const int64_t *number,
                                     hd_embed_operator *op);
 
+typedef struct hd_embed_spectrum {
+    double min_ritz, max_ritz; /* Ritz values: the spectrum extends at least this far */
+    double lower, upper;       /* estimated ends: upper is close, lower is on the safe side */
+} hd_embed_spectrum;
+
+/* Estimates the ends of the spectrum by a few steps of Lanczos (spectrum.c), within Gershgorin's
+ * bounds and [lower, upper], which may be infinite. Uses only the operator's rows, offsets,
+ * columns, values and halo. */
+huddle_status hd_embed_estimate_spectrum(huddle_context *context, const hd_embed_operator *op,
+                                         double lower, double upper, hd_embed_spectrum *spectrum);
+
 /* What the stage derives from a graph before any solver runs. */
 typedef struct hd_embed_laplacian {
     int64_t n;
@@ -60,7 +71,7 @@ huddle_status hd_embed_laplacian_new(huddle_context *context, const huddle_csr *
 void hd_embed_laplacian_free(hd_embed_laplacian *laplacian);
 
 /* Connected components (components.c): component[i], numbered by falling size, ties by the first
- * vertex, and the vertices breadth first. order may be NULL under slabs, and only there. */
+ * vertex, and the vertices of this process breadth first. */
 huddle_status hd_embed_find_components(huddle_context *context, const huddle_csr *graph,
                                        hd_slab slab, int32_t *component, int32_t *order,
                                        int64_t *count);

@@ -216,6 +216,25 @@ done:
     return status;
 }
 
+/* Ritz values and rotation of a block, by one pass over it for the Gram matrices and a small
+ * eigenproblem that every process solves alike. op: products are computed in double; NULL: they are
+ * in the block's y. */
+static huddle_status find_ritz(huddle_context *context, const hd_embed_operator *op,
+                               const hd_embed_block *block, hd_embed_ritz *ritz, step *s) {
+    huddle_status status = HUDDLE_OK;
+    int64_t width = block->width;
+    TRY(hd_blas_reserve(context));
+    TRY(new_step(context, block, ritz, s));
+    s->op = op;
+    if (op != NULL)
+        TRY(hd_embed_block_fetch_ghosts(op, block));
+    TRY(hd_parallel(context, NULL, block->n, s->grain, add_grams, s));
+    TRY(add_chunks(context, s, 2 * width * width));
+    TRY(solve_small(s->partial, s->partial + width * width, ritz));
+done:
+    return status;
+}
+
 /* ---- rotation and residuals ---------------------------------------------------------------- */
 
 /* `count` rows from `first` on times the rotation, in the block's own precision, by way of scratch
@@ -272,19 +291,14 @@ static huddle_status rotate_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* One pass over the block for the Gram matrices, a small eigenproblem that every process solves
- * alike, and one pass for rotation and residuals. */
+/* Two passes over the block: for the Gram matrices, and for rotation and residuals. */
 huddle_status hd_embed_rayleigh_ritz(huddle_context *context, hd_embed_block *block,
                                      hd_embed_ritz *ritz) {
     huddle_status status = HUDDLE_OK;
     step s = {0};
     int64_t width = block->width;
     hd_blas_enter();
-    TRY(hd_blas_reserve(context));
-    TRY(new_step(context, block, ritz, &s));
-    TRY(hd_parallel(context, NULL, block->n, s.grain, add_grams, &s));
-    TRY(add_chunks(context, &s, 2 * width * width));
-    TRY(solve_small(s.partial, s.partial + width * width, ritz));
+    TRY(find_ritz(context, NULL, block, ritz, &s));
     for (int64_t i = 0; i < width * width; i++)
         s.rotation[i] = (float)ritz->rotation[i];
     /* A process without rows has no chunk that would overwrite the Gram matrix. */
@@ -306,18 +320,9 @@ done:
  * eigenvalues. */
 huddle_status hd_embed_ritz_exact(huddle_context *context, const hd_embed_operator *op,
                                   const hd_embed_block *block, hd_embed_ritz *ritz) {
-    huddle_status status = HUDDLE_OK;
     step s = {0};
-    int64_t width = block->width;
     hd_blas_enter();
-    TRY(hd_blas_reserve(context));
-    TRY(new_step(context, block, ritz, &s));
-    s.op = op;
-    TRY(hd_embed_block_fetch_ghosts(op, block));
-    TRY(hd_parallel(context, NULL, block->n, s.grain, add_grams, &s));
-    TRY(add_chunks(context, &s, 2 * width * width));
-    TRY(solve_small(s.partial, s.partial + width * width, ritz));
-done:
+    huddle_status status = find_ritz(context, op, block, ritz, &s);
     free_step(&s);
     hd_blas_leave();
     return status;

@@ -3,8 +3,6 @@
  * From a random start the largest Ritz value is after k steps within about .1 (log(n k^4) / k)^2 of
  * the spectrum's width of the largest eigenvalue, whatever the spectrum (Kuczynski and
  * Wozniakowski, 1992): 3 % for n = 1,000, 6 % for a million. */
-#include "embed/spectrum.h"
-
 #include "base/check.h"
 #include "base/rng.h"
 #include "embed/solver.h"
@@ -22,17 +20,13 @@ static const double margin = .1;
  * exhausted. */
 static const double exhausted = 1e-13;
 
-/* The tridiagonal matrix of Lanczos. */
-typedef struct tridiagonal {
+/* The tridiagonal matrix of Lanczos, and three vectors of the recurrence; x has room for ghost
+ * rows, and so have the others, since they change places. */
+typedef struct lanczos {
     lapack_int size;
     double diagonal[STEPS], beside[STEPS];
-} tridiagonal;
-
-/* Three vectors of the recurrence; x has room for ghost rows, and so have the others, since they
- * change places. */
-typedef struct recurrence {
     double *x, *before, *y;
-} recurrence;
+} lanczos;
 
 /* y = op x; *product = x'y. */
 static huddle_status multiply_vector(huddle_context *context, const hd_embed_operator *op,
@@ -76,49 +70,47 @@ done:
  * x. beta_k q_{k+1} = A q_k - alpha_k q_k - beta_{k-1} q_{k-1}. The three arrays change places
  * instead of being copied. */
 static huddle_status extend_lanczos(huddle_context *context, const hd_embed_operator *op,
-                                    recurrence *r, tridiagonal *t, double *beside) {
+                                    lanczos *t, double *beside) {
     huddle_status status = HUDDLE_OK;
     int k = (int)t->size;
-    double diagonal, last = k > 0 ? t->beside[k - 1] : 0, square = 0, *swap = r->before;
-    TRY(multiply_vector(context, op, r->x, r->y, &diagonal));
+    double diagonal, last = k > 0 ? t->beside[k - 1] : 0, square = 0, *swap = t->before;
+    TRY(multiply_vector(context, op, t->x, t->y, &diagonal));
     for (int64_t i = 0; i < op->n; i++) {
-        r->y[i] -= diagonal * r->x[i] + last * r->before[i];
-        square += r->y[i] * r->y[i];
+        t->y[i] -= diagonal * t->x[i] + last * t->before[i];
+        square += t->y[i] * t->y[i];
     }
     TRY(hd_reduce_sum(context, 1, &square));
     *beside = sqrt(square);
     t->diagonal[k] = diagonal;
     t->beside[k] = *beside;
     t->size = k + 1;
-    r->before = r->x;
-    r->x = r->y;
-    r->y = swap;
+    t->before = t->x;
+    t->x = t->y;
+    t->y = swap;
 done:
     return status;
 }
 
 /* The recurrence ends early where the Krylov space is exhausted; Ritz values are then
  * eigenvalues. */
-static huddle_status run_lanczos(huddle_context *context, const hd_embed_operator *op,
-                                 tridiagonal *t) {
+static huddle_status run_lanczos(huddle_context *context, const hd_embed_operator *op, lanczos *t) {
     huddle_status status = HUDDLE_OK;
-    recurrence r = {0};
     double largest = 0, beside;
     int64_t length = op->n + op->halo.ghosts;
-    ALLOC(r.x, length);
-    ALLOC(r.y, length);
-    ALLOC_ZERO(r.before, length);
-    TRY(draw_start(context, op, r.x));
+    ALLOC(t->x, length);
+    ALLOC(t->y, length);
+    ALLOC_ZERO(t->before, length);
+    TRY(draw_start(context, op, t->x));
     while (t->size < STEPS && t->size < op->slab.total) {
-        TRY(extend_lanczos(context, op, &r, t, &beside));
+        TRY(extend_lanczos(context, op, t, &beside));
         largest = fmax(largest, fabs(t->diagonal[t->size - 1]) + beside);
         if (beside <= exhausted * largest) /* an invariant subspace: both ends are exact */
             break;
         for (int64_t i = 0; i < op->n; i++)
-            r.x[i] /= beside;
+            t->x[i] /= beside;
     }
 done:
-    FREE(r.x, r.y, r.before);
+    FREE(t->x, t->y, t->before);
     return status;
 }
 
@@ -149,7 +141,7 @@ static huddle_status bound_rows(huddle_context *context, const hd_embed_operator
 huddle_status hd_embed_estimate_spectrum(huddle_context *context, const hd_embed_operator *op,
                                          double lower, double upper, hd_embed_spectrum *spectrum) {
     huddle_status status = HUDDLE_OK;
-    tridiagonal t = {0};
+    lanczos t = {0};
     double vectors[STEPS * STEPS], first, last;
     TRY(run_lanczos(context, op, &t));
     lapack_int k = t.size;

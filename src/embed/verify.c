@@ -5,7 +5,6 @@
 #include "embed/verify.h"
 
 #include "base/check.h"
-#include "embed/inertia.h"
 
 #include <math.h>
 #include <string.h>

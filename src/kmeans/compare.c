@@ -285,23 +285,23 @@ void hd_kmeans_centres_set(const hd_kmeans_data *data, int32_t k, const double *
             centres->columns[j * stride + i] = i < k ? exact[i * d + j] : 0;
 }
 
-huddle_status hd_kmeans_scratch_new(const hd_kmeans_data *data, int32_t capacity,
-                                    hd_kmeans_scratch *scratch) {
+huddle_status hd_kmeans_scratch_new(int32_t workers, int32_t capacity,
+                                    hd_kmeans_scratch **scratch) {
     huddle_status status = HUDDLE_OK;
-    memset(scratch, 0, sizeof *scratch);
-    ALLOC(scratch->panel, HD_KMEANS_PANEL * HD_KMEANS_BLOCK);
-    ALLOC(scratch->scores, (int64_t)capacity * HD_KMEANS_BLOCK);
-    if (data->x->offsets != NULL)
-        ALLOC(scratch->sums, whole_doubles(capacity));
+    ALLOC_ZERO(*scratch, workers);
+    for (int32_t i = 0; i < workers; i++) {
+        ALLOC((*scratch)[i].panel, HD_KMEANS_PANEL * HD_KMEANS_BLOCK);
+        ALLOC((*scratch)[i].scores, (int64_t)capacity * HD_KMEANS_BLOCK);
+        ALLOC((*scratch)[i].sums, whole_doubles(capacity));
+    }
 done:
-    if (status != HUDDLE_OK)
-        hd_kmeans_scratch_free(scratch);
     return status;
 }
 
-void hd_kmeans_scratch_free(hd_kmeans_scratch *scratch) {
-    FREE(scratch->panel, scratch->scores, scratch->sums);
-    memset(scratch, 0, sizeof *scratch);
+void hd_kmeans_scratch_free(int32_t workers, hd_kmeans_scratch *scratch) {
+    for (int32_t i = 0; i < workers && scratch != NULL; i++)
+        FREE(scratch[i].panel, scratch[i].scores, scratch[i].sums);
+    huddle_free(scratch);
 }
 
 /* ---- one row in double -------------------------------------------------------------------- */
@@ -420,22 +420,29 @@ static void set_near(const hd_kmeans_data *data, int32_t label, double best, dou
         (float)(sqrt(fmax(0, second - rounding_error)) * scale * (1 - HD_KMEANS_SLACK));
 }
 
-/* The nearest centre in double; the first of equal ones, since only a smaller distance replaces
- * it. */
-static void decide_dense(const hd_kmeans_data *data, const hd_kmeans_centres *centres, int64_t i,
-                         hd_kmeans_near *near, int32_t r) {
-    double best = INFINITY, second = INFINITY;
+/* The two smallest of k squared distances, and the centre of the smallest; the first of equal ones,
+ * since only a smaller distance replaces it. */
+static int32_t two_nearest(const double *distances, int32_t k, double *best, double *second) {
     int32_t label = 0;
-    for (int32_t k = 0; k < centres->k; k++) {
-        double distance = hd_kmeans_exact(data, centres, i, k);
-        if (distance < best) {
-            second = best;
-            best = distance;
-            label = k;
-        } else if (distance < second) {
-            second = distance;
+    *best = *second = INFINITY;
+    for (int32_t i = 0; i < k; i++)
+        if (distances[i] < *best) {
+            *second = *best;
+            *best = distances[i];
+            label = i;
+        } else if (distances[i] < *second) {
+            *second = distances[i];
         }
-    }
+    return label;
+}
+
+/* The nearest centre in double. */
+static void decide_dense(const hd_kmeans_data *data, const hd_kmeans_centres *centres, int64_t i,
+                         hd_kmeans_scratch *scratch, hd_kmeans_near *near, int32_t r) {
+    double best, second;
+    for (int32_t k = 0; k < centres->k; k++)
+        scratch->sums[k] = hd_kmeans_exact(data, centres, i, k);
+    int32_t label = two_nearest(scratch->sums, centres->k, &best, &second);
     set_near(data, label, best, second, 0, near, r);
 }
 
@@ -501,19 +508,9 @@ static double bound_sparse_error(const hd_kmeans_data *data, const hd_kmeans_cen
  * bound. */
 static void decide_sparse(const hd_kmeans_data *data, const hd_kmeans_centres *centres, int64_t i,
                           hd_kmeans_scratch *scratch, hd_kmeans_near *near, int32_t r) {
-    double square = compute_sparse(data, centres, i, scratch), best = INFINITY, second = INFINITY;
+    double square = compute_sparse(data, centres, i, scratch), best, second;
     double rounding_error = bound_sparse_error(data, centres, i, square);
-    int32_t label = 0;
-    for (int32_t k = 0; k < centres->k; k++) {
-        double distance = scratch->sums[k];
-        if (distance < best) {
-            second = best;
-            best = distance;
-            label = k;
-        } else if (distance < second) {
-            second = distance;
-        }
-    }
+    int32_t label = two_nearest(scratch->sums, centres->k, &best, &second);
     if (second <= best + 2 * rounding_error) {
         second = best;
         label = nearest_of(data, centres, i, scratch->sums, best + 2 * rounding_error, &best);
@@ -539,7 +536,7 @@ void hd_kmeans_nearest(const hd_kmeans_data *data, const hd_kmeans_centres *cent
     data->kernels->choose(scratch->scores, centres->half, centres->k, centres->error, near);
     for (int32_t r = 0; r < count; r++)
         if (near->unsure[r])
-            decide_dense(data, centres, rows[r], near, r);
+            decide_dense(data, centres, rows[r], scratch, near, r);
 }
 
 /* For k-means++. Dense rows by differences in float; sparse rows by products in double, which are

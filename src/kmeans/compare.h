@@ -67,12 +67,12 @@ void hd_kmeans_centres_set(const hd_kmeans_data *data, int32_t k, const double *
 /* Scratch of one thread for blocks against up to `capacity` centres. */
 typedef struct hd_kmeans_scratch {
     float *panel, *scores;
-    double *sums; /* sparse: capacity, filled up */
+    double *sums; /* capacity, filled up */
 } hd_kmeans_scratch;
 
-huddle_status hd_kmeans_scratch_new(const hd_kmeans_data *data, int32_t capacity,
-                                    hd_kmeans_scratch *scratch);
-void hd_kmeans_scratch_free(hd_kmeans_scratch *scratch);
+/* One for each worker; *scratch, NULL before, is freed by the caller also after a failure. */
+huddle_status hd_kmeans_scratch_new(int32_t workers, int32_t capacity, hd_kmeans_scratch **scratch);
+void hd_kmeans_scratch_free(int32_t workers, hd_kmeans_scratch *scratch);
 
 /* Nearest centres of count (1 .. HD_KMEANS_BLOCK) rows, with bounds. No label is left unsure. */
 void hd_kmeans_nearest(const hd_kmeans_data *data, const hd_kmeans_centres *centres,

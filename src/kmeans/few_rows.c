@@ -3,102 +3,40 @@
  * hashing, which stops as soon as there are enough of them, usually after a few rows. */
 #include "base/check.h"
 #include "kmeans/restart.h"
+#include "matrix/collect.h"
+#include "matrix/distinct.h"
 
-#include <math.h>
 #include <string.h>
 
-/* Rows between checks for cancelling. */
-enum { CANCEL_ROWS = 4096 };
-
-/* ---- rows of one process ------------------------------------------------------------------ */
-
-/* The next value of row i that is not 0, from position *e on; false at the end of the row. Dense
- * and sparse rows are read alike, and explicit zeros of sparse rows are skipped. */
-static bool next_value(const huddle_points *x, int64_t i, int64_t *e, int64_t *column, float *v) {
-    int64_t begin = x->offsets != NULL ? x->offsets[i] : i * x->stride;
-    int64_t end = x->offsets != NULL ? x->offsets[i + 1] : begin + x->d;
-    while (begin + *e < end) {
-        int64_t at = begin + (*e)++;
-        if (x->values[at] == 0)
-            continue;
-        *column = x->offsets != NULL ? x->columns[at] : at - begin;
-        *v = x->values[at];
-        return true;
-    }
-    return false;
-}
-
-/* A hash of the positions and bits of the values that are not 0, so that dense and sparse rows, and
- * -0 and 0, agree. Multiplication by 2^64 divided by the golden ratio (Fibonacci hashing, Knuth)
- * and shifts mix the bits. */
-static uint64_t hash_row(const huddle_points *x, int64_t i) {
-    uint64_t hash = 0;
-    int64_t e = 0, column;
-    float v;
-    while (next_value(x, i, &e, &column, &v)) {
-        uint32_t bits;
-        memcpy(&bits, &v, sizeof bits);
-        hash = (hash ^ ((uint64_t)column << 32 | bits)) * 0x9E3779B97F4A7C15u;
-        hash ^= hash >> 29;
-    }
-    return hash ^ hash >> 32;
-}
-
-/* Whether rows a and b have the same values. */
-static bool equal_rows(const huddle_points *x, int64_t a, int64_t b) {
-    int64_t e = 0, f = 0, column_a, column_b;
-    float v, w;
-    for (;;) {
-        bool more_a = next_value(x, a, &e, &column_a, &v);
-        bool more_b = next_value(x, b, &f, &column_b, &w);
-        if (!more_a || !more_b)
-            return more_a == more_b;
-        if (column_a != column_b || v != w)
-            return false;
-    }
-}
-
-/* Counts distinct rows up to c; rows[0 .. *count - 1] are the first of each. If there are fewer
- * than c, labels[i] is the number of the distinct row that row i equals. Open addressing with
- * linear probing; the table is at least twice as large as the number of entries, so probes are
- * short. Numbers follow the order of rows, not of hashes. */
+/* Counts distinct rows up to c. If there are fewer, rows[0 .. *count - 1] are the first of each,
+ * and labels[i] is the number of the distinct row that row i equals. A first row comes before its
+ * copies, so that its number is known when they are reached. */
 static huddle_status find_distinct(huddle_context *context, const huddle_points *x, int32_t c,
                                    int32_t *rows, int32_t *labels, int32_t *count) {
     huddle_status status = HUDDLE_OK;
-    int32_t *table = NULL; /* 1 + number of a distinct row, or 0 */
-    uint64_t size = 16;
-    /* A power of two, so that a slot is a masked hash. */
-    while (size < 2 * (uint64_t)c)
-        size *= 2;
-    ALLOC_ZERO(table, size);
-    *count = 0;
-    for (int64_t i = 0; i < x->n && *count < c; i++) {
-        uint64_t slot = hash_row(x, i) & (size - 1);
-        while (table[slot] != 0 && !equal_rows(x, i, rows[table[slot] - 1]))
-            slot = (slot + 1) & (size - 1);
-        if (table[slot] == 0) {
-            rows[(*count)++] = (int32_t)i;
-            table[slot] = *count;
-        }
-        labels[i] = table[slot] - 1;
-        if (i % CANCEL_ROWS == 0)
-            TRY(hd_check_cancel(context));
+    int32_t next = 0;
+    int64_t found;
+    TRY(hd_points_find_firsts(context, x, c, labels, &found));
+    *count = (int32_t)found;
+    for (int64_t i = 0; i < x->n && found < c; i++) {
+        if (labels[i] == i)
+            rows[next] = (int32_t)i;
+        labels[i] = labels[i] == i ? next++ : labels[labels[i]];
     }
 done:
-    huddle_free(table);
     return status;
 }
 
 huddle_status hd_kmeans_has_distinct(huddle_context *context, const huddle_points *x, int32_t c,
                                      bool *enough) {
     huddle_status status = HUDDLE_OK;
-    int32_t *rows = NULL, *labels = NULL, count;
-    ALLOC(rows, c);
-    ALLOC(labels, x->n);
-    TRY(find_distinct(context, x, c, rows, labels, &count));
+    int32_t *firsts = NULL;
+    int64_t count;
+    ALLOC(firsts, x->n);
+    TRY(hd_points_find_firsts(context, x, c, firsts, &count));
     *enough = count == c;
 done:
-    FREE(rows, labels);
+    huddle_free(firsts);
     return status;
 }
 
@@ -116,19 +54,15 @@ static void copy_rows(const huddle_points *x, const int32_t *rows, int32_t count
     }
 }
 
-/* ---- rows of all processes ---------------------------------------------------------------- */
-
 /* Numbers the distinct rows of all processes: values (total x d) contains the rows of one process
  * after the other, and number[k] becomes the place of row k among those that are different; these
  * are moved to the front. Each process has fewer than c rows, so pairwise comparison is affordable.
- * Slots that no process filled in are infinite. Returns how many are different. */
+ * Returns how many are different. */
 static int32_t number_rows(int64_t total, int64_t d, double *values, int32_t *number) {
     int32_t count = 0;
     for (int64_t k = 0; k < total; k++) {
         const double *row = values + k * d;
         int32_t same = 0;
-        if (isinf(row[0]))
-            continue;
         while (same < count && memcmp(values + same * d, row, (size_t)d * sizeof *row) != 0)
             same++;
         number[k] = same;
@@ -140,13 +74,15 @@ static int32_t number_rows(int64_t total, int64_t d, double *values, int32_t *nu
 
 /* Distinct rows of all processes (values, of which *count are valid), and labels by them. *count is
  * c if there are at least that many; one process with c distinct rows decides this without an
- * exchange of rows. Rows are exchanged by a minimum with infinity in all other places. */
+ * exchange of rows. */
 static huddle_status join_distinct(huddle_context *context, const huddle_points *x, int32_t c,
                                    const int32_t *rows, int32_t *labels, int32_t *count,
                                    double **values) {
     huddle_status status = HUDDLE_OK;
     int32_t *number = NULL;
-    double max_count = *count;
+    double *own = NULL, max_count = *count;
+    int64_t total;
+    void *all = NULL;
     hd_slab slab;
     TRY(hd_reduce_max(context, 1, &max_count));
     if (max_count >= c) {
@@ -154,37 +90,21 @@ static huddle_status join_distinct(huddle_context *context, const huddle_points 
         goto done;
     }
     TRY(hd_slab_locate(context, *count, &slab));
-    ALLOC(*values, slab.total * x->d);
-    ALLOC_ZERO(number, slab.total);
-    for (int64_t k = 0; k < slab.total * x->d; k++)
-        (*values)[k] = INFINITY;
-    copy_rows(x, rows, *count, *values + slab.first * x->d);
-    /* Every place was filled in by one process; the others contribute infinity. */
-    TRY(hd_reduce_min(context, slab.total * x->d, *values));
-    for (int64_t k = 0; k < slab.total * x->d; k++)
-        (*values)[k] += 0.0; /* -0 equals 0 */
-    *count = number_rows(slab.total, x->d, *values, number);
+    ALLOC(own, *count * x->d);
+    ALLOC(number, slab.total);
+    copy_rows(x, rows, *count, own);
+    for (int64_t k = 0; k < *count * x->d; k++)
+        own[k] += 0.0; /* -0 equals 0 */
+    TRY(hd_collect_rows(context, HD_EVERYWHERE, *count, own, (size_t)x->d * sizeof *own, &total,
+                        &all));
+    *values = all;
+    *count = number_rows(total, x->d, *values, number);
     /* Together the processes may have c distinct rows or more, although none has alone. */
     *count = *count < c ? *count : c;
     for (int64_t i = 0; i < x->n; i++)
         labels[i] = number[slab.first + labels[i]];
 done:
-    huddle_free(number);
-    return status;
-}
-
-/* ---- the result --------------------------------------------------------------------------- */
-
-/* The distinct rows are the centres; the first one is repeated for the clusters that remain
- * empty. */
-static huddle_status set_centres(const double *values, int64_t d, int32_t count, int32_t c,
-                                 huddle_dense *centres) {
-    huddle_status status = HUDDLE_OK;
-    TRY(huddle_dense_new(c, d, centres));
-    for (int64_t k = 0; k < c; k++)
-        memcpy(centres->values + k * centres->stride, values + (k < count ? k : 0) * d,
-               (size_t)d * sizeof *values);
-done:
+    FREE(number, own);
     return status;
 }
 
@@ -209,7 +129,11 @@ huddle_status hd_kmeans_place_few_rows(huddle_context *context, const huddle_poi
     }
     hd_warn(context, HUDDLE_WARNING_FEW_DISTINCT, "only %d distinct row%s for %d clusters", count,
             count == 1 ? "" : "s", c);
-    TRY(set_centres(values, x->d, count, c, &result->centres));
+    TRY(huddle_dense_new(c, x->d, &result->centres));
+    /* The first one is repeated for the clusters that remain empty. */
+    for (int64_t k = 0; k < c; k++)
+        memcpy(result->centres.values + k * result->centres.stride,
+               values + (k < count ? k : 0) * x->d, (size_t)x->d * sizeof *values);
     ALLOC_ZERO(info->inertias, 1);
     if (options->keep_starts) {
         ALLOC(info->start_labels, x->n);

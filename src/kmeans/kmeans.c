@@ -370,14 +370,10 @@ static huddle_status assign_on_cpu(huddle_context *context, const huddle_points 
     TRY(hd_kmeans_data_new(context, x, NULL, c, &data));
     TRY(hd_kmeans_centres_new(&data, c, &ready));
     hd_kmeans_centres_set(&data, c, centres->values, &ready);
-    ALLOC_ZERO(a.scratch, n_scratch);
-    for (int32_t i = 0; i < n_scratch; i++)
-        TRY(hd_kmeans_scratch_new(&data, c, &a.scratch[i]));
+    TRY(hd_kmeans_scratch_new(n_scratch, c, &a.scratch));
     TRY(hd_parallel(context, "kmeans", x->n, data.grain, label_rows, &a));
 done:
-    for (int32_t i = 0; i < n_scratch && a.scratch != NULL; i++)
-        hd_kmeans_scratch_free(&a.scratch[i]);
-    huddle_free(a.scratch);
+    hd_kmeans_scratch_free(n_scratch, a.scratch);
     hd_kmeans_centres_free(&ready);
     hd_kmeans_data_free(&data);
     return status;

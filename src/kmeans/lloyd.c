@@ -26,40 +26,43 @@ enum { BOUNDED_ROWS = 4 };
 
 typedef struct lloyd {
     hd_kmeans_run *run;
-    bool bounded;          /* the bounds are worth their upkeep */
-    bool fresh;            /* labels and bounds are not known yet */
-    hd_kmeans_moves moves; /* of the last step */
-    double shift;          /* sum of the squared moves, unscaled */
-    int64_t changed;       /* rows with a new label in the last assignment; of all processes after
-                              update_sums() */
-    int64_t reseeded;      /* rows given to empty clusters after it */
-    int64_t *candidate;    /* chunks: farthest row */
-    double *distance;      /* chunks: its distance */
-    unsigned char *filled; /* c: clusters that were empty */
+    bool bounded;           /* the bounds are worth their upkeep */
+    bool fresh;             /* labels and bounds are not known yet */
+    hd_kmeans_moves moves;  /* of the last step */
+    double shift;           /* sum of the squared moves, unscaled */
+    int64_t changed;        /* rows with a new label in the last assignment; of all processes after
+                               update_sums() */
+    int64_t reseeded;       /* rows given to empty clusters after it */
+    unsigned char *touched; /* chunks x c: the chunk has changed the sums of the cluster */
+    int64_t *relabelled;    /* chunks: rows with a new label */
+    int64_t *candidate;     /* chunks: farthest row */
+    double *distance;       /* chunks: its distance */
+    unsigned char *filled;  /* c: clusters that were empty */
 } lloyd;
 
 /* ---- assignment --------------------------------------------------------------------------- */
 
-/* The sums of cluster k in the changes of this chunk, cleared at first use: most chunks change few
- * clusters, and clearing all c x d numbers would dominate late iterations. */
-static double *touched_sum(hd_kmeans_run *run, int64_t chunk, int32_t k) {
-    int64_t cell = chunk * run->data->c + k, d = run->data->x->d;
-    double *sum = run->changes.sums + cell * d;
-    if (!run->changes.touched[cell]) {
-        run->changes.touched[cell] = 1;
-        run->changes.mass[cell] = 0;
-        run->changes.counts[cell] = 0;
-        memset(sum, 0, (size_t)d * sizeof *sum);
-    }
-    return sum;
+/* Adds row i to the sums of cluster k (sign 1), or subtracts it (-1). */
+static void add_row(const hd_kmeans_data *data, int64_t i, int64_t k, int sign,
+                    const hd_kmeans_sums *to) {
+    double weight = sign * hd_kmeans_weight(data, i);
+    hd_kmeans_add_row(data, i, weight, to->sums + k * data->x->d);
+    to->mass[k] += weight;
+    to->counts[k] += sign;
 }
 
-/* Adds row i to the changes of cluster k (sign 1), or subtracts it (-1). */
-static void shift_row(hd_kmeans_run *run, int64_t chunk, int64_t i, int32_t k, int sign) {
-    double weight = sign * hd_kmeans_weight(run->data, i);
-    hd_kmeans_add_row(run->data, i, weight, touched_sum(run, chunk, k));
-    run->changes.mass[chunk * run->data->c + k] += weight;
-    run->changes.counts[chunk * run->data->c + k] += sign;
+/* The same in the changes of a chunk. They are cleared at first use: most chunks change few
+ * clusters, and clearing all c x d numbers would dominate late iterations. */
+static void shift_row(const lloyd *state, int64_t chunk, int64_t i, int32_t k, int sign) {
+    hd_kmeans_run *run = state->run;
+    int64_t cell = chunk * run->data->c + k, d = run->data->x->d;
+    if (!state->touched[cell]) {
+        state->touched[cell] = 1;
+        run->changes.mass[cell] = 0;
+        run->changes.counts[cell] = 0;
+        memset(run->changes.sums + cell * d, 0, (size_t)d * sizeof *run->changes.sums);
+    }
+    add_row(run->data, i, cell, sign, &run->changes);
 }
 
 /* Compares a block of rows with all centres and records those that change their cluster: the row is
@@ -75,10 +78,10 @@ static void assign_block(const lloyd *state, hd_chunk chunk, const int32_t *rows
         if (near.label[r] == before)
             continue;
         if (before >= 0)
-            shift_row(run, chunk.index, i, before, -1);
-        shift_row(run, chunk.index, i, near.label[r], 1);
+            shift_row(state, chunk.index, i, before, -1);
+        shift_row(state, chunk.index, i, near.label[r], 1);
         run->labels[i] = near.label[r];
-        run->changes.relabelled[chunk.index]++;
+        state->relabelled[chunk.index]++;
     }
 }
 
@@ -124,8 +127,8 @@ static huddle_status assign_rows(void *argument, hd_chunk chunk) {
     const lloyd *state = argument;
     hd_kmeans_run *run = state->run;
     int32_t rows[HD_KMEANS_BLOCK] = {0}, open[HD_KMEANS_BLOCK], count = 0;
-    run->changes.relabelled[chunk.index] = 0;
-    memset(run->changes.touched + chunk.index * run->data->c, 0, (size_t)run->data->c);
+    state->relabelled[chunk.index] = 0;
+    memset(state->touched + chunk.index * run->data->c, 0, (size_t)run->data->c);
     for (int64_t i = chunk.begin; i < chunk.end; i += HD_KMEANS_BLOCK) {
         int32_t n = (int32_t)(chunk.end - i < HD_KMEANS_BLOCK ? chunk.end - i : HD_KMEANS_BLOCK);
         if (open_rows(state, i, n, open) == 0)
@@ -157,7 +160,7 @@ static huddle_status assign_labels(lloyd *state) {
     TRY(hd_parallel(data->context, NULL, data->x->n, data->grain, assign_rows, state));
     state->changed = 0;
     for (int64_t chunk = 0; chunk < data->chunks; chunk++)
-        state->changed += run->changes.relabelled[chunk];
+        state->changed += state->relabelled[chunk];
     state->fresh = false;
 done:
     return status;
@@ -168,15 +171,15 @@ done:
 /* Adds the changes of all chunks to the sums of some clusters, in the order of the chunks: threads
  * share the clusters, not the chunks, so the order of additions is fixed. */
 static huddle_status add_changes(void *argument, hd_chunk part) {
-    hd_kmeans_run *run = ((lloyd *)argument)->run;
-    const hd_kmeans_changes *changes = &run->changes;
-    hd_kmeans_sums *own = &run->own;
+    const lloyd *state = argument;
+    hd_kmeans_run *run = state->run;
+    const hd_kmeans_sums *changes = &run->changes, *own = &run->own;
     int64_t c = run->data->c, d = run->data->x->d;
     for (int64_t k = part.begin; k < part.end; k++) {
         double *restrict sum = own->sums + k * d;
         for (int64_t cell = k; cell < run->data->chunks * c; cell += c) {
             const double *restrict delta = changes->sums + cell * d;
-            if (!changes->touched[cell])
+            if (!state->touched[cell])
                 continue;
             for (int64_t j = 0; j < d; j++)
                 sum[j] += delta[j];
@@ -192,36 +195,29 @@ static huddle_status add_changes(void *argument, hd_chunk part) {
     return HUDDLE_OK;
 }
 
-/* At the start and before the final sums: between them they are only updated. */
-static void clear_sums(hd_kmeans_run *run) {
-    int64_t c = run->data->c, d = run->data->x->d;
-    memset(run->own.sums, 0, (size_t)(c * d) * sizeof *run->own.sums);
-    memset(run->own.mass, 0, (size_t)c * sizeof *run->own.mass);
-    memset(run->own.counts, 0, (size_t)c * sizeof *run->own.counts);
+/* The length of the sums of the clusters. */
+static int64_t count_sums(const hd_kmeans_run *run) {
+    return run->data->c * (run->data->x->d + 2);
 }
 
-/* run->all = the sums over all processes, and *changed likewise, in one reduction; with one process
- * they are the same arrays. Counts are exact in double up to 2^53. */
+/* At the start and before the final sums: between them they are only updated. */
+static void clear_sums(hd_kmeans_run *run) {
+    memset(run->own.sums, 0, (size_t)count_sums(run) * sizeof *run->own.sums);
+}
+
+/* run->all = the sums over all processes, and *changed likewise, in one reduction, for which it is
+ * the last number of the array; with one process they are the same array. */
 static huddle_status reduce_sums(hd_kmeans_run *run, int64_t *changed) {
     huddle_status status = HUDDLE_OK;
-    int64_t c = run->data->c, cells = c * run->data->x->d;
-    double *packed = NULL;
+    int64_t count = count_sums(run);
+    double *all = run->all.sums;
     if (run->data->whole)
-        goto done;
-    ALLOC(packed, cells + 2 * c + 1);
-    memcpy(packed, run->own.sums, (size_t)cells * sizeof *packed);
-    memcpy(packed + cells, run->own.mass, (size_t)c * sizeof *packed);
-    for (int64_t k = 0; k < c; k++)
-        packed[cells + c + k] = (double)run->own.counts[k];
-    packed[cells + 2 * c] = (double)*changed;
-    TRY(hd_reduce_sum(run->data->context, cells + 2 * c + 1, packed));
-    memcpy(run->all.sums, packed, (size_t)cells * sizeof *packed);
-    memcpy(run->all.mass, packed + cells, (size_t)c * sizeof *packed);
-    for (int64_t k = 0; k < c; k++)
-        run->all.counts[k] = (int64_t)packed[cells + c + k];
-    *changed = (int64_t)packed[cells + 2 * c];
+        return status;
+    memcpy(all, run->own.sums, (size_t)count * sizeof *all);
+    all[count] = (double)*changed;
+    TRY(hd_reduce_sum(run->data->context, count + 1, all));
+    *changed = (int64_t)all[count];
 done:
-    huddle_free(packed);
     return status;
 }
 
@@ -266,15 +262,8 @@ static huddle_status find_farthest(void *argument, hd_chunk chunk) {
  * compared with all centres in the next assignment. */
 static void move_row(lloyd *state, int64_t i, int32_t k) {
     hd_kmeans_run *run = state->run;
-    int64_t d = run->data->x->d;
-    int32_t from = run->labels[i];
-    double weight = hd_kmeans_weight(run->data, i);
-    hd_kmeans_add_row(run->data, i, -weight, run->own.sums + from * d);
-    hd_kmeans_add_row(run->data, i, weight, run->own.sums + k * d);
-    run->own.mass[from] -= weight;
-    run->own.mass[k] += weight;
-    run->own.counts[from]--;
-    run->own.counts[k]++;
+    add_row(run->data, i, run->labels[i], -1, &run->own);
+    add_row(run->data, i, k, 1, &run->own);
     run->labels[i] = k;
     run->upper[i] = 0;
     run->lower[i] = 0;
@@ -363,10 +352,11 @@ static void move_centres(lloyd *state) {
 
 /* Adds all rows of a chunk to the changes, as if they had no label before. */
 static huddle_status add_all_rows(void *argument, hd_chunk chunk) {
-    hd_kmeans_run *run = ((lloyd *)argument)->run;
-    memset(run->changes.touched + chunk.index * run->data->c, 0, (size_t)run->data->c);
+    const lloyd *state = argument;
+    const hd_kmeans_run *run = state->run;
+    memset(state->touched + chunk.index * run->data->c, 0, (size_t)run->data->c);
     for (int64_t i = chunk.begin; i < chunk.end; i++)
-        shift_row(run, chunk.index, i, run->labels[i], 1);
+        shift_row(state, chunk.index, i, run->labels[i], 1);
     return HUDDLE_OK;
 }
 
@@ -437,12 +427,14 @@ static void log_iteration(const lloyd *state, double inertia, double tolerance) 
 /* Stops when no label changes or when the squared moves of the centres sum to at most tol times the
  * variance, the criterion of scikit-learn. Each iteration assigns, then updates: after the last
  * one, compute_outcome() makes labels and centres fit each other. */
-huddle_status hd_kmeans_lloyd(hd_kmeans_run *run, int32_t max_iter, double tol) {
+huddle_status hd_kmeans_lloyd(hd_kmeans_run *run, const huddle_kmeans_options *options) {
     huddle_status status = HUDDLE_OK;
     const hd_kmeans_data *data = run->data;
     lloyd state = {.run = run, .fresh = true};
-    double inertia;
+    double inertia, tolerance = options->tol * data->variance;
     state.bounded = data->x->n >= BOUNDED_ROWS * (int64_t)data->c;
+    ALLOC_ZERO(state.touched, data->chunks * data->c); /* a process without rows changes nothing */
+    ALLOC_ZERO(state.relabelled, data->chunks);
     ALLOC(state.candidate, data->chunks);
     ALLOC_ZERO(state.distance, data->chunks);
     state.candidate[0] = -1; /* of a process without rows */
@@ -451,23 +443,23 @@ huddle_status hd_kmeans_lloyd(hd_kmeans_run *run, int32_t max_iter, double tol) 
     clear_sums(run);
     run->outcome.stop = HUDDLE_STOP_MAX_ITER;
     for (run->outcome.n_iter = 0;
-         run->outcome.n_iter < max_iter && run->outcome.stop == HUDDLE_STOP_MAX_ITER;) {
+         run->outcome.n_iter < options->max_iter && run->outcome.stop == HUDDLE_STOP_MAX_ITER;) {
         TRY(assign_labels(&state));
         TRY(update_sums(&state));
-        if (run->place.logs)
+        if (options->log_iterations)
             TRY(sum_inertia(&state, &inertia));
         TRY(fill_empty(&state));
         move_centres(&state);
-        if (run->place.logs)
-            log_iteration(&state, inertia, tol * data->variance);
-        if (state.changed == 0 || state.shift <= tol * data->variance)
+        if (options->log_iterations)
+            log_iteration(&state, inertia, tolerance);
+        if (state.changed == 0 || state.shift <= tolerance)
             run->outcome.stop = HUDDLE_STOP_CONVERGED;
         run->outcome.n_iter++;
-        TRY(hd_kmeans_report(run, (double)run->outcome.n_iter / ((double)max_iter + 1)));
+        TRY(hd_kmeans_report(run, (double)run->outcome.n_iter / ((double)options->max_iter + 1)));
     }
     TRY(compute_outcome(&state));
     TRY(hd_kmeans_report(run, 1));
 done:
-    FREE(state.candidate, state.distance, state.filled);
+    FREE(state.touched, state.relabelled, state.candidate, state.distance, state.filled);
     return status;
 }

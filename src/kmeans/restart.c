@@ -9,35 +9,13 @@
  * to the chosen candidate need not be computed again. */
 enum { MAX_TRIAL_DISTANCES = 4 << 20 };
 
-/* The sums of the chunks are the largest arrays; the size of chunks limits them
- * (hd_kmeans_grain()). */
-static huddle_status new_changes(const hd_kmeans_data *data, hd_kmeans_changes *changes) {
+static huddle_status new_sums(int64_t clusters, int64_t d, hd_kmeans_sums *sums) {
     huddle_status status = HUDDLE_OK;
-    int64_t cells = data->chunks * data->c;
-    ALLOC(changes->sums, cells * data->x->d);
-    ALLOC(changes->mass, cells);
-    ALLOC(changes->counts, cells);
-    ALLOC_ZERO(changes->touched, cells); /* a process without rows changes nothing */
-    ALLOC_ZERO(changes->relabelled, data->chunks);
+    ALLOC(sums->sums, clusters * (d + 2) + 1);
+    sums->mass = sums->sums + clusters * d;
+    sums->counts = sums->mass + clusters;
 done:
     return status;
-}
-
-static void free_changes(hd_kmeans_changes *changes) {
-    FREE(changes->sums, changes->mass, changes->counts, changes->touched, changes->relabelled);
-}
-
-static huddle_status new_sums(const hd_kmeans_data *data, hd_kmeans_sums *sums) {
-    huddle_status status = HUDDLE_OK;
-    ALLOC(sums->sums, data->c * data->x->d);
-    ALLOC(sums->mass, data->c);
-    ALLOC(sums->counts, data->c);
-done:
-    return status;
-}
-
-static void free_sums(hd_kmeans_sums *sums) {
-    FREE(sums->sums, sums->mass, sums->counts);
 }
 
 /* Sizes follow from the data and from the number of workers that share the loops of a run. */
@@ -45,19 +23,16 @@ huddle_status hd_kmeans_run_new(const hd_kmeans_data *data, int32_t n_scratch, h
     huddle_status status = HUDDLE_OK;
     int64_t n = data->x->n, d = data->x->d, c = data->c, trials = hd_kmeans_trials(data->c);
     *run = (hd_kmeans_run){.data = data};
-    ALLOC_ZERO(run->scratch, n_scratch);
     run->n_scratch = n_scratch;
-    for (int32_t i = 0; i < n_scratch; i++)
-        TRY(hd_kmeans_scratch_new(data, data->c, &run->scratch[i]));
+    TRY(hd_kmeans_scratch_new(n_scratch, data->c, &run->scratch));
     TRY(hd_kmeans_centres_new(data, data->c, &run->ready));
     ALLOC(run->centres, c * d);
     ALLOC(run->next, c * d);
-    TRY(new_sums(data, &run->own));
-    /* With one process, own and all sums are the same arrays, and no reduction copies them. */
-    if (data->whole)
-        run->all = run->own;
-    else
-        TRY(new_sums(data, &run->all));
+    TRY(new_sums(c, d, &run->own));
+    /* With one process, own and all sums are the same array, and no reduction copies it. */
+    run->all = run->own;
+    if (!data->whole)
+        TRY(new_sums(c, d, &run->all));
     ALLOC(run->move, c);
     ALLOC(run->gap, c);
     ALLOC(run->chosen, c);
@@ -67,7 +42,8 @@ huddle_status hd_kmeans_run_new(const hd_kmeans_data *data, int32_t n_scratch, h
     ALLOC(run->labels, n);
     ALLOC(run->upper, n);
     ALLOC(run->lower, n);
-    TRY(new_changes(data, &run->changes));
+    /* These are the largest arrays; the size of chunks limits them (hd_kmeans_grain()). */
+    TRY(new_sums(data->chunks * c, d, &run->changes));
     ALLOC_ZERO(run->partial, data->chunks * trials);
 done:
     if (status != HUDDLE_OK)
@@ -91,18 +67,13 @@ int64_t hd_kmeans_run_memory(int64_t n, int64_t d, int64_t c, bool seeded, int32
 
 /* Safe after a partial allocation, since all pointers are NULL before. */
 void hd_kmeans_run_free(hd_kmeans_run *run) {
-    for (int32_t i = 0; i < run->n_scratch; i++)
-        hd_kmeans_scratch_free(&run->scratch[i]);
-    huddle_free(run->scratch);
+    hd_kmeans_scratch_free(run->n_scratch, run->scratch);
     hd_kmeans_centres_free(&run->ready);
-    FREE(run->centres, run->next);
     /* Shared with own if this process holds all rows. */
     if (run->all.sums != run->own.sums)
-        free_sums(&run->all);
-    free_sums(&run->own);
-    free_changes(&run->changes);
-    FREE(run->move, run->gap, run->chosen, run->trial, run->labels, run->averaged, run->upper,
-         run->lower, run->partial);
+        huddle_free(run->all.sums);
+    FREE(run->centres, run->next, run->own.sums, run->changes.sums, run->move, run->gap,
+         run->chosen, run->trial, run->labels, run->averaged, run->upper, run->lower, run->partial);
     memset(run, 0, sizeof *run);
 }
 

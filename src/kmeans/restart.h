@@ -9,19 +9,11 @@
 #include "huddle/kmeans.h"
 #include "kmeans/compare.h"
 
-/* Weighted sums, weights and numbers of the rows of each cluster: c x d, c, c. */
+/* Weighted sums, weights and numbers of the rows of some clusters: d of each, one and one. They are
+ * parts of one array, which ends with one more number; counts are exact in double up to 2^53. */
 typedef struct hd_kmeans_sums {
-    double *sums, *mass;
-    int64_t *counts;
+    double *sums, *mass, *counts;
 } hd_kmeans_sums;
-
-/* What each chunk of rows changes in them: chunks x c (x d), valid where touched. */
-typedef struct hd_kmeans_changes {
-    double *sums, *mass;
-    int64_t *counts;
-    unsigned char *touched;
-    int64_t *relabelled; /* chunks: rows with a new label */
-} hd_kmeans_changes;
 
 /* Where the numbers of k-means++ come from. */
 typedef struct hd_kmeans_source {
@@ -36,10 +28,9 @@ typedef struct hd_kmeans_outcome {
     huddle_stop stop;
 } hd_kmeans_outcome;
 
-/* What a run reports: progress and log lines. */
+/* What a run reports as progress. */
 typedef struct hd_kmeans_place {
-    int32_t restart, n_restarts; /* which of how many; 0 of 0 if it may not report progress */
-    bool logs;                   /* a line for every iteration */
+    int32_t restart, n_restarts; /* which of how many; 0 of 0 if it may not report */
 } hd_kmeans_place;
 
 typedef struct hd_kmeans_run {
@@ -49,16 +40,16 @@ typedef struct hd_kmeans_run {
     int32_t n_scratch;
 
     double *centres, *next; /* c x d */
-    hd_kmeans_sums own;     /* of the rows of this process */
-    hd_kmeans_sums all;     /* of all rows; the same arrays if this process holds all */
-    hd_kmeans_changes changes;
-    int32_t *labels;      /* n; while seeding: the nearest of the rows chosen so far */
-    float *upper, *lower; /* n: scaled bounds on the distances to the own and to any other
-                             centre; while seeding, upper is the squared distance */
-    float *move, *gap;    /* c: how far centres moved; half-way to the nearest other */
-    int32_t *chosen;      /* c: rows, while seeding */
-    float *trial;         /* n x trials: distances to the candidates; NULL if that is too much */
-    double *partial;      /* chunks x trials: potentials, inertia */
+    hd_kmeans_sums own;     /* c, of the rows of this process */
+    hd_kmeans_sums all;     /* c, of all rows; the same array if this process holds all */
+    hd_kmeans_sums changes; /* chunks x c: what each chunk of rows changes in them */
+    int32_t *labels;        /* n; while seeding: the nearest of the rows chosen so far */
+    float *upper, *lower;   /* n: scaled bounds on the distances to the own and to any other
+                               centre; while seeding, upper is the squared distance */
+    float *move, *gap;      /* c: how far centres moved; half-way to the nearest other */
+    int32_t *chosen;        /* c: rows, while seeding */
+    float *trial;           /* n x trials: distances to the candidates; NULL if that is too much */
+    double *partial;        /* chunks x trials: potentials, inertia */
 
     int32_t *averaged; /* n: labels whose means the centres are, at the end; NULL: not wanted */
     hd_kmeans_outcome outcome;
@@ -90,9 +81,9 @@ int32_t hd_kmeans_trials(int32_t c);
 /* Sets run->centres to rows chosen at random by the method `init`. */
 huddle_status hd_kmeans_seed(hd_kmeans_run *run, const char *init, hd_kmeans_source *source);
 
-/* Lloyd's iteration from run->centres on. Leaves centres, the labels nearest to them, and the
- * outcome. */
-huddle_status hd_kmeans_lloyd(hd_kmeans_run *run, int32_t max_iter, double tol);
+/* Lloyd's iteration from run->centres on, with max_iter, tol and log_iterations. Leaves centres,
+ * the labels nearest to them, and the outcome. */
+huddle_status hd_kmeans_lloyd(hd_kmeans_run *run, const huddle_kmeans_options *options);
 
 /* Restarts on the same rows, and what is to be kept of them. */
 typedef struct hd_kmeans_restarts {
@@ -112,6 +103,9 @@ typedef struct hd_kmeans_restarts {
 
 /* Runs the restarts (restarts.c). result, if not NULL, gets labels and centres of the best. */
 huddle_status hd_kmeans_run_restarts(hd_kmeans_restarts *set, huddle_kmeans_result *result);
+
+/* What the info says of them. It takes over inertias and start_labels. */
+void hd_kmeans_give_info(hd_kmeans_restarts *set, huddle_kmeans_info *info);
 
 /* A way to cluster rows, in the coordinates of x without its shift. Where it does not apply, it
  * leaves result->labels NULL. */

@@ -12,9 +12,8 @@ enum { FEW_ROWS = 1 << 15 };
 
 /* The best restart of a worker so far, and the run that it reuses. */
 typedef struct best_restart {
-    hd_kmeans_run run;
-    bool has_run;    /* run has been allocated */
-    int32_t restart; /* -1: none yet */
+    hd_kmeans_run run; /* data NULL: not allocated yet */
+    int32_t restart;   /* -1: none yet */
     hd_kmeans_outcome outcome;
     int32_t *labels, *averaged;
     double *centres;
@@ -79,8 +78,6 @@ static huddle_status new_run(const restarts *all, best_restart *best) {
     const hd_kmeans_restarts *set = all->set;
     int32_t n_scratch = all->side_by_side ? 1 : hd_workers(set->data->context);
     TRY(hd_kmeans_run_new(set->data, n_scratch, &best->run));
-    best->has_run = true;
-    best->run.place.logs = set->options->log_iterations;
     if (set->options->keep_averaged)
         ALLOC(best->run.averaged, set->data->x->n);
     /* Only the calling thread may report progress; hd_parallel() does it otherwise. */
@@ -99,7 +96,7 @@ static huddle_status run_restart(const restarts *all, best_restart *best, int32_
     hd_kmeans_source source = {.rng = hd_rng_stream(options->seed, (uint64_t)restart)};
     if (options->draws != NULL)
         source.draws = options->draws + restart * huddle_kmeans_n_draws(options->n_clusters);
-    if (!best->has_run)
+    if (best->run.data == NULL)
         TRY(new_run(all, best));
     best->run.place.restart = restart;
     if (set->starts != NULL) {
@@ -111,7 +108,7 @@ static huddle_status run_restart(const restarts *all, best_restart *best, int32_
     } else {
         TRY(hd_kmeans_seed(&best->run, options->init, &source));
     }
-    TRY(hd_kmeans_lloyd(&best->run, options->max_iter, options->tol));
+    TRY(hd_kmeans_lloyd(&best->run, options));
     TRY(keep_best(all, best, restart));
 done:
     return status;
@@ -191,6 +188,19 @@ done:
     return status;
 }
 
+void hd_kmeans_give_info(hd_kmeans_restarts *set, huddle_kmeans_info *info) {
+    *info = (huddle_kmeans_info){.inertia = set->outcome.inertia,
+                                 .inertias = set->inertias,
+                                 .n_restarts = set->count,
+                                 .start_labels = set->start_labels,
+                                 .best = set->best,
+                                 .n_iter = set->outcome.n_iter,
+                                 .n_distinct = set->options->n_clusters,
+                                 .stop = set->outcome.stop};
+    set->inertias = NULL;
+    set->start_labels = NULL;
+}
+
 /* Side by side every worker has a run of its own (run_all()). */
 int64_t hd_kmeans_restarts_memory(int64_t n, int64_t d, int32_t c, int32_t count, bool seeded,
                                   int32_t workers) {
@@ -225,16 +235,7 @@ huddle_status hd_kmeans_try_restarts(huddle_context *context, const huddle_point
         all.starts = starts;
     }
     TRY(hd_kmeans_run_restarts(&all, result));
-    *info = (huddle_kmeans_info){.inertia = all.outcome.inertia,
-                                 .inertias = all.inertias,
-                                 .n_restarts = all.count,
-                                 .start_labels = all.start_labels,
-                                 .best = all.best,
-                                 .n_iter = all.outcome.n_iter,
-                                 .n_distinct = c,
-                                 .stop = all.outcome.stop};
-    all.inertias = NULL;
-    all.start_labels = NULL;
+    hd_kmeans_give_info(&all, info);
 done:
     FREE(starts, all.inertias, all.start_labels);
     hd_kmeans_data_free(&data);

@@ -239,10 +239,28 @@ static void set_means(const sample *s, int32_t c, const int32_t *labels, double 
             centres[k * d + j] /= mass[k];
 }
 
-/* The centres of the candidates as starts of K-means. */
-static huddle_dense starts_of(const candidates *f, int32_t c, int64_t d) {
-    return (huddle_dense){
-        .rows = (int64_t)f->count * c, .cols = d, .stride = d, .values = f->centres};
+/* Asks the engine for the restarts of the candidates, which begin at their centres or, in the first
+ * round, where it chooses. If it does not take them, result->labels is NULL. */
+static huddle_status ask_engine(huddle_context *context, const huddle_points *x,
+                                const double *weights, const huddle_kmeans_options *options,
+                                bool first, candidates *f, huddle_kmeans_result *result,
+                                huddle_kmeans_info *info) {
+    huddle_status status = HUDDLE_OK;
+    huddle_kmeans_options own = *options;
+    huddle_dense starts = {.rows = (int64_t)f->count * options->n_clusters,
+                           .cols = x->d,
+                           .stride = x->d,
+                           .values = f->centres};
+    own.start = first ? NULL : &starts;
+    TRY(hd_kmeans_try_engine(context, x, weights, &own, result, info));
+    if (result->labels == NULL)
+        goto done;
+    if (info->n_restarts != f->count || (own.keep_starts && info->start_labels == NULL))
+        FAIL(HUDDLE_INTERNAL, "the engine returned %d restarts of K-means instead of %d",
+             info->n_restarts, f->count);
+    memcpy(f->inertias, info->inertias, (size_t)f->count * sizeof *f->inertias);
+done:
+    return status;
 }
 
 /* The restarts on a sample by the engine, if it takes them. */
@@ -254,21 +272,14 @@ static huddle_status run_by_engine(huddle_context *context, const sample *s,
     huddle_kmeans_result result = {0};
     huddle_kmeans_info info = {0};
     int32_t c = options->n_clusters;
-    int64_t n = s->points.n, d = s->points.d;
-    huddle_dense starts = starts_of(f, c, d);
     double *mass = NULL;
     ALLOC(mass, c);
     own.keep_starts = true;
-    own.start = first ? NULL : &starts;
-    TRY(hd_kmeans_try_engine(context, &s->points, s->weights, &own, &result, &info));
+    TRY(ask_engine(context, &s->points, s->weights, &own, first, f, &result, &info));
     *handled = result.labels != NULL;
-    if (*handled && (info.n_restarts != f->count || info.start_labels == NULL))
-        FAIL(HUDDLE_INTERNAL, "the engine returned %d restarts of K-means instead of %d",
-             info.n_restarts, f->count);
-    for (int32_t k = 0; k < f->count && *handled; k++) {
-        f->inertias[k] = info.inertias[k];
-        set_means(s, c, info.start_labels + k * n, mass, f->centres + k * c * d);
-    }
+    for (int64_t k = 0; k < f->count && *handled; k++)
+        set_means(s, c, info.start_labels + k * s->points.n, mass,
+                  f->centres + k * c * s->points.d);
 done:
     huddle_free(mass);
     huddle_kmeans_result_free(&result);
@@ -349,24 +360,15 @@ done:
     return status;
 }
 
-/* The last round by the engine, if it takes it; inertias, the best and its outcome as of
+/* The last round by the engine, if it takes it; the best and its outcome as of
  * hd_kmeans_run_restarts(). */
 static huddle_status finish_by_engine(huddle_context *context, const huddle_points *x,
                                       const double *row_weights,
-                                      const huddle_kmeans_options *options, const candidates *f,
+                                      const huddle_kmeans_options *options, candidates *f,
                                       hd_kmeans_restarts *all, huddle_kmeans_result *result) {
     huddle_status status = HUDDLE_OK;
-    huddle_kmeans_options own = *options;
     huddle_kmeans_info info = {0};
-    huddle_dense starts = starts_of(f, options->n_clusters, x->d);
-    own.start = &starts;
-    TRY(hd_kmeans_try_engine(context, x, row_weights, &own, result, &info));
-    if (result->labels == NULL)
-        goto done;
-    if (info.n_restarts != f->count)
-        FAIL(HUDDLE_INTERNAL, "the engine returned %d restarts of K-means instead of %d",
-             info.n_restarts, f->count);
-    memcpy(f->inertias, info.inertias, (size_t)f->count * sizeof *f->inertias);
+    TRY(ask_engine(context, x, row_weights, options, false, f, result, &info));
     all->best = info.best;
     all->outcome = (hd_kmeans_outcome){info.inertia, info.n_iter, info.stop};
 done:

@@ -69,27 +69,23 @@ static huddle_status draw_rows(const hd_kmeans_run *run, double total, int32_t c
                                hd_kmeans_source *source, int64_t *rows) {
     huddle_status status = HUDDLE_OK;
     const hd_kmeans_data *data = run->data;
-    double *potential = NULL, own = total;
+    double *potential = NULL;
+    int64_t rank = hd_slabs_rank(data->context), processes = hd_slabs_count(data->context);
+    ALLOC_ZERO(potential, processes);
     /* Potentials are exchanged by a maximum in which each process fills one place, so that all of
      * them add the same numbers in the same order. */
-    hd_slab process = {0, 1}; /* which process this is, of how many */
-    TRY(hd_slab_locate(data->context, 1, &process));
-    ALLOC(potential, process.total);
     if (!data->whole) {
-        own = 0;
         for (int64_t chunk = 0; chunk < data->chunks; chunk++)
-            own += run->partial[chunk];
-        for (int64_t p = 0; p < process.total; p++)
-            potential[p] = p == process.first ? own : 0;
-        TRY(hd_reduce_max(data->context, process.total, potential));
+            potential[rank] += run->partial[chunk];
+        TRY(hd_reduce_max(data->context, processes, potential));
         total = 0;
-        for (int64_t p = 0; p < process.total; p++)
+        for (int64_t p = 0; p < processes; p++)
             total += potential[p];
     } else {
         potential[0] = total;
     }
     /* Rounding must not lead to a process without rows. */
-    int64_t last = process.total - 1;
+    int64_t last = processes - 1;
     while (last > 0 && !(potential[last] > 0))
         last--;
     for (int32_t t = 0; t < count; t++) {
@@ -103,7 +99,7 @@ static huddle_status draw_rows(const hd_kmeans_run *run, double total, int32_t c
         int64_t p = 0;
         while (p < last && left >= potential[p])
             left -= potential[p++];
-        rows[t] = p == process.first ? data->slab.first + find_row(run, left) : -1;
+        rows[t] = p == rank ? data->slab.first + find_row(run, left) : -1;
     }
 done:
     huddle_free(potential);

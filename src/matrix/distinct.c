@@ -1,7 +1,7 @@
 /* Distinct rows by hashing: rows of equal hash are compared value by value, so the result is exact
  * whatever the hash. Rows of this process only. Distinct rows are numbered by their first
  * occurrence. */
-#include "huddle/matrix.h"
+#include "matrix/distinct.h"
 
 #include "base/check.h"
 #include "base/parallel.h"
@@ -10,6 +10,9 @@
 #include <string.h>
 
 enum { LANES = 4, VALUES_PER_CHUNK = 1 << 16 };
+
+/* Rows between checks for cancelling. */
+enum { CANCEL_ROWS = 4096 };
 
 /* The rows of one of the containers. */
 typedef struct rows {
@@ -75,15 +78,17 @@ static uint64_t hash_sparse(const huddle_points *x, int64_t i) {
     return hash;
 }
 
+static uint64_t hash_row(const rows *r, int64_t i) {
+    const huddle_points *x = r->points;
+    if (x == NULL)
+        return hash_doubles(r->dense->values + i * r->dense->stride, r->dense->cols);
+    return x->offsets != NULL ? hash_sparse(x, i) : hash_floats(x->values + i * x->stride, x->d);
+}
+
 static huddle_status hash_rows(void *argument, hd_chunk chunk) {
     const rows *r = argument;
-    const huddle_points *x = r->points;
     for (int64_t i = chunk.begin; i < chunk.end; i++)
-        if (x == NULL)
-            r->hash[i] = hash_doubles(r->dense->values + i * r->dense->stride, r->dense->cols);
-        else
-            r->hash[i] = x->offsets != NULL ? hash_sparse(x, i)
-                                            : hash_floats(x->values + i * x->stride, x->d);
+        r->hash[i] = hash_row(r, i);
     return HUDDLE_OK;
 }
 
@@ -136,19 +141,21 @@ void huddle_distinct_free(huddle_distinct *distinct) {
 }
 
 /* of[i] = the first row equal to row i; *count = the number of rows that are the first of their
- * kind. A table with open addressing, at most half full. Linear probing ends soon at that load. The
- * upper half of the hash is folded into the lower one, because the lowest bits of a product depend
- * on few bits of its factors. */
-static huddle_status find_firsts(const rows *r, int32_t *of, int64_t *count) {
+ * kind, up to `limit`, where it ends. A table with open addressing, at most half full. Linear
+ * probing ends soon at that load. The upper half of the hash is folded into the lower one, because
+ * the lowest bits of a product depend on few bits of its factors. */
+static huddle_status find_firsts(huddle_context *context, const rows *r, int64_t limit, int32_t *of,
+                                 int64_t *count) {
     huddle_status status = HUDDLE_OK;
     int32_t *table = NULL; /* 1 + a first row, or 0 */
     uint64_t size = 16;
-    while (size < 2 * (uint64_t)r->n)
+    while (size < 2 * (uint64_t)limit)
         size *= 2;
     ALLOC_ZERO(table, size);
     *count = 0;
-    for (int64_t i = 0; i < r->n; i++) {
-        uint64_t slot = (r->hash[i] ^ r->hash[i] >> 32) & (size - 1);
+    for (int64_t i = 0; i < r->n && *count < limit; i++) {
+        uint64_t hash = r->hash != NULL ? r->hash[i] : hash_row(r, i);
+        uint64_t slot = (hash ^ hash >> 32) & (size - 1);
         while (table[slot] != 0 && !equal_rows(r, i, table[slot] - 1))
             slot = (slot + 1) & (size - 1);
         if (table[slot] == 0) {
@@ -156,6 +163,8 @@ static huddle_status find_firsts(const rows *r, int32_t *of, int64_t *count) {
             ++*count;
         }
         of[i] = table[slot] - 1;
+        if (i % CANCEL_ROWS == 0)
+            TRY(hd_check_cancel(context));
     }
 done:
     huddle_free(table);
@@ -211,7 +220,7 @@ static huddle_status find_on_cpu(huddle_context *context, rows *r, int64_t d, in
     huddle_status status = HUDDLE_OK;
     ALLOC(r->hash, r->n);
     TRY(hd_parallel(context, NULL, r->n, VALUES_PER_CHUNK / (d + 1) + 1, hash_rows, r));
-    TRY(find_firsts(r, of, count));
+    TRY(find_firsts(context, r, r->n, of, count));
 done:
     huddle_free(r->hash);
     return status;
@@ -259,4 +268,11 @@ huddle_status huddle_dense_distinct(huddle_context *context, const huddle_dense 
     if (status == HUDDLE_OK)
         status = find_distinct(context, &r, x->cols, distinct);
     return hd_agree(context, status);
+}
+
+/* Hashes as it goes: usually few rows are read. */
+huddle_status hd_points_find_firsts(huddle_context *context, const huddle_points *x, int64_t limit,
+                                    int32_t *of, int64_t *count) {
+    rows r = {.n = x->n, .points = x};
+    return find_firsts(context, &r, limit, of, count);
 }

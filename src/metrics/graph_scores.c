@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/slabs.h"
-#include "metrics/table.h"
+#include "matrix/labels.h"
 
 #include <math.h>
 #include <string.h>
@@ -75,7 +75,7 @@ static huddle_status rank_vertices(huddle_context *context, const huddle_csr *gr
         TRY(hd_halo_open(context, n, entries, m->local, &halo));
     }
     ALLOC(m->ranks, n + halo.ghosts);
-    TRY(hd_metrics_rank_labels(context, n, labels, m->ranks, &m->n_clusters, NULL));
+    TRY(hd_rank_labels(context, n, labels, m->ranks, &m->n_clusters, NULL));
     TRY(hd_halo_fetch(&halo, m->ranks, sizeof *m->ranks));
 done:
     hd_halo_close(&halo);
@@ -258,17 +258,6 @@ static huddle_status add_entropy(huddle_context *context, const huddle_csr *grap
     return hd_reduce_sum(context, 1, entropy);
 }
 
-/* members: the rows in the order of their clusters, cluster c at begin[c] .. begin[c + 1] - 1. */
-static void sort_members(int64_t n, const volumes *m, int32_t *members, int64_t *begin) {
-    memset(begin, 0, (size_t)(m->n_clusters + 2) * sizeof *begin);
-    for (int64_t i = 0; i < n; i++)
-        begin[m->ranks[i] + 2]++;
-    for (int64_t c = 0; c < m->n_clusters; c++)
-        begin[c + 2] += begin[c + 1];
-    for (int64_t i = 0; i < n; i++)
-        members[begin[m->ranks[i] + 1]++] = (int32_t)i;
-}
-
 /* What row c of the table M adds to MI; the row is cleared. */
 static double take_row(const volumes *m, int64_t c, double *row) {
     double sum = 0;
@@ -284,10 +273,10 @@ static double take_row(const volumes *m, int64_t c, double *row) {
 typedef struct table_rows {
     const huddle_csr *graph;
     const volumes *m;
-    int32_t *members; /* as sort_members() leaves them */
-    int64_t *begin;
-    double *rows;   /* workers x n_clusters, 0 between uses */
-    double *values; /* n_clusters: what each row adds to MI */
+    int64_t *begin;   /* n_clusters + 2, and */
+    int32_t *members; /* the rows of each cluster: hd_list_members() */
+    double *rows;     /* workers x n_clusters, 0 between uses */
+    double *values;   /* n_clusters: what each row adds to MI */
 } table_rows;
 
 static void fill_row(const table_rows *t, int64_t c, double *row) {
@@ -341,7 +330,7 @@ static huddle_status add_information(huddle_context *context, const huddle_csr *
     ALLOC(t.begin, m->n_clusters + 2);
     ALLOC_ZERO(t.rows, hd_workers(context) * m->n_clusters);
     ALLOC_ZERO(t.values, m->n_clusters);
-    sort_members(graph->rows, m, t.members, t.begin);
+    hd_list_members(graph->rows, m->ranks, m->n_clusters, t.begin, t.members);
     TRY(hd_slabs_distributed(context)
             ? take_distributed_rows(context, &t)
             : hd_parallel(context, NULL, m->n_clusters, 1, take_rows, &t));

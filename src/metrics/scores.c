@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/slabs.h"
+#include "matrix/labels.h"
 #include "metrics/table.h"
 
 #include <math.h>
@@ -165,7 +166,7 @@ huddle_status huddle_metrics_renumber(huddle_context *context, int64_t n, const 
     ALLOC(row_of, table.cols);
     ALLOC(ranks, n);
     TRY(hd_metrics_table_match(&table, row_of));
-    TRY(hd_metrics_rank_labels(context, n, labels, ranks, &count, NULL));
+    TRY(hd_rank_labels(context, n, labels, ranks, &count, NULL));
     for (int64_t i = 0; i < n; i++)
         labels[i] = table.classes[row_of[ranks[i]]];
 done:

@@ -15,7 +15,7 @@
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "matrix/collect.h"
-#include "metrics/table.h"
+#include "matrix/labels.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -46,13 +46,6 @@ static void centred_rows(const survey *s, int64_t begin, int64_t end, double *to
     for (int64_t i = begin; i < end; i++)
         for (int64_t j = 0; j < d; j++)
             to[(i - begin) * d + j] = (double)s->x->values[i * s->x->stride + j] - s->mean[j];
-}
-
-static double squared_norm(int64_t count, const double *values) {
-    double sum = 0;
-    for (int64_t j = 0; j < count; j++)
-        sum += values[j] * values[j];
-    return sum;
 }
 
 /* products[(i - begin) * TILE + j - first] = <x_i, x_j>. `rows` contains the block, `tile` has room
@@ -151,7 +144,8 @@ static void prepare_dense(survey *s, double *row) {
             s->mean[j] += (double)x->values[i * x->stride + j] / (double)x->n;
     for (int64_t i = 0; i < x->n; i++) {
         centred_rows(s, i, i + 1, row);
-        s->squares[i] = squared_norm(x->d, row);
+        for (int64_t j = 0; j < x->d; j++)
+            s->squares[i] += row[j] * row[j];
     }
 }
 
@@ -215,22 +209,6 @@ done:
     return status;
 }
 
-/* The mean is over the whole sample; every process adds the silhouettes of its own points, in their
- * order. */
-static huddle_status mean_silhouette(huddle_context *context, survey *s, double *silhouette) {
-    huddle_status status = HUDDLE_OK;
-    double *values = NULL, sum = 0;
-    ALLOC(values, s->count);
-    TRY(survey_points(context, s, values));
-    for (int64_t i = 0; i < s->count; i++)
-        sum += values[i];
-    TRY(hd_reduce_sum(context, 1, &sum));
-    *silhouette = sum / (double)s->x->n;
-done:
-    huddle_free(values);
-    return status;
-}
-
 /* The points and labels that are compared: all of them, or a sample, because the cost grows with
  * the square of their number. Every process draws the same rows of all from the same seed, and
  * needs all that are compared, so that they are collected even without sampling. `part` and *chosen
@@ -270,27 +248,35 @@ done:
     return status;
 }
 
-/* The points that are compared, with their labels as ranks, then either result: the silhouettes of
- * this process's points or, if values is NULL, the mean. */
+/* The silhouettes of this process's points (values) and their mean over all that are compared, to
+ * which every process adds its own, in their order. Either may be NULL. Labels may be any integers;
+ * their ranks index the sums of the distances. */
 static huddle_status compare_points(huddle_context *context, const huddle_points *x,
                                     const int32_t *labels, int64_t sample, uint64_t seed,
-                                    double *values, double *silhouette) {
+                                    double *values, double *mean) {
     huddle_status status = HUDDLE_OK;
     huddle_points part = {0};
     int32_t *ranks = NULL;
     void *chosen = NULL;
+    double *own = NULL, sum = 0;
     survey s = {0};
     TRY(huddle_points_fetch(x));
     TRY(huddle_points_check(context, x));
     TRY(choose_points(context, x, &labels, sample, seed, &part, &chosen, &s));
     ALLOC(ranks, s.x->n);
-    TRY(hd_metrics_rank_labels(NULL, s.x->n, labels, ranks, &s.n_clusters,
-                               NULL)); /* all are here */
+    TRY(hd_rank_labels(NULL, s.x->n, labels, ranks, &s.n_clusters, NULL)); /* all are here */
     s.labels = ranks;
-    TRY(values != NULL ? survey_points(context, &s, values)
-                       : mean_silhouette(context, &s, silhouette));
+    if (values == NULL)
+        ALLOC(own, s.count);
+    TRY(survey_points(context, &s, values != NULL ? values : own));
+    if (mean == NULL)
+        goto done;
+    for (int64_t i = 0; i < s.count; i++)
+        sum += s.values[i];
+    TRY(hd_reduce_sum(context, 1, &sum));
+    *mean = sum / (double)s.x->n;
 done:
-    FREE(ranks, chosen);
+    FREE(ranks, chosen, own);
     huddle_points_free(&part);
     return status;
 }

@@ -25,9 +25,4 @@ void hd_metrics_table_free(hd_metrics_table *table);
  * largest. Exactly min(rows, cols) columns are matched, the others are -1. */
 huddle_status hd_metrics_table_match(const hd_metrics_table *table, int32_t *row_of);
 
-/* ranks[k]: the position of labels[k] among the sorted distinct labels of all processes; *count:
- * the number of those; *names, if names is not NULL: these labels, freed by huddle_free(). */
-huddle_status hd_metrics_rank_labels(huddle_context *context, int64_t n, const int32_t *labels,
-                                     int32_t *ranks, int64_t *count, int32_t **names);
-
 #endif

@@ -14,7 +14,6 @@
  * never too small. A merge then takes time in proportion to the smaller of the two clusters'
  * neighbours. */
 #include "base/check.h"
-#include "refine/heap.h"
 #include "refine/hub.h"
 #include "refine/refine.h"
 
@@ -65,11 +64,16 @@ typedef struct merger {
     int32_t fresh_partner;
 } merger;
 
+/* Equation (26). The term of the smaller cluster is the larger one: small
+ * clusters are merged first, and sizes grow evenly. */
 static double gain_sum(double weight, double v_a, double v_b, double resolution) {
     (void)resolution;
     return weight / v_a / v_a + weight / v_b / v_b; /* v^2 could underflow */
 }
 
+/* Equation (27): half of what a merge adds to modularity, which gets w_ab from both ends and loses
+ * (v_a + v_b)^2 - v_a^2 - v_b^2 = 2 v_a v_b. It may be negative; the largest is merged all the
+ * same, because the number of clusters is given. */
 static double gain_modularity(double weight, double v_a, double v_b, double resolution) {
     return weight - resolution * v_a * v_b;
 }
@@ -243,32 +247,16 @@ done:
     return status;
 }
 
-/* Makes a cluster a hub of `count` neighbours, to be told. */
-static huddle_status new_hub(merger *m, int32_t cluster, int64_t count) {
-    huddle_status status = HUDDLE_OK;
-    if (m->n_hubs == m->hubs_room) {
-        int64_t room = 2 * m->hubs_room + 16;
-        hd_refine_hub *more = NULL;
-        ALLOC(more, room);
-        if (m->n_hubs > 0)
-            memcpy(more, m->hubs, (size_t)m->n_hubs * sizeof *more);
-        huddle_free(m->hubs);
-        m->hubs = more;
-        m->hubs_room = room;
-    }
-    TRY(hd_refine_hub_new(count, &m->hubs[m->n_hubs]));
-    m->nodes[cluster].length = (int32_t)(-1 - m->n_hubs++);
-    m->begin[cluster] = 0;
-done:
-    return status;
-}
-
 /* Makes a cluster with a long list a hub. Its key is known. */
 static huddle_status list_to_hub(merger *m, int32_t cluster) {
     huddle_status status = HUDDLE_OK;
     const link *list = m->pool + m->begin[cluster];
     int32_t length = m->nodes[cluster].length;
-    TRY(new_hub(m, cluster, length));
+    if (!hd_grow(&m->hubs, &m->hubs_room, m->n_hubs + 1, sizeof *m->hubs))
+        FAIL(HUDDLE_NO_MEMORY, "no memory for %lld hubs", (long long)m->n_hubs + 1);
+    TRY(hd_refine_hub_new(length, &m->hubs[m->n_hubs]));
+    m->nodes[cluster].length = (int32_t)(-1 - m->n_hubs++);
+    m->begin[cluster] = 0;
     for (int32_t k = 0; k < length; k++)
         hd_refine_hub_put(hub_of(m, cluster), list[k].to, list[k].weight,
                           key_of_pair(m, list[k].weight, cluster, list[k].to));
@@ -280,19 +268,18 @@ done:
 static uint32_t read_hub(merger *m, int32_t cluster, int32_t *partner) {
     hd_refine_hub *hub = hub_of(m, cluster);
     *partner = -1;
-    while (hub->n_items > 0) {
-        uint32_t key;
-        int32_t id = hd_refine_hub_top(hub, &key);
+    while (hub->pairs.count > 0) {
+        int32_t id = hd_refine_heap_top(&hub->pairs);
         if (!is_neighbor(m, cluster, id)) {
-            hd_refine_hub_remove_top(hub);
+            hd_refine_heap_remove_top(&hub->pairs);
             continue;
         }
         uint32_t exact = key_of_pair(m, hd_refine_hub_weight(hub, id), cluster, id);
-        if (exact >= key) {
+        if (exact >= hd_refine_heap_top_key(&hub->pairs)) {
             *partner = id;
             return exact;
         }
-        hd_refine_hub_lower_top(hub, exact);
+        hd_refine_heap_change_top(&hub->pairs, exact);
     }
     return no_gain;
 }
@@ -349,7 +336,8 @@ done:
     return status;
 }
 
-/* Gives b the neighbours of a and a those of b. */
+/* Gives b the neighbours of a and a those of b: a, the smaller number, must be the joint cluster,
+ * whichever of the two has more neighbours. */
 static void swap_neighbors(merger *m, int32_t a, int32_t b) {
     int32_t length = m->nodes[a].length;
     int64_t begin = m->begin[a];
@@ -360,10 +348,10 @@ static void swap_neighbors(merger *m, int32_t a, int32_t b) {
 }
 
 /* The joint neighbours of a and b, of which at least one is a hub: those of the smaller one are
- * added to the larger one. The key of the result need not be exact. */
+ * added to the larger one, so that each is added log n times at most, not D times. The key of the
+ * result need not be exact: that of the top of its pairs is never too small. */
 static huddle_status join_hubs(merger *m, int32_t a, int32_t b) {
     huddle_status status = HUDDLE_OK;
-    uint32_t key = no_gain;
     bool b_is_larger = !is_hub(m, a) || (is_hub(m, b) && hub_of(m, b)->used > hub_of(m, a)->used);
     if (b_is_larger)
         swap_neighbors(m, a, b);
@@ -374,9 +362,8 @@ static huddle_status join_hubs(merger *m, int32_t a, int32_t b) {
     if (b_is_larger)
         TRY(rename_hub(m, a));
     m->begin[b] = 0;
-    if (hub_of(m, a)->n_items > 0)
-        (void)hd_refine_hub_top(hub_of(m, a), &key);
-    set_key(m, a, key);
+    const hd_refine_heap *pairs = &hub_of(m, a)->pairs;
+    set_key(m, a, pairs->count > 0 ? hd_refine_heap_top_key(pairs) : no_gain);
     m->fresh = -1;
 done:
     return status;
@@ -398,7 +385,8 @@ static uint32_t read_top(merger *m, int32_t top, int32_t *partner) {
     return write_links(m, top, count, partner);
 }
 
-/* The joint list of a and b, in the place of one of the two if it fits. */
+/* The joint list of a and b, in the place of one of the two if it fits. Its key is exact, because
+ * both lists have just been read: if the cluster is on top next, its list is not read again. */
 static huddle_status join_lists(merger *m, int32_t a, int32_t b) {
     huddle_status status = HUDDLE_OK;
     int64_t count = 0, capacity_a = m->pool[m->begin[a] - 1].capacity;
@@ -423,7 +411,7 @@ done:
     return status;
 }
 
-/* Joins b to a, a < b. */
+/* Joins b to a, a < b: a cluster is named by its smallest vertex, by which ties are resolved. */
 static huddle_status join(merger *m, int32_t a, int32_t b) {
     hd_refine_heap_remove(&m->heap, b);
     m->nodes[b].parent = a;
@@ -437,7 +425,10 @@ static huddle_status report(huddle_context *context, const merger *m, int64_t wa
                             : hd_check_cancel(context);
 }
 
-/* Merges connected clusters, until `wanted` merges are made or no edge is left. */
+/* Merges connected clusters, until `wanted` merges are made or no edge is left. No key is too
+ * small, so that a cluster that is still on top with its exact key has the pair of the largest gain
+ * of all; of equal ones the heap has the smallest number on top, and its list gives the smallest
+ * partner. */
 static huddle_status merge_connected(huddle_context *context, merger *m, int64_t wanted,
                                      int32_t *first, int32_t *second) {
     huddle_status status = HUDDLE_OK;
@@ -462,8 +453,9 @@ done:
     return status;
 }
 
-/* Merges clusters without edges between them, the smallest first. The heap is used again: the
- * complement of the size is the key. */
+/* Merges clusters without edges between them, as components are: no edge speaks for any pair, and
+ * the smallest first leaves the large ones, which are clusters, for the end. The heap is used
+ * again: the complement of the size is the key. */
 static huddle_status merge_components(huddle_context *context, merger *m, int64_t wanted,
                                       int32_t *first, int32_t *second) {
     huddle_status status = HUDDLE_OK;
@@ -476,12 +468,11 @@ static huddle_status merge_components(huddle_context *context, merger *m, int64_
         if (m->n_merges % CANCEL_EVERY == 0)
             TRY(report(context, m, wanted));
         int32_t x = hd_refine_heap_top(&m->heap);
-        hd_refine_heap_remove(&m->heap, x);
+        hd_refine_heap_remove_top(&m->heap);
         int32_t y = hd_refine_heap_top(&m->heap), a = x < y ? x : y, b = x < y ? y : x;
-        hd_refine_heap_remove(&m->heap, y);
+        hd_refine_heap_remove_top(&m->heap);
         m->nodes[a].size += m->nodes[b].size;
-        hd_refine_heap_add(&m->heap, a, 0);
-        hd_refine_heap_change(&m->heap, a, ~(uint32_t)m->nodes[a].size);
+        hd_refine_heap_push(&m->heap, a, ~(uint32_t)m->nodes[a].size);
         first[m->n_merges] = a;
         second[m->n_merges] = b;
     }
@@ -536,7 +527,7 @@ static huddle_status merger_new(const hd_refine_quotient *quotient, hd_refine_ru
     ALLOC(m->pool, m->capacity);
     ALLOC(m->begin, n);
     ALLOC(m->touched, n);
-    TRY(hd_refine_heap_new(n, &m->heap));
+    TRY(hd_refine_heap_new(n, true, &m->heap));
     for (int64_t k = 0; k < n; k++)
         copy_list(quotient, k, m);
     for (int64_t k = 0; k < n; k++)
@@ -549,30 +540,18 @@ done:
 
 huddle_status hd_refine_agglomerate(huddle_context *context, const hd_refine_quotient *quotient,
                                     const char *stage, hd_refine_rule rule, int64_t n_clusters,
-                                    int32_t *first, int32_t *second) {
+                                    int32_t *first, int32_t *second, int64_t *n_merges) {
     huddle_status status = HUDDLE_OK;
     merger m = {0};
     int64_t wanted = quotient->n - n_clusters;
     TRY(merger_new(quotient, rule, &m));
     m.stage = stage;
     TRY(merge_connected(context, &m, wanted, first, second));
-    if (m.n_merges < wanted)
+    if (n_merges != NULL)
+        *n_merges = m.n_merges;
+    else if (m.n_merges < wanted)
         TRY(merge_components(context, &m, wanted, first, second));
 done:
-    merger_free(&m);
-    return status;
-}
-
-huddle_status hd_refine_agglomerate_joined(huddle_context *context,
-                                           const hd_refine_quotient *quotient, hd_refine_rule rule,
-                                           int64_t n_clusters, int32_t *first, int32_t *second,
-                                           int64_t *n_merges) {
-    huddle_status status = HUDDLE_OK;
-    merger m = {0};
-    TRY(merger_new(quotient, rule, &m));
-    TRY(merge_connected(context, &m, quotient->n - n_clusters, first, second));
-done:
-    *n_merges = m.n_merges;
     merger_free(&m);
     return status;
 }

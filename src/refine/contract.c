@@ -3,9 +3,9 @@
  * same on both graphs, and a move of a set is a move of all its vertices. */
 #include "base/check.h"
 #include "base/slabs.h"
+#include "matrix/labels.h"
 #include "refine/refine.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,39 +18,17 @@ void hd_refine_contraction_free(hd_refine_contraction *c) {
 /* The vertices of this process and what is known about them. */
 typedef struct slab_rows {
     huddle_context *context;
-    const huddle_csr *matrix;
+    hd_refine_graph graph; /* columns are numbers among the vertices of all processes */
     hd_slab slab;
-    int64_t n;
     int32_t n_starts;
-    int32_t *const *labels;
-    double unit;    /* 1 / weight of all processes */
-    double *degree; /* n: shares */
+    const huddle_refine_start *starts;
 } slab_rows;
 
 static bool have_same_labels(const slab_rows *s, int64_t i, int64_t j) {
     for (int32_t k = 0; k < s->n_starts; k++)
-        if (s->labels[k][i] != s->labels[k][j])
+        if (s->starts[k].labels[i] != s->starts[k].labels[j])
             return false;
     return true;
-}
-
-/* Shares of the weight of all processes, as those of the whole graph are. */
-static huddle_status add_degrees(slab_rows *s) {
-    huddle_status status = HUDDLE_OK;
-    const huddle_csr *a = s->matrix;
-    double total = 0;
-    ALLOC_ZERO(s->degree, s->n);
-    for (int64_t i = 0; i < s->n; i++) {
-        for (int64_t e = a->offsets[i]; e < a->offsets[i + 1]; e++)
-            s->degree[i] += a->values[e];
-        total += s->degree[i];
-    }
-    TRY(hd_reduce_sum(s->context, 1, &total));
-    s->unit = total > 0 ? 1 / total : 0;
-    for (int64_t i = 0; i < s->n; i++)
-        s->degree[i] *= s->unit;
-done:
-    return status;
 }
 
 /* ---- sets ----------------------------------------------------------------------------------- */
@@ -59,32 +37,28 @@ done:
  * another, and between equal labels, so that every start is a labelling of the sets too. */
 static huddle_status list_edges(const slab_rows *s, hd_refine_quotient *q) {
     huddle_status status = HUDDLE_OK;
-    const huddle_csr *a = s->matrix;
-    int64_t at = 0;
-    q->n = s->n;
-    ALLOC_ZERO(q->offsets, s->n + 1);
-    ALLOC(q->columns, a->offsets[s->n]);
-    ALLOC(q->weights, a->offsets[s->n]);
-    ALLOC(q->volumes, s->n);
-    ALLOC(q->sizes, s->n);
-    for (int64_t i = 0; i < s->n; i++) {
+    const huddle_csr *a = s->graph.matrix;
+    int64_t n = s->graph.n, at = 0;
+    TRY(hd_refine_quotient_allocate(n, a->offsets[n], q));
+    for (int64_t i = 0; i < n; i++) {
         for (int64_t e = a->offsets[i]; e < a->offsets[i + 1]; e++) {
             int64_t j = a->columns[e] - s->slab.first;
-            if (j < 0 || j >= s->n || j == i || a->values[e] <= 0 || !have_same_labels(s, i, j))
+            if (j < 0 || j >= n || j == i || a->values[e] <= 0 || !have_same_labels(s, i, j))
                 continue;
             q->columns[at] = (int32_t)j;
-            q->weights[at++] = a->values[e] * s->unit;
+            q->weights[at++] = a->values[e] * s->graph.unit;
         }
         q->offsets[i + 1] = at;
-        q->volumes[i] = s->degree[i];
+        q->volumes[i] = s->graph.degree[i];
         q->sizes[i] = 1;
     }
 done:
     return status;
 }
 
-/* Where edges were not enough: up to `times` sets with the same labels become one, in their order.
- * The last open set of each combination of labels is found by hashing. */
+/* Where edges were not enough: up to `times` sets with the same labels become one, in their order:
+ * what is left is the share, and at most one set more for each combination of labels. The last open
+ * set of each combination is found by hashing. */
 static huddle_status join_apart(const slab_rows *s, int64_t times, hd_refine_contraction *c) {
     huddle_status status = HUDDLE_OK;
     int64_t size = 64, count = 0;
@@ -99,7 +73,7 @@ static huddle_status join_apart(const slab_rows *s, int64_t times, hd_refine_con
     for (int64_t k = 0; k < c->n; k++) {
         uint64_t hash = 0;
         for (int32_t t = 0; t < s->n_starts; t++)
-            hash = (hash ^ (uint32_t)s->labels[t][c->member[k]]) * 0x9E3779B97F4A7C15u;
+            hash = (hash ^ (uint32_t)s->starts[t].labels[c->member[k]]) * 0x9E3779B97F4A7C15u;
         int64_t at = (int64_t)(hash >> 32) & (size - 1);
         while (open[at] != 0 && !have_same_labels(s, first[open[at] - 1], c->member[k]))
             at = (at + 1) & (size - 1);
@@ -110,7 +84,7 @@ static huddle_status join_apart(const slab_rows *s, int64_t times, hd_refine_con
         joined[k] = open[at] - 1;
         filled[joined[k]]++;
     }
-    for (int64_t i = 0; i < s->n; i++)
+    for (int64_t i = 0; i < s->graph.n; i++)
         c->set[i] = joined[c->set[i]];
     memcpy(c->member, first, (size_t)count * sizeof *first);
     c->n = count;
@@ -119,25 +93,26 @@ done:
     return status;
 }
 
-/* This process's share of the budget is that of its vertices. */
+/* This process's share of the budget is that of its vertices. The rule (26) keeps the sets of
+ * similar size: a large one would be a vertex that can hardly move. */
 static huddle_status make_sets(const slab_rows *s, int64_t budget, hd_refine_contraction *c) {
     huddle_status status = HUDDLE_OK;
     hd_refine_quotient q = {0};
     int32_t *first = NULL, *second = NULL;
-    int64_t n_merges = 0, count = 0;
-    int64_t share = (int64_t)((double)budget * (double)s->n / (double)s->slab.total);
+    int64_t n_merges = 0, count = 0, n = s->graph.n;
+    int64_t share = (int64_t)((double)budget * (double)n / (double)s->slab.total);
     share = share < 1 ? 1 : share;
-    ALLOC(c->set, s->n);
-    ALLOC(c->member, s->n);
-    ALLOC(first, s->n);
-    ALLOC(second, s->n);
-    if (s->n > share) {
+    ALLOC(c->set, n);
+    ALLOC(c->member, n);
+    ALLOC(first, n);
+    ALLOC(second, n);
+    if (n > share) {
         TRY(list_edges(s, &q));
-        TRY(hd_refine_agglomerate_joined(s->context, &q, hd_refine_rule_sum(), share, first, second,
-                                         &n_merges));
+        TRY(hd_refine_agglomerate(s->context, &q, NULL, hd_refine_rule_sum(), share, first, second,
+                                  &n_merges));
     }
-    TRY(hd_refine_cut(s->n, n_merges, first, second, c->set));
-    for (int64_t i = 0; i < s->n; i++) /* sets are numbered by their first vertex */
+    TRY(hd_refine_cut(n, n_merges, first, second, c->set));
+    for (int64_t i = 0; i < n; i++) /* sets are numbered by their first vertex */
         if (c->set[i] == count)
             c->member[count++] = (int32_t)i;
     c->n = count;
@@ -151,22 +126,18 @@ done:
 
 /* ---- their graph ---------------------------------------------------------------------------- */
 
-static double h(double x) {
-    return x > 0 ? x * log(x) : 0;
-}
-
 /* H of (25) of the vertices less that of the sets: merging vertices changes this term of the map
  * equation by a constant, which is added again so that both graphs have the same values. */
 static huddle_status add_entropy(const slab_rows *s, hd_refine_contraction *c) {
     huddle_status status = HUDDLE_OK;
     double *volume = NULL;
     ALLOC_ZERO(volume, c->n);
-    for (int64_t i = 0; i < s->n; i++) {
-        volume[c->set[i]] += s->degree[i];
-        c->entropy -= h(s->degree[i]);
+    for (int64_t i = 0; i < s->graph.n; i++) {
+        volume[c->set[i]] += s->graph.degree[i];
+        c->entropy -= hd_refine_h(s->graph.degree[i]);
     }
     for (int64_t k = 0; k < c->n; k++)
-        c->entropy += h(volume[k]);
+        c->entropy += hd_refine_h(volume[k]);
     TRY(hd_reduce_sum(s->context, 1, &c->entropy));
 done:
     huddle_free(volume);
@@ -177,8 +148,8 @@ done:
  * matrix the set that it leads to, numbered among those of all processes. */
 static huddle_status find_targets(const slab_rows *s, hd_refine_contraction *c, int32_t **targets) {
     huddle_status status = HUDDLE_OK;
-    const huddle_csr *a = s->matrix;
-    int64_t entries = a->offsets[s->n];
+    const huddle_csr *a = s->graph.matrix;
+    int64_t n = s->graph.n, entries = a->offsets[n];
     int32_t *number = NULL;
     hd_halo halo = {0};
     hd_slab sets;
@@ -187,9 +158,9 @@ static huddle_status find_targets(const slab_rows *s, hd_refine_contraction *c, 
     ALLOC(*targets, entries);
     if (entries > 0)
         memcpy(*targets, a->columns, (size_t)entries * sizeof **targets);
-    TRY(hd_halo_open(s->context, s->n, entries, *targets, &halo));
-    ALLOC(number, s->n + halo.ghosts);
-    for (int64_t i = 0; i < s->n; i++)
+    TRY(hd_halo_open(s->context, n, entries, *targets, &halo));
+    ALLOC(number, n + halo.ghosts);
+    for (int64_t i = 0; i < n; i++)
         number[i] = (int32_t)(sets.first + c->set[i]);
     TRY(hd_halo_fetch(&halo, number, sizeof *number));
     for (int64_t e = 0; e < entries; e++)
@@ -205,10 +176,11 @@ static int compare_columns(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Adds the entries of some vertices by target; the row is written with ascending columns. */
+/* Adds the entries of some vertices by target; the row is written with ascending columns, as the
+ * checks of the graph on process 0 require. `weight` has a place for every set of all processes. */
 static void write_row(const slab_rows *s, int64_t count, const int32_t *members,
                       const int32_t *targets, double *weight, int64_t row, huddle_csr *to) {
-    const huddle_csr *a = s->matrix;
+    const huddle_csr *a = s->graph.matrix;
     int64_t begin = to->offsets[row], end = begin;
     for (int64_t t = 0; t < count; t++)
         for (int64_t e = a->offsets[members[t]]; e < a->offsets[members[t] + 1]; e++) {
@@ -233,16 +205,11 @@ static huddle_status join_rows(const slab_rows *s, hd_refine_contraction *c) {
     int64_t *begin = NULL;
     double *weight = NULL;
     TRY(find_targets(s, c, &targets));
-    ALLOC(members, s->n);
-    ALLOC_ZERO(begin, c->n + 2);
+    ALLOC(members, s->graph.n);
+    ALLOC(begin, c->n + 2);
     ALLOC_ZERO(weight, c->total);
-    TRY(huddle_csr_new(c->n, c->total, s->matrix->offsets[s->n], &c->graph));
-    for (int64_t i = 0; i < s->n; i++)
-        begin[c->set[i] + 2]++;
-    for (int64_t k = 0; k < c->n; k++)
-        begin[k + 2] += begin[k + 1];
-    for (int64_t i = 0; i < s->n; i++)
-        members[begin[c->set[i] + 1]++] = (int32_t)i;
+    TRY(huddle_csr_new(c->n, c->total, s->graph.matrix->offsets[s->graph.n], &c->graph));
+    hd_list_members(s->graph.n, c->set, c->n, begin, members);
     for (int64_t k = 0; k < c->n; k++)
         write_row(s, begin[k + 1] - begin[k], members + begin[k], targets, weight, k, &c->graph);
 done:
@@ -250,23 +217,25 @@ done:
     return status;
 }
 
+/* Processes merge without messages; what they exchange are the numbers of the sets at their borders
+ * and two sums: the weight of the graph, in which all of them measure gains, and the entropy. */
 huddle_status hd_refine_contract(huddle_context *context, const huddle_csr *matrix, int64_t budget,
-                                 int32_t n_starts, int32_t *const *labels,
+                                 int32_t n_starts, const huddle_refine_start *starts,
                                  hd_refine_contraction *c) {
     huddle_status status = HUDDLE_OK;
     slab_rows s = {.context = context,
-                   .matrix = matrix,
-                   .n = matrix->rows,
+                   .graph = {.matrix = matrix, .n = matrix->rows},
                    .n_starts = n_starts,
-                   .labels = labels};
+                   .starts = starts};
+    double total;
     memset(c, 0, sizeof *c);
-    TRY(hd_slab_locate(context, s.n, &s.slab));
-    TRY(add_degrees(&s));
+    TRY(hd_slab_locate(context, matrix->rows, &s.slab));
+    TRY(hd_refine_graph_weigh(context, &s.graph, &total));
     TRY(make_sets(&s, budget, c));
     TRY(add_entropy(&s, c));
     TRY(join_rows(&s, c));
 done:
-    huddle_free(s.degree);
+    hd_refine_graph_free(&s.graph);
     status = hd_agree(context, status);
     if (status != HUDDLE_OK)
         hd_refine_contraction_free(c);

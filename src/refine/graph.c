@@ -1,5 +1,7 @@
 /* The graph as the stage uses it: checks, degrees, and the graph of its clusters. */
 #include "base/check.h"
+#include "base/slabs.h"
+#include "matrix/labels.h"
 #include "matrix/symmetric.h"
 #include "refine/refine.h"
 
@@ -31,10 +33,31 @@ static huddle_status check_weights(const huddle_csr *matrix) {
     return status;
 }
 
+/* Entries are multiplied by the unit where they are read: a scaled copy of the matrix would be the
+ * largest array of the stage. */
+huddle_status hd_refine_graph_weigh(huddle_context *context, hd_refine_graph *graph,
+                                    double *total) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_csr *a = graph->matrix;
+    *total = 0;
+    ALLOC_ZERO(graph->degree, graph->n);
+    for (int64_t i = 0; i < graph->n; i++) {
+        for (int64_t e = a->offsets[i]; e < a->offsets[i + 1]; e++)
+            graph->degree[i] += a->values[e];
+        *total += graph->degree[i];
+    }
+    TRY(hd_reduce_sum(context, 1, total));
+    graph->unit = *total > 0 ? 1 / *total : 0;
+    for (int64_t i = 0; i < graph->n; i++)
+        graph->degree[i] *= graph->unit;
+done:
+    return status;
+}
+
 huddle_status hd_refine_graph_new(huddle_context *context, const huddle_csr *matrix,
                                   hd_refine_graph *graph) {
     huddle_status status = HUDDLE_OK;
-    double total = 0;
+    double total;
     memset(graph, 0, sizeof *graph);
     if (matrix == NULL)
         FAIL(HUDDLE_INVALID, "the graph is missing");
@@ -47,21 +70,12 @@ huddle_status hd_refine_graph_new(huddle_context *context, const huddle_csr *mat
     TRY(hd_check_cancel(context));
     graph->matrix = matrix;
     graph->n = matrix->rows;
-    ALLOC(graph->degree, graph->n);
-    for (int64_t i = 0; i < graph->n; i++) {
-        double sum = 0;
-        for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++)
-            sum += matrix->values[e];
-        graph->degree[i] = sum;
-        total += sum;
-    }
+    TRY(hd_refine_graph_weigh(context, graph, &total));
     if (!isfinite(total))
         FAIL(HUDDLE_INVALID, "the weights of the graph sum to infinity");
-    graph->unit = total > 0 ? 1 / total : 0;
+    /* The reciprocal of a total below the normal numbers overflows. */
     if (!isfinite(graph->unit))
         FAIL(HUDDLE_INVALID, "the weights of the graph sum to %g, which is too small", total);
-    for (int64_t i = 0; i < graph->n; i++)
-        graph->degree[i] *= graph->unit;
 done:
     if (status != HUDDLE_OK)
         hd_refine_graph_free(graph);
@@ -91,6 +105,8 @@ static int64_t count_entries(const huddle_csr *matrix, int64_t i) {
     return count;
 }
 
+/* Degrees and the unit are copied, not summed again: scores have the same bits in any order of the
+ * vertices as far as they depend on these. */
 huddle_status hd_refine_graph_order(const hd_refine_graph *graph, const int32_t *order,
                                     hd_refine_graph *ordered) {
     huddle_status status = HUDDLE_OK;
@@ -135,7 +151,8 @@ typedef struct sums {
     int64_t count;
 } sums;
 
-/* Adds the edges of vertex i to the sums. `own` is its cluster, which is left out. */
+/* Adds the edges of vertex i to the sums. `own` is its cluster, which is left out: the gains (26)
+ * and (27) depend on what is between clusters and on their volumes, not on what is inside. */
 static void add_edges(const hd_refine_graph *graph, const int32_t *labels, int64_t i, int32_t own,
                       sums *to) {
     const huddle_csr *a = graph->matrix;
@@ -162,20 +179,6 @@ static void write_row(hd_refine_quotient *quotient, int64_t k, sums *from) {
     from->count = 0;
 }
 
-/* members: the vertices in the order of their clusters (a counting sort); begin: n_clusters + 1. */
-static void sort_members(int64_t n, const int32_t *labels, int64_t n_clusters, int32_t *members,
-                         int64_t *begin) {
-    memset(begin, 0, (size_t)(n_clusters + 1) * sizeof *begin);
-    for (int64_t i = 0; i < n; i++)
-        begin[labels[i] + 1]++;
-    for (int64_t k = 0; k < n_clusters; k++)
-        begin[k + 1] += begin[k];
-    for (int64_t i = 0; i < n; i++)
-        members[begin[labels[i]]++] = (int32_t)i;
-    memmove(begin + 1, begin, (size_t)n_clusters * sizeof *begin);
-    begin[0] = 0;
-}
-
 /* The entries of the quotient are fewer than those between clusters, which are counted first, and
  * than all pairs of clusters. */
 static int64_t count_room(const hd_refine_graph *graph, const int32_t *labels, int64_t n_clusters) {
@@ -191,25 +194,31 @@ static int64_t count_room(const hd_refine_graph *graph, const int32_t *labels, i
                : count;
 }
 
+huddle_status hd_refine_quotient_allocate(int64_t n, int64_t room, hd_refine_quotient *quotient) {
+    huddle_status status = HUDDLE_OK;
+    *quotient = (hd_refine_quotient){.n = n};
+    ALLOC_ZERO(quotient->offsets, n + 1);
+    ALLOC(quotient->columns, room);
+    ALLOC(quotient->weights, room);
+    ALLOC_ZERO(quotient->volumes, n);
+    ALLOC_ZERO(quotient->sizes, n);
+done:
+    return status;
+}
+
 huddle_status hd_refine_quotient_new(const hd_refine_graph *graph, const int32_t *labels,
                                      int64_t n_clusters, hd_refine_quotient *quotient) {
     huddle_status status = HUDDLE_OK;
     int32_t *members = NULL;
-    int64_t *begin = NULL, room = count_room(graph, labels, n_clusters);
+    int64_t *begin = NULL;
     sums to = {0};
-    memset(quotient, 0, sizeof *quotient);
-    quotient->n = n_clusters;
-    ALLOC_ZERO(quotient->offsets, n_clusters + 1);
-    ALLOC(quotient->columns, room);
-    ALLOC(quotient->weights, room);
-    ALLOC_ZERO(quotient->volumes, n_clusters);
-    ALLOC_ZERO(quotient->sizes, n_clusters);
+    TRY(hd_refine_quotient_allocate(n_clusters, count_room(graph, labels, n_clusters), quotient));
     ALLOC_ZERO(to.weight, n_clusters);
     ALLOC(to.touched, n_clusters);
     if (labels != NULL) {
         ALLOC(members, graph->n);
-        ALLOC(begin, n_clusters + 1);
-        sort_members(graph->n, labels, n_clusters, members, begin);
+        ALLOC(begin, n_clusters + 2);
+        hd_list_members(graph->n, labels, n_clusters, begin, members);
     }
     for (int64_t k = 0; k < n_clusters; k++) {
         int64_t first = labels != NULL ? begin[k] : k, end = labels != NULL ? begin[k + 1] : k + 1;

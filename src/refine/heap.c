@@ -7,11 +7,12 @@
 
 enum { CHILDREN = 4 };
 
-huddle_status hd_refine_heap_new(int64_t n, hd_refine_heap *heap) {
+huddle_status hd_refine_heap_new(int64_t n, bool with_positions, hd_refine_heap *heap) {
     huddle_status status = HUDDLE_OK;
     memset(heap, 0, sizeof *heap);
     ALLOC(heap->items, n);
-    ALLOC(heap->position, n);
+    if (with_positions)
+        ALLOC(heap->position, n);
 done:
     if (status != HUDDLE_OK)
         hd_refine_heap_free(heap);
@@ -31,9 +32,11 @@ static uint64_t make_item(int32_t cluster, uint32_t key) {
     return (uint64_t)key << 32 | ~(uint32_t)cluster;
 }
 
+/* A pair in a hub is found on top only, and needs no position. */
 static void put(hd_refine_heap *heap, int64_t at, uint64_t item) {
     heap->items[at] = item;
-    heap->position[cluster_of(item)] = (int32_t)at;
+    if (heap->position != NULL)
+        heap->position[cluster_of(item)] = (int32_t)at;
 }
 
 /* Ancestors move down into the gap that the item leaves, so that a level costs one write. */
@@ -45,6 +48,7 @@ static void move_up(hd_refine_heap *heap, int64_t at, uint64_t item) {
     put(heap, at, item);
 }
 
+/* The largest child moves up into the gap, until none is above the item. */
 static void move_down(hd_refine_heap *heap, int64_t at, uint64_t item) {
     for (;;) {
         int64_t first = at * CHILDREN + 1, largest = at;
@@ -63,9 +67,24 @@ static void move_down(hd_refine_heap *heap, int64_t at, uint64_t item) {
     put(heap, at, item);
 }
 
+/* Another item in the place of one, above or below which it may belong. */
+static void replace(hd_refine_heap *heap, int64_t at, uint64_t item) {
+    if (item > heap->items[at])
+        move_up(heap, at, item);
+    else
+        move_down(heap, at, item);
+}
+
+/* The last item takes the place of the one that is removed. It comes from another branch, and may
+ * have to move either way. */
+static void remove_at(hd_refine_heap *heap, int64_t at) {
+    uint64_t last = heap->items[--heap->count];
+    if (at < heap->count)
+        replace(heap, at, last);
+}
+
 void hd_refine_heap_add(hd_refine_heap *heap, int32_t cluster, uint32_t key) {
-    put(heap, heap->count, make_item(cluster, key));
-    heap->count++;
+    put(heap, heap->count++, make_item(cluster, key));
 }
 
 /* Each parent is moved down, the last first (Floyd): linear time, where adding one item after the
@@ -75,28 +94,30 @@ void hd_refine_heap_order(hd_refine_heap *heap) {
         move_down(heap, at, heap->items[at]);
 }
 
+void hd_refine_heap_push(hd_refine_heap *heap, int32_t cluster, uint32_t key) {
+    move_up(heap, heap->count++, make_item(cluster, key));
+}
+
 int32_t hd_refine_heap_top(const hd_refine_heap *heap) {
     return cluster_of(heap->items[0]);
 }
 
-void hd_refine_heap_change(hd_refine_heap *heap, int32_t cluster, uint32_t key) {
-    int64_t at = heap->position[cluster];
-    uint64_t before = heap->items[at], item = make_item(cluster, key);
-    if (item > before)
-        move_up(heap, at, item);
-    else
-        move_down(heap, at, item);
+uint32_t hd_refine_heap_top_key(const hd_refine_heap *heap) {
+    return (uint32_t)(heap->items[0] >> 32);
 }
 
-/* The last item takes the place of the one that is removed. It comes from another branch, and may
- * have to move either way. */
+void hd_refine_heap_change_top(hd_refine_heap *heap, uint32_t key) {
+    replace(heap, 0, make_item(hd_refine_heap_top(heap), key));
+}
+
+void hd_refine_heap_remove_top(hd_refine_heap *heap) {
+    remove_at(heap, 0);
+}
+
+void hd_refine_heap_change(hd_refine_heap *heap, int32_t cluster, uint32_t key) {
+    replace(heap, heap->position[cluster], make_item(cluster, key));
+}
+
 void hd_refine_heap_remove(hd_refine_heap *heap, int32_t cluster) {
-    int64_t at = heap->position[cluster];
-    uint64_t last = heap->items[--heap->count];
-    if (at == heap->count)
-        return;
-    if (last > heap->items[at])
-        move_up(heap, at, last);
-    else
-        move_down(heap, at, last);
+    remove_at(heap, heap->position[cluster]);
 }

@@ -4,16 +4,15 @@
 #ifndef HUDDLE_SRC_REFINE_HUB_H
 #define HUDDLE_SRC_REFINE_HUB_H
 
-#include "huddle/base.h"
+#include "refine/heap.h"
 
 /* A neighbour's id is that of a cluster, which may have been merged into another since. */
 typedef struct hd_refine_hub {
-    int64_t capacity; /* of the table: a power of 2 */
+    int64_t capacity; /* of the table: a power of 2; and of the heap */
     int64_t used;
     int32_t *ids; /* -1: empty */
     double *weights;
-    int64_t n_items, max_items;
-    uint64_t *items; /* as those of hd_refine_heap; an id may occur several times */
+    hd_refine_heap pairs; /* by neighbour; an id may occur several times */
 } hd_refine_hub;
 
 /* Space for `count` neighbours; more are refused by hd_refine_hub_is_full(). */
@@ -28,10 +27,5 @@ double hd_refine_hub_weight(const hd_refine_hub *hub, int32_t id);
 
 /* Sets the weight of a neighbour and adds the key of its pair. There must be space. */
 void hd_refine_hub_put(hd_refine_hub *hub, int32_t id, double weight, uint32_t key);
-
-/* The item of the largest key, of equal ones that with the smallest id. There must be one. */
-int32_t hd_refine_hub_top(const hd_refine_hub *hub, uint32_t *key);
-void hd_refine_hub_remove_top(hd_refine_hub *hub);
-void hd_refine_hub_lower_top(hd_refine_hub *hub, uint32_t key);
 
 #endif

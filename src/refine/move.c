@@ -11,7 +11,8 @@
  * sums of about 1, which could move a vertex back and forth. */
 static const double least_change = 1e-12;
 
-/* By how much rounding may raise the objective of labels that an engine has moved. */
+/* By how much rounding may raise the objective of labels that an engine has moved: it may add in
+ * another order. */
 static const double worse_share = 1e-9;
 
 enum {
@@ -21,32 +22,36 @@ enum {
 
 /* ---- objectives ---------------------------------------------------------------------------- */
 
-/* x ln x, 0 at 0; rounding may make a share slightly negative. */
-static double h(double x) {
+/* Rounding may make a share slightly negative. */
+double hd_refine_h(double x) {
     return x > 0 ? x * log(x) : 0;
 }
 
-/* The map equation (24): h(q) - 2 sum h(q_k) + sum h(q_k + v_k), q = 1 - f. */
+/* Equation (29) has g and t of each objective, which here are `common` and `term`; `value` is what
+ * the moves minimise, from the scores of a labelling, and `scale` what (30) measures a gain with.
+ *
+ * The map equation (24): h(q) - 2 sum h(q_k) + sum h(q_k + v_k), q = 1 - f. */
 static double map_common(double inside) {
-    return h(1 - inside);
+    return hd_refine_h(1 - inside);
 }
 
 static double map_term(double inside, double volume) {
-    double leaving = volume > inside ? volume - inside : 0;
-    return h(leaving + volume) - 2 * h(leaving);
+    double leaving = volume > inside ? volume - inside : 0; /* not less by rounding */
+    return hd_refine_h(leaving + volume) - 2 * hd_refine_h(leaving);
 }
 
 static double map_value(const huddle_graph_scores *scores) {
     return scores->map;
 }
 
-/* The description length of the walk: clusters, and vertices within them. */
+/* L + H, the description length of the walk: clusters, and vertices within them. L alone may be
+ * near 0, or negative, where a share of it would mean nothing. */
 static double map_scale(const huddle_graph_scores *scores, int32_t n_clusters) {
     (void)n_clusters;
     return scores->map + scores->entropy;
 }
 
-/* 1 - Q = 1 - f + sum v_k^2. */
+/* 1 - Q = 1 - f + sum v_k^2 by (21), where f is in the common part: the terms need volumes only. */
 static double modularity_common(double inside) {
     return 1 - inside;
 }
@@ -67,7 +72,7 @@ static double modularity_scale(const huddle_graph_scores *scores, int32_t n_clus
     return 1;
 }
 
-/* The normalised cut: sum q_k / v_k. */
+/* The normalised cut (20): sum q_k / v_k. A cluster of isolated vertices has nothing to cut. */
 static double ncut_common(double inside) {
     (void)inside;
     return 0;
@@ -108,7 +113,9 @@ typedef struct mover {
     const hd_refine_objective *objective;
     int64_t n_clusters;
     int32_t *labels;
-    double *inside, *volume; /* n_clusters: d_k and v_k */
+    double *inside, *volume; /* n_clusters: d_k and v_k, */
+    double *members;         /* and vertices of all processes, if rows are distributed: parts of one
+                                array, so that one message adds them up */
     int64_t *count;          /* n_clusters: vertices */
     double total_inside;     /* f */
     int32_t *visits, *next;  /* n: the vertices to visit in this sweep and in the next one */
@@ -121,12 +128,12 @@ typedef struct mover {
     int64_t n_touched;
 } mover;
 
-/* Begins a sweep over all vertices that have a neighbour in another cluster. The sums are computed
- * anew, since those of many moves would drift. */
+/* Begins a sweep over all vertices that have a neighbour in another cluster: the others could not
+ * go anywhere, because vertices go to clusters of neighbours only. The sums are computed anew,
+ * since those of many moves would drift. */
 static void begin_all(mover *m) {
     const huddle_csr *a = m->graph->matrix;
-    memset(m->inside, 0, (size_t)m->n_clusters * sizeof *m->inside);
-    memset(m->volume, 0, (size_t)m->n_clusters * sizeof *m->volume);
+    memset(m->inside, 0, 2 * (size_t)m->n_clusters * sizeof *m->inside); /* and volume */
     memset(m->count, 0, (size_t)m->n_clusters * sizeof *m->count);
     m->n_visits = 0;
     for (int64_t i = 0; i < m->graph->n; i++) {
@@ -168,9 +175,10 @@ static void shuffle(hd_rng *rng, int64_t count, int32_t *list) {
     }
 }
 
-/* The visits in random order, another for each sweep: blocks in random order, and the vertices of a
- * block in random order. Vertices of a block are near each other in memory, and so are most of
- * their neighbours. `next` is free before a sweep. */
+/* The visits in random order, another for each sweep: in the order of their numbers, labels would
+ * spread along it within one sweep, and the minimum that is found would depend on the numbers.
+ * Blocks are in random order, and so are the vertices of a block, which are near each other in
+ * memory, as are most of their neighbours. `next` is free before a sweep. */
 static void shuffle_visits(mover *m, uint64_t seed, int32_t sweep) {
     hd_rng rng = hd_rng_stream(seed, (uint64_t)sweep);
     int32_t n_blocks = (int32_t)((m->n_visits + BLOCK - 1) / BLOCK), *kept = m->visits;
@@ -214,7 +222,8 @@ static double add_neighbors(mover *m, int64_t i) {
 
 /* The cluster to which vertex i should move: that of the lowest objective, its own unless another
  * is lower. Among equal ones the smaller number. Moving i out of cluster a takes twice its edges to
- * a and its loop from d_a, and its degree from v_a; into b likewise. */
+ * a and its loop from d_a, and its degree from v_a; into b likewise. Only these two terms of (29)
+ * change, and g: what leaving costs is the same for all b and computed once. */
 static int32_t find_best(const mover *m, int64_t i, double loop) {
     const hd_refine_objective *o = m->objective;
     int32_t own = m->labels[i], best = own;
@@ -236,6 +245,9 @@ static int32_t find_best(const mover *m, int64_t i, double loop) {
     return best;
 }
 
+/* The sums follow each move, so that the next vertex is judged by what they are then. Neighbours
+ * that were visited before are visited again in the next sweep: their weights to a and b have
+ * changed. */
 static void apply(mover *m, int64_t i, double loop, int32_t to) {
     const huddle_csr *a = m->graph->matrix;
     int32_t from = m->labels[i];
@@ -257,6 +269,7 @@ static void apply(mover *m, int64_t i, double loop, int32_t to) {
     }
 }
 
+/* Only what was set, as the clusters may be many more than the neighbours. */
 static void clear_neighbors(mover *m) {
     for (int64_t t = 0; t < m->n_touched; t++)
         m->weight[m->touched[t]] = 0;
@@ -264,7 +277,8 @@ static void clear_neighbors(mover *m) {
 
 /* ---- sweeps -------------------------------------------------------------------------------- */
 
-/* Visits the vertices in the order of the sweep; *n_moved: how many were moved. */
+/* Visits the vertices in the order of the sweep; *n_moved: how many were moved. The last vertex of
+ * a cluster stays, even if the objective would be lower: the number of clusters is given. */
 static huddle_status sweep_once(huddle_context *context, mover *m, int64_t *n_moved) {
     huddle_status status = HUDDLE_OK;
     *n_moved = 0;
@@ -289,14 +303,14 @@ done:
 }
 
 static void mover_free(mover *m) {
-    FREE(m->inside, m->volume, m->count, m->visits, m->next, m->blocks, m->waiting, m->weight,
-         m->touched);
+    FREE(m->inside, m->count, m->visits, m->next, m->blocks, m->waiting, m->weight, m->touched);
 }
 
 static huddle_status mover_new(mover *m) {
     huddle_status status = HUDDLE_OK;
-    ALLOC(m->inside, m->n_clusters);
-    ALLOC(m->volume, m->n_clusters);
+    ALLOC(m->inside, 3 * m->n_clusters);
+    m->volume = m->inside + m->n_clusters;
+    m->members = m->volume + m->n_clusters;
     ALLOC(m->count, m->n_clusters);
     ALLOC(m->visits, m->graph->n);
     ALLOC(m->next, m->graph->n);
@@ -308,16 +322,15 @@ done:
     return status;
 }
 
-/* ---- an engine ----------------------------------------------------------------------------- */
-
-/* The objective of the labels; also sets the numbers of members. */
-static double evaluate(mover *m) {
-    begin_all(m);
+/* The objective by the sums of its clusters. */
+static double add_terms(const mover *m) {
     double value = m->objective->common(m->total_inside);
     for (int64_t k = 0; k < m->n_clusters; k++)
         value += m->objective->term(m->inside[k], m->volume[k]);
     return value;
 }
+
+/* ---- an engine ----------------------------------------------------------------------------- */
 
 /* Labels of an engine are used only if they are clusters, all of which have members, and not worse
  * than those it was given. */
@@ -326,14 +339,16 @@ static huddle_status check_moved(mover *m, const char *name, double before) {
         if (m->labels[i] < 0 || m->labels[i] >= m->n_clusters)
             return hd_fail(HUDDLE_INTERNAL, "the engine %s moved vertex %lld to cluster %d of %lld",
                            name, (long long)i + 1, m->labels[i] + 1, (long long)m->n_clusters);
-    double after = evaluate(m);
+    begin_all(m);
+    double after = add_terms(m);
     if (!(after <= before + worse_share * (1 + fabs(before))))
         return hd_fail(HUDDLE_INTERNAL, "the engine %s raised the %s of labels from %.9g to %.9g",
                        name, m->objective->name, before, after);
     return HUDDLE_OK;
 }
 
-/* Asks the engine. A cluster that it has left empty is an error too, unless it was empty before. */
+/* Asks the engine. Labels are kept, because one that declines may have changed them. A cluster that
+ * it has left empty is an error too, unless it was empty before. */
 static huddle_status move_by_engine(huddle_context *context, mover *m, int32_t max_sweeps,
                                     uint64_t seed, int32_t *n_sweeps, bool *handled) {
     huddle_status status = HUDDLE_OK;
@@ -353,7 +368,8 @@ static huddle_status move_by_engine(huddle_context *context, mover *m, int32_t m
     ALLOC(kept, m->graph->n);
     ALLOC(used, m->n_clusters);
     memcpy(kept, m->labels, (size_t)m->graph->n * sizeof *kept);
-    double before = evaluate(m);
+    begin_all(m);
+    double before = add_terms(m);
     for (int64_t k = 0; k < m->n_clusters; k++)
         used[k] = m->count[k] > 0;
     status = engine->move_vertices(context, &request, m->labels, &sweeps);
@@ -411,55 +427,43 @@ done:
 
 /* ---- rows on several processes ------------------------------------------------------------- */
 
-/* A round with one of this many vertices that does not help is the last. */
+/* A round with one of this many vertices that does not help is the last: neighbours seldom move at
+ * the same time then, so that what fails is not their collision. */
 enum { MOST_DAMPED = 16 };
 
 typedef struct distributed_graph {
     huddle_context *context;
-    hd_refine_graph graph; /* own rows; columns are own rows, then ghosts */
+    hd_refine_graph graph; /* own rows; columns, which it owns, are own rows, then ghosts */
     int64_t first;         /* number of the first own row */
     hd_halo halo;
-    int32_t *columns; /* of the matrix */
-    double *sums;     /* 3 n_clusters: inside, volume, count */
-    int32_t *kept;    /* n: the best labels so far */
+    int32_t *kept; /* n: the best labels so far */
 } distributed_graph;
 
 static void distributed_free(distributed_graph *s) {
     hd_halo_close(&s->halo);
-    FREE(s->columns, s->graph.degree, s->sums, s->kept);
+    FREE(s->graph.own.columns, s->graph.degree, s->kept);
 }
 
 /* The matrix with local columns; offsets and values are those of the caller. */
-static huddle_status distributed_new(const huddle_csr *matrix, int64_t n_clusters,
-                                     distributed_graph *s) {
+static huddle_status distributed_new(const huddle_csr *matrix, distributed_graph *s) {
     huddle_status status = HUDDLE_OK;
-    hd_refine_graph *graph = &s->graph;
     int64_t n = matrix->rows, entries = matrix->offsets[n];
-    double total = 0;
+    hd_refine_graph *graph = &s->graph;
+    int32_t *columns = NULL;
+    double total;
     hd_slab slab;
+    *graph = (hd_refine_graph){.matrix = &graph->own, .n = n};
     TRY(hd_slab_locate(s->context, n, &slab));
     s->first = slab.first;
-    ALLOC(s->columns, entries);
-    if (entries > 0)
-        memcpy(s->columns, matrix->columns, (size_t)entries * sizeof *s->columns);
-    TRY(hd_halo_open(s->context, n, entries, s->columns, &s->halo));
-    ALLOC(s->sums, 3 * n_clusters);
-    ALLOC(s->kept, n);
-    ALLOC_ZERO(graph->degree, n);
-    for (int64_t i = 0; i < n; i++) {
-        for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++)
-            graph->degree[i] += matrix->values[e];
-        total += graph->degree[i];
-    }
-    TRY(hd_reduce_sum(s->context, 1, &total));
-    graph->unit = total > 0 ? 1 / total : 0;
-    for (int64_t i = 0; i < n; i++)
-        graph->degree[i] *= graph->unit;
-    graph->n = n;
+    ALLOC(columns, entries);
     graph->own = *matrix;
-    graph->own.columns = s->columns;
+    graph->own.columns = columns;
+    if (entries > 0)
+        memcpy(columns, matrix->columns, (size_t)entries * sizeof *columns);
+    TRY(hd_halo_open(s->context, n, entries, columns, &s->halo));
     graph->own.cols = n + s->halo.ghosts;
-    graph->matrix = &graph->own;
+    ALLOC(s->kept, n);
+    TRY(hd_refine_graph_weigh(s->context, graph, &total));
 done:
     return status;
 }
@@ -467,37 +471,33 @@ done:
 /* The sums of all processes, the vertices to visit, and the value of the objective. */
 static huddle_status measure(const distributed_graph *s, mover *m, double *value) {
     huddle_status status = HUDDLE_OK;
-    int64_t c = m->n_clusters;
     TRY(hd_halo_fetch(&s->halo, m->labels, sizeof *m->labels));
     begin_all(m);
-    memcpy(s->sums, m->inside, (size_t)c * sizeof *s->sums);
-    memcpy(s->sums + c, m->volume, (size_t)c * sizeof *s->sums);
-    for (int64_t k = 0; k < c; k++)
-        s->sums[2 * c + k] = (double)m->count[k];
-    TRY(hd_reduce_sum(s->context, 3 * c, s->sums));
-    memcpy(m->inside, s->sums, (size_t)c * sizeof *s->sums);
-    memcpy(m->volume, s->sums + c, (size_t)c * sizeof *s->sums);
+    for (int64_t k = 0; k < m->n_clusters; k++)
+        m->members[k] = (double)m->count[k];
+    TRY(hd_reduce_sum(s->context, 3 * m->n_clusters, m->inside));
     m->total_inside = 0;
-    for (int64_t k = 0; k < c; k++)
+    for (int64_t k = 0; k < m->n_clusters; k++)
         m->total_inside += m->inside[k];
-    *value = m->objective->common(m->total_inside);
-    for (int64_t k = 0; k < c; k++)
-        *value += m->objective->term(m->inside[k], m->volume[k]);
+    *value = add_terms(m);
 done:
     return status;
 }
 
 /* Of each cluster a process may take its share of all vertices but one: no cluster becomes empty,
- * whatever the others do. */
+ * whatever the others do. sweep_once() takes vertices while the count is above 1, hence the one
+ * that is added. */
 static void limit_moves(const distributed_graph *s, mover *m) {
     int64_t processes = hd_slabs_count(s->context), rank = hd_slabs_rank(s->context);
     for (int64_t k = 0; k < m->n_clusters; k++) {
-        int64_t free = (int64_t)s->sums[2 * m->n_clusters + k] - 1;
+        int64_t free = (int64_t)m->members[k] - 1;
         m->count[k] = free > 0 ? free / processes + (rank < free % processes) + 1 : 1;
     }
 }
 
-/* Keeps one of `damp` vertices, by a hash of their numbers, another part in each round. */
+/* Keeps one of `damp` vertices, by a hash of their numbers, another part in each round: neighbours
+ * have near numbers, which the hash separates (its high bits, as low ones of a product depend on
+ * few of its factors'). */
 static void thin_visits(const distributed_graph *s, mover *m, int32_t round, int32_t damp) {
     int64_t count = 0;
     for (int64_t t = 0; t < m->n_visits; t++) {
@@ -508,7 +508,8 @@ static void thin_visits(const distributed_graph *s, mover *m, int32_t round, int
     m->n_visits = count;
 }
 
-/* One round: every process sweeps once over its vertices. */
+/* One round: every process sweeps once over its vertices. None is put on the list of a next sweep,
+ * as if all were waiting: the labels of ghosts change between rounds, which begin anew. */
 static huddle_status move_round(const distributed_graph *s, mover *m, uint64_t seed, int32_t round,
                                 int32_t damp, int64_t *n_moved) {
     huddle_status status = HUDDLE_OK;
@@ -523,7 +524,11 @@ done:
     return status;
 }
 
-/* Rounds until one moves nothing, or even few vertices at a time do not help. */
+/* Rounds until one moves nothing, or even few vertices at a time do not help. Vertices of different
+ * processes move at the same time, each by sums that do not know of the others: neighbours on both
+ * sides of a border may change places where one should have followed the other, and the objective
+ * rises. Such a round is undone, and the next has half of the vertices; one that helps doubles them
+ * again. */
 static huddle_status run_rounds(const distributed_graph *s, mover *m, int32_t max_sweeps,
                                 uint64_t seed, int32_t *n_sweeps) {
     huddle_status status = HUDDLE_OK;
@@ -542,7 +547,7 @@ static huddle_status run_rounds(const distributed_graph *s, mover *m, int32_t ma
             damp *= 2;
             if (damp > MOST_DAMPED)
                 break;
-            TRY(measure(s, m, &value));
+            TRY(measure(s, m, &value)); /* the sums of the labels that are back */
         }
         if (*n_sweeps == max_sweeps)
             break;
@@ -563,7 +568,7 @@ huddle_status hd_refine_move_distributed(huddle_context *context, const huddle_c
     mover m = {.graph = &s.graph, .objective = objective, .n_clusters = n_clusters};
     int32_t rounds = 0;
     size_t size = (size_t)matrix->rows * sizeof *labels;
-    TRY(distributed_new(matrix, n_clusters, &s));
+    TRY(distributed_new(matrix, &s));
     TRY(mover_new(&m));
     ALLOC_ZERO(m.labels, s.graph.own.cols);
     if (size > 0)

@@ -6,6 +6,7 @@
 #include "base/options.h"
 #include "base/slabs.h"
 #include "matrix/collect.h"
+#include "matrix/labels.h"
 #include "refine/refine.h"
 
 #include <string.h>
@@ -43,7 +44,7 @@ huddle_refine_options huddle_refine_defaults(void) {
 
 /* ---- checks -------------------------------------------------------------------------------- */
 
-static huddle_status check_clusters(int32_t n_clusters, int64_t n) {
+huddle_status hd_refine_check_clusters(int32_t n_clusters, int64_t n) {
     if (n_clusters < 1 || n_clusters > n)
         return hd_fail(HUDDLE_INVALID,
                        "n_clusters = %d is outside [1, %lld], the number of vertices", n_clusters,
@@ -51,7 +52,8 @@ static huddle_status check_clusters(int32_t n_clusters, int64_t n) {
     return HUDDLE_OK;
 }
 
-/* Merging adds up to four starts of its own (trials.c), which need places in the info. */
+/* Merging adds up to four starts of its own (trials.c), which need places in the info. The starts
+ * are otherwise any labels: ranks take their place before they are used as indices. */
 static huddle_status check_starts(int32_t n_starts, const huddle_refine_start *starts, bool merge) {
     huddle_status status = HUDDLE_OK;
     int32_t most = HUDDLE_REFINE_MAX_TRIALS - (merge ? 4 : 0);
@@ -73,10 +75,10 @@ huddle_status hd_refine_complete(int64_t n, const huddle_refine_start *start,
     int64_t count;
     if (options->n_clusters == HUDDLE_AUTO) {
         ALLOC(ranks, n);
-        TRY(hd_refine_rank_labels(n, start->labels, ranks, &count));
+        TRY(hd_rank_labels(NULL, n, start->labels, ranks, &count, NULL));
         options->n_clusters = (int32_t)count;
     }
-    TRY(check_clusters(options->n_clusters, n));
+    TRY(hd_refine_check_clusters(options->n_clusters, n));
 done:
     huddle_free(ranks);
     return status;
@@ -84,6 +86,8 @@ done:
 
 /* ---- entry points -------------------------------------------------------------------------- */
 
+/* The graph is checked once, before anything is computed. Rows of several processes need no tree
+ * here: process 0 makes that of the graph that it gets. */
 static huddle_status refine(huddle_context *context, const huddle_csr *matrix,
                             const huddle_refine_tree *tree, int32_t n_starts,
                             const huddle_refine_start *starts, const huddle_refine_options *options,
@@ -137,6 +141,8 @@ huddle_status huddle_refine(huddle_context *context, const huddle_csr *graph, in
     return huddle_refine_with_tree(context, graph, NULL, n_starts, starts, options, labels, info);
 }
 
+/* Labels are indices from here on, and are checked first. Clusters without vertices are allowed:
+ * they stay empty, as K-means may leave them. */
 static huddle_status move_vertices(huddle_context *context, const huddle_csr *matrix,
                                    const huddle_refine_options *options, int32_t *labels,
                                    int32_t *n_sweeps) {
@@ -153,7 +159,7 @@ static huddle_status move_vertices(huddle_context *context, const huddle_csr *ma
             most = labels[i] > most ? labels[i] : most;
         own.n_clusters = most < INT32_MAX ? most + 1 : most;
     }
-    TRY(check_clusters(own.n_clusters, graph.n));
+    TRY(hd_refine_check_clusters(own.n_clusters, graph.n));
     for (int64_t i = 0; i < graph.n; i++)
         if (labels[i] < 0 || labels[i] >= own.n_clusters)
             FAIL(HUDDLE_INVALID, "vertex %lld has the label %d, not one of 0 to %d",
@@ -205,7 +211,7 @@ static huddle_status move_distributed(huddle_context *context, const huddle_csr 
     TRY(hd_reduce_max(context, 2, extremes));
     if (own.n_clusters == HUDDLE_AUTO)
         own.n_clusters = extremes[0] < INT32_MAX ? (int32_t)extremes[0] + 1 : INT32_MAX;
-    TRY(check_clusters(own.n_clusters, matrix->cols));
+    TRY(hd_refine_check_clusters(own.n_clusters, matrix->cols));
     if (extremes[1] > 0 || extremes[0] >= own.n_clusters)
         FAIL(HUDDLE_INVALID, "there is a label %.0f, not one of 0 to %d",
              extremes[1] > 0 ? -extremes[1] : extremes[0], own.n_clusters - 1);

@@ -22,6 +22,10 @@ huddle_status hd_refine_graph_new(huddle_context *context, const huddle_csr *mat
                                   hd_refine_graph *graph);
 void hd_refine_graph_free(hd_refine_graph *graph);
 
+/* Adds degrees and unit to a graph that has its matrix and n, by the weight of all processes,
+ * *total. Freed by the caller also after a failure. */
+huddle_status hd_refine_graph_weigh(huddle_context *context, hd_refine_graph *graph, double *total);
+
 /* The same graph with its vertices in another order: vertex k of `ordered`, which must not be moved
  * in memory, is order[k] of graph. */
 huddle_status hd_refine_graph_order(const hd_refine_graph *graph, const int32_t *order,
@@ -50,6 +54,9 @@ typedef struct hd_refine_quotient {
     int32_t *sizes;  /* n: vertices */
 } hd_refine_quotient;
 
+/* An empty one with room for so many entries; freed by the caller also after a failure. */
+huddle_status hd_refine_quotient_allocate(int64_t n, int64_t room, hd_refine_quotient *quotient);
+
 huddle_status hd_refine_quotient_new(const hd_refine_graph *graph, const int32_t *labels,
                                      int64_t n_clusters, hd_refine_quotient *quotient);
 void hd_refine_quotient_free(hd_refine_quotient *quotient);
@@ -58,17 +65,12 @@ void hd_refine_quotient_free(hd_refine_quotient *quotient);
  * first[t] and second[t], each named by its smallest member. Both arrays have n - n_clusters
  * places. The pair of the largest gain, compared in single precision, is merged first; among equal
  * ones that with the smallest first, then the smallest second. Where no edge is left, the cluster
- * of fewest vertices is merged with the next smallest, ties again by the smallest member. `stage`
- * is the name under which progress is reported; NULL in parallel loops. */
+ * of fewest vertices is merged with the next smallest, ties again by the smallest member; unless
+ * n_merges is not NULL: then it ends there, and *n_merges is how many merges were made. `stage` is
+ * the name under which progress is reported; NULL in parallel loops. */
 huddle_status hd_refine_agglomerate(huddle_context *context, const hd_refine_quotient *quotient,
                                     const char *stage, hd_refine_rule rule, int64_t n_clusters,
-                                    int32_t *first, int32_t *second);
-
-/* The same, but ends where no edge is left; *n_merges: how many merges were made. */
-huddle_status hd_refine_agglomerate_joined(huddle_context *context,
-                                           const hd_refine_quotient *quotient, hd_refine_rule rule,
-                                           int64_t n_clusters, int32_t *first, int32_t *second,
-                                           int64_t *n_merges);
+                                    int32_t *first, int32_t *second, int64_t *n_merges);
 
 /* The tree of a checked graph, freed by huddle_refine_tree_free() also after a failure. */
 huddle_status hd_refine_tree_new(huddle_context *context, const hd_refine_graph *graph,
@@ -103,6 +105,9 @@ typedef struct hd_refine_objective {
     double (*scale)(const huddle_graph_scores *scores, int32_t n_clusters);
 } hd_refine_objective;
 
+/* x ln x, 0 at 0. */
+double hd_refine_h(double x);
+
 extern const char *const hd_refine_objective_names[];
 const hd_refine_objective *hd_refine_objective_find(const char *name);
 
@@ -122,22 +127,21 @@ huddle_status hd_refine_move_distributed(huddle_context *context, const huddle_c
 
 /* ---- labels -------------------------------------------------------------------------------- */
 
-/* ranks: labels replaced by 0 .. *count - 1 in the order of their values. */
-huddle_status hd_refine_rank_labels(int64_t n, const int32_t *labels, int32_t *ranks,
-                                    int64_t *count);
-
-/* Renumbers labels 0 .. n_clusters - 1 in place: so that most vertices keep their label of
- * `reference` if that has exactly these values, else by first occurrence. n_changed: the vertices
- * whose label differs from that of the reference when clusters are matched so that as few as
- * possible do. */
-huddle_status hd_refine_number(int64_t n, int32_t n_clusters, const int32_t *reference,
-                               int32_t *labels, int64_t *n_changed);
+/* Renumbers labels 0 .. n_clusters - 1 of all processes in place: so that most vertices keep their
+ * label of `reference` if that has exactly these values, else by first occurrence. n_changed: the
+ * vertices whose label differs from that of the reference when clusters are matched so that as few
+ * as possible do. */
+huddle_status hd_refine_number(huddle_context *context, int64_t n, int32_t n_clusters,
+                               const int32_t *reference, int32_t *labels, int64_t *n_changed);
 
 /* The resolution at which modularity is the likelihood of a planted partition of that many equal
  * clusters with this share of weight inside, taken as at least 1/2. */
 double hd_refine_planted_resolution(double inside, int64_t n_clusters);
 
 /* ---- the whole ----------------------------------------------------------------------------- */
+
+/* HUDDLE_INVALID unless that many clusters are possible among n vertices. */
+huddle_status hd_refine_check_clusters(int32_t n_clusters, int64_t n);
 
 /* Sets n_clusters to the number of different labels of the start if it is HUDDLE_AUTO, and checks
  * it. */
@@ -152,7 +156,8 @@ huddle_status hd_refine_run(huddle_context *context, const hd_refine_graph *grap
 
 /* ---- rows on several processes (distributed.c) ----------------------------------------------- */
 
-/* Vertices of all processes up to which process 0 gets the graph as it is. */
+/* Vertices of all processes up to which process 0 gets the graph as it is: the result is that of
+ * one process then. */
 enum { HD_REFINE_BUDGET = 1 << 18 };
 
 /* hd_refine_run() on rows that are distributed over processes, with complete options but for
@@ -174,10 +179,10 @@ typedef struct hd_refine_contraction {
     double entropy;   /* what the entropy of the vertices is more than that of the sets */
 } hd_refine_contraction;
 
-/* labels: n_starts arrays, one number for each own vertex. About `budget` sets over all processes;
- * more if there are more combinations of labels. */
+/* The starts have a label for each own vertex. About `budget` sets over all processes; more if
+ * there are more combinations of labels. */
 huddle_status hd_refine_contract(huddle_context *context, const huddle_csr *matrix, int64_t budget,
-                                 int32_t n_starts, int32_t *const *labels,
+                                 int32_t n_starts, const huddle_refine_start *starts,
                                  hd_refine_contraction *contraction);
 void hd_refine_contraction_free(hd_refine_contraction *contraction);
 

@@ -21,7 +21,7 @@ huddle_status hd_refine_tree_new(huddle_context *context, const hd_refine_graph 
     ALLOC(tree->first, graph->n - 1);
     ALLOC(tree->second, graph->n - 1);
     TRY(hd_refine_agglomerate(context, &single, "merge", hd_refine_rule_sum(), 1, tree->first,
-                              tree->second));
+                              tree->second, NULL));
 done:
     hd_refine_quotient_free(&single);
     return status;
@@ -52,7 +52,8 @@ static huddle_status check_merge(const huddle_refine_tree *tree, int64_t t) {
     return HUDDLE_OK;
 }
 
-/* Each cluster is a linked list from its smallest vertex, the root of union-find. The last is that
+/* Each cluster is a linked list from its smallest vertex, the root of union-find; a merge appends
+ * one list to the other, so that every cluster of the tree is a run of the last list, which is that
  * of all, from vertex 0. */
 huddle_status hd_refine_tree_order(const huddle_refine_tree *tree, int32_t *order) {
     huddle_status status = HUDDLE_OK;
@@ -108,9 +109,7 @@ huddle_status huddle_refine_cut_tree(const huddle_refine_tree *tree, int32_t n_c
     huddle_status status = HUDDLE_OK;
     if (tree == NULL || labels == NULL || tree->n < 1)
         FAIL(HUDDLE_INVALID, "the tree or the place for the labels is missing");
-    if (n_clusters < 1 || n_clusters > tree->n)
-        FAIL(HUDDLE_INVALID, "n_clusters = %d is outside [1, %lld], the number of vertices",
-             n_clusters, (long long)tree->n);
+    TRY(hd_refine_check_clusters(n_clusters, tree->n));
     for (int64_t t = 0; t < tree->n - n_clusters; t++)
         TRY(check_merge(tree, t));
     TRY(hd_refine_cut(tree->n, tree->n - n_clusters, tree->first, tree->second, labels));
@@ -118,7 +117,8 @@ done:
     return status;
 }
 
-/* The merges are computed on the quotient graph, which is as small as the number of clusters. */
+/* The merges are computed on the quotient graph, which is as small as the number of clusters: gains
+ * by (27) depend on weights between clusters and volumes, and these add up in a merge. */
 huddle_status hd_refine_merge_labels(huddle_context *context, const hd_refine_graph *graph,
                                      double resolution, int64_t n_clusters, int32_t *labels,
                                      int64_t *n_labels) {
@@ -133,7 +133,7 @@ huddle_status hd_refine_merge_labels(huddle_context *context, const hd_refine_gr
     ALLOC(second, n_merges);
     ALLOC(merged, *n_labels);
     TRY(hd_refine_agglomerate(context, &quotient, NULL, hd_refine_rule_modularity(resolution),
-                              n_clusters, first, second));
+                              n_clusters, first, second, NULL));
     TRY(hd_refine_cut(*n_labels, n_merges, first, second, merged));
     for (int64_t i = 0; i < graph->n; i++)
         labels[i] = merged[labels[i]];

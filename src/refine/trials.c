@@ -2,6 +2,7 @@
 #include "base/check.h"
 #include "base/engine.h"
 #include "base/parallel.h"
+#include "matrix/labels.h"
 #include "refine/refine.h"
 
 #include <math.h>
@@ -13,10 +14,13 @@ enum {
     LEVEL_SWEEPS = 8 /* with this many sweeps before the last level: a study of image sets */
 };
 
-/* The planted partition's resolution assumes at least this share of weight inside clusters. */
+/* The planted partition's resolution (28) assumes at least this share of weight inside clusters:
+ * the labels before the merges have more clusters, and thus less inside, than those that are
+ * wanted. */
 static const double least_inside = .5;
 
-/* A cut of 0 is 0 up to the rounding errors of its sum. */
+/* A cut of 0 is 0 up to the rounding errors of its sum, of one term for each cluster: bounds get
+ * this much for each. */
 static const double cut_rounding = 1e-12;
 
 /* The trials are independent of each other and made side by side; each has labels of its own. */
@@ -44,7 +48,9 @@ static void take_labels(const run *r, const int32_t *from, int32_t *to) {
 
 /* ---- one trial ----------------------------------------------------------------------------- */
 
-/* Of the given starts the one with the smallest cut; the first if cuts differ by rounding only. */
+/* Of the given starts the one with the smallest cut; the first if cuts differ by rounding only.
+ * None of the starts that are made here: they minimise the objective, whose preference for clusters
+ * of equal size is what (31) limits. */
 static int32_t find_reference(const run *r) {
     const huddle_refine_trial *trials = r->info->trials;
     double rounding = cut_rounding * r->n_clusters;
@@ -79,13 +85,14 @@ static void choose_trial(const run *r) {
     }
 }
 
-/* A given start, with more clusters merged down. */
+/* A given start, with more clusters merged down by (27) with r = 1, plain modularity. Fewer are an
+ * error, because nothing here divides a cluster. */
 static huddle_status take_start(const run *r, const huddle_refine_start *start, int32_t *labels) {
     huddle_status status = HUDDLE_OK;
     int32_t *ranks = NULL;
     int64_t count;
     ALLOC(ranks, r->graph->n);
-    TRY(hd_refine_rank_labels(r->graph->n, start->labels, ranks, &count));
+    TRY(hd_rank_labels(NULL, r->graph->n, start->labels, ranks, &count, NULL));
     take_labels(r, ranks, labels);
     if (count < r->n_clusters)
         FAIL(HUDDLE_INVALID, "start '%s' has %lld different labels, fewer than n_clusters = %d",
@@ -96,7 +103,7 @@ done:
     return status;
 }
 
-/* The tree, cut at so many clusters. */
+/* The tree, cut at so many clusters. Its vertices are numbered as the caller's. */
 static huddle_status take_cut(const run *r, int64_t n_clusters, int32_t *labels) {
     huddle_status status = HUDDLE_OK;
     int32_t *cut = NULL;
@@ -111,7 +118,9 @@ done:
 /* ---- levels -------------------------------------------------------------------------------- */
 
 /* The resolution (28) at which modularity is the likelihood of a planted partition with equal
- * clusters. Its limit is 0 if all weight is inside. */
+ * clusters: a is `within`, the density of edges inside clusters, and b `between`, that outside,
+ * both relative to a random graph. The limit for b -> 0 (all weight inside) is 0, for b -> a it is
+ * a: the quotient would be 0 / 0. */
 double hd_refine_planted_resolution(double inside, int64_t n_clusters) {
     double f = inside > least_inside ? inside : least_inside, s = 1 / (double)n_clusters;
     if (n_clusters == 1 || f >= 1)
@@ -123,7 +132,9 @@ double hd_refine_planted_resolution(double inside, int64_t n_clusters) {
 }
 
 /* From many clusters down to the wanted number in steps of two, with moves at each level but the
- * last. resolution 0: the planted partition's. */
+ * last, which all trials get. Moves between merges correct what a merge of whole clusters cannot:
+ * vertices at their borders. resolution 0: the planted partition's, for each level by the labels
+ * before its merges. */
 static huddle_status take_levels(const run *r, double resolution, int32_t *labels) {
     huddle_status status = HUDDLE_OK;
     huddle_graph_scores scores;
@@ -179,7 +190,8 @@ done:
     return status;
 }
 
-/* All trials of a graph in any order of its vertices. */
+/* All trials of a graph in any order of its vertices. The labels of the coarsest level do not
+ * depend on the resolution, and are made once for all trials that begin there. */
 static huddle_status make_trials(run *r) {
     huddle_status status = HUDDLE_OK;
     int64_t n = r->graph->n, wanted = (int64_t)COARSEST * r->n_clusters;
@@ -230,7 +242,8 @@ huddle_status hd_refine_run(huddle_context *context, const hd_refine_graph *grap
     TRY(make_trials(&r));
     for (int64_t k = 0; k < graph->n; k++)
         labels[order != NULL ? order[k] : k] = r.labels[info->best * graph->n + k];
-    TRY(hd_refine_number(graph->n, r.n_clusters, starts[0].labels, labels, &info->n_changed));
+    TRY(hd_refine_number(context, graph->n, r.n_clusters, starts[0].labels, labels,
+                         &info->n_changed));
 done:
     FREE(order, r.many, r.labels);
     hd_refine_graph_free(&ordered);

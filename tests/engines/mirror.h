@@ -17,6 +17,8 @@
 #include "base/context.h"
 #include "base/engine.h"
 
+#include <string.h>
+
 /* How often each hook was called. */
 typedef struct mirror_counts {
     int64_t locations, reductions, agreements;
@@ -87,11 +89,21 @@ static inline void mirror_place(const void *state, int32_t *rank, int32_t *count
     *count = 2;
 }
 
-/* What the copy would send is not known: stages that exchange are tested with a team (team.h). */
+/* The copy sends what this process sends to itself: so it is where every process sends the same to
+ * all (hd_collect_rows()). Other stages that exchange are tested with a team (team.h). */
 static inline huddle_status mirror_exchange(void *state, const int64_t *sizes, const void *send,
                                             int64_t *received_sizes, void **received) {
-    (void)state, (void)sizes, (void)send, (void)received_sizes, (void)received;
-    return hd_fail(HUDDLE_UNSUPPORTED, "the mirror cannot exchange rows");
+    (void)state;
+    size_t size = (size_t)sizes[0];
+    *received = hd_alloc(2, size > 0 ? size : 1);
+    if (*received == NULL)
+        return hd_fail(HUDDLE_NO_MEMORY, "no memory for two copies of %zu bytes", size);
+    for (int r = 0; r < 2; r++) {
+        received_sizes[r] = sizes[0];
+        if (size > 0)
+            memcpy((char *)*received + (size_t)r * size, send, size);
+    }
+    return HUDDLE_OK;
 }
 
 static const hd_engine_slabs mirror_slabs = {.place = mirror_place,

@@ -1,7 +1,7 @@
 /* embed: larger graphs against SciPy and against closed forms, so that coarser graphs come into
  * play; and the ways to notice a missed eigenvector. */
 #include "base/check.h"
-#include "embed/inertia.h"
+#include "embed/verify.h"
 #include "embed_graphs.h"
 
 /* ---- graphs -------------------------------------------------------------------------------- */

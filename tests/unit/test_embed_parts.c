@@ -4,7 +4,6 @@
 #include "base/rng.h"
 #include "embed/chebyshev.h"
 #include "embed/memory.h"
-#include "embed/spectrum.h"
 #include "embed/vectors.h"
 #include "huddle/embed.h"
 #include "support/support.h"

@@ -164,7 +164,7 @@ static void labels_are_merged_by_modularity(void **state) {
                 }
                 assert_ok(hd_refine_agglomerate(NULL, &quotient, NULL,
                                                 hd_refine_rule_modularity(resolutions[r]), KEPT,
-                                                first, second));
+                                                first, second, NULL));
                 assert_merges(&c, resolutions[r], CLUSTERS - KEPT, first, second);
                 /* The same in one call, numbered by first occurrence. */
                 assert_ok(
@@ -199,7 +199,7 @@ static void hubs_change_no_merge(void **state) {
                 rule.long_list = limits[seed % 5];
                 assert_ok(hd_refine_graph_new(NULL, &matrix, &graph));
                 assert_ok(hd_refine_quotient_new(&graph, NULL, g.n, &single));
-                assert_ok(hd_refine_agglomerate(NULL, &single, NULL, rule, 1, first, second));
+                assert_ok(hd_refine_agglomerate(NULL, &single, NULL, rule, 1, first, second, NULL));
                 assert_merges(&c, r, g.n - 1, first, second);
                 hd_refine_quotient_free(&single);
                 hd_refine_graph_free(&graph);

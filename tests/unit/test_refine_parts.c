@@ -1,6 +1,6 @@
 /* refine: the heap, the hubs and the numbers of labels, against plain loops over all items. */
 #include "base/rng.h"
-#include "refine/heap.h"
+#include "matrix/labels.h"
 #include "refine/hub.h"
 #include "refine/refine.h"
 #include "support/support.h"
@@ -30,7 +30,7 @@ static void the_top_of_a_heap_is_the_largest(void **state) {
         bool present[ITEMS];
         uint32_t key[ITEMS];
         int64_t most = trial % 2 == 0 ? 12 : 1000000;
-        assert_ok(hd_refine_heap_new(ITEMS, &heap));
+        assert_ok(hd_refine_heap_new(ITEMS, true, &heap));
         for (int32_t k = 0; k < ITEMS; k++) {
             present[k] = true;
             key[k] = (uint32_t)hd_rng_below(&rng, most);
@@ -97,16 +97,15 @@ static void a_hub_knows_its_weights_and_its_largest_key(void **state) {
                 uint32_t lower = (uint32_t)hd_rng_below(&rng, items[top].key + 1);
                 bool remove = hd_rng_below(&rng, 2) == 0;
                 if (remove)
-                    hd_refine_hub_remove_top(&hub);
+                    hd_refine_heap_remove_top(&hub.pairs);
                 else
-                    hd_refine_hub_lower_top(&hub, lower);
+                    hd_refine_heap_change_top(&hub.pairs, lower);
                 items[top] = remove ? items[--count] : (item){items[top].name, lower};
             }
             if (count > 0) {
-                uint32_t key;
                 int64_t top = find_top(count, items);
-                assert_int_equal(hd_refine_hub_top(&hub, &key), items[top].name);
-                assert_int_equal(key, items[top].key);
+                assert_int_equal(hd_refine_heap_top(&hub.pairs), items[top].name);
+                assert_int_equal(hd_refine_heap_top_key(&hub.pairs), items[top].key);
             }
         }
         assert_true(n_given >= ITEMS);
@@ -120,7 +119,7 @@ static void a_hub_knows_its_weights_and_its_largest_key(void **state) {
 
 /* ---- labels --------------------------------------------------------------------------------- */
 
-/* Labels of a narrow range are ranked by a table, those of a wide one by sorting. */
+/* Labels of narrow and of wide ranges, some of them negative. */
 static void ranks_count_the_smaller_labels(void **state) {
     (void)state;
     enum { N = 90 };
@@ -132,7 +131,7 @@ static void ranks_count_the_smaller_labels(void **state) {
         for (int64_t i = 0; i < N; i++)
             labels[i] = i % 3 == 2 ? labels[i - 2]
                                    : (int32_t)(hd_rng_below(&rng, ranges[r]) - ranges[r] / 2);
-        assert_ok(hd_refine_rank_labels(N, labels, ranks, &count));
+        assert_ok(hd_rank_labels(NULL, N, labels, ranks, &count, NULL));
         for (int64_t i = 0; i < N; i++) {
             int64_t smaller = 0;
             bool is_first = true;
@@ -169,7 +168,7 @@ static void clusters_have_the_numbers_of_the_model_or_of_their_order(void **stat
         int32_t labels[N];
         int64_t n_changed;
         memcpy(labels, found, sizeof labels);
-        assert_ok(hd_refine_number(N, 3, cases[k].reference, labels, &n_changed));
+        assert_ok(hd_refine_number(NULL, N, 3, cases[k].reference, labels, &n_changed));
         assert_memory_equal(labels, cases[k].wanted, sizeof labels);
         assert_int_equal(n_changed, cases[k].n_changed);
     }

@@ -365,14 +365,16 @@ static huddle_status contract_member(huddle_context *context, int rank, void *ar
     job *t = argument;
     int64_t offsets[N + 1], begin = layouts[t->layout].first[rank];
     huddle_csr own = slab_of(t, rank, offsets);
-    int32_t *labels[] = {t->starts[0] + begin, t->starts[1] + begin}, *coarse = NULL;
+    const huddle_refine_start starts[] = {{"first", t->starts[0] + begin},
+                                          {"second", t->starts[1] + begin}};
+    int32_t *coarse = NULL;
     hd_refine_contraction c = {0};
-    TRY(hd_refine_contract(context, &own, t->budget, STARTS, labels, &c));
+    TRY(hd_refine_contract(context, &own, t->budget, STARTS, starts, &c));
     t->n_sets[rank] = c.n;
     memcpy(t->set + begin, c.set, (size_t)own.rows * sizeof *t->set);
     ALLOC(coarse, c.n);
     for (int64_t k = 0; k < c.n; k++)
-        coarse[k] = labels[0][c.member[k]];
+        coarse[k] = starts[0].labels[c.member[k]];
     TRY(huddle_metrics_graph_scores(context, &c.graph, coarse, &t->coarse[rank]));
     t->entropy[rank] = c.entropy;
 done:
