@@ -149,10 +149,8 @@ const huddle_points *fitting_points(const fitting *fit) {
 
 /* ---- the fit ------------------------------------------------------------------------------ */
 
-/* A graph without data has its labels from --y, whose number is only now known to fit or not. */
-static int score_labels(fitting *fit) {
-    int64_t n = 0;
-    const int32_t *labels = huddle_model_labels(fit->model, &n);
+/* A graph without data has its classes from --y, whose number is only now known to fit or not. */
+int fitting_score(fitting *fit, int64_t n, const int32_t *labels) {
     if (fit->data.labels == NULL)
         return EXIT_DONE;
     if (n != fit->data.points.n)
@@ -180,8 +178,7 @@ int fitting_fit(fitting *fit) {
     if (status != HUDDLE_OK)
         return call_result(status, fit->source);
     int result = session_cancelled() ? failed("cancelled") : EXIT_DONE;
-    result = processes_agree(fit->context, result);
-    return result == EXIT_DONE ? score_labels(fit) : result;
+    return processes_agree(fit->context, result);
 }
 
 /* Several processes have the values of their own rows only, of which nothing is reported. */
@@ -255,16 +252,12 @@ static json_t *confidence_json(const fitting *fit) {
 /* The library's info, with what only the tool knows: the source, the time for reading, the columns
  * of the table, the scores. */
 json_t *fitting_json(const fitting *fit) {
-    char *text = NULL;
-    huddle_status status = huddle_model_info_json(fit->model, &text);
-    if (status != HUDDLE_OK) {
-        (void)call_result(status, fit->source);
+    json_t *own = NULL, *info = json_pack("{s:o}", "file", text_json(fit->source));
+    if (call_result(model_info(fit->model, &own), fit->source) != EXIT_DONE) {
+        json_decref(info);
         return NULL;
     }
-    json_t *model_info = check_allocation(json_loads(text, 0, NULL));
-    huddle_free(text);
-    json_t *info = json_pack("{s:o}", "file", text_json(fit->source));
-    json_object_update(info, model_info);
+    json_object_update(info, own);
     add_own_seconds(info, fit);
     if (fit->data.labels != NULL)
         json_object_set_new(info, "n_classes", json_integer(fit->data.n_classes));
@@ -277,8 +270,8 @@ json_t *fitting_json(const fitting *fit) {
     if (fit->confidence != NULL && argument(fit->arguments, "json") != NULL)
         json_object_set_new(info, "confidence", confidence_json(fit));
     json_t *warnings = json_copy(fit->warnings);
-    json_array_extend(warnings, json_object_get(model_info, "warnings"));
+    json_array_extend(warnings, json_object_get(own, "warnings"));
     json_object_set_new(info, "warnings", warnings);
-    json_decref(model_info);
+    json_decref(own);
     return info;
 }

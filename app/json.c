@@ -1,7 +1,6 @@
 #include "json.h"
 
 #include "cli/messages.h"
-#include "report/page.h"
 
 #include <string.h>
 
@@ -75,12 +74,6 @@ void print_json(json_t *value) {
     print_value(value, 0);
     fputc('\n', stdout);
     json_decref(value);
-}
-
-/* The names of the scores are the same in every command and in the library's JSON. */
-json_t *scores_json(const huddle_scores *scores) {
-    return json_pack("{s:f, s:f, s:f, s:f}", "acc", scores->acc, "nmi", scores->nmi, "ari",
-                     scores->ari, "purity", scores->purity);
 }
 
 json_t *graph_scores_json(const huddle_graph_scores *s) {

@@ -27,11 +27,8 @@ typedef struct prediction {
 /* The names of the features that the model was fitted to; an empty array if they are unknown.
  * Models that were fitted to arrays have no names of features. */
 static json_t *model_features(const huddle_model *model) {
-    char *text = NULL;
-    if (huddle_model_info_json(model, &text) != HUDDLE_OK)
-        return json_array();
-    json_t *info = json_loads(text, 0, NULL);
-    huddle_free(text);
+    json_t *info = NULL;
+    (void)model_info(model, &info);
     json_t *names = json_incref(json_object_get(info, "feature_names"));
     json_decref(info);
     return names == NULL ? json_array() : names;

@@ -67,18 +67,6 @@ static json_t *score_json(const scoring *s) {
 
 /* ---- text --------------------------------------------------------------------------------- */
 
-/* Columns in the order of the classes they are matched to, the others last, so that the
- * matched counts are on the diagonal. */
-static int64_t *column_order(const huddle_confusion *table) {
-    int64_t *order = check_allocation(calloc((size_t)table->n_clusters + 1, sizeof *order)),
-            filled = 0;
-    for (int64_t i = 0; i <= table->n_classes; i++)
-        for (int64_t j = 0; j < table->n_clusters; j++)
-            if (table->match[j] == (i < table->n_classes ? i : -1))
-                order[filled++] = j;
-    return order;
-}
-
 /* In columns of the terminal: printf() would count bytes. */
 static int class_width(const labelling *l, int min_width) {
     int width = min_width;
@@ -97,7 +85,7 @@ static void print_confusion(const scoring *s) {
     int digits = snprintf(count, sizeof count, "%lld", (long long)largest);
     /* 5: the width of "class". */
     int left = class_width(truth, 5), width = class_width(labels, digits);
-    int64_t *order = column_order(table);
+    int64_t *order = check_allocation(matched_order(table));
     printf("\n%-*s  cluster\n%-*s", left, "", left, "class");
     for (int64_t j = 0; j < table->n_clusters; j++) {
         const char *name = labels->classes[table->clusters[order[j]]];

@@ -22,14 +22,10 @@ static void copy_member(json_t *to, const char *name, const json_t *from, const 
 /* Members of the model's own report that tables and figures use; the rest can be computed
  * again from the settings. */
 static huddle_status add_report(const huddle_model *model, json_t *record) {
-    char *text = NULL;
-    huddle_status status = huddle_model_info_json(model, &text);
+    json_t *info = NULL;
+    huddle_status status = model_info(model, &info);
     if (status != HUDDLE_OK)
         return status;
-    json_t *info = json_loads(text, 0, NULL);
-    huddle_free(text);
-    if (info == NULL)
-        return experiment_no_memory();
     /* A method that alternates reports the objective of the whole under "alternation". */
     const json_t *shrink = json_object_get(info, "shrink"),
                  *kmeans = json_object_get(info, "kmeans");

@@ -380,8 +380,8 @@ huddle_status distributed_compare(huddle_context *context, experiment *e) {
     memcpy(first, own, KEY_SIZE);
     TRY(huddle_context_share(context, 0, KEY_SIZE, first));
     if (memcmp(own, first, KEY_SIZE) != 0)
-        TRY(experiment_fail(HUDDLE_INVALID, "%s: the plan or its data differ between processes",
-                            e->file));
+        TRY(set_error(HUDDLE_INVALID, "%s: the plan or its data differ between processes",
+                      e->file));
 done:
     free(text);
     return huddle_context_agree(context, status);
@@ -418,5 +418,5 @@ huddle_status experiment_first_status(huddle_context *context, huddle_status sta
     huddle_status shared = huddle_context_share(context, 0, sizeof told, &told);
     if (shared != HUDDLE_OK || told.status == HUDDLE_OK)
         return shared;
-    return experiment_fail((huddle_status)told.status, "%s", told.message);
+    return set_error((huddle_status)told.status, "%s", told.message);
 }

@@ -69,7 +69,7 @@ static void set_fingerprint(experiment_data *data) {
 
 /* Generators are no files: they have neither folder nor ending. */
 static bool is_generator(const char *source) {
-    return plan_is_among(huddle_data_kinds(), source);
+    return is_listed(source, huddle_data_kinds());
 }
 
 /* A file's name without folders and ending, for tables. */

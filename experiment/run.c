@@ -112,15 +112,15 @@ static huddle_status check_outcome(const work *w) {
     int done = e->n_found + e->n_computed;
     /* Results so far are stored, so the run can be continued. */
     if (w->cancelled)
-        return experiment_fail(HUDDLE_CANCELLED,
-                               "cancelled; %d of %d cells are done, run the same command again to "
-                               "continue",
-                               done, e->n_cells);
+        return set_error(HUDDLE_CANCELLED,
+                         "cancelled; %d of %d cells are done, run the same command again to "
+                         "continue",
+                         done, e->n_cells);
     if (w->error != 0)
-        return experiment_fail(HUDDLE_IO, "%s: %s", w->store->path, strerror(w->error));
+        return set_error(HUDDLE_IO, "%s: %s", w->store->path, strerror(w->error));
     if (e->n_failed > 0)
-        return experiment_fail(HUDDLE_NUMERIC, "%d of %d cells failed; the first was %s",
-                               e->n_failed, e->n_cells, w->first_failure);
+        return set_error(HUDDLE_NUMERIC, "%d of %d cells failed; the first was %s", e->n_failed,
+                         e->n_cells, w->first_failure);
     return done == e->n_cells ? HUDDLE_OK : experiment_no_memory();
 }
 

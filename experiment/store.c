@@ -34,7 +34,7 @@ done:
  * places. Cells that failed are computed again, because the cause may be gone. Records of
  * other plans in the same file are ignored. */
 static void assign_record(experiment *e, json_t *record) {
-    const char *key = record_text(record, "key");
+    const char *key = text_of(record, "key");
     if (json_object_get(record, "error") != NULL)
         return;
     for (int i = 0; i < e->n_cells; i++)
@@ -81,15 +81,14 @@ huddle_status store_open(experiment *e, result_store *store) {
     if (store->path == NULL)
         return experiment_no_memory();
     if (mkdir(e->output, 0777) != 0 && errno != EEXIST)
-        return experiment_fail(HUDDLE_IO, "%s: %s", e->output, strerror(errno));
+        return set_error(HUDDLE_IO, "%s: %s", e->output, strerror(errno));
     store->file = open(store->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (store->file < 0)
-        return experiment_fail(HUDDLE_IO, "%s: %s", store->path, strerror(errno));
+        return set_error(HUDDLE_IO, "%s: %s", store->path, strerror(errno));
     if (flock(store->file, LOCK_EX | LOCK_NB) != 0)
-        return experiment_fail(HUDDLE_IO, "%s: another process is writing to this folder",
-                               e->output);
+        return set_error(HUDDLE_IO, "%s: another process is writing to this folder", e->output);
     if (!read_records(e, store->file))
-        return experiment_fail(HUDDLE_IO, "%s: %s", store->path, strerror(errno));
+        return set_error(HUDDLE_IO, "%s: %s", store->path, strerror(errno));
     return HUDDLE_OK;
 }
 

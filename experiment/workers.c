@@ -91,7 +91,7 @@ huddle_status workers_start(work *w, int n, workers *made) {
         made->count++;
     /* Fewer threads than wanted are enough; none at all is a failure. */
     if (made->count == 0)
-        return experiment_fail(HUDDLE_NO_MEMORY, "no thread could be started");
+        return set_error(HUDDLE_NO_MEMORY, "no thread could be started");
     return HUDDLE_OK;
 }
 

@@ -79,17 +79,6 @@ void report_add_clusters(report_run *run) {
 
 /* ---- confusion ---------------------------------------------------------------------------- */
 
-/* Columns in the order of the classes they are matched to, then those that are matched to
- * none: the matched counts are then on the diagonal, where the eye expects them. */
-static int64_t *matched_order(const huddle_confusion *table) {
-    int64_t count = 0, *order = calloc((size_t)table->n_clusters + 1, sizeof *order);
-    for (int64_t i = 0; i <= table->n_classes && order != NULL; i++)
-        for (int64_t j = 0; j < table->n_clusters; j++)
-            if (table->match[j] == (i < table->n_classes ? i : -1))
-                order[count++] = j;
-    return order;
-}
-
 /* counts[i][j]: points of class i in cluster `clusters[j]`. blocks.confusion shades each cell
  * by its share of the row. */
 static json_t *confusion_json(const report_run *run) {

@@ -33,11 +33,9 @@ typedef struct distance_matrix {
 static void choose_points(distance_matrix *m, int64_t *quota) {
     const report_run *run = m->run;
     int64_t max = run->n < MAX_MATRIX ? run->n : MAX_MATRIX;
-    for (int64_t i = 0; i < run->n; i++)
-        quota[run->labels[i]]++;
     for (int32_t k = 0; k < run->n_clusters; k++) {
-        int64_t share = (int64_t)floor((double)quota[k] * (double)max / (double)run->n);
-        int64_t least = quota[k] < MIN_PER_CLUSTER ? quota[k] : MIN_PER_CLUSTER;
+        int64_t size = run->sizes[k], least = size < MIN_PER_CLUSTER ? size : MIN_PER_CLUSTER;
+        int64_t share = (int64_t)floor((double)size * (double)max / (double)run->n);
         quota[k] = share > least ? share : least;
     }
     for (int64_t i = 0; i < run->n; i++) {
@@ -96,7 +94,7 @@ static void fill_matrix(distance_matrix *m) {
     qsort(m->points, (size_t)count, sizeof *m->points, compare_points);
 }
 
-static int compare_doubles(const void *a, const void *b) {
+int report_compare_doubles(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
@@ -119,7 +117,7 @@ static json_t *matrix_json(const distance_matrix *m) {
         goto done;
     for (size_t i = 0; i < n_pairs; i++)
         bytes[i] = 0;
-    qsort(sorted, n_pairs, sizeof *sorted, compare_doubles);
+    qsort(sorted, n_pairs, sizeof *sorted, report_compare_doubles);
     double high = sorted[n_pairs - 1 - n_pairs / 50];
     for (size_t i = at = 0; i < count; i++)
         for (size_t j = 0; j < i; j++, at++) {
@@ -150,7 +148,7 @@ static bool find_points(const report_run *run, huddle_points *x) {
 
 /* Sorts values downwards. */
 static int compare_down(const void *a, const void *b) {
-    return compare_doubles(b, a);
+    return report_compare_doubles(b, a);
 }
 
 /* {cluster, count, mean, data}: the silhouettes of one cluster in descending order, a byte each:

@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 /* vsnprintf() cuts what does not fit, and always ends the text. */
@@ -12,6 +11,27 @@ void append_text(char *text, size_t size, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(text + length, size - length, format, arguments);
     va_end(arguments);
+}
+
+/* '>' needs no escape there. */
+void write_escaped(FILE *out, const char *text) {
+    for (; *text != '\0'; text++)
+        if (*text == '<')
+            fputs("&lt;", out);
+        else if (*text == '&')
+            fputs("&amp;", out);
+        else
+            fputc(*text, out);
+}
+
+/* Messages contain file names; longer ones are cut off. */
+huddle_status set_error(huddle_status status, const char *format, ...) {
+    char message[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    return huddle_set_error(status, message);
 }
 
 bool is_listed(const char *name, const char *const *names) {

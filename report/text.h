@@ -1,13 +1,29 @@
-/* Text helpers of reports, experiments and the tool. */
+/* Helpers of reports, experiments and the tool for texts and messages. */
 #ifndef HUDDLE_REPORT_TEXT_H
 #define HUDDLE_REPORT_TEXT_H
 
+#include <huddle/base.h>
 #include <stdbool.h>
-#include <stddef.h>
+#include <stdio.h>
 
 /* Appends to a string in an array of this size; what does not fit is cut off. */
 void append_text(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Writes text for the inside of an element of HTML or SVG. */
+void write_escaped(FILE *out, const char *text);
+
+/* Sets the message of huddle_last_error() and returns the status. */
+huddle_status set_error(huddle_status status, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Goes to `done` if the call failed. Expects a variable `status` and that label. */
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        status = (call);                                                                           \
+        if (status != HUDDLE_OK)                                                                   \
+            goto done;                                                                             \
+    } while (0)
 
 /* Whether a name is in a list that ends with NULL. */
 bool is_listed(const char *name, const char *const *names);

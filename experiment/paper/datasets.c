@@ -1,6 +1,5 @@
 /* Which of the published data sets a folder contains. */
 #include "experiment/paper/paper.h"
-#include "report/text.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -160,8 +159,7 @@ static huddle_status find_sets(huddle_context *context, const char *folder, pape
     struct dirent **entries = NULL;
     int count = scandir(folder, &entries, is_visible, compare_names), n_usable = 0;
     if (count < 0)
-        return experiment_fail(HUDDLE_IO, "%s: the folder cannot be opened: %s", folder,
-                               strerror(errno));
+        return set_error(HUDDLE_IO, "%s: the folder cannot be opened: %s", folder, strerror(errno));
     TRY(match_names(folder, entries, count, found));
     for (int s = 0; s < PAPER_SETS; s++) {
         if (found->file[s] == NULL)
@@ -173,7 +171,7 @@ static huddle_status find_sets(huddle_context *context, const char *folder, pape
         n_usable += found->entry[s] != NULL;
     }
     if (n_usable == 0)
-        status = experiment_fail(HUDDLE_INVALID, "%s: none of the data sets was found", folder);
+        status = set_error(HUDDLE_INVALID, "%s: none of the data sets was found", folder);
 done:
     for (int i = 0; i < count; i++)
         free(entries[i]);
