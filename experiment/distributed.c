@@ -41,49 +41,51 @@ typedef struct decision {
     double done;    /* share of the cost */
 } decision;
 
+/* Of the items of a group, as one process sees it: is one handed out to it, or to any? and the cost
+ * of the others. */
+typedef struct group_state {
+    bool own, taken;
+    double left;
+} group_state;
+
 typedef struct distribution {
     work *w;
     workers team;
     int32_t rank, size;
-    int n_groups;
     double began_cpu;
     grant *grants; /* of the last meeting; room for all items */
 
     /* Used by process 0: */
-    member *members; /* size */
-    bool *granted;   /* of each item */
+    member *members;     /* size */
+    int32_t *owners;     /* of each item: the process that computes it, or -1 */
+    group_state *groups; /* room for choose_item() */
     int n_granted, n_finished;
-    bool *holds;  /* size x n_groups: has the process cells of the group? */
-    double *left; /* cost of the items of each group that are not handed out */
     bool cancelled;
 } distribution;
 
 /* ---- handing out (process 0) ---------------------------------------------------------------- */
 
-static int group_of(const distribution *s, int item) {
-    return work_group_index(s->w, &s->w->e->cells[s->w->items[item].cell]);
-}
-
-static bool is_held(const distribution *s, int group) {
-    for (int32_t r = 0; r < s->size; r++)
-        if (s->holds[r * s->n_groups + group])
-            return true;
-    return false;
-}
-
 /* An item of a group that the process has; else of one that nobody has; else of the one with most
  * left to do, whose common parts are then computed again. */
 static int choose_item(const distribution *s, int32_t process) {
+    const work *w = s->w;
     int fresh = -1, shared = -1;
-    for (int i = 0; i < s->w->count; i++) {
-        int group = group_of(s, i);
-        if (s->granted[i])
+    memset(s->groups, 0, (size_t)w->n_groups * sizeof *s->groups);
+    for (int i = 0; i < w->count; i++) {
+        group_state *group = &s->groups[w->items[i].group];
+        group->own |= s->owners[i] == process;
+        group->taken |= s->owners[i] >= 0;
+        group->left += s->owners[i] < 0 ? w->items[i].cost : 0;
+    }
+    for (int i = 0; i < w->count; i++) {
+        const group_state *group = &s->groups[w->items[i].group];
+        if (s->owners[i] >= 0)
             continue;
-        if (s->holds[process * s->n_groups + group])
+        if (group->own)
             return i;
-        if (fresh < 0 && !is_held(s, group))
+        if (fresh < 0 && !group->taken)
             fresh = i;
-        if (shared < 0 || s->left[group] > s->left[group_of(s, shared)])
+        if (shared < 0 || group->left > s->groups[w->items[shared].group].left)
             shared = i;
     }
     return fresh >= 0 ? fresh : shared;
@@ -107,10 +109,9 @@ static int32_t hand_out(distribution *s) {
         for (int32_t r = 0; r < s->size && s->n_granted < s->w->count; r++) {
             if (wanted_items(&s->members[r]) <= 0)
                 continue;
-            int item = choose_item(s, r), group = group_of(s, item);
-            s->granted[item] = any = true;
-            s->holds[r * s->n_groups + group] = true;
-            s->left[group] -= s->w->items[item].cost;
+            int item = choose_item(s, r);
+            any = true;
+            s->owners[item] = r;
             s->members[r].n_unfinished++;
             s->n_granted++;
             s->grants[n_grants++] = (grant){item, r};
@@ -218,7 +219,7 @@ static void apply_grants(distribution *s, int32_t n_grants) {
         if (s->grants[k].process == s->rank)
             w->queue.items[w->queue.count++] = s->grants[k].item;
         else
-            work_leave_group(w, &w->groups[group_of(s, s->grants[k].item)]);
+            work_leave_group(w, &w->groups[w->items[s->grants[k].item].group]);
     }
     pthread_cond_broadcast(&w->changed);
     pthread_mutex_unlock(&w->lock);
@@ -309,15 +310,13 @@ done:
 static huddle_status begin(distribution *s) {
     huddle_status status = HUDDLE_OK;
     work *w = s->w;
-    s->n_groups = w->e->n_data * w->n_seeds;
     TRY_POINTER(w->finished = json_array());
     TRY_POINTER(s->grants = calloc((size_t)w->count, sizeof *s->grants));
     TRY_POINTER(s->members = calloc((size_t)s->size, sizeof *s->members));
-    TRY_POINTER(s->granted = calloc((size_t)w->count, sizeof *s->granted));
-    TRY_POINTER(s->holds = calloc((size_t)(s->size * s->n_groups), sizeof *s->holds));
-    TRY_POINTER(s->left = calloc((size_t)s->n_groups, sizeof *s->left));
+    TRY_POINTER(s->owners = calloc((size_t)w->count, sizeof *s->owners));
+    TRY_POINTER(s->groups = calloc((size_t)w->n_groups, sizeof *s->groups));
     for (int i = 0; i < w->count; i++)
-        s->left[group_of(s, i)] += w->items[i].cost;
+        s->owners[i] = -1;
     if (s->size == 1)
         for (s->n_granted = 0; s->n_granted < w->count; s->n_granted++)
             w->queue.items[w->queue.count++] = s->n_granted;
@@ -359,9 +358,8 @@ huddle_status distributed_run(work *w) {
     json_decref(w->finished);
     w->finished = NULL;
     free(s.members);
-    free(s.granted);
-    free(s.holds);
-    free(s.left);
+    free(s.owners);
+    free(s.groups);
     free(s.grants);
     return status;
 }

@@ -25,13 +25,13 @@ static int compare_items(const void *left, const void *right) {
 }
 
 /* The seed is part of the group, because embeddings depend on it. */
-int work_group_index(const work *w, const experiment_cell *cell) {
-    const json_t *seeds = json_object_get(w->e->plan, "seeds");
-    int seed = 0;
-    while (seed < w->n_seeds &&
+static int find_group(const experiment *e, const experiment_cell *cell) {
+    const json_t *seeds = json_object_get(e->plan, "seeds");
+    int n_seeds = (int)json_array_size(seeds), seed = 0;
+    while (seed < n_seeds &&
            (uint64_t)json_integer_value(json_array_get(seeds, (size_t)seed)) != cell->seed)
         seed++;
-    return cell->data * w->n_seeds + seed;
+    return cell->data * n_seeds + seed;
 }
 
 /* An earlier cell has the same key, and its record will serve both. Quadratic, but there are
@@ -48,9 +48,9 @@ static bool is_repeated(const experiment *e, int index) {
 static huddle_status list_work(work *w) {
     huddle_status status = HUDDLE_OK;
     const experiment *e = w->e;
-    w->n_seeds = (int)json_array_size(json_object_get(e->plan, "seeds"));
+    w->n_groups = e->n_data * (int)json_array_size(json_object_get(e->plan, "seeds"));
     w->items = calloc((size_t)e->n_cells + 1, sizeof *w->items);
-    w->groups = calloc((size_t)(e->n_data * w->n_seeds) + 1, sizeof *w->groups);
+    w->groups = calloc((size_t)w->n_groups + 1, sizeof *w->groups);
     w->queue.items = calloc((size_t)e->n_cells + 1, sizeof *w->queue.items);
     TRY_POINTER(w->items);
     TRY_POINTER(w->queue.items);
@@ -59,10 +59,11 @@ static huddle_status list_work(work *w) {
         const experiment_cell *cell = &e->cells[i];
         if (cell->record != NULL || is_repeated(e, i))
             continue;
-        double cost = estimate_cost(e, cell);
-        w->items[w->count++] = (work_item){cost, cell->data, cell->point, i};
-        w->cost += cost;
-        work_group *group = &w->groups[work_group_index(w, cell)];
+        work_item *item = &w->items[w->count++];
+        *item =
+            (work_item){estimate_cost(e, cell), cell->data, cell->point, i, find_group(e, cell)};
+        w->cost += item->cost;
+        work_group *group = &w->groups[item->group];
         group->n_left++;
         if (group->cache == NULL && !e->alone)
             TRY(huddle_cache_new(&group->cache));
@@ -125,7 +126,7 @@ static huddle_status check_outcome(const work *w) {
 }
 
 static void free_work(work *w) {
-    for (int i = 0; w->groups != NULL && i < w->e->n_data * w->n_seeds; i++)
+    for (int i = 0; w->groups != NULL && i < w->n_groups; i++)
         huddle_cache_free(w->groups[i].cache);
     free(w->items);
     free(w->groups);

@@ -34,7 +34,7 @@ typedef struct work_group {
 /* A cell to compute, with what decides its position in the queue. */
 typedef struct work_item {
     double cost;
-    int data, point, cell;
+    int data, point, cell, group;
 } work_item;
 
 /* The items that this process computes. */
@@ -52,8 +52,8 @@ typedef struct work {
     const char *engine;        /* of the threads */
     work_item *items;          /* cells to compute, in this order */
     int count;
-    work_group *groups;
-    int n_seeds;
+    work_group *groups; /* of each data set and seed */
+    int n_groups;
 
     pthread_mutex_t lock; /* of everything below, of the groups and of the records */
     pthread_cond_t changed;
@@ -65,9 +65,6 @@ typedef struct work {
     int error;               /* errno of a record that could not be stored, or 0 */
     char first_failure[512]; /* message of the first cell that failed */
 } work;
-
-/* The index of the group of a cell. */
-int work_group_index(const work *w, const experiment_cell *cell);
 
 /* Stores a record and gives it to all cells with its key. With the lock held. */
 void work_take_record(work *w, const experiment_cell *cell, json_t *record);
