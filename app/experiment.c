@@ -55,14 +55,11 @@ static const cli_flag experiment_flags[] = {
 /* The plan's name without folders and ending. If it has no ending, -results is appended,
  * because the folder would otherwise have the name of the plan. */
 static char *default_output(const char *file) {
-    const char *slash = strrchr(file, '/'), *base = slash == NULL ? file : slash + 1;
-    const char *dot = strrchr(base, '.');
-    /* A dot at the beginning is part of a hidden file's name. */
-    bool has_ending = dot != NULL && dot != base;
+    const char *base = base_name(file);
+    int length = stem_length(base);
     size_t size = strlen(base) + sizeof "-results";
     char *name = check_allocation(malloc(size));
-    snprintf(name, size, "%.*s%s", (int)(has_ending ? dot - base : (long)strlen(base)), base,
-             has_ending ? "" : "-results");
+    snprintf(name, size, "%.*s%s", length, base, base[length] != '\0' ? "" : "-results");
     return name;
 }
 

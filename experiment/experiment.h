@@ -184,9 +184,6 @@ grid_result grid_oracle(const experiment *e, int data, int entry, const char *me
 huddle_status experiment_write_file(const experiment *e, const char *name, const char *bytes,
                                     size_t size);
 
-/* OUT/name, freed by free(); NULL without memory. */
-char *experiment_path(const experiment *e, const char *name);
-
 /* True for a method that was rebuilt from a paper without its code, which every table states. */
 bool experiment_is_reconstruction(const char *method);
 

@@ -120,7 +120,7 @@ static void add_facts(report_page *page, const experiment *e) {
  * came from. */
 huddle_status experiment_finish_page(const experiment *e, report_page *page, const char *file) {
     huddle_status status = HUDDLE_OK;
-    char *path = experiment_path(e, "index.html");
+    char *path = join_path(e->output, "index.html");
     TRY_POINTER(path);
     TRY(experiment_fail_about(page_write(page, file == NULL ? path : file),
                               file == NULL ? path : file));

@@ -8,20 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* OUT is used as given, relative to the working folder. */
-char *experiment_path(const experiment *e, const char *name) {
-    size_t size = strlen(e->output) + strlen(name) + 2;
-    char *path = malloc(size);
-    if (path != NULL)
-        snprintf(path, size, "%s/%s", e->output, name);
-    return path;
-}
-
 /* bytes is NULL if the caller had no memory for them. */
 huddle_status experiment_write_file(const experiment *e, const char *name, const char *bytes,
                                     size_t size) {
     huddle_status status = HUDDLE_OK;
-    char *path = experiment_path(e, name);
+    char *path = join_path(e->output, name);
     TRY_POINTER(path);
     TRY_POINTER(bytes);
     TRY(experiment_fail_about(huddle_file_write(path, bytes, size), path));
@@ -77,7 +68,7 @@ static bool read_records(experiment *e, int file) {
  * the lock ends with the process, however that ends. It is one of flock(): one of fcntl() would end
  * as soon as read_records() closes its duplicate of the file. */
 huddle_status store_open(experiment *e, result_store *store) {
-    *store = (result_store){.file = -1, .path = experiment_path(e, "results.jsonl")};
+    *store = (result_store){.file = -1, .path = join_path(e->output, "results.jsonl")};
     if (store->path == NULL)
         return experiment_no_memory();
     if (mkdir(e->output, 0777) != 0 && errno != EEXIST)

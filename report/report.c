@@ -134,17 +134,12 @@ done:
     return status;
 }
 
-/* The file name of a path; a path that ends with a slash is kept. */
-static const char *file_name(const char *path) {
-    const char *slash = path == NULL ? NULL : strrchr(path, '/');
-    return slash == NULL || slash[1] == '\0' ? path : slash + 1;
-}
-
 /* The subtitle names the data where the title does not; without a title the source, or else
  * the method, serves as one. */
 static report_page *begin_page(const report_run *run, const char *kind) {
-    const char *title = run->options->title, *source = file_name(run->options->source);
+    const char *title = run->options->title, *source = run->options->source;
     char subtitle[256];
+    source = source == NULL ? NULL : base_name(source);
     if (source == NULL || title == NULL || strcmp(title, source) == 0)
         snprintf(subtitle, sizeof subtitle, "%s", kind);
     else

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* vsnprintf() cuts what does not fit, and always ends the text. */
@@ -11,6 +12,24 @@ void append_text(char *text, size_t size, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(text + length, size - length, format, arguments);
     va_end(arguments);
+}
+
+char *join_path(const char *folder, const char *name) {
+    size_t size = strlen(folder) + strlen(name) + 2;
+    char *path = malloc(size);
+    if (path != NULL)
+        snprintf(path, size, "%s/%s", folder, name);
+    return path;
+}
+
+const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash == NULL || slash[1] == '\0' ? path : slash + 1;
+}
+
+int stem_length(const char *name) {
+    const char *dot = strrchr(name, '.');
+    return (int)(dot == NULL || dot == name ? strlen(name) : (size_t)(dot - name));
 }
 
 /* '>' needs no escape there. */

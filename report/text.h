@@ -10,6 +10,15 @@
 void append_text(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* FOLDER/NAME, freed by free(); NULL without memory. */
+char *join_path(const char *folder, const char *name);
+
+/* The name of a file without its folders; all of a path that ends with a slash. */
+const char *base_name(const char *path);
+
+/* The length of such a name without its ending; a dot at the beginning is that of a hidden file. */
+int stem_length(const char *name);
+
 /* Writes text for the inside of an element of HTML or SVG. */
 void write_escaped(FILE *out, const char *text);
 
