@@ -43,7 +43,7 @@ static void print_classes(const huddle_data *data) {
 /* Where the labels come from, and that huddle cluster would use their number as -c. */
 static void print_labels(const huddle_data *data) {
     char text[512] = "";
-    const huddle_column *label = input_label(data);
+    const huddle_column *label = input_column(data, HUDDLE_COLUMN_LABEL);
     if (data->labels == NULL)
         return;
     if (label != NULL) {

@@ -139,16 +139,11 @@ huddle_status input_read_graph(huddle_context *context, const char *source, hudd
 
 /* ---- columns of tables ---------------------------------------------------------------------- */
 
-/* At most one column is the label, and one has the names of the rows. */
-static const huddle_column *find_role(const huddle_data *data, huddle_column_role role) {
+const huddle_column *input_column(const huddle_data *data, huddle_column_role role) {
     for (int64_t c = 0; c < data->n_columns; c++)
         if (data->columns[c].role == role)
             return &data->columns[c];
     return NULL;
-}
-
-const huddle_column *input_label(const huddle_data *data) {
-    return find_role(data, HUDDLE_COLUMN_LABEL);
 }
 
 void input_column_name(const huddle_data *data, const huddle_column *column, char *text,
@@ -176,7 +171,8 @@ static json_t *columns_json(const huddle_data *data) {
 
 void input_add_json(const huddle_data *data, json_t *info) {
     char name[256];
-    const huddle_column *label = input_label(data), *names = find_role(data, HUDDLE_COLUMN_NAMES);
+    const huddle_column *label = input_column(data, HUDDLE_COLUMN_LABEL);
+    const huddle_column *names = input_column(data, HUDDLE_COLUMN_NAMES);
     if (data->n_columns == 0)
         return;
     if (label != NULL) {
@@ -188,12 +184,8 @@ void input_add_json(const huddle_data *data, json_t *info) {
         json_object_set_new(info, "names_column", text_json(name));
     }
     json_object_set_new(info, "columns", columns_json(data));
-    if (data->n_dropped == 0)
-        return;
-    json_t *rows = json_array();
-    for (int64_t k = 0; k < data->n_dropped; k++)
-        json_array_append_new(rows, json_integer((json_int_t)data->dropped[k]));
-    json_object_set_new(info, "dropped_rows", rows);
+    if (data->n_dropped > 0)
+        json_object_set_new(info, "dropped_rows", integers_json(data->n_dropped, data->dropped));
 }
 
 void input_add_names_json(const huddle_data *data, json_t *info) {

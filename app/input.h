@@ -30,8 +30,9 @@ int input_try(huddle_context *context, const cli_arguments *arguments, const cha
 /* Reads a graph for refine and score, which need symmetric ones. */
 huddle_status input_read_graph(huddle_context *context, const char *source, huddle_csr *graph);
 
-/* The column of a table that became the labels, or NULL. */
-const huddle_column *input_label(const huddle_data *data);
+/* The first column of a table in this role, or NULL. At most one is the label, and one has the
+ * names of the rows. */
+const huddle_column *input_column(const huddle_data *data, huddle_column_role role);
 
 /* A column's name, or "column 3" if it has none. */
 void input_column_name(const huddle_data *data, const huddle_column *column, char *text,

@@ -76,6 +76,13 @@ void print_json(json_t *value) {
     json_decref(value);
 }
 
+json_t *integers_json(int64_t n, const int64_t *values) {
+    json_t *list = json_array();
+    for (int64_t i = 0; i < n; i++)
+        json_array_append_new(list, json_integer((json_int_t)values[i]));
+    return list;
+}
+
 json_t *graph_scores_json(const huddle_graph_scores *s) {
     return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "inside", s->inside, "expected",
                      s->expected, "divergence", s->divergence, "information", s->information, "map",

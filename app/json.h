@@ -9,6 +9,9 @@
  * number. */
 void print_json(json_t *value);
 
+/* An array of integers. */
+json_t *integers_json(int64_t n, const int64_t *values);
+
 /* {inside, expected, divergence, information, map, entropy, modularity, ncut}. */
 json_t *graph_scores_json(const huddle_graph_scores *scores);
 

@@ -8,58 +8,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* classes is NULL only if reading failed early. */
-void labelling_free(labelling *l) {
-    for (int32_t i = 0; i < l->n_classes && l->classes != NULL; i++)
-        huddle_free(l->classes[i]);
-    huddle_free(l->classes);
-    huddle_free(l->labels);
-    *l = (labelling){0};
-}
-
-/* The labels of a generator or a built-in data set. Ownership moves: the members are cleared
- * before the rest is freed. */
-static huddle_status take_labels(huddle_context *context, const char *kind, labelling *l) {
-    huddle_data data;
-    huddle_status status = huddle_data_read(context, kind, NULL, &data);
-    if (status != HUDDLE_OK)
-        return status;
-    *l = (labelling){data.points.n, data.labels, data.n_classes, data.classes};
-    data.labels = NULL;
-    data.classes = NULL;
-    data.n_classes = 0;
-    huddle_data_free(&data);
-    return HUDDLE_OK;
-}
-
 /* The names of generators win over files, as for every command that reads data. */
-int labelling_read(huddle_context *context, const char *source, bool clusters, labelling *l) {
+int labels_read(huddle_context *context, const char *source, bool clusters, huddle_data *l) {
     if (is_listed(source, huddle_data_kinds()))
-        return call_result(take_labels(context, source, l), source);
+        return call_result(huddle_data_read(context, source, NULL, l), source);
     return call_result((clusters ? huddle_clusters_read : huddle_labels_read)(
-                           context, source, &l->n, &l->labels, &l->n_classes, &l->classes),
+                           context, source, &l->points.n, &l->labels, &l->n_classes, &l->classes),
                        source);
 }
 
 /* Classes are sorted, numbers by value. */
-int64_t labelling_rows(const labelling *l, int64_t **rows) {
+int64_t labels_rows(const huddle_data *l, int64_t **rows) {
     int64_t count = 0;
     *rows = NULL;
     if (l->n_classes < 1 || strcmp(l->classes[0], "-1") != 0 ||
         (l->n_classes > 1 && strcmp(l->classes[1], "0") != 0))
-        return l->n;
-    *rows = check_allocation(calloc((size_t)l->n, sizeof **rows));
-    for (int64_t i = 0; i < l->n; i++)
+        return l->points.n;
+    *rows = check_allocation(calloc((size_t)l->points.n, sizeof **rows));
+    for (int64_t i = 0; i < l->points.n; i++)
         if (l->labels[i] != 0)
             (*rows)[count++] = i;
     return count;
 }
 
 /* In place: a row never moves down. */
-void labelling_keep(labelling *l, int64_t n, const int64_t *rows) {
+void labels_keep(huddle_data *l, int64_t n, const int64_t *rows) {
     for (int64_t i = 0; i < n; i++)
         l->labels[i] = l->labels[rows[i]];
-    l->n = n;
+    l->points.n = n;
 }
 
 /* Whether a text is the usual way to write an int32: "007" is a name, not a number. */
@@ -75,16 +51,16 @@ static bool is_integer(const char *text, int32_t *value) {
 }
 
 /* Files of numbers cannot have texts, so integers are looked up here rather than by the writer. */
-huddle_status labelling_write(const labelling *l, const char *path, const int32_t *labels) {
+huddle_status labels_write(const huddle_data *l, const char *path, const int32_t *labels) {
     int32_t *values = check_allocation(calloc((size_t)l->n_classes + 1, sizeof *values));
-    int32_t *written = check_allocation(calloc((size_t)l->n + 1, sizeof *written));
+    int32_t *written = check_allocation(calloc((size_t)l->points.n + 1, sizeof *written));
     bool integers = true;
     for (int32_t k = 0; k < l->n_classes && integers; k++)
         integers = is_integer(l->classes[k], &values[k]);
-    for (int64_t i = 0; i < l->n; i++)
+    for (int64_t i = 0; i < l->points.n; i++)
         written[i] = integers ? values[labels[i]] : labels[i];
-    huddle_status status =
-        huddle_labels_write(path, l->n, written, integers ? NULL : (const char *const *)l->classes);
+    huddle_status status = huddle_labels_write(path, l->points.n, written,
+                                               integers ? NULL : (const char *const *)l->classes);
     free(written);
     free(values);
     return status;

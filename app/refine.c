@@ -22,7 +22,7 @@ typedef struct refining {
     huddle_refine_options options;
     huddle_csr graph;
     int n_starts;
-    labelling starts[MAX_STARTS];
+    huddle_data starts[MAX_STARTS];
     int32_t n_clusters;
     huddle_graph_scores before; /* of the first labels as they were given */
     huddle_refine_info info;
@@ -51,10 +51,10 @@ static int check_output(const cli_arguments *arguments) {
  * agree. Labels with too few values could not be merged down to the clusters. */
 static int check_start(const refining *r, int i) {
     const char *source = r->arguments->operands[1 + i];
-    const labelling *start = &r->starts[i];
-    if (start->n != r->graph.rows)
-        return failed("%s: %lld label%s, but %s has %lld rows", source, (long long)start->n,
-                      plural(start->n), r->arguments->operands[0], (long long)r->graph.rows);
+    const huddle_data *start = &r->starts[i];
+    if (start->points.n != r->graph.rows)
+        return failed("%s: %lld label%s, but %s has %lld rows", source, (long long)start->points.n,
+                      plural(start->points.n), r->arguments->operands[0], (long long)r->graph.rows);
     if (start->n_classes < r->n_clusters)
         return failed("%s: %d different label%s, fewer than %d clusters", source, start->n_classes,
                       plural(start->n_classes), r->n_clusters);
@@ -76,7 +76,7 @@ static int read_files(refining *r) {
                       (long long)r->graph.cols);
     r->n_starts = r->arguments->n_operands - 1;
     for (int i = 0; i < r->n_starts; i++) {
-        result = labelling_read(r->context, r->arguments->operands[1 + i], true, &r->starts[i]);
+        result = labels_read(r->context, r->arguments->operands[1 + i], true, &r->starts[i]);
         if (result != EXIT_DONE)
             return result;
         r->n_clusters =
@@ -114,7 +114,7 @@ static int write_labels(const refining *r) {
     if (path == NULL)
         return EXIT_DONE;
     if (r->n_clusters == r->starts[0].n_classes)
-        status = labelling_write(&r->starts[0], path, r->labels);
+        status = labels_write(&r->starts[0], path, r->labels);
     else
         status = huddle_labels_write(path, r->graph.rows, r->labels, NULL);
     return call_result(status, path);
@@ -155,12 +155,11 @@ static json_t *trial_json(const refining *r, int32_t i) {
 }
 
 static json_t *result_json(const refining *r) {
-    json_t *trials = json_array(), *sizes = json_array();
+    json_t *trials = json_array();
     int64_t *counts = count_sizes(r);
+    json_t *sizes = integers_json(r->n_clusters, counts);
     for (int32_t i = 0; i < r->info.n_trials; i++)
         json_array_append_new(trials, trial_json(r, i));
-    for (int32_t k = 0; k < r->n_clusters; k++)
-        json_array_append_new(sizes, json_integer((json_int_t)counts[k]));
     free(counts);
     return json_pack("{s:o, s:I, s:I, s:i, s:s, s:o, s:o, s:I, s:o, s:o, s:o, s:f}", "file",
                      text_json(r->arguments->operands[0]), "n", (json_int_t)r->graph.rows, "edges",
@@ -236,7 +235,7 @@ static int run_refine(const cli_arguments *arguments) {
     else if (result == EXIT_DONE)
         print_result(&r);
     for (int i = 0; i < r.n_starts; i++)
-        labelling_free(&r.starts[i]);
+        huddle_data_free(&r.starts[i]);
     free(r.labels);
     huddle_csr_free(&r.graph);
     session_end(r.context);

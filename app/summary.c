@@ -15,7 +15,10 @@ static void print_label(const char *name) {
     printf("  %-*s", INDENT - 2, name);
 }
 
+/* Nothing if there is no text: the member is absent. */
 static void print_fact(const char *name, const char *text) {
+    if (text[0] == '\0')
+        return;
     print_label(name);
     print_wrapped(stdout, text, INDENT, INDENT);
 }
@@ -140,20 +143,17 @@ static void print_labels(const json_t *info) {
     printf("%.0f class%s (sets -c %.0f)\n", classes, classes == 1 ? "" : "es", classes);
 }
 
-static const char *separator_before(const json_t *object, const char *name) {
-    void *first = json_object_iter((json_t *)(uintptr_t)object);
-    return strcmp(json_object_iter_key(first), name) == 0 ? "" : "  ";
-}
-
 /* Four decimals: scores of 10,000 points differ in the fourth. */
 static void print_scores(const json_t *scores) {
-    const char *name;
+    const char *name, *separator = "";
     json_t *value;
     if (scores == NULL)
         return;
     print_label("scores");
-    json_object_foreach((json_t *)(uintptr_t)scores, name, value)
-        printf("%s%s %.4f", separator_before(scores, name), name, json_number_value(value));
+    json_object_foreach((json_t *)(uintptr_t)scores, name, value) {
+        printf("%s%s %.4f", separator, name, json_number_value(value));
+        separator = "  ";
+    }
     printf("\n");
 }
 
@@ -268,8 +268,8 @@ static void print_refinement(const json_t *info) {
     if (refine == NULL)
         return;
     const char *skipped = text_of(refine, "skipped");
-    print_label("refined");
     if (skipped[0] != '\0') {
+        print_label("refined");
         printf("no: %s\n", skipped);
         return;
     }
@@ -283,14 +283,7 @@ static void print_refinement(const json_t *info) {
                 number_of(info, "n"));
     if (json_object_get(info, "shrink") != NULL)
         append_text(text, sizeof text, "; the certificate is about the shrink step");
-    print_wrapped(stdout, text, INDENT, INDENT);
-}
-
-/* What was decided about the points, and why; absent if there was no question. */
-static void print_decision(const json_t *info) {
-    if (json_object_get(info, "decision") == NULL)
-        return;
-    print_fact("decision", text_of(info, "decision"));
+    print_fact("refined", text);
 }
 
 /* What the fit was expected to need and what the process had at most; absent for small fits. */
@@ -385,9 +378,8 @@ static void print_range(const json_t *info) {
 
 /* Last before the table, where they are noticed. */
 static void print_warnings(const json_t *warnings) {
-    for (size_t i = 0; i < json_array_size(warnings); i++) {
+    for (size_t i = 0; i < json_array_size(warnings); i++)
         print_fact("warning", json_string_value(json_array_get(warnings, i)));
-    }
 }
 
 /* From what the user asked for (columns, method) through the result to its diagnostics; the
@@ -408,7 +400,7 @@ void print_summary(const json_t *info) {
     print_embedding(json_object_get(info, "embed"));
     print_shrink(info);
     print_refinement(info);
-    print_decision(info);
+    print_fact("decision", text_of(info, "decision"));
     print_memory(info);
     print_seconds(json_object_get(info, "seconds"));
     print_warnings(json_object_get(info, "warnings"));
