@@ -6,12 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Proportional to the number of points, which is crude: only the order and the progress bar
- * depend on it. */
-static double estimate_cost(const experiment *e, const experiment_cell *cell) {
-    return (double)e->data[cell->data].data.points.n;
-}
-
 /* The largest data first, so that no long cell is left for the end. Then one point of each
  * grid in turn: neighbouring cells in the queue, which run at the same time, rarely wait for
  * the same graph. */
@@ -60,9 +54,10 @@ static huddle_status list_work(work *w) {
         if (cell->record != NULL || is_repeated(e, i))
             continue;
         work_item *item = &w->items[w->count++];
-        *item =
-            (work_item){estimate_cost(e, cell), cell->data, cell->point, i, find_group(e, cell)};
-        w->cost += item->cost;
+        /* The cost is crude: only the order and the progress bar depend on it. */
+        double cost = (double)e->data[cell->data].data.points.n;
+        *item = (work_item){cost, cell->data, cell->point, i, find_group(e, cell)};
+        w->cost += cost;
         work_group *group = &w->groups[item->group];
         group->n_left++;
         if (group->cache == NULL && !e->alone)

@@ -6,7 +6,6 @@
 #include "experiment/experiment.h"
 
 #include <pthread.h>
-#include <time.h>
 
 /* ---- store.c -------------------------------------------------------------------------------- */
 
@@ -78,10 +77,6 @@ void work_leave_group(work *w, work_group *group);
  * if the context was cancelled or there is no memory. */
 json_t *cell_fit(huddle_context *context, huddle_cache *cache, const experiment *e,
                  const experiment_cell *cell);
-
-/* Seconds. CLOCK_MONOTONIC for durations: a clock that is set during a run of hours must not make
- * them negative. */
-double read_clock(clockid_t clock);
 
 /* ---- workers.c ------------------------------------------------------------------------------ */
 

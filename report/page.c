@@ -178,14 +178,13 @@ static int append_json(const char *text, size_t size, void *out) {
 
 /* Appends what a placeholder of the shell, such as {{title}}, is replaced by; the last one is
  * the data. Eight digits suffice for what the page shows. */
-static bool append_placeholder(FILE *out, const report_page *page, const char *name,
-                               size_t length) {
-    if (strncmp(name, "title", length) == 0)
+static bool append_placeholder(FILE *out, const report_page *page, const char *name) {
+    if (strncmp(name, "title", 5) == 0)
         write_escaped(out, text_of(page, "title"));
-    else if (strncmp(name, "style", length) == 0)
-        fwrite(page_style, 1, sizeof page_style, out);
-    else if (strncmp(name, "script", length) == 0)
-        fwrite(page_script, 1, sizeof page_script, out);
+    else if (strncmp(name, "style", 5) == 0)
+        fputs((const char *)page_style, out);
+    else if (strncmp(name, "script", 6) == 0)
+        fputs((const char *)page_script, out);
     else
         return json_dump_callback(page, append_json, out, JSON_COMPACT | JSON_REAL_PRECISION(8)) ==
                0;
@@ -195,21 +194,13 @@ static bool append_placeholder(FILE *out, const report_page *page, const char *n
 /* The shell (page/shell.html) with every placeholder filled in. The shell is our own file, so
  * its braces are known to be balanced. */
 static bool append_page(FILE *out, const report_page *page) {
-    const char *at = (const char *)page_shell, *end = at + sizeof page_shell;
+    const char *at = (const char *)page_shell, *mark;
     bool complete = true;
-    while (at < end) {
-        const char *mark = at;
-        while (mark < end && !(end - mark > 4 && mark[0] == '{' && mark[1] == '{'))
-            mark++;
+    for (; (mark = strstr(at, "{{")) != NULL; at = strchr(mark, '}') + 2) {
         fwrite(at, 1, (size_t)(mark - at), out);
-        if (mark == end)
-            break;
-        const char *close = mark + 2;
-        while (*close != '}')
-            close++;
-        complete &= append_placeholder(out, page, mark + 2, (size_t)(close - mark - 2));
-        at = close + 2;
+        complete &= append_placeholder(out, page, mark + 2);
     }
+    fputs(at, out);
     return complete && !ferror(out);
 }
 

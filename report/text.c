@@ -43,6 +43,12 @@ void write_escaped(FILE *out, const char *text) {
             fputc(*text, out);
 }
 
+double read_clock(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 /* Messages contain file names; longer ones are cut off. */
 huddle_status set_error(huddle_status status, const char *format, ...) {
     char message[1024];

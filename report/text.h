@@ -1,10 +1,11 @@
-/* Helpers of reports, experiments and the tool for texts and messages. */
+/* What reports, experiments and the tool share: texts, messages, clocks. */
 #ifndef HUDDLE_REPORT_TEXT_H
 #define HUDDLE_REPORT_TEXT_H
 
 #include <huddle/base.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <time.h>
 
 /* Appends to a string in an array of this size; what does not fit is cut off. */
 void append_text(char *text, size_t size, const char *format, ...)
@@ -21,6 +22,10 @@ int stem_length(const char *name);
 
 /* Writes text for the inside of an element of HTML or SVG. */
 void write_escaped(FILE *out, const char *text);
+
+/* Seconds. CLOCK_MONOTONIC for durations: a clock that is set during a run of hours must not make
+ * them negative. */
+double read_clock(clockid_t clock);
 
 /* Sets the message of huddle_last_error() and returns the status. */
 huddle_status set_error(huddle_status status, const char *format, ...)

@@ -132,7 +132,7 @@ static void draw_panel(const paper *p, figure *f, const panel_layout *layout, in
     panel.x_axis = (chart_axis){1e-6, 1e6, true};
     panel.y_axis = (chart_axis){find_axis_start(p, data), 100, false};
     draw_ends(&panel, record);
-    chart_draw_axes(&panel, true, true);
+    chart_draw_axes(&panel, true);
     draw_metric(p, &panel, data, prepared, "nmi", paper_orange);
     draw_metric(p, &panel, data, prepared, "acc", paper_blue);
     if (!prepared)
