@@ -1,6 +1,7 @@
 #include "fitting.h"
 
 #include "cli/catalogue.h"
+#include "cli/text.h"
 #include "commands.h"
 #include "json.h"
 #include "processes.h"
@@ -122,13 +123,13 @@ static int read_files(fitting *fit) {
  * info. If -c is not given and the classes are known, their number is used: the user's own
  * answer is better than an estimate. */
 int fitting_read(fitting *fit) {
-    double began = clock_seconds();
+    double began = read_clock(CLOCK_MONOTONIC);
     fit->warnings = json_array();
     session_collect_warnings(fit->warnings);
     int result = streams_read_input();
     STEP(read_files(fit));
     session_collect_warnings(NULL);
-    fit->read_seconds = clock_seconds() - began;
+    fit->read_seconds = read_clock(CLOCK_MONOTONIC) - began;
     if (fit->data.features != NULL)
         STEP(check_given(huddle_model_set_feature_names(fit->model, fit->data.points.d,
                                                         (const char *const *)fit->data.features),
@@ -156,10 +157,10 @@ int fitting_score(fitting *fit, int64_t n, const int32_t *labels) {
     if (n != fit->data.points.n)
         return failed("%s: %lld points, but %lld labels", fit->source, (long long)n,
                       (long long)fit->data.points.n);
-    double began = clock_seconds();
+    double began = read_clock(CLOCK_MONOTONIC);
     huddle_status status =
         huddle_metrics_scores(fit->context, n, fit->data.labels, labels, &fit->scores);
-    fit->score_seconds += clock_seconds() - began;
+    fit->score_seconds += read_clock(CLOCK_MONOTONIC) - began;
     fit->has_scores = status == HUDDLE_OK;
     return call_result(status, fit->source);
 }

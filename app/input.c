@@ -122,6 +122,15 @@ int input_read(huddle_context *context, const cli_arguments *arguments, const ch
     return result;
 }
 
+/* The names of generators win over files, as for every command that reads data. */
+int input_read_labels(huddle_context *context, const char *source, bool clusters, huddle_data *l) {
+    if (is_listed(source, huddle_data_kinds()))
+        return call_result(huddle_data_read(context, source, NULL, l), source);
+    return call_result((clusters ? huddle_clusters_read : huddle_labels_read)(
+                           context, source, &l->points.n, &l->labels, &l->n_classes, &l->classes),
+                       source);
+}
+
 /* The one place where the tool makes a graph symmetric itself; huddle_graph_from_affinity() applies
  * the same rule in a fit. A matrix that is not square is left to the caller, whose message has the
  * name of the file. */

@@ -27,6 +27,11 @@ int input_read(huddle_context *context, const cli_arguments *arguments, const ch
 int input_try(huddle_context *context, const cli_arguments *arguments, const char *source,
               const input_choice *choice, huddle_data *data, huddle_status *status);
 
+/* Reads the labels of a file, of a generator or of a built-in data set into labels, n_classes,
+ * classes and points.n of l, which may have nothing else; clusters: those that a clustering has
+ * found (huddle_clusters_read()). EXIT_DONE, or EXIT_FAILED after a message. */
+int input_read_labels(huddle_context *context, const char *source, bool clusters, huddle_data *l);
+
 /* Reads a graph for refine and score, which need symmetric ones. */
 huddle_status input_read_graph(huddle_context *context, const char *source, huddle_csr *graph);
 

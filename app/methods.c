@@ -26,7 +26,7 @@ static void list_row(json_t *json, const char *name, const char *title, const ch
     if (title != NULL)
         printf("%s%s\n%12s", title, strcmp(name, huddle_default_method()) == 0 ? " (default)" : "",
                "");
-    print_wrapped(stdout, summary, 12, 12);
+    print_wrapped(summary, 12);
 }
 
 static int run_methods(const cli_arguments *arguments) {

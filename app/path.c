@@ -82,9 +82,9 @@ static int compute_path(gamma_walk *walk) {
     int result = fitting_fit(&walk->fit);
     if (result != EXIT_DONE)
         return result;
-    double began = clock_seconds();
+    double began = read_clock(CLOCK_MONOTONIC);
     result = call_result(solve_path(walk), walk->fit.source);
-    walk->shown.seconds = clock_seconds() - began;
+    walk->shown.seconds = read_clock(CLOCK_MONOTONIC) - began;
     STEP(fitting_score(&walk->fit, walk->path.n, walk->labels));
     return result == EXIT_DONE && session_cancelled() ? failed("cancelled") : result;
 }
@@ -183,13 +183,6 @@ static void print_path(const gamma_walk *walk) {
 
 /* ---- the command -------------------------------------------------------------------------- */
 
-static int check_arguments(const cli_arguments *arguments) {
-    int result = output_check_ending(argument(arguments, "output"), "the tree", tree_endings);
-    STEP(output_check_ending(argument(arguments, "labels"), "labels", label_endings));
-    STEP(outputs_check(arguments, NULL));
-    return result;
-}
-
 /* The page and what --json prints are made from one object. */
 static int write_results(gamma_walk *walk) {
     json_t *fit = fitting_json(&walk->fit);
@@ -209,7 +202,9 @@ static int write_results(gamma_walk *walk) {
 
 static int run_path(const cli_arguments *arguments) {
     gamma_walk walk = {.fit = {.arguments = arguments}};
-    int result = check_arguments(arguments);
+    int result = output_check_ending(argument(arguments, "output"), "the tree", tree_endings);
+    STEP(output_check_ending(argument(arguments, "labels"), "labels", label_endings));
+    STEP(outputs_check(arguments, NULL));
     STEP(configure_fit(&walk));
     STEP(configure_path(&walk));
     STEP(session_begin(arguments, &walk.fit.context));

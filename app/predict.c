@@ -1,5 +1,6 @@
 /* huddle predict: labels of new points, from a saved model. */
 #define _XOPEN_SOURCE 700
+#include "cli/text.h"
 #include "columns.h"
 #include "commands.h"
 #include "fitting.h"
@@ -95,11 +96,11 @@ static int predict_labels(prediction *p) {
     STEP(columns_check_data(p->arguments, &p->data));
     if (result != EXIT_DONE)
         return result;
-    double began = clock_seconds();
+    double began = read_clock(CLOCK_MONOTONIC);
     p->labels = check_allocation(calloc((size_t)p->data.points.n + 1, sizeof *p->labels));
     result =
         call_result(huddle_model_predict(p->context, p->model, &p->data.points, p->labels), source);
-    p->seconds = clock_seconds() - began;
+    p->seconds = read_clock(CLOCK_MONOTONIC) - began;
     return result == EXIT_DONE && session_cancelled() ? failed("cancelled") : result;
 }
 
@@ -137,12 +138,6 @@ static void print_labels(const prediction *p) {
     free(labels);
 }
 
-static int gather_labels(prediction *p) {
-    p->n_all = p->data.points.n;
-    huddle_status status = processes_gather(p->context, &p->n_all, p->labels, &p->all);
-    return call_result(status, p->data.name);
-}
-
 /* Labels go to stdout only if nothing else is asked for, so that a pipe receives either labels or
  * JSON. */
 static int write_labels(prediction *p) {
@@ -153,7 +148,8 @@ static int write_labels(prediction *p) {
     clear_progress();
     if (result != EXIT_DONE || (path != NULL && !json))
         return result;
-    result = gather_labels(p);
+    p->n_all = p->data.points.n;
+    result = call_result(processes_gather(p->context, &p->n_all, p->labels, &p->all), p->data.name);
     if (result == EXIT_DONE && json)
         result = print_report(p);
     else if (result == EXIT_DONE)

@@ -3,13 +3,13 @@
 #include "commands.h"
 #include "input.h"
 #include "json.h"
-#include "labels.h"
 #include "output.h"
 #include "session.h"
 #include "streams.h"
 
 #include <huddle/refine.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,11 +40,6 @@ static int configure(refining *r) {
     return result;
 }
 
-static int check_output(const cli_arguments *arguments) {
-    int result = output_check_ending(argument(arguments, "output"), "labels", label_endings);
-    return result == EXIT_DONE ? outputs_check(arguments, NULL) : result;
-}
-
 /* ---- files -------------------------------------------------------------------------------- */
 
 /* Nothing but the order connects the labels with the rows of the graph, so their numbers must
@@ -65,27 +60,20 @@ static int check_start(const refining *r, int i) {
  * it. */
 static int read_files(refining *r) {
     const char *source = r->arguments->operands[0];
+    huddle_csr *graph = &r->graph;
     int result = streams_read_input();
-    if (result != EXIT_DONE)
-        return result;
-    huddle_status status = input_read_graph(r->context, source, &r->graph);
-    if (status != HUDDLE_OK)
-        return call_result(status, source);
-    if (r->graph.rows != r->graph.cols)
-        return failed("%s: a matrix of %lld x %lld is not square", source, (long long)r->graph.rows,
-                      (long long)r->graph.cols);
-    r->n_starts = r->arguments->n_operands - 1;
-    for (int i = 0; i < r->n_starts; i++) {
-        result = labels_read(r->context, r->arguments->operands[1 + i], true, &r->starts[i]);
-        if (result != EXIT_DONE)
-            return result;
+    STEP(call_result(input_read_graph(r->context, source, graph), source));
+    if (result == EXIT_DONE && graph->rows != graph->cols)
+        result = failed("%s: a matrix of %lld x %lld is not square", source, (long long)graph->rows,
+                        (long long)graph->cols);
+    for (int i = 0; i + 1 < r->arguments->n_operands && result == EXIT_DONE; i++) {
+        huddle_data *start = &r->starts[r->n_starts++];
+        result = input_read_labels(r->context, r->arguments->operands[1 + i], true, start);
         r->n_clusters =
             r->options.n_clusters != HUDDLE_AUTO ? r->options.n_clusters : r->starts[0].n_classes;
-        result = check_start(r, i);
-        if (result != EXIT_DONE)
-            return result;
+        STEP(check_start(r, i));
     }
-    return EXIT_DONE;
+    return result;
 }
 
 /* ---- the computation ---------------------------------------------------------------------- */
@@ -106,6 +94,36 @@ static int refine_labels(refining *r) {
     return session_cancelled() ? failed("cancelled") : EXIT_DONE;
 }
 
+/* Whether a text is the usual way to write an int32: "007" is a name, not a number. */
+static bool is_integer(const char *text, int32_t *value) {
+    char *end, usual[16];
+    errno = 0;
+    long number = strtol(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || number < INT32_MIN || number > INT32_MAX)
+        return false;
+    *value = (int32_t)number;
+    snprintf(usual, sizeof usual, "%d", *value);
+    return strcmp(usual, text) == 0;
+}
+
+/* Writes labels 0 .. l->n_classes - 1 with the values that l's file has for them: as numbers if all
+ * of them are integers, else as texts; .npy then has the numbers 0 .. n_classes - 1. Files of
+ * numbers cannot have texts, so integers are looked up here rather than by the writer. */
+static huddle_status write_values(const huddle_data *l, const char *path, const int32_t *labels) {
+    int32_t *values = check_allocation(calloc((size_t)l->n_classes + 1, sizeof *values));
+    int32_t *written = check_allocation(calloc((size_t)l->points.n + 1, sizeof *written));
+    bool integers = true;
+    for (int32_t k = 0; k < l->n_classes && integers; k++)
+        integers = is_integer(l->classes[k], &values[k]);
+    for (int64_t i = 0; i < l->points.n; i++)
+        written[i] = integers ? values[labels[i]] : labels[i];
+    huddle_status status = huddle_labels_write(path, l->points.n, written,
+                                               integers ? NULL : (const char *const *)l->classes);
+    free(written);
+    free(values);
+    return status;
+}
+
 /* The clusters are numbered like the values of the first labels as long as there are as many; they
  * then keep those values. */
 static int write_labels(const refining *r) {
@@ -114,7 +132,7 @@ static int write_labels(const refining *r) {
     if (path == NULL)
         return EXIT_DONE;
     if (r->n_clusters == r->starts[0].n_classes)
-        status = labels_write(&r->starts[0], path, r->labels);
+        status = write_values(&r->starts[0], path, r->labels);
     else
         status = huddle_labels_write(path, r->graph.rows, r->labels, NULL);
     return call_result(status, path);
@@ -213,7 +231,7 @@ static void print_result(const refining *r) {
     for (int32_t k = 0; k < r->n_clusters; k++)
         append_text(sizes, sizeof sizes, "%s%lld", k == 0 ? "" : " ", (long long)counts[k]);
     printf("  sizes      ");
-    print_wrapped(stdout, sizes, 13, 13);
+    print_wrapped(sizes, 13);
     free(counts);
 }
 
@@ -224,7 +242,8 @@ static void print_result(const refining *r) {
 static int run_refine(const cli_arguments *arguments) {
     refining r = {.arguments = arguments};
     int result = configure(&r);
-    STEP(check_output(arguments));
+    STEP(output_check_ending(argument(arguments, "output"), "labels", label_endings));
+    STEP(outputs_check(arguments, NULL));
     STEP(session_begin(arguments, &r.context));
     STEP(read_files(&r));
     STEP(refine_labels(&r));

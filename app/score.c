@@ -3,11 +3,11 @@
 #include "commands.h"
 #include "input.h"
 #include "json.h"
-#include "labels.h"
 #include "session.h"
 #include "streams.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Two files of labels and what is found about them. Rows without a cluster are left out: they are
  * no cluster. Scores on a graph need no classes: those of the classes themselves show whether the
@@ -132,25 +132,50 @@ static void print_scores(const scoring *s) {
 
 /* ---- rows --------------------------------------------------------------------------------- */
 
+/* Rows that have no cluster have the label -1 in the files that huddle writes, and in those of
+ * other programs. Returns the number of the others and their rows, in an array that is freed by
+ * free(), or all rows and NULL if there are none without a cluster: -1 means that only if the other
+ * labels, if there are any, are 0 and larger numbers, and is a class of its own in files of -1 and
+ * 1. Classes are sorted, numbers by value. */
+static int64_t clustered_rows(const huddle_data *l, int64_t **rows) {
+    int64_t count = 0;
+    *rows = NULL;
+    if (l->n_classes < 1 || strcmp(l->classes[0], "-1") != 0 ||
+        (l->n_classes > 1 && strcmp(l->classes[1], "0") != 0))
+        return l->points.n;
+    *rows = check_allocation(calloc((size_t)l->points.n, sizeof **rows));
+    for (int64_t i = 0; i < l->points.n; i++)
+        if (l->labels[i] != 0)
+            (*rows)[count++] = i;
+    return count;
+}
+
+/* Keeps the labels of these rows only, in place: a row never moves down. */
+static void keep_rows(huddle_data *l, int64_t n, const int64_t *rows) {
+    for (int64_t i = 0; i < n; i++)
+        l->labels[i] = l->labels[rows[i]];
+    l->points.n = n;
+}
+
 /* TRUTH and LABELS are read in the same way, and the scores except purity are symmetric in them.
  * The i-th labels of both files belong to the same point; nothing else connects them. */
 static int read_labels(scoring *s) {
     const char *const *files = s->arguments->operands;
     huddle_data *truth = &s->truth, *labels = &s->labels;
-    int result = labels_read(s->context, files[0], false, truth);
-    STEP(labels_read(s->context, files[1], true, labels));
+    int result = input_read_labels(s->context, files[0], false, truth);
+    STEP(input_read_labels(s->context, files[1], true, labels));
     if (result != EXIT_DONE)
         return result;
     if (truth->points.n != labels->points.n)
         return failed("%s: %lld labels, but %s has %lld", files[1], (long long)labels->points.n,
                       files[0], (long long)truth->points.n);
     s->total = labels->points.n;
-    int64_t n = labels_rows(labels, &s->rows);
+    int64_t n = clustered_rows(labels, &s->rows);
     if (n == 0)
         return failed("%s: no row has a cluster: every label is -1", files[1]);
     if (s->rows != NULL) {
-        labels_keep(truth, n, s->rows);
-        labels_keep(labels, n, s->rows);
+        keep_rows(truth, n, s->rows);
+        keep_rows(labels, n, s->rows);
     }
     return EXIT_DONE;
 }

@@ -20,7 +20,7 @@ static void print_fact(const char *name, const char *text) {
     if (text[0] == '\0')
         return;
     print_label(name);
-    print_wrapped(stdout, text, INDENT, INDENT);
+    print_wrapped(text, INDENT);
 }
 
 /* d is 0 if only a graph or an embedding was given. */
