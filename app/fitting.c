@@ -161,7 +161,6 @@ int fitting_score(fitting *fit, int64_t n, const int32_t *labels) {
     huddle_status status =
         huddle_metrics_scores(fit->context, n, fit->data.labels, labels, &fit->scores);
     fit->score_seconds += read_clock(CLOCK_MONOTONIC) - began;
-    fit->has_scores = status == HUDDLE_OK;
     return call_result(status, fit->source);
 }
 
@@ -266,7 +265,7 @@ json_t *fitting_json(const fitting *fit) {
     input_add_medoid_names_json(&fit->data, info);
     if (fit->counted_classes)
         json_object_set_new(info, "n_clusters_from", json_string("classes"));
-    if (fit->has_scores)
+    if (fit->data.labels != NULL)
         json_object_set_new(info, "scores", scores_json(&fit->scores));
     if (fit->confidence != NULL && argument(fit->arguments, "json") != NULL)
         json_object_set_new(info, "confidence", confidence_json(fit));

@@ -19,8 +19,7 @@ typedef struct fitting {
     double read_seconds, score_seconds;
     bool counted_classes; /* n_clusters was set to the number of classes */
     double *confidence;   /* one value for each label, or NULL */
-    bool has_scores;
-    huddle_scores scores;
+    huddle_scores scores; /* if there are classes */
 } fitting;
 
 /* Creates the model and sets its options; needs no data. */

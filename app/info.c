@@ -27,6 +27,11 @@ static json_t *info_json(const huddle_data *data) {
     return info;
 }
 
+static void print_fact(const char *title, const char *text) {
+    printf("%-10s", title);
+    print_wrapped(text, 10);
+}
+
 /* The first few names suffice to recognise the classes. */
 static void print_classes(const huddle_data *data) {
     enum { MAX_SHOWN = 12 };
@@ -52,8 +57,7 @@ static void print_labels(const huddle_data *data) {
     }
     append_text(text, sizeof text, "%d class%s (cluster sets -c %d)", data->n_classes,
                 data->n_classes == 1 ? "" : "es", data->n_classes);
-    printf("labels    ");
-    print_wrapped(text, 10);
+    print_fact("labels", text);
 }
 
 /* One line per column of that role that has a reason: among the features only encoded ones
@@ -68,8 +72,7 @@ static void print_role(const huddle_data *data, huddle_column_role role, const c
             continue;
         input_column_name(data, column, text, 256);
         append_text(text, sizeof text, ": %s", column->reason);
-        printf("%-10s", title);
-        print_wrapped(text, 10);
+        print_fact(title, text);
     }
     if (count > MAX_SHOWN)
         printf("%-10s%lld more columns\n", title, (long long)(count - MAX_SHOWN));
@@ -100,8 +103,7 @@ static void print_row_names(const huddle_data *data) {
         append_name(text, sizeof text, data->row_names[i]);
     }
     append_text(text, sizeof text, "%s", data->points.n > MAX_SHOWN ? ", ..." : "");
-    printf("rows      ");
-    print_wrapped(text, 10);
+    print_fact("rows", text);
 }
 
 static void print_columns(const huddle_data *data) {
@@ -171,8 +173,8 @@ static void print_listing(const char *source, char *reason, const huddle_listing
     if (strncmp(reason, source, own) == 0 && strncmp(reason + own, ": ", 2) == 0)
         reason += own + 2;
     reason[strcspn(reason, ";")] = '\0'; /* the advice that follows is replaced by that below */
-    printf("file      %s\nformat    %s\npoints    ", source, listing->format);
-    print_wrapped(reason, 10);
+    printf("file      %s\nformat    %s\n", source, listing->format);
+    print_fact("points", reason);
     printf("select    --x NAME for the points, --y NAME for the labels; repeat to concatenate "
            "parts\n");
     for (int64_t i = 0; i < listing->count; i++) {

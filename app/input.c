@@ -77,36 +77,40 @@ static void free_names(name_list *list) {
 /* hints_as_flags makes the library word its suggestions as flags ("--missing drop") instead of
  * option names. */
 int input_try(huddle_context *context, const cli_arguments *arguments, const char *source,
-              const input_choice *choice, huddle_data *data, huddle_status *status) {
-    static const input_choice usual = {0};
-    const input_choice *how = choice == NULL ? &usual : choice;
-    huddle_read_options options = {.transpose = argument(arguments, "transpose") != NULL,
-                                   .classes = argument(arguments, "classes"),
-                                   .per_class = argument_count(arguments, "per-class", 0),
-                                   .n = argument_count(arguments, "n", 0),
-                                   .noise = argument_number(arguments, "noise", HUDDLE_AUTO),
-                                   .seed = seed_of(arguments),
-                                   .missing = argument(arguments, "missing"),
-                                   .encode = argument(arguments, "encode") != NULL,
-                                   .header = argument(arguments, "header"),
-                                   .x_by_name = how->x != NULL,
-                                   .gray = argument(arguments, "gray") != NULL,
-                                   .image = argument(arguments, "image"),
-                                   .hints_as_flags = true,
-                                   .exact = how->exact};
+              const huddle_read_options *options, huddle_data *data, huddle_status *status) {
+    huddle_read_options all = {.transpose = argument(arguments, "transpose") != NULL,
+                               .classes = argument(arguments, "classes"),
+                               .per_class = argument_count(arguments, "per-class", 0),
+                               .n = argument_count(arguments, "n", 0),
+                               .noise = argument_number(arguments, "noise", HUDDLE_AUTO),
+                               .seed = seed_of(arguments),
+                               .missing = argument(arguments, "missing"),
+                               .encode = argument(arguments, "encode") != NULL,
+                               .header = argument(arguments, "header"),
+                               .gray = argument(arguments, "gray") != NULL,
+                               .image = argument(arguments, "image"),
+                               .hints_as_flags = true};
     int result = check_flags(arguments, source);
     if (result != EXIT_DONE)
         return result;
     name_list x, y;
     list_names(arguments, "x", &x);
     list_names(arguments, "y", &y);
-    options.x = how->x != NULL ? how->x : x.names;
-    options.n_x = how->x != NULL ? how->n_x : x.count;
-    options.y = y.names;
-    options.n_y = y.count;
-    if (how->model != NULL)
-        options.shift = huddle_model_shift(how->model, &options.n_shift);
-    *status = huddle_data_read(context, source, &options, data);
+    all.x = x.names;
+    all.n_x = x.count;
+    all.y = y.names;
+    all.n_y = y.count;
+    if (options != NULL) {
+        all.exact = options->exact;
+        all.shift = options->shift;
+        all.n_shift = options->n_shift;
+    }
+    if (options != NULL && options->x_by_name) {
+        all.x_by_name = true;
+        all.x = options->x;
+        all.n_x = options->n_x;
+    }
+    *status = huddle_data_read(context, source, &all, data);
     free_names(&x);
     free_names(&y);
     return EXIT_DONE;
@@ -115,9 +119,9 @@ int input_try(huddle_context *context, const cli_arguments *arguments, const cha
 /* Messages of the readers begin with the name of a file, which may be another one (--y);
  * call_result() adds the name only where there is none. */
 int input_read(huddle_context *context, const cli_arguments *arguments, const char *source,
-               const input_choice *choice, huddle_data *data) {
+               const huddle_read_options *options, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
-    int result = input_try(context, arguments, source, choice, data, &status);
+    int result = input_try(context, arguments, source, options, data, &status);
     STEP(call_result(status, status == HUDDLE_NO_MEMORY ? source : NULL));
     return result;
 }

@@ -148,7 +148,7 @@ static void print_choice(const gamma_walk *walk) {
     else
         printf("\n  no level has %d large groups; the maximum is %d\n", n_clusters,
                choice->n_found);
-    if (walk->fit.has_scores)
+    if (walk->fit.data.labels != NULL)
         printf("  acc %.4f  nmi %.4f  ari %.4f  purity %.4f\n", walk->fit.scores.acc,
                walk->fit.scores.nmi, walk->fit.scores.ari, walk->fit.scores.purity);
 }

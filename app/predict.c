@@ -77,9 +77,10 @@ static int read_features(prediction *p, const char *source) {
     const char **names = check_allocation(calloc(count + 1, sizeof *names));
     for (size_t k = 0; k < count; k++)
         names[k] = json_string_value(json_array_get(features, k));
-    input_choice choice = {p->model, named ? names : NULL, (int64_t)count, false};
+    huddle_read_options options = {.x_by_name = named, .x = names, .n_x = (int64_t)count};
+    options.shift = huddle_model_shift(p->model, &options.n_shift);
     int result = check_flags(p, named);
-    STEP(input_read(p->context, p->arguments, source, &choice, &p->data));
+    STEP(input_read(p->context, p->arguments, source, &options, &p->data));
     free(names);
     json_decref(features);
     return result;

@@ -91,19 +91,28 @@ static void print_choice(const json_t *info) {
     print_fact("clusters", text);
 }
 
-/* Which column contains the labels and why: "species, ...; 3 classes (sets -c 3)". */
-static void print_label_column(const json_t *info, const json_t *column, const char *name) {
-    char text[512];
+/* Which column contains the labels and why: "species, ...; 3 classes (sets -c 3)". Labels that are
+ * not a column of a table, but of a container, of another file or of digits, are mentioned if they
+ * determined -c. */
+static void print_labels(const json_t *info) {
+    char text[512] = "";
     double classes = number_of(info, "n_classes");
-    snprintf(text, sizeof text, "%.200s, %s", name, text_of(column, "reason"));
-    if (strcmp(text_of(info, "n_clusters_from"), "classes") == 0)
-        append_text(text, sizeof text, "; %.0f class%s (sets -c %.0f)", classes,
-                    classes == 1 ? "" : "es", classes);
+    bool is_column = json_object_get(info, "label_column") != NULL;
+    size_t i;
+    json_t *column;
+    json_array_foreach(json_object_get(info, "columns"), i, column) {
+        if (strcmp(text_of(column, "role"), "label") == 0 && text_of(column, "reason")[0] != '\0')
+            snprintf(text, sizeof text, "%.200s, %s", text_of(info, "label_column"),
+                     text_of(column, "reason"));
+    }
+    if (strcmp(text_of(info, "n_clusters_from"), "classes") == 0 && is_column == (text[0] != '\0'))
+        append_text(text, sizeof text, "%s%.0f class%s (sets -c %.0f)", is_column ? "; " : "",
+                    classes, classes == 1 ? "" : "es", classes);
     print_fact("labels", text);
 }
 
-/* The columns of a table that have this role, with the reason: the label, encoded features, or
- * columns that were ignored automatically. Wide tables may have thousands, so only the first
+/* The columns of a table that have this role, with the reason: encoded features, or columns that
+ * were ignored automatically. Wide tables may have thousands, so only the first
  * are listed. */
 static void print_columns(const json_t *info, const char *role) {
     enum { MAX_COLUMNS = 12 };
@@ -119,10 +128,6 @@ static void print_columns(const json_t *info, const char *role) {
         if (strcmp(text_of(column, "role"), role) != 0 || reason[0] == '\0' ||
             count++ >= MAX_COLUMNS)
             continue;
-        if (strcmp(role, "label") == 0) {
-            print_label_column(info, column, name);
-            continue;
-        }
         snprintf(text, sizeof text, "%s: %s", name, reason);
         print_fact(role, text);
     }
@@ -130,17 +135,6 @@ static void print_columns(const json_t *info, const char *role) {
         print_label(role);
         printf("%zu more columns\n", count - MAX_COLUMNS);
     }
-}
-
-/* Labels that are not a column of a table, but of a container, of another file or of digits;
- * mentioned if they determined -c. */
-static void print_labels(const json_t *info) {
-    double classes = number_of(info, "n_classes");
-    if (json_object_get(info, "label_column") != NULL ||
-        strcmp(text_of(info, "n_clusters_from"), "classes") != 0)
-        return;
-    print_label("labels");
-    printf("%.0f class%s (sets -c %.0f)\n", classes, classes == 1 ? "" : "es", classes);
 }
 
 /* Four decimals: scores of 10,000 points differ in the fourth. */
@@ -332,25 +326,22 @@ static void print_seconds(const json_t *seconds) {
 /* The columns of the table of a range, in this order: those that its rows have. */
 static const char *const range_columns[] = {"inertia",    "silhouette", "ncut",     "relative_gap",
                                             "modularity", "divergence", "stability"};
-enum { RANGE_COLUMNS = sizeof range_columns / sizeof *range_columns };
 
-static void print_range_titles(const json_t *trial) {
-    printf("\n  %9s", "clusters");
-    for (size_t j = 0; j < RANGE_COLUMNS; j++)
-        if (json_object_get(trial, range_columns[j]) != NULL)
-            printf(" %12s", strcmp(range_columns[j], "relative_gap") == 0 ? "relative gap"
-                                                                          : range_columns[j]);
-    printf("\n");
-}
-
-static void print_range_row(const json_t *trial, double chosen) {
-    printf("%c %9.0f", number_of(trial, "n_clusters") == chosen ? '*' : ' ',
-           number_of(trial, "n_clusters"));
-    for (size_t j = 0; j < RANGE_COLUMNS; j++) {
-        if (json_object_get(trial, range_columns[j]) == NULL)
+/* A line of the table, or its titles if `chosen` is NAN. */
+static void print_range_line(const json_t *trial, double chosen) {
+    double n_clusters = number_of(trial, "n_clusters");
+    if (isnan(chosen))
+        printf("\n  %9s", "clusters");
+    else
+        printf("%c %9.0f", n_clusters == chosen ? '*' : ' ', n_clusters);
+    for (size_t j = 0; j < sizeof range_columns / sizeof *range_columns; j++) {
+        const char *name = range_columns[j];
+        double value = number_of(trial, name);
+        if (json_object_get(trial, name) == NULL)
             continue;
-        double value = number_of(trial, range_columns[j]);
-        if (isnan(value))
+        if (isnan(chosen))
+            printf(" %12s", strcmp(name, "relative_gap") == 0 ? "relative gap" : name);
+        else if (isnan(value))
             printf(" %12s", "-");
         else
             printf(" %12.5g", value);
@@ -365,9 +356,9 @@ static void print_range(const json_t *info) {
     size_t n = json_array_size(range);
     if (n == 0 || json_object_get(info, "choice") != NULL)
         return;
-    print_range_titles(json_array_get(range, 0));
+    print_range_line(json_array_get(range, 0), NAN);
     for (size_t i = 0; i < n; i++)
-        print_range_row(json_array_get(range, i), number_of(info, "n_clusters"));
+        print_range_line(json_array_get(range, i), number_of(info, "n_clusters"));
     if (strcmp(text_of(info, "chosen_by"), "modularity") == 0)
         printf("  * the smallest number with nearly the largest modularity; no relative gap is "
                "clear (0.8 or more)\n");
@@ -386,7 +377,6 @@ static void print_warnings(const json_t *warnings) {
  * table of a range comes last because it may be long. */
 void print_summary(const json_t *info) {
     print_title(info);
-    print_columns(info, "label");
     print_labels(info);
     print_columns(info, "feature");
     print_columns(info, "row names");

@@ -140,25 +140,8 @@ const char *experiment_label(const experiment *e, int index) {
     return label != NULL ? label : experiment_method(e, index);
 }
 
-/* The list of values of one option of a grid. An option that is both fixed and varied is a mistake:
- * which of the two is meant cannot be known. */
-static huddle_status check_axis(const char *file, const char *place, huddle_model *model,
-                                const json_t *entry, const char *name, const json_t *values) {
-    huddle_status status = HUDDLE_OK;
-    if (json_array_size(values) == 0)
-        return plan_fail(file, place, "must be a list of values");
-    if (json_object_get(json_object_get(entry, "options"), name) != NULL)
-        return plan_fail(file, place, "%s is also set in options", name);
-    for (size_t i = 0; i < json_array_size(values); i++) {
-        char where[192];
-        snprintf(where, sizeof where, "%s[%zu]", place, i);
-        TRY(check_value(file, where, model, name, json_array_get(values, i)));
-    }
-done:
-    return status;
-}
-
-/* The options of an entry, or those of its grid, which have a list of values each. */
+/* The options of an entry, or those of its grid, which have a list of values each. An option that
+ * is both fixed and varied is a mistake: which of the two is meant cannot be known. */
 static huddle_status check_settings(const char *file, const char *place, huddle_model *model,
                                     const json_t *entry, bool is_grid) {
     huddle_status status = HUDDLE_OK;
@@ -168,11 +151,19 @@ static huddle_status check_settings(const char *file, const char *place, huddle_
     if (settings != NULL && !json_is_object(settings))
         return plan_fail(file, place, is_grid ? "must be an object of lists" : "must be an object");
     json_object_foreach(without_const(settings), name, value) {
-        char where[160];
+        char where[160], item[192];
         snprintf(where, sizeof where, "%s.%s", place, name);
         TRY(check_option(file, where, model, name));
-        TRY(is_grid ? check_axis(file, where, model, entry, name, value)
-                    : check_value(file, where, model, name, value));
+        if (!is_grid)
+            TRY(check_value(file, where, model, name, value));
+        else if (json_array_size(value) == 0)
+            TRY(plan_fail(file, where, "must be a list of values"));
+        else if (json_object_get(json_object_get(entry, "options"), name) != NULL)
+            TRY(plan_fail(file, where, "%s is also set in options", name));
+        for (size_t i = 0; is_grid && i < json_array_size(value); i++) {
+            snprintf(item, sizeof item, "%s[%zu]", where, i);
+            TRY(check_value(file, item, model, name, json_array_get(value, i)));
+        }
     }
 done:
     return status;

@@ -49,11 +49,10 @@ int64_t report_main_class(const report_run *run, int32_t cluster, int64_t *hits,
  * points has neither. */
 static void add_main_class(const report_run *run, int32_t cluster, json_t *row) {
     int64_t hits = 0, total = 0, best = report_main_class(run, cluster, &hits, &total);
-    char buffer[16];
     if (best < 0)
         return;
     int32_t class = run->confusion.classes[best];
-    page_set(row, "class", page_text(report_class_name(run, class, buffer)));
+    page_set(row, "class", report_class_name(run, class));
     page_set(row, "class_number", json_integer(class));
     page_set(row, "share", page_real((double)hits / (double)total));
 }
@@ -91,8 +90,7 @@ static json_t *confusion_json(const report_run *run) {
         page_append(clusters, json_integer(table->clusters[order[j]]));
     for (int64_t i = 0; i < table->n_classes; i++) {
         json_t *row = json_array();
-        char buffer[16];
-        page_append(classes, page_text(report_class_name(run, table->classes[i], buffer)));
+        page_append(classes, report_class_name(run, table->classes[i]));
         for (int64_t j = 0; j < table->n_clusters; j++)
             page_append(row,
                         json_integer((json_int_t)table->counts[i * table->n_clusters + order[j]]));

@@ -134,14 +134,13 @@ done:
     return made;
 }
 
-/* The points as the method saw them, if the model keeps them; otherwise as they were given. */
-static bool find_points(const report_run *run, huddle_points *x) {
+bool report_find_points(const report_run *run, huddle_points *x) {
     huddle_array kept = report_array(run, "points");
     if (kept.type == HUDDLE_ARRAY_F32)
         *x = array_points(&kept);
     else if (report_has_features(run))
         *x = *run->x;
-    return x->n == run->n && x->n > 0;
+    return kept.type == HUDDLE_ARRAY_F32;
 }
 
 /* ---- silhouettes -------------------------------------------------------------------------- */
@@ -221,7 +220,9 @@ huddle_status report_add_distances(report_run *run) {
     int64_t *quota = NULL;
     json_t *block = NULL;
     huddle_status status = HUDDLE_OK;
-    if (!find_points(run, &m.x) || run->n_clusters > MAX_MATRIX / MIN_PER_CLUSTER || run->n < 3)
+    (void)report_find_points(run, &m.x);
+    if (m.x.n != run->n || run->n == 0 || run->n_clusters > MAX_MATRIX / MIN_PER_CLUSTER ||
+        run->n < 3)
         return HUDDLE_OK;
     size_t room = 2 * MAX_MATRIX;
     NEW(quota, run->n_clusters);

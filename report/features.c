@@ -2,7 +2,6 @@
 #include "report/run.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,11 +85,8 @@ static int compare_features(const void *a, const void *b) {
 }
 
 static json_t *feature_name(const report_run *run, int32_t j) {
-    char buffer[32];
-    if (run->options->feature_names != NULL)
-        return page_text(run->options->feature_names[j]);
-    snprintf(buffer, sizeof buffer, "feature %d", j);
-    return page_text(buffer);
+    return run->options->feature_names != NULL ? page_text(run->options->feature_names[j])
+                                               : json_sprintf("feature %d", j);
 }
 
 /* {name, mean, deviation, separation, means}: one row of the heat map. */

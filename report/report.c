@@ -33,11 +33,9 @@ huddle_array report_array(const report_run *run, const char *name) {
 }
 
 /* Classes without names are shown by their numbers. */
-const char *report_class_name(const report_run *run, int32_t k, char buffer[16]) {
-    if (run->options->class_names != NULL)
-        return run->options->class_names[k];
-    snprintf(buffer, 16, "%d", k);
-    return buffer;
+json_t *report_class_name(const report_run *run, int32_t k) {
+    return run->options->class_names != NULL ? page_text(run->options->class_names[k])
+                                             : json_sprintf("%d", k);
 }
 
 const char *report_method_title(const report_run *run) {

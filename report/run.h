@@ -71,8 +71,8 @@ huddle_array report_array(const report_run *run, const char *name);
 /* The title of the model's method: "spectral clustering". */
 const char *report_method_title(const report_run *run);
 
-/* The name of a class; text that is valid until the next call with the same buffer. */
-const char *report_class_name(const report_run *run, int32_t k, char buffer[16]);
+/* The name of a class. */
+json_t *report_class_name(const report_run *run, int32_t k);
 
 /* ---- sample.c ---- */
 
@@ -147,6 +147,10 @@ huddle_status report_add_features(report_run *run);
 
 /* For qsort(). */
 int report_compare_doubles(const void *a, const void *b);
+
+/* The points as the method saw them, if the model keeps them, and true; otherwise as they were
+ * given, if they were. */
+bool report_find_points(const report_run *run, huddle_points *x);
 
 /* The distances of a small sample, ordered by cluster, and their silhouettes. */
 huddle_status report_add_distances(report_run *run);

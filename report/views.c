@@ -164,15 +164,13 @@ done:
     return status;
 }
 
-/* The points as the method saw them, if the model keeps them; otherwise as they were given. No
- * view if there are neither, as for a model that was given a graph. */
+/* No view if there are no points, as for a model that was given a graph. */
 static huddle_status make_points_view(const report_run *run, json_t **view) {
-    huddle_array kept = report_array(run, "points");
-    huddle_points prepared = array_points(&kept);
+    huddle_points x = {0};
+    bool kept = report_find_points(run, &x);
     bool is_raw = strcmp(text_of(json_object_get(run->info, "prepare"), "rule"), "none") == 0;
-    if (kept.type == HUDDLE_ARRAY_F32)
-        return make_view(run, "X", is_raw ? "Points" : "Points, prepared", &prepared, view);
-    return report_has_features(run) ? make_view(run, "X", "Points", run->x, view) : HUDDLE_OK;
+    const char *title = kept && !is_raw ? "Points, prepared" : "Points";
+    return kept || report_has_features(run) ? make_view(run, "X", title, &x, view) : HUDDLE_OK;
 }
 
 /* X, F and G in the order of the method. A view whose principal components cannot be computed, for

@@ -44,11 +44,6 @@ static int is_visible(const struct dirent *entry) {
     return entry->d_name[0] != '.';
 }
 
-/* Sorted, so that the choice among several files does not depend on the file system. */
-static int compare_names(const struct dirent **a, const struct dirent **b) {
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
 /* Finds the first file of each set, and mentions the others in a note: silently choosing among
  * them could surprise. */
 static huddle_status match_names(const char *folder, struct dirent *const *entries, int count,
@@ -157,7 +152,8 @@ static void inspect_file(huddle_context *context, int s, paper_found *found) {
 static huddle_status find_sets(huddle_context *context, const char *folder, paper_found *found) {
     huddle_status status = HUDDLE_OK;
     struct dirent **entries = NULL;
-    int count = scandir(folder, &entries, is_visible, compare_names), n_usable = 0;
+    /* Sorted, so that the choice among several files does not depend on the file system. */
+    int count = scandir(folder, &entries, is_visible, alphasort), n_usable = 0;
     if (count < 0)
         return set_error(HUDDLE_IO, "%s: the folder cannot be opened: %s", folder, strerror(errno));
     TRY(match_names(folder, entries, count, found));
