@@ -66,15 +66,14 @@ static int write_results(const fitting *fit) {
     return result;
 }
 
-static int score_labels(fitting *fit) {
-    int64_t n = 0;
-    const int32_t *labels = huddle_model_labels(fit->model, &n);
-    return fitting_score(fit, n, labels);
-}
-
 /* Scores that need no classes (silhouette, confidence and others) are computed only where they are
  * written, because they take additional time. */
-static int score_without_labels(fitting *fit) {
+static int score(fitting *fit) {
+    int64_t n = 0;
+    const int32_t *labels = huddle_model_labels(fit->model, &n);
+    int result = fitting_score(fit, n, labels);
+    if (result != EXIT_DONE)
+        return result;
     bool json = argument(fit->arguments, "json") != NULL;
     bool confidence = argument(fit->arguments, "confidence") != NULL;
     huddle_status status = HUDDLE_OK;
@@ -105,8 +104,7 @@ static int run_cluster(const cli_arguments *arguments) {
     STEP(fitting_read(&fit));
     STEP(columns_check_data(arguments, &fit.data));
     STEP(fitting_fit(&fit));
-    STEP(score_labels(&fit));
-    STEP(score_without_labels(&fit));
+    STEP(score(&fit));
     STEP(write_results(&fit));
     fitting_free(&fit);
     return result;

@@ -34,26 +34,21 @@ const cli_flag compute_flags[] = {
 
 /* ---- the model ---------------------------------------------------------------------------- */
 
-/* A usage error: the method does not have this option. The command accepts the options of all
- * methods, so the parser lets this one pass. */
-static int refuse_option(const fitting *fit, const cli_setting *setting) {
-    const char *method = huddle_model_method(fit->model);
-    char flag[64];
-    option_flag(setting->option, flag, sizeof flag);
-    return usage_error("method %s has no option --%s; see huddle options %s", method, flag, method);
-}
-
 /* Options are set before any file is read, so that a wrong value is reported at once. The
- * option's own table checks it and words the message. */
+ * option's own table checks it and words the message. The command accepts the options of all
+ * methods, so the parser lets those pass that this method does not have. */
 int fitting_configure(fitting *fit, const char *method) {
     const cli_arguments *arguments = fit->arguments;
+    char flag[64];
     int result = call_result(huddle_model_new(method, &fit->model), NULL);
     for (int i = 0; i < arguments->n_settings && result == EXIT_DONE; i++) {
         const cli_setting *setting = &arguments->settings[i];
         if (setting->option == NULL)
             continue;
+        option_flag(setting->option, flag, sizeof flag);
         if (huddle_option_find(huddle_model_options(fit->model), setting->option) == NULL)
-            result = refuse_option(fit, setting);
+            result = usage_error("method %s has no option --%s; see huddle options %s", method,
+                                 flag, method);
         else if (huddle_model_set_option(fit->model, setting->option, setting->value) != HUDDLE_OK)
             result = usage_error("%s", huddle_last_error());
     }

@@ -122,11 +122,8 @@ static void add_trace(const huddle_model *model, json_t *record) {
     json_t *trace = json_object();
     for (int k = 0; k < 2; k++) {
         huddle_array view = {0};
-        json_t *values = json_array();
         (void)huddle_model_array(model, names[k], &view); /* a method without it: an empty list */
-        for (int64_t i = 0; i < view.rows; i++)
-            json_array_append_new(values, page_real(((const double *)view.values)[i]));
-        json_object_set_new(trace, names[k], values);
+        json_object_set_new(trace, names[k], page_reals(&view));
     }
     json_object_set_new(record, "trace", trace);
 }

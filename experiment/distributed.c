@@ -24,8 +24,6 @@ typedef struct member {
     int n_threads;
     int n_unfinished; /* items handed out and not finished */
     double seconds;   /* that its last cells took; 0 before the first */
-    int64_t hits, misses;
-    double cpu_seconds;
 } member;
 
 /* An item and who computes it. */
@@ -61,6 +59,8 @@ typedef struct distribution {
     group_state *groups; /* room for choose_item() */
     int n_granted, n_finished;
     bool cancelled;
+    int64_t hits, misses; /* sums over all processes, of their last messages */
+    double cpu_seconds;
 } distribution;
 
 /* ---- handing out (process 0) ---------------------------------------------------------------- */
@@ -169,9 +169,9 @@ static huddle_status read_message(distribution *s, int32_t process, const char *
     if (message == NULL)
         return experiment_no_memory();
     m->n_threads = (int)json_integer_value(json_object_get(message, "threads"));
-    m->hits = json_integer_value(json_object_get(message, "hits"));
-    m->misses = json_integer_value(json_object_get(message, "misses"));
-    m->cpu_seconds = json_number_value(json_object_get(message, "cpu"));
+    s->hits += json_integer_value(json_object_get(message, "hits"));
+    s->misses += json_integer_value(json_object_get(message, "misses"));
+    s->cpu_seconds += json_number_value(json_object_get(message, "cpu"));
     s->cancelled |= json_is_true(json_object_get(message, "cancelled"));
     take_finished(s, process, json_object_get(message, "finished"));
     json_decref(message);
@@ -188,6 +188,8 @@ static huddle_status report(distribution *s, bool cancelled) {
     TRY_POINTER(text);
     TRY(huddle_context_gather(s->w->context, (int64_t)strlen(text), text, sizes, &all));
     const char *at = all;
+    s->hits = s->misses = 0;
+    s->cpu_seconds = 0;
     for (int32_t r = 0; s->rank == 0 && r < s->size; at += sizes[r], r++)
         TRY(read_message(s, r, at, sizes[r]));
 done:
@@ -326,18 +328,6 @@ done:
     return huddle_context_agree(w->context, status);
 }
 
-/* Sums over all processes, for process 0 to print. */
-static void add_up(distribution *s) {
-    experiment *e = s->w->e;
-    e->hits = e->misses = 0;
-    e->cpu_seconds = 0;
-    for (int32_t r = 0; r < s->size; r++) {
-        e->hits += s->members[r].hits;
-        e->misses += s->members[r].misses;
-        e->cpu_seconds += s->members[r].cpu_seconds;
-    }
-}
-
 huddle_status distributed_run(work *w) {
     huddle_status status = HUDDLE_OK;
     distribution s = {.w = w,
@@ -353,8 +343,11 @@ huddle_status distributed_run(work *w) {
     /* What was finished after the last meeting. */
     if (status == HUDDLE_OK)
         status = report(&s, false);
-    if (status == HUDDLE_OK && s.rank == 0)
-        add_up(&s);
+    if (status == HUDDLE_OK && s.rank == 0) {
+        w->e->hits = s.hits;
+        w->e->misses = s.misses;
+        w->e->cpu_seconds = s.cpu_seconds;
+    }
     json_decref(w->finished);
     w->finished = NULL;
     free(s.members);

@@ -125,16 +125,6 @@ void report_add_spectrum(report_run *run) {
                        json_object_get(run->info, "chosen_by"), "n_clusters", run->n_clusters));
 }
 
-/* A history has one value per iteration; it may be a column of a wider array, hence the
- * stride. */
-static json_t *history_json(const huddle_array *array) {
-    json_t *values = json_array();
-    const double *numbers = array->values;
-    for (int64_t i = 0; i < array->rows; i++)
-        page_append(values, page_real(numbers[i * array->stride]));
-    return values;
-}
-
 /* The page derives the gap from objective and dual and draws the target as a line. Two
  * iterations are needed for a line. */
 void report_add_convergence(report_run *run) {
@@ -144,6 +134,6 @@ void report_add_convergence(report_run *run) {
     double target = number_of(json_object_get(run->info, "options"), "gap");
     page_add(page_section(run->page, "convergence", "Convergence of the shrink step", NULL),
              "convergence",
-             json_pack("{s:o, s:o, s:o}", "objective", history_json(&objective), "dual",
-                       history_json(&dual), "target", page_real(target)));
+             json_pack("{s:o, s:o, s:o}", "objective", page_reals(&objective), "dual",
+                       page_reals(&dual), "target", page_real(target)));
 }

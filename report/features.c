@@ -165,17 +165,6 @@ static json_t *colours_json(const feature_table *t) {
 
 /* ---- the section -------------------------------------------------------------------------- */
 
-static void add_section(report_run *run, const feature_table *t) {
-    static const char lead[] =
-        "The mean of each feature in each cluster, in standard deviations from the mean of all "
-        "points. The features that separate the clusters best come first.";
-    json_t *rows = json_array();
-    for (int32_t i = 0; i < run->x->d && i < MAX_SHOWN; i++)
-        page_append(rows, feature_json(t, &t->features[i]));
-    page_add(page_section(run->page, "features", "Clusters and features", lead), "features",
-             json_pack("{s:o, s:I}", "rows", rows, "total", (json_int_t)run->x->d));
-}
-
 bool report_has_features(const report_run *run) {
     const char *affinity = text_of(json_object_get(run->info, "options"), "affinity");
     return run->x != NULL && (affinity[0] == '\0' || strcmp(affinity, "features") == 0);
@@ -184,7 +173,11 @@ bool report_has_features(const report_run *run) {
 /* Pixels are better seen as images, and the means of very many features and clusters would take
  * more memory than the points. */
 huddle_status report_add_features(report_run *run) {
+    static const char lead[] =
+        "The mean of each feature in each cluster, in standard deviations from the mean of all "
+        "points. The features that separate the clusters best come first.";
     feature_table t = {.run = run};
+    json_t *rows = NULL;
     huddle_status status = HUDDLE_OK;
     if (!report_has_features(run) || report_has_images(run) || run->n == 0 || run->x->d == 0 ||
         run->x->d * run->n_clusters > MAX_SUMS)
@@ -194,8 +187,13 @@ huddle_status report_add_features(report_run *run) {
     measure_features(&t);
     qsort(t.features, (size_t)run->x->d, sizeof *t.features, compare_features);
     page_share(run->page, "features", colours_json(&t));
-    if (run->n_clusters > 1)
-        add_section(run, &t);
+    if (run->n_clusters < 2)
+        goto done;
+    rows = json_array();
+    for (int32_t i = 0; i < run->x->d && i < MAX_SHOWN; i++)
+        page_append(rows, feature_json(&t, &t.features[i]));
+    page_add(page_section(run->page, "features", "Clusters and features", lead), "features",
+             json_pack("{s:o, s:I}", "rows", rows, "total", (json_int_t)run->x->d));
 done:
     FREE(t.features, t.means);
     return status;

@@ -38,6 +38,14 @@ json_t *page_real(double number) {
     return isfinite(number) ? json_real(number) : json_null();
 }
 
+json_t *page_reals(const huddle_array *array) {
+    json_t *values = json_array();
+    const double *numbers = array->values;
+    for (int64_t i = 0; i < array->rows; i++)
+        page_append(values, page_real(numbers[i * array->stride]));
+    return values;
+}
+
 double number_of(const json_t *object, const char *name) {
     const json_t *value = json_object_get(object, name);
     return json_is_number(value) ? json_number_value(value) : NAN;

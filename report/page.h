@@ -67,8 +67,9 @@ json_t *page_bytes(const void *bytes, size_t size);
 /* The same of `count` integers of `size` bytes, little-endian on any machine. */
 json_t *page_integers(const void *values, size_t count, size_t size);
 
-/* A number, or null if it is not finite. */
+/* A number, or null if it is not finite; an array of these: the first column of an array. */
 json_t *page_real(double number);
+json_t *page_reals(const huddle_array *array);
 
 /* A member of an object as a number, or NAN; as a text, or "". */
 double number_of(const json_t *object, const char *name);
