@@ -168,46 +168,37 @@ static json_t *cluster_silhouettes(const int32_t *labels, const double *silhouet
                      page_real(own > 0 ? sum / (double)own : NAN), "data", page_bytes(bytes, own));
 }
 
-/* {total, count, mean, clusters}. */
-static json_t *silhouettes_json(const report_run *run, const int32_t *labels,
-                                const double *silhouettes, int64_t count) {
-    double *values = malloc((size_t)(count + 1) * sizeof *values), sum = 0;
-    unsigned char *bytes = malloc((size_t)count + 1);
-    json_t *clusters = json_array(), *made = NULL;
-    for (int64_t i = 0; i < count; i++)
-        sum += silhouettes[i];
-    if (values != NULL && bytes != NULL) {
-        for (int32_t k = 0; k < run->n_clusters; k++)
-            page_append(clusters,
-                        cluster_silhouettes(labels, silhouettes, count, k, values, bytes));
-        made = json_pack("{s:I, s:I, s:o, s:O}", "total", (json_int_t)run->n, "count",
-                         (json_int_t)count, "mean", page_real(sum / (double)count), "clusters",
-                         clusters);
-    }
-    json_decref(clusters);
-    FREE(bytes, values);
-    return made;
-}
-
-/* The silhouettes of the first rows of the sample, among these rows. */
+/* Adds {total, count, mean, clusters}: the silhouettes of the first rows of the sample, among these
+ * rows. */
 static huddle_status add_silhouettes(const report_run *run, const huddle_points *x, json_t *block) {
     huddle_points taken = {0};
     huddle_status status = HUDDLE_OK;
     int32_t *labels = NULL;
-    double *silhouettes = NULL;
+    unsigned char *bytes = NULL;
+    double *silhouettes = NULL, *values = NULL, sum = 0;
     double most = sqrt(max_products / (double)(x->d > 0 ? x->d : 1));
     int64_t count = run->n < MAX_SILHOUETTES ? run->n : MAX_SILHOUETTES;
     count = (double)count > most ? (int64_t)most : count;
     NEW(labels, count);
     NEW(silhouettes, count);
+    NEW(values, count);
+    NEW(bytes, count);
     for (int64_t i = 0; i < count; i++)
         labels[i] = run->labels[run->rows[i]];
     TRY(huddle_points_take(x, run->rows, count, &taken));
     TRY(huddle_metrics_silhouette_samples(run->context, &taken, labels, silhouettes));
-    page_set(block, "silhouettes", silhouettes_json(run, labels, silhouettes, count));
+    for (int64_t i = 0; i < count; i++)
+        sum += silhouettes[i];
+    json_t *clusters = json_array();
+    for (int32_t k = 0; k < run->n_clusters; k++)
+        page_append(clusters, cluster_silhouettes(labels, silhouettes, count, k, values, bytes));
+    page_set(block, "silhouettes",
+             json_pack("{s:I, s:I, s:o, s:o}", "total", (json_int_t)run->n, "count",
+                       (json_int_t)count, "mean", page_real(sum / (double)count), "clusters",
+                       clusters));
 done:
     huddle_points_free(&taken);
-    FREE(silhouettes, labels);
+    FREE(bytes, values, silhouettes, labels);
     return status;
 }
 

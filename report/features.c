@@ -144,23 +144,23 @@ static json_t *colour_json(const report_run *run, int32_t j, double *values, dou
                      page_bytes(bytes, (size_t)count));
 }
 
-/* The most distinctive features, as many as the limits allow. */
-static json_t *colours_json(const feature_table *t) {
+/* Shares the most distinctive features, as many as the limits allow. */
+static huddle_status share_colours(const feature_table *t) {
     const report_run *run = t->run;
-    size_t count = (size_t)run->count;
+    huddle_status status = HUDDLE_OK;
+    double *values = NULL, *sorted = NULL;
+    unsigned char *bytes = NULL;
+    NEW(values, run->count);
+    NEW(sorted, run->count);
+    NEW(bytes, run->count);
     json_t *list = json_array();
-    double *values = malloc((count + 1) * sizeof *values);
-    double *sorted = malloc((count + 1) * sizeof *sorted);
-    unsigned char *bytes = malloc(count + 1);
-    if (values == NULL || sorted == NULL || bytes == NULL) {
-        json_decref(list);
-        list = NULL;
-    }
-    for (int32_t i = 0; list != NULL && i < run->x->d && i < MAX_COLOURS; i++)
+    for (int32_t i = 0; i < run->x->d && i < MAX_COLOURS; i++)
         if ((int64_t)(i + 1) * run->count <= COLOUR_BYTES)
             page_append(list, colour_json(run, t->features[i].column, values, sorted, bytes));
+    page_share(run->page, "features", list);
+done:
     FREE(bytes, sorted, values);
-    return list;
+    return status;
 }
 
 /* ---- the section -------------------------------------------------------------------------- */
@@ -186,7 +186,7 @@ huddle_status report_add_features(report_run *run) {
     NEW(t.features, run->x->d);
     measure_features(&t);
     qsort(t.features, (size_t)run->x->d, sizeof *t.features, compare_features);
-    page_share(run->page, "features", colours_json(&t));
+    TRY(share_colours(&t));
     if (run->n_clusters < 2)
         goto done;
     rows = json_array();

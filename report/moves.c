@@ -47,19 +47,6 @@ typedef struct moves_writer {
 
 /* ---- coordinates -------------------------------------------------------------------------- */
 
-/* The principal components of F. They serve all levels, so that between two levels only G
- * moves, not the point of view. */
-static huddle_status fit_embedding_plane(const report_run *run, huddle_preparation *plane) {
-    huddle_points points = {0};
-    huddle_status status = HUDDLE_OK;
-    huddle_dense rows = array_dense(&run->embedding);
-    TRY(report_dense_points(run->context, &rows, NULL, rows.rows, &points));
-    TRY(report_fit_plane(run, &points, plane));
-done:
-    huddle_points_free(&points);
-    return status;
-}
-
 /* Fills coords with the circle's two coordinates, if there is one, then the components. */
 static huddle_status project_level(moves_writer *w, const huddle_dense *g) {
     const report_run *run = w->run;
@@ -166,8 +153,13 @@ static huddle_status add_level(moves_writer *w, const huddle_dense *g, bool is_f
 static huddle_status begin_moves(moves_writer *w, int32_t n_levels) {
     const report_run *run = w->run;
     size_t count = (size_t)run->count, room = 2 * count * (size_t)n_levels;
+    huddle_dense f = array_dense(&run->embedding);
+    huddle_points points = {0};
     huddle_status status = HUDDLE_OK;
-    TRY(fit_embedding_plane(run, &w->plane));
+    /* The components of F serve all levels, so that between two levels only G moves, not the point
+     * of view. */
+    TRY(report_dense_points(run->context, &f, NULL, f.rows, &points));
+    TRY(report_fit_plane(run, &points, &w->plane));
     int32_t n_planes = w->plane.d_out < 4 ? 1 : (int32_t)w->plane.d_out / 2;
     if (n_planes > 1 && run->count > MANY_POINTS)
         n_planes = 1;
@@ -190,6 +182,7 @@ static huddle_status begin_moves(moves_writer *w, int32_t n_levels) {
     NEW(w->maps.values, room);
     NEW(w->strays.values, room);
 done:
+    huddle_points_free(&points);
     return status;
 }
 

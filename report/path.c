@@ -78,16 +78,6 @@ static void add_summary(report_run *run) {
     report_add_warnings(run, section);
 }
 
-/* NAN marks no gamma: the labels do not come from a single level then. */
-static huddle_status add_moves(report_run *run, const huddle_report_walk *walk) {
-    static const char lead[] =
-        "Up to gamma_fit the points of G are those of F. As gamma grows they move together and "
-        "fuse into groups, until each component of the graph is a single point.";
-    bool chosen = walk->choice.level >= 0;
-    return report_add_path(run, walk->path, chosen ? walk->choice.gamma : NAN, "the clusters",
-                           lead);
-}
-
 /* One row per gamma, in the order of the columns below. */
 static json_t *level_rows(const huddle_path *path) {
     json_t *rows = json_array();
@@ -132,10 +122,15 @@ huddle_status report_fill_walk(report_run *run, const huddle_report_walk *walk) 
     /* The path covers every gamma and takes no labels from K-means, so these options had no
      * effect. */
     static const char *const hidden[] = {"gamma", "n_init", NULL};
+    static const char lead[] =
+        "Up to gamma_fit the points of G are those of F. As gamma grows they move together and "
+        "fuse into groups, until each component of the graph is a single point.";
+    /* NAN marks no gamma: the labels do not come from a single level then. */
+    double used = walk->choice.level >= 0 ? walk->choice.gamma : NAN;
     huddle_status status = HUDDLE_OK;
     page_share(run->page, "points", report_points_json(run));
     add_summary(run);
-    TRY(add_moves(run, walk));
+    TRY(report_add_path(run, walk->path, used, "the clusters", lead));
     add_levels(run, walk);
     report_add_repeat(run, hidden);
 done:
