@@ -1,4 +1,5 @@
 /* huddle cluster: fits a method and reports the result. */
+#include "cli/text.h"
 #include "columns.h"
 #include "commands.h"
 #include "fitting.h"
@@ -46,7 +47,7 @@ static int write_outputs(const fitting *fit) {
  * the terminal with what follows on stdout. */
 static int write_results(const fitting *fit) {
     static const char *const outputs[] = {"output", "save", "dump", "report", NULL};
-    double began = clock_seconds();
+    double began = read_clock(CLOCK_MONOTONIC);
     int result = write_outputs(fit);
     if (result != EXIT_DONE)
         return result;
@@ -55,7 +56,7 @@ static int write_results(const fitting *fit) {
         return EXIT_FAILED;
     result = fitting_write_page(fit, NULL, info);
     if (argument_any(fit->arguments, outputs) != NULL)
-        fitting_add_seconds(info, "write", clock_seconds() - began);
+        fitting_add_seconds(info, "write", read_clock(CLOCK_MONOTONIC) - began);
     clear_progress();
     if (result == EXIT_DONE && argument(fit->arguments, "json") != NULL)
         print_json(json_incref(info));
@@ -67,11 +68,16 @@ static int write_results(const fitting *fit) {
 
 /* Scores that need no classes (silhouette, confidence and others) are computed only where they are
  * written, because they take additional time. */
-static int score_without_labels(fitting *fit) {
+static int score(fitting *fit) {
+    int64_t n = 0;
+    const int32_t *labels = huddle_model_labels(fit->model, &n);
+    int result = fitting_score(fit, n, labels);
+    if (result != EXIT_DONE)
+        return result;
     bool json = argument(fit->arguments, "json") != NULL;
     bool confidence = argument(fit->arguments, "confidence") != NULL;
     huddle_status status = HUDDLE_OK;
-    double began = clock_seconds();
+    double began = read_clock(CLOCK_MONOTONIC);
     if (json)
         status = huddle_model_score(fit->context, fit->model, fitting_points(fit));
     if (status == HUDDLE_OK && (json || confidence || argument(fit->arguments, "dump") != NULL))
@@ -79,7 +85,7 @@ static int score_without_labels(fitting *fit) {
     /* Only a file of values fails without them. */
     if (status == HUDDLE_INVALID && !confidence)
         status = HUDDLE_OK;
-    fit->score_seconds += clock_seconds() - began;
+    fit->score_seconds += read_clock(CLOCK_MONOTONIC) - began;
     return call_result(status, fit->source);
 }
 
@@ -98,7 +104,7 @@ static int run_cluster(const cli_arguments *arguments) {
     STEP(fitting_read(&fit));
     STEP(columns_check_data(arguments, &fit.data));
     STEP(fitting_fit(&fit));
-    STEP(score_without_labels(&fit));
+    STEP(score(&fit));
     STEP(write_results(&fit));
     fitting_free(&fit);
     return result;

@@ -106,15 +106,13 @@ static void set_labels(label_columns *columns, int64_t k, const row_results *row
     columns->items[k] = (huddle_new_column){.name = columns->names[k], .integers = values};
 }
 
-/* As input_expand() does it: there is nothing to be certain of in a row without a label. */
+/* There is nothing to be certain of in a row without a label, which the column before this has. */
 static void set_confidence(label_columns *columns, int64_t k, const row_results *rows) {
-    const huddle_data *data = rows->data;
+    const int32_t *labels = columns->values[k - 1];
+    const double *next = rows->confidence;
     double *values = check_allocation(calloc((size_t)columns->n + 1, sizeof *values));
-    for (int64_t i = 0, from = 0, gone = 0; i < columns->n; i++) {
-        bool dropped = gone < data->n_dropped && data->dropped[gone] == i;
-        gone += dropped;
-        values[i] = dropped ? NAN : rows->confidence[from++];
-    }
+    for (int64_t i = 0; i < columns->n; i++)
+        values[i] = labels[i] < 0 ? NAN : *next++;
     columns->values[k] = values;
     columns->items[k] = (huddle_new_column){.name = "confidence", .reals = values};
 }

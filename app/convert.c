@@ -40,13 +40,13 @@ static void print_data_note(const huddle_data *data, const char *name) {
 /* Both ends are checked before anything is read. A target that is also the source would be
  * replaced while it is mapped. Generated points need no note if they are written to stdout. */
 static int write_data(const cli_arguments *arguments, const char *source, const char *target,
-                      const input_choice *choice, bool generated) {
+                      const huddle_read_options *options, bool generated) {
     huddle_data data = {0};
     huddle_context *context = NULL;
     int result = check_target(arguments, target);
     STEP(session_begin(arguments, &context));
     STEP(streams_read_input());
-    STEP(input_read(context, arguments, source, choice, &data));
+    STEP(input_read(context, arguments, source, options, &data));
     clear_progress();
     STEP(call_result(huddle_data_write(context, &data, target), target));
     if (result == EXIT_DONE && (!generated || streams_shown(target) == target))
@@ -57,8 +57,8 @@ static int write_data(const cli_arguments *arguments, const char *source, const 
 }
 
 static int run_convert(const cli_arguments *arguments) {
-    input_choice choice = {.exact = argument(arguments, "float32") == NULL};
-    return write_data(arguments, arguments->operands[0], arguments->operands[1], &choice, false);
+    huddle_read_options options = {.exact = argument(arguments, "float32") == NULL};
+    return write_data(arguments, arguments->operands[0], arguments->operands[1], &options, false);
 }
 
 static const cli_flag convert_flags[] = {

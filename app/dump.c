@@ -13,9 +13,15 @@
  * of the paper. */
 static const struct {
     const char *array, *file;
-} dumped[] = {
-    {"points", "X"},       {"graph", "A"},  {"embedding", "F"},     {"eigenvalues", "eigenvalues"},
-    {"shrink_graph", "W"}, {"shrunk", "G"}, {"centres", "centres"}, {"labels", "labels"}};
+} dumped[] = {{"points", "X"},
+              {"graph", "A"},
+              {"embedding", "F"},
+              {"eigenvalues", "eigenvalues"},
+              {"shrink_graph", "W"},
+              {"shrunk", "G"},
+              {"centres", "centres"},
+              {"labels", "labels"},
+              {"confidence", "confidence"}};
 
 const char *const dump_files[] = {"X.npy", "A.npz",       "F.npy",      "eigenvalues.npy", "W.npz",
                                   "G.npy", "centres.npy", "labels.npy", "confidence.npy",  NULL};
@@ -76,30 +82,24 @@ static int make_folder(const char *folder) {
 
 /* The model keeps the points only if it has prepared them; otherwise they are written from the
  * input. Sparse points are left out: NPY has no sparse arrays. */
-static huddle_status dump_points(const fitting *fit, const char *folder) {
-    char path[4096];
+static huddle_status dump_points(const fitting *fit, const char *path) {
     const huddle_points *points = fitting_points(fit);
     if (points == NULL || points->offsets != NULL)
         return HUDDLE_OK;
-    snprintf(path, sizeof path, "%s/X.npy", folder);
     return huddle_points_write_npy(path, points);
 }
 
-static int dump_confidence(const fitting *fit, const char *folder) {
+static huddle_array confidence_array(const fitting *fit) {
     huddle_array values = {.type = HUDDLE_ARRAY_F64, .cols = 1, .values = fit->confidence};
-    char path[4096];
-    if (fit->confidence == NULL)
-        return EXIT_DONE;
     (void)huddle_model_labels(fit->model, &values.rows);
-    snprintf(path, sizeof path, "%s/confidence.npy", folder);
-    huddle_status status = write_vector(&values, path);
-    return call_result(status, path);
+    return values;
 }
 
 /* A method lacks some of the arrays (K-means has no graph); these are left out without a
  * message. */
 int fitting_dump(const fitting *fit, const char *folder) {
-    static const char *const none[] = {NULL};
+    static const char *const none[] = {NULL}, *const vectors[] = {"eigenvalues", "confidence",
+                                                                  NULL};
     const char *const *names = huddle_model_arrays(fit->model);
     int result = make_folder(folder);
     for (size_t i = 0; i < sizeof dumped / sizeof *dumped && result == EXIT_DONE; i++) {
@@ -109,14 +109,16 @@ int fitting_dump(const fitting *fit, const char *folder) {
         bool known = is_listed(dumped[i].array, names == NULL ? none : names);
         if (known)
             status = huddle_model_array(fit->model, dumped[i].array, &array);
+        else if (strcmp(dumped[i].array, "confidence") == 0 && fit->confidence != NULL)
+            array = confidence_array(fit);
         snprintf(path, sizeof path, "%s/%s.%s", folder, dumped[i].file,
                  array.type == HUDDLE_ARRAY_CSR ? "npz" : "npy");
-        if (status == HUDDLE_OK && known)
-            status = write_array(&array, strcmp(dumped[i].file, "eigenvalues") == 0, path);
-        else if (status == HUDDLE_OK && i == 0)
-            status = dump_points(fit, folder);
+        if (status == HUDDLE_OK && i == 0 && !known)
+            status = dump_points(fit, path);
+        else if (status == HUDDLE_OK)
+            status = write_array(&array, is_listed(dumped[i].array, vectors), path);
         if (status != HUDDLE_OK)
             result = call_result(status, path);
     }
-    return result == EXIT_DONE ? dump_confidence(fit, folder) : result;
+    return result;
 }

@@ -12,31 +12,76 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What differs between the commands; the results of `run` are in p->e. */
-typedef struct cell_work {
-    const char *folder; /* unless -o is given */
-    huddle_status (*run)(huddle_context *context, const cli_arguments *arguments, paper *p);
-    void (*print)(const paper *p, bool json);
-} cell_work;
+/* The results of each cell are already on disk when the page is written: they are appended to
+ * results.jsonl as the cells finish. Of several processes the first has them. */
+static huddle_status run_plan(huddle_context *context, const cli_arguments *arguments, paper *p) {
+    huddle_status status = experiment_run_file(context, arguments->operands[0], &p->e);
+    if (status != HUDDLE_OK)
+        return status;
+    if (huddle_context_process(context) == 0) {
+        status = experiment_write_csv(&p->e);
+        if (status == HUDDLE_OK)
+            status = experiment_write_page(&p->e, argument(arguments, "report"));
+    }
+    return experiment_first_status(context, status);
+}
+
+/* What paper_find() noticed: data sets that are missing or have another size than published. */
+static void print_notes(const paper_found *found) {
+    json_t *notes = paper_notes(found), *text;
+    size_t index;
+    json_array_foreach(notes, index, text) {
+        print_note("%s", json_string_value(text));
+    }
+    json_decref(notes);
+}
+
+/* The number of restarts is the only setting: everything else is the published protocol. */
+static huddle_status run_published(huddle_context *context, const cli_arguments *arguments,
+                                   paper *p) {
+    huddle_status status = paper_find(context, arguments->operands[0], &p->found);
+    print_notes(&p->found); /* they also explain why no data set was found */
+    if (status == HUDDLE_OK)
+        status = paper_run(context, (int)argument_count(arguments, "n-init", 50), p);
+    if (status == HUDDLE_OK && huddle_context_process(context) == 0)
+        status = paper_write(p, argument(arguments, "report"));
+    return experiment_first_status(context, status);
+}
 
 /* Results are printed only if the run is complete; what was computed before a failure is in OUT.
- * Messages of experiments contain the name of the plan or of the file concerned. */
-static int run_cells(const cli_arguments *arguments, const cell_work *work) {
+ * The notes of the published experiments belong to the results: they qualify how comparable the
+ * numbers are. */
+static void print_results(const paper *p, bool published, bool json) {
+    json_t *results = json ? check_allocation(experiment_json(&p->e)) : NULL;
+    if (json && published)
+        json_object_set_new(results, "notes", paper_notes(&p->found));
+    if (json)
+        print_json(results);
+    else if (published)
+        paper_print(p, stdout);
+    else
+        experiment_print(&p->e, stdout);
+}
+
+/* `folder`: OUT unless -o is given. Messages of experiments contain the name of the plan or of the
+ * file concerned. */
+static int run_cells(const cli_arguments *arguments, const char *folder, bool published) {
     const char *output = argument(arguments, "output");
-    paper p = {.e = {.output = output == NULL ? work->folder : output,
+    paper p = {.e = {.output = output == NULL ? folder : output,
                      .report = argument(arguments, "report"),
                      .alone = argument(arguments, "alone") != NULL}};
     huddle_context *context = NULL;
     int result = session_begin(arguments, &context);
     if (result == EXIT_DONE && processes_first(context))
-        result = outputs_check(arguments, work->folder);
+        result = outputs_check(arguments, folder);
     result = processes_agree(context, result);
     STEP(streams_read_input());
-    if (result == EXIT_DONE && work->run(context, arguments, &p) != HUDDLE_OK)
+    if (result == EXIT_DONE &&
+        (published ? run_published : run_plan)(context, arguments, &p) != HUDDLE_OK)
         result = failed("%s", huddle_last_error());
     clear_progress();
-    if (result == EXIT_DONE && huddle_context_process(context) == 0)
-        work->print(&p, argument(arguments, "json") != NULL);
+    if (result == EXIT_DONE && processes_first(context))
+        print_results(&p, published, argument(arguments, "json") != NULL);
     paper_free(&p);
     session_end(context);
     return result;
@@ -55,42 +100,17 @@ static const cli_flag experiment_flags[] = {
 /* The plan's name without folders and ending. If it has no ending, -results is appended,
  * because the folder would otherwise have the name of the plan. */
 static char *default_output(const char *file) {
-    const char *slash = strrchr(file, '/'), *base = slash == NULL ? file : slash + 1;
-    const char *dot = strrchr(base, '.');
-    /* A dot at the beginning is part of a hidden file's name. */
-    bool has_ending = dot != NULL && dot != base;
+    const char *base = base_name(file);
+    int length = stem_length(base);
     size_t size = strlen(base) + sizeof "-results";
     char *name = check_allocation(malloc(size));
-    snprintf(name, size, "%.*s%s", (int)(has_ending ? dot - base : (long)strlen(base)), base,
-             has_ending ? "" : "-results");
+    snprintf(name, size, "%.*s%s", length, base, base[length] != '\0' ? "" : "-results");
     return name;
-}
-
-/* The results of each cell are already on disk when the page is written: they are appended to
- * results.jsonl as the cells finish. Of several processes the first has them. */
-static huddle_status run_plan(huddle_context *context, const cli_arguments *arguments, paper *p) {
-    huddle_status status = experiment_run_file(context, arguments->operands[0], &p->e);
-    if (status != HUDDLE_OK)
-        return status;
-    if (huddle_context_process(context) == 0) {
-        status = experiment_write_csv(&p->e);
-        if (status == HUDDLE_OK)
-            status = experiment_write_page(&p->e, argument(arguments, "report"));
-    }
-    return experiment_first_status(context, status);
-}
-
-static void print_plan(const paper *p, bool json) {
-    if (json)
-        print_json(check_allocation(experiment_json(&p->e)));
-    else
-        experiment_print(&p->e, stdout);
 }
 
 static int run_experiment(const cli_arguments *arguments) {
     char *folder = default_output(arguments->operands[0]);
-    cell_work work = {folder, run_plan, print_plan};
-    int result = run_cells(arguments, &work);
+    int result = run_cells(arguments, folder, false);
     free(folder);
     return result;
 }
@@ -126,42 +146,8 @@ const cli_command experiment_command = {
 
 /* ---- paper -------------------------------------------------------------------------------- */
 
-/* What paper_find() noticed: data sets that are missing or have another size than published. */
-static void print_notes(const paper_found *found) {
-    json_t *notes = paper_notes(found), *text;
-    size_t index;
-    json_array_foreach(notes, index, text) {
-        print_note("%s", json_string_value(text));
-    }
-    json_decref(notes);
-}
-
-/* The number of restarts is the only setting: everything else is the published protocol. */
-static huddle_status run_published(huddle_context *context, const cli_arguments *arguments,
-                                   paper *p) {
-    huddle_status status = paper_find(context, arguments->operands[0], &p->found);
-    print_notes(&p->found); /* they also explain why no data set was found */
-    if (status == HUDDLE_OK)
-        status = paper_run(context, (int)argument_count(arguments, "n-init", 50), p);
-    if (status == HUDDLE_OK && huddle_context_process(context) == 0)
-        status = paper_write(p, argument(arguments, "report"));
-    return experiment_first_status(context, status);
-}
-
-/* The notes belong to the results: they qualify how comparable the numbers are. */
-static void print_paper(const paper *p, bool json) {
-    if (!json) {
-        paper_print(p, stdout);
-        return;
-    }
-    json_t *results = check_allocation(experiment_json(&p->e));
-    json_object_set_new(results, "notes", paper_notes(&p->found));
-    print_json(results);
-}
-
 static int run_paper(const cli_arguments *arguments) {
-    static const cell_work work = {"paper", run_published, print_paper};
-    return run_cells(arguments, &work);
+    return run_cells(arguments, "paper", true);
 }
 
 static const char *const paper_files[] = {

@@ -1,6 +1,7 @@
 #include "fitting.h"
 
 #include "cli/catalogue.h"
+#include "cli/text.h"
 #include "commands.h"
 #include "json.h"
 #include "processes.h"
@@ -33,26 +34,21 @@ const cli_flag compute_flags[] = {
 
 /* ---- the model ---------------------------------------------------------------------------- */
 
-/* A usage error: the method does not have this option. The command accepts the options of all
- * methods, so the parser lets this one pass. */
-static int refuse_option(const fitting *fit, const cli_setting *setting) {
-    const char *method = huddle_model_method(fit->model);
-    char flag[64];
-    option_flag(setting->option, flag, sizeof flag);
-    return usage_error("method %s has no option --%s; see huddle options %s", method, flag, method);
-}
-
 /* Options are set before any file is read, so that a wrong value is reported at once. The
- * option's own table checks it and words the message. */
+ * option's own table checks it and words the message. The command accepts the options of all
+ * methods, so the parser lets those pass that this method does not have. */
 int fitting_configure(fitting *fit, const char *method) {
     const cli_arguments *arguments = fit->arguments;
+    char flag[64];
     int result = call_result(huddle_model_new(method, &fit->model), NULL);
     for (int i = 0; i < arguments->n_settings && result == EXIT_DONE; i++) {
         const cli_setting *setting = &arguments->settings[i];
         if (setting->option == NULL)
             continue;
+        option_flag(setting->option, flag, sizeof flag);
         if (huddle_option_find(huddle_model_options(fit->model), setting->option) == NULL)
-            result = refuse_option(fit, setting);
+            result = usage_error("method %s has no option --%s; see huddle options %s", method,
+                                 flag, method);
         else if (huddle_model_set_option(fit->model, setting->option, setting->value) != HUDDLE_OK)
             result = usage_error("%s", huddle_last_error());
     }
@@ -122,13 +118,13 @@ static int read_files(fitting *fit) {
  * info. If -c is not given and the classes are known, their number is used: the user's own
  * answer is better than an estimate. */
 int fitting_read(fitting *fit) {
-    double began = clock_seconds();
+    double began = read_clock(CLOCK_MONOTONIC);
     fit->warnings = json_array();
     session_collect_warnings(fit->warnings);
     int result = streams_read_input();
     STEP(read_files(fit));
     session_collect_warnings(NULL);
-    fit->read_seconds = clock_seconds() - began;
+    fit->read_seconds = read_clock(CLOCK_MONOTONIC) - began;
     if (fit->data.features != NULL)
         STEP(check_given(huddle_model_set_feature_names(fit->model, fit->data.points.d,
                                                         (const char *const *)fit->data.features),
@@ -149,20 +145,17 @@ const huddle_points *fitting_points(const fitting *fit) {
 
 /* ---- the fit ------------------------------------------------------------------------------ */
 
-/* A graph without data has its labels from --y, whose number is only now known to fit or not. */
-static int score_labels(fitting *fit) {
-    int64_t n = 0;
-    const int32_t *labels = huddle_model_labels(fit->model, &n);
+/* A graph without data has its classes from --y, whose number is only now known to fit or not. */
+int fitting_score(fitting *fit, int64_t n, const int32_t *labels) {
     if (fit->data.labels == NULL)
         return EXIT_DONE;
     if (n != fit->data.points.n)
         return failed("%s: %lld points, but %lld labels", fit->source, (long long)n,
                       (long long)fit->data.points.n);
-    double began = clock_seconds();
+    double began = read_clock(CLOCK_MONOTONIC);
     huddle_status status =
         huddle_metrics_scores(fit->context, n, fit->data.labels, labels, &fit->scores);
-    fit->score_seconds += clock_seconds() - began;
-    fit->has_scores = status == HUDDLE_OK;
+    fit->score_seconds += read_clock(CLOCK_MONOTONIC) - began;
     return call_result(status, fit->source);
 }
 
@@ -180,8 +173,7 @@ int fitting_fit(fitting *fit) {
     if (status != HUDDLE_OK)
         return call_result(status, fit->source);
     int result = session_cancelled() ? failed("cancelled") : EXIT_DONE;
-    result = processes_agree(fit->context, result);
-    return result == EXIT_DONE ? score_labels(fit) : result;
+    return processes_agree(fit->context, result);
 }
 
 /* Several processes have the values of their own rows only, of which nothing is reported. */
@@ -255,16 +247,12 @@ static json_t *confidence_json(const fitting *fit) {
 /* The library's info, with what only the tool knows: the source, the time for reading, the columns
  * of the table, the scores. */
 json_t *fitting_json(const fitting *fit) {
-    char *text = NULL;
-    huddle_status status = huddle_model_info_json(fit->model, &text);
-    if (status != HUDDLE_OK) {
-        (void)call_result(status, fit->source);
+    json_t *own = NULL, *info = json_pack("{s:o}", "file", text_json(fit->source));
+    if (call_result(model_info(fit->model, &own), fit->source) != EXIT_DONE) {
+        json_decref(info);
         return NULL;
     }
-    json_t *model_info = check_allocation(json_loads(text, 0, NULL));
-    huddle_free(text);
-    json_t *info = json_pack("{s:o}", "file", text_json(fit->source));
-    json_object_update(info, model_info);
+    json_object_update(info, own);
     add_own_seconds(info, fit);
     if (fit->data.labels != NULL)
         json_object_set_new(info, "n_classes", json_integer(fit->data.n_classes));
@@ -272,13 +260,13 @@ json_t *fitting_json(const fitting *fit) {
     input_add_medoid_names_json(&fit->data, info);
     if (fit->counted_classes)
         json_object_set_new(info, "n_clusters_from", json_string("classes"));
-    if (fit->has_scores)
+    if (fit->data.labels != NULL)
         json_object_set_new(info, "scores", scores_json(&fit->scores));
     if (fit->confidence != NULL && argument(fit->arguments, "json") != NULL)
         json_object_set_new(info, "confidence", confidence_json(fit));
     json_t *warnings = json_copy(fit->warnings);
-    json_array_extend(warnings, json_object_get(model_info, "warnings"));
+    json_array_extend(warnings, json_object_get(own, "warnings"));
     json_object_set_new(info, "warnings", warnings);
-    json_decref(model_info);
+    json_decref(own);
     return info;
 }

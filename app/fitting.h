@@ -19,8 +19,7 @@ typedef struct fitting {
     double read_seconds, score_seconds;
     bool counted_classes; /* n_clusters was set to the number of classes */
     double *confidence;   /* one value for each label, or NULL */
-    bool has_scores;
-    huddle_scores scores;
+    huddle_scores scores; /* if there are classes */
 } fitting;
 
 /* Creates the model and sets its options; needs no data. */
@@ -29,8 +28,10 @@ int fitting_configure(fitting *fit, const char *method);
 /* Reads DATA, the graph and the embedding; sets n_clusters if the classes determine it. */
 int fitting_read(fitting *fit);
 
-/* Fits the model, and scores the labels if the classes are known. */
 int fitting_fit(fitting *fit);
+
+/* Computes fit->scores of these labels if the classes are known. */
+int fitting_score(fitting *fit, int64_t n, const int32_t *labels);
 
 /* Computes fit->confidence. HUDDLE_INVALID if there are no points and the labels come from them. */
 huddle_status fitting_measure_confidence(fitting *fit);
@@ -50,8 +51,7 @@ const huddle_points *fitting_points(const fitting *fit);
  * the method shrinks and then takes time, or of a path that keeps G of every level, if `walk` is
  * not NULL. `info` is what --json prints. */
 struct huddle_report_walk;
-int fitting_write_page(const fitting *fit, const struct huddle_report_walk *walk,
-                       const json_t *info);
+int fitting_write_page(const fitting *fit, const struct huddle_report_walk *walk, json_t *info);
 
 /* Writes all intermediate results to this folder, which is created if necessary. */
 int fitting_dump(const fitting *fit, const char *folder);

@@ -27,6 +27,11 @@ static json_t *info_json(const huddle_data *data) {
     return info;
 }
 
+static void print_fact(const char *title, const char *text) {
+    printf("%-10s", title);
+    print_wrapped(text, 10);
+}
+
 /* The first few names suffice to recognise the classes. */
 static void print_classes(const huddle_data *data) {
     enum { MAX_SHOWN = 12 };
@@ -43,7 +48,7 @@ static void print_classes(const huddle_data *data) {
 /* Where the labels come from, and that huddle cluster would use their number as -c. */
 static void print_labels(const huddle_data *data) {
     char text[512] = "";
-    const huddle_column *label = input_label(data);
+    const huddle_column *label = input_column(data, HUDDLE_COLUMN_LABEL);
     if (data->labels == NULL)
         return;
     if (label != NULL) {
@@ -52,8 +57,7 @@ static void print_labels(const huddle_data *data) {
     }
     append_text(text, sizeof text, "%d class%s (cluster sets -c %d)", data->n_classes,
                 data->n_classes == 1 ? "" : "es", data->n_classes);
-    printf("labels    ");
-    print_wrapped(stdout, text, 10, 10);
+    print_fact("labels", text);
 }
 
 /* One line per column of that role that has a reason: among the features only encoded ones
@@ -68,8 +72,7 @@ static void print_role(const huddle_data *data, huddle_column_role role, const c
             continue;
         input_column_name(data, column, text, 256);
         append_text(text, sizeof text, ": %s", column->reason);
-        printf("%-10s", title);
-        print_wrapped(stdout, text, 10, 10);
+        print_fact(title, text);
     }
     if (count > MAX_SHOWN)
         printf("%-10s%lld more columns\n", title, (long long)(count - MAX_SHOWN));
@@ -100,8 +103,7 @@ static void print_row_names(const huddle_data *data) {
         append_name(text, sizeof text, data->row_names[i]);
     }
     append_text(text, sizeof text, "%s", data->points.n > MAX_SHOWN ? ", ..." : "");
-    printf("rows      ");
-    print_wrapped(stdout, text, 10, 10);
+    print_fact("rows", text);
 }
 
 static void print_columns(const huddle_data *data) {
@@ -171,8 +173,8 @@ static void print_listing(const char *source, char *reason, const huddle_listing
     if (strncmp(reason, source, own) == 0 && strncmp(reason + own, ": ", 2) == 0)
         reason += own + 2;
     reason[strcspn(reason, ";")] = '\0'; /* the advice that follows is replaced by that below */
-    printf("file      %s\nformat    %s\npoints    ", source, listing->format);
-    print_wrapped(stdout, reason, 10, 10);
+    printf("file      %s\nformat    %s\n", source, listing->format);
+    print_fact("points", reason);
     printf("select    --x NAME for the points, --y NAME for the labels; repeat to concatenate "
            "parts\n");
     for (int64_t i = 0; i < listing->count; i++) {
@@ -207,14 +209,6 @@ static int report_failure(huddle_context *context, const cli_arguments *argument
     else
         print_listing(source, reason, &listing);
     huddle_listing_free(&listing);
-    return EXIT_DONE;
-}
-
-static int print_data(const cli_arguments *arguments, const huddle_data *data) {
-    if (argument(arguments, "json") != NULL)
-        print_json(info_json(data));
-    else
-        print_info(data);
     return EXIT_DONE;
 }
 
@@ -271,8 +265,12 @@ static int run_info(const cli_arguments *arguments) {
     /* The status is needed: a container in which nothing is selected is described, not refused. */
     STEP(input_try(context, arguments, arguments->operands[0], NULL, &data, &status));
     clear_progress();
-    STEP(status == HUDDLE_OK ? print_data(arguments, &data)
-                             : report_failure(context, arguments, status));
+    if (status != HUDDLE_OK)
+        STEP(report_failure(context, arguments, status));
+    else if (result == EXIT_DONE && argument(arguments, "json") != NULL)
+        print_json(info_json(&data));
+    else if (result == EXIT_DONE)
+        print_info(&data);
     huddle_data_free(&data);
     session_end(context);
     return result;

@@ -77,36 +77,40 @@ static void free_names(name_list *list) {
 /* hints_as_flags makes the library word its suggestions as flags ("--missing drop") instead of
  * option names. */
 int input_try(huddle_context *context, const cli_arguments *arguments, const char *source,
-              const input_choice *choice, huddle_data *data, huddle_status *status) {
-    static const input_choice usual = {0};
-    const input_choice *how = choice == NULL ? &usual : choice;
-    huddle_read_options options = {.transpose = argument(arguments, "transpose") != NULL,
-                                   .classes = argument(arguments, "classes"),
-                                   .per_class = argument_count(arguments, "per-class", 0),
-                                   .n = argument_count(arguments, "n", 0),
-                                   .noise = argument_number(arguments, "noise", HUDDLE_AUTO),
-                                   .seed = seed_of(arguments),
-                                   .missing = argument(arguments, "missing"),
-                                   .encode = argument(arguments, "encode") != NULL,
-                                   .header = argument(arguments, "header"),
-                                   .x_by_name = how->x != NULL,
-                                   .gray = argument(arguments, "gray") != NULL,
-                                   .image = argument(arguments, "image"),
-                                   .hints_as_flags = true,
-                                   .exact = how->exact};
+              const huddle_read_options *options, huddle_data *data, huddle_status *status) {
+    huddle_read_options all = {.transpose = argument(arguments, "transpose") != NULL,
+                               .classes = argument(arguments, "classes"),
+                               .per_class = argument_count(arguments, "per-class", 0),
+                               .n = argument_count(arguments, "n", 0),
+                               .noise = argument_number(arguments, "noise", HUDDLE_AUTO),
+                               .seed = seed_of(arguments),
+                               .missing = argument(arguments, "missing"),
+                               .encode = argument(arguments, "encode") != NULL,
+                               .header = argument(arguments, "header"),
+                               .gray = argument(arguments, "gray") != NULL,
+                               .image = argument(arguments, "image"),
+                               .hints_as_flags = true};
     int result = check_flags(arguments, source);
     if (result != EXIT_DONE)
         return result;
     name_list x, y;
     list_names(arguments, "x", &x);
     list_names(arguments, "y", &y);
-    options.x = how->x != NULL ? how->x : x.names;
-    options.n_x = how->x != NULL ? how->n_x : x.count;
-    options.y = y.names;
-    options.n_y = y.count;
-    if (how->model != NULL)
-        options.shift = huddle_model_shift(how->model, &options.n_shift);
-    *status = huddle_data_read(context, source, &options, data);
+    all.x = x.names;
+    all.n_x = x.count;
+    all.y = y.names;
+    all.n_y = y.count;
+    if (options != NULL) {
+        all.exact = options->exact;
+        all.shift = options->shift;
+        all.n_shift = options->n_shift;
+    }
+    if (options != NULL && options->x_by_name) {
+        all.x_by_name = true;
+        all.x = options->x;
+        all.n_x = options->n_x;
+    }
+    *status = huddle_data_read(context, source, &all, data);
     free_names(&x);
     free_names(&y);
     return EXIT_DONE;
@@ -115,11 +119,20 @@ int input_try(huddle_context *context, const cli_arguments *arguments, const cha
 /* Messages of the readers begin with the name of a file, which may be another one (--y);
  * call_result() adds the name only where there is none. */
 int input_read(huddle_context *context, const cli_arguments *arguments, const char *source,
-               const input_choice *choice, huddle_data *data) {
+               const huddle_read_options *options, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
-    int result = input_try(context, arguments, source, choice, data, &status);
+    int result = input_try(context, arguments, source, options, data, &status);
     STEP(call_result(status, status == HUDDLE_NO_MEMORY ? source : NULL));
     return result;
+}
+
+/* The names of generators win over files, as for every command that reads data. */
+int input_read_labels(huddle_context *context, const char *source, bool clusters, huddle_data *l) {
+    if (is_listed(source, huddle_data_kinds()))
+        return call_result(huddle_data_read(context, source, NULL, l), source);
+    return call_result((clusters ? huddle_clusters_read : huddle_labels_read)(
+                           context, source, &l->points.n, &l->labels, &l->n_classes, &l->classes),
+                       source);
 }
 
 /* The one place where the tool makes a graph symmetric itself; huddle_graph_from_affinity() applies
@@ -139,16 +152,11 @@ huddle_status input_read_graph(huddle_context *context, const char *source, hudd
 
 /* ---- columns of tables ---------------------------------------------------------------------- */
 
-/* At most one column is the label, and one has the names of the rows. */
-static const huddle_column *find_role(const huddle_data *data, huddle_column_role role) {
+const huddle_column *input_column(const huddle_data *data, huddle_column_role role) {
     for (int64_t c = 0; c < data->n_columns; c++)
         if (data->columns[c].role == role)
             return &data->columns[c];
     return NULL;
-}
-
-const huddle_column *input_label(const huddle_data *data) {
-    return find_role(data, HUDDLE_COLUMN_LABEL);
 }
 
 void input_column_name(const huddle_data *data, const huddle_column *column, char *text,
@@ -176,7 +184,8 @@ static json_t *columns_json(const huddle_data *data) {
 
 void input_add_json(const huddle_data *data, json_t *info) {
     char name[256];
-    const huddle_column *label = input_label(data), *names = find_role(data, HUDDLE_COLUMN_NAMES);
+    const huddle_column *label = input_column(data, HUDDLE_COLUMN_LABEL);
+    const huddle_column *names = input_column(data, HUDDLE_COLUMN_NAMES);
     if (data->n_columns == 0)
         return;
     if (label != NULL) {
@@ -188,12 +197,8 @@ void input_add_json(const huddle_data *data, json_t *info) {
         json_object_set_new(info, "names_column", text_json(name));
     }
     json_object_set_new(info, "columns", columns_json(data));
-    if (data->n_dropped == 0)
-        return;
-    json_t *rows = json_array();
-    for (int64_t k = 0; k < data->n_dropped; k++)
-        json_array_append_new(rows, json_integer((json_int_t)data->dropped[k]));
-    json_object_set_new(info, "dropped_rows", rows);
+    if (data->n_dropped > 0)
+        json_object_set_new(info, "dropped_rows", integers_json(data->n_dropped, data->dropped));
 }
 
 void input_add_names_json(const huddle_data *data, json_t *info) {

@@ -8,30 +8,27 @@
 #include <huddle/model.h>
 #include <jansson.h>
 
-/* How data are read besides what the input flags say. */
-typedef struct input_choice {
-    const huddle_model *model; /* points are relative to the shift of the model that will label
-                                  them; or NULL */
-    const char *const *x;      /* the points are the n_x columns of these names, where columns have
-                                  names, in any order, not those of --x; or NULL */
-    int64_t n_x;
-    bool exact; /* data->exact is wanted too, to write the data again */
-} input_choice;
-
-/* Reads `source` with the input flags; choice may be NULL. EXIT_DONE, or another status after a
+/* Reads `source` with the input flags. Of `options`, which may be NULL, those count that no flag
+ * sets: shift, exact, and x if they are chosen by name. EXIT_DONE, or another status after a
  * message. */
 int input_read(huddle_context *context, const cli_arguments *arguments, const char *source,
-               const input_choice *choice, huddle_data *data);
+               const huddle_read_options *options, huddle_data *data);
 
 /* The same, but leaves it to the caller to report a status other than HUDDLE_OK. */
 int input_try(huddle_context *context, const cli_arguments *arguments, const char *source,
-              const input_choice *choice, huddle_data *data, huddle_status *status);
+              const huddle_read_options *options, huddle_data *data, huddle_status *status);
+
+/* Reads the labels of a file, of a generator or of a built-in data set into labels, n_classes,
+ * classes and points.n of l, which may have nothing else; clusters: those that a clustering has
+ * found (huddle_clusters_read()). EXIT_DONE, or EXIT_FAILED after a message. */
+int input_read_labels(huddle_context *context, const char *source, bool clusters, huddle_data *l);
 
 /* Reads a graph for refine and score, which need symmetric ones. */
 huddle_status input_read_graph(huddle_context *context, const char *source, huddle_csr *graph);
 
-/* The column of a table that became the labels, or NULL. */
-const huddle_column *input_label(const huddle_data *data);
+/* The first column of a table in this role, or NULL. At most one is the label, and one has the
+ * names of the rows. */
+const huddle_column *input_column(const huddle_data *data, huddle_column_role role);
 
 /* A column's name, or "column 3" if it has none. */
 void input_column_name(const huddle_data *data, const huddle_column *column, char *text,

@@ -1,7 +1,6 @@
 #include "json.h"
 
 #include "cli/messages.h"
-#include "report/page.h"
 
 #include <string.h>
 
@@ -77,10 +76,11 @@ void print_json(json_t *value) {
     json_decref(value);
 }
 
-/* The names of the scores are the same in every command and in the library's JSON. */
-json_t *scores_json(const huddle_scores *scores) {
-    return json_pack("{s:f, s:f, s:f, s:f}", "acc", scores->acc, "nmi", scores->nmi, "ari",
-                     scores->ari, "purity", scores->purity);
+json_t *integers_json(int64_t n, const int64_t *values) {
+    json_t *list = json_array();
+    for (int64_t i = 0; i < n; i++)
+        json_array_append_new(list, json_integer((json_int_t)values[i]));
+    return list;
 }
 
 json_t *graph_scores_json(const huddle_graph_scores *s) {

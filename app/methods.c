@@ -15,21 +15,26 @@ static const cli_flag list_flags[] = {{"json", 0, FLAG_SWITCH, NULL, "print JSON
 
 /* ---- methods ------------------------------------------------------------------------------ */
 
-static int run_methods(const cli_arguments *arguments) {
-    json_t *list = argument(arguments, "json") != NULL ? json_array() : NULL;
-    for (const huddle_method_text *const *method = huddle_methods(); *method != NULL; method++) {
-        const char *name = (*method)->name, *title = (*method)->title;
-        if (list != NULL) {
-            json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "name", name, "title", title,
-                                                  "summary", (*method)->summary));
-            continue;
-        }
-        bool chosen = strcmp(name, huddle_default_method()) == 0;
-        printf("%-12s%s%s\n%12s", name, title, chosen ? " (default)" : "", "");
-        print_wrapped(stdout, (*method)->summary, 12, 12);
+/* A row of a list, or an object of `json` unless that is NULL. Engines have no title. */
+static void list_row(json_t *json, const char *name, const char *title, const char *summary) {
+    if (json != NULL) {
+        json_array_append_new(
+            json, json_pack("{s:s, s:s*, s:s}", "name", name, "title", title, "summary", summary));
+        return;
     }
-    if (list != NULL)
-        print_json(json_pack("{s:s, s:o}", "default", huddle_default_method(), "methods", list));
+    printf("%-12s", name);
+    if (title != NULL)
+        printf("%s%s\n%12s", title, strcmp(name, huddle_default_method()) == 0 ? " (default)" : "",
+               "");
+    print_wrapped(summary, 12);
+}
+
+static int run_methods(const cli_arguments *arguments) {
+    json_t *json = argument(arguments, "json") != NULL ? json_array() : NULL;
+    for (const huddle_method_text *const *method = huddle_methods(); *method != NULL; method++)
+        list_row(json, (*method)->name, (*method)->title, (*method)->summary);
+    if (json != NULL)
+        print_json(json_pack("{s:s, s:o}", "default", huddle_default_method(), "methods", json));
     return EXIT_DONE;
 }
 
@@ -50,18 +55,11 @@ const char *const *engine_names(void) {
 }
 
 static int run_engines(const cli_arguments *arguments) {
-    json_t *list = argument(arguments, "json") != NULL ? json_array() : NULL;
-    for (const huddle_engine_text *const *engine = huddle_engines(); *engine != NULL; engine++) {
-        const char *name = (*engine)->name, *summary = (*engine)->summary;
-        if (list != NULL) {
-            json_array_append_new(list, json_pack("{s:s, s:s}", "name", name, "summary", summary));
-            continue;
-        }
-        printf("%-12s", name);
-        print_wrapped(stdout, summary, 12, 12);
-    }
-    if (list != NULL)
-        print_json(json_pack("{s:s, s:o}", "default", engine_names()[0], "engines", list));
+    json_t *json = argument(arguments, "json") != NULL ? json_array() : NULL;
+    for (const huddle_engine_text *const *engine = huddle_engines(); *engine != NULL; engine++)
+        list_row(json, (*engine)->name, NULL, (*engine)->summary);
+    if (json != NULL)
+        print_json(json_pack("{s:s, s:o}", "default", engine_names()[0], "engines", json));
     return EXIT_DONE;
 }
 

@@ -92,10 +92,9 @@ static written *add_written(written_list *list, const char *word, const char *pa
             check_allocation(realloc(list->items, (size_t)list->capacity * sizeof *list->items));
     }
     written *item = &list->items[list->count++];
-    size_t size = strlen(path) + (name == NULL ? 0 : strlen(name) + 1) + 1;
-    *item = (written){.path = check_allocation(malloc(size)), .in_folder = name != NULL};
+    *item = (written){.path = check_allocation(name == NULL ? strdup(path) : join_path(path, name)),
+                      .in_folder = name != NULL};
     snprintf(item->word, sizeof item->word, "%s", word);
-    snprintf(item->path, size, "%s%s%s", path, name == NULL ? "" : "/", name == NULL ? "" : name);
     return item;
 }
 

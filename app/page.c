@@ -3,10 +3,9 @@
 #include "cli/catalogue.h"
 #include "cli/text.h"
 #include "fitting.h"
+#include "report/write.h"
 #include "session.h"
 #include "streams.h"
-
-#include <huddle/report.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -110,29 +109,23 @@ static huddle_report_options data_options(const fitting *fit) {
 }
 
 /* An I/O failure is about the page, any other about the data. */
-int fitting_write_page(const fitting *fit, const huddle_report_walk *walk, const json_t *info) {
+int fitting_write_page(const fitting *fit, const huddle_report_walk *walk, json_t *info) {
     const char *file = argument(fit->arguments, "report");
     if (file == NULL)
         return EXIT_DONE;
     huddle_report_options options = data_options(fit);
     char *given = command_line(fit, false), *full = command_line(fit, true);
-    char *details = check_allocation(json_dumps(info, 0));
     const huddle_report_command lines[] = {{"As given", given}, {"With every option", full}};
     json_t *unused = json_array(); /* the fit has reported its warnings already */
     const char *follow = argument(fit->arguments, "report-path");
     options.follow_path = follow == NULL || strcmp(follow, "true") == 0;
-    options.details = details;
     options.commands = lines;
     options.n_commands = 2;
     session_collect_warnings(unused);
-    huddle_status status =
-        walk == NULL
-            ? huddle_report_write(fit->context, fit->model, fitting_points(fit), &options, file)
-            : huddle_report_write_path(fit->context, fit->model, fitting_points(fit), walk,
-                                       &options, file);
+    huddle_status status = huddle_report_write_info(fit->context, fit->model, fitting_points(fit),
+                                                    walk, &options, info, file);
     session_collect_warnings(NULL);
     json_decref(unused);
-    free(details);
     free(full);
     free(given);
     return call_result(status, status == HUDDLE_IO ? file : fit->source);

@@ -5,9 +5,8 @@
 #include "json.h"
 #include "output.h"
 #include "report/arrays.h"
+#include "report/write.h"
 #include "session.h"
-
-#include <huddle/report.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +19,6 @@ typedef struct gamma_walk {
     huddle_path path;
     int32_t *labels;
     huddle_report_walk shown; /* what the page shows of it */
-    json_t *info;             /* what --json prints */
 } gamma_walk;
 
 /* ---- options ------------------------------------------------------------------------------ */
@@ -56,8 +54,7 @@ static int configure_path(gamma_walk *walk) {
 
 /* ---- the path ----------------------------------------------------------------------------- */
 
-/* Solves the path from the fitted F and W, and takes the labels from it. The scores of the fit
- * are replaced by those of these labels. */
+/* Solves the path from the fitted F and W, and takes the labels from it. */
 static huddle_status solve_path(gamma_walk *walk) {
     huddle_array f = {0}, w = {0};
     huddle_report_walk *shown = &walk->shown;
@@ -75,9 +72,6 @@ static huddle_status solve_path(gamma_walk *walk) {
     walk->labels = check_allocation(calloc((size_t)walk->path.n + 1, sizeof *walk->labels));
     status = huddle_path_labels(walk->fit.context, &walk->path, &rows, shown->n_clusters,
                                 walk->labels, &shown->choice);
-    if (status == HUDDLE_OK && walk->fit.has_scores)
-        status = huddle_metrics_scores(NULL, walk->path.n, walk->fit.data.labels, walk->labels,
-                                       &walk->fit.scores);
     shown->path = &walk->path;
     shown->labels = walk->labels;
     return status;
@@ -88,9 +82,10 @@ static int compute_path(gamma_walk *walk) {
     int result = fitting_fit(&walk->fit);
     if (result != EXIT_DONE)
         return result;
-    double began = clock_seconds();
+    double began = read_clock(CLOCK_MONOTONIC);
     result = call_result(solve_path(walk), walk->fit.source);
-    walk->shown.seconds = clock_seconds() - began;
+    walk->shown.seconds = read_clock(CLOCK_MONOTONIC) - began;
+    STEP(fitting_score(&walk->fit, walk->path.n, walk->labels));
     return result == EXIT_DONE && session_cancelled() ? failed("cancelled") : result;
 }
 
@@ -140,40 +135,7 @@ static int write_files(const gamma_walk *walk) {
     return result;
 }
 
-/* ---- the info ----------------------------------------------------------------------------- */
-
-/* What --json prints: the source and the scores, then the info of the path. NULL after a message.
- */
-static json_t *path_json(const gamma_walk *walk) {
-    static const char *const kept[] = {"file",  "n",         "d",      "graph",
-                                       "embed", "n_classes", "scores", "warnings"};
-    char *text = NULL;
-    huddle_status status = huddle_report_path_json(walk->fit.model, &walk->shown, &text);
-    if (status != HUDDLE_OK) {
-        (void)call_result(status, walk->fit.source);
-        return NULL;
-    }
-    json_t *path = check_allocation(json_loads(text, 0, NULL)), *fit = fitting_json(&walk->fit);
-    json_t *info = json_object();
-    for (size_t i = 0; i < sizeof kept / sizeof *kept && fit != NULL; i++)
-        if (json_object_get(fit, kept[i]) != NULL)
-            json_object_set(info, kept[i], json_object_get(fit, kept[i]));
-    json_object_update_missing(info, path);
-    /* Unlike the library, the tool has read the data, which takes time too. */
-    double total = json_number_value(json_object_get(json_object_get(fit, "seconds"), "total"));
-    json_object_set_new(json_object_get(info, "seconds"), "total",
-                        json_real(total + walk->shown.seconds));
-    huddle_free(text);
-    json_decref(path);
-    json_decref(fit);
-    return info;
-}
-
-static int write_page(gamma_walk *walk) {
-    walk->info = path_json(walk);
-    return walk->info == NULL ? EXIT_FAILED
-                              : fitting_write_page(&walk->fit, &walk->shown, walk->info);
-}
+/* ---- what is printed ---------------------------------------------------------------------- */
 
 /* level is -1 if no level of the path has that many large groups; the labels then come from
  * the level with the most. */
@@ -186,7 +148,7 @@ static void print_choice(const gamma_walk *walk) {
     else
         printf("\n  no level has %d large groups; the maximum is %d\n", n_clusters,
                choice->n_found);
-    if (walk->fit.has_scores)
+    if (walk->fit.data.labels != NULL)
         printf("  acc %.4f  nmi %.4f  ari %.4f  purity %.4f\n", walk->fit.scores.acc,
                walk->fit.scores.nmi, walk->fit.scores.ari, walk->fit.scores.purity);
 }
@@ -221,29 +183,35 @@ static void print_path(const gamma_walk *walk) {
 
 /* ---- the command -------------------------------------------------------------------------- */
 
-static int check_arguments(const cli_arguments *arguments) {
-    int result = output_check_ending(argument(arguments, "output"), "the tree", tree_endings);
-    STEP(output_check_ending(argument(arguments, "labels"), "labels", label_endings));
-    STEP(outputs_check(arguments, NULL));
+/* The page and what --json prints are made from one object. */
+static int write_results(gamma_walk *walk) {
+    json_t *fit = fitting_json(&walk->fit);
+    if (fit == NULL)
+        return EXIT_FAILED;
+    json_t *info = check_allocation(huddle_report_path_info(fit, &walk->shown));
+    int result = fitting_write_page(&walk->fit, &walk->shown, info);
+    clear_progress();
+    if (result == EXIT_DONE && argument(walk->fit.arguments, "json") != NULL)
+        print_json(json_incref(info));
+    else if (result == EXIT_DONE)
+        print_path(walk);
+    json_decref(info);
+    json_decref(fit);
     return result;
 }
 
 static int run_path(const cli_arguments *arguments) {
     gamma_walk walk = {.fit = {.arguments = arguments}};
-    int result = check_arguments(arguments);
+    int result = output_check_ending(argument(arguments, "output"), "the tree", tree_endings);
+    STEP(output_check_ending(argument(arguments, "labels"), "labels", label_endings));
+    STEP(outputs_check(arguments, NULL));
     STEP(configure_fit(&walk));
     STEP(configure_path(&walk));
     STEP(session_begin(arguments, &walk.fit.context));
     STEP(fitting_read(&walk.fit));
     STEP(compute_path(&walk));
     STEP(write_files(&walk));
-    STEP(write_page(&walk));
-    clear_progress();
-    if (result == EXIT_DONE && argument(arguments, "json") == NULL)
-        print_path(&walk);
-    else if (result == EXIT_DONE)
-        print_json(json_incref(walk.info));
-    json_decref(walk.info);
+    STEP(write_results(&walk));
     free(walk.labels);
     huddle_path_free(&walk.path);
     fitting_free(&walk.fit);

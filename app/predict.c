@@ -1,5 +1,6 @@
 /* huddle predict: labels of new points, from a saved model. */
 #define _XOPEN_SOURCE 700
+#include "cli/text.h"
 #include "columns.h"
 #include "commands.h"
 #include "fitting.h"
@@ -27,11 +28,8 @@ typedef struct prediction {
 /* The names of the features that the model was fitted to; an empty array if they are unknown.
  * Models that were fitted to arrays have no names of features. */
 static json_t *model_features(const huddle_model *model) {
-    char *text = NULL;
-    if (huddle_model_info_json(model, &text) != HUDDLE_OK)
-        return json_array();
-    json_t *info = json_loads(text, 0, NULL);
-    huddle_free(text);
+    json_t *info = NULL;
+    (void)model_info(model, &info);
     json_t *names = json_incref(json_object_get(info, "feature_names"));
     json_decref(info);
     return names == NULL ? json_array() : names;
@@ -79,9 +77,10 @@ static int read_features(prediction *p, const char *source) {
     const char **names = check_allocation(calloc(count + 1, sizeof *names));
     for (size_t k = 0; k < count; k++)
         names[k] = json_string_value(json_array_get(features, k));
-    input_choice choice = {p->model, named ? names : NULL, (int64_t)count, false};
+    huddle_read_options options = {.x_by_name = named, .x = names, .n_x = (int64_t)count};
+    options.shift = huddle_model_shift(p->model, &options.n_shift);
     int result = check_flags(p, named);
-    STEP(input_read(p->context, p->arguments, source, &choice, &p->data));
+    STEP(input_read(p->context, p->arguments, source, &options, &p->data));
     free(names);
     json_decref(features);
     return result;
@@ -98,11 +97,11 @@ static int predict_labels(prediction *p) {
     STEP(columns_check_data(p->arguments, &p->data));
     if (result != EXIT_DONE)
         return result;
-    double began = clock_seconds();
+    double began = read_clock(CLOCK_MONOTONIC);
     p->labels = check_allocation(calloc((size_t)p->data.points.n + 1, sizeof *p->labels));
     result =
         call_result(huddle_model_predict(p->context, p->model, &p->data.points, p->labels), source);
-    p->seconds = clock_seconds() - began;
+    p->seconds = read_clock(CLOCK_MONOTONIC) - began;
     return result == EXIT_DONE && session_cancelled() ? failed("cancelled") : result;
 }
 
@@ -140,12 +139,6 @@ static void print_labels(const prediction *p) {
     free(labels);
 }
 
-static int gather_labels(prediction *p) {
-    p->n_all = p->data.points.n;
-    huddle_status status = processes_gather(p->context, &p->n_all, p->labels, &p->all);
-    return call_result(status, p->data.name);
-}
-
 /* Labels go to stdout only if nothing else is asked for, so that a pipe receives either labels or
  * JSON. */
 static int write_labels(prediction *p) {
@@ -156,7 +149,8 @@ static int write_labels(prediction *p) {
     clear_progress();
     if (result != EXIT_DONE || (path != NULL && !json))
         return result;
-    result = gather_labels(p);
+    p->n_all = p->data.points.n;
+    result = call_result(processes_gather(p->context, &p->n_all, p->labels, &p->all), p->data.name);
     if (result == EXIT_DONE && json)
         result = print_report(p);
     else if (result == EXIT_DONE)

@@ -3,13 +3,13 @@
 #include "commands.h"
 #include "input.h"
 #include "json.h"
-#include "labels.h"
 #include "output.h"
 #include "session.h"
 #include "streams.h"
 
 #include <huddle/refine.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ typedef struct refining {
     huddle_refine_options options;
     huddle_csr graph;
     int n_starts;
-    labelling starts[MAX_STARTS];
+    huddle_data starts[MAX_STARTS];
     int32_t n_clusters;
     huddle_graph_scores before; /* of the first labels as they were given */
     huddle_refine_info info;
@@ -40,21 +40,16 @@ static int configure(refining *r) {
     return result;
 }
 
-static int check_output(const cli_arguments *arguments) {
-    int result = output_check_ending(argument(arguments, "output"), "labels", label_endings);
-    return result == EXIT_DONE ? outputs_check(arguments, NULL) : result;
-}
-
 /* ---- files -------------------------------------------------------------------------------- */
 
 /* Nothing but the order connects the labels with the rows of the graph, so their numbers must
  * agree. Labels with too few values could not be merged down to the clusters. */
 static int check_start(const refining *r, int i) {
     const char *source = r->arguments->operands[1 + i];
-    const labelling *start = &r->starts[i];
-    if (start->n != r->graph.rows)
-        return failed("%s: %lld label%s, but %s has %lld rows", source, (long long)start->n,
-                      plural(start->n), r->arguments->operands[0], (long long)r->graph.rows);
+    const huddle_data *start = &r->starts[i];
+    if (start->points.n != r->graph.rows)
+        return failed("%s: %lld label%s, but %s has %lld rows", source, (long long)start->points.n,
+                      plural(start->points.n), r->arguments->operands[0], (long long)r->graph.rows);
     if (start->n_classes < r->n_clusters)
         return failed("%s: %d different label%s, fewer than %d clusters", source, start->n_classes,
                       plural(start->n_classes), r->n_clusters);
@@ -65,27 +60,20 @@ static int check_start(const refining *r, int i) {
  * it. */
 static int read_files(refining *r) {
     const char *source = r->arguments->operands[0];
+    huddle_csr *graph = &r->graph;
     int result = streams_read_input();
-    if (result != EXIT_DONE)
-        return result;
-    huddle_status status = input_read_graph(r->context, source, &r->graph);
-    if (status != HUDDLE_OK)
-        return call_result(status, source);
-    if (r->graph.rows != r->graph.cols)
-        return failed("%s: a matrix of %lld x %lld is not square", source, (long long)r->graph.rows,
-                      (long long)r->graph.cols);
-    r->n_starts = r->arguments->n_operands - 1;
-    for (int i = 0; i < r->n_starts; i++) {
-        result = labelling_read(r->context, r->arguments->operands[1 + i], true, &r->starts[i]);
-        if (result != EXIT_DONE)
-            return result;
+    STEP(call_result(input_read_graph(r->context, source, graph), source));
+    if (result == EXIT_DONE && graph->rows != graph->cols)
+        result = failed("%s: a matrix of %lld x %lld is not square", source, (long long)graph->rows,
+                        (long long)graph->cols);
+    for (int i = 0; i + 1 < r->arguments->n_operands && result == EXIT_DONE; i++) {
+        huddle_data *start = &r->starts[r->n_starts++];
+        result = input_read_labels(r->context, r->arguments->operands[1 + i], true, start);
         r->n_clusters =
             r->options.n_clusters != HUDDLE_AUTO ? r->options.n_clusters : r->starts[0].n_classes;
-        result = check_start(r, i);
-        if (result != EXIT_DONE)
-            return result;
+        STEP(check_start(r, i));
     }
-    return EXIT_DONE;
+    return result;
 }
 
 /* ---- the computation ---------------------------------------------------------------------- */
@@ -106,6 +94,36 @@ static int refine_labels(refining *r) {
     return session_cancelled() ? failed("cancelled") : EXIT_DONE;
 }
 
+/* Whether a text is the usual way to write an int32: "007" is a name, not a number. */
+static bool is_integer(const char *text, int32_t *value) {
+    char *end, usual[16];
+    errno = 0;
+    long number = strtol(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || number < INT32_MIN || number > INT32_MAX)
+        return false;
+    *value = (int32_t)number;
+    snprintf(usual, sizeof usual, "%d", *value);
+    return strcmp(usual, text) == 0;
+}
+
+/* Writes labels 0 .. l->n_classes - 1 with the values that l's file has for them: as numbers if all
+ * of them are integers, else as texts; .npy then has the numbers 0 .. n_classes - 1. Files of
+ * numbers cannot have texts, so integers are looked up here rather than by the writer. */
+static huddle_status write_values(const huddle_data *l, const char *path, const int32_t *labels) {
+    int32_t *values = check_allocation(calloc((size_t)l->n_classes + 1, sizeof *values));
+    int32_t *written = check_allocation(calloc((size_t)l->points.n + 1, sizeof *written));
+    bool integers = true;
+    for (int32_t k = 0; k < l->n_classes && integers; k++)
+        integers = is_integer(l->classes[k], &values[k]);
+    for (int64_t i = 0; i < l->points.n; i++)
+        written[i] = integers ? values[labels[i]] : labels[i];
+    huddle_status status = huddle_labels_write(path, l->points.n, written,
+                                               integers ? NULL : (const char *const *)l->classes);
+    free(written);
+    free(values);
+    return status;
+}
+
 /* The clusters are numbered like the values of the first labels as long as there are as many; they
  * then keep those values. */
 static int write_labels(const refining *r) {
@@ -114,7 +132,7 @@ static int write_labels(const refining *r) {
     if (path == NULL)
         return EXIT_DONE;
     if (r->n_clusters == r->starts[0].n_classes)
-        status = labelling_write(&r->starts[0], path, r->labels);
+        status = write_values(&r->starts[0], path, r->labels);
     else
         status = huddle_labels_write(path, r->graph.rows, r->labels, NULL);
     return call_result(status, path);
@@ -155,12 +173,11 @@ static json_t *trial_json(const refining *r, int32_t i) {
 }
 
 static json_t *result_json(const refining *r) {
-    json_t *trials = json_array(), *sizes = json_array();
+    json_t *trials = json_array();
     int64_t *counts = count_sizes(r);
+    json_t *sizes = integers_json(r->n_clusters, counts);
     for (int32_t i = 0; i < r->info.n_trials; i++)
         json_array_append_new(trials, trial_json(r, i));
-    for (int32_t k = 0; k < r->n_clusters; k++)
-        json_array_append_new(sizes, json_integer((json_int_t)counts[k]));
     free(counts);
     return json_pack("{s:o, s:I, s:I, s:i, s:s, s:o, s:o, s:I, s:o, s:o, s:o, s:f}", "file",
                      text_json(r->arguments->operands[0]), "n", (json_int_t)r->graph.rows, "edges",
@@ -214,7 +231,7 @@ static void print_result(const refining *r) {
     for (int32_t k = 0; k < r->n_clusters; k++)
         append_text(sizes, sizeof sizes, "%s%lld", k == 0 ? "" : " ", (long long)counts[k]);
     printf("  sizes      ");
-    print_wrapped(stdout, sizes, 13, 13);
+    print_wrapped(sizes, 13);
     free(counts);
 }
 
@@ -225,7 +242,8 @@ static void print_result(const refining *r) {
 static int run_refine(const cli_arguments *arguments) {
     refining r = {.arguments = arguments};
     int result = configure(&r);
-    STEP(check_output(arguments));
+    STEP(output_check_ending(argument(arguments, "output"), "labels", label_endings));
+    STEP(outputs_check(arguments, NULL));
     STEP(session_begin(arguments, &r.context));
     STEP(read_files(&r));
     STEP(refine_labels(&r));
@@ -236,7 +254,7 @@ static int run_refine(const cli_arguments *arguments) {
     else if (result == EXIT_DONE)
         print_result(&r);
     for (int i = 0; i < r.n_starts; i++)
-        labelling_free(&r.starts[i]);
+        huddle_data_free(&r.starts[i]);
     free(r.labels);
     huddle_csr_free(&r.graph);
     session_end(r.context);

@@ -3,11 +3,11 @@
 #include "commands.h"
 #include "input.h"
 #include "json.h"
-#include "labels.h"
 #include "session.h"
 #include "streams.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Two files of labels and what is found about them. Rows without a cluster are left out: they are
  * no cluster. Scores on a graph need no classes: those of the classes themselves show whether the
@@ -15,7 +15,7 @@
 typedef struct scoring {
     const cli_arguments *arguments;
     huddle_context *context;
-    labelling truth, labels;
+    huddle_data truth, labels;
     int64_t total; /* rows in the files */
     int64_t *rows; /* those that are scored; NULL: all */
     const char *graph;
@@ -27,7 +27,7 @@ typedef struct scoring {
 /* ---- JSON --------------------------------------------------------------------------------- */
 
 /* `labels` selects and orders the names: the confusion table has its own order. */
-static json_t *names_json(const labelling *l, int64_t n, const int32_t *labels) {
+static json_t *names_json(const huddle_data *l, int64_t n, const int32_t *labels) {
     json_t *names = json_array();
     for (int64_t i = 0; i < n; i++)
         json_array_append_new(names, text_json(l->classes != NULL ? l->classes[labels[i]] : ""));
@@ -39,13 +39,9 @@ static json_t *names_json(const labelling *l, int64_t n, const int32_t *labels) 
 static json_t *confusion_json(const scoring *s) {
     const huddle_confusion *table = &s->table;
     json_t *counts = json_array(), *match = json_array();
-    for (int64_t i = 0; i < table->n_classes; i++) {
-        json_t *row = json_array();
-        for (int64_t j = 0; j < table->n_clusters; j++)
-            json_array_append_new(
-                row, json_integer((json_int_t)table->counts[i * table->n_clusters + j]));
-        json_array_append_new(counts, row);
-    }
+    for (int64_t i = 0; i < table->n_classes; i++)
+        json_array_append_new(
+            counts, integers_json(table->n_clusters, table->counts + i * table->n_clusters));
     for (int64_t j = 0; j < table->n_clusters; j++)
         json_array_append_new(match,
                               table->match[j] < 0 ? json_null() : json_integer(table->match[j]));
@@ -60,27 +56,15 @@ static json_t *score_json(const scoring *s) {
     if (s->graph != NULL)
         on_graph = json_pack("{s:o, s:o}", "truth", graph_scores_json(&s->truth_on_graph), "labels",
                              graph_scores_json(&s->labels_on_graph));
-    return json_pack("{s:I, s:I, s:o, s:o, s:o*}", "n", (json_int_t)s->truth.n, "left_out",
-                     (json_int_t)(s->total - s->labels.n), "scores", scores_json(&s->scores),
+    return json_pack("{s:I, s:I, s:o, s:o, s:o*}", "n", (json_int_t)s->truth.points.n, "left_out",
+                     (json_int_t)(s->total - s->labels.points.n), "scores", scores_json(&s->scores),
                      "confusion", confusion_json(s), "graph", on_graph);
 }
 
 /* ---- text --------------------------------------------------------------------------------- */
 
-/* Columns in the order of the classes they are matched to, the others last, so that the
- * matched counts are on the diagonal. */
-static int64_t *column_order(const huddle_confusion *table) {
-    int64_t *order = check_allocation(calloc((size_t)table->n_clusters + 1, sizeof *order)),
-            filled = 0;
-    for (int64_t i = 0; i <= table->n_classes; i++)
-        for (int64_t j = 0; j < table->n_clusters; j++)
-            if (table->match[j] == (i < table->n_classes ? i : -1))
-                order[filled++] = j;
-    return order;
-}
-
 /* In columns of the terminal: printf() would count bytes. */
-static int class_width(const labelling *l, int min_width) {
+static int class_width(const huddle_data *l, int min_width) {
     int width = min_width;
     for (int32_t i = 0; i < l->n_classes; i++)
         width = text_width(l->classes[i]) > width ? text_width(l->classes[i]) : width;
@@ -88,7 +72,7 @@ static int class_width(const labelling *l, int min_width) {
 }
 
 static void print_confusion(const scoring *s) {
-    const labelling *truth = &s->truth, *labels = &s->labels;
+    const huddle_data *truth = &s->truth, *labels = &s->labels;
     const huddle_confusion *table = &s->table;
     char count[32];
     int64_t largest = 0;
@@ -97,7 +81,7 @@ static void print_confusion(const scoring *s) {
     int digits = snprintf(count, sizeof count, "%lld", (long long)largest);
     /* 5: the width of "class". */
     int left = class_width(truth, 5), width = class_width(labels, digits);
-    int64_t *order = column_order(table);
+    int64_t *order = check_allocation(matched_order(table));
     printf("\n%-*s  cluster\n%-*s", left, "", left, "class");
     for (int64_t j = 0; j < table->n_clusters; j++) {
         const char *name = labels->classes[table->clusters[order[j]]];
@@ -138,9 +122,9 @@ static void print_scores(const scoring *s) {
     const huddle_scores *scores = &s->scores;
     printf("acc     %.4f\nnmi     %.4f\nari     %.4f\npurity  %.4f\n", scores->acc, scores->nmi,
            scores->ari, scores->purity);
-    if (s->total > s->labels.n)
+    if (s->total > s->labels.points.n)
         printf("\nleft out: %lld of %lld rows, which have the label -1\n",
-               (long long)(s->total - s->labels.n), (long long)s->total);
+               (long long)(s->total - s->labels.points.n), (long long)s->total);
     if (s->graph != NULL)
         print_graph_scores(s);
     print_confusion(s);
@@ -148,25 +132,50 @@ static void print_scores(const scoring *s) {
 
 /* ---- rows --------------------------------------------------------------------------------- */
 
+/* Rows that have no cluster have the label -1 in the files that huddle writes, and in those of
+ * other programs. Returns the number of the others and their rows, in an array that is freed by
+ * free(), or all rows and NULL if there are none without a cluster: -1 means that only if the other
+ * labels, if there are any, are 0 and larger numbers, and is a class of its own in files of -1 and
+ * 1. Classes are sorted, numbers by value. */
+static int64_t clustered_rows(const huddle_data *l, int64_t **rows) {
+    int64_t count = 0;
+    *rows = NULL;
+    if (l->n_classes < 1 || strcmp(l->classes[0], "-1") != 0 ||
+        (l->n_classes > 1 && strcmp(l->classes[1], "0") != 0))
+        return l->points.n;
+    *rows = check_allocation(calloc((size_t)l->points.n, sizeof **rows));
+    for (int64_t i = 0; i < l->points.n; i++)
+        if (l->labels[i] != 0)
+            (*rows)[count++] = i;
+    return count;
+}
+
+/* Keeps the labels of these rows only, in place: a row never moves down. */
+static void keep_rows(huddle_data *l, int64_t n, const int64_t *rows) {
+    for (int64_t i = 0; i < n; i++)
+        l->labels[i] = l->labels[rows[i]];
+    l->points.n = n;
+}
+
 /* TRUTH and LABELS are read in the same way, and the scores except purity are symmetric in them.
  * The i-th labels of both files belong to the same point; nothing else connects them. */
 static int read_labels(scoring *s) {
     const char *const *files = s->arguments->operands;
-    labelling *truth = &s->truth, *labels = &s->labels;
-    int result = labelling_read(s->context, files[0], false, truth);
-    STEP(labelling_read(s->context, files[1], true, labels));
+    huddle_data *truth = &s->truth, *labels = &s->labels;
+    int result = input_read_labels(s->context, files[0], false, truth);
+    STEP(input_read_labels(s->context, files[1], true, labels));
     if (result != EXIT_DONE)
         return result;
-    if (truth->n != labels->n)
-        return failed("%s: %lld labels, but %s has %lld", files[1], (long long)labels->n, files[0],
-                      (long long)truth->n);
-    s->total = labels->n;
-    int64_t n = labelling_rows(labels, &s->rows);
+    if (truth->points.n != labels->points.n)
+        return failed("%s: %lld labels, but %s has %lld", files[1], (long long)labels->points.n,
+                      files[0], (long long)truth->points.n);
+    s->total = labels->points.n;
+    int64_t n = clustered_rows(labels, &s->rows);
     if (n == 0)
         return failed("%s: no row has a cluster: every label is -1", files[1]);
     if (s->rows != NULL) {
-        labelling_keep(truth, n, s->rows);
-        labelling_keep(labels, n, s->rows);
+        keep_rows(truth, n, s->rows);
+        keep_rows(labels, n, s->rows);
     }
     return EXIT_DONE;
 }
@@ -200,7 +209,7 @@ static void restrict_graph(huddle_csr *graph, int64_t n, const int64_t *rows) {
  * clustered. */
 static int score_on_graph(scoring *s) {
     huddle_csr graph = {0};
-    int64_t n = s->labels.n;
+    int64_t n = s->labels.points.n;
     int result = call_result(input_read_graph(s->context, s->graph, &graph), s->graph);
     if (result == EXIT_DONE && graph.rows != n && graph.rows != s->total)
         result = failed("%s: %lld rows, but there are %lld labels", s->graph, (long long)graph.rows,
@@ -221,9 +230,10 @@ static int score_on_graph(scoring *s) {
 
 static int score_labels(scoring *s) {
     const int32_t *truth = s->truth.labels, *labels = s->labels.labels;
-    huddle_status status = huddle_metrics_scores(NULL, s->truth.n, truth, labels, &s->scores);
+    huddle_status status =
+        huddle_metrics_scores(NULL, s->truth.points.n, truth, labels, &s->scores);
     if (status == HUDDLE_OK)
-        status = huddle_metrics_confusion(NULL, s->truth.n, truth, labels, &s->table);
+        status = huddle_metrics_confusion(NULL, s->truth.points.n, truth, labels, &s->table);
     return call_result(status, s->arguments->operands[1]);
 }
 
@@ -241,8 +251,8 @@ static int run_score(const cli_arguments *arguments) {
     else if (result == EXIT_DONE)
         print_scores(&s);
     huddle_confusion_free(&s.table);
-    labelling_free(&s.truth);
-    labelling_free(&s.labels);
+    huddle_data_free(&s.truth);
+    huddle_data_free(&s.labels);
     free(s.rows);
     session_end(s.context);
     return result;

@@ -175,13 +175,6 @@ static void watch_inputs(const cli_arguments *arguments) {
     sigaction(SIGBUS, &action, NULL);
 }
 
-static void unwatch_inputs(void) {
-    struct sigaction action = {.sa_handler = SIG_DFL};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGBUS, &action, NULL);
-    watched.count = 0;
-}
-
 /* ---- begin and end ------------------------------------------------------------------------- */
 
 static huddle_status configure_context(huddle_context *context, const cli_arguments *arguments) {
@@ -234,7 +227,8 @@ void session_end(huddle_context *context) {
     /* The handler uses the context, so it is removed before the context is freed. */
     if (context != NULL)
         set_signal_handler(SIG_DFL);
-    unwatch_inputs();
+    (void)signal(SIGBUS, SIG_DFL);
+    watched.count = 0;
     memset(&session, 0, sizeof session);
     huddle_context_free(context);
 }

@@ -148,66 +148,60 @@ static bool prints_by_default(const cli_arguments *arguments) {
             strcmp(arguments->command->name, "generate") == 0);
 }
 
-/* `word`: where "-" was given. */
-static int use_input(const char **value, const char *word) {
-    if (streams.reads)
-        return usage_error("%s: standard input can be read only once", word);
-    streams.reads = true;
-    *value = input_path;
+/* A file in the place of stdout, and from here on stdio's stdout is stderr. Files of a format that
+ * the user chooses are named after it. */
+static int replace_stdout(const char *name, const char *format) {
+    const char *folder = scratch_folder();
+    if (folder == NULL)
+        return EXIT_FAILED;
+    snprintf(streams.path, sizeof streams.path, "%s/%s%s", folder, format == NULL ? name : "data.",
+             format == NULL ? "" : format);
+    (void)fflush(stdout);
+    int silence = streams.quiet ? open("/dev/null", O_WRONLY | O_CLOEXEC) : STDERR_FILENO;
+    streams.output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    if (streams.output < 0 || silence < 0 || dup2(silence, STDOUT_FILENO) < 0)
+        return failed("standard output: %s", strerror(errno));
     return EXIT_DONE;
 }
 
-static int use_output(const char **value, const char *word, const char *name) {
-    if (streams.output != 0)
-        return usage_error("%s: standard output can be written only once", word);
-    *value = streams_output(name);
-    return *value == NULL ? EXIT_FAILED : EXIT_DONE;
-}
-
-/* Files of a format that the user chooses are named after it. */
-static const char *name_for(const cli_arguments *arguments, const char *name, char *text,
-                            size_t size) {
-    const char *format = argument(arguments, "format");
-    if (format == NULL)
-        return name;
-    snprintf(text, size, "data.%s", format);
-    return text;
+/* Replaces a "-" that was given at `word`: for stdout, whose files have this name, or for stdin if
+ * name is NULL. */
+static int replace(const cli_arguments *arguments, const char **value, const char *word,
+                   const char *name) {
+    if (name == NULL ? streams.reads : streams.output != 0)
+        return usage_error("%s: standard %s can be %s only once", word,
+                           name == NULL ? "input" : "output", name == NULL ? "read" : "written");
+    streams.reads = streams.reads || name == NULL;
+    *value = name == NULL ? input_path : streams.path;
+    return name == NULL ? EXIT_DONE : replace_stdout(name, argument(arguments, "format"));
 }
 
 static int replace_operands(cli_arguments *arguments) {
     const cli_command *command = arguments->command;
-    char name[64], word[32];
+    char word[32];
     int result = EXIT_DONE;
-    for (int i = 0; i < arguments->n_operands && result == EXIT_DONE; i++) {
-        bool writes = command->stream != NULL && i + 1 == command->max_operands;
-        if (!is_stream(arguments->operands[i]) || !(writes || command->reads))
-            continue;
+    for (int i = 0; i < arguments->n_operands; i++) {
+        const char *name = i + 1 == command->max_operands ? command->stream : NULL;
         snprintf(word, sizeof word, "argument %d", i + 1);
-        if (writes)
-            result = use_output(&arguments->operands[i], word,
-                                name_for(arguments, command->stream, name, sizeof name));
-        else
-            result = use_input(&arguments->operands[i], word);
+        if (is_stream(arguments->operands[i]) && (name != NULL || command->reads))
+            STEP(replace(arguments, &arguments->operands[i], word, name));
     }
     return result;
 }
 
 static int replace_settings(cli_arguments *arguments) {
-    char name[64], word[80];
+    char word[80];
     int result = EXIT_DONE;
-    for (int i = 0; i < arguments->n_settings && result == EXIT_DONE; i++) {
+    for (int i = 0; i < arguments->n_settings; i++) {
         cli_setting *setting = &arguments->settings[i];
         const cli_flag *flag = setting->flag;
         if (flag == NULL || !is_stream(setting->value))
             continue;
         snprintf(word, sizeof word, "--%s", flag->name);
-        if (flag->stream != NULL)
-            result = use_output(&setting->value, word,
-                                name_for(arguments, flag->stream, name, sizeof name));
-        else if (flag->reads)
-            result = use_input(&setting->value, word);
+        if (flag->stream != NULL || flag->reads)
+            STEP(replace(arguments, &setting->value, word, flag->stream));
         else if (flag->kind == FLAG_FILE || flag->kind == FLAG_FOLDER)
-            result = usage_error("--%s cannot be standard output; give it a name", flag->name);
+            STEP(usage_error("%s cannot be standard output; give it a name", word));
     }
     return result;
 }
@@ -237,19 +231,6 @@ const char *streams_given(const char *value) {
 }
 
 /* ---- input ---------------------------------------------------------------------------------- */
-
-/* The file keeps its name until the end, because HDF5 opens files by name. -1 after a message. */
-static int open_copy(void) {
-    char path[4200];
-    const char *folder = scratch_folder();
-    if (folder == NULL)
-        return -1;
-    snprintf(path, sizeof path, "%s/stdin", folder);
-    int made = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
-    if (made < 0)
-        (void)failed("%s: cannot create a temporary file: %s", path, strerror(errno));
-    return made;
-}
 
 /* write() may write less than it was given. */
 static bool write_all(int to, const char *bytes, size_t size) {
@@ -303,14 +284,20 @@ static bool can_be_reread(void) {
     return again >= 0;
 }
 
+/* The copy keeps its name until the end, because HDF5 opens files by name. */
 int streams_read_input(void) {
+    char path[sizeof streams.path];
     if (!streams.reads || can_be_reread())
         return EXIT_DONE;
     if (isatty(STDIN_FILENO) == 1)
         print_note("standard input is this terminal: type or paste the data, then press Ctrl-D");
-    int made = open_copy();
-    if (made < 0)
+    const char *folder = scratch_folder();
+    if (folder == NULL)
         return EXIT_FAILED;
+    snprintf(path, sizeof path, "%s/stdin", folder);
+    int made = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (made < 0)
+        return failed("%s: cannot create a temporary file: %s", path, strerror(errno));
     int result = copy_input(made);
     if (result == EXIT_DONE && dup2(made, STDIN_FILENO) < 0)
         result = failed("standard input: %s", strerror(errno));
@@ -319,24 +306,6 @@ int streams_read_input(void) {
 }
 
 /* ---- output --------------------------------------------------------------------------------- */
-
-/* From here on stdio's stdout is stderr. */
-static int replace_stdout(void) {
-    (void)fflush(stdout);
-    int silence = streams.quiet ? open("/dev/null", O_WRONLY | O_CLOEXEC) : STDERR_FILENO;
-    streams.output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    if (streams.output < 0 || silence < 0 || dup2(silence, STDOUT_FILENO) < 0)
-        return failed("standard output: %s", strerror(errno));
-    return EXIT_DONE;
-}
-
-const char *streams_output(const char *name) {
-    const char *folder = scratch_folder();
-    if (folder == NULL)
-        return NULL;
-    snprintf(streams.path, sizeof streams.path, "%s/%s", folder, name);
-    return replace_stdout() == EXIT_DONE ? streams.path : NULL;
-}
 
 /* The files are removed first: a broken pipe ends the process. */
 static int copy_output(void) {

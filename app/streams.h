@@ -15,15 +15,12 @@
  * a file that is opened later must not become stdout. */
 void streams_reserve(void);
 
-/* Replaces every "-". EXIT_USAGE, after a message, if one stream is to serve two purposes. */
+/* Replaces every "-"; the ending of the file for stdout shows the format. EXIT_USAGE, after a
+ * message, if one stream is to serve two purposes. */
 int streams_begin(cli_arguments *arguments);
 
 /* Before the first file is read: copies stdin if it is an input and cannot be read twice. */
 int streams_read_input(void);
-
-/* A file to write instead of stdout, named so that its ending shows the format; NULL after a
- * message. */
-const char *streams_output(const char *name);
 
 /* The path for messages: "standard output" for the file that stands for it. */
 const char *streams_shown(const char *path);

@@ -15,9 +15,12 @@ static void print_label(const char *name) {
     printf("  %-*s", INDENT - 2, name);
 }
 
+/* Nothing if there is no text: the member is absent. */
 static void print_fact(const char *name, const char *text) {
+    if (text[0] == '\0')
+        return;
     print_label(name);
-    print_wrapped(stdout, text, INDENT, INDENT);
+    print_wrapped(text, INDENT);
 }
 
 /* d is 0 if only a graph or an embedding was given. */
@@ -88,19 +91,28 @@ static void print_choice(const json_t *info) {
     print_fact("clusters", text);
 }
 
-/* Which column contains the labels and why: "species, ...; 3 classes (sets -c 3)". */
-static void print_label_column(const json_t *info, const json_t *column, const char *name) {
-    char text[512];
+/* Which column contains the labels and why: "species, ...; 3 classes (sets -c 3)". Labels that are
+ * not a column of a table, but of a container, of another file or of digits, are mentioned if they
+ * determined -c. */
+static void print_labels(const json_t *info) {
+    char text[512] = "";
     double classes = number_of(info, "n_classes");
-    snprintf(text, sizeof text, "%.200s, %s", name, text_of(column, "reason"));
-    if (strcmp(text_of(info, "n_clusters_from"), "classes") == 0)
-        append_text(text, sizeof text, "; %.0f class%s (sets -c %.0f)", classes,
-                    classes == 1 ? "" : "es", classes);
+    bool is_column = json_object_get(info, "label_column") != NULL;
+    size_t i;
+    json_t *column;
+    json_array_foreach(json_object_get(info, "columns"), i, column) {
+        if (strcmp(text_of(column, "role"), "label") == 0 && text_of(column, "reason")[0] != '\0')
+            snprintf(text, sizeof text, "%.200s, %s", text_of(info, "label_column"),
+                     text_of(column, "reason"));
+    }
+    if (strcmp(text_of(info, "n_clusters_from"), "classes") == 0 && is_column == (text[0] != '\0'))
+        append_text(text, sizeof text, "%s%.0f class%s (sets -c %.0f)", is_column ? "; " : "",
+                    classes, classes == 1 ? "" : "es", classes);
     print_fact("labels", text);
 }
 
-/* The columns of a table that have this role, with the reason: the label, encoded features, or
- * columns that were ignored automatically. Wide tables may have thousands, so only the first
+/* The columns of a table that have this role, with the reason: encoded features, or columns that
+ * were ignored automatically. Wide tables may have thousands, so only the first
  * are listed. */
 static void print_columns(const json_t *info, const char *role) {
     enum { MAX_COLUMNS = 12 };
@@ -116,10 +128,6 @@ static void print_columns(const json_t *info, const char *role) {
         if (strcmp(text_of(column, "role"), role) != 0 || reason[0] == '\0' ||
             count++ >= MAX_COLUMNS)
             continue;
-        if (strcmp(role, "label") == 0) {
-            print_label_column(info, column, name);
-            continue;
-        }
         snprintf(text, sizeof text, "%s: %s", name, reason);
         print_fact(role, text);
     }
@@ -129,31 +137,17 @@ static void print_columns(const json_t *info, const char *role) {
     }
 }
 
-/* Labels that are not a column of a table, but of a container, of another file or of digits;
- * mentioned if they determined -c. */
-static void print_labels(const json_t *info) {
-    double classes = number_of(info, "n_classes");
-    if (json_object_get(info, "label_column") != NULL ||
-        strcmp(text_of(info, "n_clusters_from"), "classes") != 0)
-        return;
-    print_label("labels");
-    printf("%.0f class%s (sets -c %.0f)\n", classes, classes == 1 ? "" : "es", classes);
-}
-
-static const char *separator_before(const json_t *object, const char *name) {
-    void *first = json_object_iter((json_t *)(uintptr_t)object);
-    return strcmp(json_object_iter_key(first), name) == 0 ? "" : "  ";
-}
-
 /* Four decimals: scores of 10,000 points differ in the fourth. */
 static void print_scores(const json_t *scores) {
-    const char *name;
+    const char *name, *separator = "";
     json_t *value;
     if (scores == NULL)
         return;
     print_label("scores");
-    json_object_foreach((json_t *)(uintptr_t)scores, name, value)
-        printf("%s%s %.4f", separator_before(scores, name), name, json_number_value(value));
+    json_object_foreach((json_t *)(uintptr_t)scores, name, value) {
+        printf("%s%s %.4f", separator, name, json_number_value(value));
+        separator = "  ";
+    }
     printf("\n");
 }
 
@@ -268,8 +262,8 @@ static void print_refinement(const json_t *info) {
     if (refine == NULL)
         return;
     const char *skipped = text_of(refine, "skipped");
-    print_label("refined");
     if (skipped[0] != '\0') {
+        print_label("refined");
         printf("no: %s\n", skipped);
         return;
     }
@@ -283,14 +277,7 @@ static void print_refinement(const json_t *info) {
                 number_of(info, "n"));
     if (json_object_get(info, "shrink") != NULL)
         append_text(text, sizeof text, "; the certificate is about the shrink step");
-    print_wrapped(stdout, text, INDENT, INDENT);
-}
-
-/* What was decided about the points, and why; absent if there was no question. */
-static void print_decision(const json_t *info) {
-    if (json_object_get(info, "decision") == NULL)
-        return;
-    print_fact("decision", text_of(info, "decision"));
+    print_fact("refined", text);
 }
 
 /* What the fit was expected to need and what the process had at most; absent for small fits. */
@@ -339,25 +326,22 @@ static void print_seconds(const json_t *seconds) {
 /* The columns of the table of a range, in this order: those that its rows have. */
 static const char *const range_columns[] = {"inertia",    "silhouette", "ncut",     "relative_gap",
                                             "modularity", "divergence", "stability"};
-enum { RANGE_COLUMNS = sizeof range_columns / sizeof *range_columns };
 
-static void print_range_titles(const json_t *trial) {
-    printf("\n  %9s", "clusters");
-    for (size_t j = 0; j < RANGE_COLUMNS; j++)
-        if (json_object_get(trial, range_columns[j]) != NULL)
-            printf(" %12s", strcmp(range_columns[j], "relative_gap") == 0 ? "relative gap"
-                                                                          : range_columns[j]);
-    printf("\n");
-}
-
-static void print_range_row(const json_t *trial, double chosen) {
-    printf("%c %9.0f", number_of(trial, "n_clusters") == chosen ? '*' : ' ',
-           number_of(trial, "n_clusters"));
-    for (size_t j = 0; j < RANGE_COLUMNS; j++) {
-        if (json_object_get(trial, range_columns[j]) == NULL)
+/* A line of the table, or its titles if `chosen` is NAN. */
+static void print_range_line(const json_t *trial, double chosen) {
+    double n_clusters = number_of(trial, "n_clusters");
+    if (isnan(chosen))
+        printf("\n  %9s", "clusters");
+    else
+        printf("%c %9.0f", n_clusters == chosen ? '*' : ' ', n_clusters);
+    for (size_t j = 0; j < sizeof range_columns / sizeof *range_columns; j++) {
+        const char *name = range_columns[j];
+        double value = number_of(trial, name);
+        if (json_object_get(trial, name) == NULL)
             continue;
-        double value = number_of(trial, range_columns[j]);
-        if (isnan(value))
+        if (isnan(chosen))
+            printf(" %12s", strcmp(name, "relative_gap") == 0 ? "relative gap" : name);
+        else if (isnan(value))
             printf(" %12s", "-");
         else
             printf(" %12.5g", value);
@@ -372,9 +356,9 @@ static void print_range(const json_t *info) {
     size_t n = json_array_size(range);
     if (n == 0 || json_object_get(info, "choice") != NULL)
         return;
-    print_range_titles(json_array_get(range, 0));
+    print_range_line(json_array_get(range, 0), NAN);
     for (size_t i = 0; i < n; i++)
-        print_range_row(json_array_get(range, i), number_of(info, "n_clusters"));
+        print_range_line(json_array_get(range, i), number_of(info, "n_clusters"));
     if (strcmp(text_of(info, "chosen_by"), "modularity") == 0)
         printf("  * the smallest number with nearly the largest modularity; no relative gap is "
                "clear (0.8 or more)\n");
@@ -385,16 +369,14 @@ static void print_range(const json_t *info) {
 
 /* Last before the table, where they are noticed. */
 static void print_warnings(const json_t *warnings) {
-    for (size_t i = 0; i < json_array_size(warnings); i++) {
+    for (size_t i = 0; i < json_array_size(warnings); i++)
         print_fact("warning", json_string_value(json_array_get(warnings, i)));
-    }
 }
 
 /* From what the user asked for (columns, method) through the result to its diagnostics; the
  * table of a range comes last because it may be long. */
 void print_summary(const json_t *info) {
     print_title(info);
-    print_columns(info, "label");
     print_labels(info);
     print_columns(info, "feature");
     print_columns(info, "row names");
@@ -408,7 +390,7 @@ void print_summary(const json_t *info) {
     print_embedding(json_object_get(info, "embed"));
     print_shrink(info);
     print_refinement(info);
-    print_decision(info);
+    print_fact("decision", text_of(info, "decision"));
     print_memory(info);
     print_seconds(json_object_get(info, "seconds"));
     print_warnings(json_object_get(info, "warnings"));

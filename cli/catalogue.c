@@ -112,18 +112,17 @@ const catalogue_of_methods *catalogue(void) {
     return &store.made;
 }
 
-const catalogue_option *catalogue_next(const catalogue_option *from, const char *methods) {
+const catalogue_option *catalogue_next(const catalogue_option *last, const char *methods) {
+    static const catalogue_option none = {0};
+    if (methods == NULL)
+        return &none;
+    const catalogue_option *from = last == NULL ? catalogue()->options : last + 1;
     for (; from->name != NULL; from++)
         for (int i = 0; i < store.made.n_methods; i++)
             if ((from->methods >> i & 1) &&
                 (strcmp(methods, "*") == 0 || strcmp(methods, store.made.names[i]) == 0))
                 return from;
     return from;
-}
-
-const catalogue_option *catalogue_first(const char *methods) {
-    static const catalogue_option none = {0};
-    return methods == NULL ? &none : catalogue_next(catalogue()->options, methods);
 }
 
 void catalogue_free(void) {

@@ -34,15 +34,14 @@ void catalogue_free(void);
 /* The names of all methods; ends with NULL. */
 const char *const *method_names(void);
 
-/* The first option at or after `from` that belongs to `methods` (a method, or "*" for all), or the
- * end of the list. */
-const catalogue_option *catalogue_next(const catalogue_option *from, const char *methods);
+/* The option after `last`, or the first one if that is NULL, that belongs to `methods` (a method,
+ * "*" for all, or NULL for none), or the end of the list. */
+const catalogue_option *catalogue_next(const catalogue_option *last, const char *methods);
 
-/* Loops over the options of `methods`; NULL: none. */
+/* Loops over the options of `methods`. */
 #define FOR_EACH_OPTION(option, methods)                                                           \
-    for (const catalogue_option *option = catalogue_first(methods); option->name != NULL;          \
-         option = catalogue_next(option + 1, methods))
-const catalogue_option *catalogue_first(const char *methods);
+    for (const catalogue_option *option = catalogue_next(NULL, methods); option->name != NULL;     \
+         option = catalogue_next(option, methods))
 
 /* The flag of an option (n-clusters for n_clusters), and its letter or 0. */
 void option_flag(const char *name, char *flag, size_t size);

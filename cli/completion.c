@@ -3,7 +3,6 @@
 #include "cli/documents.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Names contain no characters that a shell would interpret. */
@@ -14,12 +13,16 @@ static void print_words(const char *const *words) {
 
 /* Two methods may have an option of the same name with different meanings, and so two entries;
  * a completion needs one. */
-static bool is_repeated(const cli_entry *entries, int i) {
-    for (int j = 0; j < i; j++)
-        if (strcmp(entries[i].name, entries[j].name) == 0)
-            return true;
-    return false;
+static bool is_repeated(const cli_entry *entries, const cli_entry *entry) {
+    while (strcmp(entries->name, entry->name) != 0)
+        entries++;
+    return entries != entry;
 }
+
+/* Loops over the entries of a command, each name once. */
+#define FOR_EACH_NAME(entry, entries)                                                              \
+    for (const cli_entry *entry = (entries); entry->name[0] != '\0'; entry++)                      \
+        if (!is_repeated(entries, entry))
 
 /* ---- bash --------------------------------------------------------------------------------- */
 
@@ -44,21 +47,17 @@ static void print_bash_values(const cli_entry *entry) {
 /* One branch of the `case` over commands: the words it takes, its options if the current word
  * begins with a dash, and values after an option. */
 static void print_bash_command(const cli_command *command) {
-    int count;
-    cli_entry *entries = command_entries(command, &count);
+    const cli_entry *entries = command_entries(command);
     printf("    %s)\n        words=\"", command->name);
     if (command->words != NULL)
         print_words(command->words());
     printf("\"\n        [[ $current == -* ]] && words=\"");
-    for (int i = 0; i < count; i++)
-        if (!is_repeated(entries, i))
-            printf("%s--%s", i == 0 ? "" : " ", entries[i].name);
+    FOR_EACH_NAME(entry, entries)
+    printf("%s--%s", entry == entries ? "" : " ", entry->name);
     printf("\"\n        case $previous in\n");
-    for (int i = 0; i < count; i++)
-        if (!is_repeated(entries, i))
-            print_bash_values(&entries[i]);
+    FOR_EACH_NAME(entry, entries)
+    print_bash_values(entry);
     printf("        esac\n        ;;\n");
-    free(entries);
 }
 
 /* COMP_WORDS[1] is the command; the word under the cursor and the one before it decide what is
@@ -125,16 +124,13 @@ static void print_zsh_spec(const cli_entry *entry, const char *dashes, const cha
 
 /* _arguments is zsh's completion of options by specifications. */
 static void print_zsh_command(const cli_command *command) {
-    int count;
-    cli_entry *entries = command_entries(command, &count);
+    const cli_entry *entries = command_entries(command);
     printf("    %s) _arguments", command->name);
-    for (int i = 0; i < count; i++) {
-        char letter[2] = {entries[i].letter, '\0'};
-        if (is_repeated(entries, i))
-            continue;
-        print_zsh_spec(&entries[i], "--", entries[i].name);
-        if (entries[i].letter != '\0')
-            print_zsh_spec(&entries[i], "-", letter);
+    FOR_EACH_NAME(entry, entries) {
+        const char letter[2] = {entry->letter, '\0'};
+        print_zsh_spec(entry, "--", entry->name);
+        if (entry->letter != '\0')
+            print_zsh_spec(entry, "-", letter);
     }
     if (command->words != NULL) {
         printf(" \\\n        '*:word:{compadd ");
@@ -143,7 +139,6 @@ static void print_zsh_command(const cli_command *command) {
     } else
         printf(" \\\n        '*:file:_files'");
     printf(" ;;\n");
-    free(entries);
 }
 
 /* After the command's name, `words` is shifted, so that _arguments finds the command at the
@@ -204,18 +199,15 @@ static void print_fish(void) {
     }
     for (const cli_command *const *command = commands; *command != NULL; command++) {
         char condition[64];
-        int count;
-        cli_entry *entries = command_entries(*command, &count);
+        const cli_entry *entries = command_entries(*command);
         snprintf(condition, sizeof condition, "__fish_seen_subcommand_from %s", (*command)->name);
         if ((*command)->words != NULL) {
             printf("complete -c huddle -n '%s' -a '", condition);
             print_words((*command)->words());
             printf("'\n");
         }
-        for (int i = 0; i < count; i++)
-            if (!is_repeated(entries, i))
-                print_fish_entry(condition, &entries[i]);
-        free(entries);
+        FOR_EACH_NAME(entry, entries)
+        print_fish_entry(condition, entry);
     }
 }
 

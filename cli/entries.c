@@ -1,10 +1,16 @@
-#include "cli/entries.h"
+#include "cli/documents.h"
 
 #include "cli/messages.h"
 #include "cli/text.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* The entries of the command that was asked for last. */
+static struct {
+    cli_entry *entries;
+    int count;
+} list;
 
 /* The values and the default are appended to the help, so that every document shows them
  * alike. */
@@ -76,9 +82,9 @@ static void make_option_entry(const catalogue_option *option, const char *method
 
 /* True if the command has a flag of this name, which then replaces the option: the parser
  * looks for flags first. */
-static bool has_flag(const cli_entry *entries, int count, const char *name) {
-    for (int i = 0; i < count; i++)
-        if (!entries[i].of_method && strcmp(entries[i].name, name) == 0)
+static bool has_flag(const char *name) {
+    for (int i = 0; i < list.count; i++)
+        if (!list.entries[i].of_method && strcmp(list.entries[i].name, name) == 0)
             return true;
     return false;
 }
@@ -89,34 +95,35 @@ static bool is_fixed(const cli_command *command, const char *name) {
 }
 
 /* Room for one more entry. */
-static cli_entry *add_entry(cli_entry **entries, int *count) {
-    *entries = check_allocation(realloc(*entries, (size_t)(*count + 1) * sizeof **entries));
-    return &(*entries)[(*count)++];
+static cli_entry *add_entry(void) {
+    size_t count = (size_t)++list.count;
+    list.entries = check_allocation(realloc(list.entries, count * sizeof *list.entries));
+    return &list.entries[count - 1];
 }
 
 /* Options of methods are listed after the command's first group of flags, which contains
  * --method, and before the input and output flags. Those of a stage belong to that group: they are
  * documented with the command, as its flags are, because no other page lists them. */
-cli_entry *command_entries(const cli_command *command, int *count) {
-    cli_entry *entries = NULL;
+const cli_entry *command_entries(const cli_command *command) {
     const huddle_option *row = command->stage == NULL ? NULL : command->stage();
-    *count = 0;
+    list.count = 0;
     for (const flag_group *group = command->groups; group->flags != NULL; group++) {
         for (const cli_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
-            make_flag_entry(group->title, flag, add_entry(&entries, count));
+            make_flag_entry(group->title, flag, add_entry());
         if (group != command->groups)
             continue;
         for (; row != NULL && row->type != HUDDLE_OPTION_END; row++) {
-            cli_entry *entry = add_entry(&entries, count);
+            cli_entry *entry = add_entry();
             method_entry(row, entry);
             entry->of_method = false;
             snprintf(entry->group, sizeof entry->group, "%s", group->title);
         }
         FOR_EACH_OPTION(option, command->methods)
-        if (!has_flag(entries, *count, option->flag) && !is_fixed(command, option->name))
-            make_option_entry(option, command->methods, add_entry(&entries, count));
+        if (!has_flag(option->flag) && !is_fixed(command, option->name))
+            make_option_entry(option, command->methods, add_entry());
     }
-    return entries;
+    add_entry()->name[0] = '\0';
+    return list.entries;
 }
 
 bool entry_is_general(const cli_entry *entry) {

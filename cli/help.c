@@ -2,7 +2,6 @@
 
 #include "cli/text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* The column at which the help of an option begins; names that reach it have a line of their
@@ -20,21 +19,18 @@ void print_entry(const cli_entry *entry) {
         column = 0;
     }
     printf("%*s", ENTRY_COLUMN - column, "");
-    print_wrapped(stdout, entry->help, ENTRY_COLUMN, ENTRY_COLUMN);
+    print_wrapped(entry->help, ENTRY_COLUMN);
 }
 
 /* The entries of a group are adjacent, so a title is printed where the group changes. */
 static void print_entries(const cli_command *command) {
-    int count;
-    cli_entry *entries = command_entries(command, &count);
     const char *group = "";
-    for (int i = 0; i < count; i++) {
-        if (strcmp(entries[i].group, group) != 0)
-            printf("\n%s\n", entries[i].group);
-        group = entries[i].group;
-        print_entry(&entries[i]);
+    for (const cli_entry *entry = command_entries(command); entry->name[0] != '\0'; entry++) {
+        if (strcmp(entry->group, group) != 0)
+            printf("\n%s\n", entry->group);
+        group = entry->group;
+        print_entry(entry);
     }
-    free(entries);
 }
 
 /* The same order as in the manual page: usage, sentence, paragraphs, options, examples. */
@@ -43,10 +39,10 @@ void print_command_help(const cli_command *command) {
     printf("Usage: huddle %s [OPTIONS]%s%s\n\n", command->name,
            command->operands[0] == '\0' ? "" : " ", command->operands);
     command_sentence(command, sentence, sizeof sentence);
-    print_wrapped(stdout, sentence, 0, 0);
+    print_wrapped(sentence, 0);
     if (command->text != NULL) {
         putchar('\n');
-        print_wrapped(stdout, command->text, 0, 0);
+        print_wrapped(command->text, 0);
     }
     print_entries(command);
     if (command->examples[0] != NULL)

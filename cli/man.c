@@ -2,7 +2,6 @@
 #include "cli/documents.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A dash in roff is a hyphen unless it is escaped, which would break copying options from the
@@ -46,18 +45,15 @@ static void print_entry_roff(const cli_entry *entry) {
 
 /* What all commands have is in the description of the tool. */
 static void print_entries_roff(const cli_command *command) {
-    int count;
-    cli_entry *entries = command_entries(command, &count);
     const char *group = "";
-    for (int i = 0; i < count; i++) {
-        if (entry_is_general(&entries[i]))
+    for (const cli_entry *entry = command_entries(command); entry->name[0] != '\0'; entry++) {
+        if (entry_is_general(entry))
             continue;
-        if (strcmp(entries[i].group, group) != 0)
-            printf(".PP\n.I \"%s\"\n", entries[i].group);
-        group = entries[i].group;
-        print_entry_roff(&entries[i]);
+        if (strcmp(entry->group, group) != 0)
+            printf(".PP\n.I \"%s\"\n", entry->group);
+        group = entry->group;
+        print_entry_roff(entry);
     }
-    free(entries);
 }
 
 /* A subsection per command: one page for the whole tool, as there is one program. */

@@ -1,7 +1,6 @@
 #include "cli/documents.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A bar would end the cell of the table, even inside code. */
@@ -17,22 +16,19 @@ static void print_cell(const char *text) {
 
 /* The options of methods have a page of their own (options.md). */
 static void print_flag_tables(const cli_command *command) {
-    int count;
-    cli_entry *entries = command_entries(command, &count);
     const char *group = "";
-    for (int i = 0; i < count; i++) {
+    for (const cli_entry *entry = command_entries(command); entry->name[0] != '\0'; entry++) {
         char names[128];
-        if (entries[i].of_method || entry_is_general(&entries[i]))
+        if (entry->of_method || entry_is_general(entry))
             continue;
-        if (strcmp(entries[i].group, group) != 0)
-            printf("\n| %s | |\n|---|---|\n", entries[i].group);
-        group = entries[i].group;
-        entry_names(&entries[i], names, sizeof names);
+        if (strcmp(entry->group, group) != 0)
+            printf("\n| %s | |\n|---|---|\n", entry->group);
+        group = entry->group;
+        entry_names(entry, names, sizeof names);
         printf("| `%s` | ", names + strspn(names, " "));
-        print_cell(entries[i].help);
+        print_cell(entry->help);
         printf(" |\n");
     }
-    free(entries);
 }
 
 /* The page is checked into docs/, so its order is stable. */

@@ -1,11 +1,12 @@
 #include "cli/messages.h"
 
+#include "report/text.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* The state of the one stderr of the process. The library calls log functions from one thread at a
@@ -21,12 +22,6 @@ static struct {
     double opened;         /* when the session began */
     double not_till;       /* earliest time of the next progress line */
 } state = {.level = MESSAGES_NORMAL};
-
-double clock_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* ---- messages ------------------------------------------------------------------------------ */
 
@@ -103,7 +98,7 @@ void messages_set_level(message_level level) {
     state.stage[0] = '\0';
     state.level = level;
     state.terminal = isatty(STDERR_FILENO) == 1;
-    state.began = state.opened = clock_seconds();
+    state.began = state.opened = read_clock(CLOCK_MONOTONIC);
     state.not_till = state.opened + line_interval;
 }
 
@@ -164,7 +159,7 @@ static void begin_stage(const char *stage, double now) {
 /* Called about ten times a second at most, by the library. Nothing is drawn before the first unit
  * is done: there is no rate yet. */
 void show_progress(const char *stage, double done, double total) {
-    double now = clock_seconds();
+    double now = read_clock(CLOCK_MONOTONIC);
     if (state.level == MESSAGES_QUIET || state.silent)
         return;
     /* "page: level 4 of 12" is part of the stage "page". */

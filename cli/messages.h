@@ -37,9 +37,6 @@ void clear_progress(void);
 /* Whether there is one. Async-signal-safe. */
 bool progress_is_shown(void);
 
-/* Time in seconds of a clock that is never set back. */
-double clock_seconds(void);
-
 /* Flushes and closes stdout. Returns EXIT_FAILED, after a message, if output was lost. */
 int close_output(void);
 

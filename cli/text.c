@@ -12,29 +12,28 @@ static int piece_length(const char *text) {
 
 /* Greedy filling. A piece that is longer than a line is printed as it is, since breaking a
  * path or an option would make it useless. */
-void print_wrapped(FILE *file, const char *text, int indent, int column) {
-    int start = column; /* the column where the current line's text begins: no blank before its
-                           first word */
+void print_wrapped(const char *text, int indent) {
+    int column = indent;
     bool space = false; /* a blank separates the next piece from the one before it */
     while (*text != '\0') {
         if (*text == '\n') {
-            fprintf(file, "\n\n%*s", indent, "");
-            column = start = indent;
+            printf("\n\n%*s", indent, "");
+            column = indent;
             text += strspn(text, "\n");
         }
         int length = piece_length(text);
-        if (column > start && column + space + length > PAGE_WIDTH) {
-            fprintf(file, "\n%*s", indent, "");
-            column = start = indent;
+        if (column > indent && column + space + length > PAGE_WIDTH) {
+            printf("\n%*s", indent, "");
+            column = indent;
         }
-        space = space && column > start;
-        fprintf(file, "%s%.*s", space ? " " : "", length, text);
+        space = space && column > indent; /* not before the first word of a line */
+        printf("%s%.*s", space ? " " : "", length, text);
         column += length + space;
         text += length;
         space = *text == ' ';
         text += strspn(text, " ");
     }
-    fputc('\n', file);
+    putchar('\n');
 }
 
 /* Code points that take no column (combining marks, joiners) or two (East Asian wide

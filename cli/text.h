@@ -5,14 +5,13 @@
 #include "report/text.h"
 
 #include <stdint.h>
-#include <stdio.h>
 
 /* Maximum width of --help and summaries, in columns. */
 enum { PAGE_WIDTH = 90 };
 
-/* Prints text in lines of at most PAGE_WIDTH columns, all but the first indented. `column` is
- * where the first line begins. An empty line in the text stays one. */
-void print_wrapped(FILE *file, const char *text, int indent, int column);
+/* Prints text to stdout in lines of at most PAGE_WIDTH columns, indented; the first line begins in
+ * that column already. An empty line in the text stays one. */
+void print_wrapped(const char *text, int indent);
 
 /* Columns that a text in UTF-8 takes on a terminal. */
 int text_width(const char *text);

@@ -6,47 +6,35 @@
 #include <math.h>
 #include <string.h>
 
-double read_clock(clockid_t clock) {
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-/* Copies a member, or null where there is none, so that all records have the same members and
- * tables need no special cases. */
-static void copy_member(json_t *to, const char *name, const json_t *from, const char *member) {
-    json_t *value = json_object_get(from, member);
-    json_object_set(to, name, value == NULL ? json_null() : value);
-}
-
 /* Members of the model's own report that tables and figures use; the rest can be computed
- * again from the settings. */
+ * again from the settings. null where there is none, so that all records have the same members and
+ * tables need no special cases. */
 static huddle_status add_report(const huddle_model *model, json_t *record) {
-    char *text = NULL;
-    huddle_status status = huddle_model_info_json(model, &text);
+    static const char *const members[][3] = {{"options", NULL, "options"},
+                                             {"n_clusters", NULL, "n_clusters"},
+                                             {"prepare", "prepare", "rule"},
+                                             {"inertia", "kmeans", "inertia"},
+                                             {"restarts", "kmeans", "restarts"},
+                                             {"gamma", "shrink", "gamma"},
+                                             {"loss", "shrink", "loss"},
+                                             {"objective", "alternation", "objective"},
+                                             {"gap", "shrink", "gap"},
+                                             {"groups", "shrink", "groups"},
+                                             {"n_iter", "alternation", "n_iter"},
+                                             {"stages", NULL, "seconds"},
+                                             {"warnings", NULL, "warnings"}};
+    json_t *info = NULL;
+    huddle_status status = model_info(model, &info);
     if (status != HUDDLE_OK)
         return status;
-    json_t *info = json_loads(text, 0, NULL);
-    huddle_free(text);
-    if (info == NULL)
-        return experiment_no_memory();
     /* A method that alternates reports the objective of the whole under "alternation". */
-    const json_t *shrink = json_object_get(info, "shrink"),
-                 *kmeans = json_object_get(info, "kmeans");
-    const json_t *alternation = json_object_get(info, "alternation");
-    copy_member(record, "options", info, "options");
-    copy_member(record, "n_clusters", info, "n_clusters");
-    copy_member(record, "prepare", json_object_get(info, "prepare"), "rule");
-    copy_member(record, "inertia", kmeans, "inertia");
-    copy_member(record, "restarts", kmeans, "restarts");
-    copy_member(record, "gamma", shrink, "gamma");
-    copy_member(record, "loss", shrink, "loss");
-    copy_member(record, "objective", alternation != NULL ? alternation : shrink, "objective");
-    copy_member(record, "gap", shrink, "gap");
-    copy_member(record, "groups", shrink, "groups");
-    copy_member(record, "n_iter", alternation != NULL ? alternation : shrink, "n_iter");
-    copy_member(record, "stages", info, "seconds");
-    copy_member(record, "warnings", info, "warnings");
+    if (json_object_get(info, "alternation") == NULL && json_object_get(info, "shrink") != NULL)
+        json_object_set(info, "alternation", json_object_get(info, "shrink"));
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        const json_t *part = members[i][1] == NULL ? info : json_object_get(info, members[i][1]);
+        json_t *value = json_object_get(part, members[i][2]);
+        json_object_set(record, members[i][0], value == NULL ? json_null() : value);
+    }
     json_decref(info);
     return HUDDLE_OK;
 }
@@ -134,11 +122,8 @@ static void add_trace(const huddle_model *model, json_t *record) {
     json_t *trace = json_object();
     for (int k = 0; k < 2; k++) {
         huddle_array view = {0};
-        json_t *values = json_array();
         (void)huddle_model_array(model, names[k], &view); /* a method without it: an empty list */
-        for (int64_t i = 0; i < view.rows; i++)
-            json_array_append_new(values, page_real(((const double *)view.values)[i]));
-        json_object_set_new(trace, names[k], values);
+        json_object_set_new(trace, names[k], page_reals(&view));
     }
     json_object_set_new(record, "trace", trace);
 }

@@ -1,6 +1,5 @@
 /* The cells of a plan: every data set with every point of every grid and every seed. */
 #include "experiment/experiment.h"
-#include "report/text.h"
 
 #include <stdlib.h>
 
@@ -92,8 +91,8 @@ static huddle_status make_cell(const experiment *e, experiment_cell *cell) {
 done:
     huddle_model_free(model);
     if (status != HUDDLE_OK)
-        return experiment_fail(status, "%s: methods[%d] with %s: %s", e->file, cell->entry,
-                               e->data[cell->data].name, huddle_last_error());
+        return set_error(status, "%s: methods[%d] with %s: %s", e->file, cell->entry,
+                         e->data[cell->data].name, huddle_last_error());
     return HUDDLE_OK;
 }
 

@@ -80,8 +80,7 @@ static void format_tick(const chart_axis *axis, double value, char *text, size_t
         snprintf(text, size, "%g", fabs(value) < 1e-12 ? 0 : value);
 }
 
-/* Numbers may be omitted where panels share an axis. */
-static void draw_x_axis(const chart_panel *panel, bool numbers) {
+static void draw_x_axis(const chart_panel *panel) {
     double values[MAX_TICKS], bottom = panel->y + panel->h;
     char text[32];
     figure *f = panel->figure;
@@ -92,9 +91,8 @@ static void draw_x_axis(const chart_panel *panel, bool numbers) {
         double x = chart_x(panel, values[i]);
         format_tick(&panel->x_axis, values[i], text, sizeof text);
         figure_add_segment(f, x, bottom, x, bottom + 3, chart_ink_light, 0.6);
-        if (numbers)
-            figure_add_text(f, (figure_point){x, bottom + 12}, chart_tick_size, chart_ink_light,
-                            ANCHOR_MIDDLE, "%s", text);
+        figure_add_text(f, (figure_point){x, bottom + 12}, chart_tick_size, chart_ink_light,
+                        ANCHOR_MIDDLE, "%s", text);
     }
     figure_add_segment(f, panel->x, bottom, panel->x + panel->w, bottom, chart_ink_light, 0.8);
 }
@@ -116,9 +114,9 @@ static void draw_y_axis(const chart_panel *panel, bool numbers) {
 }
 
 /* The horizontal grid lines come first, so that the axis is drawn over them. */
-void chart_draw_axes(const chart_panel *panel, bool x_numbers, bool y_numbers) {
+void chart_draw_axes(const chart_panel *panel, bool y_numbers) {
     draw_y_axis(panel, y_numbers);
-    draw_x_axis(panel, x_numbers);
+    draw_x_axis(panel);
 }
 
 /* ---- lines and marks ------------------------------------------------------------------------ */

@@ -26,8 +26,9 @@ extern const double chart_text_size, chart_tick_size;
 double chart_x(const chart_panel *panel, double value);
 double chart_y(const chart_panel *panel, double value);
 
-/* Grid lines and ticks at round numbers. The numbers themselves are written only if asked for. */
-void chart_draw_axes(const chart_panel *panel, bool x_numbers, bool y_numbers);
+/* Grid lines and ticks at round numbers. The numbers of y are written only if asked for: panels may
+ * share that axis. */
+void chart_draw_axes(const chart_panel *panel, bool y_numbers);
 
 /* A line through the points that are finite. */
 figure_shape *chart_draw_line(const chart_panel *panel, int n, const double *x, const double *y,

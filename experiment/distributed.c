@@ -24,8 +24,6 @@ typedef struct member {
     int n_threads;
     int n_unfinished; /* items handed out and not finished */
     double seconds;   /* that its last cells took; 0 before the first */
-    int64_t hits, misses;
-    double cpu_seconds;
 } member;
 
 /* An item and who computes it. */
@@ -41,49 +39,53 @@ typedef struct decision {
     double done;    /* share of the cost */
 } decision;
 
+/* Of the items of a group, as one process sees it: is one handed out to it, or to any? and the cost
+ * of the others. */
+typedef struct group_state {
+    bool own, taken;
+    double left;
+} group_state;
+
 typedef struct distribution {
     work *w;
     workers team;
     int32_t rank, size;
-    int n_groups;
     double began_cpu;
     grant *grants; /* of the last meeting; room for all items */
 
     /* Used by process 0: */
-    member *members; /* size */
-    bool *granted;   /* of each item */
+    member *members;     /* size */
+    int32_t *owners;     /* of each item: the process that computes it, or -1 */
+    group_state *groups; /* room for choose_item() */
     int n_granted, n_finished;
-    bool *holds;  /* size x n_groups: has the process cells of the group? */
-    double *left; /* cost of the items of each group that are not handed out */
     bool cancelled;
+    int64_t hits, misses; /* sums over all processes, of their last messages */
+    double cpu_seconds;
 } distribution;
 
 /* ---- handing out (process 0) ---------------------------------------------------------------- */
 
-static int group_of(const distribution *s, int item) {
-    return work_group_index(s->w, &s->w->e->cells[s->w->items[item].cell]);
-}
-
-static bool is_held(const distribution *s, int group) {
-    for (int32_t r = 0; r < s->size; r++)
-        if (s->holds[r * s->n_groups + group])
-            return true;
-    return false;
-}
-
 /* An item of a group that the process has; else of one that nobody has; else of the one with most
  * left to do, whose common parts are then computed again. */
 static int choose_item(const distribution *s, int32_t process) {
+    const work *w = s->w;
     int fresh = -1, shared = -1;
-    for (int i = 0; i < s->w->count; i++) {
-        int group = group_of(s, i);
-        if (s->granted[i])
+    memset(s->groups, 0, (size_t)w->n_groups * sizeof *s->groups);
+    for (int i = 0; i < w->count; i++) {
+        group_state *group = &s->groups[w->items[i].group];
+        group->own |= s->owners[i] == process;
+        group->taken |= s->owners[i] >= 0;
+        group->left += s->owners[i] < 0 ? w->items[i].cost : 0;
+    }
+    for (int i = 0; i < w->count; i++) {
+        const group_state *group = &s->groups[w->items[i].group];
+        if (s->owners[i] >= 0)
             continue;
-        if (s->holds[process * s->n_groups + group])
+        if (group->own)
             return i;
-        if (fresh < 0 && !is_held(s, group))
+        if (fresh < 0 && !group->taken)
             fresh = i;
-        if (shared < 0 || s->left[group] > s->left[group_of(s, shared)])
+        if (shared < 0 || group->left > s->groups[w->items[shared].group].left)
             shared = i;
     }
     return fresh >= 0 ? fresh : shared;
@@ -107,10 +109,9 @@ static int32_t hand_out(distribution *s) {
         for (int32_t r = 0; r < s->size && s->n_granted < s->w->count; r++) {
             if (wanted_items(&s->members[r]) <= 0)
                 continue;
-            int item = choose_item(s, r), group = group_of(s, item);
-            s->granted[item] = any = true;
-            s->holds[r * s->n_groups + group] = true;
-            s->left[group] -= s->w->items[item].cost;
+            int item = choose_item(s, r);
+            any = true;
+            s->owners[item] = r;
             s->members[r].n_unfinished++;
             s->n_granted++;
             s->grants[n_grants++] = (grant){item, r};
@@ -168,9 +169,9 @@ static huddle_status read_message(distribution *s, int32_t process, const char *
     if (message == NULL)
         return experiment_no_memory();
     m->n_threads = (int)json_integer_value(json_object_get(message, "threads"));
-    m->hits = json_integer_value(json_object_get(message, "hits"));
-    m->misses = json_integer_value(json_object_get(message, "misses"));
-    m->cpu_seconds = json_number_value(json_object_get(message, "cpu"));
+    s->hits += json_integer_value(json_object_get(message, "hits"));
+    s->misses += json_integer_value(json_object_get(message, "misses"));
+    s->cpu_seconds += json_number_value(json_object_get(message, "cpu"));
     s->cancelled |= json_is_true(json_object_get(message, "cancelled"));
     take_finished(s, process, json_object_get(message, "finished"));
     json_decref(message);
@@ -187,6 +188,8 @@ static huddle_status report(distribution *s, bool cancelled) {
     TRY_POINTER(text);
     TRY(huddle_context_gather(s->w->context, (int64_t)strlen(text), text, sizes, &all));
     const char *at = all;
+    s->hits = s->misses = 0;
+    s->cpu_seconds = 0;
     for (int32_t r = 0; s->rank == 0 && r < s->size; at += sizes[r], r++)
         TRY(read_message(s, r, at, sizes[r]));
 done:
@@ -218,7 +221,7 @@ static void apply_grants(distribution *s, int32_t n_grants) {
         if (s->grants[k].process == s->rank)
             w->queue.items[w->queue.count++] = s->grants[k].item;
         else
-            work_leave_group(w, &w->groups[group_of(s, s->grants[k].item)]);
+            work_leave_group(w, &w->groups[w->items[s->grants[k].item].group]);
     }
     pthread_cond_broadcast(&w->changed);
     pthread_mutex_unlock(&w->lock);
@@ -309,15 +312,13 @@ done:
 static huddle_status begin(distribution *s) {
     huddle_status status = HUDDLE_OK;
     work *w = s->w;
-    s->n_groups = w->e->n_data * w->n_seeds;
     TRY_POINTER(w->finished = json_array());
     TRY_POINTER(s->grants = calloc((size_t)w->count, sizeof *s->grants));
     TRY_POINTER(s->members = calloc((size_t)s->size, sizeof *s->members));
-    TRY_POINTER(s->granted = calloc((size_t)w->count, sizeof *s->granted));
-    TRY_POINTER(s->holds = calloc((size_t)(s->size * s->n_groups), sizeof *s->holds));
-    TRY_POINTER(s->left = calloc((size_t)s->n_groups, sizeof *s->left));
+    TRY_POINTER(s->owners = calloc((size_t)w->count, sizeof *s->owners));
+    TRY_POINTER(s->groups = calloc((size_t)w->n_groups, sizeof *s->groups));
     for (int i = 0; i < w->count; i++)
-        s->left[group_of(s, i)] += w->items[i].cost;
+        s->owners[i] = -1;
     if (s->size == 1)
         for (s->n_granted = 0; s->n_granted < w->count; s->n_granted++)
             w->queue.items[w->queue.count++] = s->n_granted;
@@ -325,18 +326,6 @@ static huddle_status begin(distribution *s) {
     TRY(workers_start(w, n_threads < w->count ? n_threads : w->count, &s->team));
 done:
     return huddle_context_agree(w->context, status);
-}
-
-/* Sums over all processes, for process 0 to print. */
-static void add_up(distribution *s) {
-    experiment *e = s->w->e;
-    e->hits = e->misses = 0;
-    e->cpu_seconds = 0;
-    for (int32_t r = 0; r < s->size; r++) {
-        e->hits += s->members[r].hits;
-        e->misses += s->members[r].misses;
-        e->cpu_seconds += s->members[r].cpu_seconds;
-    }
 }
 
 huddle_status distributed_run(work *w) {
@@ -354,14 +343,16 @@ huddle_status distributed_run(work *w) {
     /* What was finished after the last meeting. */
     if (status == HUDDLE_OK)
         status = report(&s, false);
-    if (status == HUDDLE_OK && s.rank == 0)
-        add_up(&s);
+    if (status == HUDDLE_OK && s.rank == 0) {
+        w->e->hits = s.hits;
+        w->e->misses = s.misses;
+        w->e->cpu_seconds = s.cpu_seconds;
+    }
     json_decref(w->finished);
     w->finished = NULL;
     free(s.members);
-    free(s.granted);
-    free(s.holds);
-    free(s.left);
+    free(s.owners);
+    free(s.groups);
     free(s.grants);
     return status;
 }
@@ -380,8 +371,8 @@ huddle_status distributed_compare(huddle_context *context, experiment *e) {
     memcpy(first, own, KEY_SIZE);
     TRY(huddle_context_share(context, 0, KEY_SIZE, first));
     if (memcmp(own, first, KEY_SIZE) != 0)
-        TRY(experiment_fail(HUDDLE_INVALID, "%s: the plan or its data differ between processes",
-                            e->file));
+        TRY(set_error(HUDDLE_INVALID, "%s: the plan or its data differ between processes",
+                      e->file));
 done:
     free(text);
     return huddle_context_agree(context, status);
@@ -418,5 +409,5 @@ huddle_status experiment_first_status(huddle_context *context, huddle_status sta
     huddle_status shared = huddle_context_share(context, 0, sizeof told, &told);
     if (shared != HUDDLE_OK || told.status == HUDDLE_OK)
         return shared;
-    return experiment_fail((huddle_status)told.status, "%s", told.message);
+    return set_error((huddle_status)told.status, "%s", told.message);
 }

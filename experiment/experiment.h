@@ -19,6 +19,7 @@
 #define HUDDLE_EXPERIMENT_H
 
 #include "report/page.h"
+#include "report/text.h"
 
 #include <huddle/io.h>
 #include <huddle/model.h>
@@ -97,24 +98,12 @@ json_t *experiment_json(const experiment *e);
 
 /* ---- failures (plan.c) ---------------------------------------------------------------------- */
 
-/* Sets the message of huddle_last_error() and returns the status. */
-huddle_status experiment_fail(huddle_status status, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
 /* Puts "about: " before the message of a failed call, unless the message begins with it or the call
  * was cancelled. Returns the status. */
 huddle_status experiment_fail_about(huddle_status status, const char *about);
 
 /* HUDDLE_NO_MEMORY with its message. */
 huddle_status experiment_no_memory(void);
-
-/* Goes to `done` if the call failed. Expects a variable `status` and that label. */
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        status = (call);                                                                           \
-        if (status != HUDDLE_OK)                                                                   \
-            goto done;                                                                             \
-    } while (0)
 
 /* Goes to `done` with HUDDLE_NO_MEMORY if the pointer is NULL. */
 #define TRY_POINTER(pointer)                                                                       \
@@ -151,9 +140,6 @@ int experiment_grid_size(const experiment *e, int entry);
 huddle_status plan_fail(const char *file, const char *place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Whether the list, which ends with NULL, contains the name. */
-bool plan_is_among(const char *const *names, const char *name);
-
 /* Checks that the value is an object whose members are all among the known ones. */
 huddle_status plan_check_members(const char *file, const char *place, const json_t *object,
                                  const char *const *known);
@@ -173,9 +159,8 @@ void plan_make_key(const char *text, char key[KEY_SIZE]);
 
 /* ---- results (results.c) -------------------------------------------------------------------- */
 
-/* A number of a record, or NAN; a string of a record, or "". */
-double record_number(const json_t *record, const char *name);
-const char *record_text(const json_t *record, const char *name);
+/* Records are read by number_of() and text_of(). Those of cells that failed, or whose data have no
+ * labels, lack most numbers: NAN then propagates to tables, which show "-". */
 
 /* "gamma 1, prepare none": what the plan's grid sets for this cell. */
 void cell_grid_text(const experiment *e, const experiment_cell *cell, char *text, size_t size);
@@ -198,9 +183,6 @@ grid_result grid_oracle(const experiment *e, int data, int entry, const char *me
 /* Writes a file in OUT. */
 huddle_status experiment_write_file(const experiment *e, const char *name, const char *bytes,
                                     size_t size);
-
-/* OUT/name, freed by free(); NULL without memory. */
-char *experiment_path(const experiment *e, const char *name);
 
 /* True for a method that was rebuilt from a paper without its code, which every table states. */
 bool experiment_is_reconstruction(const char *method);

@@ -1,6 +1,5 @@
 /* The page of an experiment. */
 #include "experiment/experiment.h"
-#include "report/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -61,14 +60,14 @@ static json_t *cell_row(const experiment *e, const experiment_cell *cell) {
     const json_t *r = cell->record;
     char text[256];
     cell_grid_text(e, cell, text, sizeof text);
-    json_t *row = json_pack("[s, s, I]", text, record_text(r, "prepare"), (json_int_t)cell->seed);
+    json_t *row = json_pack("[s, s, I]", text, text_of(r, "prepare"), (json_int_t)cell->seed);
     static const char *const metrics[] = {"acc",      "acc_mean", "acc_std", "nmi",
                                           "nmi_mean", "nmi_std",  "ari",     "purity"};
     static const char *const numbers[] = {"objective", "gap", "groups", "seconds"};
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
-        page_append(row, make_percent(record_number(r, metrics[i])));
+        page_append(row, make_percent(number_of(r, metrics[i])));
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        page_append(row, page_real(record_number(r, numbers[i])));
+        page_append(row, page_real(number_of(r, numbers[i])));
     return row;
 }
 
@@ -107,7 +106,7 @@ void add_cells_section(report_page *page, const experiment *e) {
 static void add_facts(report_page *page, const experiment *e) {
     double seconds = 0;
     for (int i = 0; i < e->n_cells; i++)
-        seconds += fmax(record_number(e->cells[i].record, "cpu_seconds"), 0);
+        seconds += fmax(number_of(e->cells[i].record, "cpu_seconds"), 0);
     page_add(page_section(page, "summary", "", NULL), "facts",
              json_pack("{s:[{s:o, s:s}, {s:o, s:s}, {s:o, s:s}, {s:o, s:s}]}", "facts", "value",
                        json_sprintf("%d", e->n_data), "label",
@@ -121,13 +120,12 @@ static void add_facts(report_page *page, const experiment *e) {
  * came from. */
 huddle_status experiment_finish_page(const experiment *e, report_page *page, const char *file) {
     huddle_status status = HUDDLE_OK;
-    char *path = experiment_path(e, "index.html");
+    char *path = join_path(e->output, "index.html");
     TRY_POINTER(path);
-    TRY_POINTER(page);
     TRY(experiment_fail_about(page_write(page, file == NULL ? path : file),
                               file == NULL ? path : file));
 done:
-    page_free(page);
+    json_decref(page);
     free(path);
     return status;
 }

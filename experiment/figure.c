@@ -1,6 +1,8 @@
 /* The list of shapes of a figure, and drawing it by cairo on a surface for each file format. */
 #include "experiment/figure.h"
 
+#include "report/text.h"
+
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
 
@@ -248,17 +250,6 @@ static cairo_status_t draw_file(const figure *f, figure_format format, FILE *out
 
 /* ---- SVG ------------------------------------------------------------------------------------ */
 
-/* The title is the only text that is not drawn by cairo. */
-static void write_escaped(FILE *out, const char *text) {
-    for (; *text != '\0'; text++)
-        if (*text == '<')
-            fputs("&lt;", out);
-        else if (*text == '&')
-            fputs("&amp;", out);
-        else
-            fputc(*text, out);
-}
-
 /* cairo numbers the glyphs of every file from 0, and groups by a counter of the process.
  * Several figures are shown in one page, where ids must be unique: the figure's name is put
  * before each id and each reference to one. The ids of groups, which nothing refers to, are
@@ -272,7 +263,7 @@ static void write_svg(FILE *out, const figure *f, const char *svg) {
     if (end == NULL)
         return;
     fprintf(out, "%.*s role=\"img\">\n<title>", (int)(end - at), at);
-    write_escaped(out, f->title);
+    write_escaped(out, f->title); /* the only text that is not drawn by cairo */
     fputs("</title>", out);
     for (at = end + 1; *at != '\0';) {
         if (strncmp(at, " id=\"surface", 12) == 0) {

@@ -1,7 +1,6 @@
 /* Scores on the page of an experiment: methods by data sets as a heat map, and scores against an
  * option of a grid as charts. */
 #include "experiment/experiment.h"
-#include "report/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -104,7 +103,7 @@ static const char *find_axis(const experiment *e, int entry) {
         for (int i = 0; i < e->n_cells && numbers; i++) {
             double number;
             if (e->cells[i].entry == entry)
-                numbers = read_number(record_text(e->cells[i].settings, name), &number);
+                numbers = read_number(text_of(e->cells[i].settings, name), &number);
         }
         if (numbers && found == NULL)
             found = name;
@@ -122,7 +121,7 @@ static void series_label(const grid_chart *chart, const experiment_cell *cell, c
     json_object_foreach(json_object_get(experiment_entry(chart->e, chart->entry), "grid"), name,
                         values) {
         if (strcmp(name, chart->option) != 0)
-            append_text(text, size, ", %s %s", name, record_text(cell->settings, name));
+            append_text(text, size, ", %s %s", name, text_of(cell->settings, name));
     }
 }
 
@@ -131,7 +130,7 @@ static json_t *find_series(grid_chart *chart, const char *label) {
     size_t i;
     json_t *series;
     json_array_foreach(chart->series, i, series) {
-        if (strcmp(record_text(series, "label"), label) == 0)
+        if (strcmp(text_of(series, "label"), label) == 0)
             return series;
     }
     series = json_pack("{s:o, s:[], s:[], s:b}", "label", page_text(label), "x", "y", "dots", true);
@@ -160,7 +159,7 @@ static void add_points(grid_chart *chart, const char *metric) {
             if (found.cell == NULL)
                 continue;
             series_label(chart, found.cell, label, sizeof label);
-            if (!read_number(record_text(found.cell->settings, chart->option), &x))
+            if (!read_number(text_of(found.cell->settings, chart->option), &x))
                 continue;
             insert_point(find_series(chart, label), x, 100 * found.best);
             chart->low = fmin(chart->low, x);

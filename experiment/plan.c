@@ -1,8 +1,6 @@
 /* The plan of an experiment: reading it and checking its methods. */
 #include "experiment/experiment.h"
 
-#include "report/text.h"
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -20,25 +18,7 @@ static json_t *without_const(const json_t *object) {
     return (json_t *)(uintptr_t)object;
 }
 
-bool plan_is_among(const char *const *names, const char *name) {
-    while (*names != NULL && strcmp(*names, name) != 0)
-        names++;
-    return *names != NULL;
-}
-
 /* ---- failures ------------------------------------------------------------------------------- */
-
-/* Messages contain file names; longer ones are cut off. */
-enum { MESSAGE_SIZE = 1024 };
-
-huddle_status experiment_fail(huddle_status status, const char *format, ...) {
-    char message[MESSAGE_SIZE];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    return huddle_set_error(status, message);
-}
 
 /* Readers of the library begin their messages with the file name, other functions do not: the name
  * is added where it is missing. Cancellation is not about a file. */
@@ -47,7 +27,7 @@ huddle_status experiment_fail_about(huddle_status status, const char *about) {
     if (status == HUDDLE_OK || status == HUDDLE_CANCELLED ||
         strncmp(message, about, strlen(about)) == 0)
         return status;
-    return experiment_fail(status, "%s: %s", about, message);
+    return set_error(status, "%s: %s", about, message);
 }
 
 huddle_status experiment_no_memory(void) {
@@ -62,8 +42,7 @@ huddle_status plan_fail(const char *file, const char *place, const char *format,
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return experiment_fail(HUDDLE_INVALID, "%s: %s%s%s", file, place, place[0] == '\0' ? "" : ": ",
-                           text);
+    return set_error(HUDDLE_INVALID, "%s: %s%s%s", file, place, place[0] == '\0' ? "" : ": ", text);
 }
 
 /* Refuses unknown members: a misspelt one would silently run another experiment. */
@@ -76,7 +55,7 @@ huddle_status plan_check_members(const char *file, const char *place, const json
     json_object_foreach(without_const(object), key, value) {
         const char *best = NULL;
         int distance = HUDDLE_SUGGEST_DISTANCE;
-        if (plan_is_among(known, key))
+        if (is_listed(key, known))
             continue;
         for (int i = 0; known[i] != NULL; i++)
             huddle_suggest_name(key, known[i], &distance, &best);
@@ -161,25 +140,8 @@ const char *experiment_label(const experiment *e, int index) {
     return label != NULL ? label : experiment_method(e, index);
 }
 
-/* The list of values of one option of a grid. An option that is both fixed and varied is a mistake:
- * which of the two is meant cannot be known. */
-static huddle_status check_axis(const char *file, const char *place, huddle_model *model,
-                                const json_t *entry, const char *name, const json_t *values) {
-    huddle_status status = HUDDLE_OK;
-    if (json_array_size(values) == 0)
-        return plan_fail(file, place, "must be a list of values");
-    if (json_object_get(json_object_get(entry, "options"), name) != NULL)
-        return plan_fail(file, place, "%s is also set in options", name);
-    for (size_t i = 0; i < json_array_size(values); i++) {
-        char where[192];
-        snprintf(where, sizeof where, "%s[%zu]", place, i);
-        TRY(check_value(file, where, model, name, json_array_get(values, i)));
-    }
-done:
-    return status;
-}
-
-/* The options of an entry, or those of its grid, which have a list of values each. */
+/* The options of an entry, or those of its grid, which have a list of values each. An option that
+ * is both fixed and varied is a mistake: which of the two is meant cannot be known. */
 static huddle_status check_settings(const char *file, const char *place, huddle_model *model,
                                     const json_t *entry, bool is_grid) {
     huddle_status status = HUDDLE_OK;
@@ -189,11 +151,19 @@ static huddle_status check_settings(const char *file, const char *place, huddle_
     if (settings != NULL && !json_is_object(settings))
         return plan_fail(file, place, is_grid ? "must be an object of lists" : "must be an object");
     json_object_foreach(without_const(settings), name, value) {
-        char where[160];
+        char where[160], item[192];
         snprintf(where, sizeof where, "%s.%s", place, name);
         TRY(check_option(file, where, model, name));
-        TRY(is_grid ? check_axis(file, where, model, entry, name, value)
-                    : check_value(file, where, model, name, value));
+        if (!is_grid)
+            TRY(check_value(file, where, model, name, value));
+        else if (json_array_size(value) == 0)
+            TRY(plan_fail(file, where, "must be a list of values"));
+        else if (json_object_get(json_object_get(entry, "options"), name) != NULL)
+            TRY(plan_fail(file, where, "%s is also set in options", name));
+        for (size_t i = 0; is_grid && i < json_array_size(value); i++) {
+            snprintf(item, sizeof item, "%s[%zu]", where, i);
+            TRY(check_value(file, item, model, name, json_array_get(value, i)));
+        }
     }
 done:
     return status;
@@ -205,7 +175,7 @@ static huddle_status check_keep(const char *file, const char *place, const json_
         return plan_fail(file, place, "must be a list");
     for (size_t i = 0; i < json_array_size(keep); i++) {
         const char *name = json_string_value(json_array_get(keep, i));
-        if (name == NULL || !plan_is_among(keep_names, name))
+        if (name == NULL || !is_listed(name, keep_names))
             return plan_fail(file, place, "can contain only 'trace' and 'ends'");
     }
     return HUDDLE_OK;
@@ -280,23 +250,20 @@ huddle_status experiment_load_plan(const char *file, json_t **plan) {
     plan_input in = {.file = fopen(file, "re")};
     *plan = NULL;
     if (in.file == NULL)
-        return experiment_fail(HUDDLE_IO, "%s: the plan cannot be opened: %s", file,
-                               strerror(errno));
+        return set_error(HUDDLE_IO, "%s: the plan cannot be opened: %s", file, strerror(errno));
     *plan = json_load_callback(read_some, &in, JSON_REJECT_DUPLICATES, &error);
     /* What is too long may also end for the parser before its end. */
     while (read_some(rest, sizeof rest, &in) > 0) {
     }
     if (ferror(in.file) != 0)
-        status =
-            experiment_fail(HUDDLE_IO, "%s: the plan cannot be read: %s", file, strerror(errno));
+        status = set_error(HUDDLE_IO, "%s: the plan cannot be read: %s", file, strerror(errno));
     else if (in.size > MAX_SIZE)
-        status =
-            experiment_fail(HUDDLE_FORMAT, "%s: is longer than 64 MB, so it is not a plan", file);
+        status = set_error(HUDDLE_FORMAT, "%s: is longer than 64 MB, so it is not a plan", file);
     else if (*plan == NULL && error.line < 0)
-        status = experiment_fail(HUDDLE_FORMAT, "%s: %s", file, error.text);
+        status = set_error(HUDDLE_FORMAT, "%s: %s", file, error.text);
     else if (*plan == NULL)
-        status = experiment_fail(HUDDLE_FORMAT, "%s: line %d, column %d: %s", file, error.line,
-                                 error.column, error.text);
+        status = set_error(HUDDLE_FORMAT, "%s: line %d, column %d: %s", file, error.line,
+                           error.column, error.text);
     if (status != HUDDLE_OK) {
         json_decref(*plan);
         *plan = NULL;

@@ -69,28 +69,20 @@ static void set_fingerprint(experiment_data *data) {
 
 /* Generators are no files: they have neither folder nor ending. */
 static bool is_generator(const char *source) {
-    return plan_is_among(huddle_data_kinds(), source);
+    return is_listed(source, huddle_data_kinds());
 }
 
 /* A file's name without folders and ending, for tables. */
 static char *short_name(const char *source) {
-    const char *slash = strrchr(source, '/');
-    char *name = strdup(slash == NULL || slash[1] == '\0' ? source : slash + 1);
-    char *dot = name == NULL ? NULL : strrchr(name, '.');
-    if (dot != NULL && dot != name && !is_generator(source))
-        *dot = '\0';
-    return name;
+    const char *name = base_name(source);
+    return is_generator(source) ? strdup(source) : strndup(name, (size_t)stem_length(name));
 }
 
 /* The source relative to the plan's folder, so that a plan can be moved together with its
  * data. */
-static char *join_path(const char *folder, const char *source) {
-    size_t size = strlen(folder) + strlen(source) + 2;
+static char *find_source(const char *folder, const char *source) {
     bool alone = folder[0] == '\0' || source[0] == '/' || is_generator(source);
-    char *path = malloc(size);
-    if (path != NULL)
-        snprintf(path, size, "%s%s%s", alone ? "" : folder, alone ? "" : "/", source);
-    return path;
+    return alone ? strdup(source) : join_path(folder, source);
 }
 
 typedef enum member_kind { POSITIVE, COUNT, AMOUNT, NAMES, STRING, BOOLEAN } member_kind;
@@ -161,7 +153,7 @@ static huddle_status check_not_output(const experiment *e, const char *place, co
         return plan_fail(e->file, place, "%s would be overwritten by the page", source);
     for (size_t k = 0; k < sizeof files / sizeof *files && e->output != NULL; k++) {
         free(path);
-        TRY_POINTER(path = experiment_path(e, files[k]));
+        TRY_POINTER(path = join_path(e->output, files[k]));
         if (huddle_file_same(source, path))
             TRY(plan_fail(e->file, place, "%s would be overwritten by the results", source));
     }
@@ -188,7 +180,7 @@ huddle_status plan_check_data(experiment *e, int index) {
         return plan_fail(e->file, place, "the member 'source' is missing");
     TRY(check_types(e->file, place, entry));
     data->entry = entry;
-    data->source = join_path(e->folder, source);
+    data->source = find_source(e->folder, source);
     data->name = name != NULL ? strdup(name) : short_name(source);
     TRY_POINTER(data->source);
     TRY_POINTER(data->name);

@@ -1,21 +1,8 @@
 /* Reading results: numbers of records, points of grids, the oracle. */
 #include "experiment/experiment.h"
-#include "report/text.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-/* Records of cells that failed, or whose data have no labels, lack most numbers: NAN then
- * propagates to tables, which show "-". */
-double record_number(const json_t *record, const char *name) {
-    const json_t *value = json_object_get(record, name);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-const char *record_text(const json_t *record, const char *name) {
-    const char *text = json_string_value(json_object_get(record, name));
-    return text == NULL ? "" : text;
-}
 
 /* A number with six digits, any other text as it is: 13.333333333333334 would not fit a table. */
 static void shorten_value(const char *text, char *out, size_t size) {
@@ -35,7 +22,7 @@ void cell_grid_text(const experiment *e, const experiment_cell *cell, char *text
     char value[64];
     text[0] = '\0';
     json_object_foreach(json_object_get(entry, "grid"), name, values) {
-        shorten_value(record_text(cell->settings, name), value, sizeof value);
+        shorten_value(text_of(cell->settings, name), value, sizeof value);
         append_text(text, size, "%s%s %s", text[0] == '\0' ? "" : ", ", name, value);
     }
 }
@@ -53,12 +40,12 @@ grid_result grid_point(const experiment *e, int data, int entry, int point, cons
     for (int i = 0; i < e->n_cells; i++) {
         const experiment_cell *cell = &e->cells[i];
         if (cell->data != data || cell->entry != entry || cell->point != point ||
-            !isfinite(record_number(cell->record, metric)))
+            !isfinite(number_of(cell->record, metric)))
             continue;
         result.cell = result.cell == NULL ? cell : result.cell;
-        result.best += record_number(cell->record, metric);
-        result.mean += record_number(cell->record, mean);
-        result.std += record_number(cell->record, std);
+        result.best += number_of(cell->record, metric);
+        result.mean += number_of(cell->record, mean);
+        result.std += number_of(cell->record, std);
         count++;
     }
     result.best /= count > 0 ? count : 1;

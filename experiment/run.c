@@ -6,12 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Proportional to the number of points, which is crude: only the order and the progress bar
- * depend on it. */
-static double estimate_cost(const experiment *e, const experiment_cell *cell) {
-    return (double)e->data[cell->data].data.points.n;
-}
-
 /* The largest data first, so that no long cell is left for the end. Then one point of each
  * grid in turn: neighbouring cells in the queue, which run at the same time, rarely wait for
  * the same graph. */
@@ -25,13 +19,13 @@ static int compare_items(const void *left, const void *right) {
 }
 
 /* The seed is part of the group, because embeddings depend on it. */
-int work_group_index(const work *w, const experiment_cell *cell) {
-    const json_t *seeds = json_object_get(w->e->plan, "seeds");
-    int seed = 0;
-    while (seed < w->n_seeds &&
+static int find_group(const experiment *e, const experiment_cell *cell) {
+    const json_t *seeds = json_object_get(e->plan, "seeds");
+    int n_seeds = (int)json_array_size(seeds), seed = 0;
+    while (seed < n_seeds &&
            (uint64_t)json_integer_value(json_array_get(seeds, (size_t)seed)) != cell->seed)
         seed++;
-    return cell->data * w->n_seeds + seed;
+    return cell->data * n_seeds + seed;
 }
 
 /* An earlier cell has the same key, and its record will serve both. Quadratic, but there are
@@ -48,9 +42,9 @@ static bool is_repeated(const experiment *e, int index) {
 static huddle_status list_work(work *w) {
     huddle_status status = HUDDLE_OK;
     const experiment *e = w->e;
-    w->n_seeds = (int)json_array_size(json_object_get(e->plan, "seeds"));
+    w->n_groups = e->n_data * (int)json_array_size(json_object_get(e->plan, "seeds"));
     w->items = calloc((size_t)e->n_cells + 1, sizeof *w->items);
-    w->groups = calloc((size_t)(e->n_data * w->n_seeds) + 1, sizeof *w->groups);
+    w->groups = calloc((size_t)w->n_groups + 1, sizeof *w->groups);
     w->queue.items = calloc((size_t)e->n_cells + 1, sizeof *w->queue.items);
     TRY_POINTER(w->items);
     TRY_POINTER(w->queue.items);
@@ -59,10 +53,12 @@ static huddle_status list_work(work *w) {
         const experiment_cell *cell = &e->cells[i];
         if (cell->record != NULL || is_repeated(e, i))
             continue;
-        double cost = estimate_cost(e, cell);
-        w->items[w->count++] = (work_item){cost, cell->data, cell->point, i};
+        work_item *item = &w->items[w->count++];
+        /* The cost is crude: only the order and the progress bar depend on it. */
+        double cost = (double)e->data[cell->data].data.points.n;
+        *item = (work_item){cost, cell->data, cell->point, i, find_group(e, cell)};
         w->cost += cost;
-        work_group *group = &w->groups[work_group_index(w, cell)];
+        work_group *group = &w->groups[item->group];
         group->n_left++;
         if (group->cache == NULL && !e->alone)
             TRY(huddle_cache_new(&group->cache));
@@ -112,20 +108,20 @@ static huddle_status check_outcome(const work *w) {
     int done = e->n_found + e->n_computed;
     /* Results so far are stored, so the run can be continued. */
     if (w->cancelled)
-        return experiment_fail(HUDDLE_CANCELLED,
-                               "cancelled; %d of %d cells are done, run the same command again to "
-                               "continue",
-                               done, e->n_cells);
+        return set_error(HUDDLE_CANCELLED,
+                         "cancelled; %d of %d cells are done, run the same command again to "
+                         "continue",
+                         done, e->n_cells);
     if (w->error != 0)
-        return experiment_fail(HUDDLE_IO, "%s: %s", w->store->path, strerror(w->error));
+        return set_error(HUDDLE_IO, "%s: %s", w->store->path, strerror(w->error));
     if (e->n_failed > 0)
-        return experiment_fail(HUDDLE_NUMERIC, "%d of %d cells failed; the first was %s",
-                               e->n_failed, e->n_cells, w->first_failure);
+        return set_error(HUDDLE_NUMERIC, "%d of %d cells failed; the first was %s", e->n_failed,
+                         e->n_cells, w->first_failure);
     return done == e->n_cells ? HUDDLE_OK : experiment_no_memory();
 }
 
 static void free_work(work *w) {
-    for (int i = 0; w->groups != NULL && i < w->e->n_data * w->n_seeds; i++)
+    for (int i = 0; w->groups != NULL && i < w->n_groups; i++)
         huddle_cache_free(w->groups[i].cache);
     free(w->items);
     free(w->groups);

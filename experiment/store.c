@@ -8,20 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* OUT is used as given, relative to the working folder. */
-char *experiment_path(const experiment *e, const char *name) {
-    size_t size = strlen(e->output) + strlen(name) + 2;
-    char *path = malloc(size);
-    if (path != NULL)
-        snprintf(path, size, "%s/%s", e->output, name);
-    return path;
-}
-
 /* bytes is NULL if the caller had no memory for them. */
 huddle_status experiment_write_file(const experiment *e, const char *name, const char *bytes,
                                     size_t size) {
     huddle_status status = HUDDLE_OK;
-    char *path = experiment_path(e, name);
+    char *path = join_path(e->output, name);
     TRY_POINTER(path);
     TRY_POINTER(bytes);
     TRY(experiment_fail_about(huddle_file_write(path, bytes, size), path));
@@ -34,7 +25,7 @@ done:
  * places. Cells that failed are computed again, because the cause may be gone. Records of
  * other plans in the same file are ignored. */
 static void assign_record(experiment *e, json_t *record) {
-    const char *key = record_text(record, "key");
+    const char *key = text_of(record, "key");
     if (json_object_get(record, "error") != NULL)
         return;
     for (int i = 0; i < e->n_cells; i++)
@@ -77,19 +68,18 @@ static bool read_records(experiment *e, int file) {
  * the lock ends with the process, however that ends. It is one of flock(): one of fcntl() would end
  * as soon as read_records() closes its duplicate of the file. */
 huddle_status store_open(experiment *e, result_store *store) {
-    *store = (result_store){.file = -1, .path = experiment_path(e, "results.jsonl")};
+    *store = (result_store){.file = -1, .path = join_path(e->output, "results.jsonl")};
     if (store->path == NULL)
         return experiment_no_memory();
     if (mkdir(e->output, 0777) != 0 && errno != EEXIST)
-        return experiment_fail(HUDDLE_IO, "%s: %s", e->output, strerror(errno));
+        return set_error(HUDDLE_IO, "%s: %s", e->output, strerror(errno));
     store->file = open(store->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (store->file < 0)
-        return experiment_fail(HUDDLE_IO, "%s: %s", store->path, strerror(errno));
+        return set_error(HUDDLE_IO, "%s: %s", store->path, strerror(errno));
     if (flock(store->file, LOCK_EX | LOCK_NB) != 0)
-        return experiment_fail(HUDDLE_IO, "%s: another process is writing to this folder",
-                               e->output);
+        return set_error(HUDDLE_IO, "%s: another process is writing to this folder", e->output);
     if (!read_records(e, store->file))
-        return experiment_fail(HUDDLE_IO, "%s: %s", store->path, strerror(errno));
+        return set_error(HUDDLE_IO, "%s: %s", store->path, strerror(errno));
     return HUDDLE_OK;
 }
 

@@ -1,6 +1,5 @@
 /* The best points of the grids, as tables for people and as JSON, and all cells as CSV. */
 #include "experiment/experiment.h"
-#include "report/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,10 +7,8 @@
 
 /* The method's own table states whether it was rebuilt from a paper without its code. */
 bool experiment_is_reconstruction(const char *name) {
-    for (const huddle_method_text *const *method = huddle_methods(); *method != NULL; method++)
-        if (strcmp((*method)->name, name) == 0)
-            return (*method)->reconstruction;
-    return false;
+    const huddle_method_text *method = find_method(name);
+    return method != NULL && method->reconstruction;
 }
 
 /* The label of an entry is shown, not the method, because a plan may have several entries of
@@ -152,14 +149,14 @@ static void write_row(FILE *out, const experiment *e, const experiment_cell *cel
     fprintf(out, ",%llu,", (unsigned long long)cell->seed);
     write_field(out, options);
     fputc(',', out);
-    write_field(out, record_text(cell->record, "prepare"));
+    write_field(out, text_of(cell->record, "prepare"));
     for (int i = 0; number_columns[i] != NULL; i++) {
-        double x = record_number(cell->record, number_columns[i]);
+        double x = number_of(cell->record, number_columns[i]);
         /* The shortest text that reads back as the same number; empty if there is none. */
         huddle_format_real(x, number, sizeof number);
         fprintf(out, ",%s", isfinite(x) ? number : "");
     }
-    fprintf(out, ",%s\n", record_text(cell->record, "version"));
+    fprintf(out, ",%s\n", text_of(cell->record, "version"));
 }
 
 /* Written from all records, also those of earlier runs, whenever a run ends: the file is derived

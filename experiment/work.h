@@ -6,7 +6,6 @@
 #include "experiment/experiment.h"
 
 #include <pthread.h>
-#include <time.h>
 
 /* ---- store.c -------------------------------------------------------------------------------- */
 
@@ -34,7 +33,7 @@ typedef struct work_group {
 /* A cell to compute, with what decides its position in the queue. */
 typedef struct work_item {
     double cost;
-    int data, point, cell;
+    int data, point, cell, group;
 } work_item;
 
 /* The items that this process computes. */
@@ -52,8 +51,8 @@ typedef struct work {
     const char *engine;        /* of the threads */
     work_item *items;          /* cells to compute, in this order */
     int count;
-    work_group *groups;
-    int n_seeds;
+    work_group *groups; /* of each data set and seed */
+    int n_groups;
 
     pthread_mutex_t lock; /* of everything below, of the groups and of the records */
     pthread_cond_t changed;
@@ -65,9 +64,6 @@ typedef struct work {
     int error;               /* errno of a record that could not be stored, or 0 */
     char first_failure[512]; /* message of the first cell that failed */
 } work;
-
-/* The index of the group of a cell. */
-int work_group_index(const work *w, const experiment_cell *cell);
 
 /* Stores a record and gives it to all cells with its key. With the lock held. */
 void work_take_record(work *w, const experiment_cell *cell, json_t *record);
@@ -81,10 +77,6 @@ void work_leave_group(work *w, work_group *group);
  * if the context was cancelled or there is no memory. */
 json_t *cell_fit(huddle_context *context, huddle_cache *cache, const experiment *e,
                  const experiment_cell *cell);
-
-/* Seconds. CLOCK_MONOTONIC for durations: a clock that is set during a run of hours must not make
- * them negative. */
-double read_clock(clockid_t clock);
 
 /* ---- workers.c ------------------------------------------------------------------------------ */
 

@@ -18,7 +18,7 @@ static void finish_item(work *w, int index, json_t *record, double seconds) {
         w->error = ENOMEM; /* nobody would learn that the cell is finished */
     w->n_busy--;
     w->cost_done += w->items[index].cost;
-    work_leave_group(w, &w->groups[work_group_index(w, cell)]);
+    work_leave_group(w, &w->groups[w->items[index].group]);
     pthread_cond_broadcast(&w->changed);
 }
 
@@ -42,7 +42,7 @@ static void *run_cells(void *argument) {
     pthread_mutex_lock(&w->lock);
     while ((index = next_item(w)) >= 0) {
         const experiment_cell *cell = &w->e->cells[w->items[index].cell];
-        huddle_cache *cache = w->groups[work_group_index(w, cell)].cache;
+        huddle_cache *cache = w->groups[w->items[index].group].cache;
         w->n_busy++;
         pthread_mutex_unlock(&w->lock);
         double began = read_clock(CLOCK_MONOTONIC);
@@ -91,7 +91,7 @@ huddle_status workers_start(work *w, int n, workers *made) {
         made->count++;
     /* Fewer threads than wanted are enough; none at all is a failure. */
     if (made->count == 0)
-        return experiment_fail(HUDDLE_NO_MEMORY, "no thread could be started");
+        return set_error(HUDDLE_NO_MEMORY, "no thread could be started");
     return HUDDLE_OK;
 }
 

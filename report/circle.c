@@ -17,28 +17,21 @@ bool report_has_circle(const report_run *run) {
            run->n_clusters <= MAX_CENTRES;
 }
 
-static void count_sizes(const report_run *run, int64_t *sizes) {
-    for (int64_t i = 0; i < run->n; i++)
-        sizes[run->labels[i]]++;
-}
-
 /* Means of the rows of F in each cluster; zero for a cluster without points. */
-static void find_centres(const report_run *run, const huddle_dense *f, const int64_t *sizes,
-                         double *centres) {
+static void find_centres(const report_run *run, const huddle_dense *f, double *centres) {
     for (int64_t i = 0; i < f->rows; i++) {
         int32_t k = run->labels[i];
         for (int64_t j = 0; j < f->cols; j++)
-            centres[k * f->cols + j] += f->values[i * f->stride + j] / (double)sizes[k];
+            centres[k * f->cols + j] += f->values[i * f->stride + j] / (double)run->sizes[k];
     }
 }
 
 /* Second moments of the rows of F, the clusters weighted equally whatever their sizes. */
-static void find_moments(const report_run *run, const huddle_dense *f, const int64_t *sizes,
-                         double *moments) {
+static void find_moments(const report_run *run, const huddle_dense *f, double *moments) {
     for (int64_t i = 0; i < f->rows; i++) {
         const double *row = f->values + i * f->stride;
         for (int64_t a = 0; a < f->cols; a++) {
-            double left = row[a] / (double)sizes[run->labels[i]];
+            double left = row[a] / (double)run->sizes[run->labels[i]];
             for (int64_t b = 0; b <= a; b++)
                 moments[a * f->cols + b] += left * row[b];
         }
@@ -137,14 +130,12 @@ huddle_status report_circle_axes(const report_run *run, double **out) {
     huddle_status status = HUDDLE_OK;
     huddle_dense f = array_dense(&run->embedding);
     int32_t count = run->n_clusters, order[MAX_CENTRES];
-    int64_t sizes[MAX_CENTRES] = {0};
     double *axes = NULL, *centres = NULL, *gram = NULL, *moments = NULL;
     NEW(axes, 2 * f.cols);
     NEW(centres, count * f.cols);
     NEW(gram, count * count);
     NEW(moments, f.cols * f.cols);
-    count_sizes(run, sizes);
-    find_centres(run, &f, sizes, centres);
+    find_centres(run, &f, centres);
     find_products(centres, count, f.cols, gram);
     order_centres(gram, count, order);
     for (int32_t k = 0; k < count; k++) {
@@ -154,7 +145,7 @@ huddle_status report_circle_axes(const report_run *run, double **out) {
             axes[2 * j + 1] += centres[order[k] * f.cols + j] * cos(angle);
         }
     }
-    find_moments(run, &f, sizes, moments);
+    find_moments(run, &f, moments);
     solve_ridge(moments, f.cols, axes);
     *out = axes;
     axes = NULL;

@@ -49,11 +49,10 @@ int64_t report_main_class(const report_run *run, int32_t cluster, int64_t *hits,
  * points has neither. */
 static void add_main_class(const report_run *run, int32_t cluster, json_t *row) {
     int64_t hits = 0, total = 0, best = report_main_class(run, cluster, &hits, &total);
-    char buffer[16];
     if (best < 0)
         return;
     int32_t class = run->confusion.classes[best];
-    page_set(row, "class", page_text(report_class_name(run, class, buffer)));
+    page_set(row, "class", report_class_name(run, class));
     page_set(row, "class_number", json_integer(class));
     page_set(row, "share", page_real((double)hits / (double)total));
 }
@@ -79,17 +78,6 @@ void report_add_clusters(report_run *run) {
 
 /* ---- confusion ---------------------------------------------------------------------------- */
 
-/* Columns in the order of the classes they are matched to, then those that are matched to
- * none: the matched counts are then on the diagonal, where the eye expects them. */
-static int64_t *matched_order(const huddle_confusion *table) {
-    int64_t count = 0, *order = calloc((size_t)table->n_clusters + 1, sizeof *order);
-    for (int64_t i = 0; i <= table->n_classes && order != NULL; i++)
-        for (int64_t j = 0; j < table->n_clusters; j++)
-            if (table->match[j] == (i < table->n_classes ? i : -1))
-                order[count++] = j;
-    return order;
-}
-
 /* counts[i][j]: points of class i in cluster `clusters[j]`. blocks.confusion shades each cell
  * by its share of the row. */
 static json_t *confusion_json(const report_run *run) {
@@ -102,8 +90,7 @@ static json_t *confusion_json(const report_run *run) {
         page_append(clusters, json_integer(table->clusters[order[j]]));
     for (int64_t i = 0; i < table->n_classes; i++) {
         json_t *row = json_array();
-        char buffer[16];
-        page_append(classes, page_text(report_class_name(run, table->classes[i], buffer)));
+        page_append(classes, report_class_name(run, table->classes[i]));
         for (int64_t j = 0; j < table->n_clusters; j++)
             page_append(row,
                         json_integer((json_int_t)table->counts[i * table->n_clusters + order[j]]));
@@ -138,16 +125,6 @@ void report_add_spectrum(report_run *run) {
                        json_object_get(run->info, "chosen_by"), "n_clusters", run->n_clusters));
 }
 
-/* A history has one value per iteration; it may be a column of a wider array, hence the
- * stride. */
-static json_t *history_json(const huddle_array *array) {
-    json_t *values = json_array();
-    const double *numbers = array->values;
-    for (int64_t i = 0; i < array->rows; i++)
-        page_append(values, page_real(numbers[i * array->stride]));
-    return values;
-}
-
 /* The page derives the gap from objective and dual and draws the target as a line. Two
  * iterations are needed for a line. */
 void report_add_convergence(report_run *run) {
@@ -157,6 +134,6 @@ void report_add_convergence(report_run *run) {
     double target = number_of(json_object_get(run->info, "options"), "gap");
     page_add(page_section(run->page, "convergence", "Convergence of the shrink step", NULL),
              "convergence",
-             json_pack("{s:o, s:o, s:o}", "objective", history_json(&objective), "dual",
-                       history_json(&dual), "target", page_real(target)));
+             json_pack("{s:o, s:o, s:o}", "objective", page_reals(&objective), "dual",
+                       page_reals(&dual), "target", page_real(target)));
 }

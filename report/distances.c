@@ -33,11 +33,9 @@ typedef struct distance_matrix {
 static void choose_points(distance_matrix *m, int64_t *quota) {
     const report_run *run = m->run;
     int64_t max = run->n < MAX_MATRIX ? run->n : MAX_MATRIX;
-    for (int64_t i = 0; i < run->n; i++)
-        quota[run->labels[i]]++;
     for (int32_t k = 0; k < run->n_clusters; k++) {
-        int64_t share = (int64_t)floor((double)quota[k] * (double)max / (double)run->n);
-        int64_t least = quota[k] < MIN_PER_CLUSTER ? quota[k] : MIN_PER_CLUSTER;
+        int64_t size = run->sizes[k], least = size < MIN_PER_CLUSTER ? size : MIN_PER_CLUSTER;
+        int64_t share = (int64_t)floor((double)size * (double)max / (double)run->n);
         quota[k] = share > least ? share : least;
     }
     for (int64_t i = 0; i < run->n; i++) {
@@ -96,7 +94,7 @@ static void fill_matrix(distance_matrix *m) {
     qsort(m->points, (size_t)count, sizeof *m->points, compare_points);
 }
 
-static int compare_doubles(const void *a, const void *b) {
+int report_compare_doubles(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
@@ -119,7 +117,7 @@ static json_t *matrix_json(const distance_matrix *m) {
         goto done;
     for (size_t i = 0; i < n_pairs; i++)
         bytes[i] = 0;
-    qsort(sorted, n_pairs, sizeof *sorted, compare_doubles);
+    qsort(sorted, n_pairs, sizeof *sorted, report_compare_doubles);
     double high = sorted[n_pairs - 1 - n_pairs / 50];
     for (size_t i = at = 0; i < count; i++)
         for (size_t j = 0; j < i; j++, at++) {
@@ -136,21 +134,20 @@ done:
     return made;
 }
 
-/* The points as the method saw them, if the model keeps them; otherwise as they were given. */
-static bool find_points(const report_run *run, huddle_points *x) {
+bool report_find_points(const report_run *run, huddle_points *x) {
     huddle_array kept = report_array(run, "points");
     if (kept.type == HUDDLE_ARRAY_F32)
         *x = array_points(&kept);
     else if (report_has_features(run))
         *x = *run->x;
-    return x->n == run->n && x->n > 0;
+    return kept.type == HUDDLE_ARRAY_F32;
 }
 
 /* ---- silhouettes -------------------------------------------------------------------------- */
 
 /* Sorts values downwards. */
 static int compare_down(const void *a, const void *b) {
-    return compare_doubles(b, a);
+    return report_compare_doubles(b, a);
 }
 
 /* {cluster, count, mean, data}: the silhouettes of one cluster in descending order, a byte each:
@@ -171,46 +168,37 @@ static json_t *cluster_silhouettes(const int32_t *labels, const double *silhouet
                      page_real(own > 0 ? sum / (double)own : NAN), "data", page_bytes(bytes, own));
 }
 
-/* {total, count, mean, clusters}. */
-static json_t *silhouettes_json(const report_run *run, const int32_t *labels,
-                                const double *silhouettes, int64_t count) {
-    double *values = malloc((size_t)(count + 1) * sizeof *values), sum = 0;
-    unsigned char *bytes = malloc((size_t)count + 1);
-    json_t *clusters = json_array(), *made = NULL;
-    for (int64_t i = 0; i < count; i++)
-        sum += silhouettes[i];
-    if (values != NULL && bytes != NULL) {
-        for (int32_t k = 0; k < run->n_clusters; k++)
-            page_append(clusters,
-                        cluster_silhouettes(labels, silhouettes, count, k, values, bytes));
-        made = json_pack("{s:I, s:I, s:o, s:O}", "total", (json_int_t)run->n, "count",
-                         (json_int_t)count, "mean", page_real(sum / (double)count), "clusters",
-                         clusters);
-    }
-    json_decref(clusters);
-    FREE(bytes, values);
-    return made;
-}
-
-/* The silhouettes of the first rows of the sample, among these rows. */
+/* Adds {total, count, mean, clusters}: the silhouettes of the first rows of the sample, among these
+ * rows. */
 static huddle_status add_silhouettes(const report_run *run, const huddle_points *x, json_t *block) {
     huddle_points taken = {0};
     huddle_status status = HUDDLE_OK;
     int32_t *labels = NULL;
-    double *silhouettes = NULL;
+    unsigned char *bytes = NULL;
+    double *silhouettes = NULL, *values = NULL, sum = 0;
     double most = sqrt(max_products / (double)(x->d > 0 ? x->d : 1));
     int64_t count = run->n < MAX_SILHOUETTES ? run->n : MAX_SILHOUETTES;
     count = (double)count > most ? (int64_t)most : count;
     NEW(labels, count);
     NEW(silhouettes, count);
+    NEW(values, count);
+    NEW(bytes, count);
     for (int64_t i = 0; i < count; i++)
         labels[i] = run->labels[run->rows[i]];
     TRY(huddle_points_take(x, run->rows, count, &taken));
     TRY(huddle_metrics_silhouette_samples(run->context, &taken, labels, silhouettes));
-    page_set(block, "silhouettes", silhouettes_json(run, labels, silhouettes, count));
+    for (int64_t i = 0; i < count; i++)
+        sum += silhouettes[i];
+    json_t *clusters = json_array();
+    for (int32_t k = 0; k < run->n_clusters; k++)
+        page_append(clusters, cluster_silhouettes(labels, silhouettes, count, k, values, bytes));
+    page_set(block, "silhouettes",
+             json_pack("{s:I, s:I, s:o, s:o}", "total", (json_int_t)run->n, "count",
+                       (json_int_t)count, "mean", page_real(sum / (double)count), "clusters",
+                       clusters));
 done:
     huddle_points_free(&taken);
-    FREE(silhouettes, labels);
+    FREE(bytes, values, silhouettes, labels);
     return status;
 }
 
@@ -223,7 +211,9 @@ huddle_status report_add_distances(report_run *run) {
     int64_t *quota = NULL;
     json_t *block = NULL;
     huddle_status status = HUDDLE_OK;
-    if (!find_points(run, &m.x) || run->n_clusters > MAX_MATRIX / MIN_PER_CLUSTER || run->n < 3)
+    (void)report_find_points(run, &m.x);
+    if (m.x.n != run->n || run->n == 0 || run->n_clusters > MAX_MATRIX / MIN_PER_CLUSTER ||
+        run->n < 3)
         return HUDDLE_OK;
     size_t room = 2 * MAX_MATRIX;
     NEW(quota, run->n_clusters);

@@ -143,18 +143,23 @@ static int32_t json_int32(const json_t *object, const char *name) {
     return (int32_t)json_integer_value(json_object_get(object, name));
 }
 
-/* The level of the fit, with its own certificate. Not if the fit solved another problem than that
- * of all rows, such as one of distinct rows. */
-static huddle_status reuse_fit(const gamma_path *path, known_levels *known) {
+/* The numbers of the fit as a level. */
+static huddle_path_level level_of_fit(const gamma_path *path, double gamma, huddle_stop stop) {
     const json_t *shrink = json_object_get(path->run->info, "shrink");
-    const char *stop = text_of(shrink, "stop");
-    huddle_path_level level = {.gamma = path->used,
+    return (huddle_path_level){.gamma = gamma,
                                .objective = number_of(shrink, "objective"),
                                .dual = number_of(shrink, "dual"),
                                .gap = number_of(shrink, "gap"),
                                .n_groups = json_int32(shrink, "groups"),
                                .n_iter = json_int32(shrink, "n_iter"),
-                               .stop = HUDDLE_STOP_CONVERGED};
+                               .stop = stop};
+}
+
+/* The level of the fit, with its own certificate. Not if the fit solved another problem than that
+ * of all rows, such as one of distinct rows. */
+static huddle_status reuse_fit(const gamma_path *path, known_levels *known) {
+    const char *stop = text_of(json_object_get(path->run->info, "shrink"), "stop");
+    huddle_path_level level = level_of_fit(path, path->used, HUDDLE_STOP_CONVERGED);
     const huddle_array *shrunk = &path->run->shrunk;
     double objective;
     if (!(path->used > 0) || shrunk->type != HUDDLE_ARRAY_F64 || shrunk->rows != path->f.rows ||
@@ -217,7 +222,6 @@ static void choose_gammas(gamma_path *path, bool many) {
 /* Puts the result of the run in the place of the level of its gamma, which was solved less exactly
  * for the picture: the page must show the G and the numbers of the run. */
 static void use_result(const gamma_path *path, huddle_path *whole) {
-    const json_t *shrink = json_object_get(path->run->info, "shrink");
     const huddle_array *g = &path->run->shrunk;
     for (int32_t l = 0; l < whole->n_levels; l++) {
         huddle_path_level *level = &whole->levels[l];
@@ -228,11 +232,7 @@ static void use_result(const gamma_path *path, huddle_path *whole) {
         for (int64_t i = 0; i < own->rows; i++)
             memcpy(own->values + i * own->stride, (const double *)g->values + i * g->stride,
                    (size_t)own->cols * sizeof(double));
-        level->objective = number_of(shrink, "objective");
-        level->dual = number_of(shrink, "dual");
-        level->gap = number_of(shrink, "gap");
-        level->n_groups = json_int32(shrink, "groups");
-        level->n_iter = json_int32(shrink, "n_iter");
+        *level = level_of_fit(path, level->gamma, level->stop);
     }
 }
 

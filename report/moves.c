@@ -11,46 +11,34 @@
 #include <string.h>
 
 /* Pairs of coordinates: the circle and up to three pairs of principal components. */
-enum { MAX_PAIRS = 1 + MAX_COMPONENTS / 2, MAX_COORDS = 2 * MAX_PAIRS };
+enum { MAX_PAIRS = MAX_COORDS / 2 };
 
-/* A list of 16-bit numbers that grows. */
+/* A list of 16-bit numbers, with room for two of each point and level. */
 typedef struct number_list {
     uint16_t *values;
-    size_t size, capacity;
-    bool failed;
+    size_t size;
 } number_list;
 
-/* After a failed allocation nothing is added any more; the list then becomes NULL in the page. */
 static void list_add(number_list *list, int64_t value) {
-    if (list->size == list->capacity && !list->failed) {
-        size_t capacity = 2 * list->capacity + 1024;
-        uint16_t *grown = realloc(list->values, capacity * sizeof *grown);
-        list->failed = grown == NULL;
-        if (grown != NULL) {
-            list->values = grown;
-            list->capacity = capacity;
-        }
-    }
-    if (!list->failed)
-        list->values[list->size++] = (uint16_t)value;
+    list->values[list->size++] = (uint16_t)value;
 }
 
 static json_t *list_json(const number_list *list) {
-    return list->failed ? NULL : page_integers(list->values, list->size, sizeof *list->values);
+    return page_integers(list->values, list->size, sizeof *list->values);
 }
 
 /* The state while levels are added. The node of a point is its position among the nodes of the
  * level; MAX_VIEW_POINTS keeps it below 65536. */
 typedef struct moves_writer {
     const report_run *run;
-    huddle_preparation plane;                /* principal components of F */
-    double *axes;                            /* circle: columns of F x 2, or NULL */
-    int32_t n_coords;                        /* two per projection */
-    double low[MAX_COORDS], span[MAX_PAIRS]; /* the grid of each pair */
-    double *coords;                          /* count x n_coords */
-    uint16_t *steps;                         /* the same, quantised */
-    int32_t *node, *before;                  /* of each point: at this level, at the last one */
-    int32_t *table, *map;                    /* hash table of nodes; node -> its successor */
+    huddle_preparation plane; /* principal components of F */
+    double *axes;             /* circle: columns of F x 2, or NULL */
+    int32_t n_coords;         /* two per projection */
+    report_grid grid;         /* both axes of a pair have the same scale */
+    double *coords;           /* count x n_coords */
+    uint16_t *steps;          /* the same, quantised */
+    int32_t *node, *before;   /* of each point: at this level, at the last one */
+    int32_t *table, *map;     /* hash table of nodes; node -> its successor */
     size_t table_size;
     int32_t n_nodes, n_before;
     number_list places[MAX_PAIRS], maps, strays;
@@ -58,19 +46,6 @@ typedef struct moves_writer {
 } moves_writer;
 
 /* ---- coordinates -------------------------------------------------------------------------- */
-
-/* The principal components of F. They serve all levels, so that between two levels only G
- * moves, not the point of view. */
-static huddle_status fit_embedding_plane(const report_run *run, huddle_preparation *plane) {
-    huddle_points points = {0};
-    huddle_status status = HUDDLE_OK;
-    huddle_dense rows = array_dense(&run->embedding);
-    TRY(report_dense_points(run->context, &rows, NULL, rows.rows, &points));
-    TRY(report_fit_plane(run, &points, plane));
-done:
-    huddle_points_free(&points);
-    return status;
-}
 
 /* Fills coords with the circle's two coordinates, if there is one, then the components. */
 static huddle_status project_level(moves_writer *w, const huddle_dense *g) {
@@ -97,31 +72,6 @@ done:
     huddle_points_free(&projected);
     huddle_points_free(&taken);
     return status;
-}
-
-/* The grid of the first level serves all: there G is nearest to F and has its largest extent.
- * Both axes of a pair have the same scale. */
-static void choose_grid(moves_writer *w) {
-    for (int32_t j = 0; j < w->n_coords; j++) {
-        double low = INFINITY, high = -INFINITY;
-        for (int64_t i = 0; i < w->run->count; i++) {
-            low = fmin(low, w->coords[i * w->n_coords + j]);
-            high = fmax(high, w->coords[i * w->n_coords + j]);
-        }
-        w->low[j] = low;
-        w->span[j / 2] = fmax(j % 2 == 0 ? 0 : w->span[j / 2], high - low);
-    }
-    for (int32_t p = 0; p < w->n_coords / 2; p++)
-        if (!(w->span[p] > 0))
-            w->span[p] = 1; /* all points coincide; any span will do */
-}
-
-static void quantise_level(moves_writer *w) {
-    for (int64_t i = 0; i < w->run->count; i++)
-        for (int32_t j = 0; j < w->n_coords; j++) {
-            double step = 65535 * (w->coords[i * w->n_coords + j] - w->low[j]) / w->span[j / 2];
-            w->steps[i * w->n_coords + j] = (uint16_t)lrint(fmin(fmax(step, 0), 65535));
-        }
 }
 
 /* ---- nodes -------------------------------------------------------------------------------- */
@@ -184,9 +134,11 @@ static huddle_status add_level(moves_writer *w, const huddle_dense *g, bool is_f
     huddle_status status = project_level(w, g);
     if (status != HUDDLE_OK)
         return status;
+    /* The grid of the first level serves all: there G is nearest to F and has its largest extent.
+     */
     if (is_first)
-        choose_grid(w);
-    quantise_level(w);
+        report_fit_grid(&w->grid, w->coords, w->run->count);
+    report_quantise(&w->grid, w->coords, w->run->count, w->n_coords, w->steps);
     find_nodes(w);
     add_successors(w, is_first);
     int32_t *swap = w->before;
@@ -198,17 +150,23 @@ static huddle_status add_level(moves_writer *w, const huddle_dense *g, bool is_f
 
 /* ---- the block ---------------------------------------------------------------------------- */
 
-static huddle_status begin_moves(moves_writer *w) {
+static huddle_status begin_moves(moves_writer *w, int32_t n_levels) {
     const report_run *run = w->run;
-    size_t count = (size_t)run->count;
+    size_t count = (size_t)run->count, room = 2 * count * (size_t)n_levels;
+    huddle_dense f = array_dense(&run->embedding);
+    huddle_points points = {0};
     huddle_status status = HUDDLE_OK;
-    TRY(fit_embedding_plane(run, &w->plane));
+    /* The components of F serve all levels, so that between two levels only G moves, not the point
+     * of view. */
+    TRY(report_dense_points(run->context, &f, NULL, f.rows, &points));
+    TRY(report_fit_plane(run, &points, &w->plane));
     int32_t n_planes = w->plane.d_out < 4 ? 1 : (int32_t)w->plane.d_out / 2;
     if (n_planes > 1 && run->count > MANY_POINTS)
         n_planes = 1;
     if (report_has_circle(run))
         TRY(report_circle_axes(run, &w->axes));
     w->n_coords = 2 * (n_planes + (w->axes != NULL));
+    w->grid = (report_grid){.n_coords = w->n_coords, .group = 2};
     for (w->table_size = 64; w->table_size < 2 * count;)
         w->table_size *= 2;
     w->n_nodes_json = json_array();
@@ -219,7 +177,12 @@ static huddle_status begin_moves(moves_writer *w) {
     NEW(w->before, count);
     NEW(w->map, count);
     NEW(w->table, w->table_size);
+    for (int32_t p = 0; p < w->n_coords / 2; p++)
+        NEW(w->places[p].values, room);
+    NEW(w->maps.values, room);
+    NEW(w->strays.values, room);
 done:
+    huddle_points_free(&points);
     return status;
 }
 
@@ -252,7 +215,7 @@ huddle_status report_moves_json(const report_run *run, const huddle_dense *level
                                 json_t **moves) {
     moves_writer w = {.run = run};
     huddle_status status = HUDDLE_OK;
-    TRY(begin_moves(&w));
+    TRY(begin_moves(&w, n_levels));
     for (int32_t l = 0; l < n_levels; l++)
         TRY(add_level(&w, &levels[l], l == 0));
     *moves =

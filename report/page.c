@@ -1,5 +1,7 @@
 #include "report/page.h"
 
+#include "report/text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,22 +11,9 @@
  * The page loads nothing from elsewhere. */
 #include "page.inc"
 
-struct report_section {
-    report_page *page;
-    json_t *blocks; /* borrowed from the page's tree */
-    report_section *next;
-};
-
-struct report_page {
-    json_t *tree; /* {title, subtitle, version, shared, sections} */
-    report_section *sections;
-    unsigned long began; /* failures of this thread before the page was begun */
-    bool failed;
-};
-
 /* Parts of blocks are built without a page at hand, by functions that call each other deeply,
- * so a failed allocation there is counted per thread; page_write() compares the count with
- * that at page_new(). A page with a part missing is never written. */
+ * so a failed allocation is counted per thread, from page_new() on. A page with a part missing is
+ * never written. */
 static _Thread_local unsigned long n_failures;
 
 /* ---- the tree of a page ------------------------------------------------------------------- */
@@ -47,6 +36,14 @@ json_t *page_text(const char *text) {
 /* JSON has no NaN and no infinity; the script shows null as a dash. */
 json_t *page_real(double number) {
     return isfinite(number) ? json_real(number) : json_null();
+}
+
+json_t *page_reals(const huddle_array *array) {
+    json_t *values = json_array();
+    const double *numbers = array->values;
+    for (int64_t i = 0; i < array->rows; i++)
+        page_append(values, page_real(numbers[i * array->stride]));
+    return values;
 }
 
 double number_of(const json_t *object, const char *name) {
@@ -73,68 +70,64 @@ unsigned long page_failures(void) {
     return n_failures;
 }
 
-/* A page without its tree is returned as well: every function accepts it, and page_write() fails.
- */
 report_page *page_new(const char *title, const char *subtitle) {
-    report_page *page = calloc(1, sizeof *page);
-    if (page == NULL)
-        return NULL;
-    page->began = n_failures;
-    page->tree = json_pack("{s:o, s:o, s:s, s:{}, s:[]}", "title", page_text(title), "subtitle",
-                           page_text(subtitle), "version", huddle_version(), "shared", "sections");
-    page->failed = page->tree == NULL;
+    report_page *page =
+        json_pack("{s:o, s:o, s:s, s:{}, s:[]}", "title", page_text(title), "subtitle",
+                  page_text(subtitle), "version", huddle_version(), "shared", "sections");
+    n_failures = page == NULL;
     return page;
 }
 
-void page_free(report_page *page) {
-    if (page == NULL)
-        return;
-    while (page->sections != NULL) {
-        report_section *section = page->sections;
-        page->sections = section->next;
-        free(section);
-    }
-    json_decref(page->tree);
-    free(page);
-}
-
-/* Sections are linked in a list only to be freed; their order in the page is that of the
- * array. */
 report_section *page_section(report_page *page, const char *id, const char *title,
                              const char *lead) {
-    if (page == NULL)
-        return NULL;
-    report_section *section = calloc(1, sizeof *section);
     json_t *made = json_pack("{s:s, s:o, s:o, s:[]}", "id", id, "title", page_text(title), "lead",
                              page_text(lead == NULL ? "" : lead), "blocks");
-    /* The array takes a reference of its own, so that `made` can be released in either case. */
-    if (section == NULL || json_array_append(json_object_get(page->tree, "sections"), made) != 0) {
-        page->failed = true;
-        json_decref(made);
-        free(section);
-        return NULL;
-    }
-    *section = (report_section){page, json_object_get(made, "blocks"), page->sections};
-    page->sections = section;
-    json_decref(made);
-    return section;
+    if (json_array_append_new(json_object_get(page, "sections"), made) == 0)
+        return json_object_get(made, "blocks");
+    n_failures++;
+    return NULL;
 }
 
 /* "kind" is the name of the function in the page's script that draws the block. */
 void page_add(report_section *section, const char *kind, json_t *block) {
     page_set(block, "kind", json_string(kind));
-    if (section == NULL)
-        json_decref(block);
-    else if (json_array_append_new(section->blocks, block) != 0)
-        section->page->failed = true;
+    page_append(section, block);
 }
 
 /* Shared values are written once, however many blocks use them. */
 void page_share(report_page *page, const char *name, json_t *value) {
-    if (page == NULL)
-        json_decref(value);
-    else if (json_object_set_new(json_object_get(page->tree, "shared"), name, value) != 0)
-        page->failed = true;
+    page_set(json_object_get(page, "shared"), name, value);
+}
+
+/* ---- results of the library --------------------------------------------------------------- */
+
+const huddle_method_text *find_method(const char *name) {
+    const huddle_method_text *const *method = huddle_methods();
+    while (*method != NULL && strcmp((*method)->name, name) != 0)
+        method++;
+    return *method;
+}
+
+int64_t *matched_order(const huddle_confusion *table) {
+    int64_t count = 0, *order = calloc((size_t)table->n_clusters + 1, sizeof *order);
+    for (int64_t i = 0; i <= table->n_classes && order != NULL; i++)
+        for (int64_t j = 0; j < table->n_clusters; j++)
+            if (table->match[j] == (i < table->n_classes ? i : -1))
+                order[count++] = j;
+    return order;
+}
+
+json_t *scores_json(const huddle_scores *scores) {
+    return json_pack("{s:f, s:f, s:f, s:f}", "acc", scores->acc, "nmi", scores->nmi, "ari",
+                     scores->ari, "purity", scores->purity);
+}
+
+huddle_status model_info(const huddle_model *model, json_t **info) {
+    char *text = NULL;
+    huddle_status status = huddle_model_info_json(model, &text);
+    *info = status == HUDDLE_OK ? json_loads(text, 0, NULL) : NULL;
+    huddle_free(text);
+    return status == HUDDLE_OK && *info == NULL ? set_error(HUDDLE_NO_MEMORY, "no memory") : status;
 }
 
 /* ---- bytes -------------------------------------------------------------------------------- */
@@ -176,17 +169,6 @@ json_t *page_integers(const void *values, size_t count, size_t size) {
 
 /* ---- the file ----------------------------------------------------------------------------- */
 
-/* Text inside an HTML element; '>' needs no escape there. */
-static void append_escaped(FILE *out, const char *text) {
-    for (; *text != '\0'; text++)
-        if (*text == '<')
-            fputs("&lt;", out);
-        else if (*text == '&')
-            fputs("&amp;", out);
-        else
-            fputc(*text, out);
-}
-
 /* Receives the JSON from jansson, piece by piece. In JSON a "<" occurs only inside strings;
  * written as an escape it cannot close the script element that contains the JSON, so that a
  * label such as "</script>" is harmless. */
@@ -204,38 +186,29 @@ static int append_json(const char *text, size_t size, void *out) {
 
 /* Appends what a placeholder of the shell, such as {{title}}, is replaced by; the last one is
  * the data. Eight digits suffice for what the page shows. */
-static bool append_placeholder(FILE *out, const report_page *page, const char *name,
-                               size_t length) {
-    if (strncmp(name, "title", length) == 0)
-        append_escaped(out, text_of(page->tree, "title"));
-    else if (strncmp(name, "style", length) == 0)
-        fwrite(page_style, 1, sizeof page_style, out);
-    else if (strncmp(name, "script", length) == 0)
-        fwrite(page_script, 1, sizeof page_script, out);
+static bool append_placeholder(FILE *out, const report_page *page, const char *name) {
+    if (strncmp(name, "title", 5) == 0)
+        write_escaped(out, text_of(page, "title"));
+    else if (strncmp(name, "style", 5) == 0)
+        fputs((const char *)page_style, out);
+    else if (strncmp(name, "script", 6) == 0)
+        fputs((const char *)page_script, out);
     else
-        return json_dump_callback(page->tree, append_json, out,
-                                  JSON_COMPACT | JSON_REAL_PRECISION(8)) == 0;
+        return json_dump_callback(page, append_json, out, JSON_COMPACT | JSON_REAL_PRECISION(8)) ==
+               0;
     return true;
 }
 
 /* The shell (page/shell.html) with every placeholder filled in. The shell is our own file, so
  * its braces are known to be balanced. */
 static bool append_page(FILE *out, const report_page *page) {
-    const char *at = (const char *)page_shell, *end = at + sizeof page_shell;
+    const char *at = (const char *)page_shell, *mark;
     bool complete = true;
-    while (at < end) {
-        const char *mark = at;
-        while (mark < end && !(end - mark > 4 && mark[0] == '{' && mark[1] == '{'))
-            mark++;
+    for (; (mark = strstr(at, "{{")) != NULL; at = strchr(mark, '}') + 2) {
         fwrite(at, 1, (size_t)(mark - at), out);
-        if (mark == end)
-            break;
-        const char *close = mark + 2;
-        while (*close != '}')
-            close++;
-        complete &= append_placeholder(out, page, mark + 2, (size_t)(close - mark - 2));
-        at = close + 2;
+        complete &= append_placeholder(out, page, mark + 2);
     }
+    fputs(at, out);
     return complete && !ferror(out);
 }
 
@@ -246,14 +219,14 @@ huddle_status page_write(const report_page *page, const char *path) {
     size_t size = 0;
     FILE *out = NULL;
     bool complete = false;
-    if (page != NULL && !page->failed && page->began == n_failures)
+    if (n_failures == 0)
         out = open_memstream(&text, &size);
     if (out != NULL) {
         complete = append_page(out, page);
         complete = fclose(out) == 0 && complete;
     }
     huddle_status status = complete ? huddle_file_write(path, text, size)
-                                    : huddle_set_error(HUDDLE_NO_MEMORY, "no memory for the page");
+                                    : set_error(HUDDLE_NO_MEMORY, "no memory for the page");
     free(text);
     return status;
 }

@@ -19,7 +19,7 @@
  *     report_section *section = page_section(page, "table", "Accuracy", "Each cell is ...");
  *     page_add(section, "table", json_pack("{s:o, s:o}", "columns", columns, "rows", rows));
  *     huddle_status status = page_write(page, "index.html");
- *     page_free(page);
+ *     json_decref(page);
  *
  * Failed allocations are reported once, by page_write(): every function here accepts NULL where
  * another one, or jansson, would have returned an object, and remembers that something is missing.
@@ -27,15 +27,16 @@
 #ifndef HUDDLE_REPORT_PAGE_H
 #define HUDDLE_REPORT_PAGE_H
 
-#include <huddle/base.h>
+#include <huddle/metrics.h>
+#include <huddle/model.h>
 #include <jansson.h>
 
-typedef struct report_page report_page;
-typedef struct report_section report_section;
+/* Both are JSON: {title, subtitle, version, shared, sections}, and the list of the blocks. */
+typedef json_t report_page;
+typedef json_t report_section;
 
-/* An empty page; the subtitle may be "". NULL if there is no memory. */
+/* An empty page, freed by json_decref(); the subtitle may be "". A thread builds one at a time. */
 report_page *page_new(const char *title, const char *subtitle);
-void page_free(report_page *page);
 
 /* Appends a section. The lead, which may be NULL, is a paragraph below the title. A section whose
  * title is "" has no heading and no entry in the table of contents. Owned by the page. */
@@ -53,11 +54,11 @@ void page_share(report_page *page, const char *name, json_t *value);
 huddle_status page_write(const report_page *page, const char *path);
 
 /* json_array_append_new() and json_object_set_new() for the parts of a block: a failure makes
- * page_write() of every page that this thread has begun fail. */
+ * page_write() of the page that this thread builds fail. */
 void page_append(json_t *array, json_t *value);
 void page_set(json_t *object, const char *name, json_t *value);
 
-/* How often these two have failed in this thread: for JSON that is not part of a page. */
+/* How often these two have failed in this thread since page_new(): for JSON of no page. */
 unsigned long page_failures(void);
 
 /* Bytes as base64, for arrays too large to be written as numbers. NULL if there is no memory. */
@@ -66,8 +67,9 @@ json_t *page_bytes(const void *bytes, size_t size);
 /* The same of `count` integers of `size` bytes, little-endian on any machine. */
 json_t *page_integers(const void *values, size_t count, size_t size);
 
-/* A number, or null if it is not finite. */
+/* A number, or null if it is not finite; an array of these: the first column of an array. */
 json_t *page_real(double number);
+json_t *page_reals(const huddle_array *array);
 
 /* A member of an object as a number, or NAN; as a text, or "". */
 double number_of(const json_t *object, const char *name);
@@ -76,5 +78,19 @@ const char *text_of(const json_t *object, const char *name);
 /* A string; if the text is not valid UTF-8, every byte beyond ASCII becomes "?". NULL if there is
  * no memory. */
 json_t *page_text(const char *text);
+
+/* The text of a method, or NULL. */
+const huddle_method_text *find_method(const char *name);
+
+/* The columns of a confusion table in the order of the classes they are matched to, the others
+ * last: the matched counts are then on the diagonal, where the eye expects them. Freed by free();
+ * NULL without memory. */
+int64_t *matched_order(const huddle_confusion *table);
+
+/* {acc, nmi, ari, purity}: the names of the scores are the same in pages and in all commands. */
+json_t *scores_json(const huddle_scores *scores);
+
+/* What huddle_model_info_json() writes as an object. */
+huddle_status model_info(const huddle_model *model, json_t **info);
 
 #endif

@@ -1,6 +1,7 @@
 /* The path of gamma on a page: G at every level, the number of groups and the tree of fusions; and
  * the page of a path. */
 #include "report/run.h"
+#include "report/write.h"
 
 #include <math.h>
 
@@ -43,11 +44,12 @@ huddle_status report_add_path(report_run *run, const huddle_path *path, double u
 
 /* ---- the page of a path ------------------------------------------------------------------- */
 
-/* The info of the path: that of the model up to where shrinking begins, then that of the levels.
- * What follows in the model's info is about a fit whose labels are not used. */
-static json_t *path_info(const json_t *model_info, const huddle_report_walk *walk) {
-    static const char *const kept[] = {"file", "n", "d", "graph", "embed", "warnings"};
+/* What follows in the model's info is about a fit whose labels are not used. */
+json_t *huddle_report_path_info(const json_t *model_info, const huddle_report_walk *walk) {
+    static const char *const kept[] = {"file",  "n",         "d",      "graph",
+                                       "embed", "n_classes", "scores", "warnings"};
     double total = number_of(json_object_get(model_info, "seconds"), "total");
+    unsigned long failures = page_failures();
     json_t *info = json_object();
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         if (json_object_get(model_info, kept[i]) != NULL)
@@ -63,15 +65,10 @@ static json_t *path_info(const json_t *model_info, const huddle_report_walk *wal
     page_set(info, "choice",
              json_pack("{s:i, s:o, s:i}", "level", walk->choice.level, "gamma",
                        page_real(walk->choice.gamma), "n_found", walk->choice.n_found));
-    return info;
-}
-
-/* Replaces the info of the model by that of the path. */
-static huddle_status describe_path(report_run *run, const huddle_report_walk *walk) {
-    json_t *model_info = run->info;
-    run->info = path_info(model_info, walk);
-    json_decref(model_info);
-    return run->info == NULL ? report_no_memory() : HUDDLE_OK;
+    if (page_failures() == failures)
+        return info;
+    json_decref(info);
+    return NULL;
 }
 
 /* The facts at the top are drawn by the page itself, from the info. */
@@ -79,16 +76,6 @@ static void add_summary(report_run *run) {
     report_section *section = page_section(run->page, "summary", "", NULL);
     page_add(section, "walk", json_pack("{s:O}", "report", run->info));
     report_add_warnings(run, section);
-}
-
-/* NAN marks no gamma: the labels do not come from a single level then. */
-static huddle_status add_moves(report_run *run, const huddle_report_walk *walk) {
-    static const char lead[] =
-        "Up to gamma_fit the points of G are those of F. As gamma grows they move together and "
-        "fuse into groups, until each component of the graph is a single point.";
-    bool chosen = walk->choice.level >= 0;
-    return report_add_path(run, walk->path, chosen ? walk->choice.gamma : NAN, "the clusters",
-                           lead);
 }
 
 /* One row per gamma, in the order of the columns below. */
@@ -119,73 +106,58 @@ static void add_levels(report_run *run, const huddle_report_walk *walk) {
 
 /* The labels index arrays of n_clusters counts later, so they are checked here, at the public
  * boundary. */
-static huddle_status check_walk(const huddle_report_walk *walk, const huddle_model *model) {
+huddle_status report_check_walk(const huddle_report_walk *walk, const huddle_model *model) {
     int64_t n = 0;
     if (walk == NULL || walk->path == NULL || walk->labels == NULL)
-        return report_invalid("a report of a path needs the path and its labels");
+        return set_error(HUDDLE_INVALID, "a report of a path needs the path and its labels");
     (void)huddle_model_labels(model, &n);
     if (walk->path->n != n)
-        return report_invalid("a path of %lld points, but the model was fitted to %lld",
-                              (long long)walk->path->n, (long long)n);
+        return set_error(HUDDLE_INVALID, "a path of %lld points, but the model was fitted to %lld",
+                         (long long)walk->path->n, (long long)n);
     return report_check_labels("label", n, walk->labels, walk->n_clusters);
 }
 
 /* The same order as for a clustering: results, how they came about, how to repeat them. */
-static huddle_status fill_page(report_run *run, const huddle_report_walk *walk) {
+huddle_status report_fill_walk(report_run *run, const huddle_report_walk *walk) {
     /* The path covers every gamma and takes no labels from K-means, so these options had no
      * effect. */
     static const char *const hidden[] = {"gamma", "n_init", NULL};
+    static const char lead[] =
+        "Up to gamma_fit the points of G are those of F. As gamma grows they move together and "
+        "fuse into groups, until each component of the graph is a single point.";
+    /* NAN marks no gamma: the labels do not come from a single level then. */
+    double used = walk->choice.level >= 0 ? walk->choice.gamma : NAN;
     huddle_status status = HUDDLE_OK;
     page_share(run->page, "points", report_points_json(run));
     add_summary(run);
-    TRY(add_moves(run, walk));
+    TRY(report_add_path(run, walk->path, used, "the clusters", lead));
     add_levels(run, walk);
     report_add_repeat(run, hidden);
 done:
     return status;
 }
 
-/* The order of the steps is that of run.h; report_free() accepts what is half made. */
 huddle_status huddle_report_write_path(huddle_context *context, const huddle_model *model,
                                        const huddle_points *x, const huddle_report_walk *walk,
                                        const huddle_report_options *options, const char *path) {
-    huddle_report_options defaults = huddle_report_defaults();
-    report_run run = {.context = context,
-                      .model = model,
-                      .x = x,
-                      .options = options == NULL ? &defaults : options};
-    huddle_status status = HUDDLE_OK;
-    TRY(report_begin(&run, "regularisation path", path));
-    TRY(check_walk(walk, model));
-    run.n = walk->path->n;
-    run.labels = walk->labels;
-    run.n_clusters = walk->n_clusters;
-    TRY(describe_path(&run, walk));
-    TRY(report_prepare(&run));
-    TRY(fill_page(&run, walk));
-    TRY(report_write(&run, path));
-done:
-    report_free(&run);
-    return status;
+    return walk == NULL ? report_check_walk(walk, model)
+                        : huddle_report_write_info(context, model, x, walk, options, NULL, path);
 }
 
 huddle_status huddle_report_path_json(const huddle_model *model, const huddle_report_walk *walk,
                                       char **json) {
-    char *text = NULL;
+    huddle_status status = HUDDLE_OK;
+    json_t *own = NULL, *info = NULL;
     *json = NULL;
     if (model == NULL || huddle_model_labels(model, NULL) == NULL)
-        return report_invalid("the model is not fitted");
-    huddle_status status = check_walk(walk, model);
-    if (status == HUDDLE_OK)
-        status = huddle_model_info_json(model, &text);
-    if (status != HUDDLE_OK)
-        return status;
-    unsigned long failures = page_failures();
-    json_t *model_info = json_loads(text, 0, NULL), *info = path_info(model_info, walk);
-    if (model_info != NULL && page_failures() == failures)
-        *json = json_dumps(info, 0);
+        return set_error(HUDDLE_INVALID, "the model is not fitted");
+    TRY(report_check_walk(walk, model));
+    TRY(model_info(model, &own));
+    info = huddle_report_path_info(own, walk);
+    *json = json_dumps(info, 0);
+    status = *json == NULL ? report_no_memory() : HUDDLE_OK;
+done:
     json_decref(info);
-    json_decref(model_info);
-    huddle_free(text);
-    return *json == NULL ? report_no_memory() : HUDDLE_OK;
+    json_decref(own);
+    return status;
 }

@@ -30,13 +30,13 @@ static void add_seconds(report_run *run) {
 /* The command lines come from the caller: the library does not know how it was called. */
 static void add_commands(report_run *run, report_section *section) {
     const huddle_report_options *options = run->options;
+    if (options->n_commands == 0)
+        return;
     json_t *lines = json_array();
     for (int32_t i = 0; i < options->n_commands; i++)
         page_append(lines, json_pack("{s:o, s:o}", "label", page_text(options->commands[i].label),
                                      "text", page_text(options->commands[i].text)));
-    if (options->n_commands > 0)
-        page_add(section, "command", json_pack("{s:O}", "commands", lines));
-    json_decref(lines);
+    page_add(section, "command", json_pack("{s:o}", "commands", lines));
 }
 
 /* One row per option: name, value, default, meaning. The page emphasises values that differ

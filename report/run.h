@@ -8,23 +8,16 @@
 #define HUDDLE_REPORT_RUN_H
 
 #include "report/page.h"
+#include "report/text.h"
 
-#include <huddle/metrics.h>
 #include <huddle/prepare.h>
 #include <huddle/report.h>
+#include <stdlib.h>
 
-/* Goes to `done` if the call did not succeed. */
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        status = (call);                                                                           \
-        if (status != HUDDLE_OK)                                                                   \
-            goto done;                                                                             \
-    } while (0)
-
-/* Allocates an array of `count` zeros, or goes to `done`. */
+/* Allocates an array of `count` zeros, freed by free(), or goes to `done`. */
 #define NEW(array, count)                                                                          \
     do {                                                                                           \
-        (array) = report_zeros((int64_t)(count), sizeof *(array));                                 \
+        (array) = calloc((size_t)(count) + 1, sizeof *(array));                                    \
         if ((array) == NULL) {                                                                     \
             status = report_no_memory();                                                           \
             goto done;                                                                             \
@@ -42,14 +35,14 @@ typedef struct report_run {
     const huddle_points *x; /* or NULL */
     const huddle_report_options *options;
     report_page *page;
-    json_t *details; /* of the caller, or NULL */
-    json_t *info;    /* of the model, scores and the caller's details included */
+    json_t *info; /* of the model, scores and the caller's details included */
 
     int64_t n;
     const int32_t *labels; /* n in 0 .. n_clusters - 1 */
     int32_t n_clusters;
-    int64_t *rows; /* all rows in random order: the first `count` are the sample, and any shorter
-                      beginning is a sample as well */
+    int64_t *sizes; /* points of each cluster */
+    int64_t *rows;  /* all rows in random order: the first `count` are the sample, and any shorter
+                       beginning is a sample as well */
     int64_t count;
 
     huddle_confusion confusion;                   /* n_classes is 0 if no classes are known */
@@ -64,19 +57,6 @@ enum { MAX_VIEW_POINTS = 50000, MANY_POINTS = 10000 };
 
 /* ---- report.c ---- */
 
-/* The steps of every page. report_begin() checks the model and the file name, begins the page and
- * reads the info and the caller's details. Then the caller sets labels, n and n_clusters, and
- * report_prepare() checks the points and classes, scores the labels, merges the details into the
- * info and draws the sample. report_write() writes the page unless the context has been cancelled.
- * report_free() is called in any case. */
-huddle_status report_begin(report_run *run, const char *kind, const char *path);
-huddle_status report_prepare(report_run *run);
-huddle_status report_write(const report_run *run, const char *path);
-void report_free(report_run *run);
-
-/* HUDDLE_INVALID with a message. */
-huddle_status report_invalid(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 /* HUDDLE_INVALID unless labels are in 0 .. count - 1, the rows of tables in every section. `what`
  * they are, for the message: "class", "label". */
 huddle_status report_check_labels(const char *what, int64_t n, const int32_t *labels,
@@ -85,17 +65,14 @@ huddle_status report_check_labels(const char *what, int64_t n, const int32_t *la
 /* HUDDLE_NO_MEMORY with a message. */
 huddle_status report_no_memory(void);
 
-/* An array of zeros, freed by free(), which is not NULL for a count of 0; NULL without memory. */
-void *report_zeros(int64_t count, size_t size);
-
 /* An array of the model, of type HUDDLE_ARRAY_NONE if the method has none of that name. */
 huddle_array report_array(const report_run *run, const char *name);
 
 /* The title of the model's method: "spectral clustering". */
 const char *report_method_title(const report_run *run);
 
-/* The name of a class; text that is valid until the next call with the same buffer. */
-const char *report_class_name(const report_run *run, int32_t k, char buffer[16]);
+/* The name of a class. */
+json_t *report_class_name(const report_run *run, int32_t k);
 
 /* ---- sample.c ---- */
 
@@ -119,8 +96,19 @@ huddle_status report_fit_plane(const report_run *run, const huddle_points *x,
 huddle_status report_dense_points(huddle_context *context, const huddle_dense *x,
                                   const int64_t *rows, int64_t count, huddle_points *points);
 
-/* Principal components that the page lets the user choose from. */
-enum { MAX_COMPONENTS = 6 };
+/* Principal components that the page lets the user choose from; coordinates of all projections. */
+enum { MAX_COMPONENTS = 6, MAX_COORDS = 2 + MAX_COMPONENTS };
+
+/* Coordinates quantised to 16 bits: value = low[j] + span[j / group] * step / 65535. */
+typedef struct report_grid {
+    int32_t n_coords, group; /* axes, and how many of them have a common span */
+    double low[MAX_COORDS], span[MAX_COORDS];
+} report_grid;
+
+/* Chooses low and span for count x n_coords coordinates; the steps of the first `cols` of them. */
+void report_fit_grid(report_grid *grid, const double *coords, int64_t count);
+void report_quantise(const report_grid *grid, const double *coords, int64_t count, int32_t cols,
+                     uint16_t *steps);
 
 /* ---- circle.c, moves.c ---- */
 
@@ -157,6 +145,13 @@ bool report_has_features(const report_run *run);
  * sampled points for colouring them. Nothing for images. */
 huddle_status report_add_features(report_run *run);
 
+/* For qsort(). */
+int report_compare_doubles(const void *a, const void *b);
+
+/* The points as the method saw them, if the model keeps them, and true; otherwise as they were
+ * given, if they were. */
+bool report_find_points(const report_run *run, huddle_points *x);
+
 /* The distances of a small sample, ordered by cluster, and their silhouettes. */
 huddle_status report_add_distances(report_run *run);
 
@@ -185,6 +180,11 @@ const char *report_start_text(const char *name);
 void report_add_warnings(const report_run *run, report_section *section);
 
 /* ---- path.c, follow.c, tree.c ---- */
+
+/* HUDDLE_INVALID unless the path is one of the model's points and the labels are valid; all
+ * sections of the page of a path. */
+huddle_status report_check_walk(const huddle_report_walk *walk, const huddle_model *model);
+huddle_status report_fill_walk(report_run *run, const huddle_report_walk *walk);
 
 /* Follows the path of gamma from the model's embedding and adds it. */
 huddle_status report_follow_path(report_run *run);

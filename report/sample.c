@@ -88,9 +88,8 @@ json_t *report_points_json(const report_run *run) {
         page_set(points, "before", sampled_json(run, run->unrefined));
     if (options->classes != NULL) {
         json_t *names = json_array();
-        char buffer[16];
         for (int32_t k = 0; k < options->n_classes; k++)
-            page_append(names, page_text(report_class_name(run, k, buffer)));
+            page_append(names, report_class_name(run, k));
         page_set(points, "class", sampled_json(run, options->classes));
         page_set(points, "classes", names);
     }

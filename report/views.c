@@ -48,47 +48,39 @@ huddle_status report_fit_plane(const report_run *run, const huddle_points *x,
     return status;
 }
 
-/* Coordinates quantised to 16 bits: value = low[j] + span * step / 65535. One span for all axes,
- * the largest: the plots must keep the proportions of the components. */
-typedef struct view_grid {
-    double low[MAX_COMPONENTS], span;
-} view_grid;
-
-static view_grid find_grid(const huddle_points *x) {
-    view_grid grid = {.span = 0};
-    for (int64_t j = 0; j < x->d && j < MAX_COMPONENTS; j++) {
-        double low = INFINITY, high = -INFINITY;
-        for (int64_t i = 0; i < x->n; i++) {
-            low = fmin(low, (double)x->values[i * x->stride + j]);
-            high = fmax(high, (double)x->values[i * x->stride + j]);
+/* One span for a group of axes, the largest: plots must keep the proportions of the components. */
+void report_fit_grid(report_grid *grid, const double *coords, int64_t count) {
+    for (int32_t j = 0; j < grid->n_coords; j++) {
+        double low = INFINITY, high = -INFINITY, *span = &grid->span[j / grid->group];
+        for (int64_t i = 0; i < count; i++) {
+            low = fmin(low, coords[i * grid->n_coords + j]);
+            high = fmax(high, coords[i * grid->n_coords + j]);
         }
-        grid.low[j] = x->n > 0 ? low : 0;
-        grid.span = fmax(grid.span, high - low);
+        grid->low[j] = count > 0 ? low : 0;
+        *span = fmax(j % grid->group == 0 ? 0 : *span, high - low);
     }
-    /* All points coincide; any span will do. */
-    if (!(grid.span > 0))
-        grid.span = 1;
-    return grid;
+    for (int32_t k = 0; k < grid->n_coords / grid->group; k++)
+        if (!(grid->span[k] > 0))
+            grid->span[k] = 1; /* all points coincide; any span will do */
 }
 
-/* Clamped, because later levels of a path may leave the grid by a rounding error. Missing
- * columns are 0 steps. */
-static void quantise_points(const view_grid *grid, const huddle_points *x, int32_t cols,
-                            uint16_t *steps) {
-    for (int64_t i = 0; i < x->n; i++)
+/* Clamped, because later levels of a path may leave the grid by a rounding error. */
+void report_quantise(const report_grid *grid, const double *coords, int64_t count, int32_t cols,
+                     uint16_t *steps) {
+    for (int64_t i = 0; i < count; i++)
         for (int32_t j = 0; j < cols; j++) {
-            double value = j < x->d ? (double)x->values[i * x->stride + j] : grid->low[j];
-            double step = 65535 * (value - grid->low[j]) / grid->span;
+            double value = coords[i * grid->n_coords + j];
+            double step = 65535 * (value - grid->low[j]) / grid->span[j / grid->group];
             steps[i * cols + j] = (uint16_t)lrint(fmin(fmax(step, 0), 65535));
         }
 }
 
 /* cols and low have one entry per column of the plot. */
-static json_t *grid_json(const view_grid *grid, int32_t cols) {
+static json_t *grid_json(const report_grid *grid, int32_t cols) {
     json_t *low = json_array();
     for (int32_t j = 0; j < cols; j++)
         page_append(low, page_real(grid->low[j]));
-    return json_pack("{s:i, s:o, s:o}", "cols", cols, "low", low, "span", page_real(grid->span));
+    return json_pack("{s:i, s:o, s:o}", "cols", cols, "low", low, "span", page_real(grid->span[0]));
 }
 
 /* ---- views -------------------------------------------------------------------------------- */
@@ -110,24 +102,28 @@ static json_t *shares_json(const huddle_points *x, double kept) {
 }
 
 /* The sample of projected points: {cols, low, span, data}. At least two columns, because a
- * plot has two axes. */
+ * plot has two axes; one that is missing is 0. */
 static huddle_status make_sample_view(const report_run *run, const huddle_points *projected,
                                       json_t **view) {
     huddle_points taken = {0};
+    double *coords = NULL;
     uint16_t *steps = NULL;
     huddle_status status = HUDDLE_OK;
     TRY(huddle_points_take(projected, run->rows, run->count, &taken));
-    int32_t cols = taken.d < 2 ? 2 : taken.d < MAX_COMPONENTS ? (int32_t)taken.d : MAX_COMPONENTS;
-    if (run->count > MANY_POINTS)
-        cols = 2;
-    size_t count = (size_t)run->count * (size_t)cols;
-    view_grid grid = find_grid(&taken);
-    NEW(steps, count);
-    quantise_points(&grid, &taken, cols, steps);
+    int32_t n = taken.d < 2 ? 2 : taken.d < MAX_COMPONENTS ? (int32_t)taken.d : MAX_COMPONENTS;
+    int32_t cols = run->count > MANY_POINTS ? 2 : n;
+    report_grid grid = {.n_coords = n, .group = n};
+    NEW(coords, run->count * n);
+    NEW(steps, run->count * cols);
+    for (int64_t i = 0; i < run->count; i++)
+        for (int32_t j = 0; j < n && j < taken.d; j++)
+            coords[i * n + j] = (double)taken.values[i * taken.stride + j];
+    report_fit_grid(&grid, coords, run->count);
+    report_quantise(&grid, coords, run->count, cols, steps);
     *view = grid_json(&grid, cols);
-    page_set(*view, "data", page_integers(steps, count, sizeof *steps));
+    page_set(*view, "data", page_integers(steps, (size_t)(run->count * cols), sizeof *steps));
 done:
-    free(steps);
+    FREE(steps, coords);
     huddle_points_free(&taken);
     return status;
 }
@@ -153,12 +149,14 @@ done:
     return status;
 }
 
-/* F and G are double precision and are converted first. */
+/* F and G are double precision and are converted first. No view if the method has none. */
 static huddle_status make_dense_view(const report_run *run, const char *name, const char *title,
                                      const huddle_array *array, json_t **view) {
     huddle_dense rows = array_dense(array);
     huddle_points points = {0};
     huddle_status status = HUDDLE_OK;
+    if (array->type != HUDDLE_ARRAY_F64)
+        return HUDDLE_OK;
     TRY(report_dense_points(run->context, &rows, NULL, rows.rows, &points));
     TRY(make_view(run, name, title, &points, view));
 done:
@@ -166,52 +164,36 @@ done:
     return status;
 }
 
-/* A view whose principal components cannot be computed, for example because the values are too
- * large, must not prevent the rest of the page: it becomes a warning. Other failures (memory,
- * cancelling) end the page. */
-static huddle_status keep_view(huddle_status status, const char *name, json_t *view, json_t *views,
-                               json_t *warnings) {
-    if (status == HUDDLE_OK) {
-        page_append(views, view);
-        return HUDDLE_OK;
-    }
-    json_decref(view);
-    if (status != HUDDLE_NUMERIC && status != HUDDLE_INVALID)
-        return status;
-    page_append(warnings, json_sprintf("%s is not shown: %s", name, huddle_last_error()));
-    return HUDDLE_OK;
-}
-
-/* The points as the method saw them, if the model keeps them; otherwise as they were given. No
- * view if there are neither, as for a model that was given a graph. */
+/* No view if there are no points, as for a model that was given a graph. */
 static huddle_status make_points_view(const report_run *run, json_t **view) {
-    huddle_array kept = report_array(run, "points");
-    huddle_points prepared = array_points(&kept);
+    huddle_points x = {0};
+    bool kept = report_find_points(run, &x);
     bool is_raw = strcmp(text_of(json_object_get(run->info, "prepare"), "rule"), "none") == 0;
-    if (kept.type == HUDDLE_ARRAY_F32)
-        return make_view(run, "X", is_raw ? "Points" : "Points, prepared", &prepared, view);
-    return report_has_features(run) ? make_view(run, "X", "Points", run->x, view) : HUDDLE_OK;
+    const char *title = kept && !is_raw ? "Points, prepared" : "Points";
+    return kept || report_has_features(run) ? make_view(run, "X", title, &x, view) : HUDDLE_OK;
 }
 
-/* X, F and G in the order of the method. Each is optional. */
-static huddle_status make_views(report_run *run, json_t *views, json_t *warnings) {
-    huddle_status status = HUDDLE_OK;
-    json_t *view = NULL;
-    status = make_points_view(run, &view);
-    if (status != HUDDLE_OK || view != NULL)
-        TRY(keep_view(status, "X", view, views, warnings));
-    if (run->embedding.type == HUDDLE_ARRAY_F64) {
-        view = NULL;
-        status = make_dense_view(run, "F", "Spectral embedding", &run->embedding, &view);
-        TRY(keep_view(status, "F", view, views, warnings));
+/* X, F and G in the order of the method. A view whose principal components cannot be computed, for
+ * example because the values are too large, must not prevent the rest of the page: it becomes a
+ * warning. Other failures (memory, cancelling) end the page. */
+static huddle_status make_views(const report_run *run, json_t *views, json_t *warnings) {
+    static const char *const names[] = {"X", "F", "G"};
+    for (int k = 0; k < 3; k++) {
+        json_t *view = NULL;
+        huddle_status status =
+            k == 0   ? make_points_view(run, &view)
+            : k == 1 ? make_dense_view(run, "F", "Spectral embedding", &run->embedding, &view)
+                     : make_dense_view(run, "G", "Shrunk embedding", &run->shrunk, &view);
+        if (status == HUDDLE_OK && view != NULL)
+            page_append(views, view);
+        if (status == HUDDLE_OK)
+            continue;
+        json_decref(view);
+        if (status != HUDDLE_NUMERIC && status != HUDDLE_INVALID)
+            return status;
+        page_append(warnings, json_sprintf("%s is not shown: %s", names[k], huddle_last_error()));
     }
-    if (run->shrunk.type == HUDDLE_ARRAY_F64) {
-        view = NULL;
-        status = make_dense_view(run, "G", "Shrunk embedding", &run->shrunk, &view);
-        TRY(keep_view(status, "G", view, views, warnings));
-    }
-done:
-    return status;
+    return HUDDLE_OK;
 }
 
 /* The arrays are packed with O, which takes a reference of its own, so that they are released

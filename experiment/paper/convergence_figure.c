@@ -100,7 +100,7 @@ static void draw_set(const paper *p, figure *f, const panel_layout *layout, int 
         panel.x_axis = (chart_axis){1, max_iter, true};
         /* Down to a tenth of the gap that the runs stop at. */
         panel.y_axis = (chart_axis){1e-7, gap ? 1 : 100, true};
-        chart_draw_axes(&panel, true, paper_is_leftmost(layout, data));
+        chart_draw_axes(&panel, paper_is_leftmost(layout, data));
         draw_panel(&panel, traces, gap == 1);
         if (gap == 0)
             paper_draw_set_name(&panel, 12, p->e.data[data].name);

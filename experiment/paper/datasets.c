@@ -1,6 +1,5 @@
 /* Which of the published data sets a folder contains. */
 #include "experiment/paper/paper.h"
-#include "report/text.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -43,11 +42,6 @@ static bool matches_set(const char *name, const paper_set *set) {
 /* Hidden files, "." and ".." are no data. */
 static int is_visible(const struct dirent *entry) {
     return entry->d_name[0] != '.';
-}
-
-/* Sorted, so that the choice among several files does not depend on the file system. */
-static int compare_names(const struct dirent **a, const struct dirent **b) {
-    return strcmp((*a)->d_name, (*b)->d_name);
 }
 
 /* Finds the first file of each set, and mentions the others in a note: silently choosing among
@@ -158,10 +152,10 @@ static void inspect_file(huddle_context *context, int s, paper_found *found) {
 static huddle_status find_sets(huddle_context *context, const char *folder, paper_found *found) {
     huddle_status status = HUDDLE_OK;
     struct dirent **entries = NULL;
-    int count = scandir(folder, &entries, is_visible, compare_names), n_usable = 0;
+    /* Sorted, so that the choice among several files does not depend on the file system. */
+    int count = scandir(folder, &entries, is_visible, alphasort), n_usable = 0;
     if (count < 0)
-        return experiment_fail(HUDDLE_IO, "%s: the folder cannot be opened: %s", folder,
-                               strerror(errno));
+        return set_error(HUDDLE_IO, "%s: the folder cannot be opened: %s", folder, strerror(errno));
     TRY(match_names(folder, entries, count, found));
     for (int s = 0; s < PAPER_SETS; s++) {
         if (found->file[s] == NULL)
@@ -173,7 +167,7 @@ static huddle_status find_sets(huddle_context *context, const char *folder, pape
         n_usable += found->entry[s] != NULL;
     }
     if (n_usable == 0)
-        status = experiment_fail(HUDDLE_INVALID, "%s: none of the data sets was found", folder);
+        status = set_error(HUDDLE_INVALID, "%s: none of the data sets was found", folder);
 done:
     for (int i = 0; i < count; i++)
         free(entries[i]);

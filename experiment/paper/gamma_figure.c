@@ -25,7 +25,7 @@ static void read_curve(const paper *p, int data, int entry, const char *metric, 
         grid_result point = grid_point(&p->e, data, entry, k, metric);
         if (point.cell == NULL)
             continue;
-        c->gamma[c->n] = record_number(point.cell->record, "gamma");
+        c->gamma[c->n] = number_of(point.cell->record, "gamma");
         c->value[c->n++] = 100 * point.best;
     }
 }
@@ -84,7 +84,7 @@ static void format_power(double value, char *text, size_t size) {
 /* Shades the two ranges in which gamma has no effect and marks their limits and n/c, the
  * default. A collapse beyond the axis is mentioned in words. */
 static void draw_ends(const chart_panel *panel, const json_t *record) {
-    double fit = record_number(record, "gamma_fit"), collapse = record_number(record, "gamma_up");
+    double fit = number_of(record, "gamma_fit"), collapse = number_of(record, "gamma_up");
     double right = panel->x + panel->w;
     /* gamma_fit may be infinite, if no edge pulls. */
     if (isfinite(fit)) {
@@ -97,7 +97,7 @@ static void draw_ends(const chart_panel *panel, const json_t *record) {
         figure_add_box(panel->figure, rest, paper_shade);
     }
     const chart_mark marks[] = {{fit, chart_ink_light, "fit"},
-                                {record_number(record, "gamma"), paper_green, "n/c"},
+                                {number_of(record, "gamma"), paper_green, "n/c"},
                                 {collapse, chart_ink_light, "collapse"}};
     chart_draw_marks(panel, sizeof marks / sizeof *marks, marks);
     if (isfinite(collapse) && collapse > panel->x_axis.to) {
@@ -128,11 +128,11 @@ static void draw_panel(const paper *p, figure *f, const panel_layout *layout, in
     double down = prepared ? NEXT_DOWN : PANEL_DOWN;
     chart_panel panel = paper_panel(f, layout, data, down, PANEL_HEIGHT);
     const json_t *record = ends_record(p, data, prepared);
-    const char *rule = record_text(record, "prepare");
+    const char *rule = text_of(record, "prepare");
     panel.x_axis = (chart_axis){1e-6, 1e6, true};
     panel.y_axis = (chart_axis){find_axis_start(p, data), 100, false};
     draw_ends(&panel, record);
-    chart_draw_axes(&panel, true, true);
+    chart_draw_axes(&panel, true);
     draw_metric(p, &panel, data, prepared, "nmi", paper_orange);
     draw_metric(p, &panel, data, prepared, "acc", paper_blue);
     if (!prepared)

@@ -37,8 +37,8 @@ static huddle_status write_figure(const paper *p, const figure *f, char **svg) {
         snprintf(name, sizeof name, "%s.%s", f->name, files[i].ending);
         status = figure_render(f, files[i].format, &bytes, &size);
         if (status != HUDDLE_OK)
-            return experiment_fail(status, "%s: the figure cannot be drawn (%s)", name,
-                                   huddle_status_name(status));
+            return set_error(status, "%s: the figure cannot be drawn (%s)", name,
+                             huddle_status_name(status));
         TRY(experiment_write_file(&p->e, name, bytes, size));
         if (files[i].format == FIGURE_SVG) {
             *svg = bytes;

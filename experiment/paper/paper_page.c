@@ -1,6 +1,5 @@
 /* The page of the published experiments. */
 #include "experiment/paper/paper.h"
-#include "report/text.h"
 
 #include <math.h>
 

@@ -1,6 +1,5 @@
 /* The tables of ACC and NMI as CSV, Markdown and LaTeX, and for people. Numbers are in per cent. */
 #include "experiment/paper/paper.h"
-#include "report/text.h"
 
 #include <math.h>
 #include <stdlib.h>

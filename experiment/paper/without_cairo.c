@@ -2,9 +2,9 @@
 #include "experiment/paper/paper.h"
 
 static huddle_status fail_without_cairo(void) {
-    return experiment_fail(HUDDLE_UNSUPPORTED,
-                           "the published figures need cairo, which this build of Huddle was made "
-                           "without; huddle from a Debian package or from source has it");
+    return set_error(HUDDLE_UNSUPPORTED,
+                     "the published figures need cairo, which this build of Huddle was made "
+                     "without; huddle from a Debian package or from source has it");
 }
 
 /* Before anything is computed, not when the figures are drawn at the end. */

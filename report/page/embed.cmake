@@ -1,11 +1,11 @@
 # cmake -DOUT=FILE -DFOLDER=DIR -P embed.cmake: writes the files of this folder as C arrays,
-# page_shell, page_style and page_script. Styles and scripts are joined in the order of their names.
+# page_shell, page_style and page_script, each with a zero at the end. Styles and scripts are joined in the order of their names.
 function(append_array out name)
   set(hex "${ARGN}")
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
   string(REGEX REPLACE "(0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,)"
          "\\1\n" bytes "${bytes}")
-  file(APPEND ${out} "static const unsigned char ${name}[] = {\n${bytes}};\n")
+  file(APPEND ${out} "static const unsigned char ${name}[] = {\n${bytes}0};\n")
 endfunction()
 
 function(read_hex variable)

@@ -14,7 +14,8 @@ enum { GROUPS = 5, COLS = 4, ROWS = 40 };
 
 typedef struct directions {
     double f[ROWS * COLS], centres[GROUPS][COLS];
-    int32_t labels[ROWS], sizes[GROUPS];
+    int32_t labels[ROWS];
+    int64_t sizes[GROUPS];
 } directions;
 
 static void make_directions(directions *t) {
@@ -30,7 +31,7 @@ static void make_directions(directions *t) {
     }
     for (int i = 0; i < ROWS; i++)
         for (int j = 0; j < COLS; j++)
-            t->centres[t->labels[i]][j] += t->f[i * COLS + j] / t->sizes[t->labels[i]];
+            t->centres[t->labels[i]][j] += t->f[i * COLS + j] / (double)t->sizes[t->labels[i]];
 }
 
 static double cosine(const double *a, const double *b) {
@@ -68,7 +69,7 @@ static void solve_axes(const directions *t, const int order[GROUPS], int side, d
     for (int i = 0; i < ROWS; i++)
         for (int j = 0; j < COLS; j++)
             for (int k = 0; k < COLS; k++)
-                a[j][k] += t->f[i * COLS + j] * t->f[i * COLS + k] / t->sizes[t->labels[i]];
+                a[j][k] += t->f[i * COLS + j] * t->f[i * COLS + k] / (double)t->sizes[t->labels[i]];
     for (int j = 0; j < COLS; j++)
         trace += a[j][j];
     for (int j = 0; j < COLS; j++) {
@@ -98,6 +99,7 @@ static void test_circle_axes(void **state) {
         .n = ROWS,
         .labels = t.labels,
         .n_clusters = GROUPS,
+        .sizes = t.sizes,
         .embedding = {
             .type = HUDDLE_ARRAY_F64, .rows = ROWS, .cols = COLS, .stride = COLS, .values = t.f}};
     assert_true(report_has_circle(&run));

@@ -23,9 +23,9 @@ static inline json_t *make_record(const experiment *e, int index) {
     static const char *const names[] = {"acc",      "acc_mean", "acc_std", "nmi",
                                         "nmi_mean", "nmi_std",  "ari",     "purity"};
     const experiment_cell *cell = &e->cells[index];
-    json_t *record = json_pack("{s:s, s:s, s:f, s:f, s:f}", "key", cell->key, "prepare", "none",
-                               "cpu_seconds", 0.25, "seconds", 1.5, "gamma",
-                               strtod(record_text(cell->settings, "gamma"), NULL));
+    json_t *record =
+        json_pack("{s:s, s:s, s:f, s:f, s:f}", "key", cell->key, "prepare", "none", "cpu_seconds",
+                  0.25, "seconds", 1.5, "gamma", strtod(text_of(cell->settings, "gamma"), NULL));
     for (int k = 0; k < 8; k++)
         json_object_set_new(record, names[k], json_real(made_score(index, k)));
     return record;
@@ -96,7 +96,7 @@ static inline json_t *read_page_data(const char *folder) {
 static inline const json_t *block_of(const json_t *data, const char *section, size_t k) {
     const json_t *sections = json_object_get(data, "sections");
     for (size_t i = 0; i < json_array_size(sections); i++)
-        if (strcmp(record_text(json_array_get(sections, i), "id"), section) == 0)
+        if (strcmp(text_of(json_array_get(sections, i), "id"), section) == 0)
             return json_array_get(json_object_get(json_array_get(sections, i), "blocks"), k);
     return NULL;
 }

@@ -123,10 +123,10 @@ static void cells_are_listed_with_their_settings(void **state) {
         char text[64];
         assert_int_equal(cell->point, p);
         assert_int_equal(cell->seed, 3);
-        assert_string_equal(record_text(cell->settings, "n_clusters"), n_clusters[p]);
-        assert_string_equal(record_text(cell->settings, "max_iter"), p < 3 ? "10" : "20");
-        assert_string_equal(record_text(cell->settings, "n_init"), "2");
-        assert_string_equal(record_text(cell->settings, "seed"), "3");
+        assert_string_equal(text_of(cell->settings, "n_clusters"), n_clusters[p]);
+        assert_string_equal(text_of(cell->settings, "max_iter"), p < 3 ? "10" : "20");
+        assert_string_equal(text_of(cell->settings, "n_init"), "2");
+        assert_string_equal(text_of(cell->settings, "seed"), "3");
         cell_grid_text(&e, cell, text, sizeof text);
         char expected[64];
         snprintf(expected, sizeof expected, "max_iter %s, n_clusters %s", p < 3 ? "10" : "20",
@@ -170,7 +170,7 @@ static void mistakes_are_reported_with_their_place(void **state) {
 
 static void context_goes_before_a_message(void **state) {
     (void)state;
-    assert_int_equal(experiment_fail(HUDDLE_IO, "cannot be read"), HUDDLE_IO);
+    assert_int_equal(set_error(HUDDLE_IO, "cannot be read"), HUDDLE_IO);
     assert_refused(experiment_fail_about(HUDDLE_IO, "a.csv"), HUDDLE_IO, "a.csv: cannot be read");
     assert_refused(experiment_fail_about(HUDDLE_IO, "a.csv"), HUDDLE_IO, "a.csv: cannot be read");
     assert_null(strstr(huddle_last_error(), "a.csv: a.csv"));
@@ -213,8 +213,8 @@ static void restarts_have_a_mean_and_a_deviation(void **state) {
     }
     double mean = sum / 5, deviation = sqrt(squares / 5 - mean * mean);
     assert_true(deviation > 1e-3);
-    assert_close(record_number(e.cells[0].record, "acc_mean"), mean, 1e-12);
-    assert_close(record_number(e.cells[0].record, "acc_std"), deviation, 1e-9);
+    assert_close(number_of(e.cells[0].record, "acc_mean"), mean, 1e-12);
+    assert_close(number_of(e.cells[0].record, "acc_std"), deviation, 1e-9);
     huddle_model_free(model);
     experiment_free(&e);
     free(output);
@@ -237,7 +237,7 @@ static void finished_cells_are_found_again(void **state) {
             double sum = 0;
             for (int i = 0; i < e.n_cells; i++)
                 if (e.cells[i].data == 0 && e.cells[i].entry == 1 && e.cells[i].point == p)
-                    sum += record_number(e.cells[i].record, "acc");
+                    sum += number_of(e.cells[i].record, "acc");
             assert_close(grid_point(&e, 0, 1, p, "acc").best, sum / 2, 1e-12);
             assert_true(best.best >= sum / 2);
         }
@@ -267,8 +267,8 @@ static void other_lines_are_passed_over(void **state) {
     assert_ok(experiment_run_plan(NULL, "plan.json", parse(small_plan), &e));
     assert_int_equal(e.n_found, 1);
     assert_int_equal(e.n_computed, n_cells - 1);
-    assert_close(record_number(e.cells[1].record, "acc"), 0.5, 0);
-    assert_true(isfinite(record_number(e.cells[2].record, "acc")));
+    assert_close(number_of(e.cells[1].record, "acc"), 0.5, 0);
+    assert_true(isfinite(number_of(e.cells[2].record, "acc")));
     experiment_free(&e);
     int n_lines = 0;
     file = fopen(path, "r");

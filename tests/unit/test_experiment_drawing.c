@@ -209,7 +209,7 @@ static void the_page_of_the_paper_compares_with_it(void **state) {
         reached += shown(best_of(&p.e, i, ENTRY_DEFAULT + PAPER_SSC, "acc")) >=
                    paper_number("acc", PAPER_SSC, p.set[i])->mean;
     snprintf(expected, sizeof expected, "%d of 2", reached);
-    assert_string_equal(record_text(item_of(block_of(data, "summary", 0), "facts", 0), "value"),
+    assert_string_equal(text_of(item_of(block_of(data, "summary", 0), "facts", 0), "value"),
                         expected);
     for (int m = 0; m < PAPER_METHODS; m++)
         for (int i = 0; i < 2; i++) {
@@ -221,10 +221,9 @@ static void the_page_of_the_paper_compares_with_it(void **state) {
             double own = shown(best_of(&p.e, i, ENTRY_DEFAULT + m, "nmi")), best = 0;
             for (int k = 0; k < PAPER_METHODS; k++)
                 best = fmax(best, shown(best_of(&p.e, i, ENTRY_DEFAULT + k, "nmi")));
-            assert_close(record_number(ours, "value"), own, 1e-5);
+            assert_close(number_of(ours, "value"), own, 1e-5);
             assert_int_equal(json_is_true(json_object_get(ours, "strong")), own == best);
-            assert_close(record_number(theirs, "value"), paper_number("nmi", m, p.set[i])->mean,
-                         1e-5);
+            assert_close(number_of(theirs, "value"), paper_number("nmi", m, p.set[i])->mean, 1e-5);
             assert_int_equal(json_is_true(json_object_get(theirs, "strong")), m == PAPER_SSC);
         }
     json_decref(data);

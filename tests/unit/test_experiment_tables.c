@@ -63,8 +63,7 @@ static void csv_has_a_line_for_each_cell(void **state) {
         snprintf(start, sizeof start, "%s,kmeans,%s,%d,", e.data[e.cells[i].data].name,
                  e.cells[i].entry == 0 ? "\"plain, \"\"one\"\"\"" : "a grid", (int)e.cells[i].seed);
         assert_memory_equal(line, start, strlen(start));
-        assert_close(strtod(field_of(line, acc), NULL), record_number(e.cells[i].record, "acc"),
-                     1e-12);
+        assert_close(strtod(field_of(line, acc), NULL), number_of(e.cells[i].record, "acc"), 1e-12);
         assert_close(strtod(field_of(line, std), NULL), made_score(i, 5), 1e-12);
         if (i == 2)
             assert_int_equal(*field_of(line, nmi), ',');
@@ -120,9 +119,9 @@ static void the_best_points_are_in_the_json(void **state) {
                 char mean[16], std[16];
                 snprintf(mean, sizeof mean, "%s_mean", metrics[m]);
                 snprintf(std, sizeof std, "%s_std", metrics[m]);
-                assert_close(record_number(found, "best"), mean_of(&e, i, k, p, metrics[m]), 1e-12);
-                assert_close(record_number(found, "mean"), mean_of(&e, i, k, p, mean), 1e-12);
-                assert_close(record_number(found, "std"), mean_of(&e, i, k, p, std), 1e-12);
+                assert_close(number_of(found, "best"), mean_of(&e, i, k, p, metrics[m]), 1e-12);
+                assert_close(number_of(found, "mean"), mean_of(&e, i, k, p, mean), 1e-12);
+                assert_close(number_of(found, "std"), mean_of(&e, i, k, p, std), 1e-12);
             }
     json_decref(json);
     experiment_free(&e);
@@ -138,7 +137,7 @@ static void check_heat(const experiment *e, const json_t *data) {
         for (int k = 0; k < 2; k++) {
             const json_t *cell = json_array_get(item_of(heat, "rows", (size_t)k), (size_t)i);
             double own = best_of(e, i, k, "acc");
-            assert_close(record_number(cell, "value"), shown(own), 1e-6);
+            assert_close(number_of(cell, "value"), shown(own), 1e-6);
             assert_int_equal(json_is_true(json_object_get(cell, "strong")), own == best);
         }
     }
@@ -170,7 +169,7 @@ static void check_cells(const experiment *e, const json_t *data) {
     for (int k = 0; k < 6; k++)
         for (int m = 0; m < 8; m++) {
             const json_t *cell = json_array_get(json_array_get(rows, (size_t)k), (size_t)(3 + m));
-            assert_close(record_number(cell, "value"), 100 * made_score(first + k, m), 1e-5);
+            assert_close(number_of(cell, "value"), 100 * made_score(first + k, m), 1e-5);
         }
 }
 
@@ -185,7 +184,7 @@ static void the_page_has_the_numbers(void **state) {
     check_chart(&e, data);
     check_cells(&e, data);
     snprintf(seconds, sizeof seconds, "%.1f s", 0.25 * e.n_cells);
-    assert_string_equal(record_text(item_of(block_of(data, "summary", 0), "facts", 3), "value"),
+    assert_string_equal(text_of(item_of(block_of(data, "summary", 0), "facts", 3), "value"),
                         seconds);
     json_decref(data);
     experiment_free(&e);
@@ -306,8 +305,8 @@ static void data_sets_are_found_by_their_names(void **state) {
     assert_null(found.file[7]);
     assert_string_equal(strrchr(found.file[2], '/'), "/ORL-a.csv");
     assert_non_null(strstr(found.note[2], "not orl_b.csv"));
-    assert_string_equal(record_text(found.entry[4], "classes"), "11-36");
-    assert_close(record_number(found.entry[4], "per_class"), 30, 0);
+    assert_string_equal(text_of(found.entry[4], "classes"), "11-36");
+    assert_close(number_of(found.entry[4], "per_class"), 30, 0);
     assert_null(json_object_get(found.entry[2], "classes"));
     paper_found_free(&found);
 }
