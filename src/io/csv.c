@@ -23,7 +23,7 @@ static huddle_status read_points(const hd_io_schema *schema, bool *misread, hd_i
     huddle_points *points = &data->points;
     hd_io_intake intake = {0};
     double *values = NULL;
-    int64_t n = schema->pieces->rows, d = schema->d;
+    int64_t n = schema->layout->pieces.rows, d = schema->d;
     hd_io_reading r = {.schema = schema, .intake = &intake};
     /* The texts of labels point into the mapped file, without a copy. */
     if (schema->label >= 0) {
@@ -97,11 +97,11 @@ static huddle_status drop_identifiers(hd_io_schema *schema, huddle_data *data) {
 }
 
 /* Labels from another file. If incomplete rows were dropped, that file still has labels for
- * them; data->dropped is in ascending order, so both lists are walked once. */
+ * them. */
 static huddle_status read_other_labels(hd_io_request *request, hd_io_labels *labels,
                                        huddle_data *data) {
     huddle_status status = hd_io_labels_from_files(request, labels);
-    int64_t kept = 0, gone = 0, rows = data->points.n + data->n_dropped;
+    int64_t rows = data->points.n + data->n_dropped;
     if (status != HUDDLE_OK || data->n_dropped == 0)
         return status;
     if (labels->n != rows) {
@@ -109,17 +109,7 @@ static huddle_status read_other_labels(hd_io_request *request, hd_io_labels *lab
         return hd_fail(HUDDLE_INVALID, "there are %lld labels for %lld samples",
                        (long long)labels->n, (long long)rows);
     }
-    for (int64_t i = 0; i < rows; i++) {
-        if (gone < data->n_dropped && data->dropped[gone] == i) {
-            gone++;
-            continue;
-        }
-        if (labels->texts != NULL)
-            labels->texts[kept++] = labels->texts[i];
-        else
-            labels->numbers[kept++] = labels->numbers[i];
-    }
-    labels->n = kept;
+    hd_io_labels_drop(labels, data->dropped, data->n_dropped);
     return status;
 }
 
@@ -133,7 +123,7 @@ static huddle_status set_labels(hd_io_request *request, hd_io_schema *schema, hd
         TRY(hd_io_data_set_file_labels(request, data, labels));
     } else if (schema->label >= 0) {
         if (schema->layout->quoted)
-            TRY(hd_io_texts_unescape(labels));
+            TRY(hd_io_labels_own(labels, hd_io_unquote));
         TRY(hd_io_data_set_labels(data, labels));
         TRY(drop_identifiers(schema, data));
     }
@@ -315,11 +305,11 @@ static void report_styles(const hd_io_schema *schema) {
  * needs complete rows and no texts but the label; otherwise all values pass through memory as
  * doubles. Leaks are dropped after the labels are known, and reported with the other ignored
  * columns. */
-static huddle_status read_table(hd_io_request *request, const hd_io_layout *layout,
-                                const hd_io_pieces *pieces, bool *misread, huddle_data *data) {
+static huddle_status read_table(hd_io_request *request, const hd_io_layout *layout, bool *misread,
+                                huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     hd_io_labels labels = {0};
-    hd_io_schema schema = {request, layout, pieces};
+    hd_io_schema schema = {request, layout};
     int policy;
     int64_t *sources = NULL;
     *misread = false;
@@ -366,22 +356,20 @@ static bool needs_all_records(const hd_io_layout *layout) {
     return false;
 }
 
-/* The layout and rows of a table. `path` is named in what is logged, if it is not NULL. */
+/* The layout and rows of a table. `path` is named in what is logged, if it is not NULL. A blank
+ * line is a missing value if there is one column, and no row otherwise. */
 static huddle_status open_table(const hd_io_request *request, const hd_file *file, const char *path,
-                                hd_io_layout *layout, hd_io_pieces *pieces) {
+                                hd_io_layout *layout) {
     huddle_status status = HUDDLE_OK;
     TRY(hd_io_layout_find(request->context, file, request->options, layout));
     TRY(hd_io_header_report(request->context, path, request->options, layout));
     if (needs_all_records(layout))
         TRY(hd_io_layout_examine(layout, INT64_MAX));
-    TRY(hd_io_table_cut(request->context, layout, pieces));
+    hd_io_records records = {layout->separator, layout->quoted, layout->columns == 1, 0};
+    TRY(hd_io_pieces_cut(request->context, layout->begin, layout->end, layout->first_line, records,
+                         &layout->pieces));
 done:
     return status;
-}
-
-static void close_table(hd_io_layout *layout, hd_io_pieces *pieces) {
-    hd_io_pieces_free(pieces);
-    hd_io_layout_free(layout);
 }
 
 /* The kinds of the columns are found from the first records, which is right for nearly every
@@ -390,22 +378,21 @@ static void close_table(hd_io_layout *layout, hd_io_pieces *pieces) {
 huddle_status hd_io_csv_read(hd_io_request *request, const hd_file *file, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     hd_io_layout layout = {0};
-    hd_io_pieces pieces = {0};
     bool misread = false;
     if (request->options->transpose)
         FAIL(HUDDLE_UNSUPPORTED, "a table has its samples in rows; transpose is for arrays");
-    TRY(open_table(request, file, NULL, &layout, &pieces));
+    TRY(open_table(request, file, NULL, &layout));
     data->format = layout.declared != NULL ? "arff" : layout.separator == '\t' ? "tsv" : "csv";
-    status = read_table(request, &layout, &pieces, &misread, data);
+    status = read_table(request, &layout, &misread, data);
     if (status != HUDDLE_OK && misread && !layout.all_examined) {
         huddle_points_free(&data->points);
         huddle_free(data->exact);
         data->exact = NULL;
         TRY(hd_io_layout_examine(&layout, INT64_MAX));
-        status = read_table(request, &layout, &pieces, &misread, data);
+        status = read_table(request, &layout, &misread, data);
     }
 done:
-    close_table(&layout, &pieces);
+    hd_io_layout_free(&layout);
     return status;
 }
 
@@ -415,17 +402,16 @@ huddle_status hd_io_csv_labels(huddle_context *context, const hd_file *file, boo
     huddle_status status = HUDDLE_OK;
     const hd_io_request request = {.context = context};
     hd_io_layout layout = {0};
-    hd_io_pieces pieces = {0};
-    hd_io_schema schema = {&request, &layout, &pieces};
+    hd_io_schema schema = {&request, &layout};
     *labels = (hd_io_labels){0};
-    TRY(open_table(&request, file, file->path, &layout, &pieces));
+    TRY(open_table(&request, file, file->path, &layout));
     TRY(hd_io_find_label(&schema, file->path, clusters, &schema.label));
-    labels->n = pieces.rows;
+    labels->n = layout.pieces.rows;
     TRY(hd_io_texts_read(&schema, &schema.label, 1, false, &labels->texts));
-    TRY(hd_io_texts_unescape(labels)); /* also a copy that outlives the file */
+    TRY(hd_io_labels_own(labels, hd_io_unquote)); /* they outlive the file */
 done:
     hd_io_schema_free(&schema);
-    close_table(&layout, &pieces);
+    hd_io_layout_free(&layout);
     if (status != HUDDLE_OK)
         hd_io_labels_free(labels);
     return status;
@@ -436,10 +422,9 @@ huddle_status hd_io_csv_dense(huddle_context *context, const hd_file *file, hudd
     huddle_status status = HUDDLE_OK;
     const hd_io_request request = {.context = context};
     hd_io_layout layout = {0};
-    hd_io_pieces pieces = {0};
-    hd_io_schema schema = {&request, &layout, &pieces, .label = -1};
+    hd_io_schema schema = {&request, &layout, .label = -1};
     memset(matrix, 0, sizeof *matrix);
-    TRY(open_table(&request, file, file->path, &layout, &pieces));
+    TRY(open_table(&request, file, file->path, &layout));
     ALLOC(schema.roles, layout.columns);
     schema.d = layout.columns;
     /* Texts are refused by the reader, with their line and column. */
@@ -447,12 +432,12 @@ huddle_status hd_io_csv_dense(huddle_context *context, const hd_file *file, hudd
         schema.roles[c] = (int32_t)c;
         schema.styled = schema.styled || layout.kinds[c].decimal != '.';
     }
-    TRY(huddle_dense_new(pieces.rows, layout.columns, matrix));
+    TRY(huddle_dense_new(layout.pieces.rows, layout.columns, matrix));
     hd_io_reading r = {.schema = &schema, .values = matrix->values};
     TRY(hd_io_table_read(&r));
 done:
     hd_io_schema_free(&schema);
-    close_table(&layout, &pieces);
+    hd_io_layout_free(&layout);
     if (status != HUDDLE_OK)
         huddle_dense_free(matrix);
     return status;

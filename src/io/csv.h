@@ -10,7 +10,7 @@
 /* ---- fields --------------------------------------------------------------------------------- */
 
 typedef struct hd_io_field {
-    const char *begin, *end; /* without quotes and blanks around it */
+    const char *begin, *end; /* without quotes and blanks around it; no number goes on at the end */
     bool quoted, open;       /* open: the closing quote is missing */
 } hd_io_field;
 
@@ -124,6 +124,7 @@ typedef struct hd_io_layout {
     hd_io_column_kind *declared; /* columns, if the file declares them; else NULL */
     int64_t class_column;        /* the position of the declared class, from 1; 0: none */
     char *owned;                 /* what begin points into, if it is not the file */
+    hd_io_pieces pieces;         /* the rows, if they were cut */
 } hd_io_layout;
 
 /* The layout of an ARFF file, whose rows are rewritten as CSV. */
@@ -182,6 +183,7 @@ static inline int32_t hd_io_text_role(int64_t k) {
 typedef struct hd_io_feature {
     int64_t column;
     const char *text; /* NULL: the column's numbers */
+    int32_t category; /* the number of that text among those of the column; -1: it has none */
 } hd_io_feature;
 
 /* What the values of a column have in common, found by reading all of them. */
@@ -197,12 +199,11 @@ typedef struct hd_io_facts {
 /* A table and what its columns are for. fields: all that is decided about it. */
 typedef struct hd_io_schema {
     const hd_io_request *request; /* its options are NULL if nothing is to be suggested */
-    const hd_io_layout *layout;
-    const hd_io_pieces *pieces; /* the rows */
-    hd_io_facts *facts;         /* columns, once they are found */
-    int32_t *roles;             /* columns */
-    huddle_column *columns;     /* the same for the caller, with reasons */
-    int64_t *chosen;            /* columns of the features, in order */
+    const hd_io_layout *layout;   /* with its pieces */
+    hd_io_facts *facts;           /* columns, once they are found */
+    int32_t *roles;               /* columns */
+    huddle_column *columns;       /* the same for the caller, with reasons */
+    int64_t *chosen;              /* columns of the features, in order */
     int64_t n_chosen;
     hd_io_feature *expected;   /* options->n_x features in the caller's order; NULL: as they come */
     int64_t d;                 /* numeric features */
@@ -220,7 +221,7 @@ typedef struct hd_io_schema {
     const char *y_reason;      /* why the label is the label; static text */
 } hd_io_schema;
 
-/* Decides which columns are features and labels. Request, layout and pieces are given. */
+/* Decides which columns are features and labels. Request and layout are given. */
 huddle_status hd_io_schema_make(hd_io_schema *schema);
 void hd_io_schema_free(hd_io_schema *schema);
 
@@ -317,19 +318,13 @@ huddle_status hd_io_table_read(hd_io_reading *reading);
 huddle_status hd_io_texts_read(const hd_io_schema *table, const int64_t *columns, int64_t count,
                                bool any, hd_io_span **texts);
 
-/* The pieces of a table. */
-huddle_status hd_io_table_cut(huddle_context *context, const hd_io_layout *layout,
-                              hd_io_pieces *pieces);
-
 /* A warning if a feature has an integer in digits that a double does not hold. count: of the values
  * that were read from the table. */
 huddle_status hd_io_table_warn_rounded(const hd_io_schema *schema, const double *values,
                                        int64_t count);
 
-/* Texts in quotes may hold doubled quotes, which are copied as single ones: of one text, of which
- * the end is returned, or of all. */
-char *hd_io_unquote(const char *p, const char *end, char *to);
-huddle_status hd_io_texts_unescape(hd_io_labels *labels);
+/* Texts in quotes may hold doubled quotes, which are copied as single ones. */
+hd_io_copier hd_io_unquote;
 
 /* ---- tables with missing values or encoded texts -------------------------------------------- */
 

@@ -88,7 +88,7 @@ done:
  * error. */
 huddle_status hd_io_facts_find(hd_io_schema *schema, const int64_t *columns, int64_t count) {
     huddle_status status = HUDDLE_OK;
-    const int64_t rows = schema->pieces->rows;
+    const int64_t rows = schema->layout->pieces.rows;
     hd_io_span *texts = NULL;
     ALLOC_ZERO(schema->facts, schema->layout->columns);
     if (count > 0)
@@ -139,7 +139,7 @@ bool hd_io_are_no_labels(const hd_io_column *kind, int64_t distinct, int64_t row
 
 bool hd_io_are_row_numbers(const hd_io_schema *schema, int64_t column) {
     const hd_io_facts *f = &schema->facts[column];
-    const int64_t rows = schema->pieces->rows;
+    const int64_t rows = schema->layout->pieces.rows;
     if (!f->known || !f->whole || rows < 2 || schema->layout->kinds[column].kind != HD_IO_NUMBERS)
         return false;
     return (hd_io_is_id(schema->layout, column) && f->distinct == rows) ||
@@ -151,7 +151,7 @@ bool hd_io_are_row_numbers(const hd_io_schema *schema, int64_t column) {
 bool hd_io_are_row_names(const hd_io_schema *schema, int64_t column, bool encode) {
     const hd_io_facts *f = &schema->facts[column];
     const hd_io_column *kind = &schema->layout->kinds[column];
-    const int64_t rows = schema->pieces->rows;
+    const int64_t rows = schema->layout->pieces.rows;
     if (!f->known || kind->kind != HD_IO_WORDS)
         return false;
     bool may_differ = encode || kind->nominal;
@@ -163,9 +163,10 @@ bool hd_io_are_row_names(const hd_io_schema *schema, int64_t column, bool encode
 }
 
 bool hd_io_is_no_label(const hd_io_schema *schema, int64_t column, bool guessed) {
-    return guessed ? hd_io_are_row_names(schema, column, false)
-                   : hd_io_are_no_labels(&schema->layout->kinds[column],
-                                         schema->facts[column].distinct, schema->pieces->rows);
+    return guessed
+               ? hd_io_are_row_names(schema, column, false)
+               : hd_io_are_no_labels(&schema->layout->kinds[column], schema->facts[column].distinct,
+                                     schema->layout->pieces.rows);
 }
 
 /* ---- labels ---------------------------------------------------------------------------------- */
@@ -289,7 +290,7 @@ static huddle_status find_usual(hd_io_schema *schema, int64_t *found) {
     const hd_io_layout *layout = schema->layout;
     bool guessed = false;
     const char *reason;
-    int64_t *columns = NULL, count = 0, names = 0, last = -1, rows = schema->pieces->rows;
+    int64_t *columns = NULL, count = 0, names = 0, last = -1, rows = schema->layout->pieces.rows;
     int64_t words = hd_io_count_words(layout, &last);
     *found = find_label(layout, &guessed, &reason);
     if (*found >= 0 && !guessed && (words == 0 || (words == 1 && last == *found)))
@@ -395,36 +396,24 @@ bool hd_io_labels_needed(const hd_io_schema *schema) {
 
 /* ---- names of rows ------------------------------------------------------------------------- */
 
-/* The rows of the points are those of the table but for the dropped ones, which ascend. */
-static huddle_status copy_names(const hd_io_labels *texts, huddle_data *data) {
+/* In a pass of their own: the names are not missing where a field is empty, and are not needed
+ * until it is known that they are names. The names of dropped rows are dropped too. */
+huddle_status hd_io_names_read(const hd_io_schema *schema, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
-    int64_t kept = 0, gone = 0;
-    ALLOC_ZERO(data->row_names, texts->n - data->n_dropped + 1);
-    for (int64_t i = 0; i < texts->n; i++) {
-        if (gone < data->n_dropped && data->dropped[gone] == i) {
-            gone++;
-            continue;
-        }
-        data->row_names[kept] = hd_copy_part(texts->texts[i].begin, texts->texts[i].length);
-        if (data->row_names[kept++] == NULL)
+    hd_io_labels names = {.n = schema->layout->pieces.rows};
+    if (schema->names < 0)
+        goto done;
+    TRY(hd_io_texts_read(schema, &schema->names, 1, true, &names.texts));
+    hd_io_labels_drop(&names, data->dropped, data->n_dropped);
+    if (schema->layout->quoted)
+        TRY(hd_io_labels_own(&names, hd_io_unquote));
+    ALLOC_ZERO(data->row_names, names.n + 1);
+    for (int64_t i = 0; i < names.n; i++) {
+        data->row_names[i] = hd_copy_part(names.texts[i].begin, names.texts[i].length);
+        if (data->row_names[i] == NULL)
             FAIL(HUDDLE_NO_MEMORY, "no memory for the name of a row");
     }
 done:
-    return status;
-}
-
-/* In a pass of their own: the names are not missing where a field is empty, and are not needed
- * until it is known that they are names. */
-huddle_status hd_io_names_read(const hd_io_schema *schema, huddle_data *data) {
-    huddle_status status = HUDDLE_OK;
-    hd_io_labels texts = {.n = schema->pieces->rows};
-    if (schema->names < 0)
-        goto done;
-    TRY(hd_io_texts_read(schema, &schema->names, 1, true, &texts.texts));
-    if (schema->layout->quoted)
-        TRY(hd_io_texts_unescape(&texts));
-    TRY(copy_names(&texts, data));
-done:
-    hd_io_labels_free(&texts);
+    hd_io_labels_free(&names);
     return status;
 }

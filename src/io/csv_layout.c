@@ -315,6 +315,7 @@ done:
 /* names may be NULL; hd_io_classes_free() accepts that. */
 void hd_io_layout_free(hd_io_layout *layout) {
     hd_io_classes_free(layout->names, layout->columns);
+    hd_io_pieces_free(&layout->pieces);
     FREE(layout->kinds, layout->declared, layout->owned);
     memset(layout, 0, sizeof *layout);
 }

@@ -9,17 +9,10 @@
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-/* The longest word has four characters; anything that does not fit the buffer is none of them. */
 static bool is_word(const char *begin, int64_t length, const char *const *words) {
-    char text[8];
-    if (length >= (int64_t)sizeof text)
-        return false;
-    memcpy(text, begin, (size_t)length);
-    text[length] = '\0';
-    for (; *words != NULL; words++)
-        if (hd_same_word(text, *words))
-            return true;
-    return false;
+    while (*words != NULL && !hd_io_same_word(begin, length, *words))
+        words++;
+    return *words != NULL;
 }
 
 /* What R (NA), pandas (NaN, empty), spreadsheets (#N/A), SQL exports (null), the UCI
@@ -173,27 +166,17 @@ bool hd_io_styled_number(const char *begin, const char *end, char decimal, doubl
 }
 
 /* The plain form is tried first: it is by far the most frequent, and the only one that may be
- * long. hd_io_number() looks at the character after the number: it reads a terminated copy, because
- * the field may be the last thing in memory. */
+ * long. */
 bool hd_io_field_number(const hd_io_field *field, char decimal, double *value) {
-    char room[64];
+    enum { LONGEST_STYLED = 63 };
     hd_io_marks marks;
     int64_t length = field->end - field->begin;
-    bool fits = length < (int64_t)sizeof room;
     if (length == 0)
         return false;
-    if (decimal == '.') {
-        char *text =
-            fits ? memcpy(room, field->begin, (size_t)length) : hd_copy_part(field->begin, length);
-        if (fits)
-            room[length] = '\0';
-        bool plain = text != NULL && hd_io_number(text, value) == text + length;
-        if (!fits)
-            huddle_free(text);
-        if (plain || !fits)
-            return plain;
-    }
-    return hd_io_styled_number(field->begin, field->end, decimal, value, &marks);
+    if (decimal == '.' && hd_io_number(field->begin, value) == field->end)
+        return true;
+    return (decimal != '.' || length <= LONGEST_STYLED) &&
+           hd_io_styled_number(field->begin, field->end, decimal, value, &marks);
 }
 
 /* ---- dates ---------------------------------------------------------------------------------- */

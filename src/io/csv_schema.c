@@ -71,7 +71,7 @@ static huddle_status reject_names(hd_io_schema *schema) {
     schema->label = -1;
     schema->guessed = false;
     return hd_io_schema_reject_label(schema, column, schema->facts[column].distinct,
-                                     schema->pieces->rows);
+                                     schema->layout->pieces.rows);
 }
 
 /* ---- features that were named --------------------------------------------------------------- */
@@ -215,7 +215,7 @@ static huddle_status take_chosen(hd_io_schema *schema) {
         forget_reason(schema, c);
         schema->columns[c].role = HUDDLE_COLUMN_NOT_SELECTED;
         if (schema->names < 0 && hd_io_are_row_names(schema, c, false))
-            TRY(take_many_names(schema, c, schema->facts[c].distinct, schema->pieces->rows));
+            TRY(take_many_names(schema, c, schema->facts[c].distinct, schema->layout->pieces.rows));
     }
 done:
     FREE(texts, uses);
@@ -263,7 +263,7 @@ static huddle_status compare_with_labels(const hd_io_schema *schema, int64_t col
     const hd_io_facts *f = &schema->facts[column], *label = &schema->facts[schema->label];
     if (!f->known || !label->known)
         return HUDDLE_OK;
-    return hd_io_one_to_one(schema->pieces->rows, label->values, label->distinct, f->values,
+    return hd_io_one_to_one(schema->layout->pieces.rows, label->values, label->distinct, f->values,
                             f->distinct, same);
 }
 
@@ -283,7 +283,7 @@ static huddle_status examine_column(hd_io_schema *schema, int64_t column, bool *
     huddle_status status = HUDDLE_OK;
     const hd_io_facts *f = &schema->facts[column];
     const hd_io_column *kind = &schema->layout->kinds[column];
-    const int64_t rows = schema->pieces->rows;
+    const int64_t rows = schema->layout->pieces.rows;
     bool encode = schema->request->options->encode;
     *left_out = true;
     if (column == schema->rejected)

@@ -289,7 +289,7 @@ static huddle_status find_decimal(hd_io_layout *layout, writing *to) {
     return status;
 }
 
-/* Blank lines are rows only in a table of one column, as for the reader (hd_io_table_cut()). */
+/* Blank lines are rows only in a table of one column, as for the reader (open_table() in csv.c). */
 static huddle_status write_rows(huddle_context *context, writing *to, const hd_io_layout *layout) {
     hd_io_records records = {layout->separator, layout->quoted, layout->columns == 1, 0};
     int64_t row = 0;
