@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "base/context.h"
+#include "base/text.h"
 #include "io/exact.h"
 #include "io/formats.h"
 
@@ -38,15 +39,13 @@ static huddle_status read_points(const hd_io_schema *schema, bool *misread, hd_i
     TRY(status);
     if (hd_io_intake_shifts(context, &intake)) {
         huddle_points_free(points);
-        if (intake.exact != NULL)
-            TRY(hd_io_exact_points(context, n, d, intake.exact, points));
-        else {
+        if (intake.exact == NULL) {
             ALLOC(values, n * d);
             r.intake = NULL;
             r.values = values;
             TRY(hd_io_table_read(&r));
-            TRY(huddle_points_from_double(context, n, d, values, d, 1, points));
         }
+        TRY(hd_io_exact_points(context, n, d, values != NULL ? values : intake.exact, points));
     }
     data->exact = intake.exact;
     intake.exact = NULL;
@@ -165,11 +164,14 @@ static bool determines_labels(const huddle_data *data, int64_t j, float *values,
 static void remove_features(huddle_data *data, const bool *gone) {
     huddle_points *x = &data->points;
     int64_t d = 0, kept = 0;
-    hd_io_exact_remove(data, gone);
     for (int64_t i = 0; i < x->n; i++)
-        for (int64_t j = 0; j < x->d; j++)
-            if (!gone[j])
-                x->values[kept++] = x->values[i * x->stride + j];
+        for (int64_t j = 0; j < x->d; j++) {
+            if (gone[j])
+                continue;
+            if (data->exact != NULL)
+                data->exact[kept] = data->exact[i * x->d + j];
+            x->values[kept++] = x->values[i * x->stride + j];
+        }
     for (int64_t j = 0; j < x->d; j++) {
         if (gone[j]) {
             if (data->features != NULL)
@@ -299,6 +301,117 @@ static void report_styles(const hd_io_schema *schema) {
     }
 }
 
+/* True if the digits of an integer are not those of the double that is read. 2^53 has 16 digits,
+ * the largest double 309. */
+static bool is_rounded(const hd_io_field *field) {
+    char digits[320];
+    double value;
+    const char *p = field->begin;
+    p += p < field->end && (*p == '-' || *p == '+');
+    while (p < field->end && *p == '0')
+        p++;
+    size_t length = (size_t)(field->end - p);
+    for (size_t k = 0; k < length; k++)
+        if (p[k] < '0' || p[k] > '9')
+            return false;
+    if (length < 16 || length > 308 || !hd_io_field_number(field, '.', &value))
+        return false;
+    snprintf(digits, sizeof digits, "%.0f", fabs(value));
+    return strlen(digits) != length || memcmp(digits, p, length) != 0;
+}
+
+static const hd_io_field *find_rounded(const hd_io_schema *schema, const hd_io_fields *fields) {
+    for (int64_t c = 0; c < schema->layout->columns && c < fields->count; c++)
+        if (schema->roles[c] >= 0 && is_rounded(&fields->items[c]))
+            return &fields->items[c];
+    return NULL;
+}
+
+/* A warning if a feature has an integer in digits that a double does not hold. count: of the values
+ * that were read from the table. Once is enough. The text is read again only if a value is that
+ * large. */
+static huddle_status warn_rounded(const hd_io_schema *schema, const double *values, int64_t count) {
+    huddle_status status = HUDDLE_OK;
+    const hd_io_layout *layout = schema->layout;
+    const hd_io_pieces *pieces = &layout->pieces;
+    const hd_io_field *found = NULL;
+    hd_io_fields fields = {0};
+    int64_t e = 0;
+    while (e < count && fabs(values[e]) < 0x1p53)
+        e++;
+    for (int64_t k = 0; e < count && found == NULL && k < pieces->count; k++)
+        for (const char *p = pieces->items[k].begin, *end = pieces->items[k].end;
+             found == NULL && p < end;) {
+            const char *next = hd_io_record_end(p, end, layout->separator, layout->quoted);
+            TRY(hd_io_fields_split(&p, next, layout->separator, &fields));
+            found = find_rounded(schema, &fields);
+            p = next;
+        }
+    if (found != NULL)
+        hd_warn(schema->request->context, HUDDLE_WARNING_INPUT,
+                "integers beyond 2^53, such as %.*s, are rounded to double precision",
+                (int)(found->end - found->begin), found->begin);
+done:
+    huddle_free(fields.items);
+    return status;
+}
+
+/* The first fields of the line at `from`, for a message: "0, 1, 2, ...". */
+static huddle_status list_fields(const hd_io_layout *layout, const char *from, char text[160]) {
+    enum { MOST = 4, LONGEST = 20, SIZE = 160 };
+    huddle_status status = HUDDLE_OK;
+    hd_io_fields fields = {0};
+    int used = 0;
+    TRY(hd_io_fields_split(&from, layout->end, layout->separator, &fields));
+    for (int64_t c = 0; c < fields.count && c < MOST; c++) {
+        const hd_io_field *field = &fields.items[c];
+        int length = hd_cut_text(field->begin, field->end - field->begin, LONGEST);
+        used += snprintf(text + used, (size_t)(SIZE - used), "%s%.*s", c > 0 ? ", " : "", length,
+                         field->begin);
+    }
+    snprintf(text + used, (size_t)(SIZE - used), "%s", fields.count > MOST ? ", ..." : "");
+done:
+    huddle_free(fields.items);
+    return status;
+}
+
+/* What --header makes of a line; nothing for a matrix, which is read without options. */
+static hd_io_phrase suggest_header(const huddle_read_options *options, const char *rule,
+                                   const char *what) {
+    hd_io_phrase advice = {""};
+    if (options != NULL)
+        snprintf(advice.text, sizeof advice.text, "; %.60s makes it %s",
+                 hd_io_hint(options, "header", rule).text, what);
+    return advice;
+}
+
+/* Logs what was guessed about the first lines; `path` is named if it is not NULL, where several
+ * files may be read. Units are a warning: a value that is no number may look like one. */
+static huddle_status report_header(const hd_io_request *request, const char *path,
+                                   const hd_io_layout *layout) {
+    huddle_status status = HUDDLE_OK;
+    huddle_context *context = request->context;
+    const huddle_read_options *options = request->options;
+    const char *file = path != NULL ? path : "", *colon = path != NULL ? ": " : "";
+    char fields[160];
+    if (layout->units != NULL) {
+        TRY(list_fields(layout, layout->units, fields));
+        hd_warn(context, HUDDLE_WARNING_INPUT,
+                "%s%sline %lld (%s) is read as the units of the columns, not as a row%s", file,
+                colon, (long long)layout->units_line, fields,
+                suggest_header(options, "yes", "a row").text);
+    }
+    if (layout->header != HD_IO_HEADER_LIKELY && layout->header != HD_IO_HEADER_UNLIKELY)
+        goto done;
+    bool taken = layout->header == HD_IO_HEADER_LIKELY;
+    TRY(list_fields(layout, layout->top, fields));
+    hd_log(context, "%s%sline %lld (%s) is taken for %s%s", file, colon,
+           (long long)layout->counted_line, fields, taken ? "the header" : "a row",
+           suggest_header(options, taken ? "no" : "yes", taken ? "a row" : "the header").text);
+done:
+    return status;
+}
+
 /* ---- the three readers ---------------------------------------------------------------------- */
 
 /* One attempt; *misread: a value contradicts what the first records suggested. The fast path
@@ -330,7 +443,7 @@ static huddle_status read_table(hd_io_request *request, const hd_io_layout *layo
     TRY(drop_leaks(&schema, sources, data));
     TRY(hd_io_names_read(&schema, data));
     if (data->exact != NULL)
-        TRY(hd_io_table_warn_rounded(&schema, data->exact, data->points.n * data->points.d));
+        TRY(warn_rounded(&schema, data->exact, data->points.n * data->points.d));
     report_columns(&schema);
     report_styles(&schema);
     /* Ownership moves to the caller. */
@@ -362,7 +475,7 @@ static huddle_status open_table(const hd_io_request *request, const hd_file *fil
                                 hd_io_layout *layout) {
     huddle_status status = HUDDLE_OK;
     TRY(hd_io_layout_find(request->context, file, request->options, layout));
-    TRY(hd_io_header_report(request->context, path, request->options, layout));
+    TRY(report_header(request, path, layout));
     if (needs_all_records(layout))
         TRY(hd_io_layout_examine(layout, INT64_MAX));
     hd_io_records records = {layout->separator, layout->quoted, layout->columns == 1, 0};

@@ -28,9 +28,9 @@ static inline bool hd_io_is_blank(char c, char separator) {
 huddle_status hd_io_fields_split(const char **p, const char *end, char separator,
                                  hd_io_fields *fields);
 
-/* The same for the next record that is not a blank line; *found is false if there is none. */
+/* The same for the next record that is not a blank line; no fields if there is none. */
 huddle_status hd_io_fields_next(const char **p, const char *end, char separator,
-                                hd_io_fields *fields, bool *found);
+                                hd_io_fields *fields);
 
 /* The number in a field whose column has that decimal sign, '.' or ','; false if it is none.
  * Thousands separators, a currency sign and a per cent sign (5 % is 0.05) are understood. */
@@ -60,12 +60,6 @@ bool hd_io_label_missing(const char *begin, int64_t length);
 
 /* True for a date (a month or a quarter of a year included), a time, or both. */
 bool hd_io_is_date(const char *begin, const char *end);
-
-/* True for a time of day. */
-bool hd_io_is_time(const char *begin, const char *end);
-
-/* True for a date in eight digits, 20200131, which is also a number. */
-bool hd_io_is_compact_date(const char *begin, const char *end);
 
 /* ---- layout --------------------------------------------------------------------------------- */
 
@@ -140,11 +134,6 @@ void hd_io_layout_free(hd_io_layout *layout);
 huddle_status hd_io_header_find(hd_io_layout *layout, hd_io_header_rule rule,
                                 const huddle_read_options *options);
 
-/* Logs what was guessed about the first lines; `path` is named if it is not NULL, where several
- * files may be read. */
-huddle_status hd_io_header_report(huddle_context *context, const char *path,
-                                  const huddle_read_options *options, const hd_io_layout *layout);
-
 /* Line feeds in a text; the end of the blank lines at p, which are added to first_line. */
 int64_t hd_io_count_lines(const char *begin, const char *end);
 const char *hd_io_skip_blank_lines(hd_io_layout *layout, const char *p);
@@ -188,12 +177,12 @@ typedef struct hd_io_feature {
 
 /* What the values of a column have in common, found by reading all of them. */
 typedef struct hd_io_facts {
-    bool known;
     bool whole;    /* every value is a whole number */
     int64_t first; /* if the values are first, first + 1, ...; -1 if they are not */
     int64_t distinct;
     int64_t missing; /* empty values */
-    int32_t *values; /* rows, 0 .. distinct - 1: equal where the texts are */
+    int32_t
+        *values; /* rows, 0 .. distinct - 1: equal where the texts are; NULL: nothing is known */
 } hd_io_facts;
 
 /* A table and what its columns are for. fields: all that is decided about it. */
@@ -317,11 +306,6 @@ huddle_status hd_io_table_read(hd_io_reading *reading);
  * is no error. */
 huddle_status hd_io_texts_read(const hd_io_schema *table, const int64_t *columns, int64_t count,
                                bool any, hd_io_span **texts);
-
-/* A warning if a feature has an integer in digits that a double does not hold. count: of the values
- * that were read from the table. */
-huddle_status hd_io_table_warn_rounded(const hd_io_schema *schema, const double *values,
-                                       int64_t count);
 
 /* Texts in quotes may hold doubled quotes, which are copied as single ones. */
 hd_io_copier hd_io_unquote;

@@ -1,9 +1,6 @@
 /* Suggestions in messages: which options make the table readable. */
 #include "io/csv.h"
 
-#include "base/check.h"
-#include "base/context.h"
-#include "base/text.h"
 #include "io/number.h"
 
 #include <stdio.h>
@@ -145,59 +142,4 @@ hd_io_phrase hd_io_hint(const huddle_read_options *options, const char *name, co
     else
         snprintf(phrase.text, sizeof phrase.text, "%s = true", name);
     return phrase;
-}
-
-/* ---- guesses about the first lines ---------------------------------------------------------- */
-
-/* The first fields of the line at `from`, for a message: "0, 1, 2, ...". */
-static huddle_status list_fields(const hd_io_layout *layout, const char *from, char text[160]) {
-    enum { MOST = 4, LONGEST = 20, SIZE = 160 };
-    huddle_status status = HUDDLE_OK;
-    hd_io_fields fields = {0};
-    int used = 0;
-    TRY(hd_io_fields_split(&from, layout->end, layout->separator, &fields));
-    for (int64_t c = 0; c < fields.count && c < MOST; c++) {
-        const hd_io_field *field = &fields.items[c];
-        int length = hd_cut_text(field->begin, field->end - field->begin, LONGEST);
-        used += snprintf(text + used, (size_t)(SIZE - used), "%s%.*s", c > 0 ? ", " : "", length,
-                         field->begin);
-    }
-    snprintf(text + used, (size_t)(SIZE - used), "%s", fields.count > MOST ? ", ..." : "");
-done:
-    huddle_free(fields.items);
-    return status;
-}
-
-/* What --header makes of a line; nothing for a matrix, which is read without options. */
-static hd_io_phrase suggest_header(const huddle_read_options *options, const char *rule,
-                                   const char *what) {
-    hd_io_phrase advice = {""};
-    if (options != NULL)
-        snprintf(advice.text, sizeof advice.text, "; %.60s makes it %s",
-                 hd_io_hint(options, "header", rule).text, what);
-    return advice;
-}
-
-/* Units are a warning: a value that is no number may look like one. */
-huddle_status hd_io_header_report(huddle_context *context, const char *path,
-                                  const huddle_read_options *options, const hd_io_layout *layout) {
-    huddle_status status = HUDDLE_OK;
-    const char *file = path != NULL ? path : "", *colon = path != NULL ? ": " : "";
-    char fields[160];
-    if (layout->units != NULL) {
-        TRY(list_fields(layout, layout->units, fields));
-        hd_warn(context, HUDDLE_WARNING_INPUT,
-                "%s%sline %lld (%s) is read as the units of the columns, not as a row%s", file,
-                colon, (long long)layout->units_line, fields,
-                suggest_header(options, "yes", "a row").text);
-    }
-    if (layout->header != HD_IO_HEADER_LIKELY && layout->header != HD_IO_HEADER_UNLIKELY)
-        goto done;
-    bool taken = layout->header == HD_IO_HEADER_LIKELY;
-    TRY(list_fields(layout, layout->top, fields));
-    hd_log(context, "%s%sline %lld (%s) is taken for %s%s", file, colon,
-           (long long)layout->counted_line, fields, taken ? "the header" : "a row",
-           suggest_header(options, taken ? "no" : "yes", taken ? "a row" : "the header").text);
-done:
-    return status;
 }

@@ -17,13 +17,6 @@ enum { FEW_LABELS = 20, FEW_TEXTS = 5, FEW_NUMBERS = 3 };
 
 /* ---- names of columns ----------------------------------------------------------------------- */
 
-static bool is_listed(const char *name, const char *const *words) {
-    for (; *words != NULL; words++)
-        if (hd_same_word(name, *words))
-            return true;
-    return false;
-}
-
 /* id, index, CustomerID, row_no and similar names of columns that identify rows. */
 static bool is_id_name(const char *name) {
     static const char *const words[] = {
@@ -33,8 +26,9 @@ static bool is_id_name(const char *name) {
         "number",     "#",       "obs",    "record",  "row.names", "rownames",
         "row_names",  "uid",     "uuid",   "guid",    "key",       NULL};
     size_t length = strlen(name);
-    if (is_listed(name, words))
-        return true;
+    for (const char *const *word = words; *word != NULL; word++)
+        if (hd_same_word(name, *word))
+            return true;
     if (length < 4 || !hd_same_word(name + length - 2, "id"))
         return false;
     char before = name[length - 3], i = name[length - 2];
@@ -63,22 +57,20 @@ static huddle_status analyse_column(const hd_io_labels *texts, hd_io_facts *fact
     int32_t n_classes = 0;
     facts->whole = true;
     facts->first = 0;
-    for (int64_t i = 0; i < texts->n && facts->whole; i++) {
+    for (int64_t i = 0; i < texts->n; i++) {
         const char *begin = texts->texts[i].begin, *end = begin + texts->texts[i].length;
         int64_t value = 0;
-        facts->whole = hd_io_number_whole(begin, end, &value);
-        if (i == 0)
+        facts->missing += begin == end;
+        facts->whole = facts->whole && hd_io_number_whole(begin, end, &value);
+        if (!facts->whole)
+            facts->first = -1;
+        else if (i == 0)
             facts->first = value == 0 || value == 1 ? value : -1;
         else if (value != facts->first + i)
             facts->first = -1;
     }
-    if (!facts->whole)
-        facts->first = -1;
-    for (int64_t i = 0; i < texts->n; i++)
-        facts->missing += texts->texts[i].length == 0;
     TRY(hd_io_labels_map(texts, &facts->values, &n_classes, &classes));
     facts->distinct = n_classes;
-    facts->known = true;
 done:
     hd_io_classes_free(classes, n_classes);
     return status;
@@ -140,7 +132,8 @@ bool hd_io_are_no_labels(const hd_io_column *kind, int64_t distinct, int64_t row
 bool hd_io_are_row_numbers(const hd_io_schema *schema, int64_t column) {
     const hd_io_facts *f = &schema->facts[column];
     const int64_t rows = schema->layout->pieces.rows;
-    if (!f->known || !f->whole || rows < 2 || schema->layout->kinds[column].kind != HD_IO_NUMBERS)
+    if (f->values == NULL || !f->whole || rows < 2 ||
+        schema->layout->kinds[column].kind != HD_IO_NUMBERS)
         return false;
     return (hd_io_is_id(schema->layout, column) && f->distinct == rows) ||
            (column == 0 && f->first >= 0 && rows >= FEW_NUMBERS);
@@ -152,7 +145,7 @@ bool hd_io_are_row_names(const hd_io_schema *schema, int64_t column, bool encode
     const hd_io_facts *f = &schema->facts[column];
     const hd_io_column *kind = &schema->layout->kinds[column];
     const int64_t rows = schema->layout->pieces.rows;
-    if (!f->known || kind->kind != HD_IO_WORDS)
+    if (f->values == NULL || kind->kind != HD_IO_WORDS)
         return false;
     bool may_differ = encode || kind->nominal;
     bool differ = f->distinct == rows || (f->missing > 0 && f->distinct - 1 == rows - f->missing);
@@ -246,12 +239,12 @@ int64_t hd_io_find_groups(const hd_io_schema *schema, int64_t *names) {
     for (int64_t c = 0; c < schema->layout->columns; c++) {
         if (!is_text(schema->layout, c))
             continue;
-        bool name = hd_io_are_row_names(schema, c, false);
-        *names += name;
-        if (!name) {
-            groups++;
-            found = c;
+        if (hd_io_are_row_names(schema, c, false)) {
+            (*names)++;
+            continue;
         }
+        groups++;
+        found = c;
     }
     return groups == 1 ? found : -1;
 }

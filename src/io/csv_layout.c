@@ -3,11 +3,9 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "io/formats.h"
-#include "io/lines.h"
 #include "io/number.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Records examined to find the separator and the kinds of the columns. */
@@ -71,13 +69,14 @@ huddle_status hd_io_fields_split(const char **at, const char *end, char separato
 }
 
 huddle_status hd_io_fields_next(const char **p, const char *end, char separator,
-                                hd_io_fields *fields, bool *found) {
-    for (*found = false; *p < end && !*found;) {
+                                hd_io_fields *fields) {
+    fields->count = 0;
+    while (*p < end) {
         const char *begin = *p;
         huddle_status status = hd_io_fields_split(p, end, separator, fields);
-        if (status != HUDDLE_OK)
+        if (status != HUDDLE_OK || !hd_io_is_blank_line(begin, *p))
             return status;
-        *found = !hd_io_is_blank_line(begin, *p);
+        fields->count = 0;
     }
     return HUDDLE_OK;
 }

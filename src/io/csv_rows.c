@@ -2,7 +2,6 @@
 #include "io/csv.h"
 
 #include "base/check.h"
-#include "base/context.h"
 #include "base/parallel.h"
 #include "io/exact.h"
 #include "io/number.h"
@@ -271,61 +270,8 @@ done:
     return status;
 }
 
-/* ---- integers that are rounded -------------------------------------------------------------- */
-
-/* True if the digits of an integer are not those of the double that is read. 2^53 has 16 digits,
- * the largest double 309. */
-static bool is_rounded(const hd_io_field *field) {
-    char digits[320];
-    double value;
-    const char *p = field->begin;
-    p += p < field->end && (*p == '-' || *p == '+');
-    while (p < field->end && *p == '0')
-        p++;
-    size_t length = (size_t)(field->end - p);
-    for (size_t k = 0; k < length; k++)
-        if (p[k] < '0' || p[k] > '9')
-            return false;
-    if (length < 16 || length > 308 || !hd_io_field_number(field, '.', &value))
-        return false;
-    snprintf(digits, sizeof digits, "%.0f", fabs(value));
-    return strlen(digits) != length || memcmp(digits, p, length) != 0;
-}
-
-static const hd_io_field *find_rounded(const hd_io_schema *schema, const hd_io_fields *fields) {
-    for (int64_t c = 0; c < schema->layout->columns && c < fields->count; c++)
-        if (schema->roles[c] >= 0 && is_rounded(&fields->items[c]))
-            return &fields->items[c];
-    return NULL;
-}
-
-/* Once is enough. The text is read again only if a value is that large. */
-huddle_status hd_io_table_warn_rounded(const hd_io_schema *schema, const double *values,
-                                       int64_t count) {
-    huddle_status status = HUDDLE_OK;
-    const hd_io_layout *layout = schema->layout;
-    const hd_io_pieces *pieces = &layout->pieces;
-    const hd_io_field *found = NULL;
-    hd_io_fields fields = {0};
-    int64_t e = 0;
-    while (e < count && fabs(values[e]) < 0x1p53)
-        e++;
-    for (int64_t k = 0; e < count && found == NULL && k < pieces->count; k++)
-        for (const char *p = pieces->items[k].begin, *end = pieces->items[k].end;
-             found == NULL && p < end;) {
-            const char *next = hd_io_record_end(p, end, layout->separator, layout->quoted);
-            TRY(hd_io_fields_split(&p, next, layout->separator, &fields));
-            found = find_rounded(schema, &fields);
-            p = next;
-        }
-    if (found != NULL)
-        hd_warn(schema->request->context, HUDDLE_WARNING_INPUT,
-                "integers beyond 2^53, such as %.*s, are rounded to double precision",
-                (int)(found->end - found->begin), found->begin);
-done:
-    huddle_free(fields.items);
-    return status;
-}
+/* ---- texts in quotes --------------------------------------------------------------------------
+ */
 
 char *hd_io_unquote(const char *p, const char *end, char *to) {
     for (; p < end; p++) {

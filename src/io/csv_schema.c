@@ -2,7 +2,6 @@
 #include "io/csv.h"
 
 #include "base/check.h"
-#include "base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -65,7 +64,7 @@ static void forget_reason(hd_io_schema *schema, int64_t column) {
 /* Rejects labels whose values identify the rows. */
 static huddle_status reject_names(hd_io_schema *schema) {
     int64_t column = schema->label;
-    if (column < 0 || !schema->facts[column].known || hd_io_labels_needed(schema) ||
+    if (column < 0 || schema->facts[column].values == NULL || hd_io_labels_needed(schema) ||
         !hd_io_is_no_label(schema, column, schema->guessed))
         return HUDDLE_OK;
     schema->label = -1;
@@ -261,7 +260,7 @@ static huddle_status guess_label(hd_io_schema *schema) {
 
 static huddle_status compare_with_labels(const hd_io_schema *schema, int64_t column, bool *same) {
     const hd_io_facts *f = &schema->facts[column], *label = &schema->facts[schema->label];
-    if (!f->known || !label->known)
+    if (f->values == NULL || label->values == NULL)
         return HUDDLE_OK;
     return hd_io_one_to_one(schema->layout->pieces.rows, label->values, label->distinct, f->values,
                             f->distinct, same);

@@ -4,8 +4,6 @@
 #include "base/parallel.h"
 #include "io/number.h"
 
-#include <string.h>
-
 /* Bytes per piece, large enough to amortise the scheduling of a piece and small enough to
  * balance the load. A constant: the division must not depend on the number of threads. */
 enum { PIECE = 1 << 20 };
