@@ -278,45 +278,46 @@ static const char *skip_day(const char *p, const char *end) {
     return years <= 1 && day && month ? p : NULL;
 }
 
-/* Four digits are a year only in a plausible range: 9999-12 is rather a code. */
-static const char *skip_year(const char *p, const char *end) {
-    int year;
-    p = read_digits(p, end, 4, 4, &year);
-    return p != NULL && year >= 1500 && year < 2500 ? p : NULL;
-}
-
-static bool is_between(const char *p, const char *end, const char *signs) {
-    return p < end && strchr(signs, *p) != NULL;
-}
-
-/* 2020-01, 2020/01, 2020Q1, 2020-Q1 */
-static bool is_year_first(const char *p, const char *end) {
-    int month;
-    if ((p = skip_year(p, end)) == NULL)
-        return false;
-    bool apart = is_between(p, end, "-/");
-    p += apart || is_between(p, end, " ");
-    if (end - p == 2 && (*p | 32) == 'q')
-        return p[1] >= '1' && p[1] <= '4';
-    return apart && read_digits(p, end, 2, 2, &month) == end && month >= 1 && month <= 12;
-}
-
-/* Jan-20, Jan 2020, 20-Jan, 2020-Jan, Q1 2020 */
-static bool is_month_and_number(const char *p, const char *end) {
-    int number;
-    const char *next = skip_month(p, end, true);
-    if (next != NULL) {
-        if (!is_between(next, end, "-/ '"))
-            return false;
-        const char *last = read_digits(next + 1, end, 1, 4, &number);
-        return last == end && end - next - 1 != 3;
+/* What a letter of a pattern stands for, or one of the signs that may divide the others, at p; one
+ * past it, or NULL. Four digits are a year only in a plausible range: 9999-12 is rather a code. */
+static const char *skip_part(char part, const char *p, const char *end) {
+    int number = 0;
+    const char *next = NULL;
+    switch (part) {
+    case 'Y':
+        next = read_digits(p, end, 4, 4, &number);
+        return number >= 1500 && number < 2500 ? next : NULL;
+    case 'M':
+        next = read_digits(p, end, 2, 2, &number);
+        return number >= 1 && number <= 12 ? next : NULL;
+    case 'D': /* a day or a year */
+        next = read_digits(p, end, 1, 4, &number);
+        return next != NULL && next - p != 3 ? next : NULL;
+    case 'N':
+        return skip_month(p, end, true);
+    case 'Q':
+        return end - p >= 2 && (*p | 32) == 'q' && p[1] >= '1' && p[1] <= '4' ? p + 2 : NULL;
+    default: /* '-', ' ' or '\'': each also stands for those before it, and for a slash */
+        return p < end && memchr("-/ '", *p,
+                                 part == '-'   ? 2
+                                 : part == ' ' ? 3
+                                               : 4) != NULL
+                   ? p + 1
+                   : NULL;
     }
-    if (end - p > 3 && (*p | 32) == 'q' && p[1] >= '1' && p[1] <= '4' &&
-        is_between(p + 2, end, "-/ "))
-        return skip_year(p + 3, end) == end;
-    next = read_digits(p, end, 1, 4, &number);
-    return next != NULL && next - p != 3 && is_between(next, end, "-/ ") &&
-           skip_month(next + 1, end, true) == end;
+}
+
+/* 2020-01, 2020/01, 2020Q1, 2020-Q1, Q1 2020, Jan-20, Jan 2020, 20-Jan, 2020-Jan */
+static bool is_part_of_year(const char *begin, const char *end) {
+    static const char *const patterns[] = {"Y-M", "YQ", "Y Q", "Q Y", "N'D", "D N"};
+    for (size_t k = 0; k < sizeof patterns / sizeof *patterns; k++) {
+        const char *p = begin;
+        for (const char *part = patterns[k]; p != NULL && *part != '\0'; part++)
+            p = skip_part(*part, p, end);
+        if (p == end)
+            return true;
+    }
+    return false;
 }
 
 /* At least "0:00"; the upper limit excludes long texts at once. */
@@ -337,8 +338,7 @@ static bool is_compact_date(const char *begin, const char *end) {
 bool hd_io_is_date(const char *begin, const char *end) {
     if (end - begin < 4 || end - begin > 40)
         return false;
-    if (skip_time(begin, end) == end || is_year_first(begin, end) ||
-        is_month_and_number(begin, end))
+    if (skip_time(begin, end) == end || is_part_of_year(begin, end))
         return true;
     const char *p = skip_day(begin, end);
     if (p == NULL || p == end)
@@ -359,11 +359,8 @@ typedef struct tally {
     int64_t points, commas;  /* numbers that can only have a decimal point, a decimal comma */
     int64_t ambiguous_point; /* 1.234: thousands or a fraction */
     int64_t ambiguous_comma; /* 1,234 */
-    int64_t bare;            /* without a sign of currency or per cent */
-    int64_t per_cent, currencies;
-    int32_t currency; /* the first one */
-    bool other_currency;
-    bool whole[2]; /* as read with a point, with a comma */
+    uint32_t styles; /* the signs that occur: BARE, PER_CENT, from CURRENCY on one for each */
+    bool whole[2];   /* as read with a point, with a comma */
     bool from_zero, from_one;
     char example[24];
     char mixes[2][24]; /* the first value, and one with another sign */
@@ -371,6 +368,7 @@ typedef struct tally {
 } tally;
 
 enum { EXAMPLE = 24 };
+enum { BARE = 1, PER_CENT = 2, CURRENCY = 4 };
 
 /* A value to show in a message; one that is too long is not kept. */
 static void keep_example(char *to, const hd_io_field *field) {
@@ -390,13 +388,9 @@ static void count_marks(tally *t, hd_io_marks marks, const hd_io_field *field) {
         t->first = marks;
     } else if (other && t->mixes[1][0] == '\0')
         keep_example(t->mixes[1], field);
-    t->per_cent += marks.percent;
-    t->currencies += marks.currency != 0;
-    t->bare += !marks.percent && marks.currency == 0;
-    if (t->currency != 0 && marks.currency != 0 && marks.currency != t->currency)
-        t->other_currency = true;
-    if (t->currency == 0)
-        t->currency = marks.currency;
+    t->styles |= marks.percent ? PER_CENT : marks.currency == 0 ? BARE : 0;
+    if (marks.currency != 0)
+        t->styles |= (uint32_t)CURRENCY << marks.currency;
 }
 
 /* A number that means the same with both signs decides nothing. One that can be read in both
@@ -472,7 +466,9 @@ static void classify_column(const tally *t, const char *name, hd_io_column *colu
     } else
         column->kind = 2 * (t->texts + t->dates) > t->values ? HD_IO_WORDS : HD_IO_NUMBERS;
     column->counts = t->from_zero || t->from_one;
-    column->mixed = t->other_currency || (t->per_cent > 0 && (t->bare > 0 || t->currencies > 0));
+    uint32_t currencies = t->styles / CURRENCY;
+    column->mixed = (currencies & (currencies - 1)) != 0 || /* more than one */
+                    ((t->styles & PER_CENT) != 0 && t->styles != PER_CENT);
 }
 
 /* The decimal sign that the column's own values require; '\0' if they leave it open. */

@@ -258,14 +258,6 @@ static huddle_status guess_label(hd_io_schema *schema) {
     return HUDDLE_OK;
 }
 
-static huddle_status compare_with_labels(const hd_io_schema *schema, int64_t column, bool *same) {
-    const hd_io_facts *f = &schema->facts[column], *label = &schema->facts[schema->label];
-    if (f->values == NULL || label->values == NULL)
-        return HUDDLE_OK;
-    return hd_io_one_to_one(schema->layout->pieces.rows, label->values, label->distinct, f->values,
-                            f->distinct, same);
-}
-
 /* Leaves out a column that determines the labels, or what would be the labels if they were
  * wanted. */
 static huddle_status leave_out_label_copy(hd_io_schema *schema, int64_t column) {
@@ -302,8 +294,12 @@ static huddle_status examine_column(hd_io_schema *schema, int64_t column, bool *
     if (hd_io_are_row_names(schema, column, encode))
         return take_many_names(schema, column, f->distinct, rows);
     *left_out = false;
-    if (kind->kind == HD_IO_WORDS && !encode && schema->label >= 0)
-        status = compare_with_labels(schema, column, left_out);
+    if (kind->kind != HD_IO_WORDS || encode || schema->label < 0)
+        return HUDDLE_OK;
+    const hd_io_facts *label = &schema->facts[schema->label];
+    if (f->values != NULL && label->values != NULL)
+        status = hd_io_one_to_one(rows, label->values, label->distinct, f->values, f->distinct,
+                                  left_out);
     return status == HUDDLE_OK && *left_out ? leave_out_label_copy(schema, column) : status;
 }
 

@@ -68,15 +68,9 @@ typedef struct parsing {
     atomic_bool from_zero; /* there is an index 0 */
 } parsing;
 
-/* At most 60 bytes of a damaged file are shown. */
-static huddle_status bad_pair(const char *p, const char *end, int64_t line) {
-    return hd_fail(HUDDLE_FORMAT, "line %lld: '%.*s' is not index:value", (long long)line,
-                   (int)(end - p < 60 ? end - p : 60), p);
-}
-
 /* One line, in either pass; end[-1] is its line feed. Indices must ascend, which also excludes
  * duplicates, and fit int32. An index of more than ten digits is refused before its value,
- * which may have overflowed, is used. */
+ * which may have overflowed, is used. At most 60 bytes of a damaged file are shown. */
 static huddle_status read_line(parsing *s, const char *p, const char *end, int64_t line,
                                int64_t row) {
     int64_t previous = -1, at = s->counting ? 0 : s->x->offsets[row];
@@ -97,7 +91,8 @@ static huddle_status read_line(parsing *s, const char *p, const char *end, int64
             continue;
         const char *colon = is_pair(p, stop) ? hd_io_digits(p, &index) : stop;
         if (colon == stop || colon - p > 10 || hd_io_number(colon + 1, &value) != stop)
-            return bad_pair(p, stop, line);
+            return hd_fail(HUDDLE_FORMAT, "line %lld: '%.*s' is not index:value", (long long)line,
+                           (int)(stop - p < 60 ? stop - p : 60), p);
         if ((int64_t)index <= previous || index > INT32_MAX)
             return hd_fail(HUDDLE_FORMAT, "line %lld: index %llu is out of order or too large",
                            (long long)line, (unsigned long long)index);

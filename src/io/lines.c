@@ -75,10 +75,8 @@ const char *hd_io_record_end(const char *p, const char *end, char separator, boo
 
 /* ---- cutting -------------------------------------------------------------------------------- */
 
-/* Empty pieces are not added: every piece has a last character. */
+/* Not an empty one: every piece has a last character. */
 static huddle_status add_piece(hd_io_pieces *pieces, const char *begin, const char *end) {
-    if (begin == end)
-        return HUDDLE_OK;
     if (!hd_grow(&pieces->items, &pieces->capacity, pieces->count + 1, sizeof *pieces->items))
         return hd_fail(HUDDLE_NO_MEMORY, "no memory for %lld pieces", (long long)pieces->count + 1);
     pieces->items[pieces->count++] = (hd_io_piece){.begin = begin, .end = end};
