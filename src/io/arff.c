@@ -365,34 +365,33 @@ done:
 
 /* ---- sparse files --------------------------------------------------------------------------- */
 
-/* The entries read so far, and the columns of the matrix, one per attribute; -1: the class. */
+/* The column of an attribute in the matrix, which has none for the class. */
+static int64_t column_of(const arff *f, int64_t k) {
+    return k - (f->class >= 0 && k > f->class);
+}
+
+/* The entries read so far. */
 typedef struct entries {
     int64_t *rows, *columns;
     double *values;
     int64_t count, capacities[3];
     hd_io_labels y; /* of the rows so far; see class_of() */
     int64_t label_capacity;
-    int64_t *column_of, n_columns;
 } entries;
 
 /* Attributes that are neither numbers nor the class have no place in a sparse matrix: a value that
  * is left out of a row is the first of them, not zero. */
-static huddle_status assign_columns(const arff *f, entries *e) {
-    huddle_status status = HUDDLE_OK;
-    ALLOC(e->column_of, f->count);
+static huddle_status check_attributes(const arff *f) {
     for (int64_t k = 0; k < f->count; k++) {
         const attribute *a = &f->attributes[k];
         if (k != f->class && a->kind != HD_IO_NUMBERS && !a->numbers)
-            FAIL(HUDDLE_UNSUPPORTED,
-                 "attribute '%.100s' is not numeric, which sparse ARFF cannot be read with; remove "
-                 "it, or save the file as dense ARFF",
-                 a->name);
-        e->column_of[k] = k == f->class ? -1 : e->n_columns++;
+            return hd_fail(HUDDLE_UNSUPPORTED,
+                           "attribute '%.100s' is not numeric, which sparse ARFF cannot be read "
+                           "with; remove it, or save the file as dense ARFF",
+                           a->name);
     }
-    if (e->n_columns == 0)
-        FAIL(HUDDLE_FORMAT, "there is no numeric attribute");
-done:
-    return status;
+    return column_of(f, f->count) > 0 ? HUDDLE_OK
+                                      : hd_fail(HUDDLE_FORMAT, "there is no numeric attribute");
 }
 
 static huddle_status add_entry(entries *e, int64_t column, double number) {
@@ -421,7 +420,7 @@ static huddle_status read_pair(const arff *f, entries *e, const char **p, int64_
                        "line %lld: '%.*s' is not the index of an attribute (0 to %lld, ascending)",
                        line, shown, index.begin, (long long)f->count - 1);
     *previous = k;
-    if (e->column_of[k] < 0) {
+    if (k == f->class) {
         e->y.texts[e->y.n] = class_of(&found);
         return HUDDLE_OK;
     }
@@ -429,7 +428,7 @@ static huddle_status read_pair(const arff *f, entries *e, const char **p, int64_
     if (hd_io_number(found.begin, &number) != found.end || found.begin == found.end)
         return hd_fail(HUDDLE_FORMAT, "line %lld, attribute %lld (%.100s): '%.*s' is not a number",
                        line, (long long)k, f->attributes[k].name, shown, found.begin);
-    return add_entry(e, e->column_of[k], number);
+    return add_entry(e, column_of(f, k), number);
 }
 
 /* "{0 1.5, 7 red}". A class that is left out is the first one. */
@@ -464,20 +463,21 @@ huddle_status hd_io_arff_open(hd_io_request *request, const hd_file *file,
     entries e = {0};
     huddle_csr x = {0};
     TRY(read_header(file, &f));
-    TRY(assign_columns(&f, &e));
+    TRY(check_attributes(&f));
     while (next_content(&f.at)) {
         if (f.at.number % 4096 == 0)
             TRY(hd_check_cancel(request->context));
         TRY(read_row(&f, &e));
     }
-    TRY(hd_io_csr_from_entries(e.y.n, e.n_columns, e.count, e.rows, e.columns, e.values, &x));
+    TRY(hd_io_csr_from_entries(e.y.n, column_of(&f, f.count), e.count, e.rows, e.columns, e.values,
+                               &x));
     TRY(hd_io_add_sparse(container, "X", &x));
     if (f.class >= 0) {
         TRY(hd_io_labels_own(&e.y, copy_class));
         TRY(hd_io_add_texts(container, "class", &e.y));
     }
 done:
-    FREE(e.rows, e.columns, e.values, e.column_of);
+    FREE(e.rows, e.columns, e.values);
     huddle_csr_free(&x);
     hd_io_labels_free(&e.y);
     arff_free(&f);

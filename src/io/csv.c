@@ -17,8 +17,7 @@
 /* Complete rows of numbers, straight into floats. Only if a column turns out to need a shift,
  * which is known when all values have been seen, are they read again as doubles, unless the caller
  * wants those too: reading twice is rare and costs less than keeping doubles for every file. */
-static huddle_status read_points(const hd_io_schema *schema, bool *misread, hd_io_labels *labels,
-                                 huddle_data *data) {
+static huddle_status read_points(hd_io_schema *schema, hd_io_labels *labels, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     huddle_context *context = schema->request->context;
     huddle_points *points = &data->points;
@@ -34,9 +33,7 @@ static huddle_status read_points(const hd_io_schema *schema, bool *misread, hd_i
     }
     TRY(hd_io_points_reserve(n, d, points));
     TRY(hd_io_intake_begin(context, points, false, schema->request->options, &intake));
-    status = hd_io_table_read(&r);
-    *misread = atomic_load(&r.misread);
-    TRY(status);
+    TRY(hd_io_table_read(&r));
     if (hd_io_intake_shifts(context, &intake)) {
         huddle_points_free(points);
         if (intake.exact == NULL) {
@@ -70,14 +67,13 @@ done:
 
 /* The names of the features, each from its column. The role of a numeric column is the number
  * of its feature. */
-static huddle_status keep_features(const hd_io_schema *schema, huddle_data *data,
-                                   int64_t **sources) {
+static huddle_status keep_features(hd_io_schema *schema, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
-    ALLOC(*sources, schema->d);
+    ALLOC(schema->sources, schema->d);
     for (int64_t k = 0; k < schema->n_chosen; k++)
-        (*sources)[schema->roles[schema->chosen[k]]] = schema->chosen[k];
+        schema->sources[schema->roles[schema->chosen[k]]] = schema->chosen[k];
     if (schema->layout->names != NULL)
-        TRY(copy_names(schema->layout, *sources, schema->d, &data->features));
+        TRY(copy_names(schema->layout, schema->sources, schema->d, &data->features));
 done:
     return status;
 }
@@ -190,7 +186,7 @@ static void remove_features(huddle_data *data, const bool *gone) {
 
 /* Features that the caller named are kept whatever they contain, and the last feature is kept
  * because there would be no points without it. */
-static huddle_status drop_leaks(hd_io_schema *schema, const int64_t *sources, huddle_data *data) {
+static huddle_status drop_leaks(hd_io_schema *schema, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     enum { ROWS_PER_CLASS = 3 }; /* in fewer a number may fit the classes by accident */
     const int64_t d = data->points.d;
@@ -208,7 +204,7 @@ static huddle_status drop_leaks(hd_io_schema *schema, const int64_t *sources, hu
         if (!gone[j])
             continue;
         count++;
-        TRY(hd_io_schema_leave_out_leak(schema, sources[j]));
+        TRY(hd_io_schema_leave_out_leak(schema, schema->sources[j]));
     }
     if (count > 0)
         remove_features(data, gone);
@@ -424,23 +420,21 @@ static huddle_status read_table(hd_io_request *request, const hd_io_layout *layo
     hd_io_labels labels = {0};
     hd_io_schema schema = {request, layout};
     int policy;
-    int64_t *sources = NULL;
-    *misread = false;
     /* The options are checked before the table, so that a mistake in them is reported first. */
     TRY(hd_io_choose("missing", request->options->missing, "error|drop|mean|median", &policy));
     TRY(hd_io_schema_make(&schema));
     if (policy != HD_IO_REFUSE || schema.n_texts > (schema.label >= 0))
-        TRY(hd_io_table_values(&schema, (hd_io_missing)policy, misread, &labels, data, &sources));
+        TRY(hd_io_table_values(&schema, (hd_io_missing)policy, &labels, data));
     else {
-        TRY(read_points(&schema, misread, &labels, data));
-        TRY(keep_features(&schema, data, &sources));
+        TRY(read_points(&schema, &labels, data));
+        TRY(keep_features(&schema, data));
     }
     if (layout->names != NULL) { /* used or not: the caller may want to choose among them */
         data->n_names = layout->columns;
         TRY(copy_names(layout, NULL, layout->columns, &data->names));
     }
     TRY(set_labels(request, &schema, &labels, data));
-    TRY(drop_leaks(&schema, sources, data));
+    TRY(drop_leaks(&schema, data));
     TRY(hd_io_names_read(&schema, data));
     if (data->exact != NULL)
         TRY(warn_rounded(&schema, data->exact, data->points.n * data->points.d));
@@ -451,7 +445,7 @@ static huddle_status read_table(hd_io_request *request, const hd_io_layout *layo
     data->n_columns = layout->columns;
     schema.columns = NULL;
 done:
-    huddle_free(sources);
+    *misread = atomic_load(&schema.misread);
     hd_io_labels_free(&labels);
     hd_io_schema_free(&schema);
     return status;

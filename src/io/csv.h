@@ -196,6 +196,7 @@ typedef struct hd_io_schema {
     int64_t n_chosen;
     hd_io_feature *expected;   /* options->n_x features in the caller's order; NULL: as they come */
     int64_t d;                 /* numeric features */
+    int64_t *sources;          /* the column of each feature of the points, once they are read */
     bool *leaks;               /* columns: left out because it determines the labels */
     int64_t label;             /* its column, or -1 */
     int64_t n_texts;           /* texts to be read; the label, if there is one, is the first */
@@ -207,6 +208,7 @@ typedef struct hd_io_schema {
     bool from_files;           /* the labels are in other files */
     bool automatic;            /* features were not named */
     bool styled;               /* a feature has decimal commas */
+    atomic_bool misread;       /* a value was refused that is not missing */
     const char *y_reason;      /* why the label is the label; static text */
 } hd_io_schema;
 
@@ -289,7 +291,7 @@ hd_io_phrase hd_io_hint(const huddle_read_options *options, const char *name, co
 
 /* Rows being read: into points through an intake, into doubles, or neither if only texts count. */
 typedef struct hd_io_reading {
-    const hd_io_schema *schema;
+    hd_io_schema *schema;
     hd_io_intake *intake;
     double *values;    /* rows x d */
     hd_io_span *texts; /* n_texts x rows, or NULL */
@@ -297,7 +299,6 @@ typedef struct hd_io_reading {
         *incomplete; /* rows: a value is missing, which is NaN or an empty text; NULL: refused */
     bool label_required; /* text 0 must not be missing even so */
     bool any_text;       /* texts may be empty */
-    atomic_bool misread; /* a value was refused that is not missing */
 } hd_io_reading;
 
 huddle_status hd_io_table_read(hd_io_reading *reading);
@@ -317,10 +318,9 @@ typedef enum hd_io_missing { HD_IO_REFUSE, HD_IO_DROP, HD_IO_MEAN, HD_IO_MEDIAN 
 /* The position among `words`, such as "auto|yes|no", of the value of an option; 0 for NULL. */
 huddle_status hd_io_choose(const char *option, const char *value, const char *words, int *chosen);
 
-/* Points and labels of a table with missing values or texts to encode. (*sources)[j] is the column
- * that feature j comes from, the caller's to free; data->features holds the names of the features
- * if the table has a header or texts were encoded. */
-huddle_status hd_io_table_values(hd_io_schema *schema, hd_io_missing policy, bool *misread,
-                                 hd_io_labels *labels, huddle_data *data, int64_t **sources);
+/* Points and labels of a table with missing values or texts to encode; data->features holds the
+ * names of the features if the table has a header or texts were encoded. */
+huddle_status hd_io_table_values(hd_io_schema *schema, hd_io_missing policy, hd_io_labels *labels,
+                                 huddle_data *data);
 
 #endif

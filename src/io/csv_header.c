@@ -480,14 +480,6 @@ done:
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* A text in which doubled quotes have become single ones. */
-static char *copy_field(const hd_io_field *field) {
-    char *copy = hd_copy_part(field->begin, field->end - field->begin);
-    if (copy != NULL && field->quoted)
-        *hd_io_unquote(field->begin, field->end, copy) = '\0';
-    return copy;
-}
-
 /* Every row ends with a separator, after which there is nothing. */
 static huddle_status ends_empty(const hd_io_layout *layout, int64_t columns, bool *empty) {
     huddle_status status = HUDDLE_OK;
@@ -517,9 +509,12 @@ static huddle_status keep_names(hd_io_layout *layout, const hd_io_fields *first,
     ALLOC_ZERO(layout->names, layout->columns + 1);
     for (int64_t c = 0; c < layout->columns; c++) {
         int64_t at = c - layout->row_names;
-        layout->names[c] = copy_field(at < 0 || at >= first->count ? &nothing : &first->items[at]);
+        const hd_io_field *name = at < 0 || at >= first->count ? &nothing : &first->items[at];
+        layout->names[c] = hd_copy_part(name->begin, name->end - name->begin);
         if (layout->names[c] == NULL)
             FAIL(HUDDLE_NO_MEMORY, "no memory for a column's name");
+        if (name->quoted) /* doubled quotes become single ones */
+            *hd_io_unquote(name->begin, name->end, layout->names[c]) = '\0';
     }
 done:
     return status;

@@ -166,15 +166,13 @@ bool hd_io_is_no_label(const hd_io_schema *schema, int64_t column, bool guessed)
 
 /* If the numeric columns are x and y, or x, y and z, they are coordinates, and y is no label. */
 static bool holds_coordinates(const hd_io_layout *layout) {
-    static const char *const axes[] = {"x", "y", "z"};
     bool found[3] = {false};
     for (int64_t c = 0; layout->names != NULL && c < layout->columns; c++) {
-        int axis = 0;
+        const char *name = layout->names[c];
         if (layout->kinds[c].kind != HD_IO_NUMBERS || is_unnamed(layout, c))
             continue;
-        while (axis < 3 && !hd_same_word(layout->names[c], axes[axis]))
-            axis++;
-        if (axis == 3 || found[axis])
+        int axis = name[0] != '\0' && name[1] == '\0' ? (name[0] | 32) - 'x' : -1;
+        if (axis < 0 || axis > 2 || found[axis])
             return false;
         found[axis] = true;
     }
@@ -327,11 +325,6 @@ done:
 
 /* ---- labels beside points -------------------------------------------------------------------- */
 
-static bool is_file(const char *path) {
-    struct stat about;
-    return stat(path, &about) == 0 && !S_ISDIR(about.st_mode);
-}
-
 /* The list of columns is cut while there is still room for one name of 80 bytes, a separator and
  * "...", which takes the place of the first name that does not fit. */
 huddle_status hd_io_no_such_column(const hd_io_layout *layout, const char *name, bool feature) {
@@ -376,7 +369,8 @@ huddle_status hd_io_schema_choose_label(hd_io_schema *schema) {
         schema->y_reason = options->hints_as_flags ? "chosen by --y" : "chosen by y";
         return HUDDLE_OK;
     }
-    if (!is_file(options->y[0]))
+    struct stat about;
+    if (stat(options->y[0], &about) != 0 || S_ISDIR(about.st_mode))
         return hd_io_no_such_column(layout, options->y[0], false);
     schema->from_files = true;
     return HUDDLE_OK;

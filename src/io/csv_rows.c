@@ -44,7 +44,7 @@ static huddle_status refuse_field(hd_io_reading *r, int64_t line, int64_t column
     const char *place = named.text, *instant = kind->times ? "time" : "date";
     if (r->schema->roles[column] < 0 || hd_io_field_missing(field))
         return refuse_missing(r, place, column == r->schema->label);
-    atomic_store(&r->misread, true);
+    atomic_store(&r->schema->misread, true);
     if (kind->kind == HD_IO_DATES)
         return hd_fail(HUDDLE_FORMAT, "%s: '%.*s' is a %s, and %ss are not read as numbers", place,
                        length, field->begin, instant, instant);

@@ -409,34 +409,27 @@ huddle_status hd_io_schema_reject_label(hd_io_schema *schema, int64_t column, in
                                  (long long)distinct, (long long)rows);
 }
 
-static huddle_status begin_plan(hd_io_schema *schema) {
-    huddle_status status = HUDDLE_OK;
-    const int64_t columns = schema->layout->columns;
-    ALLOC(schema->roles, columns);
-    ALLOC(schema->chosen, columns);
-    ALLOC_ZERO(schema->leaks, columns);
-    ALLOC_ZERO(schema->columns, columns);
-    for (int64_t c = 0; c < columns; c++) {
-        schema->roles[c] = HD_IO_SKIP;
-        TRY(hd_io_copy_text(hd_io_layout_name(schema->layout, c), "a column's name",
-                            &schema->columns[c].name));
-    }
-done:
-    return status;
-}
-
 /* Without a header a model's features are matched by position, which encoded texts cannot be. */
 huddle_status hd_io_schema_make(hd_io_schema *schema) {
     huddle_status status = HUDDLE_OK;
     const huddle_read_options *options = schema->request->options;
-    bool by_position = options->x_by_name && schema->layout->names == NULL &&
-                       !name_positions(schema->layout, options);
+    const hd_io_layout *layout = schema->layout;
+    bool by_position =
+        options->x_by_name && layout->names == NULL && !name_positions(layout, options);
     schema->automatic = options->n_x == 0 || by_position;
     schema->label = schema->looks_like_labels = schema->names = schema->rejected = -1;
     if (by_position && options->encode)
         FAIL(HUDDLE_FORMAT, "the table has no header, so its text cannot be matched with the "
                             "features that were encoded");
-    TRY(begin_plan(schema));
+    ALLOC(schema->roles, layout->columns);
+    ALLOC(schema->chosen, layout->columns);
+    ALLOC_ZERO(schema->leaks, layout->columns);
+    ALLOC_ZERO(schema->columns, layout->columns);
+    for (int64_t c = 0; c < layout->columns; c++) {
+        schema->roles[c] = HD_IO_SKIP;
+        TRY(hd_io_copy_text(hd_io_layout_name(layout, c), "a column's name",
+                            &schema->columns[c].name));
+    }
     TRY(hd_io_schema_choose_label(schema));
     TRY((schema->automatic ? take_automatic : take_chosen)(schema));
     if (schema->n_chosen == 0)
@@ -460,6 +453,6 @@ void hd_io_schema_free(hd_io_schema *schema) {
     for (int64_t c = 0; schema->facts != NULL && c < schema->layout->columns; c++)
         huddle_free(schema->facts[c].values);
     FREE(schema->columns, schema->roles, schema->chosen, schema->expected, schema->leaks,
-         schema->facts);
+         schema->facts, schema->sources);
     memset(schema, 0, sizeof *schema);
 }

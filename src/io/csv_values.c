@@ -49,9 +49,8 @@ typedef struct values {
     category *categories;          /* columns; count is 0 unless it is encoded */
     const hd_io_feature *features; /* d: schema->expected or own */
     hd_io_feature *own;
-    int64_t *sources; /* d: the column of each feature */
-    double *wide;     /* n x d */
-    int64_t filled;   /* missing values that were filled in */
+    double *wide;   /* n x d */
+    int64_t filled; /* missing values that were filled in */
 } values;
 
 /* ---- rows with missing values --------------------------------------------------------------- */
@@ -108,11 +107,11 @@ done:
     return status;
 }
 
-/* Mean or median of the values of a column that are present; NaN if there is none. The median
- * of an even number of values is the mean of the middle two. */
-static double typical_value(const values *v, int64_t j, bool median, double *room) {
+/* Fills feature j in by the mean or median of its values. The median of an even number of values is
+ * the mean of the middle two. */
+static huddle_status fill_feature(values *v, int64_t j, bool median, double *room) {
     int64_t count = 0;
-    double sum = 0;
+    double sum = 0, typical = NAN;
     for (int64_t i = 0; i < v->n; i++) {
         double value = v->wide[i * v->d + j];
         if (isnan(value))
@@ -120,12 +119,20 @@ static double typical_value(const values *v, int64_t j, bool median, double *roo
         room[count++] = value;
         sum += value;
     }
-    if (count == 0)
-        return NAN;
-    if (!median)
-        return sum / (double)count;
-    qsort(room, (size_t)count, sizeof *room, hd_io_by_real);
-    return (room[(count - 1) / 2] + room[count / 2]) / 2;
+    if (count == v->n)
+        return HUDDLE_OK;
+    if (median)
+        qsort(room, (size_t)count, sizeof *room, hd_io_by_real);
+    if (count > 0)
+        typical = median ? (room[(count - 1) / 2] + room[count / 2]) / 2 : sum / (double)count;
+    if (isnan(typical))
+        return hd_fail(HUDDLE_FORMAT, "%s has no values at all",
+                       hd_io_layout_place(v->schema->layout, v->schema->sources[j]).text);
+    for (int64_t i = 0; i < v->n; i++)
+        if (isnan(v->wide[i * v->d + j]))
+            v->wide[i * v->d + j] = typical;
+    v->filled += v->n - count;
+    return HUDDLE_OK;
 }
 
 /* Works on the features after encoding: a missing category, NaN in all features of its column,
@@ -134,22 +141,8 @@ static huddle_status fill_missing(values *v, bool median) {
     huddle_status status = HUDDLE_OK;
     double *room = NULL;
     ALLOC(room, v->n);
-    for (int64_t j = 0; j < v->d; j++) {
-        bool gaps = false;
-        for (int64_t i = 0; i < v->n && !gaps; i++)
-            gaps = isnan(v->wide[i * v->d + j]) != 0;
-        if (!gaps)
-            continue;
-        double value = typical_value(v, j, median, room);
-        if (isnan(value))
-            FAIL(HUDDLE_FORMAT, "%s has no values at all",
-                 hd_io_layout_place(v->schema->layout, v->sources[j]).text);
-        for (int64_t i = 0; i < v->n; i++)
-            if (isnan(v->wide[i * v->d + j])) {
-                v->wide[i * v->d + j] = value;
-                v->filled++;
-            }
-    }
+    for (int64_t j = 0; j < v->d; j++)
+        TRY(fill_feature(v, j, median, room));
 done:
     huddle_free(room);
     return status;
@@ -366,33 +359,18 @@ static huddle_status make_features(values *v) {
     }
     TRY(drop_leaks(v));
     TRY((given ? take_expected : list_features)(v));
-    ALLOC(v->sources, v->d);
+    ALLOC(schema->sources, v->d);
     if (given || schema->layout->names != NULL || schema->n_texts > (schema->label >= 0))
         ALLOC_ZERO(v->data->features, v->d + 1);
     for (int64_t j = 0; j < v->d; j++) {
         char **names = v->data->features;
-        v->sources[j] = v->features[j].column;
+        schema->sources[j] = v->features[j].column;
         if (given)
             TRY(hd_io_copy_text(schema->request->options->x[j], "a column's name", &names[j]));
         else if (names != NULL)
             TRY(name_feature(schema, &v->features[j], &names[j]));
     }
     TRY(expand_features(v));
-done:
-    return status;
-}
-
-/* A missing label can be dropped with its row but not filled in. */
-static huddle_status begin_reading(const hd_io_schema *schema, hd_io_missing policy,
-                                   hd_io_reading *r) {
-    huddle_status status = HUDDLE_OK;
-    const int64_t rows = schema->layout->pieces.rows;
-    r->schema = schema;
-    r->label_required = schema->label >= 0 && policy != HD_IO_DROP;
-    ALLOC(r->values, rows * schema->d);
-    ALLOC(r->texts, rows * schema->n_texts);
-    if (policy != HD_IO_REFUSE)
-        ALLOC(r->incomplete, rows);
 done:
     return status;
 }
@@ -422,17 +400,21 @@ static void report_missing(const values *v, hd_io_missing policy) {
 
 /* Dropping comes before encoding, so that a text which occurs only in dropped rows makes no
  * feature; filling comes after it, because means are those of features. */
-huddle_status hd_io_table_values(hd_io_schema *schema, hd_io_missing policy, bool *misread,
-                                 hd_io_labels *labels, huddle_data *data, int64_t **sources) {
+huddle_status hd_io_table_values(hd_io_schema *schema, hd_io_missing policy, hd_io_labels *labels,
+                                 huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     const huddle_read_options *options = schema->request->options;
     huddle_context *context = schema->request->context;
     values v = {.schema = schema, .data = data, .n = schema->layout->pieces.rows};
     hd_io_reading *r = &v.reading;
-    TRY(begin_reading(schema, policy, r));
-    status = hd_io_table_read(r);
-    *misread = atomic_load(&r->misread);
-    TRY(status);
+    r->schema = schema;
+    /* A missing label can be dropped with its row but not filled in. */
+    r->label_required = schema->label >= 0 && policy != HD_IO_DROP;
+    ALLOC(r->values, v.n * schema->d);
+    ALLOC(r->texts, v.n * schema->n_texts);
+    if (policy != HD_IO_REFUSE)
+        ALLOC(r->incomplete, v.n);
+    TRY(hd_io_table_read(r));
     if (policy == HD_IO_DROP)
         TRY(drop_rows(&v));
     /* The spans are copied; what they point to is the mapped file. */
@@ -457,7 +439,6 @@ huddle_status hd_io_table_values(hd_io_schema *schema, hd_io_missing policy, boo
         v.wide = NULL;
     }
 done:
-    *sources = v.sources;
     if (status != HUDDLE_OK && data->features != NULL) { /* freed by d, which is not known yet */
         hd_io_classes_free(data->features, v.d);
         data->features = NULL;
