@@ -42,10 +42,8 @@ static inline bool hd_io_field_any_number(const hd_io_field *field, double *valu
 }
 
 /* What hd_io_field_number() skips on its way, as signs of trouble when a column mixes them. */
-typedef struct hd_io_marks {
-    bool percent;
-    int32_t currency; /* 0: none; else which */
-} hd_io_marks;
+typedef uint32_t hd_io_marks;
+enum { HD_IO_BARE = 1, HD_IO_PER_CENT = 2, HD_IO_CURRENCY = 4 }; /* and on, a bit for each */
 bool hd_io_styled_number(const char *begin, const char *end, char decimal, double *value,
                          hd_io_marks *marks);
 

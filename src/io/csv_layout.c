@@ -91,14 +91,6 @@ typedef struct trial {
     int64_t fields;
 } trial;
 
-static int64_t count_numbers(const hd_io_fields *fields) {
-    int64_t numbers = 0;
-    double value;
-    for (int64_t c = 0; c < fields->count; c++)
-        numbers += hd_io_field_any_number(&fields->items[c], &value);
-    return numbers;
-}
-
 /* A header may have one name fewer than the rows have fields (R writes no name for the names of
  * rows), or one comma more at its end: the count is then that of the rows. */
 static huddle_status try_separator(const hd_io_layout *layout, char separator, trial *found) {
@@ -106,6 +98,7 @@ static huddle_status try_separator(const hd_io_layout *layout, char separator, t
     hd_io_fields fields = {0};
     const char *p = layout->begin;
     int64_t records = 0;
+    double value;
     bool open_end = false;
     *found = (trial){.same = true};
     for (int k = 0; k < SAMPLE && p < layout->end; k++) {
@@ -121,7 +114,8 @@ static huddle_status try_separator(const hd_io_layout *layout, char separator, t
                                     (open_end && fields.count == found->count - 1)))
             found->count = fields.count;
         found->same = found->same && fields.count == found->count;
-        found->numbers += count_numbers(&fields);
+        for (int64_t c = 0; c < fields.count; c++)
+            found->numbers += hd_io_field_any_number(&fields.items[c], &value);
         found->fields += fields.count;
     }
 done:

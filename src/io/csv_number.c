@@ -61,9 +61,9 @@ static const char *skip_currency(const char *p, const char *end, hd_io_marks *ma
                                         "EUR", "GBP",          "CHF",      "JPY"};
     for (int32_t k = 0; k < (int32_t)(sizeof signs / sizeof *signs); k++) {
         size_t length = strlen(signs[k]);
-        if (marks->currency == 0 && (size_t)(end - p) >= length &&
+        if (*marks < HD_IO_CURRENCY && (size_t)(end - p) >= length &&
             memcmp(p, signs[k], length) == 0) {
-            marks->currency = k + 1;
+            *marks |= (hd_io_marks)HD_IO_CURRENCY << k;
             return p + length;
         }
     }
@@ -136,7 +136,7 @@ static const char *copy_exponent(const char *p, const char *end, plain_text *to)
 bool hd_io_styled_number(const char *begin, const char *end, char decimal, double *value,
                          hd_io_marks *marks) {
     plain_text plain = {.length = 0};
-    *marks = (hd_io_marks){0};
+    *marks = 0;
     const char *p = skip_currency(begin, end, marks);
     p = skip_blanks(p, end);
     if (p < end && (*p == '-' || *p == '+'))
@@ -155,14 +155,14 @@ bool hd_io_styled_number(const char *begin, const char *end, char decimal, doubl
     }
     p = skip_blanks(copy_exponent(p, end, &plain), end);
     if (p < end && *p == '%') {
-        marks->percent = true;
+        *marks |= HD_IO_PER_CENT;
         p++;
     } else
         p = skip_currency(p, end, marks);
     plain.text[plain.length] = '\0';
     if (p != end || hd_io_number(plain.text, value) != plain.text + plain.length)
         return false;
-    if (marks->percent)
+    if ((*marks & HD_IO_PER_CENT) != 0)
         *value /= 100;
     return plain.length > 0;
 }
@@ -359,8 +359,8 @@ typedef struct tally {
     int64_t points, commas;  /* numbers that can only have a decimal point, a decimal comma */
     int64_t ambiguous_point; /* 1.234: thousands or a fraction */
     int64_t ambiguous_comma; /* 1,234 */
-    uint32_t styles; /* the signs that occur: BARE, PER_CENT, from CURRENCY on one for each */
-    bool whole[2];   /* as read with a point, with a comma */
+    hd_io_marks all;         /* that occur; HD_IO_BARE: none of them */
+    bool whole[2];           /* as read with a point, with a comma */
     bool from_zero, from_one;
     char example[24];
     char mixes[2][24]; /* the first value, and one with another sign */
@@ -368,7 +368,6 @@ typedef struct tally {
 } tally;
 
 enum { EXAMPLE = 24 };
-enum { BARE = 1, PER_CENT = 2, CURRENCY = 4 };
 
 /* A value to show in a message; one that is too long is not kept. */
 static void keep_example(char *to, const hd_io_field *field) {
@@ -377,20 +376,23 @@ static void keep_example(char *to, const hd_io_field *field) {
         snprintf(to, EXAMPLE, "%.*s", (int)length, field->begin);
 }
 
+/* More than one currency. */
+static bool has_currencies(hd_io_marks marks) {
+    hd_io_marks currencies = marks / HD_IO_CURRENCY;
+    return (currencies & (currencies - 1)) != 0;
+}
+
 /* A value without a sign differs from one with a per cent sign, which divides it by 100, but
  * not from one with a currency sign, which leaves the number as it is. */
 static void count_marks(tally *t, hd_io_marks marks, const hd_io_field *field) {
-    bool other =
-        marks.percent != t->first.percent ||
-        (marks.currency != t->first.currency && marks.currency != 0 && t->first.currency != 0);
+    hd_io_marks both = marks | t->first;
+    bool other = ((marks ^ t->first) & HD_IO_PER_CENT) != 0 || has_currencies(both);
     if (t->mixes[0][0] == '\0') {
         keep_example(t->mixes[0], field);
         t->first = marks;
     } else if (other && t->mixes[1][0] == '\0')
         keep_example(t->mixes[1], field);
-    t->styles |= marks.percent ? PER_CENT : marks.currency == 0 ? BARE : 0;
-    if (marks.currency != 0)
-        t->styles |= (uint32_t)CURRENCY << marks.currency;
+    t->all |= marks != 0 ? marks : HD_IO_BARE;
 }
 
 /* A number that means the same with both signs decides nothing. One that can be read in both
@@ -412,7 +414,7 @@ static void count_signs(tally *t, const hd_io_field *field, bool point, double w
  * labels, but does not count for its kind. */
 static void count_field(tally *t, const hd_io_field *field, int64_t row) {
     double with_point = NAN, with_comma = NAN;
-    hd_io_marks marks = {0}, other = {0};
+    hd_io_marks marks = 0, other = 0;
     if (hd_io_field_missing(field)) {
         t->whole[0] = t->whole[1] = t->from_zero = t->from_one = false;
         return;
@@ -466,9 +468,8 @@ static void classify_column(const tally *t, const char *name, hd_io_column *colu
     } else
         column->kind = 2 * (t->texts + t->dates) > t->values ? HD_IO_WORDS : HD_IO_NUMBERS;
     column->counts = t->from_zero || t->from_one;
-    uint32_t currencies = t->styles / CURRENCY;
-    column->mixed = (currencies & (currencies - 1)) != 0 || /* more than one */
-                    ((t->styles & PER_CENT) != 0 && t->styles != PER_CENT);
+    column->mixed =
+        has_currencies(t->all) || ((t->all & HD_IO_PER_CENT) != 0 && t->all != HD_IO_PER_CENT);
 }
 
 /* The decimal sign that the column's own values require; '\0' if they leave it open. */

@@ -347,9 +347,15 @@ static int64_t only_row_numbers(const hd_io_schema *schema) {
     return -1;
 }
 
-static huddle_status take_usable(hd_io_schema *schema, bool *usable) {
+static huddle_status take_automatic(hd_io_schema *schema) {
     huddle_status status = HUDDLE_OK;
-    int64_t count = 0, texts = 0;
+    int64_t *doubtful = NULL, count = 0, texts = 0;
+    bool *usable = NULL;
+    ALLOC(doubtful, schema->layout->columns);
+    ALLOC_ZERO(usable, schema->layout->columns);
+    TRY(hd_io_facts_find(schema, doubtful, list_doubtful(schema, doubtful)));
+    TRY(guess_label(schema));
+    take_label(schema);
     for (int64_t c = 0; c < schema->layout->columns; c++) {
         bool left_out = false;
         if (c == schema->label)
@@ -372,26 +378,11 @@ static huddle_status take_usable(hd_io_schema *schema, bool *usable) {
             take_feature(schema, c, schema->layout->kinds[c].kind == HD_IO_WORDS);
         }
 done:
-    return status;
-}
-
-static huddle_status take_automatic(hd_io_schema *schema) {
-    huddle_status status = HUDDLE_OK;
-    int64_t *doubtful = NULL;
-    bool *usable = NULL;
-    ALLOC(doubtful, schema->layout->columns);
-    ALLOC_ZERO(usable, schema->layout->columns);
-    TRY(hd_io_facts_find(schema, doubtful, list_doubtful(schema, doubtful)));
-    TRY(guess_label(schema));
-    take_label(schema);
-    TRY(take_usable(schema, usable));
-done:
     FREE(doubtful, usable);
     return status;
 }
 
-/* ---- the schema -------------------------------------------------------------------------------
- */
+/* ---- the schema ------------------------------------------------------------------------------ */
 
 huddle_status hd_io_schema_leave_out_leak(hd_io_schema *schema, int64_t column) {
     schema->leaks[column] = true;

@@ -128,14 +128,6 @@ static huddle_status read_piece(void *argument, hd_chunk chunk) {
     return status;
 }
 
-/* The pieces live as long as the container: a label in the last line points into their copy of
- * it. */
-static void close_pieces(hd_io_container *container) {
-    if (container->state != NULL)
-        hd_io_pieces_free(container->state);
-    huddle_free(container->state);
-}
-
 /* Two passes over the text: the first counts the entries of every row, then the matrix is allocated
  * exactly, and the second fills it. An index 0 anywhere means that the file counts from 0. Only the
  * second pass reports progress. The last column of a row is its highest. */
@@ -179,25 +171,24 @@ static huddle_status keep_labels(hd_io_container *container, hd_io_labels *label
 huddle_status hd_io_libsvm_open(hd_io_request *request, const hd_file *file,
                                 hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
-    hd_io_pieces *pieces = NULL;
+    hd_io_pieces pieces = {0};
     hd_io_labels y = {0};
     huddle_csr x = {0};
-    parsing s = {0};
-    ALLOC_ZERO(pieces, 1);
-    container->state = pieces;
-    container->close = close_pieces;
+    parsing s = {.pieces = &pieces};
     TRY(hd_io_pieces_cut(request->context, file->text, file->text + file->size, 1, records,
-                         pieces));
-    if (pieces->rows == 0)
+                         &pieces));
+    if (pieces.rows == 0)
         FAIL(HUDDLE_FORMAT, "the file contains only blank lines");
-    ALLOC(y.texts, pieces->rows);
-    y.n = pieces->rows;
-    s.pieces = pieces;
+    ALLOC(y.texts, pieces.rows);
+    y.n = pieces.rows;
+    y.arena = pieces.tail; /* a label in the last line points into this copy of it */
+    pieces.tail = NULL;
     s.labels = y.texts;
     TRY(read_entries(request->context, &s, &x));
     TRY(hd_io_add_sparse(container, "X", &x));
     TRY(keep_labels(container, &y));
 done:
+    hd_io_pieces_free(&pieces);
     huddle_csr_free(&x);
     hd_io_labels_free(&y);
     return status;
