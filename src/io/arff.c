@@ -394,18 +394,6 @@ static huddle_status check_attributes(const arff *f) {
                                       : hd_fail(HUDDLE_FORMAT, "there is no numeric attribute");
 }
 
-static huddle_status add_entry(entries *e, int64_t column, double number) {
-    int64_t needed = e->count + 1;
-    if (!hd_grow(&e->rows, &e->capacities[0], needed, sizeof *e->rows) ||
-        !hd_grow(&e->columns, &e->capacities[1], needed, sizeof *e->columns) ||
-        !hd_grow(&e->values, &e->capacities[2], needed, sizeof *e->values))
-        return hd_fail(HUDDLE_NO_MEMORY, "no memory for %lld entries", (long long)e->count);
-    e->rows[e->count] = e->y.n;
-    e->columns[e->count] = column;
-    e->values[e->count++] = number;
-    return HUDDLE_OK;
-}
-
 /* "7 1.5": the index of an attribute, from 0 and ascending, and its value. */
 static huddle_status read_pair(const arff *f, entries *e, const char **p, int64_t *previous) {
     const long long line = f->at.number;
@@ -428,7 +416,14 @@ static huddle_status read_pair(const arff *f, entries *e, const char **p, int64_
     if (hd_io_number(found.begin, &number) != found.end || found.begin == found.end)
         return hd_fail(HUDDLE_FORMAT, "line %lld, attribute %lld (%.100s): '%.*s' is not a number",
                        line, (long long)k, f->attributes[k].name, shown, found.begin);
-    return add_entry(e, column_of(f, k), number);
+    if (!hd_grow(&e->rows, &e->capacities[0], e->count + 1, sizeof *e->rows) ||
+        !hd_grow(&e->columns, &e->capacities[1], e->count + 1, sizeof *e->columns) ||
+        !hd_grow(&e->values, &e->capacities[2], e->count + 1, sizeof *e->values))
+        return hd_fail(HUDDLE_NO_MEMORY, "no memory for %lld entries", (long long)e->count);
+    e->rows[e->count] = e->y.n;
+    e->columns[e->count] = column_of(f, k);
+    e->values[e->count++] = number;
+    return HUDDLE_OK;
 }
 
 /* "{0 1.5, 7 red}". A class that is left out is the first one. */

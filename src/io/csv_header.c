@@ -480,19 +480,6 @@ done:
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* Every row ends with a separator, after which there is nothing. */
-static huddle_status ends_empty(const hd_io_layout *layout, int64_t columns, bool *empty) {
-    huddle_status status = HUDDLE_OK;
-    sample s = {0};
-    TRY(take_sample(layout, layout->begin, columns, &s));
-    *empty = s.rows > 0;
-    for (int64_t r = 0; r < s.rows; r++)
-        *empty = *empty && is_empty(field_of(&s, r, columns - 1));
-done:
-    huddle_free(s.fields);
-    return status;
-}
-
 /* `below`: fields of the first row. R's write.table() gives no name to the column of row
  * names, so that the header is one shorter, as it is where only the rows end with a separator; some
  * programs end the header with a separator, so that it is one longer. In all cases the rows
@@ -501,8 +488,11 @@ static huddle_status keep_names(hd_io_layout *layout, const hd_io_fields *first,
     huddle_status status = HUDDLE_OK;
     const hd_io_field *last = &first->items[first->count - 1], nothing = {"", "", false, false};
     bool shorter = below == first->count + 1, open = false;
+    sample s = {0};
     if (shorter)
-        TRY(ends_empty(layout, below, &open));
+        TRY(take_sample(layout, layout->begin, below, &s));
+    for (int64_t i = 0; i < s.rows && (i == 0 || open); i++)
+        open = is_empty(field_of(&s, i, below - 1));
     layout->row_names = shorter && !open;
     if (shorter || (below == first->count - 1 && is_empty(last)))
         layout->columns = below;
@@ -517,6 +507,7 @@ static huddle_status keep_names(hd_io_layout *layout, const hd_io_fields *first,
             *hd_io_unquote(name->begin, name->end, layout->names[c]) = '\0';
     }
 done:
+    huddle_free(s.fields);
     return status;
 }
 

@@ -258,17 +258,8 @@ static huddle_status guess_label(hd_io_schema *schema) {
     return HUDDLE_OK;
 }
 
-/* Leaves out a column that determines the labels, or what would be the labels if they were
- * wanted. */
-static huddle_status leave_out_label_copy(hd_io_schema *schema, int64_t column) {
-    if (labels_wanted(schema))
-        return hd_io_schema_leave_out_leak(schema, column);
-    return hd_io_schema_set_role(schema, column, HUDDLE_COLUMN_IGNORED,
-                                 "it maps one to one onto %.100s, which looks like labels",
-                                 hd_io_layout_place(schema->layout, schema->label).text);
-}
-
-/* Leaves a column out if there is a reason. */
+/* Leaves a column out if there is a reason, such as that it determines the labels, or what would be
+ * the labels if they were wanted. */
 static huddle_status examine_column(hd_io_schema *schema, int64_t column, bool *left_out) {
     const huddle_column_role ignored = HUDDLE_COLUMN_IGNORED;
     huddle_status status = HUDDLE_OK;
@@ -300,7 +291,13 @@ static huddle_status examine_column(hd_io_schema *schema, int64_t column, bool *
     if (f->values != NULL && label->values != NULL)
         status = hd_io_one_to_one(rows, label->values, label->distinct, f->values, f->distinct,
                                   left_out);
-    return status == HUDDLE_OK && *left_out ? leave_out_label_copy(schema, column) : status;
+    if (status != HUDDLE_OK || !*left_out)
+        return status;
+    if (labels_wanted(schema))
+        return hd_io_schema_leave_out_leak(schema, column);
+    return hd_io_schema_set_role(schema, column, ignored,
+                                 "it maps one to one onto %.100s, which looks like labels",
+                                 hd_io_layout_place(schema->layout, schema->label).text);
 }
 
 /* An error, since ignoring texts or encoding them is the user's decision; both options are in
