@@ -9,7 +9,6 @@
 #include "io/number.h"
 #include "io/sparse.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef struct attribute {

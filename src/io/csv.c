@@ -126,6 +126,30 @@ done:
     return status;
 }
 
+/* ---- names of rows ------------------------------------------------------------------------- */
+
+/* In a pass of their own: the names are not missing where a field is empty, and are not needed
+ * until it is known that they are names. The names of dropped rows are dropped too. */
+static huddle_status read_names(const hd_io_schema *schema, huddle_data *data) {
+    huddle_status status = HUDDLE_OK;
+    hd_io_labels names = {.n = schema->layout->pieces.rows};
+    if (schema->names < 0)
+        goto done;
+    TRY(hd_io_texts_read(schema, &schema->names, 1, true, &names.texts));
+    hd_io_labels_drop(&names, data->dropped, data->n_dropped);
+    if (schema->layout->quoted)
+        TRY(hd_io_labels_own(&names, hd_io_unquote));
+    ALLOC_ZERO(data->row_names, names.n + 1);
+    for (int64_t i = 0; i < names.n; i++) {
+        data->row_names[i] = hd_copy_part(names.texts[i].begin, names.texts[i].length);
+        if (data->row_names[i] == NULL)
+            FAIL(HUDDLE_NO_MEMORY, "no memory for the name of a row");
+    }
+done:
+    hd_io_labels_free(&names);
+    return status;
+}
+
 /* ---- features that determine the labels ----------------------------------------------------- */
 
 /* Floats, not doubles: the points are already rounded. */
@@ -270,25 +294,22 @@ static double styled_value(const char *text, char decimal) {
     return hd_io_styled_number(text, text + strlen(text), decimal, &value, &marks) ? value : NAN;
 }
 
-/* A column in which 1,234 may be 1234 or 1.234 and no other column decides: the warning shows
- * the reading that was chosen. */
-static void warn_ambiguous(huddle_context *context, const char *place, const hd_io_column *kind) {
-    char sign = strchr(kind->example, ',') != NULL ? ',' : '.';
-    hd_warn(context, HUDDLE_WARNING_INPUT, "%s: %s is read as %.15g, the %s %s", place,
-            kind->example, styled_value(kind->example, kind->decimal),
-            sign == ',' ? "comma" : "point",
-            sign == kind->decimal ? "being the decimal sign" : "separating thousands");
-}
-
-/* Only features: the style of a column that is not used does not matter. */
+/* A column in which 1,234 may be 1234 or 1.234 and no other column decides: the warning shows the
+ * reading that was chosen. Only features: the style of a column that is not used does not matter.
+ */
 static void report_styles(const hd_io_schema *schema) {
     for (int64_t k = 0; k < schema->n_chosen; k++) {
         const hd_io_column *kind = &schema->layout->kinds[schema->chosen[k]];
         hd_io_phrase place = hd_io_layout_place(schema->layout, schema->chosen[k]);
         if (schema->roles[schema->chosen[k]] < 0)
             continue;
-        if (kind->ambiguous)
-            warn_ambiguous(schema->request->context, place.text, kind);
+        if (kind->ambiguous) {
+            char sign = strchr(kind->example, ',') != NULL ? ',' : '.';
+            hd_warn(schema->request->context, HUDDLE_WARNING_INPUT,
+                    "%s: %s is read as %.15g, the %s %s", place.text, kind->example,
+                    styled_value(kind->example, kind->decimal), sign == ',' ? "comma" : "point",
+                    sign == kind->decimal ? "being the decimal sign" : "separating thousands");
+        }
         if (kind->mixed)
             hd_warn(schema->request->context, HUDDLE_WARNING_INPUT,
                     "%s mixes values such as %s, read as %.15g, with %s, read as %.15g", place.text,
@@ -435,7 +456,7 @@ static huddle_status read_table(hd_io_request *request, const hd_io_layout *layo
     }
     TRY(set_labels(request, &schema, &labels, data));
     TRY(drop_leaks(&schema, data));
-    TRY(hd_io_names_read(&schema, data));
+    TRY(read_names(&schema, data));
     if (data->exact != NULL)
         TRY(warn_rounded(&schema, data->exact, data->points.n * data->points.d));
     report_columns(&schema);

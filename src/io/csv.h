@@ -263,9 +263,6 @@ int64_t hd_io_find_groups(const hd_io_schema *schema, int64_t *names);
 huddle_status hd_io_find_label(hd_io_schema *schema, const char *path, bool clusters,
                                int64_t *found);
 
-/* Reads data->row_names if the schema has a column of them. */
-huddle_status hd_io_names_read(const hd_io_schema *schema, huddle_data *data);
-
 /* Whether equal labels have equal values and different labels different ones; not if there is one
  * label, or one for every row. */
 huddle_status hd_io_one_to_one(int64_t n, const int32_t *labels, int64_t n_labels,

@@ -380,27 +380,3 @@ bool hd_io_labels_needed(const hd_io_schema *schema) {
     const huddle_read_options *options = schema->request->options;
     return schema->label_given || options->classes != NULL || options->per_class > 0;
 }
-
-/* ---- names of rows ------------------------------------------------------------------------- */
-
-/* In a pass of their own: the names are not missing where a field is empty, and are not needed
- * until it is known that they are names. The names of dropped rows are dropped too. */
-huddle_status hd_io_names_read(const hd_io_schema *schema, huddle_data *data) {
-    huddle_status status = HUDDLE_OK;
-    hd_io_labels names = {.n = schema->layout->pieces.rows};
-    if (schema->names < 0)
-        goto done;
-    TRY(hd_io_texts_read(schema, &schema->names, 1, true, &names.texts));
-    hd_io_labels_drop(&names, data->dropped, data->n_dropped);
-    if (schema->layout->quoted)
-        TRY(hd_io_labels_own(&names, hd_io_unquote));
-    ALLOC_ZERO(data->row_names, names.n + 1);
-    for (int64_t i = 0; i < names.n; i++) {
-        data->row_names[i] = hd_copy_part(names.texts[i].begin, names.texts[i].length);
-        if (data->row_names[i] == NULL)
-            FAIL(HUDDLE_NO_MEMORY, "no memory for the name of a row");
-    }
-done:
-    hd_io_labels_free(&names);
-    return status;
-}

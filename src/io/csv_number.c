@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
@@ -445,13 +446,9 @@ static void count_field(tally *t, const hd_io_field *field, int64_t row) {
 static bool is_date_name(const char *name) {
     static const char *const parts[] = {"date", "day", "time"};
     for (; *name != '\0'; name++)
-        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
-            size_t i = 0;
-            while (parts[k][i] != '\0' && (name[i] | 32) == parts[k][i])
-                i++;
-            if (parts[k][i] == '\0')
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+            if (strncasecmp(name, parts[k], strlen(parts[k])) == 0)
                 return true;
-        }
     return false;
 }
 
@@ -509,15 +506,6 @@ static void choose_decimal_signs(hd_io_layout *layout, const tally *tallies) {
     }
 }
 
-/* A declaration leaves nothing open: the decimal sign of ARFF is a point. A column without values
- * stays empty. */
-static void declare_kind(hd_io_column *column, hd_io_column_kind declared) {
-    if (column->kind != HD_IO_EMPTY)
-        column->kind = declared;
-    column->decimal = '.';
-    column->open = column->ambiguous = column->mixed = false;
-}
-
 /* Called with the first records, and with all of them where those do not suffice. Rows with
  * too many or too few fields are tolerated here: the reader reports them with their line. */
 huddle_status hd_io_layout_examine(hd_io_layout *layout, int64_t max_records) {
@@ -539,8 +527,15 @@ huddle_status hd_io_layout_examine(hd_io_layout *layout, int64_t max_records) {
     for (int64_t c = 0; c < layout->columns; c++)
         classify_column(&tallies[c], hd_io_layout_name(layout, c), &layout->kinds[c]);
     choose_decimal_signs(layout, tallies);
-    for (int64_t c = 0; layout->declared != NULL && c < layout->columns; c++)
-        declare_kind(&layout->kinds[c], layout->declared[c]);
+    /* A declaration leaves nothing open: the decimal sign of ARFF is a point. A column without
+     * values stays empty. */
+    for (int64_t c = 0; layout->declared != NULL && c < layout->columns; c++) {
+        hd_io_column *column = &layout->kinds[c];
+        if (column->kind != HD_IO_EMPTY)
+            column->kind = layout->declared[c];
+        column->decimal = '.';
+        column->open = column->ambiguous = column->mixed = false;
+    }
 done:
     FREE(tallies, fields.items);
     return status;

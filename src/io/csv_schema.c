@@ -336,14 +336,6 @@ done:
     return status;
 }
 
-/* Row numbers are better than nothing. */
-static int64_t only_row_numbers(const hd_io_schema *schema) {
-    for (int64_t c = 0; c < schema->layout->columns; c++)
-        if (c != schema->label && hd_io_are_row_numbers(schema, c))
-            return c;
-    return -1;
-}
-
 static huddle_status take_automatic(hd_io_schema *schema) {
     huddle_status status = HUDDLE_OK;
     int64_t *doubtful = NULL, count = 0, texts = 0;
@@ -364,11 +356,13 @@ static huddle_status take_automatic(hd_io_schema *schema) {
     }
     if (texts > 0 && !schema->request->options->encode)
         TRY(refuse_texts(schema, usable));
-    int64_t rest = count == 0 ? only_row_numbers(schema) : -1;
-    if (rest >= 0) {
-        usable[rest] = true;
-        forget_reason(schema, rest);
-    }
+    /* Row numbers are better than nothing. */
+    for (int64_t c = 0; count == 0 && c < schema->layout->columns; c++)
+        if (c != schema->label && hd_io_are_row_numbers(schema, c)) {
+            usable[c] = true;
+            count++;
+            forget_reason(schema, c);
+        }
     for (int64_t c = 0; c < schema->layout->columns; c++)
         if (usable[c]) {
             schema->chosen[schema->n_chosen++] = c;

@@ -154,8 +154,6 @@ huddle_status hd_io_pieces_cut(huddle_context *context, const char *begin, const
     huddle_status status = HUDDLE_OK;
     *pieces = (hd_io_pieces){.records = records};
     TRY(cut_pieces(pieces, begin, end));
-    if (pieces->count == 0)
-        goto done;
     TRY(complete_last(pieces));
     TRY(hd_parallel(context, NULL, pieces->count, 1, count_rows, pieces));
     for (int64_t k = 0; k < pieces->count; k++) {
