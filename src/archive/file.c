@@ -1,6 +1,6 @@
 #define _DEFAULT_SOURCE
 /* Files as bytes in memory. Regular files are mapped, so that reading begins at once and pages can
- * be dropped under memory pressure; pipes are read to their end. HD_FILE_PADDING readable bytes
+ * be dropped under memory pressure; pipes are read to their end. HD_FILE_PADDING zero bytes
  * follow the content, so that vectorised parsers may read beyond its end. */
 #include "archive/file.h"
 
@@ -39,6 +39,7 @@ static huddle_status read_stream(int descriptor, hd_file *file) {
             break;
         size += got;
     }
+    memset(bytes + size, 0, HD_FILE_PADDING);
     file->text = bytes;
     file->size = size;
     bytes = NULL;

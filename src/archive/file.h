@@ -4,13 +4,13 @@
 
 #include "huddle/base.h"
 
-/* Readable bytes after the end of every hd_file, so that text can be scanned eight bytes at a
- * time. */
+/* Zero bytes after the end of every hd_file, so that text can be scanned eight bytes at a time, and
+ * a number ends. */
 enum { HD_FILE_PADDING = 8 };
 
 typedef struct hd_file {
     const char *path; /* as the caller wrote it */
-    const char *text; /* the content, followed by HD_FILE_PADDING readable bytes */
+    const char *text; /* the content, followed by HD_FILE_PADDING zero bytes */
     int64_t size;     /* at least 1 */
     int descriptor;   /* open as long as the file is mapped; -1 if the bytes were copied */
 } hd_file;

@@ -9,15 +9,14 @@
 #include "io/number.h"
 #include "io/sparse.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef struct attribute {
     char *name;
     hd_io_column_kind kind;
-    bool nominal; /* its values are listed */
-    bool numbers; /* nominal: all values are numbers */
-    char *first;  /* nominal: the first value, which sparse rows leave out */
+    bool nominal;     /* its values are listed */
+    bool numbers;     /* nominal: all values are numbers */
+    hd_io_span first; /* nominal: the first value, which sparse rows leave out; see class_of() */
 } attribute;
 
 /* The line that was read last, from its first character that is not blank on, and what follows. */
@@ -73,29 +72,20 @@ static bool next_content(lines *at) {
 
 /* True if the text at p begins with that keyword, in any case; *p is moved past it. */
 static bool take_keyword(const char **p, const char *end, const char *keyword) {
-    size_t length = strlen(keyword);
-    char word[16];
-    if (end - *p < (ptrdiff_t)length)
-        return false;
-    memcpy(word, *p, length);
-    word[length] = '\0';
-    if (!hd_same_word(word, keyword) || (*p + length < end && !is_blank((*p)[length])))
+    ptrdiff_t length = (ptrdiff_t)strlen(keyword);
+    if (end - *p < length || !hd_io_same_word(*p, length, keyword) ||
+        (*p + length < end && !is_blank((*p)[length])))
         return false;
     *p += length;
     return true;
 }
 
-/* The text of a value; in quotes it may have backslashes before characters. */
-typedef struct value {
-    const char *begin, *end;
-    bool quoted;
-} value;
-
 /* Cuts a value off: a word that ends before a comma, blank (unless blanks_belong), brace or line
- * end, or text in quotes. *p is moved past it and past blanks. False if a quote is not closed. */
-static bool next_value(const char **p, const char *end, bool blanks_belong, value *found) {
+ * end, or text in quotes, where backslashes may be before characters. *p is moved past it and past
+ * blanks. False if a quote is not closed. */
+static bool next_value(const char **p, const char *end, bool blanks_belong, hd_io_field *found) {
     const char *q = skip_blanks(*p, end);
-    *found = (value){q, q, false};
+    *found = (hd_io_field){q, q, false, false};
     if (q < end && (*q == '\'' || *q == '"')) {
         char quote = *q++;
         found->quoted = true;
@@ -118,7 +108,7 @@ static bool next_value(const char **p, const char *end, bool blanks_belong, valu
 }
 
 /* Copies a value without backslashes, and with quotes doubled if `twice`; returns the end. */
-static char *unescape(const value *from, bool twice, char *to) {
+static char *unescape(const hd_io_field *from, bool twice, char *to) {
     for (const char *p = from->begin; p < from->end; p++) {
         p += from->quoted && *p == '\\' && p + 1 < from->end;
         *to++ = *p;
@@ -128,12 +118,14 @@ static char *unescape(const value *from, bool twice, char *to) {
     return to;
 }
 
-/* The value as text of its own, or NULL. */
-static char *copy_value(const value *from) {
-    char *copy = hd_copy_part(from->begin, from->end - from->begin);
-    if (copy != NULL)
-        *unescape(from, false, copy) = '\0';
-    return copy;
+/* The text of a class, at its quote if it has one. */
+static hd_io_span class_of(const hd_io_field *value) {
+    return (hd_io_span){value->begin - value->quoted, value->end - value->begin + value->quoted};
+}
+
+static char *copy_class(const char *p, const char *end, char *to) {
+    bool quoted = p < end && (*p == '\'' || *p == '"');
+    return unescape(&(hd_io_field){p + quoted, end, quoted, false}, false, to);
 }
 
 /* ---- attributes ----------------------------------------------------------------------------- */
@@ -142,7 +134,7 @@ static char *copy_value(const value *from) {
  * only the first is kept, and whether all are numbers. */
 static huddle_status parse_values(const char *p, const lines *at, attribute *a) {
     enum { LONGEST = 39 };
-    value listed;
+    hd_io_field listed;
     a->numbers = true;
     do {
         double ignored;
@@ -150,8 +142,8 @@ static huddle_status parse_values(const char *p, const lines *at, attribute *a) 
             return hd_fail(HUDDLE_FORMAT,
                            "line %lld: the values of attribute '%.100s' are not closed by }",
                            (long long)at->number, a->name);
-        if (a->first == NULL && (a->first = copy_value(&listed)) == NULL)
-            return hd_fail(HUDDLE_NO_MEMORY, "no memory for a value");
+        if (a->first.begin == NULL)
+            a->first = class_of(&listed);
         /* A comma, blank or brace follows, where reading a number stops. */
         int64_t length = listed.end - listed.begin;
         a->numbers = a->numbers && length > 0 && length <= LONGEST && !listed.quoted &&
@@ -172,15 +164,16 @@ static huddle_status parse_attribute(const char *p, arff *f) {
                  {"date", HD_IO_DATES}};
     const long long line = f->at.number;
     const char *end = f->at.stop;
-    value name;
+    hd_io_field name;
     if (!next_value(&p, end, false, &name) || (name.begin == name.end && !name.quoted))
         return hd_fail(HUDDLE_FORMAT, "line %lld: the attribute has no name", line);
     if (!hd_grow(&f->attributes, &f->capacity, f->count + 1, sizeof *f->attributes))
         return hd_fail(HUDDLE_NO_MEMORY, "no memory for %lld attributes", (long long)f->count + 1);
     attribute *a = &f->attributes[f->count];
-    *a = (attribute){.name = copy_value(&name), .kind = HD_IO_WORDS};
+    *a = (attribute){.name = hd_copy_part(name.begin, name.end - name.begin), .kind = HD_IO_WORDS};
     if (a->name == NULL)
         return hd_fail(HUDDLE_NO_MEMORY, "no memory for a name");
+    *unescape(&name, false, a->name) = '\0';
     f->count++;
     a->nominal = p < end && *p == '{';
     if (a->nominal)
@@ -199,7 +192,7 @@ static huddle_status parse_attribute(const char *p, arff *f) {
 
 static void arff_free(arff *f) {
     for (int64_t k = 0; k < f->count; k++)
-        FREE(f->attributes[k].name, f->attributes[k].first);
+        huddle_free(f->attributes[k].name);
     huddle_free(f->attributes);
 }
 
@@ -248,23 +241,16 @@ done:
 /* ---- recognition ---------------------------------------------------------------------------- */
 
 /* The first line that is neither blank nor a comment is @relation. */
-static bool find_relation(const hd_file *file, lines *at) {
-    *at = first_line(file);
-    return next_content(at) && take_keyword(&at->p, at->stop, "@relation");
-}
-
 bool hd_io_arff_is(const hd_file *file) {
-    lines at;
-    return find_relation(file, &at);
+    lines at = first_line(file);
+    return next_content(&at) && take_keyword(&at.p, at.stop, "@relation");
 }
 
 /* The first row begins with a brace. */
 bool hd_io_arff_sparse_is(const hd_file *file) {
-    lines at;
+    lines at = first_line(file);
     bool data = false;
-    if (!find_relation(file, &at))
-        return false;
-    while (next_content(&at)) {
+    while (hd_io_arff_is(file) && next_content(&at)) {
         if (data)
             return *at.p == '{';
         data = take_keyword(&at.p, at.stop, "@data");
@@ -274,32 +260,31 @@ bool hd_io_arff_sparse_is(const hd_file *file) {
 
 /* ---- dense files as tables ------------------------------------------------------------------ */
 
-/* The rewritten rows. */
+/* The rewritten rows in layout->owned. */
 typedef struct rewriting {
-    char *text;
+    hd_io_layout *layout;
     int64_t size, capacity;
-    bool quoted;
 } rewriting;
 
 /* In quotes only if it has to be: the reader is faster without. */
-static void add_value(rewriting *w, const value *from) {
-    char *to = w->text + w->size;
+static void add_value(rewriting *w, const hd_io_field *from) {
+    char *to = w->layout->owned + w->size;
     bool special =
         from->quoted || memchr(from->begin, '"', (size_t)(from->end - from->begin)) != NULL;
-    w->quoted = w->quoted || special;
+    w->layout->quoted = w->layout->quoted || special;
     if (special)
         *to++ = '"';
     to = unescape(from, true, to);
     if (special)
         *to++ = '"';
-    w->size = to - w->text;
+    w->size = to - w->layout->owned;
 }
 
 /* One row. Values end at a comma or a tab, which next_value() has passed. The weight of an
  * instance, {2.5} at the end of a row, is refused. */
 static huddle_status add_row(rewriting *w, const lines *at) {
     const char *p = at->p, *stop = at->stop;
-    value found;
+    hd_io_field found;
     for (;;) {
         if (!next_value(&p, stop, true, &found))
             return hd_fail(HUDDLE_FORMAT, "line %lld: a quote is not closed",
@@ -312,26 +297,26 @@ static huddle_status add_row(rewriting *w, const lines *at) {
             return hd_fail(HUDDLE_FORMAT, "line %lld: '%.*s' is not expected after a value",
                            (long long)at->number, (int)(stop - p < 20 ? stop - p : 20), p);
         p += *p == ',';
-        w->text[w->size++] = ',';
+        w->layout->owned[w->size++] = ',';
     }
 }
 
 /* A row may become longer by two quotes for each value and one for each quote inside: three times
- * its length is room enough. Comments become blank lines. */
+ * its length is room enough. Comments become blank lines, and so does @data, where `at` is. */
 static huddle_status rewrite_rows(huddle_context *context, lines at, rewriting *w) {
     huddle_status status = HUDDLE_OK;
-    while (next_line(&at)) {
+    char **text = &w->layout->owned;
+    at.p = at.stop;
+    do {
         if (at.number % 4096 == 0)
             TRY(hd_check_cancel(context));
-        if (!hd_grow(&w->text, &w->capacity, w->size + 3 * (at.stop - at.p) + 8 + HD_FILE_PADDING,
-                     1))
+        if (!hd_grow(text, &w->capacity, w->size + 3 * (at.stop - at.p) + 8 + HD_FILE_PADDING, 1))
             FAIL(HUDDLE_NO_MEMORY, "no memory for more than %lld bytes", (long long)w->size);
         if (at.p < at.stop && *at.p != '%')
             TRY(add_row(w, &at));
-        w->text[w->size++] = '\n';
-    }
-    if (w->text != NULL)
-        memset(w->text + w->size, 0, HD_FILE_PADDING);
+        (*text)[w->size++] = '\n';
+    } while (next_line(&at));
+    memset(*text + w->size, 0, HD_FILE_PADDING);
 done:
     return status;
 }
@@ -360,81 +345,58 @@ huddle_status hd_io_arff_layout(huddle_context *context, const hd_file *file,
                                 hd_io_layout *layout) {
     huddle_status status = HUDDLE_OK;
     arff f = {0};
-    rewriting w = {0};
+    rewriting w = {.layout = layout};
     TRY(read_header(file, &f));
     TRY(rewrite_rows(context, f.at, &w));
-    if (w.size == 0)
-        FAIL(HUDDLE_FORMAT, "the file contains attributes but no rows");
-    layout->begin = layout->owned = w.text;
-    layout->end = layout->owned + w.size;
-    w.text = NULL;
-    layout->first_line = f.at.number + 1;
-    layout->counted_line = f.at.number;
-    layout->separator = ',';
-    layout->quoted = w.quoted;
     TRY(declare_columns(&f, layout));
-    while (layout->begin < layout->end && *layout->begin == '\n') {
-        layout->begin++;
-        layout->first_line++;
-    }
+    layout->end = layout->owned + w.size;
+    layout->first_line = layout->counted_line = f.at.number;
+    layout->separator = ',';
+    layout->begin = hd_io_skip_blank_lines(layout, layout->owned);
     if (layout->begin == layout->end)
         FAIL(HUDDLE_FORMAT, "the file contains attributes but no rows");
-    while (layout->end - 1 > layout->begin && layout->end[-2] == '\n')
+    while (layout->end[-2] == '\n') /* blank lines at the end */
         layout->end--;
 done:
-    huddle_free(w.text);
     arff_free(&f);
     return status;
 }
 
 /* ---- sparse files --------------------------------------------------------------------------- */
 
-/* The entries read so far, and the columns of the matrix, one per attribute; -1: the class. */
+/* The column of an attribute in the matrix, which has none for the class. */
+static int64_t column_of(const arff *f, int64_t k) {
+    return k - (f->class >= 0 && k > f->class);
+}
+
+/* The entries read so far. */
 typedef struct entries {
     int64_t *rows, *columns;
     double *values;
     int64_t count, capacities[3];
-    value *labels;
-    int64_t n, label_capacity;
-    int64_t *column_of, n_columns;
+    hd_io_labels y; /* of the rows so far; see class_of() */
+    int64_t label_capacity;
 } entries;
 
 /* Attributes that are neither numbers nor the class have no place in a sparse matrix: a value that
  * is left out of a row is the first of them, not zero. */
-static huddle_status assign_columns(const arff *f, entries *e) {
-    huddle_status status = HUDDLE_OK;
-    ALLOC(e->column_of, f->count);
+static huddle_status check_attributes(const arff *f) {
     for (int64_t k = 0; k < f->count; k++) {
         const attribute *a = &f->attributes[k];
         if (k != f->class && a->kind != HD_IO_NUMBERS && !a->numbers)
-            FAIL(HUDDLE_UNSUPPORTED,
-                 "attribute '%.100s' is not numeric, which sparse ARFF cannot be read with; remove "
-                 "it, or save the file as dense ARFF",
-                 a->name);
-        e->column_of[k] = k == f->class ? -1 : e->n_columns++;
+            return hd_fail(HUDDLE_UNSUPPORTED,
+                           "attribute '%.100s' is not numeric, which sparse ARFF cannot be read "
+                           "with; remove it, or save the file as dense ARFF",
+                           a->name);
     }
-    if (e->n_columns == 0)
-        FAIL(HUDDLE_FORMAT, "there is no numeric attribute");
-done:
-    return status;
-}
-
-static huddle_status add_entry(entries *e, int64_t column, double number) {
-    int64_t needed = e->count + 1;
-    if (!hd_grow(&e->rows, &e->capacities[0], needed, sizeof *e->rows) ||
-        !hd_grow(&e->columns, &e->capacities[1], needed, sizeof *e->columns) ||
-        !hd_grow(&e->values, &e->capacities[2], needed, sizeof *e->values))
-        return hd_fail(HUDDLE_NO_MEMORY, "no memory for %lld entries", (long long)e->count);
-    e->rows[e->count] = e->n;
-    e->columns[e->count] = column;
-    e->values[e->count++] = number;
-    return HUDDLE_OK;
+    return column_of(f, f->count) > 0 ? HUDDLE_OK
+                                      : hd_fail(HUDDLE_FORMAT, "there is no numeric attribute");
 }
 
 /* "7 1.5": the index of an attribute, from 0 and ascending, and its value. */
 static huddle_status read_pair(const arff *f, entries *e, const char **p, int64_t *previous) {
     const long long line = f->at.number;
-    value index, found;
+    hd_io_field index, found;
     int64_t k = -1;
     double number = 0;
     if (!next_value(p, f->at.stop, false, &index) || !next_value(p, f->at.stop, true, &found))
@@ -445,15 +407,22 @@ static huddle_status read_pair(const arff *f, entries *e, const char **p, int64_
                        "line %lld: '%.*s' is not the index of an attribute (0 to %lld, ascending)",
                        line, shown, index.begin, (long long)f->count - 1);
     *previous = k;
-    if (e->column_of[k] < 0) {
-        e->labels[e->n] = found;
+    if (k == f->class) {
+        e->y.texts[e->y.n] = class_of(&found);
         return HUDDLE_OK;
     }
     shown = (int)(found.end - found.begin < 40 ? found.end - found.begin : 40);
     if (hd_io_number(found.begin, &number) != found.end || found.begin == found.end)
         return hd_fail(HUDDLE_FORMAT, "line %lld, attribute %lld (%.100s): '%.*s' is not a number",
                        line, (long long)k, f->attributes[k].name, shown, found.begin);
-    return add_entry(e, e->column_of[k], number);
+    if (!hd_grow(&e->rows, &e->capacities[0], e->count + 1, sizeof *e->rows) ||
+        !hd_grow(&e->columns, &e->capacities[1], e->count + 1, sizeof *e->columns) ||
+        !hd_grow(&e->values, &e->capacities[2], e->count + 1, sizeof *e->values))
+        return hd_fail(HUDDLE_NO_MEMORY, "no memory for %lld entries", (long long)e->count);
+    e->rows[e->count] = e->y.n;
+    e->columns[e->count] = column_of(f, k);
+    e->values[e->count++] = number;
+    return HUDDLE_OK;
 }
 
 /* "{0 1.5, 7 red}". A class that is left out is the first one. */
@@ -462,10 +431,10 @@ static huddle_status read_row(const arff *f, entries *e) {
     const long long line = f->at.number;
     const char *p = f->at.p, *stop = f->at.stop;
     int64_t previous = -1;
-    if (!hd_grow(&e->labels, &e->label_capacity, e->n + 1, sizeof *e->labels))
-        FAIL(HUDDLE_NO_MEMORY, "no memory for %lld labels", (long long)e->n + 1);
-    const char *first = f->class >= 0 ? f->attributes[f->class].first : "";
-    e->labels[e->n] = (value){first, first + strlen(first), false};
+    if (!hd_grow(&e->y.texts, &e->label_capacity, e->y.n + 1, sizeof *e->y.texts))
+        FAIL(HUDDLE_NO_MEMORY, "no memory for %lld labels", (long long)e->y.n + 1);
+    if (f->class >= 0)
+        e->y.texts[e->y.n] = f->attributes[f->class].first;
     if (*p++ != '{')
         FAIL(HUDDLE_FORMAT, "line %lld: the row does not begin with {, as others do", line);
     p = skip_blanks(p, stop);
@@ -476,27 +445,7 @@ static huddle_status read_row(const arff *f, entries *e) {
         if (!closed && (p == stop || *p++ != ','))
             FAIL(HUDDLE_FORMAT, "line %lld: the row is not closed by }", line);
     }
-    e->n++;
-done:
-    return status;
-}
-
-/* The labels with quotes inside resolved, in memory of their own; each is followed by a line feed,
- * where readers of numbers stop. */
-static huddle_status copy_labels(const entries *e, hd_io_labels *labels) {
-    huddle_status status = HUDDLE_OK;
-    int64_t bytes = 1;
-    for (int64_t i = 0; i < e->n; i++)
-        bytes += e->labels[i].end - e->labels[i].begin + 1;
-    ALLOC(labels->texts, e->n);
-    ALLOC(labels->arena, bytes);
-    char *to = labels->arena;
-    for (labels->n = 0; labels->n < e->n; labels->n++) {
-        char *end = unescape(&e->labels[labels->n], false, to);
-        labels->texts[labels->n] = (hd_io_span){to, end - to};
-        *end = '\n';
-        to = end + 1;
-    }
+    e->y.n++;
 done:
     return status;
 }
@@ -507,24 +456,24 @@ huddle_status hd_io_arff_open(hd_io_request *request, const hd_file *file,
     arff f = {0};
     entries e = {0};
     huddle_csr x = {0};
-    hd_io_labels y = {0};
     TRY(read_header(file, &f));
-    TRY(assign_columns(&f, &e));
+    TRY(check_attributes(&f));
     while (next_content(&f.at)) {
         if (f.at.number % 4096 == 0)
             TRY(hd_check_cancel(request->context));
         TRY(read_row(&f, &e));
     }
-    TRY(hd_io_csr_from_entries(e.n, e.n_columns, e.count, e.rows, e.columns, e.values, &x));
+    TRY(hd_io_csr_from_entries(e.y.n, column_of(&f, f.count), e.count, e.rows, e.columns, e.values,
+                               &x));
     TRY(hd_io_add_sparse(container, "X", &x));
     if (f.class >= 0) {
-        TRY(copy_labels(&e, &y));
-        TRY(hd_io_add_texts(container, "class", &y));
+        TRY(hd_io_labels_own(&e.y, copy_class));
+        TRY(hd_io_add_texts(container, "class", &e.y));
     }
 done:
-    FREE(e.rows, e.columns, e.values, e.labels, e.column_of);
+    FREE(e.rows, e.columns, e.values);
     huddle_csr_free(&x);
-    hd_io_labels_free(&y);
+    hd_io_labels_free(&e.y);
     arff_free(&f);
     return status;
 }

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "base/context.h"
+#include "base/text.h"
 #include "io/exact.h"
 #include "io/formats.h"
 
@@ -16,14 +17,13 @@
 /* Complete rows of numbers, straight into floats. Only if a column turns out to need a shift,
  * which is known when all values have been seen, are they read again as doubles, unless the caller
  * wants those too: reading twice is rare and costs less than keeping doubles for every file. */
-static huddle_status read_points(const hd_io_schema *schema, bool *misread, hd_io_labels *labels,
-                                 huddle_data *data) {
+static huddle_status read_points(hd_io_schema *schema, hd_io_labels *labels, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     huddle_context *context = schema->request->context;
     huddle_points *points = &data->points;
     hd_io_intake intake = {0};
     double *values = NULL;
-    int64_t n = schema->pieces->rows, d = schema->d;
+    int64_t n = schema->layout->pieces.rows, d = schema->d;
     hd_io_reading r = {.schema = schema, .intake = &intake};
     /* The texts of labels point into the mapped file, without a copy. */
     if (schema->label >= 0) {
@@ -33,20 +33,16 @@ static huddle_status read_points(const hd_io_schema *schema, bool *misread, hd_i
     }
     TRY(hd_io_points_reserve(n, d, points));
     TRY(hd_io_intake_begin(context, points, false, schema->request->options, &intake));
-    status = hd_io_table_read(&r);
-    *misread = atomic_load(&r.misread);
-    TRY(status);
+    TRY(hd_io_table_read(&r));
     if (hd_io_intake_shifts(context, &intake)) {
         huddle_points_free(points);
-        if (intake.exact != NULL)
-            TRY(hd_io_exact_points(context, n, d, intake.exact, points));
-        else {
+        if (intake.exact == NULL) {
             ALLOC(values, n * d);
             r.intake = NULL;
             r.values = values;
             TRY(hd_io_table_read(&r));
-            TRY(huddle_points_from_double(context, n, d, values, d, 1, points));
         }
+        TRY(hd_io_exact_points(context, n, d, values != NULL ? values : intake.exact, points));
     }
     data->exact = intake.exact;
     intake.exact = NULL;
@@ -71,14 +67,13 @@ done:
 
 /* The names of the features, each from its column. The role of a numeric column is the number
  * of its feature. */
-static huddle_status keep_features(const hd_io_schema *schema, huddle_data *data,
-                                   int64_t **sources) {
+static huddle_status keep_features(hd_io_schema *schema, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
-    ALLOC(*sources, schema->d);
+    ALLOC(schema->sources, schema->d);
     for (int64_t k = 0; k < schema->n_chosen; k++)
-        (*sources)[schema->roles[schema->chosen[k]]] = schema->chosen[k];
+        schema->sources[schema->roles[schema->chosen[k]]] = schema->chosen[k];
     if (schema->layout->names != NULL)
-        TRY(copy_names(schema->layout, *sources, schema->d, &data->features));
+        TRY(copy_names(schema->layout, schema->sources, schema->d, &data->features));
 done:
     return status;
 }
@@ -97,11 +92,11 @@ static huddle_status drop_identifiers(hd_io_schema *schema, huddle_data *data) {
 }
 
 /* Labels from another file. If incomplete rows were dropped, that file still has labels for
- * them; data->dropped is in ascending order, so both lists are walked once. */
+ * them. */
 static huddle_status read_other_labels(hd_io_request *request, hd_io_labels *labels,
                                        huddle_data *data) {
     huddle_status status = hd_io_labels_from_files(request, labels);
-    int64_t kept = 0, gone = 0, rows = data->points.n + data->n_dropped;
+    int64_t rows = data->points.n + data->n_dropped;
     if (status != HUDDLE_OK || data->n_dropped == 0)
         return status;
     if (labels->n != rows) {
@@ -109,17 +104,7 @@ static huddle_status read_other_labels(hd_io_request *request, hd_io_labels *lab
         return hd_fail(HUDDLE_INVALID, "there are %lld labels for %lld samples",
                        (long long)labels->n, (long long)rows);
     }
-    for (int64_t i = 0; i < rows; i++) {
-        if (gone < data->n_dropped && data->dropped[gone] == i) {
-            gone++;
-            continue;
-        }
-        if (labels->texts != NULL)
-            labels->texts[kept++] = labels->texts[i];
-        else
-            labels->numbers[kept++] = labels->numbers[i];
-    }
-    labels->n = kept;
+    hd_io_labels_drop(labels, data->dropped, data->n_dropped);
     return status;
 }
 
@@ -133,11 +118,35 @@ static huddle_status set_labels(hd_io_request *request, hd_io_schema *schema, hd
         TRY(hd_io_data_set_file_labels(request, data, labels));
     } else if (schema->label >= 0) {
         if (schema->layout->quoted)
-            TRY(hd_io_texts_unescape(labels));
+            TRY(hd_io_labels_own(labels, hd_io_unquote));
         TRY(hd_io_data_set_labels(data, labels));
         TRY(drop_identifiers(schema, data));
     }
 done:
+    return status;
+}
+
+/* ---- names of rows ------------------------------------------------------------------------- */
+
+/* In a pass of their own: the names are not missing where a field is empty, and are not needed
+ * until it is known that they are names. The names of dropped rows are dropped too. */
+static huddle_status read_names(const hd_io_schema *schema, huddle_data *data) {
+    huddle_status status = HUDDLE_OK;
+    hd_io_labels names = {.n = schema->layout->pieces.rows};
+    if (schema->names < 0)
+        goto done;
+    TRY(hd_io_texts_read(schema, &schema->names, 1, true, &names.texts));
+    hd_io_labels_drop(&names, data->dropped, data->n_dropped);
+    if (schema->layout->quoted)
+        TRY(hd_io_labels_own(&names, hd_io_unquote));
+    ALLOC_ZERO(data->row_names, names.n + 1);
+    for (int64_t i = 0; i < names.n; i++) {
+        data->row_names[i] = hd_copy_part(names.texts[i].begin, names.texts[i].length);
+        if (data->row_names[i] == NULL)
+            FAIL(HUDDLE_NO_MEMORY, "no memory for the name of a row");
+    }
+done:
+    hd_io_labels_free(&names);
     return status;
 }
 
@@ -175,11 +184,14 @@ static bool determines_labels(const huddle_data *data, int64_t j, float *values,
 static void remove_features(huddle_data *data, const bool *gone) {
     huddle_points *x = &data->points;
     int64_t d = 0, kept = 0;
-    hd_io_exact_remove(data, gone);
     for (int64_t i = 0; i < x->n; i++)
-        for (int64_t j = 0; j < x->d; j++)
-            if (!gone[j])
-                x->values[kept++] = x->values[i * x->stride + j];
+        for (int64_t j = 0; j < x->d; j++) {
+            if (gone[j])
+                continue;
+            if (data->exact != NULL)
+                data->exact[kept] = data->exact[i * x->d + j];
+            x->values[kept++] = x->values[i * x->stride + j];
+        }
     for (int64_t j = 0; j < x->d; j++) {
         if (gone[j]) {
             if (data->features != NULL)
@@ -198,7 +210,7 @@ static void remove_features(huddle_data *data, const bool *gone) {
 
 /* Features that the caller named are kept whatever they contain, and the last feature is kept
  * because there would be no points without it. */
-static huddle_status drop_leaks(hd_io_schema *schema, const int64_t *sources, huddle_data *data) {
+static huddle_status drop_leaks(hd_io_schema *schema, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     enum { ROWS_PER_CLASS = 3 }; /* in fewer a number may fit the classes by accident */
     const int64_t d = data->points.d;
@@ -216,7 +228,7 @@ static huddle_status drop_leaks(hd_io_schema *schema, const int64_t *sources, hu
         if (!gone[j])
             continue;
         count++;
-        TRY(hd_io_schema_leave_out_leak(schema, sources[j]));
+        TRY(hd_io_schema_leave_out_leak(schema, schema->sources[j]));
     }
     if (count > 0)
         remove_features(data, gone);
@@ -282,25 +294,22 @@ static double styled_value(const char *text, char decimal) {
     return hd_io_styled_number(text, text + strlen(text), decimal, &value, &marks) ? value : NAN;
 }
 
-/* A column in which 1,234 may be 1234 or 1.234 and no other column decides: the warning shows
- * the reading that was chosen. */
-static void warn_ambiguous(huddle_context *context, const char *place, const hd_io_column *kind) {
-    char sign = strchr(kind->example, ',') != NULL ? ',' : '.';
-    hd_warn(context, HUDDLE_WARNING_INPUT, "%s: %s is read as %.15g, the %s %s", place,
-            kind->example, styled_value(kind->example, kind->decimal),
-            sign == ',' ? "comma" : "point",
-            sign == kind->decimal ? "being the decimal sign" : "separating thousands");
-}
-
-/* Only features: the style of a column that is not used does not matter. */
+/* A column in which 1,234 may be 1234 or 1.234 and no other column decides: the warning shows the
+ * reading that was chosen. Only features: the style of a column that is not used does not matter.
+ */
 static void report_styles(const hd_io_schema *schema) {
     for (int64_t k = 0; k < schema->n_chosen; k++) {
         const hd_io_column *kind = &schema->layout->kinds[schema->chosen[k]];
         hd_io_phrase place = hd_io_layout_place(schema->layout, schema->chosen[k]);
         if (schema->roles[schema->chosen[k]] < 0)
             continue;
-        if (kind->ambiguous)
-            warn_ambiguous(schema->request->context, place.text, kind);
+        if (kind->ambiguous) {
+            char sign = strchr(kind->example, ',') != NULL ? ',' : '.';
+            hd_warn(schema->request->context, HUDDLE_WARNING_INPUT,
+                    "%s: %s is read as %.15g, the %s %s", place.text, kind->example,
+                    styled_value(kind->example, kind->decimal), sign == ',' ? "comma" : "point",
+                    sign == kind->decimal ? "being the decimal sign" : "separating thousands");
+        }
         if (kind->mixed)
             hd_warn(schema->request->context, HUDDLE_WARNING_INPUT,
                     "%s mixes values such as %s, read as %.15g, with %s, read as %.15g", place.text,
@@ -309,38 +318,147 @@ static void report_styles(const hd_io_schema *schema) {
     }
 }
 
+/* True if the digits of an integer are not those of the double that is read. 2^53 has 16 digits,
+ * the largest double 309. */
+static bool is_rounded(const hd_io_field *field) {
+    char digits[320];
+    double value;
+    const char *p = field->begin;
+    p += p < field->end && (*p == '-' || *p == '+');
+    while (p < field->end && *p == '0')
+        p++;
+    size_t length = (size_t)(field->end - p);
+    for (size_t k = 0; k < length; k++)
+        if (p[k] < '0' || p[k] > '9')
+            return false;
+    if (length < 16 || length > 308 || !hd_io_field_number(field, '.', &value))
+        return false;
+    snprintf(digits, sizeof digits, "%.0f", fabs(value));
+    return strlen(digits) != length || memcmp(digits, p, length) != 0;
+}
+
+static const hd_io_field *find_rounded(const hd_io_schema *schema, const hd_io_fields *fields) {
+    for (int64_t c = 0; c < schema->layout->columns && c < fields->count; c++)
+        if (schema->roles[c] >= 0 && is_rounded(&fields->items[c]))
+            return &fields->items[c];
+    return NULL;
+}
+
+/* A warning if a feature has an integer in digits that a double does not hold. count: of the values
+ * that were read from the table. Once is enough. The text is read again only if a value is that
+ * large. */
+static huddle_status warn_rounded(const hd_io_schema *schema, const double *values, int64_t count) {
+    huddle_status status = HUDDLE_OK;
+    const hd_io_layout *layout = schema->layout;
+    const hd_io_pieces *pieces = &layout->pieces;
+    const hd_io_field *found = NULL;
+    hd_io_fields fields = {0};
+    int64_t e = 0;
+    while (e < count && fabs(values[e]) < 0x1p53)
+        e++;
+    for (int64_t k = 0; e < count && found == NULL && k < pieces->count; k++)
+        for (const char *p = pieces->items[k].begin, *end = pieces->items[k].end;
+             found == NULL && p < end;) {
+            const char *next = hd_io_record_end(p, end, layout->separator, layout->quoted);
+            TRY(hd_io_fields_split(&p, next, layout->separator, &fields));
+            found = find_rounded(schema, &fields);
+            p = next;
+        }
+    if (found != NULL)
+        hd_warn(schema->request->context, HUDDLE_WARNING_INPUT,
+                "integers beyond 2^53, such as %.*s, are rounded to double precision",
+                (int)(found->end - found->begin), found->begin);
+done:
+    huddle_free(fields.items);
+    return status;
+}
+
+/* The first fields of the line at `from`, for a message: "0, 1, 2, ...". */
+static huddle_status list_fields(const hd_io_layout *layout, const char *from, char text[160]) {
+    enum { MOST = 4, LONGEST = 20, SIZE = 160 };
+    huddle_status status = HUDDLE_OK;
+    hd_io_fields fields = {0};
+    int used = 0;
+    TRY(hd_io_fields_split(&from, layout->end, layout->separator, &fields));
+    for (int64_t c = 0; c < fields.count && c < MOST; c++) {
+        const hd_io_field *field = &fields.items[c];
+        int length = hd_cut_text(field->begin, field->end - field->begin, LONGEST);
+        used += snprintf(text + used, (size_t)(SIZE - used), "%s%.*s", c > 0 ? ", " : "", length,
+                         field->begin);
+    }
+    snprintf(text + used, (size_t)(SIZE - used), "%s", fields.count > MOST ? ", ..." : "");
+done:
+    huddle_free(fields.items);
+    return status;
+}
+
+/* What --header makes of a line; nothing for a matrix, which is read without options. */
+static hd_io_phrase suggest_header(const huddle_read_options *options, const char *rule,
+                                   const char *what) {
+    hd_io_phrase advice = {""};
+    if (options != NULL)
+        snprintf(advice.text, sizeof advice.text, "; %.60s makes it %s",
+                 hd_io_hint(options, "header", rule).text, what);
+    return advice;
+}
+
+/* Logs what was guessed about the first lines; `path` is named if it is not NULL, where several
+ * files may be read. Units are a warning: a value that is no number may look like one. */
+static huddle_status report_header(const hd_io_request *request, const char *path,
+                                   const hd_io_layout *layout) {
+    huddle_status status = HUDDLE_OK;
+    huddle_context *context = request->context;
+    const huddle_read_options *options = request->options;
+    const char *file = path != NULL ? path : "", *colon = path != NULL ? ": " : "";
+    char fields[160];
+    if (layout->units != NULL) {
+        TRY(list_fields(layout, layout->units, fields));
+        hd_warn(context, HUDDLE_WARNING_INPUT,
+                "%s%sline %lld (%s) is read as the units of the columns, not as a row%s", file,
+                colon, (long long)layout->units_line, fields,
+                suggest_header(options, "yes", "a row").text);
+    }
+    if (layout->header != HD_IO_HEADER_LIKELY && layout->header != HD_IO_HEADER_UNLIKELY)
+        goto done;
+    bool taken = layout->header == HD_IO_HEADER_LIKELY;
+    TRY(list_fields(layout, layout->top, fields));
+    hd_log(context, "%s%sline %lld (%s) is taken for %s%s", file, colon,
+           (long long)layout->counted_line, fields, taken ? "the header" : "a row",
+           suggest_header(options, taken ? "no" : "yes", taken ? "a row" : "the header").text);
+done:
+    return status;
+}
+
 /* ---- the three readers ---------------------------------------------------------------------- */
 
 /* One attempt; *misread: a value contradicts what the first records suggested. The fast path
  * needs complete rows and no texts but the label; otherwise all values pass through memory as
  * doubles. Leaks are dropped after the labels are known, and reported with the other ignored
  * columns. */
-static huddle_status read_table(hd_io_request *request, const hd_io_layout *layout,
-                                const hd_io_pieces *pieces, bool *misread, huddle_data *data) {
+static huddle_status read_table(hd_io_request *request, const hd_io_layout *layout, bool *misread,
+                                huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     hd_io_labels labels = {0};
-    hd_io_schema schema = {request, layout, pieces};
+    hd_io_schema schema = {request, layout};
     int policy;
-    int64_t *sources = NULL;
-    *misread = false;
     /* The options are checked before the table, so that a mistake in them is reported first. */
     TRY(hd_io_choose("missing", request->options->missing, "error|drop|mean|median", &policy));
     TRY(hd_io_schema_make(&schema));
     if (policy != HD_IO_REFUSE || schema.n_texts > (schema.label >= 0))
-        TRY(hd_io_table_values(&schema, (hd_io_missing)policy, misread, &labels, data, &sources));
+        TRY(hd_io_table_values(&schema, (hd_io_missing)policy, &labels, data));
     else {
-        TRY(read_points(&schema, misread, &labels, data));
-        TRY(keep_features(&schema, data, &sources));
+        TRY(read_points(&schema, &labels, data));
+        TRY(keep_features(&schema, data));
     }
     if (layout->names != NULL) { /* used or not: the caller may want to choose among them */
         data->n_names = layout->columns;
         TRY(copy_names(layout, NULL, layout->columns, &data->names));
     }
     TRY(set_labels(request, &schema, &labels, data));
-    TRY(drop_leaks(&schema, sources, data));
-    TRY(hd_io_names_read(&schema, data));
+    TRY(drop_leaks(&schema, data));
+    TRY(read_names(&schema, data));
     if (data->exact != NULL)
-        TRY(hd_io_table_warn_rounded(&schema, data->exact, data->points.n * data->points.d));
+        TRY(warn_rounded(&schema, data->exact, data->points.n * data->points.d));
     report_columns(&schema);
     report_styles(&schema);
     /* Ownership moves to the caller. */
@@ -348,7 +466,7 @@ static huddle_status read_table(hd_io_request *request, const hd_io_layout *layo
     data->n_columns = layout->columns;
     schema.columns = NULL;
 done:
-    huddle_free(sources);
+    *misread = atomic_load(&schema.misread);
     hd_io_labels_free(&labels);
     hd_io_schema_free(&schema);
     return status;
@@ -366,22 +484,20 @@ static bool needs_all_records(const hd_io_layout *layout) {
     return false;
 }
 
-/* The layout and rows of a table. `path` is named in what is logged, if it is not NULL. */
+/* The layout and rows of a table. `path` is named in what is logged, if it is not NULL. A blank
+ * line is a missing value if there is one column, and no row otherwise. */
 static huddle_status open_table(const hd_io_request *request, const hd_file *file, const char *path,
-                                hd_io_layout *layout, hd_io_pieces *pieces) {
+                                hd_io_layout *layout) {
     huddle_status status = HUDDLE_OK;
     TRY(hd_io_layout_find(request->context, file, request->options, layout));
-    TRY(hd_io_header_report(request->context, path, request->options, layout));
+    TRY(report_header(request, path, layout));
     if (needs_all_records(layout))
         TRY(hd_io_layout_examine(layout, INT64_MAX));
-    TRY(hd_io_table_cut(request->context, layout, pieces));
+    hd_io_records records = {layout->separator, layout->quoted, layout->columns == 1, 0};
+    TRY(hd_io_pieces_cut(request->context, layout->begin, layout->end, layout->first_line, records,
+                         &layout->pieces));
 done:
     return status;
-}
-
-static void close_table(hd_io_layout *layout, hd_io_pieces *pieces) {
-    hd_io_pieces_free(pieces);
-    hd_io_layout_free(layout);
 }
 
 /* The kinds of the columns are found from the first records, which is right for nearly every
@@ -390,22 +506,21 @@ static void close_table(hd_io_layout *layout, hd_io_pieces *pieces) {
 huddle_status hd_io_csv_read(hd_io_request *request, const hd_file *file, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     hd_io_layout layout = {0};
-    hd_io_pieces pieces = {0};
     bool misread = false;
     if (request->options->transpose)
         FAIL(HUDDLE_UNSUPPORTED, "a table has its samples in rows; transpose is for arrays");
-    TRY(open_table(request, file, NULL, &layout, &pieces));
+    TRY(open_table(request, file, NULL, &layout));
     data->format = layout.declared != NULL ? "arff" : layout.separator == '\t' ? "tsv" : "csv";
-    status = read_table(request, &layout, &pieces, &misread, data);
+    status = read_table(request, &layout, &misread, data);
     if (status != HUDDLE_OK && misread && !layout.all_examined) {
         huddle_points_free(&data->points);
         huddle_free(data->exact);
         data->exact = NULL;
         TRY(hd_io_layout_examine(&layout, INT64_MAX));
-        status = read_table(request, &layout, &pieces, &misread, data);
+        status = read_table(request, &layout, &misread, data);
     }
 done:
-    close_table(&layout, &pieces);
+    hd_io_layout_free(&layout);
     return status;
 }
 
@@ -415,17 +530,16 @@ huddle_status hd_io_csv_labels(huddle_context *context, const hd_file *file, boo
     huddle_status status = HUDDLE_OK;
     const hd_io_request request = {.context = context};
     hd_io_layout layout = {0};
-    hd_io_pieces pieces = {0};
-    hd_io_schema schema = {&request, &layout, &pieces};
+    hd_io_schema schema = {&request, &layout};
     *labels = (hd_io_labels){0};
-    TRY(open_table(&request, file, file->path, &layout, &pieces));
+    TRY(open_table(&request, file, file->path, &layout));
     TRY(hd_io_find_label(&schema, file->path, clusters, &schema.label));
-    labels->n = pieces.rows;
+    labels->n = layout.pieces.rows;
     TRY(hd_io_texts_read(&schema, &schema.label, 1, false, &labels->texts));
-    TRY(hd_io_texts_unescape(labels)); /* also a copy that outlives the file */
+    TRY(hd_io_labels_own(labels, hd_io_unquote)); /* they outlive the file */
 done:
     hd_io_schema_free(&schema);
-    close_table(&layout, &pieces);
+    hd_io_layout_free(&layout);
     if (status != HUDDLE_OK)
         hd_io_labels_free(labels);
     return status;
@@ -436,10 +550,9 @@ huddle_status hd_io_csv_dense(huddle_context *context, const hd_file *file, hudd
     huddle_status status = HUDDLE_OK;
     const hd_io_request request = {.context = context};
     hd_io_layout layout = {0};
-    hd_io_pieces pieces = {0};
-    hd_io_schema schema = {&request, &layout, &pieces, .label = -1};
+    hd_io_schema schema = {&request, &layout, .label = -1};
     memset(matrix, 0, sizeof *matrix);
-    TRY(open_table(&request, file, file->path, &layout, &pieces));
+    TRY(open_table(&request, file, file->path, &layout));
     ALLOC(schema.roles, layout.columns);
     schema.d = layout.columns;
     /* Texts are refused by the reader, with their line and column. */
@@ -447,12 +560,12 @@ huddle_status hd_io_csv_dense(huddle_context *context, const hd_file *file, hudd
         schema.roles[c] = (int32_t)c;
         schema.styled = schema.styled || layout.kinds[c].decimal != '.';
     }
-    TRY(huddle_dense_new(pieces.rows, layout.columns, matrix));
+    TRY(huddle_dense_new(layout.pieces.rows, layout.columns, matrix));
     hd_io_reading r = {.schema = &schema, .values = matrix->values};
     TRY(hd_io_table_read(&r));
 done:
     hd_io_schema_free(&schema);
-    close_table(&layout, &pieces);
+    hd_io_layout_free(&layout);
     if (status != HUDDLE_OK)
         huddle_dense_free(matrix);
     return status;

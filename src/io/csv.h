@@ -10,7 +10,7 @@
 /* ---- fields --------------------------------------------------------------------------------- */
 
 typedef struct hd_io_field {
-    const char *begin, *end; /* without quotes and blanks around it */
+    const char *begin, *end; /* without quotes and blanks around it; no number goes on at the end */
     bool quoted, open;       /* open: the closing quote is missing */
 } hd_io_field;
 
@@ -28,9 +28,9 @@ static inline bool hd_io_is_blank(char c, char separator) {
 huddle_status hd_io_fields_split(const char **p, const char *end, char separator,
                                  hd_io_fields *fields);
 
-/* The same for the next record that is not a blank line; *found is false if there is none. */
+/* The same for the next record that is not a blank line; no fields if there is none. */
 huddle_status hd_io_fields_next(const char **p, const char *end, char separator,
-                                hd_io_fields *fields, bool *found);
+                                hd_io_fields *fields);
 
 /* The number in a field whose column has that decimal sign, '.' or ','; false if it is none.
  * Thousands separators, a currency sign and a per cent sign (5 % is 0.05) are understood. */
@@ -42,10 +42,8 @@ static inline bool hd_io_field_any_number(const hd_io_field *field, double *valu
 }
 
 /* What hd_io_field_number() skips on its way, as signs of trouble when a column mixes them. */
-typedef struct hd_io_marks {
-    bool percent;
-    int32_t currency; /* 0: none; else which */
-} hd_io_marks;
+typedef uint32_t hd_io_marks;
+enum { HD_IO_BARE = 1, HD_IO_PER_CENT = 2, HD_IO_CURRENCY = 4 }; /* and on, a bit for each */
 bool hd_io_styled_number(const char *begin, const char *end, char decimal, double *value,
                          hd_io_marks *marks);
 
@@ -60,12 +58,6 @@ bool hd_io_label_missing(const char *begin, int64_t length);
 
 /* True for a date (a month or a quarter of a year included), a time, or both. */
 bool hd_io_is_date(const char *begin, const char *end);
-
-/* True for a time of day. */
-bool hd_io_is_time(const char *begin, const char *end);
-
-/* True for a date in eight digits, 20200131, which is also a number. */
-bool hd_io_is_compact_date(const char *begin, const char *end);
 
 /* ---- layout --------------------------------------------------------------------------------- */
 
@@ -124,6 +116,7 @@ typedef struct hd_io_layout {
     hd_io_column_kind *declared; /* columns, if the file declares them; else NULL */
     int64_t class_column;        /* the position of the declared class, from 1; 0: none */
     char *owned;                 /* what begin points into, if it is not the file */
+    hd_io_pieces pieces;         /* the rows, if they were cut */
 } hd_io_layout;
 
 /* The layout of an ARFF file, whose rows are rewritten as CSV. */
@@ -138,11 +131,6 @@ void hd_io_layout_free(hd_io_layout *layout);
 /* Decides whether the row at layout->begin is a header, and passes it if it is. */
 huddle_status hd_io_header_find(hd_io_layout *layout, hd_io_header_rule rule,
                                 const huddle_read_options *options);
-
-/* Logs what was guessed about the first lines; `path` is named if it is not NULL, where several
- * files may be read. */
-huddle_status hd_io_header_report(huddle_context *context, const char *path,
-                                  const huddle_read_options *options, const hd_io_layout *layout);
 
 /* Line feeds in a text; the end of the blank lines at p, which are added to first_line. */
 int64_t hd_io_count_lines(const char *begin, const char *end);
@@ -182,30 +170,31 @@ static inline int32_t hd_io_text_role(int64_t k) {
 typedef struct hd_io_feature {
     int64_t column;
     const char *text; /* NULL: the column's numbers */
+    int32_t category; /* the number of that text among those of the column; -1: it has none */
 } hd_io_feature;
 
 /* What the values of a column have in common, found by reading all of them. */
 typedef struct hd_io_facts {
-    bool known;
     bool whole;    /* every value is a whole number */
     int64_t first; /* if the values are first, first + 1, ...; -1 if they are not */
     int64_t distinct;
     int64_t missing; /* empty values */
-    int32_t *values; /* rows, 0 .. distinct - 1: equal where the texts are */
+    int32_t
+        *values; /* rows, 0 .. distinct - 1: equal where the texts are; NULL: nothing is known */
 } hd_io_facts;
 
 /* A table and what its columns are for. fields: all that is decided about it. */
 typedef struct hd_io_schema {
     const hd_io_request *request; /* its options are NULL if nothing is to be suggested */
-    const hd_io_layout *layout;
-    const hd_io_pieces *pieces; /* the rows */
-    hd_io_facts *facts;         /* columns, once they are found */
-    int32_t *roles;             /* columns */
-    huddle_column *columns;     /* the same for the caller, with reasons */
-    int64_t *chosen;            /* columns of the features, in order */
+    const hd_io_layout *layout;   /* with its pieces */
+    hd_io_facts *facts;           /* columns, once they are found */
+    int32_t *roles;               /* columns */
+    huddle_column *columns;       /* the same for the caller, with reasons */
+    int64_t *chosen;              /* columns of the features, in order */
     int64_t n_chosen;
     hd_io_feature *expected;   /* options->n_x features in the caller's order; NULL: as they come */
     int64_t d;                 /* numeric features */
+    int64_t *sources;          /* the column of each feature of the points, once they are read */
     bool *leaks;               /* columns: left out because it determines the labels */
     int64_t label;             /* its column, or -1 */
     int64_t n_texts;           /* texts to be read; the label, if there is one, is the first */
@@ -217,10 +206,11 @@ typedef struct hd_io_schema {
     bool from_files;           /* the labels are in other files */
     bool automatic;            /* features were not named */
     bool styled;               /* a feature has decimal commas */
+    atomic_bool misread;       /* a value was refused that is not missing */
     const char *y_reason;      /* why the label is the label; static text */
 } hd_io_schema;
 
-/* Decides which columns are features and labels. Request, layout and pieces are given. */
+/* Decides which columns are features and labels. Request and layout are given. */
 huddle_status hd_io_schema_make(hd_io_schema *schema);
 void hd_io_schema_free(hd_io_schema *schema);
 
@@ -273,9 +263,6 @@ int64_t hd_io_find_groups(const hd_io_schema *schema, int64_t *names);
 huddle_status hd_io_find_label(hd_io_schema *schema, const char *path, bool clusters,
                                int64_t *found);
 
-/* Reads data->row_names if the schema has a column of them. */
-huddle_status hd_io_names_read(const hd_io_schema *schema, huddle_data *data);
-
 /* Whether equal labels have equal values and different labels different ones; not if there is one
  * label, or one for every row. */
 huddle_status hd_io_one_to_one(int64_t n, const int32_t *labels, int64_t n_labels,
@@ -299,7 +286,7 @@ hd_io_phrase hd_io_hint(const huddle_read_options *options, const char *name, co
 
 /* Rows being read: into points through an intake, into doubles, or neither if only texts count. */
 typedef struct hd_io_reading {
-    const hd_io_schema *schema;
+    hd_io_schema *schema;
     hd_io_intake *intake;
     double *values;    /* rows x d */
     hd_io_span *texts; /* n_texts x rows, or NULL */
@@ -307,7 +294,6 @@ typedef struct hd_io_reading {
         *incomplete; /* rows: a value is missing, which is NaN or an empty text; NULL: refused */
     bool label_required; /* text 0 must not be missing even so */
     bool any_text;       /* texts may be empty */
-    atomic_bool misread; /* a value was refused that is not missing */
 } hd_io_reading;
 
 huddle_status hd_io_table_read(hd_io_reading *reading);
@@ -317,19 +303,8 @@ huddle_status hd_io_table_read(hd_io_reading *reading);
 huddle_status hd_io_texts_read(const hd_io_schema *table, const int64_t *columns, int64_t count,
                                bool any, hd_io_span **texts);
 
-/* The pieces of a table. */
-huddle_status hd_io_table_cut(huddle_context *context, const hd_io_layout *layout,
-                              hd_io_pieces *pieces);
-
-/* A warning if a feature has an integer in digits that a double does not hold. count: of the values
- * that were read from the table. */
-huddle_status hd_io_table_warn_rounded(const hd_io_schema *schema, const double *values,
-                                       int64_t count);
-
-/* Texts in quotes may hold doubled quotes, which are copied as single ones: of one text, of which
- * the end is returned, or of all. */
-char *hd_io_unquote(const char *p, const char *end, char *to);
-huddle_status hd_io_texts_unescape(hd_io_labels *labels);
+/* Texts in quotes may hold doubled quotes, which are copied as single ones. */
+hd_io_copier hd_io_unquote;
 
 /* ---- tables with missing values or encoded texts -------------------------------------------- */
 
@@ -338,10 +313,9 @@ typedef enum hd_io_missing { HD_IO_REFUSE, HD_IO_DROP, HD_IO_MEAN, HD_IO_MEDIAN 
 /* The position among `words`, such as "auto|yes|no", of the value of an option; 0 for NULL. */
 huddle_status hd_io_choose(const char *option, const char *value, const char *words, int *chosen);
 
-/* Points and labels of a table with missing values or texts to encode. (*sources)[j] is the column
- * that feature j comes from, the caller's to free; data->features holds the names of the features
- * if the table has a header or texts were encoded. */
-huddle_status hd_io_table_values(hd_io_schema *schema, hd_io_missing policy, bool *misread,
-                                 hd_io_labels *labels, huddle_data *data, int64_t **sources);
+/* Points and labels of a table with missing values or texts to encode; data->features holds the
+ * names of the features if the table has a header or texts were encoded. */
+huddle_status hd_io_table_values(hd_io_schema *schema, hd_io_missing policy, hd_io_labels *labels,
+                                 huddle_data *data);
 
 #endif

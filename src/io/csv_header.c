@@ -4,14 +4,12 @@
 
 #include "base/check.h"
 #include "base/text.h"
-#include "io/lines.h"
 #include "io/number.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* Rows that are compared with the first, and fewer of wide tables. */
 enum { SAMPLE = 100, WIDE_SAMPLE = 10, MAX_FIELDS = 1 << 20 };
@@ -75,9 +73,8 @@ static huddle_status take_sample(const hd_io_layout *layout, const char *next, i
         s->room = columns * WIDE_SAMPLE < MAX_FIELDS ? MAX_FIELDS / columns : WIDE_SAMPLE;
     ALLOC(s->fields, columns * s->room);
     while (s->rows < s->room && s->even) {
-        bool found;
-        TRY(hd_io_fields_next(&next, layout->end, layout->separator, &fields, &found));
-        if (!found)
+        TRY(hd_io_fields_next(&next, layout->end, layout->separator, &fields));
+        if (fields.count == 0)
             break;
         s->even = fields.count == columns;
         for (int64_t c = 0; s->even && c < columns; c++)
@@ -201,6 +198,7 @@ enum { ENOUGH = 10 };
 
 /* How numbers are written. */
 typedef enum form {
+    NO_NAME,
     PLAIN, /* 0, 17, 2004, as names of columns are, but not 007 or -3 */
     POINT, /* 0.0, 17.0, 2004.0: what Python makes of whole numbers that were read as others */
     OTHER  /* 402.5, 2.00, or several forms in a row */
@@ -229,17 +227,15 @@ static const char *skip_digits(const char *p, const char *end) {
     return p;
 }
 
-static bool find_form(const hd_io_field *field, form *written, double *value) {
+static form find_form(const hd_io_field *field, double *value) {
     const char *begin = field->begin, *end = field->end, *point = skip_digits(begin, end);
-    if (point == begin || point - begin > 9 || (point - begin > 1 && *begin == '0'))
-        return false;
-    *written = PLAIN;
-    if (point < end) {
-        if (*point != '.' || point + 1 == end || skip_digits(point + 1, end) < end)
-            return false;
-        *written = end - point == 2 && point[1] == '0' ? POINT : OTHER;
-    }
-    return hd_io_field_number(field, '.', value);
+    if (point == begin || point - begin > 9 || (point - begin > 1 && *begin == '0') ||
+        (point < end && (*point != '.' || point + 1 == end || skip_digits(point + 1, end) < end)) ||
+        !hd_io_field_number(field, '.', value))
+        return NO_NAME;
+    if (point == end)
+        return PLAIN;
+    return end - point == 2 && point[1] == '0' ? POINT : OTHER;
 }
 
 static bool is_year(double value) {
@@ -281,8 +277,8 @@ static void find_names(const hd_io_fields *row, names *n) {
     n->count = 0;
     for (int64_t c = 0; c < row->count; c++) {
         const hd_io_field *field = &row->items[c];
-        form written;
-        if (find_form(field, &written, &n->values[n->count])) {
+        form written = find_form(field, &n->values[n->count]);
+        if (written != NO_NAME) {
             n->written = n->count == 0 || n->written == written ? written : OTHER;
             n->columns[n->count++] = c;
         } else if (!is_empty(field) && (is_numeric(field) || is_date(field))) {
@@ -306,14 +302,13 @@ static range range_of(const sample *s, int64_t column, form written) {
     for (int64_t r = 0; r < s->rows; r++) {
         const hd_io_field *field = field_of(s, r, column);
         double value, unused;
-        form own;
         if (!hd_io_field_any_number(field, &value))
             continue;
         hd_io_field digits = *field;
         digits.begin += *digits.begin == '-';
         found.count++;
         if (written == PLAIN)
-            found.unlike += !find_form(&digits, &own, &unused) || own != PLAIN;
+            found.unlike += find_form(&digits, &unused) != PLAIN;
         else
             found.unlike += written == POINT && value != floor(value);
         found.low = fmin(found.low, value);
@@ -348,9 +343,10 @@ static double surprise(const range *column, double name, form written) {
 
 /* The second row is such a series too, as in 1,2,3 and 2,4,6. */
 static bool continues(const sample *s, const names *n, double *room) {
-    form first = PLAIN, written;
+    form first = PLAIN;
     for (int64_t k = 0; k < n->count; k++) {
-        if (!find_form(field_of(s, 0, n->columns[k]), &written, &room[k]))
+        form written = find_form(field_of(s, 0, n->columns[k]), &room[k]);
+        if (written == NO_NAME)
             return false;
         first = k == 0 || first == written ? written : OTHER;
     }
@@ -436,11 +432,9 @@ done:
 
 /* What is written where a value is not known is no unit. */
 static bool is_unit(const hd_io_field *field) {
-    enum { LENGTH = 7 };
     int64_t length = field->end - field->begin;
-    return !hd_io_field_missing(field) &&
-           !(length == LENGTH && (strncasecmp(field->begin, "unknown", LENGTH) == 0 ||
-                                  strncasecmp(field->begin, "missing", LENGTH) == 0));
+    return !hd_io_field_missing(field) && !hd_io_same_word(field->begin, length, "unknown") &&
+           !hd_io_same_word(field->begin, length, "missing");
 }
 
 /* A line of units below the names: texts above most of the columns of numbers, and nothing above
@@ -486,27 +480,6 @@ done:
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* A text in which doubled quotes have become single ones. */
-static char *copy_field(const hd_io_field *field) {
-    char *copy = hd_copy_part(field->begin, field->end - field->begin);
-    if (copy != NULL && field->quoted)
-        *hd_io_unquote(field->begin, field->end, copy) = '\0';
-    return copy;
-}
-
-/* Every row ends with a separator, after which there is nothing. */
-static huddle_status ends_empty(const hd_io_layout *layout, int64_t columns, bool *empty) {
-    huddle_status status = HUDDLE_OK;
-    sample s = {0};
-    TRY(take_sample(layout, layout->begin, columns, &s));
-    *empty = s.rows > 0;
-    for (int64_t r = 0; r < s.rows; r++)
-        *empty = *empty && is_empty(field_of(&s, r, columns - 1));
-done:
-    huddle_free(s.fields);
-    return status;
-}
-
 /* `below`: fields of the first row. R's write.table() gives no name to the column of row
  * names, so that the header is one shorter, as it is where only the rows end with a separator; some
  * programs end the header with a separator, so that it is one longer. In all cases the rows
@@ -515,19 +488,26 @@ static huddle_status keep_names(hd_io_layout *layout, const hd_io_fields *first,
     huddle_status status = HUDDLE_OK;
     const hd_io_field *last = &first->items[first->count - 1], nothing = {"", "", false, false};
     bool shorter = below == first->count + 1, open = false;
+    sample s = {0};
     if (shorter)
-        TRY(ends_empty(layout, below, &open));
+        TRY(take_sample(layout, layout->begin, below, &s));
+    for (int64_t i = 0; i < s.rows && (i == 0 || open); i++)
+        open = is_empty(field_of(&s, i, below - 1));
     layout->row_names = shorter && !open;
     if (shorter || (below == first->count - 1 && is_empty(last)))
         layout->columns = below;
     ALLOC_ZERO(layout->names, layout->columns + 1);
     for (int64_t c = 0; c < layout->columns; c++) {
         int64_t at = c - layout->row_names;
-        layout->names[c] = copy_field(at < 0 || at >= first->count ? &nothing : &first->items[at]);
+        const hd_io_field *name = at < 0 || at >= first->count ? &nothing : &first->items[at];
+        layout->names[c] = hd_copy_part(name->begin, name->end - name->begin);
         if (layout->names[c] == NULL)
             FAIL(HUDDLE_NO_MEMORY, "no memory for a column's name");
+        if (name->quoted) /* doubled quotes become single ones */
+            *hd_io_unquote(name->begin, name->end, layout->names[c]) = '\0';
     }
 done:
+    huddle_free(s.fields);
     return status;
 }
 

@@ -1,18 +1,15 @@
 /* Suggestions in messages: which options make the table readable. */
 #include "io/csv.h"
 
-#include "base/check.h"
-#include "base/context.h"
-#include "base/text.h"
 #include "io/number.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* A text of bounded length, marked when it is cut off. */
+/* A phrase that is marked when it is cut off. */
 typedef struct line {
-    char *text;
-    size_t size, used;
+    hd_io_phrase phrase;
+    size_t used;
     bool full;
 } line;
 
@@ -20,13 +17,10 @@ typedef struct line {
  * unnoticed. Five bytes are reserved for " ..." and its zero. */
 static void add_text(line *to, const char *text) {
     size_t length = strlen(text);
-    if (to->full || to->used + length + 5 > to->size) {
-        if (!to->full && to->used + 5 <= to->size)
-            memcpy(to->text + to->used, " ...", 5);
-        to->full = true;
+    if (to->full)
         return;
-    }
-    memcpy(to->text + to->used, text, length + 1);
+    to->full = to->used + length + 5 > sizeof to->phrase.text;
+    memcpy(to->phrase.text + to->used, to->full ? " ..." : text, to->full ? 5 : length + 1);
     to->used += length;
 }
 
@@ -40,33 +34,33 @@ static bool is_shell_safe(const char *name) {
 /* Quoted for a shell, or in double quotes. A single quote cannot be escaped inside single
  * quotes in a shell: the quoting is closed, '\'' added, and opened again. Eight bytes are kept
  * for the longest of these and the closing quote. */
-static void quote_name(const char *name, bool shell, char *text, size_t size) {
-    size_t used = 0;
-    char mark = shell ? '\'' : '"';
+static hd_io_phrase quote_name(const char *name, bool shell) {
+    enum { SIZE = 256 };
+    hd_io_phrase quoted;
+    char *to = quoted.text, mark = shell ? '\'' : '"';
     if (shell && is_shell_safe(name)) {
-        snprintf(text, size, "%s", name);
-        return;
+        snprintf(to, SIZE, "%s", name);
+        return quoted;
     }
-    text[used++] = mark;
-    for (; *name != '\0' && used + 8 < size; name++) {
+    *to++ = mark;
+    for (; *name != '\0' && to - quoted.text + 8 < SIZE; name++) {
         if (*name == mark)
-            used += (size_t)snprintf(text + used, size - used, shell ? "'\\''" : "\\\"");
+            to = stpcpy(to, shell ? "'\\''" : "\\\"");
         else
-            text[used++] = *name;
+            *to++ = *name;
     }
-    text[used++] = mark;
-    text[used] = '\0';
+    *to++ = mark;
+    *to = '\0';
+    return quoted;
 }
 
 /* On the command line --x is repeated for each column; in a program the columns are a list. */
 static void add_choice(line *to, const huddle_read_options *options, const char *name, bool first) {
-    char quoted[256];
-    quote_name(name, options->hints_as_flags, quoted, sizeof quoted);
     if (options->hints_as_flags)
         add_text(to, first ? "--x " : " --x ");
     else if (!first)
         add_text(to, ", ");
-    add_text(to, quoted);
+    add_text(to, quote_name(name, options->hints_as_flags).text);
 }
 
 /* True if a name is a number that is not its own position: "3" would then select by name, so a
@@ -99,8 +93,7 @@ static bool has_good_names(const hd_io_layout *layout, const int64_t *columns, i
  * must stay readable. */
 hd_io_phrase hd_io_hint_columns(const huddle_read_options *options, const hd_io_layout *layout,
                                 const int64_t *columns, int64_t count) {
-    hd_io_phrase phrase = {""};
-    line to = {phrase.text, sizeof phrase.text, 0, false};
+    line to = {.used = 0};
     bool names = has_good_names(layout, columns, count);
     if (!options->hints_as_flags)
         add_text(&to, "x = [");
@@ -117,20 +110,19 @@ hd_io_phrase hd_io_hint_columns(const huddle_read_options *options, const hd_io_
     }
     if (!options->hints_as_flags)
         add_text(&to, "]");
-    return phrase;
+    return to.phrase;
 }
 
 /* A position is used if the name is missing, ambiguous or long: see has_good_names(). */
 hd_io_phrase hd_io_hint_column(const huddle_read_options *options, const char *option,
                                const hd_io_layout *layout, int64_t column) {
-    char quoted[256], position[24];
+    char position[24];
     hd_io_phrase phrase;
     snprintf(position, sizeof position, "%lld", (long long)column + 1);
-    bool named = has_good_names(layout, &column, 1);
-    quote_name(named ? hd_io_layout_name(layout, column) : position, options->hints_as_flags,
-               quoted, sizeof quoted);
+    const char *name =
+        has_good_names(layout, &column, 1) ? hd_io_layout_name(layout, column) : position;
     snprintf(phrase.text, sizeof phrase.text, options->hints_as_flags ? "--%s %s" : "%s = %s",
-             option, quoted);
+             option, quote_name(name, options->hints_as_flags).text);
     return phrase;
 }
 
@@ -145,59 +137,4 @@ hd_io_phrase hd_io_hint(const huddle_read_options *options, const char *name, co
     else
         snprintf(phrase.text, sizeof phrase.text, "%s = true", name);
     return phrase;
-}
-
-/* ---- guesses about the first lines ---------------------------------------------------------- */
-
-/* The first fields of the line at `from`, for a message: "0, 1, 2, ...". */
-static huddle_status list_fields(const hd_io_layout *layout, const char *from, char text[160]) {
-    enum { MOST = 4, LONGEST = 20, SIZE = 160 };
-    huddle_status status = HUDDLE_OK;
-    hd_io_fields fields = {0};
-    int used = 0;
-    TRY(hd_io_fields_split(&from, layout->end, layout->separator, &fields));
-    for (int64_t c = 0; c < fields.count && c < MOST; c++) {
-        const hd_io_field *field = &fields.items[c];
-        int length = hd_cut_text(field->begin, field->end - field->begin, LONGEST);
-        used += snprintf(text + used, (size_t)(SIZE - used), "%s%.*s", c > 0 ? ", " : "", length,
-                         field->begin);
-    }
-    snprintf(text + used, (size_t)(SIZE - used), "%s", fields.count > MOST ? ", ..." : "");
-done:
-    huddle_free(fields.items);
-    return status;
-}
-
-/* What --header makes of a line; nothing for a matrix, which is read without options. */
-static hd_io_phrase suggest_header(const huddle_read_options *options, const char *rule,
-                                   const char *what) {
-    hd_io_phrase advice = {""};
-    if (options != NULL)
-        snprintf(advice.text, sizeof advice.text, "; %.60s makes it %s",
-                 hd_io_hint(options, "header", rule).text, what);
-    return advice;
-}
-
-/* Units are a warning: a value that is no number may look like one. */
-huddle_status hd_io_header_report(huddle_context *context, const char *path,
-                                  const huddle_read_options *options, const hd_io_layout *layout) {
-    huddle_status status = HUDDLE_OK;
-    const char *file = path != NULL ? path : "", *colon = path != NULL ? ": " : "";
-    char fields[160];
-    if (layout->units != NULL) {
-        TRY(list_fields(layout, layout->units, fields));
-        hd_warn(context, HUDDLE_WARNING_INPUT,
-                "%s%sline %lld (%s) is read as the units of the columns, not as a row%s", file,
-                colon, (long long)layout->units_line, fields,
-                suggest_header(options, "yes", "a row").text);
-    }
-    if (layout->header != HD_IO_HEADER_LIKELY && layout->header != HD_IO_HEADER_UNLIKELY)
-        goto done;
-    bool taken = layout->header == HD_IO_HEADER_LIKELY;
-    TRY(list_fields(layout, layout->top, fields));
-    hd_log(context, "%s%sline %lld (%s) is taken for %s%s", file, colon,
-           (long long)layout->counted_line, fields, taken ? "the header" : "a row",
-           suggest_header(options, taken ? "no" : "yes", taken ? "a row" : "the header").text);
-done:
-    return status;
 }

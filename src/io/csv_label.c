@@ -17,13 +17,6 @@ enum { FEW_LABELS = 20, FEW_TEXTS = 5, FEW_NUMBERS = 3 };
 
 /* ---- names of columns ----------------------------------------------------------------------- */
 
-static bool is_listed(const char *name, const char *const *words) {
-    for (; *words != NULL; words++)
-        if (hd_same_word(name, *words))
-            return true;
-    return false;
-}
-
 /* id, index, CustomerID, row_no and similar names of columns that identify rows. */
 static bool is_id_name(const char *name) {
     static const char *const words[] = {
@@ -33,8 +26,9 @@ static bool is_id_name(const char *name) {
         "number",     "#",       "obs",    "record",  "row.names", "rownames",
         "row_names",  "uid",     "uuid",   "guid",    "key",       NULL};
     size_t length = strlen(name);
-    if (is_listed(name, words))
-        return true;
+    for (const char *const *word = words; *word != NULL; word++)
+        if (hd_same_word(name, *word))
+            return true;
     if (length < 4 || !hd_same_word(name + length - 2, "id"))
         return false;
     char before = name[length - 3], i = name[length - 2];
@@ -63,22 +57,20 @@ static huddle_status analyse_column(const hd_io_labels *texts, hd_io_facts *fact
     int32_t n_classes = 0;
     facts->whole = true;
     facts->first = 0;
-    for (int64_t i = 0; i < texts->n && facts->whole; i++) {
+    for (int64_t i = 0; i < texts->n; i++) {
         const char *begin = texts->texts[i].begin, *end = begin + texts->texts[i].length;
         int64_t value = 0;
-        facts->whole = hd_io_number_whole(begin, end, &value);
-        if (i == 0)
+        facts->missing += begin == end;
+        facts->whole = facts->whole && hd_io_number_whole(begin, end, &value);
+        if (!facts->whole)
+            facts->first = -1;
+        else if (i == 0)
             facts->first = value == 0 || value == 1 ? value : -1;
         else if (value != facts->first + i)
             facts->first = -1;
     }
-    if (!facts->whole)
-        facts->first = -1;
-    for (int64_t i = 0; i < texts->n; i++)
-        facts->missing += texts->texts[i].length == 0;
     TRY(hd_io_labels_map(texts, &facts->values, &n_classes, &classes));
     facts->distinct = n_classes;
-    facts->known = true;
 done:
     hd_io_classes_free(classes, n_classes);
     return status;
@@ -88,7 +80,7 @@ done:
  * error. */
 huddle_status hd_io_facts_find(hd_io_schema *schema, const int64_t *columns, int64_t count) {
     huddle_status status = HUDDLE_OK;
-    const int64_t rows = schema->pieces->rows;
+    const int64_t rows = schema->layout->pieces.rows;
     hd_io_span *texts = NULL;
     ALLOC_ZERO(schema->facts, schema->layout->columns);
     if (count > 0)
@@ -139,8 +131,9 @@ bool hd_io_are_no_labels(const hd_io_column *kind, int64_t distinct, int64_t row
 
 bool hd_io_are_row_numbers(const hd_io_schema *schema, int64_t column) {
     const hd_io_facts *f = &schema->facts[column];
-    const int64_t rows = schema->pieces->rows;
-    if (!f->known || !f->whole || rows < 2 || schema->layout->kinds[column].kind != HD_IO_NUMBERS)
+    const int64_t rows = schema->layout->pieces.rows;
+    if (f->values == NULL || !f->whole || rows < 2 ||
+        schema->layout->kinds[column].kind != HD_IO_NUMBERS)
         return false;
     return (hd_io_is_id(schema->layout, column) && f->distinct == rows) ||
            (column == 0 && f->first >= 0 && rows >= FEW_NUMBERS);
@@ -151,8 +144,8 @@ bool hd_io_are_row_numbers(const hd_io_schema *schema, int64_t column) {
 bool hd_io_are_row_names(const hd_io_schema *schema, int64_t column, bool encode) {
     const hd_io_facts *f = &schema->facts[column];
     const hd_io_column *kind = &schema->layout->kinds[column];
-    const int64_t rows = schema->pieces->rows;
-    if (!f->known || kind->kind != HD_IO_WORDS)
+    const int64_t rows = schema->layout->pieces.rows;
+    if (f->values == NULL || kind->kind != HD_IO_WORDS)
         return false;
     bool may_differ = encode || kind->nominal;
     bool differ = f->distinct == rows || (f->missing > 0 && f->distinct - 1 == rows - f->missing);
@@ -163,24 +156,23 @@ bool hd_io_are_row_names(const hd_io_schema *schema, int64_t column, bool encode
 }
 
 bool hd_io_is_no_label(const hd_io_schema *schema, int64_t column, bool guessed) {
-    return guessed ? hd_io_are_row_names(schema, column, false)
-                   : hd_io_are_no_labels(&schema->layout->kinds[column],
-                                         schema->facts[column].distinct, schema->pieces->rows);
+    return guessed
+               ? hd_io_are_row_names(schema, column, false)
+               : hd_io_are_no_labels(&schema->layout->kinds[column], schema->facts[column].distinct,
+                                     schema->layout->pieces.rows);
 }
 
 /* ---- labels ---------------------------------------------------------------------------------- */
 
 /* If the numeric columns are x and y, or x, y and z, they are coordinates, and y is no label. */
 static bool holds_coordinates(const hd_io_layout *layout) {
-    static const char *const axes[] = {"x", "y", "z"};
     bool found[3] = {false};
     for (int64_t c = 0; layout->names != NULL && c < layout->columns; c++) {
-        int axis = 0;
+        const char *name = layout->names[c];
         if (layout->kinds[c].kind != HD_IO_NUMBERS || is_unnamed(layout, c))
             continue;
-        while (axis < 3 && !hd_same_word(layout->names[c], axes[axis]))
-            axis++;
-        if (axis == 3 || found[axis])
+        int axis = name[0] != '\0' && name[1] == '\0' ? (name[0] | 32) - 'x' : -1;
+        if (axis < 0 || axis > 2 || found[axis])
             return false;
         found[axis] = true;
     }
@@ -245,12 +237,12 @@ int64_t hd_io_find_groups(const hd_io_schema *schema, int64_t *names) {
     for (int64_t c = 0; c < schema->layout->columns; c++) {
         if (!is_text(schema->layout, c))
             continue;
-        bool name = hd_io_are_row_names(schema, c, false);
-        *names += name;
-        if (!name) {
-            groups++;
-            found = c;
+        if (hd_io_are_row_names(schema, c, false)) {
+            (*names)++;
+            continue;
         }
+        groups++;
+        found = c;
     }
     return groups == 1 ? found : -1;
 }
@@ -289,7 +281,7 @@ static huddle_status find_usual(hd_io_schema *schema, int64_t *found) {
     const hd_io_layout *layout = schema->layout;
     bool guessed = false;
     const char *reason;
-    int64_t *columns = NULL, count = 0, names = 0, last = -1, rows = schema->pieces->rows;
+    int64_t *columns = NULL, count = 0, names = 0, last = -1, rows = schema->layout->pieces.rows;
     int64_t words = hd_io_count_words(layout, &last);
     *found = find_label(layout, &guessed, &reason);
     if (*found >= 0 && !guessed && (words == 0 || (words == 1 && last == *found)))
@@ -332,11 +324,6 @@ done:
 }
 
 /* ---- labels beside points -------------------------------------------------------------------- */
-
-static bool is_file(const char *path) {
-    struct stat about;
-    return stat(path, &about) == 0 && !S_ISDIR(about.st_mode);
-}
 
 /* The list of columns is cut while there is still room for one name of 80 bytes, a separator and
  * "...", which takes the place of the first name that does not fit. */
@@ -382,7 +369,8 @@ huddle_status hd_io_schema_choose_label(hd_io_schema *schema) {
         schema->y_reason = options->hints_as_flags ? "chosen by --y" : "chosen by y";
         return HUDDLE_OK;
     }
-    if (!is_file(options->y[0]))
+    struct stat about;
+    if (stat(options->y[0], &about) != 0 || S_ISDIR(about.st_mode))
         return hd_io_no_such_column(layout, options->y[0], false);
     schema->from_files = true;
     return HUDDLE_OK;
@@ -391,40 +379,4 @@ huddle_status hd_io_schema_choose_label(hd_io_schema *schema) {
 bool hd_io_labels_needed(const hd_io_schema *schema) {
     const huddle_read_options *options = schema->request->options;
     return schema->label_given || options->classes != NULL || options->per_class > 0;
-}
-
-/* ---- names of rows ------------------------------------------------------------------------- */
-
-/* The rows of the points are those of the table but for the dropped ones, which ascend. */
-static huddle_status copy_names(const hd_io_labels *texts, huddle_data *data) {
-    huddle_status status = HUDDLE_OK;
-    int64_t kept = 0, gone = 0;
-    ALLOC_ZERO(data->row_names, texts->n - data->n_dropped + 1);
-    for (int64_t i = 0; i < texts->n; i++) {
-        if (gone < data->n_dropped && data->dropped[gone] == i) {
-            gone++;
-            continue;
-        }
-        data->row_names[kept] = hd_copy_part(texts->texts[i].begin, texts->texts[i].length);
-        if (data->row_names[kept++] == NULL)
-            FAIL(HUDDLE_NO_MEMORY, "no memory for the name of a row");
-    }
-done:
-    return status;
-}
-
-/* In a pass of their own: the names are not missing where a field is empty, and are not needed
- * until it is known that they are names. */
-huddle_status hd_io_names_read(const hd_io_schema *schema, huddle_data *data) {
-    huddle_status status = HUDDLE_OK;
-    hd_io_labels texts = {.n = schema->pieces->rows};
-    if (schema->names < 0)
-        goto done;
-    TRY(hd_io_texts_read(schema, &schema->names, 1, true, &texts.texts));
-    if (schema->layout->quoted)
-        TRY(hd_io_texts_unescape(&texts));
-    TRY(copy_names(&texts, data));
-done:
-    hd_io_labels_free(&texts);
-    return status;
 }

@@ -3,11 +3,9 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "io/formats.h"
-#include "io/lines.h"
 #include "io/number.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Records examined to find the separator and the kinds of the columns. */
@@ -71,13 +69,14 @@ huddle_status hd_io_fields_split(const char **at, const char *end, char separato
 }
 
 huddle_status hd_io_fields_next(const char **p, const char *end, char separator,
-                                hd_io_fields *fields, bool *found) {
-    for (*found = false; *p < end && !*found;) {
+                                hd_io_fields *fields) {
+    fields->count = 0;
+    while (*p < end) {
         const char *begin = *p;
         huddle_status status = hd_io_fields_split(p, end, separator, fields);
-        if (status != HUDDLE_OK)
+        if (status != HUDDLE_OK || !hd_io_is_blank_line(begin, *p))
             return status;
-        *found = !hd_io_is_blank_line(begin, *p);
+        fields->count = 0;
     }
     return HUDDLE_OK;
 }
@@ -92,14 +91,6 @@ typedef struct trial {
     int64_t fields;
 } trial;
 
-static int64_t count_numbers(const hd_io_fields *fields) {
-    int64_t numbers = 0;
-    double value;
-    for (int64_t c = 0; c < fields->count; c++)
-        numbers += hd_io_field_any_number(&fields->items[c], &value);
-    return numbers;
-}
-
 /* A header may have one name fewer than the rows have fields (R writes no name for the names of
  * rows), or one comma more at its end: the count is then that of the rows. */
 static huddle_status try_separator(const hd_io_layout *layout, char separator, trial *found) {
@@ -107,6 +98,7 @@ static huddle_status try_separator(const hd_io_layout *layout, char separator, t
     hd_io_fields fields = {0};
     const char *p = layout->begin;
     int64_t records = 0;
+    double value;
     bool open_end = false;
     *found = (trial){.same = true};
     for (int k = 0; k < SAMPLE && p < layout->end; k++) {
@@ -122,7 +114,8 @@ static huddle_status try_separator(const hd_io_layout *layout, char separator, t
                                     (open_end && fields.count == found->count - 1)))
             found->count = fields.count;
         found->same = found->same && fields.count == found->count;
-        found->numbers += count_numbers(&fields);
+        for (int64_t c = 0; c < fields.count; c++)
+            found->numbers += hd_io_field_any_number(&fields.items[c], &value);
         found->fields += fields.count;
     }
 done:
@@ -315,6 +308,7 @@ done:
 /* names may be NULL; hd_io_classes_free() accepts that. */
 void hd_io_layout_free(hd_io_layout *layout) {
     hd_io_classes_free(layout->names, layout->columns);
+    hd_io_pieces_free(&layout->pieces);
     FREE(layout->kinds, layout->declared, layout->owned);
     memset(layout, 0, sizeof *layout);
 }

@@ -2,14 +2,12 @@
 #include "io/csv.h"
 
 #include "base/check.h"
-#include "base/context.h"
 #include "base/parallel.h"
 #include "io/exact.h"
 #include "io/number.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* ---- failures ------------------------------------------------------------------------------- */
 
@@ -45,7 +43,7 @@ static huddle_status refuse_field(hd_io_reading *r, int64_t line, int64_t column
     const char *place = named.text, *instant = kind->times ? "time" : "date";
     if (r->schema->roles[column] < 0 || hd_io_field_missing(field))
         return refuse_missing(r, place, column == r->schema->label);
-    atomic_store(&r->misread, true);
+    atomic_store(&r->schema->misread, true);
     if (kind->kind == HD_IO_DATES)
         return hd_fail(HUDDLE_FORMAT, "%s: '%.*s' is a %s, and %ss are not read as numbers", place,
                        length, field->begin, instant, instant);
@@ -191,7 +189,7 @@ static huddle_status store_row(hd_io_reading *r, int32_t worker, int64_t row, co
     if (r->intake != NULL && hd_io_intake_row(r->intake, worker, row, from->values) != HUDDLE_OK)
         return refuse_value(r->schema, r->intake->exact != NULL, from->line, from->values);
     for (int64_t k = 0; k < r->schema->n_texts; k++)
-        r->texts[k * r->schema->pieces->rows + row] = from->texts[k];
+        r->texts[k * r->schema->layout->pieces.rows + row] = from->texts[k];
     if (r->incomplete != NULL)
         r->incomplete[row] = from->incomplete;
     return HUDDLE_OK;
@@ -241,29 +239,28 @@ static huddle_status read_pieces(void *argument, hd_chunk chunk) {
     ALLOC(s.room, r->schema->d);
     ALLOC_ZERO(s.texts, r->schema->n_texts);
     for (int64_t k = chunk.begin; k < chunk.end; k++)
-        TRY(read_piece(r, &r->schema->pieces->items[k], chunk.worker, &s));
+        TRY(read_piece(r, &r->schema->layout->pieces.items[k], chunk.worker, &s));
 done:
     FREE(s.room, s.texts, s.fields.items);
     return status;
 }
 
 huddle_status hd_io_table_read(hd_io_reading *reading) {
-    return hd_parallel(reading->schema->request->context, "read", reading->schema->pieces->count, 1,
-                       read_pieces, reading);
+    return hd_parallel(reading->schema->request->context, "read",
+                       reading->schema->layout->pieces.count, 1, read_pieces, reading);
 }
 
 huddle_status hd_io_texts_read(const hd_io_schema *table, const int64_t *columns, int64_t count,
                                bool any, hd_io_span **texts) {
     huddle_status status = HUDDLE_OK;
-    hd_io_schema schema = {table->request, table->layout, table->pieces, .label = -1,
-                           .n_texts = count};
+    hd_io_schema schema = {table->request, table->layout, .label = -1, .n_texts = count};
     hd_io_reading reading = {.schema = &schema, .any_text = any};
     ALLOC(schema.roles, schema.layout->columns);
     for (int64_t c = 0; c < schema.layout->columns; c++)
         schema.roles[c] = HD_IO_SKIP;
     for (int64_t k = 0; k < count; k++)
         schema.roles[columns[k]] = hd_io_text_role(k);
-    ALLOC(reading.texts, count * schema.pieces->rows);
+    ALLOC(reading.texts, count * schema.layout->pieces.rows);
     TRY(hd_io_table_read(&reading));
     *texts = reading.texts;
     reading.texts = NULL;
@@ -272,69 +269,8 @@ done:
     return status;
 }
 
-/* ---- integers that are rounded -------------------------------------------------------------- */
-
-/* True if the digits of an integer are not those of the double that is read. 2^53 has 16 digits,
- * the largest double 309. */
-static bool is_rounded(const hd_io_field *field) {
-    char digits[320];
-    double value;
-    const char *p = field->begin;
-    p += p < field->end && (*p == '-' || *p == '+');
-    while (p < field->end && *p == '0')
-        p++;
-    size_t length = (size_t)(field->end - p);
-    for (size_t k = 0; k < length; k++)
-        if (p[k] < '0' || p[k] > '9')
-            return false;
-    if (length < 16 || length > 308 || !hd_io_field_number(field, '.', &value))
-        return false;
-    snprintf(digits, sizeof digits, "%.0f", fabs(value));
-    return strlen(digits) != length || memcmp(digits, p, length) != 0;
-}
-
-static const hd_io_field *find_rounded(const hd_io_schema *schema, const hd_io_fields *fields) {
-    for (int64_t c = 0; c < schema->layout->columns && c < fields->count; c++)
-        if (schema->roles[c] >= 0 && is_rounded(&fields->items[c]))
-            return &fields->items[c];
-    return NULL;
-}
-
-/* Once is enough. The text is read again only if a value is that large. */
-huddle_status hd_io_table_warn_rounded(const hd_io_schema *schema, const double *values,
-                                       int64_t count) {
-    huddle_status status = HUDDLE_OK;
-    const hd_io_layout *layout = schema->layout;
-    const hd_io_pieces *pieces = schema->pieces;
-    const hd_io_field *found = NULL;
-    hd_io_fields fields = {0};
-    int64_t e = 0;
-    while (e < count && fabs(values[e]) < 0x1p53)
-        e++;
-    for (int64_t k = 0; e < count && found == NULL && k < pieces->count; k++)
-        for (const char *p = pieces->items[k].begin, *end = pieces->items[k].end;
-             found == NULL && p < end;) {
-            const char *next = hd_io_record_end(p, end, layout->separator, layout->quoted);
-            TRY(hd_io_fields_split(&p, next, layout->separator, &fields));
-            found = find_rounded(schema, &fields);
-            p = next;
-        }
-    if (found != NULL)
-        hd_warn(schema->request->context, HUDDLE_WARNING_INPUT,
-                "integers beyond 2^53, such as %.*s, are rounded to double precision",
-                (int)(found->end - found->begin), found->begin);
-done:
-    huddle_free(fields.items);
-    return status;
-}
-
-/* A blank line is a missing value if there is one column, and no record otherwise. */
-huddle_status hd_io_table_cut(huddle_context *context, const hd_io_layout *layout,
-                              hd_io_pieces *pieces) {
-    hd_io_records records = {layout->separator, layout->quoted, layout->columns == 1, 0};
-    return hd_io_pieces_cut(context, layout->begin, layout->end, layout->first_line, &records,
-                            pieces);
-}
+/* ---- texts in quotes --------------------------------------------------------------------------
+ */
 
 char *hd_io_unquote(const char *p, const char *end, char *to) {
     for (; p < end; p++) {
@@ -342,24 +278,4 @@ char *hd_io_unquote(const char *p, const char *end, char *to) {
         p += *p == '"' && p + 1 < end && p[1] == '"';
     }
     return to;
-}
-
-/* Copies all texts, so that they also outlive the file. A line feed is put after each, since
- * the readers of numbers look at the character after a number. */
-huddle_status hd_io_texts_unescape(hd_io_labels *labels) {
-    huddle_status status = HUDDLE_OK;
-    int64_t bytes = 0;
-    for (int64_t i = 0; i < labels->n; i++)
-        bytes += labels->texts[i].length + 1;
-    ALLOC(labels->arena, bytes);
-    char *to = labels->arena;
-    for (int64_t i = 0; i < labels->n; i++) {
-        hd_io_span text = labels->texts[i];
-        char *end = hd_io_unquote(text.begin, text.begin + text.length, to);
-        labels->texts[i] = (hd_io_span){to, end - to};
-        *end = '\n';
-        to = end + 1;
-    }
-done:
-    return status;
 }

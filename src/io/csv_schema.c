@@ -2,7 +2,6 @@
 #include "io/csv.h"
 
 #include "base/check.h"
-#include "base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -65,13 +64,13 @@ static void forget_reason(hd_io_schema *schema, int64_t column) {
 /* Rejects labels whose values identify the rows. */
 static huddle_status reject_names(hd_io_schema *schema) {
     int64_t column = schema->label;
-    if (column < 0 || !schema->facts[column].known || hd_io_labels_needed(schema) ||
+    if (column < 0 || schema->facts[column].values == NULL || hd_io_labels_needed(schema) ||
         !hd_io_is_no_label(schema, column, schema->guessed))
         return HUDDLE_OK;
     schema->label = -1;
     schema->guessed = false;
     return hd_io_schema_reject_label(schema, column, schema->facts[column].distinct,
-                                     schema->pieces->rows);
+                                     schema->layout->pieces.rows);
 }
 
 /* ---- features that were named --------------------------------------------------------------- */
@@ -215,7 +214,7 @@ static huddle_status take_chosen(hd_io_schema *schema) {
         forget_reason(schema, c);
         schema->columns[c].role = HUDDLE_COLUMN_NOT_SELECTED;
         if (schema->names < 0 && hd_io_are_row_names(schema, c, false))
-            TRY(take_many_names(schema, c, schema->facts[c].distinct, schema->pieces->rows));
+            TRY(take_many_names(schema, c, schema->facts[c].distinct, schema->layout->pieces.rows));
     }
 done:
     FREE(texts, uses);
@@ -259,31 +258,14 @@ static huddle_status guess_label(hd_io_schema *schema) {
     return HUDDLE_OK;
 }
 
-static huddle_status compare_with_labels(const hd_io_schema *schema, int64_t column, bool *same) {
-    const hd_io_facts *f = &schema->facts[column], *label = &schema->facts[schema->label];
-    if (!f->known || !label->known)
-        return HUDDLE_OK;
-    return hd_io_one_to_one(schema->pieces->rows, label->values, label->distinct, f->values,
-                            f->distinct, same);
-}
-
-/* Leaves out a column that determines the labels, or what would be the labels if they were
- * wanted. */
-static huddle_status leave_out_label_copy(hd_io_schema *schema, int64_t column) {
-    if (labels_wanted(schema))
-        return hd_io_schema_leave_out_leak(schema, column);
-    return hd_io_schema_set_role(schema, column, HUDDLE_COLUMN_IGNORED,
-                                 "it maps one to one onto %.100s, which looks like labels",
-                                 hd_io_layout_place(schema->layout, schema->label).text);
-}
-
-/* Leaves a column out if there is a reason. */
+/* Leaves a column out if there is a reason, such as that it determines the labels, or what would be
+ * the labels if they were wanted. */
 static huddle_status examine_column(hd_io_schema *schema, int64_t column, bool *left_out) {
     const huddle_column_role ignored = HUDDLE_COLUMN_IGNORED;
     huddle_status status = HUDDLE_OK;
     const hd_io_facts *f = &schema->facts[column];
     const hd_io_column *kind = &schema->layout->kinds[column];
-    const int64_t rows = schema->pieces->rows;
+    const int64_t rows = schema->layout->pieces.rows;
     bool encode = schema->request->options->encode;
     *left_out = true;
     if (column == schema->rejected)
@@ -303,9 +285,19 @@ static huddle_status examine_column(hd_io_schema *schema, int64_t column, bool *
     if (hd_io_are_row_names(schema, column, encode))
         return take_many_names(schema, column, f->distinct, rows);
     *left_out = false;
-    if (kind->kind == HD_IO_WORDS && !encode && schema->label >= 0)
-        status = compare_with_labels(schema, column, left_out);
-    return status == HUDDLE_OK && *left_out ? leave_out_label_copy(schema, column) : status;
+    if (kind->kind != HD_IO_WORDS || encode || schema->label < 0)
+        return HUDDLE_OK;
+    const hd_io_facts *label = &schema->facts[schema->label];
+    if (f->values != NULL && label->values != NULL)
+        status = hd_io_one_to_one(rows, label->values, label->distinct, f->values, f->distinct,
+                                  left_out);
+    if (status != HUDDLE_OK || !*left_out)
+        return status;
+    if (labels_wanted(schema))
+        return hd_io_schema_leave_out_leak(schema, column);
+    return hd_io_schema_set_role(schema, column, ignored,
+                                 "it maps one to one onto %.100s, which looks like labels",
+                                 hd_io_layout_place(schema->layout, schema->label).text);
 }
 
 /* An error, since ignoring texts or encoding them is the user's decision; both options are in
@@ -344,17 +336,15 @@ done:
     return status;
 }
 
-/* Row numbers are better than nothing. */
-static int64_t only_row_numbers(const hd_io_schema *schema) {
-    for (int64_t c = 0; c < schema->layout->columns; c++)
-        if (c != schema->label && hd_io_are_row_numbers(schema, c))
-            return c;
-    return -1;
-}
-
-static huddle_status take_usable(hd_io_schema *schema, bool *usable) {
+static huddle_status take_automatic(hd_io_schema *schema) {
     huddle_status status = HUDDLE_OK;
-    int64_t count = 0, texts = 0;
+    int64_t *doubtful = NULL, count = 0, texts = 0;
+    bool *usable = NULL;
+    ALLOC(doubtful, schema->layout->columns);
+    ALLOC_ZERO(usable, schema->layout->columns);
+    TRY(hd_io_facts_find(schema, doubtful, list_doubtful(schema, doubtful)));
+    TRY(guess_label(schema));
+    take_label(schema);
     for (int64_t c = 0; c < schema->layout->columns; c++) {
         bool left_out = false;
         if (c == schema->label)
@@ -366,37 +356,24 @@ static huddle_status take_usable(hd_io_schema *schema, bool *usable) {
     }
     if (texts > 0 && !schema->request->options->encode)
         TRY(refuse_texts(schema, usable));
-    int64_t rest = count == 0 ? only_row_numbers(schema) : -1;
-    if (rest >= 0) {
-        usable[rest] = true;
-        forget_reason(schema, rest);
-    }
+    /* Row numbers are better than nothing. */
+    for (int64_t c = 0; count == 0 && c < schema->layout->columns; c++)
+        if (c != schema->label && hd_io_are_row_numbers(schema, c)) {
+            usable[c] = true;
+            count++;
+            forget_reason(schema, c);
+        }
     for (int64_t c = 0; c < schema->layout->columns; c++)
         if (usable[c]) {
             schema->chosen[schema->n_chosen++] = c;
             take_feature(schema, c, schema->layout->kinds[c].kind == HD_IO_WORDS);
         }
 done:
-    return status;
-}
-
-static huddle_status take_automatic(hd_io_schema *schema) {
-    huddle_status status = HUDDLE_OK;
-    int64_t *doubtful = NULL;
-    bool *usable = NULL;
-    ALLOC(doubtful, schema->layout->columns);
-    ALLOC_ZERO(usable, schema->layout->columns);
-    TRY(hd_io_facts_find(schema, doubtful, list_doubtful(schema, doubtful)));
-    TRY(guess_label(schema));
-    take_label(schema);
-    TRY(take_usable(schema, usable));
-done:
     FREE(doubtful, usable);
     return status;
 }
 
-/* ---- the schema -------------------------------------------------------------------------------
- */
+/* ---- the schema ------------------------------------------------------------------------------ */
 
 huddle_status hd_io_schema_leave_out_leak(hd_io_schema *schema, int64_t column) {
     schema->leaks[column] = true;
@@ -414,34 +391,27 @@ huddle_status hd_io_schema_reject_label(hd_io_schema *schema, int64_t column, in
                                  (long long)distinct, (long long)rows);
 }
 
-static huddle_status begin_plan(hd_io_schema *schema) {
-    huddle_status status = HUDDLE_OK;
-    const int64_t columns = schema->layout->columns;
-    ALLOC(schema->roles, columns);
-    ALLOC(schema->chosen, columns);
-    ALLOC_ZERO(schema->leaks, columns);
-    ALLOC_ZERO(schema->columns, columns);
-    for (int64_t c = 0; c < columns; c++) {
-        schema->roles[c] = HD_IO_SKIP;
-        TRY(hd_io_copy_text(hd_io_layout_name(schema->layout, c), "a column's name",
-                            &schema->columns[c].name));
-    }
-done:
-    return status;
-}
-
 /* Without a header a model's features are matched by position, which encoded texts cannot be. */
 huddle_status hd_io_schema_make(hd_io_schema *schema) {
     huddle_status status = HUDDLE_OK;
     const huddle_read_options *options = schema->request->options;
-    bool by_position = options->x_by_name && schema->layout->names == NULL &&
-                       !name_positions(schema->layout, options);
+    const hd_io_layout *layout = schema->layout;
+    bool by_position =
+        options->x_by_name && layout->names == NULL && !name_positions(layout, options);
     schema->automatic = options->n_x == 0 || by_position;
     schema->label = schema->looks_like_labels = schema->names = schema->rejected = -1;
     if (by_position && options->encode)
         FAIL(HUDDLE_FORMAT, "the table has no header, so its text cannot be matched with the "
                             "features that were encoded");
-    TRY(begin_plan(schema));
+    ALLOC(schema->roles, layout->columns);
+    ALLOC(schema->chosen, layout->columns);
+    ALLOC_ZERO(schema->leaks, layout->columns);
+    ALLOC_ZERO(schema->columns, layout->columns);
+    for (int64_t c = 0; c < layout->columns; c++) {
+        schema->roles[c] = HD_IO_SKIP;
+        TRY(hd_io_copy_text(hd_io_layout_name(layout, c), "a column's name",
+                            &schema->columns[c].name));
+    }
     TRY(hd_io_schema_choose_label(schema));
     TRY((schema->automatic ? take_automatic : take_chosen)(schema));
     if (schema->n_chosen == 0)
@@ -465,6 +435,6 @@ void hd_io_schema_free(hd_io_schema *schema) {
     for (int64_t c = 0; schema->facts != NULL && c < schema->layout->columns; c++)
         huddle_free(schema->facts[c].values);
     FREE(schema->columns, schema->roles, schema->chosen, schema->expected, schema->leaks,
-         schema->facts);
+         schema->facts, schema->sources);
     memset(schema, 0, sizeof *schema);
 }

@@ -31,29 +31,34 @@ huddle_status hd_io_choose(const char *option, const char *value, const char *wo
     }
 }
 
+/* The texts of one column, and the number of the text that each row has. */
+typedef struct category {
+    int32_t *of; /* n */
+    int32_t count;
+    char **texts;
+    int32_t missing; /* the one that means a missing value, or -1 */
+} category;
+
 /* The table on its way to points. */
 typedef struct values {
     hd_io_schema *schema;
     hd_io_reading reading;
     huddle_data *data;
-    int64_t n;        /* rows that are left */
-    int64_t d;        /* features, encoded ones included */
-    int64_t *sources; /* d: the column of each feature */
-    double *wide;     /* n x d */
-    int64_t filled;   /* missing values that were filled in */
+    int64_t n;                     /* rows that are left */
+    int64_t d;                     /* features, encoded ones included */
+    category *categories;          /* columns; count is 0 unless it is encoded */
+    const hd_io_feature *features; /* d: schema->expected or own */
+    hd_io_feature *own;
+    double *wide;   /* n x d */
+    int64_t filled; /* missing values that were filled in */
 } values;
-
-/* The texts of a column that is to be encoded. */
-static const hd_io_span *texts_of(const values *v, int64_t column) {
-    return v->reading.texts + (-2 - v->schema->roles[column]) * v->schema->pieces->rows;
-}
 
 /* ---- rows with missing values --------------------------------------------------------------- */
 
 /* Names the column that is missing most often, because leaving that one out may be all that is
  * needed. */
 static huddle_status refuse_all_rows(const hd_io_reading *r) {
-    int64_t rows = r->schema->pieces->rows, worst = 0, max_missing = -1;
+    int64_t rows = r->schema->layout->pieces.rows, worst = 0, max_missing = -1;
     /* Only numeric columns are counted: a missing text is empty, not NaN. */
     for (int64_t k = 0; k < r->schema->n_chosen; k++) {
         int64_t column = r->schema->chosen[k], count = 0;
@@ -102,11 +107,11 @@ done:
     return status;
 }
 
-/* Mean or median of the values of a column that are present; NaN if there is none. The median
- * of an even number of values is the mean of the middle two. */
-static double typical_value(const values *v, int64_t j, bool median, double *room) {
+/* Fills feature j in by the mean or median of its values. The median of an even number of values is
+ * the mean of the middle two. */
+static huddle_status fill_feature(values *v, int64_t j, bool median, double *room) {
     int64_t count = 0;
-    double sum = 0;
+    double sum = 0, typical = NAN;
     for (int64_t i = 0; i < v->n; i++) {
         double value = v->wide[i * v->d + j];
         if (isnan(value))
@@ -114,12 +119,20 @@ static double typical_value(const values *v, int64_t j, bool median, double *roo
         room[count++] = value;
         sum += value;
     }
-    if (count == 0)
-        return NAN;
-    if (!median)
-        return sum / (double)count;
-    qsort(room, (size_t)count, sizeof *room, hd_io_by_real);
-    return (room[(count - 1) / 2] + room[count / 2]) / 2;
+    if (count == v->n)
+        return HUDDLE_OK;
+    if (median)
+        qsort(room, (size_t)count, sizeof *room, hd_io_by_real);
+    if (count > 0)
+        typical = median ? (room[(count - 1) / 2] + room[count / 2]) / 2 : sum / (double)count;
+    if (isnan(typical))
+        return hd_fail(HUDDLE_FORMAT, "%s has no values at all",
+                       hd_io_layout_place(v->schema->layout, v->schema->sources[j]).text);
+    for (int64_t i = 0; i < v->n; i++)
+        if (isnan(v->wide[i * v->d + j]))
+            v->wide[i * v->d + j] = typical;
+    v->filled += v->n - count;
+    return HUDDLE_OK;
 }
 
 /* Works on the features after encoding: a missing category, NaN in all features of its column,
@@ -128,22 +141,8 @@ static huddle_status fill_missing(values *v, bool median) {
     huddle_status status = HUDDLE_OK;
     double *room = NULL;
     ALLOC(room, v->n);
-    for (int64_t j = 0; j < v->d; j++) {
-        bool gaps = false;
-        for (int64_t i = 0; i < v->n && !gaps; i++)
-            gaps = isnan(v->wide[i * v->d + j]) != 0;
-        if (!gaps)
-            continue;
-        double value = typical_value(v, j, median, room);
-        if (isnan(value))
-            FAIL(HUDDLE_FORMAT, "%s has no values at all",
-                 hd_io_layout_place(v->schema->layout, v->sources[j]).text);
-        for (int64_t i = 0; i < v->n; i++)
-            if (isnan(v->wide[i * v->d + j])) {
-                v->wide[i * v->d + j] = value;
-                v->filled++;
-            }
-    }
+    for (int64_t j = 0; j < v->d; j++)
+        TRY(fill_feature(v, j, median, room));
 done:
     huddle_free(room);
     return status;
@@ -151,52 +150,36 @@ done:
 
 /* ---- texts as features ---------------------------------------------------------------------- */
 
-/* The texts of one column, and the number of the text that each row has. */
-typedef struct category {
-    int32_t *of; /* n */
-    int32_t count;
-    char **texts;
-    int32_t missing; /* the one that means a missing value, or -1 */
-} category;
-
 static void category_free(category *c) {
     huddle_free(c->of);
     hd_io_classes_free(c->texts, c->count);
     *c = (category){0};
 }
 
-/* A copy of the texts with single quotes where they were doubled: the reading still needs its own.
- */
-static huddle_status copy_texts(const hd_io_span *texts, int64_t n, hd_io_labels *copy) {
-    huddle_status status = HUDDLE_OK;
-    *copy = (hd_io_labels){.n = n};
-    ALLOC(copy->texts, n);
-    memcpy(copy->texts, texts, (size_t)n * sizeof *texts);
-    TRY(hd_io_texts_unescape(copy));
-done:
-    return status;
-}
-
 /* hd_io_labels_map() sorts the texts, so that the features do not depend on the order of the
  * rows. A missing text is empty and becomes one of the categories, which is remembered to
- * leave it out. */
+ * leave it out. Doubled quotes become single ones in a copy: the reading still needs its own. */
 static huddle_status find_categories(const values *v, int64_t column, category *found) {
     huddle_status status = HUDDLE_OK;
-    const hd_io_span *texts = texts_of(v, column);
-    hd_io_labels labels;
-    TRY(copy_texts(texts, v->n, &labels));
-    TRY(hd_io_labels_map(&labels, &found->of, &found->count, &found->texts));
+    const hd_io_schema *schema = v->schema;
+    const hd_io_span *texts =
+        v->reading.texts + (-2 - schema->roles[column]) * schema->layout->pieces.rows;
+    hd_io_labels copy = {.n = v->n};
+    ALLOC(copy.texts, v->n);
+    memcpy(copy.texts, texts, (size_t)v->n * sizeof *texts);
+    TRY(hd_io_labels_own(&copy, hd_io_unquote));
+    TRY(hd_io_labels_map(&copy, &found->of, &found->count, &found->texts));
     found->missing = -1;
     for (int64_t i = 0; i < v->n && found->missing < 0; i++)
         if (texts[i].length == 0)
             found->missing = found->of[i];
-    if (found->count > MAX_CATEGORIES)
+    if (found->count > MAX_CATEGORIES && schema->expected == NULL)
         FAIL(HUDDLE_FORMAT,
              "%s has %d categories, and more than %d are not encoded; leave it "
              "out by choosing the other columns as x",
-             hd_io_layout_place(v->schema->layout, column).text, found->count, MAX_CATEGORIES);
+             hd_io_layout_place(schema->layout, column).text, found->count, MAX_CATEGORIES);
 done:
-    hd_io_labels_free(&labels);
+    hd_io_labels_free(&copy);
     return status;
 }
 
@@ -207,90 +190,36 @@ static double encode_text(bool missing, bool same) {
     return missing ? NAN : same ? sqrt(0.5) : 0;
 }
 
+/* The values of the features. A text that the training table did not have is 0 in all of its
+ * column: it is equally far from every known one. */
+static huddle_status expand_features(values *v) {
+    huddle_status status = HUDDLE_OK;
+    const hd_io_schema *schema = v->schema;
+    ALLOC(v->wide, v->n * v->d);
+    double *to = v->wide;
+    for (int64_t i = 0; i < v->n; i++)
+        for (const hd_io_feature *f = v->features; f < v->features + v->d; f++) {
+            const category *c = &v->categories[f->column];
+            if (f->text == NULL)
+                *to++ = v->reading.values[i * schema->d + schema->roles[f->column]];
+            else
+                *to++ = encode_text(c->of[i] == c->missing, c->of[i] == f->category);
+        }
+done:
+    return status;
+}
+
+/* ---- the features of a table that stands alone ----------------------------------------------- */
+
 /* Features that a chosen column becomes. The missing category has none. */
 static int64_t encoded_width(const category *c) {
     return c->count == 0 ? 1 : c->count - (c->missing >= 0);
 }
 
-/* "city=Paris" for an encoded text. A saved model finds its features in another table by these
- * names: see list_expected() of csv_schema.c. */
-static huddle_status name_feature(const hd_io_schema *schema, int64_t column, const char *text,
-                                  char **name) {
-    char position[40];
-    const char *own = hd_io_layout_name(schema->layout, column);
-    snprintf(position, sizeof position, "column %lld", (long long)column + 1);
-    char *joined = hd_join_text(own[0] != '\0' ? own : position, text == NULL ? "" : "=");
-    *name = joined == NULL ? NULL : hd_join_text(joined, text == NULL ? "" : text);
-    huddle_free(joined);
-    return *name != NULL ? HUDDLE_OK : hd_fail(HUDDLE_NO_MEMORY, "no memory for a column's name");
-}
-
-/* The names of the features, in the order of the columns, and the column of each.
- * categories[k].count is 0 for a column of numbers. Names are only made if the table has a header
- * or something was encoded. */
-static huddle_status list_features(values *v, const category *categories) {
-    huddle_status status = HUDDLE_OK;
-    const hd_io_schema *schema = v->schema;
-    int64_t j = 0;
-    bool named = schema->layout->names != NULL || schema->n_texts > (schema->label >= 0);
-    ALLOC(v->sources, v->d);
-    if (named)
-        ALLOC_ZERO(v->data->features, v->d + 1);
-    for (int64_t k = 0; k < schema->n_chosen; k++) {
-        int64_t column = schema->chosen[k];
-        const category *c = &categories[k];
-        for (int32_t t = 0; t < (c->count > 0 ? c->count : 1); t++) {
-            if (c->count > 0 && t == c->missing)
-                continue;
-            if (named)
-                TRY(name_feature(schema, column, c->count > 0 ? c->texts[t] : NULL,
-                                 &v->data->features[j]));
-            v->sources[j++] = column;
-        }
-    }
-done:
-    return status;
-}
-
-/* The values with each chosen column of texts replaced by its features. */
-static huddle_status expand_categories(values *v, const category *categories) {
-    huddle_status status = HUDDLE_OK;
-    ALLOC(v->wide, v->n * v->d);
-    double *to = v->wide;
-    for (int64_t i = 0; i < v->n; i++)
-        for (int64_t k = 0; k < v->schema->n_chosen; k++) {
-            const category *c = &categories[k];
-            int32_t role = v->schema->roles[v->schema->chosen[k]];
-            if (role >= 0)
-                *to++ = v->reading.values[i * v->schema->d + role];
-            for (int32_t t = 0; role < 0 && t < c->count; t++)
-                if (t != c->missing)
-                    *to++ = encode_text(c->of[i] == c->missing, c->of[i] == t);
-        }
-done:
-    return status;
-}
-
-/* Finds the texts of each column to encode; their number is shown in the column's reason. */
-static huddle_status find_encoded_texts(values *v, category *categories) {
-    huddle_status status = HUDDLE_OK;
-    for (int64_t k = 0; k < v->schema->n_chosen; k++) {
-        int64_t column = v->schema->chosen[k];
-        if (v->schema->roles[column] >= 0)
-            continue;
-        TRY(find_categories(v, column, &categories[k]));
-        TRY(hd_io_schema_set_role(v->schema, column, HUDDLE_COLUMN_FEATURE,
-                                  "encoded, %lld categories",
-                                  (long long)encoded_width(&categories[k])));
-    }
-done:
-    return status;
-}
-
 /* Encoded columns that determine the labels are not features. drop_leaks() of csv.c cannot
  * find them: none of the features of such a column determines the labels alone. The last
  * column is kept, as there. The label is text 0. */
-static huddle_status drop_leaks(const values *v, category *categories) {
+static huddle_status drop_leaks(const values *v) {
     huddle_status status = HUDDLE_OK;
     hd_io_schema *schema = v->schema;
     category labels = {0};
@@ -300,21 +229,15 @@ static huddle_status drop_leaks(const values *v, category *categories) {
     hd_io_labels texts = {.n = v->n, .texts = v->reading.texts};
     TRY(hd_io_labels_map(&texts, &labels.of, &labels.count, &labels.texts));
     for (int64_t k = 0; k < schema->n_chosen; k++) {
-        category c = categories[k];
         int64_t column = schema->chosen[k];
+        const category *c = &v->categories[column];
         bool leak = false;
         if (kept > 0 || k + 1 < schema->n_chosen)
-            TRY(hd_io_one_to_one(v->n, labels.of, labels.count, c.of, c.count, &leak));
-        if (leak) {
-            category_free(&categories[k]);
+            TRY(hd_io_one_to_one(v->n, labels.of, labels.count, c->of, c->count, &leak));
+        if (leak)
             TRY(hd_io_schema_leave_out_leak(schema, column));
-            continue;
-        }
-        /* Kept categories move together with their columns, so that categories[k] still
-         * belongs to chosen[k]. */
-        categories[k] = (category){0};
-        categories[kept] = c;
-        schema->chosen[kept++] = column;
+        else
+            schema->chosen[kept++] = column;
     }
     schema->n_chosen = kept;
 done:
@@ -322,140 +245,132 @@ done:
     return status;
 }
 
-/* The features of a table that stands alone. */
-static huddle_status take_features(values *v) {
+/* In the order of the columns. The number of texts of an encoded one is shown in its reason. */
+static huddle_status list_features(values *v) {
     huddle_status status = HUDDLE_OK;
-    category *categories = NULL;
-    const int64_t room = v->schema->n_chosen;
-    ALLOC_ZERO(categories, room);
-    TRY(find_encoded_texts(v, categories));
-    TRY(drop_leaks(v, categories));
-    for (int64_t k = 0; k < v->schema->n_chosen; k++)
-        v->d += encoded_width(&categories[k]);
+    const hd_io_schema *schema = v->schema;
+    for (int64_t k = 0; k < schema->n_chosen; k++)
+        v->d += encoded_width(&v->categories[schema->chosen[k]]);
     if (v->d == 0)
         FAIL(HUDDLE_FORMAT, "no column is left for the features");
-    TRY(list_features(v, categories));
-    TRY(expand_categories(v, categories));
+    ALLOC(v->own, v->d);
+    v->features = v->own;
+    hd_io_feature *to = v->own;
+    for (int64_t k = 0; k < schema->n_chosen; k++) {
+        const category *c = &v->categories[schema->chosen[k]];
+        if (c->count == 0)
+            *to++ = (hd_io_feature){.column = schema->chosen[k]};
+        for (int32_t t = 0; t < c->count; t++)
+            if (t != c->missing)
+                *to++ = (hd_io_feature){schema->chosen[k], c->texts[t], t};
+    }
 done:
-    for (int64_t k = 0; categories != NULL && k < room; k++)
-        category_free(&categories[k]);
-    huddle_free(categories);
     return status;
+}
+
+/* "city=Paris" for an encoded text. A saved model finds its features in another table by these
+ * names: see list_expected() of csv_schema.c. */
+static huddle_status name_feature(const hd_io_schema *schema, const hd_io_feature *feature,
+                                  char **name) {
+    char position[40];
+    const char *own = hd_io_layout_name(schema->layout, feature->column), *text = feature->text;
+    snprintf(position, sizeof position, "column %lld", (long long)feature->column + 1);
+    char *joined = hd_join_text(own[0] != '\0' ? own : position, text == NULL ? "" : "=");
+    *name = joined == NULL ? NULL : hd_join_text(joined, text == NULL ? "" : text);
+    huddle_free(joined);
+    return *name != NULL ? HUDDLE_OK : hd_fail(HUDDLE_NO_MEMORY, "no memory for a column's name");
 }
 
 /* ---- the features of another table ----------------------------------------------------------- */
 
-/* Texts of a column that belong to no feature: the first few, and the number of their rows. */
-enum { MAX_UNKNOWN = 4 };
-typedef struct unknown_texts {
-    hd_io_span texts[MAX_UNKNOWN];
-    int count;
-    bool more;
-    int64_t rows;
-} unknown_texts;
-
-static bool equals_text(hd_io_span text, const char *other, int64_t length) {
-    return text.length == length && memcmp(text.begin, other, (size_t)length) == 0;
-}
-
-/* The first few different texts are kept as examples; the number of rows counts all. */
-static void record_unknown(unknown_texts *unknown, hd_io_span text) {
-    unknown->rows++;
-    for (int k = 0; k < unknown->count; k++)
-        if (equals_text(unknown->texts[k], text.begin, text.length))
-            return;
-    if (unknown->count < MAX_UNKNOWN)
-        unknown->texts[unknown->count++] = text;
-    else
-        unknown->more = true;
-}
-
-/* Four texts of 60 bytes with their quotes fit the list. */
-static void warn_unknown(const hd_io_schema *schema, int64_t column, const unknown_texts *unknown) {
+/* The first few texts of a column that belong to no feature, and the number of their rows. They are
+ * listed in the order of the rows. */
+static huddle_status warn_unknown(const values *v, int64_t column) {
+    huddle_status status = HUDDLE_OK;
+    enum { UNKNOWN, KNOWN, LISTED };
+    enum { MAX_LISTED = 4 }; /* texts of 60 bytes with their quotes fit the list */
+    const category *c = &v->categories[column];
     char list[300] = "";
     size_t used = 0;
-    if (unknown->rows == 0)
-        return;
-    for (int k = 0; k < unknown->count; k++) {
-        hd_io_span text = unknown->texts[k];
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s'%.*s'", k > 0 ? ", " : "",
-                                 (int)(text.length < 60 ? text.length : 60), text.begin);
-    }
-    hd_warn(
-        schema->request->context, HUDDLE_WARNING_INPUT,
-        "%s: unseen categories %s%s (%lld row%s) are encoded as 0 in all features of that column",
-        hd_io_layout_place(schema->layout, column).text, list, unknown->more ? ", ..." : "",
-        (long long)unknown->rows, unknown->rows == 1 ? "" : "s");
-}
-
-/* All features that are texts of a column. A text that the training table did not have is 0 in all
- * of them: it is equally far from every known one. */
-static huddle_status encode_column(values *v, int64_t column) {
-    huddle_status status = HUDDLE_OK;
-    const hd_io_feature *expected = v->schema->expected;
-    hd_io_labels rows;
-    unknown_texts unknown = {.count = 0};
-    int64_t *js = NULL, count = 0;
-    TRY(copy_texts(texts_of(v, column), v->n, &rows));
-    ALLOC(js, v->d);
+    int64_t rows = 0, count = 0;
+    uint8_t *seen = NULL;
+    ALLOC_ZERO(seen, c->count);
     for (int64_t j = 0; j < v->d; j++)
-        if (expected[j].column == column)
-            js[count++] = j;
+        if (v->features[j].column == column && v->features[j].category >= 0)
+            seen[v->features[j].category] = KNOWN;
     for (int64_t i = 0; i < v->n; i++) {
-        bool known = false, missing = rows.texts[i].length == 0;
-        for (int64_t k = 0; k < count; k++) {
-            const char *text = expected[js[k]].text;
-            bool same = equals_text(rows.texts[i], text, (int64_t)strlen(text));
-            v->wide[i * v->d + js[k]] = encode_text(missing, same);
-            known = known || same;
-        }
-        if (!known && !missing)
-            record_unknown(&unknown, rows.texts[i]);
+        int32_t t = c->of[i];
+        if (t == c->missing || seen[t] == KNOWN)
+            continue;
+        rows++;
+        if (seen[t] == UNKNOWN && count++ < MAX_LISTED)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s'%.60s'",
+                                     used > 0 ? ", " : "", c->texts[t]);
+        seen[t] = LISTED;
     }
-    warn_unknown(v->schema, column, &unknown);
+    if (rows > 0)
+        hd_warn(v->schema->request->context, HUDDLE_WARNING_INPUT,
+                "%s: unseen categories %s%s (%lld row%s) are encoded as 0 in all features of that "
+                "column",
+                hd_io_layout_place(v->schema->layout, column).text, list,
+                count > MAX_LISTED ? ", ..." : "", (long long)rows, rows == 1 ? "" : "s");
 done:
-    huddle_free(js);
-    hd_io_labels_free(&rows);
+    huddle_free(seen);
     return status;
 }
 
-/* The features of a training table, in its order, found in this table by name. The names are those
- * the caller asked for, whatever their case in this table. */
+/* The category of each text, -1 if this table does not have it. */
 static huddle_status take_expected(values *v) {
     huddle_status status = HUDDLE_OK;
     const hd_io_schema *schema = v->schema;
     v->d = schema->request->options->n_x;
-    ALLOC(v->sources, v->d);
-    ALLOC_ZERO(v->data->features, v->d + 1);
-    ALLOC(v->wide, v->n * v->d);
-    for (int64_t j = 0; j < v->d; j++) {
-        v->sources[j] = schema->expected[j].column;
-        TRY(hd_io_copy_text(schema->request->options->x[j], "a column's name",
-                            &v->data->features[j]));
-        int32_t role = schema->roles[v->sources[j]];
-        for (int64_t i = 0; role >= 0 && i < v->n; i++)
-            v->wide[i * v->d + j] = v->reading.values[i * schema->d + role];
+    v->features = schema->expected;
+    for (hd_io_feature *f = schema->expected; f < schema->expected + v->d; f++) {
+        const category *c = &v->categories[f->column];
+        f->category = c->count - 1;
+        while (f->category >= 0 && strcmp(c->texts[f->category], f->text) != 0)
+            f->category--;
     }
     for (int64_t k = 0; k < schema->n_chosen; k++)
         if (schema->roles[schema->chosen[k]] < 0)
-            TRY(encode_column(v, schema->chosen[k]));
+            TRY(warn_unknown(v, schema->chosen[k]));
 done:
     return status;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-/* A missing label can be dropped with its row but not filled in. */
-static huddle_status begin_reading(const hd_io_schema *schema, hd_io_missing policy,
-                                   hd_io_reading *r) {
+/* The features with their names and values. Names are those that the caller asked for, whatever
+ * their case in this table, or else only made if it has a header or something was encoded. */
+static huddle_status make_features(values *v) {
     huddle_status status = HUDDLE_OK;
-    const int64_t rows = schema->pieces->rows;
-    r->schema = schema;
-    r->label_required = schema->label >= 0 && policy != HD_IO_DROP;
-    ALLOC(r->values, rows * schema->d);
-    ALLOC(r->texts, rows * schema->n_texts);
-    if (policy != HD_IO_REFUSE)
-        ALLOC(r->incomplete, rows);
+    hd_io_schema *schema = v->schema;
+    bool given = schema->expected != NULL;
+    ALLOC_ZERO(v->categories, schema->layout->columns);
+    for (int64_t k = 0; k < schema->n_chosen; k++) {
+        int64_t column = schema->chosen[k];
+        if (schema->roles[column] >= 0)
+            continue;
+        TRY(find_categories(v, column, &v->categories[column]));
+        if (!given)
+            TRY(hd_io_schema_set_role(schema, column, HUDDLE_COLUMN_FEATURE,
+                                      "encoded, %lld categories",
+                                      (long long)encoded_width(&v->categories[column])));
+    }
+    TRY(drop_leaks(v));
+    TRY((given ? take_expected : list_features)(v));
+    ALLOC(schema->sources, v->d);
+    if (given || schema->layout->names != NULL || schema->n_texts > (schema->label >= 0))
+        ALLOC_ZERO(v->data->features, v->d + 1);
+    for (int64_t j = 0; j < v->d; j++) {
+        char **names = v->data->features;
+        schema->sources[j] = v->features[j].column;
+        if (given)
+            TRY(hd_io_copy_text(schema->request->options->x[j], "a column's name", &names[j]));
+        else if (names != NULL)
+            TRY(name_feature(schema, &v->features[j], &names[j]));
+    }
+    TRY(expand_features(v));
 done:
     return status;
 }
@@ -479,23 +394,27 @@ static void report_missing(const values *v, hd_io_missing policy) {
                                  (long long)data->dropped[k] + 1);
     hd_warn(context, HUDDLE_WARNING_INPUT,
             "%lld of %lld rows dropped because a value is missing: row%s %s%s",
-            (long long)data->n_dropped, (long long)v->schema->pieces->rows,
+            (long long)data->n_dropped, (long long)v->schema->layout->pieces.rows,
             data->n_dropped == 1 ? "" : "s", list, data->n_dropped > 10 ? ", ..." : "");
 }
 
 /* Dropping comes before encoding, so that a text which occurs only in dropped rows makes no
  * feature; filling comes after it, because means are those of features. */
-huddle_status hd_io_table_values(hd_io_schema *schema, hd_io_missing policy, bool *misread,
-                                 hd_io_labels *labels, huddle_data *data, int64_t **sources) {
+huddle_status hd_io_table_values(hd_io_schema *schema, hd_io_missing policy, hd_io_labels *labels,
+                                 huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     const huddle_read_options *options = schema->request->options;
     huddle_context *context = schema->request->context;
-    values v = {.schema = schema, .data = data, .n = schema->pieces->rows};
+    values v = {.schema = schema, .data = data, .n = schema->layout->pieces.rows};
     hd_io_reading *r = &v.reading;
-    TRY(begin_reading(schema, policy, r));
-    status = hd_io_table_read(r);
-    *misread = atomic_load(&r->misread);
-    TRY(status);
+    r->schema = schema;
+    /* A missing label can be dropped with its row but not filled in. */
+    r->label_required = schema->label >= 0 && policy != HD_IO_DROP;
+    ALLOC(r->values, v.n * schema->d);
+    ALLOC(r->texts, v.n * schema->n_texts);
+    if (policy != HD_IO_REFUSE)
+        ALLOC(r->incomplete, v.n);
+    TRY(hd_io_table_read(r));
     if (policy == HD_IO_DROP)
         TRY(drop_rows(&v));
     /* The spans are copied; what they point to is the mapped file. */
@@ -504,7 +423,7 @@ huddle_status hd_io_table_values(hd_io_schema *schema, hd_io_missing policy, boo
         memcpy(labels->texts, r->texts, (size_t)v.n * sizeof *labels->texts);
         labels->n = v.n;
     }
-    TRY((schema->expected != NULL ? take_expected : take_features)(&v));
+    TRY(make_features(&v));
     if (policy == HD_IO_MEAN || policy == HD_IO_MEDIAN)
         TRY(fill_missing(&v, policy == HD_IO_MEDIAN));
     if (options->n_shift == v.d)
@@ -520,11 +439,12 @@ huddle_status hd_io_table_values(hd_io_schema *schema, hd_io_missing policy, boo
         v.wide = NULL;
     }
 done:
-    *sources = v.sources;
     if (status != HUDDLE_OK && data->features != NULL) { /* freed by d, which is not known yet */
         hd_io_classes_free(data->features, v.d);
         data->features = NULL;
     }
-    FREE(v.wide, r->values, r->texts, r->incomplete);
+    for (int64_t c = 0; v.categories != NULL && c < schema->layout->columns; c++)
+        category_free(&v.categories[c]);
+    FREE(v.categories, v.own, v.wide, r->values, r->texts, r->incomplete);
     return status;
 }

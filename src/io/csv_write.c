@@ -275,21 +275,19 @@ static huddle_status write_header(writing *to, const hd_io_layout *layout) {
 /* The decimal sign of the first column that needs one; all records are examined, since the first
  * may be whole. */
 static huddle_status find_decimal(hd_io_layout *layout, writing *to) {
-    int64_t k = 0, c = 0;
-    while (k < to->count && to->items[k].reals == NULL)
-        k++;
-    if (k == to->count)
-        return HUDDLE_OK;
-    huddle_status status = hd_io_layout_examine(layout, INT64_MAX);
-    while (c < layout->columns &&
-           (layout->kinds[c].kind != HD_IO_NUMBERS || layout->kinds[c].whole))
-        c++;
-    if (c < layout->columns)
-        to->decimal = layout->kinds[c].decimal;
+    huddle_status status = HUDDLE_OK;
+    bool reals = false;
+    for (int64_t k = 0; k < to->count; k++)
+        reals = reals || to->items[k].reals != NULL;
+    if (reals)
+        status = hd_io_layout_examine(layout, INT64_MAX);
+    for (int64_t c = layout->columns - 1; reals && c >= 0; c--)
+        if (layout->kinds[c].kind == HD_IO_NUMBERS && !layout->kinds[c].whole)
+            to->decimal = layout->kinds[c].decimal;
     return status;
 }
 
-/* Blank lines are rows only in a table of one column, as for the reader (hd_io_table_cut()). */
+/* Blank lines are rows only in a table of one column, as for the reader (open_table() in csv.c). */
 static huddle_status write_rows(huddle_context *context, writing *to, const hd_io_layout *layout) {
     hd_io_records records = {layout->separator, layout->quoted, layout->columns == 1, 0};
     int64_t row = 0;

@@ -65,14 +65,6 @@ done:
     return status;
 }
 
-/* A value never moves beyond where it was. */
-void hd_io_exact_remove(huddle_data *data, const bool *gone) {
-    int64_t kept = 0, d = data->points.d;
-    for (int64_t e = 0; data->exact != NULL && e < data->points.n * d; e++)
-        if (!gone[e % d])
-            data->exact[kept++] = data->exact[e];
-}
-
 /* A shift makes values that are rounded to float no floats again. */
 void hd_io_exact_settle(huddle_data *data) {
     const huddle_points *x = &data->points;

@@ -29,9 +29,6 @@ huddle_status hd_io_exact_append(double **exact, int64_t old, const double *more
 /* The values of the chosen rows of data->points, which are still there, in place of all. */
 huddle_status hd_io_exact_take(huddle_data *data, const int64_t *index, int64_t count);
 
-/* Leaves features out of dense values. */
-void hd_io_exact_remove(huddle_data *data, const bool *gone);
-
 /* Frees the values if the points have the same. */
 void hd_io_exact_settle(huddle_data *data);
 

@@ -78,9 +78,7 @@ static const shape kinds[] = {
     {"unequal", 2, 3, 0.05, place_unequal}, {"swissroll", 3, 4, 0.05, place_on_roll},
 };
 
-/* digits are read from a table in digits.c, not made by a shape. */
-enum { KINDS = sizeof kinds / sizeof *kinds };
-
+/* Digits are read from a table in digits.c, not made by a shape. */
 const char *const *huddle_data_kinds(void) {
     static const char *const names[] = {"digits", "moons",   "rings",     "spirals",
                                         "blobs",  "unequal", "swissroll", NULL};
@@ -124,12 +122,9 @@ huddle_status hd_io_generate(huddle_context *context, const char *name,
                              const huddle_read_options *options, hd_io_rows *rows,
                              huddle_data *data) {
     huddle_status status = HUDDLE_OK;
-    int which = 0;
-    while (which < KINDS && strcmp(kinds[which].name, name) != 0)
-        which++;
-    if (which == KINDS)
-        FAIL(HUDDLE_INVALID, "nothing named '%s' can be generated", name);
-    const shape *kind = &kinds[which];
+    const shape *kind = kinds; /* hd_io_is_generator() knows the name */
+    while (strcmp(kind->name, name) != 0)
+        kind++;
     int64_t n = options->n == 0 ? 1000 : options->n;
     double noise = options->noise == HUDDLE_AUTO ? kind->noise : options->noise;
     if (n < kind->n_classes || n > INT32_MAX)

@@ -50,26 +50,41 @@ done:
     return status;
 }
 
-/* Copies the texts of both into one arena. */
-static huddle_status join_texts(const hd_io_labels *a, const hd_io_labels *b, hd_io_labels *both) {
+huddle_status hd_io_labels_own(hd_io_labels *labels, hd_io_copier *copy) {
     huddle_status status = HUDDLE_OK;
-    const hd_io_labels *parts[] = {a, b};
-    int64_t bytes = 0, place = 0, at = 0;
-    for (int p = 0; p < 2; p++)
-        for (int64_t i = 0; i < parts[p]->n; i++)
-            bytes += parts[p]->texts[i].length + 1;
-    ALLOC(both->texts, both->n);
-    ALLOC(both->arena, bytes);
-    for (int p = 0; p < 2; p++)
-        for (int64_t i = 0; i < parts[p]->n; i++) {
-            hd_io_span text = parts[p]->texts[i];
-            both->texts[at++] = (hd_io_span){both->arena + place, text.length};
-            memcpy(both->arena + place, text.begin, (size_t)text.length);
-            place += text.length;
-            both->arena[place++] = '\n'; /* so that reading a number stops */
-        }
+    int64_t bytes = 0;
+    for (int64_t i = 0; i < labels->n; i++)
+        bytes += labels->texts[i].length + 1;
+    ALLOC(labels->arena, bytes);
+    char *to = labels->arena;
+    for (int64_t i = 0; i < labels->n; i++) {
+        hd_io_span text = labels->texts[i];
+        char *end = copy(text.begin, text.begin + text.length, to);
+        labels->texts[i] = (hd_io_span){to, end - to};
+        *end = '\n';
+        to = end + 1;
+    }
 done:
     return status;
+}
+
+/* Both lists ascend, and are walked once. */
+void hd_io_labels_drop(hd_io_labels *labels, const int64_t *dropped, int64_t count) {
+    int64_t kept = 0, gone = 0;
+    for (int64_t i = 0; i < labels->n; i++) {
+        if (gone < count && dropped[gone] == i)
+            gone++;
+        else if (labels->texts != NULL)
+            labels->texts[kept++] = labels->texts[i];
+        else
+            labels->numbers[kept++] = labels->numbers[i];
+    }
+    labels->n = kept;
+}
+
+static char *copy_plain(const char *p, const char *end, char *to) {
+    memcpy(to, p, (size_t)(end - p));
+    return to + (end - p);
 }
 
 /* Numbers and texts are not mixed: 1 and "1" would be different classes. */
@@ -80,12 +95,14 @@ huddle_status hd_io_labels_append(hd_io_labels *labels, const hd_io_labels *more
     if (labels->n > 0 && (labels->texts != NULL) != (more->texts != NULL))
         FAIL(HUDDLE_INVALID, "some parts of the labels are numbers and some are strings");
     if (more->texts != NULL) {
-        TRY(join_texts(labels, more, &both));
+        ALLOC(both.texts, both.n);
+        for (int64_t i = 0; i < both.n; i++)
+            both.texts[i] = i < labels->n ? labels->texts[i] : more->texts[i - labels->n];
+        TRY(hd_io_labels_own(&both, copy_plain));
     } else {
         ALLOC(both.numbers, both.n);
-        if (labels->n > 0)
-            memcpy(both.numbers, labels->numbers, (size_t)labels->n * sizeof *both.numbers);
-        memcpy(both.numbers + labels->n, more->numbers, (size_t)more->n * sizeof *both.numbers);
+        for (int64_t i = 0; i < both.n; i++)
+            both.numbers[i] = i < labels->n ? labels->numbers[i] : more->numbers[i - labels->n];
     }
     hd_io_labels_free(labels);
     *labels = both;

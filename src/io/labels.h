@@ -21,6 +21,15 @@ void hd_io_labels_free(hd_io_labels *labels);
 /* Whole numbers from a vector; HUDDLE_INVALID names the first that is not whole. */
 huddle_status hd_io_labels_from_array(const hd_io_array *array, hd_io_labels *labels);
 
+/* Copies all texts into memory of the labels' own, which outlives what they pointed into. `copy`
+ * writes a text, which may become shorter, and returns its end; a line feed is put there, since
+ * readers of numbers look at the character after a number. */
+typedef char *hd_io_copier(const char *p, const char *end, char *to);
+huddle_status hd_io_labels_own(hd_io_labels *labels, hd_io_copier *copy);
+
+/* Leaves out the labels of rows that were dropped, in ascending order. */
+void hd_io_labels_drop(hd_io_labels *labels, const int64_t *dropped, int64_t count);
+
 /* Adds `more` after `labels`; both must be of one sort. */
 huddle_status hd_io_labels_append(hd_io_labels *labels, const hd_io_labels *more);
 

@@ -8,6 +8,7 @@
 #include "io/lines.h"
 #include "io/number.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -64,22 +65,16 @@ typedef struct parsing {
     hd_io_span *labels; /* rows */
     huddle_csr *x;      /* its offsets are counted first, then its entries filled */
     bool counting;
-    int64_t *lowest, *highest; /* index, a piece each */
-    int64_t first_index;
+    atomic_bool from_zero; /* there is an index 0 */
 } parsing;
-
-/* At most 60 bytes of a damaged file are shown. */
-static huddle_status bad_pair(const char *p, const char *end, int64_t line) {
-    return hd_fail(HUDDLE_FORMAT, "line %lld: '%.*s' is not index:value", (long long)line,
-                   (int)(end - p < 60 ? end - p : 60), p);
-}
 
 /* One line, in either pass; end[-1] is its line feed. Indices must ascend, which also excludes
  * duplicates, and fit int32. An index of more than ten digits is refused before its value,
- * which may have overflowed, is used. */
-static huddle_status read_line(const parsing *s, const char *p, const char *end, int64_t line,
-                               int64_t row, int64_t piece) {
+ * which may have overflowed, is used. At most 60 bytes of a damaged file are shown. */
+static huddle_status read_line(parsing *s, const char *p, const char *end, int64_t line,
+                               int64_t row) {
     int64_t previous = -1, at = s->counting ? 0 : s->x->offsets[row];
+    const bool from_zero = atomic_load(&s->from_zero);
     p = skip_blanks(p, end);
     const char *stop = word_end(p, end);
     s->labels[row] = (hd_io_span){p, 0};
@@ -96,16 +91,16 @@ static huddle_status read_line(const parsing *s, const char *p, const char *end,
             continue;
         const char *colon = is_pair(p, stop) ? hd_io_digits(p, &index) : stop;
         if (colon == stop || colon - p > 10 || hd_io_number(colon + 1, &value) != stop)
-            return bad_pair(p, stop, line);
+            return hd_fail(HUDDLE_FORMAT, "line %lld: '%.*s' is not index:value", (long long)line,
+                           (int)(stop - p < 60 ? stop - p : 60), p);
         if ((int64_t)index <= previous || index > INT32_MAX)
             return hd_fail(HUDDLE_FORMAT, "line %lld: index %llu is out of order or too large",
                            (long long)line, (unsigned long long)index);
         previous = (int64_t)index;
-        if (s->counting) {
-            s->lowest[piece] = previous < s->lowest[piece] ? previous : s->lowest[piece];
-            s->highest[piece] = previous > s->highest[piece] ? previous : s->highest[piece];
-        } else {
-            s->x->columns[at] = (int32_t)(previous - s->first_index);
+        if (s->counting && index == 0)
+            atomic_store(&s->from_zero, true);
+        if (!s->counting) {
+            s->x->columns[at] = (int32_t)(previous - !from_zero);
             s->x->values[at] = value;
         }
         at++;
@@ -115,10 +110,9 @@ static huddle_status read_line(const parsing *s, const char *p, const char *end,
     return HUDDLE_OK;
 }
 
-/* Each piece keeps its own lowest and highest index, so that the threads share nothing.
- * Counting and filling walk the same lines in the same order. */
+/* Counting and filling walk the same lines in the same order. */
 static huddle_status read_piece(void *argument, hd_chunk chunk) {
-    const parsing *s = argument;
+    parsing *s = argument;
     huddle_status status = HUDDLE_OK;
     const hd_io_piece *piece = &s->pieces->items[chunk.begin];
     int64_t row = piece->first_row, line = piece->first_line;
@@ -128,46 +122,34 @@ static huddle_status read_piece(void *argument, hd_chunk chunk) {
     for (const char *p = piece->begin, *next; p < piece->end && status == HUDDLE_OK; p = next) {
         next = hd_io_record_end(p, piece->end, ' ', false);
         if (hd_io_is_row(p, next, &records) && row < rows)
-            status = read_line(s, p, next, line, row++, chunk.begin);
+            status = read_line(s, p, next, line, row++);
         line++;
     }
     return status;
 }
 
-/* The pieces live as long as the container: a label in the last line points into their copy of
- * it. */
-static void close_pieces(hd_io_container *container) {
-    if (container->state != NULL)
-        hd_io_pieces_free(container->state);
-    huddle_free(container->state);
-}
-
-/* Two passes over the text: the first counts the entries of every row and finds the range of
- * indices, then the matrix is allocated exactly, and the second fills it. An index 0 anywhere
- * means that the file counts from 0. Only the second pass reports progress. */
+/* Two passes over the text: the first counts the entries of every row, then the matrix is allocated
+ * exactly, and the second fills it. An index 0 anywhere means that the file counts from 0. Only the
+ * second pass reports progress. The last column of a row is its highest. */
 static huddle_status read_entries(huddle_context *context, parsing *s, huddle_csr *x) {
     huddle_status status = HUDDLE_OK;
-    int64_t rows = s->pieces->rows, low = INT64_MAX, high = -1;
+    const int64_t rows = s->pieces->rows;
     ALLOC_ZERO(x->offsets, rows + 1);
     x->rows = rows;
     s->x = x;
     s->counting = true;
     TRY(hd_parallel(context, NULL, s->pieces->count, 1, read_piece, s));
-    /* An index 0 in any piece decides for all. */
-    for (int64_t k = 0; k < s->pieces->count; k++) {
-        low = s->lowest[k] < low ? s->lowest[k] : low;
-        high = s->highest[k] > high ? s->highest[k] : high;
-    }
     for (int64_t i = 0; i < rows; i++)
         x->offsets[i + 1] += x->offsets[i];
-    if (high < 0)
+    if (x->offsets[rows] == 0)
         FAIL(HUDDLE_FORMAT, "no line contains an index:value");
-    s->first_index = low == 0 ? 0 : 1;
     s->counting = false;
-    x->cols = high - s->first_index + 1;
     ALLOC(x->columns, x->offsets[rows]);
     ALLOC(x->values, x->offsets[rows]);
     TRY(hd_parallel(context, "read", s->pieces->count, 1, read_piece, s));
+    for (int64_t i = 1; i <= rows; i++)
+        if (x->offsets[i] > 0 && x->columns[x->offsets[i] - 1] >= x->cols)
+            x->cols = (int64_t)x->columns[x->offsets[i] - 1] + 1;
 done:
     return status;
 }
@@ -189,33 +171,24 @@ static huddle_status keep_labels(hd_io_container *container, hd_io_labels *label
 huddle_status hd_io_libsvm_open(hd_io_request *request, const hd_file *file,
                                 hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
-    hd_io_pieces *pieces = NULL;
+    hd_io_pieces pieces = {0};
     hd_io_labels y = {0};
     huddle_csr x = {0};
-    parsing s = {0};
-    ALLOC_ZERO(pieces, 1);
-    container->state = pieces;
-    container->close = close_pieces;
-    TRY(hd_io_pieces_cut(request->context, file->text, file->text + file->size, 1, &records,
-                         pieces));
-    if (pieces->rows == 0)
+    parsing s = {.pieces = &pieces};
+    TRY(hd_io_pieces_cut(request->context, file->text, file->text + file->size, 1, records,
+                         &pieces));
+    if (pieces.rows == 0)
         FAIL(HUDDLE_FORMAT, "the file contains only blank lines");
-    ALLOC(y.texts, pieces->rows);
-    y.n = pieces->rows;
-    s.pieces = pieces;
+    ALLOC(y.texts, pieces.rows);
+    y.n = pieces.rows;
+    y.arena = pieces.tail; /* a label in the last line points into this copy of it */
+    pieces.tail = NULL;
     s.labels = y.texts;
-    ALLOC(s.lowest, pieces->count);
-    ALLOC(s.highest, pieces->count);
-    /* Pieces without entries leave these as they are. */
-    for (int64_t k = 0; k < pieces->count; k++) {
-        s.lowest[k] = INT64_MAX;
-        s.highest[k] = -1;
-    }
     TRY(read_entries(request->context, &s, &x));
     TRY(hd_io_add_sparse(container, "X", &x));
     TRY(keep_labels(container, &y));
 done:
-    FREE(s.lowest, s.highest);
+    hd_io_pieces_free(&pieces);
     huddle_csr_free(&x);
     hd_io_labels_free(&y);
     return status;

@@ -4,8 +4,6 @@
 #include "base/parallel.h"
 #include "io/number.h"
 
-#include <string.h>
-
 /* Bytes per piece, large enough to amortise the scheduling of a piece and small enough to
  * balance the load. A constant: the division must not depend on the number of threads. */
 enum { PIECE = 1 << 20 };
@@ -77,10 +75,8 @@ const char *hd_io_record_end(const char *p, const char *end, char separator, boo
 
 /* ---- cutting -------------------------------------------------------------------------------- */
 
-/* Empty pieces are not added: every piece has a last character. */
+/* Not an empty one: every piece has a last character. */
 static huddle_status add_piece(hd_io_pieces *pieces, const char *begin, const char *end) {
-    if (begin == end)
-        return HUDDLE_OK;
     if (!hd_grow(&pieces->items, &pieces->capacity, pieces->count + 1, sizeof *pieces->items))
         return hd_fail(HUDDLE_NO_MEMORY, "no memory for %lld pieces", (long long)pieces->count + 1);
     pieces->items[pieces->count++] = (hd_io_piece){.begin = begin, .end = end};
@@ -90,14 +86,13 @@ static huddle_status add_piece(hd_io_pieces *pieces, const char *begin, const ch
 /* Where quoted fields may contain line feeds, whether a line feed ends a record is known only
  * by following the text from the beginning. Otherwise pieces are cut at the first line feed
  * after every PIECE bytes, without looking at what is between. */
-static huddle_status cut_pieces(hd_io_pieces *pieces, const char *begin, const char *end,
-                                char separator, bool quoted) {
+static huddle_status cut_pieces(hd_io_pieces *pieces, const char *begin, const char *end) {
     huddle_status status = HUDDLE_OK;
     for (const char *p = begin, *stop; p < end && status == HUDDLE_OK; p = stop) {
         stop = p;
-        if (quoted)
+        if (pieces->records.quoted)
             while (stop < end && stop - p < PIECE)
-                stop = hd_io_record_end(stop, end, separator, true);
+                stop = hd_io_record_end(stop, end, pieces->records.separator, true);
         else
             stop = end - p <= PIECE ? end : line_end(p + PIECE, end);
         status = add_piece(pieces, p, stop);
@@ -107,8 +102,9 @@ static huddle_status cut_pieces(hd_io_pieces *pieces, const char *begin, const c
 
 /* The last line receives the line feed that it lacks, in a copy followed by padding: number
  * readers stop at it, and may read eight bytes at a time. */
-static huddle_status complete_last(hd_io_pieces *pieces, char separator, bool quoted) {
+static huddle_status complete_last(hd_io_pieces *pieces) {
     huddle_status status = HUDDLE_OK;
+    const hd_io_records *records = &pieces->records;
     hd_io_piece *last = &pieces->items[pieces->count - 1];
     const char *record = last->begin, *next = record;
     if (last->end[-1] == '\n')
@@ -116,7 +112,7 @@ static huddle_status complete_last(hd_io_pieces *pieces, char separator, bool qu
     /* The beginning of the last record, which may span lines. */
     while (next < last->end) {
         record = next;
-        next = hd_io_record_end(record, last->end, separator, quoted);
+        next = hd_io_record_end(record, last->end, records->separator, records->quoted);
     }
     int64_t length = last->end - record;
     ALLOC_ZERO(pieces->tail, length + 1 + HD_FILE_PADDING);
@@ -130,25 +126,19 @@ done:
     return status;
 }
 
-/* The argument of count_rows(). */
-typedef struct counting {
-    hd_io_pieces *pieces;
-    const hd_io_records *records;
-} counting;
-
 /* Records and lines of a piece are counted separately: quoted records span several lines, and
  * blank lines are no records. */
 static huddle_status count_rows(void *argument, hd_chunk chunk) {
-    const counting *c = argument;
-    const bool quoted = c->records->quoted;
+    const hd_io_pieces *pieces = argument;
+    const hd_io_records *records = &pieces->records;
     for (int64_t k = chunk.begin; k < chunk.end; k++) {
-        hd_io_piece *piece = &c->pieces->items[k];
+        hd_io_piece *piece = &pieces->items[k];
         for (const char *p = piece->begin; p < piece->end;) {
-            const char *next = hd_io_record_end(p, piece->end, c->records->separator, quoted);
-            piece->rows += hd_io_is_row(p, next, c->records);
+            const char *next = hd_io_record_end(p, piece->end, records->separator, records->quoted);
+            piece->rows += hd_io_is_row(p, next, records);
             piece->lines++;
             /* Lines inside a quoted record; without quotes a record is a line. */
-            for (const char *feed = p; quoted && (feed = line_end(feed, next)) < next;)
+            for (const char *feed = p; records->quoted && (feed = line_end(feed, next)) < next;)
                 piece->lines++;
             p = next;
         }
@@ -160,16 +150,12 @@ static huddle_status count_rows(void *argument, hd_chunk chunk) {
  * and can be read independently. The count reports no progress; it takes a small part of the
  * time of reading. */
 huddle_status hd_io_pieces_cut(huddle_context *context, const char *begin, const char *end,
-                               int64_t first_line, const hd_io_records *records,
-                               hd_io_pieces *pieces) {
+                               int64_t first_line, hd_io_records records, hd_io_pieces *pieces) {
     huddle_status status = HUDDLE_OK;
-    counting c = {pieces, records};
-    memset(pieces, 0, sizeof *pieces);
-    TRY(cut_pieces(pieces, begin, end, records->separator, records->quoted));
-    if (pieces->count == 0)
-        goto done;
-    TRY(complete_last(pieces, records->separator, records->quoted));
-    TRY(hd_parallel(context, NULL, pieces->count, 1, count_rows, &c));
+    *pieces = (hd_io_pieces){.records = records};
+    TRY(cut_pieces(pieces, begin, end));
+    TRY(complete_last(pieces));
+    TRY(hd_parallel(context, NULL, pieces->count, 1, count_rows, pieces));
     for (int64_t k = 0; k < pieces->count; k++) {
         hd_io_piece *piece = &pieces->items[k];
         piece->first_line = first_line;

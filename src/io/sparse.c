@@ -165,11 +165,10 @@ done:
 }
 
 huddle_status hd_io_csr_from_lines(const hd_io_lines *lines, huddle_csr *matrix) {
-    huddle_status status = HUDDLE_OK;
+    huddle_status status = check_offsets(lines, lines->by_columns ? lines->cols : lines->rows);
     memset(matrix, 0, sizeof *matrix);
-    TRY(check_offsets(lines, lines->by_columns ? lines->cols : lines->rows));
-    TRY(lines->by_columns ? turn_columns(lines, matrix) : copy_rows(lines, matrix));
-done:
+    if (status == HUDDLE_OK)
+        status = (lines->by_columns ? turn_columns : copy_rows)(lines, matrix);
     if (status != HUDDLE_OK)
         huddle_csr_free(matrix);
     return status;
