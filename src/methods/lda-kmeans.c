@@ -5,7 +5,6 @@
 #include "decide/eigengap.h"
 #include "methods/cluster.h"
 #include "methods/lda.h"
-#include "steps/predict.h"
 
 typedef struct lda_options {
     hd_step_common common;

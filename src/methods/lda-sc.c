@@ -6,7 +6,6 @@
 #include "decide/memory.h"
 #include "methods/lda.h"
 #include "methods/spectral.h"
-#include "steps/predict.h"
 
 typedef struct lda_sc_options {
     hd_spectral_options spectral;
@@ -67,6 +66,5 @@ const hd_method hd_method_lda_sc = {
     .options_size = sizeof(lda_sc_options),
     .sections = sections,
     .fit = fit_lda_sc,
-    .predict = hd_spectral_predict,
     .place = hd_spectral_place,
     .memory = {.predict = hd_decide_memory_of_spectral}};

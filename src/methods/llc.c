@@ -25,7 +25,6 @@
 #include "steps/kmeans.h"
 #include "steps/llc_matrix.h"
 #include "steps/merge.h"
-#include "steps/predict.h"
 #include "steps/prepare.h"
 #include "steps/refine.h"
 
@@ -512,13 +511,6 @@ done:
     return status;
 }
 
-static huddle_status predict_llc(huddle_context *context, const hd_fit *fit, const void *options,
-                                 const huddle_points *x, int32_t *labels) {
-    return fit->refined.present
-               ? hd_step_predict_refined(context, fit, options, x, labels)
-               : hd_step_predict_placed(context, fit, options, place_llc, x, labels);
-}
-
 const hd_method hd_method_llc = {
     .text = {"llc", "local learning clustering",
              "The cluster of a point should be predictable from its neighbours by kernel ridge "
@@ -527,6 +519,5 @@ const hd_method hd_method_llc = {
     .options_size = sizeof(llc_options),
     .sections = sections,
     .fit = fit_llc,
-    .predict = predict_llc,
     .place = place_llc,
     .memory = {hd_decide_memory_of_spectral, hd_decide_economise_spectral}};

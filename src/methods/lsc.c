@@ -16,7 +16,6 @@
 #include "methods/spectral.h"
 #include "steps/embed.h"
 #include "steps/kmeans.h"
-#include "steps/predict.h"
 #include "steps/prepare.h"
 
 #include <lapacke.h>
@@ -417,11 +416,6 @@ done:
     return status;
 }
 
-static huddle_status predict_lsc(huddle_context *context, const hd_fit *fit, const void *options,
-                                 const huddle_points *x, int32_t *labels) {
-    return hd_step_predict_placed(context, fit, options, place_lsc, x, labels);
-}
-
 const hd_method hd_method_lsc = {
     .text = {"lsc", "landmark-based spectral clustering",
              "Spectral clustering for many points: each point is represented by its nearest of "
@@ -430,6 +424,5 @@ const hd_method hd_method_lsc = {
     .options_size = sizeof(lsc_options),
     .sections = sections,
     .fit = fit_lsc,
-    .predict = predict_lsc,
     .place = place_lsc,
     .memory = {.predict = hd_decide_memory_of_spectral}};

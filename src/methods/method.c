@@ -52,6 +52,16 @@ huddle_status hd_method_fit(const hd_method *method, huddle_context *context,
     return status == HUDDLE_OK ? method->fit(&run, options) : status;
 }
 
+huddle_status hd_method_predict(const hd_method *method, huddle_context *context, const hd_fit *fit,
+                                const void *options, const huddle_points *x, int32_t *labels) {
+    hd_step_assign *assign = method->assign != NULL ? method->assign : hd_spectral_assign;
+    if (method->predict != NULL)
+        return method->predict(context, fit, options, x, labels);
+    if (method->place == NULL)
+        return hd_fail(HUDDLE_UNSUPPORTED, "method %s cannot label new points", method->text.name);
+    return hd_step_predict(context, fit, options, method->place, assign, x, labels);
+}
+
 /* ---- a method's table out of its sections -------------------------------------------------- */
 
 /* Options of a stage that the method sets itself: n_clusters and seed are common to all stages. */

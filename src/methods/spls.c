@@ -23,7 +23,6 @@
 #include "steps/graph.h"
 #include "steps/kmeans.h"
 #include "steps/merge.h"
-#include "steps/predict.h"
 #include "steps/prepare.h"
 
 #include <cblas.h>
@@ -419,7 +418,7 @@ static huddle_status predict_spls(huddle_context *context, const hd_fit *fit, co
     TRY(hd_spectral_weigh_new(&neighbors, &fit->shrunk.w.scale, fit, &w));
     TRY(huddle_shrink_points(context, &rows, &w, &fit->shrunk.g.g, fit->shrunk.info.gamma, "l2",
                              &rows));
-    TRY(hd_spectral_assign(context, fit, &rows, same, labels));
+    TRY(hd_spectral_assign(context, fit, options, &rows, same, labels));
 done:
     huddle_neighbors_free(&neighbors);
     huddle_csr_free(&w);

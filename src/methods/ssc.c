@@ -11,7 +11,6 @@
 #include "steps/embed.h"
 #include "steps/kmeans.h"
 #include "steps/near.h"
-#include "steps/predict.h"
 #include "steps/refine.h"
 
 #include <math.h>
@@ -299,27 +298,19 @@ done:
 /* New rows of F are shrunk towards the training rows of G by (16), each on its own; training rows
  * do not move, so that labels do not depend on the batch. If the guard chose the labels of F, the
  * centres are in F, and nothing is shrunk. */
-static huddle_status predict_ssc(huddle_context *context, const hd_fit *fit, const void *options,
-                                 const huddle_points *x, int32_t *labels) {
+static huddle_status assign_ssc(huddle_context *context, const hd_fit *fit, const void *options,
+                                huddle_dense *rows, const int64_t *same, int32_t *labels) {
     huddle_status status = HUDDLE_OK;
     const ssc_options *o = options;
-    huddle_dense rows = {0};
     huddle_csr w = {0};
-    int64_t *same = NULL;
-    if (fit->refined.present)
-        return hd_step_predict_refined(context, fit, &o->spectral, x, labels);
-    ALLOC(same, x->n);
-    TRY(hd_spectral_place(context, fit, &o->spectral, x, &rows, same));
     if (!fit->shrunk.labels_from_embedding) {
-        TRY(weigh_new_rows(context, fit, o, &rows, &w));
-        TRY(huddle_shrink_points(context, &rows, &w, &fit->shrunk.g.g, fit->shrunk.info.gamma,
-                                 o->shrink.loss, &rows));
+        TRY(weigh_new_rows(context, fit, o, rows, &w));
+        TRY(huddle_shrink_points(context, rows, &w, &fit->shrunk.g.g, fit->shrunk.info.gamma,
+                                 o->shrink.loss, rows));
     }
-    TRY(hd_spectral_assign(context, fit, &rows, same, labels));
+    TRY(hd_spectral_assign(context, fit, options, rows, same, labels));
 done:
     huddle_csr_free(&w);
-    huddle_dense_free(&rows);
-    huddle_free(same);
     return status;
 }
 
@@ -367,6 +358,6 @@ const hd_method hd_method_ssc = {
     .takes_graph = true,
     .distributes = true,
     .fit = fit_ssc,
-    .predict = predict_ssc,
     .place = hd_spectral_place,
+    .assign = assign_ssc,
     .memory = {predict_memory, economise_ssc}};
