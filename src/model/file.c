@@ -219,8 +219,7 @@ static huddle_status read_model(huddle_context *context, const hd_zip *zip,
     hd_walk walk = {.mode = HD_WALK_LOAD,
                     .slab = can_divide(context, root, model) ? &slab : NULL,
                     .input = zip,
-                    .values = hd_json_get(root, "values"),
-                    .texts = &model->fit.texts};
+                    .values = hd_json_get(root, "values")};
     TRY(read_options(hd_json_get(root, "options"), model));
     TRY(check_arrays(zip, hd_json_get(root, "arrays")));
     hd_fit_walk(&walk, &model->fit);
@@ -265,6 +264,8 @@ huddle_status hd_model_read(huddle_context *context, const char *bytes, int64_t 
     TRY(check_format(document.root));
     /* An unknown method is refused here, before its options are read. */
     TRY(huddle_model_new(hd_json_get_string(document.root, "method", ""), &made));
+    made->fit.texts = document.texts; /* to which info structs point */
+    document.texts = NULL;
     TRY(read_model(context, &zip, document.root, made));
     *model = made;
     made = NULL;
