@@ -17,6 +17,7 @@
 #include "methods/reduce.h"
 #include "prepare/pca.h"
 #include "steps/kmeans.h"
+#include "steps/medoids.h"
 #include "steps/prepare.h"
 
 #include <cblas.h>
@@ -217,24 +218,12 @@ static huddle_status project_points(huddle_context *context, const lda *l, huddl
 static huddle_status find_centres(huddle_context *context, const huddle_points *points,
                                   const int32_t *labels, int32_t c, huddle_dense *centres) {
     huddle_status status = HUDDLE_OK;
-    double *sizes = NULL;
-    int64_t d = points->d;
-    huddle_dense_free(centres);
-    ALLOC_ZERO(sizes, c);
+    const hd_fit_rows rows = {.n = points->n};
+    double *means;
     TRY(huddle_points_fetch(points));
-    TRY(huddle_dense_new(c, d, centres));
-    for (int64_t i = 0; i < points->n; i++) {
-        sizes[labels[i]]++;
-        for (int64_t j = 0; j < d; j++)
-            centres->values[labels[i] * d + j] += (double)points->values[i * points->stride + j];
-    }
-    TRY(hd_reduce_sum(context, c * d, centres->values));
-    TRY(hd_reduce_sum(context, c, sizes));
-    for (int32_t k = 0; k < c; k++)
-        for (int64_t j = 0; j < d; j++)
-            centres->values[k * d + j] /= sizes[k] > 0 ? sizes[k] : 1;
+    TRY(hd_step_cluster_means(context, &rows, labels, NULL, points, c, &means));
+    *centres = (huddle_dense){.rows = c, .cols = points->d, .stride = points->d, .values = means};
 done:
-    huddle_free(sizes);
     return status;
 }
 
