@@ -16,21 +16,17 @@
 /* A number or text is shown as the file has it; long ones, and lists, only in part. */
 void hd_walk_fail(hd_walk *walk, const char *name) {
     const hd_json_value *value = hd_json_get(walk->values, name);
-    hd_json_writer json = hd_json_begin((hd_json_style){0});
     char *text = NULL;
     if (walk->status != HUDDLE_OK)
         return;
-    if (value != NULL) {
-        hd_json_write(&json, value);
-        (void)hd_json_finish(&json, &text);
-    }
+    if (value != NULL)
+        (void)hd_json_print(value, (hd_json_style){0}, &text);
     if (text != NULL)
         walk->status =
             hd_fail(HUDDLE_FORMAT, "the model file is damaged: %s = %.40s is wrong", name, text);
     else
         walk->status =
             hd_fail(HUDDLE_FORMAT, "the model file is damaged: %s is missing or wrong", name);
-    hd_json_discard(&json);
     huddle_free(text);
 }
 

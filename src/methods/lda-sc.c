@@ -2,7 +2,6 @@
  * 2007). The directions depend on n_clusters, and so does the graph: every number of a range has
  * its own. */
 #include "base/check.h"
-#include "decide/eigengap.h"
 #include "decide/memory.h"
 #include "methods/lda.h"
 #include "methods/spectral.h"
@@ -47,12 +46,11 @@ static huddle_status fit_lda_sc(hd_method_run *run, const void *options) {
     huddle_status status = HUDDLE_OK;
     const lda_sc_options *o = options;
     lda_sc_step step = {.options = o->spectral};
-    const huddle_points *points = &step.start.points;
-    hd_method_clustering how = {
-        .cluster = cluster, .argument = &step, .points = points, .graph_per_trial = true};
-    TRY(hd_method_pca(run, &o->spectral.prepare, o->reduce.dim));
-    hd_method_lda_begin(&run->fit->prepared, &step.start);
-    TRY(hd_decide_eigengap_of_points(run->context, points, run->seed, run->fit, &run->n_clusters));
+    hd_method_clustering how = {.cluster = cluster,
+                                .argument = &step,
+                                .points = &step.start.points,
+                                .graph_per_trial = true};
+    TRY(hd_method_lda_begin(run, &o->spectral.prepare, o->reduce.dim, &step.start));
     TRY(hd_method_cluster(run, &how));
 done:
     hd_method_lda_start_free(&step.start);

@@ -14,6 +14,7 @@
 #include "base/blas.h"
 #include "base/check.h"
 #include "base/slabs.h"
+#include "decide/eigengap.h"
 #include "methods/reduce.h"
 #include "prepare/pca.h"
 #include "steps/kmeans.h"
@@ -58,11 +59,19 @@ static void lda_free(lda *l) {
 }
 
 /* The points are moved, not copied: they may be the largest array of the fit. */
-void hd_method_lda_begin(hd_fit_prepared *prepared, hd_method_lda_start *start) {
+huddle_status hd_method_lda_begin(hd_method_run *run, const huddle_prepare_options *prepare,
+                                  int32_t dim, hd_method_lda_start *start) {
+    huddle_status status = HUDDLE_OK;
+    hd_fit_prepared *prepared = &run->fit->prepared;
+    TRY(hd_method_pca(run, prepare, dim));
     start->points = prepared->points;
     start->map = prepared->reduction;
     memset(&prepared->points, 0, sizeof prepared->points);
     memset(&prepared->reduction, 0, sizeof prepared->reduction);
+    TRY(hd_decide_eigengap_of_points(run->context, &start->points, run->seed, NULL, run->fit,
+                                     &run->n_clusters));
+done:
+    return status;
 }
 
 void hd_method_lda_start_free(hd_method_lda_start *start) {

@@ -456,8 +456,8 @@ static huddle_status fit_llc(hd_method_run *run, const void *options) {
     llc_step step = {&o.spectral, &laplacian};
     TRY(hd_step_settle_refine(context, run->job, &o.spectral, &fit->refined));
     TRY(hd_method_prepare_shared(run, &o.spectral.prepare, &o.spectral));
-    TRY(hd_decide_eigengap_for_refined(context, &fit->prepared.points, run->seed, o.spectral.refine,
-                                       fit, n_clusters));
+    TRY(hd_decide_eigengap_of_points(context, &fit->prepared.points, run->seed, o.spectral.refine,
+                                     fit, n_clusters));
     TRY(hd_step_merge(context, o.spectral.knn.n_neighbors, fit));
     TRY_STAGE(context, HD_STAGE_GRAPH,
               make_graph(context, &o, n_clusters->first, fit, &neighbors, &bridges));
@@ -503,7 +503,8 @@ static huddle_status place_llc(huddle_context *context, const hd_fit *fit, const
                 rows->values[i * rows->stride + k] +=
                     a.values[e] * vectors->values[a.columns[e] * vectors->stride + k];
     }
-    TRY(hd_spectral_apply_rule(o->spectral.embed.rows, rows, fit->embedding.f.eigenvalues, rows));
+    TRY(hd_spectral_apply_rule(o->spectral.embed.rows, rows, NULL, fit->embedding.f.eigenvalues,
+                               rows));
 done:
     huddle_points_free(&owned);
     huddle_neighbors_free(&neighbors);

@@ -76,7 +76,8 @@ static huddle_status cluster(hd_method_run *run, void *argument, int32_t n_clust
     hd_fit_clusters *clusters = &fit->clusters;
     huddle_dense unit = {0}, rotation = {0};
     double begin = hd_seconds();
-    TRY_STAGE(context, HD_STAGE_ROWS, hd_spectral_make_rows(options, n_clusters, &fit->embedding));
+    TRY_STAGE(context, HD_STAGE_ROWS,
+              hd_spectral_make_rows(options->embed.rows, n_clusters, &fit->embedding));
     const huddle_dense *rows = &fit->embedding.f.rows;
     if (rows->cols != n_clusters && !fit->embedding.present)
         FAIL(HUDDLE_INVALID, "an embedding of %lld columns was given for n_clusters = %d",

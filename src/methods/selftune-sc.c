@@ -5,6 +5,7 @@
  * labels by K-means on the rows instead of the largest entry after the rotation. */
 #include "base/check.h"
 #include "decide/memory.h"
+#include "methods/range.h"
 #include "methods/spectral.h"
 #include "steps/refine.h"
 #include "steps/rotation.h"

@@ -14,7 +14,6 @@
 #include "steps/refine.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Normalised entropy (1: all clusters equally large) that the clusters of G may lose against those
@@ -88,11 +87,9 @@ static huddle_status share_shrink_graph(const hd_method_run *run, const ssc_opti
     huddle_status status = HUDDLE_OK;
     const hd_cache_part part = {&run->fit->shrunk.w, &hd_fit_graph_copier};
     hd_cache_key key = run->key; /* of the embedding */
-    char text[96];
     bool found;
-    snprintf(text, sizeof text, "shrink;%d;%d;%s", n_clusters, options->shrink_knn.n_neighbors,
-             options->shrink_weight.scale);
-    hd_cache_key_add(&key, text);
+    hd_cache_key_add(&key, "shrink;%d;%d;%s", n_clusters, options->shrink_knn.n_neighbors,
+                     options->shrink_weight.scale);
     hd_fit_graph_free(&run->fit->shrunk.w);
     TRY(hd_cache_find(&key, &part, 1, &found));
     if (!found)
@@ -245,7 +242,8 @@ static huddle_status cluster(hd_method_run *run, void *argument, int32_t n_clust
     bool is_auto = o->shrink.gamma == HUDDLE_AUTO, refined = hd_spectral_refines(spectral);
     huddle_kmeans_options kmeans = hd_method_kmeans_options(run, &spectral->kmeans, n_clusters);
     hd_fit_clusters plain = {0};
-    TRY_STAGE(context, HD_STAGE_ROWS, hd_spectral_make_rows(spectral, n_clusters, &fit->embedding));
+    TRY_STAGE(context, HD_STAGE_ROWS,
+              hd_spectral_make_rows(spectral->embed.rows, n_clusters, &fit->embedding));
     hd_fit_offer(context, fit); /* the rows: for W, the shrink step and K-means */
     TRY(shrink_rows(run, o, n_clusters));
     hd_fit_offer(context, fit); /* the shrunk rows: for K-means and prediction */
