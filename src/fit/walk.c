@@ -212,7 +212,7 @@ done:
 static void save_array(hd_walk *walk, const char *name, bool of_rows,
                        const hd_walk_rows_part *part) {
     if (walk->slab != NULL && of_rows)
-        hd_walk_save_rows(walk, name, part);
+        walk->status = hd_walk_save_rows(walk, name, part);
     else if (part->values != NULL)
         walk->status = write_array(walk, name, part);
 }

@@ -361,7 +361,6 @@ huddle_status hd_method_lda_cluster(const hd_method_run *run, const hd_method_ld
     int64_t r = max_dim < 1 ? 1 : max_dim < m ? max_dim : m;
     search.keep_starts = false;
     hd_fit_alternation_reset(alternation);
-    hd_blas_enter();
     TRY(hd_blas_reserve(context));
     TRY(huddle_points_fetch(&start->points));
     ALLOC(l.b, m * l.c);
@@ -375,7 +374,6 @@ huddle_status hd_method_lda_cluster(const hd_method_run *run, const hd_method_ld
     TRY_STAGE(context, HD_STAGE_KMEANS, alternate_steps(context, &l, &search, &now, alternation));
     TRY(cluster_best(run, start, &l, kmeans));
 done:
-    hd_blas_leave();
     hd_fit_clusters_free(&now.clusters);
     huddle_points_free(&now.points);
     lda_free(&l);

@@ -9,14 +9,6 @@
 
 #include <string.h>
 
-huddle_status hd_step_check_clusters(huddle_range n_clusters, const hd_fit_rows *rows) {
-    int64_t n = rows->n + rows->elsewhere;
-    if (n_clusters.last > n)
-        return hd_fail(HUDDLE_INVALID, "n_clusters = %d is outside [1, %lld]", n_clusters.last,
-                       (long long)n);
-    return HUDDLE_OK;
-}
-
 /* Frees the results of an earlier K-means run; alternation and alignment belong to the method. */
 static void forget_clusters(hd_fit_clusters *clusters) {
     huddle_free(clusters->labels);
