@@ -38,7 +38,7 @@ void hd_cache_key_add(hd_cache_key *key, const char *format, ...) {
     va_end(arguments);
     key->too_long = key->too_long || more < 0 || (size_t)more + 1 >= room;
     if (!key->too_long)
-        strcat(key->text, ";");
+        memcpy(key->text + length + more, ";", 2);
 }
 
 /* Options are added as text, defaults included, so that every option of a stage is part of the key
