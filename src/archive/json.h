@@ -124,4 +124,7 @@ const char *hd_json_get_string(const hd_json_value *object, const char *name,
 /* Writes a parsed value, with its members in their order. */
 void hd_json_write(hd_json_writer *json, const hd_json_value *value);
 
+/* The same as a text of its own, to be freed by huddle_free(); NULL is null. */
+huddle_status hd_json_print(const hd_json_value *value, hd_json_style style, char **text);
+
 #endif

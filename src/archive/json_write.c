@@ -301,3 +301,14 @@ void hd_json_write(hd_json_writer *json, const hd_json_value *value) {
         break;
     }
 }
+
+huddle_status hd_json_print(const hd_json_value *value, hd_json_style style, char **text) {
+    hd_json_writer json = hd_json_begin(style);
+    if (value != NULL)
+        hd_json_write(&json, value);
+    else
+        hd_json_null(&json);
+    huddle_status status = hd_json_finish(&json, text);
+    hd_json_discard(&json);
+    return status;
+}

@@ -132,7 +132,7 @@ static huddle_status score_number(const hd_decide_round *judge, int32_t n_cluste
     huddle_refine_info *info = &fit->refined.info;
     const huddle_csr *graph = &fit->graph.matrix;
     options.kmeans.n_clusters = n_clusters;
-    TRY(hd_spectral_make_rows(&options, n_clusters, &fit->embedding));
+    TRY(hd_spectral_make_rows(options.embed.rows, n_clusters, &fit->embedding));
     TRY(hd_step_kmeans_dense(judge->context, &fit->embedding.f.rows, &options.kmeans, &fit->rows,
                              clusters));
     if (judge->refines) {
@@ -184,16 +184,15 @@ done:
  * time. */
 static huddle_status score_largest(const hd_decide_round *judge, hd_decide_candidate *c) {
     huddle_status status = HUDDLE_OK;
-    hd_decide_curve curve = {0};
+    const hd_fit_trials *trials = &c->fit.trials;
     TRY(hd_decide_score_numbers(judge->context, &judge->options, hd_decide_all_numbers(c->trial.n),
-                                false, &c->fit, &curve));
-    for (int32_t k = 0; k < curve.count; k++)
-        if (k == 0 || curve.scores[k].modularity > c->trial.modularity) {
-            c->trial.modularity = curve.scores[k].modularity;
-            c->trial.divergence = curve.scores[k].divergence;
+                                false, &c->fit));
+    for (int32_t k = 0; k < trials->count; k++)
+        if (k == 0 || trials->items[k].modularity > c->trial.modularity) {
+            c->trial.modularity = trials->items[k].modularity;
+            c->trial.divergence = trials->items[k].divergence;
         }
 done:
-    hd_decide_curve_free(&curve);
     return status;
 }
 

@@ -50,7 +50,7 @@ static const double sample_share = 0.8;
 typedef struct source {
     huddle_context *context;
     const hd_spectral_options *options;
-    const hd_fit *fit; /* its rows, graph, tree of merges, */
+    const hd_fit *fit; /* its rows, graph, tree of merges, trials, */
     bool embedded;     /* and embedding; else clusters are found by merging only */
 } source;
 
@@ -88,7 +88,7 @@ static huddle_status cluster_rows(const source *s, int32_t n_clusters, int32_t *
     kmeans.n_init = kmeans.n_init < RESTARTS ? kmeans.n_init : RESTARTS;
     kmeans.seed = s->options->common.seed;
     kmeans.keep_starts = false;
-    TRY(hd_spectral_make_rows(s->options, n_clusters, &own));
+    TRY(hd_spectral_make_rows(s->options->embed.rows, n_clusters, &own));
     TRY(hd_step_kmeans_dense(s->context, &own.f.rows, &kmeans, &s->fit->rows, &clusters));
     *complete = clusters.kmeans.n_distinct >= n_clusters;
     memcpy(labels, clusters.labels, (size_t)s->fit->rows.n * sizeof *labels);
@@ -118,56 +118,62 @@ done:
 
 /* ---- scores over a range ------------------------------------------------------------------- */
 
-void hd_decide_curve_free(hd_decide_curve *curve) {
-    huddle_free(curve->scores);
-    memset(curve, 0, sizeof *curve);
-}
-
-typedef struct curve_pass {
-    const source *source;
-    hd_decide_curve *curve;
-} curve_pass;
-
 static huddle_status score_numbers(void *argument, hd_chunk chunk) {
     huddle_status status = HUDDLE_OK;
-    curve_pass *pass = argument;
+    const source *s = argument;
+    huddle_graph_scores scores;
     int32_t *labels = NULL;
-    ALLOC(labels, pass->source->fit->rows.n);
-    for (int64_t k = chunk.begin; k < chunk.end; k++)
-        TRY(cluster_number(pass->source, pass->curve->first + (int32_t)k, labels,
-                           &pass->curve->scores[k]));
+    ALLOC(labels, s->fit->rows.n);
+    for (int64_t k = chunk.begin; k < chunk.end; k++) {
+        huddle_trial *trial = &s->fit->trials.items[k];
+        TRY(cluster_number(s, trial->n_clusters, labels, &scores));
+        trial->ncut = scores.ncut;
+        trial->modularity = scores.modularity;
+        trial->divergence = scores.divergence;
+    }
 done:
     huddle_free(labels);
     return status;
 }
 
-/* A graph has no more clusters than vertices, and its embedding may have fewer columns than the
- * range asks for. */
-static huddle_status limit_curve(huddle_range range, int64_t limit, hd_decide_curve *curve) {
+/* Trials without labels of their own and without scores yet. A graph has no more clusters than
+ * vertices, and its embedding may have fewer columns than the range asks for. */
+static huddle_status begin_trials(huddle_range range, bool embedded, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
-    int64_t last = range.last < limit ? range.last : limit;
-    curve->first = range.first < last ? range.first : (int32_t)last;
-    curve->count = (int32_t)last - curve->first + 1;
-    ALLOC_ZERO(curve->scores, curve->count);
+    int64_t limit = embedded ? fit->embedding.f.vectors.cols : fit->rows.n;
+    int32_t last = range.last < limit ? range.last : (int32_t)limit;
+    int32_t first = range.first < last ? range.first : last;
+    huddle_spectrum spectrum = hd_fit_spectrum(fit);
+    ALLOC(fit->trials.items, last - first + 1);
+    fit->trials.count = last - first + 1;
+    for (int32_t c = first; c <= last; c++)
+        fit->trials.items[c - first] =
+            (huddle_trial){.n_clusters = c,
+                           .inertia = NAN,
+                           .silhouette = NAN,
+                           .ncut = NAN,
+                           .eigengap = embedded ? huddle_embed_gap(&spectrum, c) : NAN,
+                           .alignment = NAN,
+                           .modularity = NAN,
+                           .divergence = NAN,
+                           .stability = NAN};
 done:
     return status;
 }
 
 huddle_status hd_decide_score_numbers(huddle_context *context, const hd_spectral_options *options,
-                                      huddle_range range, bool embedded, hd_fit *fit,
-                                      hd_decide_curve *curve) {
+                                      huddle_range range, bool embedded, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     const huddle_dense *vectors = &fit->embedding.f.vectors;
     source s = {context, options, fit, embedded};
-    curve_pass pass = {&s, curve};
-    TRY(limit_curve(range, embedded ? vectors->cols : fit->rows.n, curve));
+    TRY(begin_trials(range, embedded, fit));
     TRY(huddle_csr_fetch(&fit->graph.matrix));
     if (embedded)
         TRY(huddle_dense_fetch(vectors));
     if (fit->refined.tree.n != fit->rows.n)
         TRY(huddle_refine_merge(context, &fit->graph.matrix, &fit->refined.tree));
     TRY(hd_engine_loop(context, hd_context_engine(context) != &hd_engine_cpu, "numbers",
-                       curve->count, score_numbers, &pass));
+                       fit->trials.count, score_numbers, &s));
 done:
     return status;
 }
@@ -199,8 +205,7 @@ done:
 
 /* K-means takes part up to KMEANS_ROWS vertices; with more the vectors stay where they are. */
 static huddle_status score_distributed(huddle_context *context, const hd_spectral_options *options,
-                                       huddle_range range, const hd_fit *fit,
-                                       hd_decide_curve *curve) {
+                                       huddle_range range, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     int64_t total = hd_fit_rows_everywhere(&fit->rows);
     hd_fit whole = {.rows = {.n = total}, .embedding = fit->embedding};
@@ -215,14 +220,16 @@ static huddle_status score_distributed(huddle_context *context, const hd_spectra
         TRY(collect_embedding(context, &fit->embedding, &whole.embedding));
     if (hd_slabs_rank(context) == 0) {
         hd_alone before = hd_alone_begin(context);
-        status = hd_decide_score_numbers(context, options, range, true, &whole, curve);
+        status = hd_decide_score_numbers(context, options, range, true, &whole);
         hd_alone_end(context, before);
+        fit->trials.items = whole.trials.items;
+        fit->trials.count = whole.trials.count;
     } else {
-        status = limit_curve(range, fit->embedding.f.vectors.cols, curve);
+        status = begin_trials(range, true, fit);
     }
     TRY(hd_agree(context, status));
-    TRY(hd_slabs_broadcast(context, 0, curve->count * (int64_t)sizeof *curve->scores,
-                           curve->scores));
+    TRY(hd_slabs_broadcast(context, 0, fit->trials.count * (int64_t)sizeof *fit->trials.items,
+                           fit->trials.items));
 done:
     huddle_csr_free(&whole.graph.matrix);
     huddle_refine_tree_free(&whole.refined.tree);
@@ -443,29 +450,6 @@ static void rank_by_modularity(const hd_fit_trials *trials, huddle_embed_choice 
     }
 }
 
-/* The scores of all numbers as trials, which have no labels of their own. */
-static huddle_status keep_curve(const hd_decide_curve *curve, hd_fit *fit) {
-    huddle_status status = HUDDLE_OK;
-    hd_fit_trials *trials = &fit->trials;
-    huddle_spectrum spectrum = hd_fit_spectrum(fit);
-    ALLOC_ZERO(trials->items, curve->count);
-    trials->count = curve->count;
-    for (int32_t t = 0; t < curve->count; t++) {
-        int32_t c = curve->first + t;
-        trials->items[t] = (huddle_trial){.n_clusters = c,
-                                          .inertia = NAN,
-                                          .silhouette = NAN,
-                                          .ncut = curve->scores[t].ncut,
-                                          .eigengap = huddle_embed_gap(&spectrum, c),
-                                          .alignment = NAN,
-                                          .modularity = curve->scores[t].modularity,
-                                          .divergence = curve->scores[t].divergence,
-                                          .stability = NAN};
-    }
-done:
-    return status;
-}
-
 /* Whether the number chosen by modularity has clusters that samples do not reproduce. Without
  * points nothing is known about that. */
 static bool is_unstable(const hd_fit_trials *trials) {
@@ -497,30 +481,24 @@ done:
     return status;
 }
 
-/* The curve is computed also where the eigengap decides, for the report. Too few points for a
+/* All numbers are scored also where the eigengap decides, for the report. Too few points for a
  * choice leave that of the eigengap rule. */
 huddle_status hd_decide_count(huddle_context *context, const hd_spectral_options *options,
                               hd_fit *fit, huddle_range *n_clusters) {
-    huddle_status status = HUDDLE_OK;
-    hd_decide_curve curve = {0};
     huddle_range range = {2, huddle_embed_max_clusters(hd_fit_rows_everywhere(&fit->rows))};
     if (options->common.n_clusters.first != HUDDLE_AUTO || !hd_spectral_refines(options) ||
         !fit->embedding.present || range.last < 2)
-        return status;
+        return HUDDLE_OK;
     hd_stage stage = hd_stage_enter(context, HD_STAGE_CHOOSE);
     hd_silence before = hd_silence_begin(context);
-    status = hd_slabs_distributed(context)
-                 ? score_distributed(context, options, range, fit, &curve)
-                 : hd_decide_score_numbers(context, options, range, true, fit, &curve);
-    if (status == HUDDLE_OK)
-        status = keep_curve(&curve, fit);
+    huddle_status status = hd_slabs_distributed(context)
+                               ? score_distributed(context, options, range, fit)
+                               : hd_decide_score_numbers(context, options, range, true, fit);
     if (status == HUDDLE_OK)
         status = decide(context, options, fit);
     hd_silence_end(context, before);
     hd_stage_leave(context, stage);
-    TRY(status);
-    n_clusters->first = n_clusters->last = fit->trials.choice.candidates[0];
-done:
-    hd_decide_curve_free(&curve);
+    if (status == HUDDLE_OK)
+        n_clusters->first = n_clusters->last = fit->trials.choice.candidates[0];
     return status;
 }

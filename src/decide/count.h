@@ -11,21 +11,12 @@ enum { HD_DECIDE_MIN_FEATURES = 10 };
 
 /* ---- scores over the number of clusters ---------------------------------------------------- */
 
-/* Scores of good labels of one graph for first, first + 1, ... clusters. */
-typedef struct hd_decide_curve {
-    int32_t first, count;
-    huddle_graph_scores *scores;
-} hd_decide_curve;
-
-void hd_decide_curve_free(hd_decide_curve *curve);
-
 /* For every number of a range: clusters of the fit's graph found by merging and, if `embedded`, by
- * K-means on its embedding, all refined by moves; the scores of those with the larger modularity.
- * The range is limited to the vertices and eigenvectors that there are. The tree of merges is made
- * here if the fit has none. */
+ * K-means on its embedding, all refined by moves; the scores of those with the larger modularity
+ * become the fit's trials, which have no labels. The range is limited to the vertices and
+ * eigenvectors that there are. The tree of merges is made here if the fit has none. */
 huddle_status hd_decide_score_numbers(huddle_context *context, const hd_spectral_options *options,
-                                      huddle_range range, bool embedded, hd_fit *fit,
-                                      hd_decide_curve *curve);
+                                      huddle_range range, bool embedded, hd_fit *fit);
 
 /* The place of the smallest of count numbers whose modularity is as good as the largest. */
 int32_t hd_decide_smallest(int32_t count, const huddle_trial *trials);

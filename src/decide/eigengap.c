@@ -40,9 +40,9 @@ done:
 
 /* The points are borrowed, and freed only if merging replaced them by a copy. Of the fit that is
  * made of them only the choice is kept. */
-huddle_status hd_decide_eigengap_for_refined(huddle_context *context, const huddle_points *points,
-                                             uint64_t seed, const char *refine, hd_fit *fit,
-                                             huddle_range *n_clusters) {
+huddle_status hd_decide_eigengap_of_points(huddle_context *context, const huddle_points *points,
+                                           uint64_t seed, const char *refine, hd_fit *fit,
+                                           huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;
     hd_spectral_options options = hd_spectral_defaults(*n_clusters, seed);
     hd_fit own = {0};
@@ -57,9 +57,4 @@ huddle_status hd_decide_eigengap_for_refined(huddle_context *context, const hudd
 done:
     hd_fit_free(&own);
     return status;
-}
-
-huddle_status hd_decide_eigengap_of_points(huddle_context *context, const huddle_points *points,
-                                           uint64_t seed, hd_fit *fit, huddle_range *n_clusters) {
-    return hd_decide_eigengap_for_refined(context, points, seed, "none", fit, n_clusters);
 }

@@ -8,13 +8,10 @@
  * left in the fit's trials. */
 huddle_status hd_decide_eigengap(hd_fit *fit, huddle_range *n_clusters);
 
-/* The same on the graph that sc would make of the points, for methods without one. */
+/* The same on the graph that sc would make of the points, for methods without one. refine: the
+ * option of that name; the graph has short bridges unless it is NULL or "none". */
 huddle_status hd_decide_eigengap_of_points(huddle_context *context, const huddle_points *points,
-                                           uint64_t seed, hd_fit *fit, huddle_range *n_clusters);
-
-/* The same for a method with option refine: the graph has short bridges unless it is none. */
-huddle_status hd_decide_eigengap_for_refined(huddle_context *context, const huddle_points *points,
-                                             uint64_t seed, const char *refine, hd_fit *fit,
-                                             huddle_range *n_clusters);
+                                           uint64_t seed, const char *refine, hd_fit *fit,
+                                           huddle_range *n_clusters);
 
 #endif

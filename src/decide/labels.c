@@ -135,7 +135,7 @@ static huddle_status cluster_vertices(const stability_pass *p, sample_parts *s) 
     TRY(hd_spectral_make_graph(context, options, range, fit));
     TRY(huddle_csr_fetch(&fit->graph.matrix));
     TRY(hd_spectral_find_vectors(context, options, range, fit));
-    TRY(hd_spectral_make_rows(options, c, &fit->embedding));
+    TRY(hd_spectral_make_rows(options->embed.rows, c, &fit->embedding));
     TRY(hd_step_kmeans_dense(context, &fit->embedding.f.rows, &kmeans, rows, &fit->clusters));
     TRY(hd_step_cluster_commute(context, options, c, rows, &fit->embedding, &s->commute));
     ALLOC(s->refined, rows->n);

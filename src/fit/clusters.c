@@ -21,7 +21,8 @@ static void walk_kmeans(hd_walk *walk, int64_t n, huddle_kmeans_info *info) {
     }
     hd_walk_real(walk, "kmeans_inertia", &info->inertia);
     hd_walk_int32(walk, "kmeans_n_restarts", &info->n_restarts);
-    hd_walk_reals(walk, "kmeans_inertias", info->n_restarts, &info->inertias);
+    hd_walk_all_reals(walk, "kmeans_n_restarts", "kmeans_inertias", info->n_restarts,
+                      &info->inertias);
     /* Only if the caller asked to keep the labels of all restarts, which have a column per row. */
     hd_walk_int_matrix(walk, hd_walk_if_whole(walk, "start_labels"), info->n_restarts, n,
                        &info->start_labels);
@@ -35,7 +36,8 @@ static void walk_kmeans(hd_walk *walk, int64_t n, huddle_kmeans_info *info) {
 static void walk_rotation(hd_walk *walk, huddle_rotation_info *info) {
     hd_walk_real(walk, "rotation_objective", &info->objective);
     hd_walk_int32(walk, "rotation_n_restarts", &info->n_restarts);
-    hd_walk_reals(walk, "rotation_objectives", info->n_restarts, &info->objectives);
+    hd_walk_all_reals(walk, "rotation_n_restarts", "rotation_objectives", info->n_restarts,
+                      &info->objectives);
     hd_walk_int32(walk, "rotation_best", &info->best);
     hd_walk_int32(walk, "rotation_n_iter", &info->n_iter);
     hd_walk_stop(walk, "rotation_stop", &info->stop);
@@ -46,7 +48,8 @@ static void walk_alternation(hd_walk *walk, huddle_alternation_info *info) {
     hd_walk_int32(walk, "alternation_n_iter", &info->n_iter);
     hd_walk_stop(walk, "alternation_stop", &info->stop);
     hd_walk_int32(walk, "alternation_n_history", &info->n_history);
-    hd_walk_reals(walk, "alternation_objective", info->n_history, &info->objective);
+    hd_walk_all_reals(walk, "alternation_n_history", "alternation_objective", info->n_history,
+                      &info->objective);
 }
 
 /* Medoids in a file are rows of all processes, those in memory own rows, or -1. */
@@ -76,12 +79,9 @@ static void walk_clusters(hd_walk *walk, int64_t n, hd_fit_clusters *clusters) {
         walk_distributed_medoids(walk, clusters);
     else
         hd_walk_longs(walk, "medoids", clusters->centres.rows, &clusters->medoids);
-    if (walk->mode == HD_WALK_FREE) {
-        FREE(clusters->all_sizes, clusters->all_medoids);
-        clusters->all_sizes = clusters->all_medoids = NULL;
-    }
-    /* Needed only while medoids are chosen, so it is not saved. */
-    hd_walk_bools(walk, NULL, n, &clusters->is_medoid_row);
+    /* Not saved; is_medoid_row is needed only while medoids are chosen. */
+    if (walk->mode == HD_WALK_FREE)
+        FREE(clusters->all_sizes, clusters->all_medoids, clusters->is_medoid_row);
     hd_walk_bool(walk, "has_rotation", &clusters->has_rotation);
     walk_kmeans(walk, n, &clusters->kmeans);
     walk_rotation(walk, &clusters->rotation);
@@ -137,7 +137,6 @@ static bool is_restart(int32_t best, int32_t n_restarts) {
  * may be fewer centres than clusters if K-means had too few distinct rows. Centres without an
  * embedding, which checks its own, are compared with prepared points. */
 static huddle_status sizes_fit(const hd_fit *fit) {
-    huddle_status status = HUDDLE_OK;
     const hd_fit_clusters *c = &fit->clusters;
     if (c->labels == NULL)
         return hd_fit_lacks("labels.npy");
@@ -147,15 +146,10 @@ static huddle_status sizes_fit(const hd_fit *fit) {
     HD_FIT_REQUIRE(c->centres.values == NULL || fit->embedding.f.rows.values != NULL ||
                        c->centres.cols == hd_fit_prepared_columns(&fit->prepared),
                    "columns of centres.npy", c->centres.cols);
-    TRY(hd_fit_check_array("kmeans_n_restarts", c->kmeans.n_restarts, c->kmeans.inertias));
-    TRY(hd_fit_check_array("rotation_n_restarts", c->rotation.n_restarts, c->rotation.objectives));
-    TRY(hd_fit_check_array("alternation_n_history", c->alternation.n_history,
-                           c->alternation.objective));
     HD_FIT_REQUIRE(is_restart(c->kmeans.best, c->kmeans.n_restarts), "kmeans_best", c->kmeans.best);
     HD_FIT_REQUIRE(is_restart(c->rotation.best, c->rotation.n_restarts), "rotation_best",
                    c->rotation.best);
-done:
-    return status;
+    return HUDDLE_OK;
 }
 
 /* Every index that later code uses without checking: medoids are printed as rows of x, labels index

@@ -15,13 +15,9 @@
 /* Tables of the texts, so that no others can be loaded. */
 static const char *const kinds[] = {"units", "categories", NULL};
 static const char *const reasons[] = {"cut", "stability", "divergence", "commute", NULL};
-static const huddle_option kind_option = {
-    .name = "table", .type = HUDDLE_OPTION_CHOICE, .choices = kinds};
-static const huddle_option reason_option = {
-    .name = "reason", .type = HUDDLE_OPTION_CHOICE, .choices = reasons};
 
 void hd_fit_walk_table(hd_walk *walk, hd_fit_table *table) {
-    hd_walk_choice(walk, "table_kind", &kind_option, &table->kind);
+    hd_walk_choice(walk, "table_kind", kinds, &table->kind);
     hd_walk_int(walk, "table_n_columns", &table->n_columns);
     hd_walk_int(walk, "table_n_categories", &table->n_categories);
     hd_walk_real(walk, "table_n_effective", &table->n_effective);
@@ -30,7 +26,7 @@ void hd_fit_walk_table(hd_walk *walk, hd_fit_table *table) {
 
 /* Of the scores only those that are shown. */
 void hd_fit_walk_decision(hd_walk *walk, hd_fit_decision *decision) {
-    hd_walk_choice(walk, "decision_reason", &reason_option, &decision->reason);
+    hd_walk_choice(walk, "decision_reason", reasons, &decision->reason);
     hd_walk_real(walk, "decision_kmeans_divergence", &decision->kmeans.divergence);
     hd_walk_real(walk, "decision_kmeans_ncut", &decision->kmeans.ncut);
     hd_walk_real(walk, "decision_graph_divergence", &decision->graph.divergence);

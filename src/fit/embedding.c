@@ -38,7 +38,7 @@ static void walk_embedding(hd_walk *walk, hd_fit_embedding *embedding) {
     hd_walk_row_dense(walk, "eigenvectors", &f->vectors);
     hd_walk_row_reals(walk, "degrees", f->vectors.rows, &f->degrees);
     hd_walk_int32(walk, "n_eigenvalues", &f->n_eigenvalues);
-    hd_walk_reals(walk, "eigenvalues", f->n_eigenvalues, &f->eigenvalues);
+    hd_walk_all_reals(walk, "n_eigenvalues", "eigenvalues", f->n_eigenvalues, &f->eigenvalues);
     hd_walk_reals(walk, "extents", f->vectors.cols, &embedding->extents);
     hd_walk_points(walk, "landmarks", &embedding->landmarks);
     hd_walk_dense(walk, "landmark_vectors", &embedding->landmark_map);
@@ -113,8 +113,6 @@ static huddle_status sizes_fit(const hd_fit *fit) {
                    rows->rows);
     HD_FIT_REQUIRE(rows->values == NULL || rows->cols == fit->clusters.centres.cols,
                    "columns of embedding.npy", rows->cols);
-    TRY(hd_fit_check_array("n_eigenvalues", fit->embedding.f.n_eigenvalues,
-                           fit->embedding.f.eigenvalues));
 done:
     return status;
 }

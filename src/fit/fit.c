@@ -35,7 +35,7 @@ void hd_fit_free(hd_fit *fit) {
     hd_walk walk = {.mode = HD_WALK_FREE};
     hd_fit_walk(&walk, fit);
     hd_warnings_free(&fit->warnings);
-    hd_walk_texts_free(&fit->texts);
+    huddle_free(fit->texts);
     memset(fit, 0, sizeof *fit);
 }
 
@@ -60,12 +60,6 @@ void hd_fit_release_graphs(hd_fit *fit) {
             hd_resident_release(&graphs[k]->resident);
 }
 
-huddle_status hd_fit_misfit(const char *name, long long value) {
-    return hd_fail(HUDDLE_FORMAT,
-                   "the model file is damaged: %s = %lld does not agree with the rest of it", name,
-                   value);
-}
-
 huddle_status hd_fit_lacks(const char *name) {
     return hd_fail(HUDDLE_FORMAT, "the model file is damaged: %s is missing", name);
 }
@@ -87,7 +81,7 @@ done:
 
 /* A matrix that only an engine keeps has no values yet; the view still has its type and shape, so
  * that the array is listed. */
-huddle_array hd_fit_view_dense(const huddle_dense *m) {
+static huddle_array view_dense(const huddle_dense *m) {
     if (m->values == NULL && m->resident == NULL)
         return (huddle_array){0};
     return (huddle_array){HUDDLE_ARRAY_F64, m->rows, m->cols, m->stride, m->values, NULL, NULL};
@@ -99,7 +93,7 @@ huddle_array hd_fit_view_csr(const huddle_csr *m) {
     return (huddle_array){HUDDLE_ARRAY_CSR, m->rows, m->cols, 0, m->values, m->offsets, m->columns};
 }
 
-huddle_array hd_fit_view_vector(huddle_array_type type, int64_t n, const void *values) {
+static huddle_array view_vector(huddle_array_type type, int64_t n, const void *values) {
     if (values == NULL)
         return (huddle_array){0};
     return (huddle_array){type, n, 1, 1, values, NULL, NULL};
@@ -115,7 +109,7 @@ static huddle_array view_points(const huddle_points *x) {
 /* One row per restart. */
 static huddle_array view_starts(const hd_fit *fit) {
     const huddle_kmeans_info *info = &fit->clusters.kmeans;
-    huddle_array view = hd_fit_view_vector(HUDDLE_ARRAY_I32, info->n_restarts, info->start_labels);
+    huddle_array view = view_vector(HUDDLE_ARRAY_I32, info->n_restarts, info->start_labels);
     view.cols = view.stride = fit->rows.n;
     return view;
 }
@@ -123,7 +117,7 @@ static huddle_array view_starts(const hd_fit *fit) {
 /* One column per number of clusters, and a row for each row of x already. */
 static huddle_array view_range(const hd_fit *fit) {
     int64_t n = hd_fit_rows_total(&fit->rows);
-    huddle_array view = hd_fit_view_vector(HUDDLE_ARRAY_I32, n, fit->trials.labels);
+    huddle_array view = view_vector(HUDDLE_ARRAY_I32, n, fit->trials.labels);
     view.cols = view.stride = fit->trials.count;
     return view;
 }
@@ -131,7 +125,7 @@ static huddle_array view_range(const hd_fit *fit) {
 #define AT(member) offsetof(hd_fit, member)
 
 /* In the order of the data flow, in which they are listed. */
-static const hd_fit_array arrays[] = {
+const hd_fit_array hd_fit_arrays[] = {
     {"points", HD_FIT_EXPAND_ROWS, HD_FIT_POINTS, AT(prepared.points), 0, NULL},
     {"graph", HD_FIT_EXPAND_GRAPH, HD_FIT_CSR, AT(graph.matrix), 0, NULL},
     {"embedding", HD_FIT_EXPAND_ROWS, HD_FIT_DENSE, AT(embedding.f.rows), 0, NULL},
@@ -151,23 +145,20 @@ static const hd_fit_array arrays[] = {
     {"range_labels", HD_FIT_KEEP, HD_FIT_VIEWED, 0, 0, view_range},
 };
 
-enum { N_ARRAYS = sizeof arrays / sizeof *arrays };
-
 huddle_array hd_fit_view(const hd_fit *fit, const hd_fit_array *array) {
     const void *at = (const char *)fit + array->offset;
     switch (array->storage) {
     case HD_FIT_DENSE:
-        return hd_fit_view_dense(at);
+        return view_dense(at);
     case HD_FIT_CSR:
         return hd_fit_view_csr(at);
     case HD_FIT_POINTS:
         return view_points(at);
     case HD_FIT_LABELS:
-        return hd_fit_view_vector(HUDDLE_ARRAY_I32, fit->rows.n, *(int32_t *const *)at);
+        return view_vector(HUDDLE_ARRAY_I32, fit->rows.n, *(int32_t *const *)at);
     case HD_FIT_REALS:
-        return hd_fit_view_vector(HUDDLE_ARRAY_F64,
-                                  *(const int32_t *)((const char *)fit + array->length),
-                                  *(double *const *)at);
+        return view_vector(HUDDLE_ARRAY_F64, *(const int32_t *)((const char *)fit + array->length),
+                           *(double *const *)at);
     default:
         return array->view(fit);
     }
@@ -187,22 +178,10 @@ huddle_status hd_fit_fetch_array(const hd_fit *fit, const hd_fit_array *array) {
     }
 }
 
-/* A negative n must be refused explicitly: an array that is absent from the file was never compared
- * with it, and loops and allocations take n for granted. */
-huddle_status hd_fit_check_array(const char *name, int64_t n, const void *values) {
-    HD_FIT_REQUIRE(n == 0 || (n > 0 && values != NULL), name, n);
-    return HUDDLE_OK;
-}
-
-const hd_fit_array *hd_fit_list_array(int k) {
-    return k < N_ARRAYS ? &arrays[k] : NULL;
-}
-
 const hd_fit_array *hd_fit_find_array(const char *name) {
-    const hd_fit_array *array;
-    for (int k = 0; (array = hd_fit_list_array(k)) != NULL; k++)
-        if (strcmp(array->name, name) == 0)
-            return array;
+    for (int k = 0; k < HD_FIT_N_ARRAYS; k++)
+        if (strcmp(hd_fit_arrays[k].name, name) == 0)
+            return &hd_fit_arrays[k];
     return NULL;
 }
 

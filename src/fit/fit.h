@@ -300,7 +300,7 @@ struct hd_fit {
     hd_stages stages; /* where they went */
     hd_fit_memory memory;
     hd_warnings warnings;
-    hd_walk_texts texts; /* of a loaded fit; else its info structs point to static texts */
+    char *texts; /* of a loaded fit; else its info structs point to static texts */
 };
 
 void hd_fit_free(hd_fit *fit);
@@ -370,24 +370,19 @@ huddle_status hd_fit_check(const hd_fit *fit);
 #define HD_FIT_REQUIRE(condition, name, value)                                                     \
     do {                                                                                           \
         if (!(condition))                                                                          \
-            return hd_fit_misfit(name, (long long)(value));                                        \
+            return hd_walk_misfit(name, (long long)(value));                                       \
     } while (0)
-huddle_status hd_fit_misfit(const char *name, long long value);
 
 /* The same for arrays that must exist. */
 huddle_status hd_fit_lacks(const char *name);
 
-/* HUDDLE_FORMAT unless an array of n elements is there, or n is 0; `name` is the length's. */
-huddle_status hd_fit_check_array(const char *name, int64_t n, const void *values);
-
-/* The array of that name, or NULL; the names in order, to be continued until NULL. */
+/* All arrays, in the order in which they are listed; the one of that name, or NULL. */
+enum { HD_FIT_N_ARRAYS = 14 };
+extern const hd_fit_array hd_fit_arrays[HD_FIT_N_ARRAYS];
 const hd_fit_array *hd_fit_find_array(const char *name);
-const hd_fit_array *hd_fit_list_array(int k);
 
-/* Views of containers and vectors. */
-huddle_array hd_fit_view_dense(const huddle_dense *matrix);
+/* A view of a graph. */
 huddle_array hd_fit_view_csr(const huddle_csr *matrix);
-huddle_array hd_fit_view_vector(huddle_array_type type, int64_t n, const void *values);
 
 /* The members of the report that belong to parts: "seconds" first, the others in their order. */
 void hd_fit_write_seconds(const hd_fit *fit, hd_json_writer *json);

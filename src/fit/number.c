@@ -66,14 +66,18 @@ done:
     return status;
 }
 
+static void number_rows(int64_t n, const int32_t *numbers, int32_t *labels) {
+    for (int64_t i = 0; i < n && labels != NULL; i++)
+        labels[i] = numbers[labels[i]];
+}
+
 huddle_status hd_fit_number_labels(huddle_context *context, int64_t n, int32_t n_clusters,
                                    int32_t *labels) {
     huddle_status status = HUDDLE_OK;
     int32_t *numbers = NULL;
     ALLOC(numbers, n_clusters);
     TRY(hd_fit_order_labels(context, n, labels, n_clusters, numbers, NULL));
-    for (int64_t i = 0; i < n; i++)
-        labels[i] = numbers[labels[i]];
+    number_rows(n, numbers, labels);
 done:
     huddle_free(numbers);
     return status;
@@ -81,11 +85,6 @@ done:
 
 /* ---- everything that is indexed by clusters ---------------------------------------------------
  */
-
-static void number_rows(int64_t n, const int32_t *numbers, int32_t *labels) {
-    for (int64_t i = 0; i < n && labels != NULL; i++)
-        labels[i] = numbers[labels[i]];
-}
 
 /* Row k becomes row numbers[k]. There may be fewer centres than clusters: those without one are
  * empty, so that they stay behind the others. */

@@ -21,40 +21,32 @@
 /* Saves or loads one candidate. */
 static void walk_trial(hd_walk *walk, int32_t k, huddle_prepare_trial *trial) {
     char prefix[32], name[HD_WALK_NAME];
-    const huddle_option *option = huddle_option_find(huddle_prepare_options_table(), "prepare");
     snprintf(prefix, sizeof prefix, "prepare_trial_%d", k);
-    hd_walk_choice(walk, hd_walk_join(name, prefix, "rule"), option, &trial->rule.name);
-    hd_walk_int32(walk, hd_walk_join(name, prefix, "r"), &trial->rule.r);
+    hd_walk_rule(walk, prefix, &trial->rule);
     hd_walk_real(walk, hd_walk_join(name, prefix, "modularity"), &trial->modularity);
     hd_walk_real(walk, hd_walk_join(name, prefix, "divergence"), &trial->divergence);
     hd_walk_int(walk, hd_walk_join(name, prefix, "n"), &trial->n);
 }
 
-/* Saves or loads the candidates and their numbers of clusters. Both counts are checked here: one is
- * the length of an allocation, the other limits a loop over an array of fixed length. */
+/* Saves or loads the candidates and their numbers of clusters. */
 static void walk_trial_list(hd_walk *walk, hd_fit_prepare_trials *trials) {
     char name[HD_WALK_NAME], part[32];
     int32_t score = (int32_t)trials->score;
-    hd_walk_int32(walk, "prepare_trials_count", &trials->count);
-    if (trials->count < 0 || trials->count > HD_FIT_MAX_PREPARE_TRIALS)
-        hd_walk_fail(walk, "prepare_trials_count");
-    if (walk->mode == HD_WALK_LOAD && walk->status == HUDDLE_OK && trials->count > 0) {
+    hd_walk_count(walk, "prepare_trials_count", HD_FIT_MAX_PREPARE_TRIALS, &trials->count);
+    if (walk->mode == HD_WALK_LOAD && trials->count > 0) {
         trials->items = hd_alloc_zero(trials->count, sizeof *trials->items);
         if (trials->items == NULL)
             walk->status = hd_fail(HUDDLE_NO_MEMORY, "no memory for %d trials", trials->count);
     }
     for (int32_t k = 0; k < trials->count && walk->status == HUDDLE_OK; k++)
         walk_trial(walk, k, &trials->items[k]);
-    hd_walk_int32(walk, "prepare_trials_n_clusters", &trials->n_clusters);
-    if (trials->n_clusters < 0 || trials->n_clusters > HD_FIT_MAX_PREPARE_CLUSTERS)
-        hd_walk_fail(walk, "prepare_trials_n_clusters");
-    for (int32_t k = 0; k < trials->n_clusters && walk->status == HUDDLE_OK; k++) {
+    hd_walk_count(walk, "prepare_trials_n_clusters", HD_FIT_MAX_PREPARE_CLUSTERS,
+                  &trials->n_clusters);
+    for (int32_t k = 0; k < trials->n_clusters; k++) {
         snprintf(part, sizeof part, "clusters_%d", k);
         hd_walk_int32(walk, hd_walk_join(name, "prepare_trials", part), &trials->clusters[k]);
     }
-    hd_walk_int32(walk, "prepare_trials_score", &score);
-    if (score < 0 || score > HUDDLE_PREPARE_BY_LARGEST_MODULARITY)
-        hd_walk_fail(walk, "prepare_trials_score");
+    hd_walk_count(walk, "prepare_trials_score", HUDDLE_PREPARE_BY_LARGEST_MODULARITY, &score);
     trials->score = (huddle_prepare_score)score;
     hd_walk_bool(walk, "prepare_trials_separate", &trials->separate);
     hd_walk_real(walk, "prepare_trials_seconds", &trials->seconds);

@@ -13,8 +13,6 @@
 
 /* Where labels may come from, as a table, so that no other text can be loaded. */
 static const char *const sources[] = {"graph", "kmeans", "commute", NULL};
-static const huddle_option source_option = {
-    .name = "from", .type = HUDDLE_OPTION_CHOICE, .choices = sources};
 
 /* A name is an array of characters in the struct and a text in files. */
 static void walk_name(hd_walk *walk, const char *name, huddle_refine_trial *trial) {
@@ -44,14 +42,10 @@ static void walk_trial(hd_walk *walk, const char *prefix, huddle_refine_trial *t
     hd_walk_bool(walk, hd_walk_join(name, prefix, "allowed"), &trial->allowed);
 }
 
-/* The count is checked here, not with the other sizes: it limits the loop over an array of fixed
- * length. */
 static void walk_info(hd_walk *walk, huddle_refine_info *info) {
     char prefix[32];
-    hd_walk_int32(walk, "refine_n_trials", &info->n_trials);
-    if (info->n_trials < 0 || info->n_trials > HUDDLE_REFINE_MAX_TRIALS)
-        hd_walk_fail(walk, "refine_n_trials");
-    for (int32_t k = 0; k < info->n_trials && walk->status == HUDDLE_OK; k++) {
+    hd_walk_count(walk, "refine_n_trials", HUDDLE_REFINE_MAX_TRIALS, &info->n_trials);
+    for (int32_t k = 0; k < info->n_trials; k++) {
         snprintf(prefix, sizeof prefix, "refine_%d", k);
         walk_trial(walk, prefix, &info->trials[k]);
     }
@@ -65,7 +59,7 @@ static void walk_info(hd_walk *walk, huddle_refine_info *info) {
 static void walk_part(hd_walk *walk, hd_fit *fit) {
     hd_fit_refined *refined = &fit->refined;
     hd_walk_bool(walk, "refine_present", &refined->present);
-    hd_walk_choice(walk, "refine_from", &source_option, &refined->from);
+    hd_walk_choice(walk, "refine_from", sources, &refined->from);
     hd_walk_text(walk, "refine_skipped", &refined->skipped);
     hd_walk_row_ints(walk, "unrefined_labels", fit->rows.n, &refined->own);
     hd_walk_dense(walk, "refine_centres", &refined->centres);

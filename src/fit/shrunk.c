@@ -9,6 +9,7 @@
 
 /* Freeing uses the stage's own function, which knows about members that are not saved. */
 static void walk_info(hd_walk *walk, huddle_shrink_info *info) {
+    const char *count = "shrink_n_history";
     if (walk->mode == HD_WALK_FREE) {
         huddle_shrink_info_free(info);
         return;
@@ -27,10 +28,10 @@ static void walk_info(hd_walk *walk, huddle_shrink_info *info) {
     hd_walk_text(walk, "shrink_loss", &info->loss);
     hd_walk_text(walk, "shrink_solver", &info->solver);
     hd_walk_text(walk, "shrink_linear_solver", &info->linear_solver);
-    hd_walk_int32(walk, "shrink_n_history", &info->n_history);
-    hd_walk_reals(walk, "objective", info->n_history, &info->history_objective);
-    hd_walk_reals(walk, "dual", info->n_history, &info->history_dual);
-    hd_walk_reals(walk, "history_seconds", info->n_history, &info->history_seconds);
+    hd_walk_int32(walk, count, &info->n_history);
+    hd_walk_all_reals(walk, count, "objective", info->n_history, &info->history_objective);
+    hd_walk_all_reals(walk, count, "dual", info->n_history, &info->history_dual);
+    hd_walk_all_reals(walk, count, "history_seconds", info->n_history, &info->history_seconds);
     hd_walk_real(walk, "shrink_solve_seconds", &info->seconds);
 }
 
@@ -56,10 +57,6 @@ static void walk_part(hd_walk *walk, hd_fit *fit) {
 static huddle_status sizes_fit(const hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     const huddle_dense *g = &fit->shrunk.g.g;
-    const huddle_shrink_info *info = &fit->shrunk.info;
-    TRY(hd_fit_check_array("shrink_n_history", info->n_history, info->history_objective));
-    TRY(hd_fit_check_array("shrink_n_history", info->n_history, info->history_dual));
-    TRY(hd_fit_check_array("shrink_n_history", info->n_history, info->history_seconds));
     TRY(hd_fit_graph_fits("shrink_graph", &fit->shrunk.w, &fit->rows));
     HD_FIT_REQUIRE(fit->shrunk.present == (g->values != NULL), "shrink_present",
                    fit->shrunk.present);

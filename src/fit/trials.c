@@ -55,29 +55,20 @@ static void load_items(hd_walk *walk, hd_fit_trials *trials) {
 
 /* A struct with members of different types, so that each mode has its own function. */
 static void walk_items(hd_walk *walk, hd_fit_trials *trials) {
-    if (walk->mode == HD_WALK_FREE) {
+    if (walk->mode == HD_WALK_FREE)
         huddle_free(trials->items);
-        trials->items = NULL;
-    } else if (walk->mode == HD_WALK_COPY) {
-        trials->items =
-            hd_walk_copy_block(walk, trials->items, trials->count, sizeof *trials->items);
-    } else if (walk->mode == HD_WALK_SAVE) {
+    else if (walk->mode == HD_WALK_SAVE)
         save_items(walk, trials);
-    } else if (walk->mode == HD_WALK_LOAD) {
+    else if (walk->mode == HD_WALK_LOAD)
         load_items(walk, trials);
-    }
 }
 
-/* The count is checked here, not with the other sizes: it limits the loop over arrays of fixed
- * length. */
 static void walk_choice(hd_walk *walk, huddle_embed_choice *choice) {
     enum { MAX_CANDIDATES = sizeof choice->scores / sizeof *choice->scores };
     char prefix[32], name[HD_WALK_NAME];
-    hd_walk_int32(walk, "choice_count", &choice->count);
+    hd_walk_count(walk, "choice_count", MAX_CANDIDATES, &choice->count);
     hd_walk_int32(walk, "choice_n_clear", &choice->n_clear);
-    if (choice->count < 0 || choice->count > MAX_CANDIDATES)
-        hd_walk_fail(walk, "choice_count");
-    for (int32_t k = 0; k < choice->count && walk->status == HUDDLE_OK; k++) {
+    for (int32_t k = 0; k < choice->count; k++) {
         snprintf(prefix, sizeof prefix, "choice_%d", k);
         hd_walk_int32(walk, hd_walk_join(name, prefix, "n_clusters"), &choice->candidates[k]);
         hd_walk_real(walk, hd_walk_join(name, prefix, "score"), &choice->scores[k]);
@@ -86,12 +77,10 @@ static void walk_choice(hd_walk *walk, huddle_embed_choice *choice) {
     }
 }
 
-/* n_trials is the length of the arrays that follow, so it must not be negative. */
+/* Fits that are copied have no trials. */
 static void walk_part(hd_walk *walk, hd_fit *fit) {
     hd_fit_trials *trials = &fit->trials;
-    hd_walk_int32(walk, "n_trials", &trials->count);
-    if (trials->count < 0)
-        hd_walk_fail(walk, "n_trials");
+    hd_walk_count(walk, "n_trials", INT32_MAX, &trials->count);
     walk_items(walk, trials);
     hd_walk_row_int_matrix(walk, "range_labels", hd_fit_rows_total(&fit->rows), trials->count,
                            &trials->labels);
@@ -102,7 +91,9 @@ static void walk_part(hd_walk *walk, hd_fit *fit) {
 /* ---- a loaded file ------------------------------------------------------------------------- */
 
 static huddle_status sizes_fit(const hd_fit *fit) {
-    return hd_fit_check_array("n_trials", fit->trials.count, fit->trials.items);
+    HD_FIT_REQUIRE(fit->trials.count == 0 || fit->trials.items != NULL, "n_trials",
+                   fit->trials.count);
+    return HUDDLE_OK;
 }
 
 /* Each column contains labels of its own number of clusters. Sizes have been checked, so items

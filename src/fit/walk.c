@@ -13,32 +13,27 @@
 #include <stdio.h>
 #include <string.h>
 
-void hd_walk_texts_free(hd_walk_texts *texts) {
-    for (int64_t i = 0; i < texts->count; i++)
-        huddle_free(texts->items[i]);
-    huddle_free(texts->items);
-    memset(texts, 0, sizeof *texts);
-}
-
 /* A number or text is shown as the file has it; long ones, and lists, only in part. */
 void hd_walk_fail(hd_walk *walk, const char *name) {
     const hd_json_value *value = hd_json_get(walk->values, name);
-    hd_json_writer json = hd_json_begin((hd_json_style){0});
     char *text = NULL;
     if (walk->status != HUDDLE_OK)
         return;
-    if (value != NULL) {
-        hd_json_write(&json, value);
-        (void)hd_json_finish(&json, &text);
-    }
+    if (value != NULL)
+        (void)hd_json_print(value, (hd_json_style){0}, &text);
     if (text != NULL)
         walk->status =
             hd_fail(HUDDLE_FORMAT, "the model file is damaged: %s = %.40s is wrong", name, text);
     else
         walk->status =
             hd_fail(HUDDLE_FORMAT, "the model file is damaged: %s is missing or wrong", name);
-    hd_json_discard(&json);
     huddle_free(text);
+}
+
+huddle_status hd_walk_misfit(const char *name, long long value) {
+    return hd_fail(HUDDLE_FORMAT,
+                   "the model file is damaged: %s = %lld does not agree with the rest of it", name,
+                   value);
 }
 
 /* Names are literals and at most two prefixes deep, so that they fit. */
@@ -60,9 +55,11 @@ static bool is_loading(const hd_walk *walk, const char *name) {
 
 /* ---- numbers and texts --------------------------------------------------------------------- */
 
-/* The stored value, which must have that type or be null; NULL after a failure. A missing value is
- * a failure: a file without it was not written by this version. */
-static const hd_json_value *find_value(hd_walk *walk, const char *name, hd_json_type type) {
+/* Loading: the stored value, which must have that type or be null; else, and after a failure, NULL.
+ * A missing value is a failure: a file without it was not written by this version. */
+static const hd_json_value *load_value(hd_walk *walk, const char *name, hd_json_type type) {
+    if (!is_loading(walk, name))
+        return NULL;
     const hd_json_value *value = hd_json_get(walk->values, name);
     if (value != NULL && (value->type == type || value->type == HD_JSON_NULL))
         return value;
@@ -86,12 +83,10 @@ void *hd_walk_copy_block(hd_walk *walk, const void *from, int64_t count, size_t 
 void hd_walk_int(hd_walk *walk, const char *name, int64_t *value) {
     if (is_saving(walk, name))
         hd_json_set_integer(walk->json, name, *value);
-    if (!is_loading(walk, name))
-        return;
-    const hd_json_value *stored = find_value(walk, name, HD_JSON_INTEGER);
+    const hd_json_value *stored = load_value(walk, name, HD_JSON_INTEGER);
     if (stored != NULL && stored->type == HD_JSON_INTEGER)
         *value = stored->integer;
-    else
+    else if (stored != NULL)
         hd_walk_fail(walk, name);
 }
 
@@ -106,12 +101,19 @@ void hd_walk_int32(hd_walk *walk, const char *name, int32_t *value) {
         hd_walk_fail(walk, name);
 }
 
+/* What is read before the list must not be more than there is room for. */
+void hd_walk_count(hd_walk *walk, const char *name, int32_t limit, int32_t *count) {
+    hd_walk_int32(walk, name, count);
+    if (*count < 0 || *count > limit)
+        hd_walk_fail(walk, name);
+    if (walk->mode == HD_WALK_LOAD && walk->status != HUDDLE_OK)
+        *count = 0;
+}
+
 void hd_walk_bool(hd_walk *walk, const char *name, bool *value) {
     if (is_saving(walk, name))
         hd_json_set_bool(walk->json, name, *value);
-    if (!is_loading(walk, name))
-        return;
-    const hd_json_value *stored = find_value(walk, name, HD_JSON_BOOL);
+    const hd_json_value *stored = load_value(walk, name, HD_JSON_BOOL);
     if (stored != NULL)
         *value = stored->integer != 0;
 }
@@ -136,11 +138,11 @@ void hd_walk_real(hd_walk *walk, const char *name, double *value) {
 void hd_walk_stop(hd_walk *walk, const char *name, huddle_stop *value) {
     if (is_saving(walk, name))
         hd_json_set_string(walk->json, name, huddle_stop_name(*value));
-    if (!is_loading(walk, name))
+    const hd_json_value *stored = load_value(walk, name, HD_JSON_STRING);
+    if (stored == NULL)
         return;
-    const hd_json_value *stored = find_value(walk, name, HD_JSON_STRING);
     for (int stop = HUDDLE_STOP_CONVERGED; stop <= HUDDLE_STOP_ROUNDING; stop++)
-        if (stored != NULL && stored->text != NULL &&
+        if (stored->text != NULL &&
             strcmp(stored->text, huddle_stop_name((huddle_stop)stop)) == 0) {
             *value = (huddle_stop)stop;
             return;
@@ -148,45 +150,30 @@ void hd_walk_stop(hd_walk *walk, const char *name, huddle_stop *value) {
     hd_walk_fail(walk, name);
 }
 
-/* Info structs point to static texts elsewhere, so that nobody frees them; those of a loaded model
- * belong to the fit's list of texts. */
+/* Info structs point to static texts elsewhere, so that nobody frees them; a loaded fit owns those
+ * of its file. */
 void hd_walk_text(hd_walk *walk, const char *name, const char **value) {
     if (is_saving(walk, name))
         hd_json_set_string(walk->json, name, *value);
-    if (!is_loading(walk, name))
-        return;
-    const hd_json_value *stored = find_value(walk, name, HD_JSON_STRING);
-    *value = NULL;
-    if (stored == NULL || stored->text == NULL)
-        return;
-    /* The document that contains the stored text is freed after loading. */
-    hd_walk_texts *texts = walk->texts;
-    char *copy = hd_copy_text(stored->text);
-    if (copy == NULL ||
-        !hd_grow(&texts->items, &texts->capacity, texts->count + 1, sizeof *texts->items)) {
-        huddle_free(copy);
-        walk->status = hd_fail(HUDDLE_NO_MEMORY, "no memory for %s", name);
-        return;
-    }
-    texts->items[texts->count++] = copy;
-    *value = copy;
+    const hd_json_value *stored = load_value(walk, name, HD_JSON_STRING);
+    if (stored != NULL)
+        *value = stored->text;
 }
 
 /* The pointer that is kept is the table's own text, since code compares it with known names; any
  * other text is refused. */
-void hd_walk_choice(hd_walk *walk, const char *name, const huddle_option *option,
+void hd_walk_choice(hd_walk *walk, const char *name, const char *const *choices,
                     const char **value) {
-    if (is_saving(walk, name))
-        hd_json_set_string(walk->json, name, *value);
+    const char *text = *value;
+    hd_walk_text(walk, name, &text);
     if (!is_loading(walk, name))
         return;
-    const hd_json_value *stored = find_value(walk, name, HD_JSON_STRING);
     *value = NULL;
-    if (stored == NULL || stored->text == NULL)
+    if (text == NULL)
         return;
-    for (const char *const *choice = option->choices; *choice != NULL; choice++)
-        if (strcmp(*choice, stored->text) == 0)
-            *value = *choice;
+    for (; *choices != NULL; choices++)
+        if (strcmp(*choices, text) == 0)
+            *value = *choices;
     /* A name that is not among the choices, from a newer version or a damaged file. */
     if (*value == NULL)
         hd_walk_fail(walk, name);
@@ -197,7 +184,7 @@ void hd_walk_choice(hd_walk *walk, const char *name, const huddle_option *option
 typedef hd_walk_element element;
 
 const hd_walk_element hd_walk_long = {"<i8", 'i', 8}, hd_walk_int_element = {"<i4", 'i', 4};
-static const element floats = {"<f4", 'f', 4}, reals = {"<f8", 'f', 8}, bools = {"|b1", 'b', 1};
+static const element floats = {"<f4", 'f', 4}, reals = {"<f8", 'f', 8};
 
 /* Without gaps between the rows. Of several processes the first one writes what all have. */
 static huddle_status write_array(hd_walk *walk, const char *name, const hd_walk_rows_part *part) {
@@ -225,7 +212,7 @@ done:
 static void save_array(hd_walk *walk, const char *name, bool of_rows,
                        const hd_walk_rows_part *part) {
     if (walk->slab != NULL && of_rows)
-        hd_walk_save_rows(walk, name, part);
+        walk->status = hd_walk_save_rows(walk, name, part);
     else if (part->values != NULL)
         walk->status = write_array(walk, name, part);
 }
@@ -325,8 +312,13 @@ void hd_walk_reals(hd_walk *walk, const char *name, int64_t length, double **val
     WALK_ARRAY(false, reals, 1, length, 1);
 }
 
-void hd_walk_bools(hd_walk *walk, const char *name, int64_t length, bool **values) {
-    WALK_ARRAY(false, bools, 1, length, 1);
+/* A negative length must be refused explicitly: an array that is absent from the file was never
+ * compared with it, and loops and allocations take it for granted. */
+void hd_walk_all_reals(hd_walk *walk, const char *count, const char *name, int64_t length,
+                       double **values) {
+    hd_walk_reals(walk, name, length, values);
+    if (is_loading(walk, name) && length != 0 && (length < 0 || *values == NULL))
+        walk->status = hd_walk_misfit(count, length);
 }
 
 void hd_walk_row_ints(hd_walk *walk, const char *name, int64_t n, int32_t **values) {
@@ -531,13 +523,18 @@ void hd_walk_distinct(hd_walk *walk, const char *name, huddle_distinct *distinct
     hd_walk_longs(walk, hd_walk_join(part, name, "copies"), distinct->count, &distinct->copies);
 }
 
+void hd_walk_rule(hd_walk *walk, const char *name, huddle_rule *rule) {
+    char part[HD_WALK_NAME];
+    const huddle_option *option = huddle_option_find(huddle_prepare_options_table(), "prepare");
+    hd_walk_choice(walk, hd_walk_join(part, name, "rule"), option->choices, &rule->name);
+    hd_walk_int32(walk, hd_walk_join(part, name, "r"), &rule->r);
+}
+
 /* The arrays have d_in elements or are absent; the projection is checked against d_in and d_out
  * later. */
 void hd_walk_preparation(hd_walk *walk, const char *name, huddle_preparation *p) {
     char part[HD_WALK_NAME];
-    const huddle_option *option = huddle_option_find(huddle_prepare_options_table(), "prepare");
-    hd_walk_choice(walk, hd_walk_join(part, name, "rule"), option, &p->rule.name);
-    hd_walk_int32(walk, hd_walk_join(part, name, "r"), &p->rule.r);
+    hd_walk_rule(walk, name, &p->rule);
     hd_walk_int(walk, hd_walk_join(part, name, "d_in"), &p->d_in);
     hd_walk_int(walk, hd_walk_join(part, name, "d_out"), &p->d_out);
     hd_walk_bool(walk, hd_walk_join(part, name, "center_rows"), &p->center_rows);
@@ -560,7 +557,7 @@ void hd_walk_preparation(hd_walk *walk, const char *name, huddle_preparation *p)
 void hd_walk_scale(hd_walk *walk, const char *name, huddle_scale *scale) {
     char part[HD_WALK_NAME];
     const huddle_option *option = huddle_option_find(huddle_weight_options_table(), "scale");
-    hd_walk_choice(walk, hd_walk_join(part, name, "rule"), option, &scale->rule);
+    hd_walk_choice(walk, hd_walk_join(part, name, "rule"), option->choices, &scale->rule);
     hd_walk_real(walk, hd_walk_join(part, name, "delta2"), &scale->delta2);
     hd_walk_real(walk, hd_walk_join(part, name, "smallest"), &scale->smallest);
     hd_walk_row_count(walk, hd_walk_join(part, name, "n"), &scale->n);

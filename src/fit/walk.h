@@ -23,14 +23,6 @@
 
 typedef enum hd_walk_mode { HD_WALK_FREE, HD_WALK_COPY, HD_WALK_SAVE, HD_WALK_LOAD } hd_walk_mode;
 
-/* Texts that info structs of a loaded model point to: elsewhere they are static. */
-typedef struct hd_walk_texts {
-    char **items;
-    int64_t count, capacity;
-} hd_walk_texts;
-
-void hd_walk_texts_free(hd_walk_texts *texts);
-
 /* The rows of this process. Loading sets first, n and total when it comes to the number of rows. */
 typedef struct hd_walk_slab {
     huddle_context *context;
@@ -49,12 +41,14 @@ typedef struct hd_walk {
     hd_zip_writer *output; /* saving: the archive (NULL on processes but 0), */
     hd_json_writer *json;  /* and the open object "values" */
     const hd_zip *input;   /* loading: the archive, */
-    const hd_json_value *values;
-    hd_walk_texts *texts; /* and where texts are kept */
+    const hd_json_value *values; /* and the object; the fit keeps its texts */
 } hd_walk;
 
 /* Records a failure that names the member. */
 void hd_walk_fail(hd_walk *walk, const char *name);
+
+/* HUDDLE_FORMAT, for a member of that name and value. */
+huddle_status hd_walk_misfit(const char *name, long long value);
 
 /* ---- numbers and texts --------------------------------------------------------------------- */
 
@@ -72,19 +66,25 @@ void hd_walk_row_count(hd_walk *walk, const char *name, int64_t *n);
 void hd_walk_real(hd_walk *walk, const char *name, double *value); /* NaN is null in files */
 void hd_walk_stop(hd_walk *walk, const char *name, huddle_stop *value);
 
-/* A text that somebody else owns: static, or in walk->texts. NULL is null. */
+/* A text that is static, or that of the file. NULL is null. */
 void hd_walk_text(hd_walk *walk, const char *name, const char **value);
 
-/* A text that must be one of the option's choices, or NULL. */
-void hd_walk_choice(hd_walk *walk, const char *name, const huddle_option *option,
+/* A text that must be one of the choices, which end with NULL, or NULL. */
+void hd_walk_choice(hd_walk *walk, const char *name, const char *const *choices,
                     const char **value);
+
+/* The length of a list that has room for so many members; none after a failure. */
+void hd_walk_count(hd_walk *walk, const char *name, int32_t limit, int32_t *count);
 
 /* ---- arrays, absent if NULL ---------------------------------------------------------------- */
 
 void hd_walk_ints(hd_walk *walk, const char *name, int64_t length, int32_t **values);
 void hd_walk_longs(hd_walk *walk, const char *name, int64_t length, int64_t **values);
 void hd_walk_reals(hd_walk *walk, const char *name, int64_t length, double **values);
-void hd_walk_bools(hd_walk *walk, const char *name, int64_t length, bool **values);
+
+/* An array that a file must have unless its length is 0; `count` is the name of the length. */
+void hd_walk_all_reals(hd_walk *walk, const char *count, const char *name, int64_t length,
+                       double **values);
 
 void hd_walk_row_ints(hd_walk *walk, const char *name, int64_t n, int32_t **values);
 void hd_walk_row_reals(hd_walk *walk, const char *name, int64_t n, double **values);
@@ -112,6 +112,7 @@ void hd_walk_row_points(hd_walk *walk, const char *name, huddle_points *points);
 /* ---- structs of the stages that several parts contain --------------------------------------- */
 
 void hd_walk_distinct(hd_walk *walk, const char *name, huddle_distinct *distinct);
+void hd_walk_rule(hd_walk *walk, const char *name, huddle_rule *rule);
 void hd_walk_preparation(hd_walk *walk, const char *name, huddle_preparation *preparation);
 void hd_walk_scale(hd_walk *walk, const char *name, huddle_scale *scale);
 

@@ -93,7 +93,7 @@ done:
 }
 
 /* hd_zip_end() refuses an entry that did not get as many bytes as its header promises. */
-static huddle_status save_rows(hd_walk *walk, const char *name, const hd_walk_rows_part *part) {
+huddle_status hd_walk_save_rows(hd_walk *walk, const char *name, const hd_walk_rows_part *part) {
     huddle_status status = HUDDLE_OK;
     huddle_context *context = walk->slab->context;
     double facts[2] = {part->values != NULL, (double)part->cols};
@@ -121,10 +121,6 @@ done:
     return status;
 }
 
-void hd_walk_save_rows(hd_walk *walk, const char *name, const hd_walk_rows_part *part) {
-    walk->status = save_rows(walk, name, part);
-}
-
 /* The offsets in the file count the entries of all processes; the first one, 0, is written by
  * process 0. */
 static huddle_status save_sparse(hd_walk *walk, const char *name, const hd_walk_sparse *sparse) {
@@ -143,12 +139,13 @@ static huddle_status save_sparse(hd_walk *walk, const char *name, const hd_walk_
     ALLOC_ZERO(ends, n + 1);
     for (int64_t i = 0; i < n; i++)
         ends[before + i] = place.first + (*sparse->offsets)[i + 1];
-    TRY(save_rows(walk, hd_walk_join(entry, name, "offsets"),
-                  &(hd_walk_rows_part){&hd_walk_long, 1, n + before, 1, 1, ends}));
-    TRY(save_rows(walk, hd_walk_join(entry, name, "columns"),
-                  &(hd_walk_rows_part){&hd_walk_int_element, 1, own, 1, 1, *sparse->columns}));
-    TRY(save_rows(walk, hd_walk_join(entry, name, "values"),
-                  &(hd_walk_rows_part){sparse->element, 1, own, 1, 1, *sparse->values}));
+    TRY(hd_walk_save_rows(walk, hd_walk_join(entry, name, "offsets"),
+                          &(hd_walk_rows_part){&hd_walk_long, 1, n + before, 1, 1, ends}));
+    TRY(hd_walk_save_rows(
+        walk, hd_walk_join(entry, name, "columns"),
+        &(hd_walk_rows_part){&hd_walk_int_element, 1, own, 1, 1, *sparse->columns}));
+    TRY(hd_walk_save_rows(walk, hd_walk_join(entry, name, "values"),
+                          &(hd_walk_rows_part){sparse->element, 1, own, 1, 1, *sparse->values}));
 done:
     huddle_free(ends);
     return status;

@@ -28,7 +28,7 @@ typedef struct hd_walk_rows_part {
     const void *values;
 } hd_walk_rows_part;
 
-void hd_walk_save_rows(hd_walk *walk, const char *name, const hd_walk_rows_part *part);
+huddle_status hd_walk_save_rows(hd_walk *walk, const char *name, const hd_walk_rows_part *part);
 
 /* The rows of this process; dims[0] becomes their number, dims[1] that of the columns. */
 void hd_walk_load_rows(hd_walk *walk, const char *name, const hd_walk_element *e, int32_t rank,

@@ -7,6 +7,7 @@
 #include "base/check.h"
 
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,12 +30,15 @@ struct huddle_cache {
 
 /* A key that does not fit is marked instead of truncated: two different results could have the same
  * truncated key, and one fit would silently receive the other's result. */
-void hd_cache_key_add(hd_cache_key *key, const char *text) {
-    size_t length = strlen(key->text), more = strlen(text) + 1;
-    if (key->too_long || length + more >= sizeof key->text)
-        key->too_long = true;
-    else
-        snprintf(key->text + length, sizeof key->text - length, "%s;", text);
+void hd_cache_key_add(hd_cache_key *key, const char *format, ...) {
+    size_t length = strlen(key->text), room = sizeof key->text - length;
+    va_list arguments;
+    va_start(arguments, format);
+    int more = vsnprintf(key->text + length, room, format, arguments);
+    va_end(arguments);
+    key->too_long = key->too_long || more < 0 || (size_t)more + 1 >= room;
+    if (!key->too_long)
+        memcpy(key->text + length + more, ";", 2);
 }
 
 /* Options are added as text, defaults included, so that every option of a stage is part of the key
@@ -45,7 +49,7 @@ void hd_cache_key_add_options(hd_cache_key *key, const huddle_option *table, con
         char text[128];
         huddle_status status = huddle_options_get(table, options, table->name, text, sizeof text);
         if (status == HUDDLE_OK && strlen(text) + 1 < sizeof text)
-            hd_cache_key_add(key, text);
+            hd_cache_key_add(key, "%s", text);
         else
             key->too_long = true;
     }

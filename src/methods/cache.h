@@ -23,7 +23,8 @@ typedef struct hd_cache_key {
     bool too_long; /* for the text: such a result is not shared */
 } hd_cache_key;
 
-void hd_cache_key_add(hd_cache_key *key, const char *text);
+void hd_cache_key_add(hd_cache_key *key, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Adds every option of a stage's table, as text. */
 void hd_cache_key_add_options(hd_cache_key *key, const huddle_option *table, const void *options);

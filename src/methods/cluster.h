@@ -23,16 +23,14 @@ typedef struct hd_method_clustering {
     bool measures_stability;            /* of refined labels for the numbers of a range */
 } hd_method_clustering;
 
-/* Clusters for run->n_clusters or, of a range, for each of its numbers, whose labels and scores are
- * the fit's trials, and then for the best: that of the best alignment if the method aligns, else by
- * the eigengap rule (huddle_embed_choose) if it embeds, unless no gap is clear and labels are
- * refined: then by modularity; else of the largest silhouette of the points; without points, of the
- * embedding that was given. Decides between the labels of the graph and of K-means where the method
- * refines them. Clusters are numbered, and medoids chosen. */
+/* Clusters for run->n_clusters or, of a range, for the best of its numbers (methods/range.h).
+ * Decides between the labels of the graph and of K-means where the method refines them. Clusters
+ * are numbered, and medoids chosen. */
 huddle_status hd_method_cluster(hd_method_run *run, const hd_method_clustering *how);
 
-/* Of several alignments the largest number of clusters that is as good as the best is taken. */
-bool hd_method_alignment_as_good(double alignment, double best);
+/* The clusters for one number, numbered. */
+huddle_status hd_method_cluster_number(hd_method_run *run, const hd_method_clustering *how,
+                                       int32_t n_clusters);
 
 /* The options of K-means for one number of clusters. */
 huddle_kmeans_options hd_method_kmeans_options(const hd_method_run *run,

@@ -8,7 +8,6 @@
 #include "methods/cluster.h"
 #include "methods/prepare.h"
 #include "methods/reduce.h"
-#include "steps/predict.h"
 
 #include <math.h>
 

@@ -3,7 +3,6 @@
 #include "base/check.h"
 #include "methods/cluster.h"
 #include "methods/prepare.h"
-#include "steps/predict.h"
 
 typedef struct kmeans_options {
     hd_step_common common;

@@ -2,10 +2,8 @@
  * The PCA beforehand is required: if n - c is below the rank of the points, every labelling can be
  * separated perfectly, and the first labels would never change. */
 #include "base/check.h"
-#include "decide/eigengap.h"
 #include "methods/cluster.h"
 #include "methods/lda.h"
-#include "steps/predict.h"
 
 typedef struct lda_options {
     hd_step_common common;
@@ -34,17 +32,13 @@ static huddle_status cluster(hd_method_run *run, void *argument, int32_t n_clust
     return hd_method_lda_cluster(run, &step->start, &kmeans);
 }
 
-/* n_clusters = auto is chosen on the principal components, because the discriminant directions
- * depend on the number of clusters. */
 static huddle_status fit_lda_kmeans(hd_method_run *run, const void *options) {
     huddle_status status = HUDDLE_OK;
     const lda_options *o = options;
     lda_step step = {.options = o};
-    const huddle_points *points = &step.start.points;
-    hd_method_clustering how = {.cluster = cluster, .argument = &step, .points = points};
-    TRY(hd_method_pca(run, &o->prepare, o->reduce.dim));
-    hd_method_lda_begin(&run->fit->prepared, &step.start);
-    TRY(hd_decide_eigengap_of_points(run->context, points, run->seed, run->fit, &run->n_clusters));
+    hd_method_clustering how = {
+        .cluster = cluster, .argument = &step, .points = &step.start.points};
+    TRY(hd_method_lda_begin(run, &o->prepare, o->reduce.dim, &step.start));
     TRY(hd_method_cluster(run, &how));
 done:
     hd_method_lda_start_free(&step.start);

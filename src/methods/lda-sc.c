@@ -2,11 +2,9 @@
  * 2007). The directions depend on n_clusters, and so does the graph: every number of a range has
  * its own. */
 #include "base/check.h"
-#include "decide/eigengap.h"
 #include "decide/memory.h"
 #include "methods/lda.h"
 #include "methods/spectral.h"
-#include "steps/predict.h"
 
 typedef struct lda_sc_options {
     hd_spectral_options spectral;
@@ -48,12 +46,11 @@ static huddle_status fit_lda_sc(hd_method_run *run, const void *options) {
     huddle_status status = HUDDLE_OK;
     const lda_sc_options *o = options;
     lda_sc_step step = {.options = o->spectral};
-    const huddle_points *points = &step.start.points;
-    hd_method_clustering how = {
-        .cluster = cluster, .argument = &step, .points = points, .graph_per_trial = true};
-    TRY(hd_method_pca(run, &o->spectral.prepare, o->reduce.dim));
-    hd_method_lda_begin(&run->fit->prepared, &step.start);
-    TRY(hd_decide_eigengap_of_points(run->context, points, run->seed, run->fit, &run->n_clusters));
+    hd_method_clustering how = {.cluster = cluster,
+                                .argument = &step,
+                                .points = &step.start.points,
+                                .graph_per_trial = true};
+    TRY(hd_method_lda_begin(run, &o->spectral.prepare, o->reduce.dim, &step.start));
     TRY(hd_method_cluster(run, &how));
 done:
     hd_method_lda_start_free(&step.start);
@@ -67,6 +64,5 @@ const hd_method hd_method_lda_sc = {
     .options_size = sizeof(lda_sc_options),
     .sections = sections,
     .fit = fit_lda_sc,
-    .predict = hd_spectral_predict,
     .place = hd_spectral_place,
     .memory = {.predict = hd_decide_memory_of_spectral}};

@@ -14,9 +14,11 @@
 #include "base/blas.h"
 #include "base/check.h"
 #include "base/slabs.h"
+#include "decide/eigengap.h"
 #include "methods/reduce.h"
 #include "prepare/pca.h"
 #include "steps/kmeans.h"
+#include "steps/medoids.h"
 #include "steps/prepare.h"
 
 #include <cblas.h>
@@ -57,11 +59,19 @@ static void lda_free(lda *l) {
 }
 
 /* The points are moved, not copied: they may be the largest array of the fit. */
-void hd_method_lda_begin(hd_fit_prepared *prepared, hd_method_lda_start *start) {
+huddle_status hd_method_lda_begin(hd_method_run *run, const huddle_prepare_options *prepare,
+                                  int32_t dim, hd_method_lda_start *start) {
+    huddle_status status = HUDDLE_OK;
+    hd_fit_prepared *prepared = &run->fit->prepared;
+    TRY(hd_method_pca(run, prepare, dim));
     start->points = prepared->points;
     start->map = prepared->reduction;
     memset(&prepared->points, 0, sizeof prepared->points);
     memset(&prepared->reduction, 0, sizeof prepared->reduction);
+    TRY(hd_decide_eigengap_of_points(run->context, &start->points, run->seed, NULL, run->fit,
+                                     &run->n_clusters));
+done:
+    return status;
 }
 
 void hd_method_lda_start_free(hd_method_lda_start *start) {
@@ -217,24 +227,12 @@ static huddle_status project_points(huddle_context *context, const lda *l, huddl
 static huddle_status find_centres(huddle_context *context, const huddle_points *points,
                                   const int32_t *labels, int32_t c, huddle_dense *centres) {
     huddle_status status = HUDDLE_OK;
-    double *sizes = NULL;
-    int64_t d = points->d;
-    huddle_dense_free(centres);
-    ALLOC_ZERO(sizes, c);
+    const hd_fit_rows rows = {.n = points->n};
+    double *means;
     TRY(huddle_points_fetch(points));
-    TRY(huddle_dense_new(c, d, centres));
-    for (int64_t i = 0; i < points->n; i++) {
-        sizes[labels[i]]++;
-        for (int64_t j = 0; j < d; j++)
-            centres->values[labels[i] * d + j] += (double)points->values[i * points->stride + j];
-    }
-    TRY(hd_reduce_sum(context, c * d, centres->values));
-    TRY(hd_reduce_sum(context, c, sizes));
-    for (int32_t k = 0; k < c; k++)
-        for (int64_t j = 0; j < d; j++)
-            centres->values[k * d + j] /= sizes[k] > 0 ? sizes[k] : 1;
+    TRY(hd_step_cluster_means(context, &rows, labels, NULL, points, c, &means));
+    *centres = (huddle_dense){.rows = c, .cols = points->d, .stride = points->d, .values = means};
 done:
-    huddle_free(sizes);
     return status;
 }
 
@@ -363,7 +361,6 @@ huddle_status hd_method_lda_cluster(const hd_method_run *run, const hd_method_ld
     int64_t r = max_dim < 1 ? 1 : max_dim < m ? max_dim : m;
     search.keep_starts = false;
     hd_fit_alternation_reset(alternation);
-    hd_blas_enter();
     TRY(hd_blas_reserve(context));
     TRY(huddle_points_fetch(&start->points));
     ALLOC(l.b, m * l.c);
@@ -377,7 +374,6 @@ huddle_status hd_method_lda_cluster(const hd_method_run *run, const hd_method_ld
     TRY_STAGE(context, HD_STAGE_KMEANS, alternate_steps(context, &l, &search, &now, alternation));
     TRY(cluster_best(run, start, &l, kmeans));
 done:
-    hd_blas_leave();
     hd_fit_clusters_free(&now.clusters);
     huddle_points_free(&now.points);
     lda_free(&l);

@@ -10,8 +10,10 @@ typedef struct hd_method_lda_start {
     huddle_preparation map;
 } hd_method_lda_start;
 
-/* Takes the points and the reduction that hd_method_pca() left in the fit. */
-void hd_method_lda_begin(hd_fit_prepared *prepared, hd_method_lda_start *start);
+/* Finds the first dim components (methods/reduce.h). n_clusters = auto is chosen on them, because
+ * the discriminant directions depend on the number of clusters. */
+huddle_status hd_method_lda_begin(hd_method_run *run, const huddle_prepare_options *prepare,
+                                  int32_t dim, hd_method_lda_start *start);
 void hd_method_lda_start_free(hd_method_lda_start *start);
 
 /* Alternates K-means on X P with P <- the leading solutions of S_b p = mu S_t p, beginning with the

@@ -25,7 +25,6 @@
 #include "steps/kmeans.h"
 #include "steps/llc_matrix.h"
 #include "steps/merge.h"
-#include "steps/predict.h"
 #include "steps/prepare.h"
 #include "steps/refine.h"
 
@@ -457,8 +456,8 @@ static huddle_status fit_llc(hd_method_run *run, const void *options) {
     llc_step step = {&o.spectral, &laplacian};
     TRY(hd_step_settle_refine(context, run->job, &o.spectral, &fit->refined));
     TRY(hd_method_prepare_shared(run, &o.spectral.prepare, &o.spectral));
-    TRY(hd_decide_eigengap_for_refined(context, &fit->prepared.points, run->seed, o.spectral.refine,
-                                       fit, n_clusters));
+    TRY(hd_decide_eigengap_of_points(context, &fit->prepared.points, run->seed, o.spectral.refine,
+                                     fit, n_clusters));
     TRY(hd_step_merge(context, o.spectral.knn.n_neighbors, fit));
     TRY_STAGE(context, HD_STAGE_GRAPH,
               make_graph(context, &o, n_clusters->first, fit, &neighbors, &bridges));
@@ -504,19 +503,13 @@ static huddle_status place_llc(huddle_context *context, const hd_fit *fit, const
                 rows->values[i * rows->stride + k] +=
                     a.values[e] * vectors->values[a.columns[e] * vectors->stride + k];
     }
-    TRY(hd_spectral_apply_rule(o->spectral.embed.rows, rows, fit->embedding.f.eigenvalues, rows));
+    TRY(hd_spectral_apply_rule(o->spectral.embed.rows, rows, NULL, fit->embedding.f.eigenvalues,
+                               rows));
 done:
     huddle_points_free(&owned);
     huddle_neighbors_free(&neighbors);
     huddle_csr_free(&a);
     return status;
-}
-
-static huddle_status predict_llc(huddle_context *context, const hd_fit *fit, const void *options,
-                                 const huddle_points *x, int32_t *labels) {
-    return fit->refined.present
-               ? hd_step_predict_refined(context, fit, options, x, labels)
-               : hd_step_predict_placed(context, fit, options, place_llc, x, labels);
 }
 
 const hd_method hd_method_llc = {
@@ -527,6 +520,5 @@ const hd_method hd_method_llc = {
     .options_size = sizeof(llc_options),
     .sections = sections,
     .fit = fit_llc,
-    .predict = predict_llc,
     .place = place_llc,
     .memory = {hd_decide_memory_of_spectral, hd_decide_economise_spectral}};

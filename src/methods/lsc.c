@@ -4,7 +4,6 @@
  * of Z, the graph Z D^-1 Z' connects points that share landmarks. Its degrees are 1, and its
  * eigenvectors are the left singular vectors of Z D^-1/2, which follow from a matrix of landmarks x
  * landmarks. Time and memory are linear in n. */
-#include "base/blas.h"
 #include "base/check.h"
 #include "base/options.h"
 #include "base/parallel.h"
@@ -16,7 +15,6 @@
 #include "methods/spectral.h"
 #include "steps/embed.h"
 #include "steps/kmeans.h"
-#include "steps/predict.h"
 #include "steps/prepare.h"
 
 #include <lapacke.h>
@@ -361,7 +359,7 @@ static huddle_status cluster(hd_method_run *run, void *argument, int32_t n_clust
     hd_fit *fit = run->fit;
     huddle_kmeans_options kmeans = hd_method_kmeans_options(run, &options->kmeans, n_clusters);
     int64_t rank = fit->embedding.f.vectors.cols;
-    TRY(hd_spectral_make_rows(options, n_clusters < rank ? n_clusters : (int32_t)rank,
+    TRY(hd_spectral_make_rows(options->embed.rows, n_clusters < rank ? n_clusters : (int32_t)rank,
                               &fit->embedding));
     TRY(hd_step_kmeans_dense(run->context, &fit->embedding.f.rows, &kmeans, &fit->rows,
                              &fit->clusters));
@@ -379,13 +377,7 @@ static huddle_status fit_lsc(hd_method_run *run, const void *options) {
     hd_method_clustering how = {.cluster = cluster, .argument = &o, .points = &points};
     TRY(hd_method_prepare(run, &o.spectral.prepare, NULL, false, &points));
     double begin = hd_seconds();
-    /* Around LAPACK, which calls the BLAS. */
-    hd_blas_enter();
-    hd_stage before = hd_stage_enter(run->context, HD_STAGE_EMBED);
-    status = find_vectors(run, &points, &o);
-    hd_stage_leave(run->context, before);
-    hd_blas_leave();
-    TRY(status);
+    TRY_STAGE(run->context, HD_STAGE_EMBED, find_vectors(run, &points, &o));
     *info = describe_vectors(&run->fit->embedding.f, run->n_clusters.last);
     info->seconds = hd_seconds() - begin;
     hd_spectral_warn_embedding(run->context, &o.spectral.embed, info, run->n_clusters);
@@ -410,16 +402,12 @@ static huddle_status place_lsc(huddle_context *context, const hd_fit *fit, const
     TRY(find_landmarks(context, fit, o, &view, &z));
     normalise_shares(&fit->graph.scale, &z);
     TRY(map_rows(context, &z, &fit->embedding.landmark_map, fit->embedding.f.rows.cols, rows));
-    TRY(hd_spectral_apply_rule(o->spectral.embed.rows, rows, fit->embedding.f.eigenvalues, rows));
+    TRY(hd_spectral_apply_rule(o->spectral.embed.rows, rows, NULL, fit->embedding.f.eigenvalues,
+                               rows));
 done:
     huddle_points_free(&owned);
     huddle_neighbors_free(&z);
     return status;
-}
-
-static huddle_status predict_lsc(huddle_context *context, const hd_fit *fit, const void *options,
-                                 const huddle_points *x, int32_t *labels) {
-    return hd_step_predict_placed(context, fit, options, place_lsc, x, labels);
 }
 
 const hd_method hd_method_lsc = {
@@ -430,6 +418,5 @@ const hd_method hd_method_lsc = {
     .options_size = sizeof(lsc_options),
     .sections = sections,
     .fit = fit_lsc,
-    .predict = predict_lsc,
     .place = place_lsc,
     .memory = {.predict = hd_decide_memory_of_spectral}};

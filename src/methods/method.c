@@ -3,7 +3,6 @@
 
 #include "base/check.h"
 #include "base/options.h"
-#include "steps/kmeans.h"
 
 #include <string.h>
 
@@ -48,8 +47,21 @@ huddle_status hd_method_fit(const hd_method *method, huddle_context *context,
     const hd_step_common *common = options;
     hd_method_run run = {context,     job, fit, {.cache = job->cache}, common->n_clusters,
                          common->seed};
-    huddle_status status = hd_step_check_clusters(run.n_clusters, &fit->rows);
-    return status == HUDDLE_OK ? method->fit(&run, options) : status;
+    int64_t n = hd_fit_rows_everywhere(&fit->rows);
+    if (run.n_clusters.last > n)
+        return hd_fail(HUDDLE_INVALID, "n_clusters = %d is outside [1, %lld]", run.n_clusters.last,
+                       (long long)n);
+    return method->fit(&run, options);
+}
+
+huddle_status hd_method_predict(const hd_method *method, huddle_context *context, const hd_fit *fit,
+                                const void *options, const huddle_points *x, int32_t *labels) {
+    hd_step_assign *assign = method->assign != NULL ? method->assign : hd_spectral_assign;
+    if (method->predict != NULL)
+        return method->predict(context, fit, options, x, labels);
+    if (method->place == NULL)
+        return hd_fail(HUDDLE_UNSUPPORTED, "method %s cannot label new points", method->text.name);
+    return hd_step_predict(context, fit, options, method->place, assign, x, labels);
 }
 
 /* ---- a method's table out of its sections -------------------------------------------------- */

@@ -10,7 +10,7 @@
 #include "decide/memory.h"
 #include "huddle/methods.h"
 #include "methods/cache.h"
-#include "steps/place.h"
+#include "steps/predict.h"
 
 /* ---- options ------------------------------------------------------------------------------- */
 
@@ -47,9 +47,11 @@ typedef struct hd_method {
     bool takes_graph; /* a graph or an embedding can be given */
     bool distributes; /* rows can be distributed over processes */
     huddle_status (*fit)(hd_method_run *run, const void *options);
+    /* Labels of new points; NULL: those that hd_step_predict() gives them by place and assign. */
     huddle_status (*predict)(huddle_context *context, const hd_fit *fit, const void *options,
                              const huddle_points *x, int32_t *labels);
-    hd_step_place *place; /* NULL: the method has no embedding */
+    hd_step_place *place;   /* NULL: the method has no embedding */
+    hd_step_assign *assign; /* NULL: by the nearest centre */
     hd_decide_memory_needs memory;
 } hd_method;
 
@@ -59,6 +61,10 @@ const hd_method *hd_method_find(const char *name);
 /* Fits by a method with options of its own. HUDDLE_INVALID if there are more clusters than rows. */
 huddle_status hd_method_fit(const hd_method *method, huddle_context *context,
                             const hd_step_job *job, const void *options, hd_fit *fit);
+
+/* Labels of new points. HUDDLE_UNSUPPORTED if the method cannot give them any. */
+huddle_status hd_method_predict(const hd_method *method, huddle_context *context, const hd_fit *fit,
+                                const void *options, const huddle_points *x, int32_t *labels);
 
 /* The method's whole table, to be freed by huddle_free(). */
 huddle_status hd_method_options(const hd_method *method, huddle_option **table);

@@ -10,7 +10,6 @@
 #include "steps/embed.h"
 #include "steps/medoids.h"
 #include "steps/merge.h"
-#include "steps/predict.h"
 #include "steps/refine.h"
 #include "steps/rotation.h"
 
@@ -77,7 +76,8 @@ static huddle_status cluster(hd_method_run *run, void *argument, int32_t n_clust
     hd_fit_clusters *clusters = &fit->clusters;
     huddle_dense unit = {0}, rotation = {0};
     double begin = hd_seconds();
-    TRY_STAGE(context, HD_STAGE_ROWS, hd_spectral_make_rows(options, n_clusters, &fit->embedding));
+    TRY_STAGE(context, HD_STAGE_ROWS,
+              hd_spectral_make_rows(options->embed.rows, n_clusters, &fit->embedding));
     const huddle_dense *rows = &fit->embedding.f.rows;
     if (rows->cols != n_clusters && !fit->embedding.present)
         FAIL(HUDDLE_INVALID, "an embedding of %lld columns was given for n_clusters = %d",
@@ -131,18 +131,13 @@ static huddle_status place_ncut(huddle_context *context, const hd_fit *fit, cons
 
 /* Rows need not be scaled to norm 1 here: a positive factor does not change which entry is
  * largest. */
-static huddle_status predict_ncut(huddle_context *context, const hd_fit *fit, const void *options,
-                                  const huddle_points *x, int32_t *labels) {
-    huddle_status status = HUDDLE_OK;
+static huddle_status assign_ncut(huddle_context *context, const hd_fit *fit, const void *options,
+                                 huddle_dense *rows, const int64_t *same, int32_t *labels) {
+    (void)context;
+    (void)options;
     const huddle_dense *centres = &fit->clusters.centres;
-    huddle_dense rows = {0};
-    int64_t *same = NULL;
-    if (fit->refined.present)
-        return hd_step_predict_refined(context, fit, options, x, labels);
-    ALLOC(same, x->n);
-    TRY(place_ncut(context, fit, options, x, &rows, same));
-    for (int64_t i = 0; i < x->n; i++) {
-        const double *row = rows.values + i * rows.stride;
+    for (int64_t i = 0; i < rows->rows; i++) {
+        const double *row = rows->values + i * rows->stride;
         labels[i] = 0;
         for (int32_t k = 1; k < centres->rows; k++)
             if (rotated_entry(centres, row, k) > rotated_entry(centres, row, labels[i]))
@@ -150,10 +145,7 @@ static huddle_status predict_ncut(huddle_context *context, const hd_fit *fit, co
         if (same[i] >= 0)
             labels[i] = fit->clusters.labels[same[i]];
     }
-done:
-    huddle_dense_free(&rows);
-    huddle_free(same);
-    return status;
+    return HUDDLE_OK;
 }
 
 const hd_method hd_method_ncut = {
@@ -164,6 +156,6 @@ const hd_method hd_method_ncut = {
     .sections = sections,
     .takes_graph = true,
     .fit = fit_ncut,
-    .predict = predict_ncut,
     .place = place_ncut,
+    .assign = assign_ncut,
     .memory = {hd_decide_memory_of_spectral, hd_decide_economise_spectral}};

@@ -4,7 +4,6 @@
 #include "base/check.h"
 #include "methods/cluster.h"
 #include "methods/reduce.h"
-#include "steps/predict.h"
 
 typedef struct pca_options {
     hd_step_common common;

@@ -4,7 +4,6 @@
 #include "decide/memory.h"
 #include "methods/reduce.h"
 #include "methods/spectral.h"
-#include "steps/predict.h"
 
 typedef struct pca_sc_options {
     hd_spectral_options spectral;
@@ -39,6 +38,5 @@ const hd_method hd_method_pca_sc = {
     .options_size = sizeof(pca_sc_options),
     .sections = sections,
     .fit = fit_pca_sc,
-    .predict = hd_spectral_predict,
     .place = hd_spectral_place,
     .memory = {.predict = hd_decide_memory_of_spectral}};

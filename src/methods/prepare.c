@@ -5,7 +5,6 @@
 #include "decide/table.h"
 #include "steps/prepare.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Tables are examined also if the user has chosen the preparation: fits with different options
@@ -36,14 +35,18 @@ done:
  * have no K-means but its restarts. Without refinement the choice depends on nothing but the
  * points. */
 void hd_method_add_choice_to_key(const hd_spectral_options *o, hd_cache_key *key) {
-    char text[64];
     if (!hd_spectral_refines(o))
         return;
-    snprintf(text, sizeof text, "%s;%d", o->refine, o->kmeans.n_init);
-    hd_cache_key_add(key, text);
+    hd_cache_key_add(key, "%s;%d", o->refine, o->kmeans.n_init);
     hd_cache_key_add_options(key, huddle_embed_options_table(), &o->embed);
     if (o->kmeans.init != NULL)
         hd_cache_key_add_options(key, huddle_kmeans_options_table(), &o->kmeans);
+}
+
+void hd_method_add_graph_to_key(const hd_spectral_options *o, hd_cache_key *key) {
+    hd_cache_key_add_options(key, huddle_knn_options_table(), &o->knn);
+    hd_cache_key_add_options(key, huddle_weight_options_table(), &o->weight);
+    hd_cache_key_add_options(key, huddle_connect_options_table(), &o->connect);
 }
 
 /* n_clusters is always part of the key, although only prepare = auto depends on it; the cost is
@@ -56,19 +59,15 @@ huddle_status hd_method_prepare_shared(hd_method_run *run, const huddle_prepare_
                                    {&run->fit->prepared, &hd_fit_prepared_copier}};
     huddle_points view;
     bool found;
-    char numbers[96];
     /* The automatic preparation depends on n_clusters. */
-    snprintf(numbers, sizeof numbers, "points;%llu;%d;%d", (unsigned long long)run->seed,
-             run->n_clusters.first, run->n_clusters.last);
-    hd_cache_key_add(key, numbers);
+    hd_cache_key_add(key, "points;%llu;%d;%d", (unsigned long long)run->seed, run->n_clusters.first,
+                     run->n_clusters.last);
     hd_cache_key_add_options(key, huddle_prepare_options_table(), options);
     if (spectral != NULL)
         hd_cache_key_add(key, "table"); /* examined, unlike by methods without refinement */
     if (spectral != NULL && strcmp(options->prepare.name, "auto") == 0) {
         hd_method_add_choice_to_key(spectral, key);
-        hd_cache_key_add_options(key, huddle_knn_options_table(), &spectral->knn);
-        hd_cache_key_add_options(key, huddle_weight_options_table(), &spectral->weight);
-        hd_cache_key_add_options(key, huddle_connect_options_table(), &spectral->connect);
+        hd_method_add_graph_to_key(spectral, key);
     }
     TRY(hd_cache_find(key, parts, 2, &found));
     if (!found)

@@ -21,4 +21,7 @@ huddle_status hd_method_prepare_shared(hd_method_run *run, const huddle_prepare_
  * the graph. */
 void hd_method_add_choice_to_key(const hd_spectral_options *options, hd_cache_key *key);
 
+/* Those of the graph. */
+void hd_method_add_graph_to_key(const hd_spectral_options *options, hd_cache_key *key);
+
 #endif

@@ -9,7 +9,6 @@
 #include "prepare/pca.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Experiments try dimensions up to this number (10 .. 150 in the published comparison), so that one
@@ -194,12 +193,9 @@ done:
 /* Names the points in the cache. n_clusters is part of the name because prepare = auto depends on
  * it. */
 static void name_points(hd_method_run *run, const huddle_prepare_options *prepare, int64_t r) {
-    char numbers[96];
     bool automatic = strcmp(prepare->prepare.name, "auto") == 0;
-    snprintf(numbers, sizeof numbers, "pca;%llu;%lld;%d;%d", (unsigned long long)run->seed,
-             (long long)r, automatic ? run->n_clusters.first : 0,
-             automatic ? run->n_clusters.last : 0);
-    hd_cache_key_add(&run->key, numbers);
+    hd_cache_key_add(&run->key, "pca;%llu;%lld;%d;%d", (unsigned long long)run->seed, (long long)r,
+                     automatic ? run->n_clusters.first : 0, automatic ? run->n_clusters.last : 0);
     hd_cache_key_add_options(&run->key, huddle_prepare_options_table(), prepare);
 }
 
@@ -216,7 +212,6 @@ static huddle_status find_components(hd_method_run *run, const huddle_prepare_op
     int64_t r = dim > MAX_DIM ? dim : MAX_DIM;
     double *squares = NULL;
     bool found;
-    char text[32];
     name_points(run, prepare, r);
     TRY(hd_cache_find(&run->key, parts, 2, &found));
     if (!found)
@@ -230,8 +225,7 @@ static huddle_status find_components(hd_method_run *run, const huddle_prepare_op
                 "dim = %d is clipped to %lld, the rank of the points", dim, (long long)all);
     if (n_kept < all)
         TRY(keep_columns(n_kept, squares, prepared));
-    snprintf(text, sizeof text, "dim;%lld", (long long)prepared->reduction.d_out);
-    hd_cache_key_add(&run->key, text);
+    hd_cache_key_add(&run->key, "dim;%lld", (long long)prepared->reduction.d_out);
 done:
     huddle_free(squares);
     return status;

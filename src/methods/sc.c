@@ -4,7 +4,6 @@
 #include "decide/count.h"
 #include "decide/memory.h"
 #include "methods/spectral.h"
-#include "steps/predict.h"
 #include "steps/refine.h"
 
 static const hd_method_section sections[] = {
@@ -37,6 +36,5 @@ const hd_method hd_method_sc = {
     .takes_graph = true,
     .distributes = true,
     .fit = fit_sc,
-    .predict = hd_spectral_predict,
     .place = hd_spectral_place,
     .memory = {hd_decide_memory_of_spectral, hd_decide_economise_spectral}};

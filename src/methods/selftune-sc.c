@@ -5,8 +5,8 @@
  * labels by K-means on the rows instead of the largest entry after the rotation. */
 #include "base/check.h"
 #include "decide/memory.h"
+#include "methods/range.h"
 #include "methods/spectral.h"
-#include "steps/predict.h"
 #include "steps/refine.h"
 #include "steps/rotation.h"
 
@@ -154,6 +154,5 @@ const hd_method hd_method_selftune_sc = {
     .sections = sections,
     .takes_graph = true,
     .fit = fit_selftune_sc,
-    .predict = hd_spectral_predict,
     .place = hd_spectral_place,
     .memory = {hd_decide_memory_of_spectral, hd_decide_economise_spectral}};

@@ -12,7 +12,6 @@
 #include "steps/merge.h"
 #include "steps/refine.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* ---- options ------------------------------------------------------------------------------- */
@@ -55,18 +54,14 @@ const hd_method_rename hd_method_kmeans_names[] = {{"n_init", "n_init", NULL, NU
  * points. */
 static void add_graph_to_key(hd_method_run *run, const hd_spectral_options *o) {
     hd_cache_key *key = &run->key;
-    char numbers[64];
-    snprintf(numbers, sizeof numbers, "%llu;%d:%d", (unsigned long long)o->common.seed,
-             run->n_clusters.first, run->n_clusters.last);
-    hd_cache_key_add(key, numbers);
+    hd_cache_key_add(key, "%llu;%d:%d", (unsigned long long)o->common.seed, run->n_clusters.first,
+                     run->n_clusters.last);
     /* Methods without the option leave it NULL. */
-    hd_cache_key_add(key, o->affinity != NULL ? o->affinity : "features");
+    hd_cache_key_add(key, "%s", o->affinity != NULL ? o->affinity : "features");
     hd_cache_key_add_options(key, huddle_prepare_options_table(), &o->prepare);
     if (strcmp(o->prepare.prepare.name, "auto") == 0)
         hd_method_add_choice_to_key(o, key);
-    hd_cache_key_add_options(key, huddle_knn_options_table(), &o->knn);
-    hd_cache_key_add_options(key, huddle_weight_options_table(), &o->weight);
-    hd_cache_key_add_options(key, huddle_connect_options_table(), &o->connect);
+    hd_method_add_graph_to_key(o, key);
     if (hd_spectral_joins_pieces(o, run->n_clusters))
         hd_cache_key_add(key, "short bridges");
 }
@@ -74,10 +69,7 @@ static void add_graph_to_key(hd_method_run *run, const hd_spectral_options *o) {
 /* Appended to the key of the graph, on which the embedding depends. */
 static void add_embedding_to_key(const hd_spectral_options *o, int32_t n_components,
                                  hd_cache_key *key) {
-    char numbers[64];
-    snprintf(numbers, sizeof numbers, "embed;%d;%lld", n_components,
-             (long long)hd_spectral_count_given(o));
-    hd_cache_key_add(key, numbers);
+    hd_cache_key_add(key, "embed;%d;%lld", n_components, (long long)hd_spectral_count_given(o));
     hd_cache_key_add_options(key, huddle_embed_options_table(), &o->embed);
 }
 
@@ -222,7 +214,8 @@ huddle_status hd_method_cluster_rows(hd_method_run *run, void *options, int32_t 
     huddle_context *context = run->context;
     hd_fit *fit = run->fit;
     huddle_kmeans_options kmeans = hd_method_kmeans_options(run, &o->kmeans, n_clusters);
-    TRY_STAGE(context, HD_STAGE_ROWS, hd_spectral_make_rows(o, n_clusters, &fit->embedding));
+    TRY_STAGE(context, HD_STAGE_ROWS,
+              hd_spectral_make_rows(o->embed.rows, n_clusters, &fit->embedding));
     TRY(hd_step_kmeans_dense(context, &fit->embedding.f.rows, &kmeans, &fit->rows, &fit->clusters));
     const huddle_refine_start own = {"embedding", fit->clusters.labels};
     TRY(hd_step_refine(context, o, &fit->embedding, 1, &own, &fit->embedding.f.rows, fit));

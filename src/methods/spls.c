@@ -9,7 +9,6 @@
  * shrinking of F = X P with squared loss. For fixed G it is the Procrustes problem of X'G.
  * With gamma = 0 it is PCA. Equal rows of X have one row of G, weighted by their number; the
  * subspace is that of all rows. */
-#include "base/blas.h"
 #include "base/check.h"
 #include "base/options.h"
 #include "base/slabs.h"
@@ -23,7 +22,6 @@
 #include "steps/graph.h"
 #include "steps/kmeans.h"
 #include "steps/merge.h"
-#include "steps/predict.h"
 #include "steps/prepare.h"
 
 #include <cblas.h>
@@ -76,7 +74,8 @@ typedef struct subspace {
     double *mean;
     double factor; /* that makes the mean squared norm 1 */
     int64_t rank;  /* of the principal components found */
-    double *components;
+    int64_t max_dim;
+    double *components; /* d x max_dim */
     double *procrustes; /* d x p */
 } subspace;
 
@@ -89,8 +88,9 @@ static void subspace_free(subspace *s) {
 
 /* Computes the principal components to start from, as many as the largest p; columns beyond the
  * rank are zero. For gamma = 0 they are the solution already. */
-static huddle_status find_components(huddle_context *context, int64_t max_dim, subspace *s) {
+static huddle_status find_components(huddle_context *context, subspace *s) {
     huddle_status status = HUDDLE_OK;
+    int64_t max_dim = s->max_dim;
     const huddle_points *x = s->centred.x;
     double *variances = NULL, total = 0;
     ALLOC(s->mean, x->d);
@@ -124,7 +124,7 @@ static int64_t subspace_dim(huddle_context *context, const subspace *s, int32_t 
 
 /* Starts from the first p components and allocates X P. The factor that scales X is part of the
  * projection, so that new points are scaled as well. */
-static huddle_status set_map(subspace *s, int64_t max_dim, int64_t p, hd_fit *fit) {
+static huddle_status set_map(subspace *s, int64_t p, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *x = s->centred.x;
     huddle_preparation *map = &fit->prepared.reduction;
@@ -140,7 +140,7 @@ static huddle_status set_map(subspace *s, int64_t max_dim, int64_t p, hd_fit *fi
     for (int64_t j = 0; j < x->d; j++) {
         map->centre[j] = s->mean[j] + (x->shift != NULL ? x->shift[j] : 0);
         for (int64_t k = 0; k < p; k++)
-            map->projection.values[j * p + k] = s->factor * s->components[j * max_dim + k];
+            map->projection.values[j * p + k] = s->factor * s->components[j * s->max_dim + k];
     }
     huddle_dense_free(f);
     TRY(huddle_dense_new(fit->rows.n, p, f));
@@ -276,27 +276,20 @@ done:
 
 /* ---- the method ---------------------------------------------------------------------------- */
 
-/* The argument of cluster(). */
-typedef struct spls_step {
-    subspace subspace;
-    int64_t max_dim; /* columns of the subspace's components */
-} spls_step;
-
 /* Each number of clusters starts anew from principal components: the dimension of the subspace
  * depends on it. */
 static huddle_status cluster(hd_method_run *run, void *argument, int32_t n_clusters) {
     huddle_status status = HUDDLE_OK;
     huddle_context *context = run->context;
     hd_fit *fit = run->fit;
-    spls_step *step = argument;
-    subspace *s = &step->subspace;
+    subspace *s = argument;
     huddle_shrink_options shrinking = s->options->shrink;
     huddle_kmeans_options kmeans = hd_method_kmeans_options(run, &s->options->kmeans, n_clusters);
     double start = hd_seconds();
     shrinking.loss = "l2";
     shrinking.n_clusters = n_clusters;
     shrinking.seed = run->seed;
-    TRY(set_map(s, step->max_dim, subspace_dim(context, s, n_clusters), fit));
+    TRY(set_map(s, subspace_dim(context, s, n_clusters), fit));
     TRY_STAGE(context, HD_STAGE_SHRINK, alternate_steps(context, s, &shrinking, fit));
     fit->shrunk.present = true;
     fit->shrunk.seconds = hd_seconds() - start;
@@ -344,30 +337,24 @@ static huddle_status fit_spls(hd_method_run *run, const void *options) {
     huddle_context *context = run->context;
     hd_fit *fit = run->fit;
     const huddle_points *points = &fit->prepared.points;
-    spls_step step = {.subspace = {.options = o, .centred = {.x = points}}};
-    subspace *s = &step.subspace;
-    hd_method_clustering how = {.cluster = cluster, .argument = &step, .points = points};
+    subspace s = {.options = o, .centred = {.x = points}};
+    hd_method_clustering how = {.cluster = cluster, .argument = &s, .points = points};
     TRY(hd_method_prepare_shared(run, &o->prepare, NULL));
-    TRY(hd_decide_eigengap_of_points(context, points, run->seed, fit, &run->n_clusters));
-    TRY(hd_step_merge_keeping(context, o->knn.n_neighbors, fit, &s->whole, &s->whole_borrowed));
-    TRY(hd_fit_rows_weights(&fit->rows, &s->weights));
+    TRY(hd_decide_eigengap_of_points(context, points, run->seed, NULL, fit, &run->n_clusters));
+    TRY(hd_step_merge_keeping(context, o->knn.n_neighbors, fit, &s.whole, &s.whole_borrowed));
+    TRY(hd_fit_rows_weights(&fit->rows, &s.weights));
     if (fit->rows.nodes.n > 0)
         /* The fit's points are the merged ones now, but the subspace is that of all rows. */
-        s->centred.x = &s->whole;
+        s.centred.x = &s.whole;
     TRY_STAGE(context, HD_STAGE_SHRINK_GRAPH, share_graph(run, o));
     int64_t max_dim = o->reduce.dim == HUDDLE_AUTO ? run->n_clusters.last : o->reduce.dim;
     int64_t rows = hd_fit_rows_everywhere(&fit->rows),
             shorter = rows < points->d ? rows : points->d;
-    step.max_dim = max_dim < shorter ? max_dim : shorter;
-    hd_blas_enter();
-    hd_stage before = hd_stage_enter(context, HD_STAGE_PREPARE);
-    status = find_components(context, step.max_dim, s);
-    hd_stage_leave(context, before);
-    if (status == HUDDLE_OK)
-        status = hd_method_cluster(run, &how);
-    hd_blas_leave();
+    s.max_dim = max_dim < shorter ? max_dim : shorter;
+    TRY_STAGE(context, HD_STAGE_PREPARE, find_components(context, &s));
+    TRY(hd_method_cluster(run, &how));
 done:
-    subspace_free(s);
+    subspace_free(&s);
     return status;
 }
 
@@ -419,7 +406,7 @@ static huddle_status predict_spls(huddle_context *context, const hd_fit *fit, co
     TRY(hd_spectral_weigh_new(&neighbors, &fit->shrunk.w.scale, fit, &w));
     TRY(huddle_shrink_points(context, &rows, &w, &fit->shrunk.g.g, fit->shrunk.info.gamma, "l2",
                              &rows));
-    TRY(hd_spectral_assign(context, fit, &rows, same, labels));
+    TRY(hd_spectral_assign(context, fit, options, &rows, same, labels));
 done:
     huddle_neighbors_free(&neighbors);
     huddle_csr_free(&w);

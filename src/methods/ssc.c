@@ -11,11 +11,9 @@
 #include "steps/embed.h"
 #include "steps/kmeans.h"
 #include "steps/near.h"
-#include "steps/predict.h"
 #include "steps/refine.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Normalised entropy (1: all clusters equally large) that the clusters of G may lose against those
@@ -89,11 +87,9 @@ static huddle_status share_shrink_graph(const hd_method_run *run, const ssc_opti
     huddle_status status = HUDDLE_OK;
     const hd_cache_part part = {&run->fit->shrunk.w, &hd_fit_graph_copier};
     hd_cache_key key = run->key; /* of the embedding */
-    char text[96];
     bool found;
-    snprintf(text, sizeof text, "shrink;%d;%d;%s", n_clusters, options->shrink_knn.n_neighbors,
-             options->shrink_weight.scale);
-    hd_cache_key_add(&key, text);
+    hd_cache_key_add(&key, "shrink;%d;%d;%s", n_clusters, options->shrink_knn.n_neighbors,
+                     options->shrink_weight.scale);
     hd_fit_graph_free(&run->fit->shrunk.w);
     TRY(hd_cache_find(&key, &part, 1, &found));
     if (!found)
@@ -246,7 +242,8 @@ static huddle_status cluster(hd_method_run *run, void *argument, int32_t n_clust
     bool is_auto = o->shrink.gamma == HUDDLE_AUTO, refined = hd_spectral_refines(spectral);
     huddle_kmeans_options kmeans = hd_method_kmeans_options(run, &spectral->kmeans, n_clusters);
     hd_fit_clusters plain = {0};
-    TRY_STAGE(context, HD_STAGE_ROWS, hd_spectral_make_rows(spectral, n_clusters, &fit->embedding));
+    TRY_STAGE(context, HD_STAGE_ROWS,
+              hd_spectral_make_rows(spectral->embed.rows, n_clusters, &fit->embedding));
     hd_fit_offer(context, fit); /* the rows: for W, the shrink step and K-means */
     TRY(shrink_rows(run, o, n_clusters));
     hd_fit_offer(context, fit); /* the shrunk rows: for K-means and prediction */
@@ -299,27 +296,19 @@ done:
 /* New rows of F are shrunk towards the training rows of G by (16), each on its own; training rows
  * do not move, so that labels do not depend on the batch. If the guard chose the labels of F, the
  * centres are in F, and nothing is shrunk. */
-static huddle_status predict_ssc(huddle_context *context, const hd_fit *fit, const void *options,
-                                 const huddle_points *x, int32_t *labels) {
+static huddle_status assign_ssc(huddle_context *context, const hd_fit *fit, const void *options,
+                                huddle_dense *rows, const int64_t *same, int32_t *labels) {
     huddle_status status = HUDDLE_OK;
     const ssc_options *o = options;
-    huddle_dense rows = {0};
     huddle_csr w = {0};
-    int64_t *same = NULL;
-    if (fit->refined.present)
-        return hd_step_predict_refined(context, fit, &o->spectral, x, labels);
-    ALLOC(same, x->n);
-    TRY(hd_spectral_place(context, fit, &o->spectral, x, &rows, same));
     if (!fit->shrunk.labels_from_embedding) {
-        TRY(weigh_new_rows(context, fit, o, &rows, &w));
-        TRY(huddle_shrink_points(context, &rows, &w, &fit->shrunk.g.g, fit->shrunk.info.gamma,
-                                 o->shrink.loss, &rows));
+        TRY(weigh_new_rows(context, fit, o, rows, &w));
+        TRY(huddle_shrink_points(context, rows, &w, &fit->shrunk.g.g, fit->shrunk.info.gamma,
+                                 o->shrink.loss, rows));
     }
-    TRY(hd_spectral_assign(context, fit, &rows, same, labels));
+    TRY(hd_spectral_assign(context, fit, options, rows, same, labels));
 done:
     huddle_csr_free(&w);
-    huddle_dense_free(&rows);
-    huddle_free(same);
     return status;
 }
 
@@ -367,6 +356,6 @@ const hd_method hd_method_ssc = {
     .takes_graph = true,
     .distributes = true,
     .fit = fit_ssc,
-    .predict = predict_ssc,
     .place = hd_spectral_place,
+    .assign = assign_ssc,
     .memory = {predict_memory, economise_ssc}};

@@ -32,22 +32,12 @@ static huddle_status find_means(huddle_context *context, margins *m) {
     huddle_status status = HUDDLE_OK;
     const hd_fit *fit = m->fit;
     int64_t c = fit->clusters.n_clusters, d = m->points->d;
-    ALLOC_ZERO(m->means, c * (d + 1));
+    TRY(hd_step_cluster_means(context, &fit->rows, fit->clusters.labels, NULL, m->points, c,
+                              &m->means));
     ALLOC_ZERO(m->norms, c);
-    double *sizes = m->means + c * d;
-    for (int64_t i = 0; i < fit->rows.n; i++) {
-        double copies = (double)hd_fit_rows_copies(&fit->rows, i);
-        int64_t label = fit->clusters.labels[i];
-        hd_step_add_row(m->points, hd_fit_rows_point(&fit->rows, m->points, i), copies,
-                        m->means + label * d);
-        sizes[label] += copies;
-    }
-    TRY(hd_reduce_sum(context, c * (d + 1), m->means));
     for (int64_t k = 0; k < c; k++)
-        for (int64_t j = 0; j < d && sizes[k] > 0; j++) {
-            m->means[k * d + j] /= sizes[k];
+        for (int64_t j = 0; j < d; j++)
             m->norms[k] += m->means[k * d + j] * m->means[k * d + j];
-        }
 done:
     return status;
 }

@@ -94,46 +94,38 @@ done:
     return status;
 }
 
-/* hd_zip_close() is called after failures as well: it removes the incomplete file. */
-huddle_status huddle_model_save(const huddle_model *model, const char *path) {
+/* The only process, or process 0, closes the archive, and the latter only when all have agreed that
+ * they sent all their rows: until then it is a temporary file, which hd_zip_close() removes after a
+ * failure. */
+static huddle_status save(const huddle_model *model, hd_walk_slab *slab, const char *path) {
     hd_zip_writer zip = {0};
+    huddle_context *context = slab != NULL ? slab->context : NULL;
+    bool writes = hd_slabs_rank(context) == 0;
+    huddle_status status = writes ? hd_zip_create(path, &zip) : HUDDLE_OK;
+    if (status == HUDDLE_OK)
+        status = write_model(model, slab, writes ? &zip : NULL);
+    status = hd_agree(context, status);
+    return writes ? hd_zip_close(&zip, status) : status;
+}
+
+huddle_status huddle_model_save(const huddle_model *model, const char *path) {
     huddle_status status = hd_model_check_fitted(model);
     if (status == HUDDLE_OK && model->fit.rows.elsewhere > 0)
         status = hd_fail(HUDDLE_UNSUPPORTED,
                          "this model has a part of its rows only, those of one process, and cannot "
                          "be saved without the others");
-    if (status != HUDDLE_OK)
-        return status;
-    status = hd_zip_create(path, &zip);
-    if (status == HUDDLE_OK)
-        status = write_model(model, NULL, &zip);
-    return hd_zip_close(&zip, status);
-}
-
-/* Process 0 closes the archive only when all have agreed that they sent all their rows: until then
- * it is a temporary file, which hd_zip_close() removes after a failure. */
-static huddle_status save_slabs(huddle_context *context, const huddle_model *model,
-                                const char *path, int64_t piece) {
-    hd_zip_writer zip = {0};
-    hd_walk_slab slab = {.context = context, .piece = piece};
-    bool writes = hd_slabs_rank(context) == 0;
-    huddle_status status = writes ? hd_zip_create(path, &zip) : HUDDLE_OK;
-    if (status == HUDDLE_OK)
-        status = write_model(model, &slab, writes ? &zip : NULL);
-    status = hd_agree(context, status);
-    if (writes)
-        status = hd_zip_close(&zip, status);
-    return status;
+    return status == HUDDLE_OK ? save(model, NULL, path) : status;
 }
 
 huddle_status hd_model_save_pieces(huddle_context *context, const huddle_model *model,
                                    const char *path, int64_t piece) {
     huddle_status status = HUDDLE_OK;
+    hd_walk_slab slab = {.context = context, .piece = piece};
     bool distributed;
     TRY(hd_model_check_fitted(model));
     TRY(hd_model_is_distributed(context, model, &distributed));
     if (distributed)
-        status = save_slabs(context, model, path, piece);
+        status = save(model, &slab, path);
     else if (hd_slabs_rank(context) == 0)
         status = huddle_model_save(model, path);
 done:
@@ -189,15 +181,9 @@ done:
 
 /* The report as text, in the layout of a fit's report. It is not interpreted. */
 static huddle_status read_report(const hd_json_value *stored, char **report) {
-    huddle_status status = HUDDLE_OK;
-    hd_json_writer json = hd_json_begin((hd_json_style){.indent = 2, .digits = 15});
     if (stored == NULL || stored->type != HD_JSON_OBJECT)
-        FAIL(HUDDLE_FORMAT, "the model file is damaged: the report is missing");
-    hd_json_write(&json, stored);
-    TRY(hd_json_finish(&json, report));
-done:
-    hd_json_discard(&json);
-    return status;
+        return hd_fail(HUDDLE_FORMAT, "the model file is damaged: the report is missing");
+    return hd_json_print(stored, (hd_json_style){.indent = 2, .digits = 15}, report);
 }
 
 /* Whether each process gets a part of the rows: if the method can label new points by training
@@ -219,8 +205,7 @@ static huddle_status read_model(huddle_context *context, const hd_zip *zip,
     hd_walk walk = {.mode = HD_WALK_LOAD,
                     .slab = can_divide(context, root, model) ? &slab : NULL,
                     .input = zip,
-                    .values = hd_json_get(root, "values"),
-                    .texts = &model->fit.texts};
+                    .values = hd_json_get(root, "values")};
     TRY(read_options(hd_json_get(root, "options"), model));
     TRY(check_arrays(zip, hd_json_get(root, "arrays")));
     hd_fit_walk(&walk, &model->fit);
@@ -265,6 +250,8 @@ huddle_status hd_model_read(huddle_context *context, const char *bytes, int64_t 
     TRY(check_format(document.root));
     /* An unknown method is refused here, before its options are read. */
     TRY(huddle_model_new(hd_json_get_string(document.root, "method", ""), &made));
+    made->fit.texts = document.texts; /* to which info structs point */
+    document.texts = NULL;
     TRY(read_model(context, &zip, document.root, made));
     *model = made;
     made = NULL;

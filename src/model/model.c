@@ -472,7 +472,8 @@ static huddle_status predict_rows(huddle_context *context, const huddle_model *m
     if (alone)
         before = hd_alone_begin(context);
     if (!alone || x->n > 0)
-        status = model->method->predict(context, &model->fit, model->fitted_options, x, labels);
+        status = hd_method_predict(model->method, context, &model->fit, model->fitted_options, x,
+                                   labels);
     if (alone)
         hd_alone_end(context, before);
 done:
@@ -488,8 +489,6 @@ huddle_status huddle_model_predict(huddle_context *context, const huddle_model *
     TRY(borrow_context(context, &own, &context));
     TRY(hd_model_check_fitted(model));
     TRY(huddle_points_check(context, x));
-    if (model->method->predict == NULL)
-        FAIL(HUDDLE_UNSUPPORTED, "method %s cannot label new points", model->method->text.name);
     /* Training points were rounded to float relative to the model's shift. The same row, rounded
      * relative to another shift, would be a different row. */
     if (hd_model_needs_rebase(&model->fit, x)) {

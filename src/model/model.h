@@ -53,7 +53,7 @@ huddle_status hd_model_copy_options(const huddle_model *model, void **copy);
 /* Stays NULL if no rows were merged. */
 huddle_status hd_model_rows_new(const hd_fit *fit, hd_model_rows **rows);
 void hd_model_rows_free(hd_model_rows *rows);
-const int32_t *hd_model_rows_labels(const hd_model_rows *rows);
+const int32_t *hd_model_rows_labels(hd_model_rows *rows);
 
 /* Points with a row for each row of x, from those of the fit. */
 huddle_status hd_model_expand_points(const hd_fit *fit, const huddle_points *points,

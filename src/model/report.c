@@ -71,22 +71,12 @@ static void write_report(const huddle_model *model, hd_json_writer *json) {
     hd_json_close_object(json);
 }
 
-static huddle_status print_member(const hd_json_value *object, const char *name, char **text) {
-    const hd_json_value *value = hd_json_get(object, name);
-    hd_json_writer json = hd_json_begin((hd_json_style){0});
-    if (value == NULL)
-        hd_json_null(&json);
-    else
-        hd_json_write(&json, value);
-    return hd_json_finish(&json, text);
-}
-
 static huddle_status compare_member(const hd_json_value *report, const hd_json_value *known,
                                     const char *name) {
     huddle_status status = HUDDLE_OK;
     char *stored = NULL, *right = NULL;
-    TRY(print_member(report, name, &stored));
-    TRY(print_member(known, name, &right));
+    TRY(hd_json_print(hd_json_get(report, name), (hd_json_style){0}, &stored));
+    TRY(hd_json_print(hd_json_get(known, name), (hd_json_style){0}, &right));
     if (strcmp(stored, right) != 0)
         FAIL(HUDDLE_FORMAT,
              "the model file is damaged: \"%s\" of its report is %.60s, but its arrays have %.60s",

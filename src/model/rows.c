@@ -10,12 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One expanded array; the type of its view determines which member owns it. */
+/* An array with a row for each row of x; a view of type HUDDLE_ARRAY_NONE: not made yet. */
 typedef struct expanded {
-    const hd_fit_array *array;
-    int32_t *ints;
-    huddle_points points;
-    huddle_dense dense;
+    void *values;
     huddle_csr graph;
     huddle_array view;
 } expanded;
@@ -24,75 +21,52 @@ typedef struct expanded {
  * once, because huddle_model_labels() cannot fail. */
 struct hd_model_rows {
     pthread_mutex_t lock;
-    int32_t *labels; /* always there */
-    expanded **items;
-    int64_t count, capacity;
+    expanded items[HD_FIT_N_ARRAYS]; /* in the order of hd_fit_arrays */
 };
 
 static void expanded_free(expanded *item) {
-    if (item == NULL)
-        return;
-    huddle_free(item->ints);
-    huddle_points_free(&item->points);
-    huddle_dense_free(&item->dense);
+    huddle_free(item->values);
     huddle_csr_free(&item->graph);
-    huddle_free(item);
+    memset(item, 0, sizeof *item);
 }
 
-void hd_model_rows_free(hd_model_rows *rows) {
-    if (rows == NULL)
-        return;
-    huddle_free(rows->labels);
-    for (int64_t k = 0; k < rows->count; k++)
-        expanded_free(rows->items[k]);
-    huddle_free(rows->items);
-    pthread_mutex_destroy(&rows->lock);
-    huddle_free(rows);
+/* ---- rows and columns ------------------------------------------------------------------------ */
+
+/* Size of an element. */
+static size_t element_size(huddle_array_type type) {
+    return type == HUDDLE_ARRAY_F64 ? sizeof(double) : sizeof(float); /* or an int32_t */
 }
 
-/* Expands `times` rows of integers, each with one element per row of the arrays. */
-static huddle_status expand_ints(const hd_fit_rows *rows, int64_t times, const int32_t *from,
-                                 int32_t **to) {
+static huddle_status expand_rows(const hd_fit_rows *rows, const huddle_array *from,
+                                 expanded *item) {
+    huddle_status status = HUDDLE_OK;
+    int64_t n = hd_fit_rows_total(rows), size = (int64_t)element_size(from->type);
+    int64_t row_size = from->cols * size;
+    const char *values = from->values;
+    char *to = NULL;
+    ALLOC(to, n * row_size);
+    item->values = to;
+    for (int64_t i = 0; i < n; i++)
+        memcpy(to + i * row_size, values + hd_fit_rows_node(rows, i) * from->stride * size,
+               (size_t)row_size);
+    item->view = (huddle_array){from->type, n, from->cols, from->cols, to, NULL, NULL};
+done:
+    return status;
+}
+
+/* Labels of restarts, one in each row. */
+static huddle_status expand_columns(const hd_fit_rows *rows, const huddle_array *from,
+                                    expanded *item) {
     huddle_status status = HUDDLE_OK;
     int64_t n = hd_fit_rows_total(rows);
-    ALLOC(*to, times * n);
-    for (int64_t r = 0; r < times; r++)
+    const int32_t *labels = from->values;
+    int32_t *to = NULL;
+    ALLOC(to, from->rows * n);
+    item->values = to;
+    for (int64_t r = 0; r < from->rows; r++)
         for (int64_t i = 0; i < n; i++)
-            (*to)[r * n + i] = from[r * rows->n + hd_fit_rows_node(rows, i)];
-done:
-    return status;
-}
-
-huddle_status hd_model_rows_new(const hd_fit *fit, hd_model_rows **rows) {
-    huddle_status status = HUDDLE_OK;
-    hd_model_rows *made = NULL;
-    *rows = NULL;
-    if (fit->rows.nodes.n == 0)
-        return status;
-    ALLOC_ZERO(made, 1);
-    pthread_mutex_init(&made->lock, NULL);
-    TRY(expand_ints(&fit->rows, 1, fit->clusters.labels, &made->labels));
-    *rows = made;
-    made = NULL;
-done:
-    hd_model_rows_free(made);
-    return status;
-}
-
-const int32_t *hd_model_rows_labels(const hd_model_rows *rows) {
-    return rows->labels;
-}
-
-/* ---- matrices ------------------------------------------------------------------------------ */
-
-static huddle_status expand_dense(const hd_fit_rows *rows, const huddle_array *from,
-                                  huddle_dense *to) {
-    huddle_status status = HUDDLE_OK;
-    const double *values = from->values;
-    TRY(huddle_dense_new(hd_fit_rows_total(rows), from->cols, to));
-    for (int64_t i = 0; i < to->rows; i++)
-        memcpy(to->values + i * to->stride, values + hd_fit_rows_node(rows, i) * from->stride,
-               (size_t)from->cols * sizeof *to->values);
+            to[r * n + i] = labels[r * from->stride + hd_fit_rows_node(rows, i)];
+    item->view = (huddle_array){from->type, from->rows, n, n, to, NULL, NULL};
 done:
     return status;
 }
@@ -184,68 +158,70 @@ done:
 
 /* ---- by name ------------------------------------------------------------------------------- */
 
-/* The type of the view decides how rows are copied. */
 static huddle_status expand_array(const hd_fit *fit, const hd_fit_array *array, expanded *item) {
     huddle_status status = HUDDLE_OK;
     huddle_array from = hd_fit_view(fit, array);
     bool shrink = array->expansion == HD_FIT_EXPAND_SHRINK;
-    if (from.type == HUDDLE_ARRAY_CSR) {
+    if (array->expansion == HD_FIT_EXPAND_ROWS) {
+        TRY(expand_rows(&fit->rows, &from, item));
+    } else if (array->expansion == HD_FIT_EXPAND_COLS) {
+        TRY(expand_columns(&fit->rows, &from, item));
+    } else {
         TRY(expand_graph(&fit->rows, shrink ? &fit->shrunk.w.matrix : &fit->graph.matrix, shrink,
                          &item->graph));
         item->view = hd_fit_view_csr(&item->graph);
-    } else if (from.type == HUDDLE_ARRAY_F32) {
-        TRY(hd_model_expand_points(fit, &fit->prepared.points, &item->points));
-        const huddle_points *x = &item->points;
-        item->view = (huddle_array){HUDDLE_ARRAY_F32, x->n, x->d, x->stride, x->values, NULL, NULL};
-    } else if (from.type == HUDDLE_ARRAY_F64) {
-        TRY(expand_dense(&fit->rows, &from, &item->dense));
-        item->view = hd_fit_view_dense(&item->dense);
-    } else {
-        bool columns = array->expansion == HD_FIT_EXPAND_COLS;
-        int64_t n = hd_fit_rows_total(&fit->rows), times = columns ? from.rows : 1;
-        TRY(expand_ints(&fit->rows, times, from.values, &item->ints));
-        item->view = hd_fit_view_vector(HUDDLE_ARRAY_I32, n, item->ints);
-        if (columns)
-            item->view = (huddle_array){HUDDLE_ARRAY_I32, times, n, n, item->ints, NULL, NULL};
     }
 done:
+    if (status != HUDDLE_OK)
+        expanded_free(item);
     return status;
 }
 
-/* With the lock held: returns the expanded array, which is made if it does not exist yet. Items are
- * pointers, so that views remain valid when the list grows. */
-static huddle_status find_expanded(const hd_fit *fit, hd_model_rows *rows,
-                                   const hd_fit_array *array, huddle_array *view) {
+/* ---- all expanded arrays ------------------------------------------------------------------- */
+
+void hd_model_rows_free(hd_model_rows *rows) {
+    if (rows == NULL)
+        return;
+    for (int k = 0; k < HD_FIT_N_ARRAYS; k++)
+        expanded_free(&rows->items[k]);
+    pthread_mutex_destroy(&rows->lock);
+    huddle_free(rows);
+}
+
+static expanded *item_of(hd_model_rows *rows, const hd_fit_array *array) {
+    return &rows->items[array - hd_fit_arrays];
+}
+
+huddle_status hd_model_rows_new(const hd_fit *fit, hd_model_rows **rows) {
     huddle_status status = HUDDLE_OK;
-    expanded *item = NULL;
-    for (int64_t k = 0; k < rows->count; k++)
-        if (rows->items[k]->array == array) {
-            *view = rows->items[k]->view;
-            return status;
-        }
-    ALLOC_ZERO(item, 1);
-    item->array = array;
-    TRY(expand_array(fit, array, item));
-    if (!hd_grow(&rows->items, &rows->capacity, rows->count + 1, sizeof *rows->items))
-        FAIL(HUDDLE_NO_MEMORY, "no memory for the array %s", array->name);
-    *view = item->view;
-    rows->items[rows->count++] = item;
-    item = NULL;
+    const hd_fit_array *labels = hd_fit_find_array("labels");
+    hd_model_rows *made = NULL;
+    *rows = NULL;
+    if (fit->rows.nodes.n == 0)
+        return status;
+    ALLOC_ZERO(made, 1);
+    pthread_mutex_init(&made->lock, NULL);
+    TRY(expand_array(fit, labels, item_of(made, labels)));
+    *rows = made;
+    made = NULL;
 done:
-    expanded_free(item);
+    hd_model_rows_free(made);
     return status;
+}
+
+const int32_t *hd_model_rows_labels(hd_model_rows *rows) {
+    return item_of(rows, hd_fit_find_array("labels"))->view.values;
 }
 
 /* A view of an array of the fit with a row for each row of x. Safe to call from several threads. */
 static huddle_status view_expanded(const hd_fit *fit, hd_model_rows *rows,
                                    const hd_fit_array *array, huddle_array *view) {
-    /* Without the lock: labels never change after hd_model_rows_new(). */
-    if (strcmp(array->name, "labels") == 0) {
-        *view = hd_fit_view_vector(HUDDLE_ARRAY_I32, hd_fit_rows_total(&fit->rows), rows->labels);
-        return HUDDLE_OK;
-    }
+    huddle_status status = HUDDLE_OK;
+    expanded *item = item_of(rows, array);
     pthread_mutex_lock(&rows->lock);
-    huddle_status status = find_expanded(fit, rows, array, view);
+    if (item->view.type == HUDDLE_ARRAY_NONE)
+        status = expand_array(fit, array, item);
+    *view = item->view;
     pthread_mutex_unlock(&rows->lock);
     return status;
 }
@@ -260,16 +236,14 @@ static bool has_array(const huddle_model *model, const hd_fit_array *array) {
 /* The list belongs to the model and is overwritten by the next call. */
 const char *const *huddle_model_arrays(huddle_model *model) {
     static const char *const none[] = {NULL};
-    int n_arrays = 0, count = 0;
-    while (hd_fit_list_array(n_arrays) != NULL)
-        n_arrays++;
+    int count = 0;
     if (model->array_names == NULL)
-        model->array_names = hd_alloc_zero(n_arrays + 1, sizeof *model->array_names);
+        model->array_names = hd_alloc_zero(HD_FIT_N_ARRAYS + 1, sizeof *model->array_names);
     if (model->array_names == NULL)
         return none;
-    for (int k = 0; k < n_arrays; k++)
-        if (has_array(model, hd_fit_list_array(k)))
-            model->array_names[count++] = hd_fit_list_array(k)->name;
+    for (int k = 0; k < HD_FIT_N_ARRAYS; k++)
+        if (has_array(model, &hd_fit_arrays[k]))
+            model->array_names[count++] = hd_fit_arrays[k].name;
     model->array_names[count] = NULL;
     return model->array_names;
 }
@@ -277,12 +251,11 @@ const char *const *huddle_model_arrays(huddle_model *model) {
 /* "no array named 'x'; there are labels, centres". */
 static huddle_status no_such_array(const huddle_model *model, const char *name) {
     char list[512] = "";
-    const hd_fit_array *array;
-    for (int k = 0; (array = hd_fit_list_array(k)) != NULL; k++) {
-        if (!has_array(model, array))
-            continue;
+    for (int k = 0; k < HD_FIT_N_ARRAYS; k++) {
         size_t length = strlen(list);
-        snprintf(list + length, sizeof list - length, "%s%s", length == 0 ? "" : ", ", array->name);
+        if (has_array(model, &hd_fit_arrays[k]))
+            snprintf(list + length, sizeof list - length, "%s%s", length == 0 ? "" : ", ",
+                     hd_fit_arrays[k].name);
     }
     return hd_fail(HUDDLE_INVALID, "no array named '%s'; there are %s", name,
                    list[0] == '\0' ? "none yet" : list);

@@ -37,39 +37,28 @@ done:
     return status;
 }
 
-/* ARI between the labels and those of one more K-means with another seed. The sample may have fewer
- * rows than clusters. */
-static huddle_status compute_agreement(huddle_context *context, const huddle_points *rows,
-                                       const int32_t *labels, int32_t n_clusters, uint64_t seed,
-                                       double *ari) {
-    huddle_status status = HUDDLE_OK;
-    huddle_kmeans_result result = {0};
-    huddle_scores scores;
-    huddle_kmeans_options options = huddle_kmeans_defaults();
-    options.n_clusters = n_clusters < rows->n ? n_clusters : (int32_t)rows->n;
-    options.n_init = STABILITY_STARTS;
-    options.seed = seed;
-    TRY(huddle_kmeans(context, rows, NULL, &options, &result, NULL));
-    TRY(huddle_metrics_scores(context, rows->n, labels, result.labels, &scores));
-    *ari = scores.ari;
-done:
-    huddle_kmeans_result_free(&result);
-    return status;
-}
-
-/* The mean agreement of a sample, all of it on this process. */
+/* The mean ARI between the labels of a sample, all of it on this process, and those of K-means with
+ * other seeds. The sample may have fewer rows than clusters. */
 static huddle_status average_agreement(huddle_context *context, const huddle_points *sample,
                                        const int32_t *labels, int32_t n_clusters,
                                        double *stability) {
     huddle_status status = HUDDLE_OK;
+    huddle_kmeans_result result = {0};
+    huddle_scores scores;
+    huddle_kmeans_options options = huddle_kmeans_defaults();
     double sum = 0;
+    options.n_clusters = n_clusters < sample->n ? n_clusters : (int32_t)sample->n;
+    options.n_init = STABILITY_STARTS;
     for (uint64_t run = 1; run <= STABILITY_RUNS; run++) {
-        double ari;
-        TRY(compute_agreement(context, sample, labels, n_clusters, run << 32, &ari));
-        sum += ari;
+        options.seed = run << 32;
+        huddle_kmeans_result_free(&result);
+        TRY(huddle_kmeans(context, sample, NULL, &options, &result, NULL));
+        TRY(huddle_metrics_scores(context, sample->n, labels, result.labels, &scores));
+        sum += scores.ari;
     }
     *stability = sum / STABILITY_RUNS;
 done:
+    huddle_kmeans_result_free(&result);
     return status;
 }
 

@@ -64,15 +64,7 @@ static huddle_status measure_distances(huddle_context *context, const huddle_mod
     if (from->cols != view.d)
         FAIL(HUDDLE_INVALID, "prepared points have %lld columns, the centres of the model %lld",
              (long long)view.d, (long long)from->cols);
-    ALLOC(centres, from->rows * from->cols);
-    ALLOC_ZERO(norms, from->rows);
-    for (int64_t k = 0; k < from->rows; k++)
-        for (int64_t j = 0; j < from->cols; j++) {
-            double value = from->values[k * from->stride + j];
-            value -= view.shift != NULL ? view.shift[j] : 0;
-            centres[k * from->cols + j] = value;
-            norms[k] += value * value;
-        }
+    TRY(hd_step_stored_centres(&view, from, &centres, &norms));
     TRY(huddle_dense_new(x->n, from->rows, rows));
     measuring m = {&view, centres, norms, rows};
     TRY(hd_parallel(context, "transform", x->n, GRAIN, measure_rows, &m));

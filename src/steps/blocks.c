@@ -229,7 +229,7 @@ static huddle_status write_columns(const blocks *b, int32_t c, const char *rule,
             out->vectors.values[b->rows[item->begin + r] * c + k] =
                 v->values[r * v->stride + b->pairs[k].column];
     }
-    TRY(hd_spectral_apply_rule(rule, &out->vectors, out->eigenvalues, &out->rows));
+    TRY(hd_spectral_apply_rule(rule, &out->vectors, NULL, out->eigenvalues, &out->rows));
 done:
     return status;
 }

@@ -21,7 +21,7 @@ static const double share_in_plane = .99, share_in_space = .95;
  * share; none if more than the allowed number would be needed. Constant features have no weight in
  * any scale and do not count: the only feature that varies does not outweigh others. Their variance
  * is exactly 0, because a sum of equal floats is exact in double precision. */
-static void name_largest(const double *variances, int64_t d, hd_fit_dominant *dominant) {
+static void name_largest(double *variances, int64_t d, hd_fit_dominant *dominant) {
     int64_t varying = 0;
     double total = 0, sum = 0;
     for (int64_t j = 0; j < d; j++) {
@@ -32,16 +32,12 @@ static void name_largest(const double *variances, int64_t d, hd_fit_dominant *do
     int64_t limit = varying / FEATURES_PER_NAMED;
     limit = limit < 1 ? 1 : limit > HD_FIT_MAX_DOMINANT ? HD_FIT_MAX_DOMINANT : limit;
     for (int count = 0; varying > 1 && count < limit; count++) {
-        int64_t best = -1;
-        for (int64_t j = 0; j < d; j++) {
-            bool taken = false;
-            for (int k = 0; k < count; k++)
-                taken = taken || dominant->features[k] == j;
-            if (!taken && (best < 0 || variances[j] > variances[best]))
-                best = j;
-        }
+        int64_t best = 0;
+        for (int64_t j = 1; j < d; j++)
+            best = variances[j] > variances[best] ? j : best;
         dominant->features[count] = best;
         sum += variances[best];
+        variances[best] = -1; /* taken */
         dominant->share = sum / total;
         if (dominant->share > share) {
             dominant->count = count + 1;

@@ -74,21 +74,24 @@ done:
 }
 
 huddle_status hd_spectral_apply_rule(const char *rule, const huddle_dense *vectors,
-                                     const double *eigenvalues, huddle_dense *f) {
+                                     const double *degrees, const double *eigenvalues,
+                                     huddle_dense *f) {
     if (strcmp(rule, "commute") == 0)
         return huddle_embed_commute_rows(vectors, eigenvalues, f);
-    return huddle_embed_rows(vectors, NULL, strcmp(rule, "unit") == 0 ? "unit" : "sym", f);
+    if (strcmp(rule, "rw") == 0 && degrees == NULL)
+        rule = "sym";
+    return huddle_embed_rows(vectors, degrees, rule, f);
 }
 
 /* For a range one set of eigenvectors is sufficient for every number of clusters: the embedding in
  * c dimensions consists of the first c columns. Rows are scaled anew for each c, because norms
  * depend on the number of columns. */
-huddle_status hd_spectral_make_rows(const hd_spectral_options *options, int32_t n_clusters,
+huddle_status hd_spectral_make_rows(const char *row_rule, int32_t n_clusters,
                                     hd_fit_embedding *embedding) {
     huddle_status status = HUDDLE_OK;
     huddle_embedding *f = &embedding->f;
     bool given = f->vectors.values == NULL && f->vectors.resident == NULL;
-    int64_t columns = hd_spectral_count_columns(options->embed.rows, n_clusters);
+    int64_t columns = hd_spectral_count_columns(row_rule, n_clusters);
     /* A graph has no more eigenvectors than vertices, and merging may leave fewer vertices than
      * clusters. */
     if (columns > f->vectors.cols && !given)
@@ -98,10 +101,7 @@ huddle_status hd_spectral_make_rows(const hd_spectral_options *options, int32_t 
     huddle_dense_free(&f->rows);
     TRY(huddle_dense_fetch(&f->vectors));
     TRY(huddle_dense_new(f->vectors.rows, columns, &f->rows));
-    if (strcmp(options->embed.rows, "commute") == 0)
-        TRY(huddle_embed_commute_rows(&f->vectors, f->eigenvalues, &f->rows));
-    else
-        TRY(huddle_embed_rows(&f->vectors, f->degrees, options->embed.rows, &f->rows));
+    TRY(hd_spectral_apply_rule(row_rule, &f->vectors, f->degrees, f->eigenvalues, &f->rows));
 done:
     return status;
 }

@@ -24,13 +24,14 @@ huddle_status hd_spectral_measure_extents(huddle_context *context, hd_fit *fit);
 
 /* Makes embedding.f.rows for n_clusters out of the first vectors, or all if there are fewer than
  * columns; a given embedding stays. */
-huddle_status hd_spectral_make_rows(const hd_spectral_options *options, int32_t n_clusters,
+huddle_status hd_spectral_make_rows(const char *row_rule, int32_t n_clusters,
                                     hd_fit_embedding *embedding);
 
-/* Applies a row rule to vectors whose degrees are all 1, so that "rw" is "sym"; f may be vectors.
- * eigenvalues is needed for "commute" only, at least one per column of f. */
+/* Applies a row rule to vectors; f may be vectors. degrees: NULL if all are 1, so that "rw" is
+ * "sym". eigenvalues is needed for "commute" only, at least one per column of f. */
 huddle_status hd_spectral_apply_rule(const char *rule, const huddle_dense *vectors,
-                                     const double *eigenvalues, huddle_dense *f);
+                                     const double *degrees, const double *eigenvalues,
+                                     huddle_dense *f);
 
 /* Warns if the eigenvectors did not converge, could not be verified, or depend on an arbitrary
  * choice at the number of clusters asked for (with row rule "commute": after the last of them). */

@@ -9,14 +9,6 @@
 
 #include <string.h>
 
-huddle_status hd_step_check_clusters(huddle_range n_clusters, const hd_fit_rows *rows) {
-    int64_t n = rows->n + rows->elsewhere;
-    if (n_clusters.last > n)
-        return hd_fail(HUDDLE_INVALID, "n_clusters = %d is outside [1, %lld]", n_clusters.last,
-                       (long long)n);
-    return HUDDLE_OK;
-}
-
 /* Frees the results of an earlier K-means run; alternation and alignment belong to the method. */
 static void forget_clusters(hd_fit_clusters *clusters) {
     huddle_free(clusters->labels);
@@ -62,23 +54,8 @@ done:
     return status;
 }
 
-/* Collects the distinct rows of a matrix as points. The weight of each is the number of rows of x
- * that it represents: copies among the rows of the matrix, times those merged before. */
-static huddle_status take_distinct(huddle_context *context, const huddle_dense *matrix,
-                                   const huddle_distinct *distinct, const hd_fit_rows *rows,
-                                   huddle_points *points, double **weights) {
-    huddle_status status = HUDDLE_OK;
-    TRY(hd_points_from_rows(context, matrix, distinct->first, distinct->count, points));
-    ALLOC_ZERO(*weights, distinct->count);
-    for (int64_t i = 0; i < matrix->rows; i++)
-        (*weights)[distinct->of != NULL ? distinct->of[i] : i] +=
-            (double)hd_fit_rows_copies(rows, i);
-done:
-    return status;
-}
-
 /* Translates the labels of every restart from distinct rows to all rows. */
-static huddle_status expand_starts(const huddle_distinct *distinct, int64_t n,
+static huddle_status expand_starts(const hd_step_distinct *distinct, int64_t n,
                                    huddle_kmeans_info *info) {
     huddle_status status = HUDDLE_OK;
     int32_t *all = NULL;
@@ -94,76 +71,47 @@ done:
     return status;
 }
 
-/* hd_step_kmeans_dense() of rows that are distributed over processes. The rows that K-means gets
- * are in the same order as on one process, so that its random numbers choose the same ones. */
-static huddle_status cluster_distributed(huddle_context *context, const huddle_dense *matrix,
-                                         const huddle_kmeans_options *options,
-                                         const hd_fit_rows *rows, hd_fit_clusters *clusters) {
+/* Shrunk rows fuse: K-means on their few distinct values, weighted, is the same problem. If rows
+ * are distributed over processes, those that K-means gets are in the same order as on one process,
+ * so that its random numbers choose the same ones. */
+static huddle_status cluster_distinct(huddle_context *context, const huddle_dense *matrix,
+                                      const huddle_kmeans_options *options, const hd_fit_rows *rows,
+                                      hd_fit_clusters *clusters) {
     huddle_status status = HUDDLE_OK;
     hd_step_distinct distinct = {0};
-    huddle_points points = {0}, all = {0};
+    huddle_points points = {0};
     huddle_kmeans_result result = {0};
     huddle_kmeans_options few = *options;
+    bool distributed = hd_slabs_distributed(context);
     hd_slab slab;
     int64_t n = matrix->rows;
-    few.keep_starts = false; /* labels of every restart are not kept for rows of other processes */
+    if (distributed) /* labels of every restart are not kept for rows of other processes */
+        few.keep_starts = false;
     TRY(hd_step_find_distinct(context, matrix, rows, &distinct));
     TRY(hd_points_from_rows(context, matrix, distinct.first, distinct.count, &points));
     TRY(hd_slab_locate(context, distinct.count, &slab));
+    /* Complete fusion can leave fewer distinct rows than clusters. The remaining clusters stay
+     * empty, and a warning reports this. */
     if (few.n_clusters > slab.total)
         few.n_clusters = (int32_t)slab.total;
     TRY(huddle_kmeans(context, &points, distinct.weights, &few, &result, &clusters->kmeans));
+    TRY(expand_starts(&distinct, n, &clusters->kmeans));
     clusters->n_clusters = options->n_clusters;
     ALLOC(clusters->labels, n);
     TRY(hd_step_expand_labels(context, &distinct, result.labels, n, clusters->labels));
     hd_step_unify_labels(rows, clusters);
     clusters->centres = result.centres;
     memset(&result.centres, 0, sizeof result.centres);
-    huddle_points_free(&points);
-    TRY(hd_points_from_rows(context, matrix, NULL, n, &all));
-    TRY(hd_step_medoids_of_points(context, &all, NULL, n, clusters));
+    if (distributed) { /* the distinct row of an own one may be on another process */
+        huddle_points_free(&points);
+        TRY(hd_points_from_rows(context, matrix, NULL, n, &points));
+    }
+    TRY(hd_step_medoids_of_points(context, &points, distributed ? NULL : distinct.of, n, clusters));
 done:
     hd_step_distinct_free(&distinct);
     huddle_points_free(&points);
-    huddle_points_free(&all);
     huddle_kmeans_result_free(&result);
     return hd_agree(context, status);
-}
-
-/* Clusters of one process that holds all rows. */
-static huddle_status cluster_whole(huddle_context *context, const huddle_dense *matrix,
-                                   const huddle_kmeans_options *options, const hd_fit_rows *rows,
-                                   hd_fit_clusters *clusters) {
-    huddle_status status = HUDDLE_OK;
-    huddle_distinct distinct = {0};
-    double *weights = NULL;
-    huddle_points points = {0};
-    huddle_kmeans_result result = {0};
-    huddle_kmeans_options few = *options;
-    int64_t n = matrix->rows;
-    /* Shrunk rows fuse: K-means on their few distinct values, weighted, is the same problem. */
-    TRY(huddle_dense_distinct(context, matrix, &distinct));
-    TRY(take_distinct(context, matrix, &distinct, rows, &points, &weights));
-    /* Complete fusion can leave fewer distinct rows than clusters. The remaining clusters stay
-     * empty, and a warning reports this. */
-    if (few.n_clusters > distinct.count)
-        few.n_clusters = (int32_t)distinct.count;
-    TRY(huddle_kmeans(context, &points, weights, &few, &result, &clusters->kmeans));
-    TRY(expand_starts(&distinct, n, &clusters->kmeans));
-    clusters->n_clusters = options->n_clusters;
-    ALLOC(clusters->labels, n);
-    for (int64_t i = 0; i < n; i++)
-        clusters->labels[i] = result.labels[distinct.of != NULL ? distinct.of[i] : i];
-    hd_step_unify_labels(rows, clusters);
-    clusters->centres = result.centres;
-    memset(&result.centres, 0, sizeof result.centres);
-    TRY(hd_step_medoids_of_points(context, &points, distinct.of, n, clusters));
-done:
-    huddle_distinct_free(&distinct);
-    huddle_free(weights);
-    huddle_points_free(&points);
-    huddle_kmeans_result_free(&result);
-    return status;
 }
 
 /* Equal rows get equal labels by construction: only distinct rows are clustered. */
@@ -174,8 +122,7 @@ huddle_status hd_step_kmeans_dense(huddle_context *context, const huddle_dense *
     hd_stage before = hd_stage_enter(context, HD_STAGE_KMEANS);
     forget_clusters(clusters);
     TRY(huddle_dense_fetch(matrix));
-    TRY((hd_slabs_distributed(context) ? cluster_distributed
-                                       : cluster_whole)(context, matrix, options, rows, clusters));
+    TRY(cluster_distinct(context, matrix, options, rows, clusters));
     TRY(hd_step_mark_medoids(context, matrix, clusters));
     hd_stage_leave(context, before);
     hd_step_warn_few_distinct(context, clusters);

@@ -4,9 +4,6 @@
 
 #include "fit/fit.h"
 
-/* HUDDLE_INVALID if there are more clusters than rows on all processes. */
-huddle_status hd_step_check_clusters(huddle_range n_clusters, const hd_fit_rows *rows);
-
 /* Runs K-means on points, leaving labels, centres, medoids and info in clusters (replacing what was
  * there; the alternation stays). */
 huddle_status hd_step_kmeans(huddle_context *context, const huddle_points *points,

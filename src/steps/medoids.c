@@ -75,7 +75,8 @@ done:
 
 /* ---- of points ----------------------------------------------------------------------------- */
 
-void hd_step_add_row(const huddle_points *x, int64_t i, double copies, double *sum) {
+/* Adds row i of x, as stored, times the number of its copies. */
+static void add_row(const huddle_points *x, int64_t i, double copies, double *sum) {
     if (x->offsets == NULL) {
         for (int64_t j = 0; j < x->d; j++)
             sum[j] += copies * (double)x->values[i * x->stride + j];
@@ -105,10 +106,34 @@ double hd_step_distance_to(const huddle_points *x, int64_t i, const double *cent
     return square;
 }
 
-/* Centres relative to the points' shift, in which the stored values can be compared with them
- * directly, and their squared norms. Only sparse points use the norms, and these have no shift. */
-static huddle_status stored_centres(const huddle_points *points, const huddle_dense *centres,
-                                    double **stored, double **norms) {
+huddle_status hd_step_cluster_means(huddle_context *context, const hd_fit_rows *rows,
+                                    const int32_t *labels, const bool *counts,
+                                    const huddle_points *x, int64_t c, double **means) {
+    huddle_status status = HUDDLE_OK;
+    int64_t d = x->d;
+    double *sums = NULL;
+    ALLOC_ZERO(sums, c * (d + 1));
+    for (int64_t i = 0; i < rows->n; i++) {
+        if (counts != NULL && !counts[i])
+            continue;
+        double copies = (double)hd_fit_rows_copies(rows, i);
+        add_row(x, hd_fit_rows_point(rows, x, i), copies, sums + labels[i] * d);
+        sums[c * d + labels[i]] += copies;
+    }
+    TRY(hd_reduce_sum(context, c * (d + 1), sums));
+    for (int64_t k = 0; k < c; k++)
+        for (int64_t j = 0; j < d && sums[c * d + k] > 0; j++)
+            sums[k * d + j] /= sums[c * d + k];
+    *means = sums;
+    sums = NULL;
+done:
+    huddle_free(sums);
+    return status;
+}
+
+/* Only sparse points use the norms, and these have no shift. */
+huddle_status hd_step_stored_centres(const huddle_points *points, const huddle_dense *centres,
+                                     double **stored, double **norms) {
     huddle_status status = HUDDLE_OK;
     int64_t c = centres->rows, d = centres->cols;
     ALLOC(*stored, c * d);
@@ -142,7 +167,7 @@ huddle_status hd_step_medoids_of_points(huddle_context *context, const huddle_po
     centred_points p = {.points = points, .of = of};
     TRY(huddle_points_fetch(points));
     TRY(huddle_dense_fetch(&clusters->centres));
-    TRY(stored_centres(points, &clusters->centres, &p.centres, &p.norms));
+    TRY(hd_step_stored_centres(points, &clusters->centres, &p.centres, &p.norms));
     TRY(hd_step_find_medoids(context, n, distance_of_point, &p, clusters));
 done:
     FREE(p.centres, p.norms);
@@ -236,34 +261,8 @@ done:
 
 /* ---- among equal rows ---------------------------------------------------------------------- */
 
-/* For each cluster the mean of the rows that are as near to its centre as its medoid; c x d. The
- * shift of a column is the same for all rows and cancels. */
-static huddle_status mean_of_tied(huddle_context *context, const huddle_points *x,
-                                  const hd_fit *fit, double **means) {
-    huddle_status status = HUDDLE_OK;
-    const hd_fit_clusters *clusters = &fit->clusters;
-    int64_t c = clusters->centres.rows, d = x->d;
-    double *sums = NULL;
-    ALLOC_ZERO(sums, c * (d + 1));
-    for (int64_t i = 0; i < fit->rows.n; i++)
-        if (clusters->is_medoid_row[i]) {
-            double copies = (double)hd_fit_rows_copies(&fit->rows, i);
-            hd_step_add_row(x, hd_fit_rows_point(&fit->rows, x, i), copies,
-                            sums + clusters->labels[i] * d);
-            sums[c * d + clusters->labels[i]] += copies;
-        }
-    TRY(hd_reduce_sum(context, c * (d + 1), sums));
-    for (int64_t k = 0; k < c; k++)
-        for (int64_t j = 0; j < d && sums[c * d + k] > 0; j++)
-            sums[k * d + j] /= sums[c * d + k];
-    *means = sums;
-    sums = NULL;
-done:
-    huddle_free(sums);
-    return status;
-}
-
-/* What tied rows are compared by: points and the means of those of each cluster, or a graph. */
+/* What tied rows, those that are as near to their centre as its medoid, are compared by: points and
+ * the means of the tied rows of each cluster, or a graph. */
 typedef struct tied_measure {
     const huddle_points *points;
     const huddle_csr *graph;
@@ -292,12 +291,14 @@ huddle_status hd_step_choose_medoids(huddle_context *context, const huddle_point
                                      const huddle_csr *graph, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     tied_measure m = {points, graph, fit, NULL};
-    if (fit->clusters.is_medoid_row == NULL || (points == NULL && graph == NULL))
+    hd_fit_clusters *clusters = &fit->clusters;
+    if (clusters->is_medoid_row == NULL || (points == NULL && graph == NULL))
         return status;
     TRY(points != NULL ? huddle_points_fetch(points) : huddle_csr_fetch(graph));
     if (points != NULL)
-        TRY(mean_of_tied(context, points, fit, &m.means));
-    TRY(hd_step_find_medoids(context, fit->rows.n, distance_of_tied, &m, &fit->clusters));
+        TRY(hd_step_cluster_means(context, &fit->rows, clusters->labels, clusters->is_medoid_row,
+                                  points, clusters->centres.rows, &m.means));
+    TRY(hd_step_find_medoids(context, fit->rows.n, distance_of_tied, &m, clusters));
 done:
     huddle_free(m.means);
     return status;

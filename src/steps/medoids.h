@@ -40,8 +40,17 @@ huddle_status hd_step_mark_medoids(huddle_context *context, const huddle_dense *
 huddle_status hd_step_choose_medoids(huddle_context *context, const huddle_points *points,
                                      const huddle_csr *graph, hd_fit *fit);
 
-/* Adds row i of x, as stored, times the number of its copies. */
-void hd_step_add_row(const huddle_points *x, int64_t i, double copies, double *sum);
+/* The means of the clusters 0 .. c - 1, c x d as stored, without the points' shift; and behind them
+ * the rows of x in each, 0 if it is empty. counts: which rows of the fit count; NULL: all. *means
+ * is to be freed. */
+huddle_status hd_step_cluster_means(huddle_context *context, const hd_fit_rows *rows,
+                                    const int32_t *labels, const bool *counts,
+                                    const huddle_points *x, int64_t c, double **means);
+
+/* Centres relative to the points' shift, in which the stored values can be compared with them
+ * directly, and their squared norms; both are to be freed. */
+huddle_status hd_step_stored_centres(const huddle_points *points, const huddle_dense *centres,
+                                     double **stored, double **norms);
 
 /* Squared distance of row i from a centre, d doubles without the points' shift. centre_norm is the
  * centre's squared norm and needed for sparse points only; to compare rows with one centre, any

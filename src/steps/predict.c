@@ -59,9 +59,9 @@ done:
 }
 
 /* Neighbours are searched in the prepared points, which a model of a given graph does not have. */
-huddle_status hd_step_predict_refined(huddle_context *context, const hd_fit *fit,
-                                      const hd_spectral_options *options, const huddle_points *x,
-                                      int32_t *labels) {
+static huddle_status predict_refined(huddle_context *context, const hd_fit *fit,
+                                     const hd_spectral_options *options, const huddle_points *x,
+                                     int32_t *labels) {
     huddle_status status = HUDDLE_OK;
     huddle_points owned = {0}, view;
     const huddle_points *points = &fit->prepared.points;
@@ -80,8 +80,9 @@ done:
 
 /* A row that equals a training row gets the label of that row, not that of the nearest centre: for
  * most rows both are the same, but (15) is an approximation. */
-huddle_status hd_spectral_assign(huddle_context *context, const hd_fit *fit,
-                                 const huddle_dense *rows, const int64_t *same, int32_t *labels) {
+huddle_status hd_spectral_assign(huddle_context *context, const hd_fit *fit, const void *given,
+                                 huddle_dense *rows, const int64_t *same, int32_t *labels) {
+    (void)given;
     huddle_status status = HUDDLE_OK;
     huddle_neighbors nearest = {0};
     huddle_knn_options options = huddle_knn_defaults();
@@ -110,26 +111,22 @@ done:
     return status;
 }
 
-huddle_status hd_step_predict_placed(huddle_context *context, const hd_fit *fit,
-                                     const void *options, hd_step_place *place,
-                                     const huddle_points *x, int32_t *labels) {
+/* The options of every method that refines begin with hd_spectral_options. */
+huddle_status hd_step_predict(huddle_context *context, const hd_fit *fit, const void *options,
+                              hd_step_place *place, hd_step_assign *assign, const huddle_points *x,
+                              int32_t *labels) {
     huddle_status status = HUDDLE_OK;
     huddle_dense rows = {0};
     int64_t *same = NULL;
+    if (fit->refined.present)
+        return predict_refined(context, fit, options, x, labels);
     ALLOC(same, x->n);
     TRY(place(context, fit, options, x, &rows, same));
-    TRY(hd_spectral_assign(context, fit, &rows, same, labels));
+    TRY(assign(context, fit, options, &rows, same, labels));
 done:
     huddle_dense_free(&rows);
     huddle_free(same);
     return status;
-}
-
-huddle_status hd_spectral_predict(huddle_context *context, const hd_fit *fit, const void *options,
-                                  const huddle_points *x, int32_t *labels) {
-    return fit->refined.present
-               ? hd_step_predict_refined(context, fit, options, x, labels)
-               : hd_step_predict_placed(context, fit, options, hd_spectral_place, x, labels);
 }
 
 /* For methods that run K-means on the prepared points themselves: the clusters are the Voronoi

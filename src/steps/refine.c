@@ -40,19 +40,6 @@ done:
 
 /* ---- starts -------------------------------------------------------------------------------- */
 
-/* All vectors if the graph has too few vertices. */
-static huddle_status commute_rows(const hd_fit_embedding *embedding, int32_t n_clusters,
-                                  huddle_dense *f) {
-    huddle_status status = HUDDLE_OK;
-    const huddle_dense *vectors = &embedding->f.vectors;
-    int64_t columns = hd_spectral_count_columns("commute", n_clusters);
-    TRY(huddle_dense_fetch(vectors));
-    TRY(huddle_dense_new(vectors->rows, columns < vectors->cols ? columns : vectors->cols, f));
-    TRY(huddle_embed_commute_rows(vectors, embedding->f.eigenvalues, f));
-done:
-    return status;
-}
-
 static bool has_vectors(const hd_fit_embedding *embedding) {
     return embedding != NULL &&
            (embedding->f.vectors.values != NULL || embedding->f.vectors.resident != NULL);
@@ -64,17 +51,20 @@ huddle_status hd_step_cluster_commute(huddle_context *context, const hd_spectral
                                       const hd_fit_embedding *embedding,
                                       hd_fit_clusters *clusters) {
     huddle_status status = HUDDLE_OK;
-    huddle_dense f = {0};
+    hd_fit_embedding own = {0}; /* its rows; all else belongs to the original */
     huddle_kmeans_options kmeans = hd_spectral_kmeans_options(options, n_clusters);
     kmeans.n_init = (kmeans.n_init + 1) / 2;
     if (kmeans.n_init > COMMUTE_RESTARTS)
         kmeans.n_init = COMMUTE_RESTARTS;
-    TRY(commute_rows(embedding, n_clusters, &f));
+    TRY(huddle_dense_fetch(&embedding->f.vectors));
+    own.f = embedding->f;
+    memset(&own.f.rows, 0, sizeof own.f.rows);
+    TRY(hd_spectral_make_rows("commute", n_clusters, &own));
     hd_silence before = hd_silence_begin(context);
-    status = hd_step_kmeans_dense(context, &f, &kmeans, rows, clusters);
+    status = hd_step_kmeans_dense(context, &own.f.rows, &kmeans, rows, clusters);
     hd_silence_end(context, before);
 done:
-    huddle_dense_free(&f);
+    huddle_dense_free(&own.f.rows);
     return status;
 }
 
@@ -87,10 +77,6 @@ typedef struct start_list {
     int32_t count;
     huddle_refine_start items[MAX_STARTS];
 } start_list;
-
-static void start_list_free(start_list *list) {
-    FREE(list->names, list->labels);
-}
 
 /* Numbered by first members, because moves of equal gain go to the smaller number: the result must
  * not depend on numbers that K-means happened to give. Without gaps the stage numbers its clusters
@@ -148,7 +134,7 @@ huddle_status hd_step_refine_labels(huddle_context *context, const hd_spectral_o
     for (int64_t i = 0; i < rows->n; i++)
         labels[i] = starts.names[labels[i]];
 done:
-    start_list_free(&starts);
+    FREE(starts.names, starts.labels);
     hd_fit_clusters_free(&commute);
     return status;
 }

@@ -119,6 +119,14 @@ huddle_status hd_step_find_distinct(huddle_context *context, const huddle_dense 
     double *weights = NULL;
     memset(s, 0, sizeof *s);
     TRY(find_own(context, matrix, rows, &own));
+    if (!hd_slabs_distributed(context)) {
+        *s = (hd_step_distinct){own.distinct.count, own.distinct.first, own.copies, own.distinct.of,
+                                false};
+        own.distinct.first = NULL;
+        own.distinct.of = NULL;
+        own.copies = NULL;
+        goto done;
+    }
     s->merged = own.slab.total * matrix->cols <= MOST_VALUES;
     if (s->merged)
         TRY(compare_all(context, matrix, &own, &among, &weights));
@@ -154,7 +162,7 @@ huddle_status hd_step_expand_labels(huddle_context *context, const hd_step_disti
         all = collected;
     }
     for (int64_t i = 0; i < n; i++)
-        labels[i] = all[s->of[i]];
+        labels[i] = all[s->of != NULL ? s->of[i] : i];
 done:
     huddle_free(collected);
     return status;

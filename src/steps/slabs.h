@@ -15,10 +15,10 @@ huddle_status hd_step_sample(huddle_context *context, const huddle_points *x, in
 /* Rows of a matrix, equal ones merged over all processes. */
 typedef struct hd_step_distinct {
     int64_t count;   /* distinct rows that are first on this process, */
-    int64_t *first;  /* which they are among its rows, */
+    int64_t *first;  /* which they are among its rows (NULL: all, without slabs), */
     double *weights; /* and how many rows of all processes each stands for */
     int32_t *of;     /* for each own row its distinct row: numbered over all processes if `merged`,
-                        else over those of this one */
+                        else over those of this one; NULL where first is */
     bool merged;     /* rows of different processes were compared */
 } hd_step_distinct;
 
