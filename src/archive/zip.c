@@ -363,25 +363,6 @@ done:
     return status;
 }
 
-/* entry->size is bounded by check_entry(), so that the allocation is in proportion to the file. */
-huddle_status hd_zip_read(const hd_zip *zip, const hd_zip_entry *entry, char **bytes) {
-    huddle_status status = HUDDLE_OK;
-    hd_zip_stream stream = {0};
-    char *content = NULL;
-    *bytes = NULL;
-    TRY(hd_zip_stream_open(zip, entry, &stream));
-    ALLOC(content, entry->size + 1);
-    TRY(hd_zip_stream_read(&stream, content, entry->size));
-    TRY(hd_zip_stream_finish(&stream));
-    content[entry->size] = '\0';
-    *bytes = content;
-    content = NULL;
-done:
-    hd_zip_stream_free(&stream);
-    huddle_free(content);
-    return status;
-}
-
 /* ---- parts of the content ------------------------------------------------------------------ */
 
 /* Moves a stream that was just opened to a part of the content, which must exist. */
@@ -402,10 +383,25 @@ huddle_status hd_zip_read_part(const hd_zip *zip, const hd_zip_entry *entry, int
     TRY(hd_zip_stream_open(zip, entry, &stream));
     TRY(seek_part(&stream, from, size));
     TRY(hd_zip_stream_read(&stream, to, size));
-    if (entry->method == HD_ZIP_DEFLATED)
+    if (entry->method == HD_ZIP_DEFLATED || size == entry->size)
         TRY(hd_zip_stream_finish(&stream));
 done:
     hd_zip_stream_free(&stream);
+    return status;
+}
+
+/* entry->size is bounded by check_entry(), so that the allocation is in proportion to the file. */
+huddle_status hd_zip_read(const hd_zip *zip, const hd_zip_entry *entry, char **bytes) {
+    huddle_status status = HUDDLE_OK;
+    char *content = NULL;
+    *bytes = NULL;
+    ALLOC(content, entry->size + 1);
+    TRY(hd_zip_read_part(zip, entry, 0, entry->size, content));
+    content[entry->size] = '\0';
+    *bytes = content;
+    content = NULL;
+done:
+    huddle_free(content);
     return status;
 }
 
