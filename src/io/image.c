@@ -52,15 +52,6 @@ static huddle_status missing_library(const image_kind *kind) {
     return hd_io_missing_library(what, kind->library);
 }
 
-bool hd_io_image_named(const char *path) {
-    static const char *const endings[] = {"pgm", "ppm", "png",  "jpg", "jpeg",
-                                          "bmp", "tif", "tiff", NULL};
-    for (const char *const *e = endings; *e != NULL; e++)
-        if (hd_has_extension(path, *e))
-            return true;
-    return false;
-}
-
 void hd_io_image_formats(char *text, size_t size) {
     int last = TIFF;
     size_t used = 0;

@@ -73,7 +73,7 @@ typedef struct unpacking {
 static int64_t first_room(const unpacking *u) {
     enum { MAX_RATIO = 1032 };
     const hd_file *file = u->file;
-    int64_t size = hd_io_word(file->text + file->size - 4, false);
+    int64_t size = hd_io_word(file->text + file->size - 4, 4, false);
     if (u->which != GZIP)
         return 4 * file->size;
     return size / MAX_RATIO <= file->size ? size : file->size;

@@ -27,7 +27,9 @@ huddle_status huddle_data_write(huddle_context *context, const huddle_data *data
     if (data->row_names != NULL && format->write != hd_io_csv_write)
         hd_warn(context, HUDDLE_WARNING_OUTPUT,
                 "%s: the names of the rows are not written; .csv contains them", path);
-    return format->write(context, data, path);
+    huddle_status status = hd_io_check_library(format);
+    return status == HUDDLE_OK ? format->write(context, data, path)
+                               : hd_fail_at(status, "%s", path);
 }
 
 /* Text labels are quoted as in CSV, so that any class name can be read back. */
