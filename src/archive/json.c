@@ -288,18 +288,16 @@ huddle_status hd_json_parse(const char *text, int64_t size, hd_json_document *do
     if (size > MAX_SIZE)
         FAIL(HUDDLE_FORMAT, "JSON: the text has %lld bytes, more than %d", (long long)size,
              (int)MAX_SIZE);
-    ALLOC(p.values, bound_values(text, size));
+    ALLOC(document->root, bound_values(text, size));
     /* No text is longer than what it is written as, with a zero byte for its quotes. */
     ALLOC(document->texts, size + 1);
+    p.values = document->root;
     p.texts = document->texts;
     TRY(parse_value(&p, &root));
     skip_blanks(&p);
     if (p.at < p.size)
         TRY(syntax_error(&p, "the text continues after its end"));
-    document->root = p.values;
-    p.values = NULL;
 done:
-    huddle_free(p.values);
     if (status != HUDDLE_OK)
         hd_json_document_free(document);
     return status;

@@ -247,31 +247,6 @@ void hd_json_key(hd_json_writer *json, const char *name) {
     json->after_key = true;
 }
 
-void hd_json_set_null(hd_json_writer *json, const char *name) {
-    hd_json_key(json, name);
-    hd_json_null(json);
-}
-
-void hd_json_set_bool(hd_json_writer *json, const char *name, bool value) {
-    hd_json_key(json, name);
-    hd_json_bool(json, value);
-}
-
-void hd_json_set_integer(hd_json_writer *json, const char *name, int64_t value) {
-    hd_json_key(json, name);
-    hd_json_integer(json, value);
-}
-
-void hd_json_set_real(hd_json_writer *json, const char *name, double value) {
-    hd_json_key(json, name);
-    hd_json_real(json, value);
-}
-
-void hd_json_set_string(hd_json_writer *json, const char *name, const char *text) {
-    hd_json_key(json, name);
-    hd_json_string(json, text);
-}
-
 /* Recursion is limited by the depth that the parser accepts. */
 void hd_json_write(hd_json_writer *json, const hd_json_value *value) {
     switch (value->type) {

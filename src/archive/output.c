@@ -203,9 +203,9 @@ static int create_locked(const char *name, mode_t mode) {
  * name as leaves room for the rest in the 255 bytes that a name may have. */
 static int temporary_prefix(const char *target) {
     enum { MAX_PREFIX = 230 };
-    const char *slash = strrchr(target, '/'), *base = slash == NULL ? target : slash + 1;
-    size_t length = strlen(base);
-    return (int)(base - target) + (int)(length > MAX_PREFIX ? MAX_PREFIX : length);
+    int64_t folder = folder_length(target);
+    size_t length = strlen(target + folder);
+    return (int)folder + (int)(length > MAX_PREFIX ? MAX_PREFIX : length);
 }
 
 enum { SUFFIX_SIZE = 32 };

@@ -128,8 +128,8 @@ bool hd_io_labels_unwanted(const huddle_read_options *options);
 /* Labels from the files that options->y names, stacked. */
 huddle_status hd_io_labels_from_files(hd_io_request *request, hd_io_labels *labels);
 
-/* Labels from any file that has some; error messages contain its name. clusters: of a clustering
- * (hd_io_find_label()). */
+/* Labels from any file that has some, to be freed also after a failure; error messages contain its
+ * name. clusters: of a clustering (hd_io_find_label()). */
 huddle_status hd_io_labels_read_raw(huddle_context *context, const char *path, bool clusters,
                                     hd_io_labels *labels);
 

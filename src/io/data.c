@@ -233,8 +233,6 @@ huddle_status hd_io_labels_read_raw(huddle_context *context, const char *path, b
     }
     TRY(hd_io_labels_simplify(labels));
 done:
-    if (status != HUDDLE_OK)
-        hd_io_labels_free(labels);
     return close_whole(path, &from, status);
 }
 

@@ -156,17 +156,14 @@ static herr_t add_dataset(hid_t root, const char *name, const H5L_info_t *link, 
     hid_t object = H5Oopen(root, name, H5P_DEFAULT);
     if (object < 0)
         return 0;
-    herr_t result = 0;
     /* Groups are visited too, but only data sets are variables. */
-    if (H5Iget_type(object) == H5I_DATASET) {
-        hd_io_variable *variable = NULL;
-        (void)hd_io_container_add(container, name, (int64_t)strlen(name), &variable);
-        if (variable != NULL)
-            hd_io_hdf5_describe(object, container->file->size, variable);
-        result = variable != NULL ? 0 : -1;
-    }
+    bool is_set = H5Iget_type(object) == H5I_DATASET;
+    hd_io_variable *variable = NULL;
+    if (is_set &&
+        hd_io_container_add(container, name, (int64_t)strlen(name), &variable) == HUDDLE_OK)
+        hd_io_hdf5_describe(object, container->file->size, variable);
     hd_io_hdf5_release(object);
-    return result;
+    return is_set && variable == NULL ? -1 : 0;
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */

@@ -410,18 +410,6 @@ typedef struct listed {
     const char *outermost;
 } listed;
 
-static huddle_status add_variable(hd_io_container *container, const listed *where, const span *s,
-                                  const head *h) {
-    huddle_status status = HUDDLE_OK;
-    hd_io_variable *variable;
-    TRY(hd_io_mat_add(container, where->prefix, where->name, where->length, &variable));
-    variable->place = where->place;
-    variable->inside = where->inside;
-    hd_io_mat_refuse(variable, describe_variable(s, h, variable));
-done:
-    return status;
-}
-
 /* A struct has the length of its fields' names, the names, each padded to that length, and then a
  * matrix for each field. False if it is an array of structs, empty or damaged. */
 static bool parse_fields(const span *s, const head *h, part *names, int64_t *width, int64_t *at) {
@@ -466,6 +454,8 @@ done:
 /* A variable, or those in a struct. */
 static huddle_status list_matrix(hd_io_container *container, const listed *where, const span *s,
                                  int depth) {
+    huddle_status status = HUDDLE_OK;
+    hd_io_variable *variable;
     head h;
     part names;
     int64_t width = 0, at = 0;
@@ -475,7 +465,12 @@ static huddle_status list_matrix(hd_io_container *container, const listed *where
         return hd_fail(HUDDLE_FORMAT, "variable %lld is damaged", (long long)container->count + 1);
     if (depth < HD_IO_MAT_MAX_DEPTH && parse_fields(s, &h, &names, &width, &at))
         return list_fields(container, where, s, &names, width, at, depth);
-    return add_variable(container, where, s, &h);
+    TRY(hd_io_mat_add(container, where->prefix, where->name, where->length, &variable));
+    variable->place = where->place;
+    variable->inside = where->inside;
+    hd_io_mat_refuse(variable, describe_variable(s, &h, variable));
+done:
+    return status;
 }
 
 /* The element whose tag is at `place`. Of a compressed struct all is unpacked to list it. */

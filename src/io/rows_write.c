@@ -134,11 +134,10 @@ static huddle_status write_rows(huddle_context *context, const char *path, const
                                 int32_t rank, int64_t cols, const row_source *s) {
     huddle_status status = HUDDLE_OK;
     hd_output output = {.path = path, .descriptor = -1, .place = -1};
-    shared_file *to = NULL;
+    shared_file to = {0};
     hd_slab slab = {0};
     int64_t length = 0;
     bool written = false;
-    ALLOC_ZERO(to, 1);
     TRY(hd_slab_locate(context, s->n, &slab));
     if (hd_slabs_rank(context) == 0 && s->as_text) {
         TRY(hd_output_begin(path, false, &output));
@@ -146,14 +145,13 @@ static huddle_status write_rows(huddle_context *context, const char *path, const
     } else if (hd_slabs_rank(context) == 0) {
         TRY(hd_io_npy_begin(path, type, rank, (const int64_t[]){slab.total, cols}, &output,
                             &length));
-        TRY(describe_file(&output, length, slab.total * s->row_size, to));
+        TRY(describe_file(&output, length, slab.total * s->row_size, &to));
     }
-    TRY(hd_slabs_broadcast(context, 0, sizeof *to, to));
-    TRY(write_together(context, s, slab.first, to, &output, &written));
+    TRY(hd_slabs_broadcast(context, 0, sizeof to, &to));
+    TRY(write_together(context, s, slab.first, &to, &output, &written));
     if (!written)
         TRY(write_through_first(context, s, &output));
 done:
-    huddle_free(to);
     return end_output(context, &output, status);
 }
 

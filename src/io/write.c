@@ -95,9 +95,8 @@ huddle_status hd_io_block_make(const huddle_points *x, double *exact, bool by_co
     const int64_t row_step = by_columns ? 1 : x->d, step = by_columns ? x->n : 1;
     float *floats = NULL;
     double *doubles = NULL;
-    *block = (hd_io_block){.wide = hd_io_writes_doubles(&data), .values = x->values};
-    if (exact != NULL && !by_columns)
-        block->values = exact;
+    *block = (hd_io_block){.wide = hd_io_writes_doubles(&data),
+                           .values = exact != NULL ? (const void *)exact : x->values};
     if (!by_columns && (exact != NULL || (!block->wide && x->stride == x->d)))
         goto done;
     if (block->wide)
