@@ -9,6 +9,7 @@
 #include "io/unpack.h"
 #include "io/writers.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -143,7 +144,12 @@ void hd_io_list_write_endings(char *text, size_t size) {
 
 /* One sentence for every format that depends on a library, so that users find the same words
  * in the documentation. */
-huddle_status hd_io_missing_library(const char *what, const char *library) {
+huddle_status hd_io_missing_library(const char *library, const char *format, ...) {
+    char what[64];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(what, sizeof what, format, list);
+    va_end(list);
     return hd_fail(HUDDLE_UNSUPPORTED,
                    "%s need %s, which this build of Huddle was made without; huddle.read() of the "
                    "Python package reads them, and so does huddle from a Debian package or from "
@@ -152,9 +158,9 @@ huddle_status hd_io_missing_library(const char *what, const char *library) {
 }
 
 huddle_status hd_io_check_library(const hd_io_format *format) {
-    char what[64];
-    snprintf(what, sizeof what, "%s files", format->about->title);
-    return format->about->present ? HUDDLE_OK : hd_io_missing_library(what, format->about->library);
+    const huddle_format *about = format->about;
+    return about->present ? HUDDLE_OK
+                          : hd_io_missing_library(about->library, "%s files", about->title);
 }
 
 /* ---- content ------------------------------------------------------------------------------ */

@@ -57,8 +57,10 @@ int hd_io_encode_utf16(const char *text, const char *end, bool big, char to[4], 
 huddle_status hd_io_data_shape(huddle_context *context, const huddle_read_options *options,
                                huddle_data *data);
 
-/* HUDDLE_UNSUPPORTED for a format whose library was left out: what = "HDF5 files". */
-huddle_status hd_io_missing_library(const char *what, const char *library);
+/* HUDDLE_UNSUPPORTED for a format whose library was left out; the text is what needs it, "HDF5
+ * files". */
+huddle_status hd_io_missing_library(const char *library, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 huddle_status hd_io_check_library(const hd_io_format *format);
 
 /* Opens a file, unpacks it, makes UTF-8 of UTF-16 and finds its format. */

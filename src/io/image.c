@@ -1,7 +1,6 @@
 #include "io/image.h"
 
 #include "base/check.h"
-#include "base/text.h"
 #include "io/formats.h"
 
 #include <stdio.h>
@@ -47,9 +46,7 @@ static const image_kind kinds[N_KINDS] = {
 };
 
 static huddle_status missing_library(const image_kind *kind) {
-    char what[32];
-    snprintf(what, sizeof what, "%s images", kind->name);
-    return hd_io_missing_library(what, kind->library);
+    return hd_io_missing_library(kind->library, "%s images", kind->name);
 }
 
 void hd_io_image_formats(char *text, size_t size) {

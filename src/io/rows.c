@@ -33,14 +33,6 @@ huddle_status hd_io_rows_in_turn(hd_io_request *request, hd_io_work work, void *
 
 /* ---- formats -------------------------------------------------------------------------------- */
 
-/* The argument of examine_files(). */
-typedef struct examination {
-    hd_io_request *request;
-    const char *const *paths;
-    int64_t count;
-    double divisible;
-} examination;
-
 /* Packed files and pipes can only be read from the beginning to the end, and a pipe only once: it
  * is not opened here. A file that is not recognised as it is may be packed or in another encoding:
  * who reads it reports what is wrong. */
@@ -59,27 +51,18 @@ static huddle_status examine_file(const char *path, bool *divisible) {
     return status;
 }
 
-static huddle_status examine_files(void *argument) {
-    examination *e = argument;
-    huddle_status status = HUDDLE_OK;
-    for (int64_t k = 0; e->request->rows->rank == 0 && k < e->count; k++) {
-        bool divisible = false;
-        e->request->failing_path = e->paths[k];
-        TRY(examine_file(e->paths[k], &divisible));
-        if (!divisible)
-            e->divisible = 0;
-    }
-done:
-    return status;
-}
-
 huddle_status hd_io_rows_divisible(hd_io_request *request, const char *const *paths, int64_t count,
                                    bool *divisible) {
     huddle_status status = HUDDLE_OK;
-    examination e = {request, paths, count, 1};
-    TRY(hd_io_rows_together(request, examine_files, &e));
-    TRY(hd_reduce_min(request->context, 1, &e.divisible));
-    *divisible = e.divisible > 0;
+    double all = 1;
+    for (int64_t k = 0; request->rows->rank == 0 && status == HUDDLE_OK && k < count; k++) {
+        request->failing_path = paths[k];
+        status = hd_io_locate_failure(request, examine_file(paths[k], divisible));
+        all = *divisible ? all : 0;
+    }
+    TRY(hd_agree(request->context, status));
+    TRY(hd_reduce_min(request->context, 1, &all));
+    *divisible = all > 0;
 done:
     return status;
 }
@@ -105,15 +88,9 @@ static huddle_status fill_rows(hd_io_chosen *r, int64_t d) {
     return hd_io_parts_fill(r, r->request->rows->n, d);
 }
 
-/* The argument of take_again(). */
-typedef struct second_reading {
-    const hd_io_chosen *chosen;
-    hd_io_intake intake;
-} second_reading;
-
 static huddle_status take_again(void *argument) {
-    second_reading *s = argument;
-    return hd_io_parts_take(s->chosen, &s->intake);
+    hd_io_chosen *r = argument;
+    return hd_io_parts_take(r, &r->intake);
 }
 
 /* As huddle_points_from_double() chooses it: once one column needs a shift, constant columns that
@@ -140,16 +117,15 @@ static huddle_status shift_rows(hd_io_chosen *r) {
     TRY(hd_reduce_max(context, d, high));
     if (!hd_io_intake_shifts(context, &r->intake))
         goto done;
-    TRY(hd_io_rows_together(r->request, take_again,
-                            &(second_reading){r, {.points = points, .sums = shift}}));
+    r->intake.sums = shift;
+    TRY(hd_io_rows_together(r->request, take_again, r));
+    r->intake.sums = NULL;
     TRY(hd_reduce_sum(context, d, shift));
     for (int64_t j = 0; j < d; j++)
         shift[j] = column_shift(low[j], high[j], shift[j] / (double)r->request->rows->total);
     points->shift = shift;
     shift = NULL;
-    /* The points have their shift by now, and no ranges are needed. */
-    TRY(hd_io_rows_together(r->request, take_again,
-                            &(second_reading){r, {.points = points, .first = r->intake.first}}));
+    TRY(hd_io_rows_together(r->request, take_again, r));
 done:
     huddle_free(shift);
     return hd_agree(context, status);

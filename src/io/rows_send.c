@@ -237,19 +237,16 @@ static huddle_status send_dense(huddle_context *context, const huddle_points *wh
     huddle_status status = HUDDLE_OK;
     int32_t rank = hd_slabs_rank(context);
     int64_t d = points->d;
-    double *shift = points->shift;
-    points->shift = NULL;
+    huddle_points made;
     if (whole->stride != (rank == 0 ? d : 0))
         FAIL(HUDDLE_INTERNAL, "rows of %lld features are %lld apart", (long long)d,
              (long long)whole->stride);
-    TRY(huddle_points_new(begins[rank + 1] - begins[rank], d, points));
-    points->shift = shift;
-    shift = NULL;
+    TRY(huddle_points_new(begins[rank + 1] - begins[rank], d, &made));
+    made.shift = points->shift;
+    *points = made;
     TRY(scatter(context, begins, d * (int64_t)sizeof *points->values, whole->values,
                 points->values));
 done:
-    points->d = d; /* features are freed by it, also after a failure */
-    huddle_free(shift);
     return hd_agree(context, status);
 }
 

@@ -56,11 +56,15 @@ huddle_status huddle_labels_write(const char *path, int64_t n, const int32_t *va
                                   const char *const *texts) {
     huddle_status status = HUDDLE_OK;
     hd_output output;
-    if (hd_has_extension(path, "npy"))
-        return hd_io_labels_write_npy(path, n, values);
-    TRY(hd_output_begin(path, false, &output));
-    TRY(hd_io_labels_write_header(&output));
-    TRY(hd_io_labels_write_lines(&output, n, values, texts));
+    int64_t length;
+    if (hd_has_extension(path, "npy")) {
+        TRY(hd_io_npy_begin(path, "<i4", 1, &n, &output, &length));
+        TRY(hd_output_write(&output, values, n * (int64_t)sizeof *values));
+    } else {
+        TRY(hd_output_begin(path, false, &output));
+        TRY(hd_io_labels_write_header(&output));
+        TRY(hd_io_labels_write_lines(&output, n, values, texts));
+    }
 done:
     return hd_output_end(&output, status);
 }
