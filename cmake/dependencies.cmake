@@ -75,12 +75,11 @@ target_link_libraries(huddle_suitesparse INTERFACE ${suitesparse})
 set(huddle_core_libraries PkgConfig::lapacke PkgConfig::blas PkgConfig::arpack huddle_suitesparse
     PkgConfig::zlib Threads::Threads m)
 
-# Readers whose library is left out are not compiled: tables in image.c and unpack.c do without them,
-# and without_hdf5.c takes the place of those of HDF5. Such files are refused with a message.
+# Readers whose library is left out are not compiled: the tables in formats.c, image.c and unpack.c
+# do without them. Such files are refused with a message.
 set(huddle_io_libraries PkgConfig::zlib Threads::Threads m)
 if(HUDDLE_WITH_HDF5)
   list(APPEND huddle_io_libraries PkgConfig::hdf5)
-  set(huddle_io_excluded without_hdf5.c)
 else()
   set(huddle_io_excluded hdf5.c hdf5_driver.c hdf5_trial.c hdf5_write.c mat73.c)
 endif()

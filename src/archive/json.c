@@ -219,7 +219,8 @@ done:
 static huddle_status parse_members(parser *p, hd_json_value *parent) {
     huddle_status status = HUDDLE_OK;
     const char *bracket = parent->type == HD_JSON_ARRAY ? "]" : "}";
-    hd_json_value *last = NULL, *member = NULL;
+    const hd_json_value **end = &parent->first; /* where the next member is linked */
+    hd_json_value *member = NULL;
     p->at++; /* the opening bracket */
     if (++p->depth > HD_JSON_MAX_DEPTH)
         return syntax_error(p, "too many levels");
@@ -229,11 +230,8 @@ static huddle_status parse_members(parser *p, hd_json_value *parent) {
     for (;;) {
         skip_blanks(p);
         TRY(parse_member(p, parent, &member));
-        if (last == NULL)
-            parent->first = member;
-        else
-            last->next = member;
-        last = member;
+        *end = member;
+        end = &member->next;
         skip_blanks(p);
         if (accept_word(p, bracket))
             break;
@@ -261,13 +259,11 @@ static huddle_status parse_value(parser *p, hd_json_value **value) {
         made->type = HD_JSON_STRING;
         return parse_string(p, &made->text);
     case 'n':
-        made->type = HD_JSON_NULL;
-        return accept_word(p, "null") ? HUDDLE_OK : syntax_error(p, "an unknown word");
     case 't':
     case 'f':
-        made->type = HD_JSON_BOOL;
+        made->type = peek_byte(p) == 'n' ? HD_JSON_NULL : HD_JSON_BOOL;
         made->integer = peek_byte(p) == 't';
-        return accept_word(p, "true") || accept_word(p, "false")
+        return accept_word(p, "null") || accept_word(p, "true") || accept_word(p, "false")
                    ? HUDDLE_OK
                    : syntax_error(p, "an unknown word");
     default:
@@ -292,18 +288,16 @@ huddle_status hd_json_parse(const char *text, int64_t size, hd_json_document *do
     if (size > MAX_SIZE)
         FAIL(HUDDLE_FORMAT, "JSON: the text has %lld bytes, more than %d", (long long)size,
              (int)MAX_SIZE);
-    ALLOC(p.values, bound_values(text, size));
+    ALLOC(document->root, bound_values(text, size));
     /* No text is longer than what it is written as, with a zero byte for its quotes. */
     ALLOC(document->texts, size + 1);
+    p.values = document->root;
     p.texts = document->texts;
     TRY(parse_value(&p, &root));
     skip_blanks(&p);
     if (p.at < p.size)
         TRY(syntax_error(&p, "the text continues after its end"));
-    document->root = p.values;
-    p.values = NULL;
 done:
-    huddle_free(p.values);
     if (status != HUDDLE_OK)
         hd_json_document_free(document);
     return status;

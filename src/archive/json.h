@@ -57,11 +57,30 @@ void hd_json_real(hd_json_writer *json, double value);
 void hd_json_string(hd_json_writer *json, const char *text);
 
 /* A name and a value in one call; of an object or an array its beginning. */
-void hd_json_set_null(hd_json_writer *json, const char *name);
-void hd_json_set_bool(hd_json_writer *json, const char *name, bool value);
-void hd_json_set_integer(hd_json_writer *json, const char *name, int64_t value);
-void hd_json_set_real(hd_json_writer *json, const char *name, double value);
-void hd_json_set_string(hd_json_writer *json, const char *name, const char *text);
+static inline void hd_json_set_null(hd_json_writer *json, const char *name) {
+    hd_json_key(json, name);
+    hd_json_null(json);
+}
+
+static inline void hd_json_set_bool(hd_json_writer *json, const char *name, bool value) {
+    hd_json_key(json, name);
+    hd_json_bool(json, value);
+}
+
+static inline void hd_json_set_integer(hd_json_writer *json, const char *name, int64_t value) {
+    hd_json_key(json, name);
+    hd_json_integer(json, value);
+}
+
+static inline void hd_json_set_real(hd_json_writer *json, const char *name, double value) {
+    hd_json_key(json, name);
+    hd_json_real(json, value);
+}
+
+static inline void hd_json_set_string(hd_json_writer *json, const char *name, const char *text) {
+    hd_json_key(json, name);
+    hd_json_string(json, text);
+}
 
 static inline void hd_json_set_object(hd_json_writer *json, const char *name) {
     hd_json_key(json, name);

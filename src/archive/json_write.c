@@ -76,6 +76,11 @@ static void begin_member(hd_json_writer *json, bool nested) {
         append_line(json, json->depth);
 }
 
+static void append_member(hd_json_writer *json, const char *text) {
+    begin_member(json, false);
+    append_text(json, text);
+}
+
 /* The limit is that of the parser: what is written can be read again. */
 static void open_level(hd_json_writer *json, bool array) {
     begin_member(json, true);
@@ -119,20 +124,17 @@ void hd_json_close_array(hd_json_writer *json) {
 /* ---- values ------------------------------------------------------------------------------- */
 
 void hd_json_null(hd_json_writer *json) {
-    begin_member(json, false);
-    append_text(json, "null");
+    append_member(json, "null");
 }
 
 void hd_json_bool(hd_json_writer *json, bool value) {
-    begin_member(json, false);
-    append_text(json, value ? "true" : "false");
+    append_member(json, value ? "true" : "false");
 }
 
 void hd_json_integer(hd_json_writer *json, int64_t value) {
     char text[NUMBER];
     snprintf(text, sizeof text, "%lld", (long long)value);
-    begin_member(json, false);
-    append_text(json, text);
+    append_member(json, text);
 }
 
 /* printf() pads exponents to two digits and writes a plus sign, 1e+05; this makes it 1e5. */
@@ -171,8 +173,7 @@ void hd_json_real(hd_json_writer *json, double value) {
         huddle_format_real(value, text, sizeof text);
     use_decimal_point(text);
     shorten_exponent(text);
-    begin_member(json, false);
-    append_text(json, text);
+    append_member(json, text);
     if (strpbrk(text, ".e") == NULL)
         append_text(json, ".0");
 }
@@ -244,31 +245,6 @@ void hd_json_key(hd_json_writer *json, const char *name) {
     append_string(json, name);
     append_text(json, ": ");
     json->after_key = true;
-}
-
-void hd_json_set_null(hd_json_writer *json, const char *name) {
-    hd_json_key(json, name);
-    hd_json_null(json);
-}
-
-void hd_json_set_bool(hd_json_writer *json, const char *name, bool value) {
-    hd_json_key(json, name);
-    hd_json_bool(json, value);
-}
-
-void hd_json_set_integer(hd_json_writer *json, const char *name, int64_t value) {
-    hd_json_key(json, name);
-    hd_json_integer(json, value);
-}
-
-void hd_json_set_real(hd_json_writer *json, const char *name, double value) {
-    hd_json_key(json, name);
-    hd_json_real(json, value);
-}
-
-void hd_json_set_string(hd_json_writer *json, const char *name, const char *text) {
-    hd_json_key(json, name);
-    hd_json_string(json, text);
 }
 
 /* Recursion is limited by the depth that the parser accepts. */

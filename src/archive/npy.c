@@ -246,25 +246,6 @@ huddle_status hd_npy_peek(const hd_zip *zip, const hd_zip_entry *entry, hd_npy *
     return status;
 }
 
-/* The allocation is bounded by the size of the entry, which the directory has checked against the
- * file. */
-huddle_status hd_npy_read(const hd_zip *zip, const hd_zip_entry *entry, hd_npy *npy, char **bytes) {
-    huddle_status status = HUDDLE_OK;
-    hd_zip_stream stream = {0};
-    char *elements = NULL;
-    *bytes = NULL;
-    TRY(open_array(zip, entry, &stream, npy));
-    ALLOC(elements, npy->bytes);
-    TRY(hd_zip_stream_read(&stream, elements, npy->bytes));
-    TRY(hd_zip_stream_finish(&stream));
-    *bytes = elements;
-    elements = NULL;
-done:
-    hd_zip_stream_free(&stream);
-    huddle_free(elements);
-    return status;
-}
-
 huddle_status hd_npy_read_to(const hd_zip *zip, const hd_zip_entry *entry, void *to, int64_t size) {
     huddle_status status = HUDDLE_OK;
     hd_zip_stream stream = {0};
@@ -277,5 +258,21 @@ huddle_status hd_npy_read_to(const hd_zip *zip, const hd_zip_entry *entry, void 
     TRY(hd_zip_stream_finish(&stream));
 done:
     hd_zip_stream_free(&stream);
+    return status;
+}
+
+/* The allocation is bounded by the size of the entry, which the directory has checked against the
+ * file. */
+huddle_status hd_npy_read(const hd_zip *zip, const hd_zip_entry *entry, hd_npy *npy, char **bytes) {
+    huddle_status status = HUDDLE_OK;
+    char *elements = NULL;
+    *bytes = NULL;
+    TRY(hd_npy_peek(zip, entry, npy));
+    ALLOC(elements, npy->bytes);
+    TRY(hd_npy_read_to(zip, entry, elements, npy->bytes));
+    *bytes = elements;
+    elements = NULL;
+done:
+    huddle_free(elements);
     return status;
 }

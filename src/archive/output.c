@@ -36,12 +36,16 @@ static int64_t folder_length(const char *path) {
     return slash == NULL ? 0 : slash + 1 - path;
 }
 
-static huddle_status join(const char *begin, int64_t length, const char *rest, char **joined) {
+/* Makes *path the first `length` bytes of `begin`, which may be a part of it, and the rest. */
+static huddle_status set_path(char **path, const char *begin, int64_t length, const char *rest) {
     huddle_status status = HUDDLE_OK;
     int64_t size = (int64_t)strlen(rest) + 1;
-    ALLOC(*joined, length + size);
-    memcpy(*joined, begin, (size_t)length);
-    memcpy(*joined + length, rest, (size_t)size);
+    char *joined = NULL;
+    ALLOC(joined, length + size);
+    memcpy(joined, begin, (size_t)length);
+    memcpy(joined + length, rest, (size_t)size);
+    huddle_free(*path);
+    *path = joined;
 done:
     return status;
 }
@@ -49,37 +53,26 @@ done:
 /* Replaces *path, if it is a link, by the path in it, which is relative to the folder of the
  * link. */
 static huddle_status follow_link(char **path, bool *followed) {
-    huddle_status status = HUDDLE_OK;
-    char *text = NULL, *next = NULL;
-    ALLOC(text, PATH_MAX);
-    ssize_t length = readlink(*path, text, PATH_MAX - 1);
+    char text[PATH_MAX];
+    ssize_t length = readlink(*path, text, sizeof text - 1);
     *followed = length >= 0;
-    if (*followed) {
-        text[length] = '\0';
-        TRY(join(*path, text[0] == '/' ? 0 : folder_length(*path), text, &next));
-        huddle_free(*path);
-        *path = next;
-    }
-done:
-    huddle_free(text);
-    return status;
+    if (!*followed)
+        return HUDDLE_OK;
+    text[length] = '\0';
+    return set_path(path, *path, text[0] == '/' ? 0 : folder_length(*path), text);
 }
 
 /* Resolves the links of the folder. One that does not exist is left for open() to report. */
 static huddle_status resolve_folder(char **path) {
     huddle_status status = HUDDLE_OK;
     int64_t length = folder_length(*path);
-    char *folder = NULL, *real = NULL, *next = NULL;
-    TRY(join(*path, length, length == 0 ? "./" : "", &folder));
+    char *folder = NULL, *real = NULL;
+    TRY(set_path(&folder, *path, length, length == 0 ? "./" : ""));
     real = realpath(folder, NULL);
     if (real == NULL)
         goto done;
-    huddle_free(folder);
-    folder = NULL;
-    TRY(join(real, (int64_t)strlen(real), strcmp(real, "/") == 0 ? "" : "/", &folder));
-    TRY(join(folder, (int64_t)strlen(folder), *path + length, &next));
-    huddle_free(*path);
-    *path = next;
+    TRY(set_path(&folder, real, (int64_t)strlen(real), strcmp(real, "/") == 0 ? "" : "/"));
+    TRY(set_path(path, folder, (int64_t)strlen(folder), *path + length));
 done:
     free(real);
     huddle_free(folder);
@@ -96,7 +89,7 @@ huddle_status huddle_file_target(const char *path, char **target) {
     /* A descriptor's link (/dev/fd/3) to a removed file exists, but leads nowhere. */
     if (real == NULL && (errno != ENOENT || stat(path, &about) == 0))
         FAIL(HUDDLE_IO, "%s: cannot be written: %s", path, strerror(errno));
-    TRY(join("", 0, real != NULL ? real : path, target));
+    TRY(set_path(target, "", 0, real != NULL ? real : path));
     for (int k = 0; k < MAX_LINKS && real == NULL && followed; k++)
         TRY(follow_link(target, &followed));
     if (real == NULL)
@@ -210,9 +203,9 @@ static int create_locked(const char *name, mode_t mode) {
  * name as leaves room for the rest in the 255 bytes that a name may have. */
 static int temporary_prefix(const char *target) {
     enum { MAX_PREFIX = 230 };
-    const char *slash = strrchr(target, '/'), *base = slash == NULL ? target : slash + 1;
-    size_t length = strlen(base);
-    return (int)(base - target) + (int)(length > MAX_PREFIX ? MAX_PREFIX : length);
+    int64_t folder = folder_length(target);
+    size_t length = strlen(target + folder);
+    return (int)folder + (int)(length > MAX_PREFIX ? MAX_PREFIX : length);
 }
 
 enum { SUFFIX_SIZE = 32 };

@@ -218,17 +218,18 @@ done:
 }
 
 /* All entries are checked before any is read. */
-static huddle_status read_directory(hd_zip *zip) {
+huddle_status hd_zip_open_memory(const char *bytes, int64_t size, hd_zip *zip) {
     huddle_status status = HUDDLE_OK;
     directory d = {0};
     int64_t packed = 0;
-    TRY(find_directory(zip->bytes, zip->size, &d));
+    *zip = (hd_zip){.bytes = bytes, .size = size};
+    TRY(find_directory(bytes, size, &d));
     ALLOC(zip->entries, d.count);
     /* Every record has more bytes than its name. */
     ALLOC(zip->names, d.size);
     char *names = zip->names;
     for (int64_t k = 0, at = d.begin; k < d.count; k++) {
-        TRY(read_central(zip->bytes, &d, &at, &names, &zip->entries[k]));
+        TRY(read_central(bytes, &d, &at, &names, &zip->entries[k]));
         zip->count++;
         /* Without overlaps the entries fit into the file together. Archives that share bytes
          * between entries unpack to far more than their size. */
@@ -238,12 +239,6 @@ static huddle_status read_directory(hd_zip *zip) {
     }
     TRY(index_names(zip));
 done:
-    return status;
-}
-
-huddle_status hd_zip_open_memory(const char *bytes, int64_t size, hd_zip *zip) {
-    *zip = (hd_zip){.bytes = bytes, .size = size};
-    huddle_status status = read_directory(zip);
     if (status != HUDDLE_OK)
         hd_zip_free(zip);
     return status;
@@ -283,11 +278,8 @@ huddle_status hd_zip_stream_open(const hd_zip *zip, const hd_zip_entry *entry,
     stream->left = entry->packed;
     if (entry->method == HD_ZIP_DEFLATED) {
         ALLOC_ZERO(stream->inflate, 1);
-        if (inflateInit2(stream->inflate, -MAX_WBITS) != Z_OK) {
-            huddle_free(stream->inflate);
-            stream->inflate = NULL;
+        if (inflateInit2(stream->inflate, -MAX_WBITS) != Z_OK)
             FAIL(HUDDLE_NO_MEMORY, "no memory for unpacking a file");
-        }
     }
 done:
     return status;
@@ -363,25 +355,6 @@ done:
     return status;
 }
 
-/* entry->size is bounded by check_entry(), so that the allocation is in proportion to the file. */
-huddle_status hd_zip_read(const hd_zip *zip, const hd_zip_entry *entry, char **bytes) {
-    huddle_status status = HUDDLE_OK;
-    hd_zip_stream stream = {0};
-    char *content = NULL;
-    *bytes = NULL;
-    TRY(hd_zip_stream_open(zip, entry, &stream));
-    ALLOC(content, entry->size + 1);
-    TRY(hd_zip_stream_read(&stream, content, entry->size));
-    TRY(hd_zip_stream_finish(&stream));
-    content[entry->size] = '\0';
-    *bytes = content;
-    content = NULL;
-done:
-    hd_zip_stream_free(&stream);
-    huddle_free(content);
-    return status;
-}
-
 /* ---- parts of the content ------------------------------------------------------------------ */
 
 /* Moves a stream that was just opened to a part of the content, which must exist. */
@@ -402,10 +375,25 @@ huddle_status hd_zip_read_part(const hd_zip *zip, const hd_zip_entry *entry, int
     TRY(hd_zip_stream_open(zip, entry, &stream));
     TRY(seek_part(&stream, from, size));
     TRY(hd_zip_stream_read(&stream, to, size));
-    if (entry->method == HD_ZIP_DEFLATED)
+    if (entry->method == HD_ZIP_DEFLATED || size == entry->size)
         TRY(hd_zip_stream_finish(&stream));
 done:
     hd_zip_stream_free(&stream);
+    return status;
+}
+
+/* entry->size is bounded by check_entry(), so that the allocation is in proportion to the file. */
+huddle_status hd_zip_read(const hd_zip *zip, const hd_zip_entry *entry, char **bytes) {
+    huddle_status status = HUDDLE_OK;
+    char *content = NULL;
+    *bytes = NULL;
+    ALLOC(content, entry->size + 1);
+    TRY(hd_zip_read_part(zip, entry, 0, entry->size, content));
+    content[entry->size] = '\0';
+    *bytes = content;
+    content = NULL;
+done:
+    huddle_free(content);
     return status;
 }
 

@@ -80,9 +80,9 @@ const hd_zip_entry *hd_zip_find(const hd_zip *zip, const char *name);
 huddle_status hd_zip_read(const hd_zip *zip, const hd_zip_entry *entry, char **bytes);
 
 /* Bytes from .. from + size - 1 of the content, for several readers of which each takes a part. Of
- * a stored entry only these are read and nothing is checked: the readers compute the CRC-32 of
- * their parts, which together are the content, and join them in order, beginning with 0, until they
- * have that of the entry. A deflated entry is unpacked and checked as a whole. */
+ * a stored entry only these are read and, unless they are all, not checked: the readers compute the
+ * CRC-32 of their parts, which together are the content, and join them in order, beginning with 0,
+ * until they have that of the entry. A deflated entry is unpacked and checked as a whole. */
 huddle_status hd_zip_read_part(const hd_zip *zip, const hd_zip_entry *entry, int64_t from,
                                int64_t size, void *to);
 huddle_status hd_zip_part_crc(const hd_zip *zip, const hd_zip_entry *entry, int64_t from,

@@ -77,19 +77,6 @@ static int64_t make_local_header(const hd_zip_entry *entry, bool wide,
     return wide ? LOCAL_EXTRA_SIZE : 0;
 }
 
-static huddle_status start_deflate(hd_zip_writer *zip) {
-    huddle_status status = HUDDLE_OK;
-    ALLOC_ZERO(zip->deflate, 1);
-    /* A negative window size: raw deflate, without zlib's own header. */
-    if (deflateInit2(zip->deflate, LEVEL, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-        huddle_free(zip->deflate);
-        zip->deflate = NULL;
-        FAIL(HUDDLE_NO_MEMORY, "no memory for compressing a file");
-    }
-done:
-    return status;
-}
-
 static void stop_deflate(hd_zip_writer *zip) {
     if (zip->deflate != NULL)
         (void)deflateEnd(zip->deflate);
@@ -116,8 +103,13 @@ huddle_status hd_zip_begin(hd_zip_writer *zip, const char *name, hd_zip_method m
     entry->offset = zip->position;
     zip->promised = size;
     zip->open = true;
-    if (method == HD_ZIP_DEFLATED)
-        TRY(start_deflate(zip));
+    if (method == HD_ZIP_DEFLATED) {
+        ALLOC_ZERO(zip->deflate, 1);
+        /* A negative window size: raw deflate, without zlib's own header. */
+        if (deflateInit2(zip->deflate, LEVEL, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) !=
+            Z_OK)
+            FAIL(HUDDLE_NO_MEMORY, "no memory for compressing a file");
+    }
     int64_t more = make_local_header(entry, entry_needs_64(zip, size), header, extra);
     TRY(write_bytes(zip, header, sizeof header));
     TRY(write_bytes(zip, name, length));

@@ -383,7 +383,8 @@ void hd_io_intake_free(hd_io_intake *intake) {
     *intake = (hd_io_intake){0};
 }
 
-/* The argument of fill_rows(): rows become floats through an intake, or doubles in `values`. */
+/* The argument of fill_rows(): rows become floats through an intake, or doubles in `values`. And of
+ * add_rows(): `values` are the sums of each chunk, chunks x d. */
 typedef struct filling {
     hd_io_intake *intake; /* or values */
     double *values;
@@ -418,21 +419,15 @@ done:
     return status;
 }
 
-/* The argument of add_rows(). */
-typedef struct adding {
-    const hd_io_samples *samples;
-    double *sums; /* chunks x d */
-} adding;
-
 static huddle_status add_rows(void *argument, hd_chunk chunk) {
-    const adding *a = argument;
+    const filling *f = argument;
     huddle_status status = HUDDLE_OK;
-    double *tile = NULL, *sums = a->sums + chunk.index * a->samples->d;
-    int64_t d = a->samples->d, step = tile_rows(d);
+    int64_t d = f->samples->d, step = tile_rows(d);
+    double *tile = NULL, *sums = f->values + chunk.index * d;
     ALLOC(tile, step * d);
     for (int64_t begin = chunk.begin; begin < chunk.end; begin += step) {
         int64_t rows = chunk.end - begin < step ? chunk.end - begin : step;
-        hd_io_samples_load(a->samples, begin, begin + rows, tile);
+        hd_io_samples_load(f->samples, begin, begin + rows, tile);
         for (int64_t i = 0; i < rows; i++)
             for (int64_t j = 0; j < d; j++)
                 sums[j] += tile[i * d + j];
@@ -447,16 +442,16 @@ done:
 static huddle_status add_samples(huddle_context *context, const hd_io_samples *samples,
                                  double *sums) {
     huddle_status status = HUDDLE_OK;
-    adding a = {samples, NULL};
+    filling f = {.samples = samples};
     int64_t d = samples->d, grain = tile_rows(d), sixteenth = (samples->n + 15) / 16;
     grain = grain < sixteenth ? sixteenth : grain;
     int64_t chunks = hd_chunks(samples->n, grain);
-    ALLOC_ZERO(a.sums, chunks * d);
-    TRY(hd_parallel(context, "read", samples->n, grain, add_rows, &a));
+    ALLOC_ZERO(f.values, chunks * d);
+    TRY(hd_parallel(context, "read", samples->n, grain, add_rows, &f));
     for (int64_t e = 0; e < chunks * d; e++)
-        sums[e % d] += a.sums[e];
+        sums[e % d] += f.values[e];
 done:
-    huddle_free(a.sums);
+    huddle_free(f.values);
     return status;
 }
 

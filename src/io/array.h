@@ -33,13 +33,14 @@ typedef struct hd_io_array {
 
 int64_t hd_io_element_size(hd_io_element element);
 
-/* Four bytes of a file, which need not be aligned, as a number: the lowest first, or the highest.
- */
-static inline uint32_t hd_io_word(const void *bytes, bool highest_first) {
+/* Up to four bytes of a file, which need not be aligned, as a number: the lowest first, or the
+ * highest. */
+static inline uint32_t hd_io_word(const void *bytes, int size, bool highest_first) {
     const unsigned char *b = bytes;
-    if (highest_first)
-        return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
-    return (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
+    uint32_t value = 0;
+    for (int k = 0; k < size; k++)
+        value = value << 8 | b[highest_first ? k : size - 1 - k];
+    return value;
 }
 
 static inline bool hd_io_big_endian(void) {

@@ -22,15 +22,11 @@ typedef struct bitmap {
     int64_t row_size;
 } bitmap;
 
-static uint32_t half_at(const unsigned char *b) {
-    return (uint32_t)b[1] << 8 | b[0];
-}
-
 bool hd_io_bmp_is(const hd_file *file) {
     const unsigned char *b = (const unsigned char *)file->text;
     if (file->size < FILE_HEADER + CORE || b[0] != 'B' || b[1] != 'M')
         return false;
-    uint32_t size = hd_io_word(b + FILE_HEADER, false);
+    uint32_t size = hd_io_word(b + FILE_HEADER, 4, false);
     return size == CORE || (size >= INFO && size <= 256);
 }
 
@@ -40,22 +36,22 @@ static void read_masks(const unsigned char *b, uint32_t compression, bitmap *m) 
     static const uint32_t usual[2][3] = {{0x7C00, 0x03E0, 0x001F}, {0xFF0000, 0x00FF00, 0x0000FF}};
     memcpy(m->masks, usual[m->bits == 32], sizeof m->masks);
     for (int c = 0; c < 3 && compression != BI_RGB; c++)
-        m->masks[c] = hd_io_word(b + FILE_HEADER + INFO + 4 * c, false);
+        m->masks[c] = hd_io_word(b + FILE_HEADER + INFO + 4 * c, 4, false);
 }
 
 /* Everything is checked against the bytes present before it is used. */
 static huddle_status parse_headers(const hd_file *file, bitmap *m) {
     const unsigned char *b = (const unsigned char *)file->text;
-    int64_t header = hd_io_word(b + FILE_HEADER, false), start = hd_io_word(b + 10, false);
+    int64_t header = hd_io_word(b + FILE_HEADER, 4, false), start = hd_io_word(b + 10, 4, false);
     bool core = header == CORE;
     if (FILE_HEADER + header > file->size)
         return hd_fail(HUDDLE_FORMAT, "the BMP is cut short");
-    m->width = core ? (int32_t)half_at(b + 18) : (int32_t)hd_io_word(b + 18, false);
-    m->height = core ? (int32_t)half_at(b + 20) : (int32_t)hd_io_word(b + 22, false);
-    m->bits = (int32_t)half_at(b + (core ? 24 : 28));
+    m->width = (int32_t)hd_io_word(b + 18, core ? 2 : 4, false);
+    m->height = (int32_t)hd_io_word(b + (core ? 20 : 22), core ? 2 : 4, false);
+    m->bits = (int32_t)hd_io_word(b + (core ? 24 : 28), 2, false);
     m->top_down = m->height < 0;
     m->height = m->top_down ? -m->height : m->height;
-    uint32_t compression = core ? BI_RGB : hd_io_word(b + 30, false);
+    uint32_t compression = core ? BI_RGB : hd_io_word(b + 30, 4, false);
     bool masked = compression == BI_BITFIELDS || compression == BI_ALPHABITFIELDS;
     if (compression != BI_RGB && !masked)
         return hd_fail(HUDDLE_UNSUPPORTED,
@@ -101,7 +97,8 @@ static bool decode_pixel(const bitmap *m, const unsigned char *row, int64_t x, f
         for (int c = 0; c < 3; c++)
             rgb[c] = (float)row[3 * x + 2 - c];
     } else if (m->bits > 8) {
-        uint32_t pixel = m->bits == 16 ? half_at(row + 2 * x) : hd_io_word(row + 4 * x, false);
+        int bytes = m->bits / 8;
+        uint32_t pixel = hd_io_word(row + bytes * x, bytes, false);
         for (int c = 0; c < 3; c++)
             rgb[c] = masked_value(pixel, m->masks[c]);
     } else {

@@ -32,19 +32,17 @@ bool hd_io_labels_unwanted(const huddle_read_options *options) {
 
 /* ---- variables ------------------------------------------------------------------------------ */
 
-/* The count is increased only once the name exists: hd_io_container_close() frees the name of
- * every variable that is counted. */
-hd_io_variable *hd_io_container_add(hd_io_container *container, const char *name, int64_t length) {
-    if (!hd_grow(&container->variables, &container->capacity, container->count + 1,
-                 sizeof *container->variables))
-        return NULL;
-    hd_io_variable *variable = &container->variables[container->count];
-    memset(variable, 0, sizeof *variable);
-    variable->name = hd_copy_part(name, length);
-    if (variable->name == NULL)
-        return NULL;
-    container->count++;
-    return variable;
+huddle_status hd_io_container_add(hd_io_container *container, const char *name, int64_t length,
+                                  hd_io_variable **added) {
+    char *copy = hd_copy_part(name, length);
+    if (copy == NULL || !hd_grow(&container->variables, &container->capacity, container->count + 1,
+                                 sizeof *container->variables)) {
+        huddle_free(copy);
+        return hd_fail(HUDDLE_NO_MEMORY, "no memory for a name");
+    }
+    *added = &container->variables[container->count++];
+    **added = (hd_io_variable){.name = copy};
+    return HUDDLE_OK;
 }
 
 /* Cannot overflow: the readers have checked the product of the dimensions. */
@@ -271,18 +269,20 @@ static huddle_status find_points(const hd_io_container *container, bool hints_as
 }
 
 /* The points may be several variables, which are stacked in the order given. All are checked
- * before anything is read. */
+ * before anything is read. The features of a model are names of columns, which only a table has,
+ * not of variables. */
 static huddle_status choose_points(hd_io_chosen *r) {
     huddle_status status = HUDDLE_OK;
     const huddle_read_options *options = r->request->options;
     hd_io_container *container = r->container;
     hd_io_parts *points = &r->points;
     hd_io_variable *found = NULL;
-    if (options->n_x == 0) {
+    int64_t n_x = options->x_by_name ? 0 : options->n_x;
+    if (n_x == 0) {
         TRY(find_points(container, options->hints_as_flags, &found));
         TRY(add_part(points, found));
     }
-    for (int64_t k = 0; k < options->n_x; k++) {
+    for (int64_t k = 0; k < n_x; k++) {
         found = hd_io_container_find(container, options->x[k]);
         if (found == NULL)
             TRY(no_such_name(container, options->x[k]));
@@ -305,20 +305,26 @@ done:
 
 /* ---- choosing the labels -------------------------------------------------------------------- */
 
+/* Which of two variables has the name that suits labels better; the names begin after `folder`
+ * bytes. The first of equals; NULL, which is none, if the second does not suit at all. */
+static hd_io_variable *better_name(hd_io_variable *best, hd_io_variable *other, int64_t folder) {
+    int32_t rank = hd_io_label_name_rank(other->name + folder);
+    bool better = rank >= 0 && (best == NULL || rank < hd_io_label_name_rank(best->name + folder));
+    return better ? other : best;
+}
+
 /* The vector with a conventional name in the same folder as the points. */
 static hd_io_variable *find_labels_beside(const hd_io_container *container,
                                           const hd_io_variable *points) {
+    hd_io_variable *best = NULL;
     int64_t folder = folder_length(container, points->name);
-    for (const char *const *name = label_names; *name != NULL; name++)
-        for (int64_t k = 0; k < container->count; k++) {
-            hd_io_variable *v = &container->variables[k];
-            if (v == points || !is_vector(v) || folder_length(container, v->name) != folder ||
-                strncmp(v->name, points->name, (size_t)folder) != 0)
-                continue;
-            if (hd_same_word(v->name + folder, *name))
-                return v;
-        }
-    return NULL;
+    for (int64_t k = 0; k < container->count; k++) {
+        hd_io_variable *v = &container->variables[k];
+        if (v != points && is_vector(v) && folder_length(container, v->name) == folder &&
+            strncmp(v->name, points->name, (size_t)folder) == 0)
+            best = better_name(best, v, folder);
+    }
+    return best;
 }
 
 /* A variable that cannot be read is passed on to hd_io_variable_load(), which reports why. */
@@ -363,14 +369,9 @@ static bool is_file(const char *path) {
 huddle_status hd_io_labels_from_files(hd_io_request *request, hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
     hd_io_labels part = {0};
-    /* Until the next file is opened failures are about that file, whose name the message then
-     * already contains; afterwards they are about the data again. */
     for (int64_t k = 0; k < request->options->n_y; k++) {
-        const char *failing_path = request->failing_path;
-        request->failing_path = NULL; /* the message will contain the name of the labels' file */
-        TRY(hd_io_labels_read_raw(request->context, request->options->y[k], request->clusters,
-                                  &part));
-        request->failing_path = failing_path;
+        TRY(hd_io_located(request, hd_io_labels_read_raw(request->context, request->options->y[k],
+                                                         request->clusters, &part)));
         TRY(hd_io_labels_append(labels, &part));
         hd_io_labels_free(&part);
     }
@@ -434,23 +435,19 @@ done:
 
 /* The labels of one file may be the numbers "1", "2", ... as texts: simplifying them first
  * makes classes sort as numbers and marks them as numeric. */
-huddle_status hd_io_data_set_labels(huddle_data *data, hd_io_labels *labels) {
-    if (labels->n != data->points.n)
-        return hd_fail(HUDDLE_INVALID, "there are %lld labels for %lld samples",
-                       (long long)labels->n, (long long)data->points.n);
-    huddle_status status = hd_io_labels_simplify(labels);
-    if (status != HUDDLE_OK)
-        return status;
-    data->classes_numeric = labels->texts == NULL;
-    return hd_io_labels_map(labels, &data->labels, &data->n_classes, &data->classes);
-}
-
-/* If the counts differ, the file with the labels is the one to look at. */
-huddle_status hd_io_data_set_file_labels(hd_io_request *request, huddle_data *data,
-                                         hd_io_labels *labels) {
-    if (labels->n != data->points.n)
+huddle_status hd_io_data_set_labels(hd_io_request *request, huddle_data *data,
+                                    hd_io_labels *labels) {
+    huddle_status status = HUDDLE_OK;
+    if (labels->n != data->points.n) {
         request->failing_path = request->options->y[0];
-    return hd_io_data_set_labels(data, labels);
+        FAIL(HUDDLE_INVALID, "there are %lld labels for %lld samples", (long long)labels->n,
+             (long long)data->points.n);
+    }
+    TRY(hd_io_labels_simplify(labels));
+    data->classes_numeric = labels->texts == NULL;
+    TRY(hd_io_labels_map(labels, &data->labels, &data->n_classes, &data->classes));
+done:
+    return status;
 }
 
 /* One element more than needed, so that an empty list is not NULL. */
@@ -461,10 +458,8 @@ static huddle_status copy_names(const hd_io_container *container, char ***names,
         /* The parts of a sparse matrix are not shown: the matrix is. */
         if (container->variables[k].part)
             continue;
-        char *name = hd_copy_text(container->variables[k].name);
-        if (name == NULL)
-            FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
-        (*names)[(*count)++] = name;
+        TRY(hd_io_copy_text(container->variables[k].name, "a name", &(*names)[*count]));
+        ++*count;
     }
 done:
     return status;
@@ -498,7 +493,7 @@ huddle_status hd_io_container_read(hd_io_request *request, hd_io_container *cont
     TRY(hd_io_parts_read(&r));
     TRY(hd_io_parts_image_size(&r));
     if (labels.n > 0)
-        TRY(hd_io_data_set_labels(data, &labels));
+        TRY(hd_io_data_set_labels(request, data, &labels));
 done:
     hd_io_labels_free(&labels);
     hd_io_chosen_free(&r);
@@ -509,30 +504,18 @@ done:
  * conventional name wins over that. */
 huddle_status hd_io_container_find_labels(const hd_io_container *container,
                                           hd_io_variable **variable) {
-    hd_io_variable *found = NULL, *only = NULL;
+    hd_io_variable *best = NULL, *only = NULL;
     int64_t vectors = 0;
     /* Several vectors without a conventional name are ambiguous, so the second one rules out
      * this way. */
-    for (int64_t k = 0; k < container->count; k++)
-        if (is_vector(&container->variables[k])) {
-            vectors++;
-            only = &container->variables[k];
-        }
-    for (const char *const *name = label_names; *name != NULL && found == NULL; name++)
-        for (int64_t k = 0; k < container->count && found == NULL; k++)
-            if (hd_same_word(container->variables[k].name, *name))
-                found = &container->variables[k];
-    if (found == NULL && vectors == 1)
-        found = only;
-    *variable = found;
-    return found != NULL ? HUDDLE_OK : no_conventional_name(container, "labels");
-}
-
-huddle_status hd_io_container_labels(hd_io_container *container, hd_io_labels *labels) {
-    hd_io_variable *variable = NULL;
-    huddle_status status = hd_io_container_find_labels(container, &variable);
-    *labels = (hd_io_labels){0};
-    return status == HUDDLE_OK ? hd_io_container_append(container, variable, labels) : status;
+    for (int64_t k = 0; k < container->count; k++) {
+        hd_io_variable *v = &container->variables[k];
+        best = better_name(best, v, 0);
+        vectors += is_vector(v);
+        only = is_vector(v) ? v : only;
+    }
+    *variable = best == NULL && vectors == 1 ? only : best;
+    return *variable != NULL ? HUDDLE_OK : no_conventional_name(container, "labels");
 }
 
 huddle_status hd_io_container_list(const hd_io_container *container, huddle_listing *listing) {

@@ -24,7 +24,7 @@ typedef struct hd_io_variable {
     huddle_csr sparse;   /* HD_IO_SPARSE, when loaded */
     bool wide;           /* HD_IO_SPARSE: its values have a type that float does not contain */
     hd_io_labels texts;  /* HD_IO_TEXTS, when loaded */
-    void *owned;         /* the bytes of array, if they are owned */
+    char *owned;         /* the bytes of array, if they are owned */
     int64_t place;       /* for the reader: where it is */
     int64_t inside;      /* for the reader: where in what is at place; 0: all of it */
     bool divided;        /* only the elements from starts on are read, as many as array.dims says */
@@ -48,6 +48,13 @@ typedef struct hd_io_request {
     bool clusters;     /* labels are those of a clustering (hd_io_find_label()) */
 } hd_io_request;
 
+/* Passes on the status of a call whose messages contain the name of a file already. */
+static inline huddle_status hd_io_located(hd_io_request *request, huddle_status status) {
+    if (status != HUDDLE_OK)
+        request->failing_path = NULL;
+    return status;
+}
+
 typedef struct hd_io_container hd_io_container;
 
 struct hd_io_container {
@@ -63,7 +70,7 @@ struct hd_io_container {
     huddle_status (*load)(hd_io_container *container, hd_io_variable *variable);
     /* Reads a packed array of floats, or of what the reader turns into floats without loss,
      * straight into place, where the caller checks them unless *checked says that all
-     * are finite. Sets *done to false, having done nothing, if it cannot. NULL: never. */
+     * are finite. Leaves *done false, having done nothing, if it cannot. NULL: never. */
     huddle_status (*read_floats)(hd_io_request *request, hd_io_container *container,
                                  const hd_io_variable *variable, float *values, bool *done,
                                  bool *checked);
@@ -74,8 +81,9 @@ struct hd_io_container {
     void (*close)(hd_io_container *container); /* NULL: nothing to do */
 };
 
-/* Adds a variable named by the first `length` bytes of name; NULL if there is no memory. */
-hd_io_variable *hd_io_container_add(hd_io_container *container, const char *name, int64_t length);
+/* Adds a variable named by the first `length` bytes of name. */
+huddle_status hd_io_container_add(hd_io_container *container, const char *name, int64_t length,
+                                  hd_io_variable **added);
 void hd_io_container_close(hd_io_container *container);
 
 /* Elements of a variable, by its shape. */
@@ -94,7 +102,6 @@ huddle_status hd_io_container_read(hd_io_request *request, hd_io_container *cont
                                    huddle_data *data);
 
 /* Only the labels: the variable with a conventional name, or the only vector. */
-huddle_status hd_io_container_labels(hd_io_container *container, hd_io_labels *labels);
 huddle_status hd_io_container_find_labels(const hd_io_container *container,
                                           hd_io_variable **variable);
 
@@ -121,15 +128,14 @@ bool hd_io_labels_unwanted(const huddle_read_options *options);
 /* Labels from the files that options->y names, stacked. */
 huddle_status hd_io_labels_from_files(hd_io_request *request, hd_io_labels *labels);
 
-/* Labels from any file that has some; error messages contain its name. clusters: of a clustering
- * (hd_io_find_label()). */
+/* Labels from any file that has some, to be freed also after a failure; error messages contain its
+ * name. clusters: of a clustering (hd_io_find_label()). */
 huddle_status hd_io_labels_read_raw(huddle_context *context, const char *path, bool clusters,
                                     hd_io_labels *labels);
 
-/* Labels into data, which must have as many points; a failure is about the file that options->y
- * names if they came from there. */
-huddle_status hd_io_data_set_labels(huddle_data *data, hd_io_labels *labels);
-huddle_status hd_io_data_set_file_labels(hd_io_request *request, huddle_data *data,
-                                         hd_io_labels *labels);
+/* Labels into data, which must have as many points: the file that options->y names may have
+ * others, and is then what the failure is about. */
+huddle_status hd_io_data_set_labels(hd_io_request *request, huddle_data *data,
+                                    hd_io_labels *labels);
 
 #endif

@@ -115,11 +115,11 @@ static huddle_status set_labels(hd_io_request *request, hd_io_schema *schema, hd
     huddle_status status = HUDDLE_OK;
     if (schema->from_files) {
         TRY(read_other_labels(request, labels, data));
-        TRY(hd_io_data_set_file_labels(request, data, labels));
+        TRY(hd_io_data_set_labels(request, data, labels));
     } else if (schema->label >= 0) {
         if (schema->layout->quoted)
             TRY(hd_io_labels_own(labels, hd_io_unquote));
-        TRY(hd_io_data_set_labels(data, labels));
+        TRY(hd_io_data_set_labels(request, data, labels));
         TRY(drop_identifiers(schema, data));
     }
 done:

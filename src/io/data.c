@@ -66,81 +66,71 @@ done:
 
 /* The content of a file whose format is known: a table becomes UTF-8 with lines that end in LF, and
  * of other files the container is opened. */
-static huddle_status open_content(hd_io_request *request, const hd_io_format *format, hd_file *file,
-                                  hd_io_container *container) {
+static huddle_status open_content(hd_io_request *request, hd_io_opened *from) {
     huddle_status status = HUDDLE_OK;
-    if (format->open != NULL) {
-        *container = (hd_io_container){.format = format->about->name, .file = file};
-        TRY(format->open(request, file, container));
+    TRY(hd_io_check_library(from->format));
+    if (from->format->open != NULL) {
+        from->container =
+            (hd_io_container){.format = from->format->about->name, .file = &from->file};
+        TRY(from->format->open(request, &from->file, &from->container));
     } else {
-        TRY(hd_io_recode_returns(file, NULL));
-        TRY(hd_io_recode_latin1(request->context, file));
+        TRY(hd_io_recode_returns(&from->file, NULL));
+        TRY(hd_io_recode_latin1(request->context, &from->file));
     }
 done:
     return status;
 }
 
-huddle_status hd_io_open_file(hd_io_request *request, const char *path, hd_file *file,
-                              const hd_io_format **format, hd_io_container *container) {
-    huddle_status status = hd_io_file_open(request->context, path, file, NULL, format);
-    if (status == HUDDLE_OK && (*format)->read != NULL)
-        return hd_fail(HUDDLE_UNSUPPORTED, "a file of images contains neither labels nor a matrix");
-    return status == HUDDLE_OK ? open_content(request, *format, file, container) : status;
-}
-
-/* A file that is read as a whole, without options, and its container unless it is a table. */
-typedef struct opened {
-    hd_file file;
-    const hd_io_format *format;
-    hd_io_container container;
-} opened;
-
-static huddle_status open_whole(huddle_context *context, const char *path, opened *from) {
-    static const huddle_read_options plain = {0};
-    hd_io_request request = {context, &plain, path, NULL};
-    *from = (opened){.file = {.descriptor = -1}};
-    return hd_io_open_file(&request, path, &from->file, &from->format, &from->container);
+huddle_status hd_io_open_file(hd_io_request *request, const char *path, hd_io_opened *opened) {
+    huddle_status status = HUDDLE_OK;
+    *opened = (hd_io_opened){0};
+    TRY(hd_io_file_open(request->context, path, &opened->file, NULL, &opened->format));
+    if (opened->format->read != NULL)
+        FAIL(HUDDLE_UNSUPPORTED, "a file of images contains neither labels nor a matrix");
+    TRY(open_content(request, opened));
+    if (request->rows != NULL && !opened->container.divisible)
+        FAIL(HUDDLE_INVALID, "it is not the same file for all processes");
+done:
+    return status;
 }
 
 /* The container may refer to the mapped file, so it is closed first. */
-static void close_opened(opened *from) {
-    hd_io_container_close(&from->container);
-    if (from->file.text != NULL)
-        hd_file_close(&from->file);
+void hd_io_close_file(hd_io_opened *opened) {
+    hd_io_container_close(&opened->container);
+    if (opened->file.text != NULL)
+        hd_file_close(&opened->file);
 }
 
-static huddle_status close_whole(const char *path, opened *from, huddle_status status) {
-    close_opened(from);
+/* A file that is read as a whole, without options. */
+static huddle_status open_whole(huddle_context *context, const char *path, hd_io_opened *from) {
+    static const huddle_read_options plain = {0};
+    return hd_io_open_file(&(hd_io_request){context, &plain, path, NULL}, path, from);
+}
+
+static huddle_status close_whole(const char *path, hd_io_opened *from, huddle_status status) {
+    hd_io_close_file(from);
     return hd_io_locate_failure(&(hd_io_request){.failing_path = path}, status);
 }
 
 /* ---- data sets ------------------------------------------------------------------------------- */
 
-/* The features of a model are names of columns only in a table; in a container they would be taken
- * for names of variables, and are therefore removed. */
 static huddle_status read_file(hd_io_request *request, const char *path, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
-    const huddle_read_options *options = request->options;
-    huddle_read_options without_x = *options;
-    opened from = {.file = {.descriptor = -1}};
+    hd_io_opened from = {0};
     TRY(hd_io_file_open(request->context, path, &from.file, NULL, &from.format));
     if (from.format->open != NULL || from.format->read != NULL)
-        TRY(hd_io_refuse_table_options(options));
-    without_x.n_x = 0;
-    if (options->x_by_name && from.format->open != NULL)
-        request->options = &without_x; /* until the end of this function */
+        TRY(hd_io_refuse_table_options(request->options));
     if (from.format->read != NULL) {
         TRY(from.format->read(request, &from.file, data));
         goto done;
     }
-    TRY(open_content(request, from.format, &from.file, &from.container));
+    TRY(open_content(request, &from));
     if (from.format->open != NULL)
         TRY(hd_io_container_read(request, &from.container, data));
     else
         TRY(hd_io_csv_read(request, &from.file, data));
 done:
-    request->options = options;
-    close_opened(&from);
+    hd_io_close_file(&from);
     return status;
 }
 
@@ -231,17 +221,18 @@ done:
 huddle_status hd_io_labels_read_raw(huddle_context *context, const char *path, bool clusters,
                                     hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
-    opened from;
+    hd_io_opened from;
+    hd_io_variable *variable = NULL;
     *labels = (hd_io_labels){0};
     TRY(open_whole(context, path, &from));
-    if (from.format->open == NULL)
+    if (from.format->open == NULL) {
         TRY(hd_io_csv_labels(context, &from.file, clusters, labels));
-    else
-        TRY(hd_io_container_labels(&from.container, labels));
+    } else {
+        TRY(hd_io_container_find_labels(&from.container, &variable));
+        TRY(hd_io_container_append(&from.container, variable, labels));
+    }
     TRY(hd_io_labels_simplify(labels));
 done:
-    if (status != HUDDLE_OK)
-        hd_io_labels_free(labels);
     return close_whole(path, &from, status);
 }
 
@@ -253,7 +244,7 @@ static huddle_status give_labels(huddle_context *context, const char *path, bool
     static const huddle_read_options plain = {0};
     hd_io_rows rows = {.rank = hd_slabs_rank(context), .count = hd_slabs_count(context)};
     hd_io_request request = {context, &plain, path, &rows, .clusters = clusters};
-    hd_io_row_labels read = {0};
+    huddle_data read = {0};
     hd_io_labels raw = {0};
     huddle_status status = HUDDLE_OK;
     if (hd_slabs_distributed(context))
@@ -261,14 +252,14 @@ static huddle_status give_labels(huddle_context *context, const char *path, bool
     else {
         TRY(hd_io_labels_read_raw(context, path, clusters, &raw));
         TRY(hd_io_labels_map(&raw, &read.labels, &read.n_classes, &read.classes));
-        read.n = raw.n;
+        read.points.n = raw.n;
     }
 done:
     hd_io_labels_free(&raw);
     status = hd_agree(context, status);
     if (status != HUDDLE_OK)
-        hd_io_row_labels_free(&read);
-    *n = read.n;
+        huddle_data_free(&read);
+    *n = read.points.n;
     *labels = read.labels;
     *n_classes = read.n_classes;
     *classes = read.classes;
@@ -296,7 +287,7 @@ void huddle_listing_free(huddle_listing *listing) {
 
 huddle_status huddle_data_list(huddle_context *context, const char *path, huddle_listing *listing) {
     huddle_status status = HUDDLE_OK;
-    opened from;
+    hd_io_opened from;
     memset(listing, 0, sizeof *listing);
     TRY(open_whole(context, path, &from));
     /* A table has no variables, so its listing is empty. */
@@ -335,10 +326,7 @@ static huddle_status check_finite(const huddle_dense *matrix) {
     for (int64_t i = 0; i < matrix->rows; i++)
         for (int64_t j = 0; j < matrix->cols; j++)
             if (!isfinite(matrix->values[i * matrix->stride + j]))
-                return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: the value is %s",
-                               (long long)i + 1, (long long)j + 1,
-                               isnan(matrix->values[i * matrix->stride + j]) ? "not a number"
-                                                                             : "infinite");
+                return hd_io_refuse_value(matrix->values[i * matrix->stride + j], i, j);
     return HUDDLE_OK;
 }
 
@@ -368,7 +356,7 @@ done:
 
 /* The matrix of a file: sparse, or dense if sparse->offsets stays NULL. A sparse one is taken over
  * from its variable. */
-static huddle_status read_matrix(huddle_context *context, opened *from, huddle_dense *dense,
+static huddle_status read_matrix(huddle_context *context, hd_io_opened *from, huddle_dense *dense,
                                  huddle_csr *sparse) {
     huddle_status status = HUDDLE_OK;
     hd_io_variable *variable = NULL;
@@ -385,7 +373,7 @@ done:
 
 huddle_status huddle_dense_read(huddle_context *context, const char *path, huddle_dense *matrix) {
     huddle_status status = HUDDLE_OK;
-    opened from;
+    hd_io_opened from;
     huddle_csr sparse = {0};
     memset(matrix, 0, sizeof *matrix);
     TRY(open_whole(context, path, &from));
@@ -404,7 +392,7 @@ done:
  * end before anything indexes by them. */
 huddle_status huddle_csr_read(huddle_context *context, const char *path, huddle_csr *matrix) {
     huddle_status status = HUDDLE_OK;
-    opened from;
+    hd_io_opened from;
     huddle_dense dense = {0};
     memset(matrix, 0, sizeof *matrix);
     TRY(open_whole(context, path, &from));

@@ -9,6 +9,7 @@
 #include "io/unpack.h"
 #include "io/writers.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,17 +63,20 @@ static const huddle_format formats[N_FORMATS + 1] = {
               true, false, "libtiff", HUDDLE_WITH_TIFF},
 };
 
-/* Tables have columns instead of variables and images are read by folder: neither is opened. */
+/* Tables have columns instead of variables and images are read by folder: neither is opened. What
+ * needs a library that was left out is NULL. */
 static const hd_io_format handlers[N_FORMATS] = {
     [CSV] = {.about = &formats[CSV], .write = hd_io_csv_write},
     [SPARSE_ARFF] = {&formats[SPARSE_ARFF], hd_io_arff_sparse_is, hd_io_arff_open, NULL, NULL},
     [ARFF] = {.about = &formats[ARFF], .is = hd_io_arff_is},
-    [NPY] = {&formats[NPY], hd_io_npy_is, hd_io_npy_open, NULL, hd_io_npy_write},
+    [NPY] = {&formats[NPY], hd_io_npy_is, hd_io_npy_open, NULL, hd_io_npy_write, true},
     [NPZ] = {&formats[NPZ], hd_io_npz_is, hd_io_npz_open, NULL, hd_io_npz_write},
     [MAT5] = {&formats[MAT5], hd_io_mat5_is, hd_io_mat5_open, NULL, hd_io_mat_write},
-    [MAT73] = {&formats[MAT73], hd_io_mat73_is, hd_io_mat73_open, NULL, NULL},
-    [HDF5] = {&formats[HDF5], hd_io_hdf5_is, hd_io_hdf5_open, NULL, hd_io_hdf5_write},
-    [IDX] = {&formats[IDX], hd_io_idx_is, hd_io_idx_open, NULL, NULL},
+    [MAT73] = {&formats[MAT73], hd_io_mat73_is, HUDDLE_WITH_HDF5 ? hd_io_mat73_open : NULL, NULL,
+               NULL},
+    [HDF5] = {&formats[HDF5], hd_io_hdf5_is, HUDDLE_WITH_HDF5 ? hd_io_hdf5_open : NULL, NULL,
+              HUDDLE_WITH_HDF5 ? hd_io_hdf5_write : NULL, true},
+    [IDX] = {&formats[IDX], hd_io_idx_is, hd_io_idx_open, NULL, NULL, true},
     [MATRIXMARKET] = {&formats[MATRIXMARKET], hd_io_matrixmarket_is, hd_io_matrixmarket_open, NULL,
                       NULL},
     [LIBSVM] = {&formats[LIBSVM], hd_io_libsvm_is, hd_io_libsvm_open, NULL, hd_io_libsvm_write},
@@ -107,6 +111,13 @@ static bool has_ending(const char *path, int64_t length, const char *endings) {
     return false;
 }
 
+bool hd_io_image_named(const char *path) {
+    for (int k = PGM; k <= TIFF; k++)
+        if (has_ending(path, (int64_t)strlen(path), formats[k].endings))
+            return true;
+    return false;
+}
+
 /* The first format in the table with that ending. */
 const hd_io_format *hd_io_find_writer(const char *path) {
     for (int k = 0; k < N_FORMATS; k++)
@@ -133,12 +144,23 @@ void hd_io_list_write_endings(char *text, size_t size) {
 
 /* One sentence for every format that depends on a library, so that users find the same words
  * in the documentation. */
-huddle_status hd_io_missing_library(const char *what, const char *library) {
+huddle_status hd_io_missing_library(const char *library, const char *format, ...) {
+    char what[64];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(what, sizeof what, format, list);
+    va_end(list);
     return hd_fail(HUDDLE_UNSUPPORTED,
                    "%s need %s, which this build of Huddle was made without; huddle.read() of the "
                    "Python package reads them, and so does huddle from a Debian package or from "
                    "source",
                    what, library);
+}
+
+huddle_status hd_io_check_library(const hd_io_format *format) {
+    const huddle_format *about = format->about;
+    return about->present ? HUDDLE_OK
+                          : hd_io_missing_library(about->library, "%s files", about->title);
 }
 
 /* ---- content ------------------------------------------------------------------------------ */
@@ -212,23 +234,25 @@ huddle_status hd_io_detect(const hd_file *file, const hd_io_format **format) {
 /* ---- what readers of text find --------------------------------------------------------------- */
 
 huddle_status hd_io_add_sparse(hd_io_container *container, const char *name, huddle_csr *matrix) {
-    hd_io_variable *x = hd_io_container_add(container, name, (int64_t)strlen(name));
-    if (x == NULL)
-        return hd_fail(HUDDLE_NO_MEMORY, "no memory for a name");
+    huddle_status status = HUDDLE_OK;
+    hd_io_variable *x;
+    TRY(hd_io_container_add(container, name, (int64_t)strlen(name), &x));
     x->kind = HD_IO_SPARSE;
     x->array = (hd_io_array){.rank = 2, .dims = {matrix->rows, matrix->cols}};
     x->sparse = *matrix;
     *matrix = (huddle_csr){0};
-    return HUDDLE_OK;
+done:
+    return status;
 }
 
 huddle_status hd_io_add_texts(hd_io_container *container, const char *name, hd_io_labels *texts) {
-    hd_io_variable *y = hd_io_container_add(container, name, (int64_t)strlen(name));
-    if (y == NULL)
-        return hd_fail(HUDDLE_NO_MEMORY, "no memory for a name");
+    huddle_status status = HUDDLE_OK;
+    hd_io_variable *y;
+    TRY(hd_io_container_add(container, name, (int64_t)strlen(name), &y));
     y->kind = HD_IO_TEXTS;
     y->array = (hd_io_array){.rank = 1, .dims = {texts->n}};
     y->texts = *texts;
     *texts = (hd_io_labels){0};
-    return HUDDLE_OK;
+done:
+    return status;
 }

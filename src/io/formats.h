@@ -18,6 +18,7 @@ typedef struct hd_io_format {
     /* For files of images; NULL for all others. */
     huddle_status (*read)(hd_io_request *request, const hd_file *file, huddle_data *data);
     hd_io_writer *write; /* NULL: not written */
+    bool divisible;      /* processes can read rows of a plain file */
 } hd_io_format;
 
 /* Finds the format by content; the file's ending decides only where several formats fit. */
@@ -56,8 +57,11 @@ int hd_io_encode_utf16(const char *text, const char *end, bool big, char to[4], 
 huddle_status hd_io_data_shape(huddle_context *context, const huddle_read_options *options,
                                huddle_data *data);
 
-/* HUDDLE_UNSUPPORTED for a format whose library was left out: what = "HDF5 files". */
-huddle_status hd_io_missing_library(const char *what, const char *library);
+/* HUDDLE_UNSUPPORTED for a format whose library was left out; the text is what needs it, "HDF5
+ * files". */
+huddle_status hd_io_missing_library(const char *library, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+huddle_status hd_io_check_library(const hd_io_format *format);
 
 /* Opens a file, unpacks it, makes UTF-8 of UTF-16 and finds its format. */
 huddle_status hd_io_file_open(huddle_context *context, const char *path, hd_file *file,
@@ -67,10 +71,17 @@ huddle_status hd_io_file_open(huddle_context *context, const char *path, hd_file
 huddle_status hd_io_add_sparse(hd_io_container *container, const char *name, huddle_csr *matrix);
 huddle_status hd_io_add_texts(hd_io_container *container, const char *name, hd_io_labels *texts);
 
-/* Opens a file and its container. (*format)->open is NULL if the file is a table, which has none.
- */
-huddle_status hd_io_open_file(hd_io_request *request, const char *path, hd_file *file,
-                              const hd_io_format **format, hd_io_container *container);
+/* A file and its container. format->open is NULL if the file is a table, which has none. */
+typedef struct hd_io_opened {
+    hd_file file;
+    const hd_io_format *format;
+    hd_io_container container;
+} hd_io_opened;
+
+/* HUDDLE_INVALID if several processes are to read its rows but cannot. hd_io_close_file() closes
+ * what is open, also after a failure. */
+huddle_status hd_io_open_file(hd_io_request *request, const char *path, hd_io_opened *opened);
+void hd_io_close_file(hd_io_opened *opened);
 
 /* Puts the name of the file before a message that is about it. */
 huddle_status hd_io_locate_failure(const hd_io_request *request, huddle_status status);

@@ -156,16 +156,14 @@ static herr_t add_dataset(hid_t root, const char *name, const H5L_info_t *link, 
     hid_t object = H5Oopen(root, name, H5P_DEFAULT);
     if (object < 0)
         return 0;
-    herr_t result = 0;
     /* Groups are visited too, but only data sets are variables. */
-    if (H5Iget_type(object) == H5I_DATASET) {
-        hd_io_variable *variable = hd_io_container_add(container, name, (int64_t)strlen(name));
-        if (variable != NULL)
-            hd_io_hdf5_describe(object, container->file->size, variable);
-        result = variable != NULL ? 0 : -1;
-    }
+    bool is_set = H5Iget_type(object) == H5I_DATASET;
+    hd_io_variable *variable = NULL;
+    if (is_set &&
+        hd_io_container_add(container, name, (int64_t)strlen(name), &variable) == HUDDLE_OK)
+        hd_io_hdf5_describe(object, container->file->size, variable);
     hd_io_hdf5_release(object);
-    return result;
+    return is_set && variable == NULL ? -1 : 0;
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -217,8 +215,6 @@ static huddle_status collect_texts(hd_io_variable *variable, const char *block,
         *to++ = '\n';
     }
 done:
-    if (status != HUDDLE_OK)
-        hd_io_labels_free(texts);
     return status;
 }
 
@@ -256,15 +252,12 @@ done:
 /* All in one call: HDF5 decompresses and converts it. */
 static huddle_status load_array(hid_t set, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
-    char *bytes = NULL;
-    ALLOC(bytes, hd_io_variable_count(variable) * hd_io_element_size(variable->array.element));
-    if (!read_values(set, memory_type(variable->array.element), variable, bytes))
+    hd_io_element element = variable->array.element;
+    ALLOC(variable->owned, hd_io_variable_count(variable) * hd_io_element_size(element));
+    if (!read_values(set, memory_type(element), variable, variable->owned))
         TRY(hd_io_hdf5_damaged(variable));
-    variable->owned = bytes;
-    variable->array.bytes = bytes;
-    bytes = NULL;
+    variable->array.bytes = variable->owned;
 done:
-    huddle_free(bytes);
     return status;
 }
 
@@ -288,7 +281,7 @@ huddle_status hd_io_hdf5_read_floats(hd_io_request *request, hd_io_container *co
                                      const hd_io_variable *variable, float *values, bool *placed,
                                      bool *checked) {
     huddle_status status = HUDDLE_OK;
-    *checked = false;
+    (void)checked;
     *placed = true;
     TRY(hd_check_cancel(request->context));
     hd_io_hdf5_lock();

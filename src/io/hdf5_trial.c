@@ -42,12 +42,9 @@ static void confine_process(void) {
     fclose(file);
 }
 
-/* The product is capped at each step, so that it cannot overflow. */
 static bool is_small(const hd_io_variable *variable) {
-    int64_t count = 1;
-    for (int32_t k = 0; k < variable->array.rank && count <= SMALL; k++)
-        count *= variable->array.dims[k] <= SMALL ? variable->array.dims[k] : SMALL + 1;
-    return variable->kind != HD_IO_OTHER && count <= SMALL;
+    int64_t limit = SMALL * hd_io_element_size(variable->array.element);
+    return variable->kind != HD_IO_OTHER && hd_io_array_count(&variable->array, limit) >= 0;
 }
 
 /* Small variables are read as well: a damaged file often opens and lists, and fails in its

@@ -35,7 +35,7 @@ static huddle_status read_array(const hd_file *file, hd_io_variable *variable) {
     array->element = elements[head[2] - 8];
     array->swapped = !hd_io_big_endian();
     for (int32_t k = 0; k < array->rank; k++)
-        array->dims[k] = hd_io_word(head + 4 + 4 * k, true);
+        array->dims[k] = hd_io_word(head + 4 + 4 * k, 4, true);
     if (hd_io_array_count(array, file->size - length) < 0)
         return hd_fail(HUDDLE_FORMAT, "the IDX header claims more elements than the file can hold");
     hd_io_array_pack(array, false);
@@ -62,10 +62,8 @@ static bool labels_path(const char *path, char *labels, size_t size) {
 
 /* Puts the name of the labels' file before a message that is about it. */
 static huddle_status name_failure(hd_io_request *request, const char *path, huddle_status status) {
-    if (status == HUDDLE_OK || status == HUDDLE_NO_MEMORY || status == HUDDLE_CANCELLED)
-        return status;
-    request->failing_path = NULL;
-    return hd_fail_at(status, "%s", path);
+    const hd_io_request about = {.failing_path = path};
+    return hd_io_located(request, hd_io_locate_failure(&about, status));
 }
 
 /* Labels beside an images file, plain or packed, are added as variable "labels". Their absence
@@ -92,9 +90,7 @@ static huddle_status find_labels(hd_io_request *request, const hd_file *file,
     if (status == HUDDLE_OK && !hd_io_idx_is(&labels))
         goto done;
     TRY(name_failure(request, path, status));
-    variable = hd_io_container_add(container, "labels", 6);
-    if (variable == NULL)
-        FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
+    TRY(hd_io_container_add(container, "labels", 6, &variable));
     TRY(name_failure(request, path, read_array(&labels, variable)));
     /* The labels' file is closed below while its container lives on, so they are copied. */
     int64_t size = hd_io_array_count(&variable->array, INT64_MAX / 8) *
@@ -111,9 +107,8 @@ done:
 huddle_status hd_io_idx_open(hd_io_request *request, const hd_file *file,
                              hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
-    hd_io_variable *variable = hd_io_container_add(container, "images", 6);
-    if (variable == NULL)
-        FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
+    hd_io_variable *variable;
+    TRY(hd_io_container_add(container, "images", 6, &variable));
     TRY(read_array(file, variable));
     container->divisible = file->descriptor >= 0;
     /* A file of rank 1 contains labels itself and has none beside it. */

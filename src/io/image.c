@@ -1,7 +1,6 @@
 #include "io/image.h"
 
 #include "base/check.h"
-#include "base/text.h"
 #include "io/formats.h"
 
 #include <stdio.h>
@@ -47,18 +46,7 @@ static const image_kind kinds[N_KINDS] = {
 };
 
 static huddle_status missing_library(const image_kind *kind) {
-    char what[32];
-    snprintf(what, sizeof what, "%s images", kind->name);
-    return hd_io_missing_library(what, kind->library);
-}
-
-bool hd_io_image_named(const char *path) {
-    static const char *const endings[] = {"pgm", "ppm", "png",  "jpg", "jpeg",
-                                          "bmp", "tif", "tiff", NULL};
-    for (const char *const *e = endings; *e != NULL; e++)
-        if (hd_has_extension(path, *e))
-            return true;
-    return false;
+    return hd_io_missing_library(kind->library, "%s images", kind->name);
 }
 
 void hd_io_image_formats(char *text, size_t size) {

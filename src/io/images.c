@@ -26,8 +26,12 @@ static void free_list(list *names) {
 }
 
 /* By bytes, so that the order does not depend on the locale. */
-static int by_text(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+static int by_name(const struct dirent **a, const struct dirent **b) {
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int is_visible(const struct dirent *entry) {
+    return entry->d_name[0] != '.';
 }
 
 /* Takes the name over, also if it fails. */
@@ -43,37 +47,26 @@ static huddle_status append_name(list *names, char *name) {
 
 /* Without a second slash if the folder was given with one. */
 static char *join_path(const char *folder, const char *name) {
-    size_t head = strlen(folder), tail = strlen(name);
-    char *path = hd_alloc((int64_t)(head + tail + 2), 1);
-    if (path == NULL)
-        return NULL;
-    memcpy(path, folder, head);
-    path[head] = '/';
-    memcpy(path + head + (head == 0 || folder[head - 1] != '/'), name, tail + 1);
+    size_t head = strlen(folder), size = head + strlen(name) + 2;
+    char *path = hd_alloc((int64_t)size, 1);
+    bool slash = head > 0 && folder[head - 1] == '/';
+    if (path != NULL)
+        snprintf(path, size, "%s%s%s", folder, slash ? "" : "/", name);
     return path;
 }
 
-static void sort_names(list *names, int64_t first) {
-    if (names->count > first)
-        qsort(names->items + first, (size_t)(names->count - first), sizeof *names->items, by_text);
-}
-
-/* Adds the paths of the images and of the folders in a folder; hidden ones are left out. readdir()
- * returns entries in an order that differs between file systems, so they are sorted: the rows
- * of the data must not depend on the machine. `folders` is NULL inside a class folder: classes are
- * one level deep. */
+/* Adds the paths of the images and of the folders in a folder; hidden ones are left out. They are
+ * sorted, because their order differs between file systems: the rows of the data must not depend on
+ * the machine. `folders` is NULL inside a class folder: classes are one level deep. */
 static huddle_status list_folder(const char *folder, list *images, list *folders) {
     huddle_status status = HUDDLE_OK;
-    struct dirent *entry;
-    int64_t first = images->count;
-    DIR *directory = opendir(folder);
-    if (directory == NULL)
+    struct dirent **entries = NULL;
+    int count = scandir(folder, &entries, is_visible, by_name);
+    if (count < 0)
         FAIL(HUDDLE_IO, "cannot be opened: %s", strerror(errno));
-    while ((entry = readdir(directory)) != NULL) {
+    for (int k = 0; k < count; k++) {
         struct stat about;
-        if (entry->d_name[0] == '.')
-            continue;
-        char *path = join_path(folder, entry->d_name);
+        char *path = join_path(folder, entries[k]->d_name);
         if (path == NULL)
             FAIL(HUDDLE_NO_MEMORY, "no memory for a file's name");
         bool is_folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
@@ -84,12 +77,10 @@ static huddle_status list_folder(const char *folder, list *images, list *folders
         else
             huddle_free(path);
     }
-    sort_names(images, first);
-    if (folders != NULL)
-        sort_names(folders, 0);
 done:
-    if (directory != NULL)
-        closedir(directory);
+    for (int k = 0; k < count; k++)
+        free(entries[k]);
+    free(entries);
     return status;
 }
 
@@ -118,28 +109,18 @@ static huddle_status add_pages(item first, int32_t pages, items *found) {
 }
 
 /* Only files named like TIFF are opened to count: of other images there is one in each file. */
-static huddle_status count_pages(const char *path, int32_t *pages) {
+static huddle_status add_file(const char *path, items *found) {
     huddle_status status = HUDDLE_OK;
+    const hd_io_request about = {.failing_path = path};
     hd_file file = {.descriptor = -1};
-    *pages = 1;
-    if (!hd_has_extension(path, "tif") && !hd_has_extension(path, "tiff"))
-        return HUDDLE_OK;
-    TRY(hd_io_locate_failure(&(hd_io_request){.failing_path = path}, hd_file_open(path, &file)));
-    TRY(hd_io_image_pages(&file, pages));
+    int32_t pages = 1;
+    if (hd_has_extension(path, "tif") || hd_has_extension(path, "tiff")) {
+        TRY(hd_io_locate_failure(&about, hd_file_open(path, &file)));
+        TRY(hd_io_image_pages(&file, &pages));
+    }
+    TRY(add_pages((item){path, NULL, 0}, pages, found));
 done:
     hd_file_close(&file);
-    return status;
-}
-
-/* All pages of all files. */
-static huddle_status list_pages(const list *images, items *found) {
-    huddle_status status = HUDDLE_OK;
-    for (int64_t i = 0; i < images->count; i++) {
-        int32_t pages;
-        TRY(count_pages(images->items[i], &pages));
-        TRY(add_pages((item){images->items[i], NULL, 0}, pages, found));
-    }
-done:
     return status;
 }
 
@@ -201,21 +182,18 @@ static huddle_status read_pixels(hd_io_request *request, const items *images, hu
     huddle_status status = HUDDLE_OK;
     hd_io_image first = {0};
     reading r = {.images = images, .data = data, .gray = request->options->gray};
-    const char *failing_path = request->failing_path;
     if (images->all == NULL)
         FAIL(HUDDLE_FORMAT, "there are no images in it");
-    request->failing_path = NULL; /* messages contain the image's name */
-    TRY(read_item(&images->all[0], &first));
+    TRY(hd_io_located(request, read_item(&images->all[0], &first)));
     data->height = first.height;
     data->width = first.width;
     data->channels = r.gray ? 1 : first.channels;
-    TRY(read_all(request, &r));
+    TRY(hd_io_located(request, read_all(request, &r)));
     if (atomic_load(&r.colour)) {
         atomic_store(&r.colour, false);
         data->channels = 3;
-        TRY(read_all(request, &r));
+        TRY(hd_io_located(request, read_all(request, &r)));
     }
-    request->failing_path = failing_path;
 done:
     huddle_free(first.pixels);
     return status;
@@ -232,29 +210,22 @@ static hd_io_span class_of(const char *path) {
     return (hd_io_span){begin, end - begin};
 }
 
-static huddle_status set_classes(const items *images, huddle_data *data) {
-    huddle_status status = HUDDLE_OK;
-    hd_io_labels labels = {.n = images->count};
-    ALLOC(labels.texts, images->count);
-    for (int64_t i = 0; i < images->count; i++)
-        labels.texts[i] = class_of(images->all[i].path);
-    TRY(hd_io_data_set_labels(data, &labels));
-done:
-    hd_io_labels_free(&labels);
-    return status;
-}
-
 /* Labels from a file (y) replace those of the folders. */
 static huddle_status label_images(hd_io_request *request, bool classed, const items *images,
                                   huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     hd_io_labels labels = {0};
-    if (request->options->n_y > 0 && !hd_io_labels_unwanted(request->options)) {
+    if (hd_io_labels_unwanted(request->options) || (!classed && request->options->n_y <= 0))
+        goto done;
+    if (request->options->n_y > 0) {
         TRY(hd_io_labels_from_files(request, &labels));
-        TRY(hd_io_data_set_file_labels(request, data, &labels));
-    } else if (classed && request->options->n_y == 0) {
-        TRY(set_classes(images, data));
+    } else {
+        ALLOC(labels.texts, images->count);
+        labels.n = images->count;
+        for (int64_t i = 0; i < images->count; i++)
+            labels.texts[i] = class_of(images->all[i].path);
     }
+    TRY(hd_io_data_set_labels(request, data, &labels));
 done:
     hd_io_labels_free(&labels);
     return status;
@@ -272,17 +243,17 @@ huddle_status hd_io_images_read(hd_io_request *request, const char *folder, hudd
     for (int64_t k = 0; k < folders.count; k++)
         TRY(list_folder(folders.items[k], &images, NULL));
     bool classed = images.count > 0;
+    const list *read = classed ? &images : &loose;
     hd_io_image_formats(known, sizeof known);
-    if (images.count + loose.count == 0)
+    if (read->count == 0)
         FAIL(HUDDLE_FORMAT, "the folder contains no images, nor folders of them; %s are read",
              known);
     if (classed && loose.count > 0)
         hd_warn(request->context, HUDDLE_WARNING_INPUT,
                 "%s: %lld images outside the class folders are ignored", folder,
                 (long long)loose.count);
-    request->failing_path = NULL; /* messages contain the image's name */
-    TRY(list_pages(classed ? &images : &loose, &pages));
-    request->failing_path = folder;
+    for (int64_t i = 0; i < read->count; i++)
+        TRY(hd_io_located(request, add_file(read->items[i], &pages)));
     TRY(read_pixels(request, &pages, data));
     TRY(label_images(request, classed, &pages, data));
 done:
@@ -297,11 +268,8 @@ huddle_status hd_io_pages_read(hd_io_request *request, const hd_file *file, hudd
     huddle_status status = HUDDLE_OK;
     items pages = {0};
     int32_t count = 0;
-    const char *failing_path = request->failing_path;
     data->format = "images";
-    request->failing_path = NULL; /* messages contain the image's name */
-    TRY(hd_io_image_pages(file, &count));
-    request->failing_path = failing_path;
+    TRY(hd_io_located(request, hd_io_image_pages(file, &count)));
     if (count < 2)
         FAIL(HUDDLE_UNSUPPORTED,
              "a single image is not a data set; give the folder of its class folders");

@@ -1,5 +1,6 @@
 /* JPEG images, by libjpeg. */
 #include "base/check.h"
+#include "io/array.h"
 #include "io/image.h"
 
 #include <setjmp.h>
@@ -35,13 +36,6 @@ static void judge_warning(j_common_ptr info, int level) {
         keep_error(info);
 }
 
-static uint32_t number_at(const unsigned char *b, int size, bool big) {
-    uint32_t value = 0;
-    for (int k = 0; k < size; k++)
-        value = value << 8 | b[big ? k : size - 1 - k];
-    return value;
-}
-
 /* The orientation, tag 0x0112, among the entries of 12 bytes of the first directory of an EXIF
  * marker, which is a small TIFF file after the word "Exif"; 0 if there is none. */
 static int32_t find_orientation(const unsigned char *b, uint32_t size) {
@@ -50,13 +44,13 @@ static int32_t find_orientation(const unsigned char *b, uint32_t size) {
     b += 6;
     size -= 6;
     bool big = b[0] == 'M';
-    uint32_t at = number_at(b + 4, 4, big);
+    uint32_t at = hd_io_word(b + 4, 4, big);
     if (at > size - 2)
         return 0;
-    uint32_t count = number_at(b + at, 2, big);
+    uint32_t count = hd_io_word(b + at, 2, big);
     for (at += 2; count > 0 && size >= 12 && at <= size - 12; at += 12, count--)
-        if (number_at(b + at, 2, big) == 0x0112 && number_at(b + at + 2, 2, big) == 3)
-            return (int32_t)number_at(b + at + 8, 2, big);
+        if (hd_io_word(b + at, 2, big) == 0x0112 && hd_io_word(b + at + 2, 2, big) == 3)
+            return (int32_t)hd_io_word(b + at + 8, 2, big);
     return 0;
 }
 

@@ -36,22 +36,24 @@ huddle_status hd_io_mat_check(const hd_io_container *container) {
     return HUDDLE_OK;
 }
 
-char *hd_io_mat_join(const char *prefix, const char *name, int64_t length) {
+huddle_status hd_io_mat_join(const char *prefix, const char *name, int64_t length, char **joined) {
     int64_t size = (int64_t)strlen(prefix) + 1 + length + 1;
-    char *joined = hd_alloc(size, 1);
-    if (joined != NULL)
-        snprintf(joined, (size_t)size, "%s%s%.*s", prefix, prefix[0] != '\0' ? "." : "",
-                 (int)length, name);
-    return joined;
+    *joined = hd_alloc(size, 1);
+    if (*joined == NULL)
+        return hd_fail(HUDDLE_NO_MEMORY, "no memory for a name");
+    snprintf(*joined, (size_t)size, "%s%s%.*s", prefix, prefix[0] != '\0' ? "." : "", (int)length,
+             name);
+    return HUDDLE_OK;
 }
 
-hd_io_variable *hd_io_mat_add(hd_io_container *container, const char *prefix, const char *name,
-                              int64_t length) {
-    char *joined = hd_io_mat_join(prefix, name, length);
-    hd_io_variable *variable =
-        joined != NULL ? hd_io_container_add(container, joined, (int64_t)strlen(joined)) : NULL;
+huddle_status hd_io_mat_add(hd_io_container *container, const char *prefix, const char *name,
+                            int64_t length, hd_io_variable **variable) {
+    char *joined;
+    huddle_status status = hd_io_mat_join(prefix, name, length, &joined);
+    if (status == HUDDLE_OK)
+        status = hd_io_container_add(container, joined, (int64_t)strlen(joined), variable);
     huddle_free(joined);
-    return variable;
+    return status;
 }
 
 /* ---- unsupported classes -------------------------------------------------------------------- */
@@ -87,11 +89,7 @@ const char *hd_io_mat_class_refusal(const char *class) {
 /* Characters of a matrix are stored down the columns: unit k of a row is k * rows units
  * further on. */
 static uint32_t unit_at(const hd_io_characters *c, int64_t row, int64_t k) {
-    const unsigned char *bytes = (const unsigned char *)c->units + (row + k * c->rows) * c->width;
-    uint32_t unit = 0;
-    for (int32_t i = 0; i < c->width; i++)
-        unit |= (uint32_t)bytes[c->swapped ? c->width - 1 - i : i] << 8 * i;
-    return unit;
+    return hd_io_word(c->units + (row + k * c->rows) * c->width, c->width, c->swapped);
 }
 
 /* The character that begins at unit *k, which is advanced past it. MATLAB's characters are

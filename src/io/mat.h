@@ -18,11 +18,10 @@ const char *hd_io_mat_class_refusal(const char *class);
 /* Structs inside structs are listed to this depth; cycles in damaged files end there. */
 enum { HD_IO_MAT_MAX_DEPTH = 8 };
 
-/* "PREFIX.NAME", or "NAME" if the prefix is empty, and a variable of that name; NULL if there is no
- * memory. */
-char *hd_io_mat_join(const char *prefix, const char *name, int64_t length);
-hd_io_variable *hd_io_mat_add(hd_io_container *container, const char *prefix, const char *name,
-                              int64_t length);
+/* "PREFIX.NAME", or "NAME" if the prefix is empty, and a variable of that name. */
+huddle_status hd_io_mat_join(const char *prefix, const char *name, int64_t length, char **joined);
+huddle_status hd_io_mat_add(hd_io_container *container, const char *prefix, const char *name,
+                            int64_t length, hd_io_variable **variable);
 
 /* A matrix of characters, one column after the other. */
 typedef struct hd_io_characters {

@@ -49,7 +49,7 @@ typedef struct head {
 
 /* The caller has checked that the four bytes are available. */
 static uint32_t word_at(const span *s, int64_t at) {
-    return hd_io_word(s->bytes + at, s->swapped);
+    return hd_io_word(s->bytes + at, 4, s->swapped);
 }
 
 /* The part whose tag is at *at; advances *at past it. False if it does not fit. A tag has 8
@@ -76,20 +76,17 @@ static bool next_part(const span *s, int64_t *at, part *p) {
 }
 
 /* A part may be claimed correctly without having been unpacked yet. */
-static bool is_buffered(const span *s, const part *p) {
-    return p->begin + p->length <= s->there;
-}
-
 static bool next_buffered(const span *s, int64_t *at, part *p) {
-    return next_part(s, at, p) && is_buffered(s, p);
+    return next_part(s, at, p) && p->begin + p->length <= s->there;
 }
 
-/* An object has the name of its class system (MCOS) and of its class in the place of
- * dimensions. */
-static bool parse_object(const span *s, int64_t at, head *h) {
-    part system;
-    return next_buffered(s, &at, &h->name) && next_buffered(s, &at, &system) &&
-           next_buffered(s, &at, &h->object);
+/* The matrix inside s whose tag is at *at, which is advanced past it. */
+static bool next_matrix(const span *s, int64_t *at, span *matrix) {
+    part p;
+    if (!next_buffered(s, at, &p) || p.type != MI_MATRIX)
+        return false;
+    *matrix = (span){s->bytes + p.begin, p.length, p.length, s->swapped};
+    return true;
 }
 
 /* The array flags are two words, of which the first contains the class in its lowest byte and
@@ -105,8 +102,11 @@ static bool parse_head(const span *s, head *h) {
     uint32_t word = word_at(s, flags.begin);
     h->class = word & 0xFF;
     h->flags = word & 0xFF00;
+    /* An object has the name of its class system (MCOS) and of its class in the place of
+     * dimensions. */
     if (h->class == CLASS_OPAQUE)
-        return parse_object(s, at, h);
+        return next_buffered(s, &at, &h->name) && next_buffered(s, &at, &dims) &&
+               next_buffered(s, &at, &h->object);
     if (!next_buffered(s, &at, &dims) || (dims.type != MI_INT32 && dims.type != MI_UINT32) ||
         !next_buffered(s, &at, &h->name))
         return false;
@@ -247,12 +247,10 @@ done:
 /* The text in the cell whose tag is at *at: one row of characters, or none. A cell is a
  * complete matrix without a name; an empty one may lack the part with the characters. */
 static bool text_in_cell(const span *s, int64_t *at, hd_io_characters *text) {
-    part element, p = {0};
+    part p;
+    span cell;
     head h;
-    if (!next_buffered(s, at, &element) || element.type != MI_MATRIX)
-        return false;
-    span cell = {s->bytes + element.begin, element.length, element.length, s->swapped};
-    if (!parse_head(&cell, &h))
+    if (!next_matrix(s, at, &cell) || !parse_head(&cell, &h))
         return false;
     int64_t rest = h.rest;
     if (!next_buffered(&cell, &rest, &p))
@@ -319,23 +317,15 @@ static huddle_status load_sparse(const span *s, const head *h, hd_io_variable *v
                             &positions, &values, &variable->sparse);
 }
 
-/* Replaces a matrix by that in the field of a struct whose tag is at `inside`. */
-static bool open_field(span *s, int64_t inside) {
-    part element;
-    if (!next_buffered(s, &inside, &element) || element.type != MI_MATRIX)
-        return false;
-    *s = (span){s->bytes + element.begin, element.length, element.length, s->swapped};
-    return true;
-}
-
 /* Arrays stay in the map, or in the unpacked room, which the variable then owns. */
 static huddle_status load_variable(hd_io_container *container, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     char *room = NULL;
+    int64_t inside = variable->inside; /* the tag of the field of a struct */
     span s;
     head h;
     TRY(open_element(container->file, variable->place, true, &s, &room));
-    if ((variable->inside > 0 && !open_field(&s, variable->inside)) || !parse_head(&s, &h))
+    if ((inside > 0 && !next_matrix(&s, &inside, &s)) || !parse_head(&s, &h))
         FAIL(HUDDLE_FORMAT, "'%s' is damaged", variable->name);
     if (variable->kind == HD_IO_SPARSE) {
         TRY(load_sparse(&s, &h, variable));
@@ -420,17 +410,6 @@ typedef struct listed {
     const char *outermost;
 } listed;
 
-static huddle_status add_variable(hd_io_container *container, const listed *where, const span *s,
-                                  const head *h) {
-    hd_io_variable *variable = hd_io_mat_add(container, where->prefix, where->name, where->length);
-    if (variable == NULL)
-        return hd_fail(HUDDLE_NO_MEMORY, "no memory for a name");
-    variable->place = where->place;
-    variable->inside = where->inside;
-    hd_io_mat_refuse(variable, describe_variable(s, h, variable));
-    return HUDDLE_OK;
-}
-
 /* A struct has the length of its fields' names, the names, each padded to that length, and then a
  * matrix for each field. False if it is an array of structs, empty or damaged. */
 static bool parse_fields(const span *s, const head *h, part *names, int64_t *width, int64_t *at) {
@@ -451,16 +430,14 @@ static huddle_status list_matrix(hd_io_container *container, const listed *where
 static huddle_status list_fields(hd_io_container *container, const listed *where, const span *s,
                                  const part *names, int64_t width, int64_t at, int depth) {
     huddle_status status = HUDDLE_OK;
-    char *prefix = hd_io_mat_join(where->prefix, where->name, where->length);
-    if (prefix == NULL)
-        FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
+    char *prefix;
+    TRY(hd_io_mat_join(where->prefix, where->name, where->length, &prefix));
     for (int64_t k = 0; k < names->length / width; k++) {
         const char *name = s->bytes + names->begin + k * width;
         int64_t tag = at;
-        part element;
-        if (!next_buffered(s, &at, &element) || element.type != MI_MATRIX)
+        span field;
+        if (!next_matrix(s, &at, &field))
             FAIL(HUDDLE_FORMAT, "'%s' is damaged", prefix);
-        span field = {s->bytes + element.begin, element.length, element.length, s->swapped};
         listed inner = {prefix,
                         name,
                         (int64_t)strnlen(name, (size_t)width),
@@ -477,6 +454,8 @@ done:
 /* A variable, or those in a struct. */
 static huddle_status list_matrix(hd_io_container *container, const listed *where, const span *s,
                                  int depth) {
+    huddle_status status = HUDDLE_OK;
+    hd_io_variable *variable;
     head h;
     part names;
     int64_t width = 0, at = 0;
@@ -486,7 +465,12 @@ static huddle_status list_matrix(hd_io_container *container, const listed *where
         return hd_fail(HUDDLE_FORMAT, "variable %lld is damaged", (long long)container->count + 1);
     if (depth < HD_IO_MAT_MAX_DEPTH && parse_fields(s, &h, &names, &width, &at))
         return list_fields(container, where, s, &names, width, at, depth);
-    return add_variable(container, where, s, &h);
+    TRY(hd_io_mat_add(container, where->prefix, where->name, where->length, &variable));
+    variable->place = where->place;
+    variable->inside = where->inside;
+    hd_io_mat_refuse(variable, describe_variable(s, &h, variable));
+done:
+    return status;
 }
 
 /* The element whose tag is at `place`. Of a compressed struct all is unpacked to list it. */

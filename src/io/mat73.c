@@ -57,17 +57,14 @@ static int64_t read_number(hid_t object, const char *name, int64_t absent) {
 static void read_class(hid_t object, char class[CLASS_SIZE]) {
     attribute a;
     char *text = NULL;
+    bool there = open_attribute(object, "MATLAB_class", H5T_STRING, &a);
     memset(class, 0, CLASS_SIZE);
-    if (!open_attribute(object, "MATLAB_class", H5T_STRING, &a)) {
-        close_attribute(&a);
-        return;
-    }
-    if (H5Tis_variable_str(a.type) > 0) {
+    if (there && H5Tis_variable_str(a.type) > 0) {
         if (H5Aread(a.id, a.type, &text) >= 0 && text != NULL) {
             snprintf(class, CLASS_SIZE, "%s", text);
             H5Dvlen_reclaim(a.type, a.space, H5P_DEFAULT, &text);
         }
-    } else if (H5Tget_size(a.type) >= CLASS_SIZE || H5Aread(a.id, a.type, class) < 0) {
+    } else if (there && (H5Tget_size(a.type) >= CLASS_SIZE || H5Aread(a.id, a.type, class) < 0)) {
         snprintf(class, CLASS_SIZE, "?");
     }
     close_attribute(&a);
@@ -248,8 +245,8 @@ static herr_t add_variable(hid_t root, const char *name, const H5L_info_t *link,
 
 /* The fields of a struct are the members of its group. */
 static herr_t add_fields(hid_t group, const char *name, const listing *around) {
-    char *prefix = hd_io_mat_join(around->prefix, name, (int64_t)strlen(name));
-    if (prefix == NULL)
+    char *prefix;
+    if (hd_io_mat_join(around->prefix, name, (int64_t)strlen(name), &prefix) != HUDDLE_OK)
         return -1;
     listing inner = {around->container, prefix, around->depth + 1};
     herr_t result = H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, NULL, add_variable, &inner);
@@ -272,7 +269,7 @@ static herr_t add_variable(hid_t root, const char *name, const H5L_info_t *link,
     if (type == H5I_GROUP && l->depth < HD_IO_MAT_MAX_DEPTH && is_struct(object)) {
         result = add_fields(object, name, l);
     } else if (type == H5I_DATASET || type == H5I_GROUP) {
-        variable = hd_io_mat_add(l->container, l->prefix, name, (int64_t)strlen(name));
+        (void)hd_io_mat_add(l->container, l->prefix, name, (int64_t)strlen(name), &variable);
         result = variable == NULL ? -1 : 0;
     }
     if (variable != NULL)
@@ -310,7 +307,7 @@ static huddle_status open_object(const hd_io_container *container, const hd_io_v
  * contains something else. The data set is described again, since a cell may refer to any
  * object of the file. */
 static huddle_status read_characters(hid_t set, int64_t file_size, const hd_io_variable *owner,
-                                     hd_io_characters *characters, void **units) {
+                                     hd_io_characters *characters, char **units) {
     huddle_status status = HUDDLE_OK;
     hd_io_variable text = {.name = owner->name};
     if (describe_dataset(set, file_size, &text) != NULL || text.kind != HD_IO_TEXTS ||
@@ -322,7 +319,7 @@ static huddle_status read_characters(hid_t set, int64_t file_size, const hd_io_v
     if (hd_io_variable_count(&text) == 0)
         goto done;
     text.kind = HD_IO_ARRAY;
-    TRY(hd_io_hdf5_load(set, &text));
+    status = hd_io_hdf5_load(set, &text);
     *units = text.owned;
     characters->units = text.array.bytes;
 done:
@@ -332,7 +329,7 @@ done:
 static huddle_status load_characters(hid_t set, int64_t file_size, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     hd_io_characters characters = {0};
-    void *units = NULL;
+    char *units = NULL;
     TRY(read_characters(set, file_size, variable, &characters, &units));
     TRY(hd_io_characters_texts(&characters, &variable->texts));
 done:
@@ -347,7 +344,7 @@ static huddle_status read_cell(hid_t set, const hobj_ref_t *reference, int64_t f
     huddle_status status = HUDDLE_OK;
     hd_io_labels *texts = &variable->texts;
     hd_io_characters characters = {0};
-    void *units = NULL;
+    char *units = NULL;
     /* A reference is an address in the file; HDF5 checks that there is an object. */
     hid_t cell = H5Rdereference2(set, H5P_DEFAULT, H5R_OBJECT, reference);
     if (cell < 0)
@@ -392,8 +389,6 @@ static huddle_status load_cells(hid_t set, int64_t file_size, hd_io_variable *va
     }
 done:
     huddle_free(references);
-    if (status != HUDDLE_OK)
-        hd_io_labels_free(texts);
     return status;
 }
 
@@ -456,7 +451,6 @@ static huddle_status read_floats(hd_io_request *request, hd_io_container *contai
                                  bool *checked) {
     if (variable->place == FORM_NUMBERS && strchr(variable->name, '.') == NULL)
         return hd_io_hdf5_read_floats(request, container, variable, values, placed, checked);
-    *placed = *checked = false;
     return HUDDLE_OK;
 }
 

@@ -152,6 +152,7 @@ done:
  * below it if skew. */
 static huddle_status read_array(market *m, hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
+    hd_io_variable *variable;
     double *values = NULL;
     ALLOC_ZERO(values, m->rows * m->cols);
     for (int64_t j = 0; j < m->cols && m->rows > 0;
@@ -165,14 +166,12 @@ static huddle_status read_array(market *m, hd_io_container *container) {
             if (m->symmetric && i != j)
                 values[i * m->rows + j] = m->skew ? -value : value;
         }
-    hd_io_variable *variable = hd_io_container_add(container, "matrix", 6);
-    if (variable == NULL)
-        FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
+    TRY(hd_io_container_add(container, "matrix", 6, &variable));
     variable->kind = HD_IO_ARRAY;
     variable->array = (hd_io_array){.element = HD_IO_F8, .rank = 2, .dims = {m->rows, m->cols}};
     hd_io_array_pack(&variable->array, true);
-    variable->owned = values;
-    variable->array.bytes = (const char *)values;
+    variable->owned = (char *)values;
+    variable->array.bytes = variable->owned;
     values = NULL;
 done:
     huddle_free(values);

@@ -59,7 +59,7 @@ void hd_io_npy_describe(const hd_npy *npy, hd_io_variable *variable) {
 
 /* 'S' are bytes, 'U' is UCS-4 in the byte order of the array. */
 static uint32_t character_at(const hd_npy *npy, const char *at) {
-    return npy->kind == 'S' ? (unsigned char)*at : hd_io_word(at, npy->swapped);
+    return npy->kind == 'S' ? (unsigned char)*at : hd_io_word(at, 4, npy->swapped);
 }
 
 /* NumPy stores texts of one width, padded by zeros. The arena has room for all of it: UTF-8 is
@@ -89,8 +89,6 @@ huddle_status hd_io_npy_texts(const hd_npy *npy, const char *elements, hd_io_lab
         *to++ = '\n';
     }
 done:
-    if (status != HUDDLE_OK)
-        hd_io_labels_free(texts);
     return status;
 }
 
@@ -194,7 +192,7 @@ done:
     return status;
 }
 
-/* Texts of some of the rows only: not all are converted first. */
+/* Of texts only those of the wanted rows are converted. */
 static huddle_status load_texts(hd_io_container *container, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     hd_npy npy;
@@ -215,25 +213,22 @@ done:
 huddle_status hd_io_npy_open(hd_io_request *request, const hd_file *file,
                              hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
+    hd_io_variable *variable;
     hd_npy npy;
+    (void)request;
     TRY(hd_npy_parse(file->text, file->size, &npy));
     if (npy.bytes > file->size - npy.offset)
         FAIL(HUDDLE_FORMAT, "the array needs %lld bytes, but only %lld follow its header",
              (long long)npy.bytes, (long long)(file->size - npy.offset));
-    hd_io_variable *variable = hd_io_container_add(container, "array", 5);
-    if (variable == NULL)
-        FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
+    TRY(hd_io_container_add(container, "array", 5, &variable));
     hd_io_npy_describe(&npy, variable);
     container->divisible = file->descriptor >= 0;
     container->read_floats = read_floats;
     container->map_floats = map_floats;
-    if (variable->kind == HD_IO_TEXTS && request->rows != NULL) {
-        container->load = load_texts;
-        goto done;
-    }
-    variable->array.bytes = file->text + npy.offset;
     if (variable->kind == HD_IO_TEXTS)
-        TRY(hd_io_npy_texts(&npy, file->text + npy.offset, &variable->texts));
+        container->load = load_texts;
+    else
+        variable->array.bytes = file->text + npy.offset;
 done:
     return status;
 }

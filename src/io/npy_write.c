@@ -3,8 +3,6 @@
 #include "base/context.h"
 #include "io/writers.h"
 
-#include <string.h>
-
 huddle_status hd_io_npy_begin(const char *path, const char *type, int32_t rank, const int64_t *dims,
                               hd_output *output, int64_t *length) {
     huddle_status status = HUDDLE_OK;
@@ -18,12 +16,12 @@ done:
 }
 
 /* Rows of `size` bytes, `gap` apart. */
-static huddle_status write_rows(const char *path, const char *type, int32_t rank,
-                                const int64_t *dims, const void *rows, int64_t size, int64_t gap) {
+static huddle_status write_rows(const char *path, const char *type, const int64_t dims[2],
+                                const void *rows, int64_t size, int64_t gap) {
     huddle_status status = HUDDLE_OK;
     hd_output output;
     int64_t length;
-    TRY(hd_io_npy_begin(path, type, rank, dims, &output, &length));
+    TRY(hd_io_npy_begin(path, type, 2, dims, &output, &length));
     if (gap == size)
         TRY(hd_output_write(&output, rows, dims[0] * size));
     for (int64_t i = 0; gap != size && i < dims[0]; i++)
@@ -42,7 +40,7 @@ static huddle_status write_points(const char *path, const huddle_points *points,
         FAIL(HUDDLE_UNSUPPORTED, "%s: sparse points are not made dense", path);
     TRY(hd_io_block_make(points, exact, false, &block));
     int64_t size = points->d * (block.wide ? 8 : 4);
-    TRY(write_rows(path, block.wide ? "<f8" : "<f4", 2, dims, block.values, size, size));
+    TRY(write_rows(path, block.wide ? "<f8" : "<f4", dims, block.values, size, size));
 done:
     huddle_free(block.owned);
     return status;
@@ -54,7 +52,7 @@ huddle_status huddle_points_write_npy(const char *path, const huddle_points *poi
 
 huddle_status huddle_dense_write_npy(const char *path, const huddle_dense *matrix) {
     const int64_t dims[] = {matrix->rows, matrix->cols}, width = sizeof *matrix->values;
-    return write_rows(path, "<f8", 2, dims, matrix->values, matrix->cols * width,
+    return write_rows(path, "<f8", dims, matrix->values, matrix->cols * width,
                       matrix->stride * width);
 }
 
@@ -64,8 +62,4 @@ huddle_status hd_io_npy_write(huddle_context *context, const huddle_data *data, 
         hd_warn(context, HUDDLE_WARNING_OUTPUT,
                 "%s: the labels are not written; .npz contains both", path);
     return write_points(path, &data->points, data->exact);
-}
-
-huddle_status hd_io_labels_write_npy(const char *path, int64_t n, const int32_t *values) {
-    return write_rows(path, "<i4", 1, &n, values, sizeof *values, sizeof *values);
 }

@@ -32,14 +32,12 @@ static huddle_status load_member(hd_io_container *container, hd_io_variable *var
     huddle_status status = HUDDLE_OK;
     char *bytes = NULL;
     hd_npy npy;
-    TRY(hd_npy_read(container->state, entry_of(container, variable), &npy, &bytes));
-    if (variable->kind == HD_IO_TEXTS) {
+    bool texts = variable->kind == HD_IO_TEXTS;
+    TRY(hd_npy_read(container->state, entry_of(container, variable), &npy,
+                    texts ? &bytes : &variable->owned));
+    variable->array.bytes = variable->owned;
+    if (texts)
         TRY(hd_io_npy_texts(&npy, bytes, &variable->texts));
-        goto done;
-    }
-    variable->owned = bytes;
-    variable->array.bytes = bytes;
-    bytes = NULL;
 done:
     huddle_free(bytes);
     return status;
@@ -52,7 +50,7 @@ static huddle_status read_floats(hd_io_request *request, hd_io_container *contai
                                  bool *checked) {
     huddle_status status = HUDDLE_OK;
     const hd_io_array *array = &variable->array;
-    *checked = false;
+    (void)checked;
     *placed = array->element == HD_IO_F4 && !array->swapped;
     if (!*placed)
         return status;
@@ -70,12 +68,11 @@ static huddle_status list_members(hd_io_container *container) {
     const hd_zip *zip = container->state;
     for (int64_t k = 0; k < zip->count; k++) {
         const char *name = zip->entries[k].name;
+        hd_io_variable *variable;
         hd_npy npy;
         if (!hd_has_extension(name, "npy"))
             continue;
-        hd_io_variable *variable = hd_io_container_add(container, name, (int64_t)strlen(name) - 4);
-        if (variable == NULL)
-            FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
+        TRY(hd_io_container_add(container, name, (int64_t)strlen(name) - 4, &variable));
         TRY(hd_npy_peek(zip, &zip->entries[k], &npy));
         hd_io_npy_describe(&npy, variable);
         variable->place = k;
@@ -118,36 +115,29 @@ done:
     return status;
 }
 
-/* The arrays of a matrix, in the names of csr and csc, or of coo. */
-typedef struct parts {
-    int64_t *first, *second; /* indptr and indices, or row and col */
-    double *values;
-    int64_t n_first, n_second, n_values;
-} parts;
-
 /* csr and csc differ in which dimension the offsets count. The lengths must agree before
  * anything is indexed; order and range of the indices are checked by the functions called. */
 static huddle_status load_sparse(hd_io_container *container, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
-    parts p = {0};
+    int64_t *first = NULL, *second = NULL, n_first, n_second, n_values;
+    double *values = NULL;
     int64_t rows = variable->array.dims[0], cols = variable->array.dims[1];
     bool entries = variable->place == 'o', by_columns = variable->place == 'c';
-    TRY(load_vector(container, entries ? "row" : "indptr", &p.first, NULL, &p.n_first));
-    TRY(load_vector(container, entries ? "col" : "indices", &p.second, NULL, &p.n_second));
-    TRY(load_vector(container, "data", NULL, &p.values, &p.n_values));
-    int64_t first = entries ? p.n_values : (by_columns ? cols : rows) + 1;
-    if (p.n_first != first || p.n_second != p.n_values)
+    TRY(load_vector(container, entries ? "row" : "indptr", &first, NULL, &n_first));
+    TRY(load_vector(container, entries ? "col" : "indices", &second, NULL, &n_second));
+    TRY(load_vector(container, "data", NULL, &values, &n_values));
+    int64_t expected = entries ? n_values : (by_columns ? cols : rows) + 1;
+    if (n_first != expected || n_second != n_values)
         FAIL(HUDDLE_FORMAT, "the sparse matrix has %lld offsets, %lld indices and %lld values",
-             (long long)p.n_first, (long long)p.n_second, (long long)p.n_values);
+             (long long)n_first, (long long)n_second, (long long)n_values);
     if (entries)
-        TRY(hd_io_csr_from_entries(rows, cols, p.n_values, p.first, p.second, p.values,
-                                   &variable->sparse));
+        TRY(hd_io_csr_from_entries(rows, cols, n_values, first, second, values, &variable->sparse));
     else
         TRY(hd_io_csr_from_lines(
-            &(hd_io_lines){rows, cols, by_columns, p.n_values, p.first, p.second, p.values},
+            &(hd_io_lines){rows, cols, by_columns, n_values, first, second, values},
             &variable->sparse));
 done:
-    FREE(p.first, p.second, p.values);
+    FREE(first, second, values);
     return status;
 }
 
@@ -183,6 +173,7 @@ done:
  * 'o' for csr, csc and coo. */
 static huddle_status find_sparse(hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
+    hd_io_variable *variable;
     int64_t *shape = NULL, rank = 0;
     char format[4];
     TRY(sparse_format(container, format));
@@ -192,13 +183,9 @@ static huddle_status find_sparse(hd_io_container *container) {
     /* Beyond int32 the matrix could not be indexed. */
     if (rank != 2 || shape[0] < 0 || shape[1] < 0 || shape[0] > INT32_MAX || shape[1] > INT32_MAX)
         FAIL(HUDDLE_FORMAT, "the sparse matrix has an invalid shape");
-    hd_io_variable *variable = hd_io_container_add(container, "X", 1);
-    if (variable == NULL)
-        FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
+    TRY(hd_io_container_add(container, "X", 1, &variable));
     variable->kind = HD_IO_SPARSE;
-    variable->array.rank = 2;
-    variable->array.dims[0] = shape[0];
-    variable->array.dims[1] = shape[1];
+    variable->array = (hd_io_array){.rank = 2, .dims = {shape[0], shape[1]}};
     if (strcmp(format, "csr") != 0 && strcmp(format, "csc") != 0 && strcmp(format, "coo") != 0) {
         variable->kind = HD_IO_OTHER;
         variable->refusal = "is a sparse matrix neither csr, csc nor coo";

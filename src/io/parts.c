@@ -327,25 +327,24 @@ huddle_status hd_io_parts_image_size(const hd_io_chosen *r) {
     huddle_status status = HUDDLE_OK;
     const hd_io_variable *points = r->points.items[0];
     huddle_data *data = r->data;
-    int64_t height, width, order;
+    int64_t height, width, channels, order = 1;
     int32_t axes[3];
     if (points->kind == HD_IO_ARRAY && hd_io_array_images(&points->array, r->in_columns, axes)) {
-        int64_t depth = axes[2] < 0 ? 1 : points->array.dims[axes[2]];
-        if (depth != 1 && depth != 3) /* neither gray nor colours */
+        height = points->array.dims[axes[0]];
+        width = points->array.dims[axes[1]];
+        channels = axes[2] < 0 ? 1 : points->array.dims[axes[2]];
+    } else {
+        TRY(read_number(r->container, heights, &height));
+        TRY(read_number(r->container, widths, &width));
+        TRY(read_number(r->container, orders, &order));
+        /* The divisions avoid the product, which could overflow. */
+        if (height < 1 || width < 1 || height > data->points.d || width > data->points.d / height)
             goto done;
-        data->height = (int32_t)points->array.dims[axes[0]];
-        data->width = (int32_t)points->array.dims[axes[1]];
-        data->channels = (int32_t)depth;
-        goto done;
+        channels = data->points.d / (height * width);
+        if (channels * height * width != data->points.d)
+            goto done;
     }
-    TRY(read_number(r->container, heights, &height));
-    TRY(read_number(r->container, widths, &width));
-    TRY(read_number(r->container, orders, &order));
-    /* The divisions avoid the product, which could overflow. */
-    if (height < 1 || width < 1 || height > data->points.d || width > data->points.d / height)
-        goto done;
-    int64_t channels = data->points.d / (height * width);
-    if (channels * height * width != data->points.d || (channels != 1 && channels != 3))
+    if (channels != 1 && channels != 3) /* neither gray nor colours */
         goto done;
     data->height = (int32_t)height;
     data->width = (int32_t)width;

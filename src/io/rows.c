@@ -33,21 +33,12 @@ huddle_status hd_io_rows_in_turn(hd_io_request *request, hd_io_work work, void *
 
 /* ---- formats -------------------------------------------------------------------------------- */
 
-/* The argument of examine_files(). */
-typedef struct examination {
-    hd_io_request *request;
-    const char *const *paths;
-    int64_t count;
-    double divisible;
-} examination;
-
 /* Packed files and pipes can only be read from the beginning to the end, and a pipe only once: it
  * is not opened here. A file that is not recognised as it is may be packed or in another encoding:
  * who reads it reports what is wrong. */
 static huddle_status examine_file(const char *path, bool *divisible) {
-    static const char *const formats[] = {"npy", "hdf5", "idx", NULL};
-    hd_file file = {.descriptor = -1};
-    const hd_io_format *format = NULL;
+    hd_file file;
+    const hd_io_format *format;
     struct stat about;
     *divisible = false;
     if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
@@ -55,35 +46,23 @@ static huddle_status examine_file(const char *path, bool *divisible) {
     huddle_status status = hd_file_open(path, &file);
     if (status != HUDDLE_OK)
         return status;
-    if (hd_io_detect(&file, &format) != HUDDLE_OK)
-        format = NULL;
-    for (const char *const *name = formats; format != NULL && *name != NULL; name++)
-        *divisible = *divisible || strcmp(format->about->name, *name) == 0;
+    *divisible = hd_io_detect(&file, &format) == HUDDLE_OK && format->divisible;
     hd_file_close(&file);
-    return status;
-}
-
-static huddle_status examine_files(void *argument) {
-    examination *e = argument;
-    huddle_status status = HUDDLE_OK;
-    for (int64_t k = 0; e->request->rows->rank == 0 && k < e->count; k++) {
-        bool divisible = false;
-        e->request->failing_path = e->paths[k];
-        TRY(examine_file(e->paths[k], &divisible));
-        if (!divisible)
-            e->divisible = 0;
-    }
-done:
     return status;
 }
 
 huddle_status hd_io_rows_divisible(hd_io_request *request, const char *const *paths, int64_t count,
                                    bool *divisible) {
     huddle_status status = HUDDLE_OK;
-    examination e = {request, paths, count, 1};
-    TRY(hd_io_rows_together(request, examine_files, &e));
-    TRY(hd_reduce_min(request->context, 1, &e.divisible));
-    *divisible = e.divisible > 0;
+    double all = 1;
+    for (int64_t k = 0; request->rows->rank == 0 && status == HUDDLE_OK && k < count; k++) {
+        request->failing_path = paths[k];
+        status = hd_io_locate_failure(request, examine_file(paths[k], divisible));
+        all = *divisible ? all : 0;
+    }
+    TRY(hd_agree(request->context, status));
+    TRY(hd_reduce_min(request->context, 1, &all));
+    *divisible = all > 0;
 done:
     return status;
 }
@@ -109,15 +88,9 @@ static huddle_status fill_rows(hd_io_chosen *r, int64_t d) {
     return hd_io_parts_fill(r, r->request->rows->n, d);
 }
 
-/* The argument of take_again(). */
-typedef struct second_reading {
-    const hd_io_chosen *chosen;
-    hd_io_intake intake;
-} second_reading;
-
 static huddle_status take_again(void *argument) {
-    second_reading *s = argument;
-    return hd_io_parts_take(s->chosen, &s->intake);
+    hd_io_chosen *r = argument;
+    return hd_io_parts_take(r, &r->intake);
 }
 
 /* As huddle_points_from_double() chooses it: once one column needs a shift, constant columns that
@@ -144,16 +117,15 @@ static huddle_status shift_rows(hd_io_chosen *r) {
     TRY(hd_reduce_max(context, d, high));
     if (!hd_io_intake_shifts(context, &r->intake))
         goto done;
-    TRY(hd_io_rows_together(r->request, take_again,
-                            &(second_reading){r, {.points = points, .sums = shift}}));
+    r->intake.sums = shift;
+    TRY(hd_io_rows_together(r->request, take_again, r));
+    r->intake.sums = NULL;
     TRY(hd_reduce_sum(context, d, shift));
     for (int64_t j = 0; j < d; j++)
         shift[j] = column_shift(low[j], high[j], shift[j] / (double)r->request->rows->total);
     points->shift = shift;
     shift = NULL;
-    /* The points have their shift by now, and no ranges are needed. */
-    TRY(hd_io_rows_together(r->request, take_again,
-                            &(second_reading){r, {.points = points, .first = r->intake.first}}));
+    TRY(hd_io_rows_together(r->request, take_again, r));
 done:
     huddle_free(shift);
     return hd_agree(context, status);
@@ -163,21 +135,17 @@ done:
 typedef struct shared_source {
     hd_io_chosen chosen;
     const char *source;
-    hd_file file;
-    hd_io_container container;
-    hd_io_labels raw;        /* labels that are in the file */
-    hd_io_row_labels labels; /* labels of other files */
+    hd_io_opened opened;
+    hd_io_labels raw;   /* labels that are in the file */
+    huddle_data labels; /* labels of other files */
 } shared_source;
 
 static huddle_status open_source(void *argument) {
     shared_source *s = argument;
     huddle_status status = HUDDLE_OK;
     hd_io_request *request = s->chosen.request;
-    const hd_io_format *format = NULL;
     TRY(hd_io_refuse_table_options(request->options));
-    TRY(hd_io_open_file(request, s->source, &s->file, &format, &s->container));
-    if (!s->container.divisible)
-        FAIL(HUDDLE_INVALID, "it is not the same file for all processes");
+    TRY(hd_io_open_file(request, s->source, &s->opened));
     TRY(hd_io_container_choose(&s->chosen));
     for (int64_t k = 0; k < s->chosen.labels.count; k++)
         TRY(hd_io_container_check_labels(s->chosen.labels.items[k]));
@@ -187,7 +155,7 @@ done:
 
 /* -1 without labels. */
 static int64_t count_labels(const shared_source *s) {
-    int64_t count = s->labels.total;
+    int64_t count = s->labels.total_rows;
     for (int64_t k = 0; k < s->chosen.labels.count; k++)
         count += hd_io_variable_count(s->chosen.labels.items[k]);
     return count > 0 ? count : -1;
@@ -232,14 +200,10 @@ static huddle_status compare_sources(const shared_source *s) {
 /* Labels beside the points, of the same rows. */
 static huddle_status read_labels(shared_source *s) {
     huddle_status status = HUDDLE_OK;
-    const hd_io_rows *rows = s->chosen.request->rows;
+    const hd_io_chosen *r = &s->chosen;
     int64_t begin = 0;
-    for (int64_t k = 0; k < s->chosen.labels.count; k++) {
-        hd_io_variable *v = s->chosen.labels.items[k];
-        int64_t n = hd_io_variable_count(v), from = rows->first + s->raw.n - begin;
-        TRY(hd_io_rows_append(&s->container, v, from, rows->n - s->raw.n, &s->raw));
-        begin += n;
-    }
+    for (int64_t k = 0; k < r->labels.count; k++)
+        TRY(hd_io_rows_append(r->container, r->labels.items[k], r->request->rows, &begin, &s->raw));
 done:
     return status;
 }
@@ -266,25 +230,21 @@ done:
     return status;
 }
 
-static void keep_labels(hd_io_row_labels *labels, huddle_data *data) {
+static void keep_labels(huddle_data *labels, huddle_data *data) {
     data->labels = labels->labels;
     data->n_classes = labels->n_classes;
     data->classes = labels->classes;
-    data->classes_numeric = labels->numeric;
+    data->classes_numeric = labels->classes_numeric;
     memset(labels, 0, sizeof *labels);
 }
 
 static huddle_status read_divided(hd_io_request *request, const char *source, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     const huddle_read_options *options = request->options;
-    huddle_read_options without_x = *options;
     bool labelled = false;
-    shared_source s = {.chosen = {.request = request, .container = &s.container, .data = data},
-                       .source = source,
-                       .file = {.descriptor = -1}};
-    without_x.n_x = 0; /* see read_file() in data.c */
-    if (options->x_by_name)
-        request->options = &without_x;
+    shared_source s = {
+        .chosen = {.request = request, .container = &s.opened.container, .data = data},
+        .source = source};
     TRY(hd_io_rows_in_turn(request, open_source, &s));
     TRY(compare_sources(&s));
     if (s.chosen.label_files)
@@ -297,12 +257,10 @@ static huddle_status read_divided(hd_io_request *request, const char *source, hu
         TRY(hd_io_rows_map(request->context, &s.raw, &s.labels));
     keep_labels(&s.labels, data);
 done:
-    request->options = options;
     hd_io_chosen_free(&s.chosen);
-    hd_io_row_labels_free(&s.labels);
+    huddle_data_free(&s.labels);
     hd_io_labels_free(&s.raw);
-    hd_io_container_close(&s.container);
-    hd_file_close(&s.file);
+    hd_io_close_file(&s.opened);
     return hd_agree(request->context, status);
 }
 

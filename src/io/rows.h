@@ -10,31 +10,22 @@
 /* huddle_data_read() and huddle_labels_read() under slabs. request->rows has rank and count. */
 huddle_status hd_io_rows_read(hd_io_request *request, const char *source, huddle_data *data);
 
-/* The labels of this process's rows, in 0 .. n_classes - 1, and the classes of all processes. */
-typedef struct hd_io_row_labels {
-    int64_t n, total;
-    int32_t *labels;
-    int32_t n_classes;
-    char **classes;
-    bool numeric;
-} hd_io_row_labels;
-
-void hd_io_row_labels_free(hd_io_row_labels *labels);
-
-/* Those of files, one after the other. */
+/* Reads the labels of files, one after the other: those of this process's rows, and the classes of
+ * all processes, as data without points. */
 huddle_status hd_io_rows_labels(hd_io_request *request, const char *const *paths, int64_t count,
-                                hd_io_row_labels *labels);
+                                huddle_data *labels);
 
-/* Appends labels first .. first + n - 1 of a variable, or as many of them as it has. */
-huddle_status hd_io_rows_append(hd_io_container *container, hd_io_variable *variable, int64_t first,
-                                int64_t n, hd_io_labels *labels);
+/* Appends those labels of a variable that belong to the rows. There are *begin labels before the
+ * variable's, which are added to it. */
+huddle_status hd_io_rows_append(hd_io_container *container, hd_io_variable *variable,
+                                const hd_io_rows *rows, int64_t *begin, hd_io_labels *labels);
 
 /* HUDDLE_INVALID, with the name of the file, unless all processes have the same values. */
 huddle_status hd_io_rows_compare(huddle_context *context, const char *path, int64_t count,
                                  const double *values);
 
 /* Maps the labels of this process's rows. Texts become numbers if all of all processes are. */
-huddle_status hd_io_rows_map(huddle_context *context, hd_io_labels *raw, hd_io_row_labels *labels);
+huddle_status hd_io_rows_map(huddle_context *context, hd_io_labels *raw, huddle_data *data);
 
 /* Whether all these files are of a format whose rows processes can read by themselves, as process 0
  * finds. */
@@ -47,9 +38,8 @@ typedef huddle_status (*hd_io_work)(void *argument);
 huddle_status hd_io_rows_in_turn(hd_io_request *request, hd_io_work work, void *argument);
 huddle_status hd_io_rows_together(hd_io_request *request, hd_io_work work, void *argument);
 
-/* Sends each process its rows of what process 0 has read. `whole` is zero on the others. */
+/* Sends each process its rows of what process 0 has read, which may be labels alone, with no
+ * features. `whole` is zero on the others. */
 huddle_status hd_io_rows_send(huddle_context *context, const huddle_data *whole, huddle_data *data);
-huddle_status hd_io_rows_send_labels(huddle_context *context, const hd_io_row_labels *whole,
-                                     hd_io_row_labels *labels);
 
 #endif

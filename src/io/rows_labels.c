@@ -9,12 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void hd_io_row_labels_free(hd_io_row_labels *labels) {
-    huddle_free(labels->labels);
-    hd_io_classes_free(labels->classes, labels->n_classes);
-    memset(labels, 0, sizeof *labels);
-}
-
 /* ---- classes of all processes --------------------------------------------------------------- */
 
 /* The classes of all processes one after the other, each followed by a zero byte; *before is how
@@ -65,7 +59,7 @@ done:
 }
 
 /* A process without rows agrees with any sort of labels. */
-huddle_status hd_io_rows_map(huddle_context *context, hd_io_labels *raw, hd_io_row_labels *labels) {
+huddle_status hd_io_rows_map(huddle_context *context, hd_io_labels *raw, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     hd_io_labels united = {0};
     char **own = NULL, *all = NULL;
@@ -73,16 +67,15 @@ huddle_status hd_io_rows_map(huddle_context *context, hd_io_labels *raw, hd_io_r
     int64_t size = 0, before = 0;
     double whole = hd_io_labels_whole(raw) ? 1 : 0;
     TRY(hd_reduce_min(context, 1, &whole));
-    labels->numeric = whole > 0;
-    if (labels->numeric)
+    data->classes_numeric = whole > 0;
+    if (data->classes_numeric)
         TRY(hd_io_labels_simplify(raw));
-    TRY(hd_io_labels_map(raw, &labels->labels, &n_own, &own));
+    TRY(hd_io_labels_map(raw, &data->labels, &n_own, &own));
     TRY(exchange_classes(context, own, n_own, &all, &size, &before));
-    TRY(list_classes(all, size, labels->numeric, &united));
-    TRY(hd_io_labels_map(&united, &renamed, &labels->n_classes, &labels->classes));
-    labels->n = raw->n;
+    TRY(list_classes(all, size, data->classes_numeric, &united));
+    TRY(hd_io_labels_map(&united, &renamed, &data->n_classes, &data->classes));
     for (int64_t i = 0; i < raw->n; i++)
-        labels->labels[i] = renamed[before + labels->labels[i]];
+        data->labels[i] = renamed[before + data->labels[i]];
 done:
     FREE(renamed, all);
     hd_io_classes_free(own, n_own);
@@ -99,10 +92,12 @@ typedef struct label_files {
     hd_io_labels raw;
 } label_files;
 
-huddle_status hd_io_rows_append(hd_io_container *container, hd_io_variable *variable, int64_t first,
-                                int64_t n, hd_io_labels *labels) {
-    int64_t count = hd_io_variable_count(variable);
+huddle_status hd_io_rows_append(hd_io_container *container, hd_io_variable *variable,
+                                const hd_io_rows *rows, int64_t *begin, hd_io_labels *labels) {
+    int64_t count = hd_io_variable_count(variable), n = rows->n - labels->n;
+    int64_t first = rows->first + labels->n - *begin;
     int32_t axis = 0;
+    *begin += count;
     if (first >= count || n <= 0)
         return HUDDLE_OK;
     while (axis + 1 < variable->array.rank && variable->array.dims[axis] == 1)
@@ -111,25 +106,18 @@ huddle_status hd_io_rows_append(hd_io_container *container, hd_io_variable *vari
     return hd_io_container_append(container, variable, labels);
 }
 
-/* Counts the labels of one file, and reads those from first on, n at most. */
-static huddle_status read_part(label_files *f, const char *path, int64_t first, int64_t n,
-                               int64_t *count) {
+/* Counts the labels of one file, and reads those of the rows of this process. */
+static huddle_status read_part(label_files *f, const char *path) {
     huddle_status status = HUDDLE_OK;
-    hd_file file = {.descriptor = -1};
-    hd_io_container container = {0};
-    const hd_io_format *format = NULL;
+    hd_io_opened from;
     hd_io_variable *variable = NULL;
     f->request->failing_path = path;
-    TRY(hd_io_open_file(f->request, path, &file, &format, &container));
-    if (!container.divisible)
-        FAIL(HUDDLE_INVALID, "it is not the same file for all processes");
-    TRY(hd_io_container_find_labels(&container, &variable));
+    TRY(hd_io_open_file(f->request, path, &from));
+    TRY(hd_io_container_find_labels(&from.container, &variable));
     TRY(hd_io_container_check_labels(variable));
-    *count = hd_io_variable_count(variable);
-    TRY(hd_io_rows_append(&container, variable, first, n, &f->raw));
+    TRY(hd_io_rows_append(&from.container, variable, f->request->rows, &f->total, &f->raw));
 done:
-    hd_io_container_close(&container);
-    hd_file_close(&file);
+    hd_io_close_file(&from);
     return status;
 }
 
@@ -137,13 +125,9 @@ done:
 static huddle_status read_files(void *argument) {
     label_files *f = argument;
     huddle_status status = HUDDLE_OK;
-    const hd_io_rows *rows = f->request->rows;
     f->total = 0;
-    for (int64_t k = 0; k < f->request->options->n_y; k++) {
-        int64_t count = 0, from = rows->first + f->raw.n - f->total;
-        TRY(read_part(f, f->request->options->y[k], from, rows->n - f->raw.n, &count));
-        f->total += count;
-    }
+    for (int64_t k = 0; k < f->request->options->n_y; k++)
+        TRY(read_part(f, f->request->options->y[k]));
 done:
     return status;
 }
@@ -160,9 +144,9 @@ done:
     return status;
 }
 
-static huddle_status send_from_first(label_files *f, hd_io_row_labels *labels) {
+static huddle_status send_from_first(label_files *f, huddle_data *labels) {
     huddle_status status = HUDDLE_OK;
-    hd_io_row_labels whole = {0};
+    huddle_data whole = {0};
     TRY(hd_io_rows_together(f->request, read_whole, f));
     if (f->request->rows->rank == 0) {
         hd_log(f->request->context,
@@ -170,17 +154,17 @@ static huddle_status send_from_first(label_files *f, hd_io_row_labels *labels) {
                "read in parallel",
                f->request->options->y[0]);
         TRY(hd_io_labels_map(&f->raw, &whole.labels, &whole.n_classes, &whole.classes));
-        whole.total = f->raw.n;
-        whole.numeric = f->raw.texts == NULL;
+        whole.points.n = f->raw.n;
+        whole.classes_numeric = f->raw.texts == NULL;
     }
-    TRY(hd_io_rows_send_labels(f->request->context, &whole, labels));
+    TRY(hd_io_rows_send(f->request->context, &whole, labels));
 done:
-    hd_io_row_labels_free(&whole);
+    huddle_data_free(&whole);
     return hd_agree(f->request->context, status);
 }
 
 huddle_status hd_io_rows_labels(hd_io_request *request, const char *const *paths, int64_t count,
-                                hd_io_row_labels *labels) {
+                                huddle_data *labels) {
     huddle_status status = HUDDLE_OK;
     const huddle_read_options files = {.y = paths, .n_y = count};
     hd_io_rows rows = {.rank = request->rows->rank, .count = request->rows->count};
@@ -200,7 +184,8 @@ huddle_status hd_io_rows_labels(hd_io_request *request, const char *const *paths
     hd_slab_share_of(f.total, rows.rank, rows.count, &rows.first, &rows.n);
     TRY(hd_io_rows_together(&own, read_files, &f));
     TRY(hd_io_rows_map(own.context, &f.raw, labels));
-    labels->total = f.total;
+    labels->points.n = rows.n;
+    labels->total_rows = f.total;
 done:
     hd_io_labels_free(&f.raw);
     return hd_agree(request->context, status);

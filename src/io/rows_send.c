@@ -203,17 +203,6 @@ done:
     return hd_agree(context, status);
 }
 
-/* The first row of each process, and the end. */
-static huddle_status row_begins(huddle_context *context, int64_t total, int64_t **begins) {
-    huddle_status status = HUDDLE_OK;
-    int32_t count = hd_slabs_count(context);
-    ALLOC(*begins, count + 1);
-    for (int32_t r = 0; r <= count; r++)
-        (*begins)[r] = hd_slab_begin_of(total, r, count);
-done:
-    return status;
-}
-
 /* The non-zeros of a row follow those of the row before, so that process r gets one range of them.
  * First the number in each row. */
 static huddle_status send_sparse(huddle_context *context, const huddle_points *whole,
@@ -248,19 +237,16 @@ static huddle_status send_dense(huddle_context *context, const huddle_points *wh
     huddle_status status = HUDDLE_OK;
     int32_t rank = hd_slabs_rank(context);
     int64_t d = points->d;
-    double *shift = points->shift;
-    points->shift = NULL;
+    huddle_points made;
     if (whole->stride != (rank == 0 ? d : 0))
         FAIL(HUDDLE_INTERNAL, "rows of %lld features are %lld apart", (long long)d,
              (long long)whole->stride);
-    TRY(huddle_points_new(begins[rank + 1] - begins[rank], d, points));
-    points->shift = shift;
-    shift = NULL;
+    TRY(huddle_points_new(begins[rank + 1] - begins[rank], d, &made));
+    made.shift = points->shift;
+    *points = made;
     TRY(scatter(context, begins, d * (int64_t)sizeof *points->values, whole->values,
                 points->values));
 done:
-    points->d = d; /* features are freed by it, also after a failure */
-    huddle_free(shift);
     return hd_agree(context, status);
 }
 
@@ -271,50 +257,24 @@ huddle_status hd_io_rows_send(huddle_context *context, const huddle_data *whole,
     huddle_data copy = *whole; /* carry_data() does not change what it writes */
     const huddle_points *x = &whole->points;
     outline o = {x->n, x->d, x->offsets != NULL, x->shift != NULL, whole->labels != NULL};
-    int64_t *begins = NULL;
-    int32_t rank = hd_slabs_rank(context);
+    int64_t *begins = NULL; /* the first row of each process, and the end */
+    int32_t rank = hd_slabs_rank(context), count = hd_slabs_count(context);
     if (rank == 0)
         TRY(carry_data(&p, &o, &copy));
     TRY(share_parcel(context, &p));
     TRY(carry_data(&p, &o, data));
-    TRY(row_begins(context, o.n, &begins));
+    ALLOC(begins, count + 1);
+    for (int32_t r = 0; r <= count; r++)
+        begins[r] = hd_slab_begin_of(o.n, r, count);
     data->first_row = begins[rank];
     data->total_rows = o.n;
-    TRY((o.sparse ? send_sparse : send_dense)(context, x, begins, &data->points));
+    data->points.n = begins[rank + 1] - begins[rank];
+    if (o.d > 0)
+        TRY((o.sparse ? send_sparse : send_dense)(context, x, begins, &data->points));
     if (o.labelled) {
         ALLOC(data->labels, data->points.n);
         TRY(scatter(context, begins, sizeof *data->labels, whole->labels, data->labels));
     }
-done:
-    FREE(begins, p.bytes);
-    return hd_agree(context, status);
-}
-
-static huddle_status carry_labels(parcel *p, hd_io_row_labels *labels) {
-    huddle_status status = HUDDLE_OK;
-    TRY(carry(p, &labels->total, sizeof labels->total));
-    TRY(carry(p, &labels->n_classes, sizeof labels->n_classes));
-    TRY(carry(p, &labels->numeric, sizeof labels->numeric));
-    TRY(carry_texts(p, &labels->classes, labels->n_classes));
-done:
-    return status;
-}
-
-huddle_status hd_io_rows_send_labels(huddle_context *context, const hd_io_row_labels *whole,
-                                     hd_io_row_labels *labels) {
-    huddle_status status = HUDDLE_OK;
-    parcel p = {0};
-    hd_io_row_labels copy = *whole;
-    int64_t *begins = NULL;
-    int32_t rank = hd_slabs_rank(context);
-    if (rank == 0)
-        TRY(carry_labels(&p, &copy));
-    TRY(share_parcel(context, &p));
-    TRY(carry_labels(&p, labels));
-    TRY(row_begins(context, labels->total, &begins));
-    labels->n = begins[rank + 1] - begins[rank];
-    ALLOC(labels->labels, labels->n);
-    TRY(scatter(context, begins, sizeof *labels->labels, whole->labels, labels->labels));
 done:
     FREE(begins, p.bytes);
     return hd_agree(context, status);

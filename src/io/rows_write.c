@@ -127,40 +127,30 @@ static huddle_status end_output(huddle_context *context, hd_output *output, hudd
     return hd_agree(context, hd_output_end(output, status));
 }
 
-/* If the rows have to pass through process 0 after all, they follow the header there: extending the
- * file has left the position after it. */
-static huddle_status write_npy(huddle_context *context, const char *path, const char *type,
-                               int32_t rank, int64_t cols, const row_source *s) {
+/* Lines of text, of which no process knows where its own begin, pass through process 0. If the rows
+ * of an array have to as well, they follow the header there: extending the file has left the
+ * position after it. */
+static huddle_status write_rows(huddle_context *context, const char *path, const char *type,
+                                int32_t rank, int64_t cols, const row_source *s) {
     huddle_status status = HUDDLE_OK;
     hd_output output = {.path = path, .descriptor = -1, .place = -1};
-    shared_file *to = NULL;
+    shared_file to = {0};
     hd_slab slab = {0};
     int64_t length = 0;
     bool written = false;
-    ALLOC_ZERO(to, 1);
     TRY(hd_slab_locate(context, s->n, &slab));
-    if (hd_slabs_rank(context) == 0) {
-        TRY(hd_io_npy_begin(path, type, rank, (const int64_t[]){slab.total, cols}, &output,
-                            &length));
-        TRY(describe_file(&output, length, slab.total * s->row_size, to));
-    }
-    TRY(hd_slabs_broadcast(context, 0, sizeof *to, to));
-    TRY(write_together(context, s, slab.first, to, &output, &written));
-    if (!written)
-        TRY(write_through_first(context, s, &output));
-done:
-    huddle_free(to);
-    return end_output(context, &output, status);
-}
-
-static huddle_status write_lines(huddle_context *context, const char *path, const row_source *s) {
-    huddle_status status = HUDDLE_OK;
-    hd_output output = {.path = path, .descriptor = -1, .place = -1};
-    if (hd_slabs_rank(context) == 0) {
+    if (hd_slabs_rank(context) == 0 && s->as_text) {
         TRY(hd_output_begin(path, false, &output));
         TRY(hd_io_labels_write_header(&output));
+    } else if (hd_slabs_rank(context) == 0) {
+        TRY(hd_io_npy_begin(path, type, rank, (const int64_t[]){slab.total, cols}, &output,
+                            &length));
+        TRY(describe_file(&output, length, slab.total * s->row_size, &to));
     }
-    TRY(write_through_first(context, s, &output));
+    TRY(hd_slabs_broadcast(context, 0, sizeof to, &to));
+    TRY(write_together(context, s, slab.first, &to, &output, &written));
+    if (!written)
+        TRY(write_through_first(context, s, &output));
 done:
     return end_output(context, &output, status);
 }
@@ -172,13 +162,10 @@ huddle_status huddle_labels_write_slabs(huddle_context *context, const char *pat
                     .row_size = sizeof *values,
                     .gap = sizeof *values,
                     .texts = texts,
-                    .as_text = true};
+                    .as_text = !hd_has_extension(path, "npy")};
     if (!hd_slabs_distributed(context))
         return huddle_labels_write(path, n, values, texts);
-    if (!hd_has_extension(path, "npy"))
-        return write_lines(context, path, &s);
-    s.as_text = false;
-    return write_npy(context, path, "<i4", 1, 1, &s);
+    return write_rows(context, path, "<i4", 1, 1, &s);
 }
 
 /* Processes must not disagree about the length of a row. */
@@ -204,7 +191,7 @@ huddle_status huddle_dense_write_npy_slabs(huddle_context *context, const char *
     TRY(huddle_dense_fetch(matrix));
     s.rows = (const char *)matrix->values;
     TRY(check_columns(context, path, matrix->cols));
-    TRY(write_npy(context, path, "<f8", 2, matrix->cols, &s));
+    TRY(write_rows(context, path, "<f8", 2, matrix->cols, &s));
 done:
     return hd_agree(context, status);
 }

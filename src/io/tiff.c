@@ -187,9 +187,7 @@ huddle_status hd_io_tiff_pages(const hd_file *file, int32_t *pages) {
     huddle_status status = HUDDLE_OK;
     source s = {.file = file};
     TIFF *tiff = open_source(&s);
-    if (tiff == NULL)
-        TRY(report_damage(&s));
-    *pages = (int32_t)TIFFNumberOfDirectories(tiff);
+    *pages = tiff != NULL ? (int32_t)TIFFNumberOfDirectories(tiff) : 0;
     if (*pages < 1)
         TRY(report_damage(&s));
 done:

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "io/formats.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Rows of both tables. HUDDLE_WITH_* are 0 or 1 and are set by the build. */
@@ -73,7 +72,7 @@ typedef struct unpacking {
 static int64_t first_room(const unpacking *u) {
     enum { MAX_RATIO = 1032 };
     const hd_file *file = u->file;
-    int64_t size = hd_io_word(file->text + file->size - 4, false);
+    int64_t size = hd_io_word(file->text + file->size - 4, 4, false);
     if (u->which != GZIP)
         return 4 * file->size;
     return size / MAX_RATIO <= file->size ? size : file->size;
@@ -145,11 +144,9 @@ huddle_status hd_io_unpack_file(huddle_context *context, hd_file *file) {
         u.which++;
     if (u.which == N_PACKINGS)
         goto done;
-    if (!packings[u.which].present) {
-        char what[64];
-        snprintf(what, sizeof what, "files packed by %s", packings[u.which].name);
-        TRY(hd_io_missing_library(what, packings[u.which].library));
-    }
+    if (!packings[u.which].present)
+        TRY(hd_io_missing_library(packings[u.which].library, "files packed by %s",
+                                  packings[u.which].name));
     if (!hd_grow(&u.bytes, &u.capacity, first_room(&u) + 1 + HD_FILE_PADDING, 1))
         FAIL(HUDDLE_NO_MEMORY, "no memory to unpack %lld bytes", (long long)first_room(&u));
     TRY(unpack_members(context, &u));

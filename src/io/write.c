@@ -27,7 +27,9 @@ huddle_status huddle_data_write(huddle_context *context, const huddle_data *data
     if (data->row_names != NULL && format->write != hd_io_csv_write)
         hd_warn(context, HUDDLE_WARNING_OUTPUT,
                 "%s: the names of the rows are not written; .csv contains them", path);
-    return format->write(context, data, path);
+    huddle_status status = hd_io_check_library(format);
+    return status == HUDDLE_OK ? format->write(context, data, path)
+                               : hd_fail_at(status, "%s", path);
 }
 
 /* Text labels are quoted as in CSV, so that any class name can be read back. */
@@ -54,11 +56,15 @@ huddle_status huddle_labels_write(const char *path, int64_t n, const int32_t *va
                                   const char *const *texts) {
     huddle_status status = HUDDLE_OK;
     hd_output output;
-    if (hd_has_extension(path, "npy"))
-        return hd_io_labels_write_npy(path, n, values);
-    TRY(hd_output_begin(path, false, &output));
-    TRY(hd_io_labels_write_header(&output));
-    TRY(hd_io_labels_write_lines(&output, n, values, texts));
+    int64_t length;
+    if (hd_has_extension(path, "npy")) {
+        TRY(hd_io_npy_begin(path, "<i4", 1, &n, &output, &length));
+        TRY(hd_output_write(&output, values, n * (int64_t)sizeof *values));
+    } else {
+        TRY(hd_output_begin(path, false, &output));
+        TRY(hd_io_labels_write_header(&output));
+        TRY(hd_io_labels_write_lines(&output, n, values, texts));
+    }
 done:
     return hd_output_end(&output, status);
 }
@@ -93,9 +99,8 @@ huddle_status hd_io_block_make(const huddle_points *x, double *exact, bool by_co
     const int64_t row_step = by_columns ? 1 : x->d, step = by_columns ? x->n : 1;
     float *floats = NULL;
     double *doubles = NULL;
-    *block = (hd_io_block){.wide = hd_io_writes_doubles(&data), .values = x->values};
-    if (exact != NULL && !by_columns)
-        block->values = exact;
+    *block = (hd_io_block){.wide = hd_io_writes_doubles(&data),
+                           .values = exact != NULL ? (const void *)exact : x->values};
     if (!by_columns && (exact != NULL || (!block->wide && x->stride == x->d)))
         goto done;
     if (block->wide)

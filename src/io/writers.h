@@ -25,9 +25,6 @@ huddle_status hd_io_labels_write_lines(hd_output *output, int64_t n, const int32
 huddle_status hd_io_npy_begin(const char *path, const char *type, int32_t rank, const int64_t *dims,
                               hd_output *output, int64_t *length);
 
-/* A vector of int32. */
-huddle_status hd_io_labels_write_npy(const char *path, int64_t n, const int32_t *values);
-
 /* Labels as whole numbers, as the file had them; HUDDLE_NO_MEMORY. NULL in *numbers if they are
  * texts or there are none. */
 huddle_status hd_io_label_numbers(const huddle_data *data, int64_t **numbers);

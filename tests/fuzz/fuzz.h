@@ -70,6 +70,7 @@ static inline int fuzz_container(const uint8_t *bytes, size_t size, bool (*is)(c
     huddle_read_options options = fuzz_options(bytes[0]);
     hd_io_request request = {fuzz_context(), &options, "input"};
     hd_file file = {"input-images-idx3", NULL, (int64_t)size - 1, -1};
+    hd_io_variable *variable;
     hd_io_container container = {.format = "fuzzed", .file = &file};
     hd_io_labels labels = {0};
     huddle_data data = {0};
@@ -83,8 +84,9 @@ static inline int fuzz_container(const uint8_t *bytes, size_t size, bool (*is)(c
         if (status == HUDDLE_OK)
             status = hd_io_data_select(fuzz_context(), &options, &data);
         fuzz_check(status, &data);
-        if (container.count > 0 && container.load != NULL)
-            (void)hd_io_container_labels(&container, &labels);
+        if (container.count > 0 && container.load != NULL &&
+            hd_io_container_find_labels(&container, &variable) == HUDDLE_OK)
+            (void)hd_io_container_append(&container, variable, &labels);
     }
     hd_io_labels_free(&labels);
     huddle_data_free(&data);

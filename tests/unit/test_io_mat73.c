@@ -209,9 +209,10 @@ static huddle_status load_or_crash(hd_io_container *container, hd_io_variable *v
 static huddle_status list_two(hd_io_container *container, int64_t rows, int64_t cols) {
     container->load = load_or_crash;
     for (int64_t k = 0; k < 2; k++) {
-        hd_io_variable *variable = hd_io_container_add(container, "x", 1);
-        if (variable == NULL)
-            return HUDDLE_NO_MEMORY;
+        hd_io_variable *variable;
+        huddle_status status = hd_io_container_add(container, "x", 1, &variable);
+        if (status != HUDDLE_OK)
+            return status;
         variable->kind = HD_IO_ARRAY;
         variable->place = k;
         variable->array.rank = 2;
