@@ -158,10 +158,10 @@ bool hd_engine_declined(huddle_context *context, const char *function, huddle_st
     return true;
 }
 
-huddle_status hd_engine_loop(huddle_context *context, bool asks, const char *stage, int64_t n,
-                             hd_body body, void *argument) {
+huddle_status hd_engine_loop(huddle_context *context, const char *stage, int64_t n, hd_body body,
+                             void *argument) {
     huddle_status status = HUDDLE_OK;
-    if (!asks)
+    if (hd_context_engine(context) == &hd_engine_cpu)
         return hd_parallel(context, stage, n, 1, body, argument);
     for (int64_t k = 0; k < n; k++) {
         if (stage != NULL)

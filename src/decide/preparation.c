@@ -184,9 +184,7 @@ static huddle_status evaluate_candidates(void *argument, hd_chunk chunk) {
  * that is faster than one after the other on all threads, and the results are the same. An engine
  * has one device or one communicator, and gets one candidate at a time. */
 static huddle_status run_pass(pass *p, int32_t count) {
-    huddle_context *context = p->judge->context;
-    return hd_engine_loop(context, hd_context_engine(context) != &hd_engine_cpu, "prepare", count,
-                          evaluate_candidates, p);
+    return hd_engine_loop(p->judge->context, "prepare", count, evaluate_candidates, p);
 }
 
 /* For a known number of clusters each candidate is scored and freed before the next one: with many

@@ -104,7 +104,7 @@ huddle_status huddle_points_check(huddle_context *context, const huddle_points *
     if (points->n < least || points->d < 1 || points->n > INT32_MAX || points->d > INT32_MAX)
         return hd_fail(HUDDLE_INVALID, "%lld points of %lld features are not a data set",
                        (long long)points->n, (long long)points->d);
-    if (points->resident != NULL && points->values == NULL)
+    if (hd_points_away(points))
         return HUDDLE_OK; /* in the memory of the engine that made them */
     if (points->offsets == NULL && points->values == NULL)
         return hd_fail(HUDDLE_INVALID, "the points have no values");
@@ -125,7 +125,7 @@ huddle_status huddle_points_check(huddle_context *context, const huddle_points *
 }
 
 huddle_status huddle_csr_check(const huddle_csr *matrix) {
-    if (matrix->resident != NULL && matrix->offsets == NULL)
+    if (hd_csr_away(matrix))
         return HUDDLE_OK; /* in the memory of the engine that made it */
     if (matrix->rows < 0 || matrix->cols < 0 || matrix->cols > INT32_MAX || matrix->offsets == NULL)
         return hd_fail(HUDDLE_INVALID, "the sparse matrix of %lld x %lld has invalid sizes",

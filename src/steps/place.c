@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "matrix/insert.h"
+#include "matrix/resident.h"
 #include "steps/near.h"
 #include "steps/prepare.h"
 
@@ -145,7 +146,7 @@ huddle_status hd_spectral_place(huddle_context *context, const hd_fit *fit, cons
     hd_step_near near = {0};
     placing p = {&near.view, &view, &options->knn, &neighbors, options->embed.rows, rows, same};
     const huddle_points *points = &fit->prepared.points;
-    if ((points->values == NULL && points->resident == NULL) || !fit->embedding.present)
+    if (!hd_points_present(points) || !fit->embedding.present)
         FAIL(HUDDLE_UNSUPPORTED,
              "a model fitted to a given graph or embedding cannot label new points");
     TRY(huddle_dense_fetch(&fit->embedding.f.vectors));
