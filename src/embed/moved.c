@@ -103,7 +103,7 @@ huddle_status hd_embed_move(huddle_context *context, hd_eigen_request *request, 
         goto done;
     ALLOC(owner, request->matrix->rows);
     TRY(choose_owners(context, request, m->gathered, owner));
-    TRY(hd_arrange_open(context, request->matrix, owner, &m->rows));
+    TRY(hd_arrange_open(context, request->matrix, owner, true, &m->rows));
     m->active = true;
     TRY(move_arrays(request, m));
 done:

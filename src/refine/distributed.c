@@ -169,7 +169,7 @@ static huddle_status refine_arranged(huddle_context *context, const huddle_csr *
     huddle_status status = HUDDLE_OK;
     hd_arrangement a = {0};
     int32_t *moved[HUDDLE_REFINE_MAX_TRIALS] = {0}, *found = NULL;
-    TRY(hd_arrange_open(context, matrix, NULL, &a));
+    TRY(hd_arrange_open(context, matrix, NULL, true, &a));
     ALLOC(found, a.moved);
     for (int32_t k = 0; k < t->n_starts; k++) {
         ALLOC(moved[k], a.moved);
