@@ -374,7 +374,7 @@ static huddle_status run_rounds(hd_decide_round judge, const huddle_points *few,
         goto done;
     int64_t side = few->n < few->d ? few->n : few->d;
     options.prepare.r = clamp_to(side, MAX_COMPONENTS);
-    TRY(hd_prepare_fit_rough(judge.context, few, &options, &widest));
+    TRY(hd_prepare_fit(judge.context, few, &options, true, &widest));
     TRY(list_trials(&judge, widest.d_out));
     judge.widest = &widest;
     judge.screens = true;

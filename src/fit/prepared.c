@@ -120,7 +120,7 @@ huddle_status hd_fit_borrow_points(const huddle_points *x, hd_fit_prepared *prep
     prepared->points.resident = hd_resident_hold(x->resident);
     if (!prepared->borrows_points) {
         prepared->points.shift = NULL;
-        TRY(hd_points_keep_shift(x->shift, &prepared->points));
+        TRY(hd_copy_numbers(prepared->points.d, x->shift, &prepared->points.shift));
     }
 done:
     return status;

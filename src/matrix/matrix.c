@@ -5,7 +5,6 @@
 #include "base/check.h"
 #include "matrix/mapping.h"
 #include "matrix/resident.h"
-#include "matrix/rows.h"
 
 #include <string.h>
 
@@ -109,30 +108,6 @@ void huddle_csr_free(huddle_csr *matrix) {
     FREE(matrix->offsets, matrix->columns, matrix->values);
     hd_resident_release(&matrix->resident);
     memset(matrix, 0, sizeof *matrix);
-}
-
-/* The copy has no gaps between its rows, whatever the stride of the original. */
-huddle_status huddle_points_copy(const huddle_points *points, huddle_points *copy) {
-    huddle_status status = HUDDLE_OK;
-    memset(copy, 0, sizeof *copy);
-    TRY(huddle_points_fetch(points));
-    if (points->offsets != NULL) {
-        int64_t nonzeros = points->offsets[points->n];
-        TRY(huddle_points_new_sparse(points->n, points->d, nonzeros, copy));
-        memcpy(copy->offsets, points->offsets, (size_t)(points->n + 1) * sizeof *copy->offsets);
-        memcpy(copy->columns, points->columns, (size_t)nonzeros * sizeof *copy->columns);
-        memcpy(copy->values, points->values, (size_t)nonzeros * sizeof *copy->values);
-        goto done;
-    }
-    TRY(huddle_points_new(points->n, points->d, copy));
-    for (int64_t i = 0; i < points->n; i++)
-        memcpy(copy->values + i * copy->stride, points->values + i * points->stride,
-               (size_t)points->d * sizeof *copy->values);
-    TRY(hd_points_keep_shift(points->shift, copy));
-done:
-    if (status != HUDDLE_OK)
-        huddle_points_free(copy);
-    return status;
 }
 
 huddle_status huddle_dense_copy(const huddle_dense *matrix, huddle_dense *copy) {

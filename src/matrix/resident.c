@@ -152,19 +152,6 @@ huddle_status hd_resident_fetch(huddle_resident *resident, const void *container
 /* ---- the kinds of containers ------------------------------------------------------------------
  */
 
-/* Nobody fetches the arrays of a container without a place. */
-bool hd_points_present(const huddle_points *points) {
-    return points->resident != NULL || points->values != NULL;
-}
-
-bool hd_dense_present(const huddle_dense *matrix) {
-    return matrix->resident != NULL || matrix->values != NULL;
-}
-
-bool hd_csr_present(const huddle_csr *matrix) {
-    return matrix->resident != NULL || matrix->offsets != NULL;
-}
-
 bool hd_points_away(const huddle_points *points) {
     return is_away(points->resident, points, offsetof(huddle_points, values));
 }

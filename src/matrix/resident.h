@@ -71,10 +71,19 @@ void hd_resident_release(huddle_resident **resident);
  * They must be there. */
 void hd_resident_invalidate(huddle_resident *resident);
 
-/* Whether a container has values, on the host or with an engine. */
-bool hd_points_present(const huddle_points *points);
-bool hd_dense_present(const huddle_dense *matrix);
-bool hd_csr_present(const huddle_csr *matrix);
+/* Whether a container has values, on the host or with an engine. Nobody fetches the arrays of one
+ * without a place. */
+static inline bool hd_points_present(const huddle_points *points) {
+    return points->resident != NULL || points->values != NULL;
+}
+
+static inline bool hd_dense_present(const huddle_dense *matrix) {
+    return matrix->resident != NULL || matrix->values != NULL;
+}
+
+static inline bool hd_csr_present(const huddle_csr *matrix) {
+    return matrix->resident != NULL || matrix->offsets != NULL;
+}
 
 /* Whether an engine alone has the values, so that the arrays must not be read. Another thread may
  * be fetching them: who has not fetched them asks here instead of comparing pointers. */

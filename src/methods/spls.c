@@ -103,7 +103,7 @@ static huddle_status find_components(huddle_context *context, int64_t max_dim, s
     s->centred.offset = s->mean;
     ALLOC(s->components, x->d * max_dim);
     ALLOC(s->procrustes, x->d * max_dim);
-    TRY(hd_prepare_pca(context, &s->centred, max_dim, s->options->common.seed, s->components,
+    TRY(hd_prepare_pca(context, &s->centred, max_dim, false, s->options->common.seed, s->components,
                        variances, &s->rank));
 done:
     huddle_free(variances);

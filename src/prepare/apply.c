@@ -297,7 +297,7 @@ static huddle_status apply_all(huddle_context *context, application *a, huddle_p
         goto done;
     TRY(huddle_points_new(x->n, a->p->d_out, a->y));
     /* Prepared points have a shift only under rule none, where values stay as they were. */
-    TRY(hd_points_keep_shift(a->p->shift, a->y));
+    TRY(hd_copy_numbers(a->y->d, a->p->shift, &a->y->shift));
     if (projects) {
         a->scratch_size = HD_PREPARE_TILE_ROWS * ((int64_t)HD_PREPARE_TILE_DEPTH + a->p->d_out);
         TRY(apply_to_chunks(context, a, project_chunk, HD_PREPARE_TILE_ROWS, info));

@@ -40,13 +40,7 @@ static huddle_status multiply_both(huddle_context *context, void *self, const do
         s->width = b;
         ALLOC(s->half, (s->by_columns ? s->c->x->n : s->c->x->d) * b);
     }
-    if (s->by_columns) {
-        TRY(hd_prepare_centred_times(context, s->c, v, b, ldv, s->half, b));
-        TRY(hd_prepare_centred_times_transpose(context, s->c, s->half, b, b, out, ldo));
-    } else {
-        TRY(hd_prepare_centred_times_transpose(context, s->c, v, b, ldv, s->half, b));
-        TRY(hd_prepare_centred_times(context, s->c, s->half, b, b, out, ldo));
-    }
+    TRY(hd_prepare_centred_times_both(context, s->c, s->by_columns, v, b, ldv, s->half, out, ldo));
 done:
     return status;
 }
@@ -144,9 +138,8 @@ static int64_t count_rank(int64_t n, int64_t d, int64_t r, const double *values)
 
 /* The dense decomposition also serves where a large share of the components is wanted: the basis of
  * the iteration would be as large as the matrix. */
-huddle_status hd_prepare_pca_rough(huddle_context *context, hd_prepare_centred *c, int64_t r,
-                                   bool rough, uint64_t seed, double *components, double *variances,
-                                   int64_t *rank) {
+huddle_status hd_prepare_pca(huddle_context *context, hd_prepare_centred *c, int64_t r, bool rough,
+                             uint64_t seed, double *components, double *variances, int64_t *rank) {
     huddle_status status = HUDDLE_OK;
     int64_t n = c->x->n, d = c->x->d;
     double *vectors = NULL, *values = variances;
@@ -177,9 +170,4 @@ done:
     hd_blas_leave();
     huddle_free(vectors);
     return status;
-}
-
-huddle_status hd_prepare_pca(huddle_context *context, hd_prepare_centred *c, int64_t r,
-                             uint64_t seed, double *components, double *variances, int64_t *rank) {
-    return hd_prepare_pca_rough(context, c, r, false, seed, components, variances, rank);
 }
