@@ -196,20 +196,15 @@ huddle_status hd_slabs_refuse(const huddle_context *context, const char *what) {
 
 /* A NULL context is always alone. */
 hd_alone hd_alone_begin(huddle_context *context) {
-    hd_alone before = {0};
-    if (context == NULL)
-        return before;
-    before = (hd_alone){context->engine, context->engine_state};
-    context->engine = NULL;
-    context->engine_state = NULL;
+    hd_alone before = {context == NULL || context->alone};
+    if (context != NULL)
+        context->alone = true;
     return before;
 }
 
 void hd_alone_end(huddle_context *context, hd_alone before) {
-    if (context == NULL)
-        return;
-    context->engine = before.engine;
-    context->engine_state = before.state;
+    if (context != NULL)
+        context->alone = before.already;
 }
 
 /* The engine renumbers columns: rows of other processes get indices behind the own ones. */
@@ -268,19 +263,8 @@ huddle_status huddle_context_gather(huddle_context *context, int64_t size, const
 
 /* The engine is put aside and stays open. */
 bool huddle_context_set_alone(huddle_context *context, bool alone) {
-    if (context == NULL)
+    if (context == NULL || !(context->set_alone || hd_slabs_distributed(context)))
         return false;
-    bool is_alone = context->aside != NULL;
-    if (alone && !is_alone && hd_slabs_distributed(context)) {
-        hd_alone before = hd_alone_begin(context);
-        context->aside = before.engine;
-        context->aside_state = before.state;
-        return true;
-    }
-    if (!alone && is_alone) {
-        hd_alone_end(context, (hd_alone){context->aside, context->aside_state});
-        context->aside = NULL;
-        context->aside_state = NULL;
-    }
-    return is_alone || hd_slabs_distributed(context);
+    context->set_alone = context->alone = alone;
+    return true;
 }

@@ -101,8 +101,7 @@ huddle_status hd_slabs_refuse(const huddle_context *context, const char *what);
  * end.
  */
 typedef struct hd_alone {
-    const hd_engine *engine;
-    void *state;
+    bool already;
 } hd_alone;
 
 hd_alone hd_alone_begin(huddle_context *context);

@@ -35,13 +35,25 @@ static huddle_status bad_value(double v, int64_t row, int64_t column) {
                    (long long)column + 1, isnan(v) ? "not a number" : "infinite");
 }
 
+/* The values of row i: rows of dense and of sparse points are contiguous. */
+static void find_row(const huddle_points *x, int64_t i, int64_t *begin, int64_t *end) {
+    *begin = x->offsets != NULL ? x->offsets[i] : i * x->stride;
+    *end = x->offsets != NULL ? x->offsets[i + 1] : *begin + x->d;
+}
+
+double hd_points_square(const huddle_points *x, int64_t i) {
+    int64_t begin, end;
+    double sum = 0;
+    find_row(x, i, &begin, &end);
+    for (int64_t e = begin; e < end; e++)
+        sum += (double)x->values[e] * (double)x->values[e];
+    return sum;
+}
+
 /* HUDDLE_INVALID, naming the place, if a value of row i is NaN or infinite. */
 static huddle_status check_row(const huddle_points *x, int64_t i) {
-    int64_t begin = i * x->stride, end = begin + x->d;
-    if (x->offsets != NULL) {
-        begin = x->offsets[i];
-        end = x->offsets[i + 1];
-    }
+    int64_t begin, end;
+    find_row(x, i, &begin, &end);
     /* value * 0 is 0 only if the value is finite: one test per row instead of one per value. The
      * sums are independent so that they can be added at the same time. */
     enum { SUMS = 16 };

@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "matrix/insert.h"
 #include "matrix/resident.h"
+#include "matrix/rows.h"
 #include "steps/near.h"
 #include "steps/prepare.h"
 
@@ -50,14 +51,10 @@ typedef struct placing {
 /* The neighbours are sorted by distance, so that only the first one can be equal. */
 int64_t hd_spectral_same_row(const huddle_points *x, int64_t i, const huddle_knn_options *options,
                              const huddle_neighbors *neighbors) {
-    double distance = neighbors->distance[i * neighbors->k], squares = 0;
-    /* Rows of dense and of sparse points are contiguous ranges of values. */
-    int64_t begin = x->offsets != NULL ? x->offsets[i] : i * x->stride;
-    int64_t end = x->offsets != NULL ? x->offsets[i + 1] : begin + x->d;
-    for (int64_t e = begin; e < end; e++)
-        squares += (double)x->values[e] * (double)x->values[e];
-    double max_distance =
-        strcmp(options->metric, "cosine") == 0 ? same_direction : same_row * sqrt(squares);
+    double distance = neighbors->distance[i * neighbors->k];
+    double max_distance = strcmp(options->metric, "cosine") == 0
+                              ? same_direction
+                              : same_row * sqrt(hd_points_square(x, i));
     return distance <= max_distance ? neighbors->index[i * neighbors->k] : -1;
 }
 

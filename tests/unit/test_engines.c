@@ -48,7 +48,7 @@ static void engines_are_found_by_name(void **state) {
     assert_ptr_equal(hd_context_engine(context), &hd_engine_cpu);
     assert_ptr_equal(hd_context_engine(NULL), &hd_engine_cpu);
     /* Chosen by name or not at all: the same code runs, so the context must not differ. */
-    assert_null(context->engine);
+    assert_null(context->opened);
     assert_string_equal(huddle_context_engine(context), "cpu");
     assert_string_equal(huddle_context_engine(NULL), "cpu");
     huddle_context_free(context);
