@@ -319,27 +319,22 @@ huddle_status huddle_points_from_double(huddle_context *context, int64_t n, int6
     return convert_shifted(context, n, d, c, points);
 }
 
-/* An engine that has the matrix need not be sent the points: it rounds its own copy. */
-static huddle_status copy_on_engine(huddle_context *context, const huddle_dense *matrix,
-                                    const int64_t *index, huddle_points *points) {
-    const hd_engine *engine = hd_context_engine(context);
-    hd_resident_offer(context, &points->resident);
-    if (engine->round_rows == NULL || hd_resident_own(context, matrix->resident) == NULL)
-        return HUDDLE_OK;
-    huddle_status status = engine->round_rows(context, matrix, index, points);
-    return hd_engine_declined(context, "round_rows", status) ? HUDDLE_OK : status;
-}
-
 huddle_status hd_points_from_rows(huddle_context *context, const huddle_dense *matrix,
                                   const int64_t *index, int64_t count, huddle_points *points) {
     huddle_status status = HUDDLE_OK;
+    const hd_engine *engine = hd_context_engine(context);
     conversion c = {.values = matrix->values,
                     .row_step = matrix->stride,
                     .col_step = 1,
                     .index = index,
                     .points = points};
     TRY(convert_shifted(context, count, matrix->cols, c, points));
-    TRY(copy_on_engine(context, matrix, index, points));
+    hd_resident_offer(context, &points->resident);
+    /* An engine that has the matrix need not be sent the points: it rounds its own copy. */
+    if (engine->round_rows != NULL && hd_resident_own(context, matrix->resident) != NULL)
+        status = engine->round_rows(context, matrix, index, points);
+    if (hd_engine_declined(context, "round_rows", status))
+        status = HUDDLE_OK;
 done:
     if (status != HUDDLE_OK)
         huddle_points_free(points);

@@ -45,20 +45,6 @@ done:
     return status;
 }
 
-static huddle_status find_by_decomposition(huddle_context *context, const hd_prepare_centred *c,
-                                           bool by_columns, int64_t r, double *values,
-                                           double *vectors) {
-    huddle_status status = HUDDLE_OK;
-    int64_t m = by_columns ? c->x->d : c->x->n;
-    double *gram = NULL;
-    ALLOC(gram, m * m);
-    TRY(hd_prepare_centred_gram(context, c, by_columns, gram));
-    TRY(hd_prepare_eigen_dense(m, gram, r, values, vectors));
-done:
-    huddle_free(gram);
-    return status;
-}
-
 /* Only multiplies with the matrix. Components that have not converged fully still span nearly the
  * same space, hence a warning and not an error. */
 static huddle_status find_by_iteration(huddle_context *context, const hd_prepare_centred *c,
@@ -142,7 +128,7 @@ huddle_status hd_prepare_pca(huddle_context *context, hd_prepare_centred *c, int
                              uint64_t seed, double *components, double *variances, int64_t *rank) {
     huddle_status status = HUDDLE_OK;
     int64_t n = c->x->n, d = c->x->d;
-    double *vectors = NULL, *values = variances;
+    double *vectors = NULL, *gram = NULL, *values = variances;
     int64_t limit = c->x->offsets == NULL ? DENSE_LIMIT : SPARSE_LIMIT;
     bool distributed = hd_context_engine(context)->slabs != NULL;
     hd_blas_enter();
@@ -152,10 +138,15 @@ huddle_status hd_prepare_pca(huddle_context *context, hd_prepare_centred *c, int
     int64_t m = by_columns ? d : n;
     ALLOC(vectors, m * r);
     TRY(hd_prepare_centred_transpose(c));
-    if (m <= limit || 4 * r >= m)
-        TRY(find_by_decomposition(context, c, by_columns, r, values, vectors));
-    else
+    if (m <= limit || 4 * r >= m) {
+        ALLOC(gram, m * m);
+        TRY(hd_prepare_centred_gram(context, c, by_columns, gram));
+        TRY(hd_prepare_eigen_dense(m, gram, r, values, vectors));
+        huddle_free(gram);
+        gram = NULL;
+    } else {
         TRY(find_by_iteration(context, c, by_columns, r, rough, seed, values, vectors));
+    }
     /* values and variances share their memory: the rank needs eigenvalues, before they are divided
      * by n. */
     *rank = count_rank(n, d, r, values);
@@ -168,6 +159,6 @@ huddle_status hd_prepare_pca(huddle_context *context, hd_prepare_centred *c, int
         variances[k] = fmax(values[k], 0) / (double)n;
 done:
     hd_blas_leave();
-    huddle_free(vectors);
+    FREE(vectors, gram);
     return status;
 }
