@@ -7,8 +7,8 @@
  *
  * A stage that an engine computes needs its results and what remains the host's work there (samples
  * of points, starts and levels of the refinement), and the rest in the memory of the engine, which
- * says what it needs and has (predict_memory() of base/engine.h). No economy is made
- * for such a stage: those of the shrink step name a solver of the CPU.
+ * says what it needs and has (predict_memory() of base/engine.h). No economy is made for such a
+ * stage: those of the shrink step name a solver of the CPU.
  *
  * What does not fit is made leaner step by step, in the order of the method's economies; one
  * that does not change the peak is left out. Options that the user has set are not changed. */
