@@ -38,14 +38,12 @@ enum { HD_MAX_DECLINED = 32 };
 /* More than 20 fields: what all stages share of a computation. */
 struct huddle_context {
     int32_t n_threads;
-    int64_t memory;                 /* bytes that a fit may use; HUDDLE_AUTO: what is available */
-    int32_t n_sharing;              /* processes that share the memory of this machine; 0: one */
-    struct hd_open_engine *opened;  /* what the context has opened; NULL: the CPU */
-    const struct hd_engine *engine; /* its table; NULL: the CPU, or the context is alone */
-    void *engine_state;             /* made by the engine's open() */
-    const struct hd_engine *aside;  /* the engine while the context is alone, or NULL */
-    void *aside_state;
-    char *engine_text;                  /* "NAME" or "NAME:OPTIONS"; NULL: the CPU */
+    int64_t memory;                /* bytes that a fit may use; HUDDLE_AUTO: what is available */
+    int32_t n_sharing;             /* processes that share the memory of this machine; 0: one */
+    struct hd_open_engine *opened; /* what the context has opened; NULL: the CPU */
+    void *engine_state;            /* made by the engine's open() */
+    bool alone, set_alone; /* its engine is aside (base/slabs.h); by huddle_context_set_alone() */
+    char *engine_text;     /* "NAME" or "NAME:OPTIONS"; NULL: the CPU */
     uint64_t declined[HD_MAX_DECLINED]; /* reasons that are in the log (engine.c) */
     int32_t n_declined;
     huddle_log_function log;

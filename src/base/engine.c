@@ -72,7 +72,6 @@ void hd_context_close_engine(huddle_context *context) {
     hd_open_engine_release(context->opened);
     huddle_free(context->engine_text);
     context->opened = NULL;
-    context->engine = NULL;
     context->engine_state = NULL;
     context->engine_text = NULL;
     context->n_declined = 0;
@@ -100,7 +99,6 @@ huddle_status hd_context_use_engine(huddle_context *context, const hd_engine *en
     (void)huddle_context_set_alone(context, false);
     hd_context_close_engine(context);
     context->opened = opened;
-    context->engine = opened != NULL ? engine : NULL;
     context->engine_state = opened != NULL ? opened->state : NULL;
     context->engine_text = text;
     text = NULL;
@@ -111,7 +109,8 @@ done:
 
 /* Contexts are created without an engine, so that nothing is opened unless it is asked for. */
 const hd_engine *hd_context_engine(const huddle_context *context) {
-    return context == NULL || context->engine == NULL ? &hd_engine_cpu : context->engine;
+    const hd_open_engine *opened = hd_context_open_engine(context);
+    return opened == NULL ? &hd_engine_cpu : opened->engine;
 }
 
 const char *huddle_context_engine(const huddle_context *context) {
@@ -125,7 +124,7 @@ void *hd_context_engine_state(const huddle_context *context) {
 
 /* A process that computes alone has put its engine aside. */
 hd_open_engine *hd_context_open_engine(const huddle_context *context) {
-    return context == NULL || context->engine == NULL ? NULL : context->opened;
+    return context == NULL || context->alone ? NULL : context->opened;
 }
 
 /* FNV-1a (Fowler, Noll and Vo) over both texts. */
@@ -158,10 +157,10 @@ bool hd_engine_declined(huddle_context *context, const char *function, huddle_st
     return true;
 }
 
-huddle_status hd_engine_loop(huddle_context *context, bool asks, const char *stage, int64_t n,
-                             hd_body body, void *argument) {
+huddle_status hd_engine_loop(huddle_context *context, const char *stage, int64_t n, hd_body body,
+                             void *argument) {
     huddle_status status = HUDDLE_OK;
-    if (!asks)
+    if (hd_context_engine(context) == &hd_engine_cpu)
         return hd_parallel(context, stage, n, 1, body, argument);
     for (int64_t k = 0; k < n; k++) {
         if (stage != NULL)

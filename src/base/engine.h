@@ -306,6 +306,8 @@ typedef struct hd_engine {
                                      hd_eigen_result *result);
     huddle_status (*shrink)(huddle_context *context, const hd_shrink_request *request,
                             hd_shrink_result *result);
+
+    /* Fills in the rows of g, which has host arrays, and may adopt a copy of them. */
     huddle_status (*shrink_points)(huddle_context *context, const hd_shrink_points_request *request,
                                    struct huddle_dense *g);
 
@@ -344,7 +346,7 @@ typedef struct hd_engine {
 
     /* Asked before a fit, for the stages whose functions the engine has. A failure, or more
      * needed than available: the stage is predicted for the host. NULL: the stages need no
-     * memory of the host beyond their results. */
+     * memory of the host beyond their results and what remains its work. */
     huddle_status (*predict_memory)(huddle_context *context, const hd_memory_request *request,
                                     hd_memory_answer *answer);
 
@@ -368,10 +370,11 @@ void *hd_context_engine_state(const huddle_context *context);
  * HD_MAX_DECLINED of them; what a trial asks for in silence is not. */
 bool hd_engine_declined(huddle_context *context, const char *function, huddle_status status);
 
-/* hd_parallel() with one item in a chunk for bodies that may ask the engine: one after the other if
- * `asks`, else side by side. */
+/* hd_parallel() with one item in a chunk for bodies whose stages may ask the engine: side by side
+ * on the CPU; with another engine, which is called from one thread at a time, one after the other.
+ */
 struct hd_chunk;
-huddle_status hd_engine_loop(huddle_context *context, bool asks, const char *stage, int64_t n,
+huddle_status hd_engine_loop(huddle_context *context, const char *stage, int64_t n,
                              huddle_status (*body)(void *argument, struct hd_chunk chunk),
                              void *argument);
 

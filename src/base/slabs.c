@@ -100,50 +100,60 @@ huddle_status hd_slabs_exchange(huddle_context *context, const int64_t *sizes, c
     return status;
 }
 
+/* The same bytes to process `to`, or to all; came gets how many there are of each in *all. */
+static huddle_status send_same(huddle_context *context, int32_t to, int64_t size, const void *bytes,
+                               int64_t *came, void **all) {
+    huddle_status status = HUDDLE_OK;
+    int32_t count = hd_slabs_count(context);
+    int64_t *sizes = NULL;
+    char *copies = NULL;
+    ALLOC(sizes, count);
+    ALLOC(copies, to == HD_EVERYWHERE ? count * size : 0);
+    for (int32_t r = 0; r < count; r++) {
+        sizes[r] = to == HD_EVERYWHERE || to == r ? size : 0;
+        if (to == HD_EVERYWHERE && size > 0)
+            memcpy(copies + r * size, bytes, (size_t)size);
+    }
+    TRY(hd_slabs_exchange(context, sizes, to == HD_EVERYWHERE ? copies : bytes, came, all));
+done:
+    FREE(sizes, copies);
+    return status;
+}
+
 huddle_status hd_slabs_gather(huddle_context *context, int32_t to, int64_t size, const void *bytes,
                               int64_t *sizes, int64_t *total, void **all) {
     huddle_status status = HUDDLE_OK;
     int32_t count = hd_slabs_count(context);
-    int64_t *sent = NULL, *received_sizes = NULL;
+    int64_t *came = NULL;
     *all = NULL;
     *total = 0;
-    ALLOC_ZERO(sent, count);
-    ALLOC_ZERO(received_sizes, count);
-    sent[to] = size;
-    TRY(hd_slabs_exchange(context, sent, bytes, received_sizes, all));
+    ALLOC_ZERO(came, count);
+    TRY(send_same(context, to, size, bytes, came, all));
     for (int32_t r = 0; r < count; r++)
-        *total += received_sizes[r];
+        *total += came[r];
     if (sizes != NULL)
-        memcpy(sizes, received_sizes, (size_t)count * sizeof *sizes);
-    if (hd_slabs_rank(context) != to) {
+        memcpy(sizes, came, (size_t)count * sizeof *sizes);
+    if (to != HD_EVERYWHERE && to != hd_slabs_rank(context)) {
         huddle_free(*all);
         *all = NULL;
     }
 done:
-    FREE(sent, received_sizes);
+    huddle_free(came);
     return hd_agree(context, status);
 }
 
+/* The others send nothing. */
 huddle_status hd_slabs_broadcast(huddle_context *context, int32_t from, int64_t size, void *bytes) {
     huddle_status status = HUDDLE_OK;
-    int32_t count = hd_slabs_count(context);
-    bool sends = hd_slabs_rank(context) == from;
-    int64_t *sent = NULL, *received_sizes = NULL;
-    char *copies = NULL;
+    int64_t *came = NULL, own = hd_slabs_rank(context) == from ? size : 0;
     void *received = NULL;
     if (!hd_slabs_distributed(context) || size == 0)
         return status;
-    ALLOC_ZERO(sent, count);
-    ALLOC_ZERO(received_sizes, count);
-    ALLOC(copies, sends ? count * size : 0);
-    for (int32_t r = 0; r < count && sends; r++) {
-        sent[r] = size;
-        memcpy(copies + r * size, bytes, (size_t)size);
-    }
-    TRY(hd_slabs_exchange(context, sent, copies, received_sizes, &received));
+    ALLOC(came, hd_slabs_count(context));
+    TRY(send_same(context, HD_EVERYWHERE, own, bytes, came, &received));
     memcpy(bytes, received, (size_t)size);
 done:
-    FREE(sent, received_sizes, copies, received);
+    FREE(came, received);
     return hd_agree(context, status);
 }
 
@@ -186,20 +196,15 @@ huddle_status hd_slabs_refuse(const huddle_context *context, const char *what) {
 
 /* A NULL context is always alone. */
 hd_alone hd_alone_begin(huddle_context *context) {
-    hd_alone before = {0};
-    if (context == NULL)
-        return before;
-    before = (hd_alone){context->engine, context->engine_state};
-    context->engine = NULL;
-    context->engine_state = NULL;
+    hd_alone before = {context == NULL || context->alone};
+    if (context != NULL)
+        context->alone = true;
     return before;
 }
 
 void hd_alone_end(huddle_context *context, hd_alone before) {
-    if (context == NULL)
-        return;
-    context->engine = before.engine;
-    context->engine_state = before.state;
+    if (context != NULL)
+        context->alone = before.already;
 }
 
 /* The engine renumbers columns: rows of other processes get indices behind the own ones. */
@@ -258,19 +263,8 @@ huddle_status huddle_context_gather(huddle_context *context, int64_t size, const
 
 /* The engine is put aside and stays open. */
 bool huddle_context_set_alone(huddle_context *context, bool alone) {
-    if (context == NULL)
+    if (context == NULL || !(context->set_alone || hd_slabs_distributed(context)))
         return false;
-    bool is_alone = context->aside != NULL;
-    if (alone && !is_alone && hd_slabs_distributed(context)) {
-        hd_alone before = hd_alone_begin(context);
-        context->aside = before.engine;
-        context->aside_state = before.state;
-        return true;
-    }
-    if (!alone && is_alone) {
-        hd_alone_end(context, (hd_alone){context->aside, context->aside_state});
-        context->aside = NULL;
-        context->aside_state = NULL;
-    }
-    return is_alone || hd_slabs_distributed(context);
+    context->set_alone = context->alone = alone;
+    return true;
 }

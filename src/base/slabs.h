@@ -62,6 +62,9 @@ int64_t hd_slabs_few_rows(const huddle_context *context);
 huddle_status hd_slabs_exchange(huddle_context *context, const int64_t *sizes, const void *send,
                                 int64_t *received_sizes, void **received);
 
+/* As the number of a process: every one of them. */
+enum { HD_EVERYWHERE = -1 };
+
 /* The bytes of all processes, one after the other, on process `to`, where *all is freed by
  * huddle_free(); NULL and 0 on the others. sizes, if not NULL, gets the bytes of each process. */
 huddle_status hd_slabs_gather(huddle_context *context, int32_t to, int64_t size, const void *bytes,
@@ -98,8 +101,7 @@ huddle_status hd_slabs_refuse(const huddle_context *context, const char *what);
  * end.
  */
 typedef struct hd_alone {
-    const hd_engine *engine;
-    void *state;
+    bool already;
 } hd_alone;
 
 hd_alone hd_alone_begin(huddle_context *context);

@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/rng.h"
+#include "matrix/resident.h"
 #include "steps/embed.h"
 #include "steps/graph.h"
 #include "steps/kmeans.h"
@@ -172,8 +173,7 @@ huddle_status hd_decide_score_numbers(huddle_context *context, const hd_spectral
         TRY(huddle_dense_fetch(vectors));
     if (fit->refined.tree.n != fit->rows.n)
         TRY(huddle_refine_merge(context, &fit->graph.matrix, &fit->refined.tree));
-    TRY(hd_engine_loop(context, hd_context_engine(context) != &hd_engine_cpu, "numbers",
-                       fit->trials.count, score_numbers, &s));
+    TRY(hd_engine_loop(context, "numbers", fit->trials.count, score_numbers, &s));
 done:
     return status;
 }
@@ -275,8 +275,8 @@ static bool is_gap_clear(const hd_fit *fit, const huddle_embed_choice *choice) {
 /* A graph that was given has no points, and its modularity is taken as it is. */
 bool hd_decide_by_modularity(const hd_fit *fit, const huddle_embed_choice *choice) {
     const huddle_points *points = &fit->prepared.points;
-    bool given = points->values == NULL && points->resident == NULL;
-    return (given || points->d >= HD_DECIDE_MIN_FEATURES) && !is_gap_clear(fit, choice);
+    return (!hd_points_present(points) || points->d >= HD_DECIDE_MIN_FEATURES) &&
+           !is_gap_clear(fit, choice);
 }
 
 /* ---- stability ----------------------------------------------------------------------------- */
@@ -398,8 +398,7 @@ static huddle_status measure_stability(huddle_context *context, const hd_spectra
     ALLOC(p.labels, p.count * p.points->n);
     ALLOC(p.agreement, p.count * STABILITY_SAMPLES);
     TRY(cluster_points(&p, p.points, p.labels));
-    TRY(hd_engine_loop(context, hd_context_engine(context) != &hd_engine_cpu, "stability",
-                       STABILITY_SAMPLES, compare_samples, &p));
+    TRY(hd_engine_loop(context, "stability", STABILITY_SAMPLES, compare_samples, &p));
     for (int32_t k = 0; k < p.count; k++) {
         double sum = 0;
         for (int32_t r = 0; r < STABILITY_SAMPLES; r++)
@@ -466,7 +465,7 @@ static huddle_status decide(huddle_context *context, const hd_spectral_options *
     hd_fit_trials *trials = &fit->trials;
     const huddle_embed_choice by_gaps = trials->choice;
     const huddle_points *points = &fit->prepared.points;
-    if (points->values == NULL && points->resident == NULL)
+    if (!hd_points_present(points))
         points = NULL;
     trials->by_modularity = hd_decide_by_modularity(fit, &by_gaps);
     if (trials->by_modularity)

@@ -206,8 +206,7 @@ static huddle_status compare_samples(void *argument, hd_chunk chunk) {
 /* On the CPU side by side, one sample on each thread; an engine has one device and gets one at a
  * time. */
 static huddle_status run_samples(stability_pass *p) {
-    return hd_engine_loop(p->context, hd_context_engine(p->context) != &hd_engine_cpu, "stability",
-                          SAMPLES, compare_samples, p);
+    return hd_engine_loop(p->context, "stability", SAMPLES, compare_samples, p);
 }
 
 /* The rows among which samples are drawn: all with the labels of the fit, or some of them with

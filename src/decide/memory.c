@@ -44,13 +44,20 @@ static int64_t floats(int64_t rows, int64_t columns) {
     return rows * columns * (int64_t)sizeof(float);
 }
 
-/* A stage whose peak is `more` than what is kept; afterwards `left` of it stays. */
-static void add_stage(hd_decide_memory *needed, hd_stage stage, int64_t more, int64_t left) {
+/* A stage whose peak is `more` than what is kept, or `host` if an engine computes what it can;
+ * afterwards `left` of it stays. */
+static void add_shared_stage(hd_decide_memory *needed, hd_stage stage, int64_t more, int64_t host,
+                             int64_t left) {
     if (needed->kept + more > needed->stages[stage]) {
         needed->stages[stage] = needed->kept + more;
-        needed->freed[stage] = larger(more - left, 0);
+        needed->freed[stage] = larger(more - host, 0);
     }
     needed->kept += left;
+}
+
+/* A stage of which an engine leaves only the results to the host. */
+static void add_stage(hd_decide_memory *needed, hd_stage stage, int64_t more, int64_t left) {
+    add_shared_stage(needed, stage, more, left, left);
 }
 
 /* What the fit may add to the process. A limit of the user replaces what the system has available,
@@ -72,12 +79,16 @@ static int64_t find_available(const huddle_context *context, int64_t base) {
 /* Whether the engine has the functions that do all that is large in a stage. */
 static bool has_stage(const hd_engine *engine, hd_stage stage) {
     bool graphs = engine->find_neighbors != NULL && engine->weigh != NULL;
-    bool has[HD_STAGE_COUNT] = {[HD_STAGE_DISTINCT] = engine->find_distinct != NULL,
-                                [HD_STAGE_GRAPH] = graphs,
-                                [HD_STAGE_EMBED] = engine->find_eigenpairs != NULL,
-                                [HD_STAGE_SHRINK_GRAPH] = graphs,
-                                [HD_STAGE_SHRINK] = engine->shrink != NULL,
-                                [HD_STAGE_KMEANS] = engine->cluster_rows != NULL};
+    bool has[HD_STAGE_COUNT] = {
+        [HD_STAGE_DISTINCT] = engine->find_distinct != NULL,
+        [HD_STAGE_PREPARE] = graphs && engine->find_gram != NULL && engine->map_points != NULL &&
+                             engine->find_eigenpairs != NULL && engine->cluster_rows != NULL,
+        [HD_STAGE_GRAPH] = graphs,
+        [HD_STAGE_EMBED] = engine->find_eigenpairs != NULL,
+        [HD_STAGE_SHRINK_GRAPH] = graphs,
+        [HD_STAGE_SHRINK] = engine->shrink != NULL,
+        [HD_STAGE_KMEANS] = engine->cluster_rows != NULL,
+        [HD_STAGE_REFINE] = engine->cluster_rows != NULL && engine->move_vertices != NULL};
     return engine->slabs == NULL && has[stage];
 }
 
@@ -117,24 +128,27 @@ static int64_t prepared_size(const hd_decide_sizes *x, const huddle_prepare_opti
     return floats(x->n, x->d);
 }
 
-/* The sample of prepare = auto: its points, and vectors and K-means on every thread. */
+/* The sample of prepare = auto: its points, and vectors and K-means of the candidates that are
+ * evaluated at a time. */
 static int64_t sample_size(const hd_decide_sizes *x, const huddle_prepare_options *options,
-                           bool refines) {
+                           bool refines, int32_t n_candidates) {
     if (x->d == 0 || strcmp(options->prepare.name, "auto") != 0)
         return 0;
     int64_t rows = x->n < SAMPLE_ROWS ? x->n : SAMPLE_ROWS;
     int64_t columns = x->d < SAMPLE_ROWS ? x->d : SAMPLE_ROWS;
     return 2 * floats(rows, columns) +
-           x->n_threads * doubles(rows, (refines ? 5 : 2) * x->n_clusters);
+           n_candidates * doubles(rows, (refines ? 5 : 2) * x->n_clusters);
 }
 
-/* Hash tables of rows, two numbers for each; then the preparation. */
+/* Hash tables of rows, two numbers for each; then the preparation. Of an engine the host gets the
+ * points and eigenvectors of one candidate after the other. */
 static void predict_prepare(const hd_decide_sizes *x, const huddle_prepare_options *options,
                             bool refines, hd_decide_memory *needed) {
     int64_t prepared = prepared_size(x, options);
     add_stage(needed, HD_STAGE_DISTINCT, doubles(x->n, 3), 0);
-    add_stage(needed, HD_STAGE_PREPARE, larger(prepared, sample_size(x, options, refines)),
-              prepared);
+    add_shared_stage(needed, HD_STAGE_PREPARE,
+                     larger(prepared, sample_size(x, options, refines, x->n_threads)),
+                     larger(prepared, sample_size(x, options, refines, 1)), prepared);
 }
 
 /* What the stage needs, its medoids, and the rows as floats with their weights if they are
@@ -330,12 +344,14 @@ void hd_decide_memory_of_labels(const hd_decide_sizes *x, int64_t columns,
               doubles(x->n, 1));
     if (!hd_spectral_refines(options))
         return;
-    /* Commute rows and K-means on them; the tree of merges; labels of the trials. */
+    /* Commute rows and K-means on them, which an engine computes; the tree of merges; labels of
+     * the trials. */
     int64_t vectors = hd_spectral_count_vectors(options, range, &rows);
     int64_t graph = graph_size(x->n, (int64_t)(graph_share * (double)(x->n * k)));
-    int64_t commute = doubles(x->n, vectors) + kmeans_size(x, vectors, true, &options->kmeans);
-    add_stage(needed, HD_STAGE_REFINE, doubles(x->n, 3) + larger(commute, 3 * graph),
-              doubles(x->n, 1));
+    int64_t rows_size = doubles(x->n, vectors), trees = 3 * graph;
+    int64_t commute = rows_size + kmeans_size(x, vectors, true, &options->kmeans);
+    add_shared_stage(needed, HD_STAGE_REFINE, doubles(x->n, 3) + larger(commute, trees),
+                     doubles(x->n, 3) + larger(rows_size, trees), doubles(x->n, 1));
     add_stage(needed, HD_STAGE_MEDOIDS, doubles(x->n, 2), 0);
 }
 

@@ -5,9 +5,10 @@
  * the stages; where their sizes depend on the data (edges of a graph, fill-in of a factorisation)
  * they use typical values. tests/cli/memory.t compares them with measured peaks.
  *
- * A stage that an engine computes needs its results on the host, and the rest in the memory of the
- * engine, which says what it needs and has (predict_memory() of base/engine.h). No economy is made
- * for such a stage: those of the shrink step name a solver of the CPU.
+ * A stage that an engine computes needs its results and what remains the host's work there (samples
+ * of points, starts and levels of the refinement), and the rest in the memory of the engine, which
+ * says what it needs and has (predict_memory() of base/engine.h). No economy is made for such a
+ * stage: those of the shrink step name a solver of the CPU.
  *
  * What does not fit is made leaner step by step, in the order of the method's economies; one
  * that does not change the peak is left out. Options that the user has set are not changed. */
@@ -27,7 +28,7 @@ typedef struct hd_decide_sizes {
 
 typedef struct hd_decide_memory {
     int64_t stages[HD_STAGE_COUNT]; /* 0: does not run */
-    int64_t freed[HD_STAGE_COUNT];  /* of that, what is freed when the stage ends */
+    int64_t freed[HD_STAGE_COUNT];  /* of that, what an engine that computes the stage saves */
     int64_t kept;                   /* what the stages so far leave */
 } hd_decide_memory;
 

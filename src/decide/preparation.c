@@ -184,9 +184,7 @@ static huddle_status evaluate_candidates(void *argument, hd_chunk chunk) {
  * that is faster than one after the other on all threads, and the results are the same. An engine
  * has one device or one communicator, and gets one candidate at a time. */
 static huddle_status run_pass(pass *p, int32_t count) {
-    huddle_context *context = p->judge->context;
-    return hd_engine_loop(context, hd_context_engine(context) != &hd_engine_cpu, "prepare", count,
-                          evaluate_candidates, p);
+    return hd_engine_loop(p->judge->context, "prepare", count, evaluate_candidates, p);
 }
 
 /* For a known number of clusters each candidate is scored and freed before the next one: with many
@@ -376,7 +374,7 @@ static huddle_status run_rounds(hd_decide_round judge, const huddle_points *few,
         goto done;
     int64_t side = few->n < few->d ? few->n : few->d;
     options.prepare.r = clamp_to(side, MAX_COMPONENTS);
-    TRY(hd_prepare_fit_rough(judge.context, few, &options, &widest));
+    TRY(hd_prepare_fit(judge.context, few, &options, true, &widest));
     TRY(list_trials(&judge, widest.d_out));
     judge.widest = &widest;
     judge.screens = true;

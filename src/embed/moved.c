@@ -93,7 +93,7 @@ huddle_status hd_embed_move(huddle_context *context, hd_eigen_request *request, 
         TRY(deal_components(context, request, owner, &balanced));
     if (!m->gathered && !balanced)
         TRY(hd_arrange_partition(context, request->matrix, owner));
-    TRY(hd_arrange_open(context, request->matrix, owner, &m->rows));
+    TRY(hd_arrange_open(context, request->matrix, owner, true, &m->rows));
     m->active = true;
     TRY(move_arrays(request, m));
 done:

@@ -10,34 +10,27 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_PATH = 4096, MAX_LOADED = 8 };
+enum { MAX_PATH = 4096 };
 
-/* HUDDLE_ENGINE_PATH, or the folder beside the library that this function is in. */
-static void find_folder(char *folder, size_t size) {
+/* NAME.so in the folder HUDDLE_ENGINE_PATH, or in the one beside the library that this function is
+ * in. */
+static void find_file(const char *name, char *path, size_t size) {
     static const char anchor = 0;
-    const char *given = getenv("HUDDLE_ENGINE_PATH");
+    const char *folder = getenv("HUDDLE_ENGINE_PATH"), *slash = NULL;
     Dl_info library;
-    if (given != NULL && given[0] != '\0') {
-        snprintf(folder, size, "%s", given);
+    if (folder != NULL && folder[0] != '\0') {
+        snprintf(path, size, "%s/%s.so", folder, name);
         return;
     }
-    snprintf(folder, size, "huddle-engines");
-    if (dladdr(&anchor, &library) == 0 || library.dli_fname == NULL)
-        return;
-    const char *slash = strrchr(library.dli_fname, '/');
-    if (slash != NULL)
-        snprintf(folder, size, "%.*s/huddle-engines", (int)(slash - library.dli_fname),
-                 library.dli_fname);
-}
-
-static void find_file(const char *name, char *path, size_t size) {
-    char folder[MAX_PATH];
-    find_folder(folder, sizeof folder);
-    snprintf(path, size, "%s/%s.so", folder, name);
+    if (dladdr(&anchor, &library) != 0 && library.dli_fname != NULL)
+        slash = strrchr(library.dli_fname, '/');
+    snprintf(path, size, "%.*shuddle-engines/%s.so",
+             slash != NULL ? (int)(slash + 1 - library.dli_fname) : 0,
+             slash != NULL ? library.dli_fname : "", name);
 }
 
 bool hd_engine_installed(const char *name) {
-    char path[MAX_PATH + 64];
+    char path[MAX_PATH];
     find_file(name, path, sizeof path);
     return access(path, R_OK) == 0;
 }
@@ -45,7 +38,7 @@ bool hd_engine_installed(const char *name) {
 /* Never unloaded: MPI and others keep functions that run at the end of the process. */
 static huddle_status open_module(const char *name, const hd_engine **engine) {
     huddle_status status = HUDDLE_OK;
-    char path[MAX_PATH + 64];
+    char path[MAX_PATH];
     find_file(name, path, sizeof path);
     if (access(path, R_OK) != 0)
         FAIL(HUDDLE_UNSUPPORTED,
@@ -66,27 +59,13 @@ done:
     return status;
 }
 
-/* The engines that were loaded; loading again returns the same table. */
-static struct {
-    char name[32];
-    const hd_engine *engine;
-} loaded[MAX_LOADED];
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 
 huddle_status hd_engine_load(const char *name, const hd_engine **engine) {
     huddle_status status = HUDDLE_OK;
-    int k = 0;
     pthread_mutex_lock(&loading);
-    while (k < MAX_LOADED && loaded[k].engine != NULL && strcmp(loaded[k].name, name) != 0)
-        k++;
-    if (k < MAX_LOADED && loaded[k].engine != NULL)
-        *engine = loaded[k].engine;
-    else
+    if (*engine == NULL)
         status = open_module(name, engine);
-    if (status == HUDDLE_OK && k < MAX_LOADED) {
-        snprintf(loaded[k].name, sizeof loaded[k].name, "%s", name);
-        loaded[k].engine = *engine;
-    }
     pthread_mutex_unlock(&loading);
     return status;
 }

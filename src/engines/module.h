@@ -30,8 +30,8 @@ extern __attribute__((visibility("default"))) const hd_engine_module hd_engine_m
     const hd_engine_module hd_engine_module_entry = {HUDDLE_VERSION, sizeof(hd_engine),            \
                                                      sizeof(hd_engine_slabs), &(table)};
 
-/* Loads the engine of that name, once in a process. HUDDLE_UNSUPPORTED, with the reason, if it is
- * not installed, lacks a library or belongs to another version. */
+/* Loads the engine of that name unless *engine has it already. HUDDLE_UNSUPPORTED, with the reason,
+ * if it is not installed, lacks a library or belongs to another version. */
 huddle_status hd_engine_load(const char *name, const hd_engine **engine);
 
 /* Whether its file exists. */

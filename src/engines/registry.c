@@ -32,6 +32,8 @@ static const huddle_engine_text modules[] = {
 
 enum { N_MODULES = sizeof modules / sizeof *modules - 1 };
 
+static const hd_engine *loaded[N_MODULES + 1];
+
 static const huddle_engine_text *texts[N_ENGINES + N_MODULES + 1];
 static pthread_once_t listed = PTHREAD_ONCE_INIT;
 
@@ -63,9 +65,9 @@ huddle_status huddle_context_set_engine(huddle_context *context, const char *nam
             return hd_context_use_engine(context, engines[k], options);
     for (int k = 0; k < N_MODULES; k++)
         if (has_name(&modules[k], name, length)) {
-            const hd_engine *engine = NULL;
-            huddle_status status = hd_engine_load(modules[k].name, &engine);
-            return status == HUDDLE_OK ? hd_context_use_engine(context, engine, options) : status;
+            huddle_status status = hd_engine_load(modules[k].name, &loaded[k]);
+            return status == HUDDLE_OK ? hd_context_use_engine(context, loaded[k], options)
+                                       : status;
         }
     char names[256] = "";
     for (const huddle_engine_text *const *text = huddle_engines(); *text != NULL; text++) {

@@ -43,12 +43,12 @@ void hd_fit_free(hd_fit *fit) {
 void hd_fit_offer(const huddle_context *context, hd_fit *fit) {
     huddle_dense *rows[] = {&fit->embedding.f.rows, &fit->shrunk.g.g};
     huddle_csr *graphs[] = {&fit->graph.matrix, &fit->shrunk.w.matrix};
-    if (fit->prepared.points.values != NULL)
+    if (hd_points_present(&fit->prepared.points))
         hd_resident_offer(context, &fit->prepared.points.resident);
     for (int k = 0; k < 2; k++) {
-        if (rows[k]->values != NULL)
+        if (hd_dense_present(rows[k]))
             hd_resident_offer(context, &rows[k]->resident);
-        if (graphs[k]->offsets != NULL)
+        if (hd_csr_present(graphs[k]))
             hd_resident_offer(context, &graphs[k]->resident);
     }
 }
@@ -56,7 +56,7 @@ void hd_fit_offer(const huddle_context *context, hd_fit *fit) {
 void hd_fit_release_graphs(hd_fit *fit) {
     huddle_csr *graphs[] = {&fit->graph.matrix, &fit->shrunk.w.matrix};
     for (int k = 0; k < 2; k++)
-        if (graphs[k]->offsets != NULL)
+        if (!hd_csr_away(graphs[k]))
             hd_resident_release(&graphs[k]->resident);
 }
 
@@ -82,13 +82,13 @@ done:
 /* A matrix that only an engine keeps has no values yet; the view still has its type and shape, so
  * that the array is listed. */
 static huddle_array view_dense(const huddle_dense *m) {
-    if (m->values == NULL && m->resident == NULL)
+    if (!hd_dense_present(m))
         return (huddle_array){0};
     return (huddle_array){HUDDLE_ARRAY_F64, m->rows, m->cols, m->stride, m->values, NULL, NULL};
 }
 
 huddle_array hd_fit_view_csr(const huddle_csr *m) {
-    if (m->offsets == NULL && m->resident == NULL)
+    if (!hd_csr_present(m))
         return (huddle_array){0};
     return (huddle_array){HUDDLE_ARRAY_CSR, m->rows, m->cols, 0, m->values, m->offsets, m->columns};
 }
@@ -101,7 +101,7 @@ static huddle_array view_vector(huddle_array_type type, int64_t n, const void *v
 
 /* Sparse points are not offered as an array: there is no array type for them. */
 static huddle_array view_points(const huddle_points *x) {
-    if ((x->values == NULL && x->resident == NULL) || x->offsets != NULL)
+    if (!hd_points_present(x) || x->offsets != NULL)
         return (huddle_array){0};
     return (huddle_array){HUDDLE_ARRAY_F32, x->n, x->d, x->stride, x->values, NULL, NULL};
 }

@@ -101,19 +101,18 @@ HD_FIT_COPIER(hd_fit_prepared, walk_prepared);
 /* Rules such as `none` leave all members empty, so that the name of the rule need not be
  * compared. */
 bool hd_fit_is_identity(const huddle_preparation *p) {
-    return p->centre == NULL && p->scale == NULL && p->projection.values == NULL &&
-           p->projection.resident == NULL && p->knots.values == NULL && p->knots.resident == NULL &&
-           !p->center_rows && !p->unit_rows;
+    return p->centre == NULL && p->scale == NULL && !hd_dense_present(&p->projection) &&
+           !hd_dense_present(&p->knots) && !p->center_rows && !p->unit_rows;
 }
 
 huddle_status hd_fit_borrow_points(const huddle_points *x, hd_fit_prepared *prepared) {
     huddle_status status = HUDDLE_OK;
-    prepared->borrows_points = x->values != NULL || x->resident == NULL;
+    prepared->borrows_points = !hd_points_away(x);
     prepared->points = *x;
     prepared->points.resident = hd_resident_hold(x->resident);
     if (!prepared->borrows_points) {
         prepared->points.shift = NULL;
-        TRY(hd_points_keep_shift(x->shift, &prepared->points));
+        TRY(hd_copy_numbers(prepared->points.d, x->shift, &prepared->points.shift));
     }
 done:
     return status;

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/options.h"
 #include "fit/walk_slab.h"
+#include "matrix/resident.h"
 
 #include <limits.h>
 #include <math.h>
@@ -355,7 +356,7 @@ static const void *original_of(const hd_walk *walk, const void *member) {
 /* Copying sets the matrix to zero first, so that a failed copy does not share the values of the
  * original. A loaded matrix has the dimensions of its array; the part compares them with others. */
 static void walk_dense(hd_walk *walk, const char *name, bool of_rows, huddle_dense *matrix) {
-    bool there = matrix->values != NULL || matrix->resident != NULL;
+    bool there = hd_dense_present(matrix);
     if (walk->mode == HD_WALK_FREE) {
         huddle_dense_free(matrix);
     } else if (walk->mode == HD_WALK_COPY) {
@@ -434,7 +435,7 @@ static void walk_csr_arrays(hd_walk *walk, const char *name, huddle_csr *matrix)
 
 /* Loading leaves the entries unchecked; huddle_csr_check() follows in the part's check. */
 void hd_walk_row_csr(hd_walk *walk, const char *name, huddle_csr *matrix) {
-    bool there = matrix->offsets != NULL || matrix->resident != NULL;
+    bool there = hd_csr_present(matrix);
     if (walk->mode == HD_WALK_FREE) {
         huddle_csr_free(matrix);
     } else if (walk->mode == HD_WALK_COPY) {
@@ -488,7 +489,7 @@ static void walk_point_arrays(hd_walk *walk, const char *name, huddle_points *po
 
 /* As for matrices. Sparse and dense points are distinguished by their offsets. */
 void hd_walk_row_points(hd_walk *walk, const char *name, huddle_points *points) {
-    bool there = points->values != NULL || points->resident != NULL;
+    bool there = hd_points_present(points);
     if (walk->mode == HD_WALK_FREE) {
         huddle_points_free(points);
     } else if (walk->mode == HD_WALK_COPY) {

@@ -62,7 +62,7 @@ void huddle_neighbors_free(huddle_neighbors *neighbors) {
 }
 
 huddle_status hd_graph_check_dense(const huddle_dense *f) {
-    bool resident = f->resident != NULL && f->values == NULL; /* made by the engine that holds it */
+    bool resident = hd_dense_away(f); /* made by the engine that holds it */
     if (f->rows < 1 || f->cols < 1 || f->rows > INT32_MAX || f->cols > INT32_MAX ||
         (!resident && (f->stride < f->cols || f->values == NULL)))
         return hd_fail(HUDDLE_INVALID, "a matrix of %lld x %lld (stride %lld) contains no points",

@@ -6,20 +6,16 @@
 #include "graph/common.h"
 #include "graph/layout.h"
 #include "graph/search.h"
+#include "matrix/resident.h"
 
 #include <math.h>
 #include <string.h>
 
 /* ---- checks -------------------------------------------------------------------------------- */
 
-/* Whether the arrays of the points can be read here. */
-static bool on_host(const huddle_points *x) {
-    return x->resident == NULL || x->values != NULL;
-}
-
 /* Whether resident points are sparse is known only after they were fetched. */
 static huddle_status check_kinds(const huddle_points *train, const huddle_points *query) {
-    if (train->n > 0 && query->n > 0 && on_host(train) && on_host(query) &&
+    if (train->n > 0 && query->n > 0 && !hd_points_away(train) && !hd_points_away(query) &&
         (train->offsets == NULL) != (query->offsets == NULL))
         return hd_fail(HUDDLE_INVALID, "new points and training points must be both dense or both "
                                        "sparse");

@@ -102,7 +102,7 @@ static huddle_status check_draws(const huddle_kmeans_options *options) {
 
 /* Whether only the context's own engine has the points, which then vouches for their values. */
 static bool is_away(const huddle_context *context, const huddle_points *x) {
-    return hd_resident_is_away(context, x->resident, x, offsetof(huddle_points, values));
+    return hd_resident_own(context, x->resident) != NULL && hd_points_away(x);
 }
 
 /* n_clusters is compared with the rows of all processes, not of this one. */

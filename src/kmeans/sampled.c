@@ -344,14 +344,15 @@ static huddle_status run_on_sample(huddle_context *context, const huddle_points 
     sample s = {0};
     int32_t part = hd_slabs_rank(context), parts = hd_slabs_count(context);
     TRY(take_sample(context, x, row_weights, size, rng, &s));
+    bool distributed = hd_slabs_distributed(context);
     hd_alone before = {0};
-    if (hd_slabs_distributed(context))
+    if (distributed)
         before = hd_alone_begin(context);
     status = run_part(context, &s, options, first, part, parts, f, enough);
-    if (before.engine != NULL)
+    if (distributed)
         hd_alone_end(context, before);
     TRY(hd_agree(context, status));
-    if (*enough && hd_slabs_distributed(context))
+    if (*enough && distributed)
         TRY(share_ends(context, options->n_clusters * x->d, part, parts, f));
     for (int32_t k = 0; k < f->count && *enough; k++)
         all_inertias[f->restarts[k]] = f->inertias[k] * s.factor;

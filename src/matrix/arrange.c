@@ -284,19 +284,9 @@ done:
 
 /* ---- the order within a process ------------------------------------------------------------ */
 
-/* Rows came in ascending order of their numbers, and stay so. */
-static huddle_status keep_places(hd_arrangement *a) {
-    huddle_status status = HUDDLE_OK;
-    ALLOC(a->place, a->moved);
-    for (int64_t k = 0; k < a->moved; k++)
-        a->place[k] = (int32_t)k;
-done:
-    return status;
-}
-
-/* Breadth first from the lowest row of each component of this process: neighbours are then near
- * each other. */
-static huddle_status place_rows(hd_arrangement *a, const arrived *g) {
+/* Rows came in ascending order of their numbers. Along edges, breadth first from the lowest row of
+ * each component of this process, neighbours are near each other. */
+static huddle_status place_rows(hd_arrangement *a, const arrived *g, bool along_edges) {
     huddle_status status = HUDDLE_OK;
     int32_t *queue = NULL;
     int64_t filled = 0;
@@ -309,7 +299,7 @@ static huddle_status place_rows(hd_arrangement *a, const arrived *g) {
             a->place[root] = (int32_t)filled;
             queue[filled++] = (int32_t)root;
         }
-        for (; taken < filled; taken++)
+        for (; along_edges && taken < filled; taken++)
             for (int64_t e = g->offsets[queue[taken]]; e < g->offsets[queue[taken] + 1]; e++) {
                 int32_t k = g->columns[e];
                 if (k >= 0 && a->place[k] < 0) {
@@ -448,8 +438,8 @@ done:
     return status;
 }
 
-static huddle_status move_graph(huddle_context *context, const huddle_csr *graph,
-                                const int32_t *owner, bool along_edges, hd_arrangement *a) {
+huddle_status hd_arrange_open(huddle_context *context, const huddle_csr *graph,
+                              const int32_t *owner, bool along_edges, hd_arrangement *a) {
     huddle_status status = HUDDLE_OK;
     int32_t *found = NULL;
     hd_slab slab;
@@ -464,7 +454,7 @@ static huddle_status move_graph(huddle_context *context, const huddle_csr *graph
     TRY(order_rows(a, owner != NULL ? owner : found));
     TRY(send_graph(a, graph, slab.first, &g));
     TRY(localise_columns(a, slab.total, &g));
-    TRY(along_edges ? place_rows(a, &g) : keep_places(a));
+    TRY(place_rows(a, &g, along_edges));
     TRY(number_rows(a, &g, slab));
     TRY(number_by_place(a));
 done:
@@ -474,16 +464,6 @@ done:
     if (status != HUDDLE_OK)
         hd_arrange_close(a);
     return status;
-}
-
-huddle_status hd_arrange_open(huddle_context *context, const huddle_csr *graph,
-                              const int32_t *owner, hd_arrangement *a) {
-    return move_graph(context, graph, owner, true, a);
-}
-
-huddle_status hd_arrange_open_ordered(huddle_context *context, const huddle_csr *graph,
-                                      const int32_t *owner, hd_arrangement *a) {
-    return move_graph(context, graph, owner, false, a);
 }
 
 void hd_arrange_close(hd_arrangement *a) {

@@ -3,7 +3,7 @@
  * whole. Results are moved back, so that callers see the rows they gave. Without slabs rows stay
  * where they are, in another order.
  *
- *     TRY(hd_arrange_open(context, graph, owner, &a));
+ *     TRY(hd_arrange_open(context, graph, owner, true, &a));
  *     TRY(hd_arrange_rows(&a, rows, row_size, moved));       n rows -> a.moved rows
  *     ... compute with &a.graph ...
  *     TRY(hd_arrange_back(&a, moved, row_size, rows));       a.moved rows -> n rows
@@ -32,15 +32,11 @@ huddle_status hd_arrange_partition(huddle_context *context, const huddle_csr *gr
 
 /* Moves row i of the symmetric graph, whose columns are numbers among all rows, to process owner[i]
  * (NULL: hd_arrange_partition()). There rows are ordered along the edges, which keeps joined rows
- * near each other in memory. */
+ * near each other in memory; or, for whole components of the graph, they stay in the order of their
+ * numbers, so that what is computed of a component does not depend on where that is done. */
 huddle_status hd_arrange_open(huddle_context *context, const huddle_csr *graph,
-                              const int32_t *owner, hd_arrangement *arrangement);
+                              const int32_t *owner, bool along_edges, hd_arrangement *arrangement);
 void hd_arrange_close(hd_arrangement *arrangement);
-
-/* The same for whole components of the graph: rows stay in the order of their numbers, so that what
- * is computed of a component does not depend on where that is done. */
-huddle_status hd_arrange_open_ordered(huddle_context *context, const huddle_csr *graph,
-                                      const int32_t *owner, hd_arrangement *arrangement);
 
 huddle_status hd_arrange_rows(const hd_arrangement *arrangement, const void *rows, size_t row_size,
                               void *moved);

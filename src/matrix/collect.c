@@ -7,38 +7,10 @@
 
 /* ---- rows of bytes -------------------------------------------------------------------------- */
 
-/* Every process sends the same bytes to all. */
-static huddle_status collect_everywhere(huddle_context *context, int64_t size, const void *bytes,
-                                        int64_t *total, void **all) {
-    huddle_status status = HUDDLE_OK;
-    int32_t count = hd_slabs_count(context);
-    int64_t *sizes = NULL, *came = NULL;
-    char *copies = NULL;
-    *total = 0;
-    ALLOC(sizes, count);
-    ALLOC_ZERO(came, count);
-    ALLOC(copies, count * size);
-    for (int32_t r = 0; r < count; r++) {
-        sizes[r] = size;
-        if (size > 0)
-            memcpy(copies + r * size, bytes, (size_t)size);
-    }
-    TRY(hd_slabs_exchange(context, sizes, copies, came, all));
-    for (int32_t r = 0; r < count; r++)
-        *total += came[r];
-done:
-    FREE(sizes, came, copies);
-    return hd_agree(context, status);
-}
-
 huddle_status hd_collect_rows(huddle_context *context, int32_t to, int64_t n, const void *rows,
                               size_t row_size, int64_t *total, void **all) {
-    int64_t size = n * (int64_t)row_size;
-    *all = NULL;
-    *total = 0; /* if it fails */
-    huddle_status status = to == HD_EVERYWHERE
-                               ? collect_everywhere(context, size, rows, total, all)
-                               : hd_slabs_gather(context, to, size, rows, NULL, total, all);
+    huddle_status status =
+        hd_slabs_gather(context, to, n * (int64_t)row_size, rows, NULL, total, all);
     *total /= (int64_t)row_size;
     return status;
 }
@@ -73,11 +45,9 @@ static huddle_status take_own(huddle_context *context, const huddle_points *x, c
     hd_slab slab;
     TRY(hd_slab_locate(context, x->n, &slab));
     ALLOC(mine, x->n);
-    for (int64_t k = 0; index != NULL && k < count; k++)
+    for (int64_t k = 0; k < count; k++)
         if (index[k] >= slab.first && index[k] < slab.first + x->n)
             mine[n++] = index[k] - slab.first;
-    for (; index == NULL && n < x->n; n++)
-        mine[n] = n;
     TRY(huddle_points_take(x, mine, n, own));
 done:
     huddle_free(mine);
@@ -88,56 +58,47 @@ done:
 static huddle_status collect_dense_points(huddle_context *context, const huddle_points *own,
                                           int32_t to, huddle_points *y) {
     huddle_status status = HUDDLE_OK;
-    size_t row_size = (size_t)own->d * sizeof *own->values;
     void *all = NULL;
     int64_t n;
-    TRY(hd_collect_rows(context, to, own->n, own->values, row_size, &n, &all));
+    TRY(hd_collect_rows(context, to, own->n, own->values, (size_t)own->d * sizeof *own->values, &n,
+                        &all));
     if (all == NULL)
         goto done;
-    TRY(huddle_points_new(n, own->d, y));
-    if (n > 0)
-        memcpy(y->values, all, (size_t)n * row_size);
-    TRY(hd_points_keep_shift(own->shift, y));
+    *y = (huddle_points){.n = n, .d = own->d, .stride = own->d, .values = all};
+    TRY(hd_copy_numbers(own->d, own->shift, &y->shift));
 done:
-    huddle_free(all);
     return status;
 }
 
-/* The lengths of rows, their columns and their values. */
+/* Sparse rows; all NULL on processes that do not get them. */
 typedef struct entries {
-    int64_t n, count;
-    void *lengths, *columns, *values;
+    int64_t n, *offsets;
+    void *columns, *values;
 } entries;
-
-static void entries_free(entries *e) {
-    FREE(e->lengths, e->columns, e->values);
-}
 
 static huddle_status collect_entries(huddle_context *context, int64_t n, const int64_t *offsets,
                                      const int32_t *columns, const void *values, size_t value_size,
                                      int32_t to, entries *e) {
     huddle_status status = HUDDLE_OK;
     int64_t *lengths = NULL, count;
+    void *all = NULL;
     ALLOC(lengths, n);
     for (int64_t i = 0; i < n; i++)
         lengths[i] = offsets[i + 1] - offsets[i];
-    TRY(hd_collect_rows(context, to, n, lengths, sizeof *lengths, &e->n, &e->lengths));
+    TRY(hd_collect_rows(context, to, n, lengths, sizeof *lengths, &e->n, &all));
     TRY(hd_collect_rows(context, to, offsets[n], columns, sizeof *columns, &count, &e->columns));
-    TRY(hd_collect_rows(context, to, offsets[n], values, value_size, &e->count, &e->values));
-done:
-    huddle_free(lengths);
-    return hd_agree(context, status);
-}
-
-/* What was collected, in arrays that have room for it. */
-static void copy_entries(const entries *e, size_t value_size, int64_t *offsets, int32_t *columns,
-                         void *values) {
+    TRY(hd_collect_rows(context, to, offsets[n], values, value_size, &count, &e->values));
+    if (all == NULL)
+        goto done;
+    ALLOC_ZERO(e->offsets, e->n + 1);
     for (int64_t i = 0; i < e->n; i++)
-        offsets[i + 1] = offsets[i] + ((const int64_t *)e->lengths)[i];
-    if (e->count == 0)
-        return;
-    memcpy(columns, e->columns, (size_t)e->count * sizeof *columns);
-    memcpy(values, e->values, (size_t)e->count * value_size);
+        e->offsets[i + 1] = e->offsets[i] + ((const int64_t *)all)[i];
+done:
+    FREE(lengths, all);
+    status = hd_agree(context, status);
+    if (status != HUDDLE_OK)
+        FREE(e->offsets, e->columns, e->values);
+    return status;
 }
 
 static huddle_status collect_sparse_points(huddle_context *context, const huddle_points *own,
@@ -146,12 +107,10 @@ static huddle_status collect_sparse_points(huddle_context *context, const huddle
     entries e = {0};
     TRY(collect_entries(context, own->n, own->offsets, own->columns, own->values,
                         sizeof *own->values, to, &e));
-    if (e.lengths == NULL)
-        goto done;
-    TRY(huddle_points_new_sparse(e.n, own->d, e.count, y));
-    copy_entries(&e, sizeof *y->values, y->offsets, y->columns, y->values);
+    if (e.offsets != NULL)
+        *y = (huddle_points){
+            .n = e.n, .d = own->d, .offsets = e.offsets, .columns = e.columns, .values = e.values};
 done:
-    entries_free(&e);
     return status;
 }
 
@@ -160,7 +119,7 @@ huddle_status hd_collect_points(huddle_context *context, const huddle_points *x,
     huddle_status status = HUDDLE_OK;
     huddle_points own = {0};
     memset(y, 0, sizeof *y);
-    TRY(take_own(context, x, index, count, &own));
+    TRY(index != NULL ? take_own(context, x, index, count, &own) : huddle_points_copy(x, &own));
     TRY(own.offsets != NULL ? collect_sparse_points(context, &own, to, y)
                             : collect_dense_points(context, &own, to, y));
 done:
@@ -181,12 +140,13 @@ huddle_status hd_collect_csr(huddle_context *context, const huddle_csr *matrix, 
     TRY(huddle_csr_fetch(matrix));
     TRY(collect_entries(context, matrix->rows, matrix->offsets, matrix->columns, matrix->values,
                         sizeof *matrix->values, to, &e));
-    if (e.lengths == NULL)
-        goto done;
-    TRY(huddle_csr_new(e.n, matrix->cols, e.count, whole));
-    copy_entries(&e, sizeof *whole->values, whole->offsets, whole->columns, whole->values);
+    if (e.offsets != NULL)
+        *whole = (huddle_csr){.rows = e.n,
+                              .cols = matrix->cols,
+                              .offsets = e.offsets,
+                              .columns = e.columns,
+                              .values = e.values};
 done:
-    entries_free(&e);
     status = hd_agree(context, status);
     if (status != HUDDLE_OK)
         huddle_csr_free(whole);

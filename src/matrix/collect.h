@@ -7,9 +7,6 @@
 #include "base/slabs.h"
 #include "huddle/matrix.h"
 
-/* As the number of a process: every one gets the rows. */
-enum { HD_EVERYWHERE = -1 };
-
 /* n rows of row_size bytes of each process; *all, freed by huddle_free(), has *total of them on
  * process `to` and is NULL on the others. */
 huddle_status hd_collect_rows(huddle_context *context, int32_t to, int64_t n, const void *rows,

@@ -5,23 +5,18 @@
 #include "base/check.h"
 #include "matrix/mapping.h"
 #include "matrix/resident.h"
-#include "matrix/rows.h"
 
 #include <string.h>
 
 /* Bounds shared by all containers: columns and vertex numbers are 32-bit. Rows times columns times
  * 16 bytes must not overflow, so that all later products of sizes are safe. */
-static huddle_status check_sizes(int64_t rows, int64_t cols) {
+static huddle_status check_sizes(int64_t rows, int64_t cols, int64_t nonzeros) {
     if (rows < 0 || cols < 0 || cols > INT32_MAX)
         return hd_fail(HUDDLE_INVALID, "a matrix of %lld x %lld is invalid", (long long)rows,
                        (long long)cols);
     if (cols > 0 && rows > INT64_MAX / 16 / cols)
         return hd_fail(HUDDLE_NO_MEMORY, "a matrix of %lld x %lld does not fit in memory",
                        (long long)rows, (long long)cols);
-    return HUDDLE_OK;
-}
-
-static huddle_status check_nonzeros(int64_t nonzeros) {
     if (nonzeros < 0)
         return hd_fail(HUDDLE_INVALID, "invalid number of non-zeros: %lld", (long long)nonzeros);
     return HUDDLE_OK;
@@ -31,7 +26,7 @@ static huddle_status check_nonzeros(int64_t nonzeros) {
 huddle_status huddle_points_new(int64_t n, int64_t d, huddle_points *points) {
     huddle_status status = HUDDLE_OK;
     memset(points, 0, sizeof *points);
-    TRY(check_sizes(n, d));
+    TRY(check_sizes(n, d, 0));
     ALLOC_ZERO(points->values, n * d);
     points->n = n;
     points->d = d;
@@ -45,8 +40,7 @@ huddle_status huddle_points_new_sparse(int64_t n, int64_t d, int64_t nonzeros,
                                        huddle_points *points) {
     huddle_status status = HUDDLE_OK;
     memset(points, 0, sizeof *points);
-    TRY(check_sizes(n, d));
-    TRY(check_nonzeros(nonzeros));
+    TRY(check_sizes(n, d, nonzeros));
     ALLOC_ZERO(points->offsets, n + 1);
     ALLOC_ZERO(points->columns, nonzeros);
     ALLOC_ZERO(points->values, nonzeros);
@@ -61,7 +55,7 @@ done:
 huddle_status huddle_dense_new(int64_t rows, int64_t cols, huddle_dense *matrix) {
     huddle_status status = HUDDLE_OK;
     memset(matrix, 0, sizeof *matrix);
-    TRY(check_sizes(rows, cols));
+    TRY(check_sizes(rows, cols, 0));
     ALLOC_ZERO(matrix->values, rows * cols);
     matrix->rows = rows;
     matrix->cols = cols;
@@ -74,8 +68,7 @@ done:
 huddle_status huddle_csr_new(int64_t rows, int64_t cols, int64_t nonzeros, huddle_csr *matrix) {
     huddle_status status = HUDDLE_OK;
     memset(matrix, 0, sizeof *matrix);
-    TRY(check_sizes(rows, cols));
-    TRY(check_nonzeros(nonzeros));
+    TRY(check_sizes(rows, cols, nonzeros));
     ALLOC_ZERO(matrix->offsets, rows + 1);
     ALLOC_ZERO(matrix->columns, nonzeros);
     ALLOC_ZERO(matrix->values, nonzeros);
@@ -109,30 +102,6 @@ void huddle_csr_free(huddle_csr *matrix) {
     FREE(matrix->offsets, matrix->columns, matrix->values);
     hd_resident_release(&matrix->resident);
     memset(matrix, 0, sizeof *matrix);
-}
-
-/* The copy has no gaps between its rows, whatever the stride of the original. */
-huddle_status huddle_points_copy(const huddle_points *points, huddle_points *copy) {
-    huddle_status status = HUDDLE_OK;
-    memset(copy, 0, sizeof *copy);
-    TRY(huddle_points_fetch(points));
-    if (points->offsets != NULL) {
-        int64_t nonzeros = points->offsets[points->n];
-        TRY(huddle_points_new_sparse(points->n, points->d, nonzeros, copy));
-        memcpy(copy->offsets, points->offsets, (size_t)(points->n + 1) * sizeof *copy->offsets);
-        memcpy(copy->columns, points->columns, (size_t)nonzeros * sizeof *copy->columns);
-        memcpy(copy->values, points->values, (size_t)nonzeros * sizeof *copy->values);
-        goto done;
-    }
-    TRY(huddle_points_new(points->n, points->d, copy));
-    for (int64_t i = 0; i < points->n; i++)
-        memcpy(copy->values + i * copy->stride, points->values + i * points->stride,
-               (size_t)points->d * sizeof *copy->values);
-    TRY(hd_points_keep_shift(points->shift, copy));
-done:
-    if (status != HUDDLE_OK)
-        huddle_points_free(copy);
-    return status;
 }
 
 huddle_status huddle_dense_copy(const huddle_dense *matrix, huddle_dense *copy) {

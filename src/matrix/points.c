@@ -26,13 +26,34 @@ static int64_t row_grain(int64_t d) {
 
 /* ---- checking ----------------------------------------------------------------------------- */
 
+/* Finite values beyond the range of float get a message of their own. */
+static huddle_status bad_value(double v, int64_t row, int64_t column) {
+    if (isfinite(v))
+        return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: %g is beyond single precision",
+                       (long long)row + 1, (long long)column + 1, v);
+    return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: the value is %s", (long long)row + 1,
+                   (long long)column + 1, isnan(v) ? "not a number" : "infinite");
+}
+
+/* The values of row i: rows of dense and of sparse points are contiguous. */
+static void find_row(const huddle_points *x, int64_t i, int64_t *begin, int64_t *end) {
+    *begin = x->offsets != NULL ? x->offsets[i] : i * x->stride;
+    *end = x->offsets != NULL ? x->offsets[i + 1] : *begin + x->d;
+}
+
+double hd_points_square(const huddle_points *x, int64_t i) {
+    int64_t begin, end;
+    double sum = 0;
+    find_row(x, i, &begin, &end);
+    for (int64_t e = begin; e < end; e++)
+        sum += (double)x->values[e] * (double)x->values[e];
+    return sum;
+}
+
 /* HUDDLE_INVALID, naming the place, if a value of row i is NaN or infinite. */
 static huddle_status check_row(const huddle_points *x, int64_t i) {
-    int64_t begin = i * x->stride, end = begin + x->d;
-    if (x->offsets != NULL) {
-        begin = x->offsets[i];
-        end = x->offsets[i + 1];
-    }
+    int64_t begin, end;
+    find_row(x, i, &begin, &end);
     /* value * 0 is 0 only if the value is finite: one test per row instead of one per value. The
      * sums are independent so that they can be added at the same time. */
     enum { SUMS = 16 };
@@ -47,13 +68,10 @@ static huddle_status check_row(const huddle_points *x, int64_t i) {
         sum += sums[q];
     if (sum == 0)
         return HUDDLE_OK;
-    for (int64_t e = begin; e < end; e++) {
-        int64_t column = x->offsets != NULL ? x->columns[e] : e - begin;
+    for (int64_t e = begin; e < end; e++)
         if (!isfinite(x->values[e]))
-            return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: the value is %s",
-                           (long long)i + 1, (long long)column + 1,
-                           isnan(x->values[e]) ? "not a number" : "infinite");
-    }
+            return bad_value((double)x->values[e], i,
+                             x->offsets != NULL ? x->columns[e] : e - begin);
     return HUDDLE_OK;
 }
 
@@ -104,7 +122,7 @@ huddle_status huddle_points_check(huddle_context *context, const huddle_points *
     if (points->n < least || points->d < 1 || points->n > INT32_MAX || points->d > INT32_MAX)
         return hd_fail(HUDDLE_INVALID, "%lld points of %lld features are not a data set",
                        (long long)points->n, (long long)points->d);
-    if (points->resident != NULL && points->values == NULL)
+    if (hd_points_away(points))
         return HUDDLE_OK; /* in the memory of the engine that made them */
     if (points->offsets == NULL && points->values == NULL)
         return hd_fail(HUDDLE_INVALID, "the points have no values");
@@ -125,7 +143,7 @@ huddle_status huddle_points_check(huddle_context *context, const huddle_points *
 }
 
 huddle_status huddle_csr_check(const huddle_csr *matrix) {
-    if (matrix->resident != NULL && matrix->offsets == NULL)
+    if (hd_csr_away(matrix))
         return HUDDLE_OK; /* in the memory of the engine that made it */
     if (matrix->rows < 0 || matrix->cols < 0 || matrix->cols > INT32_MAX || matrix->offsets == NULL)
         return hd_fail(HUDDLE_INVALID, "the sparse matrix of %lld x %lld has invalid sizes",
@@ -143,9 +161,7 @@ huddle_status huddle_csr_check(const huddle_csr *matrix) {
                     "row %lld: column %lld is out of order, repeated or outside 1 .. %lld",
                     (long long)i + 1, (long long)matrix->columns[e] + 1, (long long)matrix->cols);
             if (!isfinite(matrix->values[e]))
-                return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: the value is %s",
-                               (long long)i + 1, (long long)matrix->columns[e] + 1,
-                               isnan(matrix->values[e]) ? "not a number" : "infinite");
+                return bad_value(matrix->values[e], i, matrix->columns[e]);
             previous = matrix->columns[e];
         }
     }
@@ -162,18 +178,9 @@ typedef struct conversion {
     double *sums, *lows, *highs; /* chunks x d */
 } conversion;
 
-/* Finite values beyond the range of float get a message of their own. */
-static huddle_status bad_value(double v, int64_t row, int64_t column) {
-    if (isfinite(v))
-        return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: %g is beyond single precision",
-                       (long long)row + 1, (long long)column + 1, v);
-    return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: the value is %s", (long long)row + 1,
-                   (long long)column + 1, isnan(v) ? "not a number" : "infinite");
-}
-
-/* The row of the values that becomes row i of the points. */
-static int64_t source_row(const conversion *c, int64_t i) {
-    return c->index != NULL ? c->index[i] : i;
+/* The row that becomes row i of the points. */
+static int64_t source_row(const int64_t *index, int64_t i) {
+    return index != NULL ? index[i] : i;
 }
 
 /* Sums, minima and maxima over no rows: the neutral elements, which also serve a process without
@@ -196,7 +203,7 @@ static huddle_status survey_rows(void *argument, hd_chunk chunk) {
     double *low = c->lows + chunk.index * d, *high = c->highs + chunk.index * d;
     clear_columns(c, chunk.index);
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
-        int64_t row = source_row(c, i);
+        int64_t row = source_row(c->index, i);
         const double *values = c->values + row * c->row_step;
         for (int64_t j = 0; j < d; j++) {
             double v = values[j * c->col_step];
@@ -216,7 +223,7 @@ static huddle_status convert_rows(void *argument, hd_chunk chunk) {
     const conversion *c = argument;
     const huddle_points *x = c->points;
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
-        int64_t row = source_row(c, i);
+        int64_t row = source_row(c->index, i);
         const double *values = c->values + row * c->row_step;
         for (int64_t j = 0; j < x->d; j++) {
             double v = values[j * c->col_step];
@@ -312,39 +319,34 @@ huddle_status huddle_points_from_double(huddle_context *context, int64_t n, int6
     return convert_shifted(context, n, d, c, points);
 }
 
-/* An engine that has the matrix need not be sent the points: it rounds its own copy. */
-static huddle_status copy_on_engine(huddle_context *context, const huddle_dense *matrix,
-                                    const int64_t *index, huddle_points *points) {
-    const hd_engine *engine = hd_context_engine(context);
-    hd_resident_offer(context, &points->resident);
-    if (engine->round_rows == NULL || hd_resident_own(context, matrix->resident) == NULL)
-        return HUDDLE_OK;
-    huddle_status status = engine->round_rows(context, matrix, index, points);
-    return hd_engine_declined(context, "round_rows", status) ? HUDDLE_OK : status;
-}
-
 huddle_status hd_points_from_rows(huddle_context *context, const huddle_dense *matrix,
                                   const int64_t *index, int64_t count, huddle_points *points) {
     huddle_status status = HUDDLE_OK;
+    const hd_engine *engine = hd_context_engine(context);
     conversion c = {.values = matrix->values,
                     .row_step = matrix->stride,
                     .col_step = 1,
                     .index = index,
                     .points = points};
     TRY(convert_shifted(context, count, matrix->cols, c, points));
-    TRY(copy_on_engine(context, matrix, index, points));
+    hd_resident_offer(context, &points->resident);
+    /* An engine that has the matrix need not be sent the points: it rounds its own copy. */
+    if (engine->round_rows != NULL && hd_resident_own(context, matrix->resident) != NULL)
+        status = engine->round_rows(context, matrix, index, points);
+    if (hd_engine_declined(context, "round_rows", status))
+        status = HUDDLE_OK;
 done:
     if (status != HUDDLE_OK)
         huddle_points_free(points);
     return status;
 }
 
-huddle_status hd_points_keep_shift(const double *shift, huddle_points *y) {
+huddle_status hd_copy_numbers(int64_t count, const double *from, double **to) {
     huddle_status status = HUDDLE_OK;
-    if (shift == NULL)
+    if (from == NULL)
         return status;
-    ALLOC(y->shift, y->d);
-    memcpy(y->shift, shift, (size_t)y->d * sizeof *y->shift);
+    ALLOC(*to, count);
+    memcpy(*to, from, (size_t)count * sizeof **to);
 done:
     return status;
 }
@@ -358,7 +360,7 @@ huddle_status huddle_points_from_double_shifted(huddle_context *context, int64_t
     huddle_status status = HUDDLE_OK;
     conversion c = {.values = values, .row_step = row_step, .col_step = col_step, .points = points};
     TRY(huddle_points_new(n, d, points));
-    TRY(hd_points_keep_shift(shift, points));
+    TRY(hd_copy_numbers(points->d, shift, &points->shift));
     TRY(hd_parallel(context, NULL, n, row_grain(d), convert_rows, &c));
 done:
     if (status != HUDDLE_OK)
@@ -398,7 +400,7 @@ huddle_status huddle_points_rebase(huddle_context *context, const huddle_points 
     if (x->offsets != NULL)
         FAIL(HUDDLE_INVALID, "sparse points cannot have a shift");
     TRY(huddle_points_new(x->n, x->d, y));
-    TRY(hd_points_keep_shift(shift, y));
+    TRY(hd_copy_numbers(y->d, shift, &y->shift));
     ALLOC(difference, x->d);
     for (int64_t j = 0; j < x->d; j++)
         difference[j] = (x->shift != NULL ? x->shift[j] : 0) - (shift != NULL ? shift[j] : 0);
@@ -413,31 +415,32 @@ done:
 
 /* ---- taking rows -------------------------------------------------------------------------- */
 
-/* Indices may repeat and need not be sorted. */
+/* Indices may repeat and need not be sorted; without them all rows are taken, without gaps. */
 huddle_status huddle_points_take(const huddle_points *x, const int64_t *index, int64_t count,
                                  huddle_points *y) {
     huddle_status status = HUDDLE_OK;
     memset(y, 0, sizeof *y);
     TRY(huddle_points_fetch(x));
-    for (int64_t i = 0; i < count; i++)
+    for (int64_t i = 0; index != NULL && i < count; i++)
         if (index[i] < 0 || index[i] >= x->n)
             FAIL(HUDDLE_INVALID, "there is no row %lld among %lld points", (long long)index[i] + 1,
                  (long long)x->n);
     if (x->offsets == NULL) {
         TRY(huddle_points_new(count, x->d, y));
         for (int64_t i = 0; i < count; i++)
-            memcpy(y->values + i * x->d, x->values + index[i] * x->stride,
+            memcpy(y->values + i * x->d, x->values + source_row(index, i) * x->stride,
                    (size_t)x->d * sizeof *y->values);
-        TRY(hd_points_keep_shift(x->shift, y));
+        TRY(hd_copy_numbers(x->d, x->shift, &y->shift));
         goto done;
     }
     /* Sparse rows: their total length first, so that the arrays are allocated once. */
     int64_t nonzeros = 0;
     for (int64_t i = 0; i < count; i++)
-        nonzeros += x->offsets[index[i] + 1] - x->offsets[index[i]];
+        nonzeros += x->offsets[source_row(index, i) + 1] - x->offsets[source_row(index, i)];
     TRY(huddle_points_new_sparse(count, x->d, nonzeros, y));
     for (int64_t i = 0; i < count; i++) {
-        int64_t from = x->offsets[index[i]], length = x->offsets[index[i] + 1] - from;
+        int64_t row = source_row(index, i);
+        int64_t from = x->offsets[row], length = x->offsets[row + 1] - from;
         memcpy(y->columns + y->offsets[i], x->columns + from, (size_t)length * sizeof *y->columns);
         memcpy(y->values + y->offsets[i], x->values + from, (size_t)length * sizeof *y->values);
         y->offsets[i + 1] = y->offsets[i] + length;
@@ -446,4 +449,8 @@ done:
     if (status != HUDDLE_OK)
         huddle_points_free(y);
     return status;
+}
+
+huddle_status huddle_points_copy(const huddle_points *points, huddle_points *copy) {
+    return huddle_points_take(points, NULL, points->n, copy);
 }

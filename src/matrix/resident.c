@@ -59,13 +59,6 @@ static huddle_resident *lock(const huddle_resident *resident) {
     return place;
 }
 
-/* Under the lock: another thread may be fetching the array. */
-static bool is_on_host(const void *container, size_t offset) {
-    const void *array = NULL;
-    memcpy(&array, (const char *)container + offset, sizeof array);
-    return array != NULL;
-}
-
 hd_engine_copy *hd_resident_own(const huddle_context *context, const huddle_resident *resident) {
     hd_engine_copy *own = NULL;
     const hd_open_engine *opened = hd_context_open_engine(context);
@@ -76,16 +69,6 @@ hd_engine_copy *hd_resident_own(const huddle_context *context, const huddle_resi
         own = place->copy;
     pthread_mutex_unlock(&place->lock);
     return own;
-}
-
-bool hd_resident_is_away(const huddle_context *context, const huddle_resident *resident,
-                         const void *container, size_t offset) {
-    if (hd_resident_own(context, resident) == NULL)
-        return false;
-    huddle_resident *place = lock(resident);
-    bool away = !is_on_host(container, offset);
-    pthread_mutex_unlock(&place->lock);
-    return away;
 }
 
 /* A copy whose engine no context uses is in nobody's hands: only fetch() could read it, and that
@@ -137,6 +120,22 @@ void hd_resident_invalidate(huddle_resident *resident) {
     pthread_mutex_unlock(&place->lock);
 }
 
+/* Under the lock. */
+static bool is_on_host(const void *container, size_t offset) {
+    const void *array = NULL;
+    memcpy(&array, (const char *)container + offset, sizeof array);
+    return array != NULL;
+}
+
+static bool is_away(const huddle_resident *resident, const void *container, size_t offset) {
+    if (resident == NULL)
+        return false;
+    huddle_resident *place = lock(resident);
+    bool away = !is_on_host(container, offset);
+    pthread_mutex_unlock(&place->lock);
+    return away;
+}
+
 /* Fetching adds the host arrays but does not change the values that the container represents; the
  * cast allows inputs to be const everywhere. */
 huddle_status hd_resident_fetch(huddle_resident *resident, const void *container, size_t offset) {
@@ -148,6 +147,21 @@ huddle_status hd_resident_fetch(huddle_resident *resident, const void *container
         status = place->copy->fetch(place->copy, (void *)(uintptr_t)container);
     pthread_mutex_unlock(&place->lock);
     return status;
+}
+
+/* ---- the kinds of containers ------------------------------------------------------------------
+ */
+
+bool hd_points_away(const huddle_points *points) {
+    return is_away(points->resident, points, offsetof(huddle_points, values));
+}
+
+bool hd_dense_away(const huddle_dense *matrix) {
+    return is_away(matrix->resident, matrix, offsetof(huddle_dense, values));
+}
+
+bool hd_csr_away(const huddle_csr *matrix) {
+    return is_away(matrix->resident, matrix, offsetof(huddle_csr, offsets));
 }
 
 huddle_status huddle_points_fetch(const huddle_points *points) {

@@ -50,11 +50,6 @@ huddle_status hd_resident_new(const huddle_context *context, hd_engine_copy *cop
 /* The copy of the context's own open engine, or NULL. */
 hd_engine_copy *hd_resident_own(const huddle_context *context, const huddle_resident *resident);
 
-/* Whether only that engine has the container: one of its arrays, at `offset` as for
- * hd_resident_fetch(), is not on the host. */
-bool hd_resident_is_away(const huddle_context *context, const huddle_resident *resident,
-                         const void *container, size_t offset);
-
 /* Leaves a copy beside the host arrays. False, and the copy is still the caller's, if there is no
  * place or its copy may be in use: it is of an engine that a context computes with. */
 bool hd_resident_adopt(const huddle_context *context, huddle_resident *resident,
@@ -75,6 +70,26 @@ void hd_resident_release(huddle_resident **resident);
 /* Frees the copy, because the host arrays have changed or will not be needed by the engine again.
  * They must be there. */
 void hd_resident_invalidate(huddle_resident *resident);
+
+/* Whether a container has values, on the host or with an engine. Nobody fetches the arrays of one
+ * without a place. */
+static inline bool hd_points_present(const huddle_points *points) {
+    return points->resident != NULL || points->values != NULL;
+}
+
+static inline bool hd_dense_present(const huddle_dense *matrix) {
+    return matrix->resident != NULL || matrix->values != NULL;
+}
+
+static inline bool hd_csr_present(const huddle_csr *matrix) {
+    return matrix->resident != NULL || matrix->offsets != NULL;
+}
+
+/* Whether an engine alone has the values, so that the arrays must not be read. Another thread may
+ * be fetching them: who has not fetched them asks here instead of comparing pointers. */
+bool hd_points_away(const huddle_points *points);
+bool hd_dense_away(const huddle_dense *matrix);
+bool hd_csr_away(const huddle_csr *matrix);
 
 /* Calls fetch() of the copy unless one of the container's arrays is there already: the pointer to
  * it is `offset` bytes from the beginning of the container. */

@@ -9,7 +9,10 @@
 huddle_status hd_points_from_rows(huddle_context *context, const huddle_dense *matrix,
                                   const int64_t *index, int64_t count, huddle_points *points);
 
-/* Gives the points a copy of their own of this shift; NULL: none. */
-huddle_status hd_points_keep_shift(const double *shift, huddle_points *points);
+/* A copy of numbers, such as the shift of points; of NULL there is none. */
+huddle_status hd_copy_numbers(int64_t count, const double *from, double **to);
+
+/* The squared norm of row i as it is stored, without the shift. */
+double hd_points_square(const huddle_points *points, int64_t i);
 
 #endif

@@ -60,34 +60,27 @@ static int64_t average_rows(const huddle_csr *a, const huddle_csr *t, int64_t i,
     return at;
 }
 
-static huddle_status average(const huddle_csr *matrix, huddle_csr *part) {
-    huddle_status status = HUDDLE_OK;
-    huddle_csr transpose = {0};
-    int64_t n = matrix->rows;
-    TRY(huddle_csr_transpose(matrix, &transpose));
-    TRY(huddle_csr_new(n, n, 2 * matrix->offsets[n], part));
-    for (int64_t i = 0; i < n; i++)
-        part->offsets[i + 1] = average_rows(matrix, &transpose, i, part, part->offsets[i]);
-done:
-    huddle_csr_free(&transpose);
-    return status;
-}
-
 huddle_status hd_csr_make_symmetric(huddle_context *context, const char *what,
                                     const huddle_csr *matrix, huddle_csr *part) {
     huddle_status status = HUDDLE_OK;
     hd_asymmetry first;
+    huddle_csr transpose = {0};
+    int64_t n = matrix->rows;
     *part = (huddle_csr){0};
     TRY(hd_csr_find_asymmetry(matrix, &first));
     if (!first.found)
         goto done;
-    TRY(average(matrix, part));
+    TRY(huddle_csr_transpose(matrix, &transpose));
+    TRY(huddle_csr_new(n, n, 2 * matrix->offsets[n], part));
+    for (int64_t i = 0; i < n; i++)
+        part->offsets[i + 1] = average_rows(matrix, &transpose, i, part, part->offsets[i]);
     hd_warn(context, HUDDLE_WARNING_INPUT,
             "%s not symmetric (row %lld, column %lld is %g, row %lld, column %lld is %g): the "
             "average of both directions, (A + A')/2, is used",
             what, (long long)first.row + 1, (long long)first.column + 1, first.value,
             (long long)first.column + 1, (long long)first.row + 1, first.other);
 done:
+    huddle_csr_free(&transpose);
     if (status != HUDDLE_OK)
         huddle_csr_free(part);
     return status;

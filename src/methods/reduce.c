@@ -56,7 +56,7 @@ huddle_status hd_method_principal_map(huddle_context *context, const huddle_poin
     ALLOC(components, d * r);
     TRY(hd_prepare_column_moments(context, points, mean, spread));
     centred.offset = mean;
-    TRY(hd_prepare_pca(context, &centred, r, seed, components, variances, &rank));
+    TRY(hd_prepare_pca(context, &centred, r, false, seed, components, variances, &rank));
     TRY(set_projection(components, r, rank, map));
     *total = 0;
     for (int64_t j = 0; j < d; j++) {

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/options.h"
 #include "decide/eigengap.h"
+#include "matrix/resident.h"
 #include "methods/prepare.h"
 #include "steps/embed.h"
 #include "steps/graph.h"
@@ -196,7 +197,7 @@ done:
 hd_method_clustering hd_method_clustering_of(const hd_fit *fit, hd_method_cluster_step *cluster,
                                              void *argument, const hd_spectral_options *refined) {
     const huddle_points *points = &fit->prepared.points;
-    bool has_points = points->values != NULL || points->resident != NULL;
+    bool has_points = hd_points_present(points);
     return (hd_method_clustering){.cluster = cluster,
                                   .argument = argument,
                                   .points = has_points ? points : NULL,

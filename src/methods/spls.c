@@ -103,7 +103,7 @@ static huddle_status find_components(huddle_context *context, subspace *s) {
     s->centred.offset = s->mean;
     ALLOC(s->components, x->d * max_dim);
     ALLOC(s->procrustes, x->d * max_dim);
-    TRY(hd_prepare_pca(context, &s->centred, max_dim, s->options->common.seed, s->components,
+    TRY(hd_prepare_pca(context, &s->centred, max_dim, false, s->options->common.seed, s->components,
                        variances, &s->rank));
 done:
     huddle_free(variances);
@@ -232,7 +232,7 @@ static huddle_status update_rows(huddle_context *context, const subspace *s,
     double rest;
     /* The previous G is moved out, so that freeing the rest of the result keeps it as the start. */
     memset(&shrunk->g.g, 0, sizeof last);
-    warm.start = last.values != NULL || last.resident != NULL ? &last : NULL;
+    warm.start = hd_dense_present(&last) ? &last : NULL;
     warm.weights = s->weights;
     huddle_shrunk_free(&shrunk->g);
     huddle_shrink_info_free(&shrunk->info);

@@ -7,6 +7,7 @@
 #include "base/slabs.h"
 #include "decide/count.h"
 #include "decide/memory.h"
+#include "matrix/resident.h"
 #include "methods/spectral.h"
 #include "steps/embed.h"
 #include "steps/kmeans.h"
@@ -300,15 +301,22 @@ static huddle_status assign_ssc(huddle_context *context, const hd_fit *fit, cons
                                 huddle_dense *rows, const int64_t *same, int32_t *labels) {
     huddle_status status = HUDDLE_OK;
     const ssc_options *o = options;
+    huddle_dense shrunk = {0};
     huddle_csr w = {0};
-    if (!fit->shrunk.labels_from_embedding) {
+    bool shrinks = !fit->shrunk.labels_from_embedding;
+    if (shrinks) {
+        /* An engine is sent the rows once, for W and the shrinking, and keeps what it shrinks. */
+        TRY(huddle_dense_new(rows->rows, rows->cols, &shrunk));
+        hd_resident_offer(context, &rows->resident);
+        hd_resident_offer(context, &shrunk.resident);
         TRY(weigh_new_rows(context, fit, o, rows, &w));
         TRY(huddle_shrink_points(context, rows, &w, &fit->shrunk.g.g, fit->shrunk.info.gamma,
-                                 o->shrink.loss, rows));
+                                 o->shrink.loss, &shrunk));
     }
-    TRY(hd_spectral_assign(context, fit, options, rows, same, labels));
+    TRY(hd_spectral_assign(context, fit, options, shrinks ? &shrunk : rows, same, labels));
 done:
     huddle_csr_free(&w);
+    huddle_dense_free(&shrunk);
     return status;
 }
 

@@ -327,7 +327,7 @@ static void open_view(const huddle_context *context, const huddle_points *x, hud
 
 /* Points that only an engine has may have been fetched into the view. */
 static void close_view(const huddle_points *x, huddle_points *view) {
-    if (x != NULL && x->resident != NULL && x->values == NULL)
+    if (x != NULL && hd_points_away(x))
         FREE(view->values, view->offsets, view->columns);
     hd_resident_release(&view->resident);
 }
@@ -338,7 +338,7 @@ static void close_view(const huddle_points *x, huddle_points *view) {
 static huddle_status finish_fit(huddle_context *context, const huddle_model *model,
                                 const huddle_points *x, hd_fit *fit, hd_model_rows **all_rows) {
     huddle_status status = HUDDLE_OK;
-    if (!model->borrows_points || (x != NULL && x->values == NULL))
+    if (!model->borrows_points || (x != NULL && hd_points_away(x)))
         TRY(hd_fit_own_points(&fit->prepared));
     hd_fit_release_graphs(fit);
     TRY(hd_fit_graph_count(context, &fit->graph));

@@ -266,9 +266,10 @@ huddle_status huddle_model_array(const huddle_model *model, const char *name, hu
     huddle_status status = HUDDLE_OK;
     const hd_fit_array *array = hd_fit_find_array(name);
     *view = (huddle_array){0};
+    if (array != NULL)
+        TRY(hd_fit_fetch_array(&model->fit, array));
     if (array == NULL || !has_array(model, array))
         return no_such_array(model, name);
-    TRY(hd_fit_fetch_array(&model->fit, array));
     if (model->all_rows != NULL && array->expansion != HD_FIT_KEEP)
         TRY(view_expanded(&model->fit, model->all_rows, array, view));
     else

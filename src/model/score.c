@@ -10,6 +10,7 @@
 #include "base/slabs.h"
 #include "huddle/metrics.h"
 #include "matrix/collect.h"
+#include "matrix/resident.h"
 #include "steps/merge.h"
 #include "steps/prepare.h"
 
@@ -124,7 +125,7 @@ static huddle_status score_fit(huddle_context *context, hd_fit *fit, const huddl
     *scores = (huddle_fit_scores){NAN, NAN, NAN};
     if (points != NULL)
         TRY(hd_step_silhouette(context, fit, points, &scores->silhouette));
-    if (graph->offsets != NULL || graph->resident != NULL)
+    if (hd_csr_present(graph))
         TRY(huddle_metrics_ncut(context, graph, fit->clusters.labels, &scores->ncut));
     TRY(hd_model_clustered_rows(context, fit, points, &owned, &rows));
     if (rows.d > 0) /* there are such rows, perhaps on other processes only */
@@ -142,7 +143,7 @@ huddle_status hd_model_find_points(huddle_context *context, const huddle_model *
     const hd_fit *fit = &model->fit;
     const huddle_points *kept = &fit->prepared.points;
     *points = NULL;
-    if (kept->values != NULL || kept->resident != NULL) {
+    if (hd_points_present(kept)) {
         *points = kept;
     } else if (x != NULL && fit->prepared.preparation.d_in > 0) {
         int64_t rows = hd_fit_rows_total(&fit->rows);

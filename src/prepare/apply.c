@@ -36,17 +36,6 @@ static double vector_norm(int64_t count, const double *values) {
     return sqrt(sum);
 }
 
-/* The norm of a row as it is stored, before the shift is added: its rounding errors are relative to
- * this. */
-static double stored_norm(const huddle_points *x, int64_t i) {
-    int64_t begin = x->offsets != NULL ? x->offsets[i] : i * x->stride;
-    int64_t end = x->offsets != NULL ? x->offsets[i + 1] : begin + x->d;
-    double sum = 0;
-    for (int64_t e = begin; e < end; e++)
-        sum += (double)x->values[e] * (double)x->values[e];
-    return sqrt(sum);
-}
-
 /* ---- one row ------------------------------------------------------------------------------- */
 
 /* Otherwise rows are exact. */
@@ -55,12 +44,12 @@ static bool is_rounded(const application *a) {
 }
 
 /* The factor that makes the row's norm 1. A row whose length is only rounding error would become a
- * random direction; it gets 0 and is counted. The bound is 16 eps for the sums over stored values
- * and offset, eps for the rounding of the centre itself, both multiplied by what the projection can
- * add. */
+ * random direction; it gets 0 and is counted. The bound is 16 eps for the sums over stored values,
+ * before the shift is added, and offset, eps for the rounding of the centre itself, both multiplied
+ * by what the projection can add. */
 static double unit_factor(const application *a, int64_t i, double length, int64_t *zero_rows) {
-    double rounding =
-        DBL_EPSILON * a->gain * (16 * (stored_norm(a->x, i) + a->offset_norm) + a->centre_norm);
+    double rounding = DBL_EPSILON * a->gain *
+                      (16 * (sqrt(hd_points_square(a->x, i)) + a->offset_norm) + a->centre_norm);
     if (length > (is_rounded(a) ? rounding : 0))
         return 1 / length;
     ++*zero_rows;
@@ -144,7 +133,8 @@ done:
 static huddle_status sparse_chunk(void *argument, hd_chunk chunk) {
     const application *a = argument;
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
-        double factor = unit_factor(a, i, stored_norm(a->x, i), a->zero_rows + chunk.index);
+        double factor =
+            unit_factor(a, i, sqrt(hd_points_square(a->x, i)), a->zero_rows + chunk.index);
         for (int64_t e = a->x->offsets[i]; e < a->x->offsets[i + 1]; e++)
             a->y->values[e] = (float)(factor * (double)a->x->values[e]);
     }
@@ -297,7 +287,7 @@ static huddle_status apply_all(huddle_context *context, application *a, huddle_p
         goto done;
     TRY(huddle_points_new(x->n, a->p->d_out, a->y));
     /* Prepared points have a shift only under rule none, where values stay as they were. */
-    TRY(hd_points_keep_shift(a->p->shift, a->y));
+    TRY(hd_copy_numbers(a->y->d, a->p->shift, &a->y->shift));
     if (projects) {
         a->scratch_size = HD_PREPARE_TILE_ROWS * ((int64_t)HD_PREPARE_TILE_DEPTH + a->p->d_out);
         TRY(apply_to_chunks(context, a, project_chunk, HD_PREPARE_TILE_ROWS, info));

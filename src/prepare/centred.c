@@ -207,3 +207,15 @@ done:
     FREE(p.base, p.tiles);
     return status;
 }
+
+huddle_status hd_prepare_centred_times_both(huddle_context *context, const hd_prepare_centred *c,
+                                            bool by_columns, const double *v, int64_t b,
+                                            int64_t ldv, double *half, double *out, int64_t ldo) {
+    huddle_status status =
+        (by_columns ? hd_prepare_centred_times
+                    : hd_prepare_centred_times_transpose)(context, c, v, b, ldv, half, b);
+    if (status != HUDDLE_OK)
+        return status;
+    return (by_columns ? hd_prepare_centred_times_transpose
+                       : hd_prepare_centred_times)(context, c, half, b, b, out, ldo);
+}

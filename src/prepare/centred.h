@@ -59,6 +59,13 @@ huddle_status hd_prepare_centred_times_transpose(huddle_context *context,
                                                  const hd_prepare_centred *centred, const double *v,
                                                  int64_t b, int64_t ldv, double *out, int64_t ldo);
 
+/* out (m x b) = (X - 1 o')'(X - 1 o') v if by_columns (m = d), otherwise (X - 1 o')(X - 1 o')' v;
+ * half has room for the product in between, with one row per row of X or per column. */
+huddle_status hd_prepare_centred_times_both(huddle_context *context,
+                                            const hd_prepare_centred *centred, bool by_columns,
+                                            const double *v, int64_t b, int64_t ldv, double *half,
+                                            double *out, int64_t ldo);
+
 /* gram (m x m) = (X - 1 o')'(X - 1 o') if by_columns (m = d), otherwise (X - 1 o')(X - 1 o')',
  * which needs all rows on one process. */
 huddle_status hd_prepare_centred_gram(huddle_context *context, const hd_prepare_centred *centred,

@@ -6,6 +6,7 @@
 #include "base/context.h"
 #include "base/options.h"
 #include "base/slabs.h"
+#include "matrix/rows.h"
 #include "prepare/pca.h"
 #include "prepare/ranks.h"
 
@@ -42,22 +43,12 @@ static bool has_rule(const huddle_preparation *p, const char *name) {
     return strcmp(p->rule.name, name) == 0;
 }
 
-static huddle_status copy_numbers(int64_t count, const double *from, double **to) {
-    huddle_status status = HUDDLE_OK;
-    if (from == NULL)
-        return status;
-    ALLOC(*to, count);
-    memcpy(*to, from, (size_t)count * sizeof **to);
-done:
-    return status;
-}
-
 /* The centre is kept in true coordinates; the mean is that of the stored values. A preparation that
  * is applied to points with another shift must not depend on that of the training points. */
 static huddle_status keep_centre(const huddle_points *x, const double *mean,
                                  huddle_preparation *p) {
     huddle_status status = HUDDLE_OK;
-    TRY(copy_numbers(x->d, mean, &p->centre));
+    TRY(hd_copy_numbers(x->d, mean, &p->centre));
     for (int64_t j = 0; j < x->d && x->shift != NULL; j++)
         p->centre[j] += x->shift[j];
 done:
@@ -110,7 +101,7 @@ static huddle_status set_projection(huddle_context *context, const huddle_points
     r = p->rule.r < r ? p->rule.r : r;
     ALLOC(components, x->d * r);
     ALLOC(variances, r);
-    TRY(hd_prepare_pca_rough(context, &centred, r, rough, seed, components, variances, &rank));
+    TRY(hd_prepare_pca(context, &centred, r, rough, seed, components, variances, &rank));
     clip_rank(context, rank, p);
     TRY(huddle_dense_new(x->d, p->d_out, &p->projection));
     for (int64_t k = 0; k < rank; k++) {
@@ -149,36 +140,18 @@ done:
     return status;
 }
 
-/* Knots are relative to the shift of the training points, which becomes the centre. */
-static huddle_status fit_ranks(huddle_context *context, const huddle_points *x,
-                               huddle_preparation *p) {
+/* Rules that treat every row on its own (none, unit, center-rows) fit nothing but their flags. Rule
+ * none keeps the shift, so that new points are compared in the same coordinates. */
+huddle_status hd_prepare_fit(huddle_context *context, const huddle_points *x,
+                             const huddle_prepare_options *options, bool rough,
+                             huddle_preparation *p) {
     huddle_status status = HUDDLE_OK;
-    TRY(copy_numbers(x->d, x->shift, &p->centre));
-    TRY(hd_prepare_fit_ranks(context, x, p));
-done:
-    return status;
-}
-
-static huddle_status check_arguments(huddle_context *context, const huddle_points *x,
-                                     const huddle_prepare_options *options) {
-    huddle_status status = HUDDLE_OK;
-    TRY(huddle_options_check(huddle_prepare_options_table(), options));
+    memset(p, 0, sizeof *p);
+    TRY(huddle_options_check(table, options));
     if (x == NULL)
         FAIL(HUDDLE_INVALID, "there are no points to prepare");
     TRY(huddle_points_fetch(x));
     TRY(huddle_points_check(context, x));
-done:
-    return status;
-}
-
-/* Rules that treat every row on its own (none, unit, center-rows) fit nothing but their flags. Rule
- * none keeps the shift, so that new points are compared in the same coordinates. */
-static huddle_status fit_rule(huddle_context *context, const huddle_points *x,
-                              const huddle_prepare_options *options, bool rough,
-                              huddle_preparation *p) {
-    huddle_status status = HUDDLE_OK;
-    memset(p, 0, sizeof *p);
-    TRY(check_arguments(context, x, options));
     p->rule = options->prepare;
     p->d_in = p->d_out = x->d;
     p->variance_kept = 1;
@@ -194,9 +167,9 @@ static huddle_status fit_rule(huddle_context *context, const huddle_points *x,
              "prepare = %s would make sparse points dense; none, unit, pca:R and whiten:R do not",
              p->rule.name);
     if (has_rule(p, "none"))
-        TRY(copy_numbers(x->d, x->shift, &p->shift));
+        TRY(hd_copy_numbers(x->d, x->shift, &p->shift));
     else if (has_rule(p, "ranks"))
-        TRY(fit_ranks(context, x, p));
+        TRY(hd_prepare_fit_ranks(context, x, p));
     else if (!has_rule(p, "unit") && !p->center_rows)
         TRY(fit_columns(context, x, rough, options->seed, p));
 done:
@@ -211,16 +184,10 @@ huddle_status huddle_prepare_fit(huddle_context *context, const huddle_points *x
     double start = hd_seconds();
     huddle_prepare_options defaults = huddle_prepare_defaults();
     huddle_status status =
-        fit_rule(context, x, options != NULL ? options : &defaults, false, preparation);
+        hd_prepare_fit(context, x, options != NULL ? options : &defaults, false, preparation);
     if (info != NULL && status == HUDDLE_OK)
         *info = (huddle_prepare_info){preparation->variance_kept, 0, hd_seconds() - start};
     return status;
-}
-
-huddle_status hd_prepare_fit_rough(huddle_context *context, const huddle_points *x,
-                                   const huddle_prepare_options *options,
-                                   huddle_preparation *preparation) {
-    return fit_rule(context, x, options, true, preparation);
 }
 
 void huddle_preparation_free(huddle_preparation *preparation) {

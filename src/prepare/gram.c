@@ -136,10 +136,8 @@ static huddle_status sparse_gram(huddle_context *context, const hd_prepare_centr
         memset(identity, 0, (size_t)(m * b) * sizeof *identity);
         for (int64_t k = 0; k < b; k++)
             identity[(first + k) * b + k] = 1;
-        TRY(by_columns ? hd_prepare_centred_times(context, c, identity, b, b, half, b)
-                       : hd_prepare_centred_times_transpose(context, c, identity, b, b, half, b));
-        TRY(by_columns ? hd_prepare_centred_times_transpose(context, c, half, b, b, gram + first, m)
-                       : hd_prepare_centred_times(context, c, half, b, b, gram + first, m));
+        TRY(hd_prepare_centred_times_both(context, c, by_columns, identity, b, b, half,
+                                          gram + first, m));
         TRY(hd_progress(context, "prepare", (double)(first + b), (double)m));
     }
 done:

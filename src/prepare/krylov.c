@@ -56,6 +56,12 @@ static void multiply_matrices(CBLAS_TRANSPOSE transpose, int64_t rows, int64_t c
                 (int)lda, b, (int)ldb, beta, c, (int)ldc);
 }
 
+static void copy_columns(int64_t rows, int64_t count, const double *from, int64_t ldf, double *to,
+                         int64_t ldt) {
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(to + i * ldt, from + i * ldf, (size_t)count * sizeof *to);
+}
+
 /* Norms of the first columns of w, by rows: w is row-major. */
 static void column_norms(const basis *s, int64_t count, double *norms) {
     memset(norms, 0, (size_t)count * sizeof *norms);
@@ -104,8 +110,7 @@ static huddle_status orthonormalise(const basis *s, int64_t count, double min_no
         cblas_dscal((int)count, 1 / sqrt(values[k]), gram + k * count, 1);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)m, (int)*kept, (int)count, 1, s->w,
                 (int)s->kept, gram + dropped * count, (int)count, 0, s->spare, (int)s->kept);
-    for (int64_t i = 0; i < m; i++)
-        memcpy(s->w + i * s->kept, s->spare + i * s->kept, (size_t)*kept * sizeof *s->w);
+    copy_columns(m, *kept, s->spare, s->kept, s->w, s->kept);
     return HUDDLE_OK;
 }
 
@@ -126,8 +131,7 @@ static huddle_status append_block(huddle_context *context, basis *s, int64_t cou
         TRY(orthonormalise(s, count, 0, &count));
     if (count == 0)
         goto done;
-    for (int64_t i = 0; i < s->m; i++)
-        memcpy(s->v + i * s->max + at, s->w + i * s->kept, (size_t)count * sizeof *s->v);
+    copy_columns(s->m, count, s->w, s->kept, s->v + at, s->max);
     TRY(s->a->times(context, s->a->self, s->v + at, count, s->max, s->av + at, s->max));
     s->size += count;
     /* The new columns of H = V'AV. */
@@ -147,8 +151,7 @@ done:
  * are computed, and LAPACK's ascending order is reversed. */
 static huddle_status solve_small(basis *s) {
     int64_t size = s->size;
-    for (int64_t i = 0; i < size; i++)
-        memcpy(s->y + i * size, s->h + i * s->max, (size_t)size * sizeof *s->y);
+    copy_columns(size, size, s->h, s->max, s->y, size);
     if (LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)size, s->y, (lapack_int)size,
                        s->theta) != 0)
         return hd_fail(HUDDLE_NUMERIC, "LAPACK's dsyevd failed in the PCA");
@@ -194,8 +197,7 @@ static void restart_basis(basis *s, int64_t count) {
     double *pair[] = {s->v, s->av};
     for (int k = 0; k < 2; k++) {
         combine_basis(s, pair[k], count, s->spare, s->kept);
-        for (int64_t i = 0; i < s->m; i++)
-            memcpy(pair[k] + i * s->max, s->spare + i * s->kept, (size_t)count * sizeof(double));
+        copy_columns(s->m, count, s->spare, s->kept, pair[k], s->max);
     }
     for (int64_t i = 0; i < count; i++)
         for (int64_t k = 0; k < count; k++)
@@ -213,13 +215,6 @@ static void draw_block(basis *s) {
     }
 }
 
-/* w = the image of the last `count` vectors: what makes the space a Krylov space. */
-static void take_image(basis *s, int64_t count) {
-    for (int64_t i = 0; i < s->m; i++)
-        memcpy(s->w + i * s->kept, s->av + i * s->max + s->size - count,
-               (size_t)count * sizeof *s->w);
-}
-
 /* Appends blocks until the basis is full, or *closed: its image lies within it. An image within the
  * basis means that the space is invariant: its Ritz pairs are eigenpairs. A space of fewer vectors
  * than are kept, which narrow blocks may find, is continued at random. */
@@ -228,7 +223,8 @@ static huddle_status fill_basis(huddle_context *context, basis *s, int64_t grown
     huddle_status status = HUDDLE_OK;
     while (grown > 0 && s->size + grown <= s->max && s->size < s->m) {
         TRY(hd_check_cancel(context));
-        take_image(s, grown);
+        /* The image of the newest vectors is what makes the space a Krylov space. */
+        copy_columns(s->m, grown, s->av + s->size - grown, s->max, s->w, s->kept);
         TRY(append_block(context, s, grown, min_norm, &grown));
         if (grown == 0 && s->size < s->kept) {
             draw_block(s);

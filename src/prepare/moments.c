@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/slabs.h"
+#include "matrix/rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -115,9 +116,7 @@ done:
 bool hd_prepare_has_unit_rows(const huddle_points *x) {
     const double tolerance = 1e-5; /* the rounding of floats */
     for (int64_t i = 0; i < x->n; i++) {
-        double squares = 0;
-        for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++)
-            squares += (double)x->values[e] * (double)x->values[e];
+        double squares = hd_points_square(x, i);
         if (squares > 0 && fabs(squares - 1) > tolerance)
             return false;
     }

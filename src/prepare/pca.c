@@ -40,28 +40,8 @@ static huddle_status multiply_both(huddle_context *context, void *self, const do
         s->width = b;
         ALLOC(s->half, (s->by_columns ? s->c->x->n : s->c->x->d) * b);
     }
-    if (s->by_columns) {
-        TRY(hd_prepare_centred_times(context, s->c, v, b, ldv, s->half, b));
-        TRY(hd_prepare_centred_times_transpose(context, s->c, s->half, b, b, out, ldo));
-    } else {
-        TRY(hd_prepare_centred_times_transpose(context, s->c, v, b, ldv, s->half, b));
-        TRY(hd_prepare_centred_times(context, s->c, s->half, b, b, out, ldo));
-    }
+    TRY(hd_prepare_centred_times_both(context, s->c, s->by_columns, v, b, ldv, s->half, out, ldo));
 done:
-    return status;
-}
-
-static huddle_status find_by_decomposition(huddle_context *context, const hd_prepare_centred *c,
-                                           bool by_columns, int64_t r, double *values,
-                                           double *vectors) {
-    huddle_status status = HUDDLE_OK;
-    int64_t m = by_columns ? c->x->d : c->x->n;
-    double *gram = NULL;
-    ALLOC(gram, m * m);
-    TRY(hd_prepare_centred_gram(context, c, by_columns, gram));
-    TRY(hd_prepare_eigen_dense(m, gram, r, values, vectors));
-done:
-    huddle_free(gram);
     return status;
 }
 
@@ -144,12 +124,11 @@ static int64_t count_rank(int64_t n, int64_t d, int64_t r, const double *values)
 
 /* The dense decomposition also serves where a large share of the components is wanted: the basis of
  * the iteration would be as large as the matrix. */
-huddle_status hd_prepare_pca_rough(huddle_context *context, hd_prepare_centred *c, int64_t r,
-                                   bool rough, uint64_t seed, double *components, double *variances,
-                                   int64_t *rank) {
+huddle_status hd_prepare_pca(huddle_context *context, hd_prepare_centred *c, int64_t r, bool rough,
+                             uint64_t seed, double *components, double *variances, int64_t *rank) {
     huddle_status status = HUDDLE_OK;
     int64_t n = c->x->n, d = c->x->d;
-    double *vectors = NULL, *values = variances;
+    double *vectors = NULL, *gram = NULL, *values = variances;
     int64_t limit = c->x->offsets == NULL ? DENSE_LIMIT : SPARSE_LIMIT;
     bool distributed = hd_context_engine(context)->slabs != NULL;
     hd_blas_enter();
@@ -159,10 +138,15 @@ huddle_status hd_prepare_pca_rough(huddle_context *context, hd_prepare_centred *
     int64_t m = by_columns ? d : n;
     ALLOC(vectors, m * r);
     TRY(hd_prepare_centred_transpose(c));
-    if (m <= limit || 4 * r >= m)
-        TRY(find_by_decomposition(context, c, by_columns, r, values, vectors));
-    else
+    if (m <= limit || 4 * r >= m) {
+        ALLOC(gram, m * m);
+        TRY(hd_prepare_centred_gram(context, c, by_columns, gram));
+        TRY(hd_prepare_eigen_dense(m, gram, r, values, vectors));
+        huddle_free(gram);
+        gram = NULL;
+    } else {
         TRY(find_by_iteration(context, c, by_columns, r, rough, seed, values, vectors));
+    }
     /* values and variances share their memory: the rank needs eigenvalues, before they are divided
      * by n. */
     *rank = count_rank(n, d, r, values);
@@ -175,11 +159,6 @@ huddle_status hd_prepare_pca_rough(huddle_context *context, hd_prepare_centred *
         variances[k] = fmax(values[k], 0) / (double)n;
 done:
     hd_blas_leave();
-    huddle_free(vectors);
+    FREE(vectors, gram);
     return status;
-}
-
-huddle_status hd_prepare_pca(huddle_context *context, hd_prepare_centred *c, int64_t r,
-                             uint64_t seed, double *components, double *variances, int64_t *rank) {
-    return hd_prepare_pca_rough(context, c, r, false, seed, components, variances, rank);
 }

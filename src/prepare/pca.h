@@ -15,19 +15,16 @@ bool hd_prepare_has_unit_rows(const huddle_points *x);
 
 /* The first r principal components of the centred points: unit columns of components (d x r,
  * row-major, largest entry of each positive), their variances (divided by n), and *rank, the number
- * of them that exceed rounding error; those beyond are zero. */
+ * of them that exceed rounding error; those beyond are zero. If `rough`, those of large or sparse
+ * data are an orthonormal basis of nearly the same space, ordered by variance: enough to compare
+ * preparations. */
 huddle_status hd_prepare_pca(huddle_context *context, hd_prepare_centred *centred, int64_t r,
-                             uint64_t seed, double *components, double *variances, int64_t *rank);
+                             bool rough, uint64_t seed, double *components, double *variances,
+                             int64_t *rank);
 
-/* The same; if `rough`, the components of large or sparse data are an orthonormal basis of nearly
- * the same space, ordered by variance: enough to compare preparations. */
-huddle_status hd_prepare_pca_rough(huddle_context *context, hd_prepare_centred *centred, int64_t r,
-                                   bool rough, uint64_t seed, double *components, double *variances,
-                                   int64_t *rank);
-
-/* huddle_prepare_fit() with rough components. */
-huddle_status hd_prepare_fit_rough(huddle_context *context, const huddle_points *x,
-                                   const huddle_prepare_options *options,
-                                   huddle_preparation *preparation);
+/* huddle_prepare_fit(), with rough components or not. */
+huddle_status hd_prepare_fit(huddle_context *context, const huddle_points *x,
+                             const huddle_prepare_options *options, bool rough,
+                             huddle_preparation *preparation);
 
 #endif

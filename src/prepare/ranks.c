@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/slabs.h"
+#include "matrix/rows.h"
 
 #include <float.h>
 #include <math.h>
@@ -100,11 +101,13 @@ done:
 }
 
 /* Stored values are sorted, not true ones: the sum of a value and a large shift would be rounded,
- * and different values might become equal. The preparation's centre is the shift. */
+ * and different values might become equal. The shift of the training points, to which the knots are
+ * relative, becomes the centre. */
 huddle_status hd_prepare_fit_ranks(huddle_context *context, const huddle_points *x,
                                    huddle_preparation *p) {
     huddle_status status = HUDDLE_OK;
     rank_fit f = {.x = x, .capacity = x->n < MAX_KNOTS ? x->n : MAX_KNOTS};
+    TRY(hd_copy_numbers(x->d, x->shift, &p->centre));
     TRY(hd_slabs_refuse(context, "prepare = ranks"));
     ALLOC(f.sorted, x->n * hd_workers(context));
     ALLOC(f.rank, x->n * hd_workers(context));

@@ -9,7 +9,7 @@
  * the shift is large. */
 double hd_prepare_rounding(double magnitude);
 
-/* Knots of all columns of dense points, out of the stored values. */
+/* The centre, and the knots of all columns of dense points, out of the stored values. */
 huddle_status hd_prepare_fit_ranks(huddle_context *context, const huddle_points *x,
                                    huddle_preparation *p);
 

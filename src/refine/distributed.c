@@ -117,7 +117,7 @@ static huddle_status refine_arranged(huddle_context *context, const huddle_csr *
     hd_arrangement a = {0};
     huddle_refine_start starts[HUDDLE_REFINE_MAX_TRIALS];
     int32_t *moved = NULL, *found = NULL;
-    TRY(hd_arrange_open(context, matrix, NULL, &a));
+    TRY(hd_arrange_open(context, matrix, NULL, true, &a));
     ALLOC(found, a.moved);
     ALLOC(moved, t->n_starts * a.moved);
     for (int32_t k = 0; k < t->n_starts; k++) {

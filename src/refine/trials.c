@@ -205,8 +205,9 @@ static huddle_status make_trials(run *r) {
                            r->options->seed, r->many, NULL));
     }
     const hd_engine *engine = hd_context_engine(r->context);
-    TRY(hd_engine_loop(r->context, engine->move_vertices != NULL || engine->score_graph != NULL,
-                       "refine", n_trials, make_trial, r));
+    bool asks = engine->move_vertices != NULL || engine->score_graph != NULL;
+    TRY(asks ? hd_engine_loop(r->context, "refine", n_trials, make_trial, r)
+             : hd_parallel(r->context, "refine", n_trials, 1, make_trial, r));
     r->info->n_trials = n_trials;
     choose_trial(r);
 done:

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
+#include "matrix/resident.h"
 #include "shrink/certificate.h"
 
 #include <math.h>
@@ -206,6 +207,8 @@ huddle_status huddle_shrink_points(huddle_context *context, const huddle_dense *
     TRY(huddle_dense_fetch(f));
     TRY(huddle_csr_fetch(w));
     TRY(check_points(context, &b, loss));
+    if (g->resident != f->resident)
+        hd_resident_invalidate(g->resident); /* the engine may leave its new copy there */
     status = HUDDLE_UNSUPPORTED;
     if (engine->shrink_points != NULL) {
         hd_shrink_points_request request = {f, anchors, w, gamma, b.squared};
@@ -214,6 +217,8 @@ huddle_status huddle_shrink_points(huddle_context *context, const huddle_dense *
     }
     if (status == HUDDLE_UNSUPPORTED)
         status = shrink_on_cpu(context, &b);
+    if (g->resident == f->resident)
+        hd_resident_invalidate(g->resident); /* g is f: the copy has the rows from before */
 done:
     return hd_agree(context, status);
 }

@@ -184,7 +184,7 @@ static huddle_status send_whole(hd_shrink_subset *u, const int32_t *component,
     ALLOC(to, u->n);
     for (int64_t k = 0; k < u->n; k++)
         to[k] = owner[component[u->row[k]]];
-    TRY(hd_arrange_open_ordered(context, &u->graph, to, &u->moved));
+    TRY(hd_arrange_open(context, &u->graph, to, false, &u->moved));
     TRY(hd_slab_locate(context, u->moved.moved, &slab));
     for (int64_t at = 0; at < w->offsets[w->rows]; at++)
         w->columns[at] -= (int32_t)slab.first;
@@ -201,7 +201,7 @@ huddle_status hd_shrink_subset_open(const hd_shrink_input *from, const bool *cho
     *u = (hd_shrink_subset){.from = from};
     TRY(take_rows(u, chosen));
     TRY(owner != NULL ? send_whole(u, component, owner)
-                      : hd_arrange_open(from->context, &u->graph, NULL, &u->moved));
+                      : hd_arrange_open(from->context, &u->graph, NULL, true, &u->moved));
     if (!options->keep_dual) {
         huddle_csr_free(&u->graph);
         huddle_free(u->edge);

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/slabs.h"
+#include "matrix/resident.h"
 #include "prepare/pca.h"
 
 #include <math.h>
@@ -57,7 +58,7 @@ huddle_status hd_step_find_dominant(huddle_context *context, const huddle_prepar
     /* Scaled or projected columns are no longer the user's features. Sparse points are not
      * examined. */
     if (x->offsets != NULL || x->d < 2 || slab.total < 2 || preparation->scale != NULL ||
-        preparation->projection.values != NULL || preparation->knots.values != NULL)
+        hd_dense_present(&preparation->projection) || hd_dense_present(&preparation->knots))
         goto done;
     ALLOC(mean, x->d);
     ALLOC(variances, x->d);

@@ -2,6 +2,7 @@
 #include "steps/embed.h"
 
 #include "base/check.h"
+#include "matrix/resident.h"
 #include "steps/graph.h"
 
 #include <string.h>
@@ -90,7 +91,7 @@ huddle_status hd_spectral_make_rows(const char *row_rule, int32_t n_clusters,
                                     hd_fit_embedding *embedding) {
     huddle_status status = HUDDLE_OK;
     huddle_embedding *f = &embedding->f;
-    bool given = f->vectors.values == NULL && f->vectors.resident == NULL;
+    bool given = !hd_dense_present(&f->vectors);
     int64_t columns = hd_spectral_count_columns(row_rule, n_clusters);
     /* A graph has no more eigenvectors than vertices, and merging may leave fewer vertices than
      * clusters. */

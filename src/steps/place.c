@@ -5,6 +5,8 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "matrix/insert.h"
+#include "matrix/resident.h"
+#include "matrix/rows.h"
 #include "steps/near.h"
 #include "steps/prepare.h"
 
@@ -49,14 +51,10 @@ typedef struct placing {
 /* The neighbours are sorted by distance, so that only the first one can be equal. */
 int64_t hd_spectral_same_row(const huddle_points *x, int64_t i, const huddle_knn_options *options,
                              const huddle_neighbors *neighbors) {
-    double distance = neighbors->distance[i * neighbors->k], squares = 0;
-    /* Rows of dense and of sparse points are contiguous ranges of values. */
-    int64_t begin = x->offsets != NULL ? x->offsets[i] : i * x->stride;
-    int64_t end = x->offsets != NULL ? x->offsets[i + 1] : begin + x->d;
-    for (int64_t e = begin; e < end; e++)
-        squares += (double)x->values[e] * (double)x->values[e];
-    double max_distance =
-        strcmp(options->metric, "cosine") == 0 ? same_direction : same_row * sqrt(squares);
+    double distance = neighbors->distance[i * neighbors->k];
+    double max_distance = strcmp(options->metric, "cosine") == 0
+                              ? same_direction
+                              : same_row * sqrt(hd_points_square(x, i));
     return distance <= max_distance ? neighbors->index[i * neighbors->k] : -1;
 }
 
@@ -145,7 +143,7 @@ huddle_status hd_spectral_place(huddle_context *context, const hd_fit *fit, cons
     hd_step_near near = {0};
     placing p = {&near.view, &view, &options->knn, &neighbors, options->embed.rows, rows, same};
     const huddle_points *points = &fit->prepared.points;
-    if ((points->values == NULL && points->resident == NULL) || !fit->embedding.present)
+    if (!hd_points_present(points) || !fit->embedding.present)
         FAIL(HUDDLE_UNSUPPORTED,
              "a model fitted to a given graph or embedding cannot label new points");
     TRY(huddle_dense_fetch(&fit->embedding.f.vectors));

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/slabs.h"
+#include "matrix/resident.h"
 #include "steps/near.h"
 #include "steps/prepare.h"
 
@@ -65,7 +66,7 @@ static huddle_status predict_refined(huddle_context *context, const hd_fit *fit,
     huddle_status status = HUDDLE_OK;
     huddle_points owned = {0}, view;
     const huddle_points *points = &fit->prepared.points;
-    if (points->values == NULL && points->resident == NULL)
+    if (!hd_points_present(points))
         FAIL(HUDDLE_UNSUPPORTED,
              "a model fitted to a given graph or embedding cannot label new points");
     TRY(hd_step_prepare_new(context, fit, x, &owned, &view));

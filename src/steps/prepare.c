@@ -1,6 +1,7 @@
 #include "steps/prepare.h"
 
 #include "base/check.h"
+#include "matrix/resident.h"
 #include "steps/dominant.h"
 
 #include <string.h>
@@ -71,7 +72,7 @@ huddle_status hd_step_prepare_new(huddle_context *context, const hd_fit *fit,
     TRY(hd_step_apply_map(context, &fit->prepared.reduction, &prepared_view, owned, view));
     /* Without a reduction the view refers to the prepared points, which the caller must then
      * own. */
-    if (owned->values == NULL && owned->resident == NULL) {
+    if (!hd_points_present(owned)) {
         *owned = prepared;
         memset(&prepared, 0, sizeof prepared);
     }

@@ -3,6 +3,7 @@
 #include "steps/refine.h"
 
 #include "base/check.h"
+#include "matrix/resident.h"
 #include "steps/embed.h"
 #include "steps/kmeans.h"
 #include "steps/medoids.h"
@@ -41,8 +42,7 @@ done:
 /* ---- starts -------------------------------------------------------------------------------- */
 
 static bool has_vectors(const hd_fit_embedding *embedding) {
-    return embedding != NULL &&
-           (embedding->f.vectors.values != NULL || embedding->f.vectors.resident != NULL);
+    return embedding != NULL && hd_dense_present(&embedding->f.vectors);
 }
 
 /* What K-means would warn of concerns a start, not the result. */

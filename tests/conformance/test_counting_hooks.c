@@ -12,17 +12,6 @@
 
 enum { N = 90, D = 6, C = 3 };
 
-static huddle_context *context_for(const char *options) {
-    huddle_context *context;
-    assert_ok(huddle_context_new(&context));
-    assert_ok(hd_context_use_engine(context, &counting_engine, options));
-    return context;
-}
-
-static long long calls(const huddle_context *context, counting_stage stage) {
-    return atomic_load(&counting_state_of(context)->calls[stage]);
-}
-
 static huddle_points clouds(int64_t n, int64_t d, bool sparse) {
     huddle_points x;
     if (sparse)
@@ -77,7 +66,7 @@ static huddle_status prepare(huddle_context *context, const huddle_points *x, co
 
 static void check_prepared(const char *rule, int32_t r, int64_t n, int64_t d, bool sparse,
                            double *shift, bool maps, bool decomposes) {
-    huddle_context *context = context_for("");
+    huddle_context *context = counting_context("");
     huddle_points x = clouds(n, d, sparse), y, z;
     huddle_prepare_info a, b;
     x.shift = shift;
@@ -87,8 +76,8 @@ static void check_prepared(const char *rule, int32_t r, int64_t n, int64_t d, bo
             x.values[j] = 0.1F;
     assert_ok(prepare(context, &x, rule, r, &y, &a));
     assert_ok(prepare(NULL, &x, rule, r, &z, &b));
-    assert_int_equal(calls(context, COUNTING_MAP), maps);
-    assert_int_equal(calls(context, COUNTING_GRAM), decomposes);
+    assert_int_equal(counting_calls(context, COUNTING_MAP), maps);
+    assert_int_equal(counting_calls(context, COUNTING_GRAM), decomposes);
     assert_int_equal(y.n, z.n);
     assert_int_equal(y.d, z.d);
     assert_int_equal(a.zero_rows, b.zero_rows);
@@ -138,7 +127,7 @@ static void distinct_rows_agree(void **state) {
     (void)state;
     for (int copies = 0; copies < 2; copies++)
         for (int kind = 0; kind < 3; kind++) {
-            huddle_context *context = context_for("");
+            huddle_context *context = counting_context("");
             huddle_points x = clouds(N, D, kind == 1);
             huddle_dense f;
             huddle_distinct a, b;
@@ -156,7 +145,7 @@ static void distinct_rows_agree(void **state) {
                 assert_ok(huddle_dense_distinct(context, &f, &a));
                 assert_ok(huddle_dense_distinct(NULL, &f, &b));
             }
-            assert_int_equal(calls(context, COUNTING_DISTINCT), 1);
+            assert_int_equal(counting_calls(context, COUNTING_DISTINCT), 1);
             assert_true((b.of != NULL) == (copies == 1));
             check_same_distinct(&a, &b);
             huddle_distinct_free(&a);
@@ -176,7 +165,7 @@ static void moves_agree(void **state) {
     huddle_points x = clouds(N, D, false);
     huddle_csr graph = graph_of(&x);
     for (size_t k = 0; k < 3; k++) {
-        huddle_context *context = context_for("");
+        huddle_context *context = counting_context("");
         huddle_refine_options options = huddle_refine_defaults();
         int32_t labels[N], known[N], truth[N], sweeps;
         set_labels(truth);
@@ -189,7 +178,7 @@ static void moves_agree(void **state) {
         assert_ok(huddle_refine_move(NULL, &graph, &options, known, NULL));
         assert_memory_equal(labels, known, sizeof known);
         assert_memory_equal(labels, truth, sizeof truth);
-        assert_int_equal(calls(context, COUNTING_MOVE), 1);
+        assert_int_equal(counting_calls(context, COUNTING_MOVE), 1);
         assert_true(sweeps > 0);
         huddle_context_free(context);
     }
@@ -200,7 +189,7 @@ static void moves_agree(void **state) {
 /* The starts of the refinement, side by side on the CPU, are moved and scored one at a time. */
 static void refined_labels_agree(void **state) {
     (void)state;
-    huddle_context *context = context_for("");
+    huddle_context *context = counting_context("");
     huddle_points x = clouds(N, D, false);
     huddle_csr graph = graph_of(&x);
     int32_t labels[N], refined[N], known[N];
@@ -213,8 +202,8 @@ static void refined_labels_agree(void **state) {
     assert_ok(huddle_refine(context, &graph, 1, &start, NULL, refined, &info));
     assert_ok(huddle_refine(NULL, &graph, 1, &start, NULL, known, NULL));
     assert_memory_equal(refined, known, sizeof known);
-    assert_true(calls(context, COUNTING_MOVE) > info.n_trials);
-    assert_true(calls(context, COUNTING_SCORES) >= info.n_trials);
+    assert_true(counting_calls(context, COUNTING_MOVE) > info.n_trials);
+    assert_true(counting_calls(context, COUNTING_SCORES) >= info.n_trials);
     assert_int_equal(atomic_load(&counting_state_of(context)->elsewhere), 0);
     huddle_csr_free(&graph);
     huddle_points_free(&x);
@@ -223,7 +212,7 @@ static void refined_labels_agree(void **state) {
 
 static void scores_agree(void **state) {
     (void)state;
-    huddle_context *context = context_for("");
+    huddle_context *context = counting_context("");
     huddle_points x = clouds(N, D, false);
     huddle_csr graph = graph_of(&x);
     huddle_graph_scores a, b;
@@ -239,7 +228,7 @@ static void scores_agree(void **state) {
     assert_ok(huddle_metrics_ncut(context, &graph, labels, &one));
     assert_ok(huddle_metrics_ncut(NULL, &graph, labels, &two));
     assert_close(one, two, 1e-12);
-    assert_int_equal(calls(context, COUNTING_SCORES), 2);
+    assert_int_equal(counting_calls(context, COUNTING_SCORES), 2);
     assert_ok(huddle_metrics_silhouette_samples(context, &x, labels, values));
     assert_ok(huddle_metrics_silhouette_samples(NULL, &x, labels, known));
     for (int64_t i = 0; i < N; i++)
@@ -247,7 +236,7 @@ static void scores_agree(void **state) {
     assert_ok(huddle_metrics_silhouette(context, &x, labels, 50, 1, &one));
     assert_ok(huddle_metrics_silhouette(NULL, &x, labels, 50, 1, &two));
     assert_close(one, two, 1e-9);
-    assert_int_equal(calls(context, COUNTING_SILHOUETTES), 2);
+    assert_int_equal(counting_calls(context, COUNTING_SILHOUETTES), 2);
     huddle_csr_free(&graph);
     huddle_points_free(&x);
     huddle_context_free(context);
@@ -303,7 +292,7 @@ static void nonsense_is_refused(void **state) {
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         char options[64];
         snprintf(options, sizeof options, "spoil:%s", counting_stage_name(cases[k].stage));
-        huddle_context *context = context_for(options);
+        huddle_context *context = counting_context(options);
         assert_refused(call_stage(context, cases[k].stage, cases[k].n_clusters), HUDDLE_INTERNAL,
                        cases[k].message);
         huddle_context_free(context);
@@ -320,10 +309,11 @@ static void failures_are_reported_and_declines_are_not(void **state) {
         snprintf(options, sizeof options, "fail:%s", counting_stage_name(stages[k]));
         snprintf(message, sizeof message, "the device has no memory for %s",
                  counting_stage_name(stages[k]));
-        huddle_context *failing = context_for(options), *declining = context_for("decline");
+        huddle_context *failing = counting_context(options),
+                       *declining = counting_context("decline");
         assert_refused(call_stage(failing, stages[k], C), HUDDLE_NO_MEMORY, message);
         assert_ok(call_stage(declining, stages[k], C));
-        assert_int_equal(calls(declining, stages[k]), 1);
+        assert_int_equal(counting_calls(declining, stages[k]), 1);
         huddle_context_free(failing);
         huddle_context_free(declining);
     }

@@ -70,17 +70,6 @@ static bool has_array(huddle_model *model, const char *name) {
     return false;
 }
 
-static huddle_context *context_for(const char *options) {
-    huddle_context *context;
-    assert_ok(huddle_context_new(&context));
-    assert_ok(hd_context_use_engine(context, &counting_engine, options));
-    return context;
-}
-
-static long long calls(const huddle_context *context, counting_stage stage) {
-    return atomic_load(&counting_state_of(context)->calls[stage]);
-}
-
 /* ---- what a method must ask of the engine ---------------------------------------------------- */
 
 /* At least one call of each; queries of either kind count when predicting. A method that is not in
@@ -128,7 +117,7 @@ static const expectation expectations[] = {
 static void check_calls(const huddle_context *context, const char *method, const char *when,
                         const counting_stage *stages) {
     for (int k = 0; stages[k] != END; k++)
-        if (calls(context, stages[k]) == 0)
+        if (counting_calls(context, stages[k]) == 0)
             fail_msg("%s, %s: %s was not asked of the engine", method, when,
                      counting_stage_name(stages[k]));
 }
@@ -181,7 +170,7 @@ static void check_same_eigenvalues(huddle_model *a, huddle_model *b) {
 }
 
 static void check_method(const char *method, const char *mode, const char *refine) {
-    huddle_context *context = context_for(mode), *cpu;
+    huddle_context *context = counting_context(mode), *cpu;
     huddle_points x = clouds(N, 1), y = clouds(N_NEW, 2);
     const expectation *expected = expectation_of(method);
     cpu_work work = {expected != NULL ? expected->own : NULL, NULL};
@@ -245,7 +234,7 @@ static void models_outlive_their_context(void **state) {
     char path[512];
     snprintf(path, sizeof path, "%s/model.huddle", test_directory());
     for (const huddle_method_text *const *method = huddle_methods(); *method != NULL; method++) {
-        huddle_context *context = context_for("resident");
+        huddle_context *context = counting_context("resident");
         huddle_points x = clouds(N, 1);
         huddle_model *model = fit_model(context, (*method)->name, &x), *loaded;
         int32_t labels[N], again[N];
@@ -271,7 +260,7 @@ static void models_outlive_their_context(void **state) {
  * its own. A leak of either shows under the address sanitizer. */
 static void caches_copy_what_engines_keep(void **state) {
     (void)state;
-    huddle_context *context = context_for("resident");
+    huddle_context *context = counting_context("resident");
     huddle_cache *cache;
     huddle_points x = clouds(N, 1);
     huddle_model *models[2];
@@ -300,7 +289,7 @@ static void caches_copy_what_engines_keep(void **state) {
 static void a_declining_engine_changes_nothing(void **state) {
     (void)state;
     for (const huddle_method_text *const *method = huddle_methods(); *method != NULL; method++) {
-        huddle_context *context = context_for("decline"), *cpu;
+        huddle_context *context = counting_context("decline"), *cpu;
         huddle_points x = clouds(N, 3);
         assert_ok(huddle_context_new(&cpu));
         huddle_model *a = fit_model(context, (*method)->name, &x);
@@ -337,7 +326,7 @@ static void a_failing_engine_is_reported(void **state) {
         snprintf(options, sizeof options, "fail:%s", counting_stage_name(stages[k]));
         snprintf(message, sizeof message, "the device has no memory for %s",
                  counting_stage_name(stages[k]));
-        huddle_context *context = context_for(options);
+        huddle_context *context = counting_context(options);
         huddle_points x = clouds(N, 4);
         huddle_model *model;
         assert_ok(huddle_model_new(stages[k] == COUNTING_CLUSTER_ROWS ? "kmeans" : "ssc", &model));

@@ -5,6 +5,7 @@
 #include "base/context.h"
 #include "base/machine.h"
 #include "base/rng.h"
+#include "base/stages.h"
 #include "engines/counting.h"
 #include "huddle/huddle.h"
 #include "support/support.h"
@@ -21,10 +22,6 @@ static huddle_context *context_with(const hd_engine *engine, const char *options
     if (engine != NULL)
         assert_ok(hd_context_use_engine(context, engine, options));
     return context;
-}
-
-static long long calls(const huddle_context *context, counting_stage stage) {
-    return atomic_load(&counting_state_of(context)->calls[stage]);
 }
 
 static void check_one_thread(const huddle_context *context) {
@@ -114,7 +111,7 @@ static void a_declined_shrink_step_has_the_bits_of_the_cpu(void **state) {
         problem x = components(cases[k][0], cases[k][1], cases[k][2], k);
         shrunk a = shrink(declining, &x, .3), b = shrink(cpu, &x, .3);
         check_same_bits(&a, &b);
-        assert_true(calls(declining, COUNTING_SHRINK) > 0);
+        assert_true(counting_calls(declining, COUNTING_SHRINK) > 0);
         check_one_thread(declining);
         shrunk_free(&a);
         shrunk_free(&b);
@@ -136,8 +133,8 @@ static void an_engine_shrinks_the_parts_of_a_large_problem(void **state) {
     assert_true(fabs(a.info.objective - b.info.objective) <= 1e-3 * b.info.objective);
     assert_int_equal(a.info.n_components, 150);
     /* 19 wide components: a draft of each, and where it is not enough a second solve. */
-    assert_true(calls(counting, COUNTING_SHRINK) > 19);
-    assert_true(calls(counting, COUNTING_SHRINK) <= 3 * 19);
+    assert_true(counting_calls(counting, COUNTING_SHRINK) > 19);
+    assert_true(counting_calls(counting, COUNTING_SHRINK) <= 3 * 19);
     check_one_thread(counting);
     shrunk_free(&a);
     shrunk_free(&b);
@@ -194,7 +191,7 @@ static void declined_clusters_have_the_bits_of_the_cpu(void **state) {
         assert_memory_equal(a.result.labels, b.result.labels, (size_t)x.n * sizeof(int32_t));
         assert_memory_equal(a.result.centres.values, b.result.centres.values,
                             (size_t)(6 * 2) * sizeof(double));
-        assert_true(calls(declining, COUNTING_CLUSTER_ROWS) > 0);
+        assert_true(counting_calls(declining, COUNTING_CLUSTER_ROWS) > 0);
         clustered_free(&a);
         clustered_free(&b);
         huddle_points_free(&x);
@@ -210,7 +207,7 @@ static void an_engine_clusters_samples_first(void **state) {
     huddle_context *cpu = context_with(NULL, ""), *counting = context_with(&counting_engine, "");
     huddle_points x = groups(65536, 2, 3, .1);
     clustered a = cluster(counting, &x, 3, 1), b = cluster(cpu, &x, 3, 300);
-    assert_int_equal(calls(counting, COUNTING_CLUSTER_ROWS), 2);
+    assert_int_equal(counting_calls(counting, COUNTING_CLUSTER_ROWS), 2);
     assert_close(a.info.inertia, b.info.inertia, 1e-3);
     assert_int_equal(a.info.n_restarts, 4);
     for (int64_t i = 3; i < x.n; i++)
@@ -263,8 +260,8 @@ static void declined_decisions_are_those_of_the_cpu(void **state) {
             huddle_model *a = fit(declining, "ssc", &x, clusters),
                          *b = fit(cpu, "ssc", &x, clusters);
             check_same_arrays(a, b);
-            assert_true(calls(declining, COUNTING_EIGENPAIRS) > 1);
-            assert_true(calls(declining, COUNTING_MOVE) > 1);
+            assert_true(counting_calls(declining, COUNTING_EIGENPAIRS) > 1);
+            assert_true(counting_calls(declining, COUNTING_MOVE) > 1);
             check_one_thread(declining);
             huddle_model_free(a);
             huddle_model_free(b);
@@ -407,6 +404,70 @@ static void host_memory_does_not_bypass_an_engine(void **state) {
     huddle_points_free(&x);
 }
 
+/* The stages that an engine was asked about. */
+static bool asked_about[HD_STAGE_COUNT];
+
+static huddle_status note_stage(huddle_context *context, const hd_memory_request *request,
+                                hd_memory_answer *answer) {
+    (void)context;
+    assert_true(request->host > 0);
+    for (int k = 0; k < HD_STAGE_COUNT; k++)
+        asked_about[k] |= strcmp(hd_stage_name((hd_stage)k), request->stage) == 0;
+    *answer = memory;
+    return HUDDLE_OK;
+}
+
+/* The largest prediction of a fit on three threads, in which preparations are compared and labels
+ * are refined. */
+static double predicted_by(const hd_engine *engine, const huddle_points *x) {
+    huddle_context *context = context_with(engine, "decline");
+    huddle_model *model;
+    char *report;
+    assert_ok(huddle_model_new("ssc", &model));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "10"));
+    assert_ok(huddle_model_set_option(model, "n_neighbors", "2"));
+    assert_ok(huddle_model_set_option(model, "n_init", "2"));
+    assert_ok(huddle_model_set_option(model, "prepare", "auto"));
+    assert_ok(huddle_model_set_option(model, "refine", "auto"));
+    assert_ok(huddle_model_fit(context, model, x));
+    assert_ok(huddle_model_info_json(model, &report));
+    double predicted = member(report, "predicted") - member(report, "base");
+    huddle_free(report);
+    huddle_model_free(model);
+    huddle_context_free(context);
+    return predicted;
+}
+
+/* An engine is asked about every stage that it computes, and what it takes is not the host's. */
+static void every_stage_of_an_engine_is_asked_about(void **state) {
+    (void)state;
+    static const hd_stage stages[] = {HD_STAGE_DISTINCT, HD_STAGE_PREPARE,      HD_STAGE_GRAPH,
+                                      HD_STAGE_EMBED,    HD_STAGE_SHRINK_GRAPH, HD_STAGE_SHRINK,
+                                      HD_STAGE_KMEANS,   HD_STAGE_REFINE};
+    enum { N_STAGES = sizeof stages / sizeof *stages };
+    skip_unless_memory_is_measured();
+    huddle_points x = groups(400, 8, 10, 2);
+    hd_engine engine = counting_engine;
+    engine.predict_memory = note_stage;
+    double cpu = predicted_by(NULL, &x);
+    memory = (hd_memory_answer){2, 1};
+    assert_true(predicted_by(&engine, &x) == cpu);
+    for (int k = 0; k < N_STAGES; k++)
+        if (!asked_about[stages[k]])
+            fail_msg("the engine was not asked about %s", hd_stage_name(stages[k]));
+    memory = (hd_memory_answer){1, 1};
+    assert_true(predicted_by(&engine, &x) < cpu);
+    /* Only parts of these: it is asked about the others. */
+    memset(asked_about, 0, sizeof asked_about);
+    engine.map_points = NULL;
+    engine.move_vertices = NULL;
+    (void)predicted_by(&engine, &x);
+    for (int k = 0; k < N_STAGES; k++)
+        assert_int_equal(asked_about[stages[k]],
+                         stages[k] != HD_STAGE_PREPARE && stages[k] != HD_STAGE_REFINE);
+    huddle_points_free(&x);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_declined_shrink_step_has_the_bits_of_the_cpu),
@@ -416,6 +477,7 @@ int main(void) {
         cmocka_unit_test(declined_decisions_are_those_of_the_cpu),
         cmocka_unit_test(declines_are_logged_once),
         cmocka_unit_test(host_memory_does_not_bypass_an_engine),
+        cmocka_unit_test(every_stage_of_an_engine_is_asked_about),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,14 +59,6 @@ static huddle_model *fit_model(huddle_context *context, const char *method,
     return model;
 }
 
-static huddle_context *context_for(const char *options) {
-    huddle_context *context;
-    assert_ok(huddle_context_new(&context));
-    if (options != NULL)
-        assert_ok(hd_context_use_engine(context, &counting_engine, options));
-    return context;
-}
-
 static void compare(const char *method, const data *of, const char *mode, huddle_model *a,
                     huddle_model *b) {
     const int32_t *one = huddle_model_labels(a, NULL), *two = huddle_model_labels(b, NULL);
@@ -95,11 +87,11 @@ static void compare_arrays(const char *method, const data *of, huddle_model *a, 
 }
 
 static void check_method(const char *method, const data *of, const char *const *modes) {
-    huddle_context *cpu = context_for(NULL);
+    huddle_context *cpu = counting_context(NULL);
     huddle_points x = make_points(of);
     huddle_model *b = fit_model(cpu, method, &x);
     for (; *modes != NULL; modes++) {
-        huddle_context *context = context_for(*modes);
+        huddle_context *context = counting_context(*modes);
         huddle_model *a = fit_model(context, method, &x);
         int64_t calls = 0;
         for (int k = 0; k < N_COUNTING_STAGES; k++)
@@ -152,21 +144,24 @@ static void several_components(void **state) {
     check_all_methods(&apart, all_modes);
 }
 
-/* ---- sizes at which only the CPU computes ------------------------------------------------------
+/* ---- larger sizes ------------------------------------------------------------------------------
  */
 
-static const char *const declining[] = {"decline", NULL};
+/* The engine computes all but eigenvectors, which it declines at these sizes. */
+static const char *const computing[] = {"decline", "", NULL};
 
 /* Up to 3000 rows LAPACK helps where eigenvalues are close; up to 2500 the iteration begins with
  * random vectors; from 3000 rows and 33 features on, and from 4000 rows on, searches have an index;
- * labels of more than 5000 rows are compared on a sample. */
+ * labels of more than 5000 rows are compared on a sample; preparations of more than 10000 rows are
+ * judged by one. */
 static void rows_around_other_thresholds(void **state) {
     (void)state;
     static const data sizes[] = {{"2500 rows", 2500, 4, 1, true},  {"2501 rows", 2501, 4, 1, true},
                                  {"2999 rows", 2999, 34, 1, true}, {"3001 rows", 3001, 34, 1, true},
-                                 {"4001 rows", 4001, 4, 1, true},  {"5001 rows", 5001, 4, 1, true}};
+                                 {"4001 rows", 4001, 4, 1, true},  {"5001 rows", 5001, 4, 1, true},
+                                 {"10001 rows", 10001, 4, 1, true}};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
-        check_method("ssc", &sizes[k], declining);
+        check_method("ssc", &sizes[k], computing);
 }
 
 /* From 65536 rows on restarts of K-means run on samples, up to 32768 side by side. */
@@ -177,7 +172,7 @@ static void rows_around_samples(void **state) {
                                  {"65535 rows", 65535, 2, 1, true},
                                  {"65536 rows", 65536, 2, 1, true}};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
-        check_method("kmeans", &sizes[k], declining);
+        check_method("kmeans", &sizes[k], computing);
 }
 
 int main(void) {

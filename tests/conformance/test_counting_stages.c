@@ -14,17 +14,6 @@ enum { N = 80, D = 4, C = 3 };
 
 static const char *const modes[] = {"", "resident"};
 
-static huddle_context *context_for(const char *options) {
-    huddle_context *context;
-    assert_ok(huddle_context_new(&context));
-    assert_ok(hd_context_use_engine(context, &counting_engine, options));
-    return context;
-}
-
-static long long calls(const huddle_context *context, counting_stage stage) {
-    return atomic_load(&counting_state_of(context)->calls[stage]);
-}
-
 /* Three clouds that touch. */
 static huddle_points clouds(int64_t n, uint64_t seed) {
     huddle_points x;
@@ -58,7 +47,7 @@ static void check_same_lists(const huddle_neighbors *a, const huddle_neighbors *
 }
 
 static void check_neighbors(const char *mode, const char *metric) {
-    huddle_context *context = context_for(mode);
+    huddle_context *context = counting_context(mode);
     huddle_points x = clouds(N, 1), y = clouds(17, 2);
     huddle_dense f = rows_of(&x), g = rows_of(&y);
     huddle_neighbors a, b;
@@ -88,11 +77,11 @@ static void check_neighbors(const char *mode, const char *metric) {
         check_same_lists(&a, &b);
         huddle_neighbors_free(&a);
         huddle_neighbors_free(&b);
-        assert_int_equal(calls(context, COUNTING_ROW_NEIGHBORS), 1);
-        assert_int_equal(calls(context, COUNTING_ROW_QUERIES), 1);
+        assert_int_equal(counting_calls(context, COUNTING_ROW_NEIGHBORS), 1);
+        assert_int_equal(counting_calls(context, COUNTING_ROW_QUERIES), 1);
     }
-    assert_int_equal(calls(context, COUNTING_NEIGHBORS), 1);
-    assert_int_equal(calls(context, COUNTING_QUERIES), 1);
+    assert_int_equal(counting_calls(context, COUNTING_NEIGHBORS), 1);
+    assert_int_equal(counting_calls(context, COUNTING_QUERIES), 1);
     huddle_dense_free(&f);
     huddle_dense_free(&g);
     huddle_points_free(&x);
@@ -112,7 +101,7 @@ static void neighbors_agree(void **state) {
 static void ties_agree(void **state) {
     (void)state;
     for (size_t m = 0; m < 2; m++) {
-        huddle_context *context = context_for(modes[m]);
+        huddle_context *context = counting_context(modes[m]);
         huddle_points x = clouds(N, 3), y = clouds(20, 4);
         huddle_neighbors a, b;
         huddle_knn_options options = huddle_knn_defaults();
@@ -130,8 +119,8 @@ static void ties_agree(void **state) {
         assert_ok(huddle_graph_query_ties(context, &x, &y, &options, &a, NULL));
         assert_ok(huddle_graph_query_ties(NULL, &x, &y, &options, &b, NULL));
         check_same_lists(&a, &b);
-        assert_true(calls(context, COUNTING_NEIGHBORS) >= 1);
-        assert_true(calls(context, COUNTING_QUERIES) >= 1);
+        assert_true(counting_calls(context, COUNTING_NEIGHBORS) >= 1);
+        assert_true(counting_calls(context, COUNTING_QUERIES) >= 1);
         huddle_neighbors_free(&a);
         huddle_neighbors_free(&b);
         huddle_points_free(&x);
@@ -154,7 +143,7 @@ static void weights_agree(void **state) {
     (void)state;
     static const char *const rules[] = {"selftune", "mean", "knn", "global", "binary"};
     for (size_t r = 0; r < 2 * sizeof rules / sizeof *rules; r++) {
-        huddle_context *context = context_for(modes[r % 2]);
+        huddle_context *context = counting_context(modes[r % 2]);
         huddle_points x = clouds(N, 5);
         huddle_neighbors lists, host;
         huddle_csr a, b;
@@ -173,7 +162,7 @@ static void weights_agree(void **state) {
         assert_int_equal(s.n, t.n);
         for (int64_t i = 0; i < s.n; i++)
             assert_close(s.local[i], t.local[i], 1e-12);
-        assert_int_equal(calls(context, COUNTING_WEIGH), 1);
+        assert_int_equal(counting_calls(context, COUNTING_WEIGH), 1);
         huddle_scale_free(&s);
         huddle_scale_free(&t);
         huddle_csr_free(&a);
@@ -202,7 +191,7 @@ static huddle_csr graph_of(huddle_context *context, const huddle_points *x, hudd
 static void bridges_agree(void **state) {
     (void)state;
     for (size_t m = 0; m < 2; m++) {
-        huddle_context *context = context_for(modes[m]);
+        huddle_context *context = counting_context(modes[m]);
         huddle_points x = clouds(N, 6);
         for (int64_t i = 0; i < N; i++)
             x.values[i * D + D - 1] += i % 2 == 0 ? 40 : 0;
@@ -217,7 +206,7 @@ static void bridges_agree(void **state) {
         assert_int_equal(info.after, 1);
         assert_true(info.bridges > 0);
         check_same_graphs(&a, &b);
-        assert_true(calls(context, COUNTING_BRIDGES) > 0);
+        assert_true(counting_calls(context, COUNTING_BRIDGES) > 0);
         huddle_scale_free(&s);
         huddle_scale_free(&t);
         huddle_csr_free(&a);
@@ -247,7 +236,7 @@ static void check_same_embeddings(const huddle_embedding *a, const huddle_embedd
 static void embeddings_agree(void **state) {
     (void)state;
     for (size_t m = 0; m < 2; m++) {
-        huddle_context *context = context_for(modes[m]);
+        huddle_context *context = counting_context(modes[m]);
         huddle_points x = clouds(N, 7);
         huddle_csr a = graph_of(context, &x, NULL), b = graph_of(NULL, &x, NULL);
         huddle_embedding e, f;
@@ -262,13 +251,13 @@ static void embeddings_agree(void **state) {
         check_same_embeddings(&e, &f, 4);
         huddle_embedding_free(&e);
         huddle_embedding_free(&f);
-        assert_int_equal(calls(context, COUNTING_EIGENPAIRS), 1);
+        assert_int_equal(counting_calls(context, COUNTING_EIGENPAIRS), 1);
         assert_ok(huddle_csr_fetch(&a));
         assert_ok(huddle_embed_symmetric(context, &a, -INFINITY, INFINITY, &options, &e, &info));
         assert_string_equal(info.solver, "counting");
         assert_ok(huddle_embed_symmetric(NULL, &b, -INFINITY, INFINITY, &options, &f, NULL));
         check_same_embeddings(&e, &f, 4);
-        assert_int_equal(calls(context, COUNTING_EIGENPAIRS), 2);
+        assert_int_equal(counting_calls(context, COUNTING_EIGENPAIRS), 2);
         huddle_embedding_free(&e);
         huddle_embedding_free(&f);
         huddle_csr_free(&a);
@@ -297,7 +286,7 @@ static double objective(const huddle_dense *f, const huddle_csr *w, const double
 }
 
 static void check_shrink(const char *mode, const char *loss, const double *weights) {
-    huddle_context *context = context_for(mode);
+    huddle_context *context = counting_context(mode);
     huddle_points x = clouds(N, 8);
     huddle_dense f = rows_of(&x);
     huddle_csr a = graph_of(context, &x, NULL), b = graph_of(NULL, &x, NULL);
@@ -314,7 +303,7 @@ static void check_shrink(const char *mode, const char *loss, const double *weigh
     assert_string_equal(info.solver, "counting");
     assert_int_equal(info.stop, HUDDLE_STOP_CONVERGED);
     assert_true(info.gap <= 1e-5);
-    assert_int_equal(calls(context, COUNTING_SHRINK), 1);
+    assert_int_equal(counting_calls(context, COUNTING_SHRINK), 1);
     /* Each objective is above the other's bound. */
     assert_true(info.objective >= cpu.dual && cpu.objective >= info.dual);
     assert_close(info.objective, cpu.objective, 2e-5);
@@ -350,7 +339,7 @@ static void shrinking_agrees(void **state) {
 /* The certificate is the stage's: an engine that returns anything at all cannot forge one. */
 static void a_wrong_answer_is_not_certified(void **state) {
     (void)state;
-    huddle_context *context = context_for("forge");
+    huddle_context *context = counting_context("forge");
     huddle_points x = clouds(N, 8);
     huddle_dense f = rows_of(&x);
     huddle_csr w = graph_of(context, &x, NULL);
@@ -359,7 +348,7 @@ static void a_wrong_answer_is_not_certified(void **state) {
     huddle_shrink_options options = huddle_shrink_defaults();
     options.gamma = 3;
     assert_ok(huddle_shrink(context, &f, &w, &options, &g, &info));
-    assert_int_equal(calls(context, COUNTING_SHRINK), 1);
+    assert_int_equal(counting_calls(context, COUNTING_SHRINK), 1);
     assert_true(info.stop != HUDDLE_STOP_CONVERGED && info.stop != HUDDLE_STOP_EXACT);
     assert_true(info.gap > 0.5);
     huddle_shrink_info_free(&info);
@@ -395,7 +384,7 @@ static void new_rows_agree(void **state) {
         w.offsets[e / PULLS + 1] = e + 1;
     }
     for (int mode = 0; mode < 4; mode++) {
-        huddle_context *context = context_for(modes[mode % 2]);
+        huddle_context *context = counting_context(modes[mode % 2]);
         const char *loss = mode < 2 ? "l21" : "l2";
         assert_ok(huddle_dense_new(M, D, &g));
         assert_ok(huddle_dense_new(M, D, &h));
@@ -405,7 +394,7 @@ static void new_rows_agree(void **state) {
         for (int64_t i = 0; i < M; i++)
             assert_close(row_objective(&f, &w, &anchors, 1.5, mode >= 2, &g, i),
                          row_objective(&f, &w, &anchors, 1.5, mode >= 2, &h, i), 1e-9);
-        assert_int_equal(calls(context, COUNTING_SHRINK_POINTS), 1);
+        assert_int_equal(counting_calls(context, COUNTING_SHRINK_POINTS), 1);
         huddle_dense_free(&g);
         huddle_dense_free(&h);
         huddle_context_free(context);
@@ -428,7 +417,7 @@ static void check_same_partition(const int32_t *a, const int32_t *b, int64_t n) 
 
 static void check_clustering(const char *mode, const huddle_points *x, const double *weights,
                              const huddle_dense *start) {
-    huddle_context *context = context_for(mode);
+    huddle_context *context = counting_context(mode);
     huddle_kmeans_options options = huddle_kmeans_defaults();
     huddle_kmeans_result a, b;
     huddle_kmeans_info info, cpu;
@@ -445,11 +434,11 @@ static void check_clustering(const char *mode, const huddle_points *x, const dou
     assert_int_equal(info.n_restarts, start != NULL ? 1 : 3);
     assert_non_null(info.start_labels);
     assert_int_equal(info.n_distinct, cpu.n_distinct);
-    assert_int_equal(calls(context, COUNTING_CLUSTER_ROWS), 1);
+    assert_int_equal(counting_calls(context, COUNTING_CLUSTER_ROWS), 1);
     /* The labels are those of the centres, whichever engine assigns them. */
     assert_ok(huddle_kmeans_assign(context, x, &a.centres, labels));
     assert_memory_equal(labels, a.labels, (size_t)x->n * sizeof *labels);
-    assert_int_equal(calls(context, COUNTING_ASSIGN_ROWS), 1);
+    assert_int_equal(counting_calls(context, COUNTING_ASSIGN_ROWS), 1);
     assert_ok(huddle_dense_fetch(&a.centres));
     assert_ok(huddle_kmeans_assign(NULL, x, &a.centres, labels));
     assert_memory_equal(labels, a.labels, (size_t)x->n * sizeof *labels);
@@ -495,7 +484,7 @@ static void clusterings_agree(void **state) {
 
 static void results_stay_with_the_engine(void **state) {
     (void)state;
-    huddle_context *context = context_for("resident");
+    huddle_context *context = counting_context("resident");
     counting_state *counters = counting_state_of(context);
     huddle_points x = clouds(N, 12);
     huddle_neighbors lists;

@@ -14,17 +14,6 @@
 
 enum { N = 96, C = 3 };
 
-static huddle_context *context_for(const char *options) {
-    huddle_context *context;
-    assert_ok(huddle_context_new(&context));
-    assert_ok(hd_context_use_engine(context, &counting_engine, options));
-    return context;
-}
-
-static counting_state *counters(const huddle_context *context) {
-    return counting_state_of(context);
-}
-
 /* Three clouds, and between each two of them a few points, so that the graph is connected. */
 static huddle_points clouds(int64_t n, int64_t d, uint64_t seed) {
     static const double centres[C][4] = {{0, 0, 0, 1}, {7, 0, 2, 1}, {3, 6, 0, 1}};
@@ -81,11 +70,11 @@ static void check_bytes(const huddle_context *context, const hd_fit *fit, int64_
     /* One vector more than wanted shows the gap; the refinement wants twice as many. */
     int64_t vectors = refined ? 2 * C : C, commute = refined ? 2 * C : 0;
     assert_true(groups < N);
-    check_transfers("sent", &counters(context)->sent,
+    check_transfers("sent", &counting_state_of(context)->sent,
                     (transfers){.count = {2 + refined, 1},
                                 .bytes = {4 * (N * d + groups * C + N * commute), 8 * N * C}});
     check_transfers(
-        "fetched", &counters(context)->fetched,
+        "fetched", &counting_state_of(context)->fetched,
         (transfers){.count = {0, 5 + refined, 2},
                     .bytes = {0, 8 * (N * vectors + N * C + edges * C + 2 * C * C + C * commute),
                               csr_bytes(&fit->graph.matrix) + csr_bytes(&fit->shrunk.w.matrix)}});
@@ -97,7 +86,7 @@ static void check_bytes(const huddle_context *context, const hd_fit *fit, int64_
 static void a_fit_sends_and_fetches_once(void **state) {
     (void)state;
     for (int refined = 0; refined < 2; refined++) {
-        huddle_context *context = context_for("resident");
+        huddle_context *context = counting_context("resident");
         huddle_points x = clouds(N, 12, 1);
         huddle_model *model = fit_ssc(context, &x, "none", refined ? "auto" : "none");
         check_bytes(context, &model->fit, 12, refined);
@@ -105,9 +94,9 @@ static void a_fit_sends_and_fetches_once(void **state) {
         assert_null(hd_resident_own(context, model->fit.graph.matrix.resident));
         assert_null(hd_resident_own(context, model->fit.shrunk.w.matrix.resident));
         assert_int_equal(model->fit.refined.present, refined);
-        assert_int_equal(atomic_load(&counters(context)->stale), 0);
-        assert_int_equal(atomic_load(&counters(context)->calls[COUNTING_COMPONENTS]), 1);
-        assert_int_equal(atomic_load(&counters(context)->calls[COUNTING_ROUND_ROWS]), 1);
+        assert_int_equal(atomic_load(&counting_state_of(context)->stale), 0);
+        assert_int_equal(counting_calls(context, COUNTING_COMPONENTS), 1);
+        assert_int_equal(counting_calls(context, COUNTING_ROUND_ROWS), 1);
         huddle_model_free(model);
         huddle_points_free(&x);
         huddle_context_free(context);
@@ -124,17 +113,17 @@ static void candidates_are_sent_once(void **state) {
     static const transfers sent[] = {{.count = {2 + 3 + 4 + 1, 1, 1}}, {.count = {3, 1}}},
                            fetched[] = {{.count = {0, 5 + 2 * 4, 2 + 4, 1}}, {.count = {0, 7, 3}}};
     for (int refined = 0; refined < 2; refined++) {
-        huddle_context *context = context_for("resident");
+        huddle_context *context = counting_context("resident");
         huddle_points x = clouds(N, 12, 1);
         huddle_model *model = fit_ssc(context, &x, "auto", refined ? "auto" : "none");
         assert_int_equal(model->fit.prepared.trials.count, refined ? 0 : 4);
         for (int k = 0; k < N_COUNTING_KINDS; k++) {
-            assert_int_equal(atomic_load(&counters(context)->sent.count[k]),
+            assert_int_equal(atomic_load(&counting_state_of(context)->sent.count[k]),
                              sent[refined].count[k]);
-            assert_int_equal(atomic_load(&counters(context)->fetched.count[k]),
+            assert_int_equal(atomic_load(&counting_state_of(context)->fetched.count[k]),
                              fetched[refined].count[k]);
         }
-        assert_int_equal(atomic_load(&counters(context)->stale), 0);
+        assert_int_equal(atomic_load(&counting_state_of(context)->stale), 0);
         huddle_model_free(model);
         huddle_points_free(&x);
         huddle_context_free(context);
@@ -145,21 +134,23 @@ static void candidates_are_sent_once(void **state) {
 static void a_prediction_sends_what_is_new(void **state) {
     (void)state;
     enum { M = 20 };
-    huddle_context *context = context_for("resident");
+    huddle_context *context = counting_context("resident");
     huddle_points x = clouds(N, 4, 1), y = clouds(M, 4, 2);
     huddle_model *model = fit_ssc(context, &x, "none", "none");
     int32_t labels[M];
     for (int time = 0; time < 2; time++) {
-        counting_forget(counters(context));
+        counting_forget(counting_state_of(context));
         assert_ok(huddle_model_predict(context, model, &y, labels));
-        long long dense = atomic_load(&counters(context)->sent.count[COUNTING_DENSE]);
-        assert_int_equal(atomic_load(&counters(context)->sent.bytes[COUNTING_POINTS]), M * 4 * 4);
-        /* New rows for W, for the shrinking, for the labels; the first time also G and centres. */
-        assert_int_equal(dense, time == 0 ? 5 : 3);
-        assert_int_equal(counting_transferred(&counters(context)->fetched),
-                         atomic_load(&counters(context)->fetched.count[COUNTING_LISTS]));
+        long long dense = atomic_load(&counting_state_of(context)->sent.count[COUNTING_DENSE]);
+        assert_int_equal(atomic_load(&counting_state_of(context)->sent.bytes[COUNTING_POINTS]),
+                         M * 4 * 4);
+        /* New rows, for W and the shrinking, whose result stays there for the labels; the first
+         * time also G and centres. */
+        assert_int_equal(dense, time == 0 ? 3 : 1);
+        assert_int_equal(counting_transferred(&counting_state_of(context)->fetched),
+                         atomic_load(&counting_state_of(context)->fetched.count[COUNTING_LISTS]));
     }
-    assert_int_equal(atomic_load(&counters(context)->stale), 0);
+    assert_int_equal(atomic_load(&counting_state_of(context)->stale), 0);
     huddle_model_free(model);
     huddle_points_free(&x);
     huddle_points_free(&y);
@@ -168,15 +159,29 @@ static void a_prediction_sends_what_is_new(void **state) {
 
 /* ---- points that only the engine has --------------------------------------------------------- */
 
-/* They are fetched into the fit's own view, if at all: the caller's struct stays as it is. */
+/* A prediction on a thread of its own. */
+typedef struct prediction {
+    const huddle_model *model;
+    const huddle_points *x;
+    int32_t labels[N];
+} prediction;
+
+static void *predict(void *argument) {
+    prediction *p = argument;
+    assert_ok(huddle_model_predict(NULL, p->model, p->x, p->labels));
+    return NULL;
+}
+
+/* They are fetched into the fit's own view, if at all: the caller's struct stays as it is. What the
+ * model has of them is fetched by whichever thread needs it first. */
 static void points_may_be_with_the_engine(void **state) {
     (void)state;
     static const char *const methods[] = {"ssc", "kmeans"};
     for (int k = 0; k < 4; k++) {
-        huddle_context *context = context_for("resident");
+        huddle_context *context = counting_context("resident");
         huddle_points x = clouds(N, 4, 1), there = clouds(N, 4, 1);
         huddle_model *a, *b;
-        int32_t labels[N];
+        const size_t size = N * sizeof(int32_t);
         assert_ok(counting_keep_points(context, &there));
         assert_null(there.values);
         assert_ok(huddle_model_new(methods[k % 2], &a));
@@ -187,12 +192,19 @@ static void points_may_be_with_the_engine(void **state) {
         assert_ok(huddle_model_fit(context, a, &there));
         assert_null(there.values);
         assert_ok(huddle_model_fit(context, b, &x));
-        assert_memory_equal(huddle_model_labels(a, NULL), huddle_model_labels(b, NULL),
-                            sizeof labels);
+        assert_memory_equal(huddle_model_labels(a, NULL), huddle_model_labels(b, NULL), size);
         huddle_points_free(&there);
         huddle_context_free(context);
-        assert_ok(huddle_model_predict(NULL, a, &x, labels));
-        assert_memory_equal(huddle_model_labels(a, NULL), labels, sizeof labels);
+        prediction predictions[4];
+        pthread_t threads[4];
+        for (int t = 0; t < 4; t++) {
+            predictions[t] = (prediction){.model = a, .x = &x};
+            assert_int_equal(pthread_create(&threads[t], NULL, predict, &predictions[t]), 0);
+        }
+        for (int t = 0; t < 4; t++) {
+            assert_int_equal(pthread_join(threads[t], NULL), 0);
+            assert_memory_equal(huddle_model_labels(a, NULL), predictions[t].labels, size);
+        }
         huddle_model_free(a);
         huddle_model_free(b);
         huddle_points_free(&x);
@@ -205,7 +217,7 @@ static void points_may_be_with_the_engine(void **state) {
 static void kmeans_does_not_fetch(void **state) {
     (void)state;
     for (int few = 0; few < 2; few++) {
-        huddle_context *context = context_for("resident");
+        huddle_context *context = counting_context("resident");
         huddle_points x = clouds(N, 4, 1);
         huddle_kmeans_options options = huddle_kmeans_defaults();
         huddle_kmeans_result result;
@@ -216,13 +228,15 @@ static void kmeans_does_not_fetch(void **state) {
         options.n_clusters = C;
         assert_ok(counting_keep_points(context, &x));
         assert_ok(huddle_kmeans(context, &x, NULL, &options, &result, &info));
-        assert_int_equal(atomic_load(&counters(context)->calls[COUNTING_CLUSTER_ROWS]), 1);
-        assert_int_equal(atomic_load(&counters(context)->fetched.count[COUNTING_POINTS]), few);
+        assert_int_equal(counting_calls(context, COUNTING_CLUSTER_ROWS), 1);
+        assert_int_equal(atomic_load(&counting_state_of(context)->fetched.count[COUNTING_POINTS]),
+                         few);
         assert_int_equal(info.n_distinct, few ? 2 : C);
         assert_ok(huddle_kmeans_assign(context, &x, &result.centres, labels));
         assert_memory_equal(labels, result.labels, sizeof labels);
-        assert_int_equal(atomic_load(&counters(context)->fetched.count[COUNTING_POINTS]), few);
-        assert_int_equal(atomic_load(&counters(context)->sent.count[COUNTING_POINTS]), 0);
+        assert_int_equal(atomic_load(&counting_state_of(context)->fetched.count[COUNTING_POINTS]),
+                         few);
+        assert_int_equal(atomic_load(&counting_state_of(context)->sent.count[COUNTING_POINTS]), 0);
         huddle_kmeans_result_free(&result);
         huddle_kmeans_info_free(&info);
         huddle_points_free(&x);
@@ -244,7 +258,7 @@ static huddle_csr graph_of(huddle_context *context, const huddle_points *x) {
 /* Two contexts, one engine: what one has made is not in the memory of the other. */
 static void another_context_fetches(void **state) {
     (void)state;
-    huddle_context *first = context_for("resident"), *second = context_for("resident");
+    huddle_context *first = counting_context("resident"), *second = counting_context("resident");
     huddle_points x = clouds(N, 4, 1);
     huddle_csr graph = graph_of(first, &x);
     huddle_embed_options options = huddle_embed_defaults();
@@ -255,11 +269,11 @@ static void another_context_fetches(void **state) {
     assert_null(hd_resident_own(second, graph.resident));
     assert_null(hd_resident_own(NULL, graph.resident));
     assert_ok(huddle_graph_components(second, &graph, component, &count));
-    assert_int_equal(atomic_load(&counters(second)->calls[COUNTING_COMPONENTS]), 0);
-    assert_int_equal(counting_transferred(&counters(first)->fetched), 1);
+    assert_int_equal(counting_calls(second, COUNTING_COMPONENTS), 0);
+    assert_int_equal(counting_transferred(&counting_state_of(first)->fetched), 1);
     assert_ok(huddle_embed(second, &graph, &options, &f, NULL));
-    assert_int_equal(counting_transferred(&counters(first)->fetched), 1);
-    assert_int_equal(atomic_load(&counters(second)->sent.count[COUNTING_CSR]), 1);
+    assert_int_equal(counting_transferred(&counting_state_of(first)->fetched), 1);
+    assert_int_equal(atomic_load(&counting_state_of(second)->sent.count[COUNTING_CSR]), 1);
     /* The first engine's copy stays where it is while that engine is in use. */
     assert_non_null(hd_resident_own(first, graph.resident));
     huddle_embedding_free(&f);
@@ -280,7 +294,7 @@ static void another_context_fetches(void **state) {
 static void containers_keep_their_engine_open(void **state) {
     (void)state;
     for (int freed = 0; freed < 2; freed++) {
-        huddle_context *context = context_for("resident");
+        huddle_context *context = counting_context("resident");
         huddle_points x = clouds(N, 4, 1);
         huddle_csr graph = graph_of(context, &x);
         if (freed)
@@ -309,13 +323,13 @@ static void search(huddle_context *context, const huddle_points *x) {
 }
 
 static long long sent_points(const huddle_context *context) {
-    return atomic_load(&counters(context)->sent.count[COUNTING_POINTS]);
+    return atomic_load(&counting_state_of(context)->sent.count[COUNTING_POINTS]);
 }
 
 /* Without a place a container is sent for every call; with one, once, until it is changed. */
 static void copies_are_adopted_and_invalidated(void **state) {
     (void)state;
-    huddle_context *context = context_for("resident");
+    huddle_context *context = counting_context("resident");
     huddle_points x = clouds(N, 4, 1), view = x;
     search(context, &x);
     search(context, &x);
@@ -328,10 +342,11 @@ static void copies_are_adopted_and_invalidated(void **state) {
     assert_int_equal(sent_points(context), 3);
     x.values[0]++;
     search(context, &view);
-    assert_int_equal(atomic_load(&counters(context)->stale), 1); /* what the tests look for */
+    assert_int_equal(atomic_load(&counting_state_of(context)->stale),
+                     1); /* what the tests look for */
     hd_resident_invalidate(view.resident);
     search(context, &view);
-    assert_int_equal(atomic_load(&counters(context)->stale), 1);
+    assert_int_equal(atomic_load(&counting_state_of(context)->stale), 1);
     assert_int_equal(sent_points(context), 4);
     /* The last of several users frees the copy. */
     huddle_resident *other = hd_resident_hold(view.resident);
@@ -342,6 +357,45 @@ static void copies_are_adopted_and_invalidated(void **state) {
     huddle_context_free(context);
     assert_int_equal(counting_open_engines(), 0);
     huddle_points_free(&x);
+}
+
+static void search_rows(huddle_context *context, const huddle_dense *rows) {
+    huddle_neighbors lists;
+    assert_ok(huddle_graph_knn_dense(context, rows, NULL, &lists, NULL));
+    huddle_neighbors_free(&lists);
+}
+
+/* New rows are shrunk into a matrix of which the engine has a copy: another one, or the same. */
+static void shrunk_rows_replace_a_copy(void **state) {
+    (void)state;
+    enum { M = 12 };
+    for (int k = 0; k < 4; k++) {
+        huddle_context *context = counting_context("resident"), *cpu = counting_context(NULL);
+        huddle_dense f, g, anchors;
+        huddle_csr w;
+        assert_ok(huddle_dense_new(M, 2, &f));
+        assert_ok(huddle_dense_new(M, 2, &g));
+        assert_ok(huddle_dense_new(2, 2, &anchors));
+        assert_ok(huddle_csr_new(M, 2, M, &w));
+        for (int64_t i = 0; i < M; i++) {
+            f.values[2 * i] = g.values[2 * i + 1] = (double)i;
+            w.values[i] = 3;
+            w.offsets[i + 1] = i + 1;
+        }
+        huddle_dense *to = k % 2 == 0 ? &g : &f;
+        hd_resident_offer(context, &to->resident);
+        search_rows(context, to);
+        assert_non_null(hd_resident_own(context, to->resident));
+        assert_ok(huddle_shrink_points(k < 2 ? context : cpu, &f, &w, &anchors, 1, "l21", to));
+        search_rows(context, to);
+        assert_int_equal(atomic_load(&counting_state_of(context)->stale), 0);
+        huddle_dense_free(&f);
+        huddle_dense_free(&g);
+        huddle_dense_free(&anchors);
+        huddle_csr_free(&w);
+        huddle_context_free(context);
+        huddle_context_free(cpu);
+    }
 }
 
 /* The CPU has no copies, so there is no place for any. */
@@ -368,12 +422,12 @@ static void *fetch_graph(void *graph) {
 /* A model is read by several threads: a container is fetched by one of them. */
 static void threads_fetch_once(void **state) {
     (void)state;
-    huddle_context *context = context_for("resident");
+    huddle_context *context = counting_context("resident");
     huddle_points x = clouds(N, 4, 1);
     for (int round = 0; round < 20; round++) {
         huddle_csr graph = graph_of(context, &x);
         pthread_t threads[4];
-        counting_forget(counters(context));
+        counting_forget(counting_state_of(context));
         for (int t = 0; t < 4; t++)
             assert_int_equal(pthread_create(&threads[t], NULL, fetch_graph, &graph), 0);
         for (int t = 0; t < 4; t++) {
@@ -381,7 +435,7 @@ static void threads_fetch_once(void **state) {
             assert_int_equal(pthread_join(threads[t], &offsets), 0);
             assert_ptr_equal(offsets, graph.offsets);
         }
-        assert_int_equal(counting_transferred(&counters(context)->fetched), 1);
+        assert_int_equal(counting_transferred(&counting_state_of(context)->fetched), 1);
         huddle_csr_free(&graph);
     }
     huddle_points_free(&x);
@@ -445,6 +499,7 @@ int main(void) {
         cmocka_unit_test(another_context_fetches),
         cmocka_unit_test(containers_keep_their_engine_open),
         cmocka_unit_test(copies_are_adopted_and_invalidated),
+        cmocka_unit_test(shrunk_rows_replace_a_copy),
         cmocka_unit_test(the_cpu_gets_no_places),
         cmocka_unit_test(threads_fetch_once),
         cmocka_unit_test(numbers_of_components_are_checked),

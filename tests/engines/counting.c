@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "matrix/resident.h"
+#include "support/support.h"
 
 #include <limits.h>
 #include <math.h>
@@ -35,8 +36,20 @@ const char *counting_stage_name(counting_stage stage) {
     return names[stage];
 }
 
+huddle_context *counting_context(const char *options) {
+    huddle_context *context;
+    assert_ok(huddle_context_new(&context));
+    if (options != NULL)
+        assert_ok(hd_context_use_engine(context, &counting_engine, options));
+    return context;
+}
+
 counting_state *counting_state_of(const huddle_context *context) {
     return hd_context_engine_state(context);
+}
+
+long long counting_calls(const huddle_context *context, counting_stage stage) {
+    return atomic_load(&counting_state_of(context)->calls[stage]);
 }
 
 long long counting_transferred(const counting_transfers *transfers) {
@@ -318,50 +331,61 @@ done:
     return status;
 }
 
+static huddle_status fetch(counting_kind kind, const void *of) {
+    const container *c = of;
+    return kind == COUNTING_POINTS  ? huddle_points_fetch(&c->points)
+           : kind == COUNTING_DENSE ? huddle_dense_fetch(&c->dense)
+           : kind == COUNTING_CSR   ? huddle_csr_fetch(&c->csr)
+                                    : huddle_neighbors_fetch(&c->neighbors);
+}
+
+static huddle_status find_own(huddle_context *context, counting_kind kind, const void *of,
+                              void *own) {
+    huddle_status status = HUDDLE_OK;
+    container shared;
+    memcpy(&shared, of, sizes[kind]);
+    kept *k = (kept *)hd_resident_own(context, *resident_of(kind, &shared));
+    if (k == NULL)
+        TRY(fetch(kind, of));
+    TRY(bring(context, kind, of, &k));
+    memcpy(own, k != NULL ? (const void *)&k->own : of, sizes[kind]);
+done:
+    return status;
+}
+
 /* The shift is always on the host. */
 huddle_status counting_points(huddle_context *context, const huddle_points *x, huddle_points *own) {
-    huddle_status status = HUDDLE_OK;
-    kept *k = (kept *)hd_resident_own(context, x->resident);
-    if (k == NULL)
-        TRY(huddle_points_fetch(x));
-    TRY(bring(context, COUNTING_POINTS, x, &k));
-    *own = k != NULL ? k->own.points : *x;
+    huddle_status status = find_own(context, COUNTING_POINTS, x, own);
     own->shift = x->shift;
-done:
     return status;
 }
 
 huddle_status counting_dense(huddle_context *context, const huddle_dense *x, huddle_dense *own) {
-    huddle_status status = HUDDLE_OK;
-    kept *k = (kept *)hd_resident_own(context, x->resident);
-    if (k == NULL)
-        TRY(huddle_dense_fetch(x));
-    TRY(bring(context, COUNTING_DENSE, x, &k));
-    *own = k != NULL ? k->own.dense : *x;
-done:
-    return status;
+    return find_own(context, COUNTING_DENSE, x, own);
 }
 
 huddle_status counting_csr(huddle_context *context, const huddle_csr *x, huddle_csr *own) {
-    huddle_status status = HUDDLE_OK;
-    kept *k = (kept *)hd_resident_own(context, x->resident);
-    if (k == NULL)
-        TRY(huddle_csr_fetch(x));
-    TRY(bring(context, COUNTING_CSR, x, &k));
-    *own = k != NULL ? k->own.csr : *x;
-done:
-    return status;
+    return find_own(context, COUNTING_CSR, x, own);
 }
 
 huddle_status counting_neighbors(huddle_context *context, const huddle_neighbors *x,
                                  huddle_neighbors *own) {
+    return find_own(context, COUNTING_LISTS, x, own);
+}
+
+huddle_status counting_adopt_dense(huddle_context *context, const huddle_dense *x) {
     huddle_status status = HUDDLE_OK;
-    kept *k = (kept *)hd_resident_own(context, x->resident);
-    if (k == NULL)
-        TRY(huddle_neighbors_fetch(x));
-    TRY(bring(context, COUNTING_LISTS, x, &k));
-    *own = k != NULL ? k->own.neighbors : *x;
+    counting_transfers none = {0};
+    kept *k = NULL;
+    if (!counting_state_of(context)->resident)
+        return status;
+    TRY(new_kept(context, COUNTING_DENSE, x, &k));
+    TRY(transfer(COUNTING_DENSE, x, &k->own, &none));
+    if (hd_resident_adopt(context, x->resident, &k->base))
+        k = NULL;
 done:
+    if (k != NULL)
+        free_kept(&k->base);
     return status;
 }
 

@@ -83,8 +83,12 @@ extern const hd_engine counting_engine;
 /* "find_neighbors", ... */
 const char *counting_stage_name(counting_stage stage);
 
-/* The counters of a context with this engine. */
+/* A context with this engine, or with the CPU if options is NULL. */
+huddle_context *counting_context(const char *options);
+
+/* The counters of a context with this engine, and how often it was asked. */
 counting_state *counting_state_of(const huddle_context *context);
+long long counting_calls(const huddle_context *context, counting_stage stage);
 
 /* Sums over the kinds, and back to 0. */
 long long counting_transferred(const counting_transfers *transfers);
@@ -115,6 +119,9 @@ huddle_status counting_keep_points(huddle_context *context, huddle_points *x);
 huddle_status counting_keep_dense(huddle_context *context, huddle_dense *x);
 huddle_status counting_keep_csr(huddle_context *context, huddle_csr *x);
 huddle_status counting_keep_neighbors(huddle_context *context, huddle_neighbors *x);
+
+/* Under "resident": leaves a copy of a matrix that the engine has made in its place. */
+huddle_status counting_adopt_dense(huddle_context *context, const huddle_dense *x);
 
 /* Row i of points as d doubles, dense or sparse, the shift added. */
 void counting_row(const huddle_points *x, int64_t i, double *row);

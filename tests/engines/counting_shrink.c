@@ -319,11 +319,8 @@ huddle_status counting_shrink_points(huddle_context *context,
         shrink_row(&p, slope, found);
         memcpy(g->values + i * g->stride, found, (size_t)p.c * sizeof(double));
     }
+    TRY(counting_adopt_dense(context, g));
 done:
-    huddle_free(p.point);
-    huddle_free(p.weight);
-    huddle_free(slope);
-    huddle_free(own);
-    huddle_free(found);
+    FREE(p.point, p.weight, slope, own, found);
     return status;
 }

@@ -202,7 +202,7 @@ static void check_partition(void) {
     }
     for (int64_t e = 0; e < entries; e++)
         graph.values[e] = 1;
-    CHECK_OK(hd_arrange_open(context, &graph, NULL, &a));
+    CHECK_OK(hd_arrange_open(context, &graph, NULL, true, &a));
     CHECK_OK(hd_slab_locate(context, a.moved, &slab));
     CHECK(slab.total == total && a.moved > n * 9 / 10 && a.moved < n * 11 / 10);
     for (int64_t e = 0; e < a.graph.offsets[a.moved]; e++)
@@ -229,7 +229,7 @@ static void check_small_partition(void) {
         graph.values[i] = 1;
         graph.offsets[i + 1] = i + 1;
     }
-    CHECK_OK(hd_arrange_open(context, &graph, NULL, &a));
+    CHECK_OK(hd_arrange_open(context, &graph, NULL, true, &a));
     CHECK(a.moved == 3);
     for (int32_t i = 0; i < 3; i++)
         CHECK(a.number[i] == 3 * rank + i);

@@ -94,7 +94,7 @@ static huddle_status arrange_part(huddle_context *context, int rank, void *argum
     double numbers[N] = {0}, rows[N], moved[N];
     int64_t begin = s->begins[rank];
     TRY(take_rows(context, s, rank, &graph));
-    TRY(hd_arrange_open(context, &graph, s->owner + begin, &a));
+    TRY(hd_arrange_open(context, &graph, s->owner + begin, true, &a));
     TRY(find_numbers(context, &a, numbers));
     for (int64_t i = 0; i < a.moved; i++) {
         s->at[a.number[i]] = rank;
@@ -172,7 +172,7 @@ static void alone_rows_follow_edges(void **state) {
                 }
         graph.offsets[i + 1] = count;
     }
-    assert_ok(hd_arrange_open(NULL, &graph, NULL, &a));
+    assert_ok(hd_arrange_open(NULL, &graph, NULL, true, &a));
     for (int i = 0; i < 5; i++)
         assert_int_equal(a.number[i], chain[i]);
     hd_arrange_close(&a);

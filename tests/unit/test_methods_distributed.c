@@ -3,7 +3,6 @@
 #include "base/rng.h"
 #include "engines/team.h"
 #include "model/model.h"
-#include "steps/slabs.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -416,63 +415,6 @@ static void a_bad_value_is_refused_by_all(void **state) {
     huddle_points_free(&x);
 }
 
-/* ---- equal rows ----------------------------------------------------------------------------- */
-
-typedef struct equal_job {
-    const huddle_dense *matrix;
-    int layout;
-    int32_t of[N];
-    int64_t count[TEAM_MAX];
-    double weight[TEAM_MAX];
-} equal_job;
-
-static huddle_status find_member(huddle_context *context, int rank, void *argument) {
-    huddle_status status = HUDDLE_OK;
-    equal_job *t = argument;
-    int64_t first = layouts[t->layout].first[rank];
-    huddle_dense own = *t->matrix;
-    hd_step_distinct distinct = {0};
-    own.rows = layouts[t->layout].first[rank + 1] - first;
-    own.values += first * own.stride;
-    hd_fit_rows rows = {.n = own.rows};
-    TRY(hd_step_find_distinct(context, &own, &rows, &distinct));
-    memcpy(t->of + first, distinct.of, (size_t)own.rows * sizeof *t->of);
-    t->count[rank] = distinct.count;
-    for (int64_t k = 0; k < distinct.count; k++)
-        t->weight[rank] += distinct.weights[k];
-done:
-    hd_step_distinct_free(&distinct);
-    return status;
-}
-
-/* Equal rows of different processes are one, numbered as on one process. */
-static void equal_rows_are_found_on_all_processes(void **state) {
-    (void)state;
-    huddle_dense matrix;
-    huddle_distinct one;
-    assert_ok(huddle_dense_new(N, 2, &matrix));
-    for (int64_t i = 0; i < N; i++) {
-        matrix.values[2 * i] = (double)(i * i % 11);
-        matrix.values[2 * i + 1] = (double)(i % 3);
-    }
-    assert_ok(huddle_dense_distinct(NULL, &matrix, &one));
-    for (int layout = 0; layout < LAYOUTS; layout++) {
-        equal_job t = {.matrix = &matrix, .layout = layout};
-        int64_t count = 0;
-        double weight = 0;
-        assert_ok(team_run(layouts[layout].size, &team_engine, find_member, &t));
-        assert_memory_equal(t.of, one.of, sizeof t.of);
-        for (int r = 0; r < layouts[layout].size; r++) {
-            count += t.count[r];
-            weight += t.weight[r];
-        }
-        assert_int_equal(count, one.count);
-        assert_true(weight == N);
-    }
-    huddle_distinct_free(&one);
-    huddle_dense_free(&matrix);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(default_fits_are_those_of_one_process),
@@ -482,7 +424,6 @@ int main(void) {
         cmocka_unit_test(other_methods_are_refused_by_name),
         cmocka_unit_test(too_little_memory_is_agreed_on),
         cmocka_unit_test(a_bad_value_is_refused_by_all),
-        cmocka_unit_test(equal_rows_are_found_on_all_processes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,15 +140,16 @@ static void medoids_belong_to_one_process(void **state) {
 typedef struct equal_task {
     const huddle_dense *matrix;
     const huddle_distinct *one; /* as one process finds them */
+    const int64_t *first_row;
     int32_t labels[N];
-    int wrong[TEAM]; /* differences that the members see */
+    int wrong[TEAM_MAX]; /* differences that the members see */
 } equal_task;
 
 /* Every distinct row is first on one member, with the number of all rows that equal it. */
 static huddle_status find_member(huddle_context *context, int rank, void *argument) {
     huddle_status status = HUDDLE_OK;
     equal_task *t = argument;
-    int64_t first = first_row[rank], n = first_row[rank + 1] - first;
+    int64_t first = t->first_row[rank], n = t->first_row[rank + 1] - first;
     huddle_dense own = *t->matrix;
     hd_fit_rows rows = {.n = n, .elsewhere = N - n};
     hd_step_distinct distinct = {0};
@@ -170,8 +171,12 @@ done:
     return status;
 }
 
+/* Slabs may be uneven or empty. */
 static void equal_rows_of_a_team_have_one_number(void **state) {
     (void)state;
+    static const int64_t slabs[][TEAM_MAX + 1] = {
+        {0, N}, {0, 22, N}, {0, 2, 30, N}, {0, 0, 29, N}, {0, 3, 44, N, N}};
+    static const int sizes[] = {1, 2, 3, 3, 4};
     huddle_dense matrix;
     huddle_distinct one;
     assert_ok(huddle_dense_new(N, 2, &matrix));
@@ -181,12 +186,14 @@ static void equal_rows_of_a_team_have_one_number(void **state) {
     }
     assert_ok(huddle_dense_distinct(NULL, &matrix, &one));
     assert_true(one.count > 10 && one.count < N / 2);
-    equal_task t = {.matrix = &matrix, .one = &one};
-    assert_ok(team_run(TEAM, &team_engine, find_member, &t));
-    for (int rank = 0; rank < TEAM; rank++)
-        assert_int_equal(t.wrong[rank], 0);
-    for (int64_t i = 0; i < N; i++)
-        assert_int_equal(t.labels[i], 100 + one.of[i]);
+    for (int k = 0; k < 5; k++) {
+        equal_task t = {.matrix = &matrix, .one = &one, .first_row = slabs[k]};
+        assert_ok(team_run(sizes[k], &team_engine, find_member, &t));
+        for (int rank = 0; rank < sizes[k]; rank++)
+            assert_int_equal(t.wrong[rank], 0);
+        for (int64_t i = 0; i < N; i++)
+            assert_int_equal(t.labels[i], 100 + one.of[i]);
+    }
     huddle_distinct_free(&one);
     huddle_dense_free(&matrix);
 }
