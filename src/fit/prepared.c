@@ -42,7 +42,7 @@ static void walk_trial_list(hd_walk *walk, hd_fit_prepare_trials *trials) {
         walk_trial(walk, k, &trials->items[k]);
     hd_walk_count(walk, "prepare_trials_n_clusters", HD_FIT_MAX_PREPARE_CLUSTERS,
                   &trials->n_clusters);
-    for (int32_t k = 0; k < trials->n_clusters; k++) {
+    for (int32_t k = 0; k < trials->n_clusters && walk->status == HUDDLE_OK; k++) {
         snprintf(part, sizeof part, "clusters_%d", k);
         hd_walk_int32(walk, hd_walk_join(name, "prepare_trials", part), &trials->clusters[k]);
     }

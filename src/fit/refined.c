@@ -45,7 +45,7 @@ static void walk_trial(hd_walk *walk, const char *prefix, huddle_refine_trial *t
 static void walk_info(hd_walk *walk, huddle_refine_info *info) {
     char prefix[32];
     hd_walk_count(walk, "refine_n_trials", HUDDLE_REFINE_MAX_TRIALS, &info->n_trials);
-    for (int32_t k = 0; k < info->n_trials; k++) {
+    for (int32_t k = 0; k < info->n_trials && walk->status == HUDDLE_OK; k++) {
         snprintf(prefix, sizeof prefix, "refine_%d", k);
         walk_trial(walk, prefix, &info->trials[k]);
     }

@@ -68,7 +68,7 @@ static void walk_choice(hd_walk *walk, huddle_embed_choice *choice) {
     char prefix[32], name[HD_WALK_NAME];
     hd_walk_count(walk, "choice_count", MAX_CANDIDATES, &choice->count);
     hd_walk_int32(walk, "choice_n_clear", &choice->n_clear);
-    for (int32_t k = 0; k < choice->count; k++) {
+    for (int32_t k = 0; k < choice->count && walk->status == HUDDLE_OK; k++) {
         snprintf(prefix, sizeof prefix, "choice_%d", k);
         hd_walk_int32(walk, hd_walk_join(name, prefix, "n_clusters"), &choice->candidates[k]);
         hd_walk_real(walk, hd_walk_join(name, prefix, "score"), &choice->scores[k]);

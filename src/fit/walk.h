@@ -73,7 +73,7 @@ void hd_walk_text(hd_walk *walk, const char *name, const char **value);
 void hd_walk_choice(hd_walk *walk, const char *name, const char *const *choices,
                     const char **value);
 
-/* The length of a list that has room for so many members; none after a failure. */
+/* The length of a list that has room for so many members; loading: none after a failure. */
 void hd_walk_count(hd_walk *walk, const char *name, int32_t limit, int32_t *count);
 
 /* ---- arrays, absent if NULL ---------------------------------------------------------------- */

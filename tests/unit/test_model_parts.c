@@ -298,7 +298,8 @@ static void labels_and_decisions_agree(void **state) {
 
 /* A file without arrays, for which the values, if any, stand in. */
 static huddle_status load_all(int64_t n, double *values) {
-    const hd_zip none = {0};
+    const hd_zip_entry *entries[1];
+    const hd_zip none = {.by_name = entries};
     hd_walk walk = {.mode = HD_WALK_LOAD, .input = &none};
     hd_walk_all_reals(&walk, "n", "v", n, &values);
     return walk.status;
@@ -334,8 +335,11 @@ static void more_trials_of_a_refinement_than_fit_are_refused(void **state) {
     (void)state;
     huddle_points x = arcs(.03, 1);
     huddle_model *model = fit("sc", &x, "3", "auto"), *loaded = save_and_load(model);
-    loaded->fit.refined.info.n_trials = HUDDLE_REFINE_MAX_TRIALS + 1;
-    assert_refused(huddle_model_save(loaded, path_of()), HUDDLE_FORMAT, "refine_n_trials");
+    static const int32_t wrong[] = {-1, HUDDLE_REFINE_MAX_TRIALS + 1, INT32_MAX};
+    for (int k = 0; k < 3; k++) {
+        loaded->fit.refined.info.n_trials = wrong[k];
+        assert_refused(huddle_model_save(loaded, path_of()), HUDDLE_FORMAT, "refine_n_trials");
+    }
     loaded->fit.refined.info.n_trials = model->fit.refined.info.n_trials;
     huddle_model_free(loaded);
     huddle_model_free(model);
