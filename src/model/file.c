@@ -212,6 +212,9 @@ static huddle_status read_model(huddle_context *context, const hd_zip *zip,
     TRY(walk.status);
     TRY(read_report(hd_json_get(root, "report"), &model->report));
     TRY(hd_fit_check(&model->fit));
+    /* Refined labels are predicted by options that methods without refinement do not have. */
+    if (model->fit.refined.present && huddle_option_find(model->table, "refine") == NULL)
+        TRY(hd_walk_misfit("refine_present", true));
     TRY(hd_model_check_report(model, hd_json_get(root, "report")));
     TRY(hd_model_rows_new(&model->fit, &model->all_rows));
     model->fitted = true;

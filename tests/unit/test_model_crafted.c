@@ -246,6 +246,38 @@ static void messages_name_member_and_value(void **state) {
     huddle_points_free(&x);
 }
 
+/* A file of sc with the method and options of another one. */
+static void only_methods_that_refine_have_refined_labels(void **state) {
+    (void)state;
+    static const char *const others[] = {"lsc", "pca-sc", "kmeans"};
+    char path[256];
+    huddle_points x = grid_points(false);
+    snprintf(path, sizeof path, "%s/fitted.huddle", test_directory());
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+        huddle_model *model;
+        hd_zip zip;
+        char *header, *json, text[65536];
+        save_model(others[k], NULL, &x, path);
+        assert_ok(zip_open(path, &zip));
+        assert_ok(hd_zip_read(&zip, hd_zip_find(&zip, "model.json"), &header));
+        zip_close(&zip);
+        save_model("sc", NULL, &x, path);
+        assert_ok(zip_open(path, &zip));
+        assert_ok(hd_zip_read(&zip, hd_zip_find(&zip, "model.json"), &json));
+        int length =
+            snprintf(text, sizeof text, "%.*s%s", (int)(strstr(header, "\"values\"") - header),
+                     header, strstr(json, "\"values\""));
+        assert_in_range(length, 1, sizeof text - 1);
+        replace_entry(&zip, path, "model.json", text, length);
+        assert_refused(huddle_model_load(path, &model), HUDDLE_FORMAT,
+                       "refine_present = 1 does not agree with the rest of it");
+        zip_close(&zip);
+        huddle_free(header);
+        huddle_free(json);
+    }
+    huddle_points_free(&x);
+}
+
 /* One element of every array of integers, at its beginning, middle and end. */
 static int64_t craft_indices(const hd_zip *zip, const huddle_points *x, int64_t *refused) {
     static const int64_t wrong[] = {-1, -2, 1, N, INT32_MAX};
@@ -339,9 +371,11 @@ static void crafted_models_do_no_harm(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(report_must_agree_with_arrays),
-                                       cmocka_unit_test(messages_name_member_and_value),
-                                       cmocka_unit_test(spaces_are_compared_where_they_meet),
-                                       cmocka_unit_test(crafted_models_do_no_harm)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(report_must_agree_with_arrays),
+        cmocka_unit_test(messages_name_member_and_value),
+        cmocka_unit_test(only_methods_that_refine_have_refined_labels),
+        cmocka_unit_test(spaces_are_compared_where_they_meet),
+        cmocka_unit_test(crafted_models_do_no_harm)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
