@@ -48,9 +48,9 @@ function [cflags, libs, libdir] = library_flags(prefix)
         setenv('PKG_CONFIG_PATH', [fileparts(lines{1}) ':' before]);
         cleaner = onCleanup(@() setenv('PKG_CONFIG_PATH', before));
     end
-    [status, output] = system('pkg-config --print-errors --atleast-version=0.2 huddle 2>&1');
+    [status, output] = system('pkg-config --print-errors --atleast-version=0.3 huddle 2>&1');
     if status ~= 0
-        error('huddle:make', ['pkg-config does not find libhuddle 0.2 or newer: install it ' ...
+        error('huddle:make', ['pkg-config does not find libhuddle 0.3 or newer: install it ' ...
             '(./dev install in its sources), or name its prefix: huddle_make(''/prefix''). %s'], ...
             strtrim(output));
     end

@@ -4,8 +4,8 @@
 #define HUDDLE_VERSION_H
 
 #define HUDDLE_VERSION_MAJOR 0
-#define HUDDLE_VERSION_MINOR 2
+#define HUDDLE_VERSION_MINOR 3
 #define HUDDLE_VERSION_PATCH 0
-#define HUDDLE_VERSION       "0.2.0"
+#define HUDDLE_VERSION       "0.3.0"
 
 #endif

@@ -21,7 +21,7 @@ PKG_CONFIG_PATH := $(if $(HUDDLE_PREFIX),$(dir $(firstword $(shell \
     find $(HUDDLE_PREFIX) -name huddle.pc))):)$(PKG_CONFIG_PATH)
 export PKG_CONFIG_PATH
 huddle_mex.mex: huddle_mex.c
-	pkg-config --print-errors --exists 'huddle >= 0.2'
+	pkg-config --print-errors --exists 'huddle >= 0.3'
 	mkoctfile --mex `pkg-config --cflags huddle` huddle_mex.c `pkg-config --libs huddle` \
 	    -Wl,-rpath,`pkg-config --variable=libdir huddle`
 END
@@ -36,7 +36,7 @@ Description: Clusters points, distances and graphs by spectral shrunk clustering
  shrink step comes with a proven bound on its distance from the optimum.
 Categories: Clustering
 Depends: octave (>= 6.0.0)
-SystemRequirements: libhuddle (>= 0.2), pkg-config
+SystemRequirements: libhuddle (>= 0.3), pkg-config
 License: MIT
 END
 cat >"$folder/INDEX" <<'END'

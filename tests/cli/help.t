@@ -60,7 +60,7 @@ On request the help goes to stdout.
 The version.
 
   $ huddle --version
-  huddle 0.2.0
+  huddle 0.3.0
 
 Three ways to the help of a command.
 
