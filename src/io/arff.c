@@ -249,8 +249,8 @@ bool hd_io_arff_is(const hd_file *file) {
 /* The first row begins with a brace. */
 bool hd_io_arff_sparse_is(const hd_file *file) {
     lines at = first_line(file);
-    bool data = false;
-    while (hd_io_arff_is(file) && next_content(&at)) {
+    bool data = false, is_arff = hd_io_arff_is(file);
+    while (is_arff && next_content(&at)) {
         if (data)
             return *at.p == '{';
         data = take_keyword(&at.p, at.stop, "@data");

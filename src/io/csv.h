@@ -179,8 +179,7 @@ typedef struct hd_io_facts {
     int64_t first; /* if the values are first, first + 1, ...; -1 if they are not */
     int64_t distinct;
     int64_t missing; /* empty values */
-    int32_t
-        *values; /* rows, 0 .. distinct - 1: equal where the texts are; NULL: nothing is known */
+    int32_t *values; /* rows, 0 .. distinct - 1: equal where the texts are; NULL: not read */
 } hd_io_facts;
 
 /* A table and what its columns are for. fields: all that is decided about it. */

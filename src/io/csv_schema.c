@@ -134,7 +134,7 @@ done:
     return status;
 }
 
-/* The names that list_features() of csv_values.c gives to columns without one. All features must
+/* The names that name_feature() of csv_values.c gives to columns without one. All features must
  * have such a name, or the table is matched by position instead. */
 static bool name_positions(const hd_io_layout *layout, const huddle_read_options *options) {
     for (int64_t k = 0; k < options->n_x; k++) {

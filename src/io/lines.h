@@ -30,7 +30,7 @@ typedef struct hd_io_pieces {
     char *tail; /* a copy of the last line, if the text does not end with a line feed */
 } hd_io_pieces;
 
-/* Cuts the text between begin and end, whose first line is number first_line. */
+/* Cuts the text between begin and end, which is not empty; its first line is number first_line. */
 huddle_status hd_io_pieces_cut(huddle_context *context, const char *begin, const char *end,
                                int64_t first_line, hd_io_records records, hd_io_pieces *pieces);
 void hd_io_pieces_free(hd_io_pieces *pieces);

@@ -184,7 +184,7 @@ huddle_status hd_io_rows_labels(hd_io_request *request, const char *const *paths
     hd_slab_share_of(f.total, rows.rank, rows.count, &rows.first, &rows.n);
     TRY(hd_io_rows_together(&own, read_files, &f));
     TRY(hd_io_rows_map(own.context, &f.raw, labels));
-    labels->points.n = rows.n;
+    labels->points.n = f.raw.n;
     labels->total_rows = f.total;
 done:
     hd_io_labels_free(&f.raw);
