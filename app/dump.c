@@ -9,20 +9,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Arrays of the model, and their files without the ending, which are named after the symbols
- * of the paper. */
-static const struct {
-    const char *array, *file;
-} dumped[] = {{"points", "X"},
-              {"graph", "A"},
-              {"embedding", "F"},
-              {"eigenvalues", "eigenvalues"},
-              {"shrink_graph", "W"},
-              {"shrunk", "G"},
-              {"centres", "centres"},
-              {"labels", "labels"},
-              {"confidence", "confidence"}};
-
+/* Arrays of the model, and the file of each, which is named after its symbol in the paper. */
+static const char *const dumped[] = {"points",       "graph",  "embedding", "eigenvalues",
+                                     "shrink_graph", "shrunk", "centres",   "labels",
+                                     "confidence",   NULL};
 const char *const dump_files[] = {"X.npy", "A.npz",       "F.npy",      "eigenvalues.npy", "W.npz",
                                   "G.npy", "centres.npy", "labels.npy", "confidence.npy",  NULL};
 
@@ -102,21 +92,20 @@ int fitting_dump(const fitting *fit, const char *folder) {
                                                                   NULL};
     const char *const *names = huddle_model_arrays(fit->model);
     int result = make_folder(folder);
-    for (size_t i = 0; i < sizeof dumped / sizeof *dumped && result == EXIT_DONE; i++) {
+    for (size_t i = 0; dumped[i] != NULL && result == EXIT_DONE; i++) {
         huddle_array array = {0};
         char path[4096];
         huddle_status status = HUDDLE_OK;
-        bool known = is_listed(dumped[i].array, names == NULL ? none : names);
+        bool known = is_listed(dumped[i], names == NULL ? none : names);
         if (known)
-            status = huddle_model_array(fit->model, dumped[i].array, &array);
-        else if (strcmp(dumped[i].array, "confidence") == 0 && fit->confidence != NULL)
+            status = huddle_model_array(fit->model, dumped[i], &array);
+        else if (strcmp(dumped[i], "confidence") == 0 && fit->confidence != NULL)
             array = confidence_array(fit);
-        snprintf(path, sizeof path, "%s/%s.%s", folder, dumped[i].file,
-                 array.type == HUDDLE_ARRAY_CSR ? "npz" : "npy");
+        snprintf(path, sizeof path, "%s/%s", folder, dump_files[i]);
         if (status == HUDDLE_OK && i == 0 && !known)
             status = dump_points(fit, path);
         else if (status == HUDDLE_OK)
-            status = write_array(&array, is_listed(dumped[i].array, vectors), path);
+            status = write_array(&array, is_listed(dumped[i], vectors), path);
         if (status != HUDDLE_OK)
             result = call_result(status, path);
     }

@@ -58,22 +58,19 @@ static int configure_path(gamma_walk *walk) {
 static huddle_status solve_path(gamma_walk *walk) {
     huddle_array f = {0}, w = {0};
     huddle_report_walk *shown = &walk->shown;
-    huddle_status status = huddle_model_array(walk->fit.model, "embedding", &f);
-    if (status == HUDDLE_OK)
-        status = huddle_model_array(walk->fit.model, "shrink_graph", &w);
-    if (status != HUDDLE_OK)
-        return status;
+    huddle_status status = HUDDLE_OK;
+    TRY(huddle_model_array(walk->fit.model, "embedding", &f));
+    TRY(huddle_model_array(walk->fit.model, "shrink_graph", &w));
     huddle_dense rows = array_dense(&f);
     huddle_csr graph = array_csr(&w);
     shown->n_clusters = walk->options.shrink.n_clusters = (int32_t)f.cols;
-    status = huddle_shrink_path(walk->fit.context, &rows, &graph, &walk->options, &walk->path);
-    if (status != HUDDLE_OK)
-        return status;
+    TRY(huddle_shrink_path(walk->fit.context, &rows, &graph, &walk->options, &walk->path));
     walk->labels = check_allocation(calloc((size_t)walk->path.n + 1, sizeof *walk->labels));
-    status = huddle_path_labels(walk->fit.context, &walk->path, &rows, shown->n_clusters,
-                                walk->labels, &shown->choice);
     shown->path = &walk->path;
     shown->labels = walk->labels;
+    TRY(huddle_path_labels(walk->fit.context, &walk->path, &rows, shown->n_clusters, walk->labels,
+                           &shown->choice));
+done:
     return status;
 }
 

@@ -112,8 +112,7 @@ static void print_labels(const json_t *info) {
 }
 
 /* The columns of a table that have this role, with the reason: encoded features, or columns that
- * were ignored automatically. Wide tables may have thousands, so only the first
- * are listed. */
+ * were ignored automatically. Wide tables may have thousands, so only the first are listed. */
 static void print_columns(const json_t *info, const char *role) {
     enum { MAX_COLUMNS = 12 };
     size_t i, count = 0;

@@ -52,11 +52,13 @@ static void print_bash_command(const cli_command *command) {
     if (command->words != NULL)
         print_words(command->words());
     printf("\"\n        [[ $current == -* ]] && words=\"");
-    FOR_EACH_NAME(entry, entries)
-    printf("%s--%s", entry == entries ? "" : " ", entry->name);
+    FOR_EACH_NAME(entry, entries) {
+        printf("%s--%s", entry == entries ? "" : " ", entry->name);
+    }
     printf("\"\n        case $previous in\n");
-    FOR_EACH_NAME(entry, entries)
-    print_bash_values(entry);
+    FOR_EACH_NAME(entry, entries) {
+        print_bash_values(entry);
+    }
     printf("        esac\n        ;;\n");
 }
 
@@ -206,8 +208,9 @@ static void print_fish(void) {
             print_words((*command)->words());
             printf("'\n");
         }
-        FOR_EACH_NAME(entry, entries)
-        print_fish_entry(condition, entry);
+        FOR_EACH_NAME(entry, entries) {
+            print_fish_entry(condition, entry);
+        }
     }
 }
 

@@ -44,20 +44,12 @@ static huddle_status add_report(const huddle_model *model, json_t *record) {
 enum { N_METRICS = 4 };
 static const char *const metric_names[N_METRICS] = {"acc", "nmi", "ari", "purity"};
 
-/* In the order of metric_names. */
-static void list_metrics(const huddle_scores *scores, double values[N_METRICS]) {
-    values[0] = scores->acc;
-    values[1] = scores->nmi;
-    values[2] = scores->ari;
-    values[3] = scores->purity;
-}
-
 /* Mean and standard deviation over the single restarts, as the paper reports them. A method
  * without restarts counts as one. */
 static huddle_status add_starts(const huddle_model *model, const huddle_data *data,
                                 json_t *record) {
     huddle_array starts = {0};
-    double sum[N_METRICS] = {0}, squares[N_METRICS] = {0}, values[N_METRICS];
+    double sum[N_METRICS] = {0}, squares[N_METRICS] = {0};
     /* Kept on request only (cell_fit), because they take n_init times the memory of the labels. */
     if (huddle_model_array(model, "start_labels", &starts) != HUDDLE_OK)
         starts = (huddle_array){.rows = 1, .values = huddle_model_labels(model, NULL)};
@@ -68,7 +60,7 @@ static huddle_status add_starts(const huddle_model *model, const huddle_data *da
                                   (const int32_t *)starts.values + r * starts.stride, &scores);
         if (status != HUDDLE_OK)
             return status;
-        list_metrics(&scores, values);
+        const double values[] = {scores.acc, scores.nmi, scores.ari, scores.purity};
         for (int k = 0; k < N_METRICS; k++) {
             sum[k] += values[k];
             squares[k] += values[k] * values[k];
@@ -93,14 +85,13 @@ static huddle_status add_starts(const huddle_model *model, const huddle_data *da
 static huddle_status add_scores(const huddle_model *model, const huddle_data *data,
                                 json_t *record) {
     huddle_scores scores;
-    double values[N_METRICS];
     if (data->labels == NULL)
         return HUDDLE_OK;
     huddle_status status = huddle_metrics_scores(NULL, data->points.n, data->labels,
                                                  huddle_model_labels(model, NULL), &scores);
     if (status != HUDDLE_OK)
         return status;
-    list_metrics(&scores, values);
+    const double values[] = {scores.acc, scores.nmi, scores.ari, scores.purity};
     for (int k = 0; k < N_METRICS; k++)
         json_object_set_new(record, metric_names[k], page_real(values[k]));
     return add_starts(model, data, record);

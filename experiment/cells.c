@@ -24,16 +24,13 @@ static void set_value(json_t *settings, const char *name, const json_t *value,
 
 /* The settings of one point of the grid. Its index is a number in mixed radix whose digits are
  * the positions in the lists, the option named last being the last digit. */
-static void add_grid_point(json_t *grid, int point, const huddle_data *data, json_t *settings) {
+static void add_grid_point(const experiment *e, const experiment_cell *cell, json_t *settings) {
     const char *name;
     json_t *values;
-    size_t stride = 1, rest = (size_t)point;
-    json_object_foreach(grid, name, values) {
-        stride *= json_array_size(values);
-    }
-    json_object_foreach(grid, name, values) {
+    size_t stride = (size_t)experiment_grid_size(e, cell->entry), rest = (size_t)cell->point;
+    json_object_foreach(json_object_get(experiment_entry(e, cell->entry), "grid"), name, values) {
         stride /= json_array_size(values);
-        set_value(settings, name, json_array_get(values, rest / stride), data);
+        set_value(settings, name, json_array_get(values, rest / stride), &e->data[cell->data].data);
         rest %= stride;
     }
 }
@@ -54,7 +51,7 @@ static json_t *make_settings(const experiment *e, const experiment_cell *cell,
     json_object_foreach(json_object_get(entry, "options"), name, value) {
         set_value(settings, name, value, data);
     }
-    add_grid_point(json_object_get(entry, "grid"), cell->point, data, settings);
+    add_grid_point(e, cell, settings);
     json_object_set_new(settings, "seed", json_sprintf("%llu", (unsigned long long)cell->seed));
     return settings;
 }

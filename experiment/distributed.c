@@ -329,12 +329,11 @@ done:
 }
 
 huddle_status distributed_run(work *w) {
-    huddle_status status = HUDDLE_OK;
     distribution s = {.w = w,
                       .rank = huddle_context_process(w->context),
                       .size = huddle_context_processes(w->context),
                       .began_cpu = read_clock(CLOCK_PROCESS_CPUTIME_ID)};
-    status = begin(&s);
+    huddle_status status = begin(&s);
     if (status == HUDDLE_OK)
         status = keep_meeting(&s);
     close_queue(w);

@@ -13,11 +13,6 @@ static const char *const plan_members[] = {"name", "data", "methods", "seeds", "
 static const char *const method_members[] = {"method", "label", "options", "grid", "keep", NULL};
 static const char *const keep_names[] = {"trace", "ends", NULL};
 
-/* json_object_foreach() takes an object that could be changed; these loops only read it. */
-static json_t *without_const(const json_t *object) {
-    return (json_t *)(uintptr_t)object;
-}
-
 /* ---- failures ------------------------------------------------------------------------------- */
 
 /* Readers of the library begin their messages with the file name, other functions do not: the name
@@ -52,7 +47,7 @@ huddle_status plan_check_members(const char *file, const char *place, const json
     json_t *value;
     if (!json_is_object(object))
         return plan_fail(file, place, "must be an object");
-    json_object_foreach(without_const(object), key, value) {
+    json_object_foreach((json_t *)(uintptr_t)object, key, value) {
         const char *best = NULL;
         int distance = HUDDLE_SUGGEST_DISTANCE;
         if (is_listed(key, known))
@@ -150,7 +145,7 @@ static huddle_status check_settings(const char *file, const char *place, huddle_
     json_t *value;
     if (settings != NULL && !json_is_object(settings))
         return plan_fail(file, place, is_grid ? "must be an object of lists" : "must be an object");
-    json_object_foreach(without_const(settings), name, value) {
+    json_object_foreach((json_t *)(uintptr_t)settings, name, value) {
         char where[160], item[192];
         snprintf(where, sizeof where, "%s.%s", place, name);
         TRY(check_option(file, where, model, name));

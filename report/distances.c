@@ -104,19 +104,18 @@ int report_compare_doubles(const void *a, const void *b) {
 static json_t *matrix_json(const distance_matrix *m) {
     size_t count = (size_t)m->count, n_pairs = count * (count - 1) / 2, at = 0;
     double *sorted = malloc((n_pairs + 1) * sizeof *sorted);
-    unsigned char *bytes = malloc(n_pairs + 1);
-    json_t *index = json_array(), *clusters = json_array(), *made = NULL;
+    unsigned char *bytes = calloc(n_pairs + 1, 1);
+    json_t *made = NULL;
+    if (sorted == NULL || bytes == NULL)
+        goto done;
+    json_t *index = json_array(), *clusters = json_array();
     for (size_t i = 0; i < count; i++) {
         page_append(index, json_integer((json_int_t)m->points[i].row));
         page_append(clusters, json_integer(m->points[i].cluster));
-        for (size_t j = 0; j < i && sorted != NULL; j++)
+        for (size_t j = 0; j < i; j++)
             sorted[at++] =
                 m->table[(size_t)m->points[i].place * count + (size_t)m->points[j].place];
     }
-    if (sorted == NULL || bytes == NULL)
-        goto done;
-    for (size_t i = 0; i < n_pairs; i++)
-        bytes[i] = 0;
     qsort(sorted, n_pairs, sizeof *sorted, report_compare_doubles);
     double high = sorted[n_pairs - 1 - n_pairs / 50];
     for (size_t i = at = 0; i < count; i++)
@@ -124,12 +123,10 @@ static json_t *matrix_json(const distance_matrix *m) {
             double far = m->table[(size_t)m->points[i].place * count + (size_t)m->points[j].place];
             bytes[at] = (unsigned char)lrint(255 * (high > 0 ? fmin(far / high, 1) : 0));
         }
-    made = json_pack("{s:I, s:O, s:O, s:o, s:o}", "total", (json_int_t)m->run->n, "index", index,
+    made = json_pack("{s:I, s:o, s:o, s:o, s:o}", "total", (json_int_t)m->run->n, "index", index,
                      "clusters", clusters, "high", page_real(high), "data",
                      page_bytes(bytes, n_pairs));
 done:
-    json_decref(index);
-    json_decref(clusters);
     FREE(bytes, sorted);
     return made;
 }
@@ -212,8 +209,7 @@ huddle_status report_add_distances(report_run *run) {
     json_t *block = NULL;
     huddle_status status = HUDDLE_OK;
     (void)report_find_points(run, &m.x);
-    if (m.x.n != run->n || run->n == 0 || run->n_clusters > MAX_MATRIX / MIN_PER_CLUSTER ||
-        run->n < 3)
+    if (m.x.n != run->n || run->n_clusters > MAX_MATRIX / MIN_PER_CLUSTER || run->n < 3)
         return HUDDLE_OK;
     size_t room = 2 * MAX_MATRIX;
     NEW(quota, run->n_clusters);

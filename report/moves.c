@@ -6,7 +6,6 @@
 #include "report/arrays.h"
 #include "report/run.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

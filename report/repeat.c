@@ -1,6 +1,5 @@
 /* The end of a page: the time of each stage, the commands that repeat the run, and every option. */
 #include "report/run.h"
-#include "report/text.h"
 
 #include <stdio.h>
 #include <string.h>

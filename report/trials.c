@@ -100,14 +100,14 @@ static void add_counts(report_run *run) {
 
 /* "3", "3 and 5", "3, 5 and 8" */
 static void list_numbers(const json_t *numbers, char *text, size_t size) {
-    size_t n = json_array_size(numbers), length = 0;
+    size_t n = json_array_size(numbers);
     text[0] = '\0';
-    for (size_t i = 0; i < n && length < size; i++)
-        length += (size_t)snprintf(text + length, size - length, "%s%lld",
-                                   i == 0      ? ""
-                                   : i + 1 < n ? ", "
-                                               : " and ",
-                                   (long long)json_integer_value(json_array_get(numbers, i)));
+    for (size_t i = 0; i < n; i++)
+        append_text(text, size, "%s%lld",
+                    i == 0      ? ""
+                    : i + 1 < n ? ", "
+                                : " and ",
+                    (long long)json_integer_value(json_array_get(numbers, i)));
 }
 
 /* By which score the preparations were compared, and at which numbers of clusters: all of a range,

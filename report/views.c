@@ -4,7 +4,6 @@
 #include "report/run.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- coordinates -------------------------------------------------------------------------- */
