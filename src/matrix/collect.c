@@ -12,6 +12,10 @@ huddle_status hd_collect_rows(huddle_context *context, int32_t to, int64_t n, co
     huddle_status status =
         hd_slabs_gather(context, to, n * (int64_t)row_size, rows, NULL, total, all);
     *total /= (int64_t)row_size;
+    if (status != HUDDLE_OK) { /* of another process: these rows may have come */
+        huddle_free(*all);
+        *all = NULL;
+    }
     return status;
 }
 

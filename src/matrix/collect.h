@@ -8,7 +8,7 @@
 #include "huddle/matrix.h"
 
 /* n rows of row_size bytes of each process; *all, freed by huddle_free(), has *total of them on
- * process `to` and is NULL on the others. */
+ * process `to` and is NULL on the others, and after a failure. */
 huddle_status hd_collect_rows(huddle_context *context, int32_t to, int64_t n, const void *rows,
                               size_t row_size, int64_t *total, void **all);
 

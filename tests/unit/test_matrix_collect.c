@@ -113,10 +113,14 @@ done:
     return status;
 }
 
+/* argument: the request for memory that fails, or 0. */
 static huddle_status work(huddle_context *context, int rank, void *argument) {
     huddle_status status = HUDDLE_OK;
     huddle_points x = {0};
-    (void)argument;
+    TRY(hd_agree(context, status));
+    if (rank == 0)
+        (void)hd_memory_fail_at(*(const int64_t *)argument);
+    TRY(hd_agree(context, status));
     TRY(fill_rows(begins[rank], begins[rank + 1] - begins[rank], &x));
     TRY(collect_dense(context, rank, &x));
     TRY(collect_sparse(context, rank));
@@ -128,7 +132,21 @@ done:
 
 static void members_collect_and_spread(void **state) {
     (void)state;
-    assert_ok(team_run(MEMBERS, &team_engine, work, NULL));
+    int64_t failing = 0;
+    assert_ok(team_run(MEMBERS, &team_engine, work, &failing));
+}
+
+/* What a member has received when another one fails is freed. */
+static void failures_of_one_member_leave_nothing(void **state) {
+    (void)state;
+    int64_t before = hd_memory_live();
+    bool failed = true;
+    for (int64_t at = 1; failed; at++) {
+        huddle_status status = team_run(MEMBERS, &team_engine, work, &at);
+        failed = hd_memory_fail_at(0) >= at;
+        assert_int_equal(status, failed ? HUDDLE_NO_MEMORY : HUDDLE_OK);
+        assert_int_equal(hd_memory_live(), before);
+    }
 }
 
 /* Without processes the rows are copied. */
@@ -154,6 +172,7 @@ static void alone_rows_are_copied(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(members_collect_and_spread),
+                                       cmocka_unit_test(failures_of_one_member_leave_nothing),
                                        cmocka_unit_test(alone_rows_are_copied)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
