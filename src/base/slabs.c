@@ -195,11 +195,15 @@ huddle_status hd_slabs_refuse(const huddle_context *context, const char *what) {
 }
 
 /* A NULL context is always alone. */
-hd_alone hd_alone_begin(huddle_context *context) {
+hd_alone hd_alone_begin_if(huddle_context *context, bool alone) {
     hd_alone before = {context == NULL || context->alone};
-    if (context != NULL)
+    if (context != NULL && alone)
         context->alone = true;
     return before;
+}
+
+hd_alone hd_alone_begin(huddle_context *context) {
+    return hd_alone_begin_if(context, true);
 }
 
 void hd_alone_end(huddle_context *context, hd_alone before) {

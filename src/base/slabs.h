@@ -98,13 +98,14 @@ huddle_status hd_slabs_refuse(const huddle_context *context, const char *what);
 
 /* Between these two calls the context computes on the CPU with the rows it is given and does not
  * communicate: for rows that this process holds all of. Keep what begin returns, and pass it to
- * end.
+ * end. Unless `alone`, begin_if changes nothing.
  */
 typedef struct hd_alone {
     bool already;
 } hd_alone;
 
 hd_alone hd_alone_begin(huddle_context *context);
+hd_alone hd_alone_begin_if(huddle_context *context, bool alone);
 void hd_alone_end(huddle_context *context, hd_alone before);
 
 /* TRY() for a call that this process makes alone. */

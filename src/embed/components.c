@@ -4,8 +4,8 @@
 #include "base/check.h"
 #include "base/context.h"
 #include "embed/operator.h"
+#include "matrix/labels.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,99 +89,44 @@ done:
 
 /* ---- several processes --------------------------------------------------------------------- */
 
-/* What joining components across processes needs. */
-typedef struct joining {
-    const huddle_csr *graph;
-    hd_slab slab;
-    hd_halo halo;
-    int32_t *columns;         /* of the graph, local */
-    const int32_t *component; /* n: of the own rows alone */
-    int64_t count;            /* of them */
-    double *root;     /* n + ghosts: the smallest row of a row's component, as known so far */
-    double *smallest; /* count: the same for each component of the own rows */
-} joining;
-
-/* Every own component takes the smallest number among its neighbours. *changed counts those that
- * found a smaller one. All rows of a component adopt it at once, so that a number crosses a whole
- * process per round. */
-static huddle_status take_smaller_roots(joining *j, int64_t *changed) {
-    huddle_status status = HUDDLE_OK;
-    *changed = 0;
-    TRY(hd_halo_fetch(&j->halo, j->root, sizeof *j->root));
-    for (int64_t i = 0; i < j->graph->rows; i++)
-        for (int64_t e = j->graph->offsets[i]; e < j->graph->offsets[i + 1]; e++) {
-            double other = j->root[j->columns[e]], *own = &j->smallest[j->component[i]];
-            if (j->graph->values[e] != 0 && other < *own) {
-                *own = other;
-                ++*changed;
-            }
-        }
-    for (int64_t i = 0; i < j->graph->rows; i++)
-        j->root[i] = j->smallest[j->component[i]];
-done:
-    return status;
-}
-
-static int compare_doubles(const void *left, const void *right) {
-    double a = *(const double *)left, b = *(const double *)right;
-    return a < b ? -1 : a > b;
-}
-
-/* The roots of all processes in ascending order: each fills in its own, and slots that nobody
- * filled in stay infinite. */
-static huddle_status gather_roots(huddle_context *context, const joining *j, double **roots,
-                                  int64_t *count) {
-    huddle_status status = HUDDLE_OK;
-    int64_t own = 0;
-    hd_slab place;
-    for (int64_t i = 0; i < j->graph->rows; i++)
-        own += j->root[i] == (double)(j->slab.first + i);
-    TRY(hd_slab_locate(context, own, &place));
-    ALLOC(*roots, place.total + 1);
-    for (int64_t k = 0; k < place.total; k++)
-        (*roots)[k] = INFINITY;
-    for (int64_t i = 0, k = place.first; i < j->graph->rows; i++)
-        if (j->root[i] == (double)(j->slab.first + i))
-            (*roots)[k++] = j->root[i];
-    TRY(hd_reduce_min(context, place.total, *roots));
-    *count = 0;
-    while (*count < place.total && isfinite((*roots)[*count]))
-        ++*count;
-done:
-    return status;
-}
-
 /* Joins the components of the own rows with those of other processes; component is renumbered by
- * the first vertex. */
-static huddle_status join_components(huddle_context *context, const huddle_csr *graph, hd_slab slab,
-                                     int32_t *component, int64_t *count) {
+ * the first vertex. In a round every component takes the smallest number among its neighbours. All
+ * its rows adopt it at once, so that a number crosses a whole process per round. */
+static huddle_status join_components(huddle_context *context, const huddle_csr *graph,
+                                     int64_t first, int32_t *component, int64_t *count) {
     huddle_status status = HUDDLE_OK;
-    joining j = {.graph = graph, .slab = slab, .component = component, .count = *count};
     int64_t n = graph->rows, entries = graph->offsets[n], changed = 1;
-    double *roots = NULL;
-    ALLOC(j.columns, entries);
-    memcpy(j.columns, graph->columns, (size_t)entries * sizeof *j.columns);
-    TRY(hd_halo_open(context, n, entries, j.columns, &j.halo));
-    ALLOC(j.root, n + j.halo.ghosts);
-    ALLOC(j.smallest, j.count);
+    int32_t *columns = NULL;  /* of the graph, local */
+    int32_t *root = NULL;     /* the smallest row of a row's component, as known so far */
+    int32_t *smallest = NULL; /* the same for each component of the own rows */
+    hd_halo halo = {0};
+    ALLOC(columns, entries);
+    memcpy(columns, graph->columns, (size_t)entries * sizeof *columns);
+    TRY(hd_halo_open(context, n, entries, columns, &halo));
+    ALLOC(root, n + halo.ghosts);
+    ALLOC(smallest, *count);
     /* Backwards, so that the smallest row of each component is written last. */
     for (int64_t i = n - 1; i >= 0; i--)
-        j.smallest[component[i]] = (double)(slab.first + i);
-    for (int64_t i = 0; i < n; i++)
-        j.root[i] = j.smallest[component[i]];
+        smallest[component[i]] = (int32_t)(first + i);
     while (changed > 0) {
-        TRY(take_smaller_roots(&j, &changed));
+        changed = 0;
+        for (int64_t i = 0; i < n; i++)
+            root[i] = smallest[component[i]];
+        TRY(hd_halo_fetch(&halo, root, sizeof *root));
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t e = graph->offsets[i]; e < graph->offsets[i + 1]; e++) {
+                int32_t other = root[columns[e]], *own = &smallest[component[i]];
+                if (graph->values[e] != 0 && other < *own) {
+                    *own = other;
+                    changed++;
+                }
+            }
         TRY(hd_reduce_count(context, &changed));
     }
-    TRY(gather_roots(context, &j, &roots, count));
-    for (int64_t i = 0; i < n; i++) {
-        const double *at =
-            bsearch(&j.root[i], roots, (size_t)*count, sizeof *roots, compare_doubles);
-        component[i] = at != NULL ? (int32_t)(at - roots) : 0;
-    }
+    TRY(hd_rank_labels(context, n, root, component, count, NULL));
 done:
-    hd_halo_close(&j.halo);
-    FREE(j.columns, j.root, j.smallest, roots);
+    hd_halo_close(&halo);
+    FREE(columns, root, smallest);
     return status;
 }
 
@@ -191,7 +136,7 @@ huddle_status hd_embed_find_components(huddle_context *context, const huddle_csr
     huddle_status status = HUDDLE_OK;
     TRY(number_components(context, graph, slab.first, component, order, count));
     if (hd_context_engine(context)->slabs != NULL)
-        TRY(join_components(context, graph, slab, component, count));
+        TRY(join_components(context, graph, slab.first, component, count));
     TRY(rank_components(context, graph->rows, *count, component));
 done:
     return status;

@@ -26,9 +26,10 @@ typedef struct brute {
     hd_graph_panels train, own;   /* own: those of the queries, if they are other points */
     const hd_graph_panels *query; /* &train or &own */
     hd_graph_tiles tiles;
-    bool exact;           /* the kernel makes no rounding error */
-    hd_graph_search near; /* candidates of every query, search->k and SPARE more: by the kernel */
-    double *limits;       /* of queries whose list is not final: their bounds, in packed units; of
+    bool exact;               /* the kernel makes no rounding error */
+    int32_t n_near;           /* candidates of every query: search->k and SPARE more */
+    hd_graph_candidate *near; /* by the kernel */
+    double *limits; /* of queries whose list is not final: their bounds, in packed units; of
                              the others -infinity */
 } brute;
 
@@ -39,15 +40,17 @@ typedef struct brute {
  * their final content does not depend on the order of the offers. */
 static void insert_candidate(void *argument, int64_t i, int64_t j, float value) {
     const brute *b = argument;
-    hd_graph_search_offer(&b->near, i, j, value, b->tiles.tau);
+    hd_graph_candidates_offer(b->near + i * b->n_near, b->n_near, value, j, &b->tiles.tau[i]);
 }
 
 /* Both lists of a pair. A hit is within the larger tau of the two; the list with the smaller one
  * rejects it. Neither list needs a lock, because a block of points takes part in one comparison per
  * round. */
 static void insert_pair(void *argument, int64_t i, int64_t j, float value) {
-    insert_candidate(argument, i, j, value);
-    insert_candidate(argument, j, i, value);
+    const brute *b = argument;
+    int32_t k = b->n_near;
+    hd_graph_candidates_offer(b->near + i * k, k, value, j, &b->tiles.tau[i]);
+    hd_graph_candidates_offer(b->near + j * k, k, value, i, &b->tiles.tau[j]);
 }
 
 static huddle_status compare_queries(void *argument, hd_chunk chunk) {
@@ -67,9 +70,9 @@ static huddle_status compare_queries(void *argument, hd_chunk chunk) {
  * list that is not full has tau = FLT_MAX and contains all points. A kernel without rounding errors
  * orders the points correctly by itself. */
 static void verify_query(brute *b, int64_t i) {
-    const int32_t *candidates = b->near.index + i * b->near.k;
-    for (int32_t c = 0; c < b->near.k && candidates[c] != INT32_MAX; c++)
-        hd_graph_search_compare(b->search, i, candidates[c]);
+    const hd_graph_candidate *near = b->near + i * b->n_near;
+    for (int32_t c = 0; c < b->n_near && near[c].index != INT32_MAX; c++)
+        hd_graph_search_compare(b->search, i, near[c].index);
     double limit =
         hd_graph_packing_limit(&b->packing, b->query->norm[i], hd_graph_search_last(b->search, i));
     b->limits[i] = b->exact || (double)b->tiles.tau[i] > limit ? -INFINITY : limit;
@@ -80,7 +83,7 @@ static huddle_status verify_queries(void *argument, hd_chunk chunk) {
     hd_graph_search_clear(b->search, chunk.begin, chunk.end);
     for (int64_t i = chunk.begin; i < chunk.end; i++)
         verify_query(b, i);
-    atomic_fetch_add(&b->search->n_distances, (chunk.end - chunk.begin) * b->near.k);
+    atomic_fetch_add(&b->search->n_distances, (chunk.end - chunk.begin) * b->n_near);
     return HUDDLE_OK;
 }
 
@@ -141,10 +144,10 @@ static huddle_status prepare_search(huddle_context *context, brute *b) {
     b->tiles.argument = b;
     b->tiles.hit = s->self ? insert_pair : insert_candidate;
     int64_t k = (int64_t)s->k + SPARE, padded = b->query->padded;
-    b->near.k = (int32_t)(k < s->train->n ? k : s->train->n);
-    ALLOC(b->near.index, b->query->n * b->near.k);
-    ALLOC(b->near.distance2, b->query->n * b->near.k);
-    hd_graph_search_clear(&b->near, 0, b->query->n);
+    b->n_near = (int32_t)(k < s->train->n ? k : s->train->n);
+    ALLOC(b->near, b->query->n * b->n_near);
+    for (int64_t e = 0; e < b->query->n * b->n_near; e++)
+        b->near[e] = (hd_graph_candidate){FLT_MAX, INT32_MAX};
     ALLOC(b->tiles.tau, padded);
     ALLOC(b->limits, b->query->n);
     for (int64_t i = 0; i < padded; i++)
@@ -176,6 +179,6 @@ done:
     hd_graph_packing_free(&b.packing);
     hd_graph_panels_free(&b.train);
     hd_graph_panels_free(&b.own);
-    FREE(b.near.index, b.near.distance2, b.tiles.tau, b.limits);
+    FREE(b.near, b.tiles.tau, b.limits);
     return status;
 }

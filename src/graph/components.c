@@ -11,6 +11,7 @@
 #include "base/slabs.h"
 #include "graph/common.h"
 #include "graph/layout.h"
+#include "matrix/labels.h"
 #include "matrix/resident.h"
 
 #include <string.h>
@@ -103,79 +104,47 @@ done:
     return status;
 }
 
-/* answers[k] = values of row ask[k], which may be on another process; values has one per own row.
- * Uses ask as scratch. */
-static huddle_status ask_rows(const distributed_sets *s, const int32_t *values, int64_t count,
-                              int32_t *ask, int32_t *answers) {
-    huddle_status status = HUDDLE_OK;
-    int64_t n = s->graph->rows;
-    int32_t *fetched = NULL;
-    hd_halo halo = {0};
-    TRY(hd_halo_open(s->context, n, count, ask, &halo));
-    ALLOC(fetched, n + halo.ghosts);
-    memcpy(fetched, values, (size_t)n * sizeof *fetched);
-    TRY(hd_halo_fetch(&halo, fetched, sizeof *fetched));
-    for (int64_t k = 0; k < count; k++)
-        answers[k] = fetched[ask[k]];
-done:
-    hd_halo_close(&halo);
-    huddle_free(fetched);
-    return status;
-}
-
-/* One round. *changed counts the labels of all processes that became lower. */
+/* One round; each label gives way to that of the set of its vertex, which may be on another
+ * process. *changed counts the labels of all processes that became lower. */
 static huddle_status run_round(distributed_sets *s, int64_t *changed) {
     huddle_status status = HUDDLE_OK;
-    int32_t *ask = NULL;
-    ALLOC(ask, s->count);
+    int64_t n = s->graph->rows;
+    int32_t *ask = NULL, *lower = NULL;
+    hd_halo halo = {0};
     TRY(lower_labels(s));
-    for (int64_t v = 0; v < s->graph->rows; v++)
-        s->labels[v] = s->lower[s->set[v]];
+    ALLOC(ask, s->count);
     memcpy(ask, s->lower, (size_t)s->count * sizeof *ask);
-    TRY(ask_rows(s, s->labels, s->count, ask, s->lower));
+    TRY(hd_halo_open(s->context, n, s->count, ask, &halo));
+    ALLOC(lower, n + halo.ghosts);
+    for (int64_t v = 0; v < n; v++)
+        lower[v] = s->lower[s->set[v]];
+    TRY(hd_halo_fetch(&halo, lower, sizeof *lower));
     *changed = 0;
     for (int32_t k = 0; k < s->count; k++) {
-        *changed += s->lower[k] < s->label[k];
-        s->label[k] = s->lower[k];
+        *changed += lower[ask[k]] < s->label[k];
+        s->label[k] = lower[ask[k]];
     }
     TRY(hd_reduce_count(s->context, changed));
 done:
-    huddle_free(ask);
+    hd_halo_close(&halo);
+    FREE(ask, lower);
     return status;
 }
 
-/* Labels are the smallest vertices of their components now; these are numbered in their order. */
-static huddle_status number_labels(distributed_sets *s, int32_t *component, int32_t *count) {
-    huddle_status status = HUDDLE_OK;
-    int64_t n = s->graph->rows, own = 0;
-    hd_slab where;
-    int32_t *ask = NULL;
-    ALLOC(ask, n);
-    for (int64_t v = 0; v < n; v++) {
-        ask[v] = s->label[s->set[v]];
-        own += ask[v] == s->first + v;
-    }
-    TRY(hd_slab_locate(s->context, own, &where));
-    own = where.first;
-    for (int64_t v = 0; v < n; v++)
-        s->labels[v] = ask[v] == s->first + v ? (int32_t)own++ : -1;
-    TRY(ask_rows(s, s->labels, n, ask, component));
-    *count = (int32_t)where.total;
-done:
-    huddle_free(ask);
-    return status;
-}
-
+/* In the end labels are the smallest vertices of their components. */
 static huddle_status join_distributed_rows(huddle_context *context, const huddle_csr *graph,
                                            int64_t first, int32_t *component, int32_t *count) {
     huddle_status status = HUDDLE_OK;
     distributed_sets s = {.context = context, .graph = graph, .first = first};
-    int64_t changed = 1;
+    int64_t changed = 1, n_components;
     TRY(hd_graph_layout_new(context, graph->rows, &s.layout));
     TRY(begin_sets(&s));
     while (changed > 0)
         TRY(run_round(&s, &changed));
-    TRY(number_labels(&s, component, count));
+    for (int64_t v = 0; v < graph->rows; v++)
+        component[v] = s.label[s.set[v]];
+    TRY(hd_rank_labels(context, graph->rows, component, component, &n_components, NULL));
+    *count = (int32_t)n_components;
 done:
     hd_graph_layout_free(&s.layout);
     hd_halo_close(&s.halo);

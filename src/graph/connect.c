@@ -17,6 +17,7 @@
 #include "graph/common.h"
 #include "graph/layout.h"
 #include "graph/split.h"
+#include "matrix/labels.h"
 #include "matrix/small.h"
 
 #include <math.h>
@@ -309,22 +310,21 @@ static huddle_status find_typical_scales(const parts *j, const huddle_scale *sca
                                          double *typical) {
     huddle_status status = HUDDLE_OK;
     int64_t *begin = NULL;
+    int32_t *members = NULL;
     double *sorted = NULL;
-    ALLOC_ZERO(begin, j->count + 2);
+    ALLOC(begin, j->count + 2);
+    ALLOC(members, j->n);
     ALLOC(sorted, j->n);
+    hd_list_members(j->n, j->part, j->count, begin, members);
     for (int64_t v = 0; v < j->n; v++)
-        begin[j->part[v] + 2]++;
-    for (int32_t p = 0; p < j->count; p++)
-        begin[p + 2] += begin[p + 1];
-    for (int64_t v = 0; v < j->n; v++)
-        sorted[begin[j->part[v] + 1]++] = scale->local[v];
+        sorted[v] = scale->local[members[v]];
     for (int32_t p = 0; p < j->count; p++) {
         int64_t size = begin[p + 1] - begin[p];
         qsort(sorted + begin[p], (size_t)size, sizeof *sorted, hd_graph_by_value);
         typical[p] = sorted[begin[p] + size / 2];
     }
 done:
-    FREE(begin, sorted);
+    FREE(begin, members, sorted);
     return status;
 }
 

@@ -43,7 +43,7 @@ typedef struct bound {
     hd_graph_tiles tiles;
     int32_t *order;           /* row numbers, in the order of the tree */
     double *keys, *direction; /* of the points being split */
-    hd_graph_search near;     /* lists by bounds, of the first pass */
+    hd_graph_candidate *near; /* by bounds: the lists of the first pass, search->k each */
     int64_t n;
     int32_t *n_full_distances; /* full distances computed, by the first point of the pair */
 } bound;
@@ -133,8 +133,9 @@ static void order_points(bound *b, int64_t begin, int64_t end, hd_rng *rng) {
 /* The first pass keeps the k candidates of smallest lower bound for both points of a pair. */
 static void insert_pair(void *argument, int64_t i, int64_t j, float value) {
     const bound *b = argument;
-    hd_graph_search_offer(&b->near, i, j, value, b->tiles.tau);
-    hd_graph_search_offer(&b->near, j, i, value, b->tiles.tau);
+    int32_t k = b->search->k;
+    hd_graph_candidates_offer(b->near + i * k, k, value, j, &b->tiles.tau[i]);
+    hd_graph_candidates_offer(b->near + j * k, k, value, i, &b->tiles.tau[j]);
 }
 
 /* Computes the full distances of the candidates. The k-th of them is an upper bound of the k-th
@@ -142,9 +143,9 @@ static void insert_pair(void *argument, int64_t i, int64_t j, float value) {
 static huddle_status compare_candidates(void *argument, hd_chunk chunk) {
     bound *b = argument;
     for (int64_t place = chunk.begin; place < chunk.end; place++) {
-        const int32_t *near = b->near.index + place * b->near.k;
-        for (int32_t c = 0; c < b->near.k && near[c] != INT32_MAX; c++) {
-            hd_graph_search_compare(b->search, b->order[place], b->order[near[c]]);
+        const hd_graph_candidate *near = b->near + place * b->search->k;
+        for (int32_t c = 0; c < b->search->k && near[c].index != INT32_MAX; c++) {
+            hd_graph_search_compare(b->search, b->order[place], b->order[near[c].index]);
             b->n_full_distances[place]++;
         }
         lower_tau(b, place);
@@ -156,10 +157,9 @@ static huddle_status compare_candidates(void *argument, hd_chunk chunk) {
  * tournament begins, in which most pairs are then excluded. */
 static huddle_status begin_lists(huddle_context *context, bound *b) {
     huddle_status status = HUDDLE_OK;
-    b->near.k = b->search->k;
-    ALLOC(b->near.index, b->n * b->near.k);
-    ALLOC(b->near.distance2, b->n * b->near.k);
-    hd_graph_search_clear(&b->near, 0, b->n);
+    ALLOC(b->near, b->n * b->search->k);
+    for (int64_t e = 0; e < b->n * b->search->k; e++)
+        b->near[e] = (hd_graph_candidate){FLT_MAX, INT32_MAX};
     for (int64_t place = 0; place < b->panels.padded; place++)
         b->tiles.tau[place] = place < b->n ? FLT_MAX : -INFINITY;
     b->tiles.hit = insert_pair;
@@ -167,7 +167,7 @@ static huddle_status begin_lists(huddle_context *context, bound *b) {
     hd_graph_search_clear(b->search, 0, b->n);
     TRY(hd_parallel(context, NULL, b->n, PLACES_PER_CHUNK, compare_candidates, b));
 done:
-    FREE(b->near.index, b->near.distance2);
+    huddle_free(b->near);
     return status;
 }
 

@@ -5,7 +5,6 @@
 #include "graph/dense_rows.h"
 #include "huddle/graph.h"
 
-#include <float.h>
 #include <stdatomic.h>
 
 /* An estimate of the share of true neighbours found, and its confidence interval. */
@@ -83,15 +82,6 @@ static inline bool hd_graph_search_insert(const hd_graph_search *s, int64_t i, i
                                           double distance2) {
     return hd_graph_list_insert(s->distance2 + i * s->k, s->index + i * s->k, s->k, distance2,
                                 hd_graph_search_id(s, j));
-}
-
-/* Enters a value of the kernel into a list of candidates; tau[i] is its last one, as a float. */
-static inline void hd_graph_search_offer(const hd_graph_search *near, int64_t i, int64_t j,
-                                         float value, float *tau) {
-    if (!hd_graph_search_insert(near, i, j, (double)value))
-        return;
-    double last = hd_graph_search_last(near, i);
-    tau[i] = last < (double)FLT_MAX ? (float)last : FLT_MAX;
 }
 
 /* Compares query i with train row j in double, and enters it. */

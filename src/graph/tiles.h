@@ -6,6 +6,8 @@
 #include "base/context.h"
 #include "graph/panels.h"
 
+#include <float.h>
+
 /* Called for a pair whose value is not above tau. The value is that of the kernel, in packed units.
  */
 typedef void (*hd_graph_hit_function)(void *argument, int64_t i, int64_t j, float value);
@@ -19,6 +21,27 @@ typedef struct hd_graph_tiles {
     void (*fetch)(void *argument, int64_t j); /* j will be reported soon; may be NULL */
     void *argument;
 } hd_graph_tiles;
+
+/* An entry of a list of candidates: the k points of smallest value, sorted by (value, index). Empty
+ * places contain FLT_MAX and INT32_MAX. */
+typedef struct hd_graph_candidate {
+    float value;
+    int32_t index;
+} hd_graph_candidate;
+
+/* Enters j into a list of k candidates if it belongs there. *tau is the last value of the list. */
+static inline void hd_graph_candidates_offer(hd_graph_candidate *list, int32_t k, float value,
+                                             int64_t j, float *tau) {
+    int32_t at = k - 1, index = (int32_t)j;
+    if (value > *tau || (value == *tau && index >= list[at].index))
+        return;
+    for (; at > 0 && (value < list[at - 1].value ||
+                      (value == list[at - 1].value && index < list[at - 1].index));
+         at--)
+        list[at] = list[at - 1];
+    list[at] = (hd_graph_candidate){value, index};
+    *tau = list[k - 1].value;
+}
 
 /* The kernel for these panels and this CPU. */
 hd_graph_tile_function hd_graph_tiles_kernel(const hd_graph_packing *packing);

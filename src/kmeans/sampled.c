@@ -345,12 +345,9 @@ static huddle_status run_on_sample(huddle_context *context, const huddle_points 
     int32_t part = hd_slabs_rank(context), parts = hd_slabs_count(context);
     TRY(take_sample(context, x, row_weights, size, rng, &s));
     bool distributed = hd_slabs_distributed(context);
-    hd_alone before = {0};
-    if (distributed)
-        before = hd_alone_begin(context);
+    hd_alone before = hd_alone_begin_if(context, distributed);
     status = run_part(context, &s, options, first, part, parts, f, enough);
-    if (distributed)
-        hd_alone_end(context, before);
+    hd_alone_end(context, before);
     TRY(hd_agree(context, status));
     if (*enough && distributed)
         TRY(share_ends(context, options->n_clusters * x->d, part, parts, f));

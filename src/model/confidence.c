@@ -143,14 +143,11 @@ static huddle_status compute(huddle_context *context, const huddle_model *model,
     TRY(hd_model_is_distributed(context, model, &distributed));
     TRY(hd_blas_reserve(context));
     bool alone = hd_slabs_distributed(context) && !distributed;
-    hd_alone before = {0};
-    if (alone)
-        before = hd_alone_begin(context);
+    hd_alone before = hd_alone_begin_if(context, alone);
     hd_blas_enter();
     status = body(context, model, x, values);
     hd_blas_leave();
-    if (alone)
-        hd_alone_end(context, before);
+    hd_alone_end(context, before);
 done:
     return hd_agree(context, status);
 }

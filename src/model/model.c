@@ -468,14 +468,11 @@ static huddle_status predict_rows(huddle_context *context, const huddle_model *m
     TRY(hd_model_check_whole(context, model, "label new points"));
     TRY(hd_model_is_distributed(context, model, &distributed));
     bool alone = hd_slabs_distributed(context) && !distributed;
-    hd_alone before = {0};
-    if (alone)
-        before = hd_alone_begin(context);
+    hd_alone before = hd_alone_begin_if(context, alone);
     if (!alone || x->n > 0)
         status = hd_method_predict(model->method, context, &model->fit, model->fitted_options, x,
                                    labels);
-    if (alone)
-        hd_alone_end(context, before);
+    hd_alone_end(context, before);
 done:
     return status;
 }

@@ -52,12 +52,9 @@ static huddle_status return_dual(distributed_solve *t, const hd_shrink_subset *u
     huddle_status status = HUDDLE_OK;
     huddle_context *context = t->whole->input.context;
     hd_shrink_edges edges = {0};
-    hd_alone before = {0};
-    if (!together)
-        before = hd_alone_begin(context);
+    hd_alone before = hd_alone_begin_if(context, !together);
     status = hd_shrink_edges_read(context, &u->moved.graph, &edges);
-    if (!together)
-        hd_alone_end(context, before);
+    hd_alone_end(context, before);
     TRY(status);
     TRY(hd_shrink_subset_return_dual(u, &edges, &part->z, &t->out->z));
 done:
@@ -183,23 +180,18 @@ static huddle_status solve_alone(const distributed_solve *t, hd_shrink_solve *s,
     huddle_status status = HUDDLE_OK;
     huddle_context *context = s->input.context;
     hd_shrink_edges edges = {0};
-    hd_alone before;
     bool split = !t->allotment.is_small && !s->options.keep_dual;
     s->info->solver = "exact";
     s->is_trivial = true;
     if (find_name(hd_shrink_linear_names, s->options.linear_solver) == 0)
         s->options.linear_solver = "auto"; /* the engine's is for what processes solve together */
-    before = hd_alone_begin(context);
-    if (split)
-        status = hd_shrink_edges_read(context, s->input.w, &edges);
-    else if (s->input.f->rows > 0)
-        status = hd_shrink_solve_part(s, part);
-    hd_alone_end(context, before);
-    TRY(status);
     if (split) {
+        TRY_ALONE(context, hd_shrink_edges_read(context, s->input.w, &edges));
         s->is_trivial = false;
         s->input.edges = &edges;
         TRY(hd_shrink_split(s, part));
+    } else if (s->input.f->rows > 0) {
+        TRY_ALONE(context, hd_shrink_solve_part(s, part));
     }
 done:
     s->input.edges = NULL;

@@ -419,9 +419,7 @@ done:
 /* A step of the split on the components of this process, without the others. */
 static huddle_status do_alone(split *t, huddle_status (*step)(split *t)) {
     huddle_context *context = t->whole->input.context;
-    if (!hd_slabs_distributed(context))
-        return step(t);
-    hd_alone before = hd_alone_begin(context);
+    hd_alone before = hd_alone_begin_if(context, hd_slabs_distributed(context));
     huddle_status status = step(t);
     hd_alone_end(context, before);
     return status;

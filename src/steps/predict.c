@@ -94,13 +94,10 @@ huddle_status hd_spectral_assign(huddle_context *context, const hd_fit *fit, con
         goto done; /* a process without rows */
     /* Every process has all centres. */
     bool distributed = hd_slabs_distributed(context);
-    hd_alone before = {0};
-    if (distributed)
-        before = hd_alone_begin(context);
+    hd_alone before = hd_alone_begin_if(context, distributed);
     status =
         huddle_graph_query_dense(context, &fit->clusters.centres, rows, &options, &nearest, NULL);
-    if (distributed)
-        hd_alone_end(context, before);
+    hd_alone_end(context, before);
     TRY(status);
     TRY(huddle_neighbors_fetch(&nearest));
     for (int64_t i = 0; i < rows->rows; i++) {

@@ -87,10 +87,7 @@ static huddle_status compare_all(huddle_context *context, const huddle_dense *ma
     TRY(hd_collect_rows(context, HD_EVERYWHERE, count, own->copies, sizeof *own->copies, &total,
                         &copies));
     huddle_dense rows = {.rows = total, .cols = d, .stride = d, .values = all};
-    hd_alone before = hd_alone_begin(context);
-    status = huddle_dense_distinct(context, &rows, among);
-    hd_alone_end(context, before);
-    TRY(status);
+    TRY_ALONE(context, huddle_dense_distinct(context, &rows, among));
     ALLOC_ZERO(*weights, among->count);
     for (int64_t g = 0; g < total; g++)
         (*weights)[among->of != NULL ? among->of[g] : g] += ((const double *)copies)[g];
