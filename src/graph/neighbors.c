@@ -38,13 +38,15 @@ static huddle_status check_data(huddle_context *context, const hd_neighbor_reque
         if (rows[k] != NULL && !is_absent(context, rows[k]->rows))
             TRY(hd_graph_check_dense(rows[k]));
     }
-    if (r->query != NULL && r->train->d != r->query->d && r->train->n > 0 && r->query->n > 0)
-        FAIL(HUDDLE_INVALID, "the new points have %lld features, the training points %lld",
-             (long long)r->query->d, (long long)r->train->d);
-    if (r->query != NULL)
+    if (r->train != NULL && r->query != NULL) {
+        if (r->train->d != r->query->d && r->train->n > 0 && r->query->n > 0)
+            FAIL(HUDDLE_INVALID, "the new points have %lld features, the training points %lld",
+                 (long long)r->query->d, (long long)r->train->d);
         TRY(check_kinds(r->train, r->query));
-    if (r->query_rows != NULL && r->train_rows->cols != r->query_rows->cols &&
-        r->train_rows->rows > 0 && r->query_rows->rows > 0)
+    }
+    if (r->train_rows != NULL && r->query_rows != NULL &&
+        r->train_rows->cols != r->query_rows->cols && r->train_rows->rows > 0 &&
+        r->query_rows->rows > 0)
         FAIL(HUDDLE_INVALID, "the new rows have %lld columns, the training rows %lld",
              (long long)r->query_rows->cols, (long long)r->train_rows->cols);
 done:

@@ -36,7 +36,7 @@ static bool is_shell_safe(const char *name) {
  * for the longest of these and the closing quote. */
 static hd_io_phrase quote_name(const char *name, bool shell) {
     enum { SIZE = 256 };
-    hd_io_phrase quoted;
+    hd_io_phrase quoted = {0};
     char *to = quoted.text, mark = shell ? '\'' : '"';
     if (shell && is_shell_safe(name)) {
         snprintf(to, SIZE, "%s", name);

@@ -34,6 +34,7 @@ static huddle_status scatter(huddle_context *context, const int64_t *begins, int
     int64_t most = 0, step = PIECE / item_size / count, *sizes = NULL, *came = NULL;
     char *packed = NULL;
     void *received = NULL;
+    bool sends = rank == 0 && all != NULL;
     step = step < 1 ? 1 : step;
     for (int32_t r = 1; r < count; r++)
         most = begins[r + 1] - begins[r] > most ? begins[r + 1] - begins[r] : most;
@@ -41,10 +42,10 @@ static huddle_status scatter(huddle_context *context, const int64_t *begins, int
     ALLOC_ZERO(sizes, count);
     ALLOC_ZERO(came, count);
     ALLOC(packed, rank == 0 ? count * step * item_size : 0);
-    if (rank == 0 && begins[1] > 0)
+    if (sends && begins[1] > 0)
         memcpy(own, all, (size_t)(begins[1] * item_size));
     for (int64_t done = 0; done < most; done += step) {
-        if (rank == 0)
+        if (sends)
             pack_items(begins, count, item_size, done, step, all, sizes, packed);
         TRY(hd_slabs_exchange(context, sizes, packed, came, &received));
         if (rank > 0 && came[0] > 0)
