@@ -12,6 +12,8 @@
 #include <math.h>
 #include <string.h>
 
+/* Both sizes are parts of the result: they decide in which order the sums are added. The largest
+ * sample has 256 chunks. */
 enum { PAIRS_PER_CHUNK = 4096, ROWS_PER_CHUNK = 32 };
 
 /* All pairs are taken while they cost at most max_work multiplications, a few seconds on one core;
@@ -28,6 +30,8 @@ typedef struct mean {
     double *sums; /* one per chunk */
 } mean;
 
+/* Rows of norm 1 have |x - y|^2 = 2 (1 - cos). No limit cuts a distance short, since every one of
+ * them is added. */
 static double row_distance(const mean *m, int64_t i, int64_t j) {
     double distance2 = m->sparse.x != NULL
                            ? hd_graph_sparse_distance2(&m->sparse, i, &m->sparse, j)
@@ -47,7 +51,8 @@ static huddle_status add_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* Pairs of different rows, uniformly: the second is drawn among the other n - 1. */
+/* Pairs of different rows, uniformly: the second is drawn among the other n - 1. Adding 1 from i on
+ * skips i itself. Pairs (i, i), of distance 0, would lower the mean by the factor 1 - 1 / n. */
 static huddle_status add_pairs(void *argument, hd_chunk chunk) {
     const mean *m = argument;
     hd_rng rng = hd_rng_stream(m->seed, (uint64_t)chunk.index);
@@ -68,6 +73,7 @@ static huddle_status average_distances(huddle_context *context, mean *m, double 
     double pairs = (double)m->n * (double)(m->n - 1) / 2, sum = 0;
     /* The decision depends on the sizes only, so that it is the same on every machine. */
     bool all = pairs * width <= max_work;
+    /* Wide rows get fewer pairs, so that a sample never costs more than all pairs may. */
     double sample = fmax(1, floor(fmin(max_pairs, max_work / width)));
     int64_t items = all ? m->n : (int64_t)sample;
     int64_t grain = all ? ROWS_PER_CHUNK : PAIRS_PER_CHUNK, chunks = hd_chunks(items, grain);

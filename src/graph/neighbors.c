@@ -116,8 +116,9 @@ typedef struct host_search {
 } host_search;
 
 /* Allocates the lists. Squared distances are stored in the place of the distances until
- * close_lists(): solvers compare squares, and the root could make a tie of two different
- * squares. */
+ * close_lists(): solvers compare squares, and the root could make a tie of two different squares.
+ * An exact search has recall 1, with an interval of no width; only the approximate solver replaces
+ * these numbers. */
 static huddle_status open_lists(host_search *h, int64_t n, hd_graph_search *s) {
     huddle_status status = hd_graph_neighbors_new(n, h->request->options->n_neighbors, h->out);
     s->k = h->out->k;
@@ -132,7 +133,8 @@ static huddle_status open_lists(host_search *h, int64_t n, hd_graph_search *s) {
 
 /* From squared distances of rows multiplied by 2^exponent to distances. Rows of norm 1 have |x -
  * y|^2 = 2 (1 - cos), and 1 - cos is the distance of the cosine metric; it does not depend on the
- * scale of the rows. */
+ * scale of the rows. The root comes before the power of two is removed: the square of the true
+ * distance may overflow, the distance does not. */
 static void close_lists(host_search *h, const hd_graph_search *s) {
     huddle_neighbors *out = h->out;
     for (int64_t e = 0; e < out->n * out->k; e++)
@@ -147,7 +149,8 @@ static void close_lists(host_search *h, const hd_graph_search *s) {
     h->info->n_repeated = (int64_t)atomic_load(&s->n_repeated);
 }
 
-/* All processes must have rows of one width; one without rows takes that of the others. */
+/* All processes must have rows of one width; one without rows takes that of the others. The number
+ * travels as a double, which is exact up to 2^53. */
 static huddle_status agree_on_width(host_search *h, int64_t n, int64_t *d) {
     huddle_status status = HUDDLE_OK;
     double width = n > 0 ? (double)*d : 0;
@@ -213,7 +216,10 @@ done:
 }
 
 /* Euclidean distances depend only on how the queries' shift differs from the training points'. Both
- * are the same on all processes, even on one without rows. */
+ * are the same on all processes, even on one without rows. With stored values x and y of a query
+ * and a training point, and shifts s and t, (x + s) - (y + t) = (x + (s - t)) - y: the training
+ * points keep their stored values. Shifts may be much larger than the values, and cancel here
+ * before they meet them. */
 static huddle_status relative_shift(const huddle_points *train, const huddle_points *query,
                                     hd_graph_rows *rows) {
     huddle_status status = HUDDLE_OK;
@@ -242,6 +248,8 @@ static huddle_status search_points(host_search *h) {
         TRY(huddle_points_fetch(query));
         TRY(check_kinds(train, query));
     }
+    /* The kind is agreed on before the first exchange: the searches of dense and of sparse rows
+     * exchange different records, and a process without rows has to join the right one. */
     double sparse = train->n > 0 && train->offsets != NULL;
     TRY(hd_reduce_max(h->context, 1, &sparse));
     if (sparse > 0 && train->n > 0 && train->offsets == NULL)
@@ -308,6 +316,7 @@ huddle_status hd_graph_find_neighbors(huddle_context *context, const hd_neighbor
         TRY(hd_graph_try_engine(context, &r, out, &result, &handled));
     if (!handled) {
         TRY(hd_graph_require_passing(context, "the CPU's neighbour search"));
+        /* An engine that declined has left its name here. */
         result.solver = "brute";
         TRY(r.train_rows != NULL ? search_dense(&h) : search_points(&h));
     }

@@ -12,6 +12,8 @@ enum {
     ROWS_PER_CHUNK = 1024,
 };
 
+/* Points are packed in float, where the scale that subnormal coordinates ask for, up to 2^148,
+ * would be infinite. */
 static const double max_scale = 0x1p126; /* a finite float */
 
 /* ---- coordinates --------------------------------------------------------------------------- */
@@ -22,7 +24,8 @@ typedef struct copying {
     const int32_t *order; /* NULL: as they are */
 } copying;
 
-/* Rows as the metric sees them, rounded to float. */
+/* Rows as the metric sees them, rounded to float. Shift and scale are applied in double, so that a
+ * coordinate is rounded once. */
 static huddle_status copy_rows(void *argument, hd_chunk chunk) {
     const copying *c = argument;
     hd_graph_ordered_points *x = c->points;
@@ -85,7 +88,8 @@ void hd_graph_ordered_points_free(hd_graph_ordered_points *points) {
 /* ---- order --------------------------------------------------------------------------------- */
 
 /* A copy is made anew from the points instead of being permuted: that needs no second copy either,
- * and all threads can do it. */
+ * and all threads can do it. Long rows stay in the order of their numbers, and are reached through
+ * the order. */
 huddle_status hd_graph_ordered_points_permute(huddle_context *context,
                                               hd_graph_ordered_points *points,
                                               const int32_t *order) {
@@ -102,7 +106,10 @@ done:
     return status;
 }
 
-/* Rows are requested a few ahead: they may be anywhere in memory. */
+/* Rows are requested a few ahead: they may be anywhere in memory. The loop begins AHEAD places
+ * early, to request the first ones too. The scale is a power of two, so that its product is exact
+ * unless it is subnormal. What is left of the last panel is at the origin: its infinite base is
+ * added to finite sums, and never becomes NaN. */
 hd_graph_panels hd_graph_ordered_points_pack(const hd_graph_ordered_points *x,
                                              const int32_t *position, int64_t count, float *values,
                                              float *base) {

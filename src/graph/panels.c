@@ -206,7 +206,8 @@ bool hd_graph_panels_exact(const hd_graph_packing *packing, const hd_graph_panel
  * (d + 6) u) is the constant gamma_n of Higham's analysis for n = d + 6 operations. */
 double hd_graph_packing_limit(const hd_graph_packing *packing, double norm, double distance2) {
     double r = sqrt(distance2) * packing->scale, d = (double)packing->d;
-    /* The other point is at most r away, and packing moved both. */
+    /* The other point is at most r away, and packing moved both: other <= norm + r + u (norm +
+     * other) + 2 position_error. Solved for `other`, the factor is (1 + u) / (1 - u) < 1 + 4 u. */
     double other = (norm + r + 2 * packing->position_error) * (1 + 4 * u);
     double packed = r + u * (norm + other) + 2 * packing->position_error;
     double limit = packed * packed;
@@ -221,6 +222,8 @@ double hd_graph_packing_limit(const hd_graph_packing *packing, double norm, doub
     return limit * (1 + 0x1p-40) + (d + 4) * 0x1p-146;
 }
 
+/* The conversion rounds to nearest, which may be below the limit; the next float is not. FLT_MAX
+ * excludes no point, but padding, whose values are infinite. */
 float hd_graph_packing_tau(const hd_graph_packing *packing, double norm, double distance2) {
     double limit =
         isfinite(distance2) ? hd_graph_packing_limit(packing, norm, distance2) : INFINITY;

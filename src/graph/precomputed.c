@@ -20,7 +20,9 @@ done:
 }
 
 /* Similarities and distances are both finite and not negative; the message names the first place
- * that is not. */
+ * that is not. The later stages need a positive semidefinite Laplacian, but x'Lx, the sum of a_ij
+ * (x_i - x_j)^2 over the edges, may be negative if a weight is. Infinity is the distance of empty
+ * places in lists. */
 static huddle_status check_value(double value, int64_t row, int64_t column, const char *what) {
     if (isnan(value) || isinf(value))
         return hd_fail(HUDDLE_INVALID, "%s: row %lld, column %lld: the value is %s", what,
@@ -68,7 +70,8 @@ done:
 static const char affinity_name[] = "the affinity", distances_name[] = "the distances";
 
 /* An affinity need not be symmetric, nor have an empty diagonal. Entries that differ by rounding
- * become the larger of the two. */
+ * become the larger of the two. Where some differ by more than one part in 10^9, which is no
+ * rounding, (A + A') / 2 replaces A. The second step also drops the diagonal and zeros. */
 static huddle_status graph_of_pairs(huddle_context *context, const huddle_csr *affinity,
                                     huddle_csr *graph) {
     huddle_status status = HUDDLE_OK;
@@ -85,6 +88,7 @@ huddle_status huddle_graph_from_affinity(huddle_context *context, const huddle_c
     huddle_status status = HUDDLE_OK;
     hd_slab slab;
     *graph = (huddle_csr){0};
+    /* Entries (i, j) and (j, i), which are compared, may be on different processes. */
     TRY(hd_slabs_refuse(context, "making a graph from an affinity matrix"));
     TRY(check_csr(context, affinity, affinity_name, &slab));
     TRY(graph_of_pairs(context, affinity, graph));
@@ -92,7 +96,9 @@ done:
     return hd_agree(context, status);
 }
 
-/* A dense affinity is converted to the sparse matrix of its entries that are not 0. */
+/* A dense affinity is converted to the sparse matrix of its entries that are not 0. They are
+ * counted first, so that only as much is allocated; columns ascend in every row, as merging with
+ * the transpose requires. */
 huddle_status huddle_graph_from_affinity_dense(huddle_context *context,
                                                const huddle_dense *affinity, huddle_csr *graph) {
     huddle_status status = HUDDLE_OK;
@@ -124,7 +130,8 @@ done:
 
 /* ---- distances ----------------------------------------------------------------------------- */
 
-/* Empty lists, no longer than there are other points on all processes. */
+/* Empty lists, no longer than there are other points on all processes. An empty place is behind
+ * every distance that can be offered. */
 static huddle_status open_lists(int64_t n, int64_t total, int32_t n_neighbors,
                                 huddle_neighbors *out) {
     if (n_neighbors < 1)
@@ -146,7 +153,8 @@ static void insert_neighbor(huddle_neighbors *out, int64_t i, int64_t j, double 
 }
 
 /* Only stored entries are neighbours, so that lists may have empty places. An absent entry is an
- * unknown distance, not a distance of 0. */
+ * unknown distance, not a distance of 0. An explicit 0 is a duplicate. The diagonal is left out by
+ * its number, since duplicates have the same distance as the point itself. */
 huddle_status huddle_graph_from_distances(huddle_context *context, const huddle_csr *distances,
                                           int32_t n_neighbors, huddle_neighbors *out) {
     huddle_status status = HUDDLE_OK;
@@ -169,7 +177,8 @@ done:
 }
 
 /* Offers by ascending column: hd_graph_list_insert() keeps the smaller index of two equal
- * distances. */
+ * distances. In random order about k (1 + log(n / k)) of n offers enter a list, and the others take
+ * one comparison with its last entry: less than sorting whole rows. */
 huddle_status huddle_graph_from_distances_dense(huddle_context *context,
                                                 const huddle_dense *distances, int32_t n_neighbors,
                                                 huddle_neighbors *out) {
@@ -188,7 +197,9 @@ done:
     return hd_agree(context, status);
 }
 
-/* Over both triangles: the matrix need not be symmetric. Each process has some of the rows. */
+/* Over both triangles: the matrix need not be symmetric. Each process has some of the rows. There
+ * are n (n - 1) ordered pairs of different rows; for a symmetric matrix this is the mean over
+ * pairs. */
 huddle_status huddle_graph_mean_of_distances(huddle_context *context, const huddle_dense *distances,
                                              double *mean) {
     huddle_status status = HUDDLE_OK;

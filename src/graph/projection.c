@@ -30,7 +30,8 @@ typedef struct finder {
 } finder;
 
 /* Any number from 32 to 64 is near the optimum (`./dev bench graph`); more of them pay when more
- * pairs share the cost of projecting. */
+ * pairs share the cost of projecting. With rho (projection.h) they make 64 or 48 coordinates. They
+ * are at most half of the columns, since more of them would save little. */
 int64_t hd_graph_projection_count(int64_t n, int64_t width) {
     int64_t p = n > 30000 || width > 400 ? 63 : 47;
     return p < width / 2 ? p : width / 2;

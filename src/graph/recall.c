@@ -83,7 +83,10 @@ typedef struct block {
     int64_t first; /* the position of column 0 */
 } block;
 
-/* Enters the distance of a pair into the list of the query. */
+/* Enters the distance of a pair into the list of the query. The kernel only proposes the pair; the
+ * function that computes the distance is that of all lists, so that equal distances have equal bits
+ * and can be compared with <=. Threads have different points but the same queries, hence a lock for
+ * each list. Its content does not depend on the order of insertion. */
 static void insert_distance(void *argument, int64_t q, int64_t column, float value) {
     const block *b = argument;
     truth *t = b->t;
@@ -175,6 +178,9 @@ done:
 
 /* ---- the estimate -------------------------------------------------------------------------- */
 
+/* Wilson's interval (docs/method.md, "Approximate neighbours") for m observations, the mean of
+ * which has the variance r (1 - r) / m. m is chosen so that this is s^2 / count, the variance of
+ * the mean share over the queries, limited to count .. count k. */
 hd_graph_recall hd_graph_recall_interval(double sum, double sum2, double count, double k) {
     double share = sum / count, max_variance = share * (1 - share);
     double variance = count > 1 ? (sum2 - sum * share) / (count - 1) : 0;

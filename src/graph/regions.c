@@ -44,7 +44,10 @@ static double project(const double *row, const double *direction, int64_t width)
 
 /* The column of largest variance (t = 0), or a direction of large variance from a random start. A
  * few steps of the power iteration suffice: there need not be one largest variance, and different
- * starts should find different directions. */
+ * starts should find different directions. A step is v <- sum over i of (x_i - m) <x_i - m, v>, a
+ * multiple of C v with the covariance matrix C: about 3 count width multiplications, without the
+ * width^2 entries of C. If all rows are equal, the direction may become 0, along which find_gap()
+ * finds nothing. */
 static void choose_direction(const divider *v, const int32_t *rows, int64_t count, int t,
                              hd_rng *rng) {
     int64_t width = v->regions->width, widest = 0;
@@ -78,7 +81,11 @@ static void choose_direction(const divider *v, const int32_t *rows, int64_t coun
 }
 
 /* Where to divide the sorted keys near `share` of them: in the widest stretch of few rows there.
- * Returns how wide it is relative to all, and the threshold. */
+ * Returns how wide it is relative to all, and the threshold. A stretch is of about a hundredth of
+ * the keys, because the distance of two single keys is mostly chance. Widths are divided by the
+ * standard deviation of the keys: directions in which the rows are spread differently then compare.
+ * A place has keys on both sides. If the sample is too small for one, the mean divides; then, and
+ * if all keys are equal, the result is -1. */
 static double find_gap(const double *sorted, int64_t count, double share, double *threshold) {
     int64_t reach = count / 200 + 1, from = (int64_t)((share - slack) * (double)count),
             to = (int64_t)((share + slack) * (double)count), best = -1;
@@ -102,7 +109,10 @@ static double find_gap(const double *sorted, int64_t count, double share, double
 }
 
 /* Divides processes a .. b - 1 and the rows of the sample that are theirs. Of several directions
- * the one with the widest gap is taken: neighbours are rarely on both sides of it. */
+ * the one with the widest gap is taken: neighbours are rarely on both sides of it. The share of the
+ * left side is that of its processes, so that three are divided 1 : 2, and the rows with them.
+ * Random directions come from a stream of the division's own, whatever other divisions draw. The
+ * sample is divided by the test of find_region(), with which all rows follow. */
 static void divide(const divider *v, int32_t *rows, int64_t count, int32_t a, int32_t b) {
     int64_t width = v->regions->width, low = 0;
     if (b - a < 2)
@@ -151,7 +161,10 @@ done:
     return status;
 }
 
-/* From evenly spaced rows of all processes, on the first, which sends all the same planes. */
+/* From evenly spaced rows of all processes, on the first, which sends all the same planes. The rows
+ * are 0, `every`, 2 `every` and so on of all rows, on whichever process they are. Planes that every
+ * process found for itself could differ in their last bits between machines, and
+ * hd_graph_regions_distance() would be wrong for rows that another process assigned. */
 huddle_status hd_graph_regions_new(huddle_context *context, const hd_graph_rows *rows,
                                    hd_graph_regions *regions) {
     huddle_status status = HUDDLE_OK;
@@ -183,7 +196,8 @@ void hd_graph_regions_free(hd_graph_regions *regions) {
     *regions = (hd_graph_regions){0};
 }
 
-/* The process of a row. */
+/* The process of a row. About log2(count) products, by the numbering of regions.h: a .. b - 1 are
+ * the processes that the planes so far leave. */
 static int32_t find_region(const hd_graph_regions *regions, const double *row) {
     int32_t a = 0, b = regions->count;
     while (b - a > 1) {
@@ -197,7 +211,10 @@ static int32_t find_region(const hd_graph_regions *regions, const double *row) {
     return a;
 }
 
-/* Rows of a region are on its side of every plane that separates it from others. */
+/* Rows of a region are on its side of every plane that separates it from others. A row on the wrong
+ * side of the plane <v, x> = t is |<v, x> - t| / |v| away from it, and not nearer to anything
+ * behind it. The region is the intersection of half-spaces, hence the largest of these distances is
+ * a lower bound. Their squares could only be added if the planes were orthogonal. */
 double hd_graph_regions_distance(const hd_graph_regions *regions, const double *row) {
     int64_t width = regions->width;
     int32_t region = regions->rank;
@@ -217,7 +234,8 @@ double hd_graph_regions_distance(const hd_graph_regions *regions, const double *
 /* ---- moving -------------------------------------------------------------------------------- */
 
 /* Sorts the own rows by destination, keeping their order. All processes know how many rows each
- * would receive, and decide alike whether that is balanced. */
+ * would receive, and decide alike whether that is balanced. The process with most rows determines
+ * the time of the search and the memory that it needs. */
 static huddle_status sort_by_region(const hd_graph_regions *regions, const hd_graph_rows *rows,
                                     hd_graph_moved *moved) {
     huddle_status status = HUDDLE_OK;
@@ -254,7 +272,7 @@ done:
 }
 
 /* Rows arrive in the order of the processes, each of which sends its own in their order: by
- * ascending number. */
+ * ascending number. Of two rows at equal distance the one in front then has the smaller number. */
 huddle_status hd_graph_move_rows(const hd_graph_regions *regions, const hd_graph_rows *rows,
                                  hd_graph_moved *moved) {
     huddle_status status = HUDDLE_OK;
@@ -292,6 +310,8 @@ void hd_graph_moved_free(hd_graph_moved *moved) {
     *moved = (hd_graph_moved){0};
 }
 
+/* The exchange in reverse: each process sends as many lists as it received rows, in their order, so
+ * that lists arrive in the order in which the rows were sent. */
 huddle_status hd_graph_move_back(const hd_graph_moved *moved, int32_t k, const int32_t *index,
                                  const double *distance2, int32_t *own_index,
                                  double *own_distance2) {

@@ -46,6 +46,7 @@ void hd_graph_rows_pack(const hd_graph_rows *rows, const int32_t *pick, int64_t 
     }
 }
 
+/* Scales are computed again instead of being sent: from the same values, with the same bits. */
 huddle_status hd_graph_rows_unpack(huddle_context *context, const hd_graph_rows *like, int64_t n,
                                    const char *bytes, hd_graph_rows *rows) {
     const void *values = bytes; /* aligned as malloc() aligns */
@@ -61,7 +62,7 @@ huddle_status hd_graph_rows_unpack(huddle_context *context, const hd_graph_rows 
 
 /* ---- blocks -------------------------------------------------------------------------------- */
 
-/* Distances first, then indices. */
+/* Distances first, then indices. Both are then aligned, whatever n and k are. */
 static int64_t lists_size(const circulation *r, int64_t n) {
     return n * r->ring->k * (int64_t)(sizeof(double) + sizeof(int32_t));
 }
@@ -75,7 +76,8 @@ static void describe_block(const circulation *r, int32_t owner, block_buffer *c)
     c->block.index = indices;
 }
 
-/* How many blocks there are: those of the process that needs most. */
+/* How many blocks there are: those of the process that needs most. Fewer blocks on one process
+ * would leave the others waiting for a call that it does not make. */
 static huddle_status count_blocks(const circulation *r, int64_t *blocks) {
     huddle_status status = HUDDLE_OK;
     const hd_graph_ring *ring = r->ring;
@@ -88,7 +90,8 @@ done:
     return status;
 }
 
-/* Where block b begins. */
+/* Where block b begins. The last block ends at n, the only end that need not be a multiple. Blocks
+ * may be empty. */
 static int64_t block_begin(const hd_graph_ring *ring, int64_t b, int64_t blocks) {
     int64_t unit = ring->unit > 0 ? ring->unit : 1;
     return b == blocks ? ring->n : ring->n * b / blocks / unit * unit;
@@ -108,7 +111,9 @@ static void copy_lists(const circulation *r, int64_t begin, int64_t end, bool ba
     }
 }
 
-/* Sizes of the blocks of all processes, room for the largest, and the own block. */
+/* Sizes of the blocks of all processes, room for the largest, and the own block. A sum to which
+ * each process adds in its own place only is a gather. The buffers have room for the largest block,
+ * because in the course of a round every process holds the block of every other. */
 static huddle_status begin_block(circulation *r, int64_t begin, int64_t end) {
     huddle_status status = HUDDLE_OK;
     const hd_graph_ring *ring = r->ring;
@@ -139,8 +144,9 @@ done:
 
 /* ---- the ring ------------------------------------------------------------------------------ */
 
-/* Compares the current block with the rows of this process. Empty blocks travel too: all
- * processes make the same calls. */
+/* Compares the current block with the rows of this process. Empty blocks travel too: all processes
+ * make the same calls. The own block is left out (step 0): its lists begin with the own rows before
+ * the ring does. */
 static huddle_status compare_block(const circulation *r, int32_t step) {
     if (step == 0 || r->current.block.n == 0)
         return HUDDLE_OK;
@@ -151,7 +157,9 @@ static huddle_status compare_block(const circulation *r, int32_t step) {
 }
 
 /* One step: the current block is passed on and compared, then its lists are passed on. The last
- * step returns the own lists; the rows are not needed for it. */
+ * step returns the own lists; the rows are not needed for it. In step s a process gets the block of
+ * process rank - s - 1; 2 count is added so that the remainder is not negative. A transfer is
+ * finished even if the comparison failed, because it still reads and writes the buffers. */
 static huddle_status take_step(circulation *r, int32_t step) {
     huddle_status status = HUDDLE_OK, compared;
     int32_t before = (r->rank - step - 1 + 2 * r->count) % r->count;

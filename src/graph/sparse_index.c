@@ -27,6 +27,9 @@ static const double norm_margin = 0x1p-20;
 
 /* ---- classes ------------------------------------------------------------------------------- */
 
+/* The class of a column is the first whose share its rows do not exceed. Columns of class 0 get no
+ * number: a search always adds them through the index, so that completing a row never needs them.
+ * In text they are most columns, and few of the products. */
 static huddle_status classify_columns(hd_graph_sparse_index *t) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *x = t->rows->x;
@@ -57,7 +60,7 @@ static float scaled_value(const hd_graph_sparse_rows *rows, int64_t i, int64_t e
 }
 
 /* Stores the rows of a block by columns: a counting sort, in which rows of a column stay ascending.
- */
+ * Time and memory are proportional to the columns and the values of the block. */
 static huddle_status invert_block(const hd_graph_sparse_rows *rows, hd_graph_sparse_block *b) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *x = rows->x;
@@ -89,7 +92,8 @@ done:
 }
 
 /* Every block has offsets for all columns. With many columns blocks become larger, so that all
- * offsets together are not more than the values. */
+ * offsets together are not more than the values. An offset and an entry of a list take eight bytes
+ * each. Blocks begin with whole groups, whose bounds are compared together. */
 static huddle_status divide_rows(hd_graph_sparse_index *t) {
     huddle_status status = HUDDLE_OK;
     int64_t n = t->rows->x->n, most = t->rows->x->offsets[n] / (t->rows->x->d + 1);
@@ -112,6 +116,8 @@ done:
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
+/* |x'| |y'| bounds a sum of products only if neither norm is too small; an infinite one excludes
+ * nothing. 0 is exact: without values in these classes the score cannot grow. */
 static float round_up(double norm) {
     if (norm == 0)
         return 0;
@@ -134,7 +140,8 @@ static huddle_status count_classes(void *argument, hd_chunk chunk) {
 }
 
 /* Places the common values of the rows, and sums the squares of each class from the last to the
- * first. */
+ * first. The squares are those of the floats of the index, since it is their products that the
+ * norms bound; float times float is exact in double. */
 static huddle_status place_values(void *argument, hd_chunk chunk) {
     hd_graph_sparse_index *t = argument;
     const huddle_points *x = t->rows->x;
@@ -167,6 +174,7 @@ static huddle_status store_rows(huddle_context *context, hd_graph_sparse_index *
     ALLOC_ZERO(t->rest, t->padded * CLASSES);
     ALLOC(t->origin, t->padded);
     ALLOC(t->highest, t->padded / GROUP);
+    /* Any finite bound excludes padding; otherwise the search leaves it out. */
     for (int64_t i = n; i < t->padded; i++)
         t->origin[i] = -INFINITY;
     TRY(hd_parallel(context, NULL, n, ROWS_PER_CHUNK, count_classes, t));

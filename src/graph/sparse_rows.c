@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+/* The square of a float is exact in double and cannot overflow there, so that rows need no scaling
+ * first. Under cosine rows of zeros have norm 1 too: that of their own direction. */
 huddle_status hd_graph_sparse_rows_new(const huddle_points *x, bool cosine,
                                        hd_graph_sparse_rows *s) {
     huddle_status status = HUDDLE_OK;
@@ -28,7 +30,8 @@ void hd_graph_sparse_rows_free(hd_graph_sparse_rows *s) {
     *s = (hd_graph_sparse_rows){0};
 }
 
-/* The difference in the next column that either row has an entry in; p and q advance. */
+/* The difference in the next column that either row has an entry in; p and q advance. A row that
+ * has ended continues with a column that no row has. */
 static double next_difference(const hd_graph_sparse_rows *a, int64_t i, int64_t *p,
                               const hd_graph_sparse_rows *b, int64_t j, int64_t *q) {
     int64_t p_end = a->x->offsets[i + 1], q_end = b->x->offsets[j + 1];
@@ -43,7 +46,9 @@ static double next_difference(const hd_graph_sparse_rows *a, int64_t i, int64_t 
 }
 
 /* Under cosine a row of zeros has a direction of its own (dense_rows.h): squared distance 2 to
- * every other row, 0 to other rows of zeros. */
+ * every other row, 0 to other rows of zeros. Products are rounded by themselves (ISO C mode
+ * contracts none), so that exchanging the rows only changes the signs of the differences:
+ * neighbours of each other have the same distance in both lists, to the bit. */
 double hd_graph_sparse_distance2(const hd_graph_sparse_rows *a, int64_t i,
                                  const hd_graph_sparse_rows *b, int64_t j) {
     if (a->scale[i] == 0 || b->scale[j] == 0)

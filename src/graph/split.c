@@ -3,11 +3,17 @@
 
 #include <stdbool.h>
 
+/* Strict, since ids differ: which points go to which side does not depend on the order in which
+ * they were given. */
 static bool is_before(double key, int32_t id, double other_key, int32_t other_id) {
     return key < other_key || (key == other_key && id < other_id);
 }
 
-/* Quickselect (Hoare) with the median of three as pivot. */
+/* Quickselect (Hoare) with the median of three as pivot. Expected time proportional to end - begin,
+ * also if the keys are sorted already. If the centre is not between the ends it is the largest or
+ * the smallest of the three, and the median is one of the ends. Neither inner loop needs a bound:
+ * the pivot, and later what has been swapped, stops it. Afterwards low .. q are not behind the
+ * pivot and p .. high not before it; a place between q and p holds the pivot itself. */
 void hd_graph_split_at(double *keys, int32_t *order, int64_t begin, int64_t end, int64_t middle) {
     int64_t low = begin, high = end - 1;
     while (low < high) {
@@ -54,6 +60,8 @@ double hd_graph_dot(const double *a, const double *b, int64_t d) {
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
+/* Two comparisons, because as an int the difference of two doubles may become 0, and that of two
+ * int32_t may overflow. */
 int hd_graph_by_value(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);

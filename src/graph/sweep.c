@@ -28,10 +28,13 @@ huddle_status hd_graph_sweep_new(huddle_context *context, const hd_graph_rows *t
         TRY(hd_graph_projection_new(context, train, hd_graph_projection_count(train->n, width),
                                     seed, &sweep->projection));
         y = hd_graph_rows_of_dense(&sweep->projection.y);
-        /* A projection is not longer than the row, which is centred first. */
+        /* A projection is not longer than the row, which is centred first: with coordinates of at
+         * most `reach`, row and centre have norms of at most sqrt(width) reach each. */
         reach *= 2 * sqrt((double)width);
     }
     TRY(hd_graph_packing_new(context, &y, NULL, &sweep->packing));
+    /* Queries that come later must fit too: the scale is not that of these points alone. Product
+     * form is the faster kernel for projections (pcabound.c). */
     sweep->packing.scale = hd_graph_packing_scale(reach);
     sweep->packing.differences = sweep->packing.differences && !project;
     TRY(hd_graph_panels_new(context, &y, &sweep->packing, &sweep->panels));
@@ -60,6 +63,7 @@ static void compare_in_full(void *argument, int64_t i, int64_t j, float value) {
         set_tau(c, i);
 }
 
+/* A chunk has 96 queries. Their lists belong to one thread, and no lock is needed. */
 static huddle_status sweep_queries(void *argument, hd_chunk chunk) {
     const continuing *c = argument;
     hd_graph_tiles_sweep(&c->tiles, chunk.begin * HD_GRAPH_TILE_ROWS,
@@ -77,6 +81,7 @@ huddle_status hd_graph_sweep_continue(huddle_context *context, const hd_graph_sw
         double error;
         TRY(hd_graph_projection_apply(context, &sweep->projection, search->query, &y, &error));
         rows = hd_graph_rows_of_dense(&y);
+        /* One bound serves both points of a pair, hence the larger error. */
         c.packing.position_error = fmax(error, sweep->projection.position_error) * c.packing.scale;
     }
     TRY(hd_graph_panels_new(context, &rows, &c.packing, &c.queries));
@@ -86,6 +91,7 @@ huddle_status hd_graph_sweep_continue(huddle_context *context, const hd_graph_sw
                                .hit = compare_in_full,
                                .argument = &c};
     ALLOC(c.tiles.tau, c.queries.padded);
+    /* Rounding can make a value negative, but not -infinity: padding has no hits. */
     for (int64_t i = 0; i < c.queries.padded; i++)
         if (i < c.queries.n)
             set_tau(&c, i);

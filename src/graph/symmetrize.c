@@ -25,7 +25,9 @@ typedef struct symmetry {
 
 /* Counts the entries of the columns of a block. Each block reads all columns of the matrix, which
  * are contiguous, but writes to its own part of the arrays only: blocks can run in parallel, and
- * what they write at random stays in the cache. The result does not depend on the blocks. */
+ * what they write at random stays in the cache. The result does not depend on the blocks. The price
+ * is one pass over the columns for every 2^17 rows. A column before the block wraps to a large
+ * unsigned number, so that one comparison tests both ends. */
 static huddle_status count_block(void *argument, hd_chunk block) {
     symmetry *s = argument;
     int64_t *offsets = s->transpose.offsets, entries = s->a->offsets[s->a->rows];
@@ -38,7 +40,8 @@ static huddle_status count_block(void *argument, hd_chunk block) {
 }
 
 /* Places the entries of a block, in the order of the rows. next is where the next entry of each
- * column of the block goes. */
+ * column of the block goes. Columns of the transpose therefore ascend, which merge_row() relies on.
+ */
 static huddle_status place_block(void *argument, hd_chunk block) {
     huddle_status status = HUDDLE_OK;
     symmetry *s = argument;
@@ -119,7 +122,8 @@ done:
 /* ---- both directions ----------------------------------------------------------------------- */
 
 /* Merges row i of a and of its transpose b into columns and values; only counts if columns is NULL.
- * Returns the number of entries. */
+ * Returns the number of entries. A row that has ended continues with a column that no matrix has.
+ * An absent entry counts as 0, which no weight is below. */
 static int64_t merge_row(const symmetry *s, int64_t i, int32_t *columns, double *values) {
     const huddle_csr *a = s->a, *b = &s->transpose;
     int64_t p = a->offsets[i], q = b->offsets[i], count = 0;
@@ -162,8 +166,9 @@ static huddle_status merge_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* Two passes: counting first needs no array that grows, and rows can then be written in
- * parallel. */
+/* Two passes: counting first needs no array that grows, and rows can then be written in parallel.
+ * Otherwise there would have to be room for the entries of both matrices, up to half of which are
+ * the same edges. */
 huddle_status hd_graph_symmetrize(huddle_context *context, const huddle_csr *a, huddle_csr *graph) {
     huddle_status status = HUDDLE_OK;
     symmetry s = {.a = a, .graph = graph};

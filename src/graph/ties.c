@@ -206,7 +206,8 @@ huddle_status huddle_graph_query_ties(huddle_context *context, const huddle_poin
 }
 
 /* Lists from a matrix of distances. Here long lists cost nothing extra, so that the second search
- * is saved and all rows are treated as tied. */
+ * is saved and all rows are treated as tied. `near` and `around` are then the same lists, which
+ * `wide` owns. */
 huddle_status huddle_graph_from_distances_ties(huddle_context *context,
                                                const huddle_dense *distances, int32_t n_neighbors,
                                                huddle_neighbors *out) {

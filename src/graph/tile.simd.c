@@ -12,6 +12,8 @@
 #include <immintrin.h>
 #endif
 
+/* WIDTH is 48, 24 or 12, which divide the columns of a tile, and a vector never spans two panels of
+ * 16 points. */
 #define BLOCK   (HD_LANES == 16 ? 8 : 4)
 #define VECTORS 3
 #define WIDTH   (VECTORS * HD_LANES)
@@ -100,7 +102,9 @@ static inline uint64_t lane_bits(mask m) {
 
 /* Turns accumulators into distances and compares them with tau; if there are hits, stores the block
  * and sets their bits. The first comparison keeps no masks: most blocks have no hit and end there.
- * Padding has base infinity and coordinates 0, so that its distances are infinite and never NaN. */
+ * Padding has base infinity and coordinates 0, so that its distances are infinite and never NaN.
+ * The bases are added first: sum and products commute, so that a pair has the same value whichever
+ * of its points is the row. */
 #define FINISH(FACTOR)                                                                             \
     lanes tau[VECTORS], base[VECTORS];                                                             \
     mask all = {0};                                                                                \

@@ -56,6 +56,7 @@ static huddle_status set_local_scales(huddle_context *context, const huddle_neig
         if (scale->local[i] > 0)
             smallest = fmin(smallest, scale->local[i]);
     }
+    /* Of all processes: the weights must not depend on where the rows are. */
     TRY(hd_reduce_min(context, 1, &smallest));
     scale->smallest = isfinite(smallest) ? smallest : 0;
     for (int64_t i = 0; i < x->n; i++)
@@ -113,7 +114,8 @@ huddle_status hd_graph_measure_scale(huddle_context *context, const huddle_neigh
 }
 
 /* Equation (1); s is the local scale of the other point. Distance 0 is handled first, because with
- * delta = 0 the exponent would be 0 / 0. */
+ * delta = 0 the exponent would be 0 / 0. At a positive distance it is -infinity then, and the
+ * weight the smallest one. */
 double huddle_graph_weight(const huddle_scale *scale, int64_t i, double s, double distance) {
     double delta2 = scale->delta2;
     if (distance == 0 || has_rule(scale, "binary"))
@@ -172,7 +174,8 @@ static int64_t list_length(const huddle_neighbors *x, int64_t i) {
 }
 
 /* Writes row i of the directed graph, sorted by column while it is written (lists are short). Lists
- * are sorted by distance, rows of a sparse matrix by column. */
+ * are sorted by distance, rows of a sparse matrix by column. Merging with the transpose relies on
+ * that order. */
 static void write_row(const weighing *w, int64_t i) {
     const huddle_neighbors *x = w->lists;
     huddle_csr *a = w->directed;
@@ -238,9 +241,10 @@ static huddle_status try_engine(huddle_context *context, const huddle_neighbors 
     return HUDDLE_OK;
 }
 
-/* The directed graph of the lists, then both directions. Where i and j are neighbours
- * of each other, both entries have the same bits, since distance and scale are symmetric; the
- * larger of the two matters only for lists from asymmetric distances. */
+/* The directed graph of the lists, then both directions. Where i and j are neighbours of each
+ * other, both entries have the same bits, since distance and scale are symmetric; the larger of the
+ * two matters only for lists from asymmetric distances. The directed graph has room for full lists;
+ * what short ones leave unused is at its end. */
 static huddle_status weigh_lists(huddle_context *context, const huddle_neighbors *neighbors,
                                  const huddle_weight_options *options, huddle_csr *graph,
                                  huddle_scale *scale) {
