@@ -87,7 +87,9 @@ hd_refine_rule hd_refine_rule_modularity(double resolution) {
 }
 
 /* Single precision, in an order-preserving map to integers above no_gain. The rounding makes gains
- * equal that differ by the order of their sums. */
+ * equal that differ by the order of their sums. The bits of positive floats ascend with their
+ * values, so that setting the sign bit puts them above the negative ones, whose bits descend and
+ * are inverted. Gains of (26) span so many orders of magnitude that fixed point would not do. */
 static uint32_t key_of_gain(double gain) {
     float single = (float)gain;
     uint32_t bits;
@@ -102,7 +104,9 @@ static uint32_t key_of_pair(const merger *m, double weight, int32_t a, int32_t b
 
 /* ---- lists --------------------------------------------------------------------------------- */
 
-/* Moves the lists in use to the beginning of the pool, without spare room. */
+/* Moves the lists in use to the beginning of the pool, without spare room. Headers lead from list
+ * to list, and one whose owner has its list elsewhere is skipped. Lists move towards the beginning
+ * only, in the order in which they lie, so that none is overwritten before it is read. */
 static void pack_pool(merger *m) {
     int64_t to = 1; /* place 0 stays free: a beginning of 0 means no list */
     for (int64_t at = 1; at < m->end;) {
@@ -386,7 +390,8 @@ static uint32_t read_top(merger *m, int32_t top, int32_t *partner) {
 }
 
 /* The joint list of a and b, in the place of one of the two if it fits. Its key is exact, because
- * both lists have just been read: if the cluster is on top next, its list is not read again. */
+ * both lists have just been read: if the cluster is on top next, its list is not read again. join()
+ * has made a the root of b, so that the edges between the two are left out as edges to `own`. */
 static huddle_status join_lists(merger *m, int32_t a, int32_t b) {
     huddle_status status = HUDDLE_OK;
     int64_t count = 0, capacity_a = m->pool[m->begin[a] - 1].capacity;
@@ -428,7 +433,8 @@ static huddle_status report(huddle_context *context, const merger *m, int64_t wa
 /* Merges connected clusters, until `wanted` merges are made or no edge is left. No key is too
  * small, so that a cluster that is still on top with its exact key has the pair of the largest gain
  * of all; of equal ones the heap has the smallest number on top, and its list gives the smallest
- * partner. */
+ * partner. A cluster that is not merged goes down with its exact key, and comes up again only if a
+ * merge next to it raises that. */
 static huddle_status merge_connected(huddle_context *context, merger *m, int64_t wanted,
                                      int32_t *first, int32_t *second) {
     huddle_status status = HUDDLE_OK;
@@ -491,7 +497,9 @@ static void merger_free(merger *m) {
     memset(m, 0, sizeof *m);
 }
 
-/* The list of cluster k, at the end of the pool, and its key. */
+/* The list of cluster k, at the end of the pool, and its key. The gains are computed from the
+ * volumes of the quotient, since the nodes of larger numbers are not set yet. All pairs of the
+ * cluster are read, so that its first key is exact. */
 static void copy_list(const hd_refine_quotient *quotient, int64_t k, merger *m) {
     int64_t at = quotient->offsets[k], length = quotient->offsets[k + 1] - at;
     uint32_t best = no_gain;
@@ -512,7 +520,8 @@ static void copy_list(const hd_refine_quotient *quotient, int64_t k, merger *m) 
 }
 
 /* Lists and heap of the clusters of the quotient. The pool has half as much room again as the
- * lists need, so that packing is rare. */
+ * lists need, so that packing is rare. Hubs are made when all lists are there, because their keys
+ * need the nodes of their neighbours. */
 static huddle_status merger_new(const hd_refine_quotient *quotient, hd_refine_rule rule,
                                 merger *m) {
     huddle_status status = HUDDLE_OK;

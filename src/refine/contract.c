@@ -58,7 +58,9 @@ done:
 
 /* Where edges were not enough: up to `times` sets with the same labels become one, in their order:
  * what is left is the share, and at most one set more for each combination of labels. The last open
- * set of each combination is found by hashing. */
+ * set of each combination is found by hashing. At most half of the places are taken, as there are
+ * no more combinations than sets. The first member of a set stands for its labels, which are those
+ * of all members. */
 static huddle_status join_apart(const slab_rows *s, int64_t times, hd_refine_contraction *c) {
     huddle_status status = HUDDLE_OK;
     int64_t size = 64, count = 0;
@@ -94,7 +96,9 @@ done:
 }
 
 /* This process's share of the budget is that of its vertices. The rule (26) keeps the sets of
- * similar size: a large one would be a vertex that can hardly move. */
+ * similar size: a large one would be a vertex that can hardly move. The agglomeration ends when no
+ * edge is left (n_merges is asked for): it would go on by sizes alone, and merge vertices of
+ * different labels. */
 static huddle_status make_sets(const slab_rows *s, int64_t budget, hd_refine_contraction *c) {
     huddle_status status = HUDDLE_OK;
     hd_refine_quotient q = {0};
@@ -127,7 +131,8 @@ done:
 /* ---- their graph ---------------------------------------------------------------------------- */
 
 /* H of (25) of the vertices less that of the sets: merging vertices changes this term of the map
- * equation by a constant, which is added again so that both graphs have the same values. */
+ * equation by a constant, which is added again so that both graphs have the same values. L needs no
+ * correction, but (30) measures its gains with L + H. */
 static huddle_status add_entropy(const slab_rows *s, hd_refine_contraction *c) {
     huddle_status status = HUDDLE_OK;
     double *volume = NULL;
@@ -145,7 +150,8 @@ done:
 }
 
 /* Sets of other processes are known to their owners only, hence the halo. For each entry of the
- * matrix the set that it leads to, numbered among those of all processes. */
+ * matrix the set that it leads to, numbered among those of all processes. Fetched is one number for
+ * each vertex at the border. */
 static huddle_status find_targets(const slab_rows *s, hd_refine_contraction *c, int32_t **targets) {
     huddle_status status = HUDDLE_OK;
     const huddle_csr *a = s->graph.matrix;
@@ -177,7 +183,9 @@ static int compare_columns(const void *a, const void *b) {
 }
 
 /* Adds the entries of some vertices by target; the row is written with ascending columns, as the
- * checks of the graph on process 0 require. `weight` has a place for every set of all processes. */
+ * checks of the graph on process 0 require. `weight` has a place for every set of all processes. It
+ * is 0 between rows, for which only what a row has touched is cleared: a row costs as much as its
+ * entries, not as there are sets. */
 static void write_row(const slab_rows *s, int64_t count, const int32_t *members,
                       const int32_t *targets, double *weight, int64_t row, huddle_csr *to) {
     const huddle_csr *a = s->graph.matrix;
@@ -198,7 +206,8 @@ static void write_row(const slab_rows *s, int64_t count, const int32_t *members,
     to->offsets[row + 1] = end;
 }
 
-/* Edges inside a set become its loop, which counts once, as both of their entries do. */
+/* Edges inside a set become its loop, which counts once, as both of their entries do. The share f
+ * of a start is then that of the vertices, and so are the sums of (29). */
 static huddle_status join_rows(const slab_rows *s, hd_refine_contraction *c) {
     huddle_status status = HUDDLE_OK;
     int32_t *targets = NULL, *members = NULL;

@@ -18,7 +18,8 @@ typedef struct task {
     huddle_refine_options *options;    /* n_clusters is completed */
 } task;
 
-/* What process 0 does with the graph and the starts of all rows. */
+/* What process 0 does with the graph and the starts of all rows. These are the calls of refine() in
+ * refine.c, in the same order: up to the budget the labels are those of one process. */
 static huddle_status run_collected(huddle_context *context, const task *t, const huddle_csr *whole,
                                    void *const *collected, int32_t **labels,
                                    huddle_refine_info *info) {
@@ -42,7 +43,8 @@ done:
     return status;
 }
 
-/* Labels and info are those of process 0 on all processes. */
+/* Labels and info are those of process 0 on all processes. n_clusters is sent too: if it was to be
+ * counted, only process 0 has seen all labels. */
 static huddle_status run_on_first(huddle_context *context, const task *t, int32_t *labels,
                                   huddle_refine_info *info) {
     huddle_status status = HUDDLE_OK;
@@ -86,6 +88,7 @@ static huddle_status refine_contracted(huddle_context *context, const huddle_csr
     ALLOC(of_sets, t->n_starts * c.n);
     for (int32_t k = 0; k < t->n_starts; k++) {
         int32_t *to = of_sets + k * c.n;
+        /* Any member will do: all members of a set have the same labels. */
         for (int64_t i = 0; i < c.n; i++)
             to[i] = t->starts[k].labels[c.member[i]];
         starts[k] = (huddle_refine_start){t->starts[k].name, to};

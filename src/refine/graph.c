@@ -34,7 +34,10 @@ static huddle_status check_weights(const huddle_csr *matrix) {
 }
 
 /* Entries are multiplied by the unit where they are read: a scaled copy of the matrix would be the
- * largest array of the stage. */
+ * largest array of the stage. With shares of the total weight the sums v_k and d_k of "Scores of a
+ * labelling" need no division, and the thresholds of moves are the same for graphs of any weight. A
+ * row with its loop is added once, so that an edge counts from both ends and a loop once, as W
+ * does. */
 huddle_status hd_refine_graph_weigh(huddle_context *context, hd_refine_graph *graph,
                                     double *total) {
     huddle_status status = HUDDLE_OK;
@@ -71,6 +74,7 @@ huddle_status hd_refine_graph_new(huddle_context *context, const huddle_csr *mat
     graph->matrix = matrix;
     graph->n = matrix->rows;
     TRY(hd_refine_graph_weigh(context, graph, &total));
+    /* Each entry is finite, but their sum may overflow. */
     if (!isfinite(total))
         FAIL(HUDDLE_INVALID, "the weights of the graph sum to infinity");
     /* The reciprocal of a total below the normal numbers overflows. */
@@ -83,7 +87,8 @@ done:
 }
 
 /* Columns are visited in their new order, so that those of every row ascend. Since the graph is
- * symmetric, column k has the entries of row k. */
+ * symmetric, column k has the entries of row k. So each entry is read and written once, and no row
+ * has to be sorted. `next` is where the next entry of each new row goes. */
 static void order_entries(const huddle_csr *from, const int32_t *order, const int32_t *position,
                           int64_t *next, huddle_csr *to) {
     for (int64_t k = 0; k < from->rows; k++)
@@ -144,7 +149,9 @@ void hd_refine_quotient_free(hd_refine_quotient *quotient) {
     memset(quotient, 0, sizeof *quotient);
 }
 
-/* Sums by cluster while its vertices are visited one after the other. */
+/* Sums by cluster while its vertices are visited one after the other. A sum of 0 marks a cluster
+ * that was not met yet: entries whose share is 0, or underflows to it, are skipped, and positive
+ * numbers do not add up to 0. */
 typedef struct sums {
     double *weight;   /* n_clusters, 0 but for the touched ones */
     int32_t *touched; /* n_clusters */
@@ -206,6 +213,9 @@ done:
     return status;
 }
 
+/* Cluster by cluster, with the vertices of each listed first: one array of sums serves all rows,
+ * and clearing it takes no longer than writing the row. The whole takes time in proportion to the
+ * entries of the graph, however many clusters there are. */
 huddle_status hd_refine_quotient_new(const hd_refine_graph *graph, const int32_t *labels,
                                      int64_t n_clusters, hd_refine_quotient *quotient) {
     huddle_status status = HUDDLE_OK;

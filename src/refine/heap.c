@@ -1,4 +1,6 @@
-/* A 4-ary heap: half the levels of a binary one, and the four children share a cache line. */
+/* A 4-ary heap: half the levels of a binary one, and the four children share a cache line. Items of
+ * equal keys differ by the number of the cluster, so that what is on top does not depend on the
+ * order in which items came. */
 #include "refine/heap.h"
 
 #include "base/check.h"
@@ -7,6 +9,8 @@
 
 enum { CHILDREN = 4 };
 
+/* Positions need no first value: put() sets that of every item that is in the heap, and those of
+ * others are not read. */
 huddle_status hd_refine_heap_new(int64_t n, bool with_positions, hd_refine_heap *heap) {
     huddle_status status = HUDDLE_OK;
     memset(heap, 0, sizeof *heap);
@@ -76,7 +80,9 @@ static void replace(hd_refine_heap *heap, int64_t at, uint64_t item) {
 }
 
 /* The last item takes the place of the one that is removed. It comes from another branch, and may
- * have to move either way. */
+ * have to move either way. The removed item is still in its place when replace() compares the two,
+ * which tells the way. Its position is wrong from then on; a cluster that was merged is not looked
+ * up again. */
 static void remove_at(hd_refine_heap *heap, int64_t at) {
     uint64_t last = heap->items[--heap->count];
     if (at < heap->count)
@@ -88,7 +94,8 @@ void hd_refine_heap_add(hd_refine_heap *heap, int32_t cluster, uint32_t key) {
 }
 
 /* Each parent is moved down, the last first (Floyd): linear time, where adding one item after the
- * other would take n log n. */
+ * other would take n log n. The last parent is that of item count - 1; for less than two items the
+ * division, which rounds towards 0, would give place 0. */
 void hd_refine_heap_order(hd_refine_heap *heap) {
     for (int64_t at = (heap->count - 2) / CHILDREN; at >= 0 && heap->count > 1; at--)
         move_down(heap, at, heap->items[at]);

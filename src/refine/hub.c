@@ -13,6 +13,8 @@ huddle_status hd_refine_hub_new(int64_t count, hd_refine_hub *hub) {
     huddle_status status = HUDDLE_OK;
     memset(hub, 0, sizeof *hub);
     hub->capacity = LEAST_CAPACITY;
+    /* At most a quarter full: the table takes as many ids again before it is rebuilt, so that
+     * rebuilding adds a constant number of insertions to each. */
     while (hub->capacity < 4 * count)
         hub->capacity *= 2;
     ALLOC(hub->ids, hub->capacity);
@@ -37,7 +39,10 @@ bool hd_refine_hub_is_full(const hd_refine_hub *hub) {
 }
 
 /* The slot of an id, or the empty one where it belongs. Multiplication by the golden ratio
- * scatters consecutive ids. */
+ * scatters consecutive ids. From bit 32 on, the bits of the product depend on all bits of the id,
+ * low ones only on its low ones. At least half of the slots are empty, so that the search ends
+ * after at most 1.5 slots on average for an id that is there, 2.5 for one that is not (Knuth).
+ * Nothing is removed, so that an empty slot proves that the id is not there. */
 static int64_t find_slot(const hd_refine_hub *hub, int32_t id) {
     uint64_t mask = (uint64_t)hub->capacity - 1;
     uint64_t slot = ((uint64_t)id * 0x9E3779B97F4A7C15u >> 32) & mask;

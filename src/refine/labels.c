@@ -7,7 +7,9 @@
 #include <string.h>
 
 /* The order in which a fit numbers clusters, those of all processes: by their first vertices. The
- * labels are below n_labels; those that do not occur come last. */
+ * labels are below n_labels; those that do not occur come last. Reductions are in double, where
+ * numbers of vertices are exact. All processes see the same minima, and rank them alike without
+ * another message. */
 static huddle_status number_by_occurrence(huddle_context *context, int64_t n, int64_t n_labels,
                                           int32_t *labels) {
     huddle_status status = HUDDLE_OK;
@@ -20,6 +22,7 @@ static huddle_status number_by_occurrence(huddle_context *context, int64_t n, in
     ALLOC(number, n_labels);
     for (int64_t k = 0; k < n_labels; k++)
         first[k] = INT32_MAX;
+    /* Backwards, so that the first vertex is the one that remains. */
     for (int64_t i = n - 1; i >= 0; i--)
         first[labels[i]] = (double)(slab.first + i);
     TRY(hd_reduce_min(context, n_labels, first));
@@ -44,6 +47,8 @@ huddle_status hd_refine_number(huddle_context *context, int64_t n, int32_t n_clu
     ALLOC(ranks, n);
     TRY(hd_rank_labels(context, n, reference, ranks, &count, &names));
     TRY(huddle_metrics_renumber(context, n, ranks, labels));
+    /* Counted while clusters have the numbers of their matches: a vertex whose cluster only gets
+     * another number has not changed. */
     for (int64_t i = 0; i < n; i++)
         *n_changed += labels[i] != ranks[i];
     TRY(hd_reduce_count(context, n_changed));

@@ -223,7 +223,8 @@ static double add_neighbors(mover *m, int64_t i) {
 /* The cluster to which vertex i should move: that of the lowest objective, its own unless another
  * is lower. Among equal ones the smaller number. Moving i out of cluster a takes twice its edges to
  * a and its loop from d_a, and its degree from v_a; into b likewise. Only these two terms of (29)
- * change, and g: what leaving costs is the same for all b and computed once. */
+ * change, and g: what leaving costs is the same for all b and computed once. So a visit takes time
+ * in proportion to the edges of i, whatever the objective and the number of clusters. */
 static int32_t find_best(const mover *m, int64_t i, double loop) {
     const hd_refine_objective *o = m->objective;
     int32_t own = m->labels[i], best = own;
@@ -278,7 +279,9 @@ static void clear_neighbors(mover *m) {
 /* ---- sweeps -------------------------------------------------------------------------------- */
 
 /* Visits the vertices in the order of the sweep; *n_moved: how many were moved. The last vertex of
- * a cluster stays, even if the objective would be lower: the number of clusters is given. */
+ * a cluster stays, even if the objective would be lower: the number of clusters is given. A vertex
+ * stops waiting before its visit: if a neighbour moves later in the sweep, it is put on the list of
+ * the next one. */
 static huddle_status sweep_once(huddle_context *context, mover *m, int64_t *n_moved) {
     huddle_status status = HUDDLE_OK;
     *n_moved = 0;
@@ -333,7 +336,9 @@ static double add_terms(const mover *m) {
 /* ---- an engine ----------------------------------------------------------------------------- */
 
 /* Labels of an engine are used only if they are clusters, all of which have members, and not worse
- * than those it was given. */
+ * than those it was given. Objectives are sums of terms of about 1, and a normalised cut is as
+ * large as the number of clusters at most: what rounding may add is measured by 1 and by the value
+ * itself. */
 static huddle_status check_moved(mover *m, const char *name, double before) {
     for (int64_t i = 0; i < m->graph->n; i++)
         if (m->labels[i] < 0 || m->labels[i] >= m->n_clusters)
@@ -396,7 +401,8 @@ done:
 /* The first sweep visits all vertices that have a neighbour in another cluster, a later one those
  * whose neighbours have moved since they were visited. When no vertex is left to visit, all are
  * visited again, because the sums of their clusters have changed; if that moves none, no single
- * move lowers the objective any more. */
+ * move lowers the objective any more. Every move lowers the objective by more than rounding errors,
+ * so that moves do not go round in a circle; the limit is one of time. */
 huddle_status hd_refine_move(huddle_context *context, const hd_refine_graph *graph,
                              const hd_refine_objective *objective, int64_t n_clusters,
                              int32_t max_sweeps, uint64_t seed, int32_t *labels,

@@ -44,6 +44,8 @@ huddle_refine_options huddle_refine_defaults(void) {
 
 /* ---- checks -------------------------------------------------------------------------------- */
 
+/* With more clusters than vertices some would be empty, and no move could fill them: vertices go to
+ * clusters of their neighbours only. */
 huddle_status hd_refine_check_clusters(int32_t n_clusters, int64_t n) {
     if (n_clusters < 1 || n_clusters > n)
         return hd_fail(HUDDLE_INVALID,
@@ -68,6 +70,8 @@ done:
     return status;
 }
 
+/* The number of different labels, not the largest one: a start may be numbered as its caller likes.
+ * The first start decides, because the numbers of the result are matched to it as well. */
 huddle_status hd_refine_complete(int64_t n, const huddle_refine_start *start,
                                  huddle_refine_options *options) {
     huddle_status status = HUDDLE_OK;
@@ -87,7 +91,9 @@ done:
 /* ---- entry points -------------------------------------------------------------------------- */
 
 /* The graph is checked once, before anything is computed. Rows of several processes need no tree
- * here: process 0 makes that of the graph that it gets. */
+ * here: process 0 makes that of the graph that it gets. Of a given tree only the size is compared
+ * here; whether it is a tree shows when it is put in order and cut (tree.c), where each merge is
+ * read anyway. */
 static huddle_status refine(huddle_context *context, const huddle_csr *matrix,
                             const huddle_refine_tree *tree, int32_t n_starts,
                             const huddle_refine_start *starts, const huddle_refine_options *options,
@@ -110,6 +116,7 @@ static huddle_status refine(huddle_context *context, const huddle_csr *matrix,
     if (tree != NULL && tree->n != graph.n)
         FAIL(HUDDLE_INVALID, "a tree of %lld vertices does not fit a graph of %lld",
              (long long)tree->n, (long long)graph.n);
+    /* Without `merge` no start is cut from a tree, and nothing else needs one. */
     if (tree == NULL && own.merge) {
         TRY(hd_refine_tree_new(context, &graph, &made));
         tree = &made;
@@ -157,6 +164,7 @@ static huddle_status move_vertices(huddle_context *context, const huddle_csr *ma
         int32_t most = 0;
         for (int64_t i = 0; i < graph.n; i++)
             most = labels[i] > most ? labels[i] : most;
+        /* A label of INT32_MAX has no number after it, and is refused below. */
         own.n_clusters = most < INT32_MAX ? most + 1 : most;
     }
     TRY(hd_refine_check_clusters(own.n_clusters, graph.n));
@@ -195,7 +203,9 @@ done:
 }
 
 /* Every process moves its own vertices. The labels of all processes are numbered from 0 to the
- * largest, unless their number is given. */
+ * largest, unless their number is given. Both extremes are reduced before they are tested, so that
+ * all processes accept or refuse the labels alike; labels are exact in double, in which reductions
+ * are made. The message names no vertex, since only its own process knows which it is. */
 static huddle_status move_distributed(huddle_context *context, const huddle_csr *matrix,
                                       const huddle_refine_options *options, int32_t *labels,
                                       int32_t *n_sweeps) {
@@ -225,6 +235,8 @@ huddle_status huddle_refine_move(huddle_context *context, const huddle_csr *grap
                                  const huddle_refine_options *options, int32_t *labels,
                                  int32_t *n_sweeps) {
     huddle_status status = HUDDLE_OK;
+    /* What is missing is reported by the checks of move_vertices(). The columns of a graph count
+     * the vertices of all processes, so that all of them take the same branch below. */
     bool distributed = hd_slabs_distributed(context) && graph != NULL && labels != NULL;
     if (!distributed)
         return hd_agree(context, move_vertices(context, graph, options, labels, n_sweeps));

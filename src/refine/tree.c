@@ -11,7 +11,10 @@ void huddle_refine_tree_free(huddle_refine_tree *tree) {
     memset(tree, 0, sizeof *tree);
 }
 
-/* One tree serves all numbers of clusters: cutting it early leaves more. */
+/* One tree serves all numbers of clusters: cutting it early leaves more. The gain (26) contains
+ * neither a parameter nor the wanted number, so that the merges are the same for all of them; (27)
+ * contains a resolution, by (28) another one for each number, and the levels merge anew
+ * (trials.c). */
 huddle_status hd_refine_tree_new(huddle_context *context, const hd_refine_graph *graph,
                                  huddle_refine_tree *tree) {
     huddle_status status = HUDDLE_OK;
@@ -71,10 +74,13 @@ huddle_status hd_refine_tree_order(const huddle_refine_tree *tree, int32_t *orde
         if (a == b)
             FAIL(HUDDLE_INVALID, "merge %lld of the tree joins a cluster to itself",
                  (long long)t + 1);
+        /* The end of each list is known, so appending takes constant time; the order of the tree
+         * costs little more than reading the merges. */
         parent[b] = a;
         next[last[a]] = b;
         last[a] = last[b];
     }
+    /* The last vertex of the list has no next one: that entry was never set, and is not read. */
     for (int64_t k = 0, i = 0; k < tree->n; k++, i = k < tree->n ? next[i] : 0)
         order[k] = (int32_t)i;
 done:
@@ -97,6 +103,8 @@ huddle_status hd_refine_cut(int64_t n, int64_t n_merges, const int32_t *first,
         int32_t root = hd_find_root(parent, (int32_t)i);
         labels[i] = root == i ? count++ : labels[root];
     }
+    /* A merge of two different sets leaves one set fewer, so more sets than this mean that some
+     * merge found both of its vertices in one set: in a tree no merge does. */
     if (count != n - n_merges)
         FAIL(HUDDLE_INVALID, "the tree joins vertices that are in one cluster already");
 done:
@@ -104,6 +112,8 @@ done:
     return status;
 }
 
+/* Merges are stored in the order in which they were made: the first n - n_clusters of them are
+ * those of a merging that ends at this number. The others are not read, and not checked. */
 huddle_status huddle_refine_cut_tree(const huddle_refine_tree *tree, int32_t n_clusters,
                                      int32_t *labels) {
     huddle_status status = HUDDLE_OK;
@@ -118,7 +128,8 @@ done:
 }
 
 /* The merges are computed on the quotient graph, which is as small as the number of clusters: gains
- * by (27) depend on weights between clusters and volumes, and these add up in a merge. */
+ * by (27) depend on weights between clusters and volumes, and these add up in a merge. The cost is
+ * one pass over the edges and a merging of n_labels vertices. */
 huddle_status hd_refine_merge_labels(huddle_context *context, const hd_refine_graph *graph,
                                      double resolution, int64_t n_clusters, int32_t *labels,
                                      int64_t *n_labels) {

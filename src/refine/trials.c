@@ -50,7 +50,8 @@ static void take_labels(const run *r, const int32_t *from, int32_t *to) {
 
 /* Of the given starts the one with the smallest cut; the first if cuts differ by rounding only.
  * None of the starts that are made here: they minimise the objective, whose preference for clusters
- * of equal size is what (31) limits. */
+ * of equal size is what (31) limits. Cuts are sums in the order of the clusters' numbers: starts
+ * that are equal but for these differ by rounding. */
 static int32_t find_reference(const run *r) {
     const huddle_refine_trial *trials = r->info->trials;
     double rounding = cut_rounding * r->n_clusters;
@@ -120,7 +121,8 @@ done:
 /* The resolution (28) at which modularity is the likelihood of a planted partition with equal
  * clusters: a is `within`, the density of edges inside clusters, and b `between`, that outside,
  * both relative to a random graph. The limit for b -> 0 (all weight inside) is 0, for b -> a it is
- * a: the quotient would be 0 / 0. */
+ * a: the quotient would be 0 / 0. In the log-likelihood weight inside counts ln a - ln b, and
+ * weight that is expected inside -(a - b): r is the ratio of the two. */
 double hd_refine_planted_resolution(double inside, int64_t n_clusters) {
     double f = inside > least_inside ? inside : least_inside, s = 1 / (double)n_clusters;
     if (n_clusters == 1 || f >= 1)
@@ -181,6 +183,7 @@ static huddle_status make_trial(void *argument, hd_chunk chunk) {
         TRY(take_levels(r, made[own].resolution, labels));
     else
         TRY(take_cut(r, r->n_clusters, labels));
+    /* All trials visit the vertices by one seed: they differ by their starts only. */
     TRY(hd_refine_move(r->context, r->graph, r->objective, r->n_clusters, o->max_sweeps, o->seed,
                        labels, &trial->n_sweeps));
     TRY(huddle_metrics_graph_scores(r->context, r->graph->matrix, labels, &trial->scores));
@@ -205,6 +208,7 @@ static huddle_status make_trials(run *r) {
                            r->options->seed, r->many, NULL));
     }
     const hd_engine *engine = hd_context_engine(r->context);
+    /* An engine is called from one thread at a time; on the CPU the trials run side by side. */
     bool asks = engine->move_vertices != NULL || engine->score_graph != NULL;
     TRY(asks ? hd_engine_loop(r->context, "refine", n_trials, make_trial, r)
              : hd_parallel(r->context, "refine", n_trials, 1, make_trial, r));

@@ -48,7 +48,9 @@ static int by_work(const void *a, const void *b) {
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Rows, edges and home of each component, over all processes. */
+/* Rows, edges and home of each component, over all processes. The sums are counts, exact in double,
+ * so that a process with as many rows as all together has all of them. Edges between processes
+ * count half on each side. */
 static huddle_status measure_components(const hd_shrink_input *in, const hd_shrink_allotment *a,
                                         measure *all) {
     huddle_status status = HUDDLE_OK;
@@ -131,7 +133,9 @@ static int32_t find_least(const double *numbers, int32_t count) {
 }
 
 /* Sets the owners; `all` is sorted. Components without work even out the rows, that is, the memory
- * of the processes. */
+ * of the processes. What stays is given out first, because the second pass evens out the work: the
+ * largest component first, each to the process with least (Graham 1969), so that what is left at
+ * the end is small. */
 static huddle_status choose_owners(const hd_shrink_input *in, const hd_shrink_limits *limits,
                                    const measure *all, hd_shrink_allotment *a) {
     huddle_status status = HUDDLE_OK;
@@ -177,6 +181,7 @@ huddle_status hd_shrink_allot(const hd_shrink_input *in, const hd_shrink_limits 
     a->is_small = (a->n + a->edges) * (double)in->f->cols < limits->numbers;
     if (a->is_small) /* all of it by process 0 */
         goto done;
+    /* By size first, to find the largest ones, whose work is estimated; then by that. */
     qsort(all, (size_t)a->count, sizeof *all, by_work);
     TRY(estimate_work(in, a, all));
     qsort(all, (size_t)a->count, sizeof *all, by_work);

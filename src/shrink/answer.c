@@ -141,7 +141,8 @@ static double row_norm(const hd_shrink_rows *m, int64_t i, int64_t c) {
 }
 
 /* Bounds how much the loss at G and the pull of its edges change if the entries of G are rounded.
- * Rows at one point remain there. rounding[0] is that of the loss, rounding[1] that of the pull. */
+ * Rows at one point remain there. rounding[0] is that of the loss, rounding[1] that of the pull. A
+ * norm changes by no more than its argument, which changes by DBL_EPSILON of the row at most. */
 static huddle_status bound_rounding(const hd_shrink_solve *s, const huddle_dense *g,
                                     double rounding[2]) {
     huddle_status status = HUDDLE_OK;
@@ -175,7 +176,8 @@ done:
 }
 
 /* Success is reported only for a gap that was proven for the returned G. A gap within the effect of
- * rounding cannot be reduced in double precision, whatever the solver. */
+ * rounding cannot be reduced in double precision, whatever the solver. It is the absolute gap that
+ * is compared with rounding, in the units of the objective. */
 static huddle_stop choose_stop(const hd_shrink_solve *s, const double rounding[2], bool is_exact) {
     const huddle_shrink_info *info = s->info;
     if (info->gap <= s->options.gap)

@@ -20,7 +20,8 @@ typedef struct pass {
 } pass;
 
 /* Runs the body on one chunk. A chunk that contains both kinds of edges is split, because those to
- * other processes count half: the other process adds the other half. */
+ * other processes count half: the other process adds the other half. Half is a power of two, so
+ * that nothing is rounded. */
 static huddle_status run_chunk(void *argument, hd_chunk chunk) {
     const pass *p = argument;
     double *sums = p->partial + chunk.index * p->width;
@@ -126,7 +127,8 @@ done:
 
 /* The bound is evaluated in double here, to steer the iteration; the reported one is computed again
  * by the certificate in extended precision. A new best Z is kept by swapping pointers: z has m x c
- * entries and is written anew in each step. */
+ * entries and is written anew in each step. A worse one is discarded: bounds do not rise steadily
+ * from step to step. */
 huddle_status hd_shrink_block_bound(hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
     hd_shrink_point *point = &b->point;

@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The inner product <Z, BF> of (7). */
+/* The inner product <Z, BF> of (7). F, not G: the bound depends on Z alone, and so is valid
+ * whichever point it is compared with. */
 HD_SHRINK_INLINE void sum_inner(int64_t c, const hd_shrink_block *b, int64_t begin, int64_t end,
                                 double *sums) {
     const hd_shrink_problem *p = b->problem;
@@ -24,7 +25,8 @@ HD_SHRINK_INLINE void sum_inner(int64_t c, const hd_shrink_block *b, int64_t beg
 HD_SHRINK_DEFINE_PASS(hd_shrink_sum_inner, hd_shrink_block, sum_inner, q->problem->c)
 
 /* Columns of B'Z that are summed at a time. The tile is on the stack, so that the pass needs no
- * memory per thread, whatever c is. */
+ * memory per thread, whatever c is. With more columns than that only the list of edges is read
+ * again, once for each tile. */
 enum { TILE = 64 };
 
 /* ||(B'Z)_i||^2. Each vertex gathers from its own edges, in their fixed order, so that vertices can

@@ -32,7 +32,10 @@ static int by_length(const void *x, const void *y) {
 }
 
 /* Kruskal's algorithm with sets of bounded size. merged lists the edges that were used: they are a
- * spanning tree of each aggregate. p->aggregate is used as the forest of sets. */
+ * spanning tree of each aggregate. p->aggregate is used as the forest of sets. Short and heavy
+ * edges come first: merging the ends of a short one changes the problem little, and a heavy one,
+ * which may carry up to lambda = gamma w, carries the flow of its tree (expand_dual()) more
+ * easily. */
 static huddle_status merge_rows(hd_shrink_coarse *p, int64_t *merged, int64_t *n_merged) {
     huddle_status status = HUDDLE_OK;
     int32_t *parent = p->aggregate, *size = NULL;
@@ -65,7 +68,9 @@ done:
     return status;
 }
 
-/* Numbers the aggregates by their first row, then sums up masses and means. */
+/* Numbers the aggregates by their first row, then sums up masses and means. Each row counts once,
+ * as the certificate without weights has it. The norm is convex, so that mass ||g - mean|| is at
+ * most the sum of the distances of the rows from g. */
 static huddle_status number_aggregates(hd_shrink_coarse *p) {
     huddle_status status = HUDDLE_OK;
     int64_t n = p->f.rows;
@@ -99,7 +104,8 @@ static int by_ends(const void *x, const void *y) {
 
 /* Adds up the edges between each two aggregates; both directions in the same order, so that the
  * matrix is symmetric to the last bit. Edges above the diagonal are numbered as huddle_shrink()
- * numbers the rows of z. */
+ * numbers the rows of z. z of the joint edge is divided in proportion to the weights: then ||z_e||
+ * <= lambda_e for each edge if it holds for the joint one, whose lambda is the sum of theirs. */
 static void sum_edges(hd_shrink_coarse *p, const half_edge *halves, int64_t n_halves) {
     huddle_csr *graph = &p->graph;
     int64_t count = 0, links = 0;
@@ -151,7 +157,8 @@ done:
 
 /* Orders the edges of the trees such that each comes after all edges below it: leaves are cut off
  * one after the other. `sum` of a row is the exclusive or of its edges, which is the last one once
- * the others are cut. */
+ * the others are cut. A row that becomes a leaf by a cut is followed at once, so that one pass over
+ * the rows cuts all edges, in linear time. */
 static huddle_status order_flows(hd_shrink_coarse *p, const int64_t *merged, int64_t n_merged) {
     huddle_status status = HUDDLE_OK;
     int32_t *degree = NULL;
@@ -184,7 +191,13 @@ done:
 /* ---- solutions ---------------------------------------------------------------------------- */
 
 /* The dual of all edges. y is the force on each row, B^T z of the edges between aggregates; what
- * makes it equal for all rows of an aggregate is passed on from row to row. */
+ * makes it equal for all rows of an aggregate is passed on from row to row.
+ *
+ * Equal shares y_a / mass_a of the force on an aggregate a are the ones to aim at. Their length is
+ * at most 1 where the constraint of a holds in (7), ||y_a|| <= mass_a; and <Z, BF> = sum_i (B'Z)_i
+ * f_i, which they make sum_a y_a mean_a, the product of the aggregates. So D(Z) of all rows is that
+ * of the aggregates, and Z is as feasible, unless an edge of a tree has to carry more than its
+ * lambda: that one is clipped by the certificate. */
 static huddle_status expand_dual(hd_shrink_coarse *p, const huddle_dense *dual) {
     huddle_status status = HUDDLE_OK;
     int64_t n = p->f.rows, c = p->f.cols;
@@ -203,6 +216,8 @@ static huddle_status expand_dual(hd_shrink_coarse *p, const huddle_dense *dual) 
             total[p->aggregate[j] * c + d] -= z;
         }
     }
+    /* What each row lacks. Over the rows of an aggregate this adds up to 0, so that nothing is left
+     * for the root when all others have passed on what they lack. */
     for (int64_t i = 0; i < n; i++)
         for (int64_t d = 0; d < c; d++)
             y[i * c + d] = total[p->aggregate[i] * c + d] / p->mass[p->aggregate[i]] - y[i * c + d];
@@ -219,6 +234,8 @@ done:
     return status;
 }
 
+/* The gap that is reported is that of all rows, larger than that of the aggregates by what merging
+ * rows costs; it is what decides whether the level is kept (path.c). */
 huddle_status hd_shrink_coarse_solve(hd_shrink_coarse *p, double gap, huddle_path_level *level) {
     huddle_status status = HUDDLE_OK;
     huddle_shrink_options options = huddle_shrink_defaults();

@@ -20,7 +20,8 @@ typedef struct distributed_solve {
 /* ---- the answer of a subset ---------------------------------------------------------------- */
 
 /* Which row, by its number among all rows, is the first of each group. together: groups extend over
- * processes. */
+ * processes. Numbers of groups mean something within one solve only. That of a row is unique over
+ * all solves and processes, and exact in double. */
 static huddle_status return_groups(distributed_solve *t, const hd_shrink_subset *u,
                                    const huddle_shrunk *part, bool together) {
     huddle_status status = HUDDLE_OK;
@@ -62,7 +63,8 @@ done:
     return status;
 }
 
-/* Moves G, groups and Z of a solve to the rows and edges of the whole. */
+/* Moves G, groups and Z of a solve to the rows and edges of the whole. F and the start of the
+ * subset are freed first, to make room for them. */
 static huddle_status return_answer(distributed_solve *t, hd_shrink_subset *u, huddle_shrunk *part,
                                    bool together) {
     huddle_status status = HUDDLE_OK;
@@ -113,7 +115,9 @@ done:
 }
 
 /* Makes of what this process solved alone what all of them did: sums, the largest counts, and of
- * names the one that is last in its list. */
+ * names the one that is last in its list. Choices travel as their numbers, so that one reduction
+ * serves all: "exact" and "none" are 0, and any solver that was needed on some process is above
+ * them. */
 static huddle_status combine_processes(hd_shrink_solve *whole) {
     huddle_status status = HUDDLE_OK;
     huddle_context *context = whole->input.context;
@@ -149,7 +153,8 @@ done:
     return status;
 }
 
-/* Adds what all processes solved together, which each of them knows. */
+/* Adds what all processes solved together, which each of them knows. It is not reduced again, which
+ * would count it once for each process. */
 static huddle_status add_info(huddle_shrink_info *info, const huddle_shrink_info *part) {
     huddle_status status = HUDDLE_OK;
     TRY(extend_history(info,
@@ -174,7 +179,7 @@ done:
 /* ---- the two kinds of components ----------------------------------------------------------- */
 
 /* Solves components that this process has whole; large problems component by component, as on one
- * process. */
+ * process. With keep_dual they are one problem, since the parts of a split return no Z. */
 static huddle_status solve_alone(const distributed_solve *t, hd_shrink_solve *s,
                                  huddle_shrunk *part) {
     huddle_status status = HUDDLE_OK;
@@ -199,7 +204,8 @@ done:
     return status;
 }
 
-/* Solves one component together, or the components that processes have whole (which < 0). */
+/* Solves one component together, or the components that processes have whole (which < 0). All
+ * processes make the same calls in the same order, those without any of the rows too. */
 static huddle_status solve_subset(distributed_solve *t, int32_t which) {
     huddle_status status = HUDDLE_OK;
     hd_shrink_solve *whole = t->whole;
@@ -243,6 +249,8 @@ huddle_status hd_shrink_distributed(hd_shrink_solve *s, const hd_shrink_limits *
     TRY(hd_shrink_allot(&s->input, limits, &t.allotment));
     ALLOC(t.chosen, s->input.f->rows);
     ALLOC(t.first, s->input.f->rows);
+    /* What processes solve alone comes first: combine_processes() adds up what each of them knows,
+     * and must not meet what all of them know. */
     TRY(solve_subset(&t, -1));
     for (int32_t q = 0; q < t.allotment.count; q++)
         if (t.allotment.owner[q] == HD_SHRINK_TOGETHER) {

@@ -56,7 +56,8 @@ done:
 }
 
 /* First rows get consecutive numbers over all processes, and the halo of their names brings these
- * to the other rows. */
+ * to the other rows. hd_halo_open() makes the names local, so that the first row of a set is the
+ * one that is named after itself. */
 huddle_status hd_shrink_number_first_rows(huddle_context *context, int64_t n, int32_t *label,
                                           int32_t *count) {
     huddle_status status = HUDDLE_OK;
@@ -85,7 +86,8 @@ done:
 }
 
 /* Labels sets over all processes: every set learns the number of its first row among all rows, by a
- * propagation of minima. */
+ * propagation of minima. Ghosts start at infinity, until the first exchange brings the numbers of
+ * their owners. */
 static huddle_status label_across(huddle_context *context, const hd_halo *halo, int64_t n,
                                   const int32_t *root, int32_t *label, int32_t *count) {
     huddle_status status = HUDDLE_OK;
@@ -119,7 +121,8 @@ huddle_status hd_shrink_label_sets(huddle_context *context, const hd_halo *halo,
     return hd_shrink_number_by_first(label, n, count);
 }
 
-/* Edges of weight 0 connect nothing: they exert no force. */
+/* Edges of weight 0 connect nothing: they exert no force. The problem therefore separates over
+ * these components: the optima add up, and so do the bounds. */
 huddle_status hd_shrink_components(huddle_context *context, const hd_shrink_edges *edges, int64_t n,
                                    int32_t *component, int32_t *count) {
     huddle_status status = HUDDLE_OK;
@@ -156,6 +159,7 @@ huddle_status hd_shrink_check_rows(const huddle_dense *f, const char *name, int6
     return HUDDLE_OK;
 }
 
+/* One thread adds in the order of rows, so that means do not depend on the number of threads. */
 huddle_status hd_shrink_find_means(huddle_context *context, const huddle_dense *x,
                                    const double *weights, const int32_t *group,
                                    const int32_t *place, int64_t count, int64_t shared,
@@ -226,13 +230,15 @@ typedef struct reader {
 } reader;
 
 /* Moves the cursor of row i past entries that lead to other processes: their counterpart is stored
- * there. */
+ * there. Local columns from w->rows on are ghosts. */
 static int64_t next_entry(const reader *r, int64_t i) {
     while (r->cursor[i] < r->w->offsets[i + 1] && r->columns[r->cursor[i]] >= r->w->rows)
         r->cursor[i]++;
     return r->cursor[i];
 }
 
+/* A negative weight would make (6) concave in places. Values that are not finite were refused by
+ * huddle_csr_check(). */
 static huddle_status check_weight(const huddle_csr *w, int64_t i, int64_t e) {
     if (w->values[e] < 0)
         return hd_fail(HUDDLE_INVALID,
@@ -298,7 +304,8 @@ done:
 }
 
 /* Counts the edges, allocates their arrays and sets each cursor to the start of its row. `incident`
- * (problem.h) stores 2 e + 1 in 32 bits, hence the limit. */
+ * (problem.h) stores 2 e + 1 in 32 bits, hence the limit. `at` leads from the entries of a row to
+ * its edges for the numbering of blocks (problem.c), which rows on several processes do not get. */
 static huddle_status size_edges(const reader *r, hd_shrink_edges *edges) {
     huddle_status status = HUDDLE_OK;
     const huddle_csr *w = r->w;
@@ -323,7 +330,8 @@ done:
     return status;
 }
 
-/* The caller's W is not modified: under slabs the columns are renumbered in a copy. */
+/* The caller's W is not modified: under slabs the columns are renumbered in a copy. The diagonal is
+ * read over: a loop joins a row to itself, and its term in (6) is 0. */
 huddle_status hd_shrink_edges_read(huddle_context *context, const huddle_csr *w,
                                    hd_shrink_edges *edges) {
     huddle_status status = HUDDLE_OK;

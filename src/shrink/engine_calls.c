@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+/* Later steps would not notice a NaN, since all comparisons with it are false. */
 static huddle_status check_finite(const char *name, const huddle_dense *m, const char *what) {
     for (int64_t i = 0; i < m->rows; i++)
         for (int64_t k = 0; k < m->cols; k++)
@@ -32,7 +33,8 @@ done:
 }
 
 /* Calls the engine for the wanted gap, with the iterations that are left of max_iter. Whatever it
- * returned is freed if it fails. */
+ * returned is freed if it fails. Only G, Z and two counts are taken: whatever it says of its gap,
+ * the bound of (10) holds for any Z once it is clipped, and a wrong result shows as a large gap. */
 huddle_status hd_shrink_call_engine(hd_shrink_solve *s, const huddle_dense *start, huddle_dense *g,
                                     huddle_dense *z) {
     huddle_status status = HUDDLE_OK;
@@ -79,7 +81,8 @@ static void load_dual_row(const hd_shrink_problem *p, int64_t e, const double *f
 }
 
 /* Evaluates an engine's point as if a solver had computed it, so that best points and bounds are
- * kept as usual. */
+ * kept as usual. Fixed rows and idle edges have no part in it; the certificate of the answer has
+ * all of them. */
 huddle_status hd_shrink_load_point(hd_shrink_solve *s, const huddle_dense *g,
                                    const huddle_dense *z) {
     huddle_status status = HUDDLE_OK;

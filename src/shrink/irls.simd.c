@@ -8,7 +8,9 @@
 /* right = -gradient of the smoothed objective, -(m_i / rho_i) h_i - sum (lambda_e / r_e) (+-x_e).
  * It is computed from the carried h and x, not as S F - (S + L) G as in (14), which would cancel.
  * excess = the diagonal of M beyond the edges between free vertices: the vertex's own weight and
- * those of its anchored edges, whose other end does not move. */
+ * those of its anchored edges, whose other end does not move. A vertex gathers from all of its
+ * edges, each of which is therefore read twice: adding from edges to vertices would need atomic
+ * additions, whose order changes. */
 HD_SHRINK_INLINE void set_system(int64_t c, const hd_shrink_irls_pass *q, int64_t begin,
                                  int64_t end, double *sums) {
     const hd_shrink_problem *p = q->b->problem;
@@ -65,7 +67,9 @@ HD_SHRINK_INLINE void set_dual(int64_t c, const hd_shrink_irls_pass *q, int64_t 
 
 HD_SHRINK_DEFINE_PASS(hd_shrink_set_dual, hd_shrink_irls_pass, set_dual, q->b->problem->c)
 
-/* h += step, and the smoothed loss there (sums[0]) and at h + factor delta (sums[1]). */
+/* h += step, and the smoothed loss there (sums[0]) and at h + factor delta (sums[1]). The point of
+ * the trial is taken from h before it moves. ||h_i||^2 is kept, so that the next weights need no
+ * pass over rows of c numbers. */
 HD_SHRINK_INLINE void move_vertices(int64_t c, const hd_shrink_irls_pass *q, int64_t begin,
                                     int64_t end, double *sums) {
     const hd_shrink_problem *p = q->b->problem;
@@ -92,7 +96,8 @@ HD_SHRINK_INLINE void move_vertices(int64_t c, const hd_shrink_irls_pass *q, int
 
 HD_SHRINK_DEFINE_PASS(hd_shrink_move_vertices, hd_shrink_irls_pass, move_vertices, q->b->problem->c)
 
-/* x += B step, and the smoothed cost of the edges at both points. */
+/* x += B step, and the smoothed cost of the edges at both points. x follows the step, not h: it
+ * stays accurate where both ends are nearly one point and their difference would cancel. */
 HD_SHRINK_INLINE void move_edges(int64_t c, const hd_shrink_irls_pass *q, int64_t begin,
                                  int64_t end, double *sums) {
     const hd_shrink_problem *p = q->b->problem;
@@ -120,7 +125,9 @@ HD_SHRINK_DEFINE_PASS(hd_shrink_move_edges, hd_shrink_irls_pass, move_edges, q->
 
 /* Completes the newest pair and adds up the normal equations of the least squares, lower triangle
  * and right-hand side. The weights m_i / rho_i make rows that have not moved, whose steps are tiny,
- * count as much as others. */
+ * count as much as others. d_p has the rounding errors of single precision, about 6e-8 of delta:
+ * enough for coefficients whose step is compared with the plain one before it is kept. Products are
+ * added in double, where a sum over all rows adds no error of that size. */
 HD_SHRINK_INLINE void set_normal_equations(int64_t c, const hd_shrink_irls_pass *q, int64_t begin,
                                            int64_t end, double *sums) {
     const hd_shrink_block *b = q->b;
@@ -161,7 +168,8 @@ HD_SHRINK_INLINE void set_normal_equations(int64_t c, const hd_shrink_irls_pass 
 HD_SHRINK_DEFINE_PASS(hd_shrink_set_normal_equations, hd_shrink_irls_pass, set_normal_equations,
                       q->b->problem->c)
 
-/* step = delta - sum_p theta_p (s_p + d_p), the mixed step of Anderson's method (irls.c). */
+/* step = delta - sum_p theta_p (s_p + d_p), the mixed step of Anderson's method (irls.c). Pair
+ * after pair, so that each array is read in sequence. */
 HD_SHRINK_INLINE void mix_step(int64_t c, const hd_shrink_irls_pass *q, int64_t begin, int64_t end,
                                double *sums) {
     int64_t first = hd_shrink_first(q->b);

@@ -27,7 +27,8 @@ static bool is_declined(huddle_status status) {
 
 /* The first solver from this one on that takes the graph. "auto" also asks fits(), which predicts
  * whether the cost is affordable; the names stand for the solvers of a kind. The status is that of
- * the last one that declined, HUDDLE_UNSUPPORTED if there was none. */
+ * the last one that declined, HUDDLE_UNSUPPORTED if there was none. fits() comes after the
+ * analysis, since what a factor costs is known only then. */
 static huddle_status open_first(huddle_context *context, const hd_shrink_linear_solver *solver,
                                 const char *name, const hd_shrink_linear_graph *graph,
                                 hd_shrink_linear_system *system) {
@@ -73,7 +74,9 @@ done:
     return status;
 }
 
-/* A symmetric matrix is factorised row by row, which leaves what is above its diagonal alone. */
+/* A symmetric matrix is factorised row by row, which leaves what is above its diagonal alone. The
+ * test of a pivot fails for a NaN as well, so that matrices that are not finite count as
+ * indefinite. */
 bool hd_shrink_solve_small(int64_t n, int64_t stride, double *a, double shift, double smallest,
                            double *x) {
     for (int64_t p = 0; p < n; p++) {

@@ -6,7 +6,9 @@
 
 /* z_e = the edge's block of the Hessian times (B from)_e; with half = 1 / (2 r), since edge_weight
  * = lambda / r. The present z is free to be overwritten: the bound has already been computed from
- * it. */
+ * it. The symmetrised block is (lambda / r) (I - (u x' + x u') / (2 r)). For any d, d'(u x' + x u')
+ * d <= 2 ||u|| ||x|| ||d||^2, so that it is positive semidefinite while ||u|| <= 1 and ||x|| <=
+ * r. */
 HD_SHRINK_INLINE void apply_edges(int64_t c, const hd_shrink_newton_pass *q, int64_t begin,
                                   int64_t end, double *sums) {
     const hd_shrink_problem *p = q->b->problem;
@@ -41,7 +43,8 @@ HD_SHRINK_INLINE void apply_vertex(double weight, double inverse, const double *
         out[k] = weight * (v[k] - unit[k] * a - at[k] * u);
 }
 
-/* to = H from = the vertices' blocks + B' z; sum: from . to */
+/* to = H from = the vertices' blocks + B' z; sum: from . to. The product, which conjugate gradients
+ * need as the curvature, costs no pass of its own. */
 HD_SHRINK_INLINE void apply_vertices(int64_t c, const hd_shrink_newton_pass *q, int64_t begin,
                                      int64_t end, double *sums) {
     const hd_shrink_problem *p = q->b->problem;
@@ -68,7 +71,8 @@ HD_SHRINK_INLINE void apply_vertices(int64_t c, const hd_shrink_newton_pass *q, 
 HD_SHRINK_DEFINE_PASS(hd_shrink_apply_vertices, hd_shrink_newton_pass, apply_vertices,
                       q->b->problem->c)
 
-/* sums: from . with, and the norms of the rows of from. */
+/* sums: from . with, and the norms of the rows of from. The norms are what tolerances of linear
+ * solvers refer to (linear.h). */
 HD_SHRINK_INLINE void multiply_rows(int64_t c, const hd_shrink_newton_pass *q, int64_t begin,
                                     int64_t end, double *sums) {
     int64_t first = hd_shrink_first(q->b);

@@ -26,7 +26,9 @@ static const double *row_of(const hd_shrink_part *p, int64_t i) {
     return p->whole->f->values + p->rows[i] * p->whole->f->stride;
 }
 
-/* The mean of the rows and, from it, the objective of the collapse. */
+/* The mean of the rows and, from it, the objective of the collapse. In two passes: rows that are
+ * nearly equal differ from their mean in the last digits, which sums of squares less the square of
+ * the mean would lose. */
 static void add_rows(hd_shrink_part *p, double *centred) {
     int64_t c = p->whole->f->cols;
     double error = 0, farthest = 0;
@@ -58,7 +60,9 @@ static void add_rows(hd_shrink_part *p, double *centred) {
 /* Rows that are centred, and whose outer products are added, at a time. */
 enum { PANEL = 256 };
 
-/* gram = sum_i m_i x_i x_i' over the centred rows x_i, lower triangle. */
+/* gram = sum_i m_i x_i x_i' over the centred rows x_i, lower triangle. Rows are multiplied by the
+ * roots of their weights, so that the product of a panel with itself has the weights in it; centred
+ * rows are kept for one panel only. */
 static void add_gram(const hd_shrink_part *p, double *panel, double *gram) {
     int64_t c = p->whole->f->cols;
     memset(gram, 0, (size_t)(c * c) * sizeof *gram);
@@ -77,7 +81,10 @@ static void add_gram(const hd_shrink_part *p, double *panel, double *gram) {
     }
 }
 
-/* The principal directions, the one of the largest sum of squares first. */
+/* The principal directions, the one of the largest sum of squares first. The Gram matrix has the
+ * squares of the singular values, and directions below about 1e-8 of the largest are not resolved
+ * in it. That does no harm: with any orthonormal columns the bound is valid, and what is left out
+ * is measured with the columns that were found. */
 static huddle_status find_directions(hd_shrink_part *p) {
     huddle_status status = HUDDLE_OK;
     int64_t c = p->whole->f->cols;
@@ -140,7 +147,8 @@ static void turn_row(const hd_shrink_part *p, const double *row, int64_t count,
 /* cost[r] += what leaving out all but the first r directions adds to the term of a row. All rows
  * share one point in the directions left out, so no edge has a length there, and only the distance
  * of the row from its f grows: from `moved`, in the directions kept, by the length outside of
- * them. */
+ * them. The row's term grows from sqrt(moved) to sqrt(moved + outside), little if it has moved
+ * far. */
 static void add_costs(const hd_shrink_part *p, double weight, const double *along,
                       const double *moved, double *cost) {
     int64_t c = p->whole->f->cols;
@@ -186,6 +194,8 @@ done:
     return status;
 }
 
+/* Costs fall as r grows, since less is outside and the rows may have moved farther inside: the
+ * first r from above at which the cost is too large ends the search. */
 void hd_shrink_part_reduce(hd_shrink_part *p, const double *cost, double allowed) {
     int64_t c = p->whole->f->cols;
     p->kept = c;
@@ -199,6 +209,9 @@ void hd_shrink_part_reduce(hd_shrink_part *p, const double *cost, double allowed
         p->kept = c;
 }
 
+/* With exactly orthonormal directions the bound in them is one of the component. Those of LAPACK
+ * may lengthen the rows, and with them the bound, by the margin; and rounding moves the rows, which
+ * `lost` accounts for. No bound is below 0, that of Z = 0. */
 double hd_shrink_part_bound(const hd_shrink_part *p, double dual) {
     if (p->kept == p->whole->f->cols)
         return dual;

@@ -60,7 +60,8 @@ done:
 /* gamma of every level: the caller's, or evenly spaced in log gamma between the ends
  * (docs/method.md, "The two ends of gamma"). The last one is set directly, since pow() may round it
  * to just below gamma_up. The corrections below handle graphs without edges (gamma_up = 0,
- * gamma_fit infinite) and bounds that cross. */
+ * gamma_fit infinite) and bounds that cross. The gamma at which a group moves is proportional to
+ * its size ("In between"), and sizes extend over orders of magnitude, hence the logarithm. */
 static huddle_status set_gammas(huddle_context *context, const huddle_dense *f,
                                 const huddle_path_options *options, huddle_path *path) {
     huddle_status status = HUDDLE_OK;
@@ -231,7 +232,9 @@ done:
 
 /* ---- the path ------------------------------------------------------------------------------ */
 
-/* Levels are solved in ascending order of gamma, each starting from the solution before it. */
+/* Levels are solved in ascending order of gamma, each starting from the solution before it. Rows
+ * that have fused are one point at the start of the next level, where most of them stay
+ * together. */
 huddle_status huddle_shrink_path(huddle_context *context, const huddle_dense *f,
                                  const huddle_csr *w, const huddle_path_options *options,
                                  huddle_path *out) {
@@ -431,7 +434,8 @@ static int32_t count_large_groups(const int32_t *groups, int64_t n, double min_s
 }
 
 /* The coarsest level with at least n_clusters large groups or, if there is none, the coarsest with
- * the largest number of them. From the top down, so that the first match is the coarsest. */
+ * the largest number of them. From the top down, so that the first match is the coarsest. This
+ * takes one pass over the rows for each level. */
 static int32_t choose_level(const huddle_path *path, int32_t n_clusters, double min_size,
                             int64_t *size, huddle_path_choice *choice) {
     int32_t best = 0;

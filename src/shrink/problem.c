@@ -278,7 +278,8 @@ done:
 }
 
 /* The cost of the idle edges at F. Edges between fixed vertices have it at every G considered; that
- * of negligible edges changes by less than the gap allows. */
+ * of negligible edges changes by less than the gap allows. It is added to the objective and to the
+ * bound alike (solve.c), so that it leaves the gap as it is. */
 static huddle_status add_idle_cost(const builder *d, hd_shrink_problem *p) {
     for (int64_t e = p->n_live; e < p->m; e++) {
         double square =

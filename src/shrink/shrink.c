@@ -49,7 +49,8 @@ huddle_shrink_options huddle_shrink_defaults(void) {
 
 /* Solves, and continues to a smaller gap while the groups cannot be snapped. There is nothing to
  * snap if every row is a group of its own, and nothing to gain if the solver could not reach the
- * requested gap. */
+ * requested gap. What snapping adds to the objective grows with the distances within groups, which
+ * fall with the gap, while what is allowed stays the same. */
 static huddle_status solve_and_snap(hd_shrink_solve *s, huddle_shrunk *out) {
     huddle_status status = HUDDLE_OK;
     for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {

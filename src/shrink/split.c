@@ -77,7 +77,8 @@ bool hd_shrink_is_large_part(int64_t edges) {
 
 /* ---- components ---------------------------------------------------------------------------- */
 
-/* Rows by component, each component in ascending order, by a counting sort. */
+/* Rows by component, each component in ascending order, by a counting sort. Edges of weight 0 are
+ * not counted: they lead anywhere, and take no work. */
 static huddle_status list_rows(split *t) {
     huddle_status status = HUDDLE_OK;
     const hd_shrink_input *in = &t->whole->input;
@@ -114,6 +115,9 @@ static hd_shrink_part part_of(const split *t, const outcome *o) {
         .whole = &t->whole->input, .rows = t->row + o->first, .local = t->local, .n = o->n};
 }
 
+/* What moving the rows of each component to their mean costs, from which its gap follows. It is
+ * opened again when it is solved: the means and directions of all at once would take c or c^2
+ * numbers for each. */
 static huddle_status measure_parts(void *argument, hd_chunk chunk) {
     huddle_status status = HUDDLE_OK;
     split *t = argument;
@@ -198,7 +202,8 @@ static void keep_part(split *t, outcome *o, const hd_shrink_part *part, const hu
             (int32_t)(o->first + (out != NULL ? out->group[i] : 0));
 }
 
-/* Solves a component in as few directions as are enough. */
+/* Solves a component in as few directions as are enough. At most three solves: the allowed cost of
+ * -1 after the second one keeps all directions, whose solve is the last. */
 static huddle_status solve_reduced(split *t, outcome *o, hd_shrink_part *part, huddle_shrunk *out) {
     huddle_status status = HUDDLE_OK;
     int64_t c = t->whole->input.f->cols, solves = 0;
@@ -318,7 +323,9 @@ done:
     return status;
 }
 
-/* The bound of the major components, shared out among the others by edges. */
+/* The bound of the major components, shared out among the others by edges. allowed_gap() multiplies
+ * it by gap (1 - s), with s = common_share: the division by 1 - s makes that gap s times the share
+ * of the bound. */
 static huddle_status set_outside(split *t) {
     huddle_status status = HUDDLE_OK;
     double sums[2] = {0};

@@ -33,7 +33,9 @@ static void insert_entry(entries *l, int64_t row, int64_t *end, int64_t key, int
 }
 
 /* The entries of n rows: row place[v] is that of vertex v, none if that is negative; place NULL:
- * row v. key: of every vertex, ghosts included. */
+ * row v. key: of every vertex, ghosts included. The first pass counts and the second one fills. An
+ * edge to a row of another process is an entry of the own row only. Edges of weight 0 may lead out
+ * of the component, and exert no force. */
 static huddle_status list_entries(const hd_shrink_edges *edges, int64_t n, const int32_t *place,
                                   const int64_t *key, entries *l) {
     huddle_status status = HUDDLE_OK;
@@ -68,7 +70,9 @@ done:
     return status;
 }
 
-/* Rows and graph of the subset, before they are moved. */
+/* Rows and graph of the subset, before they are moved. The numbers of rows that were not chosen
+ * mean nothing, but no entry has them: components are taken as a whole, and no edge leads from one
+ * to another. */
 static huddle_status take_rows(hd_shrink_subset *u, const bool *chosen) {
     huddle_status status = HUDDLE_OK;
     const hd_shrink_edges *edges = u->from->edges;
@@ -104,6 +108,7 @@ done:
 
 /* ---- moving rows --------------------------------------------------------------------------- */
 
+/* Slices are packed before they are exchanged: an exchange moves whole rows of a fixed size. */
 static huddle_status send_dense(const hd_shrink_subset *u, const huddle_dense *from,
                                 huddle_dense *to) {
     huddle_status status = HUDDLE_OK;
@@ -125,6 +130,7 @@ done:
     return status;
 }
 
+/* Rows of g that are not in the subset keep what the solves of other subsets have put there. */
 huddle_status hd_shrink_subset_return(const hd_shrink_subset *u, const huddle_dense *rows,
                                       huddle_dense *g) {
     huddle_status status = HUDDLE_OK;
@@ -145,7 +151,8 @@ done:
     return status;
 }
 
-/* Original numbers and weights of the rows. */
+/* Original numbers and weights of the rows. The numbers name groups after the move (distributed.c),
+ * and are the same whichever process has the row. */
 static huddle_status send_facts(hd_shrink_subset *u) {
     huddle_status status = HUDDLE_OK;
     const double *weights = u->from->weights;
@@ -202,6 +209,7 @@ huddle_status hd_shrink_subset_open(const hd_shrink_input *from, const bool *cho
     TRY(take_rows(u, chosen));
     TRY(owner != NULL ? send_whole(u, component, owner)
                       : hd_arrange_open(from->context, &u->graph, NULL, true, &u->moved));
+    /* Only the way back of Z needs the entries where they were. */
     if (!options->keep_dual) {
         huddle_csr_free(&u->graph);
         huddle_free(u->edge);
@@ -230,7 +238,9 @@ void hd_shrink_subset_close(hd_shrink_subset *u) {
 
 /* ---- the dual point ------------------------------------------------------------------------ */
 
-/* z of every entry, from its row to its column: those of an edge point from i to j. */
+/* z of every entry, from its row to its column: those of an edge point from i to j. The direction
+ * of an edge follows the numbers of its ends, which a move may change; from row to column means the
+ * same before and after. */
 static void orient_entries(const entries *l, int64_t n, const hd_shrink_edges *edges,
                            const huddle_dense *z, int64_t first, int64_t width, double *to) {
     for (int64_t v = 0; v < n; v++)
@@ -242,7 +252,8 @@ static void orient_entries(const entries *l, int64_t n, const hd_shrink_edges *e
         }
 }
 
-/* An edge between two own rows came with both of them, and is taken from its first one. */
+/* An edge between two own rows came with both of them, and is taken from its first one. Both have
+ * the same numbers but for the sign. */
 static void write_edges(const hd_shrink_subset *u, const double *from, int64_t first, int64_t width,
                         huddle_dense *z) {
     const hd_shrink_edges *edges = u->from->edges;

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* Forward: each column of L is subtracted from the rows below. */
+/* Forward: each column of L is subtracted from the rows below. The diagonal of L is 1 and its
+ * place, the first of the column, has D: both loops begin behind it. */
 HD_SHRINK_INLINE void solve_lower(int64_t c, const hd_shrink_simplicial *l, double *work) {
     for (int64_t v = 0; v < l->n; v++) {
         const double *restrict from = work + v * c;
@@ -16,7 +17,9 @@ HD_SHRINK_INLINE void solve_lower(int64_t c, const hd_shrink_simplicial *l, doub
     }
 }
 
-/* Backward: each row gathers from those below. */
+/* Backward: each row gathers from those below. The division by D is done here, where the row is at
+ * hand: a pass of its own would read all rows once more. Entries of a column of L are those of a
+ * row of L', so that the factor is read in sequence in both directions, once for all c columns. */
 HD_SHRINK_INLINE void solve_upper(int64_t c, const hd_shrink_simplicial *l, double *work,
                                   double *x) {
     for (int64_t v = l->n; v-- > 0;) {
@@ -33,6 +36,8 @@ HD_SHRINK_INLINE void solve_upper(int64_t c, const hd_shrink_simplicial *l, doub
     }
 }
 
+/* The rows are copied into the order of elimination, so that both passes read them in sequence;
+ * backward, a row is final when it has been visited, and goes to its place at once. */
 HD_SHRINK_INLINE void solve(int64_t c, const hd_shrink_simplicial *l, const double *r, double *work,
                             double *x) {
     for (int64_t v = 0; v < l->n; v++)
