@@ -69,12 +69,15 @@ static int32_t list_length(const hd_graph_search *s, int attempt) {
     return (int32_t)fmin(others, fmax(k, MIN_LIST) * growth[attempt]);
 }
 
-/* A leaf fills the lists of its points, hence each has k neighbours after the first tree. */
+/* A leaf fills the lists of its points, hence each has k neighbours after the first tree. Leaves
+ * may have half as many points as this, the point itself included. */
 static int64_t leaf_size(const hd_graph_search *s) {
     int64_t least = 2 * ((int64_t)list_length(s, 0) + 1), tile = HD_GRAPH_TILE_COLUMNS;
     return least > LEAF ? (least + tile - 1) / tile * tile : LEAF;
 }
 
+/* How many rounds follow is not known: the total is that of a usual attempt, at which the report
+ * stays if there are more. */
 static huddle_status report_progress(huddle_context *context, const approximation *a,
                                      int64_t trees) {
     double done = (double)(a->trees + a->search->n_rounds);
@@ -92,6 +95,7 @@ static huddle_status grow_tree(huddle_context *context, approximation *a) {
     }
     a->forest.routes = kept ? a->routes[a->trees] : NULL;
     TRY(hd_graph_forest_grow(context, &a->forest, a->trees));
+    /* The first tree orders the points next, after which its order is that of the positions. */
     for (int64_t p = 0; p < a->points.n && kept; p++)
         a->orders[a->trees][p] = a->trees == 0 ? (int32_t)p : a->forest.order[p];
     a->trees++;
@@ -107,6 +111,7 @@ huddle_status hd_graph_approximation_begin(huddle_context *context, hd_graph_app
     TRY(hd_graph_forest_new(context, &a->points, leaf_size(s), s->seed, &a->forest));
     TRY(grow_tree(context, a));
     TRY(hd_graph_ordered_points_permute(context, &a->points, a->forest.order));
+    /* The leaves are now ranges of positions. */
     for (int64_t p = 0; p < a->points.n; p++)
         a->forest.order[p] = (int32_t)p;
     TRY(hd_graph_lists_new(a->points.n, list_length(s, 0), &a->lists));
@@ -132,6 +137,7 @@ huddle_status hd_graph_approximation_attempt(huddle_context *context, hd_graph_a
     int64_t trees = (int64_t)(TREES * growth[attempt]);
     bool converged = false;
     TRY(hd_graph_lists_extend(&a->lists, list_length(a->search, attempt)));
+    /* The pairs of earlier trees are in the lists already. */
     while (a->trees < trees) {
         TRY(report_progress(context, a, trees));
         TRY(grow_tree(context, a));
@@ -146,6 +152,7 @@ done:
     return status;
 }
 
+/* Brute force compares a pair once for both of its points: n / 2 pairs a point. */
 bool hd_graph_approximation_pays(int64_t n, int attempt) {
     return attempt_pairs * growth[attempt] <= (double)n / 2;
 }
@@ -189,6 +196,7 @@ huddle_status hd_graph_search_approximate(huddle_context *context, hd_graph_sear
     huddle_status status = HUDDLE_OK;
     approximation a = {.search = search};
     TRY(hd_graph_approximation_begin(context, &a));
+    /* Drawn among positions, hence after the first tree has ordered the points. */
     TRY(hd_graph_sample_new(&a.points, search->seed, &a.sample));
     TRY(attempt_all(context, &a, gave_up));
     if (gave_up == NULL || !*gave_up)

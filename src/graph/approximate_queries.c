@@ -67,6 +67,7 @@ static void sort_queries(const query_batch *b) {
     for (int64_t q = 0; q < b->queries.n; q++)
         if (b->leaf[q] >= 0)
             b->order[b->offsets[b->leaf[q]]++] = (int32_t)q;
+    /* Every offset has moved to where the next leaf begins. */
     for (int64_t l = leaves; l > 0; l--)
         b->offsets[l] = b->offsets[l - 1];
     b->offsets[0] = 0;
@@ -83,6 +84,7 @@ static void insert_point(void *argument, int64_t i, int64_t j, float value) {
 static huddle_status compare_leaves(void *argument, hd_chunk chunk) {
     query_batch *b = argument;
     const hd_graph_forest *f = &b->a->forest;
+    /* The room of a worker: the points of a leaf, then a group of its queries. */
     int64_t at = chunk.worker * (f->capacity + GROUP), behind = at + f->capacity;
     int64_t d = b->queries.d;
     for (int64_t leaf = chunk.begin; leaf < chunk.end; leaf++) {
@@ -130,7 +132,9 @@ static void compare_next(walk *w) {
     w->count = 0;
 }
 
-/* The memory forgets a position for another one of the same hash, which costs a comparison. */
+/* The memory forgets a position for another one of the same hash, which costs a comparison. The
+ * factor is a prime near 2^32 divided by the golden ratio (Knuth), which spreads positions that
+ * follow each other. */
 static void add_position(walk *w, int32_t position) {
     uint32_t at = (uint32_t)position * 2654435761u >> 16 & (SEEN - 1);
     if (w->seen[at] == position)
@@ -141,7 +145,8 @@ static void add_position(walk *w, int32_t position) {
         compare_next(w);
 }
 
-/* The nearest position of a query that was not followed, or -1. */
+/* The nearest position of a query that was not followed, or -1. The lowest bit of an entry, "new",
+ * means that it was not. */
 static int32_t choose_position(const walk *w, int r) {
     const hd_graph_lists *l = &w->b->lists;
     uint64_t *list = l->entries + (int64_t)w->queries[r] * l->k;
@@ -185,7 +190,9 @@ static huddle_status walk_queries(void *argument, hd_chunk chunk) {
     int64_t room = b->a->forest.capacity + GROUP, count = b->offsets[b->a->forest.leaves];
     float *panels = b->panels + chunk.worker * room * x->d;
     float *base = b->base + chunk.worker * room;
-    walk w = {.b = b, .columns = panels + HD_GRAPH_PANEL * x->d};
+    walk w = {.b = b, .columns = panels + HD_GRAPH_PANEL * x->d}; /* behind the panel of the rows */
+    /* Limits are values of the kernel: squares in packed units. A list that is not full ends with
+     * infinity and follows everything. */
     double scale2 = follow_ratio * follow_ratio * x->packing.scale * x->packing.scale;
     w.seen = b->seen + chunk.worker * SEEN;
     for (int64_t group = chunk.begin; group < chunk.end; group++) {
@@ -197,7 +204,7 @@ static huddle_status walk_queries(void *argument, hd_chunk chunk) {
                 scale2 * b->search->distance2[(w.queries[r] + 1) * (int64_t)b->search->k - 1];
             w.limits[r] = limit < (double)FLT_MAX ? (float)limit : FLT_MAX;
         }
-        memset(w.seen, -1, SEEN * sizeof *w.seen);
+        memset(w.seen, -1, SEEN * sizeof *w.seen); /* no position */
         w.rows = hd_graph_ordered_points_pack(&b->queries, w.queries, w.n_queries, panels, base);
         w.rows.padded = HD_GRAPH_TILE_ROWS; /* of a tile of columns */
         follow_lists(&w);

@@ -22,6 +22,8 @@ enum {
     DEPTH = 64 /* of the tree at most: 2^31 points have 25 levels */
 };
 
+/* Vertices are numbers of rows, not places in the tree: both parts of an edge, all threads and all
+ * processes decide ties alike. */
 bool hd_graph_edge_is_shorter(hd_graph_edge a, hd_graph_edge b) {
     if (a.distance != b.distance)
         return a.distance < b.distance;
@@ -51,7 +53,7 @@ static huddle_status find_coordinates(huddle_context *context, building *b) {
         TRY(hd_graph_rows_read_all(context, rows, b->y.stride, b->y.values));
     } else {
         hd_graph_projection projection = {0};
-        int64_t p = (width < MAX_COORDINATES ? width : MAX_COORDINATES) - 1;
+        int64_t p = (width < MAX_COORDINATES ? width : MAX_COORDINATES) - 1; /* and rho */
         status = hd_graph_projection_new(context, rows, p, 0, &projection);
         b->y = projection.y;
         b->position_error = projection.position_error;
@@ -85,7 +87,7 @@ static huddle_status find_scale(building *b) {
     for (int64_t f = 0; f < m; f++) {
         double half = .5 * (high[f] - b->centre[f]);
         b->centre[f] += half;
-        square += half * half;
+        square += half * half; /* of half the diagonal: no norm is larger */
     }
     tree->scale = hd_graph_unit_scale(sqrt(square));
     tree->error = 2 * (b->position_error * tree->scale + 2 * (double)FLT_EPSILON);
@@ -102,6 +104,7 @@ static int64_t middle_leaf(const hd_graph_boruvka *tree, int64_t node) {
 }
 
 static int64_t upper_child(const hd_graph_boruvka *tree, int64_t node) {
+    /* The node itself, and 2 h - 1 nodes of a lower half of h leaves. */
     return node + 2 * (middle_leaf(tree, node) - tree->first[node]);
 }
 
@@ -114,7 +117,8 @@ static int64_t end_of(const hd_graph_boruvka *tree, int64_t leaf) {
     return end < tree->rows->n ? end : tree->rows->n;
 }
 
-/* The column of largest variance, from evenly spaced points of the node. */
+/* The column of largest variance, from evenly spaced points of the node. A poor choice, such as by
+ * cancellation far from the centre, makes boxes larger, not wrong. */
 static int64_t widest_column(const building *b, int64_t begin, int64_t end) {
     int64_t m = b->tree->m, count = end - begin < SAMPLE ? end - begin : SAMPLE, widest = 0;
     double sums[MAX_COORDINATES] = {0}, squares[MAX_COORDINATES] = {0}, largest = -1;
@@ -136,7 +140,8 @@ static int64_t widest_column(const building *b, int64_t begin, int64_t end) {
     return widest;
 }
 
-/* Divides a node's points and leaves among its two children. */
+/* Divides a node's points and leaves among its two children. The lower one gets full leaves, so
+ * that only the last leaf of the tree is not full. */
 static void split_node(const building *b, int64_t node) {
     hd_graph_boruvka *tree = b->tree;
     int64_t middle = middle_leaf(tree, node), lower = node + 1, upper = upper_child(tree, node);
@@ -175,7 +180,8 @@ static huddle_status split_subtrees(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* Values and boxes of leaves. Places beyond the last point are at infinity. */
+/* Values and boxes of leaves. Places beyond the last point are at infinity. Their sums are
+ * infinite, and no limit is above FLT_MAX. */
 static huddle_status pack_leaves(void *argument, hd_chunk chunk) {
     const building *b = argument;
     hd_graph_boruvka *tree = b->tree;
@@ -192,7 +198,8 @@ static huddle_status pack_leaves(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* Boxes of all nodes: children have larger numbers than their parent. */
+/* Boxes of all nodes: children have larger numbers than their parent. They enclose the rounded
+ * values, which the kernel compares, without any rounding of their own. */
 static void find_boxes(hd_graph_boruvka *tree) {
     int64_t m = tree->m;
     for (int64_t node = tree->nodes - 1; node >= 0; node--) {
@@ -224,6 +231,8 @@ static huddle_status build_tree(huddle_context *context, building *b) {
         tree->order[i] = (int32_t)i;
     tree->first[0] = 0;
     tree->last[0] = (int32_t)tree->leaves;
+    /* One thread divides the upper levels, each of which takes a pass over all points; the subtrees
+     * share none. */
     split_below(b, 0, limit, true);
     TRY(hd_parallel(context, NULL, b->n_subtrees, 1, split_subtrees, b));
     TRY(hd_parallel(context, NULL, tree->leaves, LEAVES_PER_CHUNK, pack_leaves, b));
@@ -299,7 +308,8 @@ static double bound_of(const search_round *r, int32_t part) {
 }
 
 /* Without locks: the exchange fails only if another thread has changed the bound, and ends when
- * that is not above. */
+ * that is not above. Nothing else is read because of a bound, so that relaxed order is sufficient.
+ */
 static void lower_bound(const search_round *r, int32_t part, double distance) {
     unsigned long long bits, before = atomic_load_explicit(&r->bounds[part], memory_order_relaxed);
     memcpy(&bits, &distance, sizeof bits);
@@ -313,7 +323,7 @@ static void lower_bound(const search_round *r, int32_t part, double distance) {
  * most `bound`: `error` for the positions, and (m + 3) u for the sum of the kernel, doubled. */
 static double value_limit(const hd_graph_boruvka *tree, double bound) {
     if (!isfinite(bound))
-        return (double)FLT_MAX;
+        return (double)FLT_MAX; /* no edge yet */
     double distance = sqrt(bound) * tree->scale + tree->error;
     double limit = distance * distance * (1 + (double)(tree->m + 3) * (double)FLT_EPSILON);
     return fmin(limit, (double)FLT_MAX);
@@ -365,7 +375,9 @@ static void compare_rows(const walk *w, int32_t i, int32_t j) {
         }
 }
 
-/* Every searching point of the leaf against all points of another, which is a node by itself. */
+/* Every searching point of the leaf against all points of another, which is a node by itself.
+ * Limits are renewed after a leaf only: one that is out of date is too large, which costs
+ * comparisons but excludes no edge. */
 static void compare_leaves(walk *w, int64_t node) {
     static uint64_t (*const kernels[])(const float *, const float *, int64_t, float) =
         HD_SIMD_TABLE(hd_graph_boruvka_near);
@@ -400,7 +412,8 @@ typedef struct visit {
     double distance;
 } visit;
 
-/* Descends the tree, nearest child first; a greedy walk ends at the first leaf. */
+/* Descends the tree, nearest child first; a greedy walk ends at the first leaf. Near nodes make the
+ * bounds small before far ones are tested. */
 static void walk_tree(walk *w) {
     const hd_graph_boruvka *tree = w->r->tree;
     visit stack[DEPTH];
@@ -409,6 +422,9 @@ static void walk_tree(walk *w) {
         stack[depth++] = (visit){0, 0};
     while (depth > 0) {
         visit at = stack[--depth];
+        /* The limit may have fallen since the node was put on the stack. The distance of two boxes
+         * is at most that of any values in them, so that no pair within value_limit() is lost; a
+         * pair as long as the bound may still win by its vertices. */
         if (at.distance > w->limit)
             continue;
         if (tree->last[at.node] - tree->first[at.node] == 1) {
@@ -504,6 +520,7 @@ huddle_status hd_graph_boruvka_find(huddle_context *context, hd_graph_boruvka *t
     for (int64_t k = 0; k < workers * n_parts; k++)
         r.best[k] = none;
     for (int32_t p = 0; p < n_parts; p++) {
+        /* All bits set are above every pattern: the first bound is stored. */
         atomic_init(&r.bounds[p], ~0ull);
         lower_bound(&r, p, INFINITY);
     }
@@ -514,6 +531,7 @@ huddle_status hd_graph_boruvka_find(huddle_context *context, hd_graph_boruvka *t
     }
     for (int32_t p = 0; p < n_parts; p++) {
         best[p] = none;
+        /* The order of edges is strict: who has found an edge does not matter. */
         for (int64_t w = 0; w < workers; w++)
             if (hd_graph_edge_is_shorter(r.best[w * n_parts + p], best[p]))
                 best[p] = r.best[w * n_parts + p];

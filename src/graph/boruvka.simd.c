@@ -11,7 +11,8 @@ typedef int32_t masks __attribute__((vector_size(HD_LANES * sizeof(int32_t))));
 
 /* Bit l is set if point l is not farther than limit. After every PER_TEST coordinates the sums are
  * compared with the limit: the first coordinates of a projection contain most of the distance, and
- * where all points are too far already, the others are not read. */
+ * where all points are too far already, the others are not read. Float is sufficient, because the
+ * limit allows for the rounding of these sums (value_limit() of boruvka.c). */
 uint64_t HD_SIMD(hd_graph_boruvka_near)(const float *q, const float *leaf, int64_t d, float limit) {
     lanes sum[REGISTERS];
     float out[HD_GRAPH_BORUVKA_LEAF];
@@ -26,6 +27,7 @@ uint64_t HD_SIMD(hd_graph_boruvka_near)(const float *q, const float *leaf, int64
                 lanes difference = p - q[f];
                 sum[r] += difference * difference;
             }
+        /* Squares are added only: a point that is too far remains too far. */
         masks any = {0};
         for (int r = 0; r < REGISTERS; r++)
             any |= sum[r] <= limit;
@@ -37,6 +39,6 @@ uint64_t HD_SIMD(hd_graph_boruvka_near)(const float *q, const float *leaf, int64
     }
     memcpy(out, sum, sizeof out);
     for (int l = 0; l < HD_GRAPH_BORUVKA_LEAF; l++)
-        near |= (uint64_t)(out[l] <= limit) << l;
+        near |= (uint64_t)(out[l] <= limit) << l; /* padding: infinity */
     return near;
 }

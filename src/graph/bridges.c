@@ -12,7 +12,7 @@
 
 enum {
     CELLS_MIN_ROWS = 4000, /* as in distributed.c */
-    MAX_WIDTH = 64,
+    MAX_WIDTH = 64,        /* likewise */
 };
 
 /* One round. */
@@ -25,6 +25,8 @@ typedef struct bridge_round {
 
 /* ---- the rows ------------------------------------------------------------------------------ */
 
+/* A single row has no edges among the own rows. Queries of other processes are answered by boxes
+ * where these exclude much, otherwise by tiles over all own rows. */
 static huddle_status build_indices(hd_graph_bridges *b, double reach) {
     huddle_status status = HUDDLE_OK;
     if (b->n > 1)
@@ -51,10 +53,13 @@ huddle_status hd_graph_bridges_new(huddle_context *context, const huddle_points 
     for (int64_t i = 0; i < points->n; i++)
         bridges->ids[i] = (int32_t)(slab.first + i);
     TRY(hd_graph_rows_of_metric(context, points, cosine, &bridges->rows));
+    /* A row of zeros anywhere gives all rows one more coordinate (dense_rows.h). */
     zeros = bridges->rows.zeros;
     TRY(hd_reduce_max(context, 1, &zeros));
     bridges->rows.zeros = zeros > 0;
+    /* Over all processes: rows of others are packed with the same scale as the own ones. */
     TRY(hd_graph_rows_reach(context, &bridges->rows, &bridges->rows, &reach));
+    /* For all rounds: the parts change, the rows do not. */
     TRY_ALONE(context, build_indices(bridges, reach));
 done:
     return status;
@@ -71,7 +76,8 @@ void hd_graph_bridges_free(hd_graph_bridges *bridges) {
 
 /* ---- the shortest of all processes --------------------------------------------------------- */
 
-/* Keeps values[p] where the edge is among those that are still possible, and takes the smallest. */
+/* Keeps values[p] where the edge is among those that are still possible, and takes the smallest. A
+ * minimum is one of the numbers, bit for bit, so that a test for equality finds its owners. */
 static huddle_status reduce_possible(huddle_context *context, int32_t n, bool *possible,
                                      const double *own, double *values) {
     huddle_status status = HUDDLE_OK;
@@ -85,7 +91,9 @@ done:
 }
 
 /* By distance, then by the smaller vertex, then by the larger one, as hd_graph_edge_is_shorter().
- */
+ * Each reduction is among the processes whose keys so far are the smallest, which makes four minima
+ * of numbers the minimum of the edges. Numbers of rows and parts are exact in double, and all that
+ * know an edge of a part know the same target. */
 static huddle_status reduce_best(huddle_context *context, int32_t n, hd_graph_edge *best,
                                  int32_t *target) {
     enum { KEYS = 4 };
@@ -118,7 +126,8 @@ done:
 
 /* ---- the ring ------------------------------------------------------------------------------ */
 
-/* Parts, numbers and rows of the queries, each from a multiple of eight bytes on. */
+/* Parts, numbers and rows of the queries, each from a multiple of eight bytes on. Rows may be
+ * doubles. */
 static int64_t head_size(int64_t count) {
     return (2 * count * (int64_t)sizeof(int32_t) + 7) / 8 * 8;
 }
@@ -150,7 +159,9 @@ static void offer_edge(bridge_round *r, int32_t p, int32_t vertex, int64_t j, do
 }
 
 /* Looks for shorter edges to the own rows. A shorter edge that this process knows of the part takes
- * the place of what the query brought. */
+ * the place of what the query brought. The index INT32_MAX lets in an edge of the same length, and
+ * offer_edge() decides between the two. Of rows at equal distance the list keeps the smallest
+ * number, which makes the smallest edge of that vertex. */
 static huddle_status compare_queries(void *argument, const hd_graph_block *block) {
     huddle_status status = HUDDLE_OK;
     bridge_round *r = argument;
@@ -177,6 +188,7 @@ static huddle_status compare_queries(void *argument, const hd_graph_block *block
     TRY(b->by_cells ? hd_graph_cells_continue(b->context, &b->cells, &s)
                     : hd_graph_sweep_continue(b->context, &b->sweep, &s));
     for (int64_t i = 0; i < block->n; i++) {
+        /* Any other number: no own row has improved what the query brought. */
         int64_t j = (int64_t)block->index[i] - b->first;
         if (j >= 0 && j < b->n)
             offer_edge(r, group[i], vertex[i], j, block->distance2[i]);
@@ -188,7 +200,8 @@ done:
 
 /* ---- the search ---------------------------------------------------------------------------- */
 
-/* The shortest edges between own rows. */
+/* The shortest edges between own rows. The tree numbers these from 0; what leaves this function has
+ * the numbers of all rows. */
 static huddle_status find_own(bridge_round *r, int32_t n_parts, const bool *searching) {
     huddle_status status = HUDDLE_OK;
     hd_graph_bridges *b = r->b;
@@ -231,6 +244,7 @@ huddle_status hd_graph_bridges_find(hd_graph_bridges *bridges, const int32_t *pa
         ring.index[i] = INT32_MAX;
     }
     TRY(hd_graph_ring_run(context, &ring));
+    /* What the ring found for a part may be on any process. */
     TRY(reduce_best(context, n_parts, best, target));
 done:
     FREE(ring.index, ring.distance2);
@@ -248,7 +262,8 @@ typedef struct addition {
 } addition;
 
 /* The weights of the bridges, as huddle_graph_weigh() computes those of the lists: equation (1),
- * which is symmetric in the two vertices. The scales of both ends may be on other processes. */
+ * which is symmetric in the two vertices. The scales of both ends may be on other processes. A
+ * scale is on one process and 0 on the others, so that the sum is exact. */
 static huddle_status weigh_bridges(const addition *j, const huddle_scale *scale, double *weights) {
     huddle_status status = HUDDLE_OK;
     huddle_scale low = *scale;
@@ -284,7 +299,8 @@ static int own_ends(const addition *j, hd_graph_edge b, int64_t rows[2], int32_t
 }
 
 /* Offsets count the bridges of each vertex first; the second loop turns the counts into offsets
- * while it copies the rows. */
+ * while it copies the rows. An edge is entered in the rows of both ends, which keeps the graph
+ * symmetric. There is room for two entries a bridge, although ends may be on other processes. */
 huddle_status hd_graph_bridges_add(huddle_context *context, const hd_graph_edge *bridges,
                                    int32_t count, const huddle_scale *scale, huddle_csr *graph) {
     huddle_status status = HUDDLE_OK;
@@ -310,7 +326,7 @@ huddle_status hd_graph_bridges_add(huddle_context *context, const hd_graph_edge 
         memcpy(larger.columns + to, graph->columns + from, (size_t)size * sizeof *larger.columns);
         memcpy(larger.values + to, graph->values + from, (size_t)size * sizeof *larger.values);
         ends[v] = to + size;
-        larger.offsets[v + 1] += to + size;
+        larger.offsets[v + 1] += to + size; /* the bridges of v are counted there */
     }
     for (int32_t b = 0; b < count; b++)
         for (int e = own_ends(&j, bridges[b], rows, others) - 1; e >= 0; e--)

@@ -352,7 +352,8 @@ done:
 
 /* ---- the cost ------------------------------------------------------------------------------ */
 
-/* The predicted cost of the search, in multiply-adds. */
+/* The predicted cost of the search, in multiply-adds. Counts of the sample are scaled to all
+ * leaves; what the tree and the packing cost is known beforehand. */
 static huddle_status predict_cost(cells *c, double *cost) {
     huddle_status status = HUDDLE_OK;
     int64_t count = c->index->leaves.count;

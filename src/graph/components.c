@@ -17,7 +17,8 @@
 #include <string.h>
 
 /* A root is the smallest member of its set (base/union.h), so its number is known before any other
- * member is reached. */
+ * member is reached. The first loop points every member at its root, because the second one
+ * replaces roots by numbers, along which nothing can be searched any more. */
 int32_t hd_graph_number_roots(int32_t *parent, int64_t n) {
     int32_t count = 0;
     for (int64_t v = 0; v < n; v++)
@@ -33,7 +34,7 @@ static int32_t join_rows(const huddle_csr *graph, const int32_t *columns, int32_
         set[v] = (int32_t)v;
     for (int64_t v = 0; v < graph->rows; v++)
         for (int64_t e = graph->offsets[v]; e < graph->offsets[v + 1]; e++)
-            if (graph->values[e] != 0 && columns[e] < graph->rows)
+            if (graph->values[e] != 0 && columns[e] < graph->rows) /* an own row */
                 hd_unite(set, (int32_t)v, columns[e]);
     return hd_graph_number_roots(set, graph->rows);
 }
@@ -67,6 +68,7 @@ static huddle_status begin_sets(distributed_sets *s) {
     s->count = join_rows(graph, s->columns, s->set);
     ALLOC(s->label, s->count);
     ALLOC(s->lower, s->count);
+    /* Downwards: the smallest vertex of a set is written last. */
     for (int64_t v = n - 1; v >= 0; v--)
         s->label[s->set[v]] = (int32_t)(s->first + v);
 done:
@@ -96,6 +98,7 @@ static huddle_status lower_labels(distributed_sets *s) {
     TRY(hd_graph_layout_send(&s->layout, offers, offer, sizeof *offer, &received, &n_received));
     for (int64_t e = 0; e < n_received; e++) {
         const int32_t *pair = (const int32_t *)received + 2 * e;
+        /* A minimum: the order in which offers arrive does not matter. */
         int32_t k = s->set[pair[0] - s->first];
         s->lower[k] = pair[1] < s->lower[k] ? pair[1] : s->lower[k];
     }
@@ -105,7 +108,9 @@ done:
 }
 
 /* One round; each label gives way to that of the set of its vertex, which may be on another
- * process. *changed counts the labels of all processes that became lower. */
+ * process. *changed counts the labels of all processes that became lower. A label is a vertex of
+ * the component and not above any vertex of its set, hence labels only fall. When none does, sets
+ * beside each other have equal labels, and the set of the smallest vertex has that one. */
 static huddle_status run_round(distributed_sets *s, int64_t *changed) {
     huddle_status status = HUDDLE_OK;
     int64_t n = s->graph->rows;

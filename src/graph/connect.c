@@ -172,7 +172,8 @@ done:
     return status;
 }
 
-/* The first of several nearest vertices is kept: ties are broken by the smaller index. */
+/* The first of several nearest vertices is kept: ties are broken by the smaller index. A round
+ * reads one row of the matrix for every vertex that searches. */
 static void find_in_matrix(parts *j) {
     for (int64_t i = 0; i < j->queries.count; i++) {
         const double *row = j->distances->values + j->queries.vertices[i] * j->distances->stride;
@@ -197,7 +198,7 @@ static huddle_status count_sizes(parts *j) {
         return status;
     ALLOC(all, j->count);
     for (int32_t p = 0; p < j->count; p++)
-        all[p] = (double)j->sizes[p];
+        all[p] = (double)j->sizes[p]; /* exact below 2^53 */
     TRY(hd_reduce_sum(j->context, j->count, all));
     for (int32_t p = 0; p < j->count; p++)
         j->sizes[p] = (int64_t)all[p];
@@ -211,6 +212,7 @@ done:
 static huddle_status find_best_bridges(parts *j, double min_size) {
     huddle_status status = HUDDLE_OK;
     int32_t largest = 0;
+    /* The first one of the largest: the same on all processes. */
     for (int32_t p = 1; p < j->count; p++)
         largest = j->sizes[p] > j->sizes[largest] ? p : largest;
     for (int32_t p = 0; p < j->count; p++) {
@@ -268,7 +270,8 @@ static bool has_small_part(const parts *j, double min_size) {
     return false;
 }
 
-/* The whole minimum spanning tree. */
+/* The whole minimum spanning tree. Every round joins all parts but one to others, hence their
+ * number falls. */
 static huddle_status join_all(parts *j) {
     huddle_status status = HUDDLE_OK;
     while (j->count > 1) {
@@ -321,7 +324,7 @@ static huddle_status find_typical_scales(const parts *j, const huddle_scale *sca
     for (int32_t p = 0; p < j->count; p++) {
         int64_t size = begin[p + 1] - begin[p];
         qsort(sorted + begin[p], (size_t)size, sizeof *sorted, hd_graph_by_value);
-        typical[p] = sorted[begin[p] + size / 2];
+        typical[p] = sorted[begin[p] + size / 2]; /* the upper one of two */
     }
 done:
     FREE(begin, members, sorted);
@@ -329,7 +332,8 @@ done:
 }
 
 /* Of the minimum spanning tree only its short bridges, each of which joins two components; all of
- * it if more components than clusters would remain, as without short bridges. */
+ * it if more components than clusters would remain, as without short bridges. Edges of a tree close
+ * no cycle, so that every bridge that is kept reduces the number of components by one. */
 static huddle_status find_short_bridges(parts *j, const huddle_scale *scale, double max_ratio,
                                         int32_t n_clusters) {
     huddle_status status = HUDDLE_OK;
@@ -418,6 +422,7 @@ static huddle_status connect_parts(parts *j, const huddle_connect_options *optio
     int32_t before = j->count;
     if (strcmp(options->connect, "false") != 0 && before > 1) {
         TRY(allocate_parts(j));
+        /* A ratio to the s_i, which selftune alone has. */
         bool is_short =
             options->max_ratio > 0 && scale->local != NULL && strcmp(options->connect, "auto") == 0;
         TRY(is_short ? find_short_bridges(j, scale, options->max_ratio, options->n_clusters)

@@ -65,7 +65,7 @@ static int64_t write_row(const weighing *w, int64_t i, huddle_csr *weighed, int6
         }
         int64_t both = w->copies[i] + w->copies[w->columns[e]];
         weighed->columns[at] = graph->columns[e];
-        weighed->values[at++] = graph->values[e] * (double)both / 2;
+        weighed->values[at++] = graph->values[e] * (double)both / 2; /* (2) */
         e++;
     }
     return at;

@@ -62,6 +62,8 @@ static int largest_exponent(const hd_graph_rows *rows) {
     return exponent;
 }
 
+/* A copy, because the rows are the caller's. 2^exponent itself may be too large for a double, which
+ * ldexp() avoids. */
 static huddle_status rescale_values(hd_graph_rows *rows, int exponent) {
     huddle_status status = HUDDLE_OK;
     ALLOC(rows->owned_values, rows->n * rows->d);
@@ -80,7 +82,8 @@ done:
 enum { MIN_EXPONENT = -400, MAX_EXPONENT = 400 };
 
 /* A power of two changes no digit, so that the lists are those of the original rows. The exponent
- * is that of both sets together, since distances between them are compared. */
+ * is that of both sets together, since distances between them are compared. The largest value goes
+ * to the upper end of the range, which keeps the smaller ones as far from underflow as possible. */
 huddle_status hd_graph_rows_rescale(huddle_context *context, hd_graph_rows *train,
                                     hd_graph_rows *query, int *exponent) {
     huddle_status status = HUDDLE_OK;
@@ -109,6 +112,7 @@ void hd_graph_rows_free(hd_graph_rows *rows) {
     *rows = (hd_graph_rows){0};
 }
 
+/* frexp() leaves a fraction in [.5, 1), which is what the largest number becomes. */
 double hd_graph_unit_scale(double largest) {
     int exponent = 0;
     if (largest > 0)
@@ -137,7 +141,7 @@ static huddle_status scale_rows(void *argument, hd_chunk chunk) {
         for (int64_t j = 0; j < rows->d; j++)
             largest = fmax(largest, fabs(coordinate_at(rows, at, j)));
         for (int64_t j = 0; j < rows->d && largest > 0; j++) {
-            double v = coordinate_at(rows, at, j) / largest;
+            double v = coordinate_at(rows, at, j) / largest; /* in [-1, 1] */
             sum += v * v;
         }
         rows->scale[i] = largest > 0 ? 1 / (largest * sqrt(sum)) : 0;
@@ -149,12 +153,15 @@ huddle_status hd_graph_rows_normalise(huddle_context *context, hd_graph_rows *ro
     huddle_status status = HUDDLE_OK;
     ALLOC(rows->scale, rows->n);
     TRY(hd_parallel(context, NULL, rows->n, ROWS_PER_CHUNK, scale_rows, rows));
+    /* Not by the loop above, whose threads would all write to one flag. */
     for (int64_t i = 0; i < rows->n && !rows->zeros; i++)
         rows->zeros = rows->scale[i] == 0;
 done:
     return status;
 }
 
+/* A shift cancels in Euclidean distances within one set. Without it the kernels read the values
+ * where they are. */
 huddle_status hd_graph_rows_of_metric(huddle_context *context, const huddle_points *x, bool cosine,
                                       hd_graph_rows *rows) {
     *rows = hd_graph_rows_of_points(x);
@@ -210,7 +217,8 @@ typedef struct measuring {
     double *largest; /* per chunk */
 } measuring;
 
-/* Floats as they are in memory are not read as doubles, which would take much longer. */
+/* Floats as they are in memory are not read as doubles, which would take much longer. The largest
+ * of them is the same number in both types. */
 static huddle_status measure_rows(void *argument, hd_chunk chunk) {
     const measuring *m = argument;
     const hd_graph_rows *rows = m->rows;
@@ -247,13 +255,14 @@ huddle_status hd_graph_rows_reach(huddle_context *context, const hd_graph_rows *
     }
     TRY(hd_reduce_max(context, 1, reach));
     if (*reach == 0)
-        *reach = 1;
+        *reach = 1; /* any scale suits zeros */
 done:
     FREE(m.scratch, m.largest);
     return status;
 }
 
 double hd_graph_rows_coordinate(const hd_graph_rows *rows, int64_t i, int64_t f) {
+    /* The direction of rows of zeros under cosine. */
     if (f >= rows->d)
         return rows->scale != NULL && rows->scale[i] == 0 ? 1 : 0;
     double v = coordinate_at(rows, offset_of(rows, i), f);
@@ -270,7 +279,8 @@ void hd_graph_rows_prefetch(const hd_graph_rows *rows, int64_t i) {
         __builtin_prefetch(from + byte);
 }
 
-/* Differences of two short rows; the coordinates are neither shifted nor scaled. */
+/* Differences of two short rows; the coordinates are neither shifted nor scaled. Floats are
+ * converted first: their difference is then rounded in double, if at all. */
 static double distance2_short(const hd_graph_rows *rows, int64_t p, const hd_graph_rows *others,
                               int64_t q) {
     double differences[HD_GRAPH_SHORT_ROW];
@@ -281,6 +291,8 @@ static double distance2_short(const hd_graph_rows *rows, int64_t p, const hd_gra
     return hd_graph_short_square(differences, rows->d);
 }
 
+/* If both sets are short, a solver that has their coordinates at hand may compute the sum itself:
+ * hd_graph_rows_distance2() returns the same bits. */
 bool hd_graph_rows_short(const hd_graph_rows *rows) {
     return rows->d < HD_GRAPH_SHORT_ROW && rows->scale == NULL && rows->shift == NULL;
 }
@@ -326,6 +338,7 @@ double hd_graph_rows_distance2(const hd_graph_rows *a, int64_t i, const hd_graph
         return s == t ? 0 : 2;
     double sum = 0;
     for (int64_t f = 0; f < a->d; f++) {
+        /* Not |x|^2 + |y|^2 - 2 <x, y>, which cancels where rows are near each other. */
         double difference = coordinate_at(a, p, f) * s - coordinate_at(b, q, f) * t;
         sum += difference * difference;
     }

@@ -18,7 +18,7 @@
 enum {
     MAX_NEW = 24, /* new candidates of a point, a multiple of the rows of a tile */
     COLUMNS = HD_GRAPH_TILE_COLUMNS, /* candidates in all: what one tile compares */
-    BLOCK = 1 << 16,                 /* points */
+    BLOCK = 1 << 16,                 /* points, with 12 MiB of candidates */
     POINTS_PER_CHUNK = 256,
 };
 
@@ -102,7 +102,9 @@ static uint64_t hash_pair(uint64_t salt, int64_t i, int64_t j) {
     return h ^ h >> 33;
 }
 
-/* A candidate that is in both lists of a pair is offered twice, and kept once. */
+/* A candidate that is in both lists of a pair is offered twice, and kept once. The position makes
+ * keys distinct where halves of hashes are equal: the choice is unique, whatever the order of the
+ * offers. */
 static void add_candidate(choice *c, uint64_t hash, int64_t position) {
     uint64_t key = (hash & ~(uint64_t)UINT32_MAX) | (uint64_t)position;
     int at = c->count;
@@ -123,7 +125,8 @@ static bool is_chosen(const choice *c, int64_t position) {
     return false;
 }
 
-/* The candidates of point i; entries of its own list that are among the new ones become old. */
+/* The candidates of point i; entries of its own list that are among the new ones become old. Old
+ * ones are chosen only beside new ones, since pairs of old ones were compared before. */
 static void choose_candidates(const descent *s, int64_t i) {
     const hd_graph_lists *l = s->lists;
     uint64_t *list = l->entries + i * l->k;
@@ -164,7 +167,8 @@ static huddle_status choose_block(void *argument, hd_chunk chunk) {
 
 /* ---- comparisons --------------------------------------------------------------------------- */
 
-/* Offers a pair to both of its lists. */
+/* Offers a pair to both of its lists. The tau of the tile may be out of date, hence too large: the
+ * list decides. */
 static void offer_pair(void *argument, int64_t i, int64_t j, float value) {
     const hd_graph_list_pairs *p = argument;
     if (value <= p->tau[i])
@@ -198,6 +202,8 @@ static huddle_status compare_block(void *argument, hd_chunk chunk) {
 
 /* ---- rounds -------------------------------------------------------------------------------- */
 
+/* Entries that are new after the round: those it has found, and those for which there was no room
+ * among the candidates. */
 static huddle_status count_new(void *argument, hd_chunk chunk) {
     descent *s = argument;
     long long changed = 0;
@@ -228,6 +234,8 @@ huddle_status hd_graph_descend(huddle_context *context, const hd_graph_ordered_p
     huddle_status status = HUDDLE_OK;
     descent s = {.points = points, .lists = lists};
     int64_t n = points->n, block = n < BLOCK ? n : BLOCK;
+    /* 2^64 divided by the golden ratio, as in splitmix64: rounds differ in all parts of the salt.
+     */
     s.salt = seed ^ ((uint64_t)round + 1) * 0x9e3779b97f4a7c15ull;
     ALLOC(s.offsets, n + 1);
     ALLOC(s.reverse, n * lists->k);

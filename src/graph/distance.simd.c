@@ -34,7 +34,8 @@ typedef float sixteen __attribute__((vector_size(16 * sizeof(float))));
         sum = (q[0] + q[2]) + (q[1] + q[3]);                                                       \
     } while (0)
 
-/* acc += (a - b)^2, from numbers of the type of acc, and from floats in double. */
+/* acc += (a - b)^2, from numbers of the type of acc, and from floats in double. Floats are
+ * converted before they are subtracted, so that the difference has the 53 bits of double. */
 #define STEP_SAME(acc, a, b)                                                                       \
     do {                                                                                           \
         __typeof__(acc) p, q;                                                                      \
@@ -93,11 +94,14 @@ double HD_SIMD(hd_graph_distance2_doubles)(const double *a, const double *b, int
     DISTANCE(double, doubles, double, 8, STEP_SAME, TOTAL_DOUBLE);
 }
 
+/* Twice as many features an instruction as in double; distance2_singles() of dense_rows.c bounds
+ * the error. */
 float HD_SIMD(hd_graph_distance2_rough)(const float *a, const float *b, int64_t d, float limit) {
     DISTANCE(float, sixteen, float, 16, STEP_SAME, TOTAL_FLOAT);
 }
 
-/* The product of two rows in float, for the sides of random hyperplanes. */
+/* The product of two rows in float, for the sides of random hyperplanes. Rounding may move a point
+ * to the other side, where it is as well placed: no bound depends on it. */
 float HD_SIMD(hd_graph_product)(const float *a, const float *b, int64_t d) {
     sixteen sum = {0}, x, y;
     int64_t j = 0;

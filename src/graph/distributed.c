@@ -67,7 +67,9 @@ static bool is_boxed(const distributed_search *p) {
 }
 
 /* Whether the search may be approximate, by what one process would decide without a trial: it was
- * asked for, or comparing all pairs costs too much. */
+ * asked for, or comparing all pairs costs too much. The measure is brute force, n^2 / 2 pairs of
+ * all columns. As on one process, lists of more than a quarter of the points leave nothing to
+ * approximate. */
 static huddle_status allow_approximate(distributed_search *p) {
     huddle_status status = HUDDLE_OK;
     const hd_graph_search *s = p->asked;
@@ -132,6 +134,8 @@ typedef struct nearness {
     double *rows; /* workers x width */
 } nearness;
 
+/* The slack covers the rounding of the bound and of the coordinates, of which it is a difference.
+ * The condition is negated, so that what is not a number keeps the query. */
 static huddle_status mark_near(void *argument, hd_chunk chunk) {
     const nearness *m = argument;
     const hd_graph_regions *regions = &m->p->regions;
@@ -227,7 +231,8 @@ static void free_index(distributed_search *p) {
 
 /* ---- the ring ------------------------------------------------------------------------------ */
 
-/* Queries travel in the order of the leaves, in which consecutive ones are near each other. */
+/* Queries travel in the order of the leaves, in which consecutive ones are near each other. Cells
+ * search consecutive ones together, as a leaf whose box is small then. */
 static int64_t measure_queries(const void *argument, int64_t begin, int64_t end) {
     return hd_graph_rows_measure(((const distributed_search *)argument)->own.query, end - begin);
 }
@@ -261,7 +266,8 @@ done:
 
 /* Tries bounds of projections on the own rows, if comparing all projections is within the limit.
  * What follows from the own rows, which may use their share of it, is roughly proportional to their
- * number. The lists are kept if it succeeds. */
+ * number. The lists are kept if it succeeds. A pair costs one multiply-add for each direction and
+ * one for the norm of the rest. */
 static huddle_status try_bound(distributed_search *p, bool *gave_up) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *own = &p->own;
@@ -279,7 +285,8 @@ done:
 }
 
 /* "auto" searches approximately if no exact solver is expected to keep to the limit: boxes, by the
- * cost among the own rows of all processes, then bounds of projections. */
+ * cost among the own rows of all processes, then bounds of projections. Where there are no boxes,
+ * the costs of all processes add up to that of brute force. */
 static huddle_status decide(distributed_search *p) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *own = &p->own;
@@ -295,12 +302,13 @@ static huddle_status decide(distributed_search *p) {
     if (!p->approximate || width < BOUND_MIN_WIDTH)
         goto done;
     TRY_ALONE(p->context, try_bound(p, &refused));
+    /* One process that gives up decides for all: the search is exact or approximate as a whole. */
     gave_up = refused;
     TRY(hd_reduce_max(p->context, 1, &gave_up));
     p->approximate = gave_up > 0;
     p->used = p->approximate ? NULL : p->used;
 done:
-    own->cost_limit = 0;
+    own->cost_limit = 0; /* none */
     return status;
 }
 
@@ -326,7 +334,8 @@ done:
     return status;
 }
 
-/* Attempts until the target is met; "auto" gives up if comparing all pairs is no more expensive. */
+/* Attempts until the target is met; "auto" gives up if comparing all pairs is no more expensive.
+ * The recall is that of complete lists, after the ring: neighbours may be on any process. */
 static huddle_status search_approximately(distributed_search *p, hd_graph_ring *ring) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *asked = p->asked;
@@ -341,6 +350,7 @@ static huddle_status search_approximately(distributed_search *p, hd_graph_ring *
         ring->order = p->own.order;
         TRY(hd_graph_ring_run(p->context, ring));
         TRY(hd_graph_sample_measure(p->context, &p->sample, &p->own, &asked->recall));
+        /* Each process converges by itself; the largest number is reported. */
         rounds = (double)p->own.n_rounds;
         TRY(hd_reduce_max(p->context, 1, &rounds));
         asked->n_rounds = (int32_t)rounds;
@@ -399,10 +409,11 @@ huddle_status hd_graph_search_distributed(huddle_context *context, const char *n
     p.own.self = search->self;
     p.own.k = ring.k = search->k;
     p.own.seed = search->seed;
+    /* Solvers that are run among the own rows are exact; attempts are made step by step. */
     p.own.recall_target = 1;
     p.own.cells = &p.cells;
     ring.n = p.own.query->n;
-    ring.unit = HD_GRAPH_LEAF;
+    ring.unit = HD_GRAPH_LEAF; /* blocks of whole leaves */
     ring.index = p.own.index;
     ring.distance2 = p.own.distance2;
     TRY(decide(&p));

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 /* The rows of the sample that this process has. They are drawn by their ids, which do not depend on
- * the number of processes. */
+ * the number of processes. Ids and numbers ascend, so that one pass finds them. */
 static huddle_status draw_rows(const hd_graph_search *s, int64_t total, hd_graph_sample *sample) {
     huddle_status status = HUDDLE_OK;
     int64_t *number = NULL, size = hd_graph_sample_size(total), i = 0;
@@ -29,7 +29,8 @@ done:
     return status;
 }
 
-/* Sends the own rows of the sample to all processes; those of all come, in their order. */
+/* Sends the own rows of the sample to all processes; those of all come, in their order. They are
+ * 500 at most (recall.c): a copy for each process is small. */
 static huddle_status share_rows(huddle_context *context, const hd_graph_search *s,
                                 const hd_graph_sample *sample, int64_t *received_sizes,
                                 void **rows) {
@@ -49,7 +50,9 @@ done:
     return status;
 }
 
-/* The k + 1 smallest distances of each query from the own rows: one of all these is its own. */
+/* The k + 1 smallest distances of each query from the own rows: one of all these is its own. All
+ * columns are compared, and what the tiles do not exclude is computed in double: the distances have
+ * the bits of those in the lists, so that an entry at the k-th distance is counted as found. */
 static huddle_status answer_queries(huddle_context *context, const hd_graph_search *s,
                                     int64_t count, const void *rows, double *distance2) {
     huddle_status status = HUDDLE_OK;
@@ -69,13 +72,14 @@ done:
     return status;
 }
 
-/* The (k + 1)-th of the distances that came from all processes, the row's own included; one
- * without rows has sent none. Each has sent k + 1, if necessary infinite ones. */
+/* The (k + 1)-th of the distances that came from all processes, the row's own included; one without
+ * rows has sent none. Each has sent k + 1, if necessary infinite ones. Where equal rows are at
+ * distance 0 too, any of the zeros may stand for the row itself. */
 static huddle_status merge_answers(const hd_graph_search *s, int32_t processes,
                                    const int64_t *sizes, const double *received,
                                    hd_graph_sample *sample) {
     huddle_status status = HUDDLE_OK;
-    int32_t k = s->k + 1;
+    int32_t k = s->k + 1; /* and the row itself */
     double *list = NULL;
     ALLOC(list, (int64_t)processes * k);
     for (int64_t q = 0; q < sample->count; q++) {
@@ -84,7 +88,7 @@ static huddle_status merge_answers(const hd_graph_search *s, int32_t processes,
         for (int32_t r = 0; r < processes; r++) {
             for (int32_t c = 0; c < k && sizes[r] > 0; c++)
                 list[size++] = from[q * k + c];
-            from += sizes[r] / (int64_t)sizeof *from;
+            from += sizes[r] / (int64_t)sizeof *from; /* none, if it has no rows */
         }
         qsort(list, size, sizeof *list, hd_graph_by_value);
         sample->kth2[q] = list[k - 1];
@@ -94,6 +98,8 @@ done:
     return status;
 }
 
+/* Two exchanges for any number of processes: rows to all, distances back, in the order in which the
+ * rows were sent. Attempts are then measured without further searches. */
 huddle_status hd_graph_sample_distributed(huddle_context *context, const hd_graph_search *search,
                                           hd_graph_sample *sample) {
     huddle_status status = HUDDLE_OK;
@@ -110,6 +116,7 @@ huddle_status hd_graph_sample_distributed(huddle_context *context, const hd_grap
     ALLOC(answered, processes);
     TRY(share_rows(context, search, sample, sizes, &rows));
     for (int32_t r = 0; r < processes; r++) {
+        /* From bytes of rows to numbers of queries, to bytes of their answers. */
         int64_t n_queries = search->train->n > 0 ? sizes[r] / row : 0;
         count += n_queries;
         sizes[r] = n_queries * (search->k + 1) * (int64_t)sizeof *distance2;

@@ -21,11 +21,14 @@ typedef struct sparse_search {
 /* Offsets, columns, values. */
 static int64_t measure_queries(const void *argument, int64_t begin, int64_t end) {
     const huddle_points *x = ((const sparse_search *)argument)->query;
+    /* A process without rows may have no offsets. */
     int64_t entries = x->n > 0 ? x->offsets[end] - x->offsets[begin] : 0;
     return (end - begin + 1) * (int64_t)sizeof *x->offsets +
            entries * (int64_t)(sizeof *x->columns + sizeof *x->values);
 }
 
+/* A view of packed rows. The arrays follow each other by descending size of their numbers, so that
+ * all are aligned. */
 static huddle_points points_in(const char *bytes, int64_t n, int64_t d) {
     int64_t *offsets = (int64_t *)bytes;
     int32_t *columns = (int32_t *)(offsets + n + 1);
@@ -41,7 +44,7 @@ static void pack_queries(const void *argument, int64_t begin, int64_t end, char 
     if (n == 0)
         return;
     for (int64_t i = 0; i < n; i++)
-        offsets[i + 1] = x->offsets[begin + i + 1] - x->offsets[begin];
+        offsets[i + 1] = x->offsets[begin + i + 1] - x->offsets[begin]; /* from 0 */
     huddle_points to = points_in(bytes, n, x->d);
     memcpy(to.columns, x->columns + x->offsets[begin], (size_t)offsets[n] * sizeof *to.columns);
     memcpy(to.values, x->values + x->offsets[begin], (size_t)offsets[n] * sizeof *to.values);
@@ -50,11 +53,13 @@ static void pack_queries(const void *argument, int64_t begin, int64_t end, char 
 /* ---- lists --------------------------------------------------------------------------------- */
 
 /* Searches the queries among the rows of this process, and merges what is found into lists of k.
- * The sparse search cannot continue lists, so that it makes its own first. */
+ * The sparse search cannot continue lists, so that it makes its own first. It also needs k rows for
+ * every query: fewer rows make shorter lists. Merging is by (distance, number), hence the order in
+ * which processes answer does not matter. */
 static huddle_status merge_lists(sparse_search *p, const huddle_points *query, int32_t *index,
                                  double *distance2) {
     huddle_status status = HUDDLE_OK;
-    hd_graph_search own = {.self = query == p->train};
+    hd_graph_search own = {.self = query == p->train}; /* those that come are copies */
     int64_t others = p->train->n - own.self;
     int32_t k = p->search->k;
     own.k = others < k ? (int32_t)others : k;
@@ -64,7 +69,7 @@ static huddle_status merge_lists(sparse_search *p, const huddle_points *query, i
     ALLOC(own.distance2, query->n * own.k);
     TRY(hd_graph_search_sparse(p->context, p->train, query, p->cosine, &own));
     for (int64_t e = 0; e < query->n * own.k; e++) {
-        int64_t list = e / own.k * k;
+        int64_t list = e / own.k * k; /* where the list of that query begins */
         hd_graph_list_insert(distance2 + list, index + list, k, own.distance2[e],
                              (int32_t)(p->first + own.index[e]));
     }
@@ -97,6 +102,7 @@ huddle_status hd_graph_search_sparse_distributed(huddle_context *context,
     hd_slab slab;
     TRY(hd_slab_locate(context, train->n, &slab));
     p.first = slab.first;
+    /* The own rows first; the queries then take these lists to the other processes. */
     hd_graph_search_clear(search, 0, query->n);
     TRY_ALONE(context, merge_lists(&p, query, search->index, search->distance2));
     TRY(hd_graph_ring_run(context, &ring));

@@ -52,7 +52,9 @@ static float *route_of(const hd_graph_forest *f, node m) {
     return f->routes + middle_leaf(m) * (f->points->d + 1);
 }
 
-/* The line through two random points of the node, by tree and node number only. */
+/* The line through two random points of the node, by tree and node number only. If all pairs tried
+ * are of equal points, the direction is 0, and positions alone divide the node. Numbers of nodes
+ * are far below 2^40: every node of every tree has a stream of its own. */
 static void choose_direction(const growth *g, node m, float *direction) {
     const hd_graph_forest *f = g->forest;
     const hd_graph_ordered_points *x = f->points;
@@ -75,11 +77,12 @@ static void choose_direction(const growth *g, node m, float *direction) {
 }
 
 /* The side of each point as an integer in the order of the sides, followed by its position, which
- * makes the order strict. */
+ * makes the order strict. Floats are sign and magnitude: inverting all bits of negative ones, and
+ * the sign of the others, makes integers in the same order. */
 static void compute_keys(const growth *g, const float *direction, int64_t begin, int64_t end) {
     const hd_graph_forest *f = g->forest;
     const hd_graph_ordered_points *x = f->points;
-    enum { AHEAD = 8, LINE = 16 };
+    enum { AHEAD = 8, LINE = 16 }; /* rows; floats of a cache line */
     for (int64_t p = begin; p < end; p++) {
         uint32_t bits;
         if (p + AHEAD < end) {
@@ -94,6 +97,7 @@ static void compute_keys(const growth *g, const float *direction, int64_t begin,
     }
 }
 
+/* By insertion: there are PIVOTS keys at most. */
 static void sort_few(uint64_t *keys, int count) {
     for (int i = 1; i < count; i++) {
         uint64_t key = keys[i];
@@ -104,7 +108,8 @@ static void sort_few(uint64_t *keys, int count) {
     }
 }
 
-/* The median of evenly spaced keys. */
+/* The median of evenly spaced keys. A better pivot saves passes over many keys; for few it costs
+ * more than it saves. */
 static uint64_t choose_pivot(const uint64_t *keys, int64_t low, int64_t high) {
     uint64_t some[PIVOTS];
     int count = high - low > MEDIAN_OF_MANY ? PIVOTS : 3;
@@ -114,7 +119,8 @@ static uint64_t choose_pivot(const uint64_t *keys, int64_t low, int64_t high) {
     return some[count / 2];
 }
 
-/* Moves the `middle` smallest of the keys to the front: quickselect (Hoare). */
+/* Moves the `middle` smallest of the keys to the front: quickselect (Hoare). Keys are distinct, so
+ * that these are the same set for any pivots. */
 static void select_keys(uint64_t *keys, int64_t size, int64_t middle) {
     int64_t low = 0, high = size - 1;
     while (low < high) {
@@ -225,6 +231,7 @@ static huddle_status split_level(huddle_context *context, growth *g) {
         TRY(hd_parallel(context, NULL, end - g->first, KEYS_PER_CHUNK, compute_chunk, g));
     }
     TRY(hd_parallel(context, NULL, g->n_nodes, 1, divide_nodes, g));
+    /* From the last on: children take places from 2 m on, where all nodes are done. */
     for (int64_t m = g->n_nodes - 1; m >= 0; m--) {
         node parent = g->nodes[m];
         g->nodes[2 * m] = left_child(parent);
@@ -255,6 +262,8 @@ done:
     return status;
 }
 
+/* As the points went, except that those at the threshold were divided by their positions: a row at
+ * the threshold goes to the upper half. */
 int64_t hd_graph_forest_find(const hd_graph_forest *forest, const float *routes, const float *row) {
     const hd_graph_ordered_points *x = forest->points;
     node m = {0, forest->leaves, 1};
@@ -271,6 +280,7 @@ huddle_status hd_graph_forest_new(huddle_context *context, const hd_graph_ordere
     huddle_status status = HUDDLE_OK;
     int64_t tile = HD_GRAPH_TILE_COLUMNS;
     *forest = (hd_graph_forest){.points = points, .seed = seed};
+    /* Leaf l begins at l n / leaves, so that sizes differ by one point at most. */
     forest->leaves = (points->n + leaf - 1) / leaf;
     forest->capacity = (leaf + tile - 1) / tile * tile;
     ALLOC(forest->order, points->n);
@@ -304,6 +314,7 @@ static void insert_pair(void *argument, int64_t i, int64_t j, float value) {
         l->tau[j] = atomic_load_explicit(&l->lists->tau[q], memory_order_relaxed);
 }
 
+/* About n / 2 pairs times the points of a leaf, whatever the data. */
 static huddle_status join_leaves(void *argument, hd_chunk chunk) {
     const joining *g = argument;
     const hd_graph_forest *f = g->forest;

@@ -8,6 +8,7 @@
 
 typedef double lanes __attribute__((vector_size(HD_GRAPH_LEAF_LANES * sizeof(double))));
 
+/* Lanes of padding, points at infinity, are computed like all others. */
 void HD_SIMD(hd_graph_leaf_distances)(const double *q, const double *panel, int64_t d,
                                       double out[HD_GRAPH_LEAF_LANES]) {
     lanes sum = {0};

@@ -33,6 +33,7 @@ huddle_knn_options huddle_knn_defaults(void) {
     return options;
 }
 
+/* Also for options that are not in a table (huddle_connect_options), hence not checked by one. */
 huddle_status hd_graph_parse_metric(const char *metric, bool *cosine) {
     *cosine = metric != NULL && strcmp(metric, "cosine") == 0;
     if (*cosine || metric == NULL || strcmp(metric, "euclidean") == 0)
@@ -57,10 +58,12 @@ huddle_status huddle_neighbors_fetch(const huddle_neighbors *neighbors) {
 
 void huddle_neighbors_free(huddle_neighbors *neighbors) {
     FREE(neighbors->index, neighbors->distance);
-    hd_resident_release(&neighbors->resident);
+    hd_resident_release(&neighbors->resident); /* an engine's copy */
     *neighbors = (huddle_neighbors){0};
 }
 
+/* A NaN has no place in the order of a list, and differences of infinite values may be NaN: both
+ * are refused here, so that no solver has to test for them. Lists hold int32_t numbers of rows. */
 huddle_status hd_graph_check_dense(const huddle_dense *f) {
     bool resident = hd_dense_away(f); /* made by the engine that holds it */
     if (f->rows < 1 || f->cols < 1 || f->rows > INT32_MAX || f->cols > INT32_MAX ||
@@ -80,6 +83,7 @@ huddle_status hd_graph_check_dense(const huddle_dense *f) {
 
 /* ---- searches ------------------------------------------------------------------------------ */
 
+/* Without queries a search is one of the rows among themselves, each without itself. */
 huddle_status huddle_graph_knn(huddle_context *context, const huddle_points *x,
                                const huddle_knn_options *options, huddle_neighbors *out,
                                huddle_knn_info *info) {

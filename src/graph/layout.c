@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+/* Without slabs there is nothing to pass on; with them, start_pass() tells whether the engine can.
+ */
 huddle_status hd_graph_require_passing(const huddle_context *context, const char *what) {
     const hd_engine_slabs *slabs = hd_context_engine(context)->slabs;
     return slabs == NULL || slabs->start_pass != NULL ? HUDDLE_OK : hd_slabs_refuse(context, what);
@@ -18,6 +20,7 @@ huddle_status hd_graph_layout_new(huddle_context *context, int64_t n, hd_graph_l
         .context = context, .count = hd_slabs_count(context), .rank = hd_slabs_rank(context)};
     ALLOC_ZERO(counts, layout->count);
     ALLOC(layout->offsets, layout->count + 1);
+    /* Every process adds its count to zeros, which is exact below 2^53. */
     counts[layout->rank] = (double)n;
     TRY(hd_reduce_sum(context, layout->count, counts));
     layout->offsets[0] = 0;
@@ -33,7 +36,9 @@ void hd_graph_layout_free(hd_graph_layout *layout) {
     *layout = (hd_graph_layout){0};
 }
 
-/* The last process whose rows begin at or before the row; empty ones before it are passed over. */
+/* The last process whose rows begin at or before the row; empty ones before it are passed over. It
+ * is always one of low .. high. The middle is rounded up, so that low = middle leaves fewer of
+ * them. */
 int32_t hd_graph_layout_owner(const hd_graph_layout *layout, int64_t row) {
     int32_t low = 0, high = layout->count - 1;
     while (low < high) {
@@ -46,6 +51,7 @@ int32_t hd_graph_layout_owner(const hd_graph_layout *layout, int64_t row) {
     return low;
 }
 
+/* Engines count bytes; sizes are whole records, so that the division has no remainder. */
 huddle_status hd_graph_exchange_records(huddle_context *context, const int64_t *sent,
                                         const void *records, int64_t size, int64_t *received_from,
                                         void **received) {
@@ -64,7 +70,9 @@ done:
     return status;
 }
 
-/* A counting sort by owner, which keeps the order of the records of each. */
+/* A counting sort by owner, which keeps the order of the records of each. Owners are searched for
+ * twice, in log2 of the number of processes, which saves an array of them. Records may have any
+ * alignment, so that numbers are copied out of them. */
 huddle_status hd_graph_layout_send(const hd_graph_layout *layout, int64_t count,
                                    const void *records, size_t size, void **received,
                                    int64_t *n_received) {
@@ -84,7 +92,7 @@ huddle_status hd_graph_layout_send(const hd_graph_layout *layout, int64_t count,
         counts[hd_graph_layout_owner(layout, row)]++;
     }
     for (int32_t r = 0; r < layout->count; r++) {
-        next[r] = total;
+        next[r] = total; /* the place of its next record */
         total += counts[r];
     }
     for (int64_t e = 0; e < count; e++) {
@@ -92,6 +100,7 @@ huddle_status hd_graph_layout_send(const hd_graph_layout *layout, int64_t count,
         int64_t place = next[hd_graph_layout_owner(layout, row)]++;
         memcpy(sorted + (size_t)place * size, from + (size_t)e * size, size);
     }
+    /* Records for own rows are exchanged too: all arrive in the order of the processes. */
     TRY(hd_graph_exchange_records(layout->context, counts, sorted, (int64_t)size, received_counts,
                                   received));
     for (int32_t r = 0; r < layout->count; r++)

@@ -18,6 +18,8 @@ typedef struct filling {
     double *scratch; /* workers x d */
 } filling;
 
+/* The difference is formed in double and rounded once, as it is stored: of rows that agree in seven
+ * digits it contains the digits that follow. */
 double hd_graph_leaf_pack(const hd_graph_leaf_points *points, const double *row,
                           const double *centre, int64_t r, float *panels) {
     float *to = panels + r / HD_GRAPH_PANEL * HD_GRAPH_PANEL * points->d + r % HD_GRAPH_PANEL;
@@ -30,7 +32,8 @@ double hd_graph_leaf_pack(const hd_graph_leaf_points *points, const double *row,
     return sqrt(norm2);
 }
 
-/* Padding is at the centre; its base excludes it. */
+/* Padding is at the centre; its base excludes it. Tiles read whole leaves, and a norm of 0 does not
+ * change the largest. */
 double hd_graph_leaf_repack(const hd_graph_leaf_points *points, int64_t l, const double *centre,
                             double *row, float *panels) {
     int64_t begin = hd_graph_leaf_begin(l), count = hd_graph_leaf_end(points->leaves, l) - begin;
@@ -44,7 +47,8 @@ double hd_graph_leaf_repack(const hd_graph_leaf_points *points, int64_t l, const
     return largest;
 }
 
-/* The centre is the mean: it makes the norms small, and need not be accurate. */
+/* The centre is the mean: it makes the norms small, and need not be accurate. Both sides of a
+ * comparison are packed relative to the same one. */
 static void pack_leaf(hd_graph_leaf_points *p, int64_t l, double *row) {
     int64_t begin = hd_graph_leaf_begin(l), end = hd_graph_leaf_end(p->leaves, l);
     double *centre = p->centres + l * p->d;
@@ -84,6 +88,7 @@ huddle_status hd_graph_leaf_points_new(huddle_context *context, const hd_graph_r
     ALLOC(points->radius, leaves->count);
     ALLOC_ZERO(points->base, 2 * HD_GRAPH_LEAF);
     ALLOC(f.scratch, hd_workers(context) * points->d);
+    /* No other leaf has padding. */
     for (int64_t r = leaves->n - hd_graph_leaf_begin(leaves->count - 1); r < HD_GRAPH_LEAF; r++)
         points->base[HD_GRAPH_LEAF + r] = INFINITY;
     TRY(hd_parallel(context, NULL, leaves->count, LEAVES_PER_CHUNK, pack_leaves, &f));
@@ -112,6 +117,7 @@ float *hd_graph_leaf_base(const hd_graph_leaf_points *points, int64_t l) {
 
 /* ---- rounding ------------------------------------------------------------------------------ */
 
+/* The row moves by u |x|, the point, whose norm is at most |x| + r, by u (|x| + r). */
 double hd_graph_leaf_error(double norm, double distance) {
     return u * (2 * norm + distance);
 }

@@ -69,7 +69,8 @@ static void take_sample(const builder *b, int64_t begin, int64_t end, workspace 
             w->sample[s * d + f] -= w->mean[f];
 }
 
-/* The column of largest variance over the sample. */
+/* The column of largest variance over the sample. The sample is centred, so that sums of squares
+ * compare as variances do. */
 static int64_t widest_column(const builder *b, workspace *w) {
     double *sum = w->mean, largest = 0; /* the mean is not needed any more */
     int64_t widest = 0;
@@ -87,7 +88,8 @@ static int64_t widest_column(const builder *b, workspace *w) {
 
 /* A direction of large variance, by a few steps of the power iteration from a random start: where
  * many directions are equally wide, as between clusters in the corners of a simplex, it is a random
- * combination of them. */
+ * combination of them. Its stream is that of the place of the node, hence the same for any number
+ * of threads. */
 static void find_direction(const builder *b, int64_t begin, workspace *w) {
     hd_rng rng = hd_rng_stream(0, (uint64_t)begin);
     double *v = w->direction, *next = w->mean;
@@ -107,7 +109,8 @@ static void find_direction(const builder *b, int64_t begin, workspace *w) {
     }
 }
 
-/* How far apart the means of the two halves of the sample are, by the keys in w->keys. */
+/* How far apart the means of the two halves of the sample are, by the keys in w->keys. Nodes have
+ * two leaves at least, so that no half of the sample is empty. */
 static double measure_separation(workspace *w) {
     double low = 0, high = 0;
     int64_t half = w->count / 2;
@@ -118,7 +121,8 @@ static double measure_separation(workspace *w) {
 }
 
 /* Fills the keys of the node: coordinates of the widest column, or positions along a direction that
- * separates the halves better. */
+ * separates the halves better. The sample decides; all rows of the node are read only then, once.
+ */
 static void compute_keys(const builder *b, int64_t begin, int64_t end, workspace *w) {
     const int32_t *order = b->leaves->order;
     take_sample(b, begin, end, w);
@@ -142,6 +146,8 @@ static void compute_keys(const builder *b, int64_t begin, int64_t end, workspace
 static int64_t split_node(const builder *b, node at, workspace *w) {
     int64_t leaves = at.end - at.begin, half = leaves / 2;
     int64_t begin = at.begin * HD_GRAPH_LEAF, end = hd_graph_leaf_end(b->leaves, at.end - 1);
+    /* Whole groups as long as there are several, so that the leaves of a group are near each other.
+     * Rounded up, the half is still less than all. */
     if (leaves > HD_GRAPH_LEAF_GROUP)
         half = (half + HD_GRAPH_LEAF_GROUP - 1) / HD_GRAPH_LEAF_GROUP * HD_GRAPH_LEAF_GROUP;
     compute_keys(b, begin, end, w);
@@ -183,6 +189,7 @@ done:
 
 /* ---- boxes --------------------------------------------------------------------------------- */
 
+/* Padding boxes are at infinity. A caller without a limit has to stop at the count. */
 static huddle_status new_boxes(int64_t count, int64_t d, hd_graph_boxes *boxes) {
     huddle_status status = HUDDLE_OK;
     int64_t size = hd_chunks(count, HD_GRAPH_BOXES) * HD_GRAPH_BOXES * d;
@@ -201,7 +208,8 @@ static int64_t box_at(const hd_graph_boxes *boxes, int64_t i, int64_t f) {
 }
 
 /* Sorts the points of the group's leaves by their row numbers, so that equal points come in the
- * order that ties prefer, and measures the boxes of the leaves and of the group. */
+ * order that ties prefer, and measures the boxes of the leaves and of the group. Minima and maxima
+ * are not rounded: boxes are tight. */
 static void measure_group(const builder *b, int64_t group, double *row) {
     hd_graph_leaves *t = b->leaves;
     int64_t end =
@@ -299,11 +307,13 @@ int64_t hd_graph_leaves_near_group(const hd_graph_leaves *t, const double *low, 
     int64_t n_found = 0, first = group * HD_GRAPH_LEAF_GROUP;
     bound_panel(t, &t->leaf_boxes, group, low, high, bounds);
     for (int64_t l = first; l < t->count && l < first + HD_GRAPH_LEAF_GROUP; l++)
-        if (bounds[l - first] <= limit && l != own)
+        if (bounds[l - first] <= limit && l != own) /* equal: a tie */
             found[n_found++] = (hd_graph_near_leaf){bounds[l - first], (int32_t)l};
     return n_found;
 }
 
+/* The box of a group encloses those of its leaves: where it is beyond the limit, all of them are.
+ * Groups are tested sixteen at a time, as leaves are. */
 int64_t hd_graph_leaves_near(const hd_graph_leaves *t, const double *low, const double *high,
                              double limit, int64_t own, hd_graph_near_leaf *found) {
     double bounds[HD_GRAPH_BOXES];
@@ -317,6 +327,7 @@ int64_t hd_graph_leaves_near(const hd_graph_leaves *t, const double *low, const 
     return n_found;
 }
 
+/* 8 (d + 8) 2^-52, for errors of (d + 3) 2^-53 in the bound and in the distance. */
 double hd_graph_boxes_factor(int64_t d) {
     return 1 - 8 * (double)(d + 8) * DBL_EPSILON;
 }

@@ -20,7 +20,8 @@ static inline lanes load_lanes(const double *p) {
     return v;
 }
 
-/* The larger value of each lane, by one instruction where the instruction set has it. */
+/* The larger value of each lane, by one instruction where the instruction set has it. No lane is
+ * NaN, for which these would differ. */
 static inline lanes max_lanes(lanes a, lanes b) {
 #if defined(__AVX512F__)
     return (lanes)_mm512_max_pd((__m512d)a, (__m512d)b);
@@ -49,7 +50,8 @@ void HD_SIMD(hd_graph_box_bounds)(const double *low, const double *high, const d
     memcpy(out, sums, sizeof sums);
 }
 
-/* Points points[column][HD_GRAPH_LEAF] against one box. */
+/* Points points[column][HD_GRAPH_LEAF] against one box. Places beyond the last point are at
+ * infinity, and so are their bounds. */
 void HD_SIMD(hd_graph_leaf_bounds)(const double *points, const double *low, const double *high,
                                    int64_t d, double out[HD_GRAPH_LEAF]) {
     lanes sums[HD_GRAPH_LEAF / WIDTH] = {{0}}, zero = {0};

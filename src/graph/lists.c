@@ -7,7 +7,9 @@
 #include <sched.h>
 #include <string.h>
 
-/* An empty entry has the largest float as its value and a position that no point has. */
+/* An empty entry has the largest float as its value and a position that no point has. Bits of
+ * floats that are not negative are in the order of the floats, so that entries are in that of
+ * (value, position). */
 static uint64_t make_entry(float value, int64_t position, bool is_new) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -27,6 +29,7 @@ huddle_status hd_graph_lists_new(int64_t n, int32_t k, hd_graph_lists *lists) {
     for (int64_t e = 0; e < n * k; e++)
         lists->entries[e] = empty_entry();
     for (int64_t i = 0; i < n; i++) {
+        /* Not infinity, the distance of padding, which must not be a hit. */
         atomic_init(&lists->tau[i], FLT_MAX);
         atomic_flag_clear(&lists->locked[i]);
     }
@@ -48,10 +51,11 @@ huddle_status hd_graph_lists_extend(hd_graph_lists *lists, int32_t k) {
         return status;
     ALLOC(entries, lists->n * k);
     for (int64_t i = 0; i < lists->n; i++) {
+        /* Entries keep their marks, so that pairs of old ones are not compared again. */
         memcpy(entries + i * k, lists->entries + i * lists->k, (size_t)lists->k * sizeof *entries);
         for (int32_t c = lists->k; c < k; c++)
             entries[i * k + c] = empty_entry();
-        atomic_store_explicit(&lists->tau[i], FLT_MAX, memory_order_relaxed);
+        atomic_store_explicit(&lists->tau[i], FLT_MAX, memory_order_relaxed); /* not full */
     }
     huddle_free(lists->entries);
     lists->entries = entries;
@@ -61,7 +65,8 @@ done:
 }
 
 /* An entry that is there already has the same value, because the value of a pair always has the
- * same bits; it may differ in whether it is new. */
+ * same bits; it may differ in whether it is new. tau is read without the lock: one that is out of
+ * date is too large and lets an offer through, which is refused here. */
 bool hd_graph_lists_insert(hd_graph_lists *lists, int64_t i, float value, int64_t position) {
     uint64_t *list = lists->entries + i * lists->k;
     uint64_t entry = make_entry(value, position, true);
@@ -90,7 +95,8 @@ void hd_graph_lists_offer(hd_graph_lists *lists, int64_t i, float value, int64_t
     atomic_flag_clear_explicit(&lists->locked[i], memory_order_release);
 }
 
-/* Padding has a tau of -infinity. */
+/* Padding has a tau of -infinity. If the rows are other points than the columns, they alone have
+ * lists, and a tau each. */
 void hd_graph_lists_compare(hd_graph_list_pairs *pairs, const hd_graph_ordered_points *points,
                             const hd_graph_panels *rows, const hd_graph_panels *columns,
                             hd_graph_hit_function hit) {
@@ -112,11 +118,14 @@ void hd_graph_lists_compare(hd_graph_list_pairs *pairs, const hd_graph_ordered_p
         hd_graph_tiles_sweep(&tiles, 0, rows->padded);
 }
 
+/* There are more entries than neighbours to be found, because distances in double may have another
+ * order than those of float. */
 void hd_graph_lists_verify(const hd_graph_lists *lists, int64_t list,
                            const hd_graph_ordered_points *points, int64_t i,
                            const hd_graph_search *s) {
     for (int32_t c = 0; c < lists->k; c++) {
         int32_t position = hd_graph_entry_position(lists->entries[list * lists->k + c]);
+        /* Empty entries are the largest, hence the last. */
         if (position >= points->n)
             break;
         hd_graph_search_compare(s, i, points->order[position]);
