@@ -146,7 +146,7 @@ HUDDLE_API huddle_status huddle_model_predict(huddle_context *context, const hud
  * methods with an embedding their rows of it (docs/method.md, "New points"), where a point that
  * equals a training point has the row of that; for methods that cluster points the distances to the
  * centres, one column for each. rows owns nothing before and is to be freed. HUDDLE_UNSUPPORTED for
- * a model fitted to a graph, and if rows are spread over processes. */
+ * a model fitted to a graph, and if rows are distributed over processes. */
 HUDDLE_API huddle_status huddle_model_transform(huddle_context *context, const huddle_model *model,
                                                 const huddle_points *x, huddle_dense *rows);
 
@@ -156,7 +156,7 @@ HUDDLE_API huddle_status huddle_model_transform(huddle_context *context, const h
 HUDDLE_API huddle_status huddle_model_save(const huddle_model *model, const char *path);
 HUDDLE_API huddle_status huddle_model_load(const char *path, huddle_model **model);
 
-/* The same for a model whose rows are spread over processes (engine mpi), all of which call it. No
+/* The same for a model with distributed rows (engine mpi); all processes call it. No
  * process ever has the rows of all: process 0 writes the file and gets the rows of the others in
  * pieces; a process that loads the file reads the rows that it would have of a data file, and the
  * model predicts with those of all. The file is the same as that of one process, and either can

@@ -175,9 +175,9 @@ def load(path: str | os.PathLike, *, n_jobs: int | None = -1, engine: Any = "cpu
     (1797,)
     """
     places = None
-    with running_context(n_jobs, None, engine, spread=True) as context:
-        model = Model.load(path, context if context.spreads else None)
-        if context.spreads:
+    with running_context(n_jobs, None, engine, distributed=True) as context:
+        model = Model.load(path, context if context.distributed else None)
+        if context.distributed:
             places = {"number": context.process, "count": context.processes}
     cls = next(cls for cls in ESTIMATORS if cls._method == model.method)
     try:

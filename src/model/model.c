@@ -251,8 +251,8 @@ static const char *const *feature_names(const huddle_model *model, int64_t d) {
                                                      : NULL;
 }
 
-/* Under an engine that spreads rows over processes a method must be able to work on a part of them,
- * and no more than points may be given: the rows of a graph would have to be spread likewise. */
+/* Under an engine that distributes rows a method must be able to work on a part of them, and
+ * no more than points may be given: the rows of a graph would have to be distributed likewise. */
 static huddle_status check_distributed(const huddle_context *context, const huddle_model *model,
                                        const hd_step_job *job) {
     if (!hd_slabs_distributed(context))

@@ -325,7 +325,7 @@ done:
 static void models_of_several_processes_are_saved(void **state) {
     (void)state;
     huddle_points x = clouds();
-    char path[] = "/tmp/huddle_spread_XXXXXX";
+    char path[] = "/tmp/huddle_rows_XXXXXX";
     int descriptor = mkstemp(path);
     assert_true(descriptor >= 0);
     file_job *t = calloc(1, sizeof *t);
