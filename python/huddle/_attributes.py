@@ -163,7 +163,7 @@ def _mean_confidence(estimator):
 
 
 def fitted_info(estimator):
-    """Return the report with the scores that need no classes."""
+    """Return the info with the scores that need no classes."""
     if estimator._places is not None:
         return {**estimator._model.info(), "processes": estimator._places}
     with running_context(estimator.n_jobs, None, estimator.engine) as context:

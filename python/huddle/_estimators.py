@@ -183,6 +183,6 @@ def load(path: str | os.PathLike, *, n_jobs: int | None = -1, engine: Any = "cpu
     try:
         return cls._from_model(model, places, {"n_jobs": n_jobs, "engine": engine})
     except (AttributeError, KeyError, TypeError) as error:
-        # The library has compared with the arrays what it uses of the report itself.
+        # The library has compared with the arrays what it uses of the info itself.
         raise ValueError(f"{os.fspath(path)}: the model file is damaged: a member of its report is "
                          f"missing or has the wrong type ({error})") from error
