@@ -120,7 +120,7 @@ huddle_status hd_fit_alternation_add(huddle_alternation_info *alternation, doubl
     return HUDDLE_OK;
 }
 
-/* Both objectives decrease with better labels, so that reports and trials need not distinguish
+/* Both objectives decrease with better labels, so that the info and trials need not distinguish
  * them. */
 double hd_fit_inertia(const hd_fit_clusters *clusters) {
     return clusters->has_rotation ? clusters->rotation.objective : clusters->kmeans.inertia;
