@@ -135,7 +135,7 @@ const cli_command experiment_command = {
             "docs/experiments.md describes it. The result of each cell is written to OUT as soon "
             "as it is finished: an interrupted run continues where it stopped, and finished cells "
             "are not computed again. Graphs, embeddings and principal components are computed once "
-            "for all cells that need them. With --engine mpi the cells are spread over the "
+            "for all cells that need them. With --engine mpi the cells are divided among the "
             "processes of mpirun: each process reads all data and computes some of the cells, "
             "alone, by cpu; the first one writes the results, which are those of one process.",
     .groups = {{"Output", output_flags},
@@ -175,7 +175,7 @@ const cli_command paper_command = {
             "in the paper. The defaults, which use no labels, are run for comparison. OUT receives "
             "acc and nmi as .csv, .md and .tex beside the published numbers, figure1 and figure2 "
             "as .svg, .pdf and .png, index.html, and the raw results. An interrupted run continues "
-            "where it stopped. --engine mpi spreads it over processes, as in huddle experiment.",
+            "where it stopped. --engine mpi divides it among processes, as in huddle experiment.",
     .groups = {{"Output", paper_output_flags},
                {"Protocol", protocol_flags},
                {"Computing", experiment_flags},

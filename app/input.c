@@ -227,13 +227,13 @@ void input_add_medoid_names_json(const huddle_data *data, json_t *info) {
  * data->dropped is in ascending order. */
 int32_t *input_expand(const huddle_data *data, const int32_t *labels, int64_t n, int64_t *rows) {
     *rows = n + data->n_dropped;
-    int32_t *spread = check_allocation(calloc((size_t)*rows + 1, sizeof *spread));
+    int32_t *expanded = check_allocation(calloc((size_t)*rows + 1, sizeof *expanded));
     for (int64_t i = 0, from = 0, gone = 0; i < *rows; i++) {
         bool dropped = gone < data->n_dropped && data->dropped[gone] == i;
         gone += dropped;
-        spread[i] = dropped ? -1 : labels[from++];
+        expanded[i] = dropped ? -1 : labels[from++];
     }
-    return spread;
+    return expanded;
 }
 
 /* The file has a line for every row of the input, dropped ones included. Every process writes its
@@ -246,9 +246,9 @@ huddle_status input_write_labels(huddle_context *context, const huddle_data *dat
     huddle_status status = processes_gather(context, &n, labels, &all);
     if (status == HUDDLE_OK && processes_first(context)) {
         int64_t rows = 0;
-        int32_t *spread = input_expand(data, all, n, &rows);
-        status = huddle_labels_write(path, rows, spread, NULL);
-        free(spread);
+        int32_t *expanded = input_expand(data, all, n, &rows);
+        status = huddle_labels_write(path, rows, expanded, NULL);
+        free(expanded);
     }
     huddle_free(all);
     return huddle_context_agree(context, status);

@@ -107,7 +107,7 @@ static int predict_labels(prediction *p) {
 
 /* Scores are added if the new points happen to have labels. The labels array is for the points
  * read; "dropped_rows" lists what is missing from it. */
-static int print_report(const prediction *p) {
+static int print_info(const prediction *p) {
     json_t *labels = json_array();
     for (int64_t i = 0; i < p->n_all; i++)
         json_array_append_new(labels, json_integer(p->all[i]));
@@ -152,7 +152,7 @@ static int write_labels(prediction *p) {
     p->n_all = p->data.points.n;
     result = call_result(processes_gather(p->context, &p->n_all, p->labels, &p->all), p->data.name);
     if (result == EXIT_DONE && json)
-        result = print_report(p);
+        result = print_info(p);
     else if (result == EXIT_DONE)
         print_labels(p);
     return result;

@@ -1,4 +1,4 @@
-"""Clusters rows that are spread over processes:
+"""Clusters rows that are distributed over processes:
 
     mpirun -n 4 python3 -m mpi4py examples/mpi_digits.py
 

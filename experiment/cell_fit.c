@@ -6,10 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Members of the model's own report that tables and figures use; the rest can be computed
+/* Members of the model's own info that tables and figures use; the rest can be computed
  * again from the settings. null where there is none, so that all records have the same members and
  * tables need no special cases. */
-static huddle_status add_report(const huddle_model *model, json_t *record) {
+static huddle_status add_info(const huddle_model *model, json_t *record) {
     static const char *const members[][3] = {{"options", NULL, "options"},
                                              {"n_clusters", NULL, "n_clusters"},
                                              {"prepare", "prepare", "rule"},
@@ -176,7 +176,7 @@ static huddle_status fit_and_score(huddle_context *context, const experiment *e,
     json_object_set_new(record, "cpu_seconds",
                         page_real(read_clock(CLOCK_THREAD_CPUTIME_ID) - cpu));
     TRY(status);
-    TRY(add_report(model, record));
+    TRY(add_info(model, record));
     TRY(add_scores(model, data, record));
     if (is_kept(cell, "trace"))
         add_trace(model, record);

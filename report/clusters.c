@@ -14,7 +14,7 @@ void report_add_warnings(const report_run *run, report_section *section) {
 }
 
 /* The page's first section, without a title. blocks.summary (60-cluster.js) chooses the facts
- * to show from the whole report, so that the choice can change without this library. */
+ * to show from the whole info, so that the choice can change without this library. */
 void report_add_summary(report_run *run) {
     report_section *section = page_section(run->page, "summary", "", NULL);
     const char *start = text_of(json_object_get(run->info, "refine"), "start");

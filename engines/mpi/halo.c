@@ -65,11 +65,11 @@ static huddle_status make_forest(halo *h, const int64_t *offsets, const int32_t 
         local[k] = (PetscInt)(h->n + k);
     }
     TRY(hd_mpi_enter(h->mpi, HD_MPI_HALO, 0));
-    TRY_PETSC(PetscSFCreate(h->mpi->comm, &h->forest), "a plan of rows to fetch");
+    TRY_PETSC(PetscSFCreate(h->mpi->comm, &h->forest), "listing the rows to fetch");
     TRY_PETSC(PetscSFSetGraph(h->forest, (PetscInt)h->n, (PetscInt)h->ghosts, local,
                               PETSC_COPY_VALUES, remote, PETSC_COPY_VALUES),
-              "a plan of rows to fetch");
-    TRY_PETSC(PetscSFSetUp(h->forest), "a plan of rows to fetch");
+              "listing the rows to fetch");
+    TRY_PETSC(PetscSFSetUp(h->forest), "listing the rows to fetch");
 done:
     FREE(remote, local);
     return hd_mpi_leave(h->mpi, status);

@@ -165,10 +165,10 @@ HUDDLE_API const char *huddle_context_engine(const huddle_context *context);
 
 /* ---- several processes --------------------------------------------------------------------- */
 
-/* Under an engine that spreads rows over processes (mpi), every process calls the library with its
- * own consecutive rows, all make the same calls in the same order, and every call returns the same
- * status everywhere. Labels and other results per row are those of the own rows. Without such an
- * engine there is one process, number 0. */
+/* Under an engine that distributes rows over processes (mpi), every process calls the library with
+ * its own consecutive rows, all make the same calls in the same order, and every call returns the
+ * same status everywhere. Labels and other results per row are those of the own rows. Without such
+ * an engine there is one process, number 0. */
 HUDDLE_API int32_t huddle_context_process(const huddle_context *context);
 HUDDLE_API int32_t huddle_context_processes(const huddle_context *context);
 
@@ -186,8 +186,8 @@ HUDDLE_API huddle_status huddle_context_gather(huddle_context *context, int64_t 
                                                const void *bytes, int64_t *sizes, void **all);
 
 /* Between set_alone(context, true) and set_alone(context, false) this process takes the rows it is
- * given for all rows, computes on the CPU and does not communicate: for data that every process
- * has. Returns whether the engine spreads rows, also over one process; if not, nothing changes. */
+ * given for all rows, computes on the CPU and does not communicate: for data that all have. Returns
+ * whether the engine distributes rows, also over one process; if not, nothing changes. */
 HUDDLE_API bool huddle_context_set_alone(huddle_context *context, bool alone);
 
 /* ---- options ----------------------------------------------------------------------------- */

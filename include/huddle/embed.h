@@ -27,7 +27,7 @@
  * eigenvalues of a clustered spectrum in spite of small residuals. "auto" is the context's engine
  * if it has a solver, otherwise dense for small graphs and chebyshev for others. Where nearly all
  * eigenvectors are wanted, dense replaces the others. The result is the same, bit for bit, for any
- * number of threads. Where rows are spread over processes, chebyshev is the only solver, and
+ * number of threads. Where rows are distributed over processes, chebyshev is the only solver, and
  * verification is by a probe.
  *
  * Completeness. Small residuals show that pairs are eigenpairs, not that they are the

@@ -33,14 +33,14 @@
  * file that has become shorter receives SIGBUS. Replacing it by another file under the same name,
  * as all functions of this library do, is safe. With huddle_read_options.copy nothing is mapped.
  *
- * Processes: under an engine that spreads rows over processes, all of them call huddle_data_read()
- * and huddle_labels_read() with the same arguments. Process r of P gets the rows total * r / P ..
- * total * (r + 1) / P - 1 of the points and labels that one process would read; everything else
- * (classes, names, image size, ...) is the same on all. Of plain NPY, HDF5 and IDX files each
- * process reads its own rows; other formats, compressed files and selected classes are read by
- * process 0, which sends the others their rows. The file must be the same for all processes that
- * read it. If one fails, all return its failure. The other functions that read do not communicate:
- * each process gets everything.
+ * Processes: under an engine that distributes rows over processes, all of them call
+ * huddle_data_read() and huddle_labels_read() with the same arguments. Process r of P gets the rows
+ * total * r / P .. total * (r + 1) / P - 1 of the points and labels that one process would read;
+ * everything else (classes, names, image size, ...) is the same on all. Of plain NPY, HDF5 and IDX
+ * files each process reads its own rows; other formats, compressed files and selected classes are
+ * read by process 0, which sends the others their rows. The file must be the same for all processes
+ * that read it. If one fails, all return its failure. The other functions that read do not
+ * communicate: each process gets everything.
  *
  * Tables (CSV, TSV): columns are separated by commas, semicolons, tabs, bars or blanks, a header is
  * recognised, fields may be quoted, lines end in LF, CR LF or CR. Unless the options name the
@@ -140,12 +140,12 @@ typedef struct huddle_data {
     huddle_column *columns; /* of a table, in the order of the file; else NULL */
     int64_t n_columns;
     char **row_names; /* of a table: n texts and NULL, if a column names the rows; else NULL, also
-                         if rows are spread over processes */
+                         if rows are distributed over processes */
     int64_t *dropped; /* rows, from 0, that options->missing = "drop" left out; ascending. Empty if
                          classes were selected. */
     int64_t n_dropped;
     int64_t first_row, total_rows; /* where the points are among those of all processes: 0 and n
-                                      unless the context's engine spreads rows */
+                                      unless the context's engine distributes rows */
     double *exact; /* with huddle_read_options.exact: the values of the points as doubles, n x d or
                       one for each non-zero; NULL if the points have all their digits */
 } huddle_data;
@@ -197,7 +197,7 @@ typedef struct huddle_read_options {
                             64-bit integers always, text if float does not hold one of its numbers.
                             Of values beyond float, which are refused otherwise, the points have
                             the largest float.
-                            HUDDLE_UNSUPPORTED if the context's engine spreads rows. */
+                            HUDDLE_UNSUPPORTED if the context's engine distributes rows. */
 } huddle_read_options;
 
 /* Reads `source`: a file, a folder, "digits" or a generator's name (to read a file of that
@@ -238,7 +238,7 @@ HUDDLE_API huddle_status huddle_data_write(huddle_context *context, const huddle
 HUDDLE_API huddle_status huddle_labels_write(const char *path, int64_t n, const int32_t *values,
                                              const char *const *texts);
 
-/* The same for labels of rows that the context's engine spreads over processes: all call it with
+/* The same for labels of rows that the engine distributes over processes: all call it with
  * their n labels and the same path and texts, and one file has them in the order of the processes.
  * Where all see the directory, the processes write their rows of .npy at the same time, otherwise
  * process 0 writes what the others send. If one fails, all return its failure and there is no file.

@@ -12,7 +12,7 @@
  * With many rows, 4 max(16384, 256 n_clusters) or more, restarts run on a sample of a quarter of
  * that number, the better ones continue on larger samples, and the best few on all rows
  * (docs/method.md, "Solvers"); full_restarts makes every restart use all rows, as do keep_starts,
- * draws and rows that are spread over processes.
+ * draws and rows that are distributed over processes.
  *
  * Points are float and dense or sparse, sums double. Labels are those of the distances in double,
  * ties broken by the smaller index. Labels and centres are the same, bit for bit, for any number of

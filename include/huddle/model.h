@@ -43,7 +43,7 @@ HUDDLE_API huddle_status huddle_model_set_graph(huddle_model *model, const huddl
 HUDDLE_API huddle_status huddle_model_set_embedding(huddle_model *model,
                                                     const huddle_dense *embedding);
 
-/* Names of the features, for warnings and the report; copied. They are used by fits to points with
+/* Names of the features, for warnings and the info; copied. They are used by fits to points with
  * n features. n = 0 removes them. */
 HUDDLE_API huddle_status huddle_model_set_feature_names(huddle_model *model, int64_t n,
                                                         const char *const *names);
@@ -73,7 +73,7 @@ HUDDLE_API huddle_status huddle_model_fit(huddle_context *context, huddle_model 
  * have. */
 HUDDLE_API const int32_t *huddle_model_labels(const huddle_model *model, int64_t *n);
 
-/* Computes scores of the fit that need no classes (see huddle_fit_scores); they are in the report
+/* Computes scores of the fit that need no classes (see huddle_fit_scores); they are in the info
  * from then on. x is what was given to the fit; without it, a score that needs it stays NaN. */
 HUDDLE_API huddle_status huddle_model_score(huddle_context *context, huddle_model *model,
                                             const huddle_points *x);
@@ -126,7 +126,7 @@ HUDDLE_API const huddle_embed_choice *huddle_model_choice(const huddle_model *mo
 HUDDLE_API const huddle_trial *huddle_model_trials(const huddle_model *model, int32_t *count);
 HUDDLE_API const huddle_fit_scores *huddle_model_scores(const huddle_model *model);
 
-/* The report: all of these as a JSON object, with options, times, cluster sizes, medoids and
+/* The info: all of these as a JSON object, with options, times, cluster sizes, medoids and
  * warnings (as strings, and as the names of their codes); freed by huddle_free(). */
 HUDDLE_API huddle_status huddle_model_info_json(const huddle_model *model, char **json);
 
@@ -146,7 +146,7 @@ HUDDLE_API huddle_status huddle_model_predict(huddle_context *context, const hud
  * methods with an embedding their rows of it (docs/method.md, "New points"), where a point that
  * equals a training point has the row of that; for methods that cluster points the distances to the
  * centres, one column for each. rows owns nothing before and is to be freed. HUDDLE_UNSUPPORTED for
- * a model fitted to a graph, and if rows are spread over processes. */
+ * a model fitted to a graph, and if rows are distributed over processes. */
 HUDDLE_API huddle_status huddle_model_transform(huddle_context *context, const huddle_model *model,
                                                 const huddle_points *x, huddle_dense *rows);
 
@@ -156,7 +156,7 @@ HUDDLE_API huddle_status huddle_model_transform(huddle_context *context, const h
 HUDDLE_API huddle_status huddle_model_save(const huddle_model *model, const char *path);
 HUDDLE_API huddle_status huddle_model_load(const char *path, huddle_model **model);
 
-/* The same for a model whose rows are spread over processes (engine mpi), all of which call it. No
+/* The same for a model with distributed rows (engine mpi); all processes call it. No
  * process ever has the rows of all: process 0 writes the file and gets the rows of the others in
  * pieces; a process that loads the file reads the rows that it would have of a data file, and the
  * model predicts with those of all. The file is the same as that of one process, and either can

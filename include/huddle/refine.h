@@ -11,11 +11,11 @@
  * refused; huddle_csr_symmetric_part() makes them symmetric. All results
  * are deterministic for a seed, and the same for any number of threads.
  *
- * Under an engine that spreads rows over processes each gives the rows of the graph and the labels
- * that it has; columns are numbers among all rows. Process 0 refines the whole graph if it has at
- * most 2^18 vertices; otherwise it gets a graph in which the processes have merged vertices of the
- * same labels, and all processes move vertices afterwards. Merge trees need all vertices on one
- * process: HUDDLE_UNSUPPORTED.
+ * Under an engine that distributes rows over processes each gives the rows of the graph and the
+ * labels that it has; columns are numbers among all rows. Process 0 refines the whole graph if it
+ * has at most 2^18 vertices; otherwise it gets a graph in which the processes have merged vertices
+ * of the same labels, and all processes move vertices afterwards. Merge trees need all vertices on
+ * one process: HUDDLE_UNSUPPORTED.
  */
 #ifndef HUDDLE_REFINE_H
 #define HUDDLE_REFINE_H

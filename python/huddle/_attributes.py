@@ -125,7 +125,7 @@ def fitted_values(attribute, name):
     """Return an attribute that a function of the model computes for every point."""
     def compute(estimator):
         points = fitted_points(estimator)
-        with running_context(estimator.n_jobs, None, estimator.engine, spread=True) as context:
+        with running_context(estimator.n_jobs, None, estimator.engine, distributed=True) as context:
             try:
                 return getattr(estimator._model, name)(context, points)
             except ValueError as error:  # there are no points
@@ -163,7 +163,7 @@ def _mean_confidence(estimator):
 
 
 def fitted_info(estimator):
-    """Return the report with the scores that need no classes."""
+    """Return the info with the scores that need no classes."""
     if estimator._places is not None:
         return {**estimator._model.info(), "processes": estimator._places}
     with running_context(estimator.n_jobs, None, estimator.engine) as context:

@@ -81,21 +81,21 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         if isinstance(clusters, numbers.Integral) and clusters > n:
             raise ValueError(f"n_samples={n} should be >= n_clusters={clusters}.")
 
-    def _validate(self, X, reset, spreads=False):
+    def _validate(self, X, reset, distributed=False):
         # A process may have no rows, as long as others have some.
         return validate_data(self, X, reset=reset, accept_sparse="csr",
                              dtype=[np.float64, np.float32],
-                             ensure_min_samples=0 if spreads else 1)
+                             ensure_min_samples=0 if distributed else 1)
 
     def _prepare(self, context, X):
         """Return the points, the options and what the processes have in common."""
         with agreeing(context):
-            X = self._validate(X, reset=True, spreads=context.spreads)
+            X = self._validate(X, reset=True, distributed=context.distributed)
             options, common = self._options(), None
-            if context.spreads and self._is_pairwise():
+            if context.distributed and self._is_pairwise():
                 raise NotImplementedError(f"affinity = {self.affinity!r} needs all rows on one "
-                                          f"process; the engine {self.engine} spreads them")
-        if context.spreads:
+                                          f"process; the engine {self.engine} distributes them")
+        if context.distributed:
             common = common_points(context, X, options, self._method)
             options["seed"] = common.seed
             X = X.astype(common.dtype, copy=False)
@@ -119,7 +119,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         self : object
             Fitted estimator.
         """
-        with running_context(self.n_jobs, self.progress, self.engine, self.memory, spread=True,
+        with running_context(self.n_jobs, self.progress, self.engine, self.memory, distributed=True,
                              verbose=self.verbose) as context:
             given = X
             X, options, common = self._prepare(context, X)
@@ -210,12 +210,12 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         labels : ndarray of shape (n_samples,)
             Cluster of each point.
         """
-        with running_context(self.n_jobs, self.progress, self.engine, spread=True,
+        with running_context(self.n_jobs, self.progress, self.engine, distributed=True,
                              verbose=self.verbose) as context:
             with agreeing(context):
                 check_is_fitted(self)
-                X = self._validate(X, reset=False, spreads=context.spreads)
-            if context.spreads:
+                X = self._validate(X, reset=False, distributed=context.distributed)
+            if context.distributed:
                 common = common_points(context, X, {}, self._method)
                 X = X.astype(common.dtype, copy=False)
             return self._model.predict(context, X)
@@ -301,8 +301,8 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
             File to write. It is replaced only when the new one is complete.
         """
         check_is_fitted(self)
-        with running_context(self.n_jobs, None, self.engine, spread=True) as context:
-            self._model.save(path, context if context.spreads else None)
+        with running_context(self.n_jobs, None, self.engine, distributed=True) as context:
+            self._model.save(path, context if context.distributed else None)
 
     @classmethod
     def load(cls, path: str | os.PathLike, *, n_jobs: int | None = -1,

@@ -175,14 +175,14 @@ def load(path: str | os.PathLike, *, n_jobs: int | None = -1, engine: Any = "cpu
     (1797,)
     """
     places = None
-    with running_context(n_jobs, None, engine, spread=True) as context:
-        model = Model.load(path, context if context.spreads else None)
-        if context.spreads:
+    with running_context(n_jobs, None, engine, distributed=True) as context:
+        model = Model.load(path, context if context.distributed else None)
+        if context.distributed:
             places = {"number": context.process, "count": context.processes}
     cls = next(cls for cls in ESTIMATORS if cls._method == model.method)
     try:
         return cls._from_model(model, places, {"n_jobs": n_jobs, "engine": engine})
     except (AttributeError, KeyError, TypeError) as error:
-        # The library has compared with the arrays what it uses of the report itself.
+        # The library has compared with the arrays what it uses of the info itself.
         raise ValueError(f"{os.fspath(path)}: the model file is damaged: a member of its report is "
                          f"missing or has the wrong type ({error})") from error

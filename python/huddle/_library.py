@@ -368,7 +368,7 @@ def call(context, function, *arguments):
     thread makes the call, and this one waits where it can be interrupted.
     """
     if (threading.current_thread() is not threading.main_thread()
-            or (context.spreads and not _threads_may_communicate())):
+            or (context.distributed and not _threads_may_communicate())):
         status = function(*arguments)
         error = error_of(status) if status != OK else None
     else:
@@ -412,7 +412,7 @@ class Context:
 
     n_threads = AUTO uses all threads that are available. `messages` lists what the library has
     logged, as pairs of the name of the warning code ("none" if it is no warning) and the text.
-    `spreads` is whether the engine spreads rows over processes, `process` the number of this one.
+    `distributed` is whether rows are distributed over processes, `process` the number of this one.
     """
 
     def __init__(self, n_threads=AUTO, progress=None, engine="cpu", memory=None):
@@ -431,7 +431,7 @@ class Context:
             check(lib.huddle_context_set_threads(self.handle, n_threads))
         if memory is not None:
             check(lib.huddle_context_set_memory(self.handle, memory))
-        self.spreads = lib.huddle_context_set_alone(self.handle, False)
+        self.distributed = lib.huddle_context_set_alone(self.handle, False)
         self.process = lib.huddle_context_process(self.handle)
         self.processes = lib.huddle_context_processes(self.handle)
         # ctypes does not keep callbacks alive: they are freed with this object, after the handle.

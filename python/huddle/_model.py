@@ -35,7 +35,7 @@ class Model:
         _library.check(lib.huddle_model_set_graph(self.handle, byref(view)))
 
     def set_feature_names(self, names):
-        """Set the feature names that warnings and reports use."""
+        """Set the feature names that warnings, the info and pages use."""
         texts = (c_char_p * len(names))(*(str(name).encode() for name in names))
         _library.check(lib.huddle_model_set_feature_names(self.handle, len(names), texts))
 

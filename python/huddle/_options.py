@@ -129,7 +129,7 @@ def stage_options(stage, values):
 
 
 def python_value(text):
-    """Convert a value of a report's options to that of a parameter: "2-20" becomes a tuple."""
+    """Convert a value of the info's options to that of a parameter: "2-20" becomes a tuple."""
     ends = re.fullmatch(r"(\d+)-(\d+)", text) if isinstance(text, str) else None
     return (int(ends.group(1)), int(ends.group(2))) if ends is not None else text
 

@@ -28,7 +28,7 @@ def processes(engine: Any = "mpi") -> Processes:
     Parameters
     ----------
     engine : str or mpi4py.MPI.Comm, default="mpi"
-        An engine; one that does not spread rows over processes has one process. Under ``"mpi"`` all
+        An engine; one that does not distribute rows over processes has one process. Under ``"mpi"`` all
         processes must call this function.
 
     Returns
@@ -85,10 +85,10 @@ def agreeing(context):
     try:
         yield
     except BaseException as raised:
-        if not context.spreads:
+        if not context.distributed:
             raise
         error = raised
-    if not context.spreads:
+    if not context.distributed:
         return
     status = OK
     if error is not None:

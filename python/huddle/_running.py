@@ -108,10 +108,10 @@ def _notes(context):
 
 
 @contextlib.contextmanager
-def running_context(n_jobs, progress, engine, memory=None, spread=False, verbose=0):
+def running_context(n_jobs, progress, engine, memory=None, distributed=False, verbose=0):
     """Provide a context for the duration of a computation.
 
-    Unless `spread`, an engine that spreads rows over processes is refused.
+    Unless `distributed`, an engine that distributes rows over processes is refused.
     """
     verbose = int(verbose or 0)
     bar = ProgressBar() if progress is True else None
@@ -120,7 +120,7 @@ def running_context(n_jobs, progress, engine, memory=None, spread=False, verbose
         functions.append(StageLines(verbose))
     context = Context(thread_count(n_jobs), _joined(*functions), engine, memory)
     try:
-        if context.spreads and not spread:
+        if context.distributed and not distributed:
             raise NotImplementedError(f"engine = {engine!r}: this function needs all rows on one "
                                       "process; the estimators do not")
         yield context

@@ -50,7 +50,7 @@ def _shared_labels(labels, name):
     """Return labels of the rows of this process; a rank of values would be different elsewhere."""
     labels = np.asarray(labels).ravel()
     if labels.size > 0 and not np.issubdtype(labels.dtype, np.integer):
-        raise ValueError(f"{name} must be integers if rows are spread over processes")
+        raise ValueError(f"{name} must be integers if rows are distributed over processes")
     return np.ascontiguousarray(labels, np.int32)
 
 
@@ -85,16 +85,16 @@ def scores(truth: ArrayLike, labels: ArrayLike, *, engine: Any = "cpu") -> dict[
     1.0
     """
     found = Scores()
-    with running_context(1, None, engine, spread=True) as context:
+    with running_context(1, None, engine, distributed=True) as context:
         with agreeing(context):
-            if context.spreads:
+            if context.distributed:
                 a, b = _shared_labels(truth, "truth"), _shared_labels(labels, "labels")
             else:
                 a, b = np.asarray(truth).ravel(), np.asarray(labels).ravel()
             _equal_lengths(a, b)
             n = len(a)
-            a, b = _without_left_out(a, b, context.spreads)
-            if not context.spreads:
+            a, b = _without_left_out(a, b, context.distributed)
+            if not context.distributed:
                 a, b = _integer_labels(a), _integer_labels(b)
         check(lib.huddle_metrics_scores(context.handle, len(a), a.ctypes.data_as(POINTER(c_int32)),
                                         b.ctypes.data_as(POINTER(c_int32)), byref(found)))

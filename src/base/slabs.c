@@ -190,7 +190,7 @@ huddle_status hd_slabs_refuse(const huddle_context *context, const char *what) {
     if (slabs_of(context) == NULL)
         return HUDDLE_OK;
     return hd_fail(HUDDLE_UNSUPPORTED,
-                   "%s needs all rows on one process; the engine %s spreads them over several",
+                   "%s needs all rows on one process; the engine %s distributes them over several",
                    what, hd_context_engine(context)->text.name);
 }
 

@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 
-/* In the order of the report. */
+/* In the order of the info. */
 typedef enum hd_stage {
     HD_STAGE_CHECK, /* of the points that were given */
     HD_STAGE_DISTINCT,
@@ -47,7 +47,7 @@ typedef struct hd_stages {
 
 void hd_stages_begin(hd_stages *stages);
 
-/* Adds the time since the last change to the current stage; for the end, and for a report. */
+/* Adds the time since the last change to the current stage; for the end, and for the info. */
 void hd_stages_update(hd_stages *stages);
 
 /* Counts a call that received that many bytes from other processes. */

@@ -480,7 +480,7 @@ done:
     return status;
 }
 
-/* All numbers are scored also where the eigengap decides, for the report. Too few points for a
+/* All numbers are scored also where the eigengap decides, for the info. Too few points for a
  * choice leave that of the eigengap rule. */
 huddle_status hd_decide_count(huddle_context *context, const hd_spectral_options *options,
                               hd_fit *fit, huddle_range *n_clusters) {

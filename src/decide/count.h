@@ -27,7 +27,7 @@ bool hd_decide_by_modularity(const hd_fit *fit, const huddle_embed_choice *choic
 
 /* ---- the number of clusters ---------------------------------------------------------------- */
 
-/* After hd_method_embed(), which has chosen by eigengaps: if n_clusters is auto, labels are to be
+/* After the embedding and the choice by eigengaps: if n_clusters is auto, labels are to be
  * refined and no eigengap is clear, the number by modularity instead. Leaves the candidates and the
  * scores of every number in the fit's trials. */
 huddle_status hd_decide_count(huddle_context *context, const hd_spectral_options *options,

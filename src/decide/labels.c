@@ -469,7 +469,7 @@ huddle_status hd_decide_labels(huddle_context *context, const hd_spectral_option
         decision->reason = "cut";
     else
         TRY(decide_by_stability(context, options, laplacian, points, &kmeans, fit));
-    if (hd_slabs_distributed(context)) { /* one process counts when the report is written */
+    if (hd_slabs_distributed(context)) { /* one process counts when the info is written */
         refined->info.n_changed = hd_fit_refined_changed(fit);
         TRY(hd_reduce_count(context, &refined->info.n_changed));
     }

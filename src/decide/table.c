@@ -297,7 +297,7 @@ done:
     return status;
 }
 
-/* Rows of which process 0 examines a sample if they are spread: as many as have so many values (64
+/* Distributed rows of which process 0 examines a sample: as many as have so many values (64
  * MB), but at least SAMPLED_ROWS. */
 enum { SAMPLED_VALUES = 1 << 24, SAMPLED_ROWS = 10000 };
 

@@ -1,7 +1,7 @@
 /* Labels, centres and medoids, and how K-means or a rotation found them.
  *
  * All arrays refer to the rows of the fit, which are distinct rows of x if equal ones were merged;
- * users see expanded arrays (model/rows.c). Sizes in the report are counted in rows of x. Exactly
+ * users see expanded arrays (model/rows.c). Sizes in the info are counted in rows of x. Exactly
  * one of kmeans and rotation describes how labels were assigned; alternation and alignment are
  * additional results of methods that have them. */
 #include "fit/fit.h"
@@ -120,7 +120,7 @@ huddle_status hd_fit_alternation_add(huddle_alternation_info *alternation, doubl
     return HUDDLE_OK;
 }
 
-/* Both objectives decrease with better labels, so that reports and trials need not distinguish
+/* Both objectives decrease with better labels, so that the info and trials need not distinguish
  * them. */
 double hd_fit_inertia(const hd_fit_clusters *clusters) {
     return clusters->has_rotation ? clusters->rotation.objective : clusters->kmeans.inertia;
@@ -196,7 +196,7 @@ static int32_t count_reached(int32_t n_restarts, const double *objectives, doubl
     return count;
 }
 
-/* The member is called "kmeans" whatever assigned the labels, so that readers of the report find it
+/* The member is called "kmeans" whatever assigned the labels, so that readers of the info find it
  * under one name. */
 static void write_restarts(const hd_fit_clusters *c, hd_json_writer *json) {
     const huddle_kmeans_info *k = &c->kmeans;

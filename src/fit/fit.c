@@ -1,5 +1,5 @@
 /* Everything that is done with all parts alike: freeing, saving and loading, checks, arrays by
- * name, and the report. */
+ * name, and the info. */
 #include "fit/fit.h"
 
 #include "base/check.h"
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* In the order of the data flow, which is also that of the report. Loading relies on it: the rows
+/* In the order of the data flow, which is also that of the info. Loading relies on it: the rows
  * come first, because their number is the length of most other arrays. */
 static const hd_fit_part *const parts[] = {
     &hd_fit_part_rows,   &hd_fit_part_prepared, &hd_fit_part_graph,   &hd_fit_part_embedding,
@@ -271,7 +271,7 @@ void hd_fit_write_scores(const hd_fit *fit, hd_json_writer *json) {
     hd_json_close_object(json);
 }
 
-/* Part 0, the rows, is not included: its members are the first of the report, before the options.
+/* Part 0, the rows, is not included: its members are the first of the info, before the options.
  * Scores are written before the trials. */
 void hd_fit_write_json(const hd_fit *fit, hd_json_writer *json) {
     for (int k = 1; k < N_PARTS; k++) {

@@ -343,7 +343,7 @@ typedef struct hd_fit_part {
     void (*walk)(hd_walk *walk, hd_fit *fit);
     huddle_status (*fits)(const hd_fit *fit);  /* sizes of a loaded part agree with the others */
     huddle_status (*check)(const hd_fit *fit); /* further checks, after all sizes; or NULL */
-    void (*write_json)(const hd_fit *fit, hd_json_writer *json); /* members of the report */
+    void (*write_json)(const hd_fit *fit, hd_json_writer *json); /* members of the info */
 } hd_fit_part;
 
 extern const hd_fit_part hd_fit_part_rows, hd_fit_part_prepared, hd_fit_part_graph,
@@ -384,7 +384,7 @@ const hd_fit_array *hd_fit_find_array(const char *name);
 /* A view of a graph. */
 huddle_array hd_fit_view_csr(const huddle_csr *matrix);
 
-/* The members of the report that belong to parts: "seconds" first, the others in their order. */
+/* The members of the info that belong to parts: "seconds" first, the others in their order. */
 void hd_fit_write_seconds(const hd_fit *fit, hd_json_writer *json);
 void hd_fit_write_json(const hd_fit *fit, hd_json_writer *json);
 void hd_fit_write_memory(const hd_fit *fit, hd_json_writer *json);

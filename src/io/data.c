@@ -197,7 +197,7 @@ huddle_status huddle_data_read(huddle_context *context, const char *source,
     TRY(hd_io_copy_text(source, "a file's name", &data->name));
     if (hd_slabs_distributed(context)) {
         if (request.options->exact)
-            FAIL(HUDDLE_UNSUPPORTED, "exact: rows that are spread over processes are floats");
+            FAIL(HUDDLE_UNSUPPORTED, "exact: rows that are distributed over processes are floats");
         request.rows = &rows;
         TRY(hd_io_rows_read(&request, source, data));
     } else {

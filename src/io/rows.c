@@ -1,5 +1,5 @@
-/* Reading under an engine that spreads rows: who reads what, and the points of which each process
- * reads its rows. */
+/* Reading under an engine that distributes rows: who reads what, and the points of which each
+ * process reads its rows. */
 #include "io/rows.h"
 
 #include "base/check.h"

@@ -17,7 +17,7 @@ huddle_status hd_collect_rows(huddle_context *context, int32_t to, int64_t n, co
 huddle_status hd_collect_points(huddle_context *context, const huddle_points *x,
                                 const int64_t *index, int64_t count, int32_t to, huddle_points *y);
 
-/* A sparse matrix whose rows are spread; columns are not renumbered. */
+/* A sparse matrix whose rows are distributed; columns are not renumbered. */
 huddle_status hd_collect_csr(huddle_context *context, const huddle_csr *matrix, int32_t to,
                              huddle_csr *whole);
 

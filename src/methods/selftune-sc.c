@@ -62,7 +62,7 @@ done:
     return status;
 }
 
-/* The alignment is computed even for a single number of clusters, because the report contains
+/* The alignment is computed even for a single number of clusters, because the info contains
  * it. */
 static huddle_status cluster(hd_method_run *run, void *argument, int32_t n_clusters) {
     huddle_status status = HUDDLE_OK;

@@ -5,7 +5,7 @@
  *
  * Options are texts as huddle_model_set_option() takes them, values the numbers of the fit by name
  * (src/fit/ has one walk for saving and loading), arrays the names of all other entries, so that
- * none can be missing unnoticed; the report is the JSON of the fit. NumPy opens the arrays:
+ * none can be missing unnoticed; "report" is the info of the fit. NumPy opens the arrays:
  * numpy.load(path)["labels"]. Every entry has a CRC-32, which is checked before its bytes are used.
  * Versions 1 and 2 were HDF5 files; version 3, of Huddle 0.2, had no refinement. */
 #include "model/model.h"
@@ -46,18 +46,18 @@ static void write_array_names(const hd_zip_writer *zip, hd_json_writer *json) {
     hd_json_close_array(json);
 }
 
-/* The report is parsed and written again, so that its layout is that of the file. */
-static huddle_status write_report(const huddle_model *model, hd_json_writer *json) {
+/* The info is parsed and written again, so that its layout is that of the file. */
+static huddle_status write_info(const huddle_model *model, hd_json_writer *json) {
     huddle_status status = HUDDLE_OK;
-    char *report = NULL;
+    char *info = NULL;
     hd_json_document document = {0};
-    TRY(huddle_model_info_json(model, &report));
-    TRY(hd_json_parse(report, (int64_t)strlen(report), &document));
+    TRY(huddle_model_info_json(model, &info));
+    TRY(hd_json_parse(info, (int64_t)strlen(info), &document));
     hd_json_key(json, "report");
     hd_json_write(json, document.root);
 done:
     hd_json_document_free(&document);
-    huddle_free(report);
+    huddle_free(info);
     return status;
 }
 
@@ -84,7 +84,7 @@ static huddle_status write_model(const huddle_model *model, hd_walk_slab *slab,
         goto done;
     hd_json_close_object(&json);
     write_array_names(zip, &json);
-    TRY(write_report(model, &json));
+    TRY(write_info(model, &json));
     hd_json_close_object(&json);
     TRY(hd_json_finish(&json, &text));
     TRY(hd_zip_add(zip, json_name, HD_ZIP_DEFLATED, text, (int64_t)strlen(text)));
@@ -179,11 +179,11 @@ done:
     return status;
 }
 
-/* The report as text, in the layout of a fit's report. It is not interpreted. */
-static huddle_status read_report(const hd_json_value *stored, char **report) {
+/* The info as text, in the layout of a fit's info. It is not interpreted. */
+static huddle_status read_info(const hd_json_value *stored, char **info) {
     if (stored == NULL || stored->type != HD_JSON_OBJECT)
         return hd_fail(HUDDLE_FORMAT, "the model file is damaged: the report is missing");
-    return hd_json_print(stored, (hd_json_style){.indent = 2, .digits = 15}, report);
+    return hd_json_print(stored, (hd_json_style){.indent = 2, .digits = 15}, info);
 }
 
 /* Whether each process gets a part of the rows: if the method can label new points by training
@@ -210,12 +210,12 @@ static huddle_status read_model(huddle_context *context, const hd_zip *zip,
     TRY(check_arrays(zip, hd_json_get(root, "arrays")));
     hd_fit_walk(&walk, &model->fit);
     TRY(walk.status);
-    TRY(read_report(hd_json_get(root, "report"), &model->report));
+    TRY(read_info(hd_json_get(root, "report"), &model->info));
     TRY(hd_fit_check(&model->fit));
     /* Refined labels are predicted by options that methods without refinement do not have. */
     if (model->fit.refined.present && huddle_option_find(model->table, "refine") == NULL)
         TRY(hd_walk_misfit("refine_present", true));
-    TRY(hd_model_check_report(model, hd_json_get(root, "report")));
+    TRY(hd_model_check_info(model, hd_json_get(root, "report")));
     TRY(hd_model_rows_new(&model->fit, &model->all_rows));
     model->fitted = true;
 done:

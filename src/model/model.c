@@ -64,7 +64,7 @@ void huddle_model_free(huddle_model *model) {
     huddle_csr_free(&model->given_graph);
     huddle_dense_free(&model->given_embedding);
     free_names(model->feature_names, model->n_names);
-    FREE(model->table, model->options, model->fitted_options, model->array_names, model->report,
+    FREE(model->table, model->options, model->fitted_options, model->array_names, model->info,
          model);
 }
 
@@ -136,7 +136,7 @@ done:
     return status;
 }
 
-/* Used in warnings and in the report only. A number of names that is not the number of features is
+/* Used in warnings and in the info only. A number of names that is not the number of features is
  * ignored by the fit: it is known only there. */
 huddle_status huddle_model_set_feature_names(huddle_model *model, int64_t n,
                                              const char *const *names) {
@@ -251,8 +251,8 @@ static const char *const *feature_names(const huddle_model *model, int64_t d) {
                                                      : NULL;
 }
 
-/* Under an engine that spreads rows over processes a method must be able to work on a part of them,
- * and no more than points may be given: the rows of a graph would have to be spread likewise. */
+/* Under an engine that distributes rows a method must be able to work on a part of them, and
+ * no more than points may be given: the rows of a graph would have to be distributed likewise. */
 static huddle_status check_distributed(const huddle_context *context, const huddle_model *model,
                                        const hd_step_job *job) {
     if (!hd_slabs_distributed(context))
@@ -289,7 +289,7 @@ done:
     return status;
 }
 
-/* The rows of each cluster and its medoid on all processes, for the report of each. */
+/* The rows of each cluster and its medoid on all processes, for the info of each. */
 static huddle_status count_everywhere(huddle_context *context, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     hd_fit_clusters *clusters = &fit->clusters;
@@ -352,9 +352,9 @@ done:
 static void keep_fit(huddle_model *model, hd_fit *fit, hd_model_rows *all_rows, void *options) {
     hd_fit_free(&model->fit);
     hd_model_rows_free(model->all_rows);
-    FREE(model->report, model->fitted_options);
+    FREE(model->info, model->fitted_options);
     model->all_rows = all_rows;
-    model->report = NULL;
+    model->info = NULL;
     model->fitted_options = options;
     model->fit = *fit;
     model->fitted = true;
@@ -379,7 +379,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     double begin = hd_seconds();
     TRY(borrow_context(context, &own, &context));
     outer = context->warnings;
-    /* The fit collects its warnings for the report; nested models restore the outer list. */
+    /* The fit collects its warnings for the info; nested models restore the outer list. */
     context->warnings = &fit.warnings;
     outer_stages = context->stages;
     hd_stages_begin(&fit.stages);

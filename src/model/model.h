@@ -23,13 +23,13 @@ struct huddle_model {
     bool fitted;
     hd_fit fit;
     hd_model_rows *all_rows;  /* if equal rows were merged; else NULL */
-    char *report;             /* of a loaded model: its JSON as it was saved; else NULL */
+    char *info;               /* of a loaded model: its JSON as it was saved; else NULL */
     const char **array_names; /* what huddle_model_arrays() returned last */
 };
 
-/* HUDDLE_FORMAT unless what the report of a loaded model repeats of its arrays is the same there:
- * n, d, n_clusters, sizes and medoids, which readers of the report use as sizes and indices. */
-huddle_status hd_model_check_report(const huddle_model *model, const hd_json_value *report);
+/* HUDDLE_FORMAT unless what the info of a loaded model repeats of its arrays is the same there:
+ * n, d, n_clusters, sizes and medoids, which readers of the info use as sizes and indices. */
+huddle_status hd_model_check_info(const huddle_model *model, const hd_json_value *info);
 
 /* HUDDLE_INVALID if the model has not been fitted. */
 huddle_status hd_model_check_fitted(const huddle_model *model);

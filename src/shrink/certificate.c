@@ -93,9 +93,9 @@ done:
  * negative. Each step replaces `high` by the largest norm at or below the midpoint, or `low` by the
  * midpoint. The loop ends when no norm lies strictly between them (next_above is `high`). All
  * processes see the same reduced numbers, so they take the same branches. */
-static huddle_status maximise_l21_spread(huddle_context *context, double inner, int64_t n,
-                                         const double *norm, const double *radius, double *scale,
-                                         double *bound) {
+static huddle_status maximise_l21_distributed(huddle_context *context, double inner, int64_t n,
+                                              const double *norm, const double *radius,
+                                              double *scale, double *bound) {
     huddle_status status = HUDDLE_OK;
     double low = 1, high = INFINITY;
     breakpoints at;
@@ -128,7 +128,7 @@ huddle_status hd_shrink_dual_l21(huddle_context *context, double inner, int64_t 
                                  const double *norm, const double *radius, double *scratch,
                                  double *scale, double *bound) {
     if (hd_context_engine(context)->slabs != NULL)
-        return maximise_l21_spread(context, inner, n, norm, radius, scale, bound);
+        return maximise_l21_distributed(context, inner, n, norm, radius, scale, bound);
     *bound = maximise_l21(inner, n, norm, radius, scratch, scale);
     return HUDDLE_OK;
 }

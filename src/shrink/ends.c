@@ -528,7 +528,7 @@ huddle_status huddle_shrink_ends(huddle_context *context, const huddle_dense *f,
     TRY(hd_shrink_check_loss(loss, 0, &input.squared));
     if (hd_context_engine(context)->slabs != NULL)
         FAIL(HUDDLE_UNSUPPORTED,
-             "the ends of gamma need all rows in one process; this engine spreads them");
+             "the ends of gamma need all rows in one process; this engine distributes them");
     TRY(huddle_csr_fetch(w));
     TRY(hd_shrink_edges_read(context, w, &edges));
     TRY(hd_shrink_check_shape(f, "f", w->rows, f->cols));

@@ -65,8 +65,8 @@ huddle_status hd_shrink_linear_open(huddle_context *context, const char *name,
         goto done;
     if (ghosts > 0)
         FAIL(HUDDLE_UNSUPPORTED,
-             "linear_solver: this engine cannot solve linear systems whose rows are spread over "
-             "several processes; use solver = pdhg");
+             "linear_solver: this engine cannot solve linear systems whose rows are distributed "
+             "over several processes; use solver = pdhg");
     if (strcmp(name, "cholmod") == 0 && !own_solvers->is_direct)
         FAIL(HUDDLE_UNSUPPORTED, "linear_solver = %s is not part of this build", name);
     TRY(open_first(context, own_solvers, name, graph, system));

@@ -187,7 +187,7 @@ static void find_gap(const blocks *b, int32_t c, huddle_embed_info *info) {
     }
 }
 
-/* Combines the reports of the blocks: the weakest verification, the worst residual, the total work.
+/* Combines the info of the blocks: the weakest verification, the worst residual, the total work.
  * The pairs of all blocks are proven only if those of every block are. */
 static void summarise_info(const blocks *b, int32_t c, huddle_embed_info *info) {
     *info = b->items[0].info;

@@ -126,7 +126,7 @@ static huddle_status place_rows(void *argument, hd_chunk chunk) {
 }
 
 /* Of training rows that new ones equal, their labels instead of their numbers, if the rows are
- * spread: only here it is known which row of another process is meant. */
+ * distributed: only here it is known which row of another process is meant. */
 static void take_labels(const hd_step_near *near, int64_t n, int64_t *same) {
     for (int64_t i = 0; i < n && near->numbers != NULL; i++)
         same[i] = same[i] >= 0 ? near->view.clusters.labels[same[i]] : -1;

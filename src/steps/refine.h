@@ -1,7 +1,7 @@
 /* Refinement of a method's labels on its graph (option `refine`; docs/method.md, "Refinement").
  *
  * A method clusters as published, then calls hd_step_refine(), which replaces the labels of the
- * fit by better ones and keeps the method's own beside them. Centres and the report of K-means or
+ * fit by better ones and keeps the method's own beside them. Centres and the info of K-means or
  * of a rotation remain those of the method's own step. New points get the labels of their
  * neighbours then, because the clusters are no longer those of the centres. */
 #ifndef HUDDLE_SRC_STEPS_REFINE_H
@@ -10,7 +10,7 @@
 #include "steps/options.h"
 
 /* To be called first in a fit: where labels cannot be refined (an embedding without a graph),
- * "auto" becomes "none", and the report says why; "graph" fails. */
+ * "auto" becomes "none", and the info says why; "graph" fails. */
 huddle_status hd_step_settle_refine(huddle_context *context, const hd_step_job *job,
                                     hd_spectral_options *options, hd_fit_refined *refined);
 

@@ -13,11 +13,11 @@ Cells on several processes: the tables and files are those of one process, apart
   > }
   > END
   $ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-  $ spread() { n=$1; shift; mpirun --oversubscribe --bind-to none -n $n huddle "$@" --engine mpi < /dev/null; }
+  $ several() { n=$1; shift; mpirun --oversubscribe --bind-to none -n $n huddle "$@" --engine mpi < /dev/null; }
   $ huddle experiment plan.json -o alone -q > alone.txt
   $ grep -vE 'cells|shared' alone.txt > expected.txt
   $ for n in 1 2 3; do
-  >   spread $n experiment plan.json -o out$n -q > table$n.txt || echo failed
+  >   several $n experiment plan.json -o out$n -q > table$n.txt || echo failed
   >   grep -vE 'cells|shared' table$n.txt | diff - expected.txt
   >   grep cells table$n.txt
   > done
@@ -43,7 +43,7 @@ Cells on several processes: the tables and files are those of one process, apart
 A run continues where another stopped, with any number of processes.
 
   $ mkdir part; head -5 alone/results.jsonl > part/results.jsonl
-  $ spread 2 experiment plan.json -o part -q | grep cells
+  $ several 2 experiment plan.json -o part -q | grep cells
   24 cells: * computed in * s, * found in part (glob)
   $ wc -l < part/results.jsonl
   22
@@ -55,18 +55,18 @@ A cell that fails, a mistake in the plan and a file that is not there are report
   $ cat > failing.json <<'END'
   > {"data": ["blobs"], "methods": [{"method": "kmeans", "grid": {"n_clusters": [2, 100000]}}]}
   > END
-  $ spread 2 experiment failing.json -q 2> errors
+  $ several 2 experiment failing.json -q 2> errors
   [1]
   $ grep 'huddle:' errors | sort -u
   huddle: 1 of 2 cells failed; the first was blobs, kmeans: n_clusters = 100000 * (glob)
   $ wc -l < failing/results.jsonl
   2
   $ echo '{"data": ["nowhere.npy"], "methods": ["kmeans"]}' > missing.json
-  $ spread 2 experiment missing.json -q 2> errors
+  $ several 2 experiment missing.json -q 2> errors
   [1]
   $ grep 'huddle:' errors | sort -u
   huddle: nowhere.npy: cannot be opened: No such file or directory
-  $ spread 2 experiment nothing.json -q 2> errors
+  $ several 2 experiment nothing.json -q 2> errors
   [1]
   $ grep 'huddle:' errors | sort -u
   huddle: nothing.json: the plan cannot be opened: No such file or directory

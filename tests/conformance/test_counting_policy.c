@@ -348,10 +348,10 @@ static const hd_engine remembering = {.text = {"remembering", "for tests"},
 static const hd_engine forgetful = {.text = {"forgetful", "for tests"}, .shrink = decline_shrink};
 
 /* The stage with the largest peak, and what was saved. */
-static char *report_of(const hd_engine *engine, const huddle_points *x, int64_t limit) {
+static char *info_of(const hd_engine *engine, const huddle_points *x, int64_t limit) {
     huddle_context *context = context_with(engine, "");
     huddle_model *model;
-    char *report;
+    char *info;
     asked = 0;
     if (limit > 0)
         assert_ok(huddle_context_set_memory(context, hd_machine_private("") + limit));
@@ -360,15 +360,15 @@ static char *report_of(const hd_engine *engine, const huddle_points *x, int64_t 
     assert_ok(huddle_model_set_option(model, "n_init", "2"));
     assert_ok(huddle_model_set_option(model, "prepare", "none"));
     assert_ok(huddle_model_fit(context, model, x));
-    assert_ok(huddle_model_info_json(model, &report));
+    assert_ok(huddle_model_info_json(model, &info));
     huddle_model_free(model);
     huddle_context_free(context);
-    return report;
+    return info;
 }
 
-static double member(const char *report, const char *name) {
+static double member(const char *info, const char *name) {
     char key[64];
-    const char *at = strstr(report, "\"memory\": {");
+    const char *at = strstr(info, "\"memory\": {");
     assert_non_null(at);
     snprintf(key, sizeof key, "\"%s\":", name);
     at = strstr(at, key);
@@ -382,7 +382,7 @@ static void host_memory_does_not_bypass_an_engine(void **state) {
     (void)state;
     skip_unless_memory_is_measured();
     huddle_points x = groups(3000, 8, 10, 2);
-    char *cpu = report_of(NULL, &x, 0);
+    char *cpu = info_of(NULL, &x, 0);
     int64_t need = (int64_t)(member(cpu, "predicted") - member(cpu, "base"));
     huddle_free(cpu);
     static const struct {
@@ -395,11 +395,11 @@ static void host_memory_does_not_bypass_an_engine(void **state) {
                  {&forgetful, {0, 0}, false}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         memory = cases[k].memory;
-        char *report = report_of(cases[k].engine, &x, 8 * need / 10);
-        assert_int_equal(strstr(report, "without linear systems") != NULL, cases[k].bypassed);
+        char *info = info_of(cases[k].engine, &x, 8 * need / 10);
+        assert_int_equal(strstr(info, "without linear systems") != NULL, cases[k].bypassed);
         assert_int_equal(asked > 0, cases[k].engine != NULL && !cases[k].bypassed);
-        assert_true(member(report, "predicted") <= member(report, "limit"));
-        huddle_free(report);
+        assert_true(member(info, "predicted") <= member(info, "limit"));
+        huddle_free(info);
     }
     huddle_points_free(&x);
 }
@@ -422,7 +422,7 @@ static huddle_status note_stage(huddle_context *context, const hd_memory_request
 static double predicted_by(const hd_engine *engine, const huddle_points *x) {
     huddle_context *context = context_with(engine, "decline");
     huddle_model *model;
-    char *report;
+    char *info;
     assert_ok(huddle_model_new("ssc", &model));
     assert_ok(huddle_model_set_option(model, "n_clusters", "10"));
     assert_ok(huddle_model_set_option(model, "n_neighbors", "2"));
@@ -430,9 +430,9 @@ static double predicted_by(const hd_engine *engine, const huddle_points *x) {
     assert_ok(huddle_model_set_option(model, "prepare", "auto"));
     assert_ok(huddle_model_set_option(model, "refine", "auto"));
     assert_ok(huddle_model_fit(context, model, x));
-    assert_ok(huddle_model_info_json(model, &report));
-    double predicted = member(report, "predicted") - member(report, "base");
-    huddle_free(report);
+    assert_ok(huddle_model_info_json(model, &info));
+    double predicted = member(info, "predicted") - member(info, "base");
+    huddle_free(info);
     huddle_model_free(model);
     huddle_context_free(context);
     return predicted;

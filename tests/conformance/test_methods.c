@@ -209,7 +209,7 @@ static void training_points_keep_their_labels(const char *method) {
 static void a_saved_model_is_the_same(const char *method) {
     huddle_points x = clouds(N), fresh = clouds(2 * N);
     int32_t before[2 * N], after[2 * N];
-    char path[256], *report, *report_again;
+    char path[256], *info, *info_again;
     huddle_model *model = new_model(method), *loaded;
     snprintf(path, sizeof path, "%s/%s.huddle", test_directory(), method);
     assert_ok(huddle_model_set_option(model, "prepare", "standard"));
@@ -220,12 +220,12 @@ static void a_saved_model_is_the_same(const char *method) {
     assert_ok(huddle_model_predict(NULL, model, &fresh, before));
     assert_ok(huddle_model_predict(NULL, loaded, &fresh, after));
     assert_memory_equal(before, after, sizeof before);
-    assert_ok(huddle_model_info_json(model, &report));
-    assert_ok(huddle_model_info_json(loaded, &report_again));
-    assert_string_equal(strstr(report, "\"prepare\": {"), strstr(report_again, "\"prepare\": {"));
-    assert_non_null(strstr(report_again, "\"prepare\": \"standard\""));
-    huddle_free(report);
-    huddle_free(report_again);
+    assert_ok(huddle_model_info_json(model, &info));
+    assert_ok(huddle_model_info_json(loaded, &info_again));
+    assert_string_equal(strstr(info, "\"prepare\": {"), strstr(info_again, "\"prepare\": {"));
+    assert_non_null(strstr(info_again, "\"prepare\": \"standard\""));
+    huddle_free(info);
+    huddle_free(info_again);
     huddle_model_free(model);
     huddle_model_free(loaded);
     huddle_points_free(&x);
@@ -252,7 +252,7 @@ static void a_range_of_clusters_is_tried(const char *method) {
     huddle_points x = clouds(N);
     huddle_model *model = new_model(method);
     huddle_array labels;
-    char *report;
+    char *info;
     assert_ok(huddle_model_set_option(model, "n_clusters", "2-6"));
     assert_ok(huddle_model_fit(NULL, model, &x));
     assert_ok(huddle_model_array(model, "range_labels", &labels));
@@ -261,10 +261,10 @@ static void a_range_of_clusters_is_tried(const char *method) {
     for (int t = 0; t < 5; t++)
         for (int i = 0; i < N; i++)
             assert_in_range(((const int32_t *)labels.values)[i * 5 + t], 0, t + 1);
-    assert_ok(huddle_model_info_json(model, &report));
-    assert_non_null(strstr(report, "\"range\""));
-    assert_non_null(strstr(report, "\"n_clusters\": 4,\n  \"method\""));
-    huddle_free(report);
+    assert_ok(huddle_model_info_json(model, &info));
+    assert_non_null(strstr(info, "\"range\""));
+    assert_non_null(strstr(info, "\"n_clusters\": 4,\n  \"method\""));
+    huddle_free(info);
     huddle_model_free(model);
     huddle_points_free(&x);
 }

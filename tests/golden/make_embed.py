@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Makes embed.txt: eigenvalues and leverage scores of graphs that test_embed_golden.c builds alike.
+"""Makes embed.txt: eigenvalues and leverage scores of graphs that test_embed_large.c builds alike.
 
 Each graph of n vertices in `blocks` equal blocks is a formula of whole numbers; see edges(). For
 each: n, blocks, c, the first c + 2 eigenvalues of the normalised Laplacian, then for eleven vertices

@@ -1,4 +1,4 @@
-/* Rows of several processes collected on one or all of them, and spread again: compared with the
+/* Rows of several processes collected on one or all of them, and back again: compared with the
  * rows of the whole. */
 #include "engines/team.h"
 #include "matrix/collect.h"
@@ -99,7 +99,7 @@ done:
 }
 
 /* All rows from process 1, which has none of its own. */
-static huddle_status spread_rows(huddle_context *context, int rank, const huddle_points *x) {
+static huddle_status distribute_rows(huddle_context *context, int rank, const huddle_points *x) {
     huddle_status status = HUDDLE_OK;
     huddle_points all = {0};
     float rows[N * D] = {0};
@@ -124,13 +124,13 @@ static huddle_status work(huddle_context *context, int rank, void *argument) {
     TRY(fill_rows(begins[rank], begins[rank + 1] - begins[rank], &x));
     TRY(collect_dense(context, rank, &x));
     TRY(collect_sparse(context, rank));
-    TRY(spread_rows(context, rank, &x));
+    TRY(distribute_rows(context, rank, &x));
 done:
     huddle_points_free(&x);
     return hd_agree(context, status);
 }
 
-static void members_collect_and_spread(void **state) {
+static void members_collect_and_distribute(void **state) {
     (void)state;
     int64_t failing = 0;
     assert_ok(team_run(MEMBERS, &team_engine, work, &failing));
@@ -171,7 +171,7 @@ static void alone_rows_are_copied(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(members_collect_and_spread),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(members_collect_and_distribute),
                                        cmocka_unit_test(failures_of_one_member_leave_nothing),
                                        cmocka_unit_test(alone_rows_are_copied)};
     return cmocka_run_group_tests(tests, NULL, NULL);

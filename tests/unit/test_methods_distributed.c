@@ -101,7 +101,7 @@ static void keep_facts(const huddle_model *model, int64_t first, int rank, job *
     t->n_clusters[rank] = fit->clusters.n_clusters;
     for (int32_t k = 0; k < fit->clusters.centres.rows && k < 16; k++)
         t->medoids[rank][k] = fit->clusters.medoids[k] < 0 ? -1 : first + fit->clusters.medoids[k];
-    /* On one process the report counts again after a decision. */
+    /* On one process the info counts again after a decision. */
     t->n_changed[rank] =
         fit->rows.elsewhere > 0 ? refined->info.n_changed : hd_fit_refined_changed(fit);
     t->total_size[rank] = 0;
@@ -144,17 +144,17 @@ static huddle_status fit_member(huddle_context *context, int rank, void *argumen
     huddle_points own = slab_of(t, rank);
     huddle_model *model = NULL;
     int64_t first = layouts[t->layout].first[rank];
-    char *report = NULL;
+    char *info = NULL;
     TRY(make_model(t, &model));
     TRY(huddle_model_fit(context, model, &own));
     if (own.n > 0)
         memcpy(t->labels + first, huddle_model_labels(model, NULL),
                (size_t)own.n * sizeof *t->labels);
     keep_facts(model, first, rank, t);
-    TRY(huddle_model_info_json(model, &report));
+    TRY(huddle_model_info_json(model, &info));
     TRY(predict_new(context, model, t, first, first + own.n));
 done:
-    huddle_free(report);
+    huddle_free(info);
     huddle_model_free(model);
     return status;
 }
@@ -325,7 +325,7 @@ done:
 static void models_of_several_processes_are_saved(void **state) {
     (void)state;
     huddle_points x = clouds();
-    char path[] = "/tmp/huddle_spread_XXXXXX";
+    char path[] = "/tmp/huddle_rows_XXXXXX";
     int descriptor = mkstemp(path);
     assert_true(descriptor >= 0);
     file_job *t = calloc(1, sizeof *t);

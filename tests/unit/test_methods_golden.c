@@ -453,7 +453,7 @@ static void the_alignment_is_the_least_there_is(void **state) {
 static void selftune_reports_the_alignment(void **state) {
     (void)state;
     huddle_model *model;
-    char *report;
+    char *info;
     assert_ok(huddle_model_new("selftune-sc", &model));
     assert_ok(huddle_model_fit(NULL, model, &points));
     const huddle_embed_choice *choice = &model->fit.trials.choice;
@@ -461,9 +461,9 @@ static void selftune_reports_the_alignment(void **state) {
     assert_int_equal(model->fit.clusters.n_clusters, choice->candidates[0]);
     for (int i = 1; i < choice->count; i++)
         assert_true(choice->scores[i] <= choice->scores[0] + 1e-3);
-    assert_ok(huddle_model_info_json(model, &report));
-    assert_non_null(strstr(report, "\"alignment\""));
-    huddle_free(report);
+    assert_ok(huddle_model_info_json(model, &info));
+    assert_non_null(strstr(info, "\"alignment\""));
+    huddle_free(info);
     huddle_model_free(model);
 }
 

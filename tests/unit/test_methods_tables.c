@@ -90,7 +90,7 @@ static double ari(const huddle_model *model, int64_t n, int32_t classes) {
     return scores.ari;
 }
 
-/* Whether the report of a fit contains a text. */
+/* Whether the info of a fit contains a text. */
 static bool reports(const huddle_model *model, const char *text) {
     char *json;
     assert_ok(huddle_model_info_json(model, &json));

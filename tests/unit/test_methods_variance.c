@@ -23,7 +23,7 @@ static void make_points(int64_t d, int64_t wide, double scale, huddle_points *po
         }
 }
 
-/* The report's warnings as JSON text; freed by free(). */
+/* The info's warnings as JSON text; freed by free(). */
 static char *fit(const char *method, const char *prepare, const huddle_points *points,
                  const char *const *names) {
     huddle_model *model = NULL;
@@ -163,7 +163,7 @@ static void a_few_of_many_features_are_named_together(void **state) {
     huddle_points_free(&points);
 }
 
-/* How often a warning about the variance is in the report of a fit. */
+/* How often a warning about the variance is in the info of a fit. */
 static int count_warnings(const char *method, const char *const options[][2],
                           const huddle_points *points, huddle_cache *cache) {
     huddle_model *model = NULL;

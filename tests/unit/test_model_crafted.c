@@ -138,20 +138,20 @@ static size_t value_length(const char *value) {
     return length;
 }
 
-/* Every number, flag and array in "values" and in the report. */
+/* Every number, flag and array in "values" and in the info. */
 static int64_t craft_values(const hd_zip *zip, const huddle_points *x, int64_t *refused) {
     static const char *const wrong[] = {"-1", "0",    "3",  "4000000000", "9223372036854775807",
                                         "[]", "-0.0", "{}", "2147483647", "true"};
     int64_t tried = 0;
     char *json;
     assert_ok(hd_zip_read(zip, hd_zip_find(zip, "model.json"), &json));
-    char *begin = strstr(json, "\"values\""), *report = strstr(json, "\"report\"");
-    assert_true(begin != NULL && report != NULL);
+    char *begin = strstr(json, "\"values\""), *info = strstr(json, "\"report\"");
+    assert_true(begin != NULL && info != NULL);
     for (char *at = strstr(begin, "\": "); at != NULL; at = strstr(at + 1, "\": ")) {
         char *value = at + 3;
         size_t length = value_length(value);
-        /* Members of the report that only texts depend on are changed less often. */
-        size_t few = at < report || strstr(at - 12, "n_clusters\"") == at - 10 ? 0 : 5;
+        /* Members of the info that only texts depend on are changed less often. */
+        size_t few = at < info || strstr(at - 12, "n_clusters\"") == at - 10 ? 0 : 5;
         if (*value == '"' || *value == '{')
             continue;
         if (*value == 't' || *value == 'f') {
@@ -160,7 +160,7 @@ static int64_t craft_values(const hd_zip *zip, const huddle_points *x, int64_t *
             continue;
         }
         if (memchr(value, '.', length) != NULL || memchr(value, 'e', length) != NULL) {
-            try_value(zip, json, value, length, at < report ? "-1e300" : "[]", x, refused);
+            try_value(zip, json, value, length, at < info ? "-1e300" : "[]", x, refused);
             tried++;
             continue;
         }
@@ -191,7 +191,7 @@ static void assert_member_refused(const hd_zip *zip, const char *section, const 
     huddle_free(json);
 }
 
-/* What the report repeats of the arrays must be the same there: pages are made from both. */
+/* What the info repeats of the arrays must be the same there: pages are made from both. */
 static void report_must_agree_with_arrays(void **state) {
     (void)state;
     static const char *const cases[][3] = {

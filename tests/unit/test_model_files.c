@@ -225,7 +225,7 @@ static void typed_results_survive_a_file(void **state) {
 }
 
 /* Scores computed before saving are results of the loaded model too, those that do not apply
- * included, and the report is the same. */
+ * included, and the info is the same. */
 static void scores_survive_a_file(void **state) {
     (void)state;
     static const char *const methods[] = {"ssc", "kmeans"};
@@ -269,7 +269,7 @@ static huddle_points wide_clouds(int64_t n) {
     return x;
 }
 
-/* What prepare = auto compared is in the file, not only in the report. */
+/* What prepare = auto compared is in the file, not only in the info. */
 static void prepare_trials_survive_a_file(void **state) {
     (void)state;
     char path[256];
@@ -414,7 +414,7 @@ static void impossible_models_are_refused(void **state) {
         assert_ok(huddle_model_fit(NULL, model, &x));
         assert_ok(huddle_model_save(model, path));
         assert_ok(huddle_model_load(path, &loaded));
-        /* The report is then that of the file, whatever becomes of the fit. */
+        /* The info is then that of the file, whatever becomes of the fit. */
         cases[k].spoil(&loaded->fit);
         assert_ok(huddle_model_save(loaded, path));
         huddle_model_free(loaded);

@@ -30,11 +30,11 @@ static huddle_model *new_model(const char *method, int c) {
     return model;
 }
 
-/* The number of a member of an object of the report, both by name. */
-static double member(const char *report, const char *object, const char *name) {
+/* The number of a member of an object of the info, both by name. */
+static double member(const char *info, const char *object, const char *name) {
     char key[64];
     snprintf(key, sizeof key, "\"%s\": {", object);
-    const char *at = strstr(report, key);
+    const char *at = strstr(info, key);
     assert_non_null(at);
     snprintf(key, sizeof key, "\"%s\":", name);
     at = strstr(at, key);
@@ -51,22 +51,22 @@ static void check_prediction(const memory_case *fit, int32_t n_threads) {
     huddle_points x = clusters(fit->n, fit->d, fit->c);
     huddle_model *model = new_model(fit->method, fit->c);
     huddle_context *context;
-    char *report;
+    char *info;
     assert_ok(huddle_context_new(&context));
     assert_ok(huddle_context_set_threads(context, n_threads));
     assert_ok(huddle_model_set_option(model, fit->option, fit->value));
     huddle_model_borrow_points(model, true);
     assert_ok(huddle_model_fit(context, model, &x));
-    assert_ok(huddle_model_info_json(model, &report));
-    double predicted = member(report, "memory", "predicted") - member(report, "memory", "base");
-    double arrays = member(report, "memory", "arrays");
+    assert_ok(huddle_model_info_json(model, &info));
+    double predicted = member(info, "memory", "predicted") - member(info, "memory", "base");
+    double arrays = member(info, "memory", "arrays");
     /* Threads that wait for a CPU have no arrays yet, so that several may need less than predicted.
      */
     if (predicted < .7 * arrays || (n_threads == 1 && predicted > 1.6 * arrays))
         fail_msg("%s of %d x %d, %d clusters, %s = %s, %d threads: %.0f predicted, %.0f measured",
                  fit->method, fit->n, fit->d, fit->c, fit->option, fit->value, (int)n_threads,
                  predicted, arrays);
-    huddle_free(report);
+    huddle_free(info);
     huddle_model_free(model);
     huddle_context_free(context);
     huddle_points_free(&x);
@@ -91,14 +91,13 @@ static void predictions_are_near_the_peak(void **state) {
 /* What a fit of ssc would need beside what the process has. */
 static int64_t predicted_need(const huddle_points *x) {
     huddle_model *model = new_model("ssc", 10);
-    char *report;
+    char *info;
     assert_ok(huddle_model_set_option(model, "prepare", "none"));
     assert_ok(huddle_model_fit(NULL, model, x));
-    assert_ok(huddle_model_info_json(model, &report));
-    int64_t need =
-        (int64_t)(member(report, "memory", "predicted") - member(report, "memory", "base"));
-    assert_non_null(strstr(report, "\"leaner\": []"));
-    huddle_free(report);
+    assert_ok(huddle_model_info_json(model, &info));
+    int64_t need = (int64_t)(member(info, "memory", "predicted") - member(info, "memory", "base"));
+    assert_non_null(strstr(info, "\"leaner\": []"));
+    huddle_free(info);
     huddle_model_free(model);
     return need;
 }
@@ -120,7 +119,7 @@ static void limits_make_fits_leaner_or_refuse_them(void **state) {
     huddle_points x = clusters(3000, 8, 10);
     huddle_context *context;
     int64_t need = predicted_need(&x);
-    char *report;
+    char *info;
     assert_ok(huddle_context_new(&context));
     huddle_context_set_log(context, keep_log, NULL);
     assert_int_equal(huddle_context_memory(context), HUDDLE_AUTO);
@@ -131,10 +130,10 @@ static void limits_make_fits_leaner_or_refuse_them(void **state) {
     assert_ok(huddle_context_set_memory(context, hd_machine_private("") + 8 * need / 10));
     assert_ok(huddle_model_fit(context, model, &x));
     assert_non_null(strstr(last_log, "to save memory, the shrink step is solved by pdhg"));
-    assert_ok(huddle_model_info_json(model, &report));
-    assert_non_null(strstr(report, "without linear systems"));
-    assert_true(member(report, "memory", "predicted") <= member(report, "memory", "limit"));
-    huddle_free(report);
+    assert_ok(huddle_model_info_json(model, &info));
+    assert_non_null(strstr(info, "without linear systems"));
+    assert_true(member(info, "memory", "predicted") <= member(info, "memory", "limit"));
+    huddle_free(info);
     /* A choice of the user is not changed. */
     assert_ok(huddle_model_set_option(model, "solver", "newton"));
     assert_refused(huddle_model_fit(context, model, &x), HUDDLE_NO_MEMORY, "in stage shrink");
@@ -168,13 +167,13 @@ static void models_can_borrow_their_points(void **state) {
 /* The share of a fit's time that is in no stage. */
 static double unnamed_share(const char *method, const huddle_points *x) {
     huddle_model *model = new_model(method, 10);
-    char *report;
+    char *info;
     assert_ok(huddle_model_fit(NULL, model, x));
-    assert_ok(huddle_model_info_json(model, &report));
-    double total = member(report, "seconds", "total"), other = member(report, "seconds", "other");
-    double check = member(report, "seconds", "check");
+    assert_ok(huddle_model_info_json(model, &info));
+    double total = member(info, "seconds", "total"), other = member(info, "seconds", "other");
+    double check = member(info, "seconds", "check");
     assert_true(check > 0 && check < total);
-    huddle_free(report);
+    huddle_free(info);
     huddle_model_free(model);
     return (other - .001) / total;
 }

@@ -42,10 +42,9 @@ static huddle_model *save_and_load(const huddle_model *model) {
     return loaded;
 }
 
-/* ---- the report -------------------------------------------------------------------------------
- */
+/* ---- the info -------------------------------------------------------------------------------- */
 
-/* A number of the report, by the name of its part and its own; NAN for null. */
+/* A number of the info, by the name of its part and its own; NAN for null. */
 static double reported(const huddle_model *model, const char *part, const char *name) {
     char *text;
     hd_json_document document = {0};

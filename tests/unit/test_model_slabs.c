@@ -296,14 +296,14 @@ static void compare_csr(const huddle_csr *a, const huddle_csr *b) {
         assert_close(a->values[e], b->values[e], 1e-9);
 }
 
-/* The number that follows "NAME": in a report, or -1. */
+/* The number that follows "NAME": in an info, or -1. */
 static double number_of(const huddle_model *model, const char *name) {
-    char *report, key[64];
-    assert_ok(huddle_model_info_json(model, &report));
+    char *info, key[64];
+    assert_ok(huddle_model_info_json(model, &info));
     snprintf(key, sizeof key, "\"%s\":", name);
-    const char *at = strstr(report, key);
+    const char *at = strstr(info, key);
     double number = at != NULL ? strtod(at + strlen(key), NULL) : -1;
-    huddle_free(report);
+    huddle_free(info);
     return number;
 }
 
@@ -334,7 +334,7 @@ static void compare_file(const fit_job *t, const huddle_model *one) {
         assert_close(a->embedding.f.degrees[i], b->embedding.f.degrees[i], 1e-9);
     assert_int_equal(a->shrunk.g.g.rows, b->shrunk.g.g.rows);
     assert_int_equal(a->shrunk.g.g.cols, b->shrunk.g.g.cols);
-    /* Medoids are rows of their clusters, and the report counts all edges. */
+    /* Medoids are rows of their clusters, and the info counts all edges. */
     for (int64_t c = 0; c < a->clusters.centres.rows; c++)
         assert_true(a->clusters.medoids[c] >= 0 &&
                     a->clusters.labels[a->clusters.medoids[c]] == (int32_t)c);

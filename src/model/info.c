@@ -1,4 +1,4 @@
-/* The report of a fit as JSON: what was computed and how accurately. Each part of the fit writes
+/* The info of a fit as JSON: what was computed and how accurately. Each part of the fit writes
  * its own members (src/fit/). */
 #include "model/model.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* 15 digits: every decimal number of that length is printed as it was entered. */
-static const hd_json_style report_style = {.indent = 2, .digits = 15};
+static const hd_json_style info_style = {.indent = 2, .digits = 15};
 
 /* Booleans and numbers as such, everything else, such as "auto" or a range, as text. "1e-4" is a
  * number only for options of type REAL. */
@@ -54,7 +54,7 @@ static void write_names(const huddle_model *model, hd_json_writer *json) {
     hd_json_close_array(json);
 }
 
-static void write_report(const huddle_model *model, hd_json_writer *json) {
+static void write_info(const huddle_model *model, hd_json_writer *json) {
     const hd_fit *fit = &model->fit;
     hd_json_open_object(json);
     hd_fit_part_rows.write_json(fit, json);
@@ -71,11 +71,11 @@ static void write_report(const huddle_model *model, hd_json_writer *json) {
     hd_json_close_object(json);
 }
 
-static huddle_status compare_member(const hd_json_value *report, const hd_json_value *known,
+static huddle_status compare_member(const hd_json_value *info, const hd_json_value *known,
                                     const char *name) {
     huddle_status status = HUDDLE_OK;
     char *stored = NULL, *right = NULL;
-    TRY(hd_json_print(hd_json_get(report, name), (hd_json_style){0}, &stored));
+    TRY(hd_json_print(hd_json_get(info, name), (hd_json_style){0}, &stored));
     TRY(hd_json_print(hd_json_get(known, name), (hd_json_style){0}, &right));
     if (strcmp(stored, right) != 0)
         FAIL(HUDDLE_FORMAT,
@@ -88,7 +88,7 @@ done:
 
 /* What the arrays say is written by the parts themselves. Of rows on other processes the sizes are
  * not known here. */
-huddle_status hd_model_check_report(const huddle_model *model, const hd_json_value *report) {
+huddle_status hd_model_check_info(const huddle_model *model, const hd_json_value *info) {
     static const char *const names[] = {"n", "d", "n_clusters", "medoids", "sizes"};
     int count = model->fit.rows.elsewhere > 0 ? 4 : 5;
     huddle_status status = HUDDLE_OK;
@@ -102,7 +102,7 @@ huddle_status hd_model_check_report(const huddle_model *model, const hd_json_val
     TRY(hd_json_finish(&json, &text));
     TRY(hd_json_parse(text, (int64_t)strlen(text), &known));
     for (int k = 0; k < count; k++)
-        TRY(compare_member(report, known.root, names[k]));
+        TRY(compare_member(info, known.root, names[k]));
 done:
     hd_json_discard(&json);
     hd_json_document_free(&known);
@@ -110,13 +110,13 @@ done:
     return status;
 }
 
-/* The report of a loaded model is the one it was saved with, with scores computed since in place
+/* The info of a loaded model is the one it was saved with, with scores computed since in place
  * of the saved ones. It is not generated anew: times and warnings of the fit are known from it
  * alone. */
 static huddle_status write_loaded(const huddle_model *model, hd_json_writer *json) {
     huddle_status status = HUDDLE_OK;
     hd_json_document document = {0};
-    TRY(hd_json_parse(model->report, (int64_t)strlen(model->report), &document));
+    TRY(hd_json_parse(model->info, (int64_t)strlen(model->info), &document));
     bool replaced = false;
     hd_json_open_object(json);
     for (const hd_json_value *member = document.root->first; member != NULL;
@@ -137,23 +137,23 @@ done:
     return status;
 }
 
-/* A loaded model has its report as text, a fitted one writes it from its parts. */
+/* A loaded model has its info as text, a fitted one writes it from its parts. */
 huddle_status huddle_model_info_json(const huddle_model *model, char **text) {
     huddle_status status = HUDDLE_OK;
-    hd_json_writer json = hd_json_begin(report_style);
+    hd_json_writer json = hd_json_begin(info_style);
     *text = NULL;
     TRY(hd_model_check_fitted(model));
     /* Nothing has been added since the model was saved. */
-    if (model->report != NULL && !model->fit.scored) {
-        *text = hd_copy_text(model->report);
+    if (model->info != NULL && !model->fit.scored) {
+        *text = hd_copy_text(model->info);
         if (*text == NULL)
-            FAIL(HUDDLE_NO_MEMORY, "no memory for a report");
+            FAIL(HUDDLE_NO_MEMORY, "no memory for the info");
         goto done;
     }
-    if (model->report != NULL)
+    if (model->info != NULL)
         TRY(write_loaded(model, &json));
     else
-        write_report(model, &json);
+        write_info(model, &json);
     TRY(hd_json_finish(&json, text));
 done:
     hd_json_discard(&json);
