@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "io/exact.h"
+#include "matrix/points.h"
 
 #include <float.h>
 #include <math.h>
@@ -306,20 +307,12 @@ static double shifted_value(const huddle_points *x, const double *values, int64_
     return x->shift != NULL ? values[j] - x->shift[j] : values[j];
 }
 
-huddle_status hd_io_refuse_value(double value, int64_t row, int64_t column) {
-    if (isfinite(value))
-        return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: %g is beyond single precision",
-                       (long long)row + 1, (long long)column + 1, value);
-    return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: the value is %s", (long long)row + 1,
-                   (long long)column + 1, isnan(value) ? "not a number" : "infinite");
-}
-
 /* Finds the value because of which hd_io_intake_row() refused a row. */
 static huddle_status refuse_row(const huddle_points *x, int64_t row, const double *values,
                                 double limit) {
     for (int64_t j = 0; j < x->d; j++)
         if (!(fabs(shifted_value(x, values, j)) <= limit))
-            return hd_io_refuse_value(values[j], row, j);
+            return hd_refuse_value(values[j], row, j);
     return HUDDLE_OK;
 }
 
@@ -352,14 +345,6 @@ huddle_status hd_io_intake_row(hd_io_intake *intake, int32_t worker, int64_t row
     return HUDDLE_OK;
 }
 
-/* A float resolves 2^-24 of its magnitude. A column whose values lie closer together than
- * 2^-14 of their magnitude, such as times in seconds since 1970, would keep fewer than ten
- * bits of what distinguishes its rows, and must be shifted before it is rounded. */
-bool hd_io_range_shifts(double low, double high) {
-    static const double min_range = 0x1p-14; /* as in huddle_points_from_double() */
-    return high > low && high - low < min_range * fmax(fabs(low), fabs(high));
-}
-
 void hd_io_intake_merge(huddle_context *context, hd_io_intake *intake) {
     int64_t d = intake->points->d, size = hd_workers(context) * d;
     for (int64_t e = d; e < size; e++) {
@@ -373,7 +358,7 @@ bool hd_io_intake_shifts(huddle_context *context, hd_io_intake *intake) {
         return false;
     hd_io_intake_merge(context, intake);
     for (int64_t j = 0; j < intake->points->d; j++)
-        if (hd_io_range_shifts(intake->low[j], intake->high[j]))
+        if (hd_range_shifts(intake->low[j], intake->high[j]))
             return true;
     return false;
 }

@@ -83,9 +83,6 @@ void hd_io_samples_load(const hd_io_samples *samples, int64_t begin, int64_t end
 /* Element i of a vector as a whole number; false if it is not one. */
 bool hd_io_array_whole(const hd_io_array *array, int64_t i, int64_t *value, double *as_double);
 
-/* HUDDLE_INVALID for a value that is not finite, or beyond float; row and column count from 0. */
-huddle_status hd_io_refuse_value(double value, int64_t row, int64_t column);
-
 /* HUDDLE_FORMAT or HUDDLE_UNSUPPORTED if points cannot have this size. */
 huddle_status hd_io_points_limit(int64_t n, int64_t d);
 
@@ -114,9 +111,6 @@ void hd_io_intake_free(hd_io_intake *intake);
 
 /* Makes the ranges of the first worker those of all. */
 void hd_io_intake_merge(huddle_context *context, hd_io_intake *intake);
-
-/* Whether a column whose values are in that range loses its digits as float. */
-bool hd_io_range_shifts(double low, double high);
 
 /* Fills rows first_row .. first_row + samples->n - 1. */
 huddle_status hd_io_intake_samples(huddle_context *context, hd_io_intake *intake,

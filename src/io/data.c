@@ -5,6 +5,7 @@
 #include "io/formats.h"
 #include "io/rows.h"
 #include "io/unpack.h"
+#include "matrix/points.h"
 
 #include <errno.h>
 #include <math.h>
@@ -326,7 +327,7 @@ static huddle_status check_finite(const huddle_dense *matrix) {
     for (int64_t i = 0; i < matrix->rows; i++)
         for (int64_t j = 0; j < matrix->cols; j++)
             if (!isfinite(matrix->values[i * matrix->stride + j]))
-                return hd_io_refuse_value(matrix->values[i * matrix->stride + j], i, j);
+                return hd_refuse_value(matrix->values[i * matrix->stride + j], i, j);
     return HUDDLE_OK;
 }
 

@@ -4,7 +4,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "io/formats.h"
-#include "matrix/mapping.h"
+#include "matrix/points.h"
 
 #include <errno.h>
 #include <stdatomic.h>

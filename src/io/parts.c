@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "io/exact.h"
 #include "io/sparse.h"
+#include "matrix/points.h"
 
 #include <math.h>
 #include <string.h>
@@ -71,7 +72,7 @@ static huddle_status check_numbered(huddle_context *context, const huddle_points
         for (int64_t j = 0; j < points->d; j++) {
             float value = points->values[i * points->stride + j];
             if (!isfinite(value))
-                return hd_io_refuse_value((double)value, first + i, j);
+                return hd_refuse_value((double)value, first + i, j);
         }
     return status;
 }

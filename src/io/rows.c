@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/context.h"
 #include "io/formats.h"
+#include "matrix/points.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -93,16 +94,9 @@ static huddle_status take_again(void *argument) {
     return hd_io_parts_take(r, &r->intake);
 }
 
-/* As huddle_points_from_double() chooses it: once one column needs a shift, constant columns that
- * float cannot represent get one too. */
-static double column_shift(double low, double high, double mean) {
-    if (high <= low)
-        return (double)(float)low == low ? 0 : low;
-    return hd_io_range_shifts(low, high) ? mean : 0;
-}
-
 /* Values are read twice more if some column of all rows needs a shift, first for the means, instead
- * of being kept as doubles. Without ranges no column can need one, on any process. */
+ * of being kept as doubles. Without ranges no column can need one, on any process. Once one column
+ * needs a shift, constant columns that float cannot represent get one too. */
 static huddle_status shift_rows(hd_io_chosen *r) {
     huddle_status status = HUDDLE_OK;
     huddle_context *context = r->request->context;
@@ -122,7 +116,7 @@ static huddle_status shift_rows(hd_io_chosen *r) {
     r->intake.sums = NULL;
     TRY(hd_reduce_sum(context, d, shift));
     for (int64_t j = 0; j < d; j++)
-        shift[j] = column_shift(low[j], high[j], shift[j] / (double)r->request->rows->total);
+        shift[j] = hd_column_shift(low[j], high[j], shift[j] / (double)r->request->rows->total);
     points->shift = shift;
     shift = NULL;
     TRY(hd_io_rows_together(r->request, take_again, r));

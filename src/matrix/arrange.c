@@ -11,14 +11,13 @@
 
 huddle_status hd_arrange_partition(huddle_context *context, const huddle_csr *graph,
                                    int32_t *owner) {
-    huddle_status status = HUDDLE_OK;
     const hd_engine_slabs *slabs = hd_context_engine(context)->slabs;
     if (slabs != NULL && slabs->partition != NULL && hd_slabs_count(context) > 1)
         return slabs->partition(hd_context_engine_state(context), graph->rows, graph->offsets,
                                 graph->columns, owner);
     for (int64_t i = 0; i < graph->rows; i++)
         owner[i] = hd_slabs_rank(context);
-    return status;
+    return HUDDLE_OK;
 }
 
 /* A stable sort of the rows by owner. */

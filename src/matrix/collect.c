@@ -1,7 +1,7 @@
 #include "matrix/collect.h"
 
 #include "base/check.h"
-#include "matrix/rows.h"
+#include "matrix/points.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Distinct rows by hashing: rows of equal hash are compared value by value, so the result is exact
  * whatever the hash. Rows of this process only. Distinct rows are numbered by their first
  * occurrence. */
-#include "matrix/distinct.h"
+#include "matrix/points.h"
 
 #include "base/check.h"
 #include "base/parallel.h"

@@ -3,7 +3,7 @@
 #include "huddle/matrix.h"
 
 #include "base/check.h"
-#include "matrix/mapping.h"
+#include "matrix/points.h"
 #include "matrix/resident.h"
 
 #include <string.h>
