@@ -269,9 +269,6 @@ done:
     return status;
 }
 
-/* ---- texts in quotes --------------------------------------------------------------------------
- */
-
 char *hd_io_unquote(const char *p, const char *end, char *to) {
     for (; p < end; p++) {
         *to++ = *p;

@@ -339,16 +339,15 @@ huddle_status huddle_columns_append(huddle_context *context, const char *source,
     writing to = {&output, ',', '.', {0}, columns, n_columns, n};
     hd_file file = {.descriptor = -1};
     const hd_io_format *format = NULL;
-    hd_io_request request = {context, NULL, source, NULL};
-    TRY(hd_io_locate_failure(&request,
-                             hd_io_file_open(context, source, &file, &to.encoding, &format)));
+    status = hd_io_file_open(context, source, &file, &to.encoding, &format);
+    TRY(hd_io_locate_failure(source, status));
     if (strcmp(format->about->name, "csv") != 0) /* an ARFF file is a table, but no CSV */
         FAIL(HUDDLE_UNSUPPORTED, "%s: a column can be added to a table (CSV, TSV) only", source);
     TRY(hd_io_recode_returns(&file, &to.encoding));
     status = append_columns(context, &file, options, &to);
     /* The messages of the output contain its own name. */
     if (status != HUDDLE_IO)
-        status = hd_io_locate_failure(&request, status);
+        status = hd_io_locate_failure(source, status);
 done:
     if (file.text != NULL)
         hd_file_close(&file);

@@ -20,11 +20,6 @@ typedef struct list {
     int64_t count, capacity;
 } list;
 
-static void free_list(list *names) {
-    hd_io_classes_free(names->items, names->count);
-    *names = (list){0};
-}
-
 /* By bytes, so that the order does not depend on the locale. */
 static int by_name(const struct dirent **a, const struct dirent **b) {
     return strcmp((*a)->d_name, (*b)->d_name);
@@ -111,11 +106,10 @@ static huddle_status add_pages(item first, int32_t pages, items *found) {
 /* Only files named like TIFF are opened to count: of other images there is one in each file. */
 static huddle_status add_file(const char *path, items *found) {
     huddle_status status = HUDDLE_OK;
-    const hd_io_request about = {.failing_path = path};
     hd_file file = {.descriptor = -1};
     int32_t pages = 1;
     if (hd_has_extension(path, "tif") || hd_has_extension(path, "tiff")) {
-        TRY(hd_io_locate_failure(&about, hd_file_open(path, &file)));
+        TRY(hd_io_locate_failure(path, hd_file_open(path, &file)));
         TRY(hd_io_image_pages(&file, &pages));
     }
     TRY(add_pages((item){path, NULL, 0}, pages, found));
@@ -258,9 +252,9 @@ huddle_status hd_io_images_read(hd_io_request *request, const char *folder, hudd
     TRY(label_images(request, classed, &pages, data));
 done:
     huddle_free(pages.all);
-    free_list(&images);
-    free_list(&loose);
-    free_list(&folders);
+    hd_io_classes_free(images.items, images.count);
+    hd_io_classes_free(loose.items, loose.count);
+    hd_io_classes_free(folders.items, folders.count);
     return status;
 }
 

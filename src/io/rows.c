@@ -14,7 +14,8 @@
 
 static huddle_status work_alone(hd_io_request *request, hd_io_work work, void *argument) {
     hd_alone before = hd_alone_begin(request->context);
-    huddle_status status = hd_io_locate_failure(request, work(argument));
+    huddle_status status = work(argument);
+    status = hd_io_locate_failure(request->failing_path, status);
     hd_alone_end(request->context, before);
     return status;
 }
@@ -57,8 +58,7 @@ huddle_status hd_io_rows_divisible(hd_io_request *request, const char *const *pa
     huddle_status status = HUDDLE_OK;
     double all = 1;
     for (int64_t k = 0; request->rows->rank == 0 && status == HUDDLE_OK && k < count; k++) {
-        request->failing_path = paths[k];
-        status = hd_io_locate_failure(request, examine_file(paths[k], divisible));
+        status = hd_io_locate_failure(paths[k], examine_file(paths[k], divisible));
         all = *divisible ? all : 0;
     }
     TRY(hd_agree(request->context, status));
@@ -82,11 +82,6 @@ static void divide_parts(const hd_io_rows *rows, const hd_io_parts *parts, bool 
         hd_io_variable_divide(v, in_columns ? v->array.rank - 1 : 0, from, to - from);
         begin += n;
     }
-}
-
-static huddle_status fill_rows(hd_io_chosen *r, int64_t d) {
-    divide_parts(r->request->rows, &r->points, r->in_columns);
-    return hd_io_parts_fill(r, r->request->rows->n, d);
 }
 
 static huddle_status take_again(void *argument) {
@@ -191,18 +186,8 @@ static huddle_status compare_sources(const shared_source *s) {
                               facts);
 }
 
-/* Labels beside the points, of the same rows. */
-static huddle_status read_labels(shared_source *s) {
-    huddle_status status = HUDDLE_OK;
-    const hd_io_chosen *r = &s->chosen;
-    int64_t begin = 0;
-    for (int64_t k = 0; k < r->labels.count; k++)
-        TRY(hd_io_rows_append(r->container, r->labels.items[k], r->request->rows, &begin, &s->raw));
-done:
-    return status;
-}
-
-/* The number of labels decides which axis of the points counts the samples. */
+/* The number of labels decides which axis of the points counts the samples. Labels beside the
+ * points are those of the same rows. */
 static huddle_status read_rows(void *argument) {
     shared_source *s = argument;
     huddle_status status = HUDDLE_OK;
@@ -217,8 +202,10 @@ static huddle_status read_rows(void *argument) {
     hd_slab_share_of(rows->total, rows->rank, rows->count, &rows->first, &rows->n);
     r->data->first_row = rows->first;
     r->data->total_rows = rows->total;
-    TRY(read_labels(s));
-    TRY(fill_rows(r, d));
+    for (int64_t k = 0, begin = 0; k < r->labels.count; k++)
+        TRY(hd_io_rows_append(r->container, r->labels.items[k], rows, &begin, &s->raw));
+    divide_parts(rows, &r->points, r->in_columns);
+    TRY(hd_io_parts_fill(r, rows->n, d));
     TRY(hd_io_parts_image_size(r));
 done:
     return status;
