@@ -16,12 +16,6 @@
  * many features. */
 enum { TILE = 1 << 15, MIN_ROWS = 16 };
 
-/* In the order of hd_io_element. */
-int64_t hd_io_element_size(hd_io_element element) {
-    static const int64_t sizes[] = {2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8};
-    return sizes[element];
-}
-
 /* A float has 24 significant bits: it represents every half, float and integer of at most 16
  * bits exactly, but not every integer of 32 bits. */
 bool hd_io_element_narrow(hd_io_element element) {
@@ -175,11 +169,15 @@ typedef void (*loader)(const char *from, int64_t step, int64_t count, bool swapp
                        int64_t gap);
 
 /* In the order of hd_io_element. */
-static loader loader_of(hd_io_element element) {
-    static const loader loaders[] = {load_half,   load_single, load_real,  load_int8,
-                                     load_int16,  load_int32,  load_int64, load_uint8,
-                                     load_uint16, load_uint32, load_uint64};
-    return loaders[element];
+static const struct {
+    int64_t size;
+    loader load;
+} elements[] = {{2, load_half},   {4, load_single}, {8, load_real},  {1, load_int8},
+                {2, load_int16},  {4, load_int32},  {8, load_int64}, {1, load_uint8},
+                {2, load_uint16}, {4, load_uint32}, {8, load_uint64}};
+
+int64_t hd_io_element_size(hd_io_element element) {
+    return elements[element].size;
 }
 
 /* Where feature f of the first sample is, in elements. */
@@ -190,7 +188,7 @@ static int64_t feature_offset(const hd_io_samples *s, int64_t f) {
 }
 
 void hd_io_samples_load(const hd_io_samples *s, int64_t begin, int64_t end, double *values) {
-    loader load = loader_of(s->array.element);
+    loader load = elements[s->array.element].load;
     int64_t size = hd_io_element_size(s->array.element), rows = end - begin;
     if (rows == 0 || s->d == 0)
         return; /* an empty array need not have bytes */
@@ -219,7 +217,7 @@ bool hd_io_array_whole(const hd_io_array *array, int64_t i, int64_t *value, doub
         if (array->dims[k] != 1)
             step = array->steps[k];
     const char *from = array->bytes + i * step * size;
-    loader_of(array->element)(from, 1, 1, array->swapped, as_double, 1);
+    elements[array->element].load(from, 1, 1, array->swapped, as_double, 1);
     /* A double does not hold every 64-bit integer, so these are taken from the bytes. An
      * unsigned value above INT64_MAX appears negative here and is refused. */
     if (array->element == HD_IO_I8 || array->element == HD_IO_U8) {

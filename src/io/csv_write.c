@@ -349,7 +349,6 @@ huddle_status huddle_columns_append(huddle_context *context, const char *source,
     if (status != HUDDLE_IO)
         status = hd_io_locate_failure(source, status);
 done:
-    if (file.text != NULL)
-        hd_file_close(&file);
+    hd_file_close(&file);
     return hd_output_end(&output, status);
 }

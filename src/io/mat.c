@@ -144,8 +144,6 @@ done:
     return status;
 }
 
-/* ---- sparse matrices ------------------------------------------------------------------------ */
-
 /* Indices may be stored in any numeric type. */
 static bool copy_whole(const hd_io_array *vector, int64_t count, int64_t *to) {
     double ignored;

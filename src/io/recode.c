@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "io/formats.h"
 #include "io/mat.h"
-#include "io/number.h"
 
 #include <string.h>
 

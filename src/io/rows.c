@@ -3,7 +3,6 @@
 #include "io/rows.h"
 
 #include "base/check.h"
-#include "base/context.h"
 #include "io/formats.h"
 #include "matrix/points.h"
 
@@ -262,17 +261,11 @@ static huddle_status read_whole(void *argument) {
     return w->request->rows->rank == 0 ? hd_io_data_read(&request, w->source, w->data) : HUDDLE_OK;
 }
 
-static huddle_status read_by_first(hd_io_request *request, const char *source, bool selected,
-                                   huddle_data *data) {
+static huddle_status read_by_first(hd_io_request *request, const char *source, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     huddle_data whole = {0};
     TRY(hd_io_rows_together(request, read_whole, &(whole_source){request, source, &whole}));
-    if (request->rows->rank == 0)
-        hd_log(request->context,
-               "%s: read by process 0, which sends the others their rows; NPY, HDF5 and IDX are "
-               "read in parallel%s",
-               source, selected ? ", unless classes are selected" : "");
-    TRY(hd_io_rows_send(request->context, &whole, data));
+    TRY(hd_io_rows_send(request, source, &whole, data));
 done:
     huddle_data_free(&whole);
     return hd_agree(request->context, status);
@@ -332,7 +325,7 @@ huddle_status hd_io_rows_read(hd_io_request *request, const char *source, huddle
     if (divisible && !selected)
         TRY(read_divided(request, source, data));
     else
-        TRY(read_by_first(request, source, selected, data));
+        TRY(read_by_first(request, source, data));
 done:
     return status;
 }

@@ -3,7 +3,6 @@
 #include "matrix/arrange.h"
 
 #include "base/check.h"
-#include "base/context.h"
 
 #include <string.h>
 
@@ -276,8 +275,6 @@ done:
     number_set_free(&others);
     return status;
 }
-
-/* ---- the order within a process ------------------------------------------------------------ */
 
 /* Rows came in ascending order of their numbers. Along edges, breadth first from the lowest row of
  * each component of this process, neighbours are near each other. */

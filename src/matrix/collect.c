@@ -134,8 +134,6 @@ done:
     return status;
 }
 
-/* ---- matrices ------------------------------------------------------------------------------- */
-
 huddle_status hd_collect_csr(huddle_context *context, const huddle_csr *matrix, int32_t to,
                              huddle_csr *whole) {
     huddle_status status = HUDDLE_OK;
