@@ -3,10 +3,8 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
-#include "io/exact.h"
 #include "matrix/points.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -92,14 +90,6 @@ hd_io_samples hd_io_array_samples(const hd_io_array *array, bool in_columns) {
         s.step = array->steps[first];
     }
     return s;
-}
-
-/* The step of an axis of length 1 is never used, so it may have any value. */
-bool hd_io_samples_packed(const hd_io_samples *s) {
-    int64_t c = s->channels;
-    return (s->channel_step == 1 || c == 1) && (s->step == c || s->width == 1) &&
-           (s->row_step == s->width * c || s->d == s->width * c) &&
-           (s->sample_step == s->d || s->n == 1);
 }
 
 /* ---- elements to doubles -------------------------------------------------------------------- */

@@ -4,7 +4,6 @@
 #include "base/check.h"
 #include "base/context.h"
 #include "base/text.h"
-#include "io/exact.h"
 #include "io/formats.h"
 
 #include <math.h>

@@ -3,7 +3,6 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
-#include "io/exact.h"
 #include "io/number.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* The entry points that read. */
 #include "base/check.h"
-#include "io/exact.h"
 #include "io/formats.h"
 #include "io/rows.h"
 #include "io/unpack.h"

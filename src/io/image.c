@@ -84,30 +84,6 @@ done:
     return status;
 }
 
-/* Rec. 601, as libjpeg and Pillow weight colours. */
-static float luminance(const float *rgb) {
-    return 0.299f * rgb[0] + 0.587f * rgb[1] + 0.114f * rgb[2];
-}
-
-huddle_status hd_io_image_convert(hd_io_image *image, int32_t channels) {
-    huddle_status status = HUDDLE_OK;
-    float *pixels = NULL;
-    int64_t count = (int64_t)image->height * image->width;
-    if (image->channels == channels)
-        goto done;
-    ALLOC(pixels, count * channels);
-    for (int64_t k = 0; k < count; k++) {
-        const float *from = image->pixels + k * image->channels;
-        for (int32_t c = 0; c < channels; c++)
-            pixels[k * channels + c] = image->channels == 3 ? luminance(from) : from[0];
-    }
-    huddle_free(image->pixels);
-    image->pixels = pixels;
-    image->channels = channels;
-done:
-    return status;
-}
-
 /* Programs save gray pictures as colour ones. One channel of them is enough, and kept exactly. */
 static void drop_equal_channels(hd_io_image *image) {
     int64_t count = (int64_t)image->height * image->width;

@@ -1,7 +1,7 @@
 #include "io/sparse.h"
 
 #include "base/check.h"
-#include "io/exact.h"
+#include "io/array.h"
 #include "matrix/points.h"
 
 #include <math.h>
