@@ -84,9 +84,16 @@ static void put_quoted(writing *to, const char *text) {
         put(to, "\"");
 }
 
-huddle_status hd_io_csv_text(hd_output *output, const char *text, char separator) {
-    writing to = {.output = output, .separator = separator};
-    put_quoted(&to, text);
+/* Text labels are quoted, so that any class name can be read back. */
+huddle_status hd_io_labels_write_lines(hd_output *output, int64_t n, const int32_t *values,
+                                       const char *const *texts) {
+    writing to = {.output = output, .separator = ','};
+    for (int64_t i = 0; i < n && to.status == HUDDLE_OK; i++) {
+        char number[16];
+        snprintf(number, sizeof number, "%d", values[i]);
+        put_quoted(&to, texts != NULL ? texts[values[i]] : number);
+        put(&to, "\n");
+    }
     return to.status;
 }
 

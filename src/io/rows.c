@@ -210,14 +210,6 @@ done:
     return status;
 }
 
-static void keep_labels(huddle_data *labels, huddle_data *data) {
-    data->labels = labels->labels;
-    data->n_classes = labels->n_classes;
-    data->classes = labels->classes;
-    data->classes_numeric = labels->classes_numeric;
-    memset(labels, 0, sizeof *labels);
-}
-
 static huddle_status read_divided(hd_io_request *request, const char *source, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     const huddle_read_options *options = request->options;
@@ -235,7 +227,11 @@ static huddle_status read_divided(hd_io_request *request, const char *source, hu
     TRY(shift_rows(&s.chosen));
     if (labelled)
         TRY(hd_io_rows_map(request->context, &s.raw, &s.labels));
-    keep_labels(&s.labels, data);
+    data->labels = s.labels.labels;
+    data->n_classes = s.labels.n_classes;
+    data->classes = s.labels.classes;
+    data->classes_numeric = s.labels.classes_numeric;
+    s.labels = (huddle_data){0}; /* they are the caller's now */
 done:
     hd_io_chosen_free(&s.chosen);
     huddle_data_free(&s.labels);
