@@ -139,6 +139,13 @@ void hd_file_close(hd_file *file) {
     *file = (hd_file){.descriptor = -1};
 }
 
+void hd_file_replace(hd_file *file, char *bytes, int64_t size) {
+    const char *path = file->path;
+    memset(bytes + size, 0, HD_FILE_PADDING);
+    hd_file_close(file);
+    *file = (hd_file){.path = path, .text = bytes, .size = size, .descriptor = -1};
+}
+
 /* pread() may return less than asked for, and a signal may interrupt it. */
 int64_t hd_file_read_at(int descriptor, void *to, int64_t size, int64_t offset) {
     int64_t done = 0;

@@ -24,6 +24,10 @@ huddle_status hd_file_open(const char *path, hd_file *file);
 huddle_status hd_file_map_again(const hd_file *file, hd_file *again);
 void hd_file_close(hd_file *file);
 
+/* Replaces the content of a file by `size` bytes, of which the file becomes the owner; there is
+ * room for HD_FILE_PADDING behind them. */
+void hd_file_replace(hd_file *file, char *bytes, int64_t size);
+
 /* Reads from a descriptor at an offset until `size` bytes are there or the file ends; returns how
  * many there were, or -1 with errno. */
 int64_t hd_file_read_at(int descriptor, void *to, int64_t size, int64_t offset);

@@ -57,11 +57,6 @@ void hd_json_real(hd_json_writer *json, double value);
 void hd_json_string(hd_json_writer *json, const char *text);
 
 /* A name and a value in one call; of an object or an array its beginning. */
-static inline void hd_json_set_null(hd_json_writer *json, const char *name) {
-    hd_json_key(json, name);
-    hd_json_null(json);
-}
-
 static inline void hd_json_set_bool(hd_json_writer *json, const char *name, bool value) {
     hd_json_key(json, name);
     hd_json_bool(json, value);

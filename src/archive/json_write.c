@@ -3,7 +3,6 @@
  * hd_json_finish(), so that the code that writes values needs no checks. */
 #include "archive/json.h"
 #include "base/check.h"
-#include "base/options.h"
 
 #include <locale.h>
 #include <math.h>
@@ -284,7 +283,5 @@ huddle_status hd_json_print(const hd_json_value *value, hd_json_style style, cha
         hd_json_write(&json, value);
     else
         hd_json_null(&json);
-    huddle_status status = hd_json_finish(&json, text);
-    hd_json_discard(&json);
-    return status;
+    return hd_json_finish(&json, text);
 }

@@ -218,9 +218,7 @@ static huddle_status write_central(hd_zip_writer *zip, const hd_zip_entry *entry
     at = hd_zip_store(at, 2, (uint64_t)(MADE_BY_UNIX | version));
     at = store_common(at, entry, version, !wide);
     at = hd_zip_store(at, 2, (uint64_t)length);
-    at = hd_zip_store(at, 2, 0); /* comment */
-    at = hd_zip_store(at, 2, 0); /* disc */
-    at = hd_zip_store(at, 2, 0); /* internal attributes */
+    at = hd_zip_store(at, 6, 0); /* comment, disc, internal attributes */
     at = hd_zip_store(at, 4, FILE_MODE);
     hd_zip_store(at, 4, far ? HD_ZIP_ESCAPE_32 : (uint64_t)entry->offset);
     TRY(write_bytes(zip, record, sizeof record));
@@ -238,8 +236,7 @@ static huddle_status write_end64(hd_zip_writer *zip, int64_t begin, int64_t size
     at = hd_zip_store(at, 8, HD_ZIP_END64_SIZE - 12); /* what follows this field */
     at = hd_zip_store(at, 2, MADE_BY_UNIX | VERSION_64);
     at = hd_zip_store(at, 2, VERSION_64);
-    at = hd_zip_store(at, 4, 0); /* this disc */
-    at = hd_zip_store(at, 4, 0); /* the disc of the directory */
+    at = hd_zip_store(at, 8, 0); /* this disc, that of the directory */
     at = hd_zip_store(at, 8, (uint64_t)zip->count);
     at = hd_zip_store(at, 8, (uint64_t)zip->count);
     at = hd_zip_store(at, 8, (uint64_t)size);
@@ -266,8 +263,7 @@ static huddle_status write_directory(hd_zip_writer *zip) {
         TRY(write_end64(zip, begin, size));
     uint64_t count = many ? HD_ZIP_ESCAPE_16 : (uint64_t)zip->count;
     char *at = hd_zip_store(record, 4, HD_ZIP_END);
-    at = hd_zip_store(at, 2, 0);
-    at = hd_zip_store(at, 2, 0);
+    at = hd_zip_store(at, 4, 0); /* the same two */
     at = hd_zip_store(at, 2, count);
     at = hd_zip_store(at, 2, count);
     at = hd_zip_store(at, 4, wide ? HD_ZIP_ESCAPE_32 : (uint64_t)size);

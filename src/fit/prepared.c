@@ -9,8 +9,8 @@
 #include "fit/fit.h"
 
 #include "base/check.h"
+#include "matrix/points.h"
 #include "matrix/resident.h"
-#include "matrix/rows.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,9 +3,8 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
-#include "io/exact.h"
+#include "matrix/points.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,12 +13,6 @@
  * and being rounded to float. MIN_ROWS keeps a chunk worth scheduling when a sample has very
  * many features. */
 enum { TILE = 1 << 15, MIN_ROWS = 16 };
-
-/* In the order of hd_io_element. */
-int64_t hd_io_element_size(hd_io_element element) {
-    static const int64_t sizes[] = {2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8};
-    return sizes[element];
-}
 
 /* A float has 24 significant bits: it represents every half, float and integer of at most 16
  * bits exactly, but not every integer of 32 bits. */
@@ -99,14 +92,6 @@ hd_io_samples hd_io_array_samples(const hd_io_array *array, bool in_columns) {
     return s;
 }
 
-/* The step of an axis of length 1 is never used, so it may have any value. */
-bool hd_io_samples_packed(const hd_io_samples *s) {
-    int64_t c = s->channels;
-    return (s->channel_step == 1 || c == 1) && (s->step == c || s->width == 1) &&
-           (s->row_step == s->width * c || s->d == s->width * c) &&
-           (s->sample_step == s->d || s->n == 1);
-}
-
 /* ---- elements to doubles -------------------------------------------------------------------- */
 
 /* IEEE 754 binary16: a sign bit, 5 bits of exponent with bias 15, 10 bits of mantissa.
@@ -174,11 +159,15 @@ typedef void (*loader)(const char *from, int64_t step, int64_t count, bool swapp
                        int64_t gap);
 
 /* In the order of hd_io_element. */
-static loader loader_of(hd_io_element element) {
-    static const loader loaders[] = {load_half,   load_single, load_real,  load_int8,
-                                     load_int16,  load_int32,  load_int64, load_uint8,
-                                     load_uint16, load_uint32, load_uint64};
-    return loaders[element];
+static const struct {
+    int64_t size;
+    loader load;
+} elements[] = {{2, load_half},   {4, load_single}, {8, load_real},  {1, load_int8},
+                {2, load_int16},  {4, load_int32},  {8, load_int64}, {1, load_uint8},
+                {2, load_uint16}, {4, load_uint32}, {8, load_uint64}};
+
+int64_t hd_io_element_size(hd_io_element element) {
+    return elements[element].size;
 }
 
 /* Where feature f of the first sample is, in elements. */
@@ -189,7 +178,7 @@ static int64_t feature_offset(const hd_io_samples *s, int64_t f) {
 }
 
 void hd_io_samples_load(const hd_io_samples *s, int64_t begin, int64_t end, double *values) {
-    loader load = loader_of(s->array.element);
+    loader load = elements[s->array.element].load;
     int64_t size = hd_io_element_size(s->array.element), rows = end - begin;
     if (rows == 0 || s->d == 0)
         return; /* an empty array need not have bytes */
@@ -218,7 +207,7 @@ bool hd_io_array_whole(const hd_io_array *array, int64_t i, int64_t *value, doub
         if (array->dims[k] != 1)
             step = array->steps[k];
     const char *from = array->bytes + i * step * size;
-    loader_of(array->element)(from, 1, 1, array->swapped, as_double, 1);
+    elements[array->element].load(from, 1, 1, array->swapped, as_double, 1);
     /* A double does not hold every 64-bit integer, so these are taken from the bytes. An
      * unsigned value above INT64_MAX appears negative here and is refused. */
     if (array->element == HD_IO_I8 || array->element == HD_IO_U8) {
@@ -306,20 +295,12 @@ static double shifted_value(const huddle_points *x, const double *values, int64_
     return x->shift != NULL ? values[j] - x->shift[j] : values[j];
 }
 
-huddle_status hd_io_refuse_value(double value, int64_t row, int64_t column) {
-    if (isfinite(value))
-        return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: %g is beyond single precision",
-                       (long long)row + 1, (long long)column + 1, value);
-    return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: the value is %s", (long long)row + 1,
-                   (long long)column + 1, isnan(value) ? "not a number" : "infinite");
-}
-
 /* Finds the value because of which hd_io_intake_row() refused a row. */
 static huddle_status refuse_row(const huddle_points *x, int64_t row, const double *values,
                                 double limit) {
     for (int64_t j = 0; j < x->d; j++)
         if (!(fabs(shifted_value(x, values, j)) <= limit))
-            return hd_io_refuse_value(values[j], row, j);
+            return hd_refuse_value(values[j], row, j);
     return HUDDLE_OK;
 }
 
@@ -352,14 +333,6 @@ huddle_status hd_io_intake_row(hd_io_intake *intake, int32_t worker, int64_t row
     return HUDDLE_OK;
 }
 
-/* A float resolves 2^-24 of its magnitude. A column whose values lie closer together than
- * 2^-14 of their magnitude, such as times in seconds since 1970, would keep fewer than ten
- * bits of what distinguishes its rows, and must be shifted before it is rounded. */
-bool hd_io_range_shifts(double low, double high) {
-    static const double min_range = 0x1p-14; /* as in huddle_points_from_double() */
-    return high > low && high - low < min_range * fmax(fabs(low), fabs(high));
-}
-
 void hd_io_intake_merge(huddle_context *context, hd_io_intake *intake) {
     int64_t d = intake->points->d, size = hd_workers(context) * d;
     for (int64_t e = d; e < size; e++) {
@@ -373,7 +346,7 @@ bool hd_io_intake_shifts(huddle_context *context, hd_io_intake *intake) {
         return false;
     hd_io_intake_merge(context, intake);
     for (int64_t j = 0; j < intake->points->d; j++)
-        if (hd_io_range_shifts(intake->low[j], intake->high[j]))
+        if (hd_range_shifts(intake->low[j], intake->high[j]))
             return true;
     return false;
 }

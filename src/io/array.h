@@ -6,6 +6,8 @@
 
 #include "huddle/io.h"
 
+#include <float.h>
+
 typedef enum hd_io_element {
     HD_IO_F2,
     HD_IO_F4,
@@ -74,17 +76,11 @@ bool hd_io_array_images(const hd_io_array *array, bool in_columns, int32_t axes[
 /* Samples along the first axis, or along the last (in_columns). */
 hd_io_samples hd_io_array_samples(const hd_io_array *array, bool in_columns);
 
-/* True if the samples lie one after another in memory. */
-bool hd_io_samples_packed(const hd_io_samples *samples);
-
 /* Samples begin .. end - 1 as doubles, d each. */
 void hd_io_samples_load(const hd_io_samples *samples, int64_t begin, int64_t end, double *values);
 
 /* Element i of a vector as a whole number; false if it is not one. */
 bool hd_io_array_whole(const hd_io_array *array, int64_t i, int64_t *value, double *as_double);
-
-/* HUDDLE_INVALID for a value that is not finite, or beyond float; row and column count from 0. */
-huddle_status hd_io_refuse_value(double value, int64_t row, int64_t column);
 
 /* HUDDLE_FORMAT or HUDDLE_UNSUPPORTED if points cannot have this size. */
 huddle_status hd_io_points_limit(int64_t n, int64_t d);
@@ -115,9 +111,6 @@ void hd_io_intake_free(hd_io_intake *intake);
 /* Makes the ranges of the first worker those of all. */
 void hd_io_intake_merge(huddle_context *context, hd_io_intake *intake);
 
-/* Whether a column whose values are in that range loses its digits as float. */
-bool hd_io_range_shifts(double low, double high);
-
 /* Fills rows first_row .. first_row + samples->n - 1. */
 huddle_status hd_io_intake_samples(huddle_context *context, hd_io_intake *intake,
                                    const hd_io_samples *samples, int64_t first_row);
@@ -125,5 +118,36 @@ huddle_status hd_io_intake_samples(huddle_context *context, hd_io_intake *intake
 /* All samples as doubles, one after another. */
 huddle_status hd_io_samples_to_double(huddle_context *context, const hd_io_samples *samples,
                                       double *values);
+
+/* The values of a file in double precision, beside points that are rounded to float
+ * (huddle_data.exact): converting a file must not change its numbers. */
+
+/* What is rounded to float of a value that is kept as a double too: the largest float instead of
+ * infinity. */
+static inline double hd_io_exact_clamp(double value) {
+    const double most = (double)FLT_MAX;
+    return value > most ? most : value < -most ? -most : value;
+}
+
+/* The largest value that can be read: that of a float unless doubles are kept. */
+static inline double hd_io_exact_limit(bool exact) {
+    return exact ? DBL_MAX : (double)FLT_MAX;
+}
+
+/* huddle_points_from_double(), for values that may be beyond float because they are kept. */
+huddle_status hd_io_exact_points(huddle_context *context, int64_t n, int64_t d,
+                                 const double *values, huddle_points *points);
+
+/* Adds `count` values behind those of points that have `old`. */
+huddle_status hd_io_exact_append(double **exact, int64_t old, const double *more, int64_t count);
+
+/* The values of the chosen rows of data->points, which are still there, in place of all. */
+huddle_status hd_io_exact_take(huddle_data *data, const int64_t *index, int64_t count);
+
+/* Frees the values if the points have the same. */
+void hd_io_exact_settle(huddle_data *data);
+
+/* A warning if integers of 64 bits were rounded even to doubles. */
+void hd_io_exact_warn(huddle_context *context, const double *values, int64_t count);
 
 #endif

@@ -336,6 +336,21 @@ huddle_status hd_io_container_check_labels(const hd_io_variable *variable) {
                    (long long)variable->array.dims[1]);
 }
 
+/* Labels of a vector of any type, as long as every value is a whole number: MATLAB stores them
+ * as doubles. The message counts labels from 1, as editors count lines. */
+static huddle_status take_numbers(const hd_io_array *array, int64_t n, hd_io_labels *labels) {
+    huddle_status status = HUDDLE_OK;
+    double value;
+    ALLOC(labels->numbers, n);
+    labels->n = n;
+    for (int64_t i = 0; i < n; i++)
+        if (!hd_io_array_whole(array, i, &labels->numbers[i], &value))
+            FAIL(HUDDLE_INVALID, "label %lld is %g, which is not a whole number",
+                 (long long)(array->first + i) + 1, value);
+done:
+    return status;
+}
+
 /* Labels of several variables (train and test) are appended in order. The variable is unloaded
  * at once, because the points still have to fit into memory. */
 huddle_status hd_io_container_append(hd_io_container *container, hd_io_variable *variable,
@@ -348,8 +363,7 @@ huddle_status hd_io_container_append(hd_io_container *container, hd_io_variable 
         TRY(hd_io_labels_append(labels, &variable->texts));
         goto done;
     }
-    status = hd_io_labels_from_array(&variable->array, &part);
-    /* The message of hd_io_labels_from_array() does not name the variable. */
+    status = take_numbers(&variable->array, hd_io_variable_count(variable), &part);
     if (status == HUDDLE_INVALID)
         status = hd_fail_at(status, "'%s'", variable->name);
     TRY(status);
@@ -420,17 +434,6 @@ done:
     return status;
 }
 
-/* Leaves labels empty if there are none. */
-static huddle_status gather_labels(hd_io_chosen *r, hd_io_labels *labels) {
-    huddle_status status = HUDDLE_OK;
-    if (r->label_files)
-        TRY(hd_io_labels_from_files(r->request, labels));
-    for (int64_t k = 0; k < r->labels.count; k++)
-        TRY(hd_io_container_append(r->container, r->labels.items[k], labels));
-done:
-    return status;
-}
-
 /* ---- the whole container -------------------------------------------------------------------- */
 
 /* The labels of one file may be the numbers "1", "2", ... as texts: simplifying them first
@@ -488,7 +491,10 @@ huddle_status hd_io_container_read(hd_io_request *request, hd_io_container *cont
     hd_io_chosen r = {.request = request, .container = container, .data = data};
     hd_io_labels labels = {0};
     TRY(hd_io_container_choose(&r));
-    TRY(gather_labels(&r, &labels));
+    if (r.label_files)
+        TRY(hd_io_labels_from_files(request, &labels));
+    for (int64_t k = 0; k < r.labels.count; k++)
+        TRY(hd_io_container_append(container, r.labels.items[k], &labels));
     TRY(hd_io_parts_orient(&r, labels.n > 0 ? labels.n : -1));
     TRY(hd_io_parts_read(&r));
     TRY(hd_io_parts_image_size(&r));

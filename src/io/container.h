@@ -6,6 +6,7 @@
 
 #include "archive/file.h"
 #include "huddle/io.h"
+#include "io/array.h"
 #include "io/labels.h"
 
 typedef enum hd_io_kind {
@@ -41,11 +42,10 @@ typedef struct hd_io_rows {
 typedef struct hd_io_request {
     huddle_context *context;
     const huddle_read_options *options; /* never NULL */
-    const char
-        *failing_path; /* the file that a failure is about; NULL if its message contains one */
-    hd_io_rows *rows;  /* NULL: all rows are read */
-    bool typed;        /* the numbers in the file have a type that float does not contain */
-    bool clusters;     /* labels are those of a clustering (hd_io_find_label()) */
+    const char *failing_path; /* what a failure is about; NULL: its message contains the file */
+    hd_io_rows *rows;         /* NULL: all rows are read */
+    bool typed;               /* the numbers in the file have a type that float does not contain */
+    bool clusters;            /* labels are those of a clustering (hd_io_find_label()) */
 } hd_io_request;
 
 /* Passes on the status of a call whose messages contain the name of a file already. */

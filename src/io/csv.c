@@ -4,7 +4,6 @@
 #include "base/check.h"
 #include "base/context.h"
 #include "base/text.h"
-#include "io/exact.h"
 #include "io/formats.h"
 
 #include <math.h>
@@ -125,8 +124,6 @@ static huddle_status set_labels(hd_io_request *request, hd_io_schema *schema, hd
 done:
     return status;
 }
-
-/* ---- names of rows ------------------------------------------------------------------------- */
 
 /* In a pass of their own: the names are not missing where a field is empty, and are not needed
  * until it is known that they are names. The names of dropped rows are dropped too. */
@@ -295,8 +292,7 @@ static double styled_value(const char *text, char decimal) {
 }
 
 /* A column in which 1,234 may be 1234 or 1.234 and no other column decides: the warning shows the
- * reading that was chosen. Only features: the style of a column that is not used does not matter.
- */
+ * reading that was chosen. Only features: the style of other columns does not matter. */
 static void report_styles(const hd_io_schema *schema) {
     for (int64_t k = 0; k < schema->n_chosen; k++) {
         const hd_io_column *kind = &schema->layout->kinds[schema->chosen[k]];

@@ -287,10 +287,9 @@ hd_io_phrase hd_io_hint(const huddle_read_options *options, const char *name, co
 typedef struct hd_io_reading {
     hd_io_schema *schema;
     hd_io_intake *intake;
-    double *values;    /* rows x d */
-    hd_io_span *texts; /* n_texts x rows, or NULL */
-    uint8_t
-        *incomplete; /* rows: a value is missing, which is NaN or an empty text; NULL: refused */
+    double *values;      /* rows x d */
+    hd_io_span *texts;   /* n_texts x rows, or NULL */
+    uint8_t *incomplete; /* rows: a value is missing: NaN or an empty text; NULL: refused */
     bool label_required; /* text 0 must not be missing even so */
     bool any_text;       /* texts may be empty */
 } hd_io_reading;

@@ -478,8 +478,6 @@ done:
     return status;
 }
 
-/* ---- names ----------------------------------------------------------------------------------- */
-
 /* `below`: fields of the first row. R's write.table() gives no name to the column of row
  * names, so that the header is one shorter, as it is where only the rows end with a separator; some
  * programs end the header with a separator, so that it is one longer. In all cases the rows

@@ -3,7 +3,6 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
-#include "io/exact.h"
 #include "io/number.h"
 
 #include <math.h>
@@ -268,9 +267,6 @@ done:
     FREE(schema.roles, reading.texts);
     return status;
 }
-
-/* ---- texts in quotes --------------------------------------------------------------------------
- */
 
 char *hd_io_unquote(const char *p, const char *end, char *to) {
     for (; p < end; p++) {

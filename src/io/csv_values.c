@@ -5,7 +5,6 @@
 #include "base/check.h"
 #include "base/context.h"
 #include "base/text.h"
-#include "io/exact.h"
 #include "io/number.h"
 
 #include <math.h>

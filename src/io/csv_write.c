@@ -84,9 +84,16 @@ static void put_quoted(writing *to, const char *text) {
         put(to, "\"");
 }
 
-huddle_status hd_io_csv_text(hd_output *output, const char *text, char separator) {
-    writing to = {.output = output, .separator = separator};
-    put_quoted(&to, text);
+/* Text labels are quoted, so that any class name can be read back. */
+huddle_status hd_io_labels_write_lines(hd_output *output, int64_t n, const int32_t *values,
+                                       const char *const *texts) {
+    writing to = {.output = output, .separator = ','};
+    for (int64_t i = 0; i < n && to.status == HUDDLE_OK; i++) {
+        char number[16];
+        snprintf(number, sizeof number, "%d", values[i]);
+        put_quoted(&to, texts != NULL ? texts[values[i]] : number);
+        put(&to, "\n");
+    }
     return to.status;
 }
 
@@ -339,18 +346,16 @@ huddle_status huddle_columns_append(huddle_context *context, const char *source,
     writing to = {&output, ',', '.', {0}, columns, n_columns, n};
     hd_file file = {.descriptor = -1};
     const hd_io_format *format = NULL;
-    hd_io_request request = {context, NULL, source, NULL};
-    TRY(hd_io_locate_failure(&request,
-                             hd_io_file_open(context, source, &file, &to.encoding, &format)));
+    status = hd_io_file_open(context, source, &file, &to.encoding, &format);
+    TRY(hd_io_locate_failure(source, status));
     if (strcmp(format->about->name, "csv") != 0) /* an ARFF file is a table, but no CSV */
         FAIL(HUDDLE_UNSUPPORTED, "%s: a column can be added to a table (CSV, TSV) only", source);
     TRY(hd_io_recode_returns(&file, &to.encoding));
     status = append_columns(context, &file, options, &to);
     /* The messages of the output contain its own name. */
     if (status != HUDDLE_IO)
-        status = hd_io_locate_failure(&request, status);
+        status = hd_io_locate_failure(source, status);
 done:
-    if (file.text != NULL)
-        hd_file_close(&file);
+    hd_file_close(&file);
     return hd_output_end(&output, status);
 }

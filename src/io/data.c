@@ -1,15 +1,17 @@
 /* The entry points that read. */
 #include "base/check.h"
-#include "base/context.h"
-#include "io/exact.h"
 #include "io/formats.h"
 #include "io/rows.h"
 #include "io/unpack.h"
+#include "matrix/points.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
+
+/* The options of those who give none. */
+static const huddle_read_options plain = {.noise = HUDDLE_AUTO};
 
 /* Works for data that was only partly filled: everything not reached is zero. */
 void huddle_data_free(huddle_data *data) {
@@ -103,13 +105,12 @@ void hd_io_close_file(hd_io_opened *opened) {
 
 /* A file that is read as a whole, without options. */
 static huddle_status open_whole(huddle_context *context, const char *path, hd_io_opened *from) {
-    static const huddle_read_options plain = {0};
     return hd_io_open_file(&(hd_io_request){context, &plain, path, NULL}, path, from);
 }
 
 static huddle_status close_whole(const char *path, hd_io_opened *from, huddle_status status) {
     hd_io_close_file(from);
-    return hd_io_locate_failure(&(hd_io_request){.failing_path = path}, status);
+    return hd_io_locate_failure(path, status);
 }
 
 /* ---- data sets ------------------------------------------------------------------------------- */
@@ -147,11 +148,11 @@ static huddle_status read_source(hd_io_request *request, const char *source, hud
 }
 
 /* Lack of memory and cancelling are not the file's fault. */
-huddle_status hd_io_locate_failure(const hd_io_request *request, huddle_status status) {
+huddle_status hd_io_locate_failure(const char *path, huddle_status status) {
     if (status == HUDDLE_OK || status == HUDDLE_NO_MEMORY || status == HUDDLE_CANCELLED ||
-        request->failing_path == NULL)
+        path == NULL)
         return status;
-    return hd_fail_at(status, "%s", request->failing_path);
+    return hd_fail_at(status, "%s", path);
 }
 
 /* Generated data has the labels it was generated with, or none. */
@@ -179,8 +180,9 @@ huddle_status hd_io_data_read(hd_io_request *request, const char *source, huddle
         status = generate_data(request, source, data);
     else
         status = read_source(request, source, data);
-    TRY(hd_io_locate_failure(request, status));
-    TRY(hd_io_locate_failure(request, hd_io_data_select(request->context, request->options, data)));
+    if (status == HUDDLE_OK)
+        status = hd_io_data_select(request->context, request->options, data);
+    TRY(hd_io_locate_failure(request->failing_path, status));
     data->total_rows = data->points.n;
 done:
     return status;
@@ -188,7 +190,6 @@ done:
 
 huddle_status huddle_data_read(huddle_context *context, const char *source,
                                const huddle_read_options *options, huddle_data *data) {
-    static const huddle_read_options plain = {.noise = HUDDLE_AUTO};
     huddle_status status = HUDDLE_OK;
     hd_io_rows rows = {.rank = hd_slabs_rank(context), .count = hd_slabs_count(context)};
     /* Failures are about the source unless a reader changes failing_path. */
@@ -205,8 +206,7 @@ huddle_status huddle_data_read(huddle_context *context, const char *source,
         if (!request.typed)
             hd_io_exact_settle(data);
     }
-    request.failing_path = source;
-    TRY(hd_io_locate_failure(&request, hd_io_data_shape(context, request.options, data)));
+    TRY(hd_io_locate_failure(source, hd_io_data_shape(context, request.options, data)));
 done:
     status = hd_agree(context, status);
     if (status != HUDDLE_OK)
@@ -241,7 +241,6 @@ done:
 static huddle_status give_labels(huddle_context *context, const char *path, bool clusters,
                                  int64_t *n, int32_t **labels, int32_t *n_classes,
                                  char ***classes) {
-    static const huddle_read_options plain = {0};
     hd_io_rows rows = {.rank = hd_slabs_rank(context), .count = hd_slabs_count(context)};
     hd_io_request request = {context, &plain, path, &rows, .clusters = clusters};
     huddle_data read = {0};
@@ -326,7 +325,7 @@ static huddle_status check_finite(const huddle_dense *matrix) {
     for (int64_t i = 0; i < matrix->rows; i++)
         for (int64_t j = 0; j < matrix->cols; j++)
             if (!isfinite(matrix->values[i * matrix->stride + j]))
-                return hd_io_refuse_value(matrix->values[i * matrix->stride + j], i, j);
+                return hd_refuse_value(matrix->values[i * matrix->stride + j], i, j);
     return HUDDLE_OK;
 }
 

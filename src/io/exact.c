@@ -1,4 +1,4 @@
-#include "io/exact.h"
+#include "io/array.h"
 
 #include "base/check.h"
 #include "base/context.h"

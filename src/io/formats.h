@@ -83,8 +83,8 @@ typedef struct hd_io_opened {
 huddle_status hd_io_open_file(hd_io_request *request, const char *path, hd_io_opened *opened);
 void hd_io_close_file(hd_io_opened *opened);
 
-/* Puts the name of the file before a message that is about it. */
-huddle_status hd_io_locate_failure(const hd_io_request *request, huddle_status status);
+/* Puts the name of the file before a message that is about it; NULL: the message contains it. */
+huddle_status hd_io_locate_failure(const char *path, huddle_status status);
 
 /* HUDDLE_UNSUPPORTED if the options include some that are for tables only. */
 huddle_status hd_io_refuse_table_options(const huddle_read_options *options);

@@ -60,12 +60,6 @@ static bool labels_path(const char *path, char *labels, size_t size) {
     return true;
 }
 
-/* Puts the name of the labels' file before a message that is about it. */
-static huddle_status name_failure(hd_io_request *request, const char *path, huddle_status status) {
-    const hd_io_request about = {.failing_path = path};
-    return hd_io_located(request, hd_io_locate_failure(&about, status));
-}
-
 /* Labels beside an images file, plain or packed, are added as variable "labels". Their absence
  * is normal; labels that exist but are damaged are an error about their own file. */
 static huddle_status find_labels(hd_io_request *request, const hd_file *file,
@@ -89,9 +83,10 @@ static huddle_status find_labels(hd_io_request *request, const hd_file *file,
     /* A file of that name with other content is not the labels, and is ignored. */
     if (status == HUDDLE_OK && !hd_io_idx_is(&labels))
         goto done;
-    TRY(name_failure(request, path, status));
+    TRY(hd_io_located(request, hd_io_locate_failure(path, status)));
     TRY(hd_io_container_add(container, "labels", 6, &variable));
-    TRY(name_failure(request, path, read_array(&labels, variable)));
+    status = read_array(&labels, variable);
+    TRY(hd_io_located(request, hd_io_locate_failure(path, status)));
     /* The labels' file is closed below while its container lives on, so they are copied. */
     int64_t size = hd_io_array_count(&variable->array, INT64_MAX / 8) *
                    hd_io_element_size(variable->array.element);

@@ -84,30 +84,6 @@ done:
     return status;
 }
 
-/* Rec. 601, as libjpeg and Pillow weight colours. */
-static float luminance(const float *rgb) {
-    return 0.299f * rgb[0] + 0.587f * rgb[1] + 0.114f * rgb[2];
-}
-
-huddle_status hd_io_image_convert(hd_io_image *image, int32_t channels) {
-    huddle_status status = HUDDLE_OK;
-    float *pixels = NULL;
-    int64_t count = (int64_t)image->height * image->width;
-    if (image->channels == channels)
-        goto done;
-    ALLOC(pixels, count * channels);
-    for (int64_t k = 0; k < count; k++) {
-        const float *from = image->pixels + k * image->channels;
-        for (int32_t c = 0; c < channels; c++)
-            pixels[k * channels + c] = image->channels == 3 ? luminance(from) : from[0];
-    }
-    huddle_free(image->pixels);
-    image->pixels = pixels;
-    image->channels = channels;
-done:
-    return status;
-}
-
 /* Programs save gray pictures as colour ones. One channel of them is enough, and kept exactly. */
 static void drop_equal_channels(hd_io_image *image) {
     int64_t count = (int64_t)image->height * image->width;
@@ -163,10 +139,6 @@ static huddle_status decode_file(const hd_file *file, int32_t page, hd_io_image 
                    "the content is neither PGM (P2, P5), PPM (P3, P6), PNG, JPEG, TIFF nor BMP");
 }
 
-static huddle_status name_failure(const char *path, huddle_status status) {
-    return hd_io_locate_failure(&(hd_io_request){.failing_path = path}, status);
-}
-
 huddle_status hd_io_image_decode(const hd_file *file, int32_t page, hd_io_image *image) {
     huddle_status status = HUDDLE_OK;
     *image = (hd_io_image){0};
@@ -178,12 +150,12 @@ done:
         huddle_free(image->pixels);
         *image = (hd_io_image){0};
     }
-    return name_failure(file->path, status);
+    return hd_io_locate_failure(file->path, status);
 }
 
 huddle_status hd_io_image_read(const char *path, int32_t page, hd_io_image *image) {
     hd_file file = {.descriptor = -1};
-    huddle_status status = name_failure(path, hd_file_open(path, &file));
+    huddle_status status = hd_io_locate_failure(path, hd_file_open(path, &file));
     *image = (hd_io_image){0};
     if (status == HUDDLE_OK)
         status = hd_io_image_decode(&file, page, image);
@@ -195,6 +167,7 @@ huddle_status hd_io_image_pages(const hd_file *file, int32_t *pages) {
     *pages = 1;
     if (!hd_io_tiff_is(file))
         return HUDDLE_OK;
-    return name_failure(file->path, kinds[TIFF].count != NULL ? kinds[TIFF].count(file, pages)
-                                                              : missing_library(&kinds[TIFF]));
+    huddle_status status =
+        kinds[TIFF].count != NULL ? kinds[TIFF].count(file, pages) : missing_library(&kinds[TIFF]);
+    return hd_io_locate_failure(file->path, status);
 }

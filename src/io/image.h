@@ -25,9 +25,6 @@ huddle_status hd_io_image_decode(const hd_file *file, int32_t page, hd_io_image 
 /* The number of images in a file: 1 unless it is TIFF. Messages contain the file's name. */
 huddle_status hd_io_image_pages(const hd_file *file, int32_t *pages);
 
-/* Makes a gray image of a colour one, by its luminance, or the other way round. */
-huddle_status hd_io_image_convert(hd_io_image *image, int32_t channels);
-
 /* True if the name of a file is that of an image. */
 bool hd_io_image_named(const char *path);
 

@@ -20,11 +20,6 @@ typedef struct list {
     int64_t count, capacity;
 } list;
 
-static void free_list(list *names) {
-    hd_io_classes_free(names->items, names->count);
-    *names = (list){0};
-}
-
 /* By bytes, so that the order does not depend on the locale. */
 static int by_name(const struct dirent **a, const struct dirent **b) {
     return strcmp((*a)->d_name, (*b)->d_name);
@@ -111,11 +106,10 @@ static huddle_status add_pages(item first, int32_t pages, items *found) {
 /* Only files named like TIFF are opened to count: of other images there is one in each file. */
 static huddle_status add_file(const char *path, items *found) {
     huddle_status status = HUDDLE_OK;
-    const hd_io_request about = {.failing_path = path};
     hd_file file = {.descriptor = -1};
     int32_t pages = 1;
     if (hd_has_extension(path, "tif") || hd_has_extension(path, "tiff")) {
-        TRY(hd_io_locate_failure(&about, hd_file_open(path, &file)));
+        TRY(hd_io_locate_failure(path, hd_file_open(path, &file)));
         TRY(hd_io_image_pages(&file, &pages));
     }
     TRY(add_pages((item){path, NULL, 0}, pages, found));
@@ -139,6 +133,31 @@ typedef struct reading {
     atomic_bool colour; /* an image has colours, although the first has none */
 } reading;
 
+/* Rec. 601, as libjpeg and Pillow weight colours. */
+static float luminance(const float *rgb) {
+    return 0.299f * rgb[0] + 0.587f * rgb[1] + 0.114f * rgb[2];
+}
+
+/* Makes a gray image of a colour one, by its luminance, or the other way round. */
+static huddle_status convert_image(hd_io_image *image, int32_t channels) {
+    huddle_status status = HUDDLE_OK;
+    float *pixels = NULL;
+    int64_t count = (int64_t)image->height * image->width;
+    if (image->channels == channels)
+        goto done;
+    ALLOC(pixels, count * channels);
+    for (int64_t k = 0; k < count; k++) {
+        const float *from = image->pixels + k * image->channels;
+        for (int32_t c = 0; c < channels; c++)
+            pixels[k * channels + c] = image->channels == 3 ? luminance(from) : from[0];
+    }
+    huddle_free(image->pixels);
+    image->pixels = pixels;
+    image->channels = channels;
+done:
+    return status;
+}
+
 /* Images are decoded in parallel, each into its own row. All must have the size of the first,
  * or their pixels would not correspond. */
 static huddle_status read_chunk(void *argument, hd_chunk chunk) {
@@ -154,7 +173,7 @@ static huddle_status read_chunk(void *argument, hd_chunk chunk) {
                  image.width, r->images->all[0].path, r->data->height, r->data->width);
         if (image.channels > r->data->channels && !r->gray)
             atomic_store(&r->colour, true);
-        TRY(hd_io_image_convert(&image, r->data->channels));
+        TRY(convert_image(&image, r->data->channels));
         memcpy(r->data->points.values + i * d, image.pixels, (size_t)d * sizeof *image.pixels);
         huddle_free(image.pixels);
         image.pixels = NULL;
@@ -258,9 +277,9 @@ huddle_status hd_io_images_read(hd_io_request *request, const char *folder, hudd
     TRY(label_images(request, classed, &pages, data));
 done:
     huddle_free(pages.all);
-    free_list(&images);
-    free_list(&loose);
-    free_list(&folders);
+    hd_io_classes_free(images.items, images.count);
+    hd_io_classes_free(loose.items, loose.count);
+    hd_io_classes_free(folders.items, folders.count);
     return status;
 }
 

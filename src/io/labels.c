@@ -1,6 +1,5 @@
 #include "io/labels.h"
 
-#include "archive/file.h"
 #include "base/check.h"
 #include "base/text.h"
 #include "io/number.h"
@@ -25,29 +24,6 @@ void hd_io_classes_free(char **classes, int64_t count) {
 huddle_status hd_io_copy_text(const char *text, const char *what, char **copy) {
     *copy = hd_copy_text(text);
     return *copy != NULL ? HUDDLE_OK : hd_fail(HUDDLE_NO_MEMORY, "no memory for %s", what);
-}
-
-/* Labels of a vector of any type, as long as every value is a whole number: MATLAB stores them
- * as doubles. */
-huddle_status hd_io_labels_from_array(const hd_io_array *array, hd_io_labels *labels) {
-    huddle_status status = HUDDLE_OK;
-    int64_t n = 1;
-    *labels = (hd_io_labels){0};
-    for (int32_t k = 0; k < array->rank; k++)
-        n *= array->dims[k];
-    ALLOC(labels->numbers, n);
-    labels->n = n;
-    /* The message counts labels from 1, as editors count lines. */
-    for (int64_t i = 0; i < n; i++) {
-        double value;
-        if (!hd_io_array_whole(array, i, &labels->numbers[i], &value))
-            FAIL(HUDDLE_INVALID, "label %lld is %g, which is not a whole number",
-                 (long long)(array->first + i) + 1, value);
-    }
-done:
-    if (status != HUDDLE_OK)
-        hd_io_labels_free(labels);
-    return status;
 }
 
 huddle_status hd_io_labels_own(hd_io_labels *labels, hd_io_copier *copy) {

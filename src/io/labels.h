@@ -2,7 +2,7 @@
 #ifndef HUDDLE_SRC_IO_LABELS_H
 #define HUDDLE_SRC_IO_LABELS_H
 
-#include "io/array.h"
+#include "huddle/base.h"
 
 typedef struct hd_io_span {
     const char *begin;
@@ -17,9 +17,6 @@ typedef struct hd_io_labels {
 } hd_io_labels;
 
 void hd_io_labels_free(hd_io_labels *labels);
-
-/* Whole numbers from a vector; HUDDLE_INVALID names the first that is not whole. */
-huddle_status hd_io_labels_from_array(const hd_io_array *array, hd_io_labels *labels);
 
 /* Copies all texts into memory of the labels' own, which outlives what they pointed into. `copy`
  * writes a text, which may become shorter, and returns its end; a line feed is put there, since

@@ -92,10 +92,10 @@ static uint32_t unit_at(const hd_io_characters *c, int64_t row, int64_t k) {
     return hd_io_word(c->units + (row + k * c->rows) * c->width, c->width, c->swapped);
 }
 
-/* The character that begins at unit *k, which is advanced past it. MATLAB's characters are
- * UTF-16 units: a high surrogate (D800 .. DBFF) and a low one (DC00 .. DFFF) form one
- * character. Half of a pair, or a value beyond Unicode in a UTF-32 text, becomes U+FFFD. */
-static uint32_t character_at(const hd_io_characters *c, int64_t row, int64_t *k) {
+/* MATLAB's characters are UTF-16 units: a high surrogate (D800 .. DBFF) and a low one (DC00 ..
+ * DFFF) form one character. Half of a pair, or a value beyond Unicode in a UTF-32 text, becomes
+ * U+FFFD. */
+uint32_t hd_io_character_at(const hd_io_characters *c, int64_t row, int64_t *k) {
     enum { REPLACEMENT = 0xFFFD };
     uint32_t first = unit_at(c, row, (*k)++);
     if (c->width == 2 && first >> 10 == 0xD800 >> 10 && *k < c->length) {
@@ -116,7 +116,7 @@ static char *write_row(const hd_io_characters *c, int64_t row, char *to) {
         if (c->width == 1)
             *to++ = (char)unit_at(c, row, k++); /* UTF-8 passes through byte by byte */
         else
-            to = hd_put_utf8(character_at(c, row, &k), to);
+            to = hd_put_utf8(hd_io_character_at(c, row, &k), to);
     }
     while (to > begin && (to[-1] == ' ' || to[-1] == '\0'))
         to--;
@@ -143,24 +143,6 @@ huddle_status hd_io_characters_texts(const hd_io_characters *c, hd_io_labels *te
 done:
     return status;
 }
-
-/* Continuation bytes are not checked one by one: character_at() replaces what is no character. */
-bool hd_io_decode_utf8(const unsigned char *bytes, int64_t size, int64_t count, uint32_t *to) {
-    int64_t at = 0, got = 0;
-    while (at < size && got < count) {
-        uint32_t c = bytes[at++];
-        int more = c < 0x80 ? 0 : c >> 5 == 6 ? 1 : c >> 4 == 14 ? 2 : c >> 3 == 30 ? 3 : -1;
-        if (more < 0 || at + more > size)
-            return false;
-        c &= more == 0 ? 0x7F : 0x3Fu >> more;
-        for (; more > 0; more--)
-            c = c << 6 | (bytes[at++] & 0x3F);
-        to[got++] = c;
-    }
-    return at == size && got == count;
-}
-
-/* ---- sparse matrices ------------------------------------------------------------------------ */
 
 /* Indices may be stored in any numeric type. */
 static bool copy_whole(const hd_io_array *vector, int64_t count, int64_t *to) {

@@ -27,9 +27,12 @@ huddle_status hd_io_mat_add(hd_io_container *container, const char *prefix, cons
 typedef struct hd_io_characters {
     const char *units;
     int32_t width; /* bytes of a unit: 1 (UTF-8), 2 (UTF-16) or 4 (UTF-32) */
-    bool swapped;
+    bool swapped;  /* the highest byte of a unit is the first */
     int64_t rows, length;
 } hd_io_characters;
+
+/* The character that begins at unit *k of a row, which is advanced past it. */
+uint32_t hd_io_character_at(const hd_io_characters *characters, int64_t row, int64_t *k);
 
 /* Adds a text for each row, as UTF-8 and without the blanks that pad it, to texts that have room
  * for them, and for 4 * length + 1 bytes for each at *to, which is advanced. */
@@ -37,9 +40,6 @@ void hd_io_characters_add(const hd_io_characters *characters, hd_io_labels *text
 
 /* The same with room of their own. */
 huddle_status hd_io_characters_texts(const hd_io_characters *characters, hd_io_labels *texts);
-
-/* Decodes UTF-8 of exactly `count` characters; false if it is not that. */
-bool hd_io_decode_utf8(const unsigned char *bytes, int64_t size, int64_t count, uint32_t *to);
 
 /* A sparse matrix as MATLAB holds it, compressed by columns: the row and value of each entry, and
  * cols + 1 offsets. There may be more rows and values than the last offset. The name is for error

@@ -214,6 +214,23 @@ static hd_io_characters characters_of(const span *s, const part *p, int64_t rows
     return (hd_io_characters){s->bytes + p->begin, unit_width(p), s->swapped, rows, length};
 }
 
+/* Decodes UTF-8 of exactly `count` characters; false if it is not that. Continuation bytes are not
+ * checked one by one: hd_io_character_at() replaces what is no character. */
+static bool decode_utf8(const unsigned char *bytes, int64_t size, int64_t count, uint32_t *to) {
+    int64_t at = 0, got = 0;
+    while (at < size && got < count) {
+        uint32_t c = bytes[at++];
+        int more = c < 0x80 ? 0 : c >> 5 == 6 ? 1 : c >> 4 == 14 ? 2 : c >> 3 == 30 ? 3 : -1;
+        if (more < 0 || at + more > size)
+            return false;
+        c &= more == 0 ? 0x7F : 0x3Fu >> more;
+        for (; more > 0; more--)
+            c = c << 6 | (bytes[at++] & 0x3F);
+        to[got++] = c;
+    }
+    return at == size && got == count;
+}
+
 /* A matrix of characters, one text per row. The number of units is checked against the bytes
  * present in every branch before rows and length are multiplied for an allocation. */
 static huddle_status load_chars(const span *s, const head *h, hd_io_variable *variable) {
@@ -231,8 +248,7 @@ static huddle_status load_chars(const span *s, const head *h, hd_io_variable *va
     if (rows > 1 && p.type == MI_UTF8 && units != rows * length) {
         /* SciPy's dimensions count characters, Octave's bytes. */
         ALLOC(decoded, rows * length);
-        if (!hd_io_decode_utf8((const unsigned char *)characters.units, p.length, rows * length,
-                               decoded))
+        if (!decode_utf8((const unsigned char *)characters.units, p.length, rows * length, decoded))
             FAIL(HUDDLE_FORMAT, "'%s' is a damaged text", variable->name);
         characters = (hd_io_characters){(const char *)decoded, 4, false, rows, length};
     } else if (length > 0 && rows > units / length) {

@@ -4,7 +4,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "io/formats.h"
-#include "matrix/mapping.h"
+#include "matrix/points.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -35,8 +35,7 @@ static const char *find_element(const hd_npy *npy, hd_io_element *element) {
                               : "contains elements of an unknown type";
 }
 
-/* More dimensions than HD_IO_MAX_RANK do not fit hd_io_array; such an array is listed but not read.
- */
+/* More dimensions than HD_IO_MAX_RANK do not fit hd_io_array: such an array is only listed. */
 void hd_io_npy_describe(const hd_npy *npy, hd_io_variable *variable) {
     hd_io_array *array = &variable->array;
     variable->kind = npy->kind == 'S' || npy->kind == 'U' ? HD_IO_TEXTS : HD_IO_ARRAY;

@@ -45,7 +45,6 @@ static inline const char *hd_io_digits(const char *p, uint64_t *mantissa) {
 }
 
 /* The same eight digits at a time. Bytes up to p + HD_FILE_PADDING must be readable. */
-
 static inline const char *hd_io_digits_fast(const char *p, uint64_t *mantissa) {
     static const uint64_t tens[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
     const uint64_t low_bits = 0x7F7F7F7F7F7F7F7F, high_bits = 0x8080808080808080;

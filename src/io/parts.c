@@ -3,8 +3,8 @@
 #include "io/parts.h"
 
 #include "base/check.h"
-#include "io/exact.h"
 #include "io/sparse.h"
+#include "matrix/points.h"
 
 #include <math.h>
 #include <string.h>
@@ -71,19 +71,18 @@ static huddle_status check_numbered(huddle_context *context, const huddle_points
         for (int64_t j = 0; j < points->d; j++) {
             float value = points->values[i * points->stride + j];
             if (!isfinite(value))
-                return hd_io_refuse_value((double)value, first + i, j);
+                return hd_refuse_value((double)value, first + i, j);
         }
     return status;
 }
 
-/* Checks rows that were read straight into place: all values must be finite. A view of those
- * rows only, because the others may not have been written yet. */
-static huddle_status check_rows(huddle_context *context, const huddle_points *points, int64_t first,
-                                const hd_io_samples *samples) {
-    huddle_points view = *points;
-    view.n = samples->n;
-    view.values = points->values + first * points->stride;
-    return check_numbered(context, &view, samples->array.first);
+/* True if the samples lie one after another in memory. The step of an axis of length 1 is never
+ * used, so it may have any value. */
+static bool are_packed(const hd_io_samples *s) {
+    int64_t c = s->channels;
+    return (s->channel_step == 1 || c == 1) && (s->step == c || s->width == 1) &&
+           (s->row_step == s->width * c || s->d == s->width * c) &&
+           (s->sample_step == s->d || s->n == 1);
 }
 
 /* Variables that are not in a mapped file are loaded in pieces of that many bytes if only some of
@@ -132,11 +131,15 @@ static huddle_status fill_part(const hd_io_chosen *r, hd_io_variable *variable,
      * points. */
     if (container->read_floats != NULL && points->shift == NULL && intake->exact == NULL &&
         intake->sums == NULL && hd_io_element_narrow(variable->array.element) &&
-        hd_io_samples_packed(&samples))
+        are_packed(&samples))
         TRY(container->read_floats(r->request, container, variable,
                                    points->values + first_row * points->stride, &placed, &checked));
-    if (placed && !checked)
-        TRY(check_rows(r->request->context, points, first_row, &samples));
+    if (placed && !checked) { /* a view: other rows may not have been written yet */
+        huddle_points view = *points;
+        view.n = samples.n;
+        view.values = points->values + first_row * points->stride;
+        TRY(check_numbered(r->request->context, &view, samples.array.first));
+    }
     if (!placed)
         TRY(take_in(r, variable, intake, first_row));
 done:
@@ -163,7 +166,7 @@ static huddle_status map_part(const hd_io_chosen *r, const hd_io_variable *varia
     huddle_points *points = &r->data->points;
     hd_io_samples samples = hd_io_array_samples(&variable->array, r->in_columns);
     if (r->container->map_floats == NULL || r->request->options->copy || samples.n < 1 ||
-        samples.d < 1 || !hd_io_samples_packed(&samples))
+        samples.d < 1 || !are_packed(&samples))
         return status;
     TRY(r->container->map_floats(r->container, variable, points));
     if (points->mapping == NULL)

@@ -3,17 +3,9 @@
 #include "base/context.h"
 #include "base/text.h"
 #include "io/formats.h"
-#include "io/number.h"
+#include "io/mat.h"
 
 #include <string.h>
-
-/* Replaces the bytes of a file; `size` of them are in use. */
-static void replace_bytes(hd_file *file, char *bytes, int64_t size) {
-    const char *path = file->path;
-    memset(bytes + size, 0, HD_FILE_PADDING);
-    hd_file_close(file);
-    *file = (hd_file){.path = path, .text = bytes, .size = size, .descriptor = -1};
-}
 
 /* ---- UTF-16 --------------------------------------------------------------------------------- */
 
@@ -37,27 +29,6 @@ static bool looks_like_utf16(const hd_file *file, bool *big) {
     return pairs >= 4 && 4 * plain >= 3 * pairs;
 }
 
-static uint32_t unit_at(const hd_file *file, int64_t at, bool big) {
-    const unsigned char *b = (const unsigned char *)file->text + at;
-    return big ? (uint32_t)b[0] << 8 | b[1] : (uint32_t)b[1] << 8 | b[0];
-}
-
-/* The character at *at, which is advanced. Half of a pair becomes U+FFFD. */
-static uint32_t next_character(const hd_file *file, int64_t *at, bool big) {
-    enum { REPLACEMENT = 0xFFFD };
-    uint32_t first = unit_at(file, *at, big);
-    *at += 2;
-    if (first >> 11 != 0xD800 >> 11)
-        return first;
-    if (first >> 10 != 0xD800 >> 10 || *at + 2 > file->size)
-        return REPLACEMENT;
-    uint32_t second = unit_at(file, *at, big);
-    if (second >> 10 != 0xDC00 >> 10)
-        return REPLACEMENT;
-    *at += 2;
-    return 0x10000 + ((first & 0x3FF) << 10 | (second & 0x3FF));
-}
-
 /* What Windows programs call "Unicode text". A unit of two bytes takes at most three in UTF-8. */
 huddle_status hd_io_recode_utf16(hd_file *file, hd_io_encoding *encoding) {
     huddle_status status = HUDDLE_OK;
@@ -79,16 +50,15 @@ huddle_status hd_io_recode_utf16(hd_file *file, hd_io_encoding *encoding) {
         FAIL(HUDDLE_FORMAT, "the file is empty");
     ALLOC(bytes, file->size / 2 * 3 + HD_FILE_PADDING);
     char *to = bytes;
-    while (at < file->size)
-        to = hd_put_utf8(next_character(file, &at, big), to);
+    const hd_io_characters units = {file->text, 2, big, 1, file->size / 2};
+    for (int64_t k = at / 2; k < units.length;)
+        to = hd_put_utf8(hd_io_character_at(&units, 0, &k), to);
     if (encoding != NULL)
         *encoding = (hd_io_encoding){.utf16 = true, .big = big, .mark = mark};
-    replace_bytes(file, bytes, to - bytes);
+    hd_file_replace(file, bytes, to - bytes);
 done:
     return status;
 }
-
-/* ---- line ends ------------------------------------------------------------------------------ */
 
 /* Old spreadsheets on the Mac end lines with CR alone. Where there is a LF, a CR is not the end of
  * a line. */
@@ -103,7 +73,7 @@ huddle_status hd_io_recode_returns(hd_file *file, hd_io_encoding *encoding) {
         bytes[i] = (char)(file->text[i] == '\r' ? '\n' : file->text[i]);
     if (encoding != NULL)
         encoding->returns = true;
-    replace_bytes(file, bytes, file->size);
+    hd_file_replace(file, bytes, file->size);
 done:
     return status;
 }
@@ -194,7 +164,7 @@ huddle_status hd_io_recode_latin1(huddle_context *context, hd_file *file) {
     char *to = bytes;
     for (const unsigned char *p = begin; p < end; p++)
         to = hd_put_utf8(character_of(*p), to);
-    replace_bytes(file, bytes, to - bytes);
+    hd_file_replace(file, bytes, to - bytes);
 done:
     return status;
 }

@@ -3,8 +3,8 @@
 #include "io/rows.h"
 
 #include "base/check.h"
-#include "base/context.h"
 #include "io/formats.h"
+#include "matrix/points.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -13,7 +13,8 @@
 
 static huddle_status work_alone(hd_io_request *request, hd_io_work work, void *argument) {
     hd_alone before = hd_alone_begin(request->context);
-    huddle_status status = hd_io_locate_failure(request, work(argument));
+    huddle_status status = work(argument);
+    status = hd_io_locate_failure(request->failing_path, status);
     hd_alone_end(request->context, before);
     return status;
 }
@@ -56,8 +57,7 @@ huddle_status hd_io_rows_divisible(hd_io_request *request, const char *const *pa
     huddle_status status = HUDDLE_OK;
     double all = 1;
     for (int64_t k = 0; request->rows->rank == 0 && status == HUDDLE_OK && k < count; k++) {
-        request->failing_path = paths[k];
-        status = hd_io_locate_failure(request, examine_file(paths[k], divisible));
+        status = hd_io_locate_failure(paths[k], examine_file(paths[k], divisible));
         all = *divisible ? all : 0;
     }
     TRY(hd_agree(request->context, status));
@@ -83,26 +83,14 @@ static void divide_parts(const hd_io_rows *rows, const hd_io_parts *parts, bool 
     }
 }
 
-static huddle_status fill_rows(hd_io_chosen *r, int64_t d) {
-    divide_parts(r->request->rows, &r->points, r->in_columns);
-    return hd_io_parts_fill(r, r->request->rows->n, d);
-}
-
 static huddle_status take_again(void *argument) {
     hd_io_chosen *r = argument;
     return hd_io_parts_take(r, &r->intake);
 }
 
-/* As huddle_points_from_double() chooses it: once one column needs a shift, constant columns that
- * float cannot represent get one too. */
-static double column_shift(double low, double high, double mean) {
-    if (high <= low)
-        return (double)(float)low == low ? 0 : low;
-    return hd_io_range_shifts(low, high) ? mean : 0;
-}
-
 /* Values are read twice more if some column of all rows needs a shift, first for the means, instead
- * of being kept as doubles. Without ranges no column can need one, on any process. */
+ * of being kept as doubles. Without ranges no column can need one, on any process. Once one column
+ * needs a shift, constant columns that float cannot represent get one too. */
 static huddle_status shift_rows(hd_io_chosen *r) {
     huddle_status status = HUDDLE_OK;
     huddle_context *context = r->request->context;
@@ -122,7 +110,7 @@ static huddle_status shift_rows(hd_io_chosen *r) {
     r->intake.sums = NULL;
     TRY(hd_reduce_sum(context, d, shift));
     for (int64_t j = 0; j < d; j++)
-        shift[j] = column_shift(low[j], high[j], shift[j] / (double)r->request->rows->total);
+        shift[j] = hd_column_shift(low[j], high[j], shift[j] / (double)r->request->rows->total);
     points->shift = shift;
     shift = NULL;
     TRY(hd_io_rows_together(r->request, take_again, r));
@@ -197,18 +185,8 @@ static huddle_status compare_sources(const shared_source *s) {
                               facts);
 }
 
-/* Labels beside the points, of the same rows. */
-static huddle_status read_labels(shared_source *s) {
-    huddle_status status = HUDDLE_OK;
-    const hd_io_chosen *r = &s->chosen;
-    int64_t begin = 0;
-    for (int64_t k = 0; k < r->labels.count; k++)
-        TRY(hd_io_rows_append(r->container, r->labels.items[k], r->request->rows, &begin, &s->raw));
-done:
-    return status;
-}
-
-/* The number of labels decides which axis of the points counts the samples. */
+/* The number of labels decides which axis of the points counts the samples. Labels beside the
+ * points are those of the same rows. */
 static huddle_status read_rows(void *argument) {
     shared_source *s = argument;
     huddle_status status = HUDDLE_OK;
@@ -223,19 +201,13 @@ static huddle_status read_rows(void *argument) {
     hd_slab_share_of(rows->total, rows->rank, rows->count, &rows->first, &rows->n);
     r->data->first_row = rows->first;
     r->data->total_rows = rows->total;
-    TRY(read_labels(s));
-    TRY(fill_rows(r, d));
+    for (int64_t k = 0, begin = 0; k < r->labels.count; k++)
+        TRY(hd_io_rows_append(r->container, r->labels.items[k], rows, &begin, &s->raw));
+    divide_parts(rows, &r->points, r->in_columns);
+    TRY(hd_io_parts_fill(r, rows->n, d));
     TRY(hd_io_parts_image_size(r));
 done:
     return status;
-}
-
-static void keep_labels(huddle_data *labels, huddle_data *data) {
-    data->labels = labels->labels;
-    data->n_classes = labels->n_classes;
-    data->classes = labels->classes;
-    data->classes_numeric = labels->classes_numeric;
-    memset(labels, 0, sizeof *labels);
 }
 
 static huddle_status read_divided(hd_io_request *request, const char *source, huddle_data *data) {
@@ -255,7 +227,11 @@ static huddle_status read_divided(hd_io_request *request, const char *source, hu
     TRY(shift_rows(&s.chosen));
     if (labelled)
         TRY(hd_io_rows_map(request->context, &s.raw, &s.labels));
-    keep_labels(&s.labels, data);
+    data->labels = s.labels.labels;
+    data->n_classes = s.labels.n_classes;
+    data->classes = s.labels.classes;
+    data->classes_numeric = s.labels.classes_numeric;
+    s.labels = (huddle_data){0}; /* they are the caller's now */
 done:
     hd_io_chosen_free(&s.chosen);
     huddle_data_free(&s.labels);
@@ -281,17 +257,11 @@ static huddle_status read_whole(void *argument) {
     return w->request->rows->rank == 0 ? hd_io_data_read(&request, w->source, w->data) : HUDDLE_OK;
 }
 
-static huddle_status read_by_first(hd_io_request *request, const char *source, bool selected,
-                                   huddle_data *data) {
+static huddle_status read_by_first(hd_io_request *request, const char *source, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     huddle_data whole = {0};
     TRY(hd_io_rows_together(request, read_whole, &(whole_source){request, source, &whole}));
-    if (request->rows->rank == 0)
-        hd_log(request->context,
-               "%s: read by process 0, which sends the others their rows; NPY, HDF5 and IDX are "
-               "read in parallel%s",
-               source, selected ? ", unless classes are selected" : "");
-    TRY(hd_io_rows_send(request->context, &whole, data));
+    TRY(hd_io_rows_send(request, source, &whole, data));
 done:
     huddle_data_free(&whole);
     return hd_agree(request->context, status);
@@ -351,7 +321,7 @@ huddle_status hd_io_rows_read(hd_io_request *request, const char *source, huddle
     if (divisible && !selected)
         TRY(read_divided(request, source, data));
     else
-        TRY(read_by_first(request, source, selected, data));
+        TRY(read_by_first(request, source, data));
 done:
     return status;
 }

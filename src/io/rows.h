@@ -39,7 +39,8 @@ huddle_status hd_io_rows_in_turn(hd_io_request *request, hd_io_work work, void *
 huddle_status hd_io_rows_together(hd_io_request *request, hd_io_work work, void *argument);
 
 /* Sends each process its rows of what process 0 has read, which may be labels alone, with no
- * features. `whole` is zero on the others. */
-huddle_status hd_io_rows_send(huddle_context *context, const huddle_data *whole, huddle_data *data);
+ * features; `source` is that, for the log. `whole` is zero on the others. */
+huddle_status hd_io_rows_send(const hd_io_request *request, const char *source,
+                              const huddle_data *whole, huddle_data *data);
 
 #endif

@@ -1,7 +1,6 @@
 #define _DEFAULT_SOURCE
 /* Labels of which each process reads its rows, numbered by the classes of all. */
 #include "base/check.h"
-#include "base/context.h"
 #include "io/formats.h"
 #include "io/rows.h"
 #include "matrix/collect.h"
@@ -149,15 +148,11 @@ static huddle_status send_from_first(label_files *f, huddle_data *labels) {
     huddle_data whole = {0};
     TRY(hd_io_rows_together(f->request, read_whole, f));
     if (f->request->rows->rank == 0) {
-        hd_log(f->request->context,
-               "%s: read by process 0, which sends the others their rows; NPY, HDF5 and IDX are "
-               "read in parallel",
-               f->request->options->y[0]);
         TRY(hd_io_labels_map(&f->raw, &whole.labels, &whole.n_classes, &whole.classes));
         whole.points.n = f->raw.n;
         whole.classes_numeric = f->raw.texts == NULL;
     }
-    TRY(hd_io_rows_send(f->request->context, &whole, labels));
+    TRY(hd_io_rows_send(f->request, f->request->options->y[0], &whole, labels));
 done:
     huddle_data_free(&whole);
     return hd_agree(f->request->context, status);

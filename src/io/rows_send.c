@@ -1,5 +1,6 @@
 /* What process 0 has read, sent to the processes that own the rows. */
 #include "base/check.h"
+#include "base/context.h"
 #include "base/text.h"
 #include "io/formats.h"
 #include "io/rows.h"
@@ -147,19 +148,6 @@ done:
     return status;
 }
 
-static huddle_status carry_dropped(parcel *p, huddle_data *data) {
-    huddle_status status = HUDDLE_OK;
-    int64_t count = data->n_dropped;
-    TRY(carry(p, &count, sizeof count));
-    if (p->reading && count > 0)
-        ALLOC(data->dropped, count);
-    data->n_dropped = count;
-    if (count > 0)
-        TRY(carry(p, data->dropped, count * (int64_t)sizeof *data->dropped));
-done:
-    return status;
-}
-
 /* What is sent of the points besides their rows. */
 typedef struct outline {
     int64_t n, d;
@@ -183,7 +171,11 @@ static huddle_status carry_data(parcel *p, outline *o, huddle_data *data) {
     TRY(carry(p, &data->column_major, sizeof data->column_major));
     TRY(carry(p, &data->planes, sizeof data->planes));
     TRY(carry_columns(p, data));
-    TRY(carry_dropped(p, data));
+    TRY(carry(p, &data->n_dropped, sizeof data->n_dropped));
+    if (data->n_dropped > 0 && p->reading)
+        ALLOC(data->dropped, data->n_dropped);
+    if (data->n_dropped > 0)
+        TRY(carry(p, data->dropped, data->n_dropped * (int64_t)sizeof *data->dropped));
     if (o->shifted && p->reading)
         ALLOC(data->points.shift, o->d);
     if (o->shifted)
@@ -251,17 +243,24 @@ done:
     return hd_agree(context, status);
 }
 
-huddle_status hd_io_rows_send(huddle_context *context, const huddle_data *whole,
-                              huddle_data *data) {
+huddle_status hd_io_rows_send(const hd_io_request *request, const char *source,
+                              const huddle_data *whole, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     parcel p = {0};
+    huddle_context *context = request->context;
+    bool selected = request->options->classes != NULL || request->options->per_class != 0;
     huddle_data copy = *whole; /* carry_data() does not change what it writes */
     const huddle_points *x = &whole->points;
     outline o = {x->n, x->d, x->offsets != NULL, x->shift != NULL, whole->labels != NULL};
     int64_t *begins = NULL; /* the first row of each process, and the end */
     int32_t rank = hd_slabs_rank(context), count = hd_slabs_count(context);
-    if (rank == 0)
+    if (rank == 0) {
+        hd_log(context,
+               "%s: read by process 0, which sends the others their rows; NPY, HDF5 and IDX are "
+               "read in parallel%s",
+               source, selected ? ", unless classes are selected" : "");
         TRY(carry_data(&p, &o, &copy));
+    }
     TRY(share_parcel(context, &p));
     TRY(carry_data(&p, &o, data));
     ALLOC(begins, count + 1);

@@ -121,15 +121,10 @@ done:
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-/* Process 0 removes the file unless all have succeeded, and all learn whether it got its name. */
-static huddle_status end_output(huddle_context *context, hd_output *output, huddle_status status) {
-    status = hd_agree(context, status);
-    return hd_agree(context, hd_output_end(output, status));
-}
-
 /* Lines of text, of which no process knows where its own begin, pass through process 0. If the rows
  * of an array have to as well, they follow the header there: extending the file has left the
- * position after it. */
+ * position after it. Process 0 removes the file unless all have succeeded, and all learn whether it
+ * got its name. */
 static huddle_status write_rows(huddle_context *context, const char *path, const char *type,
                                 int32_t rank, int64_t cols, const row_source *s) {
     huddle_status status = HUDDLE_OK;
@@ -152,7 +147,8 @@ static huddle_status write_rows(huddle_context *context, const char *path, const
     if (!written)
         TRY(write_through_first(context, s, &output));
 done:
-    return end_output(context, &output, status);
+    status = hd_agree(context, status);
+    return hd_agree(context, hd_output_end(&output, status));
 }
 
 huddle_status huddle_labels_write_slabs(huddle_context *context, const char *path, int64_t n,

@@ -1,7 +1,6 @@
 /* Keeping some classes, and the first so many samples of each. */
 #include "base/check.h"
 #include "base/context.h"
-#include "io/exact.h"
 #include "io/formats.h"
 #include "io/number.h"
 

@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 #include "io/array.h"
-#include "io/exact.h"
+#include "matrix/points.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -197,7 +197,7 @@ huddle_status hd_io_points_from_csr(const huddle_csr *matrix, bool in_columns,
     for (int64_t i = 0; i < matrix->rows; i++)
         for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++) {
             if (!(fabs(matrix->values[e]) <= limit)) /* also NaN */
-                TRY(hd_io_refuse_value(matrix->values[e], i, matrix->columns[e]));
+                TRY(hd_refuse_value(matrix->values[e], i, matrix->columns[e]));
             points->values[e] = (float)hd_io_exact_clamp(matrix->values[e]);
         }
     if (exact != NULL)

@@ -150,10 +150,7 @@ huddle_status hd_io_unpack_file(huddle_context *context, hd_file *file) {
     if (!hd_grow(&u.bytes, &u.capacity, first_room(&u) + 1 + HD_FILE_PADDING, 1))
         FAIL(HUDDLE_NO_MEMORY, "no memory to unpack %lld bytes", (long long)first_room(&u));
     TRY(unpack_members(context, &u));
-    memset(u.bytes + u.size, 0, HD_FILE_PADDING);
-    const char *path = file->path;
-    hd_file_close(file);
-    *file = (hd_file){.path = path, .text = u.bytes, .size = u.size, .descriptor = -1};
+    hd_file_replace(file, u.bytes, u.size);
     u.bytes = NULL;
 done:
     huddle_free(u.bytes);

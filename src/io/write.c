@@ -1,5 +1,4 @@
 /* huddle_data_write(): chooses the writer; and what writers share. */
-#include "archive/file.h"
 #include "archive/output.h"
 #include "base/check.h"
 #include "base/context.h"
@@ -7,9 +6,7 @@
 #include "io/formats.h"
 #include "io/writers.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* The ending decides the format: there is no content to recognise yet. Formats without sparse
  * matrices refuse them, because a dense copy might not fit into memory. */
@@ -30,21 +27,6 @@ huddle_status huddle_data_write(huddle_context *context, const huddle_data *data
     huddle_status status = hd_io_check_library(format);
     return status == HUDDLE_OK ? format->write(context, data, path)
                                : hd_fail_at(status, "%s", path);
-}
-
-/* Text labels are quoted as in CSV, so that any class name can be read back. */
-huddle_status hd_io_labels_write_lines(hd_output *output, int64_t n, const int32_t *values,
-                                       const char *const *texts) {
-    huddle_status status = HUDDLE_OK;
-    for (int64_t i = 0; i < n; i++) {
-        char number[16];
-        snprintf(number, sizeof number, "%d", values[i]);
-        const char *text = texts != NULL ? texts[values[i]] : number;
-        TRY(hd_io_csv_text(output, text, ','));
-        TRY(hd_output_write(output, "\n", 1));
-    }
-done:
-    return status;
 }
 
 huddle_status hd_io_labels_write_header(hd_output *output) {

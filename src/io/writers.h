@@ -10,10 +10,6 @@ typedef huddle_status hd_io_writer(huddle_context *context, const huddle_data *d
 hd_io_writer hd_io_csv_write, hd_io_npy_write, hd_io_npz_write, hd_io_mat_write, hd_io_hdf5_write,
     hd_io_libsvm_write;
 
-/* Writes a text, in quotes where it would be misread: separators, quotes, line ends, blanks around.
- */
-huddle_status hd_io_csv_text(hd_output *output, const char *text, char separator);
-
 /* The first line of labels in a CSV file; other files have none. */
 huddle_status hd_io_labels_write_header(hd_output *output);
 

@@ -4,7 +4,7 @@
 #include "base/check.h"
 #include "kmeans/restart.h"
 #include "matrix/collect.h"
-#include "matrix/distinct.h"
+#include "matrix/points.h"
 
 #include <string.h>
 

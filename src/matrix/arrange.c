@@ -3,7 +3,6 @@
 #include "matrix/arrange.h"
 
 #include "base/check.h"
-#include "base/context.h"
 
 #include <string.h>
 
@@ -11,14 +10,13 @@
 
 huddle_status hd_arrange_partition(huddle_context *context, const huddle_csr *graph,
                                    int32_t *owner) {
-    huddle_status status = HUDDLE_OK;
     const hd_engine_slabs *slabs = hd_context_engine(context)->slabs;
     if (slabs != NULL && slabs->partition != NULL && hd_slabs_count(context) > 1)
         return slabs->partition(hd_context_engine_state(context), graph->rows, graph->offsets,
                                 graph->columns, owner);
     for (int64_t i = 0; i < graph->rows; i++)
         owner[i] = hd_slabs_rank(context);
-    return status;
+    return HUDDLE_OK;
 }
 
 /* A stable sort of the rows by owner. */
@@ -169,10 +167,6 @@ typedef struct arrived {
     int64_t *foreign;
 } arrived;
 
-static void arrived_free(arrived *g) {
-    FREE(g->offsets, g->columns, g->values, g->foreign);
-}
-
 static huddle_status send_graph(hd_arrangement *a, const huddle_csr *graph, int64_t first,
                                 arrived *g) {
     huddle_status status = HUDDLE_OK;
@@ -282,8 +276,6 @@ done:
     return status;
 }
 
-/* ---- the order within a process ------------------------------------------------------------ */
-
 /* Rows came in ascending order of their numbers. Along edges, breadth first from the lowest row of
  * each component of this process, neighbours are near each other. */
 static huddle_status place_rows(hd_arrangement *a, const arrived *g, bool along_edges) {
@@ -356,29 +348,6 @@ done:
     return status;
 }
 
-/* Writes the arrived graph into its new order, and the columns as new numbers. */
-static huddle_status write_graph(hd_arrangement *a, const arrived *g, int64_t first, int64_t total,
-                                 const int64_t *answers) {
-    huddle_status status = HUDDLE_OK;
-    int32_t *at = NULL; /* which row that came is at each place */
-    int64_t count = 0;
-    ALLOC(at, a->moved);
-    TRY(huddle_csr_new(a->moved, total, g->offsets[a->moved], &a->graph));
-    for (int64_t k = 0; k < a->moved; k++)
-        at[a->place[k]] = (int32_t)k;
-    for (int64_t i = 0; i < a->moved; i++) {
-        for (int64_t e = g->offsets[at[i]]; e < g->offsets[at[i] + 1]; e++, count++) {
-            int32_t k = g->columns[e];
-            a->graph.columns[count] = (int32_t)(k >= 0 ? first + a->place[k] : answers[-1 - k]);
-            a->graph.values[count] = g->values[e];
-        }
-        a->graph.offsets[i + 1] = count;
-    }
-done:
-    huddle_free(at);
-    return status;
-}
-
 /* Sorts the entries of a row by column (Shell): most rows are short, those of hubs are not. */
 static void sort_row(int64_t count, int32_t *columns, double *values) {
     static const int64_t gaps[] = {1750, 701, 301, 132, 57, 23, 10, 4, 1};
@@ -396,11 +365,30 @@ static void sort_row(int64_t count, int32_t *columns, double *values) {
         }
 }
 
-/* Columns of a row must ascend, as those of every huddle_csr do. */
-static void sort_columns(huddle_csr *graph) {
-    for (int64_t i = 0; i < graph->rows; i++)
-        sort_row(graph->offsets[i + 1] - graph->offsets[i], graph->columns + graph->offsets[i],
-                 graph->values + graph->offsets[i]);
+/* Writes the arrived graph into its new order, and the columns as new numbers. */
+static huddle_status write_graph(hd_arrangement *a, const arrived *g, int64_t first, int64_t total,
+                                 const int64_t *answers) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *at = NULL; /* which row that came is at each place */
+    int64_t count = 0;
+    ALLOC(at, a->moved);
+    TRY(huddle_csr_new(a->moved, total, g->offsets[a->moved], &a->graph));
+    for (int64_t k = 0; k < a->moved; k++)
+        at[a->place[k]] = (int32_t)k;
+    for (int64_t i = 0; i < a->moved; i++) {
+        for (int64_t e = g->offsets[at[i]]; e < g->offsets[at[i] + 1]; e++, count++) {
+            int32_t k = g->columns[e];
+            a->graph.columns[count] = (int32_t)(k >= 0 ? first + a->place[k] : answers[-1 - k]);
+            a->graph.values[count] = g->values[e];
+        }
+        /* Columns must ascend, as those of every huddle_csr do. */
+        int64_t begin = a->graph.offsets[i];
+        sort_row(count - begin, a->graph.columns + begin, a->graph.values + begin);
+        a->graph.offsets[i + 1] = count;
+    }
+done:
+    huddle_free(at);
+    return status;
 }
 
 static huddle_status number_rows(hd_arrangement *a, const arrived *g, hd_slab before) {
@@ -417,7 +405,6 @@ static huddle_status number_rows(hd_arrangement *a, const arrived *g, hd_slab be
     TRY(find_begins(a, &begins));
     TRY(ask_numbers(a, begins, now, g->n_foreign, g->foreign, &answers));
     TRY(write_graph(a, g, after.first, before.total, answers));
-    sort_columns(&a->graph);
 done:
     FREE(begins, numbers, now, answers);
     return status;
@@ -458,8 +445,7 @@ huddle_status hd_arrange_open(huddle_context *context, const huddle_csr *graph,
     TRY(number_rows(a, &g, slab));
     TRY(number_by_place(a));
 done:
-    huddle_free(found);
-    arrived_free(&g);
+    FREE(found, g.offsets, g.columns, g.values, g.foreign);
     status = hd_agree(context, status);
     if (status != HUDDLE_OK)
         hd_arrange_close(a);

@@ -1,7 +1,7 @@
 #include "matrix/collect.h"
 
 #include "base/check.h"
-#include "matrix/rows.h"
+#include "matrix/points.h"
 
 #include <string.h>
 
@@ -133,8 +133,6 @@ done:
         huddle_points_free(y);
     return status;
 }
-
-/* ---- matrices ------------------------------------------------------------------------------- */
 
 huddle_status hd_collect_csr(huddle_context *context, const huddle_csr *matrix, int32_t to,
                              huddle_csr *whole) {

@@ -1,7 +1,7 @@
 /* Distinct rows by hashing: rows of equal hash are compared value by value, so the result is exact
  * whatever the hash. Rows of this process only. Distinct rows are numbered by their first
  * occurrence. */
-#include "matrix/distinct.h"
+#include "matrix/points.h"
 
 #include "base/check.h"
 #include "base/parallel.h"
@@ -31,17 +31,10 @@ static uint64_t mix_bits(uint64_t hash, uint64_t bits) {
     return hash ^ hash >> 29;
 }
 
+/* -0 and 0 are equal values and must have the same hash: the sum is 0 of both. */
 static uint64_t float_bits(float value) {
     uint32_t bits;
-    value += 0.0f; /* -0 becomes 0 */
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-/* -0 and 0 are equal values and must have the same hash. */
-static uint64_t double_bits(double value) {
-    uint64_t bits;
-    value += 0.0;
+    value += 0.0f;
     memcpy(&bits, &value, sizeof bits);
     return bits;
 }
@@ -62,9 +55,12 @@ static uint64_t hash_floats(const float *values, int64_t d) {
 }
 
 static uint64_t hash_doubles(const double *values, int64_t d) {
-    uint64_t hash = 1;
-    for (int64_t j = 0; j < d; j++)
-        hash = mix_bits(hash, double_bits(values[j]));
+    uint64_t hash = 1, bits;
+    for (int64_t j = 0; j < d; j++) {
+        double value = values[j] + 0.0; /* -0 becomes 0 */
+        memcpy(&bits, &value, sizeof bits);
+        hash = mix_bits(hash, bits);
+    }
     return hash;
 }
 
@@ -231,6 +227,7 @@ static huddle_status find_distinct(huddle_context *context, rows *r, int64_t d,
     huddle_status status = HUDDLE_OK;
     bool handled;
     *distinct = (huddle_distinct){.n = r->n};
+    TRY(r->points != NULL ? huddle_points_fetch(r->points) : huddle_dense_fetch(r->dense));
     if (r->n >= INT32_MAX)
         FAIL(HUDDLE_UNSUPPORTED, "%lld rows are more than can be numbered", (long long)r->n);
     ALLOC(distinct->of, r->n);
@@ -247,27 +244,19 @@ static huddle_status find_distinct(huddle_context *context, rows *r, int64_t d,
 done:
     if (status != HUDDLE_OK)
         huddle_distinct_free(distinct);
-    return status;
+    return hd_agree(context, status);
 }
 
 huddle_status huddle_points_distinct(huddle_context *context, const huddle_points *x,
                                      huddle_distinct *distinct) {
     rows r = {.n = x->n, .points = x};
-    huddle_status status = huddle_points_fetch(x);
-    memset(distinct, 0, sizeof *distinct);
-    if (status == HUDDLE_OK)
-        status = find_distinct(context, &r, x->d, distinct);
-    return hd_agree(context, status);
+    return find_distinct(context, &r, x->d, distinct);
 }
 
 huddle_status huddle_dense_distinct(huddle_context *context, const huddle_dense *x,
                                     huddle_distinct *distinct) {
     rows r = {.n = x->rows, .dense = x};
-    huddle_status status = huddle_dense_fetch(x);
-    memset(distinct, 0, sizeof *distinct);
-    if (status == HUDDLE_OK)
-        status = find_distinct(context, &r, x->cols, distinct);
-    return hd_agree(context, status);
+    return find_distinct(context, &r, x->cols, distinct);
 }
 
 /* Hashes as it goes: usually few rows are read. */

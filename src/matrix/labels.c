@@ -58,8 +58,6 @@ static int64_t find_key(const uint64_t *sorted, int64_t count, uint64_t key) {
     return low;
 }
 
-/* ---- ranks --------------------------------------------------------------------------------- */
-
 /* Every process gets the distinct labels of all, so that ranks mean the same everywhere. */
 huddle_status hd_rank_labels(huddle_context *context, int64_t n, const int32_t *labels,
                              int32_t *ranks, int64_t *count, int32_t **names) {
@@ -88,8 +86,6 @@ done:
     FREE(own, spare, all);
     return status;
 }
-
-/* ---- members ------------------------------------------------------------------------------- */
 
 /* A counting sort. Sizes are counted two places ahead: their sums are then one place ahead of the
  * beginnings, and have become these when all members are in their places. */

@@ -3,7 +3,7 @@
 #include "huddle/matrix.h"
 
 #include "base/check.h"
-#include "matrix/mapping.h"
+#include "matrix/points.h"
 #include "matrix/resident.h"
 
 #include <string.h>
@@ -116,17 +116,15 @@ huddle_status huddle_dense_copy(const huddle_dense *matrix, huddle_dense *copy) 
 }
 
 huddle_status huddle_csr_copy(const huddle_csr *matrix, huddle_csr *copy) {
+    huddle_status status = HUDDLE_OK;
     memset(copy, 0, sizeof *copy);
-    huddle_status status = huddle_csr_fetch(matrix);
-    if (status != HUDDLE_OK)
-        return status;
+    TRY(huddle_csr_fetch(matrix));
     int64_t nonzeros = matrix->offsets[matrix->rows];
-    status = huddle_csr_new(matrix->rows, matrix->cols, nonzeros, copy);
-    if (status != HUDDLE_OK)
-        return status;
+    TRY(huddle_csr_new(matrix->rows, matrix->cols, nonzeros, copy));
     memcpy(copy->offsets, matrix->offsets, (size_t)(matrix->rows + 1) * sizeof *copy->offsets);
     memcpy(copy->columns, matrix->columns, (size_t)nonzeros * sizeof *copy->columns);
     memcpy(copy->values, matrix->values, (size_t)nonzeros * sizeof *copy->values);
+done:
     return status;
 }
 

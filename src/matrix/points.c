@@ -3,7 +3,7 @@
  * Points are stored in single precision, which halves the memory and speeds up the neighbour
  * search. Columns with a large mean and a small spread would lose the digits that matter, hence the
  * mean of such a column is subtracted in double before rounding and kept as the shift. */
-#include "matrix/rows.h"
+#include "matrix/points.h"
 
 #include "base/check.h"
 #include "base/parallel.h"
@@ -27,7 +27,7 @@ static int64_t row_grain(int64_t d) {
 /* ---- checking ----------------------------------------------------------------------------- */
 
 /* Finite values beyond the range of float get a message of their own. */
-static huddle_status bad_value(double v, int64_t row, int64_t column) {
+huddle_status hd_refuse_value(double v, int64_t row, int64_t column) {
     if (isfinite(v))
         return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: %g is beyond single precision",
                        (long long)row + 1, (long long)column + 1, v);
@@ -70,8 +70,8 @@ static huddle_status check_row(const huddle_points *x, int64_t i) {
         return HUDDLE_OK;
     for (int64_t e = begin; e < end; e++)
         if (!isfinite(x->values[e]))
-            return bad_value((double)x->values[e], i,
-                             x->offsets != NULL ? x->columns[e] : e - begin);
+            return hd_refuse_value((double)x->values[e], i,
+                                   x->offsets != NULL ? x->columns[e] : e - begin);
     return HUDDLE_OK;
 }
 
@@ -161,7 +161,7 @@ huddle_status huddle_csr_check(const huddle_csr *matrix) {
                     "row %lld: column %lld is out of order, repeated or outside 1 .. %lld",
                     (long long)i + 1, (long long)matrix->columns[e] + 1, (long long)matrix->cols);
             if (!isfinite(matrix->values[e]))
-                return bad_value(matrix->values[e], i, matrix->columns[e]);
+                return hd_refuse_value(matrix->values[e], i, matrix->columns[e]);
             previous = matrix->columns[e];
         }
     }
@@ -208,7 +208,7 @@ static huddle_status survey_rows(void *argument, hd_chunk chunk) {
         for (int64_t j = 0; j < d; j++) {
             double v = values[j * c->col_step];
             if (!(fabs(v) <= (double)FLT_MAX))
-                return bad_value(v, row, j);
+                return hd_refuse_value(v, row, j);
             sum[j] += v;
             low[j] = v < low[j] ? v : low[j];
             high[j] = v > high[j] ? v : high[j];
@@ -229,24 +229,27 @@ static huddle_status convert_rows(void *argument, hd_chunk chunk) {
             double v = values[j * c->col_step];
             float to = (float)(x->shift != NULL ? v - x->shift[j] : v);
             if (!isfinite(to))
-                return bad_value(v, row, j);
+                return hd_refuse_value(v, row, j);
             x->values[i * x->stride + j] = to;
         }
     }
     return HUDDLE_OK;
 }
 
-/* A column is shifted if its spread is below this share of its values: float's 24 bits would leave
- * fewer than 10 for the spread. */
-static const double min_range = 0x1p-14;
+/* A column is shifted if its spread is below this share of its values, as that of times in seconds
+ * since 1970 is: float's 24 bits would leave fewer than 10 for the spread. */
+bool hd_range_shifts(double low, double high) {
+    const double min_range = 0x1p-14;
+    return high > low && high - low < min_range * fmax(fabs(low), fabs(high));
+}
 
 /* What is subtracted from a column: its mean if its spread is too small. A constant column has no
  * spread, but new points may be compared with it, and their difference to it must lose no digits:
  * it is shifted unless float represents its value exactly. */
-static double column_shift(double low, double high, double mean) {
+double hd_column_shift(double low, double high, double mean) {
     if (high <= low)
         return (double)(float)low == low ? 0 : low;
-    return high - low < min_range * fmax(fabs(low), fabs(high)) ? mean : 0;
+    return hd_range_shifts(low, high) ? mean : 0;
 }
 
 /* Combines the chunks in their order, and then the processes, in the first chunk's place: the shift
@@ -274,7 +277,7 @@ static huddle_status choose_shift(const conversion *c, int64_t n) {
     huddle_status status = HUDDLE_OK;
     huddle_points *x = c->points;
     for (int64_t j = 0; j < x->d; j++) {
-        double shift = column_shift(c->lows[j], c->highs[j], c->sums[j] / (double)n);
+        double shift = hd_column_shift(c->lows[j], c->highs[j], c->sums[j] / (double)n);
         if (shift == 0)
             continue;
         if (x->shift == NULL)
@@ -384,7 +387,7 @@ static huddle_status rebase_rows(void *argument, hd_chunk chunk) {
             double v = (double)r->x->values[i * r->x->stride + j];
             float to = (float)(v + r->difference[j]);
             if (!isfinite(to))
-                return bad_value(v + r->difference[j], i, j);
+                return hd_refuse_value(v + r->difference[j], i, j);
             r->y->values[i * r->y->stride + j] = to;
         }
     return HUDDLE_OK;

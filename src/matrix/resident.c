@@ -149,8 +149,7 @@ huddle_status hd_resident_fetch(huddle_resident *resident, const void *container
     return status;
 }
 
-/* ---- the kinds of containers ------------------------------------------------------------------
- */
+/* ---- the kinds of containers ----------------------------------------------------------------- */
 
 bool hd_points_away(const huddle_points *points) {
     return is_away(points->resident, points, offsetof(huddle_points, values));

@@ -18,7 +18,7 @@ static void write_option(const huddle_model *model, const huddle_option *option,
     char text[128], *end;
     if (huddle_options_get(model->table, model->fitted_options, option->name, text, sizeof text) !=
         HUDDLE_OK) {
-        hd_json_set_null(json, option->name);
+        hd_json_set_string(json, option->name, NULL);
         return;
     }
     double real = strtod(text, &end);

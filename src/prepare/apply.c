@@ -7,7 +7,7 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/slabs.h"
-#include "matrix/rows.h"
+#include "matrix/points.h"
 #include "prepare/centred.h"
 #include "prepare/ranks.h"
 

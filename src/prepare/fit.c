@@ -6,7 +6,7 @@
 #include "base/context.h"
 #include "base/options.h"
 #include "base/slabs.h"
-#include "matrix/rows.h"
+#include "matrix/points.h"
 #include "prepare/pca.h"
 #include "prepare/ranks.h"
 

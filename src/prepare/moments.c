@@ -6,7 +6,7 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/slabs.h"
-#include "matrix/rows.h"
+#include "matrix/points.h"
 
 #include <math.h>
 #include <string.h>

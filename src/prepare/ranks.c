@@ -7,7 +7,7 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/slabs.h"
-#include "matrix/rows.h"
+#include "matrix/points.h"
 
 #include <float.h>
 #include <math.h>

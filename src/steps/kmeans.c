@@ -2,7 +2,7 @@
 #include "steps/kmeans.h"
 
 #include "base/check.h"
-#include "matrix/rows.h"
+#include "matrix/points.h"
 #include "steps/medoids.h"
 #include "steps/merge.h"
 #include "steps/slabs.h"

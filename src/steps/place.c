@@ -5,8 +5,8 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "matrix/insert.h"
+#include "matrix/points.h"
 #include "matrix/resident.h"
-#include "matrix/rows.h"
 #include "steps/near.h"
 #include "steps/prepare.h"
 

@@ -21,7 +21,7 @@ static void write_sample(hd_json_writer *json) {
     hd_json_set_real(json, "large", 1e22);
     hd_json_set_real(json, "nan", NAN);
     hd_json_set_bool(json, "yes", true);
-    hd_json_set_null(json, "none");
+    hd_json_set_string(json, "none", NULL);
     hd_json_key(json, "empty");
     hd_json_open_array(json);
     hd_json_close_array(json);
