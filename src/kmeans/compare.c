@@ -5,6 +5,7 @@
 #include "kmeans/compare.h"
 
 #include "base/check.h"
+#include "matrix/rows.h"
 
 #include <float.h>
 #include <math.h>
@@ -323,14 +324,6 @@ static double exact_dense(const float *x, const double *m, int64_t d) {
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/* Not stored like the norms of dense rows: it is cheap beside the products with all centres. */
-static double sparse_square(const huddle_points *x, int64_t i) {
-    double sum = 0;
-    for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++)
-        sum += (double)x->values[e] * (double)x->values[e];
-    return sum;
-}
-
 /* |x - m|^2 = sum over the non-zeros of x of ((x - m)^2 - m^2), plus |m|^2: the time is
  * proportional to the non-zeros. */
 static double exact_sparse(const huddle_points *x, int64_t i, const double *m, double square) {
@@ -446,12 +439,12 @@ static void decide_dense(const hd_kmeans_data *data, const hd_kmeans_centres *ce
     set_near(data, label, best, second, 0, near, r);
 }
 
-/* Squared distances of row i to all centres, into scratch->sums; returns the row's squared norm.
- */
+/* Squared distances of row i to all centres, into scratch->sums; returns the row's squared norm. It
+ * is not stored like the norms of dense rows: it is cheap beside the products with all centres. */
 static double compute_sparse(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
                              int64_t i, hd_kmeans_scratch *scratch) {
     const huddle_points *x = data->x;
-    double square = sparse_square(x, i), *sums = scratch->sums;
+    double square = hd_points_square(x, i), *sums = scratch->sums;
     int64_t begin = x->offsets[i];
     data->kernels->sparse(x->values + begin, x->columns + begin, x->offsets[i + 1] - begin,
                           centres->columns, whole_doubles(centres->k), sums);

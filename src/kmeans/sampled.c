@@ -40,12 +40,6 @@ typedef struct sample {
     double factor;   /* from the inertia of the sample to an estimate for all rows */
 } sample;
 
-static void sample_free(sample *s) {
-    huddle_points_free(&s->points);
-    huddle_free(s->weights);
-    memset(s, 0, sizeof *s);
-}
-
 /* ---- the sample ---------------------------------------------------------------------------- */
 
 static int64_t first_size(int32_t c) {
@@ -354,7 +348,8 @@ static huddle_status run_on_sample(huddle_context *context, const huddle_points 
     for (int32_t k = 0; k < f->count && *enough; k++)
         all_inertias[f->restarts[k]] = f->inertias[k] * s.factor;
 done:
-    sample_free(&s);
+    huddle_points_free(&s.points);
+    huddle_free(s.weights);
     return status;
 }
 
