@@ -18,8 +18,8 @@ enum { PRODUCT_WORK = 1 << 20, COMBINE_WORK = 1 << 20, DEFLATE_WORK = 1 << 18 };
 /* Chunks of a deflation at most, so that their sums stay small compared with the block. */
 enum { DEFLATE_CHUNKS = 64 };
 
-/* Rows per chunk of loops that multiply matrices, draw numbers, or deflate finished vectors. */
-enum { PROJECT_ROWS = 1 << 16, DRAW_ROWS = 1 << 13, CLEANING_ROWS = 1 << 16 };
+/* Rows per chunk of loops that multiply matrices or deflate finished vectors. */
+enum { PROJECT_ROWS = 1 << 16, CLEANING_ROWS = 1 << 16 };
 
 huddle_status hd_embed_block_new(const hd_embed_operator *op, int64_t width, bool in_double,
                                  hd_embed_block *block) {
@@ -146,7 +146,7 @@ huddle_status hd_embed_block_randomise(huddle_context *context, const hd_embed_o
                  .first = first,
                  .scale = amplitude * 1.7320508075688772 / 32767.5,
                  .key = {(uint32_t)seed, (uint32_t)(seed >> 32)}};
-    return hd_parallel(context, NULL, block->n, DRAW_ROWS, draw_rows, &d);
+    return hd_parallel(context, NULL, block->n, HD_EMBED_LOOP_ROWS, draw_rows, &d);
 }
 
 /* ---- the product --------------------------------------------------------------------------- */
