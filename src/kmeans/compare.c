@@ -73,7 +73,6 @@ static float choose_scale(float largest) {
 /* Adds up the results of the chunks, in their order, into the first, and then over all
  * processes. */
 static huddle_status combine_chunks(huddle_context *context, const survey *s, double *largest) {
-    huddle_status status = HUDDLE_OK;
     int64_t d = s->data->x->d;
     *largest = 0;
     for (int64_t k = 0; k < s->data->chunks; k++)
@@ -82,10 +81,8 @@ static huddle_status combine_chunks(huddle_context *context, const survey *s, do
     for (int64_t k = 1; k < s->data->chunks; k++)
         for (int64_t j = 0; j < 2 * d; j++)
             s->sums[j] += s->sums[2 * k * d + j];
-    TRY(hd_reduce_sum(context, 2 * d, s->sums));
-    TRY(hd_reduce_max(context, 1, largest));
-done:
-    return status;
+    huddle_status status = hd_reduce_sum(context, 2 * d, s->sums);
+    return status == HUDDLE_OK ? hd_reduce_max(context, 1, largest) : status;
 }
 
 /* Scale, origin and variance from sums and squares of the differences from the pivot. The origin is

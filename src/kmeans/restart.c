@@ -79,7 +79,8 @@ void hd_kmeans_run_free(hd_kmeans_run *run) {
 
 /* Restarts that run in parallel report through hd_parallel() instead, so n_restarts is 0 there. */
 huddle_status hd_kmeans_report(const hd_kmeans_run *run, double part) {
-    if (run->n_restarts == 0)
+    if (run->place.n_restarts == 0)
         return HUDDLE_OK;
-    return hd_progress(run->data->context, "kmeans", run->restart + part, run->n_restarts);
+    return hd_progress(run->data->context, "kmeans", run->place.restart + part,
+                       run->place.n_restarts);
 }

@@ -28,6 +28,11 @@ typedef struct hd_kmeans_outcome {
     huddle_stop stop;
 } hd_kmeans_outcome;
 
+/* What a run reports as progress. */
+typedef struct hd_kmeans_place {
+    int32_t restart, n_restarts; /* which of how many; 0 of 0 if it may not report */
+} hd_kmeans_place;
+
 typedef struct hd_kmeans_run {
     const hd_kmeans_data *data;
     hd_kmeans_centres ready;    /* what the rows are compared with */
@@ -48,7 +53,8 @@ typedef struct hd_kmeans_run {
 
     int32_t *averaged; /* n: labels whose means the centres are, at the end; NULL: not wanted */
     hd_kmeans_outcome outcome;
-    int32_t restart, n_restarts; /* for progress: which of how many; 0 of 0 if it may not report */
+
+    hd_kmeans_place place;
 } hd_kmeans_run;
 
 /* n_scratch workers may share the run's loops. */

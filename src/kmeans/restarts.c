@@ -81,7 +81,7 @@ static huddle_status new_run(const restarts *all, best_restart *best) {
     if (set->options->keep_averaged)
         ALLOC(best->run.averaged, set->data->x->n);
     /* Only the calling thread may report progress; hd_parallel() does it otherwise. */
-    best->run.n_restarts = all->side_by_side ? 0 : set->count;
+    best->run.place.n_restarts = all->side_by_side ? 0 : set->count;
 done:
     return status;
 }
@@ -98,7 +98,7 @@ static huddle_status run_restart(const restarts *all, best_restart *best, int32_
         source.draws = options->draws + restart * huddle_kmeans_n_draws(options->n_clusters);
     if (best->run.data == NULL)
         TRY(new_run(all, best));
-    best->run.restart = restart;
+    best->run.place.restart = restart;
     if (set->starts != NULL) {
         /* Only k-means++ needs the distances to candidates. */
         huddle_free(best->run.trial);

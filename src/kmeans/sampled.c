@@ -314,7 +314,6 @@ done:
 /* Inertias and centres of the restarts that other processes ran. */
 static huddle_status share_ends(huddle_context *context, int64_t cells, int32_t part, int32_t parts,
                                 candidates *f) {
-    huddle_status status = HUDDLE_OK;
     for (int32_t k = 0; k < f->count; k++) {
         if (k % parts == part)
             continue;
@@ -322,10 +321,8 @@ static huddle_status share_ends(huddle_context *context, int64_t cells, int32_t 
         for (int64_t e = k * cells; e < (k + 1) * cells; e++)
             f->centres[e] = INFINITY;
     }
-    TRY(hd_reduce_min(context, f->count, f->inertias));
-    TRY(hd_reduce_min(context, f->count * cells, f->centres));
-done:
-    return status;
+    huddle_status status = hd_reduce_min(context, f->count, f->inertias);
+    return status == HUDDLE_OK ? hd_reduce_min(context, f->count * cells, f->centres) : status;
 }
 
 /* A round on a sample of `size` rows. all_inertias, by the number of the restart, are estimates for
