@@ -161,12 +161,10 @@ typedef struct product {
 /* Each row of y depends on x only, so that chunks are independent and the result does not depend on
  * their number. The kernel is that of the best instruction set of this CPU. */
 static huddle_status multiply_rows(void *argument, hd_chunk chunk) {
-    static void (*const in_float[])(const int64_t *, const int32_t *, const float *, int64_t,
-                                    int64_t, int64_t, int64_t, float, float, float, const float *,
-                                    float *) = HD_SIMD_TABLE(hd_embed_product_float);
-    static void (*const in_double[])(
-        const int64_t *, const int32_t *, const double *, int64_t, int64_t, int64_t, int64_t,
-        double, double, double, const double *, double *) = HD_SIMD_TABLE(hd_embed_product_double);
+    static hd_embed_product_float_function *const in_float[] =
+        HD_SIMD_TABLE(hd_embed_product_float);
+    static hd_embed_product_double_function *const in_double[] =
+        HD_SIMD_TABLE(hd_embed_product_double);
     const product *p = argument;
     const hd_embed_operator *op = p->op;
     const hd_embed_block *b = p->block;
