@@ -31,8 +31,8 @@ int64_t hd_kmeans_grain(int64_t n, int64_t d, int64_t c) {
 typedef struct survey {
     const hd_kmeans_data *data;
     const float *pivot; /* d: a row, so that large means do not drown the variance */
-    double *sums;       /* chunks x 2 x d: of values and of squares */
-    float *largest;     /* chunks x d */
+    double *sums;       /* chunks x 2 x d: of values and of squares; 0 before */
+    float *largest;     /* chunks x d; 0 before */
 } survey;
 
 /* Moments of one chunk. Differences from the pivot, not the values themselves, are squared: the
@@ -43,8 +43,6 @@ static huddle_status survey_rows(void *argument, hd_chunk chunk) {
     int64_t d = x->d;
     double *sum = s->sums + 2 * chunk.index * d, *square = sum + d;
     float *largest = s->largest + chunk.index * d;
-    memset(sum, 0, 2 * (size_t)d * sizeof *sum);
-    memset(largest, 0, (size_t)d * sizeof *largest);
     if (x->offsets == NULL) {
         for (int64_t i = chunk.begin; i < chunk.end; i++)
             s->data->kernels->moments(x->values + i * x->stride, s->pivot, d, sum, square, largest);
@@ -143,13 +141,8 @@ static huddle_status compute_norms(void *argument, hd_chunk chunk) {
 
 /* The kernels of the best instruction set of this CPU. */
 static const hd_kmeans_kernels *choose_kernels(void) {
-#if defined(__x86_64__)
-    static const hd_kmeans_kernels *const kernels[] = {
-        &hd_kmeans_kernels_base, &hd_kmeans_kernels_avx2, &hd_kmeans_kernels_avx512};
+    static const hd_kmeans_kernels *const kernels[] = HD_SIMD_TABLE(&hd_kmeans_kernels);
     return kernels[hd_cpu_isa()];
-#else
-    return &hd_kmeans_kernels_base;
-#endif
 }
 
 /* Two passes over the points: one for moments, one for norms, which need the origin. */
