@@ -60,9 +60,8 @@ static bool read_number(const char **text, const char *name, long *number) {
 
 /* comm=N: the communicator whose Fortran handle is N, which is how Python and others pass one on,
  * instead of MPI_COMM_WORLD. few_rows=N: 0 makes small problems use all processes, for tests. */
-static huddle_status parse_options(const char *options, MPI_Comm *comm, int64_t *few_rows) {
+static huddle_status parse_options(const char *text, MPI_Comm *comm, int64_t *few_rows) {
     huddle_status status = HUDDLE_OK;
-    const char *text = options;
     long number;
     *comm = MPI_COMM_WORLD;
     *few_rows = usual_few_rows;

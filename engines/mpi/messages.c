@@ -143,14 +143,13 @@ static huddle_status move_bytes(hd_mpi *m, const int64_t *sizes, const char *sen
     huddle_status status = HUDDLE_OK;
     requests q = {0};
     int64_t n_messages = 0;
-    const char *own = NULL;
+    const char *own = send;
     for (int32_t r = 0; r < m->count; r++)
         n_messages += count_messages(sizes[r]) + count_messages(received_sizes[r]);
     ALLOC(q.items, n_messages);
     TRY(hd_mpi_enter(m, HD_MPI_EXCHANGE, 1));
     for (int32_t r = 0; r < m->rank; r++)
-        own = (own == NULL ? send : own) + sizes[r];
-    own = own == NULL ? send : own;
+        own += sizes[r];
     for (int32_t r = 0; r < m->count; received += received_sizes[r], r++) {
         if (r != m->rank)
             start_receive(m, &q, r, received, received_sizes[r]);

@@ -12,27 +12,24 @@ static const double imbalance = 0.02; /* how much more than its share a process 
 /* Below this many rows for each process, the partition costs more than it saves. */
 static const int64_t min_rows_per_process = 64;
 
-/* The graph in the form of PT-Scotch: without loops, which it refuses. */
-typedef struct pattern {
-    SCOTCH_Num *at, *to; /* n + 1, and the ends of the edges */
-} pattern;
-
+/* The graph in the form of PT-Scotch, n + 1 offsets and the ends of the edges: without loops, which
+ * it refuses. */
 static huddle_status copy_pattern(int64_t n, int64_t first, const int64_t *offsets,
-                                  const int32_t *columns, pattern *p) {
+                                  const int32_t *columns, SCOTCH_Num **at, SCOTCH_Num **to) {
     huddle_status status = HUDDLE_OK;
     int64_t count = 0;
     if (offsets[n] > SCOTCH_NUMMAX)
         FAIL(HUDDLE_UNSUPPORTED, "%lld edges on one process, more than 2^31: use more processes",
              (long long)offsets[n]);
-    ALLOC(p->at, n + 1);
-    ALLOC(p->to, offsets[n]);
+    ALLOC(*at, n + 1);
+    ALLOC(*to, offsets[n]);
     for (int64_t i = 0; i < n; i++) {
-        p->at[i] = (SCOTCH_Num)count;
+        (*at)[i] = (SCOTCH_Num)count;
         for (int64_t e = offsets[i]; e < offsets[i + 1]; e++)
             if (columns[e] != first + i)
-                p->to[count++] = columns[e];
+                (*to)[count++] = columns[e];
     }
-    p->at[n] = (SCOTCH_Num)count;
+    (*at)[n] = (SCOTCH_Num)count;
 done:
     return status;
 }
@@ -42,7 +39,8 @@ static huddle_status failed(const char *what) {
 }
 
 /* The random numbers begin anew, and threads, whose order would matter, are not used. */
-static huddle_status run_scotch(hd_mpi *m, int64_t n, const pattern *p, int32_t *owner) {
+static huddle_status run_scotch(hd_mpi *m, int64_t n, SCOTCH_Num *at, SCOTCH_Num *to,
+                                int32_t *owner) {
     huddle_status status = HUDDLE_OK;
     SCOTCH_Context context;
     SCOTCH_Dgraph graph, bound;
@@ -56,8 +54,8 @@ static huddle_status run_scotch(hd_mpi *m, int64_t n, const pattern *p, int32_t 
     SCOTCH_dgraphInit(&graph, m->comm);
     SCOTCH_dgraphInit(&bound, m->comm);
     SCOTCH_stratInit(&strategy);
-    if (SCOTCH_dgraphBuild(&graph, 0, (SCOTCH_Num)n, (SCOTCH_Num)n, p->at, p->at + 1, NULL, NULL,
-                           p->at[n], p->at[n], p->to, NULL, NULL) != 0)
+    if (SCOTCH_dgraphBuild(&graph, 0, (SCOTCH_Num)n, (SCOTCH_Num)n, at, at + 1, NULL, NULL, at[n],
+                           at[n], to, NULL, NULL) != 0)
         status = failed("take the graph");
     else if (SCOTCH_stratDgraphMapBuild(&strategy, SCOTCH_STRATSPEED, m->count, m->count,
                                         imbalance) != 0)
@@ -78,16 +76,16 @@ huddle_status hd_mpi_partition(void *state, int64_t n, const int64_t *offsets,
     hd_mpi *m = state;
     huddle_status status = HUDDLE_OK;
     int64_t first, total;
-    pattern p = {0};
+    SCOTCH_Num *at = NULL, *to = NULL;
     TRY(hd_mpi_locate(m, n, &first, &total));
     for (int64_t i = 0; i < n; i++)
         owner[i] = m->rank;
     if (m->count == 1 || total < min_rows_per_process * m->count)
         goto done;
-    TRY(copy_pattern(n, first, offsets, columns, &p));
+    TRY(copy_pattern(n, first, offsets, columns, &at, &to));
     TRY(hd_mpi_enter(m, HD_MPI_PARTITION, 0));
-    TRY(run_scotch(m, n, &p, owner));
+    TRY(run_scotch(m, n, at, to, owner));
 done:
-    FREE(p.at, p.to);
+    FREE(at, to);
     return hd_mpi_leave(m, status);
 }

@@ -26,13 +26,12 @@ huddle_status hd_mpi_petsc_begin(MPI_Comm comm) {
     if (begun)
         goto done;
     TRY_PETSC(PetscInitialized(&started), what);
-    if (started)
-        goto push;
-    PETSC_COMM_WORLD = comm;
-    TRY_PETSC(PetscOptionsSetValue(NULL, "-no_signal_handler", "1"), what);
-    TRY_PETSC(PetscOptionsSetValue(NULL, "-skip_petscrc", "1"), what);
-    TRY_PETSC(PetscInitializeNoArguments(), what);
-push:
+    if (!started) {
+        PETSC_COMM_WORLD = comm;
+        TRY_PETSC(PetscOptionsSetValue(NULL, "-no_signal_handler", "1"), what);
+        TRY_PETSC(PetscOptionsSetValue(NULL, "-skip_petscrc", "1"), what);
+        TRY_PETSC(PetscInitializeNoArguments(), what);
+    }
     TRY_PETSC(PetscPushErrorHandler(keep_error, NULL), what);
     begun = true;
 done:

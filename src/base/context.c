@@ -160,6 +160,8 @@ void hd_warnings_free(hd_warnings *warnings) {
 static void write_line(huddle_context *context, huddle_log_level level, huddle_warning_code code,
                        const char *format, va_list arguments) {
     char raw[1024], text[sizeof raw];
+    if (context == NULL)
+        return;
     vsnprintf(raw, sizeof raw, format, arguments);
     hd_escape_controls(raw, text, sizeof text);
     pthread_mutex_lock(&context->logging);
@@ -172,8 +174,6 @@ static void write_line(huddle_context *context, huddle_log_level level, huddle_w
 
 /* A warning is about the result and is stored with the fit; hd_log() is only shown. */
 void hd_warn(huddle_context *context, huddle_warning_code code, const char *format, ...) {
-    if (context == NULL)
-        return;
     va_list arguments;
     va_start(arguments, format);
     write_line(context, HUDDLE_LOG_WARNING, code, format, arguments);
@@ -181,8 +181,6 @@ void hd_warn(huddle_context *context, huddle_warning_code code, const char *form
 }
 
 void hd_log(huddle_context *context, const char *format, ...) {
-    if (context == NULL)
-        return;
     va_list arguments;
     va_start(arguments, format);
     write_line(context, HUDDLE_LOG_INFO, HUDDLE_WARNING_NONE, format, arguments);

@@ -4,7 +4,7 @@
  * avx512. It writes its kernels in plain C or GCC vector extensions, sized by HD_LANES (floats in
  * one register), and names them HD_SIMD(kernel); elsewhere
  *
- *     static const kernel_function kernels[] = HD_SIMD_TABLE(kernel);
+ *     static kernel_function *const kernels[] = HD_SIMD_TABLE(kernel);
  *     kernels[hd_cpu_isa()](...);
  *
  * calls the best one. Off x86-64 there is only `base`. */
@@ -21,15 +21,17 @@ hd_isa hd_cpu_isa(void);
 #define HD_PASTE(name, isa)  HD_PASTE_(name, isa)
 #define HD_SIMD(name)        HD_PASTE(name, HD_ISA)
 
+/* Declares a kernel in all versions, and NAME_function, the type that they have. */
 #if defined(__x86_64__)
 #define HD_SIMD_DECLARE(result, name, ...)                                                         \
-    result name##_base(__VA_ARGS__);                                                               \
-    result name##_avx2(__VA_ARGS__);                                                               \
-    result name##_avx512(__VA_ARGS__)
+    typedef result name##_function(__VA_ARGS__);                                                   \
+    name##_function name##_base, name##_avx2, name##_avx512
 #define HD_SIMD_TABLE(name)                                                                        \
     { name##_base, name##_avx2, name##_avx512 }
 #else
-#define HD_SIMD_DECLARE(result, name, ...) result name##_base(__VA_ARGS__)
+#define HD_SIMD_DECLARE(result, name, ...)                                                         \
+    typedef result name##_function(__VA_ARGS__);                                                   \
+    name##_function name##_base
 #define HD_SIMD_TABLE(name)                                                                        \
     { name##_base, name##_base, name##_base }
 #endif

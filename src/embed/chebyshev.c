@@ -239,21 +239,15 @@ done:
 
 huddle_status hd_embed_run_filter(huddle_context *context, double a, int64_t degree,
                                   hd_embed_run *run) {
-    huddle_status status = HUDDLE_OK;
-    TRY(filter_block(context, a, degree, run));
-    TRY(find_pairs(context, run));
-done:
-    return status;
+    huddle_status status = filter_block(context, a, degree, run);
+    return status == HUDDLE_OK ? find_pairs(context, run) : status;
 }
 
 huddle_status hd_embed_run_begin_random(huddle_context *context, uint64_t seed, hd_embed_run *run) {
-    huddle_status status = HUDDLE_OK;
     const hd_embed_operator *op = run->op;
-    TRY(hd_embed_block_randomise(context, op, 0, 1, seed, &run->block));
-    TRY(hd_embed_run_begin(context, op->lower + first_edge * (op->upper - op->lower), FIRST_DEGREE,
-                           run));
-done:
-    return status;
+    double edge = op->lower + first_edge * (op->upper - op->lower);
+    huddle_status status = hd_embed_block_randomise(context, op, 0, 1, seed, &run->block);
+    return status == HUDDLE_OK ? hd_embed_run_begin(context, edge, FIRST_DEGREE, run) : status;
 }
 
 /* ---- the iteration ------------------------------------------------------------------------- */

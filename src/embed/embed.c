@@ -11,9 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows per chunk of the loops over the vectors. */
-enum { LOOP_ROWS = 1 << 13 };
-
 /* ---- options ------------------------------------------------------------------------------- */
 
 static const char *const row_choices[] = {"unit", "sym", "rw", "commute", NULL};
@@ -98,9 +95,10 @@ static huddle_status find_chunk_maxima(void *argument, hd_chunk chunk) {
  * searched: the first that has such an entry. */
 static int64_t find_first_row(const signs *s, int64_t k, double least) {
     int64_t n = s->vectors->rows, chunk = 0;
-    while (chunk < hd_chunks(n, LOOP_ROWS) && s->largest[chunk * s->vectors->cols + k] < least)
+    while (chunk < hd_chunks(n, HD_EMBED_LOOP_ROWS) &&
+           s->largest[chunk * s->vectors->cols + k] < least)
         chunk++;
-    for (int64_t i = chunk * LOOP_ROWS; i < n; i++)
+    for (int64_t i = chunk * HD_EMBED_LOOP_ROWS; i < n; i++)
         if (fabs(s->vectors->values[i * s->vectors->stride + k]) >= least)
             return i;
     return -1;
@@ -125,8 +123,8 @@ static huddle_status find_signs(huddle_context *context, const signs *s, double 
     const huddle_dense *v = s->vectors;
     hd_slab slab;
     TRY(hd_slab_locate(context, v->rows, &slab));
-    TRY(hd_parallel(context, NULL, v->rows, LOOP_ROWS, find_chunk_maxima, (void *)s));
-    for (int64_t e = 0; e < hd_chunks(v->rows, LOOP_ROWS) * v->cols; e++)
+    TRY(hd_parallel(context, NULL, v->rows, HD_EMBED_LOOP_ROWS, find_chunk_maxima, (void *)s));
+    for (int64_t e = 0; e < hd_chunks(v->rows, HD_EMBED_LOOP_ROWS) * v->cols; e++)
         largest[e % v->cols] = fmax(largest[e % v->cols], s->largest[e]);
     TRY(hd_reduce_max(context, v->cols, largest));
     for (int64_t k = 0; k < v->cols; k++) {
@@ -154,9 +152,9 @@ static huddle_status set_signs(huddle_context *context, huddle_dense *vectors) {
     ALLOC_ZERO(largest, c);
     ALLOC(first, c);
     ALLOC(s.sign, c);
-    ALLOC(s.largest, (hd_chunks(vectors->rows, LOOP_ROWS) + 1) * c);
+    ALLOC(s.largest, (hd_chunks(vectors->rows, HD_EMBED_LOOP_ROWS) + 1) * c);
     TRY(find_signs(context, &s, largest, first));
-    TRY(hd_parallel(context, NULL, vectors->rows, LOOP_ROWS, apply_signs, &s));
+    TRY(hd_parallel(context, NULL, vectors->rows, HD_EMBED_LOOP_ROWS, apply_signs, &s));
 done:
     FREE(largest, first, s.sign, s.largest);
     return status;

@@ -10,9 +10,6 @@
 /* Two entries that should be equal may differ by this part: graphs are often written as text. */
 static const double symmetry_tolerance = 1e-9;
 
-/* Rows per chunk of the check: about a millisecond. */
-enum { CHECK_ROWS = 1 << 13 };
-
 void hd_embed_laplacian_free(hd_embed_laplacian *laplacian) {
     FREE(laplacian->degrees, laplacian->scale, laplacian->component, laplacian->known,
          laplacian->order);
@@ -75,7 +72,7 @@ huddle_status hd_embed_check_symmetric(huddle_context *context, const huddle_csr
         FAIL(HUDDLE_INVALID, "a matrix of %lld x %lld is not square", (long long)slab.total,
              (long long)matrix->cols);
     TRY(huddle_csr_check(matrix));
-    TRY(hd_parallel(context, NULL, matrix->rows, CHECK_ROWS, check_rows, &s));
+    TRY(hd_parallel(context, NULL, matrix->rows, HD_EMBED_LOOP_ROWS, check_rows, &s));
 done:
     return status;
 }

@@ -34,9 +34,6 @@ enum { ROWS_PER_COLUMN = 4 };
  * orthogonal to all coarse vectors would otherwise never be found. */
 static const double noise = .1;
 
-/* Rows per chunk of the prolongation. */
-enum { PROLONG_ROWS = 1 << 13 };
-
 /* ---- aggregates ---------------------------------------------------------------------------- */
 
 /* Whether no neighbour of i is in an aggregate yet. Those of other processes do not count. */
@@ -247,13 +244,12 @@ static huddle_status prolong_rows(void *argument, hd_chunk chunk) {
  * The coarse block has the same width and is in float: its tolerance does not require double. */
 static huddle_status prolong_vectors(huddle_context *context, const hd_embed_run *coarse,
                                      const int32_t *aggregate, uint64_t seed, hd_embed_run *run) {
-    huddle_status status = HUDDLE_OK;
-    int64_t n = run->op->n;
     prolongation p = {coarse, aggregate, run};
     double amplitude = noise / sqrt((double)run->op->slab.total);
-    TRY(hd_embed_block_randomise(context, run->op, 0, amplitude, seed, &run->block));
-    TRY(hd_parallel(context, NULL, n, PROLONG_ROWS, prolong_rows, &p));
-done:
+    huddle_status status =
+        hd_embed_block_randomise(context, run->op, 0, amplitude, seed, &run->block);
+    if (status == HUDDLE_OK)
+        status = hd_parallel(context, NULL, run->op->n, HD_EMBED_LOOP_ROWS, prolong_rows, &p);
     return status;
 }
 

@@ -18,9 +18,6 @@ void hd_embed_operator_free(hd_embed_operator *op) {
     memset(op, 0, sizeof *op);
 }
 
-/* Rows per chunk of the loops over a graph. */
-enum { COPY_ROWS = 1 << 13 };
-
 /* ---- entries ------------------------------------------------------------------------------- */
 
 /* The exponent that brings the largest magnitude into [1/2, 1), so that no sum of entries overflows
@@ -141,10 +138,10 @@ static huddle_status build_normalised(huddle_context *context, const hd_eigen_re
             place_of[order[place]] = (int32_t)place;
     }
     graph_copy copy = {request->matrix, order, place_of, op};
-    TRY(hd_parallel(context, NULL, op->n, COPY_ROWS, count_entries, &copy));
+    TRY(hd_parallel(context, NULL, op->n, HD_EMBED_LOOP_ROWS, count_entries, &copy));
     for (int64_t place = 0; place < op->n; place++)
         op->offsets[place + 1] += op->offsets[place];
-    TRY(hd_parallel(context, NULL, op->n, COPY_ROWS, copy_rows, &copy));
+    TRY(hd_parallel(context, NULL, op->n, HD_EMBED_LOOP_ROWS, copy_rows, &copy));
     TRY(hd_halo_open(context, op->n, op->offsets[op->n], op->columns, &op->halo));
     TRY(scale_entries(request->scale, order, op));
     op->lower = request->lower;

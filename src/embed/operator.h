@@ -31,6 +31,9 @@ typedef struct hd_embed_operator {
     double *known;         /* n: its entry in this row; each vector has norm 1 */
 } hd_embed_operator;
 
+/* Rows per chunk of loops that do little for each row: about a millisecond. */
+enum { HD_EMBED_LOOP_ROWS = 1 << 13 };
+
 void hd_embed_operator_free(hd_embed_operator *op);
 
 /* The operator of a request (base/engine.h). `order` lists the rows by their place in the operator;

@@ -18,8 +18,8 @@ enum { PRODUCT_WORK = 1 << 20, COMBINE_WORK = 1 << 20, DEFLATE_WORK = 1 << 18 };
 /* Chunks of a deflation at most, so that their sums stay small compared with the block. */
 enum { DEFLATE_CHUNKS = 64 };
 
-/* Rows per chunk of loops that multiply matrices, draw numbers, or deflate finished vectors. */
-enum { PROJECT_ROWS = 1 << 16, DRAW_ROWS = 1 << 13, CLEANING_ROWS = 1 << 16 };
+/* Rows per chunk of loops that multiply matrices or deflate finished vectors. */
+enum { PROJECT_ROWS = 1 << 16, CLEANING_ROWS = 1 << 16 };
 
 huddle_status hd_embed_block_new(const hd_embed_operator *op, int64_t width, bool in_double,
                                  hd_embed_block *block) {
@@ -146,7 +146,7 @@ huddle_status hd_embed_block_randomise(huddle_context *context, const hd_embed_o
                  .first = first,
                  .scale = amplitude * 1.7320508075688772 / 32767.5,
                  .key = {(uint32_t)seed, (uint32_t)(seed >> 32)}};
-    return hd_parallel(context, NULL, block->n, DRAW_ROWS, draw_rows, &d);
+    return hd_parallel(context, NULL, block->n, HD_EMBED_LOOP_ROWS, draw_rows, &d);
 }
 
 /* ---- the product --------------------------------------------------------------------------- */
@@ -161,12 +161,10 @@ typedef struct product {
 /* Each row of y depends on x only, so that chunks are independent and the result does not depend on
  * their number. The kernel is that of the best instruction set of this CPU. */
 static huddle_status multiply_rows(void *argument, hd_chunk chunk) {
-    static void (*const in_float[])(const int64_t *, const int32_t *, const float *, int64_t,
-                                    int64_t, int64_t, int64_t, float, float, float, const float *,
-                                    float *) = HD_SIMD_TABLE(hd_embed_product_float);
-    static void (*const in_double[])(
-        const int64_t *, const int32_t *, const double *, int64_t, int64_t, int64_t, int64_t,
-        double, double, double, const double *, double *) = HD_SIMD_TABLE(hd_embed_product_double);
+    static hd_embed_product_float_function *const in_float[] =
+        HD_SIMD_TABLE(hd_embed_product_float);
+    static hd_embed_product_double_function *const in_double[] =
+        HD_SIMD_TABLE(hd_embed_product_double);
     const product *p = argument;
     const hd_embed_operator *op = p->op;
     const hd_embed_block *b = p->block;

@@ -379,8 +379,7 @@ static void compare_rows(const walk *w, int32_t i, int32_t j) {
  * Limits are renewed after a leaf only: one that is out of date is too large, which costs
  * comparisons but excludes no edge. */
 static void compare_leaves(walk *w, int64_t node) {
-    static uint64_t (*const kernels[])(const float *, const float *, int64_t, float) =
-        HD_SIMD_TABLE(hd_graph_boruvka_near);
+    static hd_graph_boruvka_near_function *const kernels[] = HD_SIMD_TABLE(hd_graph_boruvka_near);
     const search_round *r = w->r;
     const hd_graph_boruvka *tree = r->tree;
     int64_t other = tree->first[node];

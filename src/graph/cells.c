@@ -44,9 +44,7 @@ static const double pair_cost = 8, full_cost = 2000, point_cost = 20000, column_
  * if that makes the norm of a row so much smaller. */
 static const double max_error = 0.05, min_gain = 8;
 
-typedef void (*leaf_bounds_function)(const double *, const double *, const double *, int64_t,
-                                     double *);
-static const leaf_bounds_function leaf_bounds[] = HD_SIMD_TABLE(hd_graph_leaf_bounds);
+static hd_graph_leaf_bounds_function *const leaf_bounds[] = HD_SIMD_TABLE(hd_graph_leaf_bounds);
 static const hd_graph_tile_function tile_kernels[] = HD_SIMD_TABLE(hd_graph_tile_differences);
 
 /* A search: its queries are the points of the leaves, or others, of which HD_GRAPH_LEAF consecutive

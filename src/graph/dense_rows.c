@@ -17,14 +17,12 @@ static const double max_margin = 0.1;
 
 enum { ROWS_PER_CHUNK = 256, READ_ROWS = 4096 };
 
-typedef double (*single_function)(const float *, const float *, int64_t, double);
-typedef double (*double_function)(const double *, const double *, int64_t, double);
-
-typedef float (*rough_function)(const float *, const float *, int64_t, float);
-
-static const rough_function distance2_rough[] = HD_SIMD_TABLE(hd_graph_distance2_rough);
-static const single_function distance2_single[] = HD_SIMD_TABLE(hd_graph_distance2_floats);
-static const double_function distance2_double[] = HD_SIMD_TABLE(hd_graph_distance2_doubles);
+static hd_graph_distance2_rough_function *const distance2_rough[] =
+    HD_SIMD_TABLE(hd_graph_distance2_rough);
+static hd_graph_distance2_floats_function *const distance2_single[] =
+    HD_SIMD_TABLE(hd_graph_distance2_floats);
+static hd_graph_distance2_doubles_function *const distance2_double[] =
+    HD_SIMD_TABLE(hd_graph_distance2_doubles);
 
 /* One of the two pointers tells the type, even if a process has no rows, hence no values. */
 static const float no_single;

@@ -69,7 +69,5 @@ HD_SIMD_DECLARE(uint64_t, hd_graph_boruvka_near, const float *q, const float *le
 enum { HD_GRAPH_SPARSE_GROUP = 64 }; /* rows whose bounds are compared together */
 HD_SIMD_DECLARE(uint64_t, hd_graph_sparse_possible, const double *scores, const float *rest,
                 double norm, double least);
-typedef uint64_t (*hd_graph_sparse_function)(const double *scores, const float *rest, double norm,
-                                             double least);
 
 #endif

@@ -381,9 +381,7 @@ done:
 
 static void free_search(distributed_search *p) {
     if (p->own.index != p->asked->index)
-        huddle_free(p->own.index);
-    if (p->own.distance2 != p->asked->distance2)
-        huddle_free(p->own.distance2);
+        FREE(p->own.index, p->own.distance2);
     huddle_free(p->own_ids);
     hd_graph_regions_free(&p->regions);
     hd_graph_moved_free(&p->moved_train);

@@ -9,8 +9,6 @@
 #include "base/rng.h"
 #include "graph/approximate.h"
 
-#include <float.h>
-#include <math.h>
 #include <string.h>
 
 enum {
@@ -23,8 +21,7 @@ enum {
     PIVOTS = 33,
 };
 
-typedef float (*product_function)(const float *, const float *, int64_t);
-static const product_function products[] = HD_SIMD_TABLE(hd_graph_product);
+static hd_graph_product_function *const products[] = HD_SIMD_TABLE(hd_graph_product);
 
 /* Leaves begin .. end - 1; the root has number 1, the children of node m are 2 m and 2 m + 1. */
 typedef struct node {
@@ -35,7 +32,7 @@ typedef struct node {
 typedef struct growth {
     hd_graph_forest *forest;
     uint64_t tree;
-    product_function product;
+    hd_graph_product_function *product;
     node *nodes; /* of the level */
     int64_t n_nodes;
     int64_t first; /* point of the node whose keys are computed */

@@ -21,11 +21,9 @@ enum {
                          (`./dev bench graph`) */
 };
 
-typedef void (*leaf_function)(const double *, const double *, int64_t, double *);
-typedef double (*box_function)(const double *, const double *, const double *, int64_t);
-
-static const leaf_function leaf_kernels[] = HD_SIMD_TABLE(hd_graph_leaf_distances);
-static const box_function box_kernels[] = HD_SIMD_TABLE(hd_graph_box_distance);
+static hd_graph_leaf_distances_function *const leaf_kernels[] =
+    HD_SIMD_TABLE(hd_graph_leaf_distances);
+static hd_graph_box_distance_function *const box_kernels[] = HD_SIMD_TABLE(hd_graph_box_distance);
 
 typedef struct node {
     int32_t left;       /* the first of its children, which follow each other; -1 in a leaf */
@@ -47,8 +45,8 @@ typedef struct tree {
     node *nodes;
     double *boxes; /* low and high of each node: nodes x 2 x d */
     int64_t n_nodes, node_capacity, box_capacity;
-    leaf_function leaf;
-    box_function box;
+    hd_graph_leaf_distances_function *leaf;
+    hd_graph_box_distance_function *box;
     double *queries;   /* query rows x d, or NULL: the points */
     int32_t *sequence; /* the order in which queries are answered, or NULL */
 } tree;

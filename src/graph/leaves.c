@@ -22,9 +22,7 @@ enum {
  * and 1,190, but 1,600 with 1 (sheets of bench/make_sheets.py). */
 static const double min_gain = 1.3;
 
-typedef void (*bounds_function)(const double *, const double *, const double *, const double *,
-                                int64_t, double *);
-static const bounds_function bounds_kernels[] = HD_SIMD_TABLE(hd_graph_box_bounds);
+static hd_graph_box_bounds_function *const bounds_kernels[] = HD_SIMD_TABLE(hd_graph_box_bounds);
 
 /* A node is a range of leaves. */
 typedef struct node {

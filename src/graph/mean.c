@@ -10,7 +10,6 @@
 #include "graph/sparse_rows.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Both sizes are parts of the result: they decide in which order the sums are added. The largest
  * sample has 256 chunks. */

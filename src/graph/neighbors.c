@@ -9,7 +9,6 @@
 #include "matrix/resident.h"
 
 #include <math.h>
-#include <string.h>
 
 /* ---- checks -------------------------------------------------------------------------------- */
 

@@ -15,7 +15,6 @@
 #include "graph/tiles.h"
 
 #include <math.h>
-#include <string.h>
 
 enum {
     LEAF = 16,        /* points that the tree does not separate */

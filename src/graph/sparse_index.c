@@ -85,9 +85,8 @@ done:
 static huddle_status invert_blocks(void *argument, hd_chunk chunk) {
     huddle_status status = HUDDLE_OK;
     hd_graph_sparse_index *t = argument;
-    for (int64_t b = chunk.begin; b < chunk.end; b++)
-        TRY(invert_block(t->rows, &t->blocks[b]));
-done:
+    for (int64_t b = chunk.begin; b < chunk.end && status == HUDDLE_OK; b++)
+        status = invert_block(t->rows, &t->blocks[b]);
     return status;
 }
 
@@ -206,9 +205,8 @@ done:
 }
 
 void hd_graph_sparse_index_free(hd_graph_sparse_index *index) {
-    for (int64_t b = 0; b < index->n_blocks; b++) {
+    for (int64_t b = 0; b < index->n_blocks; b++)
         FREE(index->blocks[b].offsets, index->blocks[b].lists);
-    }
     FREE(index->blocks, index->class_of, index->common, index->starts, index->entries, index->rest,
          index->origin, index->highest);
     *index = (hd_graph_sparse_index){0};

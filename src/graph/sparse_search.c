@@ -22,7 +22,6 @@
 #include "graph/search.h"
 #include "graph/sparse_index.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -65,7 +64,7 @@ typedef struct task {
     const hd_graph_sparse_rows *rows; /* of the queries: &train or &own */
     hd_graph_sparse_index index;
     bool cosine;
-    hd_graph_sparse_function find_possible;
+    hd_graph_sparse_possible_function *find_possible;
     query_state *workers;
     int64_t n_workers;
 } task;
@@ -398,7 +397,8 @@ huddle_status hd_graph_search_sparse(huddle_context *context, const huddle_point
                                      const huddle_points *query, bool cosine,
                                      hd_graph_search *search) {
     huddle_status status = HUDDLE_OK;
-    static const hd_graph_sparse_function kernels[] = HD_SIMD_TABLE(hd_graph_sparse_possible);
+    static hd_graph_sparse_possible_function *const kernels[] =
+        HD_SIMD_TABLE(hd_graph_sparse_possible);
     task t = {.search = search, .cosine = cosine, .find_possible = kernels[hd_cpu_isa()]};
     TRY(hd_graph_sparse_rows_new(train, cosine, &t.train));
     t.rows = &t.train;

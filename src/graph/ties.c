@@ -36,12 +36,9 @@ typedef struct tie_search {
 static huddle_status search_neighbors(const tie_search *t, const huddle_points *query,
                                       const huddle_knn_options *options, huddle_neighbors *lists,
                                       huddle_knn_info *info) {
-    huddle_status status = HUDDLE_OK;
     hd_neighbor_request request = {.train = t->train, .query = query, .options = options};
-    TRY(hd_graph_find_neighbors(t->context, &request, lists, info));
-    TRY(huddle_neighbors_fetch(lists));
-done:
-    return status;
+    huddle_status status = hd_graph_find_neighbors(t->context, &request, lists, info);
+    return status == HUDDLE_OK ? huddle_neighbors_fetch(lists) : status;
 }
 
 /* How many entries of a list of `length` are as near as the k-th: at least k, at most

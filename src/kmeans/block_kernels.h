@@ -42,33 +42,6 @@ typedef struct hd_kmeans_error {
     float dot, score, norm;
 } hd_kmeans_error;
 
-/* The panel of `width` columns of HD_KMEANS_BLOCK rows: row[j] * scale - origin[j]. If ahead is not
- * NULL, that many values from there on are prefetched. */
-typedef void hd_kmeans_pack_function(const float *const *rows, const float *ahead, int64_t width,
-                                     float scale, const float *origin, float *panel);
-
-/* scores[k * HD_KMEANS_BLOCK + r] += product, or squared distance, of centre k and row r over the
- * panel's columns, which are columns first .. first + width - 1 of d. */
-typedef void hd_kmeans_scores_function(const float *panel, int64_t first, int64_t width, int64_t d,
-                                       const float *tiles, int32_t c, float *scores);
-
-/* scores[k * HD_KMEANS_BLOCK + r] = product of centre k and row r, scaled and centred as in a
- * panel: for long rows, which are best read where they are. Row k of centres is at k * stride, a
- * multiple of HD_KMEANS_WIDEST, filled up with 0 as is origin. The HD_KMEANS_BLOCK rows are
- * followed by HD_KMEANS_AHEAD more that may be needed next. */
-typedef void hd_kmeans_multiply_function(const float *const *rows, int64_t d, float scale,
-                                         const float *origin, const float *centres, int64_t stride,
-                                         int32_t c, float *scores);
-
-/* The squared norm of a row, scaled and centred. */
-typedef float hd_kmeans_norm_function(const float *row, int64_t d, float scale,
-                                      const float *origin);
-
-/* Nearest centres and bounds from scores of products; half[k] is half the squared norm of
- * centre k, so that half[k] - product orders centres as the distance does. */
-typedef void hd_kmeans_choose_function(const float *scores, const float *half, int32_t c,
-                                       hd_kmeans_error error, hd_kmeans_near *near);
-
 /* How far the centres moved, scaled: each; all but `mover` at most `second`, that one `largest`. */
 typedef struct hd_kmeans_moves {
     const float *move, *gap; /* gap: half-way from each centre to the nearest other */
@@ -76,46 +49,58 @@ typedef struct hd_kmeans_moves {
     float largest, second;
 } hd_kmeans_moves;
 
-/* Loosens the bounds of n <= HD_KMEANS_BLOCK rows by the moves of the centres. open[r] is 1 where
- * the label may have to change, 0 where it is safe. Returns how many may. */
-typedef int32_t hd_kmeans_loosen_function(int32_t n, const int32_t *label,
-                                          const hd_kmeans_moves *moves, float *upper, float *lower,
-                                          int32_t *open);
-
-/* open[r] = 1 where reach[label[r]] < 4.01 square[r], 0 elsewhere; returns how many. (4 by
- * the triangle inequality, the rest for rounding.) */
-typedef int32_t hd_kmeans_reach_function(int32_t n, const int32_t *label, const float *reach,
-                                         const float *square, int32_t *open);
-
-/* Sum over the block of weight[r] times what distance[r] is below before[r]. */
-typedef float hd_kmeans_gain_function(const float *distance, const float *before,
-                                      const float *weight);
-
-/* sum[j] += weight * row[j]. */
-typedef void hd_kmeans_add_function(const float *row, int64_t d, double weight, double *sum);
-
-/* products[k] = product of a sparse row and centre k, added up in the order of the row. Column j of
- * the centres is at columns + j * stride, a multiple of HD_KMEANS_DOUBLES; what follows the
- * centres is computed too. */
-typedef void hd_kmeans_sparse_function(const float *values, const int32_t *index, int64_t count,
-                                       const double *columns, int64_t stride, double *products);
-
-/* For t = row - pivot: sum += t, square += t * t, largest = max(largest, |t|), column-wise. */
-typedef void hd_kmeans_moments_function(const float *row, const float *pivot, int64_t d,
-                                        double *sum, double *square, float *largest);
+/* scores[k * HD_KMEANS_BLOCK + r] += product, or squared distance, of centre k and row r over the
+ * panel's columns, which are columns first .. first + width - 1 of d. */
+typedef void hd_kmeans_scores_function(const float *panel, int64_t first, int64_t width, int64_t d,
+                                       const float *tiles, int32_t c, float *scores);
 
 typedef struct hd_kmeans_kernels {
-    hd_kmeans_pack_function *pack;
+    /* The panel of `width` columns of HD_KMEANS_BLOCK rows: row[j] * scale - origin[j]. If ahead is
+     * not NULL, that many values from there on are prefetched. */
+    void (*pack)(const float *const *rows, const float *ahead, int64_t width, float scale,
+                 const float *origin, float *panel);
     hd_kmeans_scores_function *products, *distances;
-    hd_kmeans_multiply_function *multiply;
-    hd_kmeans_norm_function *norm;
-    hd_kmeans_choose_function *choose;
-    hd_kmeans_loosen_function *loosen;
-    hd_kmeans_reach_function *reach;
-    hd_kmeans_gain_function *gain;
-    hd_kmeans_sparse_function *sparse;
-    hd_kmeans_add_function *add;
-    hd_kmeans_moments_function *moments;
+
+    /* scores[k * HD_KMEANS_BLOCK + r] = product of centre k and row r, scaled and centred as in a
+     * panel: for long rows, which are best read where they are. Row k of centres is at k * stride,
+     * a multiple of HD_KMEANS_WIDEST, filled up with 0 as is origin. The HD_KMEANS_BLOCK rows are
+     * followed by HD_KMEANS_AHEAD more that may be needed next. */
+    void (*multiply)(const float *const *rows, int64_t d, float scale, const float *origin,
+                     const float *centres, int64_t stride, int32_t c, float *scores);
+
+    /* The squared norm of a row, scaled and centred. */
+    float (*norm)(const float *row, int64_t d, float scale, const float *origin);
+
+    /* Nearest centres and bounds from scores of products; half[k] is half the squared norm of
+     * centre k, so that half[k] - product orders centres as the distance does. */
+    void (*choose)(const float *scores, const float *half, int32_t c, hd_kmeans_error error,
+                   hd_kmeans_near *near);
+
+    /* Loosens the bounds of n <= HD_KMEANS_BLOCK rows by the moves of the centres. open[r] is 1
+     * where the label may have to change, 0 where it is safe. Returns how many may. */
+    int32_t (*loosen)(int32_t n, const int32_t *label, const hd_kmeans_moves *moves, float *upper,
+                      float *lower, int32_t *open);
+
+    /* open[r] = 1 where reach[label[r]] < 4.01 square[r], 0 elsewhere; returns how many. (4 by the
+     * triangle inequality, the rest for rounding.) */
+    int32_t (*reach)(int32_t n, const int32_t *label, const float *reach, const float *square,
+                     int32_t *open);
+
+    /* Sum over the block of weight[r] times what distance[r] is below before[r]. */
+    float (*gain)(const float *distance, const float *before, const float *weight);
+
+    /* products[k] = product of a sparse row and centre k, added up in the order of the row. Column
+     * j of the centres is at columns + j * stride, a multiple of HD_KMEANS_DOUBLES; what follows
+     * the centres is computed too. */
+    void (*sparse)(const float *values, const int32_t *index, int64_t count, const double *columns,
+                   int64_t stride, double *products);
+
+    /* sum[j] += weight * row[j]. */
+    void (*add)(const float *row, int64_t d, double weight, double *sum);
+
+    /* For t = row - pivot: sum += t, square += t * t, largest = max(largest, |t|), column-wise. */
+    void (*moments)(const float *row, const float *pivot, int64_t d, double *sum, double *square,
+                    float *largest);
 } hd_kmeans_kernels;
 
 extern const hd_kmeans_kernels hd_kmeans_kernels_base;

@@ -5,6 +5,7 @@
 #include "kmeans/compare.h"
 
 #include "base/check.h"
+#include "matrix/rows.h"
 
 #include <float.h>
 #include <math.h>
@@ -30,8 +31,8 @@ int64_t hd_kmeans_grain(int64_t n, int64_t d, int64_t c) {
 typedef struct survey {
     const hd_kmeans_data *data;
     const float *pivot; /* d: a row, so that large means do not drown the variance */
-    double *sums;       /* chunks x 2 x d: of values and of squares */
-    float *largest;     /* chunks x d */
+    double *sums;       /* chunks x 2 x d: of values and of squares; 0 before */
+    float *largest;     /* chunks x d; 0 before */
 } survey;
 
 /* Moments of one chunk. Differences from the pivot, not the values themselves, are squared: the
@@ -42,8 +43,6 @@ static huddle_status survey_rows(void *argument, hd_chunk chunk) {
     int64_t d = x->d;
     double *sum = s->sums + 2 * chunk.index * d, *square = sum + d;
     float *largest = s->largest + chunk.index * d;
-    memset(sum, 0, 2 * (size_t)d * sizeof *sum);
-    memset(largest, 0, (size_t)d * sizeof *largest);
     if (x->offsets == NULL) {
         for (int64_t i = chunk.begin; i < chunk.end; i++)
             s->data->kernels->moments(x->values + i * x->stride, s->pivot, d, sum, square, largest);
@@ -72,7 +71,6 @@ static float choose_scale(float largest) {
 /* Adds up the results of the chunks, in their order, into the first, and then over all
  * processes. */
 static huddle_status combine_chunks(huddle_context *context, const survey *s, double *largest) {
-    huddle_status status = HUDDLE_OK;
     int64_t d = s->data->x->d;
     *largest = 0;
     for (int64_t k = 0; k < s->data->chunks; k++)
@@ -81,10 +79,8 @@ static huddle_status combine_chunks(huddle_context *context, const survey *s, do
     for (int64_t k = 1; k < s->data->chunks; k++)
         for (int64_t j = 0; j < 2 * d; j++)
             s->sums[j] += s->sums[2 * k * d + j];
-    TRY(hd_reduce_sum(context, 2 * d, s->sums));
-    TRY(hd_reduce_max(context, 1, largest));
-done:
-    return status;
+    huddle_status status = hd_reduce_sum(context, 2 * d, s->sums);
+    return status == HUDDLE_OK ? hd_reduce_max(context, 1, largest) : status;
 }
 
 /* Scale, origin and variance from sums and squares of the differences from the pivot. The origin is
@@ -145,13 +141,8 @@ static huddle_status compute_norms(void *argument, hd_chunk chunk) {
 
 /* The kernels of the best instruction set of this CPU. */
 static const hd_kmeans_kernels *choose_kernels(void) {
-#if defined(__x86_64__)
-    static const hd_kmeans_kernels *const kernels[] = {
-        &hd_kmeans_kernels_base, &hd_kmeans_kernels_avx2, &hd_kmeans_kernels_avx512};
+    static const hd_kmeans_kernels *const kernels[] = HD_SIMD_TABLE(&hd_kmeans_kernels);
     return kernels[hd_cpu_isa()];
-#else
-    return &hd_kmeans_kernels_base;
-#endif
 }
 
 /* Two passes over the points: one for moments, one for norms, which need the origin. */
@@ -323,14 +314,6 @@ static double exact_dense(const float *x, const double *m, int64_t d) {
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/* Not stored like the norms of dense rows: it is cheap beside the products with all centres. */
-static double sparse_square(const huddle_points *x, int64_t i) {
-    double sum = 0;
-    for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++)
-        sum += (double)x->values[e] * (double)x->values[e];
-    return sum;
-}
-
 /* |x - m|^2 = sum over the non-zeros of x of ((x - m)^2 - m^2), plus |m|^2: the time is
  * proportional to the non-zeros. */
 static double exact_sparse(const huddle_points *x, int64_t i, const double *m, double square) {
@@ -446,12 +429,12 @@ static void decide_dense(const hd_kmeans_data *data, const hd_kmeans_centres *ce
     set_near(data, label, best, second, 0, near, r);
 }
 
-/* Squared distances of row i to all centres, into scratch->sums; returns the row's squared norm.
- */
+/* Squared distances of row i to all centres, into scratch->sums; returns the row's squared norm. It
+ * is not stored like the norms of dense rows: it is cheap beside the products with all centres. */
 static double compute_sparse(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
                              int64_t i, hd_kmeans_scratch *scratch) {
     const huddle_points *x = data->x;
-    double square = sparse_square(x, i), *sums = scratch->sums;
+    double square = hd_points_square(x, i), *sums = scratch->sums;
     int64_t begin = x->offsets[i];
     data->kernels->sparse(x->values + begin, x->columns + begin, x->offsets[i + 1] - begin,
                           centres->columns, whole_doubles(centres->k), sums);

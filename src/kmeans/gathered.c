@@ -20,12 +20,6 @@ typedef struct gathered {
     huddle_kmeans_result best; /* labels of all rows */
 } gathered;
 
-static void gathered_free(gathered *g) {
-    huddle_points_free(&g->points);
-    FREE(g->weights, g->set.inertias);
-    huddle_kmeans_result_free(&g->best);
-}
-
 static huddle_status collect(huddle_context *context, const huddle_points *x,
                              const double *row_weights, gathered *g) {
     huddle_status status = HUDDLE_OK;
@@ -70,13 +64,10 @@ static huddle_status take_best(huddle_context *context, const huddle_points *x, 
     TRY(huddle_dense_new(c, x->d, &result->centres));
     TRY(hd_scatter_rows(context, owner, g->best.labels, x->n, sizeof *result->labels,
                         result->labels));
-    for (int64_t k = 0; k < c && owner == set->part; k++)
-        memcpy(result->centres.values + k * result->centres.stride,
-               g->best.centres.values + k * g->best.centres.stride,
-               (size_t)x->d * sizeof *result->centres.values);
-    TRY(hd_slabs_broadcast(context, owner,
-                           c * result->centres.stride * (int64_t)sizeof *result->centres.values,
-                           result->centres.values));
+    int64_t size = c * x->d * (int64_t)sizeof *result->centres.values;
+    if (owner == set->part)
+        memcpy(result->centres.values, g->best.centres.values, (size_t)size);
+    TRY(hd_slabs_broadcast(context, owner, size, result->centres.values));
     hd_kmeans_give_info(set, info);
 done:
     if (status != HUDDLE_OK)
@@ -115,6 +106,8 @@ huddle_status hd_kmeans_try_gathered(huddle_context *context, const huddle_point
     TRY(hd_agree(context, status));
     TRY(take_best(context, x, &g, result, info));
 done:
-    gathered_free(&g);
+    huddle_points_free(&g.points);
+    FREE(g.weights, g.set.inertias);
+    huddle_kmeans_result_free(&g.best);
     return status;
 }

@@ -208,7 +208,8 @@ int64_t hd_kmeans_restarts_memory(int64_t n, int64_t d, int32_t c, int32_t count
     return runs * hd_kmeans_run_memory(n, d, c, seeded, runs > 1 ? 1 : workers);
 }
 
-/* All restarts on all rows. Given centres are copied, because their rows may be apart. */
+/* All restarts on all rows. Given centres are contiguous: the copy without the shift that cluster()
+ * in kmeans.c has made. */
 huddle_status hd_kmeans_try_restarts(huddle_context *context, const huddle_points *x,
                                      const double *row_weights,
                                      const huddle_kmeans_options *options,
@@ -216,9 +217,9 @@ huddle_status hd_kmeans_try_restarts(huddle_context *context, const huddle_point
     huddle_status status = HUDDLE_OK;
     int32_t c = options->n_clusters;
     const huddle_dense *start = options->start;
-    double *starts = NULL;
     hd_kmeans_data data = {0};
-    hd_kmeans_restarts all = {.data = &data, .options = options};
+    hd_kmeans_restarts all = {
+        .data = &data, .options = options, .starts = start != NULL ? start->values : NULL};
     TRY(hd_kmeans_data_new(context, x, row_weights, c, &data));
     /* One cluster has one solution. */
     all.count = start != NULL ? (int32_t)(start->rows / c) : options->n_init;
@@ -227,17 +228,10 @@ huddle_status hd_kmeans_try_restarts(huddle_context *context, const huddle_point
     ALLOC(all.inertias, all.count);
     if (options->keep_starts)
         ALLOC(all.start_labels, all.count * x->n);
-    if (start != NULL) {
-        ALLOC(starts, start->rows * x->d);
-        for (int64_t k = 0; k < start->rows; k++)
-            memcpy(starts + k * x->d, start->values + k * start->stride,
-                   (size_t)x->d * sizeof *starts);
-        all.starts = starts;
-    }
     TRY(hd_kmeans_run_restarts(&all, result));
     hd_kmeans_give_info(&all, info);
 done:
-    FREE(starts, all.inertias, all.start_labels);
+    FREE(all.inertias, all.start_labels);
     hd_kmeans_data_free(&data);
     return status;
 }

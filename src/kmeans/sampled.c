@@ -40,12 +40,6 @@ typedef struct sample {
     double factor;   /* from the inertia of the sample to an estimate for all rows */
 } sample;
 
-static void sample_free(sample *s) {
-    huddle_points_free(&s->points);
-    huddle_free(s->weights);
-    memset(s, 0, sizeof *s);
-}
-
 /* ---- the sample ---------------------------------------------------------------------------- */
 
 static int64_t first_size(int32_t c) {
@@ -320,7 +314,6 @@ done:
 /* Inertias and centres of the restarts that other processes ran. */
 static huddle_status share_ends(huddle_context *context, int64_t cells, int32_t part, int32_t parts,
                                 candidates *f) {
-    huddle_status status = HUDDLE_OK;
     for (int32_t k = 0; k < f->count; k++) {
         if (k % parts == part)
             continue;
@@ -328,10 +321,8 @@ static huddle_status share_ends(huddle_context *context, int64_t cells, int32_t 
         for (int64_t e = k * cells; e < (k + 1) * cells; e++)
             f->centres[e] = INFINITY;
     }
-    TRY(hd_reduce_min(context, f->count, f->inertias));
-    TRY(hd_reduce_min(context, f->count * cells, f->centres));
-done:
-    return status;
+    huddle_status status = hd_reduce_min(context, f->count, f->inertias);
+    return status == HUDDLE_OK ? hd_reduce_min(context, f->count * cells, f->centres) : status;
 }
 
 /* A round on a sample of `size` rows. all_inertias, by the number of the restart, are estimates for
@@ -354,7 +345,8 @@ static huddle_status run_on_sample(huddle_context *context, const huddle_points 
     for (int32_t k = 0; k < f->count && *enough; k++)
         all_inertias[f->restarts[k]] = f->inertias[k] * s.factor;
 done:
-    sample_free(&s);
+    huddle_points_free(&s.points);
+    huddle_free(s.weights);
     return status;
 }
 

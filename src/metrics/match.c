@@ -20,7 +20,7 @@
 typedef struct matching {
     huddle_csr cells; /* borrowed; no more rows than columns */
     bool complete;
-    double *u, *v;            /* the dual */
+    double *u, *v;            /* the dual; 0 at first */
     int32_t *col_of, *row_of; /* the matching, -1 for none */
     double *distance;         /* of a column from the new row; valid if reached */
     int32_t *parent;          /* the row from which a column was reached */
@@ -159,15 +159,9 @@ static void add_row(matching *s, int32_t root) {
 /* Whatever the u of a row that is added, it only changes the lengths of all its paths by the same;
  * the search makes it feasible. */
 static void match_rows(matching *s) {
-    for (int64_t j = 0; j < s->cells.cols; j++) {
-        s->row_of[j] = -1;
-        s->place[j] = NOT_REACHED;
-        s->v[j] = 0;
-    }
-    for (int64_t i = 0; i < s->cells.rows; i++) {
-        s->col_of[i] = -1;
-        s->u[i] = 0;
-    }
+    memset(s->row_of, -1, (size_t)s->cells.cols * sizeof *s->row_of);
+    memset(s->col_of, -1, (size_t)s->cells.rows * sizeof *s->col_of);
+    memset(s->place, NOT_REACHED, (size_t)s->cells.cols * sizeof *s->place);
     for (int64_t i = 0; i < s->cells.rows; i++)
         add_row(s, (int32_t)i);
 }
@@ -206,8 +200,8 @@ static huddle_status match_cells(const huddle_csr *cells, bool complete, int32_t
         TRY(huddle_csr_transpose(cells, &turned));
         s.cells = turned;
     }
-    ALLOC(s.u, rows);
-    ALLOC(s.v, cols);
+    ALLOC_ZERO(s.u, rows);
+    ALLOC_ZERO(s.v, cols);
     ALLOC(s.col_of, rows);
     ALLOC(s.row_of, cols);
     ALLOC(s.distance, cols);

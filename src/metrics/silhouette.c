@@ -16,6 +16,7 @@
 #include "base/rng.h"
 #include "matrix/collect.h"
 #include "matrix/labels.h"
+#include "matrix/rows.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -135,10 +136,15 @@ static huddle_status survey_block(void *argument, hd_chunk chunk) {
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-/* Distances do not depend on the mean, but without subtracting it products of large coordinates
- * would cancel. */
-static void prepare_dense(survey *s, double *row) {
+/* Squared norms. Distances do not depend on the mean, but without subtracting it products of large
+ * coordinates would cancel. Sparse points stay as they are: their values are mostly 0, hence near
+ * the mean, and little cancels. */
+static void measure_points(survey *s, double *row) {
     const huddle_points *x = s->x;
+    for (int64_t i = 0; i < x->n && x->offsets != NULL; i++)
+        s->squares[i] = hd_points_square(x, i);
+    if (x->offsets != NULL)
+        return;
     for (int64_t i = 0; i < x->n; i++)
         for (int64_t j = 0; j < x->d; j++)
             s->mean[j] += (double)x->values[i * x->stride + j] / (double)x->n;
@@ -147,14 +153,6 @@ static void prepare_dense(survey *s, double *row) {
         for (int64_t j = 0; j < x->d; j++)
             s->squares[i] += row[j] * row[j];
     }
-}
-
-/* Sparse points stay as they are: their values are mostly 0, hence near the mean, and little
- * cancels. */
-static void prepare_sparse(survey *s) {
-    for (int64_t i = 0; i < s->x->n; i++)
-        for (int64_t e = s->x->offsets[i]; e < s->x->offsets[i + 1]; e++)
-            s->squares[i] += (double)s->x->values[e] * (double)s->x->values[e];
 }
 
 /* Asks the engine for the silhouettes of all points. */
@@ -196,10 +194,7 @@ static huddle_status survey_points(huddle_context *context, survey *s, double *v
     ALLOC(s->scratch, s->scratch_size * hd_workers(context));
     for (int64_t i = 0; i < n; i++)
         s->sizes[s->labels[i]]++;
-    if (sparse)
-        prepare_sparse(s);
-    else
-        prepare_dense(s, s->scratch);
+    measure_points(s, s->scratch);
     TRY(hd_blas_reserve(context));
     hd_blas_enter();
     status = hd_parallel(context, "silhouette", s->count, BLOCK, survey_block, s);

@@ -122,9 +122,8 @@ static huddle_status project_chunk(void *argument, hd_chunk chunk) {
     double *out = tile + (int64_t)HD_PREPARE_TILE_ROWS * HD_PREPARE_TILE_DEPTH;
     hd_prepare_centred_times_rows(&centred, chunk.begin, chunk.end, v->values, v->cols, v->stride,
                                   a->base, out, v->cols, tile);
-    for (int64_t i = chunk.begin; i < chunk.end; i++)
-        TRY(store_row(a, i, out + (i - chunk.begin) * v->cols, a->zero_rows + chunk.index));
-done:
+    for (int64_t i = chunk.begin; i < chunk.end && status == HUDDLE_OK; i++)
+        status = store_row(a, i, out + (i - chunk.begin) * v->cols, a->zero_rows + chunk.index);
     return status;
 }
 

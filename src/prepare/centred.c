@@ -72,11 +72,11 @@ void hd_prepare_centred_base(const hd_prepare_centred *c, const double *v, int64
             base[k] += c->offset[j] * v[j * ldv + k];
 }
 
-static const hd_prepare_gather_function gathers[] = HD_SIMD_TABLE(hd_prepare_gather);
+static hd_prepare_gather_function *const gathers[] = HD_SIMD_TABLE(hd_prepare_gather);
 
 /* out = sum over entries e of values[e] * v[index[e]], less scale * base. Used for rows of X (base
  * = o'v, scale = 1) and, with the transpose, for its columns (base = 1'v, scale = o_j). */
-static void gather_row(hd_prepare_gather_function gather, int64_t begin, int64_t end,
+static void gather_row(hd_prepare_gather_function *gather, int64_t begin, int64_t end,
                        const int32_t *index, const float *values, const double *v, int64_t b,
                        int64_t ldv, double scale, const double *base, double *out) {
     for (int64_t k = 0; k < b; k++)
@@ -92,7 +92,7 @@ void hd_prepare_centred_times_rows(const hd_prepare_centred *c, int64_t begin, i
                                    double *out, int64_t ldo, double *tile) {
     const huddle_points *x = c->x;
     if (x->offsets != NULL) {
-        hd_prepare_gather_function gather = gathers[hd_cpu_isa()];
+        hd_prepare_gather_function *gather = gathers[hd_cpu_isa()];
         for (int64_t i = begin; i < end; i++)
             gather_row(gather, x->offsets[i], x->offsets[i + 1], x->columns, x->values, v, b, ldv,
                        1, base, out + (i - begin) * ldo);
@@ -149,7 +149,7 @@ static huddle_status transpose_chunk(void *argument, hd_chunk chunk) {
     const hd_prepare_centred *c = p->c;
     int64_t width = chunk.end - chunk.begin, n = c->x->n;
     if (c->x->offsets != NULL) {
-        hd_prepare_gather_function gather = gathers[hd_cpu_isa()];
+        hd_prepare_gather_function *gather = gathers[hd_cpu_isa()];
         for (int64_t j = chunk.begin; j < chunk.end; j++)
             gather_row(gather, c->column_offsets[j], c->column_offsets[j + 1], c->column_rows,
                        c->column_values, p->v, p->b, p->ldv, c->offset[j], p->base,

@@ -44,8 +44,6 @@ void hd_prepare_centred_times_rows(const hd_prepare_centred *centred, int64_t be
  * out (b numbers) += sum over e < count of values[e] * v[index[e]], rows of v being ldv apart. */
 HD_SIMD_DECLARE(void, hd_prepare_gather, int64_t count, const int32_t *index, const float *values,
                 const double *v, int64_t b, int64_t ldv, double *out);
-typedef void (*hd_prepare_gather_function)(int64_t count, const int32_t *index, const float *values,
-                                           const double *v, int64_t b, int64_t ldv, double *out);
 
 /* base = o'v */
 void hd_prepare_centred_base(const hd_prepare_centred *centred, const double *v, int64_t b,

@@ -104,13 +104,12 @@ done:
 
 huddle_status hd_prepare_column_moments(huddle_context *context, const huddle_points *x,
                                         double *mean, double *variance) {
-    huddle_status status = HUDDLE_OK;
     int64_t all = x->n;
-    TRY(hd_reduce_count(context, &all));
-    TRY(x->offsets == NULL ? dense_moments(context, x, all, mean, variance)
-                           : sparse_moments(context, x, all, mean, variance));
-done:
-    return status;
+    huddle_status status = hd_reduce_count(context, &all);
+    if (status != HUDDLE_OK)
+        return status;
+    return x->offsets == NULL ? dense_moments(context, x, all, mean, variance)
+                              : sparse_moments(context, x, all, mean, variance);
 }
 
 bool hd_prepare_has_unit_rows(const huddle_points *x) {

@@ -305,7 +305,7 @@ done:
 /* With a simplicial factor by triangles.simd.c: cholmod_solve() would work on four columns at a
  * time and read L again for each four. */
 static huddle_status direct_solve(void *state, const double *r, double tolerance, double *x) {
-    static const hd_shrink_triangles_function kernels[] = HD_SIMD_TABLE(hd_shrink_triangles);
+    static hd_shrink_triangles_function *const kernels[] = HD_SIMD_TABLE(hd_shrink_triangles);
     direct *d = state;
     const cholmod_factor *factor = d->factor;
     (void)tolerance;

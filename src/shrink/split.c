@@ -5,7 +5,6 @@
 #include "shrink/certificate.h"
 #include "shrink/part.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -264,9 +263,8 @@ done:
 static huddle_status solve_chosen(void *argument, hd_chunk chunk) {
     huddle_status status = HUDDLE_OK;
     split *t = argument;
-    for (int64_t k = chunk.begin; k < chunk.end; k++)
-        TRY(solve_part(t, t->chosen[k]));
-done:
+    for (int64_t k = chunk.begin; k < chunk.end && status == HUDDLE_OK; k++)
+        status = solve_part(t, t->chosen[k]);
     return status;
 }
 

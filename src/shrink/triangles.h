@@ -16,8 +16,6 @@ typedef struct hd_shrink_simplicial {
 
 /* x = the solution for r, both n x c and stored by rows, so that each entry of L is one short
  * vector operation on c numbers. work: n x c. */
-typedef void (*hd_shrink_triangles_function)(int64_t c, const hd_shrink_simplicial *l,
-                                             const double *r, double *work, double *x);
 HD_SIMD_DECLARE(void, hd_shrink_triangles, int64_t c, const hd_shrink_simplicial *l,
                 const double *r, double *work, double *x);
 

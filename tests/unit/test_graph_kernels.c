@@ -181,7 +181,8 @@ static void points_within_a_limit(void **state) {
 static void scores_that_may_suffice(void **state) {
     (void)state;
     enum { GROUP = HD_GRAPH_SPARSE_GROUP };
-    static const hd_graph_sparse_function kernels[] = HD_SIMD_TABLE(hd_graph_sparse_possible);
+    static hd_graph_sparse_possible_function *const kernels[] =
+        HD_SIMD_TABLE(hd_graph_sparse_possible);
     double scores[GROUP];
     float rest[GROUP];
     hd_rng rng = hd_rng_stream(4, 0);
