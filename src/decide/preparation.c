@@ -27,7 +27,6 @@
 #include "decide/candidate.h"
 #include "decide/count.h"
 #include "decide/table.h"
-#include "embed/solver.h"
 #include "prepare/pca.h"
 #include "steps/slabs.h"
 
@@ -87,8 +86,7 @@ static hd_spectral_options trial_options(const hd_spectral_options *method, hd_s
     options.embed.verify = "none"; /* a missed eigenvector would cost a little of the score only */
     if (options.kmeans.init == NULL) /* a method whose labels come from a rotation */
         options.kmeans = huddle_kmeans_defaults();
-    if (method != NULL && strcmp(options.embed.embed_solver, "auto") == 0)
-        options.embed.embed_solver = hd_embed_trial_solver;
+    options.trial = method != NULL;
     int32_t limit = method != NULL ? REFINED_RESTARTS : RESTARTS;
     if (options.kmeans.n_init > limit)
         options.kmeans.n_init = limit;
