@@ -168,9 +168,10 @@ done:
 }
 
 /* Clusters one sample and compares its labels with those it was drawn from. */
-static huddle_status compare_sample(stability_pass *p, int64_t sample) {
+static huddle_status compare_sample(void *argument, hd_chunk chunk) {
     huddle_status status = HUDDLE_OK;
-    int64_t size = (int64_t)(sample_share * (double)p->n);
+    stability_pass *p = argument;
+    int64_t size = (int64_t)(sample_share * (double)p->n), sample = chunk.begin;
     int64_t *drawn = NULL, *index = NULL;
     int32_t *found = NULL, *expected = NULL, *labels[HD_FIT_LABELLINGS];
     hd_rng rng = hd_rng_stream(p->options.common.seed, (uint64_t)sample + 1);
@@ -194,19 +195,6 @@ static huddle_status compare_sample(stability_pass *p, int64_t sample) {
 done:
     FREE(drawn, index, found, expected);
     return status;
-}
-
-static huddle_status compare_samples(void *argument, hd_chunk chunk) {
-    huddle_status status = HUDDLE_OK;
-    for (int64_t sample = chunk.begin; sample < chunk.end && status == HUDDLE_OK; sample++)
-        status = compare_sample(argument, sample);
-    return status;
-}
-
-/* On the CPU side by side, one sample on each thread; an engine has one device and gets one at a
- * time. */
-static huddle_status run_samples(stability_pass *p) {
-    return hd_engine_loop(p->context, "stability", SAMPLES, compare_samples, p);
 }
 
 /* The rows among which samples are drawn: all with the labels of the fit, or some of them with
@@ -235,7 +223,7 @@ static huddle_status measure_stability(stability_pass *p, const int32_t *labels[
                                        double stability[HD_FIT_LABELLINGS]) {
     huddle_status status = HUDDLE_OK;
     TRY(draw_rows(p, labels));
-    TRY(run_samples(p));
+    TRY(hd_engine_loop(p->context, "stability", SAMPLES, compare_sample, p));
     for (int k = 0; k < HD_FIT_LABELLINGS; k++) {
         stability[k] = 0;
         for (int sample = 0; sample < SAMPLES; sample++)

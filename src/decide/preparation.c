@@ -170,19 +170,16 @@ typedef struct pass {
     huddle_status (*evaluate)(const hd_decide_round *judge, hd_decide_candidate *c);
 } pass;
 
-static huddle_status evaluate_candidates(void *argument, hd_chunk chunk) {
-    huddle_status status = HUDDLE_OK;
-    pass *p = argument;
-    for (int64_t k = chunk.begin; k < chunk.end && status == HUDDLE_OK; k++)
-        status = p->evaluate(p->judge, &p->tried[k]);
-    return status;
+static huddle_status evaluate_candidate(void *argument, hd_chunk chunk) {
+    const pass *p = argument;
+    return p->evaluate(p->judge, &p->tried[chunk.begin]);
 }
 
 /* On the CPU candidates are evaluated side by side, one on each thread: on samples of this size
  * that is faster than one after the other on all threads, and the results are the same. An engine
  * has one device or one communicator, and gets one candidate at a time. */
 static huddle_status run_pass(pass *p, int32_t count) {
-    return hd_engine_loop(p->judge->context, "prepare", count, evaluate_candidates, p);
+    return hd_engine_loop(p->judge->context, "prepare", count, evaluate_candidate, p);
 }
 
 /* For a known number of clusters each candidate is scored and freed before the next one: with many
