@@ -319,12 +319,9 @@ static huddle_status share_graph(hd_method_run *run, const spls_options *options
     huddle_status status = HUDDLE_OK;
     hd_cache_key *key = &run->key;
     const hd_cache_part part = {&run->fit->shrunk.w, &hd_fit_graph_copier};
-    bool found;
     hd_cache_key_add_options(key, huddle_knn_options_table(), &options->knn);
     hd_cache_key_add_options(key, huddle_weight_options_table(), &options->weight);
-    TRY(hd_cache_find(key, &part, 1, &found));
-    if (!found)
-        TRY(hd_cache_store(key, &part, 1, make_graph(run, options)));
+    TRY_SHARED(key, &part, 1, make_graph(run, options));
 done:
     return status;
 }

@@ -41,10 +41,6 @@ done:
 
 /* ---- starts -------------------------------------------------------------------------------- */
 
-static bool has_vectors(const hd_fit_embedding *embedding) {
-    return embedding != NULL && hd_dense_present(&embedding->f.vectors);
-}
-
 /* What K-means would warn of concerns a start, not the result. */
 huddle_status hd_step_cluster_commute(huddle_context *context, const hd_spectral_options *options,
                                       int32_t n_clusters, const hd_fit_rows *rows,
@@ -124,7 +120,7 @@ huddle_status hd_step_refine_labels(huddle_context *context, const hd_spectral_o
         goto done;
     refine.n_clusters = starts.n_clusters;
     refine.seed = options->common.seed;
-    if (has_vectors(embedding)) {
+    if (embedding != NULL && hd_dense_present(&embedding->f.vectors)) {
         TRY(hd_step_cluster_commute(context, options, refine.n_clusters, rows, embedding,
                                     &commute));
         TRY(add_start(context, "commute", commute.labels, refine.n_clusters, &starts));
