@@ -3,7 +3,6 @@
  * hd_json_finish(), so that the code that writes values needs no checks. */
 #include "archive/json.h"
 #include "base/check.h"
-#include "base/options.h"
 
 #include <locale.h>
 #include <math.h>

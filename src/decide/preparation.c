@@ -23,7 +23,6 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
-#include "base/rng.h"
 #include "decide/candidate.h"
 #include "decide/count.h"
 #include "decide/table.h"

@@ -5,7 +5,6 @@
 #include "embed/verify.h"
 
 #include <arpack/arpack.h>
-#include <math.h>
 #include <pthread.h>
 #include <string.h>
 

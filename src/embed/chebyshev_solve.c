@@ -3,7 +3,6 @@
 #include "embed/chebyshev.h"
 #include "embed/verify.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Degree of the filter for random vectors that replace the last columns when a count shows that

@@ -11,7 +11,6 @@
 #include "base/parallel.h"
 
 #include <float.h>
-#include <math.h>
 #include <string.h>
 
 enum {

@@ -5,7 +5,6 @@
 #include "graph/ring.h"
 #include "graph/search.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef struct sparse_search {

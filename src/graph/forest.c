@@ -9,8 +9,6 @@
 #include "base/rng.h"
 #include "graph/approximate.h"
 
-#include <float.h>
-#include <math.h>
 #include <string.h>
 
 enum {

@@ -22,7 +22,6 @@
 #include "graph/search.h"
 #include "graph/sparse_index.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 #include "io/labels.h"
 
-#include "archive/file.h"
 #include "base/check.h"
 #include "base/text.h"
 #include "io/number.h"

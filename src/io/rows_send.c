@@ -1,7 +1,6 @@
 /* What process 0 has read, sent to the processes that own the rows. */
 #include "base/check.h"
 #include "base/text.h"
-#include "io/formats.h"
 #include "io/rows.h"
 
 #include <string.h>

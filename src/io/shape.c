@@ -6,7 +6,6 @@
 #include "io/number.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- the sample ----------------------------------------------------------------------------- */

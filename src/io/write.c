@@ -1,5 +1,4 @@
 /* huddle_data_write(): chooses the writer; and what writers share. */
-#include "archive/file.h"
 #include "archive/output.h"
 #include "base/check.h"
 #include "base/context.h"

@@ -22,7 +22,6 @@
 #include "steps/blocks.h"
 #include "steps/embed.h"
 #include "steps/graph.h"
-#include "steps/kmeans.h"
 #include "steps/llc_matrix.h"
 #include "steps/merge.h"
 #include "steps/prepare.h"

@@ -10,7 +10,6 @@
  * With gamma = 0 it is PCA. Equal rows of X have one row of G, weighted by their number; the
  * subspace is that of all rows. */
 #include "base/check.h"
-#include "base/options.h"
 #include "base/slabs.h"
 #include "decide/eigengap.h"
 #include "decide/memory.h"

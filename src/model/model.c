@@ -8,7 +8,6 @@
 
 #include "base/blas.h"
 #include "base/check.h"
-#include "base/options.h"
 #include "base/slabs.h"
 #include "decide/memory.h"
 #include "matrix/resident.h"

@@ -5,7 +5,6 @@
 #include "shrink/certificate.h"
 #include "shrink/part.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
