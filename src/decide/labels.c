@@ -95,13 +95,6 @@ typedef struct sample_parts {
     int32_t *refined;
 } sample_parts;
 
-static void sample_parts_free(sample_parts *s) {
-    hd_fit_free(&s->fit);
-    hd_fit_clusters_free(&s->commute);
-    huddle_kmeans_result_free(&s->kmeans);
-    FREE(s->refined, s);
-}
-
 /* The points of some rows of x, equal ones merged as in a fit. */
 static huddle_status take_sample(const stability_pass *p, int64_t count, const int64_t *index,
                                  sample_parts *s) {
@@ -162,8 +155,12 @@ static huddle_status cluster_rows(const stability_pass *p, int64_t count, const 
         labels[HD_FIT_COMMUTE][i] = s->commute.labels[vertex];
     }
 done:
-    if (s != NULL)
-        sample_parts_free(s);
+    if (s != NULL) {
+        hd_fit_free(&s->fit);
+        hd_fit_clusters_free(&s->commute);
+        huddle_kmeans_result_free(&s->kmeans);
+        FREE(s->refined, s);
+    }
     return status;
 }
 
@@ -411,11 +408,10 @@ static huddle_status decide_by_stability(huddle_context *context,
     const int32_t *labels[] = {[HD_FIT_KMEANS] = kmeans->labels,
                                [HD_FIT_GRAPH] = fit->clusters.labels,
                                [HD_FIT_COMMUTE] = commute.labels};
-    hd_silence before = hd_silence_begin(context); /* warnings would be about samples */
-    status = hd_slabs_distributed(context) ? measure_distributed(&pass, labels, decision->stability)
-                                           : measure_stability(&pass, labels, decision->stability);
-    hd_silence_end(context, before);
-    TRY(status);
+    /* Warnings would be about samples. */
+    TRY_SILENT(context, hd_slabs_distributed(context)
+                            ? measure_distributed(&pass, labels, decision->stability)
+                            : measure_stability(&pass, labels, decision->stability));
     int choice = hd_decide_labelling(decision);
     if (choice == HD_FIT_KMEANS) {
         TRY(take_labels(context, "kmeans", kmeans->labels, fit));

@@ -216,12 +216,6 @@ static huddle_prepare_score choose_score(const hd_decide_round *judge, bool *two
     return is_auto ? HUDDLE_PREPARE_BY_LARGEST_MODULARITY : HUDDLE_PREPARE_BY_DIVERGENCE;
 }
 
-/* Whether candidates are screened: with refinement, for known numbers of clusters, all large. */
-static bool is_screened(const hd_decide_round *judge) {
-    return judge->trials->score == HUDDLE_PREPARE_BY_DIVERGENCE &&
-           judge->trials->clusters[0] >= SCREENED_CLUSTERS;
-}
-
 /* Screens the candidates of a pass. Those within the margin come first afterwards, in the order
  * they had; *left of them. The others remain among the trials, with the scores found here. */
 static huddle_status screen_candidates(pass p, int32_t count, int32_t *left) {
@@ -280,7 +274,9 @@ static huddle_status run_round(hd_decide_round judge, int32_t count, int32_t eno
     judge.whitened = &whitened;
     choose_numbers(judge.n_clusters, trials);
     *left = count;
-    if (judge.screens && is_screened(&judge)) {
+    /* With refinement, for known numbers of clusters, all large. */
+    if (judge.screens && trials->score == HUDDLE_PREPARE_BY_DIVERGENCE &&
+        trials->clusters[0] >= SCREENED_CLUSTERS) {
         TRY(screen_candidates(p, count, left));
         enough = enough > 1 ? enough : 1;
     }
@@ -466,10 +462,7 @@ static huddle_status choose_by_trials(huddle_context *context, const huddle_poin
                              .x = x,
                              .trials = trials};
     /* Warnings of a trial are not about the result. */
-    hd_silence before = hd_silence_begin(context);
-    status = judge_samples(judge);
-    hd_silence_end(context, before);
-    TRY(status);
+    TRY_SILENT(context, judge_samples(judge));
     if (!trials->separate)
         *rule = trials->items[0].rule;
     trials->seconds = hd_seconds() - begin;

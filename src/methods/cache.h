@@ -2,7 +2,7 @@
  *
  * A result is named by the text of every option it depends on. The first fit that needs it computes
  * it; fits that need it meanwhile wait; later ones copy. A stage that can be shared is called by
- * TRY_SHARED().
+ * HD_CACHE_TRY().
  *
  * Without a cache nothing is found and storing does nothing, so that the stage is just called. The
  * cache knows nothing of points: one cache is for one data set. Safe to use from several
@@ -45,7 +45,7 @@ huddle_status hd_cache_store(const hd_cache_key *key, const hd_cache_part *parts
                              huddle_status computed);
 
 /* TRY() for a call that computes the parts, unless the result is known. */
-#define TRY_SHARED(key, parts, count, call)                                                        \
+#define HD_CACHE_TRY(key, parts, count, call)                                                      \
     do {                                                                                           \
         bool hd_found;                                                                             \
         TRY(hd_cache_find((key), (parts), (count), &hd_found));                                    \

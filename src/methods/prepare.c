@@ -68,7 +68,7 @@ huddle_status hd_method_prepare_shared(hd_method_run *run, const huddle_prepare_
         hd_method_add_choice_to_key(spectral, key);
         hd_method_add_graph_to_key(spectral, key);
     }
-    TRY_SHARED(key, parts, 2, hd_method_prepare(run, options, spectral, true, &view));
+    HD_CACHE_TRY(key, parts, 2, hd_method_prepare(run, options, spectral, true, &view));
 done:
     return status;
 }

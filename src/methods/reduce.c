@@ -212,7 +212,7 @@ static huddle_status find_components(hd_method_run *run, const huddle_prepare_op
     int64_t r = dim > MAX_DIM ? dim : MAX_DIM;
     double *squares = NULL;
     name_points(run, prepare, r);
-    TRY_SHARED(&run->key, parts, 2, make_components(run, prepare, r));
+    HD_CACHE_TRY(&run->key, parts, 2, make_components(run, prepare, r));
     TRY(column_squares(context, &prepared->points, &squares));
     int64_t all = prepared->reduction.d_out, n_kept = dim;
     if (dim == HUDDLE_AUTO)

@@ -121,7 +121,7 @@ static huddle_status embed_graph(hd_method_run *run, const hd_spectral_options *
     hd_fit_embedding_free(&fit->embedding);
     hd_fit_offer(context, fit); /* the graph: for eigenvectors and refinement */
     add_embedding_to_key(options, hd_spectral_count_vectors(options, *n_clusters, &fit->rows), key);
-    TRY_SHARED(key, &part, 1, hd_spectral_find_vectors(context, options, *n_clusters, fit));
+    HD_CACHE_TRY(key, &part, 1, hd_spectral_find_vectors(context, options, *n_clusters, fit));
     TRY(hd_spectral_measure_extents(context, fit));
     if (n_clusters->first != HUDDLE_AUTO && n_clusters->first == n_clusters->last)
         set_gap(&options->embed, n_clusters->first, &fit->embedding);
@@ -154,7 +154,7 @@ huddle_status hd_method_prepare_graph(hd_method_run *run, const hd_spectral_opti
     if (run->job->embedding != NULL)
         return status;
     add_graph_to_key(run, options);
-    TRY_SHARED(key, parts, 3, make_points_and_graph(run, options));
+    HD_CACHE_TRY(key, parts, 3, make_points_and_graph(run, options));
 done:
     return status;
 }
@@ -173,7 +173,8 @@ huddle_status hd_method_embed_points(hd_method_run *run, const hd_spectral_optio
     hd_fit_graph_free(&fit->graph);
     TRY(hd_step_merge(run->context, options->knn.n_neighbors, fit));
     add_graph_to_key(run, options);
-    TRY_SHARED(key, &part, 1, hd_spectral_make_graph(run->context, options, run->n_clusters, fit));
+    HD_CACHE_TRY(key, &part, 1,
+                 hd_spectral_make_graph(run->context, options, run->n_clusters, fit));
     TRY(embed_graph(run, options));
 done:
     return status;

@@ -320,7 +320,7 @@ static huddle_status share_graph(hd_method_run *run, const spls_options *options
     const hd_cache_part part = {&run->fit->shrunk.w, &hd_fit_graph_copier};
     hd_cache_key_add_options(key, huddle_knn_options_table(), &options->knn);
     hd_cache_key_add_options(key, huddle_weight_options_table(), &options->weight);
-    TRY_SHARED(key, &part, 1, make_graph(run, options));
+    HD_CACHE_TRY(key, &part, 1, make_graph(run, options));
 done:
     return status;
 }

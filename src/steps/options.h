@@ -47,4 +47,7 @@ typedef struct hd_step_job {
     bool keep_starts;           /* K-means keeps the labels of every restart */
 } hd_step_job;
 
+/* Rows of x or, without it, of the graph or the embedding; 0 without any. */
+int64_t hd_step_job_rows(const hd_step_job *job);
+
 #endif

@@ -56,9 +56,7 @@ huddle_status hd_step_cluster_commute(huddle_context *context, const hd_spectral
     own.f = embedding->f;
     memset(&own.f.rows, 0, sizeof own.f.rows);
     TRY(hd_spectral_make_rows("commute", n_clusters, &own));
-    hd_silence before = hd_silence_begin(context);
-    status = hd_step_kmeans_dense(context, &own.f.rows, &kmeans, rows, clusters);
-    hd_silence_end(context, before);
+    TRY_SILENT(context, hd_step_kmeans_dense(context, &own.f.rows, &kmeans, rows, clusters));
 done:
     huddle_dense_free(&own.f.rows);
     return status;
