@@ -103,7 +103,7 @@ const char *test_directory(void) {
     return directory;
 }
 
-const char *test_path(const char *name) {
+const char *test_path_of(const char *name) {
     static char path[4][512];
     static int next;
     char *p = path[next++ % 4];

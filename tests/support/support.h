@@ -49,7 +49,7 @@ void test_each_allocation(huddle_status (*work)(void *argument), void *argument)
 const char *test_directory(void);
 
 /* A path in it; valid until four more have been asked for. */
-const char *test_path(const char *name);
+const char *test_path_of(const char *name);
 
 /* The bytes of a file, and a null byte behind them; the caller frees them with free(). */
 char *test_read_file(const char *path, int64_t *size);
