@@ -4,7 +4,6 @@
 #include "commands.h"
 #include "fitting.h"
 #include "json.h"
-#include "output.h"
 #include "session.h"
 #include "streams.h"
 

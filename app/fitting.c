@@ -215,12 +215,10 @@ void fitting_add_seconds(json_t *info, const char *stage, double seconds) {
 /* Inserts the times of what the tool does before and after the model's stages, and adds them to the
  * total. A new object, because members keep the order in which they are set. */
 static void add_own_seconds(json_t *info, const fitting *fit) {
-    json_t *times = json_object_get(info, "seconds");
-    double total = json_number_value(json_object_get(times, "total"));
     json_t *seconds = json_pack("{s:f}", "read", fit->read_seconds);
-    json_object_update(seconds, times);
-    json_object_set_new(seconds, "total", json_real(total + fit->read_seconds));
+    json_object_update(seconds, json_object_get(info, "seconds"));
     json_object_set_new(info, "seconds", seconds);
+    fitting_add_seconds(info, "read", fit->read_seconds);
     fitting_add_seconds(info, "score", fit->score_seconds);
 }
 

@@ -98,12 +98,6 @@ static written *add_written(written_list *list, const char *word, const char *pa
     return item;
 }
 
-static void free_written(written_list *list) {
-    for (int k = 0; k < list->count; k++)
-        free(list->items[k].path);
-    free(list->items);
-}
-
 /* One flag of the command, of which the last value counts; a folder with the files that are written
  * in it. */
 static void add_flag(written_list *list, const cli_arguments *arguments, const cli_flag *flag,
@@ -181,7 +175,9 @@ int outputs_check(const cli_arguments *arguments, const char *folder) {
         else if (result == EXIT_DONE && !item->in_folder)
             result = check_file(item->path);
     }
-    free_written(&list);
+    for (int k = 0; k < list.count; k++)
+        free(list.items[k].path);
+    free(list.items);
     return result;
 }
 

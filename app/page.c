@@ -41,21 +41,18 @@ static const char *const output_flags[] = {"output", "append", "labels",  "confi
                                            "save",   "dump",   "report",  "report-path",
                                            "json",   "quiet",  "verbose", NULL};
 
-/* `path` sets gamma and n_init of its fit itself and does not accept them. */
-static bool is_accepted(const cli_arguments *arguments, const char *option) {
-    bool is_path = strcmp(arguments->command->name, "path") == 0;
-    return !is_path || (strcmp(option, "gamma") != 0 && strcmp(option, "n_init") != 0);
-}
-
 /* Every option of the method at the value it had, defaults included: it repeats the run even with a
  * later version that has other defaults. */
 static void append_options(FILE *out, const fitting *fit) {
     const huddle_option *option = huddle_model_options(fit->model);
+    bool is_path = strcmp(fit->arguments->command->name, "path") == 0;
     for (; option->type != HUDDLE_OPTION_END; option++) {
         char value[128];
         cli_setting setting = {NULL, option->name, value};
-        if (is_accepted(fit->arguments, option->name) &&
-            huddle_model_get_option(fit->model, option->name, value, sizeof value) == HUDDLE_OK)
+        /* `path` sets gamma and n_init of its fit itself and does not accept them. */
+        if (is_path && (strcmp(option->name, "gamma") == 0 || strcmp(option->name, "n_init") == 0))
+            continue;
+        if (huddle_model_get_option(fit->model, option->name, value, sizeof value) == HUDDLE_OK)
             append_setting(out, &setting);
     }
 }

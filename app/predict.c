@@ -3,7 +3,6 @@
 #include "cli/text.h"
 #include "columns.h"
 #include "commands.h"
-#include "fitting.h"
 #include "json.h"
 #include "processes.h"
 #include "session.h"

@@ -196,14 +196,6 @@ static void draw_shape(cairo_t *cairo, const figure_shape *s) {
     }
 }
 
-/* White, because PNG and SVG would be transparent otherwise and unreadable on a dark page. */
-static void draw_figure(cairo_t *cairo, const figure *f) {
-    cairo_set_source_rgb(cairo, 1, 1, 1);
-    cairo_paint(cairo);
-    for (int i = 0; i < f->count; i++)
-        draw_shape(cairo, &f->shapes[i]);
-}
-
 /* ---- files ---------------------------------------------------------------------------------- */
 
 /* Collects what cairo writes: a callback for every surface, which appends to a memory stream. */
@@ -236,7 +228,11 @@ static cairo_status_t draw_file(const figure *f, figure_format format, FILE *out
     cairo_t *cairo = cairo_create(surface);
     if (format == FIGURE_PNG)
         cairo_scale(cairo, FIGURE_PNG_SCALE, FIGURE_PNG_SCALE);
-    draw_figure(cairo, f);
+    /* White, because PNG and SVG would be transparent otherwise and unreadable on a dark page. */
+    cairo_set_source_rgb(cairo, 1, 1, 1);
+    cairo_paint(cairo);
+    for (int i = 0; i < f->count; i++)
+        draw_shape(cairo, &f->shapes[i]);
     cairo_status_t result = cairo_status(cairo);
     cairo_destroy(cairo);
     if (result == CAIRO_STATUS_SUCCESS && format == FIGURE_PNG)

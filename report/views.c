@@ -26,18 +26,13 @@ done:
     return status;
 }
 
-/* Points with one or two coordinates are shown as they are: rotating them to principal
- * components would only confuse. */
-static bool is_planar(const huddle_points *x) {
-    return x->d <= 2 && x->offsets == NULL && x->shift == NULL;
-}
-
-/* A matrix has no more components than its smaller side. */
+/* Points with one or two coordinates are shown as they are: rotating them to principal components
+ * would only confuse. A matrix has no more components than its smaller side. */
 huddle_status report_fit_plane(const report_run *run, const huddle_points *x,
                                huddle_preparation *plane) {
     huddle_prepare_options options = huddle_prepare_defaults();
     int64_t rank = x->d < x->n ? x->d : x->n;
-    if (is_planar(x))
+    if (x->d <= 2 && x->offsets == NULL && x->shift == NULL)
         options.prepare = (huddle_rule){"none", 0};
     else
         options.prepare =

@@ -75,6 +75,16 @@ typedef struct hd_silence {
 hd_silence hd_silence_begin(huddle_context *context);
 void hd_silence_end(huddle_context *context, hd_silence before);
 
+/* TRY() (base/check.h) for a call in silence. */
+#define TRY_SILENT(context, call)                                                                  \
+    do {                                                                                           \
+        hd_silence hd_before = hd_silence_begin(context);                                          \
+        status = (call);                                                                           \
+        hd_silence_end((context), hd_before);                                                      \
+        if (status != HUDDLE_OK)                                                                   \
+            goto done;                                                                             \
+    } while (0)
+
 /* HUDDLE_CANCELLED if the caller asked to stop. Cheap; call it in every long loop. */
 huddle_status hd_check_cancel(huddle_context *context);
 

@@ -7,7 +7,6 @@
 #include "decide/eigengap.h"
 #include "huddle/metrics.h"
 #include "matrix/resident.h"
-#include "prepare/pca.h"
 #include "steps/embed.h"
 #include "steps/graph.h"
 #include "steps/kmeans.h"

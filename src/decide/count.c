@@ -119,19 +119,17 @@ done:
 
 /* ---- scores over a range ------------------------------------------------------------------- */
 
-static huddle_status score_numbers(void *argument, hd_chunk chunk) {
+static huddle_status score_number(void *argument, hd_chunk chunk) {
     huddle_status status = HUDDLE_OK;
     const source *s = argument;
+    huddle_trial *trial = &s->fit->trials.items[chunk.begin];
     huddle_graph_scores scores;
     int32_t *labels = NULL;
     ALLOC(labels, s->fit->rows.n);
-    for (int64_t k = chunk.begin; k < chunk.end; k++) {
-        huddle_trial *trial = &s->fit->trials.items[k];
-        TRY(cluster_number(s, trial->n_clusters, labels, &scores));
-        trial->ncut = scores.ncut;
-        trial->modularity = scores.modularity;
-        trial->divergence = scores.divergence;
-    }
+    TRY(cluster_number(s, trial->n_clusters, labels, &scores));
+    trial->ncut = scores.ncut;
+    trial->modularity = scores.modularity;
+    trial->divergence = scores.divergence;
 done:
     huddle_free(labels);
     return status;
@@ -173,7 +171,7 @@ huddle_status hd_decide_score_numbers(huddle_context *context, const hd_spectral
         TRY(huddle_dense_fetch(vectors));
     if (fit->refined.tree.n != fit->rows.n)
         TRY(huddle_refine_merge(context, &fit->graph.matrix, &fit->refined.tree));
-    TRY(hd_engine_loop(context, "numbers", fit->trials.count, score_numbers, &s));
+    TRY(hd_engine_loop(context, "numbers", fit->trials.count, score_number, &s));
 done:
     return status;
 }
@@ -323,9 +321,10 @@ static int64_t sample_size(int64_t n) {
 }
 
 /* Clusters one sample and compares its labels with those of all points. */
-static huddle_status compare_sample(stability_pass *p, int64_t sample) {
+static huddle_status compare_sample(void *argument, hd_chunk chunk) {
     huddle_status status = HUDDLE_OK;
-    int64_t n = p->points->n, size = sample_size(n);
+    stability_pass *p = argument;
+    int64_t n = p->points->n, size = sample_size(n), sample = chunk.begin;
     int64_t *index = NULL;
     int32_t *own = NULL, *all = NULL;
     huddle_points points = {0};
@@ -346,13 +345,6 @@ static huddle_status compare_sample(stability_pass *p, int64_t sample) {
 done:
     huddle_points_free(&points);
     FREE(index, own, all);
-    return status;
-}
-
-static huddle_status compare_samples(void *argument, hd_chunk chunk) {
-    huddle_status status = HUDDLE_OK;
-    for (int64_t sample = chunk.begin; sample < chunk.end && status == HUDDLE_OK; sample++)
-        status = compare_sample(argument, sample);
     return status;
 }
 
@@ -398,7 +390,7 @@ static huddle_status measure_stability(huddle_context *context, const hd_spectra
     ALLOC(p.labels, p.count * p.points->n);
     ALLOC(p.agreement, p.count * STABILITY_SAMPLES);
     TRY(cluster_points(&p, p.points, p.labels));
-    TRY(hd_engine_loop(context, "stability", STABILITY_SAMPLES, compare_samples, &p));
+    TRY(hd_engine_loop(context, "stability", STABILITY_SAMPLES, compare_sample, &p));
     for (int32_t k = 0; k < p.count; k++) {
         double sum = 0;
         for (int32_t r = 0; r < STABILITY_SAMPLES; r++)

@@ -95,13 +95,6 @@ typedef struct sample_parts {
     int32_t *refined;
 } sample_parts;
 
-static void sample_parts_free(sample_parts *s) {
-    hd_fit_free(&s->fit);
-    hd_fit_clusters_free(&s->commute);
-    huddle_kmeans_result_free(&s->kmeans);
-    FREE(s->refined, s);
-}
-
 /* The points of some rows of x, equal ones merged as in a fit. */
 static huddle_status take_sample(const stability_pass *p, int64_t count, const int64_t *index,
                                  sample_parts *s) {
@@ -162,15 +155,20 @@ static huddle_status cluster_rows(const stability_pass *p, int64_t count, const 
         labels[HD_FIT_COMMUTE][i] = s->commute.labels[vertex];
     }
 done:
-    if (s != NULL)
-        sample_parts_free(s);
+    if (s != NULL) {
+        hd_fit_free(&s->fit);
+        hd_fit_clusters_free(&s->commute);
+        huddle_kmeans_result_free(&s->kmeans);
+        FREE(s->refined, s);
+    }
     return status;
 }
 
 /* Clusters one sample and compares its labels with those it was drawn from. */
-static huddle_status compare_sample(stability_pass *p, int64_t sample) {
+static huddle_status compare_sample(void *argument, hd_chunk chunk) {
     huddle_status status = HUDDLE_OK;
-    int64_t size = (int64_t)(sample_share * (double)p->n);
+    stability_pass *p = argument;
+    int64_t size = (int64_t)(sample_share * (double)p->n), sample = chunk.begin;
     int64_t *drawn = NULL, *index = NULL;
     int32_t *found = NULL, *expected = NULL, *labels[HD_FIT_LABELLINGS];
     hd_rng rng = hd_rng_stream(p->options.common.seed, (uint64_t)sample + 1);
@@ -194,19 +192,6 @@ static huddle_status compare_sample(stability_pass *p, int64_t sample) {
 done:
     FREE(drawn, index, found, expected);
     return status;
-}
-
-static huddle_status compare_samples(void *argument, hd_chunk chunk) {
-    huddle_status status = HUDDLE_OK;
-    for (int64_t sample = chunk.begin; sample < chunk.end && status == HUDDLE_OK; sample++)
-        status = compare_sample(argument, sample);
-    return status;
-}
-
-/* On the CPU side by side, one sample on each thread; an engine has one device and gets one at a
- * time. */
-static huddle_status run_samples(stability_pass *p) {
-    return hd_engine_loop(p->context, "stability", SAMPLES, compare_samples, p);
 }
 
 /* The rows among which samples are drawn: all with the labels of the fit, or some of them with
@@ -235,7 +220,7 @@ static huddle_status measure_stability(stability_pass *p, const int32_t *labels[
                                        double stability[HD_FIT_LABELLINGS]) {
     huddle_status status = HUDDLE_OK;
     TRY(draw_rows(p, labels));
-    TRY(run_samples(p));
+    TRY(hd_engine_loop(p->context, "stability", SAMPLES, compare_sample, p));
     for (int k = 0; k < HD_FIT_LABELLINGS; k++) {
         stability[k] = 0;
         for (int sample = 0; sample < SAMPLES; sample++)
@@ -423,11 +408,10 @@ static huddle_status decide_by_stability(huddle_context *context,
     const int32_t *labels[] = {[HD_FIT_KMEANS] = kmeans->labels,
                                [HD_FIT_GRAPH] = fit->clusters.labels,
                                [HD_FIT_COMMUTE] = commute.labels};
-    hd_silence before = hd_silence_begin(context); /* warnings would be about samples */
-    status = hd_slabs_distributed(context) ? measure_distributed(&pass, labels, decision->stability)
-                                           : measure_stability(&pass, labels, decision->stability);
-    hd_silence_end(context, before);
-    TRY(status);
+    /* Warnings would be about samples. */
+    TRY_SILENT(context, hd_slabs_distributed(context)
+                            ? measure_distributed(&pass, labels, decision->stability)
+                            : measure_stability(&pass, labels, decision->stability));
     int choice = hd_decide_labelling(decision);
     if (choice == HD_FIT_KMEANS) {
         TRY(take_labels(context, "kmeans", kmeans->labels, fit));

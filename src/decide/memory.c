@@ -377,13 +377,8 @@ const char *hd_decide_economise_spectral(void *options, int32_t step) {
 
 static hd_decide_sizes describe_case(const huddle_context *context, const hd_step_job *job) {
     huddle_range range = job->common.n_clusters;
-    hd_decide_sizes x = {.nonzeros = -1, .n_threads = huddle_context_threads(context)};
-    if (job->embedding != NULL)
-        x.n = job->embedding->rows;
-    if (job->graph != NULL)
-        x.n = job->graph->rows;
-    if (job->x != NULL)
-        x.n = job->x->n;
+    hd_decide_sizes x = {
+        .n = hd_step_job_rows(job), .nonzeros = -1, .n_threads = huddle_context_threads(context)};
     if (job->x != NULL && job->graph == NULL && job->embedding == NULL) {
         x.d = job->x->d;
         x.nonzeros = job->x->offsets != NULL ? job->x->offsets[x.n] : -1;

@@ -23,11 +23,9 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
-#include "base/rng.h"
 #include "decide/candidate.h"
 #include "decide/count.h"
 #include "decide/table.h"
-#include "embed/solver.h"
 #include "prepare/pca.h"
 #include "steps/slabs.h"
 
@@ -87,8 +85,7 @@ static hd_spectral_options trial_options(const hd_spectral_options *method, hd_s
     options.embed.verify = "none"; /* a missed eigenvector would cost a little of the score only */
     if (options.kmeans.init == NULL) /* a method whose labels come from a rotation */
         options.kmeans = huddle_kmeans_defaults();
-    if (method != NULL && strcmp(options.embed.embed_solver, "auto") == 0)
-        options.embed.embed_solver = hd_embed_trial_solver;
+    options.trial = method != NULL;
     int32_t limit = method != NULL ? REFINED_RESTARTS : RESTARTS;
     if (options.kmeans.n_init > limit)
         options.kmeans.n_init = limit;
@@ -172,19 +169,16 @@ typedef struct pass {
     huddle_status (*evaluate)(const hd_decide_round *judge, hd_decide_candidate *c);
 } pass;
 
-static huddle_status evaluate_candidates(void *argument, hd_chunk chunk) {
-    huddle_status status = HUDDLE_OK;
-    pass *p = argument;
-    for (int64_t k = chunk.begin; k < chunk.end && status == HUDDLE_OK; k++)
-        status = p->evaluate(p->judge, &p->tried[k]);
-    return status;
+static huddle_status evaluate_candidate(void *argument, hd_chunk chunk) {
+    const pass *p = argument;
+    return p->evaluate(p->judge, &p->tried[chunk.begin]);
 }
 
 /* On the CPU candidates are evaluated side by side, one on each thread: on samples of this size
  * that is faster than one after the other on all threads, and the results are the same. An engine
  * has one device or one communicator, and gets one candidate at a time. */
 static huddle_status run_pass(pass *p, int32_t count) {
-    return hd_engine_loop(p->judge->context, "prepare", count, evaluate_candidates, p);
+    return hd_engine_loop(p->judge->context, "prepare", count, evaluate_candidate, p);
 }
 
 /* For a known number of clusters each candidate is scored and freed before the next one: with many
@@ -220,12 +214,6 @@ static huddle_prepare_score choose_score(const hd_decide_round *judge, bool *two
     if (!judge->refines)
         return HUDDLE_PREPARE_BY_MODULARITY;
     return is_auto ? HUDDLE_PREPARE_BY_LARGEST_MODULARITY : HUDDLE_PREPARE_BY_DIVERGENCE;
-}
-
-/* Whether candidates are screened: with refinement, for known numbers of clusters, all large. */
-static bool is_screened(const hd_decide_round *judge) {
-    return judge->trials->score == HUDDLE_PREPARE_BY_DIVERGENCE &&
-           judge->trials->clusters[0] >= SCREENED_CLUSTERS;
 }
 
 /* Screens the candidates of a pass. Those within the margin come first afterwards, in the order
@@ -286,7 +274,9 @@ static huddle_status run_round(hd_decide_round judge, int32_t count, int32_t eno
     judge.whitened = &whitened;
     choose_numbers(judge.n_clusters, trials);
     *left = count;
-    if (judge.screens && is_screened(&judge)) {
+    /* With refinement, for known numbers of clusters, all large. */
+    if (judge.screens && trials->score == HUDDLE_PREPARE_BY_DIVERGENCE &&
+        trials->clusters[0] >= SCREENED_CLUSTERS) {
         TRY(screen_candidates(p, count, left));
         enough = enough > 1 ? enough : 1;
     }
@@ -472,10 +462,7 @@ static huddle_status choose_by_trials(huddle_context *context, const huddle_poin
                              .x = x,
                              .trials = trials};
     /* Warnings of a trial are not about the result. */
-    hd_silence before = hd_silence_begin(context);
-    status = judge_samples(judge);
-    hd_silence_end(context, before);
-    TRY(status);
+    TRY_SILENT(context, judge_samples(judge));
     if (!trials->separate)
         *rule = trials->items[0].rule;
     trials->seconds = hd_seconds() - begin;

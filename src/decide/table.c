@@ -140,13 +140,6 @@ static huddle_status measure_columns(void *argument, hd_chunk chunk) {
 
 /* ---- data whose columns are unequal by nature ------------------------------------------------ */
 
-static bool are_counts(const examination *e) {
-    for (int64_t j = 0; j < e->x->d; j++)
-        if (e->columns[j].varies && !e->columns[j].is_count)
-            return false;
-    return true;
-}
-
 enum { NORM_SUMS = 4 };
 
 static huddle_status add_norms(void *argument, hd_chunk chunk) {
@@ -278,15 +271,17 @@ static huddle_status examine_whole(huddle_context *context, const huddle_points 
                                    hd_fit_table *table) {
     huddle_status status = HUDDLE_OK;
     examination e = {.x = x};
-    bool equal_norms, components;
+    bool counts = true, equal_norms, components;
     if (x->offsets != NULL || x->n < 2)
         return status;
     TRY(huddle_points_fetch(x));
     ALLOC_ZERO(e.columns, x->d);
     TRY(hd_parallel(context, NULL, x->d, COLUMN_GRAIN, measure_columns, &e));
-    for (int64_t j = 0; j < x->d; j++)
+    for (int64_t j = 0; j < x->d; j++) {
         table->n_columns += e.columns[j].varies;
-    if (table->n_columns < 2 || are_counts(&e))
+        counts = counts && (!e.columns[j].varies || e.columns[j].is_count);
+    }
+    if (table->n_columns < 2 || counts)
         goto done;
     TRY(have_equal_norms(context, &e, &equal_norms));
     TRY(are_components(&e, table->n_columns, &components));

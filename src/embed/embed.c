@@ -251,8 +251,8 @@ static void fill_info(huddle_context *context, const hd_embed_problem *problem,
  * converts them. */
 static huddle_status solve_request(huddle_context *context, hd_eigen_request *request,
                                    const hd_embed_laplacian *laplacian,
-                                   const huddle_embed_options *options, huddle_embedding *out,
-                                   huddle_embed_info *info) {
+                                   const huddle_embed_options *options, bool trial,
+                                   huddle_embedding *out, huddle_embed_info *info) {
     huddle_status status = HUDDLE_OK;
     hd_embed_operator op = {0};
     hd_embed_pairs pairs = {0};
@@ -260,10 +260,10 @@ static huddle_status solve_request(huddle_context *context, hd_eigen_request *re
     int64_t known = request->n_components;
     int32_t n_extra = options->n_components - (int32_t)known - request->n_wanted;
     const int32_t *order = laplacian != NULL ? laplacian->order : NULL;
-    hd_embed_problem problem = {request,         &op,    order, options->embed_solver,
-                                options->verify, n_extra};
+    hd_embed_problem problem = {request,         &op,     order, options->embed_solver,
+                                options->verify, n_extra, trial};
     hd_embed_solve_function *solve = laplacian != NULL ? hd_embed_solve : hd_embed_solve_any;
-    TRY(hd_embed_move(context, request, n_extra, options->embed_solver, &moved));
+    TRY(hd_embed_move(context, &problem, request, &moved));
     if (moved.gathered) {
         TRY(hd_embed_solve_gathered(context, request, n_extra, &op, &pairs));
     } else {
@@ -320,8 +320,8 @@ done:
  * L = I - N in (3), hence lambda = 1 - theta. Rounding may make a lambda slightly negative. */
 static huddle_status embed_rest(huddle_context *context, const huddle_csr *graph,
                                 const hd_embed_laplacian *laplacian,
-                                const huddle_embed_options *options, huddle_embedding *out,
-                                huddle_embed_info *info) {
+                                const huddle_embed_options *options, bool trial,
+                                huddle_embedding *out, huddle_embed_info *info) {
     huddle_status status = HUDDLE_OK;
     int64_t q = laplacian->n_components;
     int32_t n_exact = options->n_exact > 0 && options->n_exact < options->n_components
@@ -338,7 +338,7 @@ static huddle_status embed_rest(huddle_context *context, const huddle_csr *graph
                                 .max_iter = options->embed_max_iter,
                                 .tol = options->tol,
                                 .seed = options->seed};
-    TRY(solve_request(context, &request, laplacian, options, out, info));
+    TRY(solve_request(context, &request, laplacian, options, trial, out, info));
     for (int64_t k = q; k < out->n_eigenvalues; k++)
         out->eigenvalues[k] = fmax(0, 1 - out->eigenvalues[k]);
 done:
@@ -347,8 +347,8 @@ done:
 
 /* A graph: the vectors of its components are known, and iteration is needed only for the rest. */
 static huddle_status embed_graph(huddle_context *context, const huddle_csr *graph,
-                                 const huddle_embed_options *options, huddle_embedding *out,
-                                 huddle_embed_info *info) {
+                                 const huddle_embed_options *options, bool trial,
+                                 huddle_embedding *out, huddle_embed_info *info) {
     huddle_status status = HUDDLE_OK;
     hd_embed_laplacian laplacian = {0};
     TRY(hd_embed_laplacian_new(context, graph, &laplacian));
@@ -357,7 +357,7 @@ static huddle_status embed_graph(huddle_context *context, const huddle_csr *grap
     if (laplacian.n_components >= options->n_components)
         TRY(embed_components(context, &laplacian, options->n_components, out, info));
     else
-        TRY(embed_rest(context, graph, &laplacian, options, out, info));
+        TRY(embed_rest(context, graph, &laplacian, options, trial, out, info));
     out->degrees = laplacian.degrees;
     laplacian.degrees = NULL;
 done:
@@ -384,7 +384,7 @@ static huddle_status embed_symmetric(huddle_context *context, const huddle_csr *
     /* The eigenvalues of any matrix may be negative, and the largest come first. */
     if (strcmp(options->rows, "commute") == 0)
         FAIL(HUDDLE_INVALID, "rows = commute is defined for graphs only");
-    TRY(solve_request(context, &request, NULL, options, out, info));
+    TRY(solve_request(context, &request, NULL, options, false, out, info));
 done:
     return status;
 }
@@ -414,7 +414,7 @@ done:
 
 /* With bounds of the spectrum: any symmetric matrix; without: a graph. */
 static huddle_status embed(huddle_context *context, const huddle_csr *matrix, const double *bounds,
-                           const huddle_embed_options *options, huddle_embedding *out,
+                           const huddle_embed_options *options, bool trial, huddle_embedding *out,
                            huddle_embed_info *info) {
     huddle_status status = HUDDLE_OK;
     huddle_embed_options defaults = huddle_embed_defaults();
@@ -428,13 +428,13 @@ static huddle_status embed(huddle_context *context, const huddle_csr *matrix, co
     TRY(hd_slab_locate(context, matrix->rows, &slab));
     if (bounds == NULL && hd_slabs_few_rows(context) > 0 &&
         slab.total <= hd_slabs_few_rows(context)) {
-        TRY(hd_embed_gathered(context, matrix, options, out, info));
+        TRY(hd_embed_gathered(context, matrix, options, trial, out, info));
         goto done;
     }
     TRY(check_options(context, options, slab.total));
     TRY(huddle_csr_fetch(matrix));
     if (bounds == NULL)
-        TRY(embed_graph(context, matrix, options, out, info));
+        TRY(embed_graph(context, matrix, options, trial, out, info));
     else
         TRY(embed_symmetric(context, matrix, slab, bounds, options, out, info));
     TRY(set_rows(context, options, out));
@@ -449,7 +449,13 @@ done:
 huddle_status huddle_embed(huddle_context *context, const huddle_csr *graph,
                            const huddle_embed_options *options, huddle_embedding *out,
                            huddle_embed_info *info) {
-    return embed(context, graph, NULL, options, out, info);
+    return embed(context, graph, NULL, options, false, out, info);
+}
+
+huddle_status hd_embed_trial(huddle_context *context, const huddle_csr *graph,
+                             const huddle_embed_options *options, huddle_embedding *out,
+                             huddle_embed_info *info) {
+    return embed(context, graph, NULL, options, true, out, info);
 }
 
 huddle_status huddle_embed_symmetric(huddle_context *context, const huddle_csr *matrix,
@@ -457,5 +463,5 @@ huddle_status huddle_embed_symmetric(huddle_context *context, const huddle_csr *
                                      const huddle_embed_options *options, huddle_embedding *out,
                                      huddle_embed_info *info) {
     const double bounds[2] = {lower, upper};
-    return embed(context, matrix, bounds, options, out, info);
+    return embed(context, matrix, bounds, options, false, out, info);
 }

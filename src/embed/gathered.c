@@ -65,14 +65,15 @@ done:
 }
 
 huddle_status hd_embed_gathered(huddle_context *context, const huddle_csr *graph,
-                                const huddle_embed_options *options, huddle_embedding *out,
-                                huddle_embed_info *info) {
+                                const huddle_embed_options *options, bool trial,
+                                huddle_embedding *out, huddle_embed_info *info) {
     huddle_status status = HUDDLE_OK;
     huddle_csr whole = {0};
     huddle_embedding all = {0};
     outcome o = {0};
     TRY(hd_collect_csr(context, graph, 0, &whole));
-    TRY_ON_FIRST(context, huddle_embed(context, &whole, options, &all, info));
+    TRY_ON_FIRST(context, trial ? hd_embed_trial(context, &whole, options, &all, info)
+                                : huddle_embed(context, &whole, options, &all, info));
     TRY(share_outcome(context, &all, out, info, &o));
     TRY(take_matrix(context, &all.vectors, graph->rows, o.vector_cols, &out->vectors));
     TRY(take_matrix(context, &all.rows, graph->rows, o.row_cols, &out->rows));

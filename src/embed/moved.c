@@ -75,8 +75,8 @@ done:
     return status;
 }
 
-huddle_status hd_embed_move(huddle_context *context, hd_eigen_request *request, int32_t n_extra,
-                            const char *solver, hd_embed_moved *m) {
+huddle_status hd_embed_move(huddle_context *context, const hd_embed_problem *problem,
+                            hd_eigen_request *request, hd_embed_moved *m) {
     huddle_status status = HUDDLE_OK;
     const hd_engine_slabs *slabs = hd_context_engine(context)->slabs;
     int32_t *owner = NULL;
@@ -85,7 +85,7 @@ huddle_status hd_embed_move(huddle_context *context, hd_eigen_request *request, 
     *m = (hd_embed_moved){0};
     TRY(hd_slab_locate(context, request->matrix->rows, &slab));
     m->gathered = slabs != NULL && hd_context_engine(context)->find_eigenpairs == NULL &&
-                  hd_embed_needs_all_rows(request, n_extra, solver, slab.total);
+                  hd_embed_needs_all_rows(problem, slab.total);
     if (slabs == NULL || (slabs->partition == NULL && !m->gathered))
         goto done;
     ALLOC_ZERO(owner, request->matrix->rows); /* process 0 has all rows if they are gathered */

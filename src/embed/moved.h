@@ -19,10 +19,10 @@ typedef struct hd_embed_moved {
     int32_t *component;
 } hd_embed_moved;
 
-/* Moves the rows of *request, which becomes that of the moved rows; its arrays belong to `moved`.
- * n_extra and solver are those of the problem. */
-huddle_status hd_embed_move(huddle_context *context, hd_eigen_request *request, int32_t n_extra,
-                            const char *solver, hd_embed_moved *moved);
+/* Moves the rows of the problem's request, which becomes that of the moved rows; its arrays belong
+ * to `moved`. The problem, which is about to be solved, has no operator yet. */
+huddle_status hd_embed_move(huddle_context *context, const hd_embed_problem *problem,
+                            hd_eigen_request *request, hd_embed_moved *moved);
 
 /* Solves a request that was gathered, on process 0; the others get its values, and no
  * vectors. On success op has the shift and unit on all processes. */
@@ -36,9 +36,10 @@ huddle_status hd_embed_move_back(const hd_embed_moved *moved, huddle_dense *vect
 void hd_embed_moved_free(hd_embed_moved *moved);
 
 /* A small graph whose rows are distributed over processes (gathered.c): as huddle_embed(), computed
- * by process 0, on which the graph is gathered. out and info are zeroed before. */
+ * by process 0, on which the graph is gathered, or as hd_embed_trial(). out and info are zeroed
+ * before. */
 huddle_status hd_embed_gathered(huddle_context *context, const huddle_csr *graph,
-                                const huddle_embed_options *options, huddle_embedding *out,
-                                huddle_embed_info *info);
+                                const huddle_embed_options *options, bool trial,
+                                huddle_embedding *out, huddle_embed_info *info);
 
 #endif

@@ -34,8 +34,6 @@ const char *const hd_embed_solver_choices[] = {"auto", SOLVERS(NAME) NULL};
 #undef NAME
 const char *const *const hd_embed_solver_names = hd_embed_solver_choices + 1;
 
-const char hd_embed_trial_solver[] = "chebyshev";
-
 static const solver *find_solver(const char *name) {
     for (size_t k = 0; k < sizeof solvers / sizeof *solvers; k++)
         if (strcmp(solvers[k].name, name) == 0)
@@ -71,11 +69,10 @@ static bool is_crowded(const hd_eigen_request *request, int32_t n_extra, int64_t
     return 2 * hd_embed_chebyshev_width(request->n_wanted, n_extra) > room;
 }
 
-bool hd_embed_needs_all_rows(const hd_eigen_request *request, int32_t n_extra, const char *name,
-                             int64_t total) {
-    return strcmp(name, "auto") == 0 &&
+bool hd_embed_needs_all_rows(const hd_embed_problem *problem, int64_t total) {
+    return strcmp(problem->solver, "auto") == 0 && !problem->trial &&
            (total <= DENSE_ROWS ||
-            (total <= DENSE_RETRY_ROWS && is_crowded(request, n_extra, total)));
+            (total <= DENSE_RETRY_ROWS && is_crowded(problem->request, problem->n_extra, total)));
 }
 
 /* "auto" is the Chebyshev solver except on small graphs. A solver that was chosen by name is
@@ -84,7 +81,7 @@ static huddle_status solve_on_cpu(huddle_context *context, const hd_embed_proble
                                   hd_embed_pairs *pairs) {
     bool automatic = strcmp(problem->solver, "auto") == 0;
     bool whole = problem->op->halo.slabs == NULL;
-    bool small = automatic && whole && problem->op->n <= DENSE_ROWS;
+    bool small = automatic && whole && !problem->trial && problem->op->n <= DENSE_ROWS;
     const char *name = automatic ? "chebyshev" : problem->solver;
     bool crowded = is_crowded(problem->request, problem->n_extra, problem->op->slab.total);
     const solver *s = find_solver(small || crowded ? "dense" : name);
@@ -202,8 +199,7 @@ done:
 huddle_status hd_embed_solve(huddle_context *context, const hd_embed_problem *problem,
                              hd_embed_pairs *pairs) {
     const hd_engine *engine = hd_context_engine(context);
-    bool asks = strcmp(problem->solver, "auto") == 0 || problem->solver == hd_embed_trial_solver;
-    if (engine->find_eigenpairs != NULL && asks) {
+    if (engine->find_eigenpairs != NULL && strcmp(problem->solver, "auto") == 0) {
         huddle_status status = solve_by_engine(context, problem, pairs);
         if (!hd_engine_declined(context, "find_eigenpairs", status))
             return status;

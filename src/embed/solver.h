@@ -13,6 +13,7 @@ typedef struct hd_embed_problem {
     const char *solver;   /* "auto" or a name of the table below */
     const char *verify;
     int32_t n_extra; /* vectors after request->n_wanted that need not be accurate */
+    bool trial;      /* "auto" iterates on small matrices too (hd_embed_trial) */
 } hd_embed_problem;
 
 typedef struct hd_embed_pairs {
@@ -59,10 +60,11 @@ hd_embed_solve_function hd_embed_solve_any;
 extern const char *const hd_embed_solver_choices[];
 extern const char *const *const hd_embed_solver_names;
 
-/* "chebyshev", for trials: told by its address from the same name as the user's choice. The engine
- * is asked first, and what it declines is computed as without one: on small graphs "auto" would
- * take LAPACK, for a proof that a trial does not need. */
-extern const char hd_embed_trial_solver[];
+/* huddle_embed() for a trial: without an engine, or where it declines, "auto" iterates on small
+ * graphs too. LAPACK would take longer, for a proof that a trial does not need. */
+huddle_status hd_embed_trial(huddle_context *context, const huddle_csr *graph,
+                             const huddle_embed_options *options, huddle_embedding *out,
+                             huddle_embed_info *info);
 
 /* Pairs from the span of the first `count` columns of vectors, a block in double: Rayleigh-Ritz and
  * residuals in double. Fills in vectors, theta, count, residual and cuts_cluster. HUDDLE_NUMERIC,
@@ -74,8 +76,7 @@ huddle_status hd_embed_take_span(huddle_context *context, const hd_embed_problem
 
 /* Whether "auto" takes the dense solver for a matrix of so many rows in all, which is small enough
  * for one process. */
-bool hd_embed_needs_all_rows(const hd_eigen_request *request, int32_t n_extra, const char *name,
-                             int64_t total);
+bool hd_embed_needs_all_rows(const hd_embed_problem *problem, int64_t total);
 
 /* A status from LAPACK's return value for an eigenproblem of size n. */
 huddle_status hd_embed_check_lapack(int answer, int64_t n);

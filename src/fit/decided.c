@@ -66,9 +66,7 @@ typedef struct sentence {
     size_t size, used;
 } sentence;
 
-static void add(sentence *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void add(sentence *s, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void add(sentence *s, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     int length = vsnprintf(s->text + s->used, s->size - s->used, format, arguments);

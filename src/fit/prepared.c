@@ -63,12 +63,6 @@ static void walk_trials(hd_walk *walk, hd_fit_prepare_trials *trials) {
         walk_trial_list(walk, trials);
 }
 
-static void walk_info(hd_walk *walk, huddle_prepare_info *info) {
-    hd_walk_real(walk, "prepare_info_variance_kept", &info->variance_kept);
-    hd_walk_int(walk, "prepare_info_zero_rows", &info->zero_rows);
-    hd_walk_real(walk, "prepare_info_seconds", &info->seconds);
-}
-
 /* All members; files have the shift elsewhere, whose length belongs to the whole fit. Borrowed
  * points are not freed, and a copy is never borrowed: a cache outlives the fit that filled it. */
 static void walk_prepared(hd_walk *walk, hd_fit_prepared *prepared) {
@@ -86,7 +80,9 @@ static void walk_prepared(hd_walk *walk, hd_fit_prepared *prepared) {
         prepared->borrows_points = false;
     if (walk->mode == HD_WALK_COPY || walk->mode == HD_WALK_FREE)
         prepared->shift = NULL; /* of a copy the model sets it when the fit is complete */
-    walk_info(walk, &prepared->info);
+    hd_walk_real(walk, "prepare_info_variance_kept", &prepared->info.variance_kept);
+    hd_walk_int(walk, "prepare_info_zero_rows", &prepared->info.zero_rows);
+    hd_walk_real(walk, "prepare_info_seconds", &prepared->info.seconds);
 }
 
 static void walk_part(hd_walk *walk, hd_fit *fit) {

@@ -110,26 +110,12 @@ static huddle_status check_labels(const hd_fit *fit) {
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-/* Whether the trials were scored as refined labels are. */
-static bool has_modularity(const hd_fit_trials *trials) {
-    return trials->count > 0 && !isnan(trials->items[0].modularity);
-}
-
-static void write_graph_scores(const hd_fit_trials *trials, const huddle_trial *trial,
-                               hd_json_writer *json) {
-    hd_json_set_real(json, "ncut", trial->ncut);
-    hd_json_set_real(json, "relative_gap", trial->eigengap);
-    if (!has_modularity(trials))
-        return;
-    hd_json_set_real(json, "modularity", trial->modularity);
-    hd_json_set_real(json, "divergence", trial->divergence);
-    hd_json_set_real(json, "stability", trial->stability);
-}
-
 /* Trials without labels of their own were not clustered by the method and have neither inertia nor
  * silhouette. */
 static void write_range(const hd_fit *fit, hd_json_writer *json) {
     const hd_fit_trials *trials = &fit->trials;
+    /* Whether the trials were scored as refined labels are. */
+    bool scored = trials->count > 0 && !isnan(trials->items[0].modularity);
     hd_json_set_array(json, "range");
     for (int32_t t = 0; t < trials->count; t++) {
         const huddle_trial *trial = &trials->items[t];
@@ -139,7 +125,13 @@ static void write_range(const hd_fit *fit, hd_json_writer *json) {
             hd_json_set_real(json, "inertia", trial->inertia);
             hd_json_set_real(json, "silhouette", trial->silhouette);
         }
-        write_graph_scores(trials, trial, json);
+        hd_json_set_real(json, "ncut", trial->ncut);
+        hd_json_set_real(json, "relative_gap", trial->eigengap);
+        if (scored) {
+            hd_json_set_real(json, "modularity", trial->modularity);
+            hd_json_set_real(json, "divergence", trial->divergence);
+            hd_json_set_real(json, "stability", trial->stability);
+        }
         if (fit->clusters.has_alignment)
             hd_json_set_real(json, "alignment", trial->alignment);
         hd_json_close_object(json);

@@ -2,7 +2,6 @@
 #include "base/check.h"
 #include "base/context.h"
 #include "base/text.h"
-#include "io/formats.h"
 #include "io/rows.h"
 
 #include <string.h>

@@ -1,11 +1,8 @@
 /* Results that several fits of the same points can share.
  *
  * A result is named by the text of every option it depends on. The first fit that needs it computes
- * it; fits that need it meanwhile wait; later ones copy. A stage that can be shared is written as
- *
- *     TRY(hd_cache_find(key, parts, count, &found));
- *     if (!found)
- *         TRY(hd_cache_store(key, parts, count, compute(...)));
+ * it; fits that need it meanwhile wait; later ones copy. A stage that can be shared is called by
+ * HD_CACHE_TRY().
  *
  * Without a cache nothing is found and storing does nothing, so that the stage is just called. The
  * cache knows nothing of points: one cache is for one data set. Safe to use from several
@@ -46,5 +43,14 @@ huddle_status hd_cache_find(const hd_cache_key *key, const hd_cache_part *parts,
  * first who waits computes it. Returns computed, or why there is no copy. */
 huddle_status hd_cache_store(const hd_cache_key *key, const hd_cache_part *parts, int count,
                              huddle_status computed);
+
+/* TRY() for a call that computes the parts, unless the result is known. */
+#define HD_CACHE_TRY(key, parts, count, call)                                                      \
+    do {                                                                                           \
+        bool hd_found;                                                                             \
+        TRY(hd_cache_find((key), (parts), (count), &hd_found));                                    \
+        if (!hd_found)                                                                             \
+            TRY(hd_cache_store((key), (parts), (count), (call)));                                  \
+    } while (0)
 
 #endif

@@ -53,11 +53,6 @@ typedef struct lda {
     int32_t *best_labels;
 } lda;
 
-static void lda_free(lda *l) {
-    FREE(l->mean, l->factor, l->b, l->best_p, l->best_labels);
-    huddle_dense_free(&l->p);
-}
-
 /* The points are moved, not copied: they may be the largest array of the fit. */
 huddle_status hd_method_lda_begin(hd_method_run *run, const huddle_prepare_options *prepare,
                                   int32_t dim, hd_method_lda_start *start) {
@@ -376,6 +371,7 @@ huddle_status hd_method_lda_cluster(const hd_method_run *run, const hd_method_ld
 done:
     hd_fit_clusters_free(&now.clusters);
     huddle_points_free(&now.points);
-    lda_free(&l);
+    FREE(l.mean, l.factor, l.b, l.best_p, l.best_labels);
+    huddle_dense_free(&l.p);
     return status;
 }

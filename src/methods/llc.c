@@ -22,7 +22,6 @@
 #include "steps/blocks.h"
 #include "steps/embed.h"
 #include "steps/graph.h"
-#include "steps/kmeans.h"
 #include "steps/llc_matrix.h"
 #include "steps/merge.h"
 #include "steps/prepare.h"
@@ -352,15 +351,6 @@ done:
  * spectrum if that is smaller (a large ridge), have no reliable order. */
 static const double equal_share = 1e-3;
 
-/* Marks the embedding as arbitrary if the next eigenvalue is too close. A small ridge in few
- * dimensions predicts every smooth function, and all small eigenvalues of T are nearly 0. */
-static void check_gap(int32_t c, hd_fit_embedding *embedding) {
-    huddle_embed_info *info = &embedding->info;
-    double next = embedding->f.eigenvalues[c - 1] + info->gap;
-    if (info->gap <= equal_share * fmin(next, info->unit))
-        info->cuts_cluster = true;
-}
-
 /* Computes the predictors, their matrix, and its eigenvectors component by component. */
 static huddle_status find_vectors(huddle_context *context, const llc_options *options,
                                   const huddle_neighbors *neighbors, const huddle_csr *bridges,
@@ -369,6 +359,7 @@ static huddle_status find_vectors(huddle_context *context, const llc_options *op
     huddle_csr a = {0}, transpose = {0}, matrix = {0};
     int32_t *component = NULL, count = 0;
     hd_fit_embedding *embedding = &fit->embedding;
+    huddle_embed_info *info = &embedding->info;
     huddle_embed_options embed = options->spectral.embed;
     int64_t n = fit->rows.n;
     bool commute = strcmp(embed.rows, "commute") == 0;
@@ -384,16 +375,19 @@ static huddle_status find_vectors(huddle_context *context, const llc_options *op
     ALLOC(component, n);
     TRY(huddle_graph_components(context, &fit->graph.matrix, component, &count));
     TRY(hd_spectral_embed_blocks(context, &matrix, component, count, lower, 1, &embed,
-                                 n_clusters.first < n_clusters.last, &embedding->f,
-                                 &embedding->info));
-    embedding->info.components = count;
+                                 n_clusters.first < n_clusters.last, &embedding->f, info));
+    info->components = count;
     TRY(set_eigenvalues(n, embedding));
     /* Commute rows need eigenvalues of T in place of those of the Laplacian, which are known only
      * now: hd_spectral_make_rows() makes them. */
     if (commute)
         huddle_dense_free(&embedding->f.rows);
-    check_gap(embed.n_components, embedding);
-    hd_spectral_warn_embedding(context, &options->spectral.embed, &embedding->info, n_clusters);
+    /* Arbitrary if the next eigenvalue is too close. A small ridge in few dimensions predicts every
+     * smooth function, and all small eigenvalues of T are nearly 0. */
+    double next = embedding->f.eigenvalues[embed.n_components - 1] + info->gap;
+    if (info->gap <= equal_share * fmin(next, info->unit))
+        info->cuts_cluster = true;
+    hd_spectral_warn_embedding(context, &options->spectral.embed, info, n_clusters);
 done:
     huddle_free(component);
     huddle_csr_free(&a);

@@ -66,17 +66,13 @@ huddle_status hd_method_predict(const hd_method *method, huddle_context *context
 
 /* ---- a method's table out of its sections -------------------------------------------------- */
 
-/* Options of a stage that the method sets itself: n_clusters and seed are common to all stages. */
-static bool is_methods_own(const char *name) {
-    return strcmp(name, "n_clusters") == 0 || strcmp(name, "n_components") == 0 ||
-           strcmp(name, "seed") == 0;
-}
-
 /* Applies the renames of a section to an option of the stage; false if the method does not have it.
  * Renaming avoids that two stages contribute an option of the same name (tol, n_neighbors). */
 static bool take_option(const hd_method_section *section, huddle_option *option) {
+    /* The method sets these itself: n_clusters and seed are common to all stages. */
     if (section->renames == NULL)
-        return !is_methods_own(option->name);
+        return strcmp(option->name, "n_clusters") != 0 && strcmp(option->name, "seed") != 0 &&
+               strcmp(option->name, "n_components") != 0;
     for (const hd_method_rename *rename = section->renames; rename->from != NULL; rename++) {
         if (strcmp(rename->from, option->name) != 0)
             continue;

@@ -58,7 +58,6 @@ huddle_status hd_method_prepare_shared(hd_method_run *run, const huddle_prepare_
     const hd_cache_part parts[] = {{&run->fit->rows, &hd_fit_rows_copier},
                                    {&run->fit->prepared, &hd_fit_prepared_copier}};
     huddle_points view;
-    bool found;
     /* The automatic preparation depends on n_clusters. */
     hd_cache_key_add(key, "points;%llu;%d;%d", (unsigned long long)run->seed, run->n_clusters.first,
                      run->n_clusters.last);
@@ -69,9 +68,7 @@ huddle_status hd_method_prepare_shared(hd_method_run *run, const huddle_prepare_
         hd_method_add_choice_to_key(spectral, key);
         hd_method_add_graph_to_key(spectral, key);
     }
-    TRY(hd_cache_find(key, parts, 2, &found));
-    if (!found)
-        TRY(hd_cache_store(key, parts, 2, hd_method_prepare(run, options, spectral, true, &view)));
+    HD_CACHE_TRY(key, parts, 2, hd_method_prepare(run, options, spectral, true, &view));
 done:
     return status;
 }

@@ -146,10 +146,7 @@ done:
 huddle_status hd_method_range(hd_method_run *run, const hd_method_clustering *how,
                               int32_t *chosen) {
     huddle_status status = HUDDLE_OK;
-    hd_silence before = hd_silence_begin(run->context);
-    status = run_trials(run, how);
-    hd_silence_end(run->context, before);
-    TRY(status);
+    TRY_SILENT(run->context, run_trials(run, how));
     TRY(choose_trial(how, run->fit, chosen));
     if (how->measures_stability && run->fit->refined.present && how->points != NULL)
         TRY_STAGE(run->context, HD_STAGE_CHOOSE,

@@ -211,11 +211,8 @@ static huddle_status find_components(hd_method_run *run, const huddle_prepare_op
     /* Independent of dim up to MAX_DIM, so that all of them have the same key in the cache. */
     int64_t r = dim > MAX_DIM ? dim : MAX_DIM;
     double *squares = NULL;
-    bool found;
     name_points(run, prepare, r);
-    TRY(hd_cache_find(&run->key, parts, 2, &found));
-    if (!found)
-        TRY(hd_cache_store(&run->key, parts, 2, make_components(run, prepare, r)));
+    HD_CACHE_TRY(&run->key, parts, 2, make_components(run, prepare, r));
     TRY(column_squares(context, &prepared->points, &squares));
     int64_t all = prepared->reduction.d_out, n_kept = dim;
     if (dim == HUDDLE_AUTO)

@@ -117,15 +117,11 @@ static huddle_status embed_graph(hd_method_run *run, const hd_spectral_options *
     hd_fit *fit = run->fit;
     huddle_range *n_clusters = &run->n_clusters;
     const hd_cache_part part = {&fit->embedding, &hd_fit_embedding_copier};
-    bool found;
     hd_spectral_warn_graph(context, options, *n_clusters, fit);
     hd_fit_embedding_free(&fit->embedding);
     hd_fit_offer(context, fit); /* the graph: for eigenvectors and refinement */
     add_embedding_to_key(options, hd_spectral_count_vectors(options, *n_clusters, &fit->rows), key);
-    TRY(hd_cache_find(key, &part, 1, &found));
-    if (!found)
-        TRY(hd_cache_store(key, &part, 1,
-                           hd_spectral_find_vectors(context, options, *n_clusters, fit)));
+    HD_CACHE_TRY(key, &part, 1, hd_spectral_find_vectors(context, options, *n_clusters, fit));
     TRY(hd_spectral_measure_extents(context, fit));
     if (n_clusters->first != HUDDLE_AUTO && n_clusters->first == n_clusters->last)
         set_gap(&options->embed, n_clusters->first, &fit->embedding);
@@ -153,15 +149,12 @@ huddle_status hd_method_prepare_graph(hd_method_run *run, const hd_spectral_opti
     const hd_cache_part parts[] = {{&fit->rows, &hd_fit_rows_copier},
                                    {&fit->prepared, &hd_fit_prepared_copier},
                                    {&fit->graph, &hd_fit_graph_copier}};
-    bool found;
     if (run->job->graph != NULL || run->job->embedding != NULL)
         key->cache = NULL; /* these belong to one model; only what comes from x is shared */
     if (run->job->embedding != NULL)
         return status;
     add_graph_to_key(run, options);
-    TRY(hd_cache_find(key, parts, 3, &found));
-    if (!found)
-        TRY(hd_cache_store(key, parts, 3, make_points_and_graph(run, options)));
+    HD_CACHE_TRY(key, parts, 3, make_points_and_graph(run, options));
 done:
     return status;
 }
@@ -177,14 +170,11 @@ huddle_status hd_method_embed_points(hd_method_run *run, const hd_spectral_optio
     hd_fit *fit = run->fit;
     hd_cache_key *key = &run->key;
     const hd_cache_part part = {&fit->graph, &hd_fit_graph_copier};
-    bool found;
     hd_fit_graph_free(&fit->graph);
     TRY(hd_step_merge(run->context, options->knn.n_neighbors, fit));
     add_graph_to_key(run, options);
-    TRY(hd_cache_find(key, &part, 1, &found));
-    if (!found)
-        TRY(hd_cache_store(key, &part, 1,
-                           hd_spectral_make_graph(run->context, options, run->n_clusters, fit)));
+    HD_CACHE_TRY(key, &part, 1,
+                 hd_spectral_make_graph(run->context, options, run->n_clusters, fit));
     TRY(embed_graph(run, options));
 done:
     return status;

@@ -10,7 +10,6 @@
  * With gamma = 0 it is PCA. Equal rows of X have one row of G, weighted by their number; the
  * subspace is that of all rows. */
 #include "base/check.h"
-#include "base/options.h"
 #include "base/slabs.h"
 #include "decide/eigengap.h"
 #include "decide/memory.h"
@@ -319,12 +318,9 @@ static huddle_status share_graph(hd_method_run *run, const spls_options *options
     huddle_status status = HUDDLE_OK;
     hd_cache_key *key = &run->key;
     const hd_cache_part part = {&run->fit->shrunk.w, &hd_fit_graph_copier};
-    bool found;
     hd_cache_key_add_options(key, huddle_knn_options_table(), &options->knn);
     hd_cache_key_add_options(key, huddle_weight_options_table(), &options->weight);
-    TRY(hd_cache_find(key, &part, 1, &found));
-    if (!found)
-        TRY(hd_cache_store(key, &part, 1, make_graph(run, options)));
+    HD_CACHE_TRY(key, &part, 1, make_graph(run, options));
 done:
     return status;
 }

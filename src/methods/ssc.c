@@ -88,13 +88,10 @@ static huddle_status share_shrink_graph(const hd_method_run *run, const ssc_opti
     huddle_status status = HUDDLE_OK;
     const hd_cache_part part = {&run->fit->shrunk.w, &hd_fit_graph_copier};
     hd_cache_key key = run->key; /* of the embedding */
-    bool found;
     hd_cache_key_add(&key, "shrink;%d;%d;%s", n_clusters, options->shrink_knn.n_neighbors,
                      options->shrink_weight.scale);
     hd_fit_graph_free(&run->fit->shrunk.w);
-    TRY(hd_cache_find(&key, &part, 1, &found));
-    if (!found)
-        TRY(hd_cache_store(&key, &part, 1, make_shrink_graph(run, options)));
+    HD_CACHE_TRY(&key, &part, 1, make_shrink_graph(run, options));
 done:
     return status;
 }
@@ -153,12 +150,9 @@ done:
 static huddle_status cluster_with_guard(huddle_context *context,
                                         const huddle_kmeans_options *kmeans, bool refined,
                                         hd_fit *fit, hd_fit_clusters *plain) {
+    huddle_status status = HUDDLE_OK;
     double shrunk, unshrunk;
-    hd_silence before = hd_silence_begin(context);
-    huddle_status status = cluster_both(context, kmeans, fit, plain, &shrunk, &unshrunk);
-    hd_silence_end(context, before);
-    if (status != HUDDLE_OK)
-        return status;
+    TRY_SILENT(context, cluster_both(context, kmeans, fit, plain, &shrunk, &unshrunk));
     hd_step_warn_few_distinct(context, &fit->clusters);
     if (fit->shrunk.labels_from_embedding)
         hd_warn(
@@ -166,12 +160,8 @@ static huddle_status cluster_with_guard(huddle_context *context,
             "shrinking unbalanced the clusters (normalised entropy %.2f; %.2f without): the labels "
             "%sare those of the embedding, not of the certified shrink step",
             shrunk, unshrunk, refined ? "before refinement " : "");
+done:
     return status;
-}
-
-/* Whether K-means found as many clusters in the shrunk rows as it was asked for. */
-static bool has_all_clusters(const hd_fit_clusters *clusters) {
-    return clusters->kmeans.n_distinct >= clusters->n_clusters;
 }
 
 /* Refinement with the labels of G and of F as starts; if the guard has not computed the latter,
@@ -186,15 +176,13 @@ static huddle_status refine_labels(huddle_context *context, const hd_spectral_op
     const huddle_dense *f = &fit->embedding.f.rows;
     bool from_f = fit->shrunk.labels_from_embedding;
     double begin = hd_seconds();
-    if (hd_spectral_refines(options) && !from_f && plain->labels == NULL) {
-        hd_silence before = hd_silence_begin(context);
-        status = hd_step_kmeans_dense(context, f, kmeans, &fit->rows, plain);
-        hd_silence_end(context, before);
-        TRY(status);
-    }
+    if (hd_spectral_refines(options) && !from_f && plain->labels == NULL)
+        TRY_SILENT(context, hd_step_kmeans_dense(context, f, kmeans, &fit->rows, plain));
     const huddle_refine_start of_g = {"shrunk", fit->clusters.labels},
                               of_f = {"embedding", from_f ? of_g.labels : plain->labels};
-    f_first = from_f || (f_first && has_all_clusters(&fit->clusters));
+    /* G's first, if K-means did not find as many clusters in its rows as it was asked for. */
+    bool all_of_g = fit->clusters.kmeans.n_distinct >= fit->clusters.n_clusters;
+    f_first = from_f || (f_first && all_of_g);
     const huddle_refine_start own[] = {f_first ? of_f : of_g, f_first ? of_g : of_f};
     double seconds = hd_seconds() - begin;
     TRY(hd_step_refine(context, options, &fit->embedding, from_f ? 1 : 2, own,

@@ -66,12 +66,6 @@ static huddle_status measure_margins(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* K-means preferred to the labels of the graph clustered the prepared points, whatever the method
- * itself clusters. */
-static bool labels_are_of_points(const hd_fit *fit) {
-    return fit->refined.present && strcmp(fit->refined.from, "kmeans") == 0;
-}
-
 static huddle_status compute_confidence(huddle_context *context, const huddle_model *model,
                                         const huddle_points *x, double *confidence) {
     huddle_status status = HUDDLE_OK;
@@ -80,7 +74,9 @@ static huddle_status compute_confidence(huddle_context *context, const huddle_mo
     const huddle_points *points;
     margins m = {.fit = fit};
     TRY(hd_model_find_points(context, model, x, &prepared, &view, &points));
-    if (labels_are_of_points(fit) && points != NULL)
+    /* K-means preferred to the labels of the graph clustered the prepared points, whatever the
+     * method itself clusters. */
+    if (fit->refined.present && strcmp(fit->refined.from, "kmeans") == 0 && points != NULL)
         rows = *points;
     else
         TRY(hd_model_clustered_rows(context, fit, points, &converted, &rows));

@@ -11,7 +11,6 @@
 #include "model/model.h"
 
 #include "archive/file.h"
-#include "archive/output.h"
 #include "base/check.h"
 #include "base/slabs.h"
 

@@ -8,7 +8,6 @@
 
 #include "base/blas.h"
 #include "base/check.h"
-#include "base/options.h"
 #include "base/slabs.h"
 #include "decide/memory.h"
 #include "matrix/resident.h"
@@ -186,17 +185,9 @@ static huddle_status borrow_context(huddle_context *given, huddle_context **made
     return status;
 }
 
-static int64_t count_rows(const hd_step_job *job) {
-    if (job->x != NULL)
-        return job->x->n;
-    if (job->graph != NULL)
-        return job->graph->rows;
-    return job->embedding != NULL ? job->embedding->rows : 0;
-}
-
 /* A graph and an embedding must belong to the same points, and to those of x if there are any. */
 static huddle_status check_sizes(const hd_step_job *job) {
-    int64_t n = count_rows(job);
+    int64_t n = hd_step_job_rows(job);
     if (job->graph != NULL && job->graph->rows != n)
         return hd_fail(HUDDLE_INVALID, "the graph joins %lld points, but there are %lld",
                        (long long)job->graph->rows, (long long)n);
@@ -390,7 +381,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     TRY_STAGE(context, HD_STAGE_CHECK, check_job(context, model, x != NULL ? &view : NULL, &job));
     TRY(huddle_options_check(model->table, model->options));
     TRY(check_distributed(context, model, &job));
-    TRY(hd_fit_rows_begin(context, count_rows(&job), &fit.rows));
+    TRY(hd_fit_rows_begin(context, hd_step_job_rows(&job), &fit.rows));
     fit.d = x != NULL ? x->d : 0;
     TRY(hd_model_copy_options(model, &options));
     TRY_STAGE(context, HD_STAGE_CHECK,

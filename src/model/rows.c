@@ -32,16 +32,11 @@ static void expanded_free(expanded *item) {
 
 /* ---- rows and columns ------------------------------------------------------------------------ */
 
-/* Size of an element. */
-static size_t element_size(huddle_array_type type) {
-    return type == HUDDLE_ARRAY_F64 ? sizeof(double) : sizeof(float); /* or an int32_t */
-}
-
 static huddle_status expand_rows(const hd_fit_rows *rows, const huddle_array *from,
                                  expanded *item) {
     huddle_status status = HUDDLE_OK;
-    int64_t n = hd_fit_rows_total(rows), size = (int64_t)element_size(from->type);
-    int64_t row_size = from->cols * size;
+    int64_t n = hd_fit_rows_total(rows), size = from->type == HUDDLE_ARRAY_F64 ? 8 : 4;
+    int64_t row_size = from->cols * size; /* in bytes */
     const char *values = from->values;
     char *to = NULL;
     ALLOC(to, n * row_size);

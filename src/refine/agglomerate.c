@@ -17,7 +17,6 @@
 #include "refine/hub.h"
 #include "refine/refine.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { CANCEL_EVERY = 1024 }; /* merges between two looks at whether to stop */

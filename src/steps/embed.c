@@ -2,6 +2,7 @@
 #include "steps/embed.h"
 
 #include "base/check.h"
+#include "embed/solver.h"
 #include "matrix/resident.h"
 #include "steps/graph.h"
 
@@ -52,7 +53,9 @@ huddle_status hd_spectral_find_vectors(huddle_context *context, const hd_spectra
     embed.n_rows = (int32_t)(given < n_components ? given : n_components);
     embed.n_exact = graph->cols > ALL_EXACT_ROWS ? embed.n_rows : 0; /* cols: of all processes */
     hd_stage before = hd_stage_enter(context, HD_STAGE_EMBED);
-    huddle_status status = huddle_embed(context, graph, &embed, &embedding->f, &embedding->info);
+    huddle_status status =
+        options->trial ? hd_embed_trial(context, graph, &embed, &embedding->f, &embedding->info)
+                       : huddle_embed(context, graph, &embed, &embedding->f, &embedding->info);
     hd_stage_leave(context, before);
     embedding->present = status == HUDDLE_OK;
     return status;

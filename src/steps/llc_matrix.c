@@ -14,21 +14,6 @@ typedef struct row_sum {
     int64_t count;
 } row_sum;
 
-static huddle_status row_sum_new(int64_t n, row_sum *s) {
-    huddle_status status = HUDDLE_OK;
-    ALLOC(s->value, n);
-    ALLOC(s->seen, n);
-    ALLOC(s->columns, n);
-    for (int64_t j = 0; j < n; j++)
-        s->seen[j] = -1;
-done:
-    return status;
-}
-
-static void row_sum_free(row_sum *s) {
-    FREE(s->value, s->seen, s->columns);
-}
-
 /* Adds factor times a row of m. A column is new if it was last seen in another row. */
 static void add_row(const huddle_csr *m, int64_t from, double factor, int64_t row, row_sum *s) {
     for (int64_t e = m->offsets[from]; e < m->offsets[from + 1]; e++) {
@@ -74,7 +59,11 @@ huddle_status hd_step_llc_matrix(huddle_context *context, const huddle_csr *a, c
     huddle_status status = HUDDLE_OK;
     row_sum s = {0};
     int64_t n = a->rows, total = 0;
-    TRY(row_sum_new(n, &s));
+    ALLOC(s.value, n);
+    ALLOC(s.seen, n);
+    ALLOC(s.columns, n);
+    for (int64_t j = 0; j < n; j++)
+        s.seen[j] = -1;
     for (int64_t i = 0; i < n; i++) {
         sum_row(a, t, i, &s);
         total += s.count;
@@ -94,6 +83,6 @@ huddle_status hd_step_llc_matrix(huddle_context *context, const huddle_csr *a, c
         matrix->offsets[i + 1] = at + s.count;
     }
 done:
-    row_sum_free(&s);
+    FREE(s.value, s.seen, s.columns);
     return status;
 }

@@ -32,3 +32,11 @@ huddle_kmeans_options hd_spectral_kmeans_options(const hd_spectral_options *opti
     kmeans.keep_starts = false;
     return kmeans;
 }
+
+int64_t hd_step_job_rows(const hd_step_job *job) {
+    if (job->x != NULL)
+        return job->x->n;
+    if (job->graph != NULL)
+        return job->graph->rows;
+    return job->embedding != NULL ? job->embedding->rows : 0;
+}

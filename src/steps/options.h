@@ -23,6 +23,7 @@ typedef struct hd_spectral_options {
     huddle_kmeans_options kmeans;
     const char *refine; /* auto, none, graph; NULL: a method without refinement (steps/refine.h) */
     bool few_vectors;   /* refinement has no eigenvectors beyond those of F, to save memory */
+    bool trial;         /* the eigenvectors are those of hd_embed_trial() */
 } hd_spectral_options;
 
 /* The default options of every stage, for choices that a method makes on the side. */
@@ -45,5 +46,8 @@ typedef struct hd_step_job {
     hd_step_common common;      /* as the method's options have it */
     bool keep_starts;           /* K-means keeps the labels of every restart */
 } hd_step_job;
+
+/* Rows of x or, without it, of the graph or the embedding; 0 without any. */
+int64_t hd_step_job_rows(const hd_step_job *job);
 
 #endif

@@ -41,10 +41,6 @@ done:
 
 /* ---- starts -------------------------------------------------------------------------------- */
 
-static bool has_vectors(const hd_fit_embedding *embedding) {
-    return embedding != NULL && hd_dense_present(&embedding->f.vectors);
-}
-
 /* What K-means would warn of concerns a start, not the result. */
 huddle_status hd_step_cluster_commute(huddle_context *context, const hd_spectral_options *options,
                                       int32_t n_clusters, const hd_fit_rows *rows,
@@ -60,9 +56,7 @@ huddle_status hd_step_cluster_commute(huddle_context *context, const hd_spectral
     own.f = embedding->f;
     memset(&own.f.rows, 0, sizeof own.f.rows);
     TRY(hd_spectral_make_rows("commute", n_clusters, &own));
-    hd_silence before = hd_silence_begin(context);
-    status = hd_step_kmeans_dense(context, &own.f.rows, &kmeans, rows, clusters);
-    hd_silence_end(context, before);
+    TRY_SILENT(context, hd_step_kmeans_dense(context, &own.f.rows, &kmeans, rows, clusters));
 done:
     huddle_dense_free(&own.f.rows);
     return status;
@@ -124,7 +118,7 @@ huddle_status hd_step_refine_labels(huddle_context *context, const hd_spectral_o
         goto done;
     refine.n_clusters = starts.n_clusters;
     refine.seed = options->common.seed;
-    if (has_vectors(embedding)) {
+    if (embedding != NULL && hd_dense_present(&embedding->f.vectors)) {
         TRY(hd_step_cluster_commute(context, options, refine.n_clusters, rows, embedding,
                                     &commute));
         TRY(add_start(context, "commute", commute.labels, refine.n_clusters, &starts));

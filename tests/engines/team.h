@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "base/context.h"
 #include "base/engine.h"
+#include "huddle/matrix.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -305,6 +306,14 @@ static inline huddle_status team_run(int size, const hd_engine *engine,
             return hd_fail(HUDDLE_INTERNAL, "member %d returned %d, member 0 %d", r,
                            members[r].status, members[0].status);
     return t.failed != HUDDLE_OK ? hd_fail(t.failed, "%s", t.sentence) : members[0].status;
+}
+
+/* The rows begins[rank] .. begins[rank + 1] - 1 of dense points. */
+static inline huddle_points team_points(const huddle_points *all, const int64_t *begins, int rank) {
+    huddle_points own = *all;
+    own.n = begins[rank + 1] - begins[rank];
+    own.values += begins[rank] * own.stride;
+    return own;
 }
 
 #endif

@@ -51,6 +51,15 @@ static inline huddle_status io_read_text(const char *text, const huddle_read_opt
     return huddle_data_read(NULL, io_write_text("table.csv", text), options, data);
 }
 
+/* For test_each_allocation(): reads the data of this path or name. */
+static inline huddle_status io_read_and_free(void *source) {
+    huddle_data data;
+    huddle_status status = huddle_data_read(NULL, source, NULL, &data);
+    if (status == HUDDLE_OK)
+        huddle_data_free(&data);
+    return status;
+}
+
 static inline void io_assert_floats(const huddle_data *data, int64_t n, int64_t d,
                                     const float *values) {
     assert_int_equal(data->points.n, n);

@@ -103,6 +103,14 @@ const char *test_directory(void) {
     return directory;
 }
 
+const char *test_path_of(const char *name) {
+    static char path[4][512];
+    static int next;
+    char *p = path[next++ % 4];
+    snprintf(p, sizeof path[0], "%s/%s", test_directory(), name);
+    return p;
+}
+
 char *test_read_file(const char *path, int64_t *size) {
     FILE *file = fopen(path, "rb");
     assert_non_null(file);

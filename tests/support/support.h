@@ -48,6 +48,9 @@ void test_each_allocation(huddle_status (*work)(void *argument), void *argument)
 /* A directory of its own for this test program, made on first use and removed at exit. */
 const char *test_directory(void);
 
+/* A path in it; valid until four more have been asked for. */
+const char *test_path_of(const char *name);
+
 /* The bytes of a file, and a null byte behind them; the caller frees them with free(). */
 char *test_read_file(const char *path, int64_t *size);
 

@@ -245,7 +245,8 @@ static huddle_status deal_part(huddle_context *context, int rank, void *argument
                                 .known = laplacian.known,
                                 .n_components = (int32_t)laplacian.n_components,
                                 .n_wanted = 2};
-    TRY(hd_embed_move(context, &request, 0, "chebyshev", &moved));
+    hd_embed_problem problem = {.request = &request, .solver = "chebyshev"};
+    TRY(hd_embed_move(context, &problem, &request, &moved));
     s->moved[rank] = moved.rows.moved;
 done:
     hd_embed_moved_free(&moved);

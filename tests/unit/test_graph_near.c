@@ -60,9 +60,7 @@ done:
 
 static huddle_status search_part(huddle_context *context, int rank, void *argument) {
     search *s = argument;
-    huddle_points own = s->x;
-    own.n = s->begins[rank + 1] - s->begins[rank];
-    own.values += s->begins[rank] * own.stride;
+    huddle_points own = team_points(&s->x, s->begins, rank);
     if (own.n == 0)
         own = (huddle_points){0};
     s->warnings[rank] = 0;

@@ -149,13 +149,6 @@ typedef struct division {
 /* What the engine's neighbour search sees: its members know the rows of all. */
 static division *shared;
 
-static huddle_points own_rows(const division *all, int rank) {
-    huddle_points own = all->x;
-    own.n = all->begins[rank + 1] - all->begins[rank];
-    own.values += all->begins[rank] * own.stride;
-    return own;
-}
-
 static huddle_status find_for_member(huddle_context *context, const hd_neighbor_request *request,
                                      huddle_neighbors *out, huddle_knn_info *info) {
     const team_member *m = hd_context_engine_state(context);
@@ -185,7 +178,7 @@ static const hd_engine searching_team = {.text = {"searching team", "threads tha
 static huddle_status search_part(huddle_context *context, int rank, void *argument) {
     division *all = argument;
     huddle_status status = HUDDLE_OK;
-    huddle_points own = own_rows(all, rank);
+    huddle_points own = team_points(&all->x, all->begins, rank);
     huddle_knn_options options = huddle_knn_defaults();
     huddle_weight_options weight = huddle_weight_defaults();
     options.n_neighbors = K;

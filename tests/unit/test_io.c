@@ -282,14 +282,6 @@ static huddle_status read_and_write(void *argument) {
     return status;
 }
 
-static huddle_status generate(void *argument) {
-    huddle_data data;
-    huddle_status status = huddle_data_read(NULL, argument, NULL, &data);
-    if (status == HUDDLE_OK)
-        huddle_data_free(&data);
-    return status;
-}
-
 static huddle_status read_labels(void *argument) {
     int64_t n;
     int32_t *labels, n_classes;
@@ -312,9 +304,9 @@ static void every_allocation_may_fail(void **state) {
     snprintf(path, sizeof path, "%s",
              io_write_gzip("faulty.csv.gz", "a,b,label\n1,2,u\n3,4,v\n",
                            strlen("a,b,label\n1,2,u\n3,4,v\n")));
-    test_each_allocation(generate, path);
-    test_each_allocation(generate, digits);
-    test_each_allocation(generate, moons);
+    test_each_allocation(io_read_and_free, path);
+    test_each_allocation(io_read_and_free, digits);
+    test_each_allocation(io_read_and_free, moons);
     test_each_allocation(read_and_write, NULL);
 }
 

@@ -105,23 +105,15 @@ static void folders_of_images_are_read(void **state) {
     remove(io_path("faces/9/e.pgm"));
 }
 
-static huddle_status read_one(void *argument) {
-    huddle_data data;
-    huddle_status status = huddle_data_read(NULL, argument, NULL, &data);
-    if (status == HUDDLE_OK)
-        huddle_data_free(&data);
-    return status;
-}
-
 static void every_allocation_may_fail(void **state) {
     (void)state;
     char path[512];
     snprintf(path, sizeof path, "%s", io_path("p-images-idx3-ubyte.gz"));
-    test_each_allocation(read_one, path);
+    test_each_allocation(io_read_and_free, path);
     if (!io_has_library("io_gray8.png"))
         skip();
     snprintf(path, sizeof path, "%s", io_path("faces"));
-    test_each_allocation(read_one, path);
+    test_each_allocation(io_read_and_free, path);
 }
 
 int main(void) {

@@ -144,14 +144,6 @@ static void image_sizes_are_given(void **state) {
                    "rows.csv: image = wide is not HEIGHTxWIDTH");
 }
 
-static huddle_status read_one(void *argument) {
-    huddle_data data;
-    huddle_status status = huddle_data_read(NULL, argument, NULL, &data);
-    if (status == HUDDLE_OK)
-        huddle_data_free(&data);
-    return status;
-}
-
 /* Latin-1 and UTF-16 are rewritten in memory of their own. */
 static void every_allocation_may_fail(void **state) {
     (void)state;
@@ -164,7 +156,7 @@ static void every_allocation_may_fail(void **state) {
         snprintf(path, sizeof path, "%s", io_path(names[k]));
         if (strcmp(names[k], "t.csv.bz2") == 0 && !huddle_packings()[1].present)
             continue;
-        test_each_allocation(read_one, path);
+        test_each_allocation(io_read_and_free, path);
     }
 }
 

@@ -80,14 +80,6 @@ static void faults_of_sparse_texts_are_named(void **state) {
     }
 }
 
-static huddle_status read_one(void *argument) {
-    huddle_data data;
-    huddle_status status = huddle_data_read(NULL, argument, NULL, &data);
-    if (status == HUDDLE_OK)
-        huddle_data_free(&data);
-    return status;
-}
-
 static huddle_status read_graph(void *argument) {
     huddle_csr graph;
     huddle_status status = huddle_csr_read(NULL, argument, &graph);
@@ -100,10 +92,10 @@ static void every_allocation_may_fail(void **state) {
     (void)state;
     char path[512];
     snprintf(path, sizeof path, "%s", io_write_text("f.svm", "1 1:2 3:4\n2 2:1"));
-    test_each_allocation(read_one, path);
+    test_each_allocation(io_read_and_free, path);
     snprintf(path, sizeof path, "%s",
              io_write_text("f.mtx", "%%MatrixMarket matrix array real general\n1 2\n1\n2"));
-    test_each_allocation(read_one, path);
+    test_each_allocation(io_read_and_free, path);
     test_each_allocation(read_graph, path);
 }
 

@@ -78,13 +78,6 @@ typedef struct job {
     int32_t n_trials[TEAM_MAX];
 } job;
 
-static huddle_points slab_of(const job *t, int rank) {
-    huddle_points own = *t->x;
-    own.n = layouts[t->layout].first[rank + 1] - layouts[t->layout].first[rank];
-    own.values += layouts[t->layout].first[rank] * own.stride;
-    return own;
-}
-
 static huddle_status make_model(const job *t, huddle_model **model) {
     huddle_status status = HUDDLE_OK;
     TRY(huddle_model_new(t->method, model));
@@ -141,7 +134,7 @@ done:
 static huddle_status fit_member(huddle_context *context, int rank, void *argument) {
     huddle_status status = HUDDLE_OK;
     job *t = argument;
-    huddle_points own = slab_of(t, rank);
+    huddle_points own = team_points(t->x, layouts[t->layout].first, rank);
     huddle_model *model = NULL;
     int64_t first = layouts[t->layout].first[rank];
     char *info = NULL;
@@ -294,7 +287,7 @@ typedef struct file_job {
 static huddle_status save_member(huddle_context *context, int rank, void *argument) {
     huddle_status status = HUDDLE_OK;
     file_job *t = argument;
-    huddle_points own = slab_of(&t->fit, rank);
+    huddle_points own = team_points(t->fit.x, layouts[t->fit.layout].first, rank);
     int64_t first = layouts[t->fit.layout].first[rank];
     huddle_model *model = NULL, *loaded = NULL;
     int32_t label;

@@ -3,6 +3,7 @@
 #include "base/rng.h"
 #include "huddle/io.h"
 #include "huddle/metrics.h"
+#include "method_fits.h"
 #include "model/model.h"
 #include "steps/blocks.h"
 #include "support/support.h"
@@ -10,17 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static huddle_model *fit(const char *method, const char *n_clusters, const huddle_points *x,
-                         const char *const *options) {
-    huddle_model *model;
-    assert_ok(huddle_model_new(method, &model));
-    assert_ok(huddle_model_set_option(model, "n_clusters", n_clusters));
-    for (; *options != NULL; options += 2)
-        assert_ok(huddle_model_set_option(model, options[0], options[1]));
-    assert_ok(huddle_model_fit(NULL, model, x));
-    return model;
-}
 
 static bool warns(const huddle_model *model, const char *part) {
     for (int64_t i = 0; i < model->fit.warnings.count; i++)
@@ -58,9 +48,9 @@ static void llc_with_every_ridge_spans_what_lapack_finds(void **state) {
     for (size_t r = 0; r < sizeof ridges / sizeof *ridges; r++) {
         const char *options[] = {"alpha", ridges[r],      "prepare", "none", "tol",
                                  "1e-6",  "embed_solver", "dense",   NULL};
-        huddle_model *dense = fit("llc", "10", &x, options);
+        huddle_model *dense = fit("llc", &x, "10", options);
         options[7] = "chebyshev";
-        huddle_model *model = fit("llc", "10", &x, options);
+        huddle_model *model = fit("llc", &x, "10", options);
         const huddle_embed_info *info = &model->fit.embedding.info;
         assert_string_equal(info->solver, "chebyshev");
         assert_int_equal(info->stop, HUDDLE_STOP_CONVERGED);
@@ -109,7 +99,7 @@ static void llc_gives_every_component_a_vector(void **state) {
     static const char *const solvers[] = {"auto", "chebyshev"};
     huddle_points x = pairs_of_clouds(1.1);
     for (int s = 0; s < 2; s++) {
-        huddle_model *model = fit("llc", "3", &x,
+        huddle_model *model = fit("llc", &x, "3",
                                   (const char *const[]){"prepare", "none", "alpha", "1", "tol",
                                                         "1e-7", "embed_solver", solvers[s], NULL});
         const huddle_embedding *e = &model->fit.embedding.f;
@@ -132,14 +122,14 @@ static void llc_gives_every_component_a_vector(void **state) {
 static void llc_joins_components_as_the_others_do(void **state) {
     (void)state;
     huddle_points x = pairs_of_clouds(3);
-    huddle_model *model = fit("llc", "3", &x, (const char *const[]){"prepare", "none", NULL});
+    huddle_model *model = fit("llc", &x, "3", (const char *const[]){"prepare", "none", NULL});
     assert_int_equal(model->fit.graph.connect.before, 6);
     assert_int_equal(model->fit.embedding.info.components, 1);
     assert_true(warns(model, "joined by 5 shortest bridges"));
     huddle_model_free(model);
     /* The ends of a bridge learn from each other: a vector reaches beyond its own cloud. */
     huddle_points near = pairs_of_clouds(1.8);
-    model = fit("llc", "3", &near,
+    model = fit("llc", &near, "3",
                 (const char *const[]){"prepare", "none", "embed_solver", "dense", NULL});
     assert_int_equal(model->fit.graph.connect.before, 6);
     int64_t reached = 0;
@@ -148,12 +138,12 @@ static void llc_joins_components_as_the_others_do(void **state) {
     assert_true(reached > EACH);
     huddle_model_free(model);
     huddle_points_free(&near);
-    model = fit("llc", "3", &x, (const char *const[]){"prepare", "none", "connect", "false", NULL});
+    model = fit("llc", &x, "3", (const char *const[]){"prepare", "none", "connect", "false", NULL});
     assert_int_equal(model->fit.embedding.info.components, 6);
     assert_true(warns(model, "6 components for 3 clusters and was not joined"));
     assert_true(warns(model, "are not unique"));
     huddle_model_free(model);
-    model = fit("llc", "6", &x, (const char *const[]){"prepare", "none", NULL});
+    model = fit("llc", &x, "6", (const char *const[]){"prepare", "none", NULL});
     assert_int_equal(model->fit.warnings.count, 0);
     assert_true(accuracy(model, EACH) == 1);
     huddle_model_free(model);
@@ -246,7 +236,7 @@ static void every_method_that_embeds_warns_when_it_stops_early(void **state) {
         const char *const options[] = {
             "prepare", "none",    "embed_solver", "chebyshev", "embed_max_iter", "1", "tol",
             "1e-12",   "connect", "true",         NULL};
-        huddle_model *model = fit(*method, "4", &x, options);
+        huddle_model *model = fit(*method, &x, "4", options);
         if (!warns(model, "the embedding stopped (max_iter)"))
             fail_msg("%s does not warn", *method);
         huddle_model_free(model);
@@ -260,12 +250,12 @@ static void every_method_that_embeds_warns_of_a_cut_cluster(void **state) {
     huddle_points x = pairs_of_clouds(3);
     for (const char *const *method = methods; *method != NULL; method++) {
         huddle_model *model = fit(
-            *method, "4", &x, (const char *const[]){"prepare", "none", "connect", "false", NULL});
+            *method, &x, "4", (const char *const[]){"prepare", "none", "connect", "false", NULL});
         if (!warns(model, "are not unique"))
             fail_msg("%s does not warn", *method);
         huddle_model_free(model);
     }
-    huddle_model *model = fit("lsc", "4", &x, (const char *const[]){"prepare", "none", NULL});
+    huddle_model *model = fit("lsc", &x, "4", (const char *const[]){"prepare", "none", NULL});
     assert_true(warns(model, "are not unique"));
     huddle_model_free(model);
     huddle_points_free(&x);
@@ -288,7 +278,7 @@ static void llc_warns_of_nearly_equal_eigenvalues(void **state) {
     for (int clusters = 3; clusters <= 5; clusters += 2) {
         const char *const ridges[] = {"1", "1e6"};
         for (int k = 0; k < 2; k++) {
-            huddle_model *model = fit("llc", clusters == 3 ? "3" : "5", &x,
+            huddle_model *model = fit("llc", &x, clusters == 3 ? "3" : "5",
                                       (const char *const[]){"prepare", "none", "alpha", ridges[k],
                                                             "n_neighbors", "4", NULL});
             assert_int_equal(warns(model, "are not unique"), clusters == 3);

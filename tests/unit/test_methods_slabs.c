@@ -42,11 +42,9 @@ static huddle_status fit_member(huddle_context *context, int rank, void *argumen
     huddle_status status = HUDDLE_OK;
     task *t = argument;
     int64_t first = first_row[rank], n = first_row[rank + 1] - first;
-    huddle_points own = *t->x;
+    huddle_points own = team_points(t->x, first_row, rank);
     huddle_model *model = NULL;
     char text[16];
-    own.n = n;
-    own.values += first * own.stride;
     snprintf(text, sizeof text, "%d", t->n_clusters);
     TRY(huddle_model_new("kmeans", &model));
     TRY(huddle_model_set_option(model, "n_clusters", text));

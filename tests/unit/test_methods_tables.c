@@ -4,6 +4,7 @@
 #include "decide/labels.h"
 #include "decide/table.h"
 #include "huddle/huddle.h"
+#include "method_fits.h"
 #include "model/model.h"
 #include "support/support.h"
 
@@ -61,18 +62,6 @@ static huddle_points rings(int64_t n) {
         x.values[2 * i + 1] = (float)(radius * sin(angle));
     }
     return x;
-}
-
-/* options: names and values, ended by NULL. */
-static huddle_model *fit(const char *method, const huddle_points *x, const char *n_clusters,
-                         const char *const *options) {
-    huddle_model *model;
-    assert_ok(huddle_model_new(method, &model));
-    assert_ok(huddle_model_set_option(model, "n_clusters", n_clusters));
-    for (; *options != NULL; options += 2)
-        assert_ok(huddle_model_set_option(model, options[0], options[1]));
-    assert_ok(huddle_model_fit(NULL, model, x));
-    return model;
 }
 
 #define OPTIONS(...)                                                                               \

@@ -150,9 +150,7 @@ static huddle_status score_part(huddle_context *context, int rank, void *argumen
     huddle_status status = HUDDLE_OK;
     huddle_csr graph = {0};
     int64_t begin = all->begins[rank], rows = all->begins[rank + 1] - begin;
-    huddle_points x = all->s.x;
-    x.n = rows;
-    x.values += begin * x.stride;
+    huddle_points x = team_points(&all->s.x, all->begins, rank);
     int64_t *offsets = all->s.graph.offsets + begin;
     int64_t entries = offsets[rows] - offsets[0];
     TRY(huddle_csr_new(rows, N, entries, &graph));

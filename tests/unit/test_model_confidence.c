@@ -260,10 +260,8 @@ typedef struct division {
 static huddle_status fit_member(huddle_context *context, int rank, void *argument) {
     division *all = argument;
     int64_t begin = all->begins[rank];
-    huddle_points x = all->x;
+    huddle_points x = team_points(&all->x, all->begins, rank);
     huddle_model *model = NULL;
-    x.n = all->begins[rank + 1] - begin;
-    x.values += begin * x.stride;
     huddle_status status = huddle_model_new(all->method, &model);
     if (status == HUDDLE_OK && strcmp(all->method, "kmeans") != 0)
         status = huddle_model_set_option(model, "n_neighbors", "10");

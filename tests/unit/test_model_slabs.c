@@ -37,14 +37,6 @@ static const struct {
              {"kmeans", {"n_clusters", "3"}, false, false}};
 enum { CASES = sizeof cases / sizeof *cases };
 
-static const char *path_of(const char *name) {
-    static char path[4][512];
-    static int next;
-    char *p = path[next++ % 4];
-    snprintf(p, sizeof path[0], "%s/%s", test_directory(), name);
-    return p;
-}
-
 static float coordinate(uint64_t seed, int64_t i, int64_t j) {
     hd_rng rng = hd_rng_stream(seed, (uint64_t)(i * D + j));
     return (float)(4 * cos((double)(5 * (i % 3) + j)) + hd_rng_normal(&rng));
@@ -151,8 +143,8 @@ static void assert_medoids(const hd_fit_clusters *one, const int64_t *medoids, i
 /* Bytes, not only values: the processes write the same file that they have read. */
 static void files_pass_through_processes_unchanged(void **state) {
     (void)state;
-    const char *one = path_of("one.huddle"), *copy = path_of("copy.huddle");
-    const char *alone = path_of("alone.huddle");
+    const char *one = test_path_of("one.huddle"), *copy = test_path_of("copy.huddle");
+    const char *alone = test_path_of("alone.huddle");
     for (int k = 0; k < CASES; k++) {
         int32_t predicted[N];
         huddle_model *model = fit_one(k, one, predicted);
@@ -182,7 +174,7 @@ static void files_pass_through_processes_unchanged(void **state) {
 /* Without processes it is huddle_model_load(). */
 static void one_process_loads_all_rows(void **state) {
     (void)state;
-    const char *one = path_of("one.huddle");
+    const char *one = test_path_of("one.huddle");
     int32_t predicted[N];
     huddle_model *model = fit_one(0, one, predicted), *loaded = NULL;
     huddle_context *context;
@@ -200,7 +192,7 @@ static void one_process_loads_all_rows(void **state) {
 /* Fewer rows than processes: some have none of the model's. */
 static void processes_without_training_rows_predict(void **state) {
     (void)state;
-    const char *one = path_of("few.huddle");
+    const char *one = test_path_of("few.huddle");
     huddle_points x = clouds(1, 3, false), y = clouds(2, N, false);
     int32_t predicted[N];
     huddle_model *model;
@@ -223,7 +215,7 @@ static void processes_without_training_rows_predict(void **state) {
 /* Merged rows and methods that need all rows: every process has the whole model. */
 static void other_models_are_loaded_whole(void **state) {
     (void)state;
-    const char *one = path_of("whole.huddle");
+    const char *one = test_path_of("whole.huddle");
     for (int k = 0; k < 2; k++) {
         huddle_points x = clouds(1, N, false), y = clouds(2, N, false);
         int32_t predicted[N];
@@ -347,7 +339,7 @@ static void compare_file(const fit_job *t, const huddle_model *one) {
 
 static void fits_of_processes_are_saved_as_one(void **state) {
     (void)state;
-    const char *one = path_of("one.huddle"), *copy = path_of("copy.huddle");
+    const char *one = test_path_of("one.huddle"), *copy = test_path_of("copy.huddle");
     for (int k = 0; k < CASES; k++) {
         if (cases[k].only_loaded)
             continue;

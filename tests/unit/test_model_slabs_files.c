@@ -15,14 +15,6 @@
 
 enum { N = 120, D = 4, CLUSTERS = 3 };
 
-static const char *path_of(const char *name) {
-    static char path[4][512];
-    static int next;
-    char *p = path[next++ % 4];
-    snprintf(p, sizeof path[0], "%s/%s", test_directory(), name);
-    return p;
-}
-
 static huddle_points clouds(int64_t n, int64_t d) {
     huddle_points x;
     assert_ok(huddle_points_new(n, d, &x));
@@ -107,7 +99,7 @@ static int64_t begin_of(const hd_zip *zip, const hd_zip_entry *entry) {
  * whichever process reads it, all refuse the file. */
 static void damaged_arrays_are_refused_by_all(void **state) {
     (void)state;
-    const char *fine = path_of("fine.huddle"), *damaged = path_of("damaged.huddle");
+    const char *fine = test_path_of("fine.huddle"), *damaged = test_path_of("damaged.huddle");
     hd_zip zip;
     int64_t size, tried = 0;
     save_one(fine, N, D);
@@ -135,7 +127,7 @@ static void damaged_arrays_are_refused_by_all(void **state) {
     assert_true(tried > 60);
     write_whole(damaged, bytes, size / 2);
     assert_refused(load_by(3, damaged), HUDDLE_FORMAT, "damaged.huddle");
-    assert_refused(load_by(3, path_of("missing.huddle")), HUDDLE_IO, "missing.huddle");
+    assert_refused(load_by(3, test_path_of("missing.huddle")), HUDDLE_IO, "missing.huddle");
     zip_close(&zip);
     free(bytes);
 }
@@ -161,8 +153,8 @@ static void copy_archive(const hd_zip *zip, const char *path, hd_zip_method meth
 static void crafted_indices_do_no_harm(void **state) {
     (void)state;
     static const int64_t wrong[] = {-2, 1, N, INT32_MAX};
-    const char *fine = path_of("fine.huddle"), *crafted = path_of("crafted.huddle");
-    const char *again = path_of("again.huddle");
+    const char *fine = test_path_of("fine.huddle"), *crafted = test_path_of("crafted.huddle");
+    const char *again = test_path_of("again.huddle");
     hd_zip zip;
     int64_t tried = 0, refused = 0;
     save_one(fine, N, D);
@@ -208,8 +200,8 @@ static void crafted_indices_do_no_harm(void **state) {
 /* Deflated entries are unpacked by every process, which keeps its own rows. */
 static void deflated_arrays_are_loaded(void **state) {
     (void)state;
-    const char *fine = path_of("fine.huddle"), *packed = path_of("packed.huddle");
-    const char *again = path_of("again.huddle");
+    const char *fine = test_path_of("fine.huddle"), *packed = test_path_of("packed.huddle");
+    const char *again = test_path_of("again.huddle");
     hd_zip zip;
     int64_t size, found;
     save_one(fine, N, D);
@@ -279,7 +271,7 @@ done:
  * copy of the model. */
 static void every_process_has_its_share(void **state) {
     (void)state;
-    const char *large = path_of("large.huddle"), *again = path_of("again.huddle");
+    const char *large = test_path_of("large.huddle"), *again = test_path_of("again.huddle");
     huddle_model *model;
     save_one(large, 2400, 200);
     int64_t before = hd_memory_live();
@@ -326,7 +318,7 @@ done:
 /* A failure of any process is one of all; the file that was there stays, and nothing beside it. */
 static void failures_leave_the_file(void **state) {
     (void)state;
-    const char *fine = path_of("fine.huddle"), *kept = path_of("kept.huddle");
+    const char *fine = test_path_of("fine.huddle"), *kept = test_path_of("kept.huddle");
     save_one(fine, N, D);
     write_whole(kept, "before", 6);
     int64_t files = count_files(), live = hd_memory_live(), failed = 0, size;
@@ -349,7 +341,7 @@ static void failures_leave_the_file(void **state) {
     }
     assert_true(failed > 20);
     /* What cannot be written is refused by all, too. */
-    job t = {.from = fine, .to = path_of("no such folder/model.huddle")};
+    job t = {.from = fine, .to = test_path_of("no such folder/model.huddle")};
     assert_refused(team_run(3, &team_engine, load_member, &t), HUDDLE_IO, "no such folder");
 }
 

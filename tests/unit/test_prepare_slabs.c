@@ -138,9 +138,7 @@ typedef struct division {
 static huddle_status prepare_part(huddle_context *context, int rank, void *argument) {
     division *all = argument;
     huddle_status status = HUDDLE_OK;
-    huddle_points own = all->x;
-    own.n = all->begins[rank + 1] - all->begins[rank];
-    own.values += all->begins[rank] * own.stride;
+    huddle_points own = team_points(&all->x, all->begins, rank);
     TRY(huddle_prepare_fit(context, &own, &all->options, &all->fits[rank], NULL));
     TRY(huddle_prepare_apply(context, &all->fits[rank], &own, &all->prepared[rank],
                              &all->infos[rank]));
