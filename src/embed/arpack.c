@@ -49,19 +49,6 @@ static void remove_known(const lanczos *l, double *x) {
         x[i] -= op->known[i] * l->sums[op->component[i]];
 }
 
-/* The product is deflated, not only the start: rounding errors would bring the known vectors back,
- * and they have the largest eigenvalue. */
-static void multiply_vector(const lanczos *l, const double *x, double *y) {
-    const hd_embed_operator *op = l->op;
-    for (int64_t i = 0; i < op->n; i++) {
-        double sum = 0;
-        for (int64_t e = op->offsets[i]; e < op->offsets[i + 1]; e++)
-            sum += op->values[e] * x[op->columns[e]];
-        y[i] = sum;
-    }
-    remove_known(l, y);
-}
-
 /* ARPACK's reverse communication: it asks for products until it has converged. "LA" asks for the
  * largest algebraic eigenvalues of N, the smallest of the Laplacian (3). iparam[0] = 1 selects
  * exact shifts, iparam[2] limits the iterations, iparam[6] = 1 selects the ordinary
@@ -79,7 +66,11 @@ static huddle_status run_arpack(huddle_context *context, const hd_embed_problem 
                  l->iparam, l->ipntr, l->workd, l->workl, lworkl, &answer);
         if (ido != 1 && ido != -1)
             break;
-        multiply_vector(l, l->workd + l->ipntr[0] - 1, l->workd + l->ipntr[1] - 1);
+        double *product = l->workd + l->ipntr[1] - 1;
+        hd_embed_multiply_vector(l->op, l->workd + l->ipntr[0] - 1, product);
+        /* Not only the start is deflated: rounding errors would bring the known vectors back, and
+         * they have the largest eigenvalue. */
+        remove_known(l, product);
         /* The number of products is not known; the reported share only ever grows. */
         double done = (double)++pairs->n_products;
         TRY(hd_progress(context, "embed", done, done + (double)l->basis));

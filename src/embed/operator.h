@@ -36,6 +36,17 @@ enum { HD_EMBED_LOOP_ROWS = 1 << 13 };
 
 void hd_embed_operator_free(hd_embed_operator *op);
 
+/* y = op x in double; x has the ghost rows too. */
+static inline void hd_embed_multiply_vector(const hd_embed_operator *op, const double *x,
+                                            double *y) {
+    for (int64_t i = 0; i < op->n; i++) {
+        double sum = 0;
+        for (int64_t e = op->offsets[i]; e < op->offsets[i + 1]; e++)
+            sum += op->values[e] * x[op->columns[e]];
+        y[i] = sum;
+    }
+}
+
 /* The operator of a request (base/engine.h). `order` lists the rows by their place in the operator;
  * NULL: their own order. `number`, which must outlive the operator, becomes op->number; it may be
  * NULL. request->lower and request->upper bound the spectrum as far as the caller

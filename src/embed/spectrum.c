@@ -34,13 +34,9 @@ static huddle_status multiply_vector(huddle_context *context, const hd_embed_ope
     huddle_status status = HUDDLE_OK;
     *product = 0;
     TRY(hd_halo_fetch(&op->halo, x, sizeof *x));
-    for (int64_t i = 0; i < op->n; i++) {
-        double sum = 0;
-        for (int64_t e = op->offsets[i]; e < op->offsets[i + 1]; e++)
-            sum += op->values[e] * x[op->columns[e]];
-        y[i] = sum;
-        *product += sum * x[i];
-    }
+    hd_embed_multiply_vector(op, x, y);
+    for (int64_t i = 0; i < op->n; i++)
+        *product += y[i] * x[i];
     TRY(hd_reduce_sum(context, 1, product));
 done:
     return status;

@@ -8,27 +8,12 @@
 
 #include "base/check.h"
 #include "base/slabs.h"
+#include "matrix/labels.h"
 #include "matrix/resident.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The first row of each cluster among those of all processes; INFINITY if it is empty. Row numbers
- * are below 2^53 and exact as doubles. */
-static huddle_status find_first_rows(huddle_context *context, int64_t n, const int32_t *labels,
-                                     int32_t n_clusters, double *first) {
-    huddle_status status = HUDDLE_OK;
-    hd_slab slab;
-    TRY(hd_slab_locate(context, n, &slab));
-    for (int32_t k = 0; k < n_clusters; k++)
-        first[k] = INFINITY;
-    for (int64_t i = n - 1; i >= 0; i--)
-        first[labels[i]] = (double)(slab.first + i);
-    TRY(hd_reduce_min(context, n_clusters, first));
-done:
-    return status;
-}
 
 typedef struct first_row {
     double row;
@@ -51,7 +36,7 @@ huddle_status hd_fit_order_labels(huddle_context *context, int64_t n, const int3
     int32_t occurring = 0;
     ALLOC(first, n_clusters);
     ALLOC(order, n_clusters);
-    TRY(find_first_rows(context, n, labels, n_clusters, first));
+    TRY(hd_find_first_rows(context, n, labels, n_clusters, first));
     for (int32_t k = 0; k < n_clusters; k++) {
         order[k] = (first_row){first[k], k};
         occurring += isfinite(first[k]);

@@ -2,12 +2,9 @@
  * no sum over lanes. They only exclude leaves, with a margin for rounding (leaves.h). */
 #include "base/cpu.h"
 #include "graph/distance_kernels.h"
+#include "graph/lanes.h"
 
 #include <string.h>
-
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
 
 #define WIDTH (HD_LANES / 2) /* doubles in one register */
 
@@ -20,21 +17,6 @@ static inline lanes load_lanes(const double *p) {
     return v;
 }
 
-/* The larger value of each lane, by one instruction where the instruction set has it. No lane is
- * NaN, for which these would differ. */
-static inline lanes max_lanes(lanes a, lanes b) {
-#if defined(__AVX512F__)
-    return (lanes)_mm512_max_pd((__m512d)a, (__m512d)b);
-#elif defined(__AVX__)
-    return (lanes)_mm256_max_pd((__m256d)a, (__m256d)b);
-#elif defined(__SSE2__)
-    return (lanes)_mm_max_pd((__m128d)a, (__m128d)b);
-#else
-    mask m = a > b;
-    return (lanes)(((mask)a & m) | ((mask)b & ~m));
-#endif
-}
-
 /* In each column at most one of the two gaps is positive, and neither if the boxes overlap there.
  * Padding boxes lie at infinity; the gap on the other side is -infinity and not NaN. */
 void HD_SIMD(hd_graph_box_bounds)(const double *low, const double *high, const double *lows,
@@ -44,7 +26,7 @@ void HD_SIMD(hd_graph_box_bounds)(const double *low, const double *high, const d
         for (int v = 0; v < HD_GRAPH_BOXES / WIDTH; v++) {
             lanes below = low[f] - load_lanes(highs + f * HD_GRAPH_BOXES + v * WIDTH);
             lanes above = load_lanes(lows + f * HD_GRAPH_BOXES + v * WIDTH) - high[f];
-            lanes gap = max_lanes(max_lanes(below, above), zero);
+            lanes gap = HD_GRAPH_MAX(pd, HD_GRAPH_MAX(pd, below, above), zero);
             sums[v] += gap * gap;
         }
     memcpy(out, sums, sizeof sums);
@@ -58,7 +40,7 @@ void HD_SIMD(hd_graph_leaf_bounds)(const double *points, const double *low, cons
     for (int64_t f = 0; f < d; f++)
         for (int v = 0; v < HD_GRAPH_LEAF / WIDTH; v++) {
             lanes x = load_lanes(points + f * HD_GRAPH_LEAF + v * WIDTH);
-            lanes gap = max_lanes(max_lanes(low[f] - x, x - high[f]), zero);
+            lanes gap = HD_GRAPH_MAX(pd, HD_GRAPH_MAX(pd, low[f] - x, x - high[f]), zero);
             sums[v] += gap * gap;
         }
     memcpy(out, sums, sizeof sums);

@@ -5,12 +5,9 @@
  * blocks as fit into it. */
 #include "base/cpu.h"
 #include "graph/distance_kernels.h"
+#include "graph/lanes.h"
 
 #include <string.h>
-
-#if defined(__SSE__)
-#include <immintrin.h>
-#endif
 
 /* WIDTH is 48, 24 or 12, which divide the columns of a tile, and a vector never spans two panels of
  * 16 points. */
@@ -25,21 +22,6 @@ static inline lanes load_lanes(const float *p) {
     lanes v;
     memcpy(&v, p, sizeof v);
     return v;
-}
-
-/* The larger value of each lane, by one instruction where the instruction set has it: comparing and
- * masking would take several. */
-static inline lanes max_lanes(lanes a, lanes b) {
-#if defined(__AVX512DQ__)
-    return (lanes)_mm512_max_ps((__m512)a, (__m512)b);
-#elif defined(__AVX__)
-    return (lanes)_mm256_max_ps((__m256)a, (__m256)b);
-#elif defined(__SSE__)
-    return (lanes)_mm_max_ps((__m128)a, (__m128)b);
-#else
-    mask m = a > b;
-    return (lanes)(((mask)a & m) | ((mask)b & ~m));
-#endif
 }
 
 /* Whether any lane is set, by 64-bit words: generic vectors have no reduction. */
@@ -115,14 +97,14 @@ static inline uint64_t lane_bits(mask m) {
     for (int r = 0; r < BLOCK; r++)                                                                \
         for (int v = 0; v < VECTORS; v++) {                                                        \
             acc[r][v] = (t->row_base[r0 + r] + base[v]) + (FACTOR)*acc[r][v];                      \
-            all |= acc[r][v] <= max_lanes(t->row_tau[r0 + r] - (lanes){0}, tau[v]);                \
+            all |= acc[r][v] <= HD_GRAPH_MAX(ps, t->row_tau[r0 + r] - (lanes){0}, tau[v]);         \
         }                                                                                          \
     if (!any_lane(all))                                                                            \
         return 0;                                                                                  \
     for (int r = 0; r < BLOCK; r++)                                                                \
         for (int v = 0; v < VECTORS; v++) {                                                        \
             int c = c0 + v * HD_LANES;                                                             \
-            mask hit = acc[r][v] <= max_lanes(t->row_tau[r0 + r] - (lanes){0}, tau[v]);            \
+            mask hit = acc[r][v] <= HD_GRAPH_MAX(ps, t->row_tau[r0 + r] - (lanes){0}, tau[v]);     \
             t->hits[r0 + r] |= lane_bits(hit) << c;                                                \
             memcpy(t->out + (r0 + r) * HD_GRAPH_TILE_COLUMNS + c, &acc[r][v], sizeof(lanes));      \
         }                                                                                          \

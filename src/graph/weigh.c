@@ -7,6 +7,7 @@
 #include "base/slabs.h"
 #include "graph/common.h"
 #include "graph/layout.h"
+#include "matrix/insert.h"
 
 #include <math.h>
 #include <string.h>
@@ -179,18 +180,12 @@ static int64_t list_length(const huddle_neighbors *x, int64_t i) {
 static void write_row(const weighing *w, int64_t i) {
     const huddle_neighbors *x = w->lists;
     huddle_csr *a = w->directed;
-    int64_t begin = a->offsets[i], end = begin;
+    int64_t end = a->offsets[i];
     for (int32_t c = 0; c < x->k && x->index[i * x->k + c] >= 0; c++) {
         int32_t j = x->index[i * x->k + c];
         double s = w->local != NULL ? w->local[w->place[i * x->k + c]] : 0;
-        double weight = huddle_graph_weight(w->scale, i, s, x->distance[i * x->k + c]);
-        int64_t at = end++;
-        for (; at > begin && a->columns[at - 1] > j; at--) {
-            a->columns[at] = a->columns[at - 1];
-            a->values[at] = a->values[at - 1];
-        }
-        a->columns[at] = j;
-        a->values[at] = weight;
+        hd_csr_insert(a, i, &end, j,
+                      huddle_graph_weight(w->scale, i, s, x->distance[i * x->k + c]));
     }
 }
 

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "matrix/collect.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- sorting ------------------------------------------------------------------------------- */
@@ -98,4 +99,19 @@ void hd_list_members(int64_t n, const int32_t *labels, int64_t n_labels, int64_t
         begin[k + 2] += begin[k + 1];
     for (int64_t i = 0; i < n; i++)
         members[begin[labels[i] + 1]++] = (int32_t)i;
+}
+
+/* Backwards, so that the first row is the one that remains. */
+huddle_status hd_find_first_rows(huddle_context *context, int64_t n, const int32_t *labels,
+                                 int64_t n_labels, double *first) {
+    huddle_status status = HUDDLE_OK;
+    hd_slab slab;
+    TRY(hd_slab_locate(context, n, &slab));
+    for (int64_t k = 0; k < n_labels; k++)
+        first[k] = INFINITY;
+    for (int64_t i = n - 1; i >= 0; i--)
+        first[labels[i]] = (double)(slab.first + i);
+    TRY(hd_reduce_min(context, n_labels, first));
+done:
+    return status;
 }

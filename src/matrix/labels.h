@@ -29,4 +29,9 @@ huddle_status hd_rank_labels(huddle_context *context, int64_t n, const int32_t *
 void hd_list_members(int64_t n, const int32_t *labels, int64_t n_labels, int64_t *begin,
                      int32_t *members);
 
+/* The first row of each label of 0 .. n_labels - 1 among those of all processes, all of which must
+ * call this; INFINITY if it has none. Row numbers are below 2^53 and exact as doubles. */
+huddle_status hd_find_first_rows(huddle_context *context, int64_t n, const int32_t *labels,
+                                 int64_t n_labels, double *first);
+
 #endif

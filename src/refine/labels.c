@@ -6,27 +6,19 @@
 
 
 /* The order in which a fit numbers clusters, those of all processes: by their first vertices. The
- * labels are below n_labels; those that do not occur come last. Reductions are in double, where
- * numbers of vertices are exact. All processes see the same minima, and rank them alike without
- * another message. */
+ * labels are below n_labels; those that do not occur come last. All processes see the same minima,
+ * and rank them alike without another message. */
 static huddle_status number_by_occurrence(huddle_context *context, int64_t n, int64_t n_labels,
                                           int32_t *labels) {
     huddle_status status = HUDDLE_OK;
     double *first = NULL;
     int32_t *number = NULL;
     int64_t different;
-    hd_slab slab;
-    TRY(hd_slab_locate(context, n, &slab));
     ALLOC(first, n_labels);
     ALLOC(number, n_labels);
+    TRY(hd_find_first_rows(context, n, labels, n_labels, first));
     for (int64_t k = 0; k < n_labels; k++)
-        first[k] = INT32_MAX;
-    /* Backwards, so that the first vertex is the one that remains. */
-    for (int64_t i = n - 1; i >= 0; i--)
-        first[labels[i]] = (double)(slab.first + i);
-    TRY(hd_reduce_min(context, n_labels, first));
-    for (int64_t k = 0; k < n_labels; k++)
-        number[k] = (int32_t)first[k];
+        number[k] = first[k] < INT32_MAX ? (int32_t)first[k] : INT32_MAX;
     TRY(hd_rank_labels(NULL, n_labels, number, number, &different, NULL));
     for (int64_t i = 0; i < n; i++)
         labels[i] = number[labels[i]];

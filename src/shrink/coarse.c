@@ -31,33 +31,35 @@ static int by_length(const void *x, const void *y) {
     return (a->edge > b->edge) - (a->edge < b->edge);
 }
 
-/* Kruskal's algorithm with sets of bounded size. merged lists the edges that were used: they are a
- * spanning tree of each aggregate. p->aggregate is used as the forest of sets. Short and heavy
- * edges come first: merging the ends of a short one changes the problem little, and a heavy one,
- * which may carry up to lambda = gamma w, carries the flow of its tree (expand_dual()) more
+/* Kruskal's algorithm with sets of bounded size, by the edges of positive weight: those of weight 0
+ * carry no flow, and 0 / 0 has no place in an order. merged lists the edges that were used: they
+ * are a spanning tree of each aggregate. p->aggregate is used as the forest of sets. Short and
+ * heavy edges come first: merging the ends of a short one changes the problem little, and a heavy
+ * one, which may carry up to lambda = gamma w, carries the flow of its tree (expand_dual()) more
  * easily. */
 static huddle_status merge_rows(hd_shrink_coarse *p, int64_t *merged, int64_t *n_merged) {
     huddle_status status = HUDDLE_OK;
     int32_t *parent = p->aggregate, *size = NULL;
     ranked_edge *ranked = NULL;
-    int64_t n = p->f.rows, most = n - n / MEAN_ROWS;
+    int64_t n = p->f.rows, most = n - n / MEAN_ROWS, n_ranked = 0;
     const hd_shrink_edges *edges = &p->edges;
     ALLOC(ranked, edges->count);
     ALLOC(size, n);
     for (int64_t e = 0; e < edges->count; e++) {
         double length =
             hd_shrink_distance2(row_of(&p->f, edges->i[e]), row_of(&p->f, edges->j[e]), p->f.cols);
-        ranked[e] = (ranked_edge){length / edges->weight[e], e};
+        if (edges->weight[e] > 0)
+            ranked[n_ranked++] = (ranked_edge){length / edges->weight[e], e};
     }
-    qsort(ranked, (size_t)edges->count, sizeof *ranked, by_length);
+    qsort(ranked, (size_t)n_ranked, sizeof *ranked, by_length);
     for (int64_t i = 0; i < n; i++) {
         parent[i] = (int32_t)i;
         size[i] = 1;
     }
-    for (int64_t k = 0; k < edges->count && *n_merged < most; k++) {
+    for (int64_t k = 0; k < n_ranked && *n_merged < most; k++) {
         int64_t e = ranked[k].edge;
         int32_t a = hd_find_root(parent, edges->i[e]), b = hd_find_root(parent, edges->j[e]);
-        if (a == b || size[a] + size[b] > MAX_ROWS || !(edges->weight[e] > 0))
+        if (a == b || size[a] + size[b] > MAX_ROWS)
             continue;
         hd_unite(parent, a, b);
         size[a < b ? a : b] = size[a] + size[b];

@@ -72,6 +72,39 @@ static void test_aggregates(void **state) {
     free_ring(&r);
 }
 
+/* Edges of weight 0 merge nothing and leave the order of the others as it is, between equal rows
+ * too. */
+static void test_absent_edges(void **state) {
+    (void)state;
+    ring zero = {0}, without = {0};
+    hd_shrink_coarse p, q;
+    int64_t count = 0;
+    make_ring(&zero);
+    make_ring(&without);
+    for (int i = 0; i < ROWS; i++) {
+        without.w.offsets[i] = count;
+        for (int64_t e = zero.w.offsets[i]; e < zero.w.offsets[i + 1]; e++)
+            if (zero.w.values[e] < .4) /* more than two rows apart */
+                zero.w.values[e] = 0;
+            else {
+                without.w.columns[count] = zero.w.columns[e];
+                without.w.values[count++] = zero.w.values[e];
+            }
+    }
+    without.w.offsets[ROWS] = count;
+    for (int i = 0; i + 3 < ROWS; i += 7) /* joined by an edge of weight 0 */
+        for (int d = 0; d < COLS; d++)
+            zero.f.values[(i + 3) * zero.f.stride + d] = zero.f.values[i * zero.f.stride + d];
+    assert_ok(hd_shrink_coarse_open(NULL, &zero.f, &zero.w, "l21", &p));
+    assert_ok(hd_shrink_coarse_open(NULL, &zero.f, &without.w, "l21", &q));
+    assert_int_equal(p.count, q.count);
+    assert_memory_equal(p.aggregate, q.aggregate, ROWS * sizeof *p.aggregate);
+    hd_shrink_coarse_close(&p);
+    hd_shrink_coarse_close(&q);
+    free_ring(&zero);
+    free_ring(&without);
+}
+
 /* The force B^T z of a row is its share of the force on its aggregate. */
 static void assert_equal_forces(const hd_shrink_coarse *p) {
     double force[ROWS] = {0}, first[ROWS];
@@ -237,8 +270,9 @@ static void test_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_aggregates), cmocka_unit_test(test_certificate),
-        cmocka_unit_test(test_tree),       cmocka_unit_test(test_path),
-        cmocka_unit_test(test_memory),     cmocka_unit_test(test_refusals)};
+        cmocka_unit_test(test_aggregates),  cmocka_unit_test(test_absent_edges),
+        cmocka_unit_test(test_certificate), cmocka_unit_test(test_tree),
+        cmocka_unit_test(test_path),        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests_name("shrink_coarse", tests, NULL, NULL);
 }
