@@ -138,7 +138,8 @@ static uint64_t hash_texts(const char *a, const char *b) {
 }
 
 /* A stage may be asked for hundreds of parts or trials, which an engine declines for one reason.
- * Under hd_silence_begin() nothing is written, so that nothing is remembered either. */
+ * Under hd_silence_begin() nothing is written, so that nothing is remembered either. Blocks of the
+ * shrink step ask for their linear solvers on several threads, hence the lock. */
 bool hd_engine_declined(huddle_context *context, const char *function, huddle_status status) {
     const char *reason = huddle_last_error();
     if (status != HUDDLE_UNSUPPORTED)
@@ -146,14 +147,16 @@ bool hd_engine_declined(huddle_context *context, const char *function, huddle_st
     if (context == NULL || context->log == NULL)
         return true;
     uint64_t hash = hash_texts(function, reason);
+    pthread_mutex_lock(&context->logging);
+    bool is_new = context->n_declined < HD_MAX_DECLINED;
     for (int32_t k = 0; k < context->n_declined; k++)
-        if (context->declined[k] == hash)
-            return true;
-    if (context->n_declined == HD_MAX_DECLINED)
-        return true;
-    context->declined[context->n_declined++] = hash;
-    hd_log(context, "the engine %s declines %s (%s)", hd_context_engine(context)->text.name,
-           function, reason);
+        is_new = is_new && context->declined[k] != hash;
+    if (is_new)
+        context->declined[context->n_declined++] = hash;
+    pthread_mutex_unlock(&context->logging);
+    if (is_new)
+        hd_log(context, "the engine %s declines %s (%s)", hd_context_engine(context)->text.name,
+               function, reason);
     return true;
 }
 

@@ -78,15 +78,16 @@ _Static_assert((int)N_CANDIDATES <= (int)HD_FIT_MAX_PREPARE_TRIALS, "a model fil
 
 /* With refinement the options of the method, so that the graphs compared are those it would use;
  * else the defaults of sc. Either with fewer restarts of K-means. */
-static hd_spectral_options trial_options(const hd_spectral_options *method, hd_step_common common) {
+static hd_spectral_options trial_options(const hd_spectral_options *method) {
+    bool refines = hd_spectral_refines(method);
+    hd_step_common common = method->common;
     hd_spectral_options options =
-        method != NULL ? *method : hd_spectral_defaults(common.n_clusters, common.seed);
-    options.common = common;
+        refines ? *method : hd_spectral_defaults(common.n_clusters, common.seed);
     options.embed.verify = "none"; /* a missed eigenvector would cost a little of the score only */
     if (options.kmeans.init == NULL) /* a method whose labels come from a rotation */
         options.kmeans = huddle_kmeans_defaults();
-    options.trial = method != NULL;
-    int32_t limit = method != NULL ? REFINED_RESTARTS : RESTARTS;
+    options.trial = refines;
+    int32_t limit = refines ? REFINED_RESTARTS : RESTARTS;
     if (options.kmeans.n_init > limit)
         options.kmeans.n_init = limit;
     options.kmeans.keep_starts = false;
@@ -444,12 +445,11 @@ done:
 /* The trials share the context of the fit, and with it threads, progress and cancelling; only their
  * messages are suppressed. */
 static huddle_status choose_by_trials(huddle_context *context, const huddle_points *x,
-                                      hd_step_common common, const hd_spectral_options *method,
+                                      const hd_spectral_options *method,
                                       hd_fit_prepare_trials *trials, huddle_rule *rule) {
     huddle_status status = HUDDLE_OK;
     double begin = hd_seconds();
     hd_slab slab;
-    bool refines = method != NULL && hd_spectral_refines(method);
     *rule = (huddle_rule){"none", 0};
     /* Two points have one neighbour each in any preparation: nothing can be compared. */
     TRY(hd_slab_locate(context, x->n, &slab));
@@ -457,8 +457,8 @@ static huddle_status choose_by_trials(huddle_context *context, const huddle_poin
         return status;
     /* Process 0 judges on the CPU. */
     hd_decide_round judge = {.context = context,
-                             .options = trial_options(refines ? method : NULL, common),
-                             .refines = refines,
+                             .options = trial_options(method),
+                             .refines = hd_spectral_refines(method),
                              .x = x,
                              .trials = trials};
     /* Warnings of a trial are not about the result. */
@@ -471,11 +471,11 @@ done:
 }
 
 huddle_status hd_decide_preparation(huddle_context *context, const huddle_points *x,
-                                    hd_step_common common, const hd_spectral_options *spectral,
-                                    hd_fit_prepared *prepared, huddle_rule *rule) {
+                                    const hd_spectral_options *spectral, hd_fit_prepared *prepared,
+                                    huddle_rule *rule) {
     prepared->table.is_scaled = hd_decide_is_to_scale(spectral, &prepared->table);
     if (!prepared->table.is_scaled)
-        return choose_by_trials(context, x, common, spectral, &prepared->trials, rule);
+        return choose_by_trials(context, x, spectral, &prepared->trials, rule);
     *rule = (huddle_rule){"clip", 0};
     return HUDDLE_OK;
 }

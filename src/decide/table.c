@@ -333,6 +333,6 @@ huddle_status hd_decide_table(huddle_context *context, const huddle_points *x,
 }
 
 bool hd_decide_is_to_scale(const hd_spectral_options *options, const hd_fit_table *table) {
-    return table->kind != NULL && options != NULL && hd_spectral_refines(options) &&
+    return table->kind != NULL && hd_spectral_refines(options) &&
            strcmp(options->knn.metric, "euclidean") == 0;
 }

@@ -5,7 +5,7 @@
 #include "kmeans/compare.h"
 
 #include "base/check.h"
-#include "matrix/rows.h"
+#include "matrix/points.h"
 
 #include <float.h>
 #include <math.h>

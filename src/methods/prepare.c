@@ -16,14 +16,15 @@ huddle_status hd_method_prepare(const hd_method_run *run, const huddle_prepare_o
     huddle_context *context = run->context;
     const hd_step_job *job = run->job;
     hd_fit_prepared *prepared = &run->fit->prepared;
+    hd_spectral_options plain = hd_spectral_defaults(job->common.n_clusters, job->common.seed);
     huddle_prepare_options chosen = *options;
     chosen.seed = run->seed;
     if (spectral != NULL && spectral->refine != NULL)
         TRY_STAGE(context, HD_STAGE_PREPARE, hd_decide_table(context, job->x, &prepared->table));
     if (strcmp(chosen.prepare.name, "auto") == 0)
         TRY_STAGE(context, HD_STAGE_PREPARE,
-                  hd_decide_preparation(context, job->x, job->common, spectral, prepared,
-                                        &chosen.prepare));
+                  hd_decide_preparation(context, job->x, spectral != NULL ? spectral : &plain,
+                                        prepared, &chosen.prepare));
     TRY(hd_step_prepare(context, job->x, &chosen, keep, run->fit, view));
     prepared->info.seconds += prepared->trials.seconds;
 done:

@@ -16,7 +16,7 @@
 #include "base/rng.h"
 #include "matrix/collect.h"
 #include "matrix/labels.h"
-#include "matrix/rows.h"
+#include "matrix/points.h"
 
 #include <cblas.h>
 #include <math.h>

@@ -55,7 +55,9 @@ huddle_status hd_shrink_call_engine(hd_shrink_solve *s, const huddle_dense *star
     /* HUDDLE_UNSUPPORTED: the caller then uses the solvers of the CPU, or keeps what it has. */
     if (engine->shrink == NULL || left < 1)
         FAIL(HUDDLE_UNSUPPORTED, "no step is left, or the engine has none");
-    TRY(engine->shrink(in->context, &request, &result));
+    status = engine->shrink(in->context, &request, &result);
+    (void)hd_engine_declined(in->context, "shrink", status);
+    TRY(status);
     TRY(check_result(s, g, z));
     s->info->n_iter += result.n_iter;
     s->info->n_solves += result.n_solves;

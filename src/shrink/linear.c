@@ -28,19 +28,23 @@ static bool is_declined(huddle_status status) {
 /* The first solver from this one on that takes the graph. "auto" also asks fits(), which predicts
  * whether the cost is affordable; the names stand for the solvers of a kind. The status is that of
  * the last one that declined, HUDDLE_UNSUPPORTED if there was none. fits() comes after the
- * analysis, since what a factor costs is known only then. */
+ * analysis, since what a factor costs is known only then. The log names each of the engine's that
+ * declined, also if the next one of the engine then takes the graph. */
 static huddle_status open_first(huddle_context *context, const hd_shrink_linear_solver *solver,
                                 const char *name, const hd_shrink_linear_graph *graph,
                                 hd_shrink_linear_system *system) {
     huddle_status status = HUDDLE_UNSUPPORTED;
     bool is_auto = strcmp(name, "auto") == 0, direct = strcmp(name, "cholmod") == 0;
+    bool of_engine = solver != own_solvers;
     for (; solver != NULL && is_declined(status); solver = solver->next) {
         if (!is_auto && solver->is_direct != direct)
             continue;
         system->solver = solver;
         status = solver->analyse(context, graph, &system->state);
         if (status == HUDDLE_OK && is_auto && solver->fits != NULL && !solver->fits(system->state))
-            status = HUDDLE_UNSUPPORTED;
+            status = hd_fail(HUDDLE_UNSUPPORTED, "the factor would take too much memory or time");
+        if (of_engine && is_declined(status)) /* HUDDLE_NUMERIC is a decline here as well */
+            (void)hd_engine_declined(context, solver->name, HUDDLE_UNSUPPORTED);
         if (status != HUDDLE_OK)
             hd_shrink_linear_close(system);
     }

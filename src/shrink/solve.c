@@ -147,7 +147,7 @@ static huddle_status try_engine(hd_shrink_solve *s) {
     s->max_iter = s->is_draft && status == HUDDLE_OK ? s->info->n_iter : max_iter;
     if (status == HUDDLE_OK)
         s->solver = NULL;
-    return hd_engine_declined(s->input.context, "shrink", status) ? HUDDLE_OK : status;
+    return status == HUDDLE_UNSUPPORTED ? HUDDLE_OK : status;
 }
 
 huddle_status hd_shrink_solve_open(hd_shrink_solve *s) {

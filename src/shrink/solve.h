@@ -71,7 +71,8 @@ huddle_status hd_shrink_find_groups(huddle_context *context, const hd_shrink_pro
 huddle_status hd_shrink_snap(const hd_shrink_input *input, const hd_shrink_problem *problem,
                              const int32_t *group, int32_t n_groups, huddle_dense *g);
 
-/* engine_calls.c: asks the context's engine. HUDDLE_UNSUPPORTED if there is none for this. */
+/* engine_calls.c: asks the context's engine. HUDDLE_UNSUPPORTED if there is none for this, no
+ * iteration is left, or it declines, which the log then has. */
 huddle_status hd_shrink_call_engine(hd_shrink_solve *solve, const huddle_dense *start,
                                     huddle_dense *g, huddle_dense *z);
 

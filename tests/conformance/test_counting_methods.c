@@ -1,7 +1,6 @@
 /* Every method on the counting engine: the labels are the CPU's, and the counters show that each
  * stage the method uses went through the seam. */
 #include "base/context.h"
-#include "base/rng.h"
 #include "engines/counting.h"
 #include "huddle/huddle.h"
 #include "model/model.h"
@@ -16,24 +15,7 @@ enum { N = 96, N_NEW = 24, D = 4, C = 3 };
 
 static const char *const modes[] = {"", "resident"};
 
-/* ---- data ------------------------------------------------------------------------------------ */
-
-/* Three separate clouds, and between each two of them a few points of one or the other, so that the
- * graph is connected. */
-static huddle_points clouds(int64_t n, uint64_t seed) {
-    static const double centres[C][D] = {{0, 0, 0, 1}, {7, 0, 2, 1}, {3, 6, 0, 1}};
-    huddle_points x;
-    assert_ok(huddle_points_new(n, D, &x));
-    for (int64_t i = 0; i < n; i++) {
-        hd_rng rng = hd_rng_stream(seed, (uint64_t)i);
-        int64_t own = i % C, other = (i / C + own) % C;
-        double way = i >= C * 28 ? .36 : 0;
-        for (int64_t j = 0; j < D; j++)
-            x.values[i * D + j] = (float)((1 - way) * centres[own][j] + way * centres[other][j] +
-                                          .6 * hd_rng_normal(&rng));
-    }
-    return x;
-}
+/* ---- fits ------------------------------------------------------------------------------------ */
 
 /* Options that are set where a method has them. Landmarks are drawn: where K-means would put 20 of
  * them in three clouds depends on its random starts, which are not the same on both engines. */
@@ -171,7 +153,7 @@ static void check_same_eigenvalues(huddle_model *a, huddle_model *b) {
 
 static void check_method(const char *method, const char *mode, const char *refine) {
     huddle_context *context = counting_context(mode), *cpu;
-    huddle_points x = clouds(N, 1), y = clouds(N_NEW, 2);
+    huddle_points x = counting_clouds(N, D, 1), y = counting_clouds(N_NEW, D, 2);
     const expectation *expected = expectation_of(method);
     cpu_work work = {expected != NULL ? expected->own : NULL, NULL};
     int32_t labels[N + N_NEW], known[N + N_NEW];
@@ -235,7 +217,7 @@ static void models_outlive_their_context(void **state) {
     snprintf(path, sizeof path, "%s/model.huddle", test_directory());
     for (const huddle_method_text *const *method = huddle_methods(); *method != NULL; method++) {
         huddle_context *context = counting_context("resident");
-        huddle_points x = clouds(N, 1);
+        huddle_points x = counting_clouds(N, D, 1);
         huddle_model *model = fit_model(context, (*method)->name, &x), *loaded;
         int32_t labels[N], again[N];
         huddle_context_free(context);
@@ -262,7 +244,7 @@ static void caches_copy_what_engines_keep(void **state) {
     (void)state;
     huddle_context *context = counting_context("resident");
     huddle_cache *cache;
-    huddle_points x = clouds(N, 1);
+    huddle_points x = counting_clouds(N, D, 1);
     huddle_model *models[2];
     int64_t hits, misses;
     assert_ok(huddle_cache_new(&cache));
@@ -290,20 +272,12 @@ static void a_declining_engine_changes_nothing(void **state) {
     (void)state;
     for (const huddle_method_text *const *method = huddle_methods(); *method != NULL; method++) {
         huddle_context *context = counting_context("decline"), *cpu;
-        huddle_points x = clouds(N, 3);
+        huddle_points x = counting_clouds(N, D, 3);
         assert_ok(huddle_context_new(&cpu));
         huddle_model *a = fit_model(context, (*method)->name, &x);
         huddle_model *b = fit_model(cpu, (*method)->name, &x);
         int32_t one[N], two[N];
-        assert_memory_equal(huddle_model_labels(a, NULL), huddle_model_labels(b, NULL), sizeof one);
-        for (const char *const *name = huddle_model_arrays(b); *name != NULL; name++) {
-            huddle_array v, w;
-            assert_ok(huddle_model_array(a, *name, &v));
-            assert_ok(huddle_model_array(b, *name, &w));
-            assert_int_equal(v.rows, w.rows);
-            if (v.type == HUDDLE_ARRAY_F64 && v.stride == v.cols)
-                assert_memory_equal(v.values, w.values, (size_t)(v.rows * v.cols) * sizeof(double));
-        }
+        counting_check_same_bits((*method)->name, a, b);
         assert_ok(huddle_model_predict(context, a, &x, one));
         assert_ok(huddle_model_predict(cpu, b, &x, two));
         assert_memory_equal(one, two, sizeof one);
@@ -327,7 +301,7 @@ static void a_failing_engine_is_reported(void **state) {
         snprintf(message, sizeof message, "the device has no memory for %s",
                  counting_stage_name(stages[k]));
         huddle_context *context = counting_context(options);
-        huddle_points x = clouds(N, 4);
+        huddle_points x = counting_clouds(N, D, 4);
         huddle_model *model;
         assert_ok(huddle_model_new(stages[k] == COUNTING_CLUSTER_ROWS ? "kmeans" : "ssc", &model));
         set_options(model);

@@ -8,6 +8,7 @@
 #include "base/stages.h"
 #include "engines/counting.h"
 #include "huddle/huddle.h"
+#include "shrink/linear.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -231,20 +232,6 @@ static huddle_model *fit(huddle_context *context, const char *method, const hudd
     return model;
 }
 
-static void check_same_arrays(huddle_model *a, huddle_model *b) {
-    int64_t n;
-    const int32_t *labels = huddle_model_labels(a, &n);
-    assert_memory_equal(labels, huddle_model_labels(b, NULL), (size_t)n * sizeof *labels);
-    for (const char *const *name = huddle_model_arrays(b); *name != NULL; name++) {
-        huddle_array v, w;
-        assert_ok(huddle_model_array(a, *name, &v));
-        assert_ok(huddle_model_array(b, *name, &w));
-        assert_int_equal(v.rows, w.rows);
-        if (v.type == HUDDLE_ARRAY_F64 && v.stride == v.cols)
-            assert_memory_equal(v.values, w.values, (size_t)(v.rows * v.cols) * sizeof(double));
-    }
-}
-
 /* With the preparation, the number of clusters and the labels decided by trials; rows on both sides
  * of the number up to which LAPACK computes eigenvectors; copies of rows; one thread asks. */
 static void declined_decisions_are_those_of_the_cpu(void **state) {
@@ -259,7 +246,7 @@ static void declined_decisions_are_those_of_the_cpu(void **state) {
             const char *clusters = automatic ? "auto" : "4";
             huddle_model *a = fit(declining, "ssc", &x, clusters),
                          *b = fit(cpu, "ssc", &x, clusters);
-            check_same_arrays(a, b);
+            counting_check_same_bits("ssc", a, b);
             assert_true(counting_calls(declining, COUNTING_EIGENPAIRS) > 1);
             assert_true(counting_calls(declining, COUNTING_MOVE) > 1);
             check_one_thread(declining);
@@ -286,6 +273,16 @@ static void keep_declines(void *user, huddle_log_level level, huddle_warning_cod
         snprintf(kept->text[kept->count++], sizeof kept->text[0], "%s", text);
 }
 
+/* The number of lines with this end. */
+static int count_lines(const lines *kept, const char *end) {
+    int found = 0;
+    for (int l = 0; l < kept->count; l++) {
+        size_t length = strlen(kept->text[l]), size = strlen(end);
+        found += length >= size && strcmp(kept->text[l] + length - size, end) == 0;
+    }
+    return found;
+}
+
 /* However often a function is asked. */
 static void declines_are_logged_once(void **state) {
     (void)state;
@@ -307,16 +304,120 @@ static void declines_are_logged_once(void **state) {
     }
     for (size_t k = 0; k < sizeof stages / sizeof *stages; k++) {
         char reason[96];
-        int found = 0;
         snprintf(reason, sizeof reason, "(%s is declined)", counting_stage_name(stages[k]));
-        for (int l = 0; l < kept.count; l++)
-            found += strstr(kept.text[l], reason) != NULL;
-        if (found != 1)
-            fail_msg("%s: %d lines", reason, found);
+        if (count_lines(&kept, reason) != 1)
+            fail_msg("%s: %d lines", reason, count_lines(&kept, reason));
     }
     assert_string_equal(kept.text[0],
                         "the engine counting declines find_gram (find_gram is declined)");
     huddle_points_free(&x);
+    huddle_context_free(context);
+}
+
+/* Three linear solvers, each of which leaves the graph to the next in its own way. */
+static huddle_status lack_memory(huddle_context *context, const hd_shrink_linear_graph *graph,
+                                 void **state) {
+    (void)context, (void)graph, (void)state;
+    return hd_fail(HUDDLE_UNSUPPORTED, "no memory for a factor");
+}
+
+static huddle_status lose_digits(huddle_context *context, const hd_shrink_linear_graph *graph,
+                                 void **state) {
+    (void)context, (void)graph, (void)state;
+    return hd_fail(HUDDLE_NUMERIC, "a pivot is 0");
+}
+
+static huddle_status analyse_nothing(huddle_context *context, const hd_shrink_linear_graph *graph,
+                                     void **state) {
+    (void)context, (void)graph, (void)state;
+    return HUDDLE_OK;
+}
+
+static bool fits_never(const void *state) {
+    (void)state;
+    return false;
+}
+
+/* Components are solved side by side, and each of them asks. */
+static void declined_linear_solvers_are_logged_once(void **state) {
+    (void)state;
+    static const hd_shrink_linear_solver
+        last = {.name = "third", .analyse = analyse_nothing, .fits = fits_never},
+        second = {.name = "second", .analyse = lose_digits, .next = &last},
+        first = {.name = "first", .analyse = lack_memory, .next = &second};
+    static const hd_engine linear = {.text = {"linear", "for tests"}, .linear_solver = &first};
+    huddle_context *cpu = context_with(NULL, ""), *declining = context_with(&linear, "");
+    problem x = components(600, 60, 8, 1);
+    lines kept = {0};
+    huddle_context_set_log(declining, keep_declines, &kept);
+    for (int k = 0; k < 2; k++) {
+        shrunk a = shrink(declining, &x, .3), b = shrink(cpu, &x, .3);
+        check_same_bits(&a, &b);
+        assert_string_equal(a.info.linear_solver, b.info.linear_solver);
+        shrunk_free(&a);
+        shrunk_free(&b);
+    }
+    assert_int_equal(kept.count, 3);
+    assert_int_equal(count_lines(&kept, "linear declines first (no memory for a factor)"), 1);
+    assert_int_equal(count_lines(&kept, "linear declines second (a pivot is 0)"), 1);
+    assert_int_equal(count_lines(&kept, "linear declines third (the factor would take too much "
+                                        "memory or time)"),
+                     1);
+    problem_free(&x);
+    huddle_context_free(declining);
+    huddle_context_free(cpu);
+}
+
+/* An engine that answers once, for rows of one column: F, and a dual point that is slack on every
+ * edge by 5 %. */
+static int n_asked;
+
+static huddle_status shrink_once(huddle_context *context, const hd_shrink_request *request,
+                                 hd_shrink_result *result) {
+    const huddle_dense *f = request->f;
+    const huddle_csr *w = request->w;
+    int64_t edge = 0;
+    (void)context;
+    if (n_asked++ > 0)
+        return hd_fail(HUDDLE_UNSUPPORTED, "once is enough");
+    assert_ok(huddle_dense_copy(f, result->g));
+    assert_ok(huddle_dense_new(w->offsets[w->rows] / 2, 1, result->z));
+    for (int64_t i = 0; i < w->rows; i++)
+        for (int64_t e = w->offsets[i]; e < w->offsets[i + 1]; e++)
+            if (w->columns[e] > i)
+                result->z->values[edge++] =
+                    copysign(.95 * request->gamma * w->values[e],
+                             f->values[i * f->stride] - f->values[w->columns[e] * f->stride]);
+    return HUDDLE_OK;
+}
+
+/* Rows on a line, each a negligible way from the next, whose edges are all slack: they are one
+ * group, but too long to be moved to one point, so a smaller gap is asked for. The first answer
+ * stands. */
+static void a_declined_second_answer_is_logged(void **state) {
+    (void)state;
+    static const hd_engine once = {.text = {"once", "for tests"}, .shrink = shrink_once};
+    huddle_context *context = context_with(&once, "");
+    problem x = components(600, 600, 1, 1);
+    huddle_shrink_options options = huddle_shrink_defaults();
+    lines kept = {0};
+    shrunk a;
+    for (int64_t i = 0; i < 600; i++)
+        x.f.values[i] = (double)i;
+    options.loss = "l2";
+    options.gamma = 10;
+    options.gap = .1;
+    huddle_context_set_log(context, keep_declines, &kept);
+    n_asked = 0;
+    assert_ok(huddle_shrink(context, &x.f, &x.w, &options, &a.out, &a.info));
+    assert_true(n_asked > 1);
+    assert_string_equal(a.info.solver, "once");
+    assert_true(a.info.gap > .05 && a.info.gap <= .1);
+    assert_memory_equal(a.out.g.values, x.f.values, 600 * sizeof(double));
+    assert_int_equal(kept.count, 1);
+    assert_string_equal(kept.text[0], "the engine once declines shrink (once is enough)");
+    shrunk_free(&a);
+    problem_free(&x);
     huddle_context_free(context);
 }
 
@@ -476,6 +577,8 @@ int main(void) {
         cmocka_unit_test(an_engine_clusters_samples_first),
         cmocka_unit_test(declined_decisions_are_those_of_the_cpu),
         cmocka_unit_test(declines_are_logged_once),
+        cmocka_unit_test(declined_linear_solvers_are_logged_once),
+        cmocka_unit_test(a_declined_second_answer_is_logged),
         cmocka_unit_test(host_memory_does_not_bypass_an_engine),
         cmocka_unit_test(every_stage_of_an_engine_is_asked_about),
     };

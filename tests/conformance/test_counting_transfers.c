@@ -2,7 +2,6 @@
  * numbers of a whole fit and of a prediction, so that a stage that goes through the host unasked is
  * noticed. And the rules of src/matrix/resident.h, by which this is done. */
 #include "base/context.h"
-#include "base/rng.h"
 #include "engines/counting.h"
 #include "huddle/huddle.h"
 #include "matrix/resident.h"
@@ -13,22 +12,6 @@
 #include <string.h>
 
 enum { N = 96, C = 3 };
-
-/* Three clouds, and between each two of them a few points, so that the graph is connected. */
-static huddle_points clouds(int64_t n, int64_t d, uint64_t seed) {
-    static const double centres[C][4] = {{0, 0, 0, 1}, {7, 0, 2, 1}, {3, 6, 0, 1}};
-    huddle_points x;
-    assert_ok(huddle_points_new(n, d, &x));
-    for (int64_t i = 0; i < n; i++) {
-        hd_rng rng = hd_rng_stream(seed, (uint64_t)i);
-        int64_t own = i % C, other = (i / C + own) % C;
-        double way = i >= C * 28 ? .36 : 0;
-        for (int64_t j = 0; j < d; j++)
-            x.values[i * d + j] = (float)((1 - way) * centres[own][j % 4] +
-                                          way * centres[other][j % 4] + .6 * hd_rng_normal(&rng));
-    }
-    return x;
-}
 
 /* ---- whole fits ------------------------------------------------------------------------------ */
 
@@ -87,7 +70,7 @@ static void a_fit_sends_and_fetches_once(void **state) {
     (void)state;
     for (int refined = 0; refined < 2; refined++) {
         huddle_context *context = counting_context("resident");
-        huddle_points x = clouds(N, 12, 1);
+        huddle_points x = counting_clouds(N, 12, 1);
         huddle_model *model = fit_ssc(context, &x, "none", refined ? "auto" : "none");
         check_bytes(context, &model->fit, 12, refined);
         /* No prediction needs the graphs. */
@@ -114,7 +97,7 @@ static void candidates_are_sent_once(void **state) {
                            fetched[] = {{.count = {0, 5 + 2 * 4, 2 + 4, 1}}, {.count = {0, 7, 3}}};
     for (int refined = 0; refined < 2; refined++) {
         huddle_context *context = counting_context("resident");
-        huddle_points x = clouds(N, 12, 1);
+        huddle_points x = counting_clouds(N, 12, 1);
         huddle_model *model = fit_ssc(context, &x, "auto", refined ? "auto" : "none");
         assert_int_equal(model->fit.prepared.trials.count, refined ? 0 : 4);
         for (int k = 0; k < N_COUNTING_KINDS; k++) {
@@ -135,7 +118,7 @@ static void a_prediction_sends_what_is_new(void **state) {
     (void)state;
     enum { M = 20 };
     huddle_context *context = counting_context("resident");
-    huddle_points x = clouds(N, 4, 1), y = clouds(M, 4, 2);
+    huddle_points x = counting_clouds(N, 4, 1), y = counting_clouds(M, 4, 2);
     huddle_model *model = fit_ssc(context, &x, "none", "none");
     int32_t labels[M];
     for (int time = 0; time < 2; time++) {
@@ -179,7 +162,7 @@ static void points_may_be_with_the_engine(void **state) {
     static const char *const methods[] = {"ssc", "kmeans"};
     for (int k = 0; k < 4; k++) {
         huddle_context *context = counting_context("resident");
-        huddle_points x = clouds(N, 4, 1), there = clouds(N, 4, 1);
+        huddle_points x = counting_clouds(N, 4, 1), there = counting_clouds(N, 4, 1);
         huddle_model *a, *b;
         const size_t size = N * sizeof(int32_t);
         assert_ok(counting_keep_points(context, &there));
@@ -218,7 +201,7 @@ static void kmeans_does_not_fetch(void **state) {
     (void)state;
     for (int few = 0; few < 2; few++) {
         huddle_context *context = counting_context("resident");
-        huddle_points x = clouds(N, 4, 1);
+        huddle_points x = counting_clouds(N, 4, 1);
         huddle_kmeans_options options = huddle_kmeans_defaults();
         huddle_kmeans_result result;
         huddle_kmeans_info info;
@@ -259,7 +242,7 @@ static huddle_csr graph_of(huddle_context *context, const huddle_points *x) {
 static void another_context_fetches(void **state) {
     (void)state;
     huddle_context *first = counting_context("resident"), *second = counting_context("resident");
-    huddle_points x = clouds(N, 4, 1);
+    huddle_points x = counting_clouds(N, 4, 1);
     huddle_csr graph = graph_of(first, &x);
     huddle_embed_options options = huddle_embed_defaults();
     huddle_embedding f;
@@ -295,7 +278,7 @@ static void containers_keep_their_engine_open(void **state) {
     (void)state;
     for (int freed = 0; freed < 2; freed++) {
         huddle_context *context = counting_context("resident");
-        huddle_points x = clouds(N, 4, 1);
+        huddle_points x = counting_clouds(N, 4, 1);
         huddle_csr graph = graph_of(context, &x);
         if (freed)
             huddle_context_free(context);
@@ -330,7 +313,7 @@ static long long sent_points(const huddle_context *context) {
 static void copies_are_adopted_and_invalidated(void **state) {
     (void)state;
     huddle_context *context = counting_context("resident");
-    huddle_points x = clouds(N, 4, 1), view = x;
+    huddle_points x = counting_clouds(N, 4, 1), view = x;
     search(context, &x);
     search(context, &x);
     assert_int_equal(sent_points(context), 2);
@@ -423,7 +406,7 @@ static void *fetch_graph(void *graph) {
 static void threads_fetch_once(void **state) {
     (void)state;
     huddle_context *context = counting_context("resident");
-    huddle_points x = clouds(N, 4, 1);
+    huddle_points x = counting_clouds(N, 4, 1);
     for (int round = 0; round < 20; round++) {
         huddle_csr graph = graph_of(context, &x);
         pthread_t threads[4];
@@ -467,7 +450,7 @@ static void numbers_of_components_are_checked(void **state) {
                                   {1, 0, 2}, {0, 2, 2}, {0, -1, 1}, {0, 0, -1}};
     huddle_context *context;
     hd_engine_copy copy = {.free = free_nothing};
-    huddle_points x = clouds(N, 4, 1);
+    huddle_points x = counting_clouds(N, 4, 1);
     huddle_csr graph = graph_of(NULL, &x);
     int32_t component[N], count;
     assert_ok(huddle_context_new(&context));

@@ -21,6 +21,7 @@
 #include "huddle/embed.h"
 #include "huddle/graph.h"
 #include "huddle/kmeans.h"
+#include "huddle/model.h"
 #include "huddle/shrink.h"
 
 #include <pthread.h>
@@ -96,6 +97,13 @@ void counting_forget(counting_state *state);
 
 /* Engines of this table that are open, in contexts or kept by containers. */
 int counting_open_engines(void);
+
+/* Three separate clouds, and from row 84 on a few points between each two of them, so that the
+ * graph is connected. */
+huddle_points counting_clouds(int64_t n, int64_t d, uint64_t seed);
+
+/* Fails unless two fits have the same labels and arrays of doubles, bit for bit. */
+void counting_check_same_bits(const char *what, huddle_model *a, huddle_model *b);
 
 /* ---- for the files of this engine ------------------------------------------------------------ */
 

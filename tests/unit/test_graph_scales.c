@@ -201,23 +201,31 @@ static huddle_knn_options with_solver(const char *solver) {
     return options;
 }
 
-static void check_points(const named_family *f, int64_t n, int64_t d, int exponent, uint64_t seed) {
-    table t = make_table(f, n, d, exponent, seed);
-    huddle_points x = as_points(&t), some = {.n = n / 4, .d = d, .stride = d, .values = x.values};
-    table queries = {n / 4, d, t.values};
+/* The solvers among the rows of a table and for a quarter of them: the first one against all
+ * distances, the others against the first. x: the table as points; NULL: rows of doubles. */
+static void compare_solvers(const named_family *f, const table *t, const huddle_points *x,
+                            int n_solvers, int exponent) {
+    int64_t n = t->n, d = t->d;
+    table queries = {n / 4, d, t->values};
+    huddle_dense rows = {n, d, d, t->values}, some_rows = {n / 4, d, d, t->values};
+    huddle_points some = {.n = n / 4, .d = d, .stride = d, .values = x != NULL ? x->values : NULL};
     huddle_neighbors first, first_query;
-    /* A tree sees all of many points in many dimensions. */
-    for (int s = 0; s < (n * d > 20000 ? N_SOLVERS - 1 : N_SOLVERS); s++) {
+    for (int s = 0; s < n_solvers; s++) {
         char what[200];
         huddle_knn_options options = with_solver(solvers[s]);
         huddle_neighbors out, near;
-        snprintf(what, sizeof what, "%s, %lld x %lld, 2^%d, %s", f->name, (long long)n,
-                 (long long)d, exponent, solvers[s]);
-        assert_ok(huddle_graph_knn(NULL, &x, &options, &out, NULL));
-        assert_ok(huddle_graph_query(NULL, &x, &some, &options, &near, NULL));
+        snprintf(what, sizeof what, "%s%s, %lld x %lld, 2^%d, %s", x == NULL ? "doubles, " : "",
+                 f->name, (long long)n, (long long)d, exponent, solvers[s]);
+        if (x != NULL) {
+            assert_ok(huddle_graph_knn(NULL, x, &options, &out, NULL));
+            assert_ok(huddle_graph_query(NULL, x, &some, &options, &near, NULL));
+        } else {
+            assert_ok(huddle_graph_knn_dense(NULL, &rows, &options, &out, NULL));
+            assert_ok(huddle_graph_query_dense(NULL, &rows, &some_rows, &options, &near, NULL));
+        }
         if (s == 0) {
-            check_lists(&t, &t, f->exact, &out, what);
-            check_lists(&t, &queries, f->exact, &near, what);
+            check_lists(t, t, f->exact, &out, what);
+            check_lists(t, &queries, f->exact, &near, what);
             first = out;
             first_query = near;
             continue;
@@ -229,6 +237,13 @@ static void check_points(const named_family *f, int64_t n, int64_t d, int expone
     }
     huddle_neighbors_free(&first);
     huddle_neighbors_free(&first_query);
+}
+
+static void check_points(const named_family *f, int64_t n, int64_t d, int exponent, uint64_t seed) {
+    table t = make_table(f, n, d, exponent, seed);
+    huddle_points x = as_points(&t);
+    /* A tree sees all of many points in many dimensions. */
+    compare_solvers(f, &t, &x, n * d > 20000 ? N_SOLVERS - 1 : N_SOLVERS, exponent);
     huddle_points_free(&x);
     free(t.values);
 }
@@ -283,31 +298,7 @@ static void below_float(hd_rng *rng, int64_t n, int64_t d, double *values) {
 
 static void check_dense(const named_family *f, int64_t n, int64_t d, int exponent) {
     table t = make_table(f, n, d, exponent, 3);
-    huddle_dense rows = {n, d, d, t.values}, some = {n / 4, d, d, t.values};
-    table queries = {n / 4, d, t.values};
-    huddle_neighbors first, first_query;
-    for (int s = 0; s < N_SOLVERS; s++) {
-        char what[200];
-        huddle_knn_options options = with_solver(solvers[s]);
-        huddle_neighbors out, near;
-        snprintf(what, sizeof what, "doubles, %s, %lld x %lld, 2^%d, %s", f->name, (long long)n,
-                 (long long)d, exponent, solvers[s]);
-        assert_ok(huddle_graph_knn_dense(NULL, &rows, &options, &out, NULL));
-        assert_ok(huddle_graph_query_dense(NULL, &rows, &some, &options, &near, NULL));
-        if (s == 0) {
-            check_lists(&t, &t, f->exact, &out, what);
-            check_lists(&t, &queries, f->exact, &near, what);
-            first = out;
-            first_query = near;
-            continue;
-        }
-        check_same(&first, &out, what);
-        check_same(&first_query, &near, what);
-        huddle_neighbors_free(&out);
-        huddle_neighbors_free(&near);
-    }
-    huddle_neighbors_free(&first);
-    huddle_neighbors_free(&first_query);
+    compare_solvers(f, &t, NULL, N_SOLVERS, exponent);
     free(t.values);
 }
 
