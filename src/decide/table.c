@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
+#include "matrix/points.h"
 #include "steps/slabs.h"
 
 #include <float.h>
@@ -50,10 +51,6 @@ typedef struct examination {
     double *norms;   /* sums of 1-norms, their squares, 2-norms, their squares, per chunk */
 } examination;
 
-static double value_at(const huddle_points *x, int64_t i, int64_t j) {
-    return (double)x->values[i * x->stride + j] + (x->shift != NULL ? x->shift[j] : 0);
-}
-
 /* Values are floats relative to a shift: an integer comes back with the error of that rounding.
  * Adding and subtracting 1.5 * 2^52 rounds to the nearest integer where doubles have fractions;
  * round() is a call, and this runs once for each value of the points. */
@@ -76,7 +73,7 @@ static void measure_moments(const huddle_points *x, hd_chunk chunk, column *colu
     }
     for (int64_t i = 0; i < x->n; i++)
         for (int64_t k = 0; k < count; k++) {
-            double value = value_at(x, i, first + k), size = fabs(value);
+            double value = hd_points_value(x, i, first + k), size = fabs(value);
             sum[k] += value;
             squares[k] += value * value;
             largest[k] = size > largest[k] ? size : largest[k];
@@ -91,7 +88,7 @@ static void measure_moments(const huddle_points *x, hd_chunk chunk, column *colu
     }
     for (int64_t i = 0; i < x->n; i++)
         for (int64_t k = 0; k < count; k++) {
-            double difference = value_at(x, i, first + k) - sum[k];
+            double difference = hd_points_value(x, i, first + k) - sum[k];
             squares[k] += difference * difference;
         }
     for (int64_t k = 0; k < count; k++) {
@@ -149,7 +146,7 @@ static huddle_status add_norms(void *argument, hd_chunk chunk) {
         double absolute = 0, square = 0;
         for (int64_t j = 0; j < e->x->d; j++)
             if (e->columns[j].varies) {
-                double value = value_at(e->x, i, j);
+                double value = hd_points_value(e->x, i, j);
                 absolute += fabs(value);
                 square += value * value;
             }

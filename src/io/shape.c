@@ -4,6 +4,7 @@
 #include "base/slabs.h"
 #include "io/formats.h"
 #include "io/number.h"
+#include "matrix/points.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,10 +19,6 @@ typedef struct sample {
     double *mean;    /* d: the mean image */
     double variance; /* of the values around it */
 } sample;
-
-static double value_at(const huddle_points *x, int64_t i, int64_t j) {
-    return (double)x->values[i * x->stride + j] + (x->shift != NULL ? x->shift[j] : 0);
-}
 
 /* The first row of this process that is in the sample. */
 static int64_t first_row(const sample *s) {
@@ -39,7 +36,7 @@ static huddle_status open_sample(huddle_context *context, const huddle_data *dat
     ALLOC_ZERO(s->mean, x->d + 2);
     for (int64_t i = first_row(s); i < x->n; i += s->step) {
         for (int64_t j = 0; j < x->d; j++)
-            s->mean[j] += value_at(x, i, j);
+            s->mean[j] += hd_points_value(x, i, j);
         s->mean[x->d]++;
     }
     TRY(hd_reduce_sum(context, x->d + 1, s->mean));
@@ -47,7 +44,7 @@ static huddle_status open_sample(huddle_context *context, const huddle_data *dat
         s->mean[j] /= s->mean[x->d];
     for (int64_t i = first_row(s); i < x->n; i += s->step)
         for (int64_t j = 0; j < x->d; j++) {
-            double v = value_at(x, i, j) - s->mean[j];
+            double v = hd_points_value(x, i, j) - s->mean[j];
             s->variance += v * v;
         }
     TRY(hd_reduce_sum(context, 1, &s->variance));
@@ -63,8 +60,8 @@ static huddle_status lag_difference(const sample *s, int64_t lag, double *differ
     double sum[2] = {0, 0};
     for (int64_t i = first_row(s); i < x->n; i += s->step)
         for (int64_t j = lag; j < x->d; j++) {
-            double v = value_at(x, i, j) - s->mean[j];
-            v -= value_at(x, i, j - lag) - s->mean[j - lag];
+            double v = hd_points_value(x, i, j) - s->mean[j];
+            v -= hd_points_value(x, i, j - lag) - s->mean[j - lag];
             sum[0] += v * v;
             sum[1]++;
         }
@@ -96,7 +93,7 @@ static huddle_status are_pixels(const sample *s, bool *pixels) {
     double facts[3] = {-INFINITY, -INFINITY, 0}; /* largest, negated smallest, fractions */
     for (int64_t i = first_row(s); i < x->n; i += s->step)
         for (int64_t j = 0; j < x->d; j++) {
-            double v = value_at(x, i, j);
+            double v = hd_points_value(x, i, j);
             facts[0] = fmax(facts[0], v);
             facts[1] = fmax(facts[1], -v);
             facts[2] = fmax(facts[2], v != floor(v));

@@ -26,6 +26,11 @@ huddle_status hd_points_from_rows(huddle_context *context, const huddle_dense *m
 /* A copy of numbers, such as the shift of points; of NULL there is none. */
 huddle_status hd_copy_numbers(int64_t count, const double *from, double **to);
 
+/* Value j of row i of dense points, with the shift. */
+static inline double hd_points_value(const huddle_points *x, int64_t i, int64_t j) {
+    return (double)x->values[i * x->stride + j] + (x->shift != NULL ? x->shift[j] : 0);
+}
+
 /* The squared norm of row i as it is stored, without the shift. */
 double hd_points_square(const huddle_points *points, int64_t i);
 
