@@ -3,7 +3,6 @@
 
 #include "base/check.h"
 
-
 /* ---- walk ---------------------------------------------------------------------------------- */
 
 /* Freeing uses the stage's own function, which knows about members that are not saved. */

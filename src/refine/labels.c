@@ -4,7 +4,6 @@
 #include "base/check.h"
 #include "refine/refine.h"
 
-
 /* The order in which a fit numbers clusters, those of all processes: by their first vertices. The
  * labels are below n_labels; those that do not occur come last. All processes see the same minima,
  * and rank them alike without another message. */
