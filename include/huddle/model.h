@@ -43,8 +43,8 @@ HUDDLE_API huddle_status huddle_model_set_graph(huddle_model *model, const huddl
 HUDDLE_API huddle_status huddle_model_set_embedding(huddle_model *model,
                                                     const huddle_dense *embedding);
 
-/* Names of the features, for warnings and the info; copied. They are used by fits to points with
- * n features. n = 0 removes them. */
+/* Names of the features, for warnings and the model's info; copied. They are used by fits to points
+ * with n features. n = 0 removes them. */
 HUDDLE_API huddle_status huddle_model_set_feature_names(huddle_model *model, int64_t n,
                                                         const char *const *names);
 
@@ -126,7 +126,7 @@ HUDDLE_API const huddle_embed_choice *huddle_model_choice(const huddle_model *mo
 HUDDLE_API const huddle_trial *huddle_model_trials(const huddle_model *model, int32_t *count);
 HUDDLE_API const huddle_fit_scores *huddle_model_scores(const huddle_model *model);
 
-/* The info: all of these as a JSON object, with options, times, cluster sizes, medoids and
+/* The model's info: all of these as a JSON object, with options, times, cluster sizes, medoids and
  * warnings (as strings, and as the names of their codes); freed by huddle_free(). */
 HUDDLE_API huddle_status huddle_model_info_json(const huddle_model *model, char **json);
 

@@ -263,7 +263,7 @@ static huddle_status write_directory(hd_zip_writer *zip) {
         TRY(write_end64(zip, begin, size));
     uint64_t count = many ? HD_ZIP_ESCAPE_16 : (uint64_t)zip->count;
     char *at = hd_zip_store(record, 4, HD_ZIP_END);
-    at = hd_zip_store(at, 4, 0); /* the same two */
+    at = hd_zip_store(at, 4, 0); /* this disc, that of the directory */
     at = hd_zip_store(at, 2, count);
     at = hd_zip_store(at, 2, count);
     at = hd_zip_store(at, 4, wide ? HD_ZIP_ESCAPE_32 : (uint64_t)size);

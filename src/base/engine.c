@@ -138,8 +138,8 @@ static uint64_t hash_texts(const char *a, const char *b) {
 }
 
 /* A stage may be asked for hundreds of parts or trials, which an engine declines for one reason.
- * Under hd_silence_begin() nothing is written, so that nothing is remembered either. Blocks of the
- * shrink step ask for their linear solvers on several threads, hence the lock. */
+ * Under hd_silence_begin() nothing is written, so that nothing is remembered either. Components
+ * of the shrink step ask for linear solvers on several threads, hence the lock. */
 bool hd_engine_declined(huddle_context *context, const char *function, huddle_status status) {
     const char *reason = huddle_last_error();
     if (status != HUDDLE_UNSUPPORTED)

@@ -365,9 +365,10 @@ huddle_status hd_context_use_engine(huddle_context *context, const hd_engine *en
 const hd_engine *hd_context_engine(const huddle_context *context);
 void *hd_context_engine_state(const huddle_context *context);
 
-/* What a stage does with the status of an engine's function, whose name is `function`. True if the
- * engine has declined: the reason is written to the log, once for each function and reason, up to
- * HD_MAX_DECLINED of them; what a trial asks for in silence is not. */
+/* What a stage does with the status of an engine's function, or of one of its linear solvers, whose
+ * name is `function`. True if the engine has declined: the reason, the last message of this thread,
+ * is written to the log, once for each function and reason, up to HD_MAX_DECLINED of them; what a
+ * trial asks for in silence is not. */
 bool hd_engine_declined(huddle_context *context, const char *function, huddle_status status);
 
 /* hd_parallel() with one item in a chunk for bodies whose stages may ask the engine: side by side

@@ -289,8 +289,8 @@ done:
     return status;
 }
 
-/* Distributed rows of which process 0 examines a sample: as many as have so many values (64
- * MB), but at least SAMPLED_ROWS. */
+/* Distributed rows of which process 0 examines a sample: as many as have so many values
+ * (64 MB), but at least SAMPLED_ROWS. */
 enum { SAMPLED_VALUES = 1 << 24, SAMPLED_ROWS = 10000 };
 
 /* The kinds, by number: texts of one process mean nothing to another. */

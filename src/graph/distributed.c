@@ -380,7 +380,7 @@ done:
 /* ---- the search ---------------------------------------------------------------------------- */
 
 static void free_search(distributed_search *p) {
-    if (p->own.index != p->asked->index)
+    if (p->own.index != p->asked->index) /* both arrays or neither (settle_rows()) */
         FREE(p->own.index, p->own.distance2);
     huddle_free(p->own_ids);
     hd_graph_regions_free(&p->regions);

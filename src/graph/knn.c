@@ -33,7 +33,7 @@ huddle_knn_options huddle_knn_defaults(void) {
     return options;
 }
 
-/* Also for options that are not in a table (huddle_connect_options), hence not checked by one. */
+/* Also for a metric that no table has checked: huddle_connect_options.metric is not in one. */
 huddle_status hd_graph_parse_metric(const char *metric, bool *cosine) {
     *cosine = metric != NULL && strcmp(metric, "cosine") == 0;
     if (*cosine || metric == NULL || strcmp(metric, "euclidean") == 0)

@@ -46,8 +46,8 @@ static double next_difference(const hd_graph_sparse_rows *a, int64_t i, int64_t 
 }
 
 /* Under cosine a row of zeros has a direction of its own (dense_rows.h): squared distance 2 to
- * every other row, 0 to other rows of zeros. Products are rounded by themselves (ISO C mode
- * contracts none), so that exchanging the rows only changes the signs of the differences:
+ * every other row, 0 to other rows of zeros. Products are rounded by themselves (GCC contracts
+ * none in its ISO C mode), so that exchanging the rows only changes the signs of the differences:
  * neighbours of each other have the same distance in both lists, to the bit. */
 double hd_graph_sparse_distance2(const hd_graph_sparse_rows *a, int64_t i,
                                  const hd_graph_sparse_rows *b, int64_t j) {

@@ -141,10 +141,11 @@ static huddle_status survey_block(void *argument, hd_chunk chunk) {
  * the mean, and little cancels. */
 static void measure_points(survey *s, double *row) {
     const huddle_points *x = s->x;
-    for (int64_t i = 0; i < x->n && x->offsets != NULL; i++)
-        s->squares[i] = hd_points_square(x, i);
-    if (x->offsets != NULL)
+    if (x->offsets != NULL) {
+        for (int64_t i = 0; i < x->n; i++)
+            s->squares[i] = hd_points_square(x, i);
         return;
+    }
     for (int64_t i = 0; i < x->n; i++)
         for (int64_t j = 0; j < x->d; j++)
             s->mean[j] += (double)x->values[i * x->stride + j] / (double)x->n;

@@ -147,7 +147,7 @@ huddle_status huddle_model_info_json(const huddle_model *model, char **text) {
     if (model->info != NULL && !model->fit.scored) {
         *text = hd_copy_text(model->info);
         if (*text == NULL)
-            FAIL(HUDDLE_NO_MEMORY, "no memory for the info");
+            FAIL(HUDDLE_NO_MEMORY, "no memory for the info of the model");
         goto done;
     }
     if (model->info != NULL)

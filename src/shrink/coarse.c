@@ -46,10 +46,11 @@ static huddle_status merge_rows(hd_shrink_coarse *p, int64_t *merged, int64_t *n
     ALLOC(ranked, edges->count);
     ALLOC(size, n);
     for (int64_t e = 0; e < edges->count; e++) {
+        if (!(edges->weight[e] > 0)) /* absent, and 0 / 0 is in no order */
+            continue;
         double length =
             hd_shrink_distance2(row_of(&p->f, edges->i[e]), row_of(&p->f, edges->j[e]), p->f.cols);
-        if (edges->weight[e] > 0)
-            ranked[n_ranked++] = (ranked_edge){length / edges->weight[e], e};
+        ranked[n_ranked++] = (ranked_edge){length / edges->weight[e], e};
     }
     qsort(ranked, (size_t)n_ranked, sizeof *ranked, by_length);
     for (int64_t i = 0; i < n; i++) {

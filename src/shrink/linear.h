@@ -32,9 +32,9 @@ typedef struct hd_shrink_linear_solver {
     const char *name;
 
     /* Prepares for a graph, whose arrays must outlive the state. HUDDLE_UNSUPPORTED or
-     * HUDDLE_NUMERIC if the solver cannot handle this graph; "auto" then tries the next solver. A
-     * failure leaves NULL or a state that free() takes. Called, like the functions below, from
-     * several threads at a time for different states. */
+     * HUDDLE_NUMERIC, with a message (hd_fail()), if the solver cannot handle this graph; "auto"
+     * then tries the next solver. A failure leaves NULL or a state that free() takes. Called, like
+     * the functions below, from several threads at a time for different states. */
     huddle_status (*analyse)(huddle_context *context, const hd_shrink_linear_graph *graph,
                              void **state);
 

@@ -98,30 +98,40 @@ done:
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-/* Allocates arrays and blocks and tries closed forms. The state of the solver, which is the largest
- * part of the memory, is created only if some block needs it. */
-static huddle_status open_blocks(hd_shrink_solve *s) {
+/* Allocates arrays and blocks and tries closed forms. *all_exact: nothing is left to be solved. */
+static huddle_status open_blocks(hd_shrink_solve *s, bool *all_exact) {
     huddle_status status = HUDDLE_OK;
     const hd_shrink_problem *p = &s->problem;
-    bool systems = s->solver != NULL && s->solver->uses_systems, all_exact = true;
+    bool systems = s->solver->uses_systems;
+    *all_exact = true;
     TRY(hd_shrink_arrays_new(p, systems, &s->arrays));
     TRY(hd_shrink_arrays_start(p, s->options.start, &s->arrays));
     TRY(hd_shrink_blocks_new(s->input.context, p, &s->arrays,
                              systems ? s->options.linear_solver : NULL, s->options.seed,
                              &s->blocks));
-    ALLOC(s->small, p->n_blocks);
-    for (int64_t k = 0; k < p->n_blocks && s->solver != NULL; k++) {
+    for (int64_t k = 0; k < p->n_blocks; k++) {
         TRY(try_closed_forms(s, &s->blocks[k]));
-        all_exact = all_exact && s->blocks[k].progress.is_exact;
-        if (systems && !s->blocks[k].progress.is_exact)
+        *all_exact = *all_exact && s->blocks[k].progress.is_exact;
+    }
+done:
+    return status;
+}
+
+/* The state of the solver is the largest part of the memory: it is created only if no engine has
+ * solved the problem and some block needs it. */
+static huddle_status open_solver(hd_shrink_solve *s) {
+    huddle_status status = HUDDLE_OK;
+    const hd_shrink_problem *p = &s->problem;
+    ALLOC(s->small, p->n_blocks);
+    for (int64_t k = 0; k < p->n_blocks; k++) {
+        if (s->solver->uses_systems && !s->blocks[k].progress.is_exact)
             TRY(hd_shrink_block_open_linear(&s->blocks[k]));
         /* Across processes every step contains collective calls, which all processes must make in
          * the same order: one thread makes them, block by block. */
         if (s->blocks[k].m < LARGE_BLOCK && !hd_shrink_is_distributed(p))
             s->small[s->n_small++] = k;
     }
-    if (s->solver != NULL && !all_exact)
-        TRY(s->solver->open(p, &s->arrays, &s->state));
+    TRY(s->solver->open(p, &s->arrays, &s->state));
 done:
     return status;
 }
@@ -131,7 +141,8 @@ bool hd_shrink_asks_engine(const hd_shrink_solve *s) {
            hd_context_engine(s->input.context)->shrink != NULL;
 }
 
-/* An engine uses a method of its own, so it is called unless the caller names a solver. The steps
+/* An engine uses a method of its own, so it is called unless the caller names a solver, for what
+ * closed forms have left; blocks that have one count as open again in its result. The steps
  * of a draft are those of the CPU; an engine, whose steps may be anything, is asked for a larger
  * gap instead, and has then come to the end of the draft. */
 static huddle_status try_engine(hd_shrink_solve *s) {
@@ -145,13 +156,17 @@ static huddle_status try_engine(hd_shrink_solve *s) {
     huddle_status status = hd_shrink_call_engine(s, s->options.start, &s->engine_g, &s->engine_z);
     s->target_gap = s->options.gap;
     s->max_iter = s->is_draft && status == HUDDLE_OK ? s->info->n_iter : max_iter;
-    if (status == HUDDLE_OK)
+    if (status == HUDDLE_OK) {
         s->solver = NULL;
+        for (int64_t k = 0; k < s->problem.n_blocks; k++)
+            s->blocks[k].progress.is_exact = s->blocks[k].progress.is_collapsed = false;
+    }
     return status == HUDDLE_UNSUPPORTED ? HUDDLE_OK : status;
 }
 
 huddle_status hd_shrink_solve_open(hd_shrink_solve *s) {
     huddle_status status = HUDDLE_OK;
+    bool all_exact;
     hd_slab slab;
     double negligible = fmin(largest_negligible, negligible_per_gap * s->options.gap);
     s->target_gap = s->options.gap;
@@ -161,9 +176,12 @@ huddle_status hd_shrink_solve_open(hd_shrink_solve *s) {
         s->max_iter = s->solver->max_iter;
     TRY(hd_slab_locate(s->input.context, s->input.f->rows, &slab));
     s->n_rows = slab.total;
-    TRY(try_engine(s));
     TRY(hd_shrink_problem_new(&s->input, true, negligible, &s->problem));
-    TRY(open_blocks(s));
+    TRY(open_blocks(s, &all_exact));
+    if (!all_exact)
+        TRY(try_engine(s));
+    if (!all_exact && s->solver != NULL)
+        TRY(open_solver(s));
 done:
     return status;
 }
@@ -316,7 +334,7 @@ done:
 
 /* ---- an engine's result -------------------------------------------------------------------- */
 
-/* The results of an engine. The first one was computed before the problem was prepared; later ones,
+/* The results of an engine. The first one was computed when the problem was opened; later ones,
  * for a smaller gap, start from it and replace it if their objective is not larger. Blocks are used
  * only to evaluate the result, which is certified like any other. */
 static huddle_status iterate_engine(hd_shrink_solve *s) {

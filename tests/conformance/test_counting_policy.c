@@ -144,6 +144,25 @@ static void an_engine_shrinks_the_parts_of_a_large_problem(void **state) {
     huddle_context_free(cpu);
 }
 
+/* One component, far from negligible: that it collapses takes a linear solve to prove. */
+static void an_engine_is_not_asked_for_what_collapses(void **state) {
+    (void)state;
+    huddle_context *cpu = context_with(NULL, ""), *counting = context_with(&counting_engine, "");
+    problem x = components(60, 60, 8, 6);
+    shrunk a = shrink(counting, &x, 20), b = shrink(cpu, &x, 20);
+    assert_int_equal(counting_calls(counting, COUNTING_SHRINK), 0);
+    assert_int_equal(a.out.n_groups, 1);
+    check_same_bits(&a, &b);
+    shrunk_free(&a);
+    shrunk_free(&b);
+    a = shrink(counting, &x, .3);
+    assert_true(counting_calls(counting, COUNTING_SHRINK) > 0);
+    shrunk_free(&a);
+    problem_free(&x);
+    huddle_context_free(counting);
+    huddle_context_free(cpu);
+}
+
 /* ---- K-means --------------------------------------------------------------------------------- */
 
 static huddle_points groups(int64_t n, int64_t d, int64_t c, double noise) {
@@ -297,8 +316,11 @@ static void declines_are_logged_once(void **state) {
     huddle_context_set_log(context, keep_declines, &kept);
     for (int k = 0; k < 2; k++) {
         assert_ok(huddle_model_new("ssc", &model));
-        assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
+        assert_ok(huddle_model_set_option(model, "n_clusters", "6"));
         assert_ok(huddle_model_set_option(model, "prepare", "pca:2"));
+        /* More clusters than groups, and little shrinking: no part of W collapses, about which the
+         * engine would not be asked. */
+        assert_ok(huddle_model_set_option(model, "gamma", "3"));
         assert_ok(huddle_model_fit(context, model, &x));
         huddle_model_free(model);
     }
@@ -573,6 +595,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_declined_shrink_step_has_the_bits_of_the_cpu),
         cmocka_unit_test(an_engine_shrinks_the_parts_of_a_large_problem),
+        cmocka_unit_test(an_engine_is_not_asked_for_what_collapses),
         cmocka_unit_test(declined_clusters_have_the_bits_of_the_cpu),
         cmocka_unit_test(an_engine_clusters_samples_first),
         cmocka_unit_test(declined_decisions_are_those_of_the_cpu),
