@@ -46,6 +46,21 @@ static void sparse_arff_is_sparse(void **state) {
     huddle_data_free(&data);
 }
 
+/* Columns after the class move to its place. */
+static void sparse_arff_may_have_its_class_anywhere(void **state) {
+    (void)state;
+    static const char text[] = "@relation r\n@attribute a numeric\n@attribute class {p,q}\n"
+                               "@attribute b numeric\n@data\n{0 3, 1 q, 2 5}\n{2 4}\n";
+    huddle_data data;
+    assert_ok(huddle_data_read(NULL, io_write_text("c.arff", text), NULL, &data));
+    assert_int_equal(data.points.d, 2);
+    assert_close(io_value(&data.points, 0, 0), 3, 0);
+    assert_close(io_value(&data.points, 0, 1), 5, 0);
+    assert_close(io_value(&data.points, 1, 1), 4, 0);
+    assert_string_equal(data.classes[data.labels[0]], "q");
+    huddle_data_free(&data);
+}
+
 /* "a,b\n1,2\n3,4\n", packed by Python's bz2. */
 static const unsigned char bzip2_table[] = {
     66, 90, 104, 57,  49,  65, 89, 38,  83,  89,  3,   12, 31, 27, 0,   0,   5,
@@ -147,7 +162,7 @@ static void image_sizes_are_given(void **state) {
 /* Latin-1 and UTF-16 are rewritten in memory of their own. */
 static void every_allocation_may_fail(void **state) {
     (void)state;
-    static const char *const names[] = {"t.arff", "s.arff",     "t.csv.bz2",
+    static const char *const names[] = {"t.arff", "s.arff",     "c.arff",   "t.csv.bz2",
                                         "bmp",    "latin1.csv", "utf16.csv"};
     io_write_text("latin1.csv", "a,b,label\n1,2,\xe4\n3,4,\xf6\n");
     io_write("utf16.csv", "a\0,\0b\0\n\0001\0,\0002\0\n\0003\0,\0004\0\n\0", 24);
@@ -164,6 +179,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dense_arff_is_a_table),
         cmocka_unit_test(sparse_arff_is_sparse),
+        cmocka_unit_test(sparse_arff_may_have_its_class_anywhere),
         cmocka_unit_test(packed_files_need_their_library),
         cmocka_unit_test(bmp_is_read_from_the_bottom_up),
         cmocka_unit_test(claims_of_headers_are_checked),
