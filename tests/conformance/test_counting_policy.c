@@ -1,11 +1,8 @@
 /* What is decided above the engines, whether there is one or not: large problems are divided before
- * an engine is asked for the parts, an engine that declines changes no bit at any size, and the
- * memory of an engine counts. */
+ * an engine is asked for the parts, and an engine that declines changes no bit at any size. */
 #include "base/check.h"
 #include "base/context.h"
-#include "base/machine.h"
 #include "base/rng.h"
-#include "base/stages.h"
 #include "engines/counting.h"
 #include "huddle/huddle.h"
 #include "shrink/linear.h"
@@ -15,15 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static huddle_context *context_with(const hd_engine *engine, const char *options) {
-    huddle_context *context;
-    assert_ok(huddle_context_new(&context));
-    assert_ok(huddle_context_set_threads(context, 3));
-    if (engine != NULL)
-        assert_ok(hd_context_use_engine(context, engine, options));
-    return context;
-}
 
 static void check_one_thread(const huddle_context *context) {
     assert_int_equal(atomic_load(&counting_state_of(context)->elsewhere), 0);
@@ -107,8 +95,8 @@ static void a_declined_shrink_step_has_the_bits_of_the_cpu(void **state) {
     static const int64_t cases[][3] = {
         {600, 60, 8}, {6000, 40, 24}, {6000, 40, 40}, {6000, 3000, 40}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        huddle_context *cpu = context_with(NULL, ""),
-                       *declining = context_with(&counting_engine, "decline");
+        huddle_context *cpu = counting_context_with(NULL, ""),
+                       *declining = counting_context_with(&counting_engine, "decline");
         problem x = components(cases[k][0], cases[k][1], cases[k][2], k);
         shrunk a = shrink(declining, &x, .3), b = shrink(cpu, &x, .3);
         check_same_bits(&a, &b);
@@ -126,7 +114,8 @@ static void a_declined_shrink_step_has_the_bits_of_the_cpu(void **state) {
  * directions, on the thread of the caller. */
 static void an_engine_shrinks_the_parts_of_a_large_problem(void **state) {
     (void)state;
-    huddle_context *cpu = context_with(NULL, ""), *counting = context_with(&counting_engine, "");
+    huddle_context *cpu = counting_context_with(NULL, ""),
+                   *counting = counting_context_with(&counting_engine, "");
     problem x = components(6000, 40, 40, 5);
     shrunk a = shrink(counting, &x, .3), b = shrink(cpu, &x, .3);
     assert_string_equal(a.info.solver, "counting");
@@ -147,7 +136,8 @@ static void an_engine_shrinks_the_parts_of_a_large_problem(void **state) {
 /* One component, far from negligible: that it collapses takes a linear solve to prove. */
 static void an_engine_is_not_asked_for_what_collapses(void **state) {
     (void)state;
-    huddle_context *cpu = context_with(NULL, ""), *counting = context_with(&counting_engine, "");
+    huddle_context *cpu = counting_context_with(NULL, ""),
+                   *counting = counting_context_with(&counting_engine, "");
     problem x = components(60, 60, 8, 6);
     shrunk a = shrink(counting, &x, 20), b = shrink(cpu, &x, 20);
     assert_int_equal(counting_calls(counting, COUNTING_SHRINK), 0);
@@ -164,17 +154,6 @@ static void an_engine_is_not_asked_for_what_collapses(void **state) {
 }
 
 /* ---- K-means --------------------------------------------------------------------------------- */
-
-static huddle_points groups(int64_t n, int64_t d, int64_t c, double noise) {
-    huddle_points x;
-    assert_ok(huddle_points_new(n, d, &x));
-    for (int64_t i = 0; i < n; i++) {
-        hd_rng rng = hd_rng_stream(1, (uint64_t)i), centre = hd_rng_stream(2, (uint64_t)(i % c));
-        for (int64_t j = 0; j < d; j++)
-            x.values[i * d + j] = (float)(4 * hd_rng_normal(&centre) + noise * hd_rng_normal(&rng));
-    }
-    return x;
-}
 
 typedef struct clustered {
     huddle_kmeans_result result;
@@ -202,9 +181,9 @@ static void declined_clusters_have_the_bits_of_the_cpu(void **state) {
     (void)state;
     static const int64_t sizes[] = {900, 32768, 32769, 65535, 65536};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
-        huddle_context *cpu = context_with(NULL, ""),
-                       *declining = context_with(&counting_engine, "decline");
-        huddle_points x = groups(sizes[k], 2, 6, 1.5);
+        huddle_context *cpu = counting_context_with(NULL, ""),
+                       *declining = counting_context_with(&counting_engine, "decline");
+        huddle_points x = counting_groups(sizes[k], 2, 6, 1.5);
         clustered a = cluster(declining, &x, 6, 300), b = cluster(cpu, &x, 6, 300);
         assert_true(a.info.inertia == b.info.inertia && a.info.best == b.info.best);
         assert_memory_equal(a.info.inertias, b.info.inertias, 4 * sizeof(double));
@@ -224,8 +203,9 @@ static void declined_clusters_have_the_bits_of_the_cpu(void **state) {
  * begin at the means of the sample: the first labels are right. */
 static void an_engine_clusters_samples_first(void **state) {
     (void)state;
-    huddle_context *cpu = context_with(NULL, ""), *counting = context_with(&counting_engine, "");
-    huddle_points x = groups(65536, 2, 3, .1);
+    huddle_context *cpu = counting_context_with(NULL, ""),
+                   *counting = counting_context_with(&counting_engine, "");
+    huddle_points x = counting_groups(65536, 2, 3, .1);
     clustered a = cluster(counting, &x, 3, 1), b = cluster(cpu, &x, 3, 300);
     assert_int_equal(counting_calls(counting, COUNTING_CLUSTER_ROWS), 2);
     assert_close(a.info.inertia, b.info.inertia, 1e-3);
@@ -258,9 +238,9 @@ static void declined_decisions_are_those_of_the_cpu(void **state) {
     static const int64_t sizes[] = {300, 520};
     for (size_t k = 0; k < 2; k++)
         for (int automatic = 0; automatic < 2; automatic++) {
-            huddle_context *cpu = context_with(NULL, ""),
-                           *declining = context_with(&counting_engine, "decline");
-            huddle_points x = groups(sizes[k], 16, 4, 2.5);
+            huddle_context *cpu = counting_context_with(NULL, ""),
+                           *declining = counting_context_with(&counting_engine, "decline");
+            huddle_points x = counting_groups(sizes[k], 16, 4, 2.5);
             memcpy(x.values + 16 * 16, x.values, 8 * 16 * sizeof *x.values);
             const char *clusters = automatic ? "auto" : "4";
             huddle_model *a = fit(declining, "ssc", &x, clusters),
@@ -309,8 +289,8 @@ static void declines_are_logged_once(void **state) {
         COUNTING_NEIGHBORS, COUNTING_WEIGH,        COUNTING_EIGENPAIRS,   COUNTING_SHRINK,
         COUNTING_DISTINCT,  COUNTING_MAP,          COUNTING_GRAM,         COUNTING_MOVE,
         COUNTING_SCORES,    COUNTING_CLUSTER_ROWS, COUNTING_ROW_NEIGHBORS};
-    huddle_context *context = context_with(&counting_engine, "decline");
-    huddle_points x = groups(120, 4, 3, 1);
+    huddle_context *context = counting_context_with(&counting_engine, "decline");
+    huddle_points x = counting_groups(120, 4, 3, 1);
     lines kept = {0};
     huddle_model *model;
     huddle_context_set_log(context, keep_declines, &kept);
@@ -368,7 +348,8 @@ static void declined_linear_solvers_are_logged_once(void **state) {
         second = {.name = "second", .analyse = lose_digits, .next = &last},
         first = {.name = "first", .analyse = lack_memory, .next = &second};
     static const hd_engine linear = {.text = {"linear", "for tests"}, .linear_solver = &first};
-    huddle_context *cpu = context_with(NULL, ""), *declining = context_with(&linear, "");
+    huddle_context *cpu = counting_context_with(NULL, ""),
+                   *declining = counting_context_with(&linear, "");
     problem x = components(600, 60, 8, 1);
     lines kept = {0};
     huddle_context_set_log(declining, keep_declines, &kept);
@@ -419,7 +400,7 @@ static huddle_status shrink_once(huddle_context *context, const hd_shrink_reques
 static void a_declined_second_answer_is_logged(void **state) {
     (void)state;
     static const hd_engine once = {.text = {"once", "for tests"}, .shrink = shrink_once};
-    huddle_context *context = context_with(&once, "");
+    huddle_context *context = counting_context_with(&once, "");
     problem x = components(600, 600, 1, 1);
     huddle_shrink_options options = huddle_shrink_defaults();
     lines kept = {0};
@@ -443,154 +424,6 @@ static void a_declined_second_answer_is_logged(void **state) {
     huddle_context_free(context);
 }
 
-/* ---- memory ---------------------------------------------------------------------------------- */
-
-/* An engine that says how much memory it has, and then declines to shrink. */
-static hd_memory_answer memory;
-static int asked;
-
-static huddle_status decline_shrink(huddle_context *context, const hd_shrink_request *request,
-                                    hd_shrink_result *result) {
-    (void)context, (void)request, (void)result;
-    asked++;
-    return hd_fail(HUDDLE_UNSUPPORTED, "nothing is shrunk here");
-}
-
-static huddle_status answer_memory(huddle_context *context, const hd_memory_request *request,
-                                   hd_memory_answer *answer) {
-    (void)context;
-    assert_string_equal(request->stage, "shrink");
-    assert_true(request->n == 3000 && request->host > 0);
-    *answer = memory;
-    return HUDDLE_OK;
-}
-
-static const hd_engine remembering = {.text = {"remembering", "for tests"},
-                                      .shrink = decline_shrink,
-                                      .predict_memory = answer_memory};
-static const hd_engine forgetful = {.text = {"forgetful", "for tests"}, .shrink = decline_shrink};
-
-/* The stage with the largest peak, and what was saved. */
-static char *info_of(const hd_engine *engine, const huddle_points *x, int64_t limit) {
-    huddle_context *context = context_with(engine, "");
-    huddle_model *model;
-    char *info;
-    asked = 0;
-    if (limit > 0)
-        assert_ok(huddle_context_set_memory(context, hd_machine_private("") + limit));
-    assert_ok(huddle_model_new("ssc", &model));
-    assert_ok(huddle_model_set_option(model, "n_clusters", "10"));
-    assert_ok(huddle_model_set_option(model, "n_init", "2"));
-    assert_ok(huddle_model_set_option(model, "prepare", "none"));
-    assert_ok(huddle_model_fit(context, model, x));
-    assert_ok(huddle_model_info_json(model, &info));
-    huddle_model_free(model);
-    huddle_context_free(context);
-    return info;
-}
-
-static double member(const char *info, const char *name) {
-    char key[64];
-    const char *at = strstr(info, "\"memory\": {");
-    assert_non_null(at);
-    snprintf(key, sizeof key, "\"%s\":", name);
-    at = strstr(at, key);
-    assert_non_null(at);
-    return strtod(at + strlen(key), NULL);
-}
-
-/* Under a limit of the host that makes the CPU change its solver, an engine with memory is asked
- * all the same, and one without is not. */
-static void host_memory_does_not_bypass_an_engine(void **state) {
-    (void)state;
-    skip_unless_memory_is_measured();
-    huddle_points x = groups(3000, 8, 10, 2);
-    char *cpu = info_of(NULL, &x, 0);
-    int64_t need = (int64_t)(member(cpu, "predicted") - member(cpu, "base"));
-    huddle_free(cpu);
-    static const struct {
-        const hd_engine *engine;
-        hd_memory_answer memory;
-        bool bypassed;
-    } cases[] = {{NULL, {0, 0}, true},
-                 {&remembering, {1000, 1000}, false},
-                 {&remembering, {1001, 1000}, true},
-                 {&forgetful, {0, 0}, false}};
-    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        memory = cases[k].memory;
-        char *info = info_of(cases[k].engine, &x, 8 * need / 10);
-        assert_int_equal(strstr(info, "without linear systems") != NULL, cases[k].bypassed);
-        assert_int_equal(asked > 0, cases[k].engine != NULL && !cases[k].bypassed);
-        assert_true(member(info, "predicted") <= member(info, "limit"));
-        huddle_free(info);
-    }
-    huddle_points_free(&x);
-}
-
-/* The stages that an engine was asked about. */
-static bool asked_about[HD_STAGE_COUNT];
-
-static huddle_status note_stage(huddle_context *context, const hd_memory_request *request,
-                                hd_memory_answer *answer) {
-    (void)context;
-    assert_true(request->host > 0);
-    for (int k = 0; k < HD_STAGE_COUNT; k++)
-        asked_about[k] |= strcmp(hd_stage_name((hd_stage)k), request->stage) == 0;
-    *answer = memory;
-    return HUDDLE_OK;
-}
-
-/* The largest prediction of a fit on three threads, in which preparations are compared and labels
- * are refined. */
-static double predicted_by(const hd_engine *engine, const huddle_points *x) {
-    huddle_context *context = context_with(engine, "decline");
-    huddle_model *model;
-    char *info;
-    assert_ok(huddle_model_new("ssc", &model));
-    assert_ok(huddle_model_set_option(model, "n_clusters", "10"));
-    assert_ok(huddle_model_set_option(model, "n_neighbors", "2"));
-    assert_ok(huddle_model_set_option(model, "n_init", "2"));
-    assert_ok(huddle_model_set_option(model, "prepare", "auto"));
-    assert_ok(huddle_model_set_option(model, "refine", "auto"));
-    assert_ok(huddle_model_fit(context, model, x));
-    assert_ok(huddle_model_info_json(model, &info));
-    double predicted = member(info, "predicted") - member(info, "base");
-    huddle_free(info);
-    huddle_model_free(model);
-    huddle_context_free(context);
-    return predicted;
-}
-
-/* An engine is asked about every stage that it computes, and what it takes is not the host's. */
-static void every_stage_of_an_engine_is_asked_about(void **state) {
-    (void)state;
-    static const hd_stage stages[] = {HD_STAGE_DISTINCT, HD_STAGE_PREPARE,      HD_STAGE_GRAPH,
-                                      HD_STAGE_EMBED,    HD_STAGE_SHRINK_GRAPH, HD_STAGE_SHRINK,
-                                      HD_STAGE_KMEANS,   HD_STAGE_REFINE};
-    enum { N_STAGES = sizeof stages / sizeof *stages };
-    skip_unless_memory_is_measured();
-    huddle_points x = groups(400, 8, 10, 2);
-    hd_engine engine = counting_engine;
-    engine.predict_memory = note_stage;
-    double cpu = predicted_by(NULL, &x);
-    memory = (hd_memory_answer){2, 1};
-    assert_true(predicted_by(&engine, &x) == cpu);
-    for (int k = 0; k < N_STAGES; k++)
-        if (!asked_about[stages[k]])
-            fail_msg("the engine was not asked about %s", hd_stage_name(stages[k]));
-    memory = (hd_memory_answer){1, 1};
-    assert_true(predicted_by(&engine, &x) < cpu);
-    /* Only parts of these: it is asked about the others. */
-    memset(asked_about, 0, sizeof asked_about);
-    engine.map_points = NULL;
-    engine.move_vertices = NULL;
-    (void)predicted_by(&engine, &x);
-    for (int k = 0; k < N_STAGES; k++)
-        assert_int_equal(asked_about[stages[k]],
-                         stages[k] != HD_STAGE_PREPARE && stages[k] != HD_STAGE_REFINE);
-    huddle_points_free(&x);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_declined_shrink_step_has_the_bits_of_the_cpu),
@@ -602,8 +435,6 @@ int main(void) {
         cmocka_unit_test(declines_are_logged_once),
         cmocka_unit_test(declined_linear_solvers_are_logged_once),
         cmocka_unit_test(a_declined_second_answer_is_logged),
-        cmocka_unit_test(host_memory_does_not_bypass_an_engine),
-        cmocka_unit_test(every_stage_of_an_engine_is_asked_about),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

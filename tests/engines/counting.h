@@ -87,6 +87,9 @@ const char *counting_stage_name(counting_stage stage);
 /* A context with this engine, or with the CPU if options is NULL. */
 huddle_context *counting_context(const char *options);
 
+/* A context of three threads with any engine, or with the CPU if engine is NULL. */
+huddle_context *counting_context_with(const hd_engine *engine, const char *options);
+
 /* The counters of a context with this engine, and how often it was asked. */
 counting_state *counting_state_of(const huddle_context *context);
 long long counting_calls(const huddle_context *context, counting_stage stage);
@@ -101,6 +104,9 @@ int counting_open_engines(void);
 /* Three separate clouds, and from row 84 on a few points between each two of them, so that the
  * graph is connected. */
 huddle_points counting_clouds(int64_t n, int64_t d, uint64_t seed);
+
+/* c groups of normal points, noise wide, whose centres are 4 wide. */
+huddle_points counting_groups(int64_t n, int64_t d, int64_t c, double noise);
 
 /* Fails unless two fits have the same labels and arrays of doubles, bit for bit. */
 void counting_check_same_bits(const char *what, huddle_model *a, huddle_model *b);

@@ -1,10 +1,31 @@
 /* Points and comparisons that several tests with this engine share. */
 #include "engines/counting.h"
 
+#include "base/context.h"
 #include "base/rng.h"
 #include "support/support.h"
 
 #include <string.h>
+
+huddle_context *counting_context_with(const hd_engine *engine, const char *options) {
+    huddle_context *context;
+    assert_ok(huddle_context_new(&context));
+    assert_ok(huddle_context_set_threads(context, 3));
+    if (engine != NULL)
+        assert_ok(hd_context_use_engine(context, engine, options));
+    return context;
+}
+
+huddle_points counting_groups(int64_t n, int64_t d, int64_t c, double noise) {
+    huddle_points x;
+    assert_ok(huddle_points_new(n, d, &x));
+    for (int64_t i = 0; i < n; i++) {
+        hd_rng rng = hd_rng_stream(1, (uint64_t)i), centre = hd_rng_stream(2, (uint64_t)(i % c));
+        for (int64_t j = 0; j < d; j++)
+            x.values[i * d + j] = (float)(4 * hd_rng_normal(&centre) + noise * hd_rng_normal(&rng));
+    }
+    return x;
+}
 
 huddle_points counting_clouds(int64_t n, int64_t d, uint64_t seed) {
     enum { C = 3 };
