@@ -89,6 +89,7 @@ huddle_status hd_shrink_solve_part(hd_shrink_solve *s, huddle_shrunk *out) {
     s->input.edges = &edges;
     TRY(solve_whole(s, out));
 done:
+    s->input.edges = NULL;
     hd_shrink_edges_free(&edges);
     return status;
 }
@@ -127,6 +128,7 @@ static huddle_status shrink_checked(hd_shrink_solve *s, huddle_shrunk *out) {
                 "the shrinking stopped (%s) after %d iterations at a gap of %.2g, not %.2g",
                 huddle_stop_name(info->stop), info->n_iter, info->gap, s->options.gap);
 done:
+    s->input.edges = NULL;
     hd_shrink_edges_free(&edges);
     return status;
 }

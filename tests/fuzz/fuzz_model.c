@@ -79,6 +79,18 @@ static void use_arrays(huddle_model *model) {
     }
 }
 
+/* The page and the JSON of a path of one level, without fusions. */
+static void use_path(huddle_context *context, const huddle_model *model) {
+    huddle_path_level level = {.gamma = 1, .n_groups = 1};
+    huddle_path path = {.n_levels = 1, .levels = &level};
+    huddle_report_walk walk = {.path = &path, .n_clusters = model->fit.clusters.n_clusters};
+    char *json = NULL;
+    walk.labels = huddle_model_labels(model, &path.n);
+    must_explain(huddle_report_write_path(context, model, NULL, &walk, NULL, "/dev/null"));
+    must_explain(huddle_report_path_json(model, &walk, &json));
+    huddle_free(json);
+}
+
 /* The path of gamma takes most of the time of a page: only some have it. */
 static void use_model(huddle_model *model, bool follow_path) {
     huddle_context *context = shared_context();
@@ -98,6 +110,7 @@ static void use_model(huddle_model *model, bool follow_path) {
     use_scores(context, model, n, small ? &x : NULL);
     must_explain(huddle_model_info_json(model, &json));
     must_explain(huddle_report_write(context, model, small ? &x : NULL, &options, "/dev/null"));
+    use_path(context, model);
     huddle_points_free(&x);
     huddle_free(json);
 }

@@ -68,6 +68,20 @@ static void write_page(const huddle_model *model, const huddle_points *x) {
         assert_true(huddle_last_error()[0] != '\0');
 }
 
+/* The page and the JSON of a path of one level, without fusions. */
+static void write_path(const huddle_model *model, const huddle_points *x) {
+    huddle_path_level level = {.gamma = 1, .n_groups = 1};
+    huddle_path path = {.n_levels = 1, .levels = &level};
+    huddle_report_walk walk = {.path = &path, .n_clusters = N};
+    char *json = NULL;
+    walk.labels = huddle_model_labels(model, &path.n);
+    if (huddle_report_write_path(shared_context(), model, x, &walk, NULL, "/dev/null") != HUDDLE_OK)
+        assert_true(huddle_last_error()[0] != '\0');
+    if (huddle_report_path_json(model, &walk, &json) != HUDDLE_OK)
+        assert_true(huddle_last_error()[0] != '\0');
+    huddle_free(json);
+}
+
 /* Uses everything that a loaded model offers. */
 static void use_model(const char *path, const huddle_points *x, int64_t *refused) {
     huddle_context *context = shared_context();
@@ -91,6 +105,7 @@ static void use_model(const char *path, const huddle_points *x, int64_t *refused
     (void)huddle_model_score(context, model, x);
     (void)huddle_model_info_json(model, &json);
     write_page(model, x);
+    write_path(model, x);
     huddle_free(json);
     huddle_dense_free(&rows);
     huddle_model_free(model);

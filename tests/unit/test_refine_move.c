@@ -163,6 +163,9 @@ static void bad_labels_are_refused(void **state) {
     assert_refused(huddle_refine_move(NULL, &graph, &options, NULL, NULL), HUDDLE_INVALID,
                    "missing");
     options.n_clusters = HUDDLE_AUTO;
+    labels[5] = INT32_MAX;
+    assert_refused(huddle_refine_move(NULL, &graph, &options, labels, NULL), HUDDLE_INVALID,
+                   "n_clusters = 2147483647 is outside [1, 6]");
     labels[5] = 3;
     assert_ok(huddle_refine_move(NULL, &graph, &options, labels, NULL));
     huddle_csr_free(&graph);
