@@ -69,8 +69,7 @@ HUDDLE_API huddle_status huddle_model_fit(huddle_context *context, huddle_model 
  * first row that is not in cluster 0, and so on; empty clusters come last. On several processes the
  * rows are those of all. Range labels and restarts are numbered likewise, each for itself;
  * unrefined_labels, centres, medoids and sizes have the numbers of the labels, and so do predicted
- * labels and columns of distances. Models saved by earlier versions keep the numbers that they
- * have. */
+ * labels and columns of distances. */
 HUDDLE_API const int32_t *huddle_model_labels(const huddle_model *model, int64_t *n);
 
 /* Computes scores of the fit that need no classes (see huddle_fit_scores); they are in the info

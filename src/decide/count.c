@@ -21,7 +21,7 @@
 #include <string.h>
 
 /* Modularities within this distance of the largest count as equally good. Chosen on image data sets
- * of 10 to 40 classes; bench/clusters.py measures the rule. */
+ * of 10 to 40 classes (docs/results.md, "The number of clusters"). */
 static const double modularity_tolerance = 0.005;
 
 /* Components are evidence for a number of clusters if they are of comparable size: their modularity
@@ -31,7 +31,7 @@ static const double balanced_share = 0.6;
 
 /* Clusters by modularity count only if those of samples agree with them so well. The neighbour
  * graph of a single cluster also has divisions of large modularity, but each sample has others:
- * their agreement is .2 to .5, that of image data sets is .58 and more (bench/clusters.py). */
+ * their agreement is .2 to .5, that of image data sets is .58 and more (docs/results.md). */
 static const double min_stability = 0.5;
 
 enum {

@@ -22,8 +22,8 @@
 #include <math.h>
 #include <string.h>
 
-/* All constants: bench/tables.py, on 14 tables and 12 shapes of the plane, and about 100 generated
- * sets. Four samples decide as six do; margins of 0 to .1 differ by .003. */
+/* All constants were set on 14 tables, 12 shapes of the plane and about 100 generated sets
+ * (docs/results.md). Four samples decide as six do; margins of 0 to .1 differ by .003. */
 enum {
     MIN_FEATURES = 10,     /* points of fewer features are examined even if they are no table */
     SAMPLES = 4,           /* on which labels are compared, */

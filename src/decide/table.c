@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All constants: bench/tables.py, on 14 tables, 8 image sets, texts as counts, frequencies and
- * tf-idf, and principal components of images and texts. */
+/* All constants were set on 14 tables, 8 image sets, texts as counts, frequencies and tf-idf, and
+ * principal components of images and texts (docs/results.md). */
 enum {
     MIN_COMPONENTS = 5,      /* columns for which descending variances mean principal components */
     CATEGORY_VALUES = 5,     /* a column of categories has at most so many values */

@@ -11,6 +11,10 @@
 #include "base/context.h"
 #include "base/slabs.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct hd_shrink_linear_graph {
     int32_t n; /* unknowns */
     int64_t m; /* edges */
@@ -83,5 +87,9 @@ void hd_shrink_linear_close(hd_shrink_linear_system *system);
  * `smallest`. */
 bool hd_shrink_solve_small(int64_t n, int64_t stride, double *a, double shift, double smallest,
                            double *x);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

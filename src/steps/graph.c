@@ -11,7 +11,7 @@
 /* Short bridges (huddle/graph.h) are at most this many times as long as the typical distance to the
  * last neighbour. Gaps between points that are evenly distributed along a curve reach about 3 times
  * that distance; from 4 on the result depends little on the number, but clusters that nearly touch
- * are joined (bench/clusters.py). */
+ * are joined (bench/clusters.py of 0.2.0). */
 static const double short_ratio = 4;
 
 /* The smallest number of a range is the strictest: the graph is connected if any number of the
