@@ -48,6 +48,14 @@ def synthetic_points(n, d=32, clusters=12):
     return centres[rng.integers(clusters, size=n)] + rng.standard_normal((n, d))
 
 
+def read_sets(paths):
+    """(name, points) of these files, of the usual ones, or of synthetic points."""
+    folder = pathlib.Path(os.environ.get("HUDDLE_DATA", "/nonexistent"))
+    paths = paths or [str(folder / name) for name in NAMES if (folder / name).exists()]
+    sets = [(os.path.basename(path), read_points(path)) for path in paths]
+    return sets or [("synthetic 10000 x 32", synthetic_points(10000))]
+
+
 def self_tuned_graph(points, k=5):
     distances, index = NearestNeighbors(n_neighbors=k + 1, algorithm="brute").fit(points).kneighbors()
     distances, index = distances[:, :k], index[:, :k]
@@ -100,11 +108,6 @@ def main():
     parser.add_argument("--tol", type=float, default=1e-4)
     parser.add_argument("-c", type=int, default=10)
     arguments = parser.parse_args()
-    folder = pathlib.Path(os.environ.get("HUDDLE_DATA", "/nonexistent"))
-    paths = arguments.data or [str(folder / name) for name in NAMES if (folder / name).exists()]
-    sets = [(os.path.basename(path), read_points(path)) for path in paths]
-    if not sets:
-        sets = [("synthetic 10000 x 32", synthetic_points(10000))]
     solvers = ["arpack", "lobpcg"]
     try:
         import pyamg  # noqa: F401
@@ -112,7 +115,7 @@ def main():
         solvers.append("amg")
     except ImportError:
         pass
-    for name, points in sets:
+    for name, points in read_sets(arguments.data):
         graph = self_tuned_graph(points)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "graph.bin")

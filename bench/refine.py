@@ -13,7 +13,6 @@ smallest of a few runs. Without DATA, Huddle alone also refines synthetic graphs
 """
 import argparse
 import os
-import pathlib
 import subprocess
 import tempfile
 import time
@@ -21,7 +20,7 @@ import time
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from embed import NAMES, ROOT, read_points, self_tuned_graph, synthetic_points, write_graph
+from embed import ROOT, read_sets, self_tuned_graph, write_graph
 from sklearn.cluster import AgglomerativeClustering
 
 
@@ -43,12 +42,7 @@ def main():
     parser.add_argument("data", nargs="*")
     parser.add_argument("-c", type=int, default=10)
     arguments = parser.parse_args()
-    folder = pathlib.Path(os.environ.get("HUDDLE_DATA", "/nonexistent"))
-    paths = arguments.data or [str(folder / name) for name in NAMES if (folder / name).exists()]
-    sets = [(os.path.basename(path), read_points(path)) for path in paths]
-    if not sets:
-        sets = [("synthetic 10000 x 32", synthetic_points(10000))]
-    for name, points in sets:
+    for name, points in read_sets(arguments.data):
         graph = self_tuned_graph(points)
         with tempfile.TemporaryDirectory() as place:
             path = os.path.join(place, "graph.bin")

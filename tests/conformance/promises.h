@@ -13,6 +13,23 @@ static inline void check_all_methods(void (*check)(const char *method)) {
     }
 }
 
+/* A model for that many clusters, with n_init 2 where the method has it, and a context for its fit:
+ * on one thread, as without memory for workers a loop just runs on its own. The caller initialises
+ * both with NULL, and frees them whatever the status is. */
+static inline huddle_status new_on_one_thread(const char *method, const char *n_clusters,
+                                              huddle_context **context, huddle_model **model) {
+    huddle_status status = huddle_context_new(context);
+    if (status == HUDDLE_OK)
+        status = huddle_context_set_threads(*context, 1);
+    if (status == HUDDLE_OK)
+        status = huddle_model_new(method, model);
+    if (status == HUDDLE_OK)
+        status = huddle_model_set_option(*model, "n_clusters", n_clusters);
+    if (status == HUDDLE_OK && huddle_option_find(huddle_model_options(*model), "n_init") != NULL)
+        status = huddle_model_set_option(*model, "n_init", "2");
+    return status;
+}
+
 #define PROMISE(check)                                                                             \
     static void all_##check(void **state) {                                                        \
         (void)state;                                                                               \

@@ -276,15 +276,7 @@ static huddle_status use_everything(void *argument) {
     huddle_array view;
     huddle_context *context = NULL;
     huddle_model *model = NULL;
-    huddle_status status = huddle_context_new(&context);
-    if (status == HUDDLE_OK)
-        status = huddle_context_set_threads(context, 1);
-    if (status == HUDDLE_OK)
-        status = huddle_model_new(f->method, &model);
-    if (status == HUDDLE_OK)
-        status = huddle_model_set_option(model, "n_clusters", "3");
-    if (status == HUDDLE_OK && huddle_option_find(huddle_model_options(model), "n_init") != NULL)
-        status = huddle_model_set_option(model, "n_init", "2");
+    huddle_status status = new_on_one_thread(f->method, "3", &context, &model);
     /* The same code chooses the preparation and refines for all methods: that ssc runs it is
      * enough, with its thousands of allocations. */
     if (status == HUDDLE_OK && strcmp(f->method, "ssc") != 0)

@@ -158,22 +158,13 @@ typedef struct faulty {
     const huddle_points *x;
 } faulty;
 
-/* On one thread: without memory for workers a loop just runs on its own. */
 static huddle_status fit_and_predict(void *argument) {
     const faulty *f = argument;
     int32_t labels[N];
     huddle_context *context = NULL;
     huddle_model *model = NULL;
     char *json = NULL;
-    huddle_status status = huddle_context_new(&context);
-    if (status == HUDDLE_OK)
-        status = huddle_context_set_threads(context, 1);
-    if (status == HUDDLE_OK)
-        status = huddle_model_new(f->method, &model);
-    if (status == HUDDLE_OK)
-        status = huddle_model_set_option(model, "n_clusters", "4");
-    if (status == HUDDLE_OK && huddle_option_find(huddle_model_options(model), "n_init") != NULL)
-        status = huddle_model_set_option(model, "n_init", "2");
+    huddle_status status = new_on_one_thread(f->method, "4", &context, &model);
     if (status == HUDDLE_OK)
         status = huddle_model_fit(context, model, f->x);
     if (status == HUDDLE_OK)

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+import unittest
 
 
 def find_chromium():
@@ -172,3 +173,22 @@ class Browser:
             with open(path, "wb") as file:
                 file.write(data)
         return data
+
+
+class BrowserTest(unittest.TestCase):
+    """Tests that share a browser."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = Browser(find_chromium())
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.close()
+
+    def check_clean(self):
+        self.assertEqual(self.browser.complaints(), [])
+        self.assertEqual(self.browser.requests(), [])
+
+    def js(self, expression):
+        return self.browser.run(expression)

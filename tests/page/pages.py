@@ -5,9 +5,8 @@ import os
 import shutil
 import subprocess
 import tempfile
-import unittest
 
-from browser import Browser, find_chromium
+from browser import BrowserTest
 
 HUDDLE = os.environ.get("HUDDLE", "")
 FOLDER = tempfile.mkdtemp(prefix="huddle-pages-")
@@ -37,26 +36,11 @@ def digits_path():
     return make("path", "path", "digits", "--n-gamma", "12")
 
 
-class PageTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.browser = Browser(find_chromium())
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.browser.close()
-
+class PageTest(BrowserTest):
     def open(self, page, width=1280, height=900, **how):
         self.browser.window(width, height, **how)
         self.browser.open(page)
         self.check_clean()
-
-    def check_clean(self):
-        self.assertEqual(self.browser.complaints(), [])
-        self.assertEqual(self.browser.requests(), [])
-
-    def js(self, expression):
-        return self.browser.run(expression)
 
     def move(self, value):
         self.js(f"({MOVE})({value})")

@@ -14,7 +14,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from browser import Browser, find_chromium  # noqa: E402
+from browser import BrowserTest, find_chromium  # noqa: E402
 
 HUDDLE = ""
 FOLDER = tempfile.mkdtemp(prefix="huddle-tables-")
@@ -67,23 +67,11 @@ def paper():
     return os.path.join(out, "index.html")
 
 
-class TablesTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.browser = Browser(find_chromium())
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.browser.close()
-
+class TablesTest(BrowserTest):
     def open(self, page, width=1280, **how):
         self.browser.window(width, 844, mobile=width < 500, **how)
         self.browser.open(page)
-        self.assertEqual(self.browser.complaints(), [])
-        self.assertEqual(self.browser.requests(), [])
-
-    def js(self, expression):
-        return self.browser.run(expression)
+        self.check_clean()
 
     def results(self):
         with open(os.path.join(os.path.dirname(experiment()), "results.csv"), encoding="utf-8") as file:

@@ -2,6 +2,7 @@
 #ifndef HUDDLE_TESTS_REPORT_PAGES_H
 #define HUDDLE_TESTS_REPORT_PAGES_H
 
+#include "support/page_data.h"
 #include "support/support.h"
 
 #include <huddle/report.h>
@@ -63,11 +64,7 @@ static inline char *read_page(const fixture *f) {
 static inline json_t *read_data(const fixture *f) {
     char *text = read_page(f);
     assert_non_null(text);
-    char *start = strstr(text, "id=\"data\">");
-    assert_non_null(start);
-    start += strlen("id=\"data\">");
-    json_t *data = json_loadb(start, (size_t)(strstr(start, "</script>") - start), 0, NULL);
-    assert_non_null(data);
+    json_t *data = parse_page(text);
     free(text);
     return data;
 }

@@ -134,6 +134,18 @@ static inline huddle_csr wild_graph(int64_t n) {
     return to_csr(s);
 }
 
+/* The request for eigenvectors of a Laplacian, of which those of its components are known. */
+static inline hd_eigen_request request_of(const huddle_csr *graph,
+                                          const hd_embed_laplacian *laplacian) {
+    return (hd_eigen_request){.matrix = graph,
+                              .scale = laplacian->scale,
+                              .lower = -1,
+                              .upper = 1,
+                              .component = laplacian->component,
+                              .known = laplacian->known,
+                              .n_components = (int32_t)laplacian->n_components};
+}
+
 /* A graph's operator, and its first pairs by LAPACK. */
 typedef struct solved {
     huddle_csr graph;
@@ -149,16 +161,10 @@ static inline void solve_graph(huddle_csr graph, int32_t wanted, solved *s) {
     memset(s, 0, sizeof *s);
     s->graph = graph;
     assert_ok(hd_embed_laplacian_new(NULL, &s->graph, &s->laplacian));
-    s->request = (hd_eigen_request){.matrix = &s->graph,
-                                    .scale = s->laplacian.scale,
-                                    .lower = -1,
-                                    .upper = 1,
-                                    .component = s->laplacian.component,
-                                    .known = s->laplacian.known,
-                                    .n_components = (int32_t)s->laplacian.n_components,
-                                    .n_wanted = wanted,
-                                    .max_iter = 100,
-                                    .tol = 1e-4};
+    s->request = request_of(&s->graph, &s->laplacian);
+    s->request.n_wanted = wanted;
+    s->request.max_iter = 100;
+    s->request.tol = 1e-4;
     assert_ok(hd_embed_operator_new(NULL, &s->request, s->laplacian.order, NULL, &s->op));
     s->problem = (hd_embed_problem){&s->request, &s->op, s->laplacian.order, "auto", "auto"};
     assert_ok(hd_embed_solve_dense(NULL, &s->problem, &s->pairs));

@@ -3,6 +3,7 @@
 #ifndef HUDDLE_TESTS_UNIT_EXPERIMENT_RECORDS_H
 #define HUDDLE_TESTS_UNIT_EXPERIMENT_RECORDS_H
 
+#include "support/page_data.h"
 #include "support/support.h"
 
 #include "experiment/paper/paper.h"
@@ -83,11 +84,8 @@ static inline char *read_text(const char *folder, const char *name) {
 
 /* The JSON of a page; the caller releases it. */
 static inline json_t *read_page_data(const char *folder) {
-    char *text = read_text(folder, "index.html"), *start = strstr(text, "id=\"data\">");
-    assert_non_null(start);
-    start += strlen("id=\"data\">");
-    json_t *data = json_loadb(start, (size_t)(strstr(start, "</script>") - start), 0, NULL);
-    assert_non_null(data);
+    char *text = read_text(folder, "index.html");
+    json_t *data = parse_page(text);
     free(text);
     return data;
 }

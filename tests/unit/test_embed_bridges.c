@@ -242,13 +242,7 @@ static huddle_status start_slab(huddle_context *context, int rank, void *argumen
     for (int64_t i = 0; i <= own.rows; i++)
         own.offsets[i] = m->offsets[begin + i] - first;
     TRY(hd_embed_laplacian_new(context, &own, &laplacian));
-    hd_eigen_request request = {.matrix = &own,
-                                .scale = laplacian.scale,
-                                .lower = -1,
-                                .upper = 1,
-                                .component = laplacian.component,
-                                .known = laplacian.known,
-                                .n_components = 1};
+    hd_eigen_request request = request_of(&own, &laplacian);
     TRY(hd_embed_operator_new(context, &request, laplacian.order, NULL, &op));
     TRY(start_run(context, &op, true, &s->smooth[rank], s->theta[rank]));
     TRY(start_run(context, &op, false, &ignored, s->random[rank]));

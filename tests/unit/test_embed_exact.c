@@ -98,13 +98,7 @@ static void converged_vectors_are_locked(void **state) {
     hd_embed_operator op;
     hd_embed_run run;
     assert_ok(hd_embed_laplacian_new(NULL, &graph, &laplacian));
-    hd_eigen_request request = {.matrix = &graph,
-                                .scale = laplacian.scale,
-                                .lower = -1,
-                                .upper = 1,
-                                .component = laplacian.component,
-                                .known = laplacian.known,
-                                .n_components = 1};
+    hd_eigen_request request = request_of(&graph, &laplacian);
     assert_ok(hd_embed_operator_new(NULL, &request, laplacian.order, NULL, &op));
     assert_ok(hd_embed_run_new(&op, C - 1, 0, &run));
     assert_ok(hd_embed_run_start(NULL, 0, &run));

@@ -239,12 +239,8 @@ static huddle_status deal_part(huddle_context *context, int rank, void *argument
     for (int64_t i = 0; i <= own.rows; i++)
         own.offsets[i] = m->offsets[begin + i] - first;
     TRY(hd_embed_laplacian_new(context, &own, &laplacian));
-    hd_eigen_request request = {.matrix = &own,
-                                .scale = laplacian.scale,
-                                .component = laplacian.component,
-                                .known = laplacian.known,
-                                .n_components = (int32_t)laplacian.n_components,
-                                .n_wanted = 2};
+    hd_eigen_request request = request_of(&own, &laplacian);
+    request.n_wanted = 2;
     hd_embed_problem problem = {.request = &request, .solver = "chebyshev"};
     TRY(hd_embed_move(context, &problem, &request, &moved));
     s->moved[rank] = moved.rows.moved;

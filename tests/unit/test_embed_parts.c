@@ -5,6 +5,7 @@
 #include "embed/chebyshev.h"
 #include "embed/memory.h"
 #include "embed/vectors.h"
+#include "embed_graphs.h"
 #include "huddle/embed.h"
 #include "support/support.h"
 
@@ -248,13 +249,7 @@ static void the_start_from_a_coarser_graph_is_good(void **state) {
         assert_close(laplacian.degrees[i], 3.4, 1e-14);
         assert_close(laplacian.known[i], 1 / sqrt(A * B), 1e-14);
     }
-    hd_eigen_request request = {.matrix = &graph,
-                                .scale = laplacian.scale,
-                                .lower = -1,
-                                .upper = 1,
-                                .component = laplacian.component,
-                                .known = laplacian.known,
-                                .n_components = 1};
+    hd_eigen_request request = request_of(&graph, &laplacian);
     assert_ok(hd_embed_operator_new(NULL, &request, laplacian.order, NULL, &op));
     for (int coarse = 0; coarse < 2; coarse++) {
         hd_embed_run run;
