@@ -38,11 +38,13 @@ static const huddle_option *guard_table(void) {
     return table;
 }
 
-/* The graph W has two options of its own, which must not be confused with those of A. */
+/* The graph W has options of its own, which must not be confused with those of A. */
 static const hd_method_rename shrink_knn_names[] = {
     {"n_neighbors", "shrink_neighbors", "5", "number of neighbours per row of the embedding"}, {0}};
 static const hd_method_rename shrink_weight_names[] = {
     {"scale", "shrink_scale", "mean", "how weights are computed from distances in the embedding"},
+    {"delta", "shrink_delta", NULL,
+     "weights in the embedding are exp(-d^2 / delta^2) with this number; auto: by shrink_scale"},
     {0}};
 
 static const hd_method_section sections[] = {
@@ -88,8 +90,8 @@ static huddle_status share_shrink_graph(const hd_method_run *run, const ssc_opti
     huddle_status status = HUDDLE_OK;
     const hd_cache_part part = {&run->fit->shrunk.w, &hd_fit_graph_copier};
     hd_cache_key key = run->key; /* of the embedding */
-    hd_cache_key_add(&key, "shrink;%d;%d;%s", n_clusters, options->shrink_knn.n_neighbors,
-                     options->shrink_weight.scale);
+    hd_cache_key_add(&key, "shrink;%d;%d", n_clusters, options->shrink_knn.n_neighbors);
+    hd_cache_key_add_options(&key, huddle_weight_options_table(), &options->shrink_weight);
     hd_fit_graph_free(&run->fit->shrunk.w);
     HD_CACHE_TRY(&key, &part, 1, make_shrink_graph(run, options));
 done:

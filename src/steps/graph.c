@@ -255,7 +255,7 @@ static huddle_status graph_of_some_distances(huddle_context *context, const hudd
                                              hd_fit_graph *graph) {
     huddle_status status = HUDDLE_OK;
     huddle_neighbors neighbors = {0};
-    if (strcmp(options->weight.scale, "global") == 0)
+    if (options->weight.delta == HUDDLE_AUTO && strcmp(options->weight.scale, "global") == 0)
         FAIL(HUDDLE_INVALID, "scale = global needs all distances, not those to neighbours only");
     TRY(huddle_graph_from_distances(context, matrix, options->knn.n_neighbors, &neighbors));
     TRY(huddle_graph_weigh(context, &neighbors, &options->weight, &graph->matrix, &graph->scale));

@@ -54,7 +54,7 @@ static void duplicates_weigh_one_and_far_points_do_not_vanish(void **state) {
     huddle_points x = points_of(values, 10, 1);
     huddle_neighbors lists = neighbors_of(&x, 2);
     for (int r = 0; r < 5; r++) {
-        huddle_weight_options options = {rules[r], 1};
+        huddle_weight_options options = {rules[r], 1, HUDDLE_AUTO};
         huddle_csr graph;
         huddle_scale scale;
         assert_ok(huddle_graph_weigh(NULL, &lists, &options, &graph, &scale));
@@ -79,7 +79,7 @@ static void constant_points_weigh_one(void **state) {
     huddle_points x = points_of(values, 8, 1);
     huddle_neighbors lists = neighbors_of(&x, 3);
     for (int r = 0; r < 5; r++) {
-        huddle_weight_options options = {rules[r], 0};
+        huddle_weight_options options = {rules[r], 0, HUDDLE_AUTO};
         huddle_csr graph;
         huddle_scale scale;
         assert_ok(huddle_graph_weigh(NULL, &lists, &options, &graph, &scale));
@@ -212,7 +212,7 @@ static void distances_become_lists(void **state) {
     assert_memory_equal(out.index, stored, sizeof stored);
     assert_true(isinf(out.distance[7]) && out.distance[2] == 0);
     for (int r = 0; r < 5; r++) {
-        huddle_weight_options options = {rules[r], 1};
+        huddle_weight_options options = {rules[r], 1, HUDDLE_AUTO};
         huddle_csr graph;
         assert_ok(huddle_graph_weigh(NULL, &out, &options, &graph, NULL));
         check_symmetric(&graph);
@@ -240,7 +240,7 @@ static void impossible_lists_are_refused(void **state) {
     distance[0] = -1;
     assert_refused(huddle_graph_weigh(NULL, &lists, NULL, &graph, NULL), HUDDLE_INVALID,
                    "-1 is not a distance");
-    huddle_weight_options options = {"global", -1};
+    huddle_weight_options options = {"global", -1, HUDDLE_AUTO};
     distance[0] = 1;
     assert_refused(huddle_graph_weigh(NULL, &lists, &options, &graph, NULL), HUDDLE_INVALID,
                    "mean_distance = -1");
