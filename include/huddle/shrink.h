@@ -48,8 +48,8 @@ typedef struct huddle_shrink_options {
     int32_t shrink_max_iter;   /* maximum number of iterations, or HUDDLE_AUTO: by solver */
     const char *shrink_start;  /* published, printed: G_0 if `start` is NULL: "random", standard
                                   normal numbers of the seed, or "embedding", F */
-    double shrink_tol;         /* the same: they stop when the objective changes by less than this
-                                  share of itself */
+    double shrink_tol;         /* the same: they stop when the objective changes by no more than
+                                  this share of itself; 0: never */
     double shrink_epsilon;     /* the same: smaller norms are raised to it before a division */
     int32_t n_clusters;        /* for gamma HUDDLE_AUTO; HUDDLE_AUTO: the columns of f */
     uint64_t seed;             /* of the approximate factorisation and of a random start */

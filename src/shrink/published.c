@@ -349,7 +349,7 @@ static huddle_status report(hd_shrink_solve *s, iteration *t, bool is_still, hud
     info->linear_solver = t->is_printed ? "none" : t->linear.solver->name;
     info->n_solves = info->n_iter;
     info->stop = choose_stop(s, is_still);
-    if (!is_still) /* the stop that was asked for is no reason to warn */
+    if (!is_still && s->options.shrink_tol > 0) /* an end that was asked for needs no warning */
         hd_warn(t->input->context, HUDDLE_WARNING_NOT_CONVERGED,
                 "solver = %s: after %d steps the objective still changes by more than %g of itself "
                 "(gap %.2g)",
@@ -391,7 +391,7 @@ huddle_status hd_shrink_published(hd_shrink_solve *s, huddle_shrunk *out) {
                  o->solver, s->info->n_iter + 1);
         s->info->n_iter++;
         TRY(record(s, t.objective));
-        is_still = fabs(before - t.objective) <= o->shrink_tol * t.objective;
+        is_still = o->shrink_tol > 0 && fabs(before - t.objective) <= o->shrink_tol * t.objective;
     }
     TRY(report(s, &t, is_still, out));
 done:

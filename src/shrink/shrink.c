@@ -38,7 +38,7 @@ const huddle_option *huddle_shrink_options_table(void) {
         HD_CHOICE(O, shrink_start, "random", hd_shrink_start_names,
                   "where the solvers published and printed start"),
         HD_REAL(O, shrink_tol, "1e-6", 0, 1,
-                "relative change of the objective at which published and printed stop"),
+                "relative change of the objective at which published and printed stop; 0: never"),
         HD_REAL(O, shrink_epsilon, "1e-12", 1e-30, 1,
                 "published and printed divide by no norm smaller than this"),
         {0}};
