@@ -230,7 +230,8 @@ static huddle_status graph_of_all_distances(huddle_context *context, const huddl
         huddle_dense_free(&distances);
         TRY(dense_distances(&average, &distances));
     }
-    TRY(merge_distances(context, n_neighbors, &distances, rows));
+    if (!hd_step_keeps_copies(options))
+        TRY(merge_distances(context, n_neighbors, &distances, rows));
     TRY(rows->nodes.n > 0
             ? huddle_graph_from_distances_ties(context, &distances, n_neighbors, &neighbors)
             : huddle_graph_from_distances_dense(context, &distances, n_neighbors, &neighbors));
