@@ -2,6 +2,7 @@
  * by what is known of them. */
 #include "base/context.h"
 #include "base/memory.h"
+#include "huddle/path.h"
 #include "shrink/published.h"
 #include "shrink_problems.h"
 
@@ -287,6 +288,28 @@ static void only_an_unexpected_end_is_warned_of(void **state) {
     example_free(&x);
 }
 
+/* Every level of a path begins at a start of its own: from the level before, whose rows are at F or
+ * have fused, it would not get away. */
+static void a_path_of_it_reaches_the_optima(void **state) {
+    (void)state;
+    static const double gammas[] = {.05, .3, 1};
+    example x = clouds(80, 2, 3, 4, false, 4);
+    huddle_path published, best;
+    huddle_path_options o = huddle_path_defaults();
+    o.n_gamma = 3;
+    o.gammas = gammas;
+    o.shrink.gap = 1e-7;
+    assert_ok(huddle_shrink_path(NULL, &x.f, &x.w, &o, &best));
+    o.shrink.solver = "published";
+    o.shrink.shrink_tol = 1e-9;
+    assert_ok(huddle_shrink_path(NULL, &x.f, &x.w, &o, &published));
+    for (int l = 0; l < 3; l++)
+        assert_close(published.levels[l].objective, best.levels[l].objective, 1e-4);
+    huddle_path_free(&published);
+    huddle_path_free(&best);
+    example_free(&x);
+}
+
 /* ---- weights, seeds, threads --------------------------------------------------------------- */
 
 /* A row of weight m is m equal rows that start together. */
@@ -474,6 +497,7 @@ int main(void) {
         cmocka_unit_test(nothing_is_snapped_fixed_or_solved_in_closed_form),
         cmocka_unit_test(the_change_of_the_objective_ends_the_iteration),
         cmocka_unit_test(only_an_unexpected_end_is_warned_of),
+        cmocka_unit_test(a_path_of_it_reaches_the_optima),
         cmocka_unit_test(weighted_rows_are_repeated_rows),
         cmocka_unit_test(the_seed_decides_the_start_and_threads_nothing),
         cmocka_unit_test(strange_problems_are_solved),
