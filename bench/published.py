@@ -30,15 +30,16 @@ MANY = 5000  # rows from which one run is timed instead of three, and `printed` 
 SHARES = 1e-4, 1e-6
 GRAPHS = {"letter": ["--preset", "published"],
           "ours": ["--prepare", "none", "--scale", "selftune", "--rows", "unit"]}
-FILES = {"USPS": "USPS.h5"}
+FILES = {"USPS": ["USPS.h5", "--x", "train/data", "--x", "test/data", "-c", "10"]}
 HUDDLE = os.environ.get("HUDDLE", str(ROOT / "build" / "huddle"))
 
 
-def embed(path, words):
+def embed(data, name, words):
     """F and W of a data set."""
+    file, *more = FILES.get(name, [f"{name}.mat"])
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([HUDDLE, "cluster", str(path), "-m", "ssc", *words, "--n-init", "1", "--refine", "none",
-                        "--shrink-max-iter", "1", "-q", "--dump", folder], check=True,
+        subprocess.run([HUDDLE, "cluster", str(data / file), *more, "-m", "ssc", *words, "--n-init", "1",
+                        "--refine", "none", "--shrink-max-iter", "1", "-q", "--dump", folder], check=True,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         return np.load(f"{folder}/F.npy"), load_npz(f"{folder}/W.npz").tocsr()
 
@@ -89,7 +90,7 @@ def main():
     descent, excess, times = [], [], []
     for name in sys.argv[1:] or ["ORL", "UMIST"]:
         for kind, words in GRAPHS.items():
-            F, W = embed(data / FILES.get(name, f"{name}.mat"), words)
+            F, W = embed(data, name, words)
             optimum = shrink(F, W, GAMMA, gap=1e-9, snap=False).objective
             case = f"{name}, {kind}"
             pairs, double, values = rises(F, W, "published", 0)
