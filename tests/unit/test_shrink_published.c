@@ -228,6 +228,73 @@ static void nothing_is_snapped_fixed_or_solved_in_closed_form(void **state) {
     }
 }
 
+/* The number of sets that remain of n if the ends of some edges are united: by marking, since the
+ * graphs are small. */
+static int32_t count_groups(const example *x, const bool *fused) {
+    int64_t n = x->f.rows;
+    int32_t count = 0;
+    int64_t *set = malloc((size_t)n * sizeof *set);
+    for (int64_t v = 0; v < n; v++)
+        set[v] = v;
+    for (int64_t v = 0, e = 0; v < n; v++)
+        for (int64_t at = x->w.offsets[v]; at < x->w.offsets[v + 1]; at++) {
+            int64_t u = x->w.columns[at], old = u > v ? set[u] : 0;
+            if (u > v && fused[e++])
+                for (int64_t k = 0; k < n; k++)
+                    set[k] = set[k] == old ? set[v] : set[k];
+        }
+    for (int64_t v = 0; v < n; v++)
+        count += set[v] == v;
+    free(set);
+    return count;
+}
+
+/* An edge has fused if its dual is slack and closing it costs less than a twentieth of the gap, or
+ * of the gap that counts as none. */
+static void groups_are_joined_by_slack_and_short_edges(void **state) {
+    (void)state;
+    enum { MOST = 1000 };
+    static const int32_t steps[] = {3, 12, 60, 300};
+    int between = 0;
+    for (int trial = 0; trial < 8; trial++) {
+        example x = clouds(60, 2, 3, 4, false, (uint64_t)trial);
+        huddle_shrunk out;
+        huddle_shrink_info info;
+        double gamma = trial % 2 ? 1 : 4, cost[60];
+        bool fused[MOST];
+        huddle_shrink_options o = steps_of("published", gamma, "l21", steps[trial / 2]);
+        shrink_checked(NULL, &x, &o, &out, &info);
+        o.keep_dual = true;
+        huddle_shrunk_free(&out);
+        huddle_shrink_info_free(&info);
+        assert_ok(huddle_shrink(NULL, &x.f, &x.w, &o, &out, &info));
+        double open = fmax(o.gap * info.objective, info.objective - info.dual);
+        for (int64_t v = 0; v < 60; v++) {
+            cost[v] = 1;
+            for (int64_t at = x.w.offsets[v]; at < x.w.offsets[v + 1]; at++)
+                cost[v] += gamma * x.w.values[at];
+        }
+        for (int64_t v = 0, e = 0; v < 60; v++)
+            for (int64_t at = x.w.offsets[v]; at < x.w.offsets[v + 1]; at++) {
+                int64_t u = x.w.columns[at];
+                const double *a = out.g.values + 2 * v, *b = out.g.values + 2 * u;
+                const double *z = out.z.values + 2 * e;
+                if (u <= v)
+                    continue;
+                double closing = fmin(cost[u], cost[v]) * hypot(a[0] - b[0], a[1] - b[1]);
+                bool is_slack = hypot(z[0], z[1]) < .99 * gamma * x.w.values[at];
+                between += is_slack && closing > 1e-4 * open && closing <= .05 * open;
+                assert_true(e < MOST);
+                fused[e++] = is_slack && closing <= .05 * open;
+            }
+        assert_int_equal(out.n_groups, count_groups(&x, fused));
+        huddle_shrunk_free(&out);
+        huddle_shrink_info_free(&info);
+        example_free(&x);
+    }
+    assert_true(between > 0);
+}
+
 static int n_warnings;
 
 static void count_warnings(void *user, huddle_log_level level, huddle_warning_code code,
@@ -495,6 +562,7 @@ int main(void) {
         cmocka_unit_test(printed_raises_the_objective),
         cmocka_unit_test(both_stay_at_f_if_they_start_there),
         cmocka_unit_test(nothing_is_snapped_fixed_or_solved_in_closed_form),
+        cmocka_unit_test(groups_are_joined_by_slack_and_short_edges),
         cmocka_unit_test(the_change_of_the_objective_ends_the_iteration),
         cmocka_unit_test(only_an_unexpected_end_is_warned_of),
         cmocka_unit_test(a_path_of_it_reaches_the_optima),
