@@ -118,14 +118,28 @@ static json_t *option_json(const huddle_option *option) {
     return made;
 }
 
+/* NULL, which json_pack() leaves out, for a method without presets. */
+static json_t *presets_json(const huddle_preset *preset) {
+    json_t *presets = preset != NULL ? json_array() : NULL;
+    for (; preset != NULL && preset->name != NULL; preset++) {
+        json_t *settings = json_object();
+        for (const huddle_setting *s = preset->settings; s->option != NULL; s++)
+            json_object_set_new(settings, s->option, json_string(s->value));
+        json_array_append_new(presets, json_pack("{s:s, s:s, s:o}", "name", preset->name, "summary",
+                                                 preset->summary, "settings", settings));
+    }
+    return presets;
+}
+
 /* The table of the method as a model has it, with its own defaults. */
 static json_t *method_json(int method) {
     const catalogue_of_methods *all = catalogue();
     json_t *options = json_array();
     for (const huddle_option *row = all->tables[method]; row->type != HUDDLE_OPTION_END; row++)
         json_array_append_new(options, option_json(row));
-    return json_pack("{s:s, s:s, s:o}", "method", all->names[method], "title",
-                     all->methods[method]->title, "options", options);
+    return json_pack("{s:s, s:s, s:o, s:o*}", "method", all->names[method], "title",
+                     all->methods[method]->title, "options", options, "presets",
+                     presets_json(huddle_method_presets(all->names[method])));
 }
 
 static json_t *methods_json(void) {
@@ -133,6 +147,16 @@ static json_t *methods_json(void) {
     for (int i = 0; i < catalogue()->n_methods; i++)
         json_array_append_new(list, method_json(i));
     return json_pack("{s:o}", "methods", list);
+}
+
+/* Each with the flags that it stands for. */
+static void print_presets(const huddle_preset *preset) {
+    char text[1024];
+    for (; preset != NULL && preset->name != NULL; preset++) {
+        preset_flags(preset, text, sizeof text);
+        printf("\n--preset %s: %s\n  ", preset->name, preset->summary);
+        print_wrapped(text, 2);
+    }
 }
 
 /* A single method shows its own defaults, where --help shows those of all. */
@@ -144,6 +168,7 @@ static void print_options(int method) {
         method_entry(row, &entry);
         print_entry(&entry);
     }
+    print_presets(huddle_method_presets(all->names[method]));
 }
 
 /* Without a method all of them are listed, in the order of `huddle methods`. */

@@ -37,9 +37,20 @@ static int configure_fit(gamma_walk *walk) {
     return result;
 }
 
-/* Options of the shrink stage apply to the path too. The method's table has checked their
- * values; here they are copied into the path's own structure. G of every level is kept only
- * for the page, because it takes n x c doubles for each. */
+/* Options of the shrink stage apply to the path too, as the model has them, which may be by a
+ * preset. The path has its own values of gamma. */
+static int copy_shrink_options(gamma_walk *walk) {
+    char text[128];
+    for (const huddle_option *o = huddle_shrink_options_table(); o->type != HUDDLE_OPTION_END; o++)
+        if (strcmp(o->name, "gamma") != 0 &&
+            (huddle_model_get_option(walk->fit.model, o->name, text, sizeof text) != HUDDLE_OK ||
+             huddle_options_set(huddle_shrink_options_table(), &walk->options.shrink, o->name,
+                                text) != HUDDLE_OK))
+            return failed("%s", huddle_last_error());
+    return EXIT_DONE;
+}
+
+/* G of every level is kept only for the page, because it takes n x c doubles for each. */
 static int configure_path(gamma_walk *walk) {
     const cli_arguments *arguments = walk->fit.arguments;
     /* n_gamma is an option of the path, not of the method, so it is a flag of this command. */
@@ -49,7 +60,7 @@ static int configure_path(gamma_walk *walk) {
     if (levels != NULL && huddle_options_set(huddle_path_options_table(), &walk->options, "n_gamma",
                                              levels) != HUDDLE_OK)
         return usage_error("%s", huddle_last_error());
-    return arguments_set_options(arguments, huddle_shrink_options_table(), &walk->options.shrink);
+    return copy_shrink_options(walk);
 }
 
 /* ---- the path ----------------------------------------------------------------------------- */

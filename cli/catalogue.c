@@ -22,6 +22,17 @@ void option_flag(const char *name, char *flag, size_t size) {
             *c = '-';
 }
 
+void preset_flags(const huddle_preset *preset, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (const huddle_setting *s = preset->settings; s->option != NULL && used < size; s++) {
+        char flag[64];
+        option_flag(s->option, flag, sizeof flag);
+        used += (size_t)snprintf(text + used, size - used, "%s--%s %s", used > 0 ? " " : "", flag,
+                                 s->value);
+    }
+}
+
 /* The only option that is needed often enough for a letter; the other letters are of flags. */
 char option_letter(const char *name) {
     return strcmp(name, "n_clusters") == 0 ? 'c' : '\0';

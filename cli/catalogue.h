@@ -45,6 +45,9 @@ const catalogue_option *catalogue_next(const catalogue_option *last, const char 
 
 /* The flag of an option (n-clusters for n_clusters), and its letter or 0. */
 void option_flag(const char *name, char *flag, size_t size);
+
+/* The flags that a preset stands for: "--prepare none --rows sym ...". */
+void preset_flags(const huddle_preset *preset, char *text, size_t size);
 char option_letter(const char *name);
 
 /* The placeholder of an option's value in --help: N, NUMBER, BOOL, NAME. */

@@ -130,6 +130,18 @@ static void print_meanings(const char *name) {
     }
 }
 
+static void print_method_presets(const char *method) {
+    char text[1024];
+    for (const huddle_preset *preset = huddle_method_presets(method);
+         preset != NULL && preset->name != NULL; preset++) {
+        preset_flags(preset, text, sizeof text);
+        printf(
+            "\n## Preset %s of %s\n\n`--preset %s`, %s, stands for the options below. One that is "
+            "given beside it keeps its own value.\n\n```\n%s\n```\n",
+            preset->name, method, preset->name, preset->summary, text);
+    }
+}
+
 /* One matrix of defaults, because most options belong to many methods; then the meaning of each
  * option once. */
 void print_options_markdown(void) {
@@ -152,4 +164,6 @@ void print_options_markdown(void) {
         printf("\n### %s\n", entry->flag);
         print_meanings(entry->name);
     }
+    for (int i = 0; i < all->n_methods; i++)
+        print_method_presets(all->names[i]);
 }

@@ -64,7 +64,7 @@ enum {
     ENTRY_FINE_AUTO,                    /* the same, points prepared by auto */
     ENTRY_ENDS,                         /* ssc at n/c with the two ends of gamma */
     ENTRY_ENDS_AUTO,
-    ENTRY_TRACE, /* ssc at gamma 1 and n/c, by the plain and the accelerated iteration */
+    ENTRY_TRACE, /* ssc at gamma 1 and n/c, by the published iteration and by the default */
     N_ENTRIES
 };
 

@@ -5,8 +5,8 @@
 #include "experiment/chart.h"
 #include "experiment/paper/paper.h"
 
-/* Figure 1: ACC and NMI of ssc against gamma. Figure 2: objective and duality gap against the
- * iteration. Each initialises the figure, to be freed by figure_free(). */
+/* Figure 1: ACC and NMI of ssc against gamma. Figure 2: the objective against the iteration, as it
+ * is and above its minimum. Each initialises the figure, to be freed by figure_free(). */
 void paper_draw_gamma(const paper *p, figure *f);
 void paper_draw_convergence(const paper *p, figure *f);
 

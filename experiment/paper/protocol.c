@@ -87,13 +87,13 @@ static json_t *make_ends(const char *label, const char *prepare) {
                      "prepare", prepare, "refine", "none", "keep", "ends");
 }
 
-/* A small gap, so that the curves show the whole convergence. The order of the grid is that
- * which convergence_figure.c expects: gamma, then solver. */
+/* A small gap and a small change, so that the curves show the whole convergence. The order of the
+ * grid is that which convergence_figure.c expects: gamma, then solver. */
 static json_t *make_traces(void) {
-    return json_pack("{s:s, s:s, s:{s:s, s:f, s:s}, s:{s:[i, s], s:[s, s]}, s:[s]}", "method",
+    return json_pack("{s:s, s:s, s:{s:s, s:f, s:f, s:s}, s:{s:[i, s], s:[s, s]}, s:[s]}", "method",
                      "ssc", "label", "ssc, convergence", "options", "prepare", "none", "gap", 1e-6,
-                     "refine", "none", "grid", "gamma", 1, "n/c", "solver", "plain", "auto", "keep",
-                     "trace");
+                     "shrink_tol", 1e-8, "refine", "none", "grid", "gamma", 1, "n/c", "solver",
+                     "published", "auto", "keep", "trace");
 }
 
 /* Entries are found by their position (ENTRY_* in paper.h), which the size check at the end

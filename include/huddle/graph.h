@@ -130,7 +130,9 @@ HUDDLE_API void huddle_neighbors_free(huddle_neighbors *neighbors);
 
 /* ---- weights ----------------------------------------------------------------------------- */
 
-/* The rules, with s_i the distance from i to the last neighbour of its list:
+/* The weight of an edge of length d is exp(-d^2 / delta^2), where delta is a number of the caller's
+ * or follows from a rule. The rules, with s_i the distance from i to the last neighbour of its
+ * list:
  *
  *   selftune   exp(-d^2 / (s_i s_j)); where s_i = 0, it is replaced by the smallest positive s
  *   mean       delta = mean distance over all lists
@@ -143,21 +145,25 @@ HUDDLE_API void huddle_neighbors_free(huddle_neighbors *neighbors);
 typedef struct huddle_weight_options {
     const char *scale;    /* one of the rules */
     double mean_distance; /* for "global": m, from huddle_graph_mean_distance(); not an option */
+    double delta;         /* > 0, for all edges, in place of the rule; HUDDLE_AUTO: by the rule */
 } huddle_weight_options;
 
 /* A rule together with its numbers, so that bridges and new points get weights like those of the
  * graph. */
 typedef struct huddle_scale {
-    const char *rule; /* static text */
+    const char *rule; /* static text; "delta" for a number of the caller's */
     double delta2;    /* delta^2; 0 under selftune and binary */
     double smallest;  /* selftune: the smallest positive s, 0 if there is none */
     double *local;    /* selftune: s_i of each vertex, zeros replaced; NULL otherwise */
     int64_t n;        /* length of local, 0 if NULL */
 } huddle_scale;
 
-/* Option scale. */
+/* Options scale and delta. */
 HUDDLE_API const huddle_option *huddle_weight_options_table(void);
 HUDDLE_API huddle_weight_options huddle_weight_defaults(void);
+
+/* The rules that a scale can have, "delta" included; ends with NULL. */
+HUDDLE_API const char *const *huddle_graph_scale_rules(void);
 
 /* The graph of the union of the lists. The caller frees graph and scale (may be NULL). */
 HUDDLE_API huddle_status huddle_graph_weigh(huddle_context *context,

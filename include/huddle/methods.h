@@ -12,6 +12,21 @@ typedef struct huddle_method_text {
     bool reconstruction; /* an interpretation of an incomplete publication */
 } huddle_method_text;
 
+/* Options that belong together, under one name. Setting the option `preset` to that name sets them;
+ * an option that is set as well, before or after, keeps its own value. */
+typedef struct huddle_setting {
+    const char *option, *value; /* option == NULL ends a list */
+} huddle_setting;
+
+typedef struct huddle_preset {
+    const char *name;    /* NULL ends a list */
+    const char *summary; /* a phrase, no full stop */
+    const huddle_setting *settings;
+} huddle_preset;
+
+/* The presets of a method; NULL if it has none, or if there is no such method. */
+HUDDLE_API const huddle_preset *huddle_method_presets(const char *method);
+
 /* All methods, and the default one; the array ends with NULL. */
 HUDDLE_API const huddle_method_text *const *huddle_methods(void);
 HUDDLE_API const char *huddle_default_method(void);

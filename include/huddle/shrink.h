@@ -12,8 +12,11 @@
  *
  * Solvers. "irls": iteratively reweighted least squares with Anderson acceleration; "newton": the
  * same with a primal-dual Newton tail where it stagnates; "pdhg": restarted primal-dual hybrid
- * gradient, without linear systems; "plain": reweighted least squares as published. "auto" is
- * newton, or the engine's own solver (huddle/base.h) if it has one. Linear systems are solved by
+ * gradient, without linear systems; "reweighted": irls without acceleration. "auto" is
+ * newton, or the engine's own solver (huddle/base.h) if it has one. "published" is the iteration of
+ * the paper to the letter, and "printed" the algorithm as the paper lists it, with another matrix
+ * (docs/method.md, section 4): from shrink_start, without smoothing, snapping or a look at the
+ * certificate, which is computed at the end. Linear systems are solved by
  * "cholmod", a direct factorisation, which a build without GPL code lacks, or by "approximate",
  * conjugate gradients preconditioned by a randomised incomplete factorisation. "auto" chooses by
  * CHOLMOD's symbolic analysis: the approximate solver is used where the analysis fails, or the
@@ -37,15 +40,21 @@
 typedef struct huddle_shrink_options {
     double gamma;              /* >= 0, or HUDDLE_AUTO: n (the sum of the weights) / n_clusters */
     const char *loss;          /* "l21" or "l2" */
-    const char *solver;        /* "auto", "irls", "newton", "pdhg" or "plain" */
+    const char *solver;        /* "auto", "irls", "newton", "pdhg", "reweighted", "published" or
+                                  "printed" */
     const char *linear_solver; /* "auto", "cholmod" (if this build has it) or "approximate" */
     double gap;                /* relative duality gap at which the solver stops */
     bool snap;                 /* replace each group of fused rows by one point */
     int32_t shrink_max_iter;   /* maximum number of iterations, or HUDDLE_AUTO: by solver */
+    const char *shrink_start;  /* published, printed: G_0 if `start` is NULL: "random", standard
+                                  normal numbers of the seed, or "embedding", F */
+    double shrink_tol;         /* the same: they stop when the objective changes by no more than
+                                  this share of itself; 0: never */
+    double shrink_epsilon;     /* the same: smaller norms are raised to it before a division */
     int32_t n_clusters;        /* for gamma HUDDLE_AUTO; HUDDLE_AUTO: the columns of f */
-    uint64_t seed;             /* of the approximate factorisation */
+    uint64_t seed;             /* of the approximate factorisation and of a random start */
     bool keep_dual;            /* return the dual point too */
-    const huddle_dense *start; /* a first guess of G, n x c, or NULL */
+    const huddle_dense *start; /* a first guess of G, n x c, or NULL; published, printed: G_0 */
     const double *weights;     /* n positive numbers m_i, or NULL: 1 for every row */
 } huddle_shrink_options;
 
@@ -59,7 +68,8 @@ typedef struct huddle_shrunk {
 /* The outcome of the solve. `stop` is "converged" or "exact" (a closed form) only if gap, as proven
  * for the G returned, is at most the gap that was asked for. Otherwise it is "max_iter", "stalled"
  * or "rounding": the remaining gap is smaller than the effect of rounding the entries of G, so
- * that double precision cannot do better. None of them is an error: G is the best point found, gap
+ * that double precision cannot do better. "stalled" is also how published and printed end by
+ * shrink_tol; then there is no warning. None of them is an error: G is the best point found, gap
  * its proven gap, and a warning is logged, unless the rows were equal up to rounding from the
  * start. */
 typedef struct huddle_shrink_info {
@@ -77,8 +87,10 @@ typedef struct huddle_shrink_info {
     const char *loss;     /* "l21" or "l2"; static text, as the next two */
     const char *solver;   /* what was used: a solver, an engine, or "exact", a closed form */
     const char *linear_solver;
-    int32_t n_history;                                          /* iterations recorded */
-    double *history_objective, *history_dual, *history_seconds; /* best so far after each */
+    int32_t n_history; /* iterations recorded */
+    /* After each: the best so far; of published and printed the objective as it is, and as bound 0
+     * but for the last. */
+    double *history_objective, *history_dual, *history_seconds;
     double seconds;
 } huddle_shrink_info;
 

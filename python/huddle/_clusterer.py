@@ -72,6 +72,9 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
 
     def _options(self):
         options = {p.name: getattr(self, p.name) for p in self._parameters}
+        if options.get("preset", "none") != "none":  # a parameter at its default is not given
+            defaults = {p.name: p.default for p in self._parameters}
+            options = {name: value for name, value in options.items() if value != defaults[name]}
         options["seed"] = random_seed(self.random_state)
         return options
 

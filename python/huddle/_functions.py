@@ -209,7 +209,9 @@ class ShrinkResult:
     solver: str
     seconds: float
     history: NDArray[np.float64]
-    """Objective, dual and seconds after each iteration, one per row; the best values so far."""
+    """Objective, dual and seconds after each iteration, one per row; the best values so far. Of the
+    solvers "published" and "printed" the objective is that of the step, and the dual 0 but for the
+    last."""
 
 
 def _history(info):

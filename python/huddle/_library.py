@@ -80,7 +80,7 @@ class Neighbors(Structure):
 
 
 class WeightOptions(Structure):
-    _fields_ = [("scale", c_char_p), ("mean_distance", c_double)]
+    _fields_ = [("scale", c_char_p), ("mean_distance", c_double), ("delta", c_double)]
 
 
 class Scale(Structure):
@@ -114,8 +114,9 @@ class EmbedInfo(Structure):
 class ShrinkOptions(Structure):
     _fields_ = [("gamma", c_double), ("loss", c_char_p), ("solver", c_char_p),
                 ("linear_solver", c_char_p), ("gap", c_double), ("snap", c_bool),
-                ("shrink_max_iter", c_int32), ("n_clusters", c_int32), ("seed", c_uint64),
-                ("keep_dual", c_bool), ("start", POINTER(Dense)),
+                ("shrink_max_iter", c_int32), ("shrink_start", c_char_p),
+                ("shrink_tol", c_double), ("shrink_epsilon", c_double), ("n_clusters", c_int32),
+                ("seed", c_uint64), ("keep_dual", c_bool), ("start", POINTER(Dense)),
                 ("weights", POINTER(c_double))]
 
 

@@ -97,7 +97,7 @@ static huddle_status make_graph(const hd_decide_round *judge, hd_decide_candidat
     hd_fit *fit = &c->fit;
     TRY(hd_fit_rows_begin(judge->context, judge->x->n, &fit->rows));
     TRY(prepare_candidate(judge, &c->trial.rule, &fit->prepared.points));
-    TRY(hd_step_merge(judge->context, options->knn.n_neighbors, fit));
+    TRY(hd_step_merge_by(judge->context, options, fit));
     hd_fit_offer(judge->context, fit); /* the points: for neighbours and bridges */
     TRY(hd_spectral_make_graph(judge->context, options, judge->n_clusters, fit));
     c->trial.n = hd_fit_rows_everywhere(&fit->rows);

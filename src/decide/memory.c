@@ -8,6 +8,7 @@
 #include "embed/memory.h"
 #include "kmeans/memory.h"
 #include "shrink/predict.h"
+#include "shrink/published.h"
 #include "shrink/split.h"
 #include "steps/embed.h"
 
@@ -251,7 +252,8 @@ static const double bound_share = .85;
 static int64_t shrink_size(hd_shrink_extent extent, int64_t directions,
                            const huddle_shrink_options *options) {
     int64_t columns = extent.c;
-    if (!hd_shrink_is_large(extent.n, extent.edges, columns) || columns <= directions)
+    if (!hd_shrink_is_large(extent.n, extent.edges, columns) || columns <= directions ||
+        hd_shrink_is_published(options->solver)) /* which solves whole problems */
         return (int64_t)(bound_share * hd_shrink_predict_memory(&extent, options));
     extent.c = directions;
     return (int64_t)(bound_share * hd_shrink_predict_memory(&extent, options)) +

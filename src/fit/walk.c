@@ -557,8 +557,8 @@ void hd_walk_preparation(hd_walk *walk, const char *name, huddle_preparation *p)
 
 void hd_walk_scale(hd_walk *walk, const char *name, huddle_scale *scale) {
     char part[HD_WALK_NAME];
-    const huddle_option *option = huddle_option_find(huddle_weight_options_table(), "scale");
-    hd_walk_choice(walk, hd_walk_join(part, name, "rule"), option->choices, &scale->rule);
+    hd_walk_choice(walk, hd_walk_join(part, name, "rule"), huddle_graph_scale_rules(),
+                   &scale->rule);
     hd_walk_real(walk, hd_walk_join(part, name, "delta2"), &scale->delta2);
     hd_walk_real(walk, hd_walk_join(part, name, "smallest"), &scale->smallest);
     hd_walk_row_count(walk, hd_walk_join(part, name, "n"), &scale->n);

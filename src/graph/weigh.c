@@ -19,11 +19,20 @@ static const double min_exponent = -20;
 /* Lists of a chunk. */
 enum { LIST_ROWS = 1 << 12 };
 
-static const char *const rules[] = {"selftune", "mean", "knn", "global", "binary", NULL};
+/* What a scale can have. A delta that is a number of the caller's is no rule of the option. */
+static const char *const rules[] = {"delta", "selftune", "mean", "knn", "global", "binary", NULL};
 
-static const huddle_option table[] = {HD_CHOICE(huddle_weight_options, scale, "selftune", rules,
-                                                "how weights are computed from distances"),
-                                      {0}};
+/* The smallest and the largest number whose square is a double of full precision. */
+static const huddle_option table[] = {
+    HD_CHOICE(huddle_weight_options, scale, "selftune", rules + 1,
+              "how weights are computed from distances"),
+    HD_REAL_AUTO(huddle_weight_options, delta, "auto", 1e-150, 1e150,
+                 "weights are exp(-d^2 / delta^2) with this number for all edges; auto: by scale"),
+    {0}};
+
+const char *const *huddle_graph_scale_rules(void) {
+    return rules;
+}
 
 const huddle_option *huddle_weight_options_table(void) {
     return table;
@@ -96,6 +105,10 @@ done:
 huddle_status hd_graph_measure_scale(huddle_context *context, const huddle_neighbors *neighbors,
                                      const huddle_weight_options *options, huddle_scale *scale) {
     *scale = (huddle_scale){.rule = "binary"};
+    if (options->delta != HUDDLE_AUTO) {
+        *scale = (huddle_scale){.rule = rules[0], .delta2 = options->delta * options->delta};
+        return HUDDLE_OK;
+    }
     /* The table's own text outlives the caller's. */
     for (const char *const *rule = rules; *rule != NULL; rule++)
         if (strcmp(*rule, options->scale) == 0)

@@ -26,6 +26,11 @@ const hd_method *hd_method_find(const char *name) {
     return NULL;
 }
 
+const huddle_preset *huddle_method_presets(const char *name) {
+    const hd_method *method = hd_method_find(name);
+    return method != NULL ? method->presets : NULL;
+}
+
 const huddle_method_text *const *huddle_methods(void) {
     static const huddle_method_text *const texts[] = {
 #define METHOD(name) &hd_method_##name.text,

@@ -53,6 +53,9 @@ typedef struct hd_method {
     hd_step_place *place;   /* NULL: the method has no embedding */
     hd_step_assign *assign; /* NULL: by the nearest centre */
     hd_decide_memory_needs memory;
+    /* NULL: none. A method that has presets has an option `preset` whose choices are "none" and
+     * their names. */
+    const huddle_preset *presets;
 } hd_method;
 
 /* The method of that name, or NULL. */

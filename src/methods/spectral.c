@@ -28,6 +28,16 @@ const huddle_option *hd_method_affinity_table(void) {
     return table;
 }
 
+const huddle_option *hd_method_duplicates_table(void) {
+    static const char *const choices[] = {"merge", "keep", NULL};
+    static const huddle_option table[] = {
+        HD_CHOICE(hd_spectral_options, duplicates, "merge", choices,
+                  "equal rows: merge them into one vertex where they would distort the graph, or "
+                  "keep them all, each with a label of its own"),
+        {0}};
+    return table;
+}
+
 const huddle_option *hd_method_refine_table(void) {
     static const char *const choices[] = {"auto", "none", "graph", NULL};
     static const huddle_option table[] = {
@@ -59,6 +69,8 @@ static void add_graph_to_key(hd_method_run *run, const hd_spectral_options *o) {
                      run->n_clusters.last);
     /* Methods without the option leave it NULL. */
     hd_cache_key_add(key, "%s", o->affinity != NULL ? o->affinity : "features");
+    if (hd_step_keeps_copies(o))
+        hd_cache_key_add(key, "keep");
     hd_cache_key_add_options(key, huddle_prepare_options_table(), &o->prepare);
     if (strcmp(o->prepare.prepare.name, "auto") == 0)
         hd_method_add_choice_to_key(o, key);
@@ -82,7 +94,7 @@ static huddle_status make_points_and_graph(hd_method_run *run, const hd_spectral
     if (run->job->graph != NULL || strcmp(options->affinity, "features") != 0)
         return hd_spectral_make_matrix_graph(context, run->job, options, run->n_clusters, run->fit);
     TRY(hd_method_prepare(run, &options->prepare, options, true, &points));
-    TRY(hd_step_merge(context, options->knn.n_neighbors, run->fit));
+    TRY(hd_step_merge_by(context, options, run->fit));
     hd_fit_offer(context, run->fit); /* the points: for neighbours, bridges and prediction */
     TRY(hd_spectral_make_graph(context, options, run->n_clusters, run->fit));
 done:

@@ -9,7 +9,8 @@
 /* The table of `affinity`, with offsets in hd_spectral_options (steps/options.h). */
 const huddle_option *hd_method_affinity_table(void);
 
-/* The table of `refine`, likewise. */
+/* The tables of `duplicates` and `refine`, likewise. */
+const huddle_option *hd_method_duplicates_table(void);
 const huddle_option *hd_method_refine_table(void);
 
 /* K-means' options where tol and max_iter could mean the embedding's. */
@@ -24,7 +25,7 @@ extern const hd_method_rename hd_method_prepare_names[];
     {hd_method_affinity_table, 0, NULL},                                                           \
         {huddle_prepare_options_table, offsetof(hd_spectral_options, prepare),                     \
          hd_method_prepare_names},                                                                 \
-        HD_METHOD_GRAPH_SECTIONS
+        {hd_method_duplicates_table, 0, NULL}, HD_METHOD_GRAPH_SECTIONS
 #define HD_METHOD_FEATURE_SECTIONS                                                                 \
     {huddle_prepare_options_table, offsetof(hd_spectral_options, prepare), NULL},                  \
         HD_METHOD_GRAPH_SECTIONS

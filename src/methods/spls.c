@@ -18,6 +18,7 @@
 #include "methods/reduce.h"
 #include "methods/spectral.h"
 #include "prepare/pca.h"
+#include "shrink/published.h"
 #include "steps/graph.h"
 #include "steps/kmeans.h"
 #include "steps/merge.h"
@@ -49,6 +50,9 @@ static const hd_method_rename shrink_names[] = {
     {"gap", "gap", NULL, NULL},
     {"snap", "snap", NULL, NULL},
     {"shrink_max_iter", "shrink_max_iter", NULL, NULL},
+    {"shrink_start", "shrink_start", NULL, NULL},
+    {"shrink_tol", "shrink_tol", NULL, NULL},
+    {"shrink_epsilon", "shrink_epsilon", NULL, NULL},
     {0}};
 
 static const hd_method_section sections[] = {
@@ -231,7 +235,9 @@ static huddle_status update_rows(huddle_context *context, const subspace *s,
     double rest;
     /* The previous G is moved out, so that freeing the rest of the result keeps it as the start. */
     memset(&shrunk->g.g, 0, sizeof last);
-    warm.start = hd_dense_present(&last) ? &last : NULL;
+    /* The published iteration starts anew: it does not leave a solution (shrink/path.c). */
+    bool is_warm = hd_dense_present(&last) && !hd_shrink_is_published(warm.solver);
+    warm.start = is_warm ? &last : NULL;
     warm.weights = s->weights;
     huddle_shrunk_free(&shrunk->g);
     huddle_shrink_info_free(&shrunk->info);

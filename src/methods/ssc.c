@@ -23,11 +23,36 @@ static const double max_entropy_loss = 0.1;
 
 typedef struct ssc_options {
     hd_spectral_options spectral;
+    const char *preset; /* for the model, which has set the options of the preset */
     huddle_knn_options shrink_knn;
     huddle_weight_options shrink_weight;
     huddle_shrink_options shrink;
     bool guard;
 } ssc_options;
+
+/* The paper to the letter (docs/method.md, section 4). It names no delta, and no gamma that would
+ * not be tuned by labels: `mean`, one delta for all edges, and the 1 of its figures are our
+ * choices. */
+static const huddle_setting published[] = {
+    {"prepare", "none"},       {"duplicates", "keep"},   {"n_neighbors", "5"},
+    {"scale", "mean"},         {"connect", "false"},     {"rows", "sym"},
+    {"shrink_neighbors", "5"}, {"shrink_scale", "mean"}, {"gamma", "1"},
+    {"loss", "l21"},           {"solver", "published"},  {"snap", "false"},
+    {"guard", "false"},        {"n_init", "50"},         {"init", "sample"},
+    {"full_restarts", "true"}, {"refine", "none"},       {0}};
+
+static const huddle_preset presets[] = {
+    {"published", "the paper to the letter, without what was added to it since", published}, {0}};
+
+static const huddle_option *preset_table(void) {
+    static const char *const names[] = {"none", "published", NULL};
+    static const huddle_option table[] = {
+        HD_CHOICE(ssc_options, preset, "none", names,
+                  "sets options that belong together; published: the paper to the letter. Options "
+                  "that are given as well keep their values"),
+        {0}};
+    return table;
+}
 
 static const huddle_option *guard_table(void) {
     static const huddle_option table[] = {
@@ -38,14 +63,17 @@ static const huddle_option *guard_table(void) {
     return table;
 }
 
-/* The graph W has two options of its own, which must not be confused with those of A. */
+/* The graph W has options of its own, which must not be confused with those of A. */
 static const hd_method_rename shrink_knn_names[] = {
     {"n_neighbors", "shrink_neighbors", "5", "number of neighbours per row of the embedding"}, {0}};
 static const hd_method_rename shrink_weight_names[] = {
     {"scale", "shrink_scale", "mean", "how weights are computed from distances in the embedding"},
+    {"delta", "shrink_delta", NULL,
+     "weights in the embedding are exp(-d^2 / delta^2) with this number; auto: by shrink_scale"},
     {0}};
 
 static const hd_method_section sections[] = {
+    {preset_table, 0, NULL},
     HD_METHOD_SPECTRAL_SECTIONS,
     {huddle_knn_options_table, offsetof(ssc_options, shrink_knn), shrink_knn_names},
     {huddle_weight_options_table, offsetof(ssc_options, shrink_weight), shrink_weight_names},
@@ -88,8 +116,8 @@ static huddle_status share_shrink_graph(const hd_method_run *run, const ssc_opti
     huddle_status status = HUDDLE_OK;
     const hd_cache_part part = {&run->fit->shrunk.w, &hd_fit_graph_copier};
     hd_cache_key key = run->key; /* of the embedding */
-    hd_cache_key_add(&key, "shrink;%d;%d;%s", n_clusters, options->shrink_knn.n_neighbors,
-                     options->shrink_weight.scale);
+    hd_cache_key_add(&key, "shrink;%d;%d", n_clusters, options->shrink_knn.n_neighbors);
+    hd_cache_key_add_options(&key, huddle_weight_options_table(), &options->shrink_weight);
     hd_fit_graph_free(&run->fit->shrunk.w);
     HD_CACHE_TRY(&key, &part, 1, make_shrink_graph(run, options));
 done:
@@ -354,4 +382,5 @@ const hd_method hd_method_ssc = {
     .fit = fit_ssc,
     .place = hd_spectral_place,
     .assign = assign_ssc,
-    .memory = {predict_memory, economise_ssc}};
+    .memory = {predict_memory, economise_ssc},
+    .presets = presets};

@@ -8,6 +8,7 @@
 
 #include "base/blas.h"
 #include "base/check.h"
+#include "base/options.h"
 #include "base/slabs.h"
 #include "decide/memory.h"
 #include "matrix/resident.h"
@@ -42,6 +43,7 @@ huddle_status huddle_model_new(const char *method, huddle_model **model) {
     if (made->options == NULL)
         FAIL(HUDDLE_NO_MEMORY, "no memory for the options");
     huddle_options_default(made->table, made->options);
+    ALLOC_ZERO(made->given, hd_options_count(made->table));
     *model = made;
     made = NULL;
 done:
@@ -63,8 +65,8 @@ void huddle_model_free(huddle_model *model) {
     huddle_csr_free(&model->given_graph);
     huddle_dense_free(&model->given_embedding);
     free_names(model->feature_names, model->n_names);
-    FREE(model->table, model->options, model->fitted_options, model->array_names, model->info,
-         model);
+    FREE(model->table, model->options, model->given, model->fitted_options, model->array_names,
+         model->info, model);
 }
 
 huddle_status hd_model_check_fitted(const huddle_model *model) {
@@ -91,8 +93,33 @@ const huddle_option *huddle_model_options(const huddle_model *model) {
     return model->table;
 }
 
+/* Every option that was not set gets the value of the preset, or its default: the order in which
+ * options and preset are set does not matter, and a preset leaves nothing behind. */
+static huddle_status apply_preset(huddle_model *model, const char *name) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_preset *preset = model->method->presets;
+    while (preset->name != NULL && strcmp(preset->name, name) != 0)
+        preset++;
+    for (const huddle_option *o = model->table; o->type != HUDDLE_OPTION_END; o++) {
+        const char *text = o->default_text;
+        if (model->given[o - model->table])
+            continue;
+        for (const huddle_setting *s = preset->settings; s != NULL && s->option != NULL; s++)
+            text = strcmp(s->option, o->name) == 0 ? s->value : text;
+        TRY(huddle_options_set(model->table, model->options, o->name, text));
+    }
+done:
+    return status;
+}
+
 huddle_status huddle_model_set_option(huddle_model *model, const char *name, const char *text) {
-    return huddle_options_set(model->table, model->options, name, text);
+    huddle_status status = HUDDLE_OK;
+    TRY(huddle_options_set(model->table, model->options, name, text));
+    model->given[huddle_option_find(model->table, name) - model->table] = true;
+    if (strcmp(name, "preset") == 0)
+        TRY(apply_preset(model, text));
+done:
+    return status;
 }
 
 huddle_status huddle_model_get_option(const huddle_model *model, const char *name, char *text,

@@ -12,6 +12,7 @@ struct huddle_model {
     const hd_method *method;
     huddle_option *table;
     void *options;        /* as they are set now */
+    bool *given;          /* of every row of the table: it was set, and no preset replaces it */
     void *fitted_options; /* as they were in the fit; NULL before */
     huddle_csr given_graph;
     huddle_dense given_embedding;

@@ -167,10 +167,11 @@ done:
     return status;
 }
 
-/* ---- the plain step ------------------------------------------------------------------------ */
+/* ---- without acceleration ------------------------------------------------------------------ */
 
-/* The published iteration (docs/method.md, section 4): G moves by the whole reweighted step. */
-static huddle_status plain_step(void *state, hd_shrink_block *b) {
+/* G moves by the whole reweighted step, as in the published iteration (published.c), which has
+ * neither smoothing nor a start at F. */
+static huddle_status whole_step(void *state, hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
     hd_shrink_irls_state *s = state;
     int64_t first = hd_shrink_first(b);
@@ -334,8 +335,8 @@ done:
     return status;
 }
 
-static huddle_status open_plain(const hd_shrink_problem *problem, const hd_shrink_arrays *arrays,
-                                void **state) {
+static huddle_status open_unaccelerated(const hd_shrink_problem *problem,
+                                        const hd_shrink_arrays *arrays, void **state) {
     return open_state(problem, arrays, false, state);
 }
 
@@ -358,11 +359,11 @@ const hd_shrink_solver hd_shrink_irls = {.name = "irls",
                                          .step = hd_shrink_irls_step,
                                          .close = close_state};
 
-const hd_shrink_solver hd_shrink_plain = {.name = "plain",
-                                          .uses_systems = true,
-                                          .batch = 1,
-                                          .max_idle = 1500,
-                                          .max_iter = 10000,
-                                          .open = open_plain,
-                                          .step = plain_step,
-                                          .close = close_state};
+const hd_shrink_solver hd_shrink_reweighted = {.name = "reweighted",
+                                               .uses_systems = true,
+                                               .batch = 1,
+                                               .max_idle = 1500,
+                                               .max_iter = 10000,
+                                               .open = open_unaccelerated,
+                                               .step = whole_step,
+                                               .close = close_state};

@@ -8,7 +8,7 @@
  *     (diag(m_i / rho_i) + B' diag(lambda_e / r_e) B) delta = - gradient
  *
  * so a whole step never raises the smoothed objective. "l2": the loss is quadratic already, and its
- * weights are 2 m_i. The state is shared by the solvers plain, irls and newton. */
+ * weights are 2 m_i. The state is shared by the solvers reweighted, irls and newton. */
 #ifndef HUDDLE_SRC_SHRINK_IRLS_H
 #define HUDDLE_SRC_SHRINK_IRLS_H
 

@@ -5,6 +5,7 @@
 #include "base/options.h"
 #include "shrink/coarse.h"
 #include "shrink/problem.h"
+#include "shrink/published.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -98,7 +99,9 @@ static huddle_status solve_level(huddle_context *context, const huddle_dense *f,
     huddle_shrunk shrunk = {0};
     huddle_shrink_info info = {0};
     own.gamma = l->gamma;
-    own.start = level > 0 ? g : NULL;
+    /* From an earlier solution the published iteration would not get away: rows that are at F, and
+     * pairs that have fused, have weights of 1 / shrink_epsilon there. */
+    own.start = level > 0 && !hd_shrink_is_published(own.solver) ? g : NULL;
     own.keep_dual = false;
     TRY(huddle_shrink(context, f, w, &own, &shrunk, &info));
     l->objective = info.objective;

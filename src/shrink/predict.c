@@ -1,5 +1,6 @@
 #include "shrink/predict.h"
 
+#include "shrink/published.h"
 #include "shrink/split.h"
 
 #include <math.h>
@@ -22,6 +23,10 @@ static const bytes problem = {41, 37, 8, 0};
 /* block.c: norm, scratch, excess; edge_weight; h, best_h, right, delta; z, best_z. irls.c: hh,
  * vertex_weight; xx; step and eleven histories in float; x. */
 static const bytes reweighting = {48, 16, 8 * 5 + 4 * 11, 8 * 3};
+
+/* published.c: distance, s, incident_at, cost and components; length, w, incident; g, right, step;
+ * z is that of the answer. */
+static const bytes published = {44, 24, 8 * 3, 0};
 
 /* newton.c: unit_h and the four vectors of conjugate gradients; unit_x. */
 static const bytes newton_tail = {0, 0, 8 * 5, 8};
@@ -51,10 +56,15 @@ static double count(const bytes *b, double n, double m, double c) {
 /* A solve of one problem. The factor of CHOLMOD is known only after its analysis; a factor has at
  * least the entries of the matrix. */
 static double count_solve(double n, double m, double c, const huddle_shrink_options *o) {
-    double sum = count(&edge_list, n, m, c) + count(&problem, n, m, c) + count(&answer, n, m, c);
+    double sum = count(&edge_list, n, m, c) + count(&answer, n, m, c);
+    bool is_published = hd_shrink_is_published(o->solver);
+    if (strcmp(o->solver, "printed") == 0)
+        return sum + count(&published, n, m, c) + 8 * pow(fmin(n, HD_SHRINK_PRINTED_ROWS), 2);
+    sum += count(is_published ? &published : &problem, n, m, c);
     if (strcmp(o->solver, "pdhg") == 0)
         return sum + count(&primal_dual, n, m, c);
-    sum += count(&reweighting, n, m, c);
+    if (!is_published)
+        sum += count(&reweighting, n, m, c);
     if (strcmp(o->solver, "auto") == 0 || strcmp(o->solver, "newton") == 0)
         sum += count(&newton_tail, n, m, c);
     double iterative = count(&approximate, n, m, c), factorised = count(&direct, n, m, c);
@@ -68,7 +78,8 @@ double hd_shrink_predict_memory(const hd_shrink_extent *size,
                                 const huddle_shrink_options *options) {
     double n = (double)size->n, m = (double)size->edges, c = (double)size->c;
     double largest_n = (double)size->largest_n, largest_m = (double)size->largest_edges;
-    if (options->keep_dual || !hd_shrink_is_large(size->n, size->edges, size->c))
+    if (options->keep_dual || hd_shrink_is_published(options->solver) ||
+        !hd_shrink_is_large(size->n, size->edges, size->c))
         return count_solve(n, m, c, options);
     /* A component that fills the machine is alone; smaller ones share it. */
     double together = hd_shrink_is_large_part(size->largest_edges) ? 1 : fmax(1, size->threads);

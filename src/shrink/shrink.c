@@ -5,6 +5,7 @@
 #include "base/options.h"
 #include "shrink/certificate.h"
 #include "shrink/distributed.h"
+#include "shrink/published.h"
 #include "shrink/solve.h"
 #include "shrink/split.h"
 
@@ -34,6 +35,12 @@ const huddle_option *huddle_shrink_options_table(void) {
         HD_BOOL(O, snap, "true", "move the rows of each fused group to one point"),
         HD_INT_AUTO(O, shrink_max_iter, "auto", 1, INT32_MAX,
                     "maximum number of iterations of the shrink step; auto: depends on the solver"),
+        HD_CHOICE(O, shrink_start, "random", hd_shrink_start_names,
+                  "where the solvers published and printed start"),
+        HD_REAL(O, shrink_tol, "1e-6", 0, 1,
+                "relative change of the objective at which published and printed stop; 0: never"),
+        HD_REAL(O, shrink_epsilon, "1e-12", 1e-30, 1,
+                "published and printed divide by no norm smaller than this"),
         {0}};
     return table;
 }
@@ -117,6 +124,12 @@ static huddle_status shrink_checked(hd_shrink_solve *s, huddle_shrunk *out) {
     hd_shrink_limits limits = hd_shrink_engine_limits(s->input.context);
     TRY(hd_shrink_edges_read(s->input.context, s->input.w, &edges));
     s->input.edges = &edges;
+    if (hd_shrink_is_published(s->options.solver)) {
+        TRY(hd_shrink_published(s, out));
+        if (!s->options.keep_dual)
+            huddle_dense_free(&out->z);
+        goto done;
+    }
     if (can_distribute(s))
         TRY(hd_shrink_distributed(s, &limits, out));
     else if (split_pays(s))

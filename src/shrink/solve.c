@@ -31,12 +31,14 @@ static const double progress_factor = .99;
 
 /* ---- solvers by name ------------------------------------------------------------------------ */
 
-/* Every solver of the option `solver`; "auto" is not one of them (hd_shrink_find_solver). */
+/* The solvers of blocks. "auto" is not one of them (hd_shrink_find_solver); "published" and
+ * "printed" know no blocks (published.c). */
 static const hd_shrink_solver *const solvers[] = {&hd_shrink_irls, &hd_shrink_newton,
-                                                  &hd_shrink_pdhg, &hd_shrink_plain};
+                                                  &hd_shrink_pdhg, &hd_shrink_reweighted};
 enum { N_SOLVERS = sizeof solvers / sizeof *solvers };
 
-const char *const hd_shrink_solver_names[] = {"auto", "irls", "newton", "pdhg", "plain", NULL};
+const char *const hd_shrink_solver_names[] = {"auto",       "irls",      "newton",  "pdhg",
+                                              "reweighted", "published", "printed", NULL};
 
 /* newton contains irls, and its tail costs nothing unless it is needed, hence it is the default.
  * The reduction makes all processes choose alike, including those without ghosts. */
@@ -274,7 +276,7 @@ done:
 
 /* The three arrays grow together; hd_grow() sets the new room each time, so the old one is passed
  * to all of them. */
-static huddle_status record_history(hd_shrink_solve *s) {
+huddle_status hd_shrink_record_history(hd_shrink_solve *s) {
     huddle_status status = HUDDLE_OK;
     huddle_shrink_info *info = s->info;
     double *const *arrays[] = {&info->history_objective, &info->history_dual,
@@ -324,7 +326,7 @@ static huddle_status iterate_blocks(hd_shrink_solve *s) {
         TRY(step_blocks(s));
         s->info->n_iter += batch;
         update_progress(s);
-        TRY(record_history(s));
+        TRY(hd_shrink_record_history(s));
         if (is_reached(s))
             break;
     }
@@ -350,7 +352,7 @@ static huddle_status iterate_engine(hd_shrink_solve *s) {
     for (int64_t k = 0; k < s->problem.n_blocks; k++)
         objective += s->blocks[k].point.objective;
     update_progress(s);
-    TRY(record_history(s));
+    TRY(hd_shrink_record_history(s));
     if (!is_first && objective <= before) {
         huddle_dense swap_g = s->engine_g, swap_z = s->engine_z;
         s->engine_g = g;

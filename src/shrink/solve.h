@@ -51,6 +51,9 @@ hd_shrink_solve hd_shrink_solve_of(const hd_shrink_solve *whole, const huddle_de
 /* Best objective and bound, and seconds, after step k of a solve or after its last one. */
 void hd_shrink_read_history(const huddle_shrink_info *info, int32_t k, double at[3]);
 
+/* Appends primal and dual of the solve, in the caller's units, and the time to the history. */
+huddle_status hd_shrink_record_history(hd_shrink_solve *solve);
+
 /* Counts of a part, added to those of the whole; and what follows from the sums of all parts. */
 void hd_shrink_add_counts(huddle_shrink_info *info, const huddle_shrink_info *part);
 void hd_shrink_report_sum(hd_shrink_solve *solve, const huddle_shrunk *out, int32_t n_components);

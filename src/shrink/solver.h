@@ -31,9 +31,10 @@ typedef struct hd_shrink_solver {
 extern const hd_shrink_solver hd_shrink_irls;
 extern const hd_shrink_solver hd_shrink_newton;
 extern const hd_shrink_solver hd_shrink_pdhg;
-extern const hd_shrink_solver hd_shrink_plain;
+extern const hd_shrink_solver hd_shrink_reweighted;
 
-/* The values of the option solver: "auto" and every solver; ends with NULL. */
+/* The values of the option solver: "auto", every solver, and the two of published.c; ends with
+ * NULL. */
 extern const char *const hd_shrink_solver_names[];
 
 /* The solver of that name. "auto" is newton, or pdhg where linear systems would have to be solved

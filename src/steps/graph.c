@@ -230,7 +230,8 @@ static huddle_status graph_of_all_distances(huddle_context *context, const huddl
         huddle_dense_free(&distances);
         TRY(dense_distances(&average, &distances));
     }
-    TRY(merge_distances(context, n_neighbors, &distances, rows));
+    if (!hd_step_keeps_copies(options))
+        TRY(merge_distances(context, n_neighbors, &distances, rows));
     TRY(rows->nodes.n > 0
             ? huddle_graph_from_distances_ties(context, &distances, n_neighbors, &neighbors)
             : huddle_graph_from_distances_dense(context, &distances, n_neighbors, &neighbors));
@@ -255,7 +256,7 @@ static huddle_status graph_of_some_distances(huddle_context *context, const hudd
                                              hd_fit_graph *graph) {
     huddle_status status = HUDDLE_OK;
     huddle_neighbors neighbors = {0};
-    if (strcmp(options->weight.scale, "global") == 0)
+    if (options->weight.delta == HUDDLE_AUTO && strcmp(options->weight.scale, "global") == 0)
         FAIL(HUDDLE_INVALID, "scale = global needs all distances, not those to neighbours only");
     TRY(huddle_graph_from_distances(context, matrix, options->knn.n_neighbors, &neighbors));
     TRY(huddle_graph_weigh(context, &neighbors, &options->weight, &graph->matrix, &graph->scale));

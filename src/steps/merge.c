@@ -7,6 +7,8 @@
 #include "base/rng.h"
 #include "huddle/metrics.h"
 
+#include <string.h>
+
 /* Rows of x that a silhouette is computed from: its cost grows with their square. */
 enum { SILHOUETTE_SAMPLE = 2000 };
 
@@ -122,6 +124,22 @@ huddle_status hd_step_merge(huddle_context *context, int32_t n_neighbors, hd_fit
     huddle_status status = hd_step_merge_keeping(context, n_neighbors, fit, NULL, NULL);
     hd_stage_leave(context, before);
     return status;
+}
+
+bool hd_step_keeps_copies(const hd_spectral_options *options) {
+    return options->duplicates != NULL && strcmp(options->duplicates, "keep") == 0;
+}
+
+huddle_status hd_step_merge_by(huddle_context *context, const hd_spectral_options *options,
+                               hd_fit *fit) {
+    hd_fit_rows *rows = &fit->rows;
+    if (!hd_step_keeps_copies(options))
+        return hd_step_merge(context, options->knn.n_neighbors, fit);
+    rows->n = hd_fit_rows_total(rows);
+    huddle_distinct_free(&rows->nodes);
+    huddle_distinct_free(&rows->equal);
+    rows->equal = (huddle_distinct){.n = rows->n, .count = rows->n};
+    return HUDDLE_OK;
 }
 
 /* ---- labels -------------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 #ifndef HUDDLE_SRC_STEPS_MERGE_H
 #define HUDDLE_SRC_STEPS_MERGE_H
 
-#include "fit/fit.h"
+#include "steps/options.h"
 
 /* Keeps of the fit's points one row for each distinct row of x, and of those one for each distinct
  * prepared row (see hd_fit_rows); rows.n becomes their number. Without equal rows, or with too few
@@ -11,8 +11,16 @@
  * equal rows equal. */
 huddle_status hd_step_merge(huddle_context *context, int32_t n_neighbors, hd_fit *fit);
 
-/* The same; `whole` receives the points as they were if rows were merged, and *borrowed whether
- * they are not to be freed. */
+/* The same as the options say: with duplicates = keep every row stays one of its own, equal to no
+ * other. */
+huddle_status hd_step_merge_by(huddle_context *context, const hd_spectral_options *options,
+                               hd_fit *fit);
+
+/* Whether that is so. */
+bool hd_step_keeps_copies(const hd_spectral_options *options);
+
+/* hd_step_merge(); `whole` receives the points as they were if rows were merged, and *borrowed
+ * whether they are not to be freed. */
 huddle_status hd_step_merge_keeping(huddle_context *context, int32_t n_neighbors, hd_fit *fit,
                                     huddle_points *whole, bool *borrowed);
 

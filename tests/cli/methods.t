@@ -59,7 +59,7 @@ The manual page is clean roff, the completions clean shell.
   $ bash -n huddle.bash
   $ bash -c '. ./huddle.bash; COMP_WORDS=(huddle cl); COMP_CWORD=1; _huddle; echo "${COMPREPLY[@]}"'
   cluster
-  $ bash -c '. ./huddle.bash; COMP_WORDS=(huddle cluster --shrink-s); COMP_CWORD=2; _huddle; echo "${COMPREPLY[@]}"'
+  $ bash -c '. ./huddle.bash; COMP_WORDS=(huddle cluster --shrink-sc); COMP_CWORD=2; _huddle; echo "${COMPREPLY[@]}"'
   --shrink-scale
   $ bash -c '. ./huddle.bash; COMP_WORDS=(huddle cluster -m ss); COMP_CWORD=3; _huddle; echo "${COMPREPLY[@]}"'
   ssc

@@ -174,6 +174,10 @@ static huddle_status set_scale(const huddle_neighbors *x, const huddle_weight_op
             squares += x->distance[e] * x->distance[e];
             count++;
         }
+    if (options->delta != HUDDLE_AUTO) {
+        *scale = (huddle_scale){.rule = "delta", .delta2 = options->delta * options->delta};
+        return HUDDLE_OK;
+    }
     *scale = (huddle_scale){.rule = options->scale};
     if (strcmp(options->scale, "selftune") == 0)
         return set_local_scales(x, scale);

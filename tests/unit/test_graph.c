@@ -48,13 +48,47 @@ static void weights_match_numpy(void **state) {
     free(golden);
 }
 
+/* The number replaces every rule; exponents have the bound of all weights. */
+static void a_given_delta_is_that_of_all_edges(void **state) {
+    (void)state;
+    static const double deltas[] = {1e-3, .4, 3.5};
+    int64_t count;
+    double *golden = test_golden("graph_weights.txt", &count);
+    huddle_points x = points_of(golden + 3, (int64_t)golden[0], (int64_t)golden[1]);
+    huddle_neighbors lists = neighbors_of(&x, (int32_t)golden[2]);
+    for (int k = 0; k < 3 * 5; k++) {
+        huddle_weight_options options = {rules[k % 5], 1, deltas[k / 5]};
+        huddle_csr graph;
+        huddle_scale scale;
+        assert_ok(huddle_graph_weigh(NULL, &lists, &options, &graph, &scale));
+        check_symmetric(&graph);
+        assert_string_equal(scale.rule, "delta");
+        assert_true(scale.local == NULL);
+        for (int64_t e = 0; e < lists.n * lists.k; e++) {
+            double ratio = lists.distance[e] / deltas[k / 5];
+            double expected = exp(fmax(-ratio * ratio, -20));
+            assert_close(entry(&graph, e / lists.k, lists.index[e]), expected, 1e-12);
+            assert_close(huddle_graph_weight(&scale, 0, 0, lists.distance[e]), expected, 1e-12);
+        }
+        huddle_csr_free(&graph);
+        huddle_scale_free(&scale);
+    }
+    huddle_weight_options options = {rules[0], 1, 0};
+    huddle_csr graph;
+    assert_refused(huddle_graph_weigh(NULL, &lists, &options, &graph, NULL), HUDDLE_INVALID,
+                   "delta = 0");
+    huddle_neighbors_free(&lists);
+    huddle_points_free(&x);
+    free(golden);
+}
+
 static void duplicates_weigh_one_and_far_points_do_not_vanish(void **state) {
     (void)state;
     double values[] = {0, 0, 0, 0, 0, 0, 1, 1e-3, 2e-3, 1e6};
     huddle_points x = points_of(values, 10, 1);
     huddle_neighbors lists = neighbors_of(&x, 2);
     for (int r = 0; r < 5; r++) {
-        huddle_weight_options options = {rules[r], 1};
+        huddle_weight_options options = {rules[r], 1, HUDDLE_AUTO};
         huddle_csr graph;
         huddle_scale scale;
         assert_ok(huddle_graph_weigh(NULL, &lists, &options, &graph, &scale));
@@ -79,7 +113,7 @@ static void constant_points_weigh_one(void **state) {
     huddle_points x = points_of(values, 8, 1);
     huddle_neighbors lists = neighbors_of(&x, 3);
     for (int r = 0; r < 5; r++) {
-        huddle_weight_options options = {rules[r], 0};
+        huddle_weight_options options = {rules[r], 0, HUDDLE_AUTO};
         huddle_csr graph;
         huddle_scale scale;
         assert_ok(huddle_graph_weigh(NULL, &lists, &options, &graph, &scale));
@@ -212,7 +246,7 @@ static void distances_become_lists(void **state) {
     assert_memory_equal(out.index, stored, sizeof stored);
     assert_true(isinf(out.distance[7]) && out.distance[2] == 0);
     for (int r = 0; r < 5; r++) {
-        huddle_weight_options options = {rules[r], 1};
+        huddle_weight_options options = {rules[r], 1, HUDDLE_AUTO};
         huddle_csr graph;
         assert_ok(huddle_graph_weigh(NULL, &out, &options, &graph, NULL));
         check_symmetric(&graph);
@@ -240,7 +274,7 @@ static void impossible_lists_are_refused(void **state) {
     distance[0] = -1;
     assert_refused(huddle_graph_weigh(NULL, &lists, NULL, &graph, NULL), HUDDLE_INVALID,
                    "-1 is not a distance");
-    huddle_weight_options options = {"global", -1};
+    huddle_weight_options options = {"global", -1, HUDDLE_AUTO};
     distance[0] = 1;
     assert_refused(huddle_graph_weigh(NULL, &lists, &options, &graph, NULL), HUDDLE_INVALID,
                    "mean_distance = -1");
@@ -248,6 +282,7 @@ static void impossible_lists_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weights_match_numpy),
+        cmocka_unit_test(a_given_delta_is_that_of_all_edges),
         cmocka_unit_test(duplicates_weigh_one_and_far_points_do_not_vanish),
         cmocka_unit_test(constant_points_weigh_one),
         cmocka_unit_test(mean_distances_agree),

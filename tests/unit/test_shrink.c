@@ -3,7 +3,7 @@
 #include "shrink/block.h"
 #include "shrink_problems.h"
 
-static const char *const every_solver[] = {"auto", "irls", "newton", "pdhg", "plain"};
+static const char *const every_solver[] = {"auto", "irls", "newton", "pdhg", "reweighted"};
 enum { N_SOLVERS = sizeof every_solver / sizeof *every_solver };
 
 static huddle_shrink_options with(double gamma, const char *loss, const char *solver, double gap) {
@@ -59,7 +59,7 @@ static void optima_are_those_of_a_conic_solver(void **state) {
         at += read_golden(numbers + at, &x, &squared, &gamma, &optimum);
         for (int s = 0; s < N_SOLVERS; s++)
             for (int approximate = 0; approximate < 2; approximate++) {
-                double gap = strcmp(every_solver[s], "plain") == 0 ? 1e-5 : 1e-6;
+                double gap = strcmp(every_solver[s], "reweighted") == 0 ? 1e-5 : 1e-6;
                 huddle_shrink_options o = with(gamma, squared ? "l2" : "l21", every_solver[s], gap);
                 o.linear_solver = approximate ? "approximate" : "auto";
                 huddle_shrink_info info = solve(&x, o);

@@ -163,7 +163,7 @@ static example random_problem(hd_rng *rng) {
 
 /* ---- the sweep ----------------------------------------------------------------------------- */
 
-static const char *const every_solver[] = {"newton", "irls", "plain", "pdhg"};
+static const char *const every_solver[] = {"newton", "irls", "reweighted", "pdhg"};
 static const char *const every_linear[] = {"auto", "approximate"};
 
 static bool claims_success(const huddle_shrink_info *info) {

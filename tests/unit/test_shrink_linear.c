@@ -16,7 +16,7 @@ static bool offers(const char *option, const char *choice) {
 /* The choices of an option are what this build has: each can be set, and no other. */
 static void only_solvers_of_this_build_are_offered(void **state) {
     (void)state;
-    static const char *const solvers[] = {"auto", "irls", "newton", "pdhg", "plain"};
+    static const char *const solvers[] = {"auto", "irls", "newton", "pdhg", "reweighted"};
     const huddle_option *table = huddle_shrink_options_table();
     huddle_shrink_options o = huddle_shrink_defaults();
     char allowed[256];

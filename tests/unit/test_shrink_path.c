@@ -382,9 +382,9 @@ static void new_points_are_optimal(void **state) {
     example_free(&x);
 }
 
-/* ---- the published iteration --------------------------------------------------------------- */
+/* ---- without acceleration ------------------------------------------------------------------- */
 
-static void plain_steps_never_raise_the_smoothed_objective(void **state) {
+static void whole_steps_never_raise_the_smoothed_objective(void **state) {
     (void)state;
     for (int squared = 0; squared < 2; squared++)
         for (uint64_t seed = 0; seed < 4; seed++) {
@@ -400,19 +400,19 @@ static void plain_steps_never_raise_the_smoothed_objective(void **state) {
             assert_ok(hd_shrink_problem_new(&input, true, 1e-9, &problem));
             assert_ok(hd_shrink_arrays_new(&problem, true, &arrays));
             assert_ok(hd_shrink_blocks_new(NULL, &problem, &arrays, "auto", 0, &blocks));
-            assert_ok(hd_shrink_plain.open(&problem, &arrays, &solver));
+            assert_ok(hd_shrink_reweighted.open(&problem, &arrays, &solver));
             for (int64_t k = 0; k < problem.n_blocks; k++) {
                 const double *smooth = &((hd_shrink_irls_state *)solver)->blocks[k].smooth;
                 double before = INFINITY;
                 assert_ok(hd_shrink_block_open_linear(&blocks[k]));
                 blocks[k].progress.target = 1e-7 * blocks[k].point.primal;
                 for (int step = 0; step < 100; step++) {
-                    assert_ok(hd_shrink_plain.step(solver, &blocks[k]));
+                    assert_ok(hd_shrink_reweighted.step(solver, &blocks[k]));
                     assert_true(*smooth <= before * (1 + 1e-12));
                     before = *smooth;
                 }
             }
-            hd_shrink_plain.close(solver);
+            hd_shrink_reweighted.close(solver);
             hd_shrink_blocks_free(blocks, problem.n_blocks);
             hd_shrink_arrays_free(&arrays);
             hd_shrink_problem_free(&problem);
@@ -437,7 +437,7 @@ int main(void) {
         cmocka_unit_test(bad_grids_are_refused),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(new_points_are_optimal),
-        cmocka_unit_test(plain_steps_never_raise_the_smoothed_objective),
+        cmocka_unit_test(whole_steps_never_raise_the_smoothed_objective),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,7 +74,7 @@ static huddle_context *still_mirror(void) {
  * more than rounding if a sum were not doubled. */
 static void two_equal_slabs_give_g_of_one_and_twice_its_numbers(void **state) {
     (void)state;
-    static const char *const solvers[] = {"auto", "irls", "plain", "pdhg"};
+    static const char *const solvers[] = {"auto", "irls", "reweighted", "pdhg"};
     static const char *const linear[] = {"auto", "approximate"};
     huddle_context *context = still_mirror();
     double weights[N];
@@ -263,7 +263,7 @@ static void a_team_agrees_with_one_process(void **state) {
 
 static void a_linear_solver_of_the_engine_serves_all_processes(void **state) {
     (void)state;
-    static const char *const solvers[] = {"auto", "irls", "plain"};
+    static const char *const solvers[] = {"auto", "irls", "reweighted"};
     hd_engine engine = still_engine();
     engine.linear_solver = &team_linear_solver;
     for (int trial = 0; trial < 6; trial++) {
@@ -284,6 +284,21 @@ static void linear_solvers_of_one_process_are_refused_across_processes(void **st
     assert_ok(huddle_dense_new(N, C, &all.g));
     assert_refused(team_run(TEAM, &engine, shrink_slab, &all), HUDDLE_UNSUPPORTED, "pdhg");
     huddle_dense_free(&all.g);
+    example_free(&x);
+}
+
+static void the_published_iteration_is_refused_across_processes(void **state) {
+    (void)state;
+    static const char *const solvers[] = {"published", "printed"};
+    example x = clouds(N, C, 3, 4, false, 1);
+    hd_engine engine = still_engine();
+    for (int k = 0; k < 2; k++) {
+        shared all = {.x = &x, .options = options_for(solvers[k], "l21")};
+        assert_ok(huddle_dense_new(N, C, &all.g));
+        assert_refused(team_run(TEAM, &engine, shrink_slab, &all), HUDDLE_UNSUPPORTED,
+                       "needs all rows in one process");
+        huddle_dense_free(&all.g);
+    }
     example_free(&x);
 }
 
@@ -488,6 +503,7 @@ int main(void) {
         cmocka_unit_test(a_team_agrees_with_one_process),
         cmocka_unit_test(a_linear_solver_of_the_engine_serves_all_processes),
         cmocka_unit_test(linear_solvers_of_one_process_are_refused_across_processes),
+        cmocka_unit_test(the_published_iteration_is_refused_across_processes),
         cmocka_unit_test(the_next_solver_of_the_engine_is_tried_and_names_choose_kinds),
         cmocka_unit_test(auto_is_the_linear_solver_of_the_engine),
         cmocka_unit_test(an_engine_solves_and_the_stage_certifies),

@@ -2,7 +2,7 @@
 #include "huddle/path.h"
 #include "shrink_problems.h"
 
-static const char *const every_solver[] = {"auto", "irls", "newton", "pdhg", "plain"};
+static const char *const every_solver[] = {"auto", "irls", "newton", "pdhg", "reweighted"};
 enum { N_SOLVERS = sizeof every_solver / sizeof *every_solver };
 static const char *const losses[] = {"l21", "l2"};
 
@@ -105,8 +105,9 @@ static void a_weighted_row_is_as_many_rows_that_stay_together(void **state) {
                     o.gamma = gammas[g];
                     o.loss = losses[l];
                     o.solver = every_solver[s];
-                    o.gap = strcmp(o.solver, "pdhg") == 0 || strcmp(o.solver, "plain") == 0 ? 1e-4
-                                                                                            : 1e-7;
+                    o.gap = strcmp(o.solver, "pdhg") == 0 || strcmp(o.solver, "reweighted") == 0
+                                ? 1e-4
+                                : 1e-7;
                     solve_weighted(&x, weights, o, &out, &info);
                     o.solver = "auto";
                     shrink_checked(NULL, &all, &o, &repeated, &whole);

@@ -50,6 +50,16 @@ def test_defaults():
     assert inspect.signature(KMeans).parameters["n_init"].default == 50
 
 
+def test_a_preset_sets_what_is_not_given(blobs):
+    model = SpectralShrunkClustering(3, preset="published", gamma=2, n_init=4)
+    options = clone(model).fit(blobs[0]).info_["options"]
+    expected = {"preset": "published", "solver": "published", "rows": "sym", "snap": False,
+                "init": "sample", "gamma": 2, "n_init": 4}
+    assert {name: options[name] for name in expected} == expected
+    assert model.fit(blobs[0]).info_["shrink"]["solver"] == "published"
+    assert SpectralShrunkClustering(3).fit(blobs[0]).info_["options"]["solver"] == "auto"
+
+
 def test_set_params_and_clone(blobs):
     model = SpectralShrunkClustering(3).set_params(gamma=2.5, n_neighbors=7)
     twin = clone(model)

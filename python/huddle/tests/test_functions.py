@@ -73,6 +73,15 @@ def test_knn_graph_is_the_estimators(moons, scale):
     assert abs(graph - graph.T).max() == 0 and graph.diagonal().max() == 0
 
 
+def test_knn_graph_with_a_delta(moons):
+    X, _ = moons
+    distances = knn_graph(X, mode="distance")
+    weights = knn_graph(X, delta=0.1, scale="binary")
+    rows, columns = distances.nonzero()
+    expected = np.exp(np.maximum(-(distances.data / 0.1) ** 2, -20))
+    assert np.allclose(np.asarray(weights[rows, columns]).ravel(), expected, rtol=1e-6)
+
+
 def test_knn_graph_sparse_and_connected():
     X, _ = make_blobs(200)
     assert scipy.sparse.csgraph.connected_components(knn_graph(X, 5))[0] > 1
@@ -135,6 +144,18 @@ def test_shrink_is_certified(loss):
     assert result.history.shape[1] == 3
     again = shrink(X, W, .5, loss=loss, gap=1e-6, start=result.G)
     assert again.n_iter <= result.n_iter
+
+
+def test_the_published_iteration_descends():
+    rng = np.random.default_rng(0)
+    F = rng.standard_normal((80, 2)) + 4 * (np.arange(80) % 3)[:, None]
+    W = knn_graph(F, scale="mean")
+    best = shrink(F, W, 1, gap=1e-6)
+    result = shrink(F, W, 1, solver="published", start=rng.standard_normal(F.shape),
+                    shrink_tol=1e-9)
+    assert (np.diff(result.history[:, 0]) <= 1e-11 * best.objective).all()
+    assert result.history[-1, 0] == pytest.approx(result.objective, rel=1e-12)
+    assert best.objective * (1 - 1e-6) <= result.objective <= best.objective * 1.001
 
 
 def test_shrink_as_convex_clustering():
