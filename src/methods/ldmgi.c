@@ -155,9 +155,10 @@ done:
     return status;
 }
 
-/* The largest absolute row sum of L = I - M: it bounds the largest eigenvalue. */
+/* The largest absolute row sum of L = I - M, but at least 1: it bounds the largest eigenvalue. Of a
+ * single point L is 0. */
 static double largest_row(const huddle_csr *m) {
-    double largest = 0;
+    double largest = 1;
     for (int64_t i = 0; i < m->rows; i++) {
         double sum = 0;
         for (int64_t e = m->offsets[i]; e < m->offsets[i + 1]; e++)
