@@ -11,11 +11,12 @@
  *
  * The products X_i' X_i come from the distances within a clique, so that cosine distances stand for
  * rows of norm 1. The paper leaves the size of lambda to a search and reads labels off by a
- * rotation; here lambda = auto is the total variance, K-means on the rows of G gives the labels, as
- * in the other spectral methods, and the components of the graph are treated as methods/local.c
- * says. L is multiplied by lambda plus the variance, which changes no eigenvector and keeps its
- * entries near 1. New points are not in the paper: their rows are predicted by the model of their
- * neighbours, as the ridge regression that the discriminant model is. */
+ * rotation; here lambda is the option alpha and, if auto, is the total variance, K-means on the
+ * rows of G gives the labels, as in the other spectral methods, and the components of the graph are
+ * treated as methods/local.c says. L is multiplied by lambda plus the variance, which changes no
+ * eigenvector and keeps its entries near 1. New points are not in the paper: their rows are
+ * predicted by the model of their neighbours, as the ridge regression that the discriminant model
+ * is. */
 #include "base/check.h"
 #include "base/options.h"
 #include "base/parallel.h"
@@ -31,22 +32,22 @@
 
 typedef struct ldmgi_options {
     hd_spectral_options spectral;
-    double lambda;
+    double alpha;
 } ldmgi_options;
 
 enum { ROWS_PER_CHUNK = 256 };
 
-static const huddle_option *lambda_table(void) {
+static const huddle_option *alpha_table(void) {
     static const huddle_option table[] = {
-        HD_REAL_AUTO(ldmgi_options, lambda, "auto", 1e-12, 1e12,
+        HD_REAL_AUTO(ldmgi_options, alpha, "auto", 1e-12, 1e12,
                      "regularisation of the local models; auto: the total variance of the points"),
         {0}};
     return table;
 }
 
-static const hd_method_section sections[] = {HD_METHOD_LOCAL_SECTIONS(lambda_table), {0}};
+static const hd_method_section sections[] = {HD_METHOD_LOCAL_SECTIONS(alpha_table), {0}};
 
-/* ---- lambda -------------------------------------------------------------------------------- */
+/* ---- alpha -------------------------------------------------------------------------------- */
 
 /* The mean squared distance of a row from the mean of all; of cosine distances, whose rows have
  * norm 1, the largest that it can be. Never 0. */
@@ -70,8 +71,8 @@ done:
     return status;
 }
 
-static double choose_lambda(const ldmgi_options *options, double variance) {
-    return options->lambda == HUDDLE_AUTO ? variance : options->lambda;
+static double choose_alpha(const ldmgi_options *options, double variance) {
+    return options->alpha == HUDDLE_AUTO ? variance : options->alpha;
 }
 
 /* Of a distance of the graph: a cosine distance 1 - cos is half the square between unit rows. */
@@ -97,7 +98,7 @@ static void fill_squares(const hd_method_learning *l, int32_t m, const int32_t *
 /* The argument of model_cliques(). */
 typedef struct modelling {
     const hd_method_learning *learning;
-    double lambda, unit;
+    double alpha, unit;
     int64_t most; /* members of a clique */
     int32_t *index;
     double *scratch; /* 2 most for each worker */
@@ -118,7 +119,7 @@ static huddle_status model_cliques(void *argument, hd_chunk chunk) {
         for (int32_t j = 0; j < count; j++)
             hd_csr_insert(members, i, &end, index[j], 1);
         fill_squares(t->learning, count + 1, members->columns + begin, block);
-        hd_step_ldmgi_block(count + 1, t->lambda, t->unit, block, scratch);
+        hd_step_ldmgi_block(count + 1, t->alpha, t->unit, block, scratch);
     }
     return HUDDLE_OK;
 }
@@ -134,8 +135,8 @@ static huddle_status make_cliques(huddle_context *context, const hd_method_learn
     t.most = hd_method_local_most(learning) + 1;
     TRY(huddle_points_fetch(learning->points));
     TRY(find_variance(context, learning, &variance));
-    t.lambda = choose_lambda(learning->options, variance);
-    t.unit = t.lambda + variance;
+    t.alpha = choose_alpha(learning->options, variance);
+    t.unit = t.alpha + variance;
     for (int64_t i = 0; i < n; i++)
         total += hd_method_local_count(learning, i) + 1;
     TRY(huddle_csr_new(n, n, total, &cliques->members));
@@ -192,7 +193,7 @@ static void predict_row(const hd_method_learning *l, int64_t row, int32_t count,
     const ldmgi_options *o = l->options;
     double *inverse = scratch, *means = scratch + (int64_t)count * count, mean = 0, total = 0;
     fill_squares(l, count, index, inverse);
-    hd_step_ldmgi_invert(count, o->lambda, inverse, means);
+    hd_step_ldmgi_invert(count, o->alpha, inverse, means);
     for (int32_t j = 0; j < count; j++) {
         values[j] = square_of(o, values[j]);
         mean += values[j] / count;
@@ -218,7 +219,7 @@ static huddle_status learn_predictors(huddle_context *context, const hd_method_l
     huddle_status status = find_variance(context, learning, &variance);
     if (status != HUDDLE_OK)
         return status;
-    o.lambda = choose_lambda(&o, variance);
+    o.alpha = choose_alpha(&o, variance);
     settled.options = &o;
     return hd_method_local_predictors(context, &settled, predict_row, a);
 }

@@ -279,9 +279,36 @@ static huddle_status embed_graph(huddle_context *context, const hd_spectral_opti
     return status;
 }
 
+huddle_status hd_method_local_cluster(hd_method_run *run, const hd_spectral_options *options) {
+    huddle_status status = HUDDLE_OK;
+    hd_fit_embedding laplacian = {0};
+    local_step step = {options, &laplacian};
+    TRY_STAGE(run->context, HD_STAGE_EMBED,
+              embed_graph(run->context, options, run->n_clusters, run->fit, &laplacian));
+    hd_method_clustering how = hd_method_clustering_of(run->fit, cluster, &step, options);
+    how.laplacian = &laplacian;
+    how.measures_stability = false;
+    TRY(hd_method_cluster(run, &how));
+done:
+    hd_fit_embedding_free(&laplacian);
+    return status;
+}
+
 /* n_clusters = auto is chosen by the eigengaps of the graph of sc, never by modularity: the
  * eigengaps of T have no comparable meaning, and its labels are not clusters of that graph. It is
  * chosen before the points are merged, which hd_decide_eigengap_of_points() does for itself. */
+huddle_status hd_method_local_begin(hd_method_run *run, hd_spectral_options *options) {
+    huddle_status status = HUDDLE_OK;
+    hd_fit *fit = run->fit;
+    TRY(hd_step_settle_refine(run->context, run->job, options, &fit->refined));
+    TRY(hd_method_prepare_shared(run, &options->prepare, options));
+    TRY(hd_decide_eigengap_of_points(run->context, &fit->prepared.points, run->seed,
+                                     options->refine, fit, &run->n_clusters));
+    TRY(hd_step_merge(run->context, options->knn.n_neighbors, fit));
+done:
+    return status;
+}
+
 huddle_status hd_method_local_fit(hd_method_run *run, const hd_method_local *how, void *options) {
     huddle_status status = HUDDLE_OK;
     hd_spectral_options *o = options;
@@ -290,25 +317,14 @@ huddle_status hd_method_local_fit(hd_method_run *run, const hd_method_local *how
     huddle_range *n_clusters = &run->n_clusters;
     huddle_neighbors neighbors = {0};
     huddle_csr bridges = {0};
-    hd_fit_embedding laplacian = {0};
-    local_step step = {o, &laplacian};
-    TRY(hd_step_settle_refine(context, run->job, o, &fit->refined));
-    TRY(hd_method_prepare_shared(run, &o->prepare, o));
-    TRY(hd_decide_eigengap_of_points(context, &fit->prepared.points, run->seed, o->refine, fit,
-                                     n_clusters));
-    TRY(hd_step_merge(context, o->knn.n_neighbors, fit));
+    TRY(hd_method_local_begin(run, o));
     TRY_STAGE(context, HD_STAGE_GRAPH,
               make_graph(context, o, n_clusters->first, fit, &neighbors, &bridges));
     const hd_method_learning learning = {&fit->prepared.points, &fit->graph.scale, &neighbors,
                                          &bridges, options};
     TRY_STAGE(context, HD_STAGE_EMBED, find_vectors(context, how, &learning, *n_clusters, fit));
-    TRY_STAGE(context, HD_STAGE_EMBED, embed_graph(context, o, *n_clusters, fit, &laplacian));
-    hd_method_clustering clustering = hd_method_clustering_of(fit, cluster, &step, o);
-    clustering.laplacian = &laplacian;
-    clustering.measures_stability = false;
-    TRY(hd_method_cluster(run, &clustering));
+    TRY(hd_method_local_cluster(run, o));
 done:
-    hd_fit_embedding_free(&laplacian);
     huddle_neighbors_free(&neighbors);
     huddle_csr_free(&bridges);
     return status;

@@ -50,6 +50,12 @@ huddle_status hd_method_local_place(huddle_context *context, const hd_fit *fit,
                                     const hd_method_local *how, const void *options,
                                     const huddle_points *x, huddle_dense *rows, int64_t *same);
 
+/* The first and the last step of a fit whose embedding is not that of its graph: points, merged,
+ * and the number of clusters; then clusters by the embedding, refined on the graph, whose
+ * eigenvectors are computed for that. */
+huddle_status hd_method_local_begin(hd_method_run *run, hd_spectral_options *options);
+huddle_status hd_method_local_cluster(hd_method_run *run, const hd_spectral_options *options);
+
 /* The sections of a method whose own options are in `table`. */
 #define HD_METHOD_LOCAL_SECTIONS(table)                                                            \
     {huddle_prepare_options_table, offsetof(hd_spectral_options, prepare),                         \

@@ -58,7 +58,7 @@ static void check_problem(const problem *p, const char *solver) {
         fit("ldmgi", &x, clusters,
             (const char *const[]){"prepare", "none", "refine", "none", "rows", "sym", "tol", "1e-9",
                                   "n_neighbors", neighbors, "metric",
-                                  p->cosine ? "cosine" : "euclidean", "lambda",
+                                  p->cosine ? "cosine" : "euclidean", "alpha",
                                   p->lambda < 0 ? "auto" : lambda, "embed_solver", solver, NULL});
     const huddle_embedding *e = &model->fit.embedding.f;
     double unit = model->fit.embedding.info.unit;
@@ -292,13 +292,13 @@ static void degenerate_points_are_clustered(void **state) {
     huddle_points_free(&x);
 }
 
-static void lambda_has_a_range(void **state) {
+static void alpha_has_a_range(void **state) {
     (void)state;
     huddle_model *model;
     assert_ok(huddle_model_new("ldmgi", &model));
-    assert_refused(huddle_model_set_option(model, "lambda", "0"), HUDDLE_INVALID, "lambda");
-    assert_refused(huddle_model_set_option(model, "lambda", "-1"), HUDDLE_INVALID, "lambda");
-    assert_ok(huddle_model_set_option(model, "lambda", "1e-12"));
+    assert_refused(huddle_model_set_option(model, "alpha", "0"), HUDDLE_INVALID, "alpha");
+    assert_refused(huddle_model_set_option(model, "alpha", "-1"), HUDDLE_INVALID, "alpha");
+    assert_ok(huddle_model_set_option(model, "alpha", "1e-12"));
     huddle_model_free(model);
 }
 
@@ -311,7 +311,7 @@ int main(void) {
         cmocka_unit_test(clouds_are_found_and_new_points_join_them),
         cmocka_unit_test(bridges_are_members_of_cliques),
         cmocka_unit_test(degenerate_points_are_clustered),
-        cmocka_unit_test(lambda_has_a_range),
+        cmocka_unit_test(alpha_has_a_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
