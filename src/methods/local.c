@@ -279,7 +279,8 @@ static huddle_status embed_graph(huddle_context *context, const hd_spectral_opti
     return status;
 }
 
-huddle_status hd_method_local_cluster(hd_method_run *run, const hd_spectral_options *options) {
+huddle_status hd_method_local_cluster(hd_method_run *run, const hd_spectral_options *options,
+                                      bool by_gap) {
     huddle_status status = HUDDLE_OK;
     hd_fit_embedding laplacian = {0};
     local_step step = {options, &laplacian};
@@ -287,6 +288,7 @@ huddle_status hd_method_local_cluster(hd_method_run *run, const hd_spectral_opti
               embed_graph(run->context, options, run->n_clusters, run->fit, &laplacian));
     hd_method_clustering how = hd_method_clustering_of(run->fit, cluster, &step, options);
     how.laplacian = &laplacian;
+    how.graph_per_trial = !by_gap;
     how.measures_stability = false;
     TRY(hd_method_cluster(run, &how));
 done:
@@ -323,7 +325,7 @@ huddle_status hd_method_local_fit(hd_method_run *run, const hd_method_local *how
     const hd_method_learning learning = {&fit->prepared.points, &fit->graph.scale, &neighbors,
                                          &bridges, options};
     TRY_STAGE(context, HD_STAGE_EMBED, find_vectors(context, how, &learning, *n_clusters, fit));
-    TRY(hd_method_local_cluster(run, o));
+    TRY(hd_method_local_cluster(run, o, true));
 done:
     huddle_neighbors_free(&neighbors);
     huddle_csr_free(&bridges);

@@ -52,9 +52,11 @@ huddle_status hd_method_local_place(huddle_context *context, const hd_fit *fit,
 
 /* The first and the last step of a fit whose embedding is not that of its graph: points, merged,
  * and the number of clusters; then clusters by the embedding, refined on the graph, whose
- * eigenvectors are computed for that. */
+ * eigenvectors are computed for that. by_gap: of a range of numbers the eigengap chooses, not the
+ * silhouette. */
 huddle_status hd_method_local_begin(hd_method_run *run, hd_spectral_options *options);
-huddle_status hd_method_local_cluster(hd_method_run *run, const hd_spectral_options *options);
+huddle_status hd_method_local_cluster(hd_method_run *run, const hd_spectral_options *options,
+                                      bool by_gap);
 
 /* The sections of a method whose own options are in `table`. */
 #define HD_METHOD_LOCAL_SECTIONS(table)                                                            \
