@@ -35,14 +35,13 @@ typedef struct filter {
     int64_t n_products;
 } filter;
 
-/* next = 2 (2 A / cut - I) now - before; with `first`, half of that. */
+/* next = 2 (2 A / cut - I) now - before; at the beginning, without before, half of that. */
 static huddle_status next_polynomial(huddle_context *context, const filter *f, int64_t b,
-                                     bool first, const double *now, const double *before,
-                                     double *next) {
+                                     const double *now, const double *before, double *next) {
     huddle_status status = f->a->times(context, f->a->self, now, b, b, next, b);
-    double factor = first ? 1 : 2;
+    double factor = before != NULL ? 2 : 1;
     for (int64_t e = 0; e < f->a->m * b && status == HUDDLE_OK; e++)
-        next[e] = factor * (2 / f->cut * next[e] - now[e]) - (first ? 0 : before[e]);
+        next[e] = factor * (2 / f->cut * next[e] - now[e]) - (before != NULL ? before[e] : 0);
     return status;
 }
 
@@ -58,10 +57,10 @@ static huddle_status times_filter(huddle_context *context, void *self, const dou
     ALLOC(next, n * b);
     for (int64_t i = 0; i < n; i++)
         memcpy(before + i * b, v + i * ldv, (size_t)b * sizeof *v);
-    TRY(next_polynomial(context, f, b, true, before, NULL, now));
+    TRY(next_polynomial(context, f, b, before, NULL, now));
     for (int k = 2; k <= f->degree; k++) {
         TRY(hd_check_cancel(context));
-        TRY(next_polynomial(context, f, b, false, now, before, next));
+        TRY(next_polynomial(context, f, b, now, before, next));
         double *free_one = before;
         before = now;
         now = next;
@@ -135,7 +134,8 @@ static double wanted_residual(const double *values, int64_t r, int64_t c, double
     return fmax(wanted, least_tol * half);
 }
 
-/* The first entry of the largest magnitude becomes positive, as in every embedding. */
+/* The first entry of the largest magnitude becomes positive, as in every embedding. It is searched
+ * forwards: of a loop backwards that keeps the last one found, GCC 12 makes wrong code. */
 static void set_sign(huddle_dense *vectors, int64_t column) {
     double largest = 0, sign;
     int64_t first = 0;
