@@ -45,6 +45,8 @@ _ENTRIES = {
     "lda-kmeans": _Entry("LDAKMeans", (), .7),
     "lda-sc": _Entry("LDASpectralClustering", _SPECTRAL, .7),
     "llc": _Entry("LocalLearningClustering", _SPECTRAL, .8),
+    "ldmgi": _Entry("LocalDiscriminantModels", _SPECTRAL, .85),
+    "sec": _Entry("SpectralEmbeddedClustering", _SPECTRAL, .85),
     "spls": _Entry("SPLS", ("embedding_", *_SHRUNK), .75, _GAP_NOTE),
     "ncut": _Entry("NormalizedCuts", _SPECTRAL, .8),
     "selftune-sc": _Entry("SelfTuningSpectralClustering", _SPECTRAL, .75),

@@ -42,6 +42,7 @@ static void walk_embedding(hd_walk *walk, hd_fit_embedding *embedding) {
     hd_walk_reals(walk, "extents", f->vectors.cols, &embedding->extents);
     hd_walk_points(walk, "landmarks", &embedding->landmarks);
     hd_walk_dense(walk, "landmark_vectors", &embedding->landmark_map);
+    hd_walk_dense(walk, "linear_map", &embedding->linear_map);
     walk_info(walk, &embedding->info);
 }
 
@@ -82,6 +83,17 @@ static huddle_status landmarks_fit(const hd_fit_embedding *e) {
     return HUDDLE_OK;
 }
 
+/* The map has a row for each feature and one more, a column for each of F and one more. */
+static huddle_status linear_fits(const hd_fit *fit) {
+    const huddle_dense *map = &fit->embedding.linear_map;
+    if (map->values == NULL)
+        return HUDDLE_OK;
+    HD_FIT_REQUIRE(map->rows == hd_fit_prepared_columns(&fit->prepared) + 1,
+                   "rows of linear_map.npy", map->rows);
+    HD_FIT_REQUIRE(map->cols > fit->embedding.f.rows.cols, "columns of linear_map.npy", map->cols);
+    return HUDDLE_OK;
+}
+
 /* An eigenvalue and a degree for everything that (15) divides by, and a column of the eigenvectors
  * for every column of F. */
 static huddle_status vectors_fit(const hd_fit *fit) {
@@ -105,6 +117,7 @@ static huddle_status sizes_fit(const hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     const huddle_dense *rows = &fit->embedding.f.rows;
     TRY(landmarks_fit(&fit->embedding));
+    TRY(linear_fits(fit));
     HD_FIT_REQUIRE(fit->embedding.landmarks.values == NULL ||
                        fit->embedding.landmarks.d == hd_fit_prepared_columns(&fit->prepared),
                    "landmarks_d", fit->embedding.landmarks.d);

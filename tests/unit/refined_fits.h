@@ -10,7 +10,7 @@
 
 enum { N = 240, C = 4 };
 
-static const char *const methods[] = {"sc", "ssc", "ncut", "llc", "selftune-sc"};
+static const char *const methods[] = {"sc", "ssc", "ncut", "llc", "ldmgi", "selftune-sc"};
 enum { N_METHODS = sizeof methods / sizeof *methods };
 
 /* Clouds of different sizes that overlap: K-means on an embedding does not find their borders. */

@@ -14,7 +14,7 @@
 
 enum { N = 300, C = 3, WIDE = 12, NEW = 200 };
 
-static const char *const methods[] = {"sc", "ssc", "ncut", "llc", "selftune-sc"};
+static const char *const methods[] = {"sc", "ssc", "ncut", "llc", "ldmgi", "sec", "selftune-sc"};
 enum { N_METHODS = sizeof methods / sizeof *methods };
 
 /* ---- data ---------------------------------------------------------------------------------- */

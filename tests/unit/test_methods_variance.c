@@ -222,7 +222,8 @@ static void components_are_not_warned_of(void **state) {
 
 static void fits_that_share_their_points_all_warn(void **state) {
     (void)state;
-    static const char *const methods[] = {"sc", "ssc", "pca-kmeans", "pca-sc", "llc", "spls"};
+    static const char *const methods[] = {"sc",  "ssc",   "pca-kmeans", "pca-sc",
+                                          "llc", "ldmgi", "spls"};
     static const char *const options[][2] = {
         {"n_clusters", "3"}, {"prepare", "none"}, {NULL, NULL}};
     huddle_points points;
