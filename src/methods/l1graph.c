@@ -41,7 +41,7 @@ enum { MAX_ROWS = 20000 };
 
 static const huddle_option *codes_table(void) {
     static const huddle_option table[] = {
-        HD_INT(l1graph_options, dictionary, "300", 1, 2000,
+        HD_INT(l1graph_options, dictionary, "50", 1, 2000,
                "number of nearest other points that a point is coded by"),
         HD_REAL(l1graph_options, lambda, "0.1", 1e-9, 1e9, "weight of the L1 norm of the codes"),
         HD_REAL(l1graph_options, beta, "0.1", 0, 1e9,

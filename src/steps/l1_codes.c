@@ -86,35 +86,37 @@ done:
 
 /* ---- one code ------------------------------------------------------------------------------ */
 
-/* What codes are computed from. `members` lists the codes of the current loop. */
+/* What codes are computed from. */
 typedef struct coding {
     const hd_step_l1_problem *problem;
     const huddle_points *targets;
     const double *factors, *target_factors; /* of points and targets */
-    const huddle_csr *weights;
+    const huddle_csr *weights;              /* NULL: no coupling */
     huddle_csr *codes;
-    const int64_t *members;
-    double *scratch, *terms; /* scratch: for each worker; terms: of the objective, for each code */
-    int64_t *active;         /* longest for each worker */
-    int64_t scratch_size, longest; /* of the dictionaries */
+    const int64_t *members; /* the codes of the current loop; NULL: all */
+    double *terms;          /* of the objective, one for each code */
+    int64_t longest;        /* of the dictionaries */
+    double *reals;          /* scratch space of a worker: n_reals of these, 3 * longest of those */
+    int64_t *integers, n_reals;
 } coding;
 
-/* One code while it is solved. Arrays of `count` are by entry of the dictionary, those of the
- * active entries by their order in `active`. */
+/* What becomes of an entry while a code is solved: it is 0 in the solution, may be something else,
+ * or is one of those that descent moves. */
+enum { SCREENED, KEPT, ACTIVE };
+
+/* One code while it is solved (20 fields: the problem, and the scratch space of both loops). */
 typedef struct code {
     int64_t target, count;
     const int32_t *columns; /* the dictionary */
     double *a;              /* the code */
+    double l, degree, norm; /* lambda / 2, beta d, ||y||^2 */
     double *residual;       /* x - sum_k a_k x_k */
-    double *pull, *product; /* beta b; z_k'rho */
-    double *kept;           /* 0: screened; 1; 2: active */
-    double degree;          /* beta d */
-    double l, norm;         /* lambda / 2; ||y||^2 */
-    int64_t n_active;
-    int64_t *active, *support;
-    double *gram, *slope, *before; /* x_p'x_q of the active entries; z_p'rho; a_p before descent */
-    double *column;                /* d */
-    double *system, *step;
+    double *pull, *product; /* beta b, z_k'rho */
+    int64_t *state;         /* SCREENED, KEPT or ACTIVE */
+    /* Active entries, in the order in which they became it, and those of them that are not 0. */
+    int64_t n_active, *active, *support;
+    double *gram, *slope, *before; /* x_p'x_q, z_p'rho, a_p when descent began */
+    double *column, *system, *step;
 } code;
 
 /* ||z_k||^2; x_k has norm 1 unless it is 0. */
@@ -152,31 +154,32 @@ static void find_pull(const coding *c, code *s) {
 /* The code of a target as it is, with its residual. */
 static code begin_code(const coding *c, int64_t target, int32_t worker) {
     int64_t begin = c->codes->offsets[target], d = c->problem->points->d, m = c->longest;
-    double *scratch = c->scratch + worker * c->scratch_size;
+    double *reals = c->reals + worker * c->n_reals, *squares = reals + 2 * d + 6 * m;
+    int64_t *integers = c->integers + worker * 3 * m;
     code s = {.target = target,
               .count = c->codes->offsets[target + 1] - begin,
               .columns = c->codes->columns + begin,
               .a = c->codes->values + begin,
-              .residual = scratch,
-              .column = scratch + d,
-              .pull = scratch + 2 * d,
-              .product = scratch + 2 * d + m,
-              .kept = scratch + 2 * d + 2 * m,
-              .slope = scratch + 2 * d + 3 * m,
-              .before = scratch + 2 * d + 4 * m,
-              .gram = scratch + 2 * d + 5 * m,
-              .system = scratch + 2 * d + (5 + m) * m,
-              .step = scratch + 2 * d + (5 + 2 * m) * m,
-              .active = c->active + worker * 2 * m,
-              .support = c->active + (worker * 2 + 1) * m,
-              .l = c->problem->lambda / 2};
+              .l = c->problem->lambda / 2,
+              .residual = reals,
+              .column = reals + d,
+              .pull = reals + 2 * d,
+              .product = reals + 2 * d + m,
+              .slope = reals + 2 * d + 2 * m,
+              .before = reals + 2 * d + 3 * m,
+              .step = reals + 2 * d + 4 * m,
+              .gram = squares,
+              .system = squares + m * m,
+              .state = integers,
+              .active = integers + m,
+              .support = integers + 2 * m};
     find_pull(c, &s);
     memset(s.residual, 0, (size_t)d * sizeof *s.residual);
     add_row(c->targets, target, c->target_factors[target], s.residual);
     s.norm = c->target_factors[target] > 0 ? 1 : 0;
     for (int64_t k = 0; k < s.count; k++) {
         s.norm += s.degree > 0 ? s.pull[k] * s.pull[k] / s.degree : 0;
-        s.kept[k] = 1;
+        s.state[k] = KEPT;
         if (s.a[k] != 0)
             add_row(c->problem->points, s.columns[k], -s.a[k] * c->factors[s.columns[k]],
                     s.residual);
@@ -199,7 +202,7 @@ static double find_gap(const coding *c, code *s, double *largest) {
         square += s->degree * rest * rest;
         with_y += rest * s->pull[k];
         size += fabs(s->a[k]);
-        if (s->kept[k] == 0)
+        if (s->state[k] == SCREENED)
             continue;
         s->product[k] = column_product(c, s, k);
         *largest = fmax(*largest, fabs(s->product[k]));
@@ -213,9 +216,9 @@ static double find_gap(const coding *c, code *s, double *largest) {
 static void screen(const coding *c, code *s, double gap, double largest) {
     double radius = sqrt(2 * gap) / s->l;
     for (int64_t k = 0; k < s->count; k++)
-        if (s->kept[k] == 1 && s->a[k] == 0 &&
+        if (s->state[k] == KEPT && s->a[k] == 0 &&
             fabs(s->product[k]) / largest + radius * sqrt(column_square(c, s, k)) < 1)
-            s->kept[k] = 0;
+            s->state[k] = SCREENED;
 }
 
 /* Entries that are not 0 or want to change become active, and stay it while the code is solved, so
@@ -223,10 +226,10 @@ static void screen(const coding *c, code *s, double gap, double largest) {
 static void activate(const coding *c, code *s) {
     const huddle_points *x = c->problem->points;
     for (int64_t k = 0; k < s->count; k++) {
-        if (s->kept[k] != 1 || (s->a[k] == 0 && fabs(s->product[k]) <= s->l))
+        if (s->state[k] != KEPT || (s->a[k] == 0 && fabs(s->product[k]) <= s->l))
             continue;
         int64_t p = s->n_active++;
-        s->kept[k] = 2;
+        s->state[k] = ACTIVE;
         s->active[p] = k;
         memset(s->column, 0, (size_t)x->d * sizeof *s->column);
         add_row(x, s->columns[k], c->factors[s->columns[k]], s->column);
@@ -292,12 +295,12 @@ static double leap(const coding *c, code *s) {
         if (entry * (entry + s->step[r]) < 0)
             length = fmin(length, -entry / s->step[r]);
     }
-    for (int r = 0; r < m; r++) {
+    for (int r = 0; r < m && slope > 0; r++) {
         int64_t p = s->support[r];
         double entry = s->a[s->active[p]], next = entry + length * s->step[r];
         set_entry(c, s, p, entry * next > 0 ? next : 0);
     }
-    return length * (1 - length / 2) * slope;
+    return slope > 0 ? length * (1 - length / 2) * slope : 0; /* rounding can turn it round */
 }
 
 /* Rounds over the active entries; the residual follows afterwards. */
@@ -391,7 +394,7 @@ done:
 /* ---- all codes ----------------------------------------------------------------------------- */
 
 static void coding_free(coding *c) {
-    FREE((void *)c->factors, c->scratch, c->active, c->terms);
+    FREE((void *)c->factors, c->reals, c->integers, c->terms);
     if (c->target_factors != c->factors)
         huddle_free((void *)c->target_factors);
 }
@@ -407,9 +410,9 @@ static huddle_status coding_begin(huddle_context *context, const hd_step_l1_prob
     for (int64_t i = 0; i < codes->rows; i++)
         if (codes->offsets[i + 1] - codes->offsets[i] > c->longest)
             c->longest = codes->offsets[i + 1] - codes->offsets[i];
-    c->scratch_size = 2 * problem->points->d + (7 + 2 * c->longest) * c->longest;
-    ALLOC(c->scratch, c->scratch_size * hd_workers(context));
-    ALLOC(c->active, 2 * c->longest * hd_workers(context));
+    c->n_reals = 2 * problem->points->d + 6 * c->longest + 2 * c->longest * c->longest;
+    ALLOC(c->reals, c->n_reals * hd_workers(context));
+    ALLOC(c->integers, 3 * c->longest * hd_workers(context));
     ALLOC(c->terms, codes->rows);
 done:
     c->factors = factors;
