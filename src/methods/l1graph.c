@@ -7,8 +7,8 @@
  *     minimise over A   sum_i ||x_i - sum_k a_ik x_k||^2 + lambda sum_ik |a_ik|
  *                           + beta sum_(i,j) w_ij ||a_i - a_j||^2,   a_ii = 0,
  *
- * over the points scaled to norm 1, as in the L1 graph; then spectral clustering of the graph
- * (|A| + |A'|) / 2. The last sum is over unordered pairs: beta tr(A'L A) for rows of A that are
+ * over the points scaled to norm 1, as in the L1 graph (lambda is the option sparsity); then
+ * spectral clustering of the graph (|A| + |A'|) / 2. The last sum is over unordered pairs: beta tr(A'L A) for rows of A that are
  * codes. With beta = 0 the graph is the L1 graph (Cheng, Yang, Yan, Fu and Huang, Learning with
  * l1-graph for image analysis, IEEE Transactions on Image Processing 2010).
  *
@@ -32,7 +32,7 @@
 
 typedef struct l1graph_options {
     hd_spectral_options spectral;
-    double lambda, beta, codes_tol;
+    double sparsity, beta, codes_tol;
     int32_t dictionary, laplacians, codes_max_iter;
 } l1graph_options;
 
@@ -43,7 +43,7 @@ static const huddle_option *codes_table(void) {
     static const huddle_option table[] = {
         HD_INT(l1graph_options, dictionary, "50", 1, 2000,
                "number of nearest other points that a point is coded by"),
-        HD_REAL(l1graph_options, lambda, "0.1", 1e-9, 1e9, "weight of the L1 norm of the codes"),
+        HD_REAL(l1graph_options, sparsity, "0.1", 1e-9, 1e9, "weight of the L1 norm of the codes"),
         HD_REAL(l1graph_options, beta, "0.1", 0, 1e9,
                 "weight of the differences between codes of neighbours; 0: the plain L1 graph"),
         HD_INT(l1graph_options, laplacians, "1", 1, 100,
@@ -75,7 +75,7 @@ static const hd_method_section sections[] = {
 static hd_step_l1_problem problem_of(const l1graph_options *o, const hd_fit *fit) {
     return (hd_step_l1_problem){.points = &fit->prepared.points,
                                 .weights = &fit->graph.matrix,
-                                .lambda = o->lambda,
+                                .lambda = o->sparsity,
                                 .beta = o->beta,
                                 .tol = o->codes_tol,
                                 .max_passes = o->codes_max_iter};

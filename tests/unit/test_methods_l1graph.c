@@ -30,7 +30,7 @@ enum { N_CASES = sizeof cases / sizeof *cases };
 static huddle_model *fit_exactly(const huddle_points *x, const golden_case *c) {
     return fit("l1graph", x, "3",
                (const char *const[]){"prepare", "none", "connect", "false", "dictionary",
-                                     c->dictionary, "lambda", c->lambda, "beta", c->beta,
+                                     c->dictionary, "sparsity", c->lambda, "beta", c->beta,
                                      "laplacians", c->laplacians, "codes_tol", "1e-12",
                                      "codes_max_iter", "2000", NULL});
 }
@@ -338,8 +338,8 @@ static double plane_accuracy(const int32_t *labels) {
 
 static void planes_are_found(void **state) {
     (void)state;
-    static const char *const options[] = {"prepare", "none", "dictionary", "200",
-                                          "lambda",  "0.01", NULL};
+    static const char *const options[] = {"prepare",  "none", "dictionary", "200",
+                                          "sparsity", "0.01", NULL};
     huddle_points x = planes(2), fresh = planes(3);
     int32_t labels[ALL];
     huddle_model *model = fit("l1graph", &x, "3", options);
@@ -354,17 +354,60 @@ static void planes_are_found(void **state) {
     huddle_points_free(&fresh);
 }
 
-/* Every row rule places a new point where its code says; with rows as they are, a new point that
- * no training point equals has the norm of the training points around it. */
+/* (15) with the sizes of the code as weights, from its definition. */
+static void rows_of_new_points_follow_their_codes(void **state) {
+    (void)state;
+    static const char *const rules[] = {"sym", "rw"};
+    huddle_points x = planes(2), fresh = planes(3);
+    for (int r = 0; r < 2; r++) {
+        huddle_model *model =
+            fit("l1graph", &x, "3",
+                (const char *const[]){"prepare", "none", "dictionary", "200", "sparsity", "0.05",
+                                      "rows", rules[r], "codes_tol", "1e-10", NULL});
+        const huddle_embedding *e = &model->fit.embedding.f;
+        huddle_neighbors lists = {0};
+        huddle_knn_options knn = huddle_knn_defaults();
+        huddle_csr codes = {0};
+        huddle_dense rows = {0};
+        int64_t same[ALL];
+        hd_step_l1_problem p = {.points = &x, .lambda = .05, .tol = 1e-10};
+        knn.n_neighbors = 200;
+        assert_ok(huddle_graph_query(NULL, &x, &fresh, &knn, &lists, NULL));
+        assert_ok(hd_step_l1_dictionaries(&lists, 200, ALL, &codes));
+        assert_ok(hd_step_l1_encode(NULL, &p, &fresh, &codes));
+        assert_ok(model->method->place(NULL, &model->fit, model->options, &fresh, &rows, same));
+        for (int64_t i = 0; i < ALL; i++)
+            for (int64_t l = 0; l < 3; l++) {
+                double degree = 0, sum = 0;
+                for (int64_t k = 0; k < ALL; k++) {
+                    double size = fabs(entry(&codes, i, k));
+                    degree += size;
+                    sum +=
+                        size / sqrt(e->degrees[k]) * e->vectors.values[k * e->vectors.stride + l];
+                }
+                sum /= sqrt(degree) * (1 - e->eigenvalues[l]) * (r == 1 ? sqrt(degree) : 1);
+                assert_int_equal(same[i], -1);
+                assert_close(rows.values[i * rows.stride + l], sum, 1e-6);
+            }
+        huddle_neighbors_free(&lists);
+        huddle_csr_free(&codes);
+        huddle_dense_free(&rows);
+        huddle_model_free(model);
+    }
+    huddle_points_free(&x);
+    huddle_points_free(&fresh);
+}
+
 static void new_points_are_placed_by_every_rule(void **state) {
     (void)state;
     static const char *const rules[] = {"unit", "sym", "rw", "commute"};
     huddle_points x = planes(2), fresh = planes(3);
     int32_t labels[ALL];
     for (int r = 0; r < 4; r++) {
-        huddle_model *model = fit("l1graph", &x, "3",
-                                  (const char *const[]){"prepare", "none", "dictionary", "200",
-                                                        "lambda", "0.01", "rows", rules[r], NULL});
+        huddle_model *model =
+            fit("l1graph", &x, "3",
+                (const char *const[]){"prepare", "none", "dictionary", "200", "sparsity", "0.01",
+                                      "rows", rules[r], NULL});
         assert_ok(huddle_model_predict(NULL, model, &fresh, labels));
         assert_true(plane_accuracy(labels) == 1);
         huddle_model_free(model);
@@ -379,7 +422,7 @@ static void a_large_lambda_leaves_bridges(void **state) {
     huddle_points x = planes(2), fresh = planes(3);
     int32_t labels[ALL];
     huddle_model *model =
-        fit("l1graph", &x, "3", (const char *const[]){"prepare", "none", "lambda", "10", NULL});
+        fit("l1graph", &x, "3", (const char *const[]){"prepare", "none", "sparsity", "10", NULL});
     assert_int_equal(model->fit.graph.connect.before, ALL);
     assert_int_equal(model->fit.graph.matrix.offsets[ALL], 2 * (ALL - 1));
     assert_ok(huddle_model_predict(NULL, model, &fresh, labels));
@@ -442,7 +485,7 @@ static void many_points_are_refused(void **state) {
                    "l1graph is for at most 20000 points, not 20001");
     assert_refused(huddle_model_set_option(model, "dictionary", "0"), HUDDLE_INVALID,
                    "dictionary = 0");
-    assert_refused(huddle_model_set_option(model, "lambda", "0"), HUDDLE_INVALID, "lambda = 0");
+    assert_refused(huddle_model_set_option(model, "sparsity", "0"), HUDDLE_INVALID, "sparsity = 0");
     assert_refused(huddle_model_set_option(model, "beta", "-1"), HUDDLE_INVALID, "beta = -1");
     huddle_model_free(model);
     huddle_points_free(&x);
@@ -457,6 +500,7 @@ int main(void) {
         cmocka_unit_test(sparse_points_have_the_codes_of_dense_ones),
         cmocka_unit_test(shifted_points_have_the_codes_of_their_values),
         cmocka_unit_test(planes_are_found),
+        cmocka_unit_test(rows_of_new_points_follow_their_codes),
         cmocka_unit_test(new_points_are_placed_by_every_rule),
         cmocka_unit_test(a_large_lambda_leaves_bridges),
         cmocka_unit_test(zeros_and_copies_have_labels),
