@@ -8,9 +8,10 @@
  *                           + beta sum_(i,j) w_ij ||a_i - a_j||^2,   a_ii = 0,
  *
  * over the points scaled to norm 1, as in the L1 graph (lambda is the option sparsity); then
- * spectral clustering of the graph (|A| + |A'|) / 2. The last sum is over unordered pairs: beta tr(A'L A) for rows of A that are
- * codes. With beta = 0 the graph is the L1 graph (Cheng, Yang, Yan, Fu and Huang, Learning with
- * l1-graph for image analysis, IEEE Transactions on Image Processing 2010).
+ * spectral clustering of the graph (|A| + |A'|) / 2. The last sum is over unordered pairs: beta
+ * tr(A'L A) for rows of A that are codes. With beta = 0 the graph is the L1 graph (Cheng, Yang,
+ * Yan, Fu and Huang, Learning with l1-graph for image analysis, IEEE Transactions on Image
+ * Processing 2010).
  *
  * Chosen here: the first Laplacian is that of sc's neighbour graph, not normalised; the dictionary
  * of a point has its nearest others only, which limits time and memory and keeps codes local; the
