@@ -21,10 +21,9 @@ static const char *const modes[] = {"", "resident"};
  * them in three clouds depends on its random starts, which are not the same on both engines. A
  * dictionary of more points than a cloud has codes the one around the origin by the others. */
 static void set_options(huddle_model *model) {
-    static const char *const options[][2] = {{"n_clusters", "3"}, {"n_init", "3"},
-                                             {"connect", "true"}, {"landmarks", "random"},
-                                             {"prepare", "none"}, {"n_landmarks", "20"},
-                                             {"dictionary", "10"}};
+    static const char *const options[][2] = {
+        {"n_clusters", "3"}, {"n_init", "3"},       {"connect", "true"}, {"landmarks", "random"},
+        {"prepare", "none"}, {"n_landmarks", "20"}, {"dictionary", "10"}};
     for (size_t k = 0; k < sizeof options / sizeof *options; k++)
         if (huddle_option_find(huddle_model_options(model), options[k][0]) != NULL)
             assert_ok(huddle_model_set_option(model, options[k][0], options[k][1]));
