@@ -51,6 +51,7 @@ _ENTRIES = {
     "ncut": _Entry("NormalizedCuts", _SPECTRAL, .8),
     "selftune-sc": _Entry("SelfTuningSpectralClustering", _SPECTRAL, .75),
     "lsc": _Entry("LandmarkSpectralClustering", ("embedding_", "eigenvalues_"), .7),
+    "l1graph": _Entry("L1Graph", _SPECTRAL, .75),
     "diskmeans": _Entry("DiscriminativeKMeans", (), .6),
 }
 

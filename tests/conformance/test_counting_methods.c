@@ -18,11 +18,12 @@ static const char *const modes[] = {"", "resident"};
 /* ---- fits ------------------------------------------------------------------------------------ */
 
 /* Options that are set where a method has them. Landmarks are drawn: where K-means would put 20 of
- * them in three clouds depends on its random starts, which are not the same on both engines. */
+ * them in three clouds depends on its random starts, which are not the same on both engines. A
+ * dictionary of more points than a cloud has codes the one around the origin by the others. */
 static void set_options(huddle_model *model) {
-    static const char *const options[][2] = {{"n_clusters", "3"}, {"n_init", "3"},
-                                             {"connect", "true"}, {"landmarks", "random"},
-                                             {"prepare", "none"}, {"n_landmarks", "20"}};
+    static const char *const options[][2] = {
+        {"n_clusters", "3"}, {"n_init", "3"},       {"connect", "true"}, {"landmarks", "random"},
+        {"prepare", "none"}, {"n_landmarks", "20"}, {"dictionary", "10"}};
     for (size_t k = 0; k < sizeof options / sizeof *options; k++)
         if (huddle_option_find(huddle_model_options(model), options[k][0]) != NULL)
             assert_ok(huddle_model_set_option(model, options[k][0], options[k][1]));
@@ -68,6 +69,9 @@ typedef struct expectation {
 static const expectation expectations[] = {
     {"diskmeans", {COUNTING_CLUSTER_ROWS, END}, {COUNTING_ASSIGN_ROWS, END}},
     {"kmeans", {COUNTING_CLUSTER_ROWS, END}, {COUNTING_ASSIGN_ROWS, END}},
+    {"l1graph",
+     {COUNTING_NEIGHBORS, COUNTING_WEIGH, COUNTING_EIGENPAIRS, COUNTING_CLUSTER_ROWS, END},
+     {COUNTING_QUERIES, END}},
     {"lda-kmeans", {COUNTING_CLUSTER_ROWS, END}, {COUNTING_ASSIGN_ROWS, END}},
     {"lda-sc",
      {COUNTING_NEIGHBORS, COUNTING_WEIGH, COUNTING_EIGENPAIRS, COUNTING_CLUSTER_ROWS, END},
