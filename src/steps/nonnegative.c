@@ -40,9 +40,9 @@
 
 enum { ROWS_PER_CHUNK = 256, MAX_CHUNKS = 32 };
 
-/* How much an entry may shrink in one update; and what counts as 0, so that quotients of tiny
- * numbers cannot overflow. */
-static const double min_factor = .1, least_entry = 1e-150;
+/* How much an entry may shrink in one update, and what it shrinks to at last, which is as good as 0
+ * but can grow again. By convexity this cannot raise the bound either. */
+static const double min_factor = .1, least_entry = 1e-20;
 
 /* The sums over rows: Z'F (r x c), u'F (c), F'F (c x c), tr F'S F. */
 typedef struct row_sums {
@@ -206,10 +206,8 @@ static huddle_status update_rows(void *argument, hd_chunk chunk) {
             for (int64_t l = 0; l < c; l++)
                 q += before[l] * s.ff[l * c + k];
             double b = (1 + xi) * before[k] + u->sf[i * c + k] + mu * explained;
-            if (before[k] > 0)
-                f[k] = before[k] * factor((2 + mu) * before[k], xi * q, b);
-            if (f[k] < least_entry)
-                f[k] = 0;
+            f[k] = before[k] * factor((2 + mu) * before[k], xi * q, b);
+            f[k] = fmax(f[k], least_entry);
         }
     }
     return HUDDLE_OK;

@@ -20,9 +20,9 @@ typedef struct hd_step_nonnegative {
     int32_t max_iter;
 } hd_step_nonnegative;
 
-/* Minimises from F, which must be positive; entries below 1e-150 become and remain 0. The objective
- * of the start and that after each update are added to *alternation, which begins anew. Each is
- * less than the one before. */
+/* Minimises from F, whose entries must be at least 1e-20, and remain so. The objective of the start
+ * and that after each update are added to *alternation, which begins anew. Each is less than the
+ * one before. */
 huddle_status hd_step_nonnegative_minimise(huddle_context *context,
                                            const hd_step_nonnegative *problem, huddle_dense *f,
                                            huddle_alternation_info *alternation);
