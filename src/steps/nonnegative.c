@@ -38,7 +38,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROWS_PER_CHUNK = 256, MAX_CHUNKS = 32 };
+/* Chunks are so large that a loop over them is worth the start of threads: about a millisecond. */
+enum { MAX_CHUNKS = 32, WORK_PER_CHUNK = 1 << 21 };
 
 /* How much an entry may shrink in one update, and what it shrinks to at last, which is as good as 0
  * but can grow again. By convexity this cannot raise the bound either. */
@@ -78,9 +79,9 @@ static huddle_status updating_new(const hd_step_nonnegative *problem, const hudd
     double total = 0;
     int64_t n = f->rows, c = f->cols;
     int64_t r = problem->discrimination > 0 ? problem->components->cols : 0;
-    int64_t grain = (n + MAX_CHUNKS - 1) / MAX_CHUNKS;
+    int64_t grain = (n + MAX_CHUNKS - 1) / MAX_CHUNKS, least = WORK_PER_CHUNK / (c * (c + r)) + 1;
     *u = (updating){.problem = problem, .n = n, .c = c, .r = r, .f = f->values};
-    u->grain = grain < ROWS_PER_CHUNK ? ROWS_PER_CHUNK : grain;
+    u->grain = grain < least ? least : grain;
     u->size = (r + 1 + c) * c + 1;
     ALLOC(u->roots, n);
     ALLOC(u->unit, n);
