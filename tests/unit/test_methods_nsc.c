@@ -2,6 +2,7 @@
 #include "base/rng.h"
 #include "huddle/metrics.h"
 #include "model/model.h"
+#include "nsc_fits.h"
 #include "steps/nonnegative.h"
 #include "support/support.h"
 
@@ -194,44 +195,6 @@ static void copies_count_as_rows(void **state) {
 }
 
 /* ---- the method ------------------------------------------------------------------------------ */
-
-/* c clouds in d dimensions; `spread` of each relative to the distances between them. */
-static huddle_points clouds(int64_t n, int64_t d, int64_t c, double spread, uint64_t seed) {
-    huddle_points x;
-    assert_ok(huddle_points_new(n, d, &x));
-    for (int64_t i = 0; i < n; i++) {
-        hd_rng place = hd_rng_stream(seed, (uint64_t)(i % c)),
-               noise = hd_rng_stream(seed + 9, (uint64_t)i);
-        for (int64_t j = 0; j < d; j++)
-            x.values[i * d + j] =
-                (float)(3 * hd_rng_normal(&place) + spread * hd_rng_normal(&noise));
-    }
-    return x;
-}
-
-/* A fitted model; options is a list of names and values that ends with NULL. */
-static huddle_model *fit(const huddle_points *x, const char *n_clusters,
-                         const char *const *options) {
-    huddle_model *model;
-    assert_ok(huddle_model_new("nsc", &model));
-    assert_ok(huddle_model_set_option(model, "prepare", "none"));
-    assert_ok(huddle_model_set_option(model, "n_clusters", n_clusters));
-    for (; *options != NULL; options += 2)
-        assert_ok(huddle_model_set_option(model, options[0], options[1]));
-    assert_ok(huddle_model_fit(NULL, model, x));
-    return model;
-}
-
-/* How well labels agree with i % c. */
-static double accuracy(const huddle_model *model, int64_t n, int64_t c) {
-    int32_t *truth = malloc((size_t)n * sizeof *truth);
-    huddle_scores scores;
-    for (int64_t i = 0; i < n; i++)
-        truth[i] = (int32_t)(i % c);
-    assert_ok(huddle_metrics_scores(NULL, n, truth, huddle_model_labels(model, NULL), &scores));
-    free(truth);
-    return scores.acc;
-}
 
 /* J of a fit without merged rows, with the hat matrix of nsc.txt instead of components. */
 static double dense_objective(const golden *g, const hd_fit *fit) {
@@ -523,61 +486,7 @@ static void sparse_points_are_the_same(void **state) {
     huddle_points_free(&y);
 }
 
-/* ---- limits ---------------------------------------------------------------------------------- */
-
-/* As many clusters as points, one cluster, equal points, a constant column. */
-static void degenerate_points_are_clustered(void **state) {
-    (void)state;
-    huddle_points x = clouds(6, 3, 6, .1, 1);
-    huddle_model *model = fit(&x, "6", (const char *const[]){NULL});
-    for (int32_t i = 0; i < 6; i++)
-        assert_int_equal(huddle_model_labels(model, NULL)[i], i);
-    huddle_model_free(model);
-    model = fit(&x, "1", (const char *const[]){NULL});
-    for (int32_t i = 0; i < 6; i++)
-        assert_int_equal(huddle_model_labels(model, NULL)[i], 0);
-    huddle_model_free(model);
-    for (int e = 0; e < 18; e++)
-        x.values[e] = 2;
-    model = fit(&x, "3", (const char *const[]){NULL});
-    for (int32_t i = 0; i < 6; i++)
-        assert_int_equal(huddle_model_labels(model, NULL)[i], 0);
-    huddle_model_free(model);
-    huddle_points_free(&x);
-    x = clouds(80, 4, 2, .2, 5);
-    for (int64_t i = 0; i < 80; i++)
-        x.values[i * 4 + 1] = 1e6F;
-    model = fit(&x, "2", (const char *const[]){NULL});
-    assert_close(accuracy(model, 80, 2), 1, 0);
-    huddle_model_free(model);
-    huddle_points_free(&x);
-}
-
-/* Nothing as large as both sides of the points is decomposed; without the term nothing at all. */
-static void large_decompositions_are_refused(void **state) {
-    (void)state;
-    enum { SIDE = 6001 };
-    huddle_points x;
-    huddle_model *model;
-    assert_ok(huddle_points_new_sparse(SIDE, SIDE, 3 * SIDE, &x));
-    for (int64_t i = 0; i < SIDE; i++) {
-        int64_t group = i * 3 / SIDE * (SIDE / 3);
-        for (int64_t k = 0; k < 3; k++) {
-            x.columns[3 * i + k] = (int32_t)(group + k * 600 + i % (k == 0 ? 3 : 500));
-            x.values[3 * i + k] = 1 + (float)(i % 7) / 8;
-        }
-        x.offsets[i + 1] = 3 * i + 3;
-    }
-    assert_ok(huddle_model_new("nsc", &model));
-    assert_ok(huddle_model_set_option(model, "prepare", "none"));
-    assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
-    assert_refused(huddle_model_fit(NULL, model, &x), HUDDLE_UNSUPPORTED,
-                   "a matrix of 6001 x 6001, the rows or features of the points; at most 6000");
-    assert_ok(huddle_model_set_option(model, "discrimination", "0"));
-    assert_ok(huddle_model_fit(NULL, model, &x));
-    huddle_model_free(model);
-    huddle_points_free(&x);
-}
+/* ---- files ----------------------------------------------------------------------------------- */
 
 /* A file whose regression has another size is refused. */
 static void a_damaged_regression_is_refused(void **state) {
@@ -611,8 +520,6 @@ int main(void) {
         cmocka_unit_test(the_regression_solves_the_normal_equations),
         cmocka_unit_test(new_points_minimise_their_terms),
         cmocka_unit_test(sparse_points_are_the_same),
-        cmocka_unit_test(degenerate_points_are_clustered),
-        cmocka_unit_test(large_decompositions_are_refused),
         cmocka_unit_test(a_damaged_regression_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
