@@ -66,6 +66,9 @@ typedef struct expectation {
 #define END N_COUNTING_STAGES
 
 static const expectation expectations[] = {
+    {"bipartite",
+     {COUNTING_NEIGHBORS, COUNTING_WEIGH, COUNTING_CLUSTER_ROWS, END},
+     {COUNTING_QUERIES, END}},
     {"diskmeans", {COUNTING_CLUSTER_ROWS, END}, {COUNTING_ASSIGN_ROWS, END}},
     {"kmeans", {COUNTING_CLUSTER_ROWS, END}, {COUNTING_ASSIGN_ROWS, END}},
     {"lda-kmeans", {COUNTING_CLUSTER_ROWS, END}, {COUNTING_ASSIGN_ROWS, END}},
