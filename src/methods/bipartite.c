@@ -231,6 +231,17 @@ done:
     return status;
 }
 
+/* Beside what sc needs: the matrix of supernodes, and the copy that LAPACK makes of it. */
+static void predict_memory(const hd_decide_sizes *x, const void *options,
+                           hd_decide_memory *needed) {
+    const bipartite_options *o = options;
+    huddle_range range = {(int32_t)x->n_clusters, (int32_t)x->n_clusters};
+    int64_t seeds = 0;
+    hd_decide_memory_of_spectral(x, options, needed);
+    if (count_seeds(o, range, x->n, &seeds) == HUDDLE_OK)
+        needed->stages[HD_STAGE_EMBED] += 2 * seeds * seeds * (int64_t)sizeof(double);
+}
+
 const hd_method hd_method_bipartite = {
     .text = {.name = "bipartite",
              .title = "spectral clustering on a bipartite graph (reconstruction)",
@@ -243,4 +254,4 @@ const hd_method hd_method_bipartite = {
     .takes_graph = true,
     .fit = fit_bipartite,
     .place = hd_spectral_place,
-    .memory = {.predict = hd_decide_memory_of_spectral}};
+    .memory = {.predict = predict_memory}};
