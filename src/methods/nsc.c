@@ -15,7 +15,7 @@
  * The text of the paper was not at hand: objective and constraints are those of its abstract and of
  * later papers that cite it, derived anew. Open there, and chosen here: the graph and the
  * normalised Laplacian are those of sc; mu = .1, because with mu = 1 the labels were farther from
- * the classes on most of the data sets of docs/methods.md; ridge, a thousandth of the total
+ * the classes on most data sets that were tried; ridge, a thousandth of the total
  * scatter; xi, ten times the sum of the weights of both terms, which leaves F'F within a few
  * percent of I, while larger values make the updates slow; the start, the indicator of sc's labels
  * plus .2 in every entry, so that all are positive; when to stop.
