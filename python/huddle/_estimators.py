@@ -53,6 +53,8 @@ _ENTRIES = {
     "lsc": _Entry("LandmarkSpectralClustering", ("embedding_", "eigenvalues_"), .7),
     "l1graph": _Entry("L1Graph", _SPECTRAL, .75),
     "diskmeans": _Entry("DiscriminativeKMeans", (), .6),
+    "bipartite": _Entry("BipartiteSpectralClustering", _SPECTRAL, .8),
+    "nsc": _Entry("NonnegativeSpectralClustering", _SPECTRAL, .85),
 }
 
 _DOCSTRING = """{title}.

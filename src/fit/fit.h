@@ -152,6 +152,7 @@ typedef struct hd_fit_embedding {
     huddle_points landmarks;   /* prepared points that represent all others */
     huddle_dense landmark_map; /* shares of the landmarks times this is a row of F */
     huddle_dense linear_map;   /* of prepared points to rows of eigenvectors (steps/ridge.h) */
+    huddle_dense regression;   /* of F on the prepared points: a row for each feature, constants */
     huddle_embed_info info;
 } hd_fit_embedding;
 

@@ -67,6 +67,9 @@ typedef struct expectation {
 #define END N_COUNTING_STAGES
 
 static const expectation expectations[] = {
+    {"bipartite",
+     {COUNTING_NEIGHBORS, COUNTING_WEIGH, COUNTING_CLUSTER_ROWS, END},
+     {COUNTING_QUERIES, END}},
     {"diskmeans", {COUNTING_CLUSTER_ROWS, END}, {COUNTING_ASSIGN_ROWS, END}},
     {"kmeans", {COUNTING_CLUSTER_ROWS, END}, {COUNTING_ASSIGN_ROWS, END}},
     {"l1graph",
@@ -85,6 +88,9 @@ static const expectation expectations[] = {
     {"lsc", {COUNTING_QUERIES, COUNTING_CLUSTER_ROWS, END}, {COUNTING_QUERIES, END}, "embed"},
     {"ncut",
      {COUNTING_NEIGHBORS, COUNTING_WEIGH, COUNTING_EIGENPAIRS, END},
+     {COUNTING_QUERIES, END}},
+    {"nsc",
+     {COUNTING_NEIGHBORS, COUNTING_WEIGH, COUNTING_EIGENPAIRS, COUNTING_CLUSTER_ROWS, END},
      {COUNTING_QUERIES, END}},
     {"pca-kmeans", {COUNTING_CLUSTER_ROWS, END}, {COUNTING_ASSIGN_ROWS, END}},
     {"pca-sc",

@@ -11,8 +11,8 @@
 enum { N = 240, C = 3 };
 
 /* The methods with an option `rows`; ncut has a rule of its own. */
-static const char *const methods[] = {"sc",  "ssc", "selftune-sc", "llc",   "ldmgi",
-                                      "sec", "lsc", "pca-sc",      "lda-sc"};
+static const char *const methods[] = {"sc",  "ssc", "selftune-sc", "llc",    "ldmgi",
+                                      "sec", "lsc", "pca-sc",      "lda-sc", "bipartite"};
 enum { N_METHODS = sizeof methods / sizeof *methods };
 
 /* Three noisy arcs, `apart` from each other; `moved` is added to every value. */

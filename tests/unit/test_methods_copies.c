@@ -230,11 +230,11 @@ static void shared_work_is_the_same(void **state) {
     (void)state;
     static const char *const methods[] = {"sc",     "ssc",    "ncut", "selftune-sc", "llc",
                                           "pca-sc", "lda-sc", "spls", "ssc",         "pca-sc",
-                                          "spls",   "llc",    "ldmgi"};
+                                          "spls",   "llc",    "nsc",  "bipartite",   "ldmgi"};
     huddle_points x = rounded_clouds();
     huddle_cache *cache;
     assert_ok(huddle_cache_new(&cache));
-    for (int k = 0; k < 13; k++) {
+    for (int k = 0; k < 15; k++) {
         huddle_model *alone = fit_with(methods[k], &x, NULL, NULL, NULL);
         huddle_model *shared = fit_with(methods[k], &x, cache, NULL, NULL);
         assert_memory_equal(huddle_model_labels(alone, NULL), huddle_model_labels(shared, NULL),
