@@ -56,7 +56,8 @@ typedef struct number_rule {
 static const number_rule number_rules[] = {
     {"eigengap", "by the relative eigengap", "relative_gap", 2},
     {"modularity", "the smallest with nearly the largest modularity", "modularity", 3},
-    {"alignment", "by the alignment of the eigenvectors", "alignment", 4}};
+    {"alignment", "by the alignment of the eigenvectors", "alignment", 4},
+    {"bic", "by the Bayesian information criterion", "bic", 1}};
 
 static const number_rule *find_rule(const json_t *info) {
     for (size_t k = 0; k < sizeof number_rules / sizeof *number_rules; k++)
@@ -194,6 +195,15 @@ static void print_graph(const json_t *graph) {
         printf(", approximate neighbours: recall %.4f (%.4f to %.4f)", recall,
                number_of(graph, "recall_low"), number_of(graph, "recall_high"));
     printf("\n");
+}
+
+/* The form of the covariances decides what clusters are found, and is chosen by default. */
+static void print_mixture(const json_t *mixture) {
+    if (mixture == NULL)
+        return;
+    print_label("mixture");
+    printf("%s covariances, log-likelihood %.6g, BIC %.6g\n", text_of(mixture, "covariance"),
+           number_of(mixture, "log_likelihood"), number_of(mixture, "bic"));
 }
 
 /* The reason for stopping comes first: it distinguishes a converged result from one that was
@@ -387,6 +397,7 @@ void print_summary(const json_t *info) {
     print_distinct(info);
     print_graph(json_object_get(info, "graph"));
     print_embedding(json_object_get(info, "embed"));
+    print_mixture(json_object_get(info, "mixture"));
     print_shrink(info);
     print_refinement(info);
     print_fact("decision", text_of(info, "decision"));
