@@ -333,8 +333,8 @@ static void print_seconds(const json_t *seconds) {
 }
 
 /* The columns of the table of a range, in this order: those that its rows have. */
-static const char *const range_columns[] = {"inertia",    "silhouette", "ncut",     "relative_gap",
-                                            "modularity", "divergence", "stability"};
+static const char *const range_columns[] = {"inertia",    "silhouette", "ncut",      "relative_gap",
+                                            "modularity", "divergence", "stability", "bic"};
 
 /* A line of the table, or its titles if `chosen` is NAN. */
 static void print_range_line(const json_t *trial, double chosen) {
@@ -371,6 +371,8 @@ static void print_range(const json_t *info) {
     if (strcmp(text_of(info, "chosen_by"), "modularity") == 0)
         printf("  * the smallest number with nearly the largest modularity; no relative gap is "
                "clear (0.8 or more)\n");
+    else if (strcmp(text_of(info, "chosen_by"), "bic") == 0)
+        printf("  * the smallest BIC\n");
     else if (json_object_get(info, "embed") != NULL)
         printf("  * the largest number with a clear relative gap (0.8 or more), else the largest "
                "gap\n");

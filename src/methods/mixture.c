@@ -4,10 +4,11 @@
  * Statistics, 1978). steps/mixture.c has the algorithm.
  *
  * Maximises sum_i log sum_k w_k N(x_i; m_k, S_k); a point belongs to the component of the largest
- * share w_k N(x_i; m_k, S_k). The publications leave the start open: each restart begins with the
- * clusters of a restart of K-means, and the likeliest result is kept. They also leave open what to
- * do about the infinite likelihood of singular covariances: here no variance falls below `floor`,
- * and covariance = auto takes a form with fewer parameters where clusters have too few points. */
+ * share w_k N(x_i; m_k, S_k). The publications leave the start open: EM begins with the
+ * clusters of each restart of K-means, and the likeliest result is kept. They also leave open
+ * what to do about the infinite likelihood of singular covariances: here no variance falls below
+ * `floor`, and covariance = auto takes a form with fewer parameters where clusters have too few
+ * points. */
 #include "steps/mixture.h"
 #include "base/check.h"
 #include "base/options.h"
@@ -72,7 +73,7 @@ static const huddle_option *own_table(void) {
 
 static const hd_method_rename kmeans_names[] = {
     {"n_init", "n_init", "5",
-     "number of restarts, each from one of K-means; the likeliest is kept"},
+     "restarts of K-means; EM begins from each, and the likeliest result is kept"},
     {"init", "init", NULL, NULL},
     {0}};
 
@@ -159,21 +160,36 @@ static huddle_status choose_covariance(const mixture_step *step, int32_t c,
     return HUDDLE_OK;
 }
 
-/* The restarts of K-means, whose labels are those of the distinct rows. */
+/* Keeps one restart of K-means of several with the same labels. Worse ones are kept: K-means may be
+ * far from the likeliest mixture, and near it only where it failed by its own objective. */
+static void select_starts(int64_t n, huddle_kmeans_info *info) {
+    int32_t *labels = info->start_labels, count = 0;
+    for (int32_t r = 0; r < info->n_restarts; r++) {
+        bool is_new = true;
+        for (int32_t k = 0; k < count && is_new; k++)
+            is_new = memcmp(labels + k * n, labels + r * n, (size_t)n * sizeof *labels) != 0;
+        if (is_new)
+            memmove(labels + count++ * n, labels + r * n, (size_t)n * sizeof *labels);
+    }
+    info->n_restarts = count;
+}
+
+/* The labels of K-means of the distinct rows. */
 static huddle_status find_starts(hd_method_run *run, const mixture_step *step, int32_t c,
                                  huddle_kmeans_info *info) {
     huddle_status status = HUDDLE_OK;
     huddle_kmeans_result result = {0};
-    huddle_kmeans_options defaults = huddle_kmeans_defaults(), kmeans = defaults;
-    kmeans.n_clusters = c < step->kept->n ? c : (int32_t)step->kept->n;
+    huddle_kmeans_options kmeans = huddle_kmeans_defaults();
+    int64_t n = step->kept->n;
+    kmeans.n_clusters = c < n ? c : (int32_t)n;
     kmeans.n_init = step->options->kmeans.n_init;
     kmeans.init = step->options->kmeans.init;
     kmeans.seed = run->seed;
     kmeans.keep_starts = true;
     TRY(huddle_kmeans(run->context, step->kept, step->copies, &kmeans, &result, info));
     for (int32_t r = 0; r < info->n_restarts; r++)
-        TRY(hd_fit_number_labels(run->context, step->kept->n, c,
-                                 info->start_labels + r * step->kept->n));
+        TRY(hd_fit_number_labels(run->context, n, c, info->start_labels + r * n));
+    select_starts(n, info);
 done:
     huddle_kmeans_result_free(&result);
     return status;
@@ -195,15 +211,6 @@ static bool is_better(double log_likelihood, double best) {
     return !(log_likelihood <= best + level_likelihood * fabs(best));
 }
 
-/* The earlier restart with the same labels, or r. */
-static int32_t same_start(const huddle_kmeans_info *info, int64_t n, int32_t r) {
-    for (int32_t earlier = 0; earlier < r; earlier++)
-        if (memcmp(info->start_labels + earlier * n, info->start_labels + r * n,
-                   (size_t)n * sizeof *info->start_labels) == 0)
-            return earlier;
-    return r;
-}
-
 /* EM from each of the starts. info, of K-means before, has the restarts of EM afterwards: their
  * negative log-likelihoods take the place of the inertias. */
 static huddle_status run_restarts(hd_method_run *run, const mixture_step *step, int32_t c,
@@ -216,11 +223,6 @@ static huddle_status run_restarts(hd_method_run *run, const mixture_step *step, 
     int64_t n = step->kept->n;
     best->log_likelihood = -INFINITY;
     for (int32_t r = 0; r < info->n_restarts; r++) {
-        int32_t same = same_start(info, n, r);
-        if (same < r) {
-            info->inertias[r] = info->inertias[same];
-            continue;
-        }
         TRY(hd_step_mixture_fit(run->context, step->kept, step->copies, c,
                                 info->start_labels + r * n, &em, &now.mixture, &now.history));
         now.log_likelihood = now.history.objective[now.history.n_history - 1];
