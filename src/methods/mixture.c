@@ -506,6 +506,8 @@ static huddle_status predict_mixture(huddle_context *context, const hd_fit *fit,
     const hd_fit_mixture *m = &fit->mixture;
     const huddle_dense *centres = &fit->clusters.centres;
     double *means = NULL, *norms = NULL;
+    if (m->covariance == NULL)
+        FAIL(HUDDLE_FORMAT, "the model file is damaged: a mixture without covariances");
     TRY(hd_step_prepare_new(context, fit, x, &owned, &view));
     TRY(hd_step_stored_centres(&view, centres, &means, &norms));
     hd_step_mixture mixture = {m->covariance,

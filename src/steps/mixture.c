@@ -370,7 +370,7 @@ static void sum_scatter(const em *e, int32_t k, double *rows, double *sum) {
         for (int64_t j = 0; j < d; j++)
             row[j] = root * (row[j] - mean[j]);
         if (++count == e->block) {
-            add_block(e, count, rows, sum);
+            add_block(e, e->block, rows, sum);
             count = 0;
         }
     }

@@ -5,6 +5,7 @@
 #include "model/model.h"
 #include "steps/mixture.h"
 #include "support/support.h"
+#include "unit/zip_files.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -446,6 +447,53 @@ static void saved_parameters_are_those_of_the_fit(void **state) {
     huddle_points_free(&x);
 }
 
+/* Files of Huddle 0.3, whose trials have a column less, and models of other methods, which have no
+ * mixture, are still read. */
+static void trials_without_bic_are_read(void **state) {
+    (void)state;
+    char path[512], old[520];
+    huddle_points x = stripes(60, 2, 9, NULL);
+    huddle_model *loaded, *model = fit("kmeans", &x, "2-4", (const char *const[]){NULL});
+    hd_zip zip;
+    hd_zip_writer copy = {0};
+    enum { COLUMNS = sizeof(huddle_trial) / sizeof(double) };
+    snprintf(path, sizeof path, "%s/range.huddle", test_directory());
+    snprintf(old, sizeof old, "%s.old", path);
+    assert_ok(huddle_model_save(model, path));
+    assert_ok(zip_open(path, &zip));
+    assert_ok(hd_zip_create(old, &copy));
+    for (int64_t k = 0; k < zip.count; k++) {
+        const hd_zip_entry *entry = &zip.entries[k];
+        char *bytes;
+        if (strcmp(entry->name, "trials.npy") == 0) {
+            double table[3 * COLUMNS];
+            assert_ok(hd_npy_read_to(&zip, entry, table, sizeof table));
+            for (int t = 1; t < 3; t++)
+                memmove(table + t * (COLUMNS - 1), table + t * COLUMNS,
+                        (COLUMNS - 1) * sizeof *table);
+            assert_ok(hd_npy_add(&copy, "trials", HD_ZIP_STORED, "<f8", 2,
+                                 (int64_t[]){3, COLUMNS - 1}, table));
+            continue;
+        }
+        assert_ok(hd_zip_read(&zip, entry, &bytes));
+        assert_ok(hd_zip_add(&copy, entry->name, HD_ZIP_STORED, bytes, entry->size));
+        huddle_free(bytes);
+    }
+    assert_ok(hd_zip_close(&copy, HUDDLE_OK));
+    zip_close(&zip);
+    assert_ok(huddle_model_load(old, &loaded));
+    for (int t = 0; t < 3; t++) {
+        assert_int_equal(loaded->fit.trials.items[t].n_clusters, t + 2);
+        assert_true(loaded->fit.trials.items[t].silhouette ==
+                    model->fit.trials.items[t].silhouette);
+        assert_true(isnan(loaded->fit.trials.items[t].bic));
+    }
+    assert_null(loaded->fit.mixture.covariance);
+    huddle_model_free(loaded);
+    huddle_model_free(model);
+    huddle_points_free(&x);
+}
+
 static void bad_options_are_refused(void **state) {
     (void)state;
     huddle_model *model;
@@ -483,6 +531,7 @@ int main(void) {
         cmocka_unit_test(units_do_not_matter),
         cmocka_unit_test(sparse_points_are_clustered_as_dense_ones),
         cmocka_unit_test(saved_parameters_are_those_of_the_fit),
+        cmocka_unit_test(trials_without_bic_are_read),
         cmocka_unit_test(bad_options_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
