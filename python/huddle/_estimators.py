@@ -50,6 +50,7 @@ _ENTRIES = {
     "selftune-sc": _Entry("SelfTuningSpectralClustering", _SPECTRAL, .75),
     "lsc": _Entry("LandmarkSpectralClustering", ("embedding_", "eigenvalues_"), .7),
     "diskmeans": _Entry("DiscriminativeKMeans", (), .6),
+    "mixture": _Entry("GaussianMixture", (), .7),
 }
 
 _DOCSTRING = """{title}.
