@@ -51,6 +51,7 @@ _ENTRIES = {
     "lsc": _Entry("LandmarkSpectralClustering", ("embedding_", "eigenvalues_"), .7),
     "diskmeans": _Entry("DiscriminativeKMeans", (), .6),
     "mixture": _Entry("GaussianMixture", (), .7),
+    "can": _Entry("AdaptiveNeighborsClustering", (), .7),
 }
 
 _DOCSTRING = """{title}.

@@ -613,6 +613,40 @@ class GaussianMixture(Clusterer):
         memory: int | str | None = None,
     ) -> None: ...
 
+class AdaptiveNeighborsClustering(Clusterer):
+    labels_: NDArray[np.int32]
+    n_clusters_: int
+    confidence_: NDArray[np.float64]
+    silhouette_samples_: NDArray[np.float64]
+    range_labels_: dict[int, NDArray[np.int32]]
+    cluster_centers_: NDArray[np.float64]
+    inertia_: float
+    n_iter_: int
+    warnings_: list[str]
+    warning_codes_: list[str]
+    info_: dict[str, Any]
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    def __init__(
+        self,
+        n_clusters: int | tuple[int, int] | range | str = 'auto',
+        *,
+        prepare: str = 'none',
+        n_neighbors: int = 10,
+        max_iter: int = 50,
+        n_init: int = 50,
+        kmeans_max_iter: int = 300,
+        kmeans_tol: float = 0.0001,
+        init: Literal["k-means++", "sample"] = 'k-means++',
+        full_restarts: bool = False,
+        random_state: int | np.random.RandomState | None = 0,
+        n_jobs: int | None = -1,
+        engine: Any = 'cpu',
+        progress: bool | Callable[[str, float, float], object] | None = None,
+        verbose: int = 0,
+        memory: int | str | None = None,
+    ) -> None: ...
+
 ESTIMATORS: tuple[type[Clusterer], ...]
 
 def load(
@@ -622,4 +656,4 @@ def load(
     engine: Any = 'cpu',
 ) -> Clusterer: ...
 
-__all__ = ["SpectralShrunkClustering", "SpectralClustering", "KMeans", "PCAKMeans", "PCASpectralClustering", "LDAKMeans", "LDASpectralClustering", "LocalLearningClustering", "SPLS", "NormalizedCuts", "SelfTuningSpectralClustering", "LandmarkSpectralClustering", "DiscriminativeKMeans", "GaussianMixture"]
+__all__ = ["SpectralShrunkClustering", "SpectralClustering", "KMeans", "PCAKMeans", "PCASpectralClustering", "LDAKMeans", "LDASpectralClustering", "LocalLearningClustering", "SPLS", "NormalizedCuts", "SelfTuningSpectralClustering", "LandmarkSpectralClustering", "DiscriminativeKMeans", "GaussianMixture", "AdaptiveNeighborsClustering"]
