@@ -161,6 +161,9 @@ static void touching_clouds_are_divided(void **state) {
     huddle_model *model = fit("can", &x, "3", (const char *const[]){NULL});
     assert_true(accuracy(ROWS, truth, huddle_model_labels(model, NULL)) > .95);
     assert_true(model->fit.clusters.kmeans.n_iter > 1);
+    /* Also where a border point has more neighbours on the other side. */
+    assert_ok(huddle_model_predict(NULL, model, &x, truth));
+    assert_memory_equal(truth, huddle_model_labels(model, NULL), sizeof truth);
     assert_int_equal(model->fit.clusters.kmeans.stop, HUDDLE_STOP_CONVERGED);
     huddle_model_free(model);
     huddle_points_free(&x);
